@@ -71,7 +71,8 @@ class Estimate(NamedTuple):
     """K + 1 numbers: N, then the tokens that are left after each of K insertions of merging. Of sliding windows the mean,
     rounded."""
     maps: np.ndarray
-    """int32 (K, N): the cluster of each image token after each insertion, composed from the start."""
+    """int32 (K, N): the cluster of each image token after each insertion, composed from the start. Of sliding
+    windows those of the first."""
     ms: dict[str, float]
     """Wall time of 'total' and of its stages: 'preprocess', 'backbone', 'merge', 'restore', 'head', 'postprocess'."""
     reuse: dict[str, Any] | None
@@ -79,7 +80,7 @@ class Estimate(NamedTuple):
     in percent, of a key frame that was due, else None; 'threshold' in grey levels; 'kept_bytes'."""
     scores: np.ndarray | None
     """With Estimator(scores=True): float32 (classes, height, width), the probability of each class at each pixel. Of a model of
-    queries the share of its class scores."""
+    queries the share of its class scores. Those before refine='guided', which changes labels alone."""
     features: np.ndarray | None
     """With Estimator(features=True): float32 (N, dim), the image tokens behind the last block. Tokens that merged have equal rows."""
 
@@ -110,7 +111,8 @@ class Rule(NamedTuple):
     function: Callable[[np.ndarray, np.ndarray, RuleInfo], np.ndarray]
     """Called at each of the blocks, for each image, with rows, float32 (N, dim), the image tokens that are left, sizes,
     float32 (N,), the patches in each, and a RuleInfo. Returns N integers: rows with the same one become their mean, in the
-    order of their first ones. Its exceptions reach the caller. It must not use the Estimator that calls it."""
+    order of their first ones. Its exceptions reach the caller. It must not use the Estimator that calls it, nor wait
+    for calls of other threads: they stand still while a fork() waits for this one."""
     blocks: Sequence[int] | str = (2, 5)
     weighted: bool = True
     """The mean is weighted by the sizes; else plain, as in MPM."""
@@ -150,7 +152,7 @@ class _Model:
 
     def __repr__(self) -> str:
         info = self.info
-        does = info["task"] or info["head"]
+        does = self._arguments.get("task") or info["task"] or info["head"]
         height, width = info["input"]
         classes = f", {info['classes']} classes" if info["classes"] else ""
         return (f"<mpm.{type(self).__name__} {self._arguments['model']}: {does}{classes}, "
@@ -241,8 +243,9 @@ class Net(_Model):
     """The net alone, without preprocessing, like cv2.dnn.Net.
 
     model, schedule, reduce, precision, device, input_size: as in Estimator.
-    output: 'labels', or 'logits' for what the original graph returns.
-    scores: adds the output 'scores', float32 (batch, N, classes).
+    output: 'labels', or 'logits' for what the original graph returns, before an argmax at its end.
+    scores: adds the output 'scores', float32 (batch, N, classes), before softmax, of a model whose info['head'] is 'linear' or
+        'mask_transformer'; others have none. Also needed for a file that convert(scores=True) made.
     outputs: the values that the net computes, by their names in docs/ops.md; () is all outputs of the model.
     """
 

@@ -454,6 +454,7 @@ def test_models_show_what_they_are():
         assert text.startswith(f"<mpm.{type(model).__name__} {SEGMENTER}: semantic, {len(model.classes)} classes, ")
         assert "input 32 x 64 px (height x width), reduction mpm:blocks=1, fp32" in text
     assert "classes" not in repr(mpm.Estimator(DEPTH))
+    assert ": panoptic, 4 classes" in repr(mpm.Estimator(QUERIES, task="panoptic"))
 
 
 def test_models_travel_as_pickles(tmp_path, monkeypatch):
