@@ -73,6 +73,27 @@ TEST(Estimator, FillsWhatTheTaskGives) {
   EXPECT_EQ(tokens.tokens.size(), 3u);
 }
 
+// The oracle: the rows that the merging reads. Behind the queries that join, those are among the special rows.
+TEST(Estimator, SimilaritiesAreThoseOfThePairsBehindQueriesToo) {
+  ReadOptions read{.convert = {.reduce = mpmBefore({3})}};
+  const cv::Mat image = test::noisePicture(32, 32);
+  const Estimate found = Estimator(kOfQueries, {.read = read, .inspect = true}).estimate(image);
+  read.outputs = {"backbone/block2"};
+  LoadedNet loaded = readNet(kOfQueries, read);
+  loaded.net.setInput(cv::dnn::blobFromImage(image, 2 / 255.0, {}, cv::Scalar::all(127.5), true));
+  const cv::Mat blob = loaded.net.forward("backbone/block2");
+  const cv::Mat all(blob.size[1], blob.size[2], CV_32F, blob.data), rows = all.rowRange(all.rows - 16, all.rows);
+  int pairs = 0;
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < i; ++j) {
+      if (found.cluster_of_token.at(0)[i] != found.cluster_of_token[0][j]) continue;
+      const double cosine = rows.row(i).dot(rows.row(j)) / (cv::norm(rows.row(i)) * cv::norm(rows.row(j)));
+      EXPECT_NEAR(found.pair_similarity.at(0)[i], cosine, 1e-5);
+      ++pairs;
+    }
+  EXPECT_EQ(pairs, 16 - found.tokens.at(1));
+}
+
 TEST(Estimator, ScoresAreProbabilitiesOfClasses) {
   const cv::Mat image = test::noisePicture(45, 61);
   for (const auto& [model, fit] :

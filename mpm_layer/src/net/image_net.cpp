@@ -152,9 +152,9 @@ void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
   for (std::size_t i = 0; i < forward_ms.blocks.size(); ++i) ms.blocks[i] += forward_ms.blocks[i];
   requireBlob(0, std::max<std::size_t>(info_.schedule().size(), 1) * static_cast<std::size_t>(info_.tokens()));
   requireBlob(1, info_.schedule().size() + 1);
-  const auto rows = static_cast<std::size_t>(info_.tokens() + info_.special_tokens);
-  for (std::size_t i = kReports + answers_; i < outputs_.size(); ++i)
-    requireBlob(i, rows * static_cast<std::size_t>(info_.dim));
+  const auto floats = static_cast<std::size_t>(info_.tokens()) * static_cast<std::size_t>(info_.dim);
+  for (std::size_t i = kReports + answers_; i < outputs_.size(); ++i)  // behind special rows, which queries may join
+    requireBlob(i, std::max(floats, blobs_[i].total()));
 }
 
 void ImageNet::takeMaps(RunReport& report) const {
@@ -175,8 +175,8 @@ void ImageNet::addSimilarity(RunReport& report) const {
   std::vector<int> before(info_.tokens());
   std::iota(before.begin(), before.end(), 0);
   for (std::size_t k = 0; k < report.cluster_of_token.size(); ++k) {
-    const float* rows =
-        answer(answers_ + k).ptr<float>() + static_cast<std::ptrdiff_t>(info_.special_tokens) * info_.dim;
+    const cv::Mat& all = answer(answers_ + k);
+    const float* rows = all.ptr<float>() + all.total() - static_cast<std::ptrdiff_t>(info_.tokens()) * info_.dim;
     const std::vector<int>& after = report.cluster_of_token[k];
     report.pair_similarity.push_back(pairSimilarity({rows, info_.tokens(), info_.dim}, before, after));
     before = after;
