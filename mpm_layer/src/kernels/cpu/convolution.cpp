@@ -303,7 +303,7 @@ void Convolution::Impl::runTile(const MapsView<const float>& x, const std::vecto
     if (winograd) runBlocks(x, image, begin / 4, across, tile);
     for (const Product& product : phase.products) {
       // The pixels of x as they lie, where each is a row.
-      const bool as_is = width(product) == channels && phase.taps[product.begin].dy == 0 &&
+      const bool as_is = groups == 1 && width(product) == channels && phase.taps[product.begin].dy == 0 &&
                          phase.taps[product.begin].dx == 0 && x_step[0] == 1 && x_step[1] == 1 && columns == x.width &&
                          places(phase, 0, y.height) == x.height && !relu_input;
       MatrixView<const float> rows(x.pixel(image, 0, 0), x.height * x.width, channels);
