@@ -118,14 +118,36 @@ TEST_F(Batch, FixedInTheGraphBeforeAnEinsumWithoutAResult) {
   EXPECT_TRUE(takesABatch(path, {}));
 }
 
+/// Sizes of some of the axes, that of the images among them or not.
+TEST_F(Batch, FixedInTheGraphBeforeAResizeOfSomeAxes) {
+  for (const auto& [axes, sizes] : {std::pair(std::vector{3L, 2L}, std::vector{7L, 4L}), {{3, 0}, {7, 2}}}) {
+    GraphBuilder g(modelAt(dataPath("timm_vit_batch2_ts17.onnx")));
+    const std::string map = g.reshape(g.model().graph().output(0).name(), {2, 1, 2, 5});
+    g.result(g.node("Resize", {map, "", "", g.ints(sizes)}, {{"mode", std::string("linear")}, {"axes", axes}}));
+    g.model().mutable_opset_import(0)->set_version(18);
+    g.save(path);
+    EXPECT_TRUE(takesABatch(path, {}));
+  }
+}
+
+/// Rows of two images by their places among all four.
+TEST_F(Batch, FixedInTheGraphAndSlicedByPlaceIsRefused) {
+  GraphBuilder g(modelAt(dataPath("timm_vit_batch2_ts17.onnx")));
+  const std::string rows = g.reshape(g.model().graph().output(0).name(), {4, 5});
+  g.result(g.node("Slice", {rows, g.ints({-3}), g.ints({4}), g.ints({0}), g.ints({2})}));
+  g.save(path);
+  EXPECT_MPM_ERROR(convertModel(path, {}), "(Slice): found a batch of 2 images that is fixed in the graph");
+}
+
 /// A model exported with two images, and an operator behind it along the axis of the images or of the classes.
 TEST_F(Batch, FixedInTheGraphAndMixedIsRefused) {
-  for (const std::string op : {"Softmax", "ReduceMean", "ArgMax", "TopK", "Pad"}) {
+  for (const std::string op : {"Softmax", "ReduceMean", "ArgMax", "TopK", "Pad", "Gather"}) {
     for (const long along : {0L, 1L}) {
       GraphBuilder g(modelAt(dataPath("timm_vit_batch2_ts17.onnx")));
       std::vector<std::string> inputs = {g.model().graph().output(0).name()};
       std::vector<GraphBuilder::Attribute> attributes;
       if (op == "TopK") inputs.push_back(g.ints({along == 0 ? 1 : 3}));
+      if (op == "Gather") inputs.push_back(g.ints({0, -1}));
       if (op == "Pad") inputs.push_back(g.ints({1 - along, along, 0, 0}));
       if (op == "ReduceMean")
         attributes = {{"axes", std::vector<long>{along}}};

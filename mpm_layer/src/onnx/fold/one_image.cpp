@@ -77,7 +77,7 @@ class BatchRemover {
         for (const std::int64_t from : movement.from) moved_image.push_back(image[from]);
       }
       const BatchAxis to = placeIn(shape, moved_image);
-      if (to.axis < 0) refuseImages(node);
+      if (to.axis < 0 || placesAmongImages(node, shape)) refuseImages(node);
       places_[node.outputs[k]] = to;
       if (node.op == "Concat") {
         for (std::size_t i = 0; i < node.inputs.size(); ++i) shorten(node, i, to);
@@ -88,6 +88,16 @@ class BatchRemover {
         replace(node, 1, Tensor::of({rank}, std::move(target)));
       }
     }
+  }
+
+  /// True when constant places are of the axis of the images, where they mean something else once it is shorter.
+  bool placesAmongImages(const Node& node, const Shape& out) const {
+    const Shape& in = *graph_.shape(node.inputs[0]);
+    const int axis = place(node.inputs[0]).axis;
+    if (node.op == "Slice") return in[axis] != out[axis];
+    if (node.op == "Gather") return static_cast<int>(frontAxis(node, node.integer("axis", 0), in.size())) == axis;
+    if (node.op == "GatherND") return axis < node.integer("batch_dims", 0) + graph_.shape(node.inputs[1])->back();
+    return node.op == "GatherElements";  // its indices have the axis too
   }
 
   /// Where the elements of each image lie together; axis -1: nowhere.
@@ -165,8 +175,10 @@ class BatchRemover {
     const Tensor* constant = graph_.constant(node.inputs[i]);
     const Shape& out = *graph_.shape(node.outputs[0]);
     if (node.op == "Resize" && i == 3 && constant) {
-      Shape sizes = out;
-      sizes[axis] /= batch_;
+      Integers sizes = *constant->ints;
+      const auto axes = node.integers("axes");
+      for (std::size_t k = 0; k < sizes.size(); ++k)
+        if ((axes ? frontAxis(node, (*axes)[k], out.size()) : k) == axis) sizes[k] /= batch_;
       return replace(node, i, Tensor::of(constant->shape, std::move(sizes)));
     }
     if (i == 1 && isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm"})) return;  // weights
