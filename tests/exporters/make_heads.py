@@ -27,7 +27,7 @@ SPECIAL, GRID = 2, (4, 6)
 C = 8  # channels of the map in most cases
 # The reference implementation fails on these, or moves places outside the map to its border before it weighs pixels, which PyTorch does not.
 NOT_IN_RUNTIME = {"conv_2_1_2_lower", "conv_3_1_2_upper"}  # dilation with automatic padding
-FROM_RUNTIME = {"pad_crops", "deconv_groups", "deconv_output_shape", "sample_cubic_border", "pool_3_2_1_lower", "pool_5_2_1_lower"}
+FROM_RUNTIME = {"pad_crops", "deconv_groups", "deconv_output_shape", "pad_shifts", "sample_cubic_border", "pool_3_2_1_lower", "pool_5_2_1_lower"}
 
 
 class Heads:
@@ -380,6 +380,12 @@ def add_joined_convolutions(g, x):
     g.of("conv_concat", "Conv", g.node("Add", y, g.node("Tanh", y)), g.weights(4, 7, 3, 1), g.weights(4), group=2)
 
 
+def add_shifts(g, x):
+    """Two axes change, and the result is as large after the first of them as at the end."""
+    g.of("slice_backwards_twice", "Slice", x, ints(-1, -1), ints(-9, -9), ints(2, 3), ints(-1, -1))
+    g.of("pad_shifts", "Pad", x, ints(0, 0, 1, -1, 0, 0, -1, 1))
+
+
 def build():
     g = Heads()
     features = "features"
@@ -398,6 +404,7 @@ def build():
     add_mixed_images(g, features)
     add_deformable_attention(g, features, whole)
     add_joined_convolutions(g, x)
+    add_shifts(g, x)
     inputs = [helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, SPECIAL + GRID[0] * GRID[1], 16])]
     outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in g.outputs]
     graph = helper.make_graph(g.nodes, "heads", inputs, outputs, g.constants)

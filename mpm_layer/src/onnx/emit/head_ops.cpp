@@ -181,22 +181,19 @@ bool NodeEmitter::headTakes(const Node& node, const Names& inputs, const Names& 
     }
     if (from.size() != out.size()) return false;
     std::string x = from == in ? inputs[0] : reshape(inputs[0], in, from, net_.unique(names[k] + ".ranked"));
-    Shape now = from;
+    std::vector<std::pair<std::size_t, Integers>> changed;
     std::int64_t out_step = 1, in_step = 1;
     for (std::size_t axis = out.size(); axis-- > 0; out_step *= out[axis], in_step *= from[axis]) {
-      std::vector<float> indices;
-      Integers whole;
-      for (std::int64_t i = 0; i < out[axis]; ++i) {
-        whole.push_back(movement.from[i * out_step] / in_step % from[axis]);
-        indices.push_back(static_cast<float>(whole.back()));
-      }
-      if (out[axis] == from[axis] && isCounting(whole)) continue;
-      now[axis] = out[axis];
-      const bool last = now == movement.shape;
-      const std::string taken = last ? names[k] : net_.unique(names[k] + ".taken");
-      x = take(x, std::move(indices), axis, taken);
+      Integers indices;
+      for (std::int64_t i = 0; i < out[axis]; ++i)
+        indices.push_back(movement.from[i * out_step] / in_step % from[axis]);
+      if (out[axis] != from[axis] || !isCounting(indices)) changed.emplace_back(axis, indices);
     }
-    if (x != names[k]) reshape(x, now, movement.shape, names[k]);
+    for (const auto& [axis, indices] : changed) {
+      const bool last = axis == changed.back().first && out == movement.shape;
+      x = take(x, {indices.begin(), indices.end()}, axis, last ? names[k] : net_.unique(names[k] + ".taken"));
+    }
+    if (x != names[k]) reshape(x, out, movement.shape, names[k]);
   }
   return true;
 }

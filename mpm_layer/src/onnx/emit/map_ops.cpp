@@ -94,20 +94,20 @@ bool NodeEmitter::pad(const Node& node, const std::string& x, const std::string&
   if (!pads || !isOneOf(mode, {"constant", "reflect", "edge", "wrap"}) ||
       (value ? value->size() != 1 : node.input(2) >= 0))
     return false;
-  Shape now = in;
+  const auto changes = [&](std::size_t axis) { return out[axis] != in[axis] || (*pads)[axis] != 0; };
+  std::size_t end = in.size();  // behind the last axis that changes
+  while (end > 0 && !changes(end - 1)) --end;
   std::string made = x;
-  for (std::size_t axis = 0; axis < in.size(); ++axis) {
-    const std::int64_t before = (*pads)[axis];
-    if (out[axis] == in[axis] && before == 0) continue;
+  for (std::size_t axis = 0; axis < end; ++axis) {
+    if (!changes(axis)) continue;
     if (in[axis] == 0) return false;
     std::vector<float> indices;
     for (std::int64_t k = 0; k < out[axis]; ++k)
-      indices.push_back(static_cast<float>(paddedFrom(k - before, in[axis], mode)));
-    now[axis] = out[axis];
-    made = take(made, std::move(indices), axis, now == out ? name : net_.unique(name + ".padded"),
+      indices.push_back(static_cast<float>(paddedFrom(k - (*pads)[axis], in[axis], mode)));
+    made = take(made, std::move(indices), axis, axis + 1 == end ? name : net_.unique(name + ".padded"),
                 value ? static_cast<float>(value->at(0)) : 0.0f);
   }
-  if (made != name) net_.stock("Identity", {x}, {name});
+  if (end == 0) net_.stock("Identity", {x}, {name});
   return true;
 }
 
