@@ -386,6 +386,13 @@ def add_shifts(g, x):
     g.of("pad_shifts", "Pad", x, ints(0, 0, 1, -1, 0, 0, -1, 1))
 
 
+def add_folded(g, features):
+    """Constants that the converter computes."""
+    product = g.node("Gemm", g.weights(4, 3), g.weights(3, 4), g.weights(4, 1))
+    for name, value in (("fmod", g.node("Mod", g.weights(16), np.float32([0.3]), fmod=1)), ("gemm_bias_per_row", g.node("Reshape", product, ints(16)))):
+        g.of(f"folded_{name}", "Add", features, value)
+
+
 def build():
     g = Heads()
     features = "features"
@@ -405,6 +412,7 @@ def build():
     add_deformable_attention(g, features, whole)
     add_joined_convolutions(g, x)
     add_shifts(g, x)
+    add_folded(g, features)
     inputs = [helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, SPECIAL + GRID[0] * GRID[1], 16])]
     outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in g.outputs]
     graph = helper.make_graph(g.nodes, "heads", inputs, outputs, g.constants)

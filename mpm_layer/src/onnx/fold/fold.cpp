@@ -101,18 +101,18 @@ std::optional<Tensor> evaluateMatMul(const Graph& graph, const Node& node, FoldB
   const bool turned = node.integer("transB", 0) != 0;
   const std::int64_t depth = right->shape[turned ? 1 : 0], cols = right->shape[turned ? 0 : 1];
   if (left->shape.back() != depth || node.integer("transA", 0) != 0 || node.number("alpha", 1) != 1 ||
-      node.number("beta", 1) != 1 || (node.input(2) >= 0 && (!bias || bias->size() != cols)))
+      node.number("beta", 1) != 1 || (node.input(2) >= 0 && !bias))
     return std::nullopt;
   Shape shape = left->shape;
   shape.back() = cols;
   budget.take({elements(shape), std::max<std::int64_t>(depth / 16, 1)});
-  std::vector<float> values;
+  std::vector<float> values = bias ? bias->broadcastTo(shape) : std::vector<float>(elements(shape));
   for (std::int64_t i = 0; i < elements(shape); ++i) {
     const std::int64_t row = i / cols, column = i % cols;
-    double sum = bias ? bias->at(column) : 0;
+    double sum = values[i];
     for (std::int64_t k = 0; k < depth; ++k)
       sum += left->at(row * depth + k) * right->at(turned ? column * depth + k : k * cols + column);
-    values.push_back(static_cast<float>(sum));
+    values[i] = static_cast<float>(sum);
   }
   return Tensor::of(std::move(shape), std::move(values));
 }
@@ -295,8 +295,9 @@ std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, 
     return applyCast(node, *a);
   }
   if (node.op == "Where" && b && c && b->isFloat() == c->isFloat()) return applyWhere(*a, *b, *c, budget);
-  const Elementwise* const function = elementFunction<double>(node.op);
-  if (!function || function->kind == FunctionKind::kNamed || function->operands > 2) return std::nullopt;
+  const bool fmod = node.op == "Mod" && node.integer("fmod", 0) != 0;
+  const Elementwise* const function = elementFunction<double>(fmod ? "Fmod" : node.op);
+  if (!function || (function->kind == FunctionKind::kNamed && !fmod) || function->operands > 2) return std::nullopt;
   if (function->operands == 1) {
     budget.take(a->shape);
     return filled(a->isFloat() && function->kind != FunctionKind::kTruth, a->shape, a->size(),
