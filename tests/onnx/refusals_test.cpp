@@ -287,6 +287,10 @@ const Case kEncoders[] = {
      kPartOfTheTokens, kOneHead},
     {"BiasInsideWindows", behind("Softmax<0", of("Add", {x, weights({3, 3})})), "odd' (Add)", kPartOfTheTokens,
      kWindows},
+    {"FactorPerHeadInsideWindows", behind("Softmax<0", in("Mul", {x, weights({2, 1, 1})})), "",
+     "found a factor per head or window on the logits of windows", kWindows},
+    {"HugeNumberOnTheLogits", behind("Softmax<0", of("Add", {x, number(-1e30)})), "odd' (Add)",
+     "found a huge number added to attention logits (mask)"},
     {"BiasOfSomeQueries",
      both(behind("MatMul#3<0", part(2, 0, 8)),
           behind("Softmax<0",
@@ -565,6 +569,8 @@ TEST_F(FileRefusal, PositionsInWindows) {
       },
       kAdded);
   expectOf(kFile, input("Pad", 2, number(1)), "a padded grid of tokens");
+  expectOf(kFile, behind("Softmax#1<0", in("Add", {x, weights({15, 15})})),
+           "attention, expected a bias of pairs or products with positions, but not both");
 }
 
 TEST_F(FileRefusal, ConvolutionsOfAHeadAreNotToBlame) {

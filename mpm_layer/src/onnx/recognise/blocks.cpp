@@ -60,6 +60,8 @@ class BlockMatcher {
         block.window_rows.push_back(std::max<std::int64_t>(row - padding, -1));
       }
     }
+    if (block.pair_bias && block.relative_positions)
+      return no(middle, "a bias of pairs or products with positions, but not both");
     if (block.q_norm.has_value() != block.k_norm.has_value()) return no(middle, "q and k normalised both, or neither");
     if (block.q_norm && block.q_norm->eps != block.k_norm->eps) return no(middle, "one epsilon for q and k");
     if (block.q_norm && block.q_norm->rms != block.k_norm->rms) return no(middle, "one kind of norm for q and k");

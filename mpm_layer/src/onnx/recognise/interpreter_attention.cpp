@@ -154,7 +154,8 @@ Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, co
   if (scores.softmax) return foreign(node, "attention weights plus or times a constant", "softmax(scale q k^T) v");
   const auto number = constant.uniform();
   if (node.op == "Add" || node.op == "Sub") {
-    if (number) return scores;  // the same for all keys
+    if (number && std::abs(*number) < 1e4) return scores;  // the same for all keys, and fp32 rounds no logit away
+    if (number) return foreign(node, "a huge number added to attention logits (mask)", "softmax(scale q k^T) v");
     return biased(node, scores, constant, node.op == "Add" ? 1 : -1);
   }
   Scores result = scores;
@@ -265,6 +266,8 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
     return foreign(node, "q, k and v of different sizes or in different orders of tokens", "one size and one order");
   const std::int64_t width = v_view->width, tokens = v_view->tokens, windows = v_view->windows;
   const auto heads = std::ssize(v_view->column) / width;
+  if (windows != 1 && !scores.head_scale.empty())
+    return foreign(node, "a factor per head or window on the logits of windows", "one factor for all");
   if (v_view->rotation || q_view->rotation != k_view->rotation || q_view->order != k_view->order)
     return foreign(node, "rotary positions on v, or other ones on q than on k", "the same on q and k");
   Term term =
