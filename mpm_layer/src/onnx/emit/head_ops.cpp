@@ -74,6 +74,7 @@ std::string NodeEmitter::function(const std::string& function, const std::string
 
 bool NodeEmitter::mayBeWhole(const Node& node) const {
   const auto whole = [&](int value) { return !graph_.constant(value) && graph_.mayBeIntegers(value); };
+  if (isOneOf(node.op, {"ReduceMean", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"})) return whole(node.inputs[0]);
   return node.op == "Div" && whole(node.inputs[0]) && whole(node.inputs[1]);
 }
 
@@ -300,7 +301,7 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
     return true;
   }
   if (!node.domain.empty()) return false;
-  if (elementReduction(node.op) || isOneOf(node.op, {"ArgMax", "ArgMin"})) {
+  if ((elementReduction(node.op) && !mayBeWhole(node)) || isOneOf(node.op, {"ArgMax", "ArgMin"})) {
     const auto reduced = reducedAxes(graph_, node, in.size()).value_or(std::vector<std::size_t>{});
     if (reduced.empty() || out.empty()) return false;
     if (std::ranges::find(reduced, 0u) != reduced.end()) one_image_ = true;

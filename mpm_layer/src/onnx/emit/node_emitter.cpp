@@ -110,7 +110,7 @@ std::string NodeEmitter::stockFault(const Node& node) const {
     if (graph_.opset < 13 && axis != -1 && axis != rank - 1) return "a Softmax over several axes";
   }
   // Where our own operators cannot compute these:
-  if (mayBeWhole(node)) return "a division of what may be whole numbers";
+  if (mayBeWhole(node)) return "a " + node.op + " of what may be whole numbers";
   if (node.op.ends_with("Pool") && node.op != "GlobalAveragePool")
     return "a pool whose last window lies beside the map";
   if (node.op == "Resize") {

@@ -95,7 +95,7 @@ class NodeEmitter {
     const Tensor* constant = graph_.constant(value);
     return constant && !constant->isFloat();
   }
-  /// A division of two tensors that may have been whole numbers in the graph. In the net all numbers are floats.
+  /// A quotient, mean, root or logarithm of what may be whole numbers, which ONNX truncates. The net has floats only.
   bool mayBeWhole(const Node& node) const;
 
   // convolution_ops.cpp: convolutions, and what stands around them, on maps {B, H, W, C}

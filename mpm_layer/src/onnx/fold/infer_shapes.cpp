@@ -206,7 +206,7 @@ std::optional<Integers> transposedPads(const Node& node, const Shape& input, con
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t total =
         fullSide(node, input, weight, axis) - (sides->end() - 2)[static_cast<std::ptrdiff_t>(axis)];
-    if (total < 0) return std::nullopt;
+    if (total < 0) refuse(node, "a side that ends behind the last window", "output_padding for what is behind it");
     pads[axis] = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
     pads[axis + 2] = total - pads[axis];
   }
