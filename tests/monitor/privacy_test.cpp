@@ -147,9 +147,9 @@ TEST(Privacy, BlacksOutRegionsThatFollowTheView) {
   mask.mask = cv::Mat(48, 64, CV_8U, cv::Scalar::all(255));
   Privacy masked({.hidden = {mask}});
   std::vector<std::string> problems;
-  const auto hidden = [&](InferenceResult result) {
-    masked.hide(result, {}, [&](const std::string& problem) { problems.push_back(problem); });
-    return result.frame.image;
+  const auto hidden = [&](InferenceResult one) {
+    masked.hide(one, {}, [&](const std::string& problem) { problems.push_back(problem); });
+    return one.frame.image;
   };
   EXPECT_EQ(cv::countNonZero(hidden(roadOf({64, 48}, 0)).reshape(1)), 0);
   EXPECT_THAT(problems, IsEmpty());
