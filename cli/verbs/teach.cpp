@@ -62,9 +62,9 @@ void printVerdict(const evaluation::CrossValidation& result, const std::vector<C
     std::vector<std::string> taken;
     for (const auto& [given, share] : one.taken_for)
       taken.push_back(nameOf(given) + " (" + fixed(100 * share, 0) + " %)");
-    printLine(tableRow({nameOf(one.index), one.grade == Grade::kUntested ? "-" : fixed(100 * one.iou, 1),
-                        std::to_string(one.pictures), "", CLI::detail::join(taken, ", ")},
-                       widths));
+    printLine(tableRow(
+        {nameOf(one.index), fixed(100 * one.iou, 1), std::to_string(one.pictures), "", CLI::detail::join(taken, ", ")},
+        widths));
     const bool explain = one.grade == Grade::kWeak && !taken.empty();
     groups[one.grade].push_back(nameOf(one.index) +
                                 (explain ? " (often taken for " + nameOf(one.taken_for.front().first) + ")" : ""));
@@ -74,7 +74,7 @@ void printVerdict(const evaluation::CrossValidation& result, const std::vector<C
   const std::pair<Grade, const char*> titles[] = {{Grade::kGood, "good: "},
                                                   {Grade::kFair, "fair: "},
                                                   {Grade::kWeak, "needs more labels: "},
-                                                  {Grade::kUntested, "labelled in one picture only, so not tested: "}};
+                                                  {Grade::kUntested, "labelled in too few pictures to be tested: "}};
   for (const auto& [grade, title] : titles)
     if (!groups[grade].empty()) printLine(title + CLI::detail::join(groups[grade], ", "));
 }
@@ -280,7 +280,7 @@ the app open. Both files are written at the end, so an error or a kill leaves an
 
 With --json the last line is {"model", "pictures", "reduce", "cross_validation": {"rounds", "miou", "pixel_accuracy",
 "iou": {name: value}, "pictures": [..], "confusion": [[..]..]}}, in percent. "pictures": of each class, in how many it
-is labelled. "cross_validation" is null where there was none.
+is labelled. The IoU of a class in too few to be tested is null, and so is "cross_validation" where there was none.
 
 With --states the head reads the mean of the tokens of a region or of the picture. The test holds out
 whole days, by the times of the pictures, and says which examples it gets wrong. The result is for mpm monitor.

@@ -116,8 +116,7 @@ void TaughtModelsPanel::showModel() {
     QString text = grades[static_cast<int>(one.grade)];
     if (one.grade == Grade::kWeak && !one.taken_for.empty())
       text = tr("label more: taken for %1").arg(nameOf(one.taken_for.front().first));
-    setRow(table_, one.index,
-           {nameOf(one.index), percentText(one.grade == Grade::kUntested ? NAN : 100 * one.iou), text}, 3);
+    setRow(table_, one.index, {nameOf(one.index), percentText(100 * one.iou), text}, 3);
     table_->item(one.index, 2)->setForeground(gradeColor(one.grade));
     for (int column = 0; column < 3; ++column)
       table_->item(one.index, column)

@@ -77,6 +77,9 @@ TEST(CrossValidation, ACorrectionKeepsWhatItKnowsNothingAbout) {
   // Class 2 was labelled and never found: its share stays, and a third of what is called 1 is truly 2.
   EXPECT_THAT(correctedShares(shares, matrixOf({{5, 0, 0}, {0, 8, 0}, {0, 4, 0}})),
               Pointwise(DoubleNear(1e-12), std::vector{0.5, 0.2, 0.3}));
+  EXPECT_THAT(correctedShares(shares, matrixOf({{5, 0, 2}, {0, 7, 0}, {0, 0, 0}})),
+              Pointwise(DoubleNear(1e-12), shares))
+      << "class 2 was never held out, so that it could only be wrong";
 }
 
 const std::string kPlain = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
@@ -91,6 +94,27 @@ TeachJob jobOfTwoPictures(const std::string& output) {
   };
   job.steps = 3;
   return job;
+}
+
+// Of ten pictures a round holds out two. Every fifth picture is red, and one is green.
+TEST(Teaching, TestsAClassOnlyWhereOthersOfItWereTrainedOn) {
+  const test::TemporaryFolder folder;
+  TeachJob job{.model = kPlain,
+               .classes = {{{"blue"}, {"red"}, {"green"}}},
+               .output = folder / "mine.onnx",
+               .pictures = 10,
+               .steps = 40};
+  job.picture = [](std::size_t i) {
+    const int label = i % 5 == 0 ? 1 : i == 3 ? 2 : 0;
+    const cv::Scalar colors[] = {{250, 10, 10}, {10, 10, 250}, {10, 250, 10}};
+    return vision::LabelledPicture{cv::Mat(40, 60, CV_8UC3, colors[label]), cv::Mat(40, 60, CV_8U, cv::Scalar(label))};
+  };
+  const Taught taught = teach(job).value();
+  const Json json = toJson(taught)["cross_validation"];
+  EXPECT_EQ(json["pictures"], Json({7, 2, 1}));
+  EXPECT_EQ(json["iou"]["red"], 100) << json;
+  EXPECT_TRUE(json["iou"]["green"].is_null()) << json;
+  EXPECT_EQ(taught.validation->matrix.truePixels(2), 0);
 }
 
 // Two pictures are read, then encoded; then three steps in each of three trainings.

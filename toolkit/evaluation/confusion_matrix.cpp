@@ -2,6 +2,7 @@
 #include "evaluation/confusion_matrix.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <numeric>
@@ -83,6 +84,11 @@ std::int64_t ConfusionMatrix::count(int truth, int prediction) const {
   return counts_.at(static_cast<std::size_t>(truth) * classes_ + prediction);
 }
 
+std::int64_t ConfusionMatrix::truePixels(int truth) const {
+  const auto row = counts_.begin() + static_cast<std::ptrdiff_t>(truth) * classes_;
+  return std::accumulate(row, row + classes_, std::int64_t{0});
+}
+
 std::vector<double> ConfusionMatrix::iou() const {
   std::vector<double> result(classes_);
   for (int c = 0; c < classes_; ++c) {
@@ -99,8 +105,7 @@ double ConfusionMatrix::meanIou() const {
   double sum = 0;
   int with_truth = 0;
   for (int c = 0; c < classes_; ++c) {
-    const auto row = counts_.begin() + static_cast<std::ptrdiff_t>(c) * classes_;
-    if (std::none_of(row, row + classes_, [](std::int64_t pixels) { return pixels > 0; })) continue;
+    if (truePixels(c) == 0) continue;
     sum += values[c];
     ++with_truth;
   }
@@ -153,8 +158,9 @@ std::vector<double> correctedShares(const std::vector<double>& shares, const Con
   for (int given = 0; given < classes; ++given) {
     double pixels = 0;
     for (int truth = 0; truth < classes; ++truth) pixels += static_cast<double>(validation.count(truth, given));
-    if (pixels == 0) corrected[given] += shares[given];
-    for (int truth = 0; truth < classes && pixels > 0; ++truth)
+    const bool tested = pixels > 0 && validation.truePixels(given) > 0;
+    if (!tested) corrected[given] += shares[given];
+    for (int truth = 0; truth < classes && tested; ++truth)
       corrected[truth] += shares[given] * static_cast<double>(validation.count(truth, given)) / pixels;
   }
   return corrected;
@@ -167,13 +173,13 @@ std::vector<ClassVerdict> classVerdicts(const ConfusionMatrix& matrix, const std
   for (int c = 0; c < matrix.classes(); ++c) {
     const auto index = static_cast<std::size_t>(c);
     ClassVerdict verdict{.index = c, .iou = iou[index], .pictures = pictures.at(index)};
-    verdict.grade = verdict.pictures < 2   ? Grade::kUntested
-                    : verdict.iou >= kGood ? Grade::kGood
-                    : verdict.iou >= kFair ? Grade::kFair
-                                           : Grade::kWeak;
+    const auto pixels = static_cast<double>(matrix.truePixels(c));
+    if (verdict.pictures < 2 || pixels == 0) verdict.iou = std::numeric_limits<double>::quiet_NaN();
+    verdict.grade = std::isnan(verdict.iou) ? Grade::kUntested
+                    : verdict.iou >= kGood  ? Grade::kGood
+                    : verdict.iou >= kFair  ? Grade::kFair
+                                            : Grade::kWeak;
     std::vector<std::pair<double, int>> others;
-    double pixels = 0;
-    for (int given = 0; given < matrix.classes(); ++given) pixels += static_cast<double>(matrix.count(c, given));
     for (int given = 0; given < matrix.classes(); ++given)
       if (given != c) others.emplace_back(static_cast<double>(matrix.count(c, given)) / std::max(1., pixels), given);
     std::sort(others.rbegin(), others.rend());

@@ -39,6 +39,7 @@ class ConfusionMatrix {
   /// Share of counted pixels whose prediction is the truth, 0..1.
   double pixelAccuracy() const;
   std::int64_t count(int truth, int prediction) const;
+  std::int64_t truePixels(int truth) const;  ///< counted, of this class
   int classes() const { return classes_; }
 
  private:
@@ -59,7 +60,7 @@ std::optional<ConfusionMatrix> readCrossValidation(const std::string& model_path
 /// The shares of the true classes, 0..1, behind the shares that a model gave to its classes, if as much of each given
 /// class is truly another one as in `validation` (the error-adjusted area of Olofsson et al., "Good practices for
 /// estimating area and assessing accuracy of land change", 2014). The sum stays the same. A class that the model never
-/// gave in the validation is taken as right.
+/// gave in the validation, or that has no true pixel there, is taken as right.
 std::vector<double> correctedShares(const std::vector<double>& shares, const ConfusionMatrix& validation);
 
 /// How well a class was recognised on pictures that the model was not trained on.
@@ -68,7 +69,7 @@ struct ClassVerdict {
 
   int index = 0;
   Grade grade = Grade::kUntested;
-  double iou = 0;    ///< 0..1; NaN when the class occurs nowhere
+  double iou = 0;    ///< 0..1; NaN for an untested class
   int pictures = 0;  ///< in how many it is labelled; it is tested from two on
   /// The classes that its pixels were most often taken for, and their share, 0.05..1: two at most.
   std::vector<std::pair<int, double>> taken_for{};

@@ -2,6 +2,7 @@
 #include "evaluation/teaching.h"
 
 #include <algorithm>
+#include <limits>
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
@@ -25,7 +26,8 @@ struct Picture {
 
 class Teacher {
  public:
-  explicit Teacher(const TeachJob& job) : job_(job), trainer_(job.model, job.reduce), classes_(job.classes) {
+  explicit Teacher(const TeachJob& job)
+      : job_(job), trainer_(job.model, job.reduce), classes_(job.classes), pictures_of_(classes_.classes.size()) {
     ofTheJob([&] {
       if (!job.output.ends_with(".onnx"))
         throw Error("the new model is '" + job.output + "'; its name must end in .onnx");
@@ -76,25 +78,31 @@ class Teacher {
   // Before the encoder works for a minute: every label map is right, and every class occurs. A map without a label
   // would be a round of the cross-validation that tests nothing.
   void choosePictures() {
-    std::vector<bool> found(classes_.classes.size());
     for (std::size_t i = 0; i < job_.pictures; ++i) {
       LabelledTokens labelled = trainer_.label({}, job_.picture(i).labels);
       bool any = false;
-      for (std::size_t c = 0; c < found.size(); ++c) {
+      for (std::size_t c = 0; c < pictures_of_.size(); ++c) {
         any = any || labelled.pixels[c] > 0;
-        found[c] = found[c] || labelled.pixels[c] > 0;
+        pictures_of_[c] += labelled.pixels[c] > 0;
       }
       if (any) pictures_.push_back({i, std::move(labelled), {}});
       step();
       if (stopped_) return;
     }
     std::string missing;
-    for (std::size_t c = 0; c < found.size(); ++c)
-      if (!found[c]) missing += (missing.empty() ? "'" : ", '") + classes_.classes[c].name + "'";
+    for (std::size_t c = 0; c < pictures_of_.size(); ++c)
+      if (pictures_of_[c] == 0) missing += (missing.empty() ? "'" : ", '") + classes_.classes[c].name + "'";
     if (!missing.empty())
       throw Error("no pixel is labelled " + missing + " in " +
                   counted(static_cast<std::int64_t>(job_.pictures), "label map") +
                   ": label some, or leave the class out of the list");
+    // Pictures of the rarest class lie in a row, so that no round of the cross-validation holds out all of them.
+    std::ranges::stable_sort(pictures_, {}, [&](const Picture& picture) {
+      std::pair<int, std::size_t> rarest(std::numeric_limits<int>::max(), 0);
+      for (std::size_t c = 0; c < pictures_of_.size(); ++c)
+        if (picture.labelled.pixels[c] > 0) rarest = std::min(rarest, {pictures_of_[c], c});
+      return rarest;
+    });
   }
 
   void encode() {
@@ -120,14 +128,19 @@ class Teacher {
   }
 
   CrossValidation crossValidate(std::size_t rounds) {
-    CrossValidation result{
-        static_cast<int>(rounds), {classes_.count(), classes_.ignore}, std::vector<int>(classes_.classes.size())};
-    for (const Picture& picture : pictures_)
-      for (std::size_t c = 0; c < result.pictures.size(); ++c) result.pictures[c] += picture.labelled.pixels[c] > 0;
+    CrossValidation result{static_cast<int>(rounds), {classes_.count(), -1}, pictures_of_};
     for (std::size_t round = 0; round < rounds && !stopped_; ++round) {
       const TokenHead head = train(round, rounds);
-      for (std::size_t i = round; i < pictures_.size(); i += rounds)
-        result.matrix.add(pictures_[i].truth, trainer_.predict(head, pictures_[i].labelled.tokens));
+      ConfusionMatrix tested(classes_.count(), classes_.ignore);
+      std::vector<int> held_out(pictures_of_.size());
+      for (std::size_t i = round; i < pictures_.size(); i += rounds) {
+        tested.add(pictures_[i].truth, trainer_.predict(head, pictures_[i].labelled.tokens));
+        for (std::size_t c = 0; c < held_out.size(); ++c) held_out[c] += pictures_[i].labelled.pixels[c] > 0;
+      }
+      // A head says nothing about a class that it was not trained on.
+      for (const auto& [truth, given, pixels] : tested.pairs())
+        if (held_out[static_cast<std::size_t>(truth)] < pictures_of_[static_cast<std::size_t>(truth)])
+          result.matrix.add(static_cast<int>(truth), static_cast<int>(given), pixels);
     }
     return result;
   }
@@ -136,14 +149,15 @@ class Teacher {
   HeadTrainer trainer_;
   const vision::ClassList& classes_;
   std::vector<Picture> pictures_;
+  std::vector<int> pictures_of_;  // of each class: in how many it is labelled
   int done_ = 0, of_ = 1;
   bool stopped_ = false;
 };
 
 Json toJson(const CrossValidation& validation, const vision::ClassList& classes) {
   Json iou = Json::object();
-  const std::vector<double> values = validation.matrix.iou();
-  for (std::size_t c = 0; c < values.size(); ++c) iou[classes.classes[c].name] = percentJson(values[c]);
+  for (const ClassVerdict& one : classVerdicts(validation.matrix, validation.pictures))
+    iou[classes.classes[static_cast<std::size_t>(one.index)].name] = percentJson(one.iou);
   return {{"rounds", validation.rounds},
           {"miou", percentJson(validation.matrix.meanIou())},
           {"pixel_accuracy", percentJson(validation.matrix.pixelAccuracy())},

@@ -2,7 +2,6 @@
 #include "monitor/store/averages.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include "evaluation/confusion_matrix.h"
@@ -50,7 +49,7 @@ std::vector<std::vector<ClassArea>> areasIn(const std::vector<std::string>& regi
       ClassArea area{.name = latest.classes[c], .all = shares[c], .day = shareOf(day[s]), .night = shareOf(night[s])};
       if (!iou.empty()) {
         area.corrected = corrected[c];
-        if (!std::isnan(iou[c])) area.iou = iou[c];
+        if (latest.cross_validation->truePixels(static_cast<int>(c)) > 0) area.iou = iou[c];
       }
       if (area.all > 0 || area.iou) areas[r].push_back(std::move(area));
     }
