@@ -80,7 +80,9 @@ void addMoment(const vision::Frame& frame, Json& json) {
 
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model) {
   if (options.dataset) return {};
-  return options.ignore.empty() ? std::vector<int>{model.facts.ignore} : options.ignore;
+  // The model's own label is a number of the model, these are numbers in files. 255 is no class in either.
+  const int own = model.facts.ignore;
+  return options.ignore.empty() ? std::vector<int>{own == 255 ? own : own - options.label_offset} : options.ignore;
 }
 
 void addDataset(CLI::App& verb, std::optional<evaluation::Dataset>& dataset, const std::string& description) {

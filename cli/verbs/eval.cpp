@@ -233,7 +233,7 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
   addOption(verb, "--split", labelled.split, "NAME", "Part of the data set. Default: validation of ade20k, else val");
   addNumber(verb, "--ignore", labelled.ignore, "LABEL", 0, 255,
             "Label of pixels that do not count, as in the files; can be given several times. Default: the model's, "
-            "else 255")
+            "less the offset of labels, else 255")
       ->allow_extra_args(false);
   addNumber(verb, "--label-offset", labelled.label_offset, "N", -255, 255,
             "Add this to every label; what falls below 0 does not count. -1: classes are counted from 1 and 0 is "

@@ -54,6 +54,13 @@ TEST_F(Eval, CountsWhatIsWrongAndNotWhatIsIgnored) {
   for (int i = 0; i < 2; ++i) cv::imwrite(labels(i), readLabels(i) + 1);
   EXPECT_EQ(eval({"--json", "--label-offset", "-1", "--ignore", "10"}).json()["pixel_accuracy"],
             json["pixel_accuracy"]);
+  fs::copy_file(kSegmenter, folder_ / "own.onnx");
+  std::ofstream(folder_ / "own.json") << R"({"ignore": 9})";
+  const auto own = mpmCommand({"eval", "--model", folder_ / "own.onnx", "--schedule", "1,2", "--images",
+                               folder_ / "images", "--labels", folder_ / "labels", "--json", "--label-offset", "-1"})
+                       .json();
+  EXPECT_EQ(own["ignore"], nlohmann::json::array({10})) << "the model's 9, as the files count";
+  EXPECT_EQ(own["pixel_accuracy"], json["pixel_accuracy"]);
 }
 
 TEST_F(Eval, SaysWhatItMeasuredAndCountsTheConfusion) {
