@@ -37,10 +37,16 @@ TEST_F(Refusals, OfPictures) {
 }
 
 TEST_F(Refusals, OfLabels) {
-  const std::string palette =
-      "\x89PNG\r\n\x1a\n" + test::pngChunk("IHDR", std::string("\0\0\0\2\0\0\0\1\b\3\0\0\0", 13)) +
-      test::pngChunk("PLTE", "abcdef") + test::pngChunk("IDAT", std::string("\x78\x9c\x63\x60\x60\4\0\0\4\0\2", 11)) +
-      test::pngChunk("IEND", "");
+  const std::string signature = "\x89PNG\r\n\x1a\n",
+                    grey = signature + test::pngChunk("IHDR", std::string("\0\0\0\4\0\0\0\1\2\0\0\0\0", 13)) +
+                           test::pngChunk("IDAT", std::string("\x78\x9c\x63\x90\6\0\0\x1d\0\x1c", 10)) +
+                           test::pngChunk("IEND", "");
+  const cv::Mat four = readLabelMap(write("g.png", grey));
+  for (int label = 0; label < 4; ++label) EXPECT_EQ(four.at<uchar>(label), label) << "of two bits";
+  const std::string palette = signature + test::pngChunk("IHDR", std::string("\0\0\0\2\0\0\0\1\b\3\0\0\0", 13)) +
+                              test::pngChunk("PLTE", "abcdef") +
+                              test::pngChunk("IDAT", std::string("\x78\x9c\x63\x60\x60\4\0\0\4\0\2", 11)) +
+                              test::pngChunk("IEND", "");
   EXPECT_MPM_ERROR(readLabelMap(write("p.png", palette)), "has a palette: write the class indices as grey values");
   for (const int type : {CV_8UC3, CV_16U}) {
     cv::imwrite(folder_ / "c.png", cv::Mat::zeros(4, 4, type));

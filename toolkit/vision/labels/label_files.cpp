@@ -17,11 +17,12 @@
 namespace mpm::vision {
 namespace {
 
-// OpenCV gives the colours of a palette, never the indices.
-bool hasPalette(const std::string& path) {
-  char header[26];  // of a PNG: its signature, then length, name, width, height, depth and kind of colours
+// Bits and kind of colours of a PNG; {8, 0}, which is 8 bits of grey, for another file.
+std::pair<int, int> pngBitsAndKind(const std::string& path) {
+  char header[26];  // its signature, then length, name, width, height, depth and kind of colours
   std::ifstream file(path, std::ios::binary);
-  return file.read(header, sizeof header) && std::string(header + 12, 4) == "IHDR" && header[25] == 3;
+  if (!file.read(header, sizeof header) || std::string(header + 12, 4) != "IHDR") return {8, 0};
+  return {header[24], header[25]};
 }
 
 constexpr int kStroke = 3;  // px, of lines and points
@@ -65,10 +66,12 @@ void paintRuns(cv::Mat& labels, const JsonValue& runs, int label) {
 
 cv::Mat readLabelMap(const std::string& path) {
   const cv::Mat labels = readPictureFile(path, cv::IMREAD_UNCHANGED);
-  if (labels.type() != CV_8UC1 && hasPalette(path))
+  const auto [bits, kind] = pngBitsAndKind(path);
+  if (labels.type() != CV_8UC1 && kind == 3)  // OpenCV gives its colours, never the indices
     throw Error("label map '" + path + "' has a palette: write the class indices as grey values, without one");
   if (labels.type() != CV_8UC1)
     throw Error("label map '" + path + "' must have one channel of 8 bits, the class index of each pixel");
+  if (bits > 0 && bits < 8) return labels / (255 / ((1 << bits) - 1));  // OpenCV stretches them to 0..255
   return labels;
 }
 
