@@ -396,7 +396,8 @@ def figures_of(rows, sweep):
         yield "tokens", tokens(merged)
         yield "classes", classes(rows)
         yield "boundaries", boundaries(merged)
-        yield "locality", locality(merged)
+        if any(row["one_class_share"] is not None for row in merged):
+            yield "locality", locality(merged)
         yield "batches", batches(merged)
     yield "stages", stages(rows)
     if rows[0]["blocks_ms"]:

@@ -87,6 +87,26 @@ TEST(ConfusionMatrix, MeansOverClassesWithTruePixels) {
   EXPECT_TRUE(std::isnan(ConfusionMatrix(2, 255).meanIou()));
 }
 
+// A grid of one row, 60 tokens, of which 59 are one cluster; the last one is void.
+TEST(Measurement, CountsThePairsOfAClusterWhereTheGridIsTheImage) {
+  cv::Mat labels(1, 60, CV_8U, cv::Scalar(0));
+  labels.colRange(30, 60).setTo(1);
+  labels.at<uchar>(59) = 255;
+  Estimate result;
+  result.grid = {1, 60};
+  result.cluster_of_token.emplace_back(60)[58] = 1;
+  result.labels = cv::Mat(1, 60, CV_8U, cv::Scalar(0));
+  const auto lineOf = [&](const char* fit) {
+    return measurementOf({{"classes", {"a", "b"}}, {"fit", fit}}, result, nullptr, Truth(labels, 255), false, nullptr)
+        .line;
+  };
+  const Json line = lineOf("resize");
+  EXPECT_EQ(line["pairs_with_class"], 58 * 57 / 2);
+  EXPECT_EQ(line["pairs_of_one_class"], 30 * 29 / 2 + 28 * 27 / 2);
+  EXPECT_EQ(line["pairs_at_distance"][1], 57) << "two neighbours of 58 are parted";
+  EXPECT_FALSE(lineOf("window").contains("pairs_with_class")) << "its tokens are those of the first window";
+}
+
 TEST(ConfusionMatrix, ReadsRowsOfAnyStride) {
   cv::Mat wide(4, 10, CV_8U, cv::Scalar(1));
   wide.colRange(2, 5).setTo(0);

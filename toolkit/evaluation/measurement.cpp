@@ -104,7 +104,8 @@ Measurement measurementOf(Json line, const Estimate& result, const Estimate* ful
   for (const auto& [key, score] : kScores) json[key] = percentJson((matrix.*score)());
   json["confusion"] = one.counts;
   json["confusion_near"] = matrixOf(truth.near, result.labels, classes, truth.void_label).pairs();
-  if (!result.cluster_of_token.empty()) addPairs(result, truth, json);
+  // Windows keep the clusters of the first one, and the grid of tokens is not that of the image.
+  if (!result.cluster_of_token.empty() && json.at("fit") != "window") addPairs(result, truth, json);
   return one;
 }
 
