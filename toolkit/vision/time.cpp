@@ -77,8 +77,10 @@ struct Rest {
   std::optional<int> takeNumber(std::size_t digits) { return takeNumber(digits, digits); }
 };
 
-// "Z", "+02:00", "+0200", "+02", "+2".
-std::optional<int> takeOffset(Rest& rest) {
+enum class Form { kText, kName };
+
+// "Z", "+02:00", "+0200", "+02", "+2". In a name "-2" is a number of the picture, and so is "-0001".
+std::optional<int> takeOffset(Rest& rest, Form form = Form::kText) {
   if (rest.takeOne("Zz")) return 0;
   const auto sign = rest.takeOne("+-");
   if (!sign) return std::nullopt;
@@ -87,11 +89,10 @@ std::optional<int> takeOffset(Rest& rest) {
   const bool colon = rest.takeOne(":").has_value();
   const auto minutes = rest.takeNumber(2);
   if (*hours > 14 || minutes.value_or(0) > 59 || (colon && !minutes)) return std::nullopt;
+  if (form == Form::kName && (!minutes || *minutes % 15 != 0 || rest.startsWithDigit())) return std::nullopt;
   const int offset = 60 * *hours + minutes.value_or(0);
   return *sign == '-' ? -offset : offset;
 }
-
-enum class Form { kText, kName };
 
 // Date and time of day. In a name all digits, no other space than "_", seconds, and an offset only of ISO 8601.
 std::optional<WrittenTime> takeTime(Rest& rest, Form form) {
@@ -128,7 +129,7 @@ std::optional<WrittenTime> takeTime(Rest& rest, Form form) {
     rest = before;
   }
   const bool iso = form == Form::kText || between == 'T' || between == 't';
-  if (Rest offset = rest; iso && (result.offset = takeOffset(offset))) rest = offset;
+  if (Rest offset = rest; iso && (result.offset = takeOffset(offset, form))) rest = offset;
   return result;
 }
 
@@ -145,12 +146,12 @@ std::optional<WrittenTime> takeDayOfYear(Rest rest) {
   return WrittenTime{*time};
 }
 
-// A number of seconds since 1970 between the years 2000 and 2100, or of milliseconds.
+// A number of seconds since 1970 from the year 2000 to tomorrow, or of milliseconds: 2024070812 is a date.
 std::optional<WrittenTime> takeUnixTime(std::string_view text) {
   const auto digits = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), isDigit) - text.begin());
   if (digits != 10 && digits != 13) return std::nullopt;
   const UnixMs time = std::atoll(std::string(text.substr(0, digits)).c_str()) * (digits == 10 ? kSecondMs : 1);
-  if (time < 946'684'800'000 || time >= 4'102'444'800'000) return std::nullopt;
+  if (time < 946'684'800'000 || time > unixNow() + kDayMs) return std::nullopt;
   return WrittenTime{time, 0};
 }
 
