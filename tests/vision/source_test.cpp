@@ -221,6 +221,33 @@ TEST_F(OpenSource, GivesTheFramesOfAVideo) {
   }
 }
 
+TEST_F(OpenSource, SaysThatAVideoIsCutOff) {
+  const std::string clip = folder_ / "clip.avi";
+  cv::VideoWriter writer;
+  if (!writer.open(clip, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48}))
+    GTEST_SKIP() << "this OpenCV writes no video";
+  cv::Mat noise(48, 64, CV_8UC3);  // so that the frames are larger than what stands before them
+  for (int i = 0; i < 20; ++i) {
+    cv::randu(noise, 0, 256);
+    writer.write(noise);
+  }
+  writer.release();
+  std::vector<std::string> said;
+  const SourceOptions options{.on_unreadable = [&](const std::string& why) { said.push_back(why); }};
+  const auto framesOf = [&](const SourceOptions& how) {
+    int frames = 0;
+    for (const auto source = openSource(clip, how); source->next();) ++frames;
+    return frames;
+  };
+  EXPECT_EQ(framesOf(options), 20);
+  EXPECT_THAT(said, IsEmpty());
+  fs::resize_file(clip, fs::file_size(clip) / 2);
+  const int frames = framesOf(options);
+  EXPECT_THAT(said,
+              ElementsAre("'" + clip + "' ends after " + std::to_string(frames) + " of 20 frames: it is cut off"));
+  EXPECT_MPM_ERROR(framesOf({}), "of 20 frames: it is cut off");
+}
+
 TEST_F(OpenSource, RefusesWhatIsNoSource) {
   EXPECT_MPM_ERROR(openSource(folder_ / "missing.png"), "there is no file or folder");
   EXPECT_MPM_ERROR(openSource(folder_.path()), "holds no image");

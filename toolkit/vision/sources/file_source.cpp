@@ -12,6 +12,7 @@
 #include <opencv2/videoio.hpp>
 #include <utility>
 
+#include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/sources.h"
@@ -67,10 +68,12 @@ class VideoSource final : public FrameSource {
   }
 
   std::optional<Frame> next() override {
-    if (stopped(options_)) return std::nullopt;
+    if (stopped(options_) || ended_) return std::nullopt;
     cv::Mat image;
     if (!capture_.read(image) || image.empty()) {
       if (index_ == 0) throw Error("cannot read video '" + path_ + "': no frame can be decoded");
+      ended_ = true;
+      reportIfCut();
       return std::nullopt;
     }
     const int index = index_++;
@@ -89,10 +92,23 @@ class VideoSource final : public FrameSource {
   }
 
  private:
+  // The number of frames may be a guess from the length of the video, so that the end must be early by the clock, too.
+  void reportIfCut() const {
+    constexpr double kWhole = 0.9;
+    const int frames = size().value_or(0);
+    const double ms = 1000 * frames / std::max(1.0, capture_.get(cv::CAP_PROP_FPS));
+    if (index_ > kWhole * frames || last_ms_ > kWhole * ms) return;
+    const std::string why =
+        "'" + path_ + "' ends after " + std::to_string(index_) + " of " + counted(frames, "frame") + ": it is cut off";
+    if (!options_.on_unreadable) throw Error(why);
+    options_.on_unreadable(why);
+  }
+
   std::string path_;
   SourceOptions options_;
   cv::VideoCapture capture_;
   int index_ = 0;
+  bool ended_ = false;
   double last_ms_ = 0, step_ms_ = 0;  // time of the last frame, and from the one before to it
 };
 

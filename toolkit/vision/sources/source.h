@@ -39,7 +39,7 @@ struct SourceOptions {
   /// of them SourceReader and openSource() of a live source throw. Null: one counter for all sources without their own.
   std::shared_ptr<std::atomic<int>> abandoned_reads{};
   /// Called by next() for an image of a folder or glob that cannot be read, with one line that names the image and the
-  /// cause; next() goes on with the following image. Null: such an image is an error.
+  /// cause; next() goes on with the following image. And at the end of a video that is cut off. Null: both are errors.
   std::function<void(const std::string& why)> on_unreadable{};
   /// Called by opening and by next() with a line for a person, or with an empty one while work or waiting takes long:
   /// it is no hang. Null: nobody listens.
