@@ -40,8 +40,8 @@ bootstrap over the images; of films, over the films, or over stretches of fewer 
 fewer than {RARE_PIXELS} true pixels. agreement: pixels with the label
 of the full model. speed-up: time of the full model on the same image, by turns, divided by that of the variant, median.
 ms: median over the images of the session that is named; times of other sessions are not compared. GFLOP and tokens at the
-end: means. restored: with the head on the restored grid, as papers count it. GFLOP of batches are computed from the tokens of
-images drawn at random: ragged ones, as this library runs them, keep the tokens of each image; padded ones have as many as the
+end: means, of one pass; windows are a pass each. restored: with the head on the restored grid, as papers count it. GFLOP of
+batches are computed from the tokens of images drawn at random: ragged ones, as this library runs them, keep the tokens of each image; padded ones have as many as the
 image with most; with a minimum each merges as many as the image that merges fewest. algm and cts are untrained here; their papers train."""
 SESSION = ("session", "cpu", "instruction_set", "threads", "device", "version", "command")
 # What all rows of a group have in common.
@@ -390,7 +390,7 @@ def figures_of(rows, sweep):
                         lambda row: 1000 / row["median_ms"], "front_of_time")
     yield "time", trade(rows, "mIoU against time", "time, % of the full model's on the same image",
                         lambda row: 100 / row["speed_up"], "front_of_time")
-    yield "gflop", trade([row for row in rows if row["gflop"]], "mIoU against GFLOP", "GFLOP per image",
+    yield "gflop", trade([row for row in rows if row["gflop"]], "mIoU against GFLOP", "GFLOP per pass",
                          lambda row: row["gflop"], "front_of_gflop")
     if merged:
         yield "tokens", tokens(merged)

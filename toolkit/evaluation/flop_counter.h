@@ -7,7 +7,7 @@
 
 namespace mpm::evaluation {
 
-/// Counts the floating-point operations that the ai.mpm ops of a converted net execute for one image: 2 per
+/// Counts the floating-point operations that the ai.mpm ops of a converted net execute for one image or window: 2 per
 /// multiply-add of the matrix products (linear layers, attention, patch embedding, similarities, convolutions of the
 /// head, masks of queries), as papers count them. Only live rows count, so fewer tokens mean fewer operations. Ops of
 /// other domains after the ViT, other products of two tensors in a head and policy networks are not counted.
