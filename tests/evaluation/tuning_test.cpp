@@ -253,6 +253,14 @@ TEST_F(Tune, RefusesWhatItCannotTune) {
   options_.reuse = parseReuse("threshold=12");
   options_.sequence.assign(7, pictures_.front().image);
   EXPECT_MPM_ERROR(tune(pictures_, options_), "at least 8 frames that follow each other, not 7");
+  options_ = {.model = test::kSegmenter, .loss = 100};
+  for (const bool searched : {true, false}) {
+    std::vector<TunePicture> part = pictures_;
+    for (int i = 0; i < 12; ++i)
+      if (isInSpread(i, 12, 4) == searched)
+        part[static_cast<std::size_t>(i)].truth = cv::Mat(32, 64, CV_8U, cv::Scalar(255));
+    EXPECT_MPM_ERROR(tune(part, options_), searched ? "no pixel of 4 pictures has" : "no pixel of 8 pictures has");
+  }
 }
 
 }  // namespace

@@ -95,6 +95,10 @@ class Tuner {
       (search ? search_ : held_back_).add(pictures[i]);
     }
     film_ = blocksOf(held_back_.films);
+    const auto is_void = [&](const cv::Mat& truth) { return cv::countNonZero(truth != options.void_label) == 0; };
+    for (const Part* part : {&search_, &held_back_})
+      if (options.loss && std::ranges::all_of(part->truths, is_void))
+        throw Error("no pixel of " + counted(part->size(), "picture") + " has a true label: label more of them");
   }
 
   std::optional<TuneResult> run() {
