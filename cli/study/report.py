@@ -191,7 +191,8 @@ def name_of(line):
 
 def add_fronts(rows):
     """Whether no other row costs at most as much and is at least as good."""
-    for name, cost in (("front_of_time", lambda row: -row["speed_up"]), ("front_of_gflop", lambda row: row["gflop"] or np.inf)):
+    for name, cost in (("front_of_time", lambda row: -(row["speed_up"] or -np.inf)),
+                       ("front_of_gflop", lambda row: row["gflop"] or np.inf)):
         points = [(cost(row), -np.inf if row["miou_percent"] is None else row["miou_percent"]) for row in rows]
         for row, (own, value) in zip(rows, points):
             row[name] = not any(c <= own and v >= value and (c < own or v > value) for c, v in points)
@@ -388,7 +389,7 @@ def figures_of(rows, sweep):
     merged = rows[1:]
     yield "rate", trade([row for row in rows if row["median_ms"]], "mIoU against images per second", "images per second, 1000 / median ms",
                         lambda row: 1000 / row["median_ms"], "front_of_time")
-    yield "time", trade(rows, "mIoU against time", "time, % of the full model's on the same image",
+    yield "time", trade([row for row in rows if row["speed_up"]], "mIoU against time", "time, % of the full model's on the same image",
                         lambda row: 100 / row["speed_up"], "front_of_time")
     yield "gflop", trade([row for row in rows if row["gflop"]], "mIoU against GFLOP", "GFLOP per pass",
                          lambda row: row["gflop"], "front_of_gflop")
