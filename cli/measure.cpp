@@ -96,13 +96,13 @@ Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, cons
           {"refine", options.refine ? Json(toString(*options.refine)) : Json(nullptr)}};
 }
 
-/// Fills MeasuredVariant::full and day.
+/// Fills MeasuredVariant::full and day. Lines that are combined may be of several folders.
 void findPartners(std::vector<MeasuredVariant>& variants) {
   std::map<std::string, std::size_t> index;
-  for (std::size_t v = 0; v < variants.size(); ++v) index.emplace(keyOf(variants[v].settings, true), v);
+  for (std::size_t v = 0; v < variants.size(); ++v) index.emplace(keyOf(variants[v].settings, false), v);
   const auto find = [&](Json settings, const char* key, const Json& value) {
     settings[key] = value;
-    const auto found = index.find(keyOf(settings, true));
+    const auto found = index.find(keyOf(settings, false));
     return found == index.end() ? std::nullopt : std::optional(found->second);
   };
   for (MeasuredVariant& variant : variants) {

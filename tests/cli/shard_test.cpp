@@ -84,6 +84,17 @@ TEST_F(Shards, AddUpToTheWhole) {
   expectFailure(mpmCommand(combine), 1, {"whole.jsonl", "of the same image"});
 }
 
+TEST_F(Shards, OfSeveralFoldersAreComparedWithTheirFullModel) {
+  const std::string both = folder_ / "both.jsonl", folder = "\"data\":\"" + (folder_ / "images");
+  ASSERT_EQ(eval({"--schedule", "none", "--per-image", both}).exit_code, 0);
+  const auto combined = [&] { return succeeded(mpmCommand({"eval", "--json", "--combine", both})).jsonLines(); };
+  const auto before = combined();
+  EXPECT_TRUE(before[0]["against_full"]["miou_loss"].is_number()) << before[0];
+  std::string text = readFile(both);
+  std::ofstream(both) << text.insert(text.find(folder) + folder.size(), "/of another machine");
+  EXPECT_EQ(combined(), before);
+}
+
 TEST_F(Shards, AreTheSameInEveryFolder) {
   const auto namesOf = [](const CommandResult& result) {
     std::set<std::string> found;
