@@ -56,11 +56,12 @@ struct Variant {
   std::string version, note;
   std::vector<double> ms;
   std::map<std::string, std::vector<double>> stages;
-  double gflop = 0, peak_mib = 0, peak_gflops = 0;  // 0: not known
-  Json tokens;                        // of the last run: per image, rows at the start and after each insertion
-  std::vector<unsigned char> labels;  // of the last run
-  evaluation::PerImage rows;          // share that was computed, with reuse
-  evaluation::PerImage agreement;     // percent of the labels of the full model
+  double peak_mib = 0, peak_gflops = 0;  // 0: not known
+  Json tokens;                           // of the last run: per image, rows at the start and after each insertion
+  std::vector<unsigned char> labels;     // of the last run
+  evaluation::PerImage rows;             // share that was computed, with reuse
+  evaluation::PerImage agreement;        // percent of the labels of the full model
+  evaluation::PerImage gflop;
 
   bool alive = true;
 
@@ -68,6 +69,7 @@ struct Variant {
   void fail(const std::string& why) {
     alive = false;
     process.reset();
+    labels.clear();
     note = why;
   }
 };
@@ -205,7 +207,7 @@ void runOnce(Variant& variant, const nlohmann::json& question, bool measured) {
   if (!measured) return;
   variant.ms.push_back(answer["ms"]);
   variant.peak_mib = answer.value("peak_mib", 0.0);
-  variant.gflop = answer.value("gflop", 0.0);
+  if (answer.contains("gflop")) variant.gflop.add(answer["gflop"]);
   if (answer.contains("rows")) variant.rows.add(answer["rows"]);
   if (answer.contains("tokens")) variant.tokens = answer["tokens"];
   if (answer.contains("stages"))
@@ -302,7 +304,7 @@ Json ratioPerRound(const Variant& variant, const Variant& first) {
 struct Row {
   Row(const Variant& v, const std::vector<Variant>& all)
       : variant(v), ms(v.median()), ratio(ms / all.front().median()), peak(peakOf(all, v.precision)) {
-    if (peak > 0 && v.gflop > 0) peak_share = v.gflop / ms * 1e3 / peak;
+    if (peak > 0 && !v.gflop.values.empty()) peak_share = v.gflop.mean() / ms * 1e3 / peak;
     for (const auto& [stage, values] : v.stages)
       if (stage == "backbone" || stage == "merge" || stage == "restore" || stage.starts_with("head"))
         stages[stage] = quantile(values, 0.5);
@@ -331,7 +333,7 @@ Json rowJson(const Row& row, const Variant& first, int batch) {
           {"ratio", evaluation::orNull(row.ratio)},
           {"ratio_per_round", ratioPerRound(variant, first)},
           {"stages", row.stages},
-          {"gflop", evaluation::orNull(known(variant.gflop))},
+          {"gflop", evaluation::orNull(variant.gflop.mean())},
           {"tokens", variant.tokens},
           {"rows", variant.rows.values},
           {"agreement", evaluation::orNull(variant.agreement.mean())},
@@ -351,7 +353,7 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
     if (variant.runtime == "mpm")
       peaks[variant.precision] = evaluation::orNull(known(peakOf(variants, variant.precision)));
   return {{"model", {{"path", arguments.model}, {"digest", vision::modelDigest(arguments.model)}}},
-          {"image", arguments.image.empty() ? Json(nullptr) : Json(arguments.image)},
+          {"image", arguments.image.empty() ? Json(nullptr) : Json(vision::redactCredentials(arguments.image))},
           {"simulated_night", toJson(arguments.night)},
           {"input", sizeJson(model.input)},
           {"device", arguments.options.read.device},
@@ -379,7 +381,7 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
     const auto& ms = variant.ms;
     line({variant.name, fixed(row.ms, 2),
           ms.empty() ? "-" : fixed(quantile(ms, 0.1), 2) + " - " + fixed(quantile(ms, 0.9), 2), fixed(row.ratio, 3),
-          fixed(known(variant.gflop), 2), row.peak_share ? fixed(100 * *row.peak_share, 0) + " %" : "-",
+          fixed(variant.gflop.mean(), 2), row.peak_share ? fixed(100 * *row.peak_share, 0) + " %" : "-",
           fixed(known(variant.peak_mib), 0), variant.note});
     if (row.stages.empty()) continue;
     std::string text = variant.name + ":";

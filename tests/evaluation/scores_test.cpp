@@ -104,6 +104,7 @@ TEST(Measurement, CountsThePairsOfAClusterWhereTheGridIsTheImage) {
   EXPECT_EQ(line["pairs_with_class"], 58 * 57 / 2);
   EXPECT_EQ(line["pairs_of_one_class"], 30 * 29 / 2 + 28 * 27 / 2);
   EXPECT_EQ(line["pairs_at_distance"][1], 57) << "two neighbours of 58 are parted";
+  EXPECT_EQ(line["confusion_near"], Json({{0, 0, 8}, {1, 0, 8}})) << "void is no boundary";
   EXPECT_FALSE(lineOf("window").contains("pairs_with_class")) << "its tokens are those of the first window";
 }
 

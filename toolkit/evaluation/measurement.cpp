@@ -11,7 +11,6 @@
 namespace mpm::evaluation {
 namespace {
 
-constexpr std::size_t kMaxMembers = 48;  // of a cluster whose pairs are counted
 constexpr int kMaxDistance = 16;
 
 ConfusionMatrix matrixOf(const cv::Mat& truth, const cv::Mat& labels, int classes, int void_label) {
@@ -35,8 +34,8 @@ void addPairs(const Estimate& result, const Truth& truth, Json& line) {
   std::vector<std::int64_t> distances(kMaxDistance + 1);
   std::int64_t with_class = 0, of_one_class = 0;
   for (const auto& [cluster, tokens] : members)
-    for (std::size_t i = 0; i < std::min(kMaxMembers, tokens.size()); ++i)
-      for (std::size_t j = i + 1; j < std::min(kMaxMembers, tokens.size()); ++j) {
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      for (std::size_t j = i + 1; j < tokens.size(); ++j) {
         const double distance =
             std::hypot(tokens[i] / width - tokens[j] / width, tokens[i] % width - tokens[j] % width);
         ++distances[static_cast<std::size_t>(std::min(kMaxDistance, static_cast<int>(std::lround(distance))))];
@@ -69,9 +68,10 @@ Json intervalJson(double mean, std::optional<double> half) {
 Truth::Truth(cv::Mat all, int ignored) : labels(std::move(all)), near(labels.clone()), void_label(ignored) {
   if (labels.empty()) return;
   const cv::Mat around = cv::getStructuringElement(cv::MORPH_RECT, {2 * kNearPixels + 1, 2 * kNearPixels + 1});
+  const cv::Mat nothing = labels == void_label;  // is beside no class
   cv::Mat highest, lowest;
-  cv::dilate(labels, highest, around);
-  cv::erode(labels, lowest, around);
+  cv::dilate(labels.clone().setTo(0, nothing), highest, around);
+  cv::erode(labels.clone().setTo(255, nothing), lowest, around);
   near.setTo(void_label, highest == lowest);
 }
 
