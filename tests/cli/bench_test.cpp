@@ -23,14 +23,15 @@ std::string besideText(const Words& command) {
 }
 
 TEST_F(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
-  writeImage(folder_ / "a.png", 40, 60);
-  const auto json = succeeded(bench({"--schedule", "none", "--schedule", "1,2", "--image", folder_ / "a.png", "--batch",
-                                     "2", "--simulate-night", "0.2", "--attention", "proportional", "--json"},
+  const std::string image = folder_ / "a user-pw=secret.png";
+  writeImage(image, 40, 60);
+  const auto json = succeeded(bench({"--schedule", "none", "--schedule", "1,2", "--image", image, "--batch", "2",
+                                     "--simulate-night", "0.2", "--attention", "proportional", "--json"},
                                     {.stdin_is_closed = true}))
                         .json();
   EXPECT_EQ(json["model"]["path"], kSegmenter);
   EXPECT_EQ(json["model"]["digest"].get<std::string>().size(), 16u);
-  EXPECT_EQ(json["image"], folder_ / "a.png");
+  EXPECT_THAT(json["image"].get<std::string>(), AllOf(StartsWith(folder_ / "a "), Not(HasSubstr("secret"))));
   EXPECT_EQ(json["simulated_night"]["gain"], 0.2);
   EXPECT_EQ(json["input"], nlohmann::json::parse(R"({"height": 32, "width": 64})"));
   EXPECT_EQ((nlohmann::json{json["device"], json["threads"], json["batch"], json["warm_up"], json["rounds"]}),
@@ -89,6 +90,15 @@ TEST_F(Bench, AnotherRuntimeThatCannotRunIsARowThatSaysWhy) {
   EXPECT_TRUE(rows[1]["ms"]["median"].is_null());
   const char* const notes[] = {"could not be started", "it ended without an answer: no"};
   for (std::size_t i = 0; i < 2; ++i) EXPECT_THAT(rows[i + 1]["note"].get<std::string>(), HasSubstr(notes[i]));
+  writeImage(folder_ / "a.png", 40, 60);
+  std::ofstream(folder_ / "labels") << std::string(40 * 60, '\0');
+  const std::string once = "read -r line; echo '{\"ok\": true}'; read -r line; echo '{\"ok\": true, \"labels\": \"" +
+                           (folder_ / "labels") + "\"}'; read -r line; echo '{\"ok\": false, \"why\": \"broken\"}'";
+  const auto broken = bench({"--schedule", "none", "--image", folder_ / "a.png", "--json", "--beside",
+                             besideText({"/bin/sh", "-c", once})})
+                          .json()["variants"][1];
+  EXPECT_EQ(broken["note"], "broken") << "no labels of the warm-up";
+  EXPECT_TRUE(broken["agreement"].is_null());
   EXPECT_EQ(rows[3]["note"], "--model " + kSegmenter + " --threads " + threads + " --precision fp32 --reduce none");
   expectFailure(bench({"--beside", "{}"}), 1, {"--beside", "\"command\""});
 }

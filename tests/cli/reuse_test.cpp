@@ -71,6 +71,22 @@ TEST_F(ReuseCommand, BenchComparesIt) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(rows[2]["rows"][i], lines.at(i + 2)["reuse"]["rows"]) << i;
 }
 
+TEST_F(ReuseCommand, BenchGivesTheMeanWorkOfTheFrames) {
+  const std::string file = folder_ / "lines.jsonl",
+                    frames = "demo:street?seed=5&size=64x96&start=2026-03-20T06:00&step=14400&frames=6";
+  const Words merged = {"--model", model_, "--reduce", "mpm:blocks=1,2"};
+  const auto row = mpmCommand(Words{"bench", "--image", frames, "--reuse", "off", "--reuse", "threshold=12", "--rounds",
+                                    "4", "--warm-up", "2", "--json"} +
+                              merged)
+                       .json()["variants"][0];
+  succeeded(mpmCommand(Words{"eval", frames, "--against", "full", "--per-image", file} + merged));
+  std::vector<double> gflop;
+  for (const auto& line : CommandResult{.out = readFile(file)}.jsonLines()) gflop.push_back(line["gflop"]);
+  ASSERT_EQ(gflop.size(), 6u);
+  EXPECT_NEAR(row["gflop"], (gflop[2] + gflop[3] + gflop[4] + gflop[5]) / 4, 1e-12) << row;
+  EXPECT_NE(gflop[5], gflop[4]);
+}
+
 TEST_F(ReuseCommand, BenchNeedsAFrameForEachRound) {
   const auto with = [&](const Words& more) {
     return mpmCommand(Words{"bench", "--model", model_, "--reduce", "none", "--reuse", "auto"} + more).err;
