@@ -141,6 +141,7 @@ TEST_F(ExifTime, IsReadWithFractionAndOffset) {
   EXPECT_EQ(taken("2013:07:08 05:54:13", "", "")->wall, kTime);
   EXPECT_FALSE(taken("2013:07:08 05:54:13", "", "")->offset);
   EXPECT_EQ(taken("2013:07:08 05:54:13", "25", "")->wall, kTime + 250);
+  EXPECT_EQ(taken("2013:07:08 05:54:13", "?", "")->wall, kTime) << "a fraction that is none";
   EXPECT_EQ(taken("2013:07:08 07:54:13", "123456", "+02:00")->utc(0), kTime + 123);
   EXPECT_EQ(taken("2013:07:08 05:54:13", "", "   :  ")->wall, kTime) << "an offset that was left blank";
   EXPECT_FALSE(taken("0000:00:00 00:00:00", "", ""));

@@ -138,8 +138,8 @@ std::optional<WrittenTime> exifTime(const std::string& path) {
       exif_data_unref);
   if (!data) return std::nullopt;
   std::string text = exifText(data.get(), EXIF_TAG_DATE_TIME_ORIGINAL);
-  if (const std::string fraction = exifText(data.get(), EXIF_TAG_SUB_SEC_TIME_ORIGINAL); !fraction.empty())
-    text += "." + fraction;
+  const std::string fine = text + "." + exifText(data.get(), EXIF_TAG_SUB_SEC_TIME_ORIGINAL);
+  if (readTime(fine)) text = fine;  // some cameras write no number there
   const auto time = readTime(text);
   const auto whole = readTime(text + exifText(data.get(), EXIF_TAG_OFFSET_TIME_ORIGINAL));
   return whole ? whole : time;
