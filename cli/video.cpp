@@ -167,9 +167,8 @@ void writeDate(cv::Mat& picture, const std::string& date) {
 
 FilmMoment parseFilmMoment(const std::string& text) {
   if (text == "noon") return {};
-  if (const auto time = readNumbers(text, ':'))
-    if (const auto [hour, minute] = *time; hour >= 0 && hour < 24 && minute >= 0 && minute < 60)
-      return {By::kClock, hour * 60.0 + minute};
+  if (const auto time = readNumbers(text, ':'); time && text.find('-') == std::string::npos)  // no "-0:30" either
+    if (const auto [hour, minute] = *time; hour < 24 && minute < 60) return {By::kClock, hour * 60.0 + minute};
   const bool evening = text.ends_with(":evening");
   const std::string sun = text.substr(0, evening ? text.rfind(':') : text.size());
   const auto height = sun.starts_with("sun:") ? readNumber<double>(sun.substr(4)) : std::nullopt;
