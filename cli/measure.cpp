@@ -216,7 +216,7 @@ class Runner {
         of_images_ += vision::sourceFiles(vision::parseSourceSpec(source)).size();
       if (plan_.labelled.max_frames > 0) of_images_ = std::min<std::size_t>(of_images_, plan_.labelled.max_frames);
     }
-    if (!plan_.resume.empty() && files) requireNamedImages("--resume", all.sources());
+    if (files) requireNamedImages(plan_.resume.empty() ? "mpm eval" : "--resume", all.sources());
     const Inputs inputs{.models = {plan_.model}, .sources = all.sources(), .files = all.files()};
     requireOutput("--per-image", plan_.per_image, inputs);
     if (plan_.resume.empty()) return;

@@ -163,6 +163,8 @@ TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
   EXPECT_EQ(smaller.out, "");
   fs::remove(labels(1));
   expectFailure(eval({"--json"}), 1, {"no label map for '" + image(1)});
+  writeImage(folder_ / "images/i0.jpg", 40, 70);
+  expectFailure(eval(), 2, {"mpm eval needs images of different names", "i0.jpg", "i0.png"});
 }
 
 TEST_F(Eval, ExifTurnsNeitherImageNorLabels) {
