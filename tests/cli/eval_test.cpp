@@ -160,6 +160,8 @@ TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
   cv::imwrite(labels(1), cv::Mat::zeros(20, 35, CV_8U));
   const CommandResult smaller = eval({"--json"});
   expectFailure(smaller, 1, {labels(1), "35 x 20 px", "70 x 40 px"});
+  cv::imwrite(labels(1), cv::Mat::zeros(70, 40, CV_8U));
+  expectFailure(eval({"--json"}), 1, {"40 x 70 px", "70 x 40 px", "its EXIF rotation is ignored"});
   EXPECT_EQ(smaller.out, "");
   fs::remove(labels(1));
   expectFailure(eval({"--json"}), 1, {"no label map for '" + image(1)});

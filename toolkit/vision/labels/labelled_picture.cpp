@@ -190,7 +190,8 @@ cv::Mat readStoredImage(const std::string& path) {
 cv::Mat meantLabels(const cv::Mat& labels, const std::string& file, cv::Size picture, const LabelMeaning& meaning) {
   if (labels.size() != picture)
     throw Error("label map '" + file + "' is " + sizeText({labels.rows, labels.cols}) + ", its image " +
-                sizeText({picture.height, picture.width}));
+                sizeText({picture.height, picture.width}) +
+                (labels.size() == cv::Size(picture.height, picture.width) ? ": its EXIF rotation is ignored" : ""));
   try {
     return meaning.applied(labels);
   } catch (const Error& error) {
