@@ -28,7 +28,9 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   connect(parts.folder, &FolderBrowser::chosen, this, &Watching::backToLive);
   connect(parts.history, &HistoryBrowser::timePicked, this, &Watching::lookForStored);
   connect(parts.pictures, &PictureStore::loaded, this,
-          [this](const StoredSample& picture) { showStored(picture, storedText(picture.text)); });
+          [this](const StoredSample& picture) {
+            if (wanted_) showStored(picture, storedText(picture.text));
+          });
   connect(&parts.history->history(), &History::sampleReady, this, &Watching::showSample);
   connect(parts.pictures, &PictureStore::listed, this, [this] {
     if (frozen_ && !frame()) loadLastPicture();  // they were not listed yet when its sample was shown
@@ -124,7 +126,8 @@ void Watching::endPause(bool open) const {
 
 // The numbers of one source must not stand beside the name of another.
 void Watching::forgetFrame() {
-  frozen_ = false;
+  frozen_.reset();
+  wanted_ = false;
   end_reported_ = false;
   live_frame_.reset();
   clearFrame();
@@ -208,7 +211,7 @@ void Watching::showFrame(const LiveFramePtr& frame) {
 // A region that was not measured has no areas.
 void Watching::showAreas() {
   const QString region = parts_.legend_panel->region();
-  if (frozen_) return parts_.legend->setNamedAreas(stored_areas_.value(region));
+  if (frozen_) return parts_.legend->setNamedAreas(frozen_->areas.value(region));
   const monitor::RegionSample* const measured =
       live_frame_ ? live_frame_->sample.region(region.toStdString()) : nullptr;
   parts_.legend->setAreas(measured ? measured->areas : std::vector<std::pair<int, double>>());
@@ -272,10 +275,11 @@ void Watching::lookForStored(double time) {
   HistoryBrowser& history = *parts_.history;
   const double within = history.nearness();
   const auto record = history.chartPanel()->record();
-  if (const auto* picture = nearestPicture(parts_.pictures->pictures(), history.source(), time, within))
-    parts_.pictures->load(picture->path);
-  else if (record && record->archive)
+  wanted_ = true;
+  if (record && record->archive)  // one of its own pictures is nearer than a snapshot of another day
     history.history().askSample(*record, static_cast<UnixMs>(time * 1000), static_cast<UnixMs>(within * 1000));
+  else if (const auto* picture = nearestPicture(parts_.pictures->pictures(), history.source(), time, within))
+    parts_.pictures->load(picture->path);
   else
     emit said(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"), Badge::kNone);
 }
@@ -287,8 +291,7 @@ QString Watching::storedText(const QString& when) const {
 
 // The numbers beside the picture are the stored ones.
 void Watching::showStored(const StoredSample& sample, const QString& banner) {
-  frozen_ = true;
-  stored_areas_ = sample.areas;
+  frozen_ = sample;
   refreshRegions();
   emit pageChanged();
   sample.frame ? showFrame(sample.frame) : clearFrame();
@@ -298,6 +301,7 @@ void Watching::showStored(const StoredSample& sample, const QString& banner) {
 
 // The last sample of a database that was opened takes the place of the welcome page, but not that of a live source.
 void Watching::showSample(const StoredSample& sample) {
+  if (!sample.last && !wanted_) return;
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
   if (!sample.last) return showStored(sample, storedText(sample.text));
   if (session().isOpen() || sample.text.isEmpty()) return;
@@ -305,15 +309,17 @@ void Watching::showSample(const StoredSample& sample) {
   if (!sample.frame) loadLastPicture();
 }
 
-void Watching::loadLastPicture() const {
-  const QStringList files = parts_.pictures->filesOf(parts_.history->source());
+void Watching::loadLastPicture() {
+  wanted_ = true;
+  const QStringList files = parts_.pictures->filesOf(source());
   if (!files.isEmpty()) return parts_.pictures->load(files.back());
   parts_.pane->image()->setPlaceholder(tr("The picture of this sample is not stored"));
 }
 
 void Watching::backToLive() {
+  wanted_ = false;
   if (!frozen_) return;
-  frozen_ = false;
+  frozen_.reset();
   refreshRegions();
   parts_.pane->image()->setBanner({});
   live_frame_ ? showFrame(live_frame_) : forgetFrame();
@@ -330,7 +336,7 @@ void Watching::askRegions() {
 void Watching::refreshRegions() {
   const std::vector<vision::Region>& regions = parts_.rules->regions(source());
   parts_.pane->image()->setRegions(regions);
-  QStringList stored = stored_areas_.keys();
+  QStringList stored = frozen_ ? frozen_->areas.keys() : QStringList();
   stored.removeAll(QString());
   stored.sort();
   parts_.legend_panel->setRegions(frozen_ ? stored : regionNames(regions));

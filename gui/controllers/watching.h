@@ -64,7 +64,7 @@ class Watching : public QObject {
   /// A source is open, or a stored picture is on show.
   bool active() const { return frozen_ || session().isOpen(); }
   /// The source of the picture on show; empty: none.
-  QString source() const { return frozen_ ? parts_.history->source() : parts_.live->source(); }
+  QString source() const { return frozen_ ? frozen_->source : parts_.live->source(); }
   const LiveFramePtr& frame() const { return parts_.pane->image()->frame(); }  ///< on show; null: none
   /// A source has given a frame.
   bool hasFrame() const { return live_frame_ != nullptr; }
@@ -117,7 +117,7 @@ class Watching : public QObject {
   void lookForStored(double time);
   void showStored(const StoredSample& sample, const QString& banner);
   void showSample(const StoredSample& sample);
-  void loadLastPicture() const;
+  void loadLastPicture();
   void showAreas();
   void refreshRegions();
   void keepByRules();
@@ -131,9 +131,9 @@ class Watching : public QObject {
   QString asked_, opened_;  // a demo is opened at a moment of its own
   std::shared_ptr<const ModelInfo> model_;
   LiveFramePtr live_frame_;
-  bool frozen_ = false;        // a stored picture is on show
-  StoredAreas stored_areas_;   // of that
-  bool end_reported_ = false;  // of the source, how many of its pictures are stored
+  std::optional<StoredSample> frozen_;  // the stored picture on show
+  bool wanted_ = false;                 // a stored picture, and nothing else since
+  bool end_reported_ = false;           // of the source, how many of its pictures are stored
 };
 
 }  // namespace mpm::gui

@@ -139,7 +139,8 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
         for (const auto& [label, area] : region.areas)
           result.areas[QString::fromStdString(region.name)].insert(
               QString::fromStdString(vision::className(session.classes, label)), area);
-  const QString folder = sourceFolder(QString::fromStdString(source.name));
+  result.source = QString::fromStdString(source.name);
+  const QString folder = sourceFolder(result.source);
   const QString path = folder + QLatin1Char('/') + QString::fromStdString(sample.picture);
   try {
     if (folder.isEmpty() || sample.picture.empty() || !QFileInfo::exists(path)) return result;

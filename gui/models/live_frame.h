@@ -59,6 +59,7 @@ struct StoredSample {
   LiveFramePtr frame{};  ///< null: there is no sample at that time, or its picture is not there any more
   StoredAreas areas{};
   QString text{};     ///< when it was taken; of the last sample also states, and gaps before it
+  QString source{};   ///< without credentials
   bool last = false;  ///< asked for by History::askLast()
 };
 

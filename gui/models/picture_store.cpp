@@ -129,6 +129,7 @@ void PictureStore::load(const QString& path) {
     const cv::Mat image = vision::readPictureFile(path.toStdString(), cv::IMREAD_COLOR);
     const QJsonDocument facts = readFacts(path);
     StoredSample picture{.frame = frameOf(path, image, facts), .text = timeText(timeOf(path).toMSecsSinceEpoch(), {})};
+    picture.source = facts[QStringLiteral("source")].toString();
     const auto add = [&](const QString& region, const QJsonObject& measured) {
       const QJsonObject stored = measured[QStringLiteral("area_fraction")].toObject();
       for (auto area = stored.begin(); area != stored.end(); ++area)

@@ -56,12 +56,13 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(store.pictures()[1].source, "rtsp://***@camera") << "a recording tells of its source too";
   store.load(QString::fromStdString(picture));
   ASSERT_TRUE(loaded.wait(60000));
-  const auto& [frame, areas, text, last] = loaded[0][0].value<StoredSample>();
+  const auto& [frame, areas, text, source, last] = loaded[0][0].value<StoredSample>();
   EXPECT_EQ(frame->image().at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
   EXPECT_FALSE(frame->overlay.empty());
   EXPECT_EQ(frame->result.estimate.tokens, (std::vector<double>{6, 5}));
   EXPECT_EQ(frame->sample.place.right, 12) << "outlines move along";
   EXPECT_EQ(text, timeText(1770000000123, {}));
+  EXPECT_EQ(source, "demo:");
   EXPECT_EQ(areas.value({}).value("road"), 1);
   EXPECT_EQ(areas.value("lake").value("sky"), 0.25);
   cv::imwrite(picture.substr(0, picture.size() - 4) + "_overlay.png", frame->overlay.rowRange(1, 16));

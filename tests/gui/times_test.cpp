@@ -182,6 +182,37 @@ TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
   EXPECT_EQ(part<ImageView>()->banner(), banner);
 }
 
+TEST_F(Times, AStoredPictureIsOfTheSourceThatItCameFrom) {
+  measure("dated");
+  ASSERT_TRUE(allAreStored() && runs());
+  trigger("snapshot");
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
+  storeSamples("garden", unixNow(), 1000, 2);
+  make();
+  auto* chart = part<ChartPanel>();
+  auto* sources = fieldOf<QComboBox>(chart, "Source whose samples are drawn");
+  ASSERT_TRUE(wait([&] { return sources->count() == 2 && !part<PictureStore>()->pictures().empty(); }));
+  const auto pick = [&](const QString& source) {
+    sources->setCurrentIndex(sources->findData(source, Qt::ToolTipRole));
+    emit sources->activated(sources->currentIndex());
+  };
+  pick(file("dated"));
+  const double first = static_cast<double>(chart->record()->first) / 1000;
+  emit chart->chart()->timePicked(first);
+  ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
+  EXPECT_EQ(frame()->result.frame.name, "20130708_055410") << "and not the snapshot of two seconds later";
+  pick("garden");
+  EXPECT_EQ(watching().source(), file("dated"));
+  EXPECT_THAT(dialogOf<RegionsDialog>("regions")->windowTitle(), Has("dated"));
+
+  const StoredSample late{.frame = frame(), .source = "garden"};
+  emit chart->chart()->timePicked(first);
+  watching().open(file("street"));
+  emit part<History>()->sampleReady(late);
+  emit part<PictureStore>()->loaded(late);
+  EXPECT_EQ(watching().source(), file("street")) << "which was opened since";
+}
+
 TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
   const UnixMs before = unixNow();
   window_->opener().open(file("street"));
