@@ -122,7 +122,7 @@ void HistoryBrowser::refresh(UnixMs shown) {
   if (now < next_chart_) return;
   next_chart_ = now + period_;
   // The demo's days pass in minutes: its chart ends at its own present.
-  const bool own_time = shown > 0 && std::abs(shown - unixNow()) > kHourMs;
+  const bool own_time = shown > 0 && sourceSpec(watched_).kind == vision::SourceKind::kDemo;
   if (foreign_.isEmpty() && watching_)
     chart_->setPresent(watched_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
   chart_->refresh();

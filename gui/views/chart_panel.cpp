@@ -349,7 +349,7 @@ bool ChartPanel::ended() const {
 
 double ChartPanel::present() const {
   if (ended()) return static_cast<double>(record()->last) / 1000;
-  return present_.value_or(static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000);
+  return present_.value_or(static_cast<double>(unixNow()) / 1000);
 }
 
 // The span that ends now; a source younger than that fills the chart with what there is.

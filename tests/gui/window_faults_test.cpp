@@ -173,6 +173,17 @@ TEST_F(Faults, TheChartOfADemoEndsAtItsOwnPresent) {
   EXPECT_TRUE(wait([&] { return part<ChartPanel>()->chart()->axis().to < 1'600'000'000; }));
 }
 
+TEST_F(Faults, TheChartOfACameraThatHangsEndsNow) {
+  ASSERT_TRUE(openCamera() && stores());
+  camera_->set(camera_->hangs, true);
+  const WallClock later(3 * 3600);
+  ASSERT_TRUE(looks()) << "the time of the last frame is reported with each look";
+  EXPECT_TRUE(wait([&] {
+    const double now = static_cast<double>(unixNow()) / 1000;
+    return std::abs(part<TimeChart>()->axis().to - now) < 1800;
+  })) << "the outage is a gap in it";
+}
+
 TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
   dock("chart")->hide();
   dock("day_night")->raise();
