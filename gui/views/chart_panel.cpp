@@ -244,8 +244,8 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
     if (index < 0) index = sources_->count() - 1;
   }
   sources_->setCurrentIndex(index);
+  if (source() != before) chart_->setChart({});
   if (index < 0 && before) {
-    chart_->setChart({});
     setClasses({});
     setRegions({});
   }
@@ -268,7 +268,9 @@ void ChartPanel::takePicked(qint64 id) {
 void ChartPanel::ask(double from, double to, int max_buckets) {
   const auto id = source();
   chart_->setClock(id ? record()->time_zone : std::nullopt);
-  if (!id || chart_->series().empty()) return;
+  // A tab behind another one lies beyond the edge of the window.
+  const bool unseen = visibleRegion().isEmpty() && !chart_->chart().buckets.empty();
+  if (!id || chart_->series().empty() || unseen) return;
   history_->askChart({.source = *id,
                       .from = static_cast<UnixMs>(from * 1000),
                       .to = static_cast<UnixMs>(to * 1000) + 1,
@@ -295,7 +297,6 @@ bool ChartPanel::event(QEvent* event) {
 void ChartPanel::refresh() {
   history_->askSources();
   if (const auto id = source()) history_->askNames(*id, sourceName());
-  if (visibleRegion().isEmpty()) return;  // a tab behind another one lies beyond the edge of the window
   askAgain();
 }
 

@@ -35,7 +35,7 @@ class ChartPanel : public QWidget {
   /// The region whose numbers are drawn; empty: the whole picture.
   QString region() const { return regions_->currentData().toString(); }
   std::optional<monitor::SourceRecord> record() const;
-  /// Asks for what is new, of the chart itself only while it is seen; moves the axis on while it follows the clock.
+  /// Asks for what is new; moves the axis on while it follows the clock. A chart that is not seen keeps what it has.
   void refresh();
 
   /// The last hour, day...; the end is always the present.

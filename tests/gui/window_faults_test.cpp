@@ -194,8 +194,10 @@ TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
     return !text.contains("Samples, Day: 0") || !text.contains("Samples, Night: 0");
   })) << textIn<DayNightPanel>();
   QSignalSpy charts(part<History>(), &History::chartReady);
+  const double end = part<TimeChart>()->axis().to;
   ASSERT_TRUE(looks());
   EXPECT_LE(charts.count(), 1) << "nobody sees it: but for the question that came with the source";
+  EXPECT_GT(part<TimeChart>()->axis().to, end) << "the stretch that is judged moves on";
   charts.clear();
   dock("chart")->show();
   dock("chart")->raise();
