@@ -27,10 +27,9 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   });
   connect(parts.folder, &FolderBrowser::chosen, this, &Watching::backToLive);
   connect(parts.history, &HistoryBrowser::timePicked, this, &Watching::lookForStored);
-  connect(parts.pictures, &PictureStore::loaded, this,
-          [this](const StoredSample& picture) {
-            if (wanted_) showStored(picture, storedText(picture.text));
-          });
+  connect(parts.pictures, &PictureStore::loaded, this, [this](const StoredSample& picture) {
+    if (wanted_) showStored(picture, storedText(picture.text));
+  });
   connect(&parts.history->history(), &History::sampleReady, this, &Watching::showSample);
   connect(parts.pictures, &PictureStore::listed, this, [this] {
     if (frozen_ && !frame()) loadLastPicture();  // they were not listed yet when its sample was shown
@@ -55,6 +54,10 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
     refreshRegions();
   });
   connect(&parts.history->history(), &History::namesReady, this, [this](const SourceNames& of) {
+    if (!parts_.history->foreignName().isEmpty()) {  // only drawn: our own are measured and stored
+      foreign_ = of;
+      return;
+    }
     const bool fresh = parts_.rules->regions(of.name).empty() && !of.current.empty();
     parts_.rules->propose(of.name, of.current);
     if (fresh && of.name == source()) refreshRegions();
@@ -334,7 +337,9 @@ void Watching::askRegions() {
 
 // The frame on show is measured in the new regions; a stored picture says what was measured then.
 void Watching::refreshRegions() {
-  const std::vector<vision::Region>& regions = parts_.rules->regions(source());
+  const std::vector<vision::Region>& own = parts_.rules->regions(source());
+  const bool theirs = frozen_ && own.empty() && !parts_.history->foreignName().isEmpty() && source() == foreign_.name;
+  const std::vector<vision::Region>& regions = theirs ? foreign_.current : own;
   parts_.pane->image()->setRegions(regions);
   QStringList stored = frozen_ ? frozen_->areas.keys() : QStringList();
   stored.removeAll(QString());

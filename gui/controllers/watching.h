@@ -133,6 +133,7 @@ class Watching : public QObject {
   LiveFramePtr live_frame_;
   std::optional<StoredSample> frozen_;  // the stored picture on show
   bool wanted_ = false;                 // a stored picture, and nothing else since
+  SourceNames foreign_;                 // of another program's database
   bool end_reported_ = false;           // of the source, how many of its pictures are stored
 };
 

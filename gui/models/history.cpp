@@ -39,7 +39,9 @@ void History::ask(Kind kind, Answer answer) {
         reader_path_ = path;
       }
       reader_->setNightRule(night);
-      answer(*reader_);
+      thread_.answer([this, path, say = answer(*reader_)] {
+        if (path == path_) say();  // else another database is on show by now
+      });
       failure_.clear();
     } catch (const monitor::EmptyDatabase&) {  // its writer is about to fill it
     } catch (const std::exception& error) {
@@ -53,34 +55,29 @@ void History::ask(Kind kind, Answer answer) {
 
 void History::askSources() {
   ask(kSources, [this](const monitor::StoreReader& reader) {
-    thread_.answer([this, sources = reader.sources(), path = reader_path_] {
-      if (path == path_) emit sourcesChanged(sources);
-    });
+    return [this, sources = reader.sources()] { emit sourcesChanged(sources); };
   });
 }
 
 void History::askChart(const monitor::ChartQuery& query) {
   ask(kChart, [this, query](const monitor::StoreReader& reader) {
-    thread_.answer(
-        [this, chart = reader.chart(query), states = reader.states(query.source, query.from, query.to), query] {
-          emit statesReady(states);
-          emit chartReady(chart, query);
-        });
+    return [this, chart = reader.chart(query), states = reader.states(query.source, query.from, query.to), query] {
+      emit statesReady(states);
+      emit chartReady(chart, query);
+    };
   });
 }
 
 void History::askStatistics(std::int64_t source, UnixMs from, UnixMs to) {
   ask(kStatistics, [this, source, from, to](const monitor::StoreReader& reader) {
-    thread_.answer(
-        [this, statistics = reader.dayNight(source, from, to), areas = monitor::classAreas(reader, source, from, to)] {
-          emit statisticsReady(statistics, areas);
-        });
+    return [this, statistics = reader.dayNight(source, from, to),
+            areas = monitor::classAreas(reader, source, from, to)] { emit statisticsReady(statistics, areas); };
   });
 }
 
 void History::askEvents(std::int64_t source) {
   ask(kEvents, [this, source](const monitor::StoreReader& reader) {
-    thread_.answer([this, events = reader.events(source, 0, INT64_MAX)] { emit eventsReady(events); });
+    return [this, events = reader.events(source, 0, INT64_MAX)] { emit eventsReady(events); };
   });
 }
 
@@ -92,7 +89,7 @@ void History::askNames(std::int64_t source, const QString& name) {
     std::vector<vision::Region> regions;
     for (const monitor::RegionRecord& record : reader.regions(name.toStdString())) regions.push_back(record.region);
     names.regions = regionNames(regions);
-    thread_.answer([this, names] { emit namesReady(names); });
+    return [this, names] { emit namesReady(names); };
   });
 }
 
@@ -103,8 +100,8 @@ void History::askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs
       if (!nearest || std::abs(one.time - time) < std::abs(nearest->time - time)) nearest = one;
       return true;
     });
-    thread_.answer(
-        [this, found = nearest ? storedSample(reader, source, *nearest) : StoredSample()] { emit sampleReady(found); });
+    const StoredSample found = nearest ? storedSample(reader, source, *nearest) : StoredSample();
+    return [this, found] { emit sampleReady(found); };
   });
 }
 
@@ -126,7 +123,7 @@ void History::askLast(const monitor::SourceRecord& source) {
       return true;
     });
     found.last = true;
-    thread_.answer([this, found] { emit sampleReady(found); });
+    return [this, found] { emit sampleReady(found); };
   });
 }
 

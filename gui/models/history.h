@@ -59,7 +59,8 @@ class History : public QObject {
 
  private:
   enum Kind { kSources, kChart, kStatistics, kEvents, kNames, kSample, kKinds };
-  // Runs `answer` on the thread with a reader, unless a later question of `kind` makes it pointless.
+  // Runs `answer` on the thread with a reader, unless a later question of `kind` makes it pointless, and here what that
+  // returns.
   template <typename Answer>
   void ask(Kind kind, Answer answer);
   static StoredSample storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,

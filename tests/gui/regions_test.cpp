@@ -243,6 +243,19 @@ TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
   EXPECT_TRUE(wait([&] { return gcc().has_value(); })) << "the same chart";
 }
 
+TEST_F(Regions, OfAnotherDatabaseAreDrawnAndDoNotBecomeOurs) {
+  watching().close();
+  monitor::StoreWriter(file("other.db").toStdString())
+      .setRegions("garden", {{.name = "pond", .size = {320, 160}, .polygons = {{{10, 10}, {90, 10}, {90, 90}}}}});
+  store(file("other.db"), "garden", unixNow(), 1000, 1);
+  window_->opener().open(file("other.db"));
+  ASSERT_TRUE(wait([&] { return live().size() == 1; }));
+  EXPECT_EQ(live()[0].region.name, "pond");
+  EXPECT_TRUE(part<WatchRules>()->regions("garden").empty());
+  trigger("unpin");
+  EXPECT_TRUE(live().empty());
+}
+
 TEST_F(Regions, LegendHasTheAreasWithinOne) {
   ask();
   draw(0, 0, 160, 160);
