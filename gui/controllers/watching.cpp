@@ -303,8 +303,15 @@ void Watching::showStored(const StoredSample& sample, const QString& banner) {
 }
 
 // The last sample of a database that was opened takes the place of the welcome page, but not that of a live source.
-void Watching::showSample(const StoredSample& sample) {
+void Watching::showSample(StoredSample sample) {
   if (!sample.last && !wanted_) return;
+  // The pictures of an archive lie there as they were taken. No model has seen this one: `blur` blurs all of it.
+  if (const auto privacy = parts_.rules->watchOptions(sample.source).privacy; sample.frame && privacy.on()) {
+    const auto hidden = std::make_shared<LiveFrame>(*sample.frame);
+    hidden->result.frame.image = monitor::Privacy(privacy).hidden(hidden->result, hidden->sample.place);
+    hidden->scales = {hidden->image()};
+    sample.frame = hidden;
+  }
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
   if (!sample.last) return showStored(sample, storedText(sample.text));
   if (session().isOpen() || sample.text.isEmpty()) return;

@@ -116,7 +116,7 @@ class Watching : public QObject {
   void showFrame(const LiveFramePtr& frame);
   void lookForStored(double time);
   void showStored(const StoredSample& sample, const QString& banner);
-  void showSample(const StoredSample& sample);
+  void showSample(StoredSample sample);
   void loadLastPicture();
   void showAreas();
   void refreshRegions();

@@ -2,6 +2,7 @@
 // Folders of pictures that have a time.
 
 #include "gui/models/readout.h"
+#include "vision/regions/region.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -211,6 +212,31 @@ TEST_F(Times, AStoredPictureIsOfTheSourceThatItCameFrom) {
   emit part<History>()->sampleReady(late);
   emit part<PictureStore>()->loaded(late);
   EXPECT_EQ(watching().source(), file("street")) << "which was opened since";
+}
+
+TEST_F(Times, WhatIsHiddenStaysSoInAStoredPicture) {
+  measure("dated");
+  ASSERT_TRUE(allAreStored());
+  vision::writeRegions(file("hide.json").toStdString(),
+                       {{.name = "window", .size = {320, 160}, .polygons = {{{0, 0}, {99, 0}, {99, 99}, {0, 99}}}}});
+  const auto clicked = [&](double second, const std::string& hide, const std::vector<std::string>& blur) {
+    monitor::Watch watch = part<WatchRules>()->watch(file("dated"));
+    watch.hide = hide;
+    watch.blur = blur;
+    part<WatchRules>()->follow(watch);
+    const LiveFramePtr before = frame();
+    const auto* chart = part<ChartPanel>();
+    emit chart->chart()->timePicked(static_cast<double>(chart->record()->first) / 1000 + second);
+    EXPECT_TRUE(wait([&] { return frame() && frame() != before; }));
+    return frame()->scales[0];
+  };
+  const cv::Mat raw = clicked(0, {}, {});
+  EXPECT_EQ(cv::norm(raw, cv::imread(path("dated/20130708_0554%1.png", 10)), cv::NORM_INF), 0);
+  const cv::Mat hidden = clicked(0, file("hide.json").toStdString(), {});
+  EXPECT_EQ(cv::countNonZero(hidden({2, 2, 90, 90}).reshape(1)), 0);
+  EXPECT_EQ(cv::norm(hidden.colRange(110, 320), raw.colRange(110, 320), cv::NORM_INF), 0);
+  EXPECT_EQ(frame()->image().data, hidden.data) << "also for who takes it";
+  EXPECT_GT(cv::norm(clicked(0, {}, {"person"}), raw, cv::NORM_INF), 0);
 }
 
 TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
