@@ -245,6 +245,7 @@ void MainWindow::openCamera(const monitor::Watch& camera) {
 
 void MainWindow::openDatabase(const QString& path) {
   docks_->raise("chart");
+  rules_->forgetTimes();
   history_->openForeign(path);
   if (QFileInfo::exists(path))
     status_->notify(tr("Showing %1, read-only").arg(path));

@@ -169,8 +169,11 @@ bool WatchRules::knowsTimes(const QString& source) {
 }
 
 void WatchRules::askTimes(const QString& source, bool of_new_folder) {
+  forgetTimes();
   auto* dialog = new TimesDialog(sourceSpec(source), of(source).watch, window_);
+  asking_ = dialog;
   connect(dialog, &TimesDialog::chosen, this, [this, source](const Watch& watch) {
+    asking_.clear();  // it ends by itself
     change(source, watch);
     emit timesChosen(source);
   });

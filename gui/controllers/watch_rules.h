@@ -41,6 +41,8 @@ class WatchRules : public QObject {
   bool knowsTimes(const QString& source);
   /// Asks for times and place. Says timesChosen(). `of_new_folder`: asks only where some of the pictures have a time.
   void askTimes(const QString& source, bool of_new_folder);
+  /// Forgets that question: something else was opened.
+  void forgetTimes() { delete asking_; }
   /// Shows the fields under a heading of monitor::watchFields(). See WatchDialog.
   void ask(const QString& source, const QString& title, const char* group, const QStringList& notes = {});
   /// `picture`: what the source shows; `time`: when that was taken.
@@ -69,6 +71,7 @@ class WatchRules : public QObject {
   const QString folder_;
   SettingsWriter* settings_;
   QWidget* window_;
+  QPointer<QDialog> asking_;  // for times
   std::map<QString, Known> known_;
 };
 

@@ -66,6 +66,7 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
 
 void Watching::open(const QString& asked) {
   if (asked.isEmpty()) return;
+  parts_.rules->forgetTimes();
   asked_ = asked;
   opened_ = asked == QLatin1String("demo:") ? demoSource() : asked;
   monitor::WatchOptions watch = parts_.rules->watchOptions(opened_);
@@ -91,6 +92,7 @@ void Watching::openAgain() {
 }
 
 void Watching::close() {
+  parts_.rules->forgetTimes();
   parts_.live->close();
   refreshRegions();
   parts_.folder->setSource({}, {});

@@ -249,6 +249,18 @@ TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
   EXPECT_GE(samples()[0].time, before);
 }
 
+TEST_F(Times, AFolderDoesNotTakeThePlaceOfWhatWasOpenedSince) {
+  for (const std::function<void()>& since :
+       {std::function([&] { watching().open(file("dated")); }), std::function([&] { watching().close(); }),
+        std::function([&] { window_->opener().open(file("other.db")); }),
+        std::function([&] { window_->opener().open(file("dated")); })}) {
+    window_->opener().open(file("street"));
+    const QPointer<TimesDialog> looks = childOf<TimesDialog>(window_.get());
+    since();
+    EXPECT_TRUE(looks.isNull());
+  }
+}
+
 TEST_F(Times, AZoneThatIsNoneIsSaid) {
   TimesDialog* dialog = ask("dated");
   fieldOf<QLineEdit>(dialog, "Time zone")->setText("Mars");
