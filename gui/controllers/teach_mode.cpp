@@ -242,7 +242,8 @@ void TeachMode::takeRegions() {
 void TeachMode::useStates(const std::shared_ptr<const evaluation::StateHead>& head, bool use) {
   const QString source = watching_->source();
   watching_->parts().rules->useStates(source, *head, states_.file(QString::fromStdString(head->name)), use);
-  watching_->parts().live->session().setStates(watching_->parts().rules->watchOptions(source).states);
+  if (source == watching_->parts().live->source())
+    watching_->parts().live->session().setStates(watching_->parts().rules->watchOptions(source).states);
   takeRegions();
   if (use) emit taught();
 }

@@ -368,6 +368,27 @@ TEST_F(TeachOnePicture, TheTableOfLabelsLeadsToThemAndRemovesThem) {
   EXPECT_EQ(pane()->classes()->chosen(), 0);
 }
 
+TEST_F(TeachOnePicture, StatesOfTheSourceOfAStoredPictureAreNotThoseOfTheLiveOne) {
+  auto head = std::make_shared<evaluation::StateHead>(
+      evaluation::StateHead{.name = "gate", .states = {"closed", "open"}, .model_name = "m", .model_digest = "a1"});
+  head->weights = cv::Mat(2, 4, CV_64F, cv::Scalar(0));
+  QDir().mkpath(file("m.labels/states"));
+  evaluation::writeStates(file("m.labels/states/gate.json").toStdString(), *head);
+  // Another frame of the live source has what states are read from.
+  const auto reads = [&] {
+    const LiveFramePtr before = live().frame();
+    window_->live().change([](monitor::Session&) {});
+    return wait([&] { return live().frame() != before; }) && !live().frame()->result.estimate.features.empty();
+  };
+  emit pane()->states()->useRequested(head, true);
+  ASSERT_TRUE(wait(reads));
+  emit part<ChartPanel>()->chart()->timePicked(0);
+  emit part<PictureStore>()->loaded({.frame = live().frame(), .source = "garden"});
+  emit pane()->states()->useRequested(head, false);
+  trigger("unpin");
+  EXPECT_TRUE(reads());
+}
+
 TEST(StatesPanel, AddsNothingToASetThatIsNotReadYet) {
   StatesPanel panel;
   panel.setPictures({"a", "b"});
