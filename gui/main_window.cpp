@@ -197,6 +197,7 @@ void MainWindow::wire() {
   };
   connect(history_, &HistoryBrowser::foreignChanged, this, judge);
   connect(history_, &HistoryBrowser::sourceChanged, this, judge);
+  connect(rules_, &WatchRules::nightChanged, this, judge);
   connect(stack_, &QStackedWidget::currentChanged, this, [this] {
     const bool teaching = teach_ && stack_->currentWidget() == teach_pane_;
     setPanelsAside(teaching || stack_->currentWidget() == cameras_);

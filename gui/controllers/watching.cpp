@@ -46,8 +46,6 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
       keepByRules();
     }
   });
-  connect(parts.rules, &WatchRules::nightChanged, this,
-          [this](const QString& of) { parts_.history->setNightRule(parts_.rules->watchOptions(of).night); });
   connect(parts.rules, &WatchRules::regionsChanged, this, [this] {
     parts_.live->change(
         [this](monitor::Session& session) { session.setRegions(parts_.rules->regions(parts_.live->source())); });
@@ -76,7 +74,6 @@ void Watching::open(const QString& asked) {
   endPause(true);
   forgetFrame();
   parts_.source->setSource(parts_.live->source());
-  parts_.history->setNightRule(watch.night);
   emit pageChanged();
   parts_.folder->setSource(opened_, watch.archive ? std::optional(watch.archive->times) : std::nullopt);
   parts_.pane->setClock(watch.archive ? std::optional(watch.archive->times.zone()) : std::nullopt);

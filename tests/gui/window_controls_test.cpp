@@ -326,6 +326,13 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   QTest::keyClick(dialog, Qt::Key_Return);
   EXPECT_TRUE(says(panel, "Samples, Night: 10"));
   EXPECT_TRUE(says(panel, "Samples, Day: 30"));
+  settle();
+  const QString judged = textOf(panel);
+  part<WatchRules>()->ask("garden", "Night", monitor::kDayNightGroup);
+  monitor::Watch garden = childOf<WatchDialog>(window_.get())->watch();
+  garden.night_brightness = garden.day_brightness = 150;
+  emit childOf<WatchDialog>(window_.get())->chosen(garden);
+  EXPECT_EQ(textOf(panel), judged) << "by the rule of its own source";
   window_->opener().open(file("m.db"));
   EXPECT_TRUE(says(panel, "as they were stored"));
   EXPECT_TRUE(says(panel, "Samples, Night: 40")) << "another program's rule is its own";
