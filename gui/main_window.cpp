@@ -242,6 +242,8 @@ void MainWindow::openCamera(const monitor::Watch& camera) {
   watching_->close();
   pictures_->list(QString::fromStdString(camera.snapshots));
   openDatabase(database);
+  history_->chartPanel()->setSourceName(
+      QString::fromStdString(sourceSpec(QString::fromStdString(camera.source)).name()));
 }
 
 void MainWindow::openDatabase(const QString& path) {

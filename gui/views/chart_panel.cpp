@@ -238,7 +238,8 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
   const QSignalBlocker quiet(sources_);
   fillSources();
   int index = wanted_.isEmpty() ? -1 : sources_->findData(wanted_, Qt::ToolTipRole);
-  if (index >= 0) wanted_.clear();       // from now on the choice is the user's
+  // From now on the choice is the user's. To another program's database no source is added by what is done here.
+  if (index >= 0 || (!sources.empty() && !foreign_bar_->isHidden())) wanted_.clear();
   if (index < 0 && wanted_.isEmpty()) {  // samples of another one would be taken for those of the wanted
     if (before) index = sources_->findData(QVariant::fromValue<qint64>(*before));
     if (index < 0) index = sources_->count() - 1;

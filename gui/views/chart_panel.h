@@ -14,7 +14,8 @@ class ChartPanel : public QWidget {
   ChartPanel(History* history, QWidget* parent = nullptr);
 
   TimeChart* chart() const { return chart_; }
-  /// Which source's samples to draw, by the name it has in the database; picked again when it appears there.
+  /// Which source's samples to draw, by the name it has in the database; picked again when it appears there. Where
+  /// another program's database has no such source, it is the last one.
   void setSourceName(const QString& name);
   /// The database is another one.
   void forgetSources();

@@ -69,5 +69,16 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   EXPECT_TRUE(dock("chart")->isVisibleTo(window_.get())) << "and is there at the next start";
 }
 
+TEST_F(Window, ACameraIsItsSourceOfADatabaseOfSeveralOrTheLast) {
+  for (const char* source : {"/dev/video1", "/dev/video2"}) store(file("yard.db"), source, unixNow(), 1000, 2);
+  for (const auto& [source, shown] : {std::pair("/dev/video1", "/dev/video1"), {"/dev/video3", "/dev/video2"}}) {
+    std::ofstream(file("yard.toml").toStdString()) << "[[camera]]\nsource = '" << source << "'\ndb = 'yard.db'\n";
+    window_->opener().open(file("yard.toml"));
+    const auto* chart = part<ChartPanel>();
+    ASSERT_TRUE(wait([&] { return !chart->sourceName().isEmpty(); }));
+    EXPECT_EQ(chart->sourceName(), shown);
+  }
+}
+
 }  // namespace
 }  // namespace mpm::gui
