@@ -14,7 +14,9 @@ CamerasPage::CamerasPage(QWidget* parent) : QListWidget(parent), thread_(this, {
   setIconSize(StoredCamera::kPicture);
   setSpacing(6);
   for (const auto by : {&QListView::clicked, &QListView::activated})
-    connect(this, by, this, [this](const QModelIndex& index) { choose(index.row()); });
+    connect(this, by, this, [this](const QModelIndex& index) {
+      if (index.row() != shown_) choose(index.row());  // both may come with one click
+    });
   timer_.setSingleShot(true);
   timer_.callOnTimeout(this, &CamerasPage::read);
 }

@@ -284,7 +284,8 @@ void FolderBar::refresh() {
   if (pictures_.empty()) return setValue(label_, {});
   const FolderPicture& picture = pictures_[static_cast<std::size_t>(current())];
   const QString text =
-      tr("%1  ·  %2 of %3").arg(QFileInfo(picture.file).fileName()).arg(current() + 1).arg(pictures_.size());
+      tr("%1  ·  %2 of %3")
+          .arg(QFileInfo(picture.file).fileName(), QString::number(current() + 1), QString::number(pictures_.size()));
   setValue(label_, picture.time > 0 ? text + QStringLiteral("  ·  ") + timeText(picture.time, clock_) : text);
   label_->setToolTip(picture.file);
 }

@@ -245,6 +245,7 @@ void TimeChart::paintEvent(QPaintEvent*) {
 
 void TimeChart::wheelEvent(QWheelEvent* event) {
   const double steps = event->angleDelta().y() != 0 ? event->angleDelta().y() : event->angleDelta().x();
+  if (steps == 0) return;  // a touch pad says that a move begins or ends
   moveAxis(scene_.axis.zoomedAt(std::clamp(event->position().x(), scene_.plot.left(), scene_.plot.right()),
                                 std::pow(1.002, steps)));
   event->accept();

@@ -230,7 +230,7 @@ void TuneDialog::showProgress(int done, int estimate) {
   bar_->setRange(0, estimate);
   bar_->setValue(done);
   constexpr double kSure = 1;  // s
-  if (seconds > kSure)
+  if (done > 0 && seconds > kSure)
     setValue(left_, tr("%1 of about %2 runs, about %3 left")
                         .arg(done)
                         .arg(estimate)

@@ -80,6 +80,13 @@ TEST_F(Folder, PauseAtItsEndSaysSo) {
   EXPECT_NE(buttonOf(part<SourcePanel>(), SourcePanel::tr("Pause")), nullptr);
 }
 
+TEST(FolderBar, ShowsNamesAsTheyAre) {
+  QAction previous, next;
+  FolderBar bar(&previous, &next);
+  bar.setPictures({{"yard/%1.png", 0}});
+  EXPECT_EQ(valueOf(&bar, "Picture on show"), "%1.png  ·  1 of 1");
+}
+
 TEST_F(Folder, APictureThatIsGoneSaysSo) {
   playToTheEnd(2);
   ASSERT_TRUE(QFile::remove(file("few/00.png")));

@@ -445,9 +445,14 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   // The wheel zooms about the mouse and stops following; a drag pans.
   const TimeAxis before = chart->axis();
   const QPointF at(chart->width() / 2.0, chart->height() / 2.0);
-  QWheelEvent wheel(at, chart->mapToGlobal(at), {}, QPoint(0, 240), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
-                    false);
-  QApplication::sendEvent(chart, &wheel);
+  const auto turn = [&](int by) {
+    QWheelEvent wheel(at, chart->mapToGlobal(at), {}, QPoint(0, by), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
+                      false);
+    QApplication::sendEvent(chart, &wheel);
+  };
+  turn(0);
+  EXPECT_TRUE(chart->following());
+  turn(240);
   EXPECT_LT(chart->axis().to - chart->axis().from, before.to - before.from);
   EXPECT_NEAR(chart->axis().time(at.x()), before.time(at.x()), 1);
   EXPECT_FALSE(chart->following());

@@ -106,6 +106,8 @@ TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
       },
       kPatience))
       << "once the time of a run is known";
+  dialog.showProgress(0, 400);
+  EXPECT_THAT(textOf(&dialog), Has("20 of about 400 runs, about "));
 
   auto result = std::make_shared<evaluation::TuneResult>();
   result->tried = 44;
