@@ -168,7 +168,12 @@ void MainWindow::wire() {
   });
   connect(pictures_, &PictureStore::failed, this, &MainWindow::fail);
 
-  connect(watching_, &Watching::pageChanged, this, &MainWindow::showPage);
+  connect(watching_, &Watching::pageChanged, this, [this] {
+    const QString before = windowTitle();
+    refreshTitle();
+    // Teach mode goes on when its source is opened again.
+    if (!actions_->action("teach")->isChecked() || windowTitle() != before) showPage();
+  });
   connect(watching_, &Watching::frameShown, pane_, &PicturesPane::setFrame);
   connect(watching_, &Watching::frameShown, inspector_, &InspectorPanel::setFrame);
   connect(watching_, &Watching::frameShown, legend_panel_, &LegendPanel::setFrame);

@@ -55,19 +55,22 @@ void Measuring::begin() {
       },
       this);
   connect(job, &Job::ended, this, [this] { running_ = false; });
-  connect(job, &Job::finished, this, [this](const QVariant& again) { take(again.value<monitor::MeasuredAgain>()); });
+  connect(job, &Job::finished, this, [this, archive = parts.live->source()](const QVariant& again) {
+    take(again.value<monitor::MeasuredAgain>(), archive);
+  });
   connect(job, &Job::cancelled, this,
           [this] { emit said(tr("Measuring was cancelled; what is stored is as it was"), Badge::kNone); });
   connect(job, &Job::failed, this, &Measuring::failed);
   showProgress(job, tr("Measure again"), tr("Measuring the stored pictures again…"), 0, window_);
 }
 
-// Another source may be open by now.
-void Measuring::take(const monitor::MeasuredAgain& again) {
-  monitor::Session& session = watching_->parts().live->session();
-  const QString open = session.isOpen() ? watching_->asked() : QString();
-  session.replaceSamples(again.database);
-  watching_->open(open);
+// Another source may be open by now, and goes on.
+void Measuring::take(const monitor::MeasuredAgain& again, const QString& archive) {
+  LiveMonitor& live = *watching_->parts().live;
+  const bool open = live.source() == archive;
+  if (open) live.close();
+  live.session().replaceSamples(again.database);
+  if (open) watching_->open(QString(watching_->asked()));
   emit said(tr("%1 of %2 pictures are measured again").arg(again.samples).arg(again.pictures),
             again.samples == again.pictures ? Badge::kGood : Badge::kWarning);
 }

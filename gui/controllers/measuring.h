@@ -26,7 +26,7 @@ class Measuring : public QObject {
   /// How many samples of the open archive are stored; 0: it is none.
   qint64 stored() const;
   void begin();
-  void take(const monitor::MeasuredAgain& again);
+  void take(const monitor::MeasuredAgain& again, const QString& archive);
 
   Watching* watching_;
   QWidget* window_;

@@ -146,6 +146,27 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   for (const monitor::Sample& sample : stored) EXPECT_EQ(sample.token_counts.size(), 2u);
 }
 
+TEST_F(Times, MeasuringAgainDisturbsNothingThatIsOn) {
+  measure("dated");
+  ASSERT_TRUE(allAreStored() && runs());
+  const auto measured = [&](const std::function<void()>& meanwhile) {
+    trigger("measure");
+    buttonOf(childOf<QMessageBox>(window_.get()), Measuring::tr("Measure again"))->click();
+    meanwhile();
+    return noticed("3 of 3 pictures are measured again");
+  };
+  EXPECT_TRUE(measured([&] { check("teach", true); }));
+  EXPECT_TRUE(action("teach")->isChecked());
+  check("teach", false);
+  ASSERT_TRUE(allAreStored());
+  EXPECT_TRUE(measured([&] { watching().open(file("street")); }));
+  EXPECT_FALSE(action("teach")->isChecked());
+  ASSERT_TRUE(ends());
+  window_.reset();
+  EXPECT_EQ(allSamples(file("m.db")).size(), 3U);
+  EXPECT_EQ(allSamples(file("m.db"), 2).size(), static_cast<std::size_t>(kPictures)) << "each picture once";
+}
+
 TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {
   ASSERT_TRUE(openAndWait());
   emit part<WatchRules>()->regionsChanged();

@@ -420,7 +420,6 @@ void Session::setRetention(double keep_days, double max_megabytes) {
 }
 
 void Session::replaceSamples(const std::string& fresh) {
-  close();
   if (impl_->store) impl_->store->replaceSamples(fresh);
 }
 

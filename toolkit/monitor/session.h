@@ -134,7 +134,7 @@ class Session {
   /// Replaces the states of the open source from the next sample on. Throws mpm::Error as StateOptions::validate().
   void setStates(const StateOptions& states);
   void setRetention(double keep_days, double max_megabytes);  ///< of samples; as StoreOptions
-  /// Takes the samples of measureAgain() in place of what is stored of the same pictures. Closes the source.
+  /// Takes the samples of measureAgain() in place of what is stored of the same pictures. Their source is closed.
   void replaceSamples(const std::string& fresh);
   void storeIn(const std::string& path);  ///< where the store has stopped; as StoreWriter
   void addEvent(const Event& event);      ///< stores it and calls on_event

@@ -134,8 +134,8 @@ class StoreWriter {
   /// The regions of this source from now on: RegionSample::region of samples that follow counts among them. One
   /// that changed is a new one, and stored samples keep the old one. Ends no session.
   void setRegions(const std::string& source, const std::vector<vision::Region>& regions);
-  /// Ends the session and takes the samples of another database in place of those of the same pictures, as
-  /// replaceSamples() in schema.h; removes that database.
+  /// Takes the samples of another database in place of those of the same pictures, as replaceSamples() in schema.h;
+  /// removes that database. The session ends before, and one like it begins behind.
   void replaceSamples(const std::string& fresh);
   /// Where the writing has ended: goes on in this file, which may be the same one, as a new writer would.
   void storeIn(const std::string& path);

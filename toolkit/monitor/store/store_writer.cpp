@@ -618,7 +618,13 @@ void StoreWriter::setRegions(const std::string& source, const std::vector<vision
 }
 
 void StoreWriter::replaceSamples(const std::string& fresh) {
-  impl_->enqueue(SetSource{{}, impl_->options.now()}, ReplaceSamples{fresh});
+  impl_->change([&] {
+    Operation again = impl_->context;
+    const UnixMs now = impl_->options.now();
+    if (auto* session = std::get_if<BeginSession>(&again); session && !session->archive) session->time = now;
+    for (const Operation& one : {Operation(SetSource{{}, now}), Operation(ReplaceSamples{fresh}), again})
+      impl_->enqueueOne(one);
+  });
 }
 
 void StoreWriter::setRetention(double keep_days, double max_megabytes) {
