@@ -307,7 +307,7 @@ void Watching::showSample(StoredSample sample) {
   // The pictures of an archive lie there as they were taken. No model has seen this one: `blur` blurs all of it.
   if (const auto privacy = parts_.rules->watchOptions(sample.source).privacy; sample.frame && privacy.on()) {
     const auto hidden = std::make_shared<LiveFrame>(*sample.frame);
-    hidden->result.frame.image = monitor::Privacy(privacy).hidden(hidden->result, hidden->sample.place);
+    monitor::Privacy(privacy).hide(hidden->result, hidden->sample.place);
     hidden->scales = {hidden->image()};
     sample.frame = hidden;
   }
