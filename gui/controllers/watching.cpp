@@ -52,13 +52,11 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
     refreshRegions();
   });
   connect(&parts.history->history(), &History::namesReady, this, [this](const SourceNames& of) {
-    if (!parts_.history->foreignName().isEmpty()) {  // only drawn: our own are measured and stored
-      foreign_ = of;
-      return;
-    }
-    const bool fresh = parts_.rules->regions(of.name).empty() && !of.current.empty();
-    parts_.rules->propose(of.name, of.current);
-    if (fresh && of.name == source()) refreshRegions();
+    if (parts_.history->foreignName().isEmpty())
+      parts_.rules->propose(of.name, of.current);
+    else
+      foreign_ = of;  // only drawn: our own are measured and stored
+    if (of.name == source() && !of.current.empty() && parts_.pane->image()->regions().empty()) refreshRegions();
   });
 }
 
@@ -327,6 +325,7 @@ void Watching::loadLastPicture() {
 
 void Watching::backToLive() {
   wanted_ = false;
+  foreign_ = {};
   if (!frozen_) return;
   frozen_.reset();
   refreshRegions();

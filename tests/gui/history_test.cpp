@@ -63,6 +63,10 @@ TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
   history_.askNames(source.id, "camera 0");
   ASSERT_TRUE(QTest::qWaitFor([&] { return !named.isEmpty(); }, kPatience));
   EXPECT_EQ(named[0][0].value<SourceNames>().classes, QStringList{"ice"}) << "those of now";
+  monitor::test::record(folder_ / "b.db", {monitor::test::sampleAt(kNoon)});
+  history_.askNames(source.id, "camera 0");
+  opens(folder_ / "b.db");
+  EXPECT_EQ(named.count(), 1) << "an answer about a database that is not on show any more";
 }
 
 TEST_F(Histories, ADatabaseThatIsNoneIsSaidOnceAndOneThatIsReplacedIsReadAnew) {

@@ -95,7 +95,7 @@ TEST_F(DepthWindow, SavesDepthAndShowsItAgain) {
   ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
   EXPECT_EQ(part<PictureStore>()->pictures().size(), 1U) << "the maps are no pictures of their own";
   EXPECT_EQ(saved(file("pictures")), (QStringList{".json", ".png", "_depth.png", "_depth_colors.png"}));
-  part<PictureStore>()->load(part<PictureStore>()->pictures().front().path);
+  emit part<ChartPanel>()->chart()->timePicked(part<PictureStore>()->pictures().front().time);
   ASSERT_TRUE(wait([&] { return loaded.count() == 1; }));
   EXPECT_EQ(frame()->overlay.size(), frame()->image().size());
   trigger("unpin");
