@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "page/page.h"
 
+#include <fcntl.h>
 #include <microhttpd.h>
 
 #include <algorithm>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <cerrno>
-#include <cstring>
 #include <optional>
 #include <random>
 #include <sstream>
@@ -129,7 +129,7 @@ struct HttpServer::Impl {
 HttpServer::HttpServer(const std::string& address, const std::string& token_file,
                        std::function<Response(const Request&)> answer)
     : impl_(std::make_unique<Impl>()) {
-  auto endpoint = endpointOf(address);
+  const auto endpoint = endpointOf(address);
   if (!endpoint)
     throw Error("'" + visibleText(address) + "' is no IP address with a port, such as 127.0.0.1:8080 or [::1]:8080");
   if (!token_file.empty()) impl_->token = readToken(token_file);
@@ -138,14 +138,22 @@ HttpServer::HttpServer(const std::string& address, const std::string& token_file
   std::random_device random;
   for (int i = 0; i < 4; ++i) impl_->session += std::to_string(random());
   impl_->answer = std::move(answer);
-  const unsigned how = MHD_USE_AUTO_INTERNAL_THREAD | (endpoint->address().is_v6() ? MHD_USE_DUAL_STACK : MHD_NO_FLAG);
-  impl_->daemon =
-      MHD_start_daemon(how, 0, nullptr, nullptr, &Impl::handle, impl_.get(), MHD_OPTION_SOCK_ADDR, endpoint->data(),
-                       MHD_OPTION_CONNECTION_LIMIT, kMaxConnections, MHD_OPTION_CONNECTION_TIMEOUT, kSilenceS,
-                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMaxRequestBytes, MHD_OPTION_END);
-  if (!impl_->daemon) throw Error("cannot listen at '" + address + "': " + std::strerror(errno));
-  endpoint->port(MHD_get_daemon_info(impl_->daemon, MHD_DAEMON_INFO_BIND_PORT)->port);
-  url_ = (std::ostringstream() << "http://" << *endpoint << "/").str();
+  try {
+    boost::asio::io_context context;
+    ip::tcp::acceptor acceptor(context, *endpoint);
+    ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);  // a command that we run must not keep the port
+    acceptor.non_blocking(true);
+    std::ostringstream url;
+    url << "http://" << acceptor.local_endpoint() << "/";
+    url_ = url.str();
+    impl_->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, nullptr, nullptr, &Impl::handle, impl_.get(),
+                                     MHD_OPTION_LISTEN_SOCKET, acceptor.release(), MHD_OPTION_CONNECTION_LIMIT,
+                                     kMaxConnections, MHD_OPTION_CONNECTION_TIMEOUT, kSilenceS,
+                                     MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMaxRequestBytes, MHD_OPTION_END);
+  } catch (const boost::system::system_error& error) {
+    throw Error("cannot listen at '" + address + "': " + error.code().message());
+  }
+  if (!impl_->daemon) throw Error("cannot start a server at '" + address + "'");
 }
 
 HttpServer::~HttpServer() { MHD_stop_daemon(impl_->daemon); }
