@@ -349,9 +349,10 @@ Verb addStudy(CLI::App& mpm) {
   verb->remove_option(
       verb->get_option("--reuse"));  // it needs all frames in their order, and a study goes on after a kill
   verb->footer(
-      R"('mpm eval --reduce none --reduce ... --resume DIR/results.jsonl', by default with nine reductions: of mpm, gradual, tome and algm;
-one step of mpm before each block in turn, or before each two (sweep.jsonl); a report with figures (Debian:
-python3-matplotlib). The same command goes on after a kill. Other models, data and reductions add to the folder.
+      R"('mpm eval --reduce none --reduce ... --resume DIR/results.jsonl', by default with nine reductions of
+mpm, gradual, tome and algm; one step of mpm before each block in turn, or before each two (sweep.jsonl); a report with
+figures (Debian: python3-matplotlib). The same command goes on after a kill. Other models, data and reductions add to
+the folder.
 
 Examples:
   mpm study "demo:street?seed=1..4&frames=12&step=7200&weather=auto" -o study

@@ -91,7 +91,7 @@ TEST_F(Bench, AnotherRuntimeThatCannotRunIsARowThatSaysWhy) {
   const char* const notes[] = {"could not be started", "it ended without an answer: no"};
   for (std::size_t i = 0; i < 2; ++i) EXPECT_THAT(rows[i + 1]["note"].get<std::string>(), HasSubstr(notes[i]));
   writeImage(folder_ / "a.png", 40, 60);
-  std::ofstream(folder_ / "labels") << std::string(40 * 60, '\0');
+  std::ofstream(folder_ / "labels") << std::string(32 * 64, '\0');
   const std::string once = "read -r line; echo '{\"ok\": true}'; read -r line; echo '{\"ok\": true, \"labels\": \"" +
                            (folder_ / "labels") + "\"}'; read -r line; echo '{\"ok\": false, \"why\": \"broken\"}'";
   const auto broken = bench({"--schedule", "none", "--image", folder_ / "a.png", "--json", "--beside",

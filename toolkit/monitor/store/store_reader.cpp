@@ -351,9 +351,9 @@ void StoreReader::setNightRule(const NightRule& rule) {
 std::vector<SourceRecord> StoreReader::sources() const {
   std::vector<SourceRecord> sources;
   const std::string zone = nullUnless(columnsOf(impl_->database, "session"), "time_zone");
-  Statement rows = impl_->database.prepare("SELECT id, name, archive, (SELECT " + zone +
-                                           " FROM session WHERE source = source.id AND " + zone +
-                                           " IS NOT NULL ORDER BY id DESC LIMIT 1) FROM source ORDER BY id");
+  Statement rows = impl_->database.prepare(
+      "SELECT id, name, archive, (SELECT " + zone +
+      " FROM session WHERE source = source.id ORDER BY time_zone IS NULL, id DESC LIMIT 1) FROM source ORDER BY id");
   while (rows.step()) {
     SourceRecord& source = sources.emplace_back();
     rows.read(source.id, source.name, source.archive, source.time_zone);
