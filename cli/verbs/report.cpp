@@ -550,8 +550,10 @@ Verb addReport(CLI::App& mpm) {
           "--film-at and --night-hours. Default: the zone in which 'mpm monitor' read an archive, else that of this "
           "machine")
       ->group("Options");
-  addOption(*verb, "--chart", arguments->chart_path, "FILE.png",
-            "Draw the tokens, the classes, the regions and the states over time and, with --reuse, rows and agreement");
+  addOption(
+      *verb, "--chart", arguments->chart_path, "FILE.png",
+      "Draw the tokens, the classes, the regions and the states over time and, with --reuse, rows and agreement. Names "
+      "in other letters than those of ASCII become question marks");
   addOption(
       *verb, "--film", arguments->film.path, "FILE.mp4",
       "Make a video of one stored picture a day: of an archive, or of the snapshots in --pictures. Flagged pictures "

@@ -319,6 +319,17 @@ TEST_F(MonitorCommand, SamplesOfAClockThatWasWrongAreInNoReport) {
   }
 }
 
+TEST_F(MonitorCommand, ColumnsOfNamesInOtherLettersAreAligned) {
+  monitor::SessionInfo info = monitor::test::session();
+  info.classes = {"дорога", "car", "sky", "strada"};
+  monitor::test::record(database_, {monitor::test::sampleAt(monitor::test::kNoon)}, info);
+  const std::string report = succeeded(mpmCommand({"report", database_})).out;
+  const auto bytesOf = [&](const std::string& name) {
+    return report.find('\n', report.find(name)) - report.find(name);
+  };
+  EXPECT_EQ(bytesOf("дорога"), bytesOf("strada") + 6) << report;
+}
+
 TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
   std::ofstream(folder_ / "regions.json")
       << R"({"regions": [{"name": "DB_1000", "width": 60, "height": 40, "polygons": [[[5, 5], [50, 5], [50, 30]]]}]})";

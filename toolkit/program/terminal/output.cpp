@@ -73,8 +73,8 @@ std::string tableRow(const std::vector<std::string>& cells, const std::vector<in
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string cell = visibleText(cells[i], i + 1 < cells.size() ? kMaxCell : kMaxLine);
     const int width = widths[std::min(i, widths.size() - 1)];  // the last one is that of all further cells
-    const std::string padding(static_cast<std::size_t>(std::max(0, std::abs(width) - static_cast<int>(cell.size()))),
-                              ' ');
+    const auto shown = std::ranges::count_if(cell, [](char c) { return (c & 0xc0) != 0x80; });  // characters of UTF-8
+    const std::string padding(static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, std::abs(width) - shown)), ' ');
     row += width < 0 ? cell + padding : padding + cell;
   }
   return row.substr(0, row.find_last_not_of(' ') + 1);
