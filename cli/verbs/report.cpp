@@ -248,10 +248,13 @@ void printReport(const SourceReport& report) {
 void printBrief(const StoreReader& store, const SourceReport& report, const std::string& database) {
   const std::int64_t id = report.source.id;
   const UnixMs from = report.span.from, to = report.span.to;
-  std::string text = report.source.name + ": last sample " + isoTime(report.source.last);
+  // A clock that was wrong may have left samples of days to come.
+  const auto latest = store.lastSamples(id, 1, report.source.archive ? INT64_MAX : unixNow() + kMinuteMs);
+  const UnixMs last = latest.empty() ? report.source.last : latest.back().time;
+  std::string text = report.source.name + ": last sample " + isoTime(last);
   if (!report.source.archive)
     for (const auto& [unit, length] : {std::pair("day", kDayMs), {"hour", kHourMs}, {"minute", kMinuteMs}})
-      if (const UnixMs age = (unixNow() - report.source.last) / length; age >= 2 || (length == kMinuteMs && age >= 0)) {
+      if (const UnixMs age = (unixNow() - last) / length; age >= 2 || (length == kMinuteMs && age >= 0)) {
         text += " (" + counted(age, unit) + " ago)";
         break;
       }

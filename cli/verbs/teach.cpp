@@ -74,7 +74,7 @@ void printVerdict(const evaluation::CrossValidation& result, const std::vector<C
   const std::pair<Grade, const char*> titles[] = {{Grade::kGood, "good: "},
                                                   {Grade::kFair, "fair: "},
                                                   {Grade::kWeak, "needs more labels: "},
-                                                  {Grade::kUntested, "labelled in too few pictures to be tested: "}};
+                                                  {Grade::kUntested, "not tested, label them in more pictures: "}};
   for (const auto& [grade, title] : titles)
     if (!groups[grade].empty()) printLine(title + CLI::detail::join(groups[grade], ", "));
 }

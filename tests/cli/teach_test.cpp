@@ -126,7 +126,7 @@ TEST_F(Teach, SaysWhatIsGoodAndWhatNeedsLabels) {
   writeClasses({"low", "high", "rare"});
   const CommandResult result = succeeded(teach(kSmallModel + Words{"--steps", "20"}));
   EXPECT_THAT(result.out, AllOf(HasSubstr("class "), HasSubstr("mIoU "), HasSubstr("in 3 rounds")));
-  EXPECT_THAT(result.out, HasSubstr("labelled in too few pictures to be tested: rare"));
+  EXPECT_THAT(result.out, HasSubstr("not tested, label them in more pictures: rare"));
   EXPECT_EQ(result.lines().back(), mine_);
   const CommandResult untested = teach(kSmallModel + Words{"--steps", "5", "--no-cross-validation"});
   EXPECT_EQ(untested.out, mine_ + "\n");

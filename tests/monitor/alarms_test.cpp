@@ -118,6 +118,23 @@ TEST(Alarms, EachOfTwoLimitsRingsOn) {
   EXPECT_EQ(told[5].message, "frames come again");
 }
 
+TEST(Alarms, ANameMayBeginAnotherOne) {
+  const AlarmOptions options{.alarms = {parseAlarm("tree:brightness>150"), parseAlarm("tree 2:brightness>150")},
+                             .minutes = 0};
+  Sample sample = sampleAt(kNoon);
+  for (const char* name : {"tree", "tree 2"}) sample.regions.push_back(regionOf(0, {180, 180, 180}, {}, {}, name));
+  const auto again = [&](const std::vector<Event>& told) {
+    Alarms alarms(options);
+    (void)alarms.add(sample, 0);
+    alarms.keepTold(told);
+    return alarms.add(sample, 1000).size();
+  };
+  const std::vector<Event> both = Alarms(options).add(sample, 0);
+  ASSERT_THAT(both, SizeIs(2));
+  EXPECT_EQ(again(both), 0u);
+  EXPECT_EQ(again({both[1]}), 1u) << "of the first nothing was told";
+}
+
 TEST(Alarms, AreaOfAClass) {
   Alarms alarms({.alarms = {parseAlarm("car>20")}, .minutes = 0});
   EXPECT_THAT(alarms.add(sampleAt(kNoon), 0), IsEmpty()) << "the classes of the model are not known yet";

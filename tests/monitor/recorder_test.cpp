@@ -228,6 +228,18 @@ TEST_F(RecorderTest, AlarmsOfARegionThatIsGoneRest) {
   EXPECT_EQ(reported.back(), "no region 'yard' is measured: its alarm rests");
 }
 
+TEST_F(RecorderTest, BetweenTheRunsOfATimerNoFramesComeIfNoneComesNow) {
+  std::vector<std::string> reported;
+  Recorder recorder(
+      {.source = "camera 0", .every_s = 60, .once = true, .alarms = {.alarms = {parseAlarm("no-frame>30")}}}, nullptr,
+      [&](const Event& event) { reported.push_back(event.message); });
+  recorder.resume({sampleAt(kNoon)}, {}, {}, kNoon + kMinuteMs, 0);
+  recorder.tick({.state = CaptureState::kOpening, .frame_age_s = -1}, kNoon + kMinuteMs, 0);
+  EXPECT_THAT(reported, SizeIs(0)) << "the camera takes its time";
+  recorder.tick({.state = CaptureState::kRetrying, .attempt = 1, .frame_age_s = -1}, kNoon + kMinuteMs, 1000);
+  EXPECT_THAT(reported, ElementsAre("no frame for 30 s"));
+}
+
 TEST_F(RecorderTest, ClockJumpsAndAlarmsBecomeEvents) {
   std::vector<Event> reported;
   {

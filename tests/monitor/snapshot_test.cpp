@@ -201,6 +201,7 @@ TEST_F(SnapshotWriterTest, ARecordingHasEveryFrameAndItsSource) {
 TEST_F(SnapshotWriterTest, APictureHasItsMergeMapWhereThatIsWantedAndTokensWereMerged) {
   InferenceResult merged = result(kNoon);
   merged.frame.image.colRange(0, 4).setTo(cv::Scalar::all(200));
+  merged.estimate.labels.row(0).setTo(255);  // hidden
   merged.estimate.grid = {2, 2};
   merged.estimate.cluster_of_token = {{0, 1, 2, 3}, {0, 0, 1, 2}};
   Writing writing({.folder = folder_.path(), .merge_maps = true});
@@ -212,6 +213,7 @@ TEST_F(SnapshotWriterTest, APictureHasItsMergeMapWhereThatIsWantedAndTokensWereM
   ASSERT_TRUE(eventually([&] { return writing.written.size() == 3; }));
   EXPECT_EQ(filesIn(folder_.path(), "_merge.png"), 1) << "nothing merged in the second, it is not wanted of the third";
   const cv::Mat picture = cv::imread(folder_ / "2026-06-01T12-00-00.000Z_merge.png");
+  EXPECT_EQ(cv::countNonZero(picture.row(0).reshape(1)), 0);
   EXPECT_EQ(picture.at<cv::Vec3b>(1, 4), cv::Vec3b(105, 110, 115)) << "the mean of both halves, after the last step";
   EXPECT_EQ(picture.at<cv::Vec3b>(6, 1), cv::Vec3b(200, 200, 200));
   EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 10000, 9 / 86400.0, 0), 4) << "with its map";

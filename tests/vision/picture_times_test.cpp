@@ -44,7 +44,8 @@ TEST(TimeInName, EveryFormInUseIsRead) {
 TEST(TimeInName, OnlyUtcAndUnixTimeKnowTheZone) {
   EXPECT_FALSE(timeInName("20130708_055413")->offset);
   for (const char* name : {"2013-07-08_05-54-13-0001", "2013-07-08T05-54-13-0001", "2013-07-08T05-54-13-2",
-                           "2013-07-08T05-54-13-01", "2013-07-08T05-54-13-050", "20130708T055413-02000"}) {
+                           "2013-07-08T05-54-13-01", "2013-07-08T05-54-13-050", "20130708T055413-02000",
+                           "2013-07-08T05-54-13-0000", "2013-07-08T05-54-13-0030", "20130708T055413-0115"}) {
     EXPECT_FALSE(timeInName(name)->offset) << name << ": a number of the picture";
     EXPECT_EQ(timeInName(name)->wall, kTime) << name;
   }

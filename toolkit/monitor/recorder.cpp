@@ -221,8 +221,10 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
   {
     const std::unique_lock lock(mutex_, 50ms);
     if (!lock) return;
-    // Between the runs of a timer no frames come either.
-    const bool between = options_.once && status.frame_age_s < 0 && last_;
+    // Between the runs of a timer no frames come either, if none comes now.
+    const bool none =
+        status.attempt > 0 || status.state == CaptureState::kStalled || status.state == CaptureState::kEnded;
+    const bool between = options_.once && none && status.frame_age_s < 0 && last_;
     const double silent_s = between ? static_cast<double>(time - *last_) / kSecondMs : status.frame_age_s;
     if (!options_.archive_zone) events = alarms_.tick(time, steady, silent_s);
     if (const auto jump = clock_.jump(time, steady))

@@ -82,7 +82,7 @@ void recall(const std::string& database, const std::string& source, const std::w
   readSource(database, source, [&](const StoreReader& store, const SourceRecord& record) {
     auto view = store.view(source);
     const auto regions = currentRegions(store, source);
-    const auto samples = store.lastSamples(record.id, kSamples);
+    const auto samples = store.lastSamples(record.id, kSamples, now + 1);
     const auto still = recorder.lock();
     if (!still) return;
     if (view) still->setView(std::move(*view));

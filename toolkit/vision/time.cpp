@@ -79,7 +79,7 @@ struct Rest {
 
 enum class Form { kText, kName };
 
-// "Z", "+02:00", "+0200", "+02", "+2". In a name "-2" is a number of the picture, and so is "-0001".
+// "Z", "+02:00", "+0200", "+02", "+2". In a name "-2" is a number of the picture, and so is "-0015".
 std::optional<int> takeOffset(Rest& rest, Form form = Form::kText) {
   if (rest.takeOne("Zz")) return 0;
   const auto sign = rest.takeOne("+-");
@@ -89,7 +89,8 @@ std::optional<int> takeOffset(Rest& rest, Form form = Form::kText) {
   const bool colon = rest.takeOne(":").has_value();
   const auto minutes = rest.takeNumber(2);
   if (*hours > 14 || minutes.value_or(0) > 59 || (colon && !minutes)) return std::nullopt;
-  if (form == Form::kName && (!minutes || *minutes % 15 != 0 || rest.startsWithDigit())) return std::nullopt;
+  const bool counts = *sign == '-' && !colon && (*hours == 0 || minutes.value_or(0) % 30 != 0);  // west are whole hours
+  if (form == Form::kName && (!minutes || *minutes % 15 != 0 || rest.startsWithDigit() || counts)) return std::nullopt;
   const int offset = 60 * *hours + minutes.value_or(0);
   return *sign == '-' ? -offset : offset;
 }

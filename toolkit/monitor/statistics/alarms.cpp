@@ -14,7 +14,8 @@ namespace mpm::monitor {
 namespace {
 
 // Beginnings of messages by which keepTold() knows what rang.
-const std::string kNoFrameFor = "no frame for ", kFramesAgain = "frames come again", kMissingFrames = "missing frames";
+const std::string kNoFrameFor = "no frame for ", kFramesAgain = "frames come again", kMissingFrames = "missing frames",
+                  kWatchedNoLonger = "no longer watched for";
 
 std::string shortText(double value) {
   char text[32];
@@ -182,15 +183,20 @@ std::vector<Event> Alarms::setRegions(const std::vector<std::string>& names, Uni
 void Alarms::keepTold(const std::vector<Event>& events) {
   for (Limit& limit : limits_) {
     const Alarm& alarm = limit.alarm;
-    const std::string begin = alarm.state.empty() ? limit.name() + " " : alarm.quantity + " is ",
-                      rung = alarm.state.empty() ? " " + limit.side() + " for " : begin + alarm.state;
+    const bool of_state = !alarm.state.empty();
+    const std::string begin = of_state ? alarm.quantity + " is " : limit.name() + " ",
+                      rung = (alarm.isArea() ? " % " : " ") + limit.side() + " for ";
     bool told = false;
     for (const Event& event : events) {
       if (!event.message.starts_with(begin)) continue;
-      const auto side = event.message.find(", no longer ");
-      if (event.kind == EventKind::kAlarmEnded && (side == std::string::npos || event.message.ends_with(limit.side())))
-        told = false;
-      if (event.kind == EventKind::kAlarm && event.message.find(rung) != std::string::npos) told = true;
+      const std::string_view rest = std::string_view(event.message).substr(begin.size());  // "565 above 500 for 1 min"
+      // The name may begin another one: "tree" that of "tree 2".
+      const bool back = rest.starts_with("back at ") && (rest.find(", no longer ") == rest.npos ||  // as 0.1.0 wrote it
+                                                         rest.ends_with(", no longer " + limit.side()));
+      if (event.kind == EventKind::kAlarmEnded && (of_state || back || rest == kWatchedNoLonger)) told = false;
+      if (event.kind == EventKind::kAlarm &&
+          (of_state ? rest == alarm.state : rest.substr(std::min(rest.find(' '), rest.size())).starts_with(rung)))
+        told = true;
     }
     limit.ringing = limit.ringing && told;
   }
@@ -204,7 +210,7 @@ std::vector<Event> Alarms::end(UnixMs time) {
   std::vector<Event> events;
   const auto ended = [&](bool& ringing, const std::string& name) {
     if (std::exchange(ringing, false))
-      events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, name + " no longer watched for"});
+      events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, name + " " + kWatchedNoLonger});
   };
   for (Limit& limit : limits_) ended(limit.ringing, limit.name());
   ended(no_frame_, kMissingFrames);

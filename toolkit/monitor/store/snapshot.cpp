@@ -121,9 +121,12 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
       result.estimate, result.frame.image, *result.model,
       chosen ? style.colors : vision::classColors(result.model->facts, result.model->classes), style.opacity);
   for (const auto& [ending, picture] : files.pictures) vision::writePicture(stem + ending, picture);
-  if (merge_map && !result.estimate.cluster_of_token.empty())
-    vision::writePicture(stem + vision::EstimateFiles::kMerge,
-                         vision::mergePicture(result.frame.image, result.estimate));
+  if (merge_map && !result.estimate.cluster_of_token.empty()) {
+    cv::Mat merged = vision::mergePicture(result.frame.image, result.estimate);
+    const cv::Mat& labels = result.estimate.labels;  // 255: hidden (Privacy)
+    if (labels.size() == merged.size()) merged.setTo(cv::Scalar::all(0), labels == 255);
+    vision::writePicture(stem + vision::EstimateFiles::kMerge, merged);
+  }
   for (const auto& [ending, text] : files.texts) writeFileAtomically(stem + ending, text);
   writeFileAtomically(stem + ".json", describe(result, sample, source));
   return stem + ".png";
