@@ -9,7 +9,6 @@
 #include "gui/models/readout.h"
 #include "mpm/head_trainer.hpp"
 #include "vision/csv.h"
-#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 namespace {

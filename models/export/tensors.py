@@ -8,6 +8,7 @@ does.
 
 import math
 import re
+from collections import namedtuple
 from dataclasses import dataclass, field, replace
 
 
@@ -297,13 +298,7 @@ def read_layout(shapes, naming, head=None, heads=None, pool=None, grid=None, eps
         decoder_heads=heads_of_width(dim) if head == "mask_transformer" else 0)
 
 
-@dataclass(frozen=True)
-class Piece:
-    """How one tensor of ours is made: concatenate `parts`, transpose, reshape."""
-
-    parts: tuple
-    transposed: bool
-    shape: tuple
+Piece = namedtuple("Piece", "parts transposed shape")  # a tensor of ours: concatenate `parts`, transpose, reshape
 
 
 def plan(shapes, naming, layout):

@@ -5,7 +5,6 @@
 
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
-#include "merging/merge_tokens.h"
 
 namespace mpm {
 namespace {

@@ -10,29 +10,22 @@
 namespace mpm::vision {
 namespace {
 
-using Vec = std::array<double, 3>;
-using Matrix = std::array<Vec, 3>;
+using Vec = cv::Vec3d;
 
 // Linear RGB as people without L cones and without M cones see it (Vienot, Brettel, Mollon 1999).
-constexpr Matrix kProtanope = {{{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}}};
-constexpr Matrix kDeuteranope = {{{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}}};
+const cv::Matx33d kProtanope(0.11238, 0.88762, 0, 0.11238, 0.88762, 0, 0.00401, -0.00401, 1);
+const cv::Matx33d kDeuteranope(0.29275, 0.70725, 0, 0.29275, 0.70725, 0, -0.02234, 0.02234, 1);
 // Linear RGB to cone responses, and their cube roots to a space of even steps (Ottosson's Oklab).
-constexpr Matrix kCones = {{{0.4122214708, 0.5363325363, 0.0514459929},
-                            {0.2119034982, 0.6806995451, 0.1073969566},
-                            {0.0883024619, 0.2817188376, 0.6299787005}}};
-constexpr Matrix kOklab = {{{0.2104542553, 0.7936177850, -0.0040720468},
-                            {1.9779984951, -2.4285922050, 0.4505937099},
-                            {0.0259040371, 0.7827717662, -0.8086757660}}};
-
-Vec operator*(const Matrix& m, const Vec& v) {
-  Vec result{};
-  for (int i = 0; i < 3; ++i) result[i] = m[i][0] * v[0] + m[i][1] * v[1] + m[i][2] * v[2];
-  return result;
-}
+const cv::Matx33d kCones(0.4122214708, 0.5363325363, 0.0514459929,  // a row of the matrix each
+                         0.2119034982, 0.6806995451, 0.1073969566,  //
+                         0.0883024619, 0.2817188376, 0.6299787005);
+const cv::Matx33d kOklab(0.2104542553, 0.7936177850, -0.0040720468,  //
+                         1.9779984951, -2.4285922050, 0.4505937099,  //
+                         0.0259040371, 0.7827717662, -0.8086757660);
 
 Vec oklab(const Vec& linear) {
   Vec cones = kCones * linear;
-  for (double& cone : cones) cone = std::cbrt(std::max(cone, 0.0));
+  for (double& cone : cones.val) cone = std::cbrt(std::max(cone, 0.0));
   return kOklab * cones;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
 #include "kernels/cpu/highway_targets.h"
 #include "kernels/cpu/panels.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/mask_scores.h"
 
-#include <vector>
-
 #include "kernels/cuda/kernel.cuh"
 #include "mpm/error.hpp"
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "onnx/emit/node_emitter.h"
-#include "onnx/model/data_movement.h"
 
 namespace mpm::onnx_graph {
 namespace {
