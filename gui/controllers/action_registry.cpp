@@ -46,10 +46,6 @@ QAction* ActionRegistry::addToggle(const QString& menu, const QString& id, const
   return action;
 }
 
-QString ActionRegistry::keyOf(const QString& id) const {
-  return action(id)->shortcut().toString(QKeySequence::NativeText);
-}
-
 void ActionRegistry::setPossible(const QString& id, const QString& reason) const {
   QAction* const one = action(id);
   one->setEnabled(reason.isEmpty());

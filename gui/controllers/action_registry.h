@@ -23,7 +23,7 @@ class ActionRegistry : public QObject {
 
   QAction* action(const QString& id) const { return findChild<QAction*>(id); }
   /// As a person reads it.
-  QString keyOf(const QString& id) const;
+  QString keyOf(const QString& id) const { return action(id)->shortcut().toString(QKeySequence::NativeText); }
   /// Enables an action; with `reason`, which its tool tip then says, disables it.
   void setPossible(const QString& id, const QString& reason) const;
   /// The list of keys; deletes itself when closed.

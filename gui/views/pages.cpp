@@ -39,8 +39,6 @@ void CamerasPage::choose(int row) {
   emit chosen(watch(row));
 }
 
-void CamerasPage::step(int by) { choose((std::max(shown_, by < 0 ? 0 : -1) + by + count()) % count()); }
-
 void CamerasPage::setShown(int row) {
   if (row == kAll) setCurrentRow(std::max(shown_, 0));
   shown_ = row;

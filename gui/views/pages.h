@@ -22,7 +22,7 @@ class CamerasPage : public QListWidget {
   void choose(int row);
   void chooseAll() { setShown(kAll); }
   /// Chooses the next camera, or with -1 the one before.
-  void step(int by);
+  void step(int by) { choose((std::max(shown_, by < 0 ? 0 : -1) + by + count()) % count()); }
   /// From a camera back to all.
   void back() {
     if (shown_ >= 0) chooseAll();

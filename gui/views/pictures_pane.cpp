@@ -184,8 +184,6 @@ void PicturesPane::setSteps(int last) {
   showStep(last);
 }
 
-void PicturesPane::showStep(int step) { selection_->setStep(std::clamp(step, 0, std::max(last_step_, 0))); }
-
 void PicturesPane::refreshStep() {
   const LiveFramePtr& frame = map_->frame();
   const bool known = frame && frame->hasGrid();

@@ -54,7 +54,7 @@ class PicturesPane : public QSplitter {
   void setCurtain(double share);
   /// The merge map has the steps 0 to `last`. Shows the last, which is what the rest of the network works on.
   void setSteps(int last);
-  void showStep(int step);
+  void showStep(int step) { selection_->setStep(std::clamp(step, 0, std::max(last_step_, 0))); }
   void setColoring(MergeColoring coloring);
   void showNextColoring();
   void showMap(bool shown) { map_side_->setVisible(shown); }

@@ -204,10 +204,6 @@ void TuneDialog::showPage(int page) {
   focused[page]->setFocus();
 }
 
-TuneDialog::Choice TuneDialog::choice() const {
-  return {stored_->isChecked(), count_->value(), every_->value(), agreement_->value()};
-}
-
 void TuneDialog::showCollecting(int pictures, int wanted) {
   doing_->setText(tr("Collecting frames: %1 of %2. The live picture goes on.").arg(pictures).arg(wanted));
   bar_->setRange(0, wanted);

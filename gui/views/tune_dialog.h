@@ -25,7 +25,7 @@ class TuneDialog : public QDialog {
   /// `stored`: pictures of the source that are stored. `next_every_s`: what is proposed between two frames.
   TuneDialog(int stored, double next_every_s, const ClassPaint& paint, QWidget* parent = nullptr);
 
-  Choice choice() const;
+  Choice choice() const { return {stored_->isChecked(), count_->value(), every_->value(), agreement_->value()}; }
   /// Pictures are being collected: so many of that many.
   void showCollecting(int pictures, int wanted);
   void showMeasuring();

@@ -136,6 +136,4 @@ void ReuseGate::compared(double agreement) {
   offset_ = std::clamp(offset_, kLeastOffset, kMostOffset);
 }
 
-double ReuseGate::threshold() const { return options_.threshold.value_or(offset_ + std::max(0.0, noise_)); }
-
 }  // namespace mpm

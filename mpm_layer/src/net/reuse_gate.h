@@ -30,7 +30,7 @@ class ReuseGate {
   /// A key frame agreed so far with reuse, in percent. Steers the threshold towards Reuse::agreement.
   void compared(double agreement);
   /// Grey levels.
-  double threshold() const;
+  double threshold() const { return options_.threshold.value_or(offset_ + std::max(0.0, noise_)); }
   /// Forgets earlier frames and what was learned of their camera. The next frame is a key frame.
   void reset();
 

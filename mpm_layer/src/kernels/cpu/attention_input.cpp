@@ -255,8 +255,6 @@ MatrixView<const float> AttentionInput::queries(const AttentionRows& part) const
   return {queries, part.count, head_dim, width};
 }
 
-int AttentionInput::tasks() const { return heads * ((rows + kAttentionRows - 1) / kAttentionRows); }
-
 AttentionRows AttentionInput::rowsOf(int task) const {
   const int tiles_of_head = (rows + kAttentionRows - 1) / kAttentionRows, begin = task % tiles_of_head * kAttentionRows;
   return {task / tiles_of_head, begin, std::min(kAttentionRows, rows - begin)};

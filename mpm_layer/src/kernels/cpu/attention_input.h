@@ -104,7 +104,7 @@ struct AttentionInput {
   /// `key_bias` {keys} or null.
   void packBias(const float* key_bias) const;
 
-  int tasks() const;
+  int tasks() const { return heads * ((rows + kAttentionRows - 1) / kAttentionRows); }
   /// The rows of task `task` of tasks(); head-major.
   AttentionRows rowsOf(int task) const;
   /// Queries {count, head_dim} as they are packed: times scale * log2(e).
