@@ -161,40 +161,14 @@ std::string NodeEmitter::take(const std::string& from, std::vector<float> indice
                  {name}, attributes);
 }
 
-/// `node` moves whole slices along axes: indices along each axis, one HeadWindow per axis that changes.
+/// `node` moves whole slices along axes.
 bool NodeEmitter::headTakes(const Node& node, const Names& inputs, const Names& names) {
   const auto movements = moveData(graph_, node, true);
-  if (!movements) return false;
-  Shape in = *graph_.shape(node.inputs[0]);
+  if (!movements || graph_.shape(node.inputs[0])->empty()) return false;
   for (std::size_t k = 0; k < names.size(); ++k) {
     const Movement& movement = (*movements)[k];
-    Shape out = movement.shape;
-    if (movement.from.empty() || out.empty() || in.empty()) return false;
-    if (node.op == "Gather") {
-      const std::size_t axis = frontAxis(node, node.integer("axis", 0), in.size());
-      out = in;
-      out[axis] = graph_.constant(node.inputs[1])->size();
-    }
-    Shape from = in;
-    if (out.size() > from.size()) {
-      one_image_ = true;  // the batch moves
-      from.insert(from.begin(), out.size() - from.size(), 1);
-    }
-    if (from.size() != out.size()) return false;
-    std::string x = from == in ? inputs[0] : reshape(inputs[0], in, from, net_.unique(names[k] + ".ranked"));
-    std::vector<std::pair<std::size_t, Integers>> changed;
-    std::int64_t out_step = 1, in_step = 1;
-    for (std::size_t axis = out.size(); axis-- > 0; out_step *= out[axis], in_step *= from[axis]) {
-      Integers indices;
-      for (std::int64_t i = 0; i < out[axis]; ++i)
-        indices.push_back(movement.from[i * out_step] / in_step % from[axis]);
-      if (out[axis] != from[axis] || !isCounting(indices)) changed.emplace_back(axis, indices);
-    }
-    for (const auto& [axis, indices] : changed) {
-      const bool last = axis == changed.back().first && out == movement.shape;
-      x = take(x, {indices.begin(), indices.end()}, axis, last ? names[k] : net_.unique(names[k] + ".taken"));
-    }
-    if (x != names[k]) reshape(x, out, movement.shape, names[k]);
+    if (movement.from.empty() || movement.shape.empty()) return false;
+    if (!takeAlongAxes({node.inputs[0], movement.from}, inputs[0], movement.shape, names[k])) return false;
   }
   return true;
 }
@@ -244,13 +218,13 @@ bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const S
   const auto placeOf = [&](std::int64_t i, std::size_t axis) { return gathered.from[i] / in_steps[axis] % in[axis]; };
   const auto dependsOn = [&](std::size_t axis, std::size_t out_axis) {
     const std::int64_t stride = out_steps[out_axis];
-    for (std::int64_t i = 0; i < total; ++i) {
+    for (std::int64_t i = 0; i < total && in[axis] > 1 && out[out_axis] > 1; ++i) {
       if (placeOf(i, axis) != placeOf(i - i / stride % out[out_axis] * stride, axis)) return true;
     }
     return false;
   };
   // Consecutive axes of the result for each axis of the input, as indices along it.
-  std::vector<std::vector<float>> indices;
+  std::vector<Integers> indices;
   std::size_t begin = 0;
   for (std::size_t axis = 0; axis < in.size(); ++axis) {
     std::size_t end = axis == 0 && in[0] == 1 && !out.empty() && out[0] == 1 ? 1 : begin;  // the batch
@@ -264,18 +238,19 @@ bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const S
     std::int64_t count = 1;
     for (; begin < end; ++begin) count *= out[begin];
     indices.emplace_back();
-    for (std::int64_t i = 0; i < count; ++i) indices.back().push_back(static_cast<float>(placeOf(i * stride, axis)));
+    for (std::int64_t i = 0; i < count; ++i) indices.back().push_back(placeOf(i * stride, axis));
   }
   Shape now = in;
+  std::vector<std::size_t> changed;
   for (std::size_t axis = 0; axis < in.size(); ++axis) {
-    std::vector<float>& along = indices[axis];
-    if (std::ssize(along) == in[axis] &&
-        std::adjacent_find(along.begin(), along.end(), [](float a, float b) { return b != a + 1; }) == along.end())
-      continue;
-    now[axis] = std::ssize(along);
-    x = take(x, std::move(along), axis, net_.unique(name + ".taken"));
+    now[axis] = std::ssize(indices[axis]);
+    if (now[axis] != in[axis] || !isCounting(indices[axis])) changed.push_back(axis);
   }
-  reshape(x, now, out, name);
+  for (const std::size_t axis : changed) {
+    const bool last = axis == changed.back() && now == out;
+    x = take(x, {indices[axis].begin(), indices[axis].end()}, axis, last ? name : net_.unique(name + ".taken"));
+  }
+  if (x != name) reshape(x, now, out, name);
   return true;
 }
 
