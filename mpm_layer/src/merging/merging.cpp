@@ -48,10 +48,9 @@ MergedTokens mutualPairMerge(std::span<const float> tokens, int special, int dim
 }
 
 MergeMap compose(const MergeMap& first, const MergeMap& second) {
-  if (static_cast<int>(second.cluster_of_token.size()) != first.clusters) {
+  if (static_cast<int>(second.cluster_of_token.size()) != first.clusters)
     throw Error("compose: the second map is for " + std::to_string(second.cluster_of_token.size()) +
                 " tokens, the first leaves " + std::to_string(first.clusters));
-  }
   requireIds(first, "compose");
   requireIds(second, "compose");
   MergeMap both;
@@ -70,10 +69,9 @@ std::vector<int> clusterSizes(const MergeMap& map) {
 
 std::vector<float> restoreTokens(std::span<const float> merged, int special, int dim, const MergeMap& map) {
   const auto rows = asRows(merged, special, dim, "restoreTokens");
-  if (rows.rows != special + map.clusters) {
+  if (rows.rows != special + map.clusters)
     throw Error("restoreTokens: " + std::to_string(rows.rows - special) + " merged tokens, but the map has " +
                 std::to_string(map.clusters) + " clusters");
-  }
   requireIds(map, "restoreTokens");
   std::vector<float> restored((special + map.cluster_of_token.size()) * dim);
   float* out = std::copy_n(merged.data(), static_cast<std::size_t>(special) * dim, restored.data());

@@ -169,11 +169,10 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
 /// the model lacks.
 Reduction reductionFor(const Reduction& reduction, int blocks) {
   const Reduction full = withDefaults(reduction, blocks);
-  if (!full.blocks->empty() && full.blocks->back() >= blocks) {
+  if (!full.blocks->empty() && full.blocks->back() >= blocks)
     throw Error("reduction '" + mpm::toString(reduction) + "': block " + std::to_string(full.blocks->back()) +
                 " does not exist, the model has " + std::to_string(blocks) + " blocks (0 to " +
                 std::to_string(blocks - 1) + "); choose other blocks, or none");
-  }
   if (full.method == ReductionMethod::kNone) return kFullModel;
   Reduction result = reduction;
   if (full.method == ReductionMethod::kMpm) result.blocks = full.blocks;

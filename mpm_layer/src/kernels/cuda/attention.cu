@@ -149,19 +149,17 @@ void runInFp32(const Stream& stream, const Operands<T>& all) {
 
 void attention(const Stream& stream, const AttentionCall& call, Number number, const void* qkv, void* out) {
   if (call.rows.batch == 0 || call.rows.longest == 0) return;
-  if (call.head_dim < 1 || call.head_dim > 128) {
+  if (call.head_dim < 1 || call.head_dim > 128)
     throw Error("attention on a GPU takes heads of up to 128 columns, not " + std::to_string(call.head_dim) +
                 "; run this model on the CPU");
-  }
   withNumber(number, [&](auto zero) {
     using T = decltype(zero);
     const Operands<T> all{static_cast<const T*>(qkv), static_cast<T*>(out), call.heads, call.head_dim,
                           call.scale * kLog2E,        call.key_bias,        call.rows};
     if constexpr (!std::is_same_v<T, float>) {
       const int widest = stream.device().major < 8 ? 96 : 128;  // Turing: 64 KB of shared memory
-      if (call.head_dim % 8 == 0 && call.head_dim <= widest) {
+      if (call.head_dim % 8 == 0 && call.head_dim <= widest)
         return attentionOnTensorCores(stream, all, call.warpgroups);
-      }
     }
     if (call.head_dim <= 64) return runInFp32<T, 64, 64>(stream, all);
     runInFp32<T, 128, 32>(stream, all);

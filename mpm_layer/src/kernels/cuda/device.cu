@@ -54,11 +54,10 @@ struct Stream::Impl {
 Stream::Stream(int device) : impl_(std::make_unique<Impl>()) {
   const std::vector<DeviceInfo> all = devices();
   const auto found = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& info) { return info.index == device; });
-  if (found == all.end()) {
+  if (found == all.end())
     throw Error("there is no CUDA device " + std::to_string(device) + ": " +
                 (all.empty() ? std::string("no GPU with a working driver that this build has code for")
                              : std::to_string(all.size()) + " found, see mpm info"));
-  }
   impl_->device = *found;
   check(cudaSetDevice(device), "selecting the device");
   // Independent of the legacy default stream: two nets in two threads must not wait for each other.

@@ -235,10 +235,9 @@ void TokenState::assign(const Stream& stream, const TokenState& from, int specia
 }
 
 void TokenState::reset(const Stream& stream, int batch, int patches, int special) {
-  if (batch < 1 || patches < 1 || special < 0) {
+  if (batch < 1 || patches < 1 || special < 0)
     throw Error("a batch of " + std::to_string(batch) + " images of " + std::to_string(patches) + " patches and " +
                 std::to_string(special) + " special tokens is not possible");
-  }
   reserve(stream, batch, patches, special);
   rows_ = {batch, offsets_[0].data(), batch * (patches + special), patches + special};
   live_.assign(size(batch), patches);
@@ -251,10 +250,9 @@ const std::vector<int>& TokenState::countRows() {
   counted_.wait();
   const int batch = rows_.batch;
   const int* const host = host_offsets_.data();
-  if (host[batch + 1] != 0) {
+  if (host[batch + 1] != 0)
     throw Error("image " + std::to_string(host[batch + 1] - 1) +
                 " of the batch has a token with a NaN or an infinity; check the layers before the merge");
-  }
   counting_ = false;
   rows_.total = host[batch];
   rows_.longest = 0;

@@ -41,9 +41,8 @@ __global__ void gatherPatches(const float* images, PatchGeometry g, const int* o
   const int there = patch < 0 ? 0 : patch;
   const int top = there / grid_width * g.stride_h, left = there % grid_width * g.stride_w;
   const float* const corner = rowOf(images, image * g.channels * g.height + top, g.width) + left;
-  for (int k = static_cast<int>(threadIdx.x); k < depth; k += kThreads) {
+  for (int k = static_cast<int>(threadIdx.x); k < depth; k += kThreads)
     row[k] = fromFloat<T>(patch < 0 ? 0.0f : corner[offset_of[k]]);
-  }
 }
 
 // Copies special tokens and positions to each image.

@@ -140,9 +140,8 @@ ResizeArgmax::ResizeArgmax(const Stream& stream, const AxisResampling& rows, con
 }
 
 void ResizeArgmax::run(const Stream& stream, const float* scores, int batch, int classes, unsigned char* labels) const {
-  if (classes < 1 || classes > 256) {
+  if (classes < 1 || classes > 256)
     throw Error("labels of one byte are for 1 to 256 classes, not " + std::to_string(classes));
-  }
   const auto view = [](const Axis& axis) {
     return AxisView{axis.inputs, axis.outputs, axis.taps, axis.first.data(), axis.weight.data()};
   };

@@ -261,9 +261,8 @@ Emitter::Tokens Emitter::maskScores(SegmentationHead& head, const Tokens& in) {
       {in.name, in.state, net_.weights("head/class_tokens.embeddings", {head.classes, dim}, head.class_embeddings)},
       {"head/class_tokens"}, {{"special_tokens", in.special}});
   now.special = special;
-  for (std::size_t i = 0; i < head.blocks.size(); ++i) {
+  for (std::size_t i = 0; i < head.blocks.size(); ++i)
     now.name = block(head.blocks[i], now, "head/block" + std::to_string(i), true);
-  }
   now.name = head_nodes_.norm({now.name, now.state}, head.norm, "head/norm", special);
   const auto matrix = [&](const char* name, const LinearPart& part) {
     return net_.weights(name, {part.out, part.in}, part.weight);

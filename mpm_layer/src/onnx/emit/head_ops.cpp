@@ -218,9 +218,8 @@ bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const S
   const auto placeOf = [&](std::int64_t i, std::size_t axis) { return gathered.from[i] / in_steps[axis] % in[axis]; };
   const auto dependsOn = [&](std::size_t axis, std::size_t out_axis) {
     const std::int64_t stride = out_steps[out_axis];
-    for (std::int64_t i = 0; i < total && in[axis] > 1 && out[out_axis] > 1; ++i) {
+    for (std::int64_t i = 0; i < total && in[axis] > 1 && out[out_axis] > 1; ++i)
       if (placeOf(i, axis) != placeOf(i - i / stride % out[out_axis] * stride, axis)) return true;
-    }
     return false;
   };
   // Consecutive axes of the result for each axis of the input, as indices along it.

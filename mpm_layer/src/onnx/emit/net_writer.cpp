@@ -72,10 +72,9 @@ std::string NetWriter::initialiser(const std::string& name, const Shape& shape, 
 }
 
 std::string NetWriter::weights(const std::string& name, const Shape& shape, const std::vector<float>& values) {
-  for (const float value : values) {
+  for (const float value : values)
     if (!std::isfinite(value))
       throw Error("the weights of '" + name + "' hold a NaN or an infinity, expected finite weights");
-  }
   return initialiser(name, shape, onnx::TensorProto::FLOAT, values);
 }
 
@@ -86,11 +85,10 @@ std::string NetWriter::constant(const std::string& name, const Tensor& tensor) {
 
 onnx::NodeProto& NetWriter::add(const std::string& type, const Names& inputs, const Names& outputs,
                                 const Attributes& attributes) {
-  for (const std::string& name : outputs) {
+  for (const std::string& name : outputs)
     if (!made_.insert(name).second)
       throw Error("the graph has an input or output '" + name +
                   "', a name that the converted net needs itself: rename it in the original model");
-  }
   onnx::NodeProto& node = *model_.mutable_graph()->add_node();
   describeNode(node, type, inputs, outputs, attributes);
   return node;
@@ -114,9 +112,8 @@ std::string NetWriter::copy(const onnx::NodeProto& proto, const Names& inputs, c
 }
 
 void NetWriter::set(const std::string& node, const Attribute& attribute) {
-  for (onnx::NodeProto& each : *model_.mutable_graph()->mutable_node()) {
+  for (onnx::NodeProto& each : *model_.mutable_graph()->mutable_node())
     if (each.name() == node) addAttribute(each, attribute);
-  }
 }
 
 void NetWriter::metadata(const std::string& key, const std::string& value) {

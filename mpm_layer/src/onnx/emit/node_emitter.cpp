@@ -39,12 +39,10 @@ bool keepsSlicesApart(const Graph& graph, const Node& node) {
 /// True when the first axis is the batch before and after `node`, and `node` does not mix its images.
 bool keepsImagesApart(const Graph& graph, const Node& node) {
   const bool joins = node.op == "Concat";
-  for (const int value : node.outputs) {
+  for (const int value : node.outputs)
     if (!leads(graph.shape(value))) return false;
-  }
-  for (const int value : node.inputs) {
+  for (const int value : node.inputs)
     if (value >= 0 && (graph.constant(value) ? joins : !leads(graph.shape(value)))) return false;
-  }
   return keepsSlicesApart(graph, node);
 }
 
@@ -231,18 +229,16 @@ void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std:
       gathers.emplace(&*node, std::move(*gathered));
       continue;
     }
-    for (const int value : node->inputs) {
+    for (const int value : node->inputs)
       if (value >= 0 && !graph_.constant(value)) needed.insert(reshapedFrom(*node, value));
-    }
   }
   for (const int value : outputs) ++reads_[value];
   for (const Node* node : kept)
     for (const int value : node->inputs) ++reads_[value];
   if (needed.contains(graph_.image)) made_[graph_.image] = image;
   std::ranges::reverse(kept);
-  if (!kept.empty() && !one_size_) {
+  if (!kept.empty() && !one_size_)
     refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
-  }
   const auto known = [&](int value, const Node& reader) {  // for example the mask of a removed Dropout
     const auto found = made_.find(value);
     if (found == made_.end()) refuse(reader, "an input that nothing makes", kStock);

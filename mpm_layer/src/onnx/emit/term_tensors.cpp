@@ -14,9 +14,8 @@ std::int64_t firstOfRows(const Interpretation& found, const Cells& cells) {
   if (!cells.unchanged() || count < cols || count % cols != 0) return -1;
   const std::int64_t first = cells.id(0);
   if (first < 0 || first % cols != 0) return -1;
-  for (std::int64_t i = 1; i < count; ++i) {
+  for (std::int64_t i = 1; i < count; ++i)
     if (cells.id(i) != first + i) return -1;
-  }
   return first / cols;
 }
 
@@ -147,9 +146,8 @@ std::optional<std::string> Emitter::makePooled(int index, std::int64_t row, doub
     case TermKind::kMean: {
       const std::int64_t special = specialOf(at(term.inputs[0]));
       const auto in = scale == 1 ? tokens(term.inputs[0], depth + 1) : std::nullopt;
-      if (!in || std::ssize(term.row_of) != patches() || special < 0 || !isCounting(term.row_of, special)) {
+      if (!in || std::ssize(term.row_of) != patches() || special < 0 || !isCounting(term.row_of, special))
         return std::nullopt;
-      }
       return net_.op("PoolTokens", {in->name, in->state}, {name()},
                      {{"special_tokens", in->special}, {"mode", std::string("mean")}, {"index", std::int64_t{0}}});
     }

@@ -56,9 +56,8 @@ Tensor shapeTensor(const Node& node, const Shape& shape) {
 std::optional<std::vector<Tensor>> evaluateMovement(const Graph& graph, const Node& node, FoldBudget& budget) {
   const auto shapes = moveData(graph, node, false);
   if (!shapes) return std::nullopt;
-  for (const Movement& movement : *shapes) {
+  for (const Movement& movement : *shapes)
     if (!movement.in_order) budget.take(movement.shape);
-  }
   const auto movements = moveData(graph, node, true);
   std::vector<Tensor> sources, results;
   for (const int value : movedInputs(node)) {
@@ -372,9 +371,8 @@ class Intermediates {
       own = kKept;
       graph.values[value].constant.reset();
     }
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
       if (node.outputs[i] >= 0) cost_[node.outputs[i]] = i == 0 ? cost : 0;
-    }
   }
 
  private:
@@ -433,9 +431,8 @@ void foldConstants(Graph& graph, const Shape& image) {
   std::vector<int> alias(graph.values.size());
   std::iota(alias.begin(), alias.end(), 0);
   for (Node& node : graph.nodes) {
-    for (int& value : node.inputs) {
+    for (int& value : node.inputs)
       if (value >= 0) value = alias[value];
-    }
     const std::optional<bool> known_to_run = runs(graph, node.branch, alias);
     node.dead = known_to_run == false;
     if (node.dead || node.outputs.empty() || node.outputs[0] < 0) continue;

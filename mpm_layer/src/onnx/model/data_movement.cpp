@@ -96,9 +96,8 @@ class Mover {
     for (std::size_t axis = 0; axis < shape_.size() && !axes; ++axis) drop[axis] = shape_[axis] == 1;
     for (const std::int64_t axis : axes.value_or(Integers())) drop[frontAxis(node_, axis, shape_.size())] = true;
     Shape shape;
-    for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis)
       if (!drop[axis]) shape.push_back(shape_[axis]);
-    }
     return inOrder(std::move(shape));
   }
 
@@ -343,9 +342,8 @@ std::vector<int> movedInputs(const Node& node) {
 
 std::optional<std::vector<Movement>> moveData(const Graph& graph, const Node& node, bool with_elements) {
   if (node.outputs.empty() || node.inputs.empty()) return std::nullopt;
-  for (const int value : movedInputs(node)) {
+  for (const int value : movedInputs(node))
     if (!graph.shape(value)) return std::nullopt;
-  }
   try {
     return Mover(graph, node, with_elements).run();
   } catch (const Error& error) {

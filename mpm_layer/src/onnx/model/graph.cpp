@@ -25,9 +25,8 @@ using Attributes = std::unordered_map<std::string, onnx::AttributeProto>;
 void requireFinite(const Tensor& tensor, const std::string& what) {
   // Scalars are limits (Clip to infinity, a mask's -inf), not weights.
   if (!tensor.isFloat() || tensor.size() <= 1) return;
-  for (const float value : *tensor.floats) {
+  for (const float value : *tensor.floats)
     if (!std::isfinite(value)) throw Error(what + " holds a NaN or an infinity, expected finite weights");
-  }
 }
 
 /// The inputs of an operator of the default domain that the converter reads by position are as many as ONNX requires.
@@ -272,9 +271,8 @@ class Reader {
       }
       addNode(node, inner, path, depth + 1);
     }
-    for (int i = 0; i < function.output_size() && i < call.output_size(); ++i) {
+    for (int i = 0; i < function.output_size() && i < call.output_size(); ++i)
       if (!call.output(i).empty()) scope[call.output(i)] = lookUp(function.output(i), inner, call);
-    }
   }
 
   onnx::ModelProto& model_;
@@ -310,9 +308,8 @@ std::vector<std::vector<int>> Graph::readers() const {
   std::vector<std::vector<int>> result(values.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].dead) continue;
-    for (const int value : nodes[i].inputs) {
+    for (const int value : nodes[i].inputs)
       if (value >= 0) result[value].push_back(static_cast<int>(i));
-    }
   }
   for (const int value : outputs) result[value].push_back(-1);
   return result;
@@ -326,9 +323,8 @@ void Graph::dropUnused() {
     if (node->dead) continue;
     node->dead = std::ranges::none_of(node->outputs, [&](int value) { return value >= 0 && needed[value]; });
     if (node->dead) continue;
-    for (const int value : node->inputs) {
+    for (const int value : node->inputs)
       if (value >= 0) needed[value] = true;
-    }
   }
   std::erase_if(nodes, [](const Node& node) { return node.dead; });
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -336,9 +332,8 @@ void Graph::dropUnused() {
     if (!needed[i]) values[i].constant.reset();  // weights that a pass replaced
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (const int value : nodes[i].outputs) {
+    for (const int value : nodes[i].outputs)
       if (value >= 0) values[value].producer = static_cast<int>(i);
-    }
   }
 }
 

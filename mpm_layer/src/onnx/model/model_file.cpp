@@ -293,9 +293,8 @@ onnx::ModelProto readModelFile(const std::filesystem::path& path) {
 }
 
 const std::string* metadata(const onnx::ModelProto& model, const std::string& key) {
-  for (const onnx::StringStringEntryProto& entry : model.metadata_props()) {
+  for (const onnx::StringStringEntryProto& entry : model.metadata_props())
     if (entry.key() == key) return &entry.value();
-  }
   return nullptr;
 }
 

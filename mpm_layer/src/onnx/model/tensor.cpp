@@ -102,9 +102,8 @@ std::vector<float> Tensor::broadcastTo(const Shape& target) const {
 
 std::optional<double> Tensor::uniform() const {
   if (size() == 0) return std::nullopt;
-  for (std::int64_t i = 1; i < size(); ++i) {
+  for (std::int64_t i = 1; i < size(); ++i)
     if (at(i) != at(0)) return std::nullopt;
-  }
   return at(0);
 }
 

@@ -236,9 +236,8 @@ class BlockMatcher {
   /// Multiplies the norm by the factors of the heads' columns, if they are the same for all heads, and makes them ones.
   static bool scaleNorm(NormPart& norm, std::vector<double>& factor) {
     const std::size_t width = norm.weight.size();
-    for (std::size_t i = width; i < factor.size(); ++i) {
+    for (std::size_t i = width; i < factor.size(); ++i)
       if (factor[i] != factor[i % width]) return false;
-    }
     for (std::size_t i = 0; i < width; ++i) {
       norm.weight[i] = static_cast<float>(static_cast<double>(norm.weight[i]) * factor[i]);
       norm.bias[i] = static_cast<float>(static_cast<double>(norm.bias[i]) * factor[i]);
@@ -310,9 +309,8 @@ std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int index) 
   const Term& linear = terms[term.inputs[0]];
   if (linear.kind != TermKind::kLinear || term.rows != linear.rows || !isCounting(term.row_of)) return std::nullopt;
   const auto cols = static_cast<std::size_t>(term.cols);
-  for (std::size_t i = cols; i < term.offset.size(); ++i) {
+  for (std::size_t i = cols; i < term.offset.size(); ++i)
     if (term.offset[i] != term.offset[i % cols]) return std::nullopt;
-  }
   LinearPart part{term.cols, linear.weight.shape[1], {}, {}, term.inputs[0]};
   for (std::size_t j = 0; j < cols; ++j) {
     const float* row = linear.weight.floats->data() + term.col_of[j] * part.in;

@@ -13,9 +13,8 @@ bool isGrid(const Cells& cells, const Trunk& trunk, std::int64_t cols, std::int6
   if (cells.shape != expected || !cells.unchanged() || cells.scale != 1) return false;
   const std::int64_t patches = trunk.embedding.patches();
   for (std::int64_t c = 0; c < cols; ++c) {
-    for (std::int64_t i = 0; i < patches; ++i) {
+    for (std::int64_t i = 0; i < patches; ++i)
       if (cells.id(c * patches + i) != (first + i) * cols + c) return false;
-    }
   }
   return true;
 }

@@ -137,9 +137,8 @@ Meaning Interpreter::foreign(const Node& node, std::string found, std::string ex
 }
 
 const Foreign* Interpreter::foreignInput(const Node& node) {
-  for (const int value : node.inputs) {
+  for (const int value : node.inputs)
     if (const Foreign* found = as<Foreign>(value)) return found;
-  }
   return nullptr;
 }
 
@@ -157,9 +156,8 @@ void Interpreter::move(const Node& node) {
     return give(logits);
   const std::vector<int> inputs = movedInputs(node);
   int last_term = -1;
-  for (const int value : inputs) {
+  for (const int value : inputs)
     if (const Cells* cells = cellsOf(value, node)) last_term = std::max(last_term, cells->term);
-  }
   std::vector<Cells> parts;  // a constant has no term
   std::int64_t total = 0;
   for (const int value : inputs) {

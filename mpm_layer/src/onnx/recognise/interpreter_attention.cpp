@@ -76,15 +76,13 @@ Meaning Interpreter::attentionOp(const Node& node) {
     parts.back().shape = {cells->shape[0], cells->shape[1], heads, cells->shape[2] / heads};
     parts.back() = Algebra::permuted(parts.back(), {0, 2, 1, 3});
   }
-  for (const Cells& part : parts) {
+  for (const Cells& part : parts)
     if (part.shape != parts[0].shape || part.shape.size() != 4)
       return foreign(node, "q, k and v of different shapes", "equal shapes");
-  }
   const Tensor* bias = graph_.constant(node.input(3));
   const PositionLogits* positions = node.input(3) < 0 ? nullptr : as<PositionLogits>(node.input(3));
-  for (std::size_t i = bias || positions ? 4 : 3; i < node.inputs.size(); ++i) {
+  for (std::size_t i = bias || positions ? 4 : 3; i < node.inputs.size(); ++i)
     if (node.inputs[i] >= 0) return foreign(node, "attention with a mask or a cache", "softmax(scale q k^T) v");
-  }
   if (bias && !bias->isFloat()) return foreign(node, "attention with a mask", "softmax(scale q k^T + bias) v");
   if (node.integer("is_causal", 0) != 0 || node.number("softcap", 0) != 0)
     return foreign(node, "causal or capped attention", "softmax(scale q k^T) v");

@@ -77,9 +77,8 @@ bool sameRows(const Cells& a, const Cells& b) {
   const std::int64_t count = elements(a.shape);
   if (count != elements(b.shape)) return false;
   if (a.ids == b.ids) return true;
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = 0; i < count; ++i)
     if (a.id(i) != b.id(i)) return false;
-  }
   return true;
 }
 

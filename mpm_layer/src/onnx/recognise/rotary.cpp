@@ -58,9 +58,8 @@ class HeadBlend {
   }
 
   bool isCopy(std::int64_t j, std::int64_t column) const {
-    for (std::int64_t t = 0; t < tokens_; ++t) {
+    for (std::int64_t t = 0; t < tokens_; ++t)
       if (factor(t, j, column) != 1) return false;
-    }
     return true;
   }
 
@@ -96,9 +95,8 @@ class HeadBlend {
 void shareTable(Rotation& rotation) {
   const auto size = static_cast<std::size_t>(rotation.rows * rotation.pairs);
   for (std::vector<float>* table : {&rotation.cosine, &rotation.sine}) {
-    for (std::size_t i = size; i < table->size(); ++i) {
+    for (std::size_t i = size; i < table->size(); ++i)
       if ((*table)[i] != (*table)[i % size]) return;
-    }
   }
   rotation.tables = 1;
   rotation.cosine.resize(size);
@@ -129,9 +127,8 @@ std::optional<Steps> stepsOf(const Rotation& rotation, const Shape& grid, std::i
   const Steps steps{std::arg(start), grid[0] > 1 ? std::arg(at(1, 0) * std::conj(start)) : 0,
                     grid[1] > 1 ? std::arg(at(0, 1) * std::conj(start)) : 0};
   for (std::int64_t y = 0; y < grid[0]; ++y) {
-    for (std::int64_t x = 0; x < grid[1]; ++x) {
+    for (std::int64_t x = 0; x < grid[1]; ++x)
       if (std::abs(at(y, x) - std::polar(1.0, steps.at(y, x))) > kClose) return std::nullopt;
-    }
   }
   return steps;
 }

@@ -81,9 +81,8 @@ int spatialConvolutions(const Graph& graph) {
 /// The first node that reads recognised values and is not recognised itself.
 const Foreign* firstForeign(const Graph& graph, const Interpretation& found) {
   for (const Node& node : graph.nodes) {
-    for (const int output : node.outputs) {
+    for (const int output : node.outputs)
       if (const Foreign* foreign = found.as<Foreign>(output)) return foreign;
-    }
   }
   return nullptr;
 }
