@@ -12,11 +12,10 @@ namespace {
 
 MatrixView<const float> asRows(std::span<const float> values, int special, int dim, const char* function) {
   if (dim <= 0 || special < 0 || values.size() % static_cast<std::size_t>(std::max(dim, 1)) != 0 ||
-      values.size() / dim < static_cast<std::size_t>(special)) {
+      values.size() / dim < static_cast<std::size_t>(special))
     throw Error(std::string(function) + ": " + std::to_string(values.size()) + " values are not " +
                 std::to_string(special) + " special rows and more of " + std::to_string(dim) +
                 " columns; pass {special + N, dim} row-major");
-  }
   return {values.data(), static_cast<int>(values.size() / dim), dim};
 }
 
@@ -37,9 +36,8 @@ MergedTokens mutualPairMerge(std::span<const float> tokens, int special, int dim
   MergedTokens result;
   result.tokens.resize(tokens.size());
   if (!mergeTokens({}, rows, special, {before.data(), n}, {result.tokens.data(), rows.rows, dim}, {after.data(), n},
-                   Serial())) {
+                   Serial()))
     throw Error("mutualPairMerge: a token holds a NaN or an infinity; look for it in the layers before");
-  }
   const TokenState<const float> state{after.data(), n};
   result.map.clusters = state.live();
   result.map.cluster_of_token.assign(state.clusterOfToken(), state.clusterOfToken() + n);

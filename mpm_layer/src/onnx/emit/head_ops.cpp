@@ -256,9 +256,8 @@ bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const S
 bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& names) {
   const auto shaped = [&](int value) { return value < 0 || graph_.shape(value) != nullptr; };
   if (!std::ranges::all_of(node.inputs, shaped) || !graph_.shape(node.input(0)) ||
-      !std::ranges::all_of(node.outputs, shaped) || !graph_.shape(node.outputs[0])) {
+      !std::ranges::all_of(node.outputs, shaped) || !graph_.shape(node.outputs[0]))
     return false;
-  }
   const Shape &in = *graph_.shape(node.inputs[0]), &out = *graph_.shape(node.outputs[0]);
   const std::string& name = names[0];
   if (node.domain == kCanonical) {

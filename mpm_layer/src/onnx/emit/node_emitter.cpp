@@ -121,9 +121,8 @@ std::string NodeEmitter::stockFault(const Node& node) const {
   if (isOneOf(node.op, {"Conv", "ConvTranspose"})) return "weights that are not constant";
   if (node.op == "BatchNormalization" && !graph_.constant(node.input(1))) return "weights that are not constant";
   if (!isOneOf(node.op, {"BatchNormalization", "GlobalAveragePool", "Sigmoid", "Tanh", "Softmax", "Concat", "Transpose",
-                         "LeakyRelu", "Elu", "Exp", "Neg", "Abs", "Sqrt"})) {
+                         "LeakyRelu", "Elu", "Exp", "Neg", "Abs", "Sqrt"}))
     return "the op " + node.op;
-  }
   return {};
 }
 

@@ -59,9 +59,8 @@ Attributes defaultsOf(const onnx::FunctionProto& function) {
     if (field.number() != kAttributeProto) continue;
     onnx::AttributeProto attribute;
     if (field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED ||
-        !attribute.ParseFromString(field.length_delimited())) {
+        !attribute.ParseFromString(field.length_delimited()))
       throw Error("function '" + function.name() + "': the default of an attribute cannot be read");
-    }
     defaults[attribute.name()] = attribute;
   }
   return defaults;

@@ -34,9 +34,8 @@ int Algebra::add(Term term) {
     for (std::size_t i = 0; i < terms.size(); ++i) {
       const Term& other = terms[i];
       if (other.kind == TermKind::kArrange && other.inputs == term.inputs && other.row_of == term.row_of &&
-          other.col_of == term.col_of && other.scale == term.scale && other.offset == term.offset) {
+          other.col_of == term.col_of && other.scale == term.scale && other.offset == term.offset)
         return static_cast<int>(i);
-      }
     }
   }
   terms.push_back(std::move(term));

@@ -289,9 +289,8 @@ bool joins(const std::vector<Term>& terms, int term, int stream, BlockChain& cha
   const Term& x = terms[stream];
   const std::int64_t rows = arrange.rows - x.rows;
   if (arrange.kind != TermKind::kArrange || rows < 0 || arrange.scale != 1 || arrange.cols != x.cols ||
-      !isCounting(arrange.col_of) || arrange.offset.empty()) {
+      !isCounting(arrange.col_of) || arrange.offset.empty())
     return false;
-  }
   const auto split = arrange.offset.begin() + rows * arrange.cols;
   if (!countsBehind(arrange.row_of, rows)) return false;
   const std::size_t block = chain.blocks.size();

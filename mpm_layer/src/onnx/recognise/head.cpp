@@ -73,9 +73,8 @@ class HeadMatcher {
   std::optional<LinearPart> unitProjection(int index, std::int64_t first, std::int64_t count) const {
     const Term& rows = at(index);
     if (rows.kind != TermKind::kArrange || rows.rows != count || !isCounting(rows.row_of, first) ||
-        !isCounting(rows.col_of) || rows.scale != 1 || !rows.offset.empty()) {
+        !isCounting(rows.col_of) || rows.scale != 1 || !rows.offset.empty())
       return std::nullopt;
-    }
     const Term& unit = at(rows.inputs[0]);
     if (unit.kind != TermKind::kL2Norm || unit.cols != rows.cols) return std::nullopt;
     const Term& linear = at(unit.inputs[0]);
@@ -89,9 +88,8 @@ class HeadMatcher {
       const Term& start = terms_[i];
       if (start.kind != TermKind::kArrange || start.rows != patches_ + head.classes || start.scale != 1 ||
           !isCounting(start.col_of) || start.offset.empty() || at(start.inputs[0]).rows != special_ + patches_ ||
-          start.cols != at(start.inputs[0]).cols) {
+          start.cols != at(start.inputs[0]).cols)
         continue;
-      }
       const auto split = start.offset.begin() + head.classes * start.cols;
       if (!countsBehind(start.row_of, head.classes, special_) || !isZero({split, start.offset.end()})) continue;
       BlockChain chain = followBlocks(terms_, static_cast<int>(i));

@@ -293,9 +293,8 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   // A border of zeros around patches that do not overlap, as in ViTPose. Zeros must stay zeros in the image.
   if (padded && auto_pad == "NOTSET" && pads.size() == 4 && pads[0] == pads[2] && pads[1] == pads[3] &&
       std::min(pads[0], pads[1]) >= 0 && pads[0] < weight.shape[2] && pads[1] < weight.shape[3] &&
-      strides == Shape(weight.shape.begin() + 2, weight.shape.end()) && isZero(image.offset)) {
+      strides == Shape(weight.shape.begin() + 2, weight.shape.end()) && isZero(image.offset))
     padded = false;
-  }
   if (padded || node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1))
     return foreign(node, "a convolution with padding, groups or dilation over the image",
                    "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
@@ -434,10 +433,9 @@ Meaning Interpreter::resize(const Node& node) {
   const std::string mode = node.text("mode", "nearest");
   const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
   if (mode != "linear" || (coordinates != "half_pixel" && coordinates != "pytorch_half_pixel") ||
-      node.integer("antialias", 0) != 0) {
+      node.integer("antialias", 0) != 0)
     return foreign(node, "a Resize with mode " + mode + " and coordinates " + coordinates,
                    "linear and half_pixel (align_corners=False)");
-  }
   if (shape[0] != cells.shape[0] || shape[1] != cells.shape[1])
     return foreign(node, "a Resize over channels", "one over height and width");
   if (!resizing(graph_, node)->whole_pixels)

@@ -53,12 +53,11 @@ Meaning Interpreter::scoresOf(const Node& node, Cells q, Cells k, Shape shape) c
                    "as many heads in k as in q");
   const bool several = elements(heads(q)) > 1;
   if (several &&
-      (queries != keys || queries < 1 || tokens % queries != 0 || elements(heads(q)) % (tokens / queries) != 0)) {
+      (queries != keys || queries < 1 || tokens % queries != 0 || elements(heads(q)) % (tokens / queries) != 0))
     return foreign(node,
                    "attention of " + std::to_string(queries) + " to " + std::to_string(keys) + " of " +
                        std::to_string(tokens) + " tokens",
                    kWindowed);
-  }
   return Scores{std::move(q), std::move(k), std::nullopt, std::move(shape)};
 }
 
@@ -222,9 +221,8 @@ Meaning Interpreter::where(const Node& node) {
   const Tensor* zero = graph_.constant(node.input(1));
   const Node* condition = graph_.producer(node.input(0));
   if (scores && scores->softmax && zero && zero->uniform() == 0.0 && condition && condition->op == "IsNaN" &&
-      condition->inputs[0] == node.inputs[2]) {
+      condition->inputs[0] == node.inputs[2])
     return *scores;
-  }
   return foreign(node, "a choice between tensors (mask)");
 }
 
@@ -234,9 +232,8 @@ Meaning Interpreter::pooledContext(const Node& node, const Scores& scores, const
   const std::int64_t width = v.shape.back(), cols = scores.query->size();
   if (!k_view || !v_view || k_view->windows != 1 || !k_view->column_scale.empty() || !v_view->column_scale.empty() ||
       scores.query->shape[scores.query->shape.size() - 2] != 1 || std::ssize(k_view->column) != cols ||
-      k_view->layout() != v_view->layout()) {
+      k_view->layout() != v_view->layout())
     return foreign(node, "attention pooling that is not one learned query over all tokens", kWindowed);
-  }
   Term term = termOf(TermKind::kAttentionPool, {k_view->term, v_view->term}, 1, cols, node);
   term.heads = cols / width;
   term.weight = scores.query->reshaped({cols});

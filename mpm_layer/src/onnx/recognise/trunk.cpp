@@ -47,9 +47,8 @@ const Node* oddEmbedding(const std::vector<Term>& terms, const std::vector<std::
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (terms[i].kind == TermKind::kArrange && terms[terms[i].inputs[0]].kind == TermKind::kPatches &&
         readBy(terms, users[i], TermKind::kAdd) && readBy(terms, users[i], TermKind::kNorm) &&
-        !embeddingOf(terms, static_cast<int>(i))) {
+        !embeddingOf(terms, static_cast<int>(i)))
       return terms[i].node;
-    }
   }
   return nullptr;
 }
