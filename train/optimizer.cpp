@@ -11,13 +11,6 @@ namespace {
 // An Adam step has about this root mean square per weight; Muon's steps are brought to the same.
 constexpr double kAdamStep = 0.2;
 
-bool isMatrixOfBlock(const Parameter& parameter) {
-  return parameter.shape.size() == 2 && parameter.name.find(".blocks.") != std::string::npos;
-}
-
-// Queries, keys and values come out of one matrix but are three: each has its own singular values.
-int matricesIn(const Parameter& parameter) { return parameter.name.find(".qkv.") != std::string::npos ? 3 : 1; }
-
 // {matrices, rows, cols} -> the same with singular values near 1 (0.7 to 1.2), by five steps of a Newton-Schulz
 // iteration whose polynomial of degree five is steep at 0.
 at::Tensor orthogonalized(const at::Tensor& matrices, at::ScalarType type) {
@@ -41,11 +34,12 @@ Optimizer::Optimizer(bool use_muon, const std::vector<Parameter>& table, at::Sca
   std::int64_t offset = 0;
   for (const Parameter& parameter : table) {
     const std::int64_t size = elements(parameter.shape);
-    const bool muon = use_muon && isMatrixOfBlock(parameter);
+    const bool muon = use_muon && parameter.shape.size() == 2 && parameter.name.find(".blocks.") != std::string::npos;
     decays.push_back(at::full({size}, parameter.decays ? 1.f : 0.f));
     keep.push_back(at::full({size}, muon ? kMomentum : kBeta1, at::kFloat));
     if (muon) {
-      const int parts = matricesIn(parameter);
+      // Queries, keys and values come out of one matrix but are three: each has its own singular values.
+      const int parts = parameter.name.find(".qkv.") != std::string::npos ? 3 : 1;
       for (int i = 0; i < parts; ++i)
         by_shape[{parameter.shape[0] / parts, parameter.shape[1]}].push_back(offset + size / parts * i);
     }

@@ -91,11 +91,6 @@ cv::Mat clusterMap(const std::vector<int>& cluster_of_token, Size2 grid) {
   return map;
 }
 
-std::string frameText(const vision::Frame& frame, const Estimate& estimate, const std::string& text) {
-  return frame.name + "  tokens " + tokensText(estimate.tokens) + "  " + fixed(estimate.ms.total, 1) + " ms" +
-         (text.empty() ? "" : "  " + text);
-}
-
 // `outputs`: names of the files written; null when nothing is to be.
 Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate, const Json& fields,
                const Json& outputs) {
@@ -299,10 +294,13 @@ int run(RunArguments arguments) {
     const Json line = frameJson(number, *frame, estimate, writer.fields(estimate), outputs);
     if (manifest) manifest->append(line);
     if (stdoutIsTerminal()) frames.clearProgress();
-    if (arguments.json)
+    if (arguments.json) {
       printLine(line);
-    else if (!day)
-      printLine(frameText(*frame, estimate, writer.text(estimate)));
+    } else if (!day) {
+      const std::string text = writer.text(estimate);
+      printLine(frame->name + "  tokens " + tokensText(estimate.tokens) + "  " + fixed(estimate.ms.total, 1) + " ms" +
+                (text.empty() ? "" : "  " + text));
+    }
   }
 
   const std::size_t before = manifest ? manifest->entries().size() : 0;

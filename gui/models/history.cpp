@@ -153,11 +153,6 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
   return result;
 }
 
-QString EventsModel::severityText(monitor::Severity severity) {
-  const QString texts[] = {tr("Info"), tr("Warning"), tr("Error")};
-  return textAt(severity, texts);
-}
-
 QString EventsModel::kindText(monitor::EventKind kind) {
   const QString texts[] = {tr("Session"), tr("Source"),      tr("Model"),     tr("Storage"),  tr("Clock"),
                            tr("Alarm"),   tr("Alarm ended"), tr("View"),      tr("Reuse"),    tr("Quality"),
@@ -199,7 +194,8 @@ void EventsModel::setEvents(const std::vector<monitor::Event>& ascending) {
 QVariant EventsModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const monitor::Event& event = events_[index.row()];
-  const QString severity = severityText(event.severity), message = QString::fromStdString(event.message);
+  const QString severities[] = {tr("Info"), tr("Warning"), tr("Error")};
+  const QString severity = textAt(event.severity, severities), message = QString::fromStdString(event.message);
   if (role == Qt::AccessibleTextRole) return QStringLiteral("%1: %2").arg(severity, message);
   if (index.column() == kSeverity && event.severity != monitor::Severity::kInfo) {
     if (role == Qt::ForegroundRole) return event.severity == monitor::Severity::kError ? theme().bad : theme().warning;

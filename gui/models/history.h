@@ -97,7 +97,6 @@ class EventsModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
-  static QString severityText(monitor::Severity severity);
   static QString kindText(monitor::EventKind kind);
 
   std::deque<monitor::Event> events_;

@@ -11,10 +11,6 @@ using Grade = evaluation::ClassVerdict::Grade;
 
 QString percentText(double percent) { return std::isnan(percent) ? QStringLiteral("–") : number(percent, 1); }
 
-QColor gradeColor(Grade grade) {
-  return grade == Grade::kGood ? theme().good : grade == Grade::kWeak ? theme().bad : theme().text;
-}
-
 }  // namespace
 
 TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
@@ -111,13 +107,14 @@ void TaughtModelsPanel::showModel() {
                          .arg(percentText(verdict.miou), percentText(verdict.pixel_accuracy)));
   table_->setRowCount(static_cast<int>(verdict.verdicts.size()));
   const QString grades[] = {tr("good"), tr("fair"), tr("label more"), tr("label it in two pictures")};  // as Grade
+  const QColor colors[] = {theme().good, theme().text, theme().bad, theme().text};
   for (const evaluation::ClassVerdict& one : verdict.verdicts) {
     const auto nameOf = [&](int c) { return verdict.classes[static_cast<std::size_t>(c)]; };
     QString text = grades[static_cast<int>(one.grade)];
     if (one.grade == Grade::kWeak && !one.taken_for.empty())
       text = tr("label more: taken for %1").arg(nameOf(one.taken_for.front().first));
     setRow(table_, one.index, {nameOf(one.index), percentText(100 * one.iou), text}, 3);
-    table_->item(one.index, 2)->setForeground(gradeColor(one.grade));
+    table_->item(one.index, 2)->setForeground(colors[static_cast<int>(one.grade)]);
     for (int column = 0; column < 3; ++column)
       table_->item(one.index, column)
           ->setToolTip(QStringLiteral("%1\n%2").arg(text, tr("Labelled in %n picture(s)", nullptr, one.pictures)));

@@ -199,10 +199,6 @@ namespace {
 constexpr double kBrushStep = 1.25;
 constexpr int kTabsWidth = 325;  // px, at first and at least
 
-QString withKey(const QString& text, const QKeySequence& key) {
-  return QStringLiteral("%1 (%2)").arg(text, key.toString(QKeySequence::NativeText));
-}
-
 }  // namespace
 
 TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
@@ -269,7 +265,7 @@ QWidget* TeachPane::makeTools() {
     auto* result = named(new QToolButton, name);
     result->setIcon(icon(glyph));
     result->setIconSize(QSize(18, 18));
-    result->setToolTip(withKey(name, key));
+    result->setToolTip(QStringLiteral("%1 (%2)").arg(name, key.toString(QKeySequence::NativeText)));
     result->setFocusPolicy(Qt::TabFocus);
     row->addWidget(result);
     return result;

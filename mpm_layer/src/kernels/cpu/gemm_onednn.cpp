@@ -151,11 +151,6 @@ struct ThreadState {
   Scratch<std::uint16_t> x_bf16;
 };
 
-ThreadState& threadState() {
-  thread_local ThreadState state;
-  return state;
-}
-
 Call& callFor(ThreadState& state, const Shape& shape, const memory::desc& weights) {
   const auto found = state.calls.find(shape);
   if (found != state.calls.end()) return found->second;
@@ -246,7 +241,7 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
 void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
   if (tiles) return tiles->run(x, y, accumulate);
   const OneThread one;
-  ThreadState& state = threadState();
+  thread_local ThreadState state;
   if (rounds_to_int8) x = roundedToInt8(x, state.x_rounded);
   // Rows with a stride: oneDNN 2.6 falls back to a reference loop (a thousand times slower, and it rounds
   // differently). 3.7 on AVX-512 ignores the stride when it writes a single column.

@@ -38,10 +38,6 @@ Tensor filled(bool is_float, const Shape& shape, std::int64_t count, Compute com
   return is_float ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
 }
 
-bool allConstant(const Graph& graph, const Node& node) {
-  return std::ranges::all_of(node.inputs, [&](int value) { return value < 0 || graph.constant(value) != nullptr; });
-}
-
 Tensor shapeTensor(const Node& node, const Shape& shape) {
   const auto rank = std::ssize(shape);
   const auto clamp = [rank](std::int64_t index) {
@@ -430,6 +426,7 @@ void foldConstants(Graph& graph, const Shape& image) {
   Intermediates intermediates(graph);
   std::vector<int> alias(graph.values.size());
   std::iota(alias.begin(), alias.end(), 0);
+  const auto isConstant = [&](int value) { return value < 0 || graph.constant(value) != nullptr; };
   for (Node& node : graph.nodes) {
     for (int& value : node.inputs)
       if (value >= 0) value = alias[value];
@@ -451,7 +448,8 @@ void foldConstants(Graph& graph, const Shape& image) {
         for (const int value : node.outputs)
           if (value >= 0) intermediates.replace(value, alias[value]);
         node.dead = true;
-      } else if (auto tensors = allConstant(graph, node) ? evaluate(graph, node, budget) : std::nullopt) {
+      } else if (auto tensors =
+                     std::ranges::all_of(node.inputs, isConstant) ? evaluate(graph, node, budget) : std::nullopt) {
         for (std::size_t i = 0; i < tensors->size() && i < node.outputs.size(); ++i) {
           if (node.outputs[i] < 0) continue;
           Value& value = graph.values[node.outputs[i]];

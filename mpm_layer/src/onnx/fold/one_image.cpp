@@ -23,9 +23,10 @@ class BatchRemover {
   }
 
   void run() {
+    const auto known = [&](int value) { return value < 0 || graph_.shape(value); };
     for (Node& node : graph_.nodes) {
       if (node.dead || std::ranges::none_of(node.inputs, [&](int v) { return ofImages(v); })) continue;
-      if (!shapesKnown(node)) refuseImages(node);
+      if (!std::ranges::all_of(node.inputs, known) || !std::ranges::all_of(node.outputs, known)) refuseImages(node);
       if (node.domain.empty() && movesData(node)) {
         move(node);
       } else {
@@ -42,11 +43,6 @@ class BatchRemover {
  private:
   const BatchAxis& place(int value) const { return places_[value]; }
   bool ofImages(int value) const { return value >= 0 && place(value).axis >= 0; }
-
-  bool shapesKnown(const Node& node) const {
-    const auto known = [&](int value) { return value < 0 || graph_.shape(value); };
-    return std::ranges::all_of(node.inputs, known) && std::ranges::all_of(node.outputs, known);
-  }
 
   [[noreturn]] void refuseImages(const Node& node) const {
     refuse(node, "a batch of " + std::to_string(batch_) + " images that is fixed in the graph and not kept apart here",
