@@ -17,15 +17,6 @@ class Refused(Exception):
     """The baseline does not support the request; the text says why, in one line."""
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--model", required=True, help="ONNX file: image {B, 3, H, W} to logits, labels or features")
-    parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--precision", choices=("fp32", "bf16", "tf32", "fp16", "int8"), default="fp32")
-    parser.add_argument("--reduce", default="none")
-    return parser.parse_args()
-
-
 def has_bf16():
     flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
     return "avx512_bf16" in flags or "amx_bf16" in flags
@@ -38,7 +29,12 @@ def one_line(error):
 def serve(name, load):
     """`load(arguments)` returns (version, run). `run(image)` takes {B, 3, H, W} float32 and returns labels {B, H, W} or
     {B, 1, H, W} of any integer type, or features. The time of run() is measured, with its argmax."""
-    arguments = parse_arguments()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", required=True, help="ONNX file: image {B, 3, H, W} to logits, labels or features")
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--precision", choices=("fp32", "bf16", "tf32", "fp16", "int8"), default="fp32")
+    parser.add_argument("--reduce", default="none")
+    arguments = parser.parse_args()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries must not look like an answer
 

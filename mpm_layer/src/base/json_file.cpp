@@ -138,8 +138,6 @@ void JsonValue::fail(const std::string& expected) const {
   throw Error(place() + ": found " + visibleText(toLine(*value_)) + ", expected " + expected);
 }
 
-std::string toLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 JsonValue readJsonFile(const std::string& path, std::uintmax_t most) {
   return {readFile(path, most), "'" + visibleText(path, 200) + "'"};
 }

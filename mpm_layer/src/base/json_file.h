@@ -81,7 +81,7 @@ class JsonValue {
 };
 
 /// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.
-std::string toLine(const Json& json);
+inline std::string toLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// The value in a regular file of at most `most` bytes. Throws mpm::Error naming the file.
 JsonValue readJsonFile(const std::string& path, std::uintmax_t most = 64U << 20);

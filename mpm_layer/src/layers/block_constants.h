@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "kernels/attention.h"
 #include "layers/mpm_layer.h"
 

@@ -131,12 +131,6 @@ std::optional<Fit> fit(const std::vector<Match>& matches) {
   return result;
 }
 
-// Limit of the motion of the corners, px.
-double standardError(const Fit& fit, cv::Size size) {
-  const auto at = shiftAt(centreOf(size));
-  return std::sqrt(cv::trace(at * (fit.variance * fit.inverse) * at.t()));
-}
-
 cv::Matx33d whole(const cv::Matx23d& m) { return {m(0, 0), m(0, 1), m(0, 2), m(1, 0), m(1, 1), m(1, 2), 0, 0, 1}; }
 
 ViewMotion fromFour(const Four& four) {
@@ -146,7 +140,7 @@ ViewMotion fromFour(const Four& four) {
 
 struct Refined {
   ViewMotion motion;
-  double error = 0;
+  double error = 0;  // limit of the motion of the corners, px
   int agree = 0, found = 0;
   bool settled = false;  // the last round changed nothing
   bool placed() const { return settled && agree >= kAgree && agree >= kShare * found; }
@@ -162,7 +156,8 @@ std::optional<Refined> refine(const cv::Mat& reference, const cv::Mat& edges, co
     const auto found = fit(matches);
     if (!found) return std::nullopt;
     const ViewMotion step = fromFour(found->motion);
-    result.error = standardError(*found, size);
+    const auto corner = shiftAt(centreOf(size));
+    result.error = std::sqrt(cv::trace(corner * (found->variance * found->inverse) * corner.t()));
     result.found = static_cast<int>(matches.size());
     result.agree = static_cast<int>(std::ranges::count_if(matches, [&](const Match& match) {
       const cv::Vec2d apart = match.shift - shiftAt(match.place) * found->motion;

@@ -56,12 +56,6 @@ bool forgetDetails(Database& database, const Sources& sources, UnixMs samples, U
          forgetEvents(database, sources, events);
 }
 
-// Bytes of the database that hold something: pages on the free list will be used again.
-std::int64_t usedBytes(const Database& database) {
-  return (database.integer("PRAGMA page_count") - database.integer("PRAGMA freelist_count")) *
-         database.integer("PRAGMA page_size");
-}
-
 }  // namespace
 
 Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limits) {
@@ -76,7 +70,10 @@ Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limi
     std::erase_if(mine, [&](const auto& source) { return source != limits.source; });
     gone = forgetDetails(database, mine, limit, limit, limit);
   }
-  const bool above = !gone && limits.max_bytes > 0 && usedBytes(database) > limits.max_bytes;
+  const auto pragma = [&](const char* name) { return database.integer(std::string("PRAGMA ") + name); };
+  // Pages on the free list hold nothing: they will be used again.
+  const bool above = !gone && limits.max_bytes > 0 &&
+                     (pragma("page_count") - pragma("freelist_count")) * pragma("page_size") > limits.max_bytes;
   if (above) {
     const UnixMs month = now - 30 * kDayMs;
     gone = forgetDetails(database, sources, now - kHourMs, now - kDayMs, now - kDayMs) ||

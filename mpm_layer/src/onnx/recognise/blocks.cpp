@@ -143,17 +143,14 @@ class BlockMatcher {
       const Term& term = at(branch);
       if (term.kind == TermKind::kScale) {
         for (std::size_t i = 0; i < factors.size(); ++i) factors[i] *= static_cast<double>((*term.weight.floats)[i]);
-      } else if (term.kind == TermKind::kArrange && keepsTokens(term) && term.offset.empty() && keepsColumns(term)) {
+      } else if (term.kind == TermKind::kArrange && term.rows == at(term.inputs[0]).rows && isCounting(term.row_of) &&
+                 term.offset.empty() && keepsColumns(term)) {
         for (double& factor : factors) factor *= term.scale;
       } else {
         return factors;
       }
       branch = term.inputs[0];
     }
-  }
-
-  bool keepsTokens(const Term& arrange) const {
-    return arrange.rows == at(arrange.inputs[0]).rows && isCounting(arrange.row_of);
   }
 
   bool keepsColumns(const Term& arrange) const {
