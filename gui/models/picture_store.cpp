@@ -94,8 +94,7 @@ const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, 
 PictureStore::PictureStore(const QString& folder, QObject* parent)
     : QObject(parent),
       folder_(folder),
-      thread_(
-          this, [this](const QString& why) { emit failed(why); }, QThread::LowPriority) {}
+      thread_(this, std::bind_front(&PictureStore::failed, this), QThread::LowPriority) {}
 
 QStringList PictureStore::filesOf(const QString& source) const {
   QStringList files;

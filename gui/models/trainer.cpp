@@ -215,8 +215,7 @@ Job::Work training(const TrainerJob& job, const QString& model) {
 StateTrainer::StateTrainer(const QString& folder, QObject* parent)
     : QObject(parent),
       folder_(folder),
-      thread_(
-          this, [this](const QString& why) { emit failed(why); }, QThread::LowPriority) {}
+      thread_(this, std::bind_front(&StateTrainer::failed, this), QThread::LowPriority) {}
 
 std::string StateTrainer::fileOf(const QString& name, const char* ending) const {
   return (folder_ + QStringLiteral("/states/")).toStdString() + QUrl::toPercentEncoding(name).toStdString() + ending;
