@@ -248,9 +248,8 @@ void printReport(const SourceReport& report) {
 void printBrief(const StoreReader& store, const SourceReport& report, const std::string& database) {
   const std::int64_t id = report.source.id;
   const UnixMs from = report.span.from, to = report.span.to;
-  // A clock that was wrong may have left samples of days to come.
-  const auto latest = store.lastSamples(id, 1, report.source.archive ? INT64_MAX : unixNow() + kMinuteMs);
-  const UnixMs last = latest.empty() ? report.source.last : latest.back().time;
+  const auto latest = store.lastSample(id, unixNow());
+  const UnixMs last = latest ? latest->time : report.source.last;
   std::string text = report.source.name + ": last sample " + isoTime(last);
   if (!report.source.archive)
     for (const auto& [unit, length] : {std::pair("day", kDayMs), {"hour", kHourMs}, {"minute", kMinuteMs}})

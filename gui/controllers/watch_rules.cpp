@@ -196,9 +196,8 @@ void WatchRules::ask(const QString& source, const QString& title, const char* gr
 // To have no region is also a choice: without it the regions in the database would count.
 void WatchRules::askRegions(const QString& source, const cv::Mat& picture, UnixMs time) {
   const QString own = file(source).chopped(5) + QStringLiteral(".regions.json");
-  const auto archive = watchOptions(source).archive;
-  const charts::Clock clock = archive ? std::optional(archive->times.zone()) : std::nullopt;
-  auto* dialog = new RegionsDialog(sourceTitle(source), regions(source), picture, time, clock, window_);
+  auto* dialog = new RegionsDialog(sourceTitle(source), regions(source), picture, time,
+                                   watchOptions(source).archiveZone(), window_);
   connect(dialog, &RegionsDialog::chosen, this, [this, source, own](const std::vector<vision::Region>& regions) {
     Known& known = of(source);
     known.options.regions = regions;

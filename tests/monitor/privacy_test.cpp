@@ -27,12 +27,10 @@ InferenceResult roadOf(cv::Size size, UnixMs later) {
   return result;
 }
 
-cv::Mat hiddenBy(Privacy&& privacy, InferenceResult result, const ViewMotion& place) {
+template <typename Hiding>
+cv::Mat hiddenBy(Hiding&& privacy, InferenceResult result, const ViewMotion& place) {
   privacy.hide(result, place);
   return result.frame.image;
-}
-cv::Mat hiddenBy(Privacy& privacy, const InferenceResult& result, const ViewMotion& place) {
-  return hiddenBy(std::move(privacy), result, place);
 }
 
 // 255 where a picture is another than that of the result.

@@ -87,7 +87,7 @@ void Privacy::hide(InferenceResult& result, const ViewMotion& place,
       if (!region.validAt(result.frame.time)) continue;
       const cv::Mat mask = movedMask(region, image.size(), place);
       image.setTo(cv::Scalar::all(0), mask);
-      for (const auto& [map, nothing] : {std::pair(&estimate.labels, 255.0),
+      for (const auto& [map, nothing] : {std::pair(&estimate.labels, double{kHiddenLabel}),
                                          {&estimate.ids, 0.0},
                                          {&estimate.depth, double{estimate.depth_range.min}}})
         if (map->size() == image.size()) *map = map->clone().setTo(nothing, mask);

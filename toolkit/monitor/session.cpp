@@ -276,17 +276,17 @@ void Session::open(const WatchOptions& options) {
   capture.source.chosen = options.chosen;
   const bool archive = options.archive && vision::isArchive(options.source, *options.archive);
   StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
-  const auto recorder = std::make_shared<Recorder>(
-      RecorderOptions{.source = name,
-                      .every_s = options.every_s,
-                      .every_frame = every_frame,
-                      .once = options.once,
-                      .archive_zone = archive ? std::optional(options.archive->times.zone()) : std::nullopt,
-                      .night = options.night,
-                      .alarms = options.alarms,
-                      .quality = options.quality,
-                      .states = options.states},
-      store, [this](const Event& event) { impl_->report(event); });
+  const auto recorder =
+      std::make_shared<Recorder>(RecorderOptions{.source = name,
+                                                 .every_s = options.every_s,
+                                                 .every_frame = every_frame,
+                                                 .once = options.once,
+                                                 .archive_zone = archive ? options.archiveZone() : std::nullopt,
+                                                 .night = options.night,
+                                                 .alarms = options.alarms,
+                                                 .quality = options.quality,
+                                                 .states = options.states},
+                                 store, [this](const Event& event) { impl_->report(event); });
   const auto before = std::make_shared<StoredPictures>();
   // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs in recall(),
   // the source is opened once more without.

@@ -337,11 +337,9 @@ struct Page::Impl {
     const auto& [name, store, source, live, from, to] = camera;
     const auto sessions = store ? store->sessions(source.id) : std::vector<SessionRecord>();
     const SessionRecord session = sessions.empty() ? SessionRecord() : sessions.back();
-    // A clock that was wrong for a moment left samples of days to come; a scene may have all its time there.
     const UnixMs now = options.now();
-    auto last = store ? store->lastSamples(source.id, 1, now + kMinuteMs) : std::vector<Sample>();
-    if (store && last.empty()) last = store->lastSamples(source.id, 1);
-    const UnixMs last_ms = last.empty() ? source.last : last.back().time;
+    const auto last = store ? store->lastSample(source.id, now) : std::nullopt;
+    const UnixMs last_ms = last ? last->time : source.last;
     Json regions = Json::array();
     for (const auto& one : store ? currentRegions(*store, source.name) : std::vector<vision::Region>()) {
       regions.push_back(vision::toJson(one));
@@ -363,7 +361,7 @@ struct Page::Impl {
     json["classes"] = session.classes;
     json["regions"] = std::move(regions);
     json["pictures"] = pictures.latest(source.name, 0, now + kDayMs, 1);
-    json["sample"] = last.empty() ? Json() : toJson(last.back(), session.classes, session.reduce);
+    json["sample"] = last ? toJson(*last, session.classes, session.reduce) : Json();
     return json;
   }
 

@@ -45,6 +45,9 @@ struct ComparedResult {
   Reduction variant;
 };
 
+/// In Estimate::labels: a pixel of a part that Privacy has hidden.
+inline constexpr int kHiddenLabel = 255;
+
 struct InferenceResult {
   CapturedFrame frame;
   Estimate estimate;                       ///< of the task panoptic or instance with its labels

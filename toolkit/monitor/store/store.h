@@ -249,6 +249,9 @@ class StoreReader {
   std::int64_t count(std::int64_t source, UnixMs from, UnixMs to) const;  ///< of them
   /// The latest ones before `until`, at most `limit` but for several of one time, ascending by time.
   std::vector<Sample> lastSamples(std::int64_t source, int limit, UnixMs until = INT64_MAX) const;
+  /// The latest one, but none of days to come, which a clock that was wrong left, unless all are such. nullopt: none is
+  /// kept one by one.
+  std::optional<Sample> lastSample(std::int64_t source, UnixMs now) const;
   /// Name, time and digest of each.
   void pictures(std::int64_t source,
                 const std::function<void(const std::string& name, UnixMs time, std::int64_t digest)>& visit) const;

@@ -553,6 +553,12 @@ std::vector<Sample> StoreReader::lastSamples(std::int64_t source, int limit, Uni
   return samples;
 }
 
+std::optional<Sample> StoreReader::lastSample(std::int64_t source, UnixMs now) const {
+  for (const UnixMs until : {now + kMinuteMs, UnixMs{INT64_MAX}})
+    if (const auto last = lastSamples(source, 1, until); !last.empty()) return last.back();
+  return std::nullopt;
+}
+
 std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs to, int limit) const {
   std::vector<Event> events;
   // Each half reads its end of the index, however many events other sources have.
