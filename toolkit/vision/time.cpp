@@ -197,6 +197,12 @@ std::optional<WrittenTime> readTime(std::string_view text) {
   return rest.text.empty() ? time : std::nullopt;
 }
 
+std::optional<int> readOffset(std::string_view text) {
+  Rest rest{text};
+  const auto offset = takeOffset(rest);
+  return rest.text.empty() ? offset : std::nullopt;
+}
+
 std::optional<UnixMs> timeOfIso(const std::string& text) {
   const auto time = readTime(text.size() == 10 ? text + "T00:00" : text);
   return time ? std::optional(time->utc(0)) : std::nullopt;

@@ -34,6 +34,9 @@ struct WrittenTime {
   UnixMs utc(int offset_of_camera) const { return wall - offset.value_or(offset_of_camera) * kMinuteMs; }
 };
 
+/// Minutes east of UTC: "Z", "+02:00", "+0200", "+02", "+2". nullopt: it is something else, or more follows.
+std::optional<int> readOffset(std::string_view text);
+
 /// Milliseconds since 1970 of this moment of UTC; nullopt: there is no such moment between 1970 and 2100.
 std::optional<UnixMs> unixTime(int year, int month, int day, int hour, int minute, int second);
 
