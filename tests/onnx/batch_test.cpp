@@ -139,6 +139,14 @@ TEST_F(Batch, FixedInTheGraphAndSlicedByPlaceIsRefused) {
   EXPECT_MPM_ERROR(convertModel(path, {}), "(Slice): found a batch of 2 images that is fixed in the graph");
 }
 
+/// The converted net would take one image at a time, and the file is for two.
+TEST_F(Batch, FixedInTheGraphAndJoinedIsRefused) {
+  GraphBuilder g(modelAt(dataPath("timm_vit_batch2_ts17.onnx")));
+  g.result(g.reshape(g.model().graph().output(0).name(), {20}));
+  g.save(path);
+  EXPECT_MPM_ERROR(convertModel(path, {}), "a batch of 2 images that is fixed in the graph and not kept apart behind");
+}
+
 /// A model exported with two images, and an operator behind it along the axis of the images or of the classes.
 TEST_F(Batch, FixedInTheGraphAndMixedIsRefused) {
   for (const std::string op : {"Softmax", "ReduceMean", "ArgMax", "TopK", "Pad", "Gather"}) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every spelling of a ViT that exporters use, through the converter and cv::dnn, against double-precision loops.
+#include <array>
+#include <fstream>
 #include <tuple>
 
 #include "onnx/run_net.h"
@@ -44,6 +46,22 @@ std::vector<Dialect> dialects() {
       {.name = "qkv_tokensFirst", .qkv = QkvStyle::kTokensFirst},
       {.name = "qkv_einsum", .qkv = QkvStyle::kEinsum},
       {.name = "qkv_attentionOp", .opset = 23, .qkv = QkvStyle::kAttentionOp},
+      {.name = "qkv_oneKeyHead", .qkv = QkvStyle::kOneKeyHead},
+      {.name = "qkv_attentionOpOne", .opset = 23, .qkv = QkvStyle::kAttentionOpOne},
+      {.name = "image_last", .image = ImageStyle::kLast},
+      {.name = "image_lastSymbolic", .symbolic = true, .image = ImageStyle::kLast},
+      {.name = "image_bytesLast", .head = HeadStyle::kMask, .image = ImageStyle::kBytesLast, .normalises = true},
+      {.name = "image_bgrGather", .image = ImageStyle::kBgrGather, .normalises = true},
+      {.name = "image_bgrFlip", .image = ImageStyle::kBgrFlip},
+      {.name = "image_bgrSplit", .image = ImageStyle::kBgrSplit, .normalises = true},
+      {.name = "image_lastBgrFlip", .image = ImageStyle::kLastBgrFlip, .normalises = true},
+      {.name = "patches_linear", .patches = PatchStyle::kLinear, .normalises = true},
+      {.name = "patches_linearByPixel", .head = HeadStyle::kMask, .patches = PatchStyle::kLinearByPixel},
+      {.name = "patches_linearColumns", .patches = PatchStyle::kLinearColumns},
+      {.name = "patches_linearOfBgrLast",
+       .image = ImageStyle::kLastBgrFlip,
+       .patches = PatchStyle::kLinearByPixel,
+       .normalises = true},
       {.name = "scale_scoresDiv", .scale = ScaleStyle::kScoresDiv},
       {.name = "scale_query", .scale = ScaleStyle::kQuery},
       {.name = "scale_both", .scale = ScaleStyle::kBoth},
@@ -144,6 +162,19 @@ TEST(Windows, ComputeTheSameNumbers) {
                    "its tokens cannot merge");
 }
 
+/// The graph takes pixels as they are, so the programs give it 0 to 255 unless its JSON says otherwise.
+TEST(ImageOfBytes, IsNotNormalisedBeforeTheGraph) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  TinyVit({.image = ImageStyle::kBytesLast}).save(path);
+  const ModelFacts facts = readModelInfo(path).facts;
+  EXPECT_EQ(facts.mean, (std::array{0.0f, 0.0f, 0.0f}));
+  EXPECT_EQ(facts.deviation, (std::array{1.0f / 255, 1.0f / 255, 1.0f / 255}));
+  EXPECT_FALSE(facts.assumed);
+  std::ofstream(folder / "model.json") << R"({"mean": [0.1, 0.2, 0.3], "std": [1, 1, 1]})";
+  EXPECT_EQ(readModelInfo(path).facts.mean, (std::array{0.1f, 0.2f, 0.3f}));
+}
+
 /// What of a dialect is the network; the rest is spelling.
 auto networkOf(const Dialect& d) {
   const auto activation = [&] {
@@ -167,7 +198,8 @@ auto networkOf(const Dialect& d) {
                          : d.head == HeadStyle::kClassSlice ? HeadStyle::kClassToken
                                                             : d.head;
   return std::tuple(weights, activation(), bias, position, head, d.special, d.heads, d.scale == ScaleStyle::kNone,
-                    d.layer_scale, d.qk_norm, d.gated, d.mlp_norm, d.pre_norm, d.normalises, d.resize_in_graph);
+                    d.layer_scale, d.qk_norm, d.gated, d.mlp_norm, d.pre_norm, d.normalises, d.resize_in_graph,
+                    d.oneKeyHead(), d.bgr());
 }
 
 /// With merging, every spelling of a network gives the maps and the numbers of its first spelling in the list.

@@ -161,6 +161,69 @@ TEST_F(OtherHead, OneTensorUnderTwoNames) {
   EXPECT_EQ(found[0].size(), static_cast<std::size_t>((dialect.special + kTokens) * kDim));
 }
 
+/// The tokens, channels first, as several maps that hold parts of different channels: they are no rows of pixels.
+TEST_F(OtherHead, ChannelsCutIntoSeveralMapsBeforeAConvolution) {
+  const auto image = TinyVit::image(9);
+  const std::vector<double> features = TinyVit(dialect).evaluate(image)[0];
+  std::vector<double> turned, kernel, expected;  // {kDim, kTokens}
+  for (int c = 0; c < kDim; ++c)
+    for (int t = 0; t < kTokens; ++t) turned.push_back(features[(dialect.special + t) * kDim + c]);
+  for (int i = 0; i < 2 * kDim; ++i) kernel.push_back(0.05 * (i % 7 - 3));
+  for (int map = 0; map < kW; ++map)
+    for (int o = 0; o < 2; ++o)
+      for (int y = 0; y < kH; ++y) {
+        double sum = 0;
+        for (int c = 0; c < kDim; ++c) sum += kernel[o * kDim + c] * turned[(map * kDim + c) * kH + y];
+        expected.push_back(sum);
+      }
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string maps =
+      g.reshape(g.transpose(g.slice("features", 1, dialect.special, 1L << 60), {0, 2, 1}), {kW, kDim, kH, 1});
+  g.node("Conv", {maps, g.weights("kernel", {2, kDim, 1, 1}, kernel)}, {}, 1, "y");
+  EXPECT_LT(difference(run(g, "y", image), expected), 1e-4);
+}
+
+/// A Resize of the channels, too, is no resize of pixels: a convolution behind it cannot run before it.
+TEST_F(OtherHead, AConvolutionBehindAResizeOfChannels) {
+  const auto image = TinyVit::image(9);
+  const std::vector<double> features = TinyVit(dialect).evaluate(image)[0];
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string narrow =
+      g.node("Conv", {mapOf(g), g.weights("first", {2, kDim, 1, 1}, std::vector<double>(2 * kDim, 0.1))});
+  const std::string large = g.node("Resize", {narrow, "", "", g.ints({1, 4, 2 * kH, kW})},
+                                   {{"mode", std::string("nearest")},
+                                    {"coordinate_transformation_mode", std::string("asymmetric")},
+                                    {"nearest_mode", std::string("floor")}});
+  g.node("Conv", {large, g.weights("second", {1, 4, 1, 1}, {1, -2, 3, 5})}, {}, 1, "y");
+  std::vector<double> expected;
+  for (int y = 0; y < 2 * kH; ++y)
+    for (int x = 0; x < kW; ++x) {
+      double sum = 0;
+      for (int c = 0; c < kDim; ++c) sum += 0.1 * features[(dialect.special + y / 2 * kW + x) * kDim + c];
+      expected.push_back(sum * (1 - 2 + 3 + 5));
+    }
+  EXPECT_LT(difference(run(g, "y", image), expected), 1e-4);
+}
+
+/// A number that a softmax would not see.
+TEST_F(OtherHead, ProductsOfTokensPlusANumber) {
+  const auto image = TinyVit::image(9);
+  const std::vector<double> features = TinyVit(dialect).evaluate(image)[0];
+  const int rows = dialect.special + kTokens;
+  std::vector<double> expected;
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < rows; ++j) {
+      double sum = 3;
+      for (int c = 0; c < kDim; ++c) sum += features[i * kDim + c] * features[j * kDim + c];
+      expected.push_back(sum);
+    }
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string product = g.node("MatMul", {"features", g.transpose("features", {0, 2, 1})});
+  g.node("Relu", {g.node("Add", {product, g.number(3)})}, {}, 1, "y");
+  for (double& value : expected) value = std::max(value, 0.0);
+  EXPECT_LT(difference(run(g, "y", image), expected), 1e-4);
+}
+
 /// Attention pooling of the features by learned queries, without projections: query q is 0.05 (1 + q) everywhere.
 TEST_F(OtherHead, LearnedQueriesPoolTheFeatures) {
   const auto image = TinyVit::image(21);

@@ -353,9 +353,11 @@ const Case kEncoders[] = {
      "a constant that differs from pixel to pixel"},
     {"ImageOfMoreAxes", behind("Conv<0", firstOf(of("Add", {x, weights({1, 1, 1, 1, 1})}))), "odd",
      "a constant that differs from pixel to pixel"},
-    {"SharedKeys", headsByNumber(2, 1), "Attention", "keys shared by several heads", kAttention},
-    {"NoNumberOfHeads", headsByNumber(0, 0), "Attention", "keys shared by several heads", kAttention},
-    {"HeadsThatDoNotDivideTheFeatures", headsByNumber(5, 5), "Attention", "keys shared by several heads", kAttention},
+    {"SharedKeysOfAnotherWidth", headsByNumber(2, 1), "Attention", "q, k and v of different shapes", kAttention},
+    {"MoreHeadsOfKeys", headsByNumber(1, 2), "Attention", "q, k and v of different shapes", kAttention},
+    {"NoNumberOfHeads", headsByNumber(0, 0), "Attention", "features that are not those of the heads", kAttention},
+    {"HeadsThatDoNotDivideTheFeatures", headsByNumber(5, 5), "Attention", "features that are not those of the heads",
+     kAttention},
     {"KeysOfAnotherShape", input("Attention", 1, valueOf("Attention<1<0")), "Attention",
      "q, k and v of different shapes", kAttention},
     {"AttentionToTheImage", input("Attention", 1, theImage), "Attention", "attention over something else than tokens",
@@ -599,14 +601,54 @@ TEST_F(Refusal, ImageOfOtherSides) {
       },
       "graph input 'mask': found a second input, expected the image alone");
   expect(sides({1, 3, 12, 20, 2}), "graph input 'image': found rank 5");
-  for (const char* const side : {"12", "224"})
-    expect(sides({1, std::stol(side), std::stol(side), 3}),
-           "graph input 'image': found shape 1x" + std::string(side) + "x" + side +
-               "x3, expected batch x channels x height x width (this looks like channels last)");
+  expect(sides({1, 12, 20, 3}), "(Conv)");  // channels last, and nothing turns them
   expect(sides({257, 3, 12, 20}), "a batch of 257 images");
   expect(sides({1, 65, 12, 20}), "an image of 65 channels");
   expect(sides({1, 3, 1 << 20, 20}), "expected at most");
   expect(sides({1, 3, 12, 1 << 20}), "expected at most");
+}
+
+TEST_F(Refusal, AnImageThatIsNotTakenAsItIs) {
+  const auto ofImage = [&](const Make& make, const std::string& error) { expect(input("Conv", 0, make), error); };
+  const auto mirrored = [](GraphBuilder& g, const std::string& image) {
+    return g.node("Slice", {image, g.ints({-1}), g.ints({-1L << 40}), g.ints({3}), g.ints({-1})});
+  };
+  ofImage(mirrored, "(Conv): found a convolution over pixels in another order or a part of the image");
+  const auto halves = [](GraphBuilder& g, const std::string& image) {
+    const std::string red = g.node("Mul", {g.slice(image, 1, 0, 1), g.number(2)});
+    return g.node("Concat", {red, g.slice(image, 1, 1, 3)}, {{"axis", 1L}});
+  };
+  ofImage(halves, "(Concat): found parts of the image that are normalised in different ways");
+  const auto pixels = [](GraphBuilder& g, const std::string& image) {
+    return g.node("Add", {image, g.weights("column", {1, 1, 1, 20}, Doubles(20, 0.5))});
+  };
+  save(input("Conv", 0, pixels));  // all the same
+  EXPECT_NO_THROW(convertModel(path, options));
+  const auto columns = [](GraphBuilder& g, const std::string& image) {
+    Doubles values(20, 0.5);
+    values.back() = 1;
+    return g.node("Add", {image, g.weights("column", {1, 1, 1, 20}, values)});
+  };
+  ofImage(columns, "(Add): found a constant that differs from pixel to pixel");
+  expect(
+      [](GraphBuilder& g) {
+        g.model().mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+            onnx::TensorProto::UINT8);
+        input("Conv", 0, [](GraphBuilder& b, const std::string& image) {
+          return b.node("Cast", {b.node("Sub", {image, b.intScalar(118)})}, {{"to", 1L}});
+        })(g);
+      },
+      "(Sub): found arithmetic on an image of whole numbers, expected a Cast to floats before it");
+}
+
+/// Rows of pixels that are no patches, in front of a linear layer.
+TEST_F(Refusal, RowsOfPixelsThatAreNoPatches) {
+  const auto expectOf = [&](const Longs& order) {
+    dialect.patches = PatchStyle::kLinear;
+    expect(set("Transpose", {"perm", order}), "found a linear layer over pixels that are not the patches");
+  };
+  expectOf({0, 2, 1, 4, 3, 5});
+  expectOf({0, 2, 5, 1, 3, 4});
 }
 
 TEST_F(Refusal, ScheduleOutsideTheBlocks) {

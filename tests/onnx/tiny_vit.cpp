@@ -94,6 +94,12 @@ void TinyVit::drawBlock(const std::string& name, unsigned& state) {
     const bool zero = dialect_.qkv_bias == BiasStyle::kAbsent || dialect_.qkv_bias == BiasStyle::kZero ||
                       (dialect_.qkv_bias == BiasStyle::kAddedLater && std::string(part) == ".k");
     if (qkv && zero) weights_[name + part + ".b"].assign(kDim, 0.0);
+    if (!dialect_.oneKeyHead() || !qkv || std::string(part) == ".q") continue;
+    for (const std::string kind : {".w", ".b"}) {  // every head has the rows of the first
+      Values& values = weights_[name + part + kind];
+      const std::size_t one = values.size() / static_cast<std::size_t>(heads());
+      for (std::size_t i = one; i < values.size(); ++i) values[i] = values[i - one];
+    }
   }
   for (const char* norm : {".q_norm", ".k_norm"}) drawNorm(name + norm, headDim(), state);
   for (const char* part : {".fc1", ".gate"}) drawLinear(name + part, kDim, kHidden, 0.3, state, 0.3);
@@ -205,7 +211,7 @@ std::vector<Reference> TinyVit::streams(const Values& image, int grid_h, int gri
           for (int k = 0; k < kPatch; ++k) {
             double pixel = mean([&](int down, int right) {
               const int pixel_y = row * kPatch + y * side + down, pixel_x = column * kPatch + k * side + right;
-              return image[(c * height + pixel_y) * width + pixel_x];
+              return image[((dialect_.bgr() ? 2 - c : c) * height + pixel_y) * width + pixel_x];
             });
             if (dialect_.normalises) pixel = (pixel - 0.25 * (c + 1)) / (0.5 + 0.125 * c);
             value += pixel * w[((o * 3 + c) * kPatch + y) * kPatch + k];

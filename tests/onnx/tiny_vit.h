@@ -31,13 +31,30 @@ enum class QkvStyle {
   kBatchedHeads,
   kTokensFirst,
   kEinsum,
-  kAttentionOp
+  kAttentionOp,
+  kOneKeyHead,     ///< one head of keys and values serves all heads of queries
+  kAttentionOpOne  ///< the same, by the op
 };
 enum class ScaleStyle { kScores, kScoresDiv, kQuery, kBoth, kNone };
 enum class BiasStyle { kPresent, kAbsent, kZero, kAddedLater };
 enum class LinearStyle { kMatMul, kGemm, kGemmPlain, kConv };
 enum class PositionStyle { kAfterConcat, kBeforeConcat, kRegistersLater };
 enum class HeadStyle { kFeatures, kLinear, kLinearConv, kMlp, kMask, kClassToken, kClassSlice, kMean, kTap };
+enum class ImageStyle {
+  kFirst,        ///< {1, 3, H, W}
+  kLast,         ///< {1, H, W, 3}
+  kBytesLast,    ///< the same, of bytes that the graph casts
+  kBgrGather,    ///< BGR, which the graph makes RGB
+  kBgrFlip,      ///< the same by a Slice of step -1
+  kBgrSplit,     ///< the same by a Split and a Concat
+  kLastBgrFlip,  ///< {1, H, W, 3} of BGR
+};
+enum class PatchStyle {
+  kConv,
+  kLinear,         ///< a linear layer over the pixels of each patch, channel by channel
+  kLinearByPixel,  ///< the same, pixel by pixel
+  kLinearColumns   ///< the same, the patches column by column until behind the layer
+};
 enum class L2Style { kSumSqrt, kReduceL2, kReduceL2Clip, kLp };
 
 /// Bilinear, half-pixel centres, per channel of {h, w, channels}. `down`, `right`: 0, or how many times as large.
@@ -46,6 +63,11 @@ std::vector<double> resized(const std::vector<double>& map, int h, int w, int ch
 
 /// One way to write down a ViT.
 struct Dialect {
+  bool oneKeyHead() const { return qkv == QkvStyle::kOneKeyHead || qkv == QkvStyle::kAttentionOpOne; }
+  bool bgr() const {
+    return image != ImageStyle::kFirst && image != ImageStyle::kLast && image != ImageStyle::kBytesLast;
+  }
+
   std::string name{};
   int opset = 17;
   Storage storage = Storage::kFloat;
@@ -61,7 +83,9 @@ struct Dialect {
   int special = 1, blocks = 3, heads = 2;
   int classes = 9;  ///< of a segmentation head or a classifier
   bool layer_scale = false, qk_norm = false, gated = false, gated_fused = false, mlp_norm = false, pre_norm = false;
-  bool symbolic = false;        ///< batch and size of the input are not given
+  bool symbolic = false;  ///< batch and size of the input are not given
+  ImageStyle image = ImageStyle::kFirst;
+  PatchStyle patches = PatchStyle::kConv;
   bool normalises = false;      ///< the graph subtracts the mean and divides by the deviation itself
   bool resize_in_graph = true;  ///< a segmentation head ends with a Resize
   bool argmax = false;

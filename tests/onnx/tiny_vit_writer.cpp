@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
 #include "onnx/tiny_vit.h"
 
 namespace mpm::test {
@@ -11,7 +13,13 @@ class TinyVitWriter {
 
   GraphBuilder write() {
     const bool symbolic = dialect_.symbolic;
-    g_.input("image", {symbolic ? 0 : 1, 3, symbolic ? 0 : TinyVit::kHeight, symbolic ? 0 : TinyVit::kWidth});
+    const long height = symbolic ? 0 : TinyVit::kHeight, width = symbolic ? 0 : TinyVit::kWidth;
+    const bool last = dialect_.image == ImageStyle::kLast || dialect_.image == ImageStyle::kBytesLast ||
+                      dialect_.image == ImageStyle::kLastBgrFlip;
+    g_.input("image", last ? Ints{symbolic ? 0 : 1, height, width, 3} : Ints{symbolic ? 0 : 1, 3, height, width});
+    if (dialect_.image == ImageStyle::kBytesLast)
+      g_.model().mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+          onnx::TensorProto::UINT8);
     std::string x = embedding();
     if (dialect_.pre_norm) x = norm(x, "pre", TinyVit::kDim, 1e-6);
     std::string tap;
@@ -32,16 +40,68 @@ class TinyVitWriter {
 
   std::string stored(const std::string& name, const Ints& shape) { return g_.weights(name, shape, vit_.weight(name)); }
 
+  /// The image as RGB {1, 3, H, W} of floats.
+  std::string rgb() {
+    const auto flipped = [&](const std::string& x, long axis) {
+      return g_.node("Slice",
+                     {x, g_.ints({-1}), g_.ints({std::numeric_limits<long>::min()}), g_.ints({axis}), g_.ints({-1})});
+    };
+    const std::string image = "image";
+    switch (dialect_.image) {
+      case ImageStyle::kLast:
+        return g_.transpose(image, {0, 3, 1, 2});
+      case ImageStyle::kBytesLast:
+        return g_.node("Cast", {g_.transpose(image, {0, 3, 1, 2})}, {{"to", 1L}});
+      case ImageStyle::kBgrGather:
+        return g_.node("Gather", {image, g_.ints({2, 1, 0})}, {{"axis", 1L}});
+      case ImageStyle::kBgrFlip:
+        return flipped(image, 1);
+      case ImageStyle::kBgrSplit: {
+        const std::string blue = g_.split(image, 1, {1, 1, 1});
+        return g_.node("Concat", {GraphBuilder::other(blue, 2), GraphBuilder::other(blue, 1), blue}, {{"axis", 1L}});
+      }
+      case ImageStyle::kLastBgrFlip:
+        return g_.transpose(flipped(image, 3), {0, 3, 1, 2});
+      case ImageStyle::kFirst:
+        break;
+    }
+    return image;
+  }
+
+  /// The patches {1, kDim, rows} of a linear layer over their pixels.
+  std::string linearPatches(const std::string& image) {
+    const long patch = TinyVit::kPatch, h = TinyVit::kGridH, w = TinyVit::kGridW, inside = 3 * patch * patch;
+    const bool by_pixel = dialect_.patches == PatchStyle::kLinearByPixel;
+    const bool columns = dialect_.patches == PatchStyle::kLinearColumns;
+    const std::string apart = g_.reshape(image, {1, 3, h, patch, w, patch});
+    const Ints order = by_pixel ? Ints{0, 2, 4, 3, 5, 1} : columns ? Ints{0, 4, 2, 1, 3, 5} : Ints{0, 2, 4, 1, 3, 5};
+    const std::string pixels = g_.reshape(g_.transpose(apart, order), {1, h * w, inside});
+    const std::vector<double>& given = vit_.weight("patch.w");  // {kDim, 3, patch, patch}
+    std::vector<double> turned(given.size());
+    for (long i = 0; i < std::ssize(turned); ++i) {
+      const long o = i / inside, channel = i % inside / (patch * patch), pixel = i % (patch * patch);
+      turned[(by_pixel ? pixel * 3 + channel : i % inside) * kDim + o] = given[i];
+    }
+    std::string x = g_.node("MatMul", {pixels, g_.weights("patch.w", {inside, kDim}, turned)});
+    x = g_.transpose(g_.node("Add", {x, stored("patch.b", {kDim})}), {0, 2, 1});
+    if (!columns) return x;
+    return g_.reshape(g_.transpose(g_.reshape(x, {1, kDim, w, h}), {0, 1, 3, 2}), {1, kDim, h * w});
+  }
+
   std::string embedding() {
-    std::string image = "image";
+    std::string image = rgb();
     if (dialect_.normalises) {
       image = g_.node("Sub", {image, g_.weights("mean", {1, 3, 1, 1}, {0.25, 0.5, 0.75})});
       image = g_.node("Div", {image, g_.weights("deviation", {1, 3, 1, 1}, {0.5, 0.625, 0.75})});
     }
     const long patch = TinyVit::kPatch, special = dialect_.special, patches = TinyVit::kTokens;
-    std::string x = g_.node("Conv", {image, stored("patch.w", {kDim, 3, patch, patch}), stored("patch.b", {kDim})},
-                            {{"kernel_shape", Ints{patch, patch}}, {"strides", Ints{patch, patch}}});
-    if (dialect_.symbolic) {
+    std::string x;
+    if (dialect_.patches == PatchStyle::kConv)
+      x = g_.node("Conv", {image, stored("patch.w", {kDim, 3, patch, patch}), stored("patch.b", {kDim})},
+                  {{"kernel_shape", Ints{patch, patch}}, {"strides", Ints{patch, patch}}});
+    if (dialect_.patches != PatchStyle::kConv) {
+      x = linearPatches(image);
+    } else if (dialect_.symbolic) {
       // As PyTorch's flatten(2) comes out of a trace with dynamic axes.
       const std::string shape = g_.node("Shape", {x});
       const std::string front = g_.node("Slice", {shape, g_.ints({0}), g_.ints({2}), g_.ints({0})});
@@ -203,6 +263,23 @@ class TinyVitWriter {
         };
         return {one(all[0]), one(all[1]), one(all[2])};
       }
+      case QkvStyle::kOneKeyHead:
+      case QkvStyle::kAttentionOpOne: {
+        const auto shared = [&](const std::string& part) {
+          const auto& w = vit_.weight(part + ".w");
+          const auto& b = vit_.weight(part + ".b");
+          std::vector<double> turned(static_cast<std::size_t>(head_dim_ * kDim));
+          for (long i = 0; i < std::ssize(turned); ++i) turned[i] = w[i % head_dim_ * kDim + i / head_dim_];
+          const std::string y = g_.node("MatMul", {x, g_.weights(part + ".w", {kDim, head_dim_}, turned)});
+          return g_.node("Add", {y, g_.weights(part + ".b", {head_dim_}, {b.begin(), b.begin() + head_dim_})});
+        };
+        const std::string q = linear(x, {all[0]}, rows, kDim, bias);
+        if (dialect_.qkv == QkvStyle::kAttentionOpOne) return {q, shared(all[1]), shared(all[2])};
+        const auto oneHead = [&](const std::string& part) {
+          return g_.transpose(g_.reshape(shared(part), {1, rows, 1, head_dim_}), {0, 2, 1, 3});
+        };
+        return {byHead(q), oneHead(all[1]), oneHead(all[2])};
+      }
       case QkvStyle::kBatchedHeads: {
         // torch.nn.MultiheadAttention: tokens first, heads in the batch.
         const auto one = [&](const std::string& part) {
@@ -258,6 +335,11 @@ class TinyVitWriter {
     const double scale = 1 / std::sqrt(static_cast<double>(head_dim_));
     if (dialect_.scale == ScaleStyle::kQuery) heads.q = g_.node("Mul", {heads.q, g_.number(scale)});
     std::string out;
+    if (dialect_.qkv == QkvStyle::kAttentionOpOne) {
+      out = g_.node("Attention", {heads.q, heads.k, heads.v},
+                    {{"scale", scale}, {"q_num_heads", heads_}, {"kv_num_heads", 1L}});
+      return linear(out, {name + ".proj"}, rows, kDim);
+    }
     if (dialect_.qkv == QkvStyle::kAttentionOp) {
       out = g_.node("Attention", {heads.q, heads.k, heads.v},
                     {{"scale", dialect_.scale == ScaleStyle::kNone ? 1.0 : scale}});

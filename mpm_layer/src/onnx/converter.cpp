@@ -11,6 +11,7 @@
 #include "base/size_text.h"
 #include "onnx/emit/emitter.h"
 #include "onnx/fold/fold.h"
+#include "onnx/model/data_movement.h"
 #include "onnx/model/graph.h"
 #include "onnx/model/graph_proto.h"
 #include "onnx/recognise/canonical.h"
@@ -25,7 +26,8 @@ constexpr std::int64_t kLargestBatch = 256;  ///< fixed in a graph
 struct DeclaredInput {
   std::int64_t channels = 0;
   Size2 size;
-  std::int64_t batch = 1;  ///< more than 1 where the graph fixes it
+  std::int64_t batch = 1;      ///< more than 1 where the graph fixes it
+  bool channels_last = false;  ///< {batch, H, W, C}
 };
 
 DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& name) {
@@ -36,11 +38,10 @@ DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& na
   if (type.shape().dim_size() != 4)
     throw Error("graph input '" + name + "': found rank " + std::to_string(type.shape().dim_size()) +
                 ", expected an image of shape batch x channels x height x width");
-  const auto side = [&](int axis) { return std::max<std::int64_t>(type.shape().dim(axis).dim_value(), 0); };
-  if (side(1) > 4 && side(3) > 0 && side(3) <= 4) {
-    throw Error("graph input '" + name + "': found shape " + toString({1, side(1), side(2), side(3)}) +
-                ", expected batch x channels x height x width (this looks like channels last)");
-  }
+  const auto given = [&](int axis) { return std::max<std::int64_t>(type.shape().dim(axis).dim_value(), 0); };
+  // Few channels behind a height: no image is that narrow.
+  const bool channels_last = (given(1) == 0 || given(1) > 4) && given(3) > 0 && given(3) <= 4;
+  const auto side = [&](int axis) { return given(!channels_last || axis == 0 ? axis : axis == 1 ? 3 : axis - 1); };
   if (side(0) > kLargestBatch)
     throw Error("graph input '" + name + "': found a batch of " + std::to_string(side(0)) +
                 " images, expected at most " + std::to_string(kLargestBatch));
@@ -49,7 +50,27 @@ DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& na
                 sizeText({static_cast<int>(side(2)), static_cast<int>(side(3))}) + ", expected at most " +
                 std::to_string(kLongestSide) + " px");
   }
-  return {side(1), {static_cast<int>(side(2)), static_cast<int>(side(3))}, std::max<std::int64_t>(side(0), 1)};
+  return {side(1),
+          {static_cast<int>(side(2)), static_cast<int>(side(3))},
+          std::max<std::int64_t>(side(0), 1),
+          channels_last};
+}
+
+/// True when the image is one of whole numbers. The net has floats only: throws mpm::Error naming a node that computes
+/// with such numbers before they are cast.
+bool readsWholeNumbers(const Graph& graph) {
+  if (!graph.mayBeIntegers(graph.image)) return false;
+  std::vector<bool> whole(graph.values.size(), false);
+  whole[graph.image] = true;
+  for (const Node& node : graph.nodes) {
+    if (std::ranges::none_of(node.inputs, [&](int value) { return value >= 0 && whole[value]; })) continue;
+    if (node.domain.empty() && (node.op == "Shape" || node.op == "Size" || (node.op == "Cast" && castsToFloat(node))))
+      continue;
+    if (!movesData(node) && node.op != "Identity")
+      refuse(node, "arithmetic on an image of whole numbers", "a Cast to floats before it");
+    for (const int value : node.outputs) whole[value] = true;
+  }
+  return true;
 }
 
 const Tensor* firstKernel(const Graph& graph) {
@@ -87,6 +108,8 @@ struct Understood {
   Interpretation found;
   Trunk trunk;
   Size2 size;
+  std::int64_t batch = 1;  ///< that the graph fixed
+  bool bytes = false;      ///< the image of the file has whole numbers
 };
 
 Understood understand(Graph graph, std::int64_t batch, std::int64_t channels, Size2 size) {
@@ -185,6 +208,8 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
                       const std::filesystem::path& folder) {
   Graph graph = readGraph(model, folder);
   const DeclaredInput declared = declaredInput(model, graph.values[graph.image].name);
+  const bool bytes = readsWholeNumbers(graph);
+  if (declared.channels_last) graph.feedChannelsFirst();
   std::vector<Size2> sizes;
   const bool fixed = declared.size.height > 0 && declared.size.width > 0;
   bool guessed = false;
@@ -205,7 +230,10 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
   const std::int64_t channels = declared.channels > 0 ? declared.channels
                                 : kernel              ? std::clamp<std::int64_t>(kernel->shape[1], 1, 64)
                                                       : 3;
-  return understandAt(std::move(graph), declared.batch, channels, sizes, guessed);
+  Understood result = understandAt(std::move(graph), declared.batch, channels, sizes, guessed);
+  result.batch = declared.batch;
+  result.bytes = bytes;
+  return result;
 }
 
 /// Applies `read` to the model in this file and its late weights.
@@ -256,6 +284,10 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
     info.facts.mean = *options.mean;
     info.facts.deviation = *options.deviation;
     info.facts.assumed = false;
+  } else if (info.facts.assumed && understood.bytes) {
+    info.facts.mean.fill(0);  // the graph takes pixels as they are, 0 to 255
+    info.facts.deviation.fill(1.0f / 255);
+    info.facts.assumed = false;
   }
   info.input = options.input_size.value_or(understood.size);
   requireFits(trunk.embedding, info.input);
@@ -291,8 +323,13 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   info.precision = options.precision;
   info.opset = understood.graph.opset;
   info.parameters = understood.graph.weights;
+  const std::int64_t batch = understood.batch;
   Converted result =
       Emitter(understood.graph, understood.found, std::move(understood.trunk), std::move(info), options).emit();
+  if (batch > 1 && result.one_image)
+    throw Error("found a batch of " + std::to_string(batch) +
+                " images that is fixed in the graph and not kept apart behind the encoder, expected a model exported "
+                "with one image, or with a dynamic batch axis");
   understood = {};
   returnFreedMemory();  // before the weights are written or packed
   if (result.info.classes > 0) requireClasses(result.info.facts, result.info.classes);
@@ -322,6 +359,14 @@ EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, con
     if (in_file) return output;
   }
   throw Error("no value of the graph holds the tokens behind the last block as rows, " + toString(tokens));
+}
+
+void requireReadable(const std::string& onnx, const Json& json, const std::filesystem::path& path) {
+  onnx::ModelProto model;
+  if (!model.ParseFromString(onnx)) throw Error("is too large for an ONNX file");
+  const std::filesystem::path json_path = factsPath(path);
+  convert(std::move(model), factsFrom(JsonValue(json.dump(), "'" + json_path.string() + "'"), json_path), {},
+          folderOf(path));
 }
 
 Converted convertPath(const std::filesystem::path& path, const ConvertOptions& options) {

@@ -36,6 +36,10 @@ EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, con
 /// replaces both was killed between them.
 FactsFile readFactsOf(const onnx::ModelProto& model, const std::filesystem::path& path);
 
+/// Throws mpm::Error like convert(), when the model `onnx`, the bytes of an ONNX file without external data, could not
+/// be converted with this JSON if both were written to `path`.
+void requireReadable(const std::string& onnx, const Json& json, const std::filesystem::path& path);
+
 /// Converts a file, with the JSON beside it. Throws mpm::Error with the name of the file.
 Converted convertPath(const std::filesystem::path& path, const ConvertOptions& options);
 

@@ -42,7 +42,8 @@ std::string NodeEmitter::channelsLast(int value, const std::string& tensor) {
   if (shape[1] == 1 || shape[2] * shape[3] == 1) return reshape(tensor, shape, lastOf(shape), last);
   const Node* maker = graph_.producer(value);
   while (maker && reshapes(graph_, *maker)) maker = graph_.producer(maker->inputs[0]);
-  if (maker && graph_.shape(maker->inputs[0]) && made_.contains(maker->inputs[0])) {
+  // Only where all elements are of one map are the rows its pixels in order: {C, N} as {2, C, N / 2} are no two maps.
+  if (maker && shape[0] == 1 && graph_.shape(maker->inputs[0]) && made_.contains(maker->inputs[0])) {
     const Shape& rows = *graph_.shape(maker->inputs[0]);
     if (movesChannelsFirst(*maker, rows) && rows.back() == shape[1] && elements(rows) == elements(shape))
       return reshape(made_.at(maker->inputs[0]), rows, lastOf(shape), last);
@@ -122,7 +123,8 @@ std::string NodeEmitter::convolution(const Node& node, const Names& inputs, cons
   const bool pixels = area == 1 && in == Shape{out[0], in[1], out[2], out[3]} && pads == Integers(4, 0);
   if (pixels && before && before->op == "Resize" && madeLast(inputs[0]) && reads_[node.inputs[0]] == 1) {
     const Shape& small = *graph_.shape(before->inputs[0]);
-    if (small[2] * small[3] < in[2] * in[3]) {
+    const bool of_pixels = small[0] == in[0] && small[1] == in[1];  // and not along the channels, too
+    if (of_pixels && small[2] * small[3] < in[2] * in[3]) {
       made.x = channelsLast(before->inputs[0], made_.at(before->inputs[0]));
       made.attributes[0] = {"size", Integers{small[2], small[3]}};
       resize(*before, convolve(std::move(made), net_.unique(name + ".before_resize")), last, true);

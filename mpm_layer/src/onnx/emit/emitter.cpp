@@ -59,7 +59,7 @@ Converted Emitter::emit() && {
   net_.output("token_counts", {1, insertions + 1});
   net_.metadata("mpm.format", "1");
   net_.metadata("mpm.info", toJson(info_));
-  return {std::move(net_).model(), std::move(info_), {}};
+  return {std::move(net_).model(), std::move(info_), {}, head_nodes_.oneImage()};
 }
 
 void Emitter::otherHead() {

@@ -20,7 +20,8 @@ namespace mpm::onnx_graph {
 struct Converted {
   onnx::ModelProto model;
   ModelInfo info;
-  LateWeights late;  ///< of a file that was converted before
+  LateWeights late;        ///< of a file that was converted before
+  bool one_image = false;  ///< what the graph does behind its encoder mixes the images of a batch
 };
 
 /// Writes the converted net: encoder, head, merge report.

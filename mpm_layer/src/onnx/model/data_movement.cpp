@@ -325,11 +325,12 @@ class Mover {
 
 }  // namespace
 
-bool castsToFloat(const Node& node) {
-  const std::int64_t type = node.integer("to", 0);
+bool isFloatType(std::int64_t type) {
   return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::DOUBLE ||
          type == onnx::TensorProto::BFLOAT16;
 }
+
+bool castsToFloat(const Node& node) { return isFloatType(node.integer("to", 0)); }
 
 bool movesData(const Node& node) {
   return node.domain.empty() && Mover::moves().contains(node.op) && (node.op != "Cast" || castsToFloat(node));

@@ -21,7 +21,10 @@ struct Movement {
 /// True for the ops that move data and compute nothing (Reshape, Transpose, Split, Concat, Gather, ...).
 bool movesData(const Node& node);
 
-/// True for a Cast to a float type of any width: all of them are fp32 here.
+/// True for a type of ONNX that is a float of any width: all of them are fp32 here.
+bool isFloatType(std::int64_t type);
+
+/// True for a Cast to a float type.
 bool castsToFloat(const Node& node);
 
 /// Values of `node` that are moved, in order: all of a Concat's, else the first.

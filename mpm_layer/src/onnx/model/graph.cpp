@@ -95,6 +95,8 @@ class Reader {
       if (graph_.image >= 0)
         throw Error("graph input '" + input.name() + "': found a second input, expected the image alone");
       graph_.image = graph_.addValue(input.name());
+      const auto type = input.type().tensor_type().elem_type();
+      graph_.values.back().integers = type != onnx::TensorProto::UNDEFINED && !isFloatType(type);
       scope[input.name()] = graph_.image;
     }
     if (graph_.image < 0) throw Error("the graph has no input, expected an image");
@@ -287,6 +289,26 @@ class Reader {
 int Graph::addValue(std::string name) {
   values.push_back({std::move(name), std::nullopt, std::nullopt, -1});
   return static_cast<int>(values.size()) - 1;
+}
+
+void Graph::feedChannelsFirst() {
+  const int last = image;
+  onnx::NodeProto& proto = inlined->emplace_back();
+  proto.set_op_type("Transpose");
+  addAttribute(proto, {"perm", Integers{0, 2, 3, 1}});
+  image = addValue(values[last].name);
+  values[image].integers = values[last].integers;
+  values[last].name += ".channels_last";
+  Node node;
+  node.op = proto.op_type();
+  node.name = values[last].name;
+  node.proto = &proto;
+  node.inputs = {image};
+  node.outputs = {last};
+  nodes.insert(nodes.begin(), std::move(node));
+  for (Value& value : values)
+    if (value.producer >= 0) ++value.producer;
+  values[last].producer = 0;
 }
 
 int Graph::addConstant(std::string name, Tensor tensor) {

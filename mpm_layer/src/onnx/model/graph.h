@@ -88,6 +88,8 @@ struct Graph {
 
   int addValue(std::string name);
   int addConstant(std::string name, Tensor tensor);
+  /// Makes the image {batch, H, W, C} the transposed one of a new image {batch, C, H, W} of the same name.
+  void feedChannelsFirst();
   const Tensor* constant(int value) const {
     return value >= 0 && values[value].constant ? &*values[value].constant : nullptr;
   }

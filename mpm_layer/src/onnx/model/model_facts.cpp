@@ -52,12 +52,17 @@ constexpr int kMax = 1 << 30;
 std::filesystem::path factsPath(std::filesystem::path onnx_path) { return onnx_path.replace_extension(".json"); }
 
 FactsFile readFacts(const std::filesystem::path& onnx_path) {
-  FactsFile file;
   const std::filesystem::path path = factsPath(onnx_path);
-  file.facts.name = path.stem().string();
   std::error_code status;
-  if (!std::filesystem::exists(path, status)) return file;
-  const JsonValue json = readJsonFile(path.string());
+  if (std::filesystem::exists(path, status)) return factsFrom(readJsonFile(path.string()), path);
+  FactsFile file;
+  file.facts.name = path.stem().string();
+  return file;
+}
+
+FactsFile factsFrom(const JsonValue& json, const std::filesystem::path& path) {
+  FactsFile file;
+  file.facts.name = path.stem().string();
   readCommon(json, file.facts);
   if (const auto input = json.find("input")) {
     readChannels(*input, file.facts);

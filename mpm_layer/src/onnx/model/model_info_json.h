@@ -32,6 +32,9 @@ inline constexpr const char* kIdKey = "mpm.id";
 /// naming the file and the field, when a value is invalid.
 FactsFile readFacts(const std::filesystem::path& onnx_path);
 
+/// The same of this JSON, which stands or will stand at `path`.
+FactsFile factsFrom(const JsonValue& json, const std::filesystem::path& path);
+
 /// Throws mpm::Error when the facts name classes, but not as many as the graph has.
 void requireClasses(const ModelFacts& facts, int classes);
 

@@ -182,6 +182,20 @@ Cells Algebra::cells(const RowView& view, int term) const {
   return result;
 }
 
+std::optional<Cells> Algebra::forHeads(const Cells& cells, const Shape& lead) {
+  const std::size_t rank = cells.shape.size();
+  if (rank < 2 || lead.size() + 2 < rank) return std::nullopt;
+  Shape target = lead;
+  target.insert(target.end(), cells.shape.end() - 2, cells.shape.end());
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
+    const std::int64_t own = cells.shape[axis];
+    if (own != 1 && own != target[target.size() - rank + axis]) return std::nullopt;
+  }
+  if (target == cells.shape) return cells;
+  elements(target, kMaxCells);
+  return rearranged(cells, target, broadcastIndices(cells.shape, target));
+}
+
 Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& order) {
   const std::size_t rank = cells.shape.size();
   const Shape stride = strides(cells.shape);

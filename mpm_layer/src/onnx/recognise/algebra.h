@@ -38,6 +38,9 @@ class Algebra {
   std::optional<HeadView> heads(const Cells& cells);
   /// Cells of `term` (with the rows of view.term) in the places of the view's rows.
   Cells cells(const RowView& view, int term) const;
+  /// Cells {.., tokens, head_dim} for the heads `lead`, to which those in front broadcast: one head of keys may serve
+  /// several heads of queries. nullopt when they do not.
+  static std::optional<Cells> forHeads(const Cells& cells, const Shape& lead);
   /// Cells transposed.
   static Cells permuted(const Cells& cells, const std::vector<std::size_t>& order);
   /// Cells of this shape: those with the indices `source`, and zeros where that is -1.

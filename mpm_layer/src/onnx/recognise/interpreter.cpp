@@ -35,7 +35,7 @@ Interpretation Interpreter::run() {
   const Shape* image = graph_.shape(graph_.image);
   if (image && image->size() == 4) {
     const auto channels = static_cast<std::size_t>((*image)[1]);
-    meaning_[graph_.image] = ImageCells{std::vector<float>(channels, 1.0f), std::vector<float>(channels, 0.0f)};
+    meaning_[graph_.image] = ImageCells{std::vector<float>(channels, 1.0f), std::vector<float>(channels, 0.0f), *image};
   }
   std::vector<bool> of_image(graph_.values.size(), false);
   of_image[graph_.image] = true;
@@ -125,6 +125,9 @@ Meaning Interpreter::interpretNode(const Node& node) {
       return foreign(node, "constants behind the op " + maker->op + " (mask, relative position bias)");
   }
   if (!graph_.shape(node.outputs[0])) return foreign(node, "a tensor of unknown shape");
+  if (node.domain == kCanonical && op == "Linear") {
+    if (const ImageCells* image = as<ImageCells>(node.inputs[0])) return patchRows(node, *image);
+  }
   if (of_tokens && !cellsOf(node.inputs[0], node)) {
     const Foreign* cause = foreignInput(node);  // a product that is no attention
     return cause ? *cause : foreign(node, "the op " + op + " of something else than tokens");
@@ -155,6 +158,11 @@ void Interpreter::move(const Node& node) {
   if (Meaning logits = moveLogits(node, node.input(0)); !std::holds_alternative<std::monostate>(logits))
     return give(logits);
   const std::vector<int> inputs = movedInputs(node);
+  if (std::ranges::all_of(inputs, [&](int value) { return as<ImageCells>(value) != nullptr; })) {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      if (node.outputs[i] >= 0) meaning_[node.outputs[i]] = movedImage(node, i);
+    return;
+  }
   int last_term = -1;
   for (const int value : inputs)
     if (const Cells* cells = cellsOf(value, node)) last_term = std::max(last_term, cells->term);
@@ -212,6 +220,33 @@ void Interpreter::move(const Node& node) {
     all.shape = movement.shape;
     result = movement.in_order ? all : Algebra::rearranged(all, movement.shape, movement.from);
   }
+}
+
+/// Output `output` of a node that moves pixels of the image.
+Meaning Interpreter::movedImage(const Node& node, std::size_t output) const {
+  const std::vector<int> inputs = movedInputs(node);
+  const auto part = [&](std::size_t i) -> const ImageCells& { return std::get<ImageCells>(meaning_[inputs[i]]); };
+  ImageCells result{part(0).scale, part(0).offset, {}};
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (part(i).scale != result.scale || part(i).offset != result.offset)
+      return foreign(node, "parts of the image that are normalised in different ways", "one normalisation");
+    total += elements(part(i).shape);
+  }
+  const auto movements = total <= Algebra::kMaxCells ? moveData(graph_, node, true) : std::nullopt;
+  if (!movements || output >= movements->size())
+    return foreign(node, "a shape that depends on the image", "static shapes");
+  const Movement& movement = (*movements)[output];
+  elements(movement.shape, Algebra::kMaxCells);
+  result.shape = movement.shape;
+  result.ids = part(0).ids;
+  if (movement.in_order) return result;
+  std::vector<std::int32_t> all, ids;  // of the parts, end to end
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::int64_t k = 0; k < elements(part(i).shape); ++k) all.push_back(static_cast<std::int32_t>(part(i).id(k)));
+  for (const std::int64_t from : movement.from) ids.push_back(all[static_cast<std::size_t>(from)]);
+  result.ids = isCounting(Integers(ids.begin(), ids.end())) ? nullptr : shared(std::move(ids));
+  return result;
 }
 
 /// The cells as those of a sum of tokens and something else, when it leaves their rows as they are, as the class token
@@ -283,46 +318,123 @@ Meaning Interpreter::convolution(const Node& node) {
   return Algebra::permuted(algebra_.cells(*view, algebra_.add(std::move(term))), {0, 3, 1, 2});
 }
 
+/// Patches of the whole image by a convolution with this kernel {C, kh, kw}, whose weights {d, C, kh, kw} and bias are
+/// for the image as it is normalised in the graph. That normalisation is folded into them, which is exact, because
+/// nothing is padded or no number is added.
+Term Interpreter::patchTerm(const Node& node, const ImageCells& image, const Shape& kernel, std::vector<float> weight,
+                            std::vector<float> bias, const PatchGrid& grid) const {
+  const auto cols = std::ssize(bias);
+  Term term = termOf(TermKind::kPatches, {}, elements({grid.grid_h, grid.grid_w}, kMaxTokens), cols, node);
+  elements({term.rows, term.cols}, Algebra::kMaxCells);
+  term.grid = grid;
+  const std::int64_t area = kernel[1] * kernel[2];
+  for (std::int64_t o = 0; o < cols; ++o) {
+    double shift = 0;
+    for (std::int64_t c = 0; c < kernel[0]; ++c) {
+      float* const part = weight.data() + (o * kernel[0] + c) * area;
+      for (std::int64_t i = 0; i < area; ++i) {
+        shift += static_cast<double>(part[i]) * static_cast<double>(image.offset[c]);
+        part[i] *= image.scale[c];
+      }
+    }
+    bias[o] += static_cast<float>(shift);
+  }
+  term.weight = Tensor::of({cols, kernel[0], kernel[1], kernel[2]}, std::move(weight));
+  term.bias = Tensor::of({cols}, std::move(bias));
+  return term;
+}
+
+/// The patches by a convolution. Its channels may be those of the image in another order, as where BGR becomes RGB.
 Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
-  const Tensor& weight = *graph_.constant(node.inputs[1]);
-  const Shape& out = shapeOf(node);
+  const Tensor& given = *graph_.constant(node.inputs[1]);
+  const Shape &out = shapeOf(node), &whole = *graph_.shape(graph_.image), &kernel = given.shape;
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
   const auto strides = node.integers("strides", {1, 1});
   const auto pads = auto_pad == "NOTSET" ? node.integers("pads", Shape(4, 0)) : Shape(4, 0);
   bool padded = auto_pad != "VALID" && (auto_pad != "NOTSET" || !all(node.integers("pads"), 0));
   // A border of zeros around patches that do not overlap, as in ViTPose. Zeros must stay zeros in the image.
   if (padded && auto_pad == "NOTSET" && pads.size() == 4 && pads[0] == pads[2] && pads[1] == pads[3] &&
-      std::min(pads[0], pads[1]) >= 0 && pads[0] < weight.shape[2] && pads[1] < weight.shape[3] &&
-      strides == Shape(weight.shape.begin() + 2, weight.shape.end()) && isZero(image.offset))
+      std::min(pads[0], pads[1]) >= 0 && pads[0] < kernel[2] && pads[1] < kernel[3] &&
+      strides == Shape(kernel.begin() + 2, kernel.end()) && isZero(image.offset))
     padded = false;
   if (padded || node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1))
     return foreign(node, "a convolution with padding, groups or dilation over the image",
                    "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
-  Term term = termOf(TermKind::kPatches, {}, elements({out[2], out[3]}, kMaxTokens), weight.shape[0], node);
-  elements({term.rows, term.cols}, Algebra::kMaxCells);
-  term.grid = {strides[0], strides[1], pads[0], pads[1], out[2], out[3]};
-  std::vector<float> values = *weight.floats;
-  const auto given = biasOf(graph_, node, term.cols);
-  if (!given) return foreign(node, "a bias that is not constant");
-  std::vector<float> bias = *given->floats;
-  // A normalisation in the graph is folded into the weights. This is exact, because nothing is padded or no number
-  // is added.
-  const std::int64_t area = weight.shape[2] * weight.shape[3];
-  for (std::int64_t o = 0; o < term.cols; ++o) {
-    double shift = 0;
-    for (std::size_t c = 0; c < image.scale.size(); ++c) {
-      float* kernel = values.data() + (o * weight.shape[1] + static_cast<std::int64_t>(c)) * area;
-      for (std::int64_t i = 0; i < area; ++i) {
-        shift += static_cast<double>(kernel[i]) * image.offset[c];
-        kernel[i] *= image.scale[c];
-      }
-    }
-    bias[o] += static_cast<float>(shift);
+  const auto bias = biasOf(graph_, node, kernel[0]);
+  if (!bias) return foreign(node, "a bias that is not constant");
+  const std::int64_t pixels = whole[2] * whole[3], area = kernel[2] * kernel[3];
+  bool fits =
+      image.shape.size() == 4 && image.shape[0] == 1 && image.shape[2] == whole[2] && image.shape[3] == whole[3];
+  std::vector<float> weight(elements({kernel[0], whole[1], area}), 0.0f);
+  for (std::int64_t c = 0; fits && c < image.shape[1]; ++c) {
+    const std::int64_t channel = image.id(c * pixels) / pixels;
+    for (std::int64_t i = 0; fits && image.ids && i < pixels; ++i)
+      fits = image.id(c * pixels + i) == channel * pixels + i;
+    for (std::int64_t o = 0; o < kernel[0]; ++o)
+      for (std::int64_t i = 0; i < area; ++i)
+        weight[(o * whole[1] + channel) * area + i] += (*given.floats)[(o * kernel[1] + c) * area + i];
   }
-  term.weight = Tensor::of(weight.shape, std::move(values));
-  term.bias = Tensor::of({term.cols}, std::move(bias));
+  if (!fits)
+    return foreign(node, "a convolution over pixels in another order or a part of the image",
+                   "the image as it is, its channels in any order");
+  const PatchGrid grid{strides[0], strides[1], pads[0], pads[1], out[2], out[3]};
+  Term term = patchTerm(node, image, {whole[1], kernel[2], kernel[3]}, std::move(weight), *bias->floats, grid);
   const Shape rows{1, out[2], out[3], term.cols};
   return Algebra::permuted(Cells{algebra_.add(std::move(term)), rows, nullptr, nullptr, 1}, {0, 3, 1, 2});
+}
+
+/// The patches by a linear layer: each row of `image` has the pixels of one patch, all rows in the same order.
+Meaning Interpreter::patchRows(const Node& node, const ImageCells& image) {
+  const Tensor &given = *graph_.constant(node.inputs[1]), &bias = *graph_.constant(node.inputs[2]);
+  const Shape& whole = *graph_.shape(graph_.image);
+  const std::int64_t height = whole[2], width = whole[3], cols = given.shape[0], in = given.shape[1];
+  const std::int64_t count = elementsBefore(image.shape, image.shape.size() - 1);
+  const Meaning refusal = foreign(node, "a linear layer over pixels that are not the patches of the image",
+                                  "each row of pixels a patch, side by side, and all in one order");
+  if (in < 1 || count < 1 || image.shape.back() != in) return refusal;
+  // From the first pixel of a patch to each of its pixels, as in the first row.
+  const auto cornerOf = [&](std::int64_t row) {
+    std::int64_t top = height, left = width;
+    for (std::int64_t k = 0; k < in; ++k) {
+      const std::int64_t pixel = image.id(row * in + k) % (height * width);
+      top = std::min(top, pixel / width);
+      left = std::min(left, pixel % width);
+    }
+    return top * width + left;
+  };
+  const std::int64_t first = cornerOf(0);
+  Integers steps;
+  PatchGrid grid;
+  for (std::int64_t k = 0; k < in; ++k) {
+    steps.push_back(image.id(k) - first);
+    const std::int64_t pixel = image.id(k) % (height * width);
+    grid.stride_h = std::max(grid.stride_h, pixel / width - first / width + 1);
+    grid.stride_w = std::max(grid.stride_w, pixel % width - first % width + 1);
+  }
+  grid.grid_h = height / grid.stride_h;
+  grid.grid_w = width / grid.stride_w;
+  if (grid.grid_h * grid.stride_h != height || grid.grid_w * grid.stride_w != width || grid.patches() != count)
+    return refusal;
+  RowView view{-1, Shape(image.shape.begin(), image.shape.end() - 1), {}};
+  for (std::int64_t row = 0; row < count; ++row) {
+    const std::int64_t corner = cornerOf(row), top = corner / width, left = corner % width;
+    if (top % grid.stride_h != 0 || left % grid.stride_w != 0) return refusal;
+    for (std::int64_t k = 0; k < in; ++k)
+      if (image.id(row * in + k) != corner + steps[static_cast<std::size_t>(k)]) return refusal;
+    view.row_of.push_back(top / grid.stride_h * grid.grid_w + left / grid.stride_w);
+  }
+  if (isCounting(view.row_of)) view.row_of.clear();
+  std::vector<float> weight(elements({cols, whole[1], grid.stride_h, grid.stride_w}), 0.0f);
+  for (std::int64_t o = 0; o < cols; ++o) {
+    for (std::int64_t k = 0; k < in; ++k) {
+      const std::int64_t step = steps[static_cast<std::size_t>(k)], pixel = step % (height * width);
+      const std::int64_t place =
+          (step / (height * width) * grid.stride_h + pixel / width) * grid.stride_w + pixel % width;
+      weight[o * std::ssize(weight) / cols + place] += (*given.floats)[o * in + k];
+    }
+  }
+  Term term = patchTerm(node, image, {whole[1], grid.stride_h, grid.stride_w}, std::move(weight), *bias.floats, grid);
+  return algebra_.cells(view, algebra_.add(std::move(term)));
 }
 
 Meaning Interpreter::rowWise(const Node& node) {

@@ -22,11 +22,15 @@ class Interpreter {
 
   // interpreter.cpp: rows of tokens
   void move(const Node& node);
+  Meaning movedImage(const Node& node, std::size_t output) const;
   std::optional<Cells> unchangedIn(int sum, const Cells& cells) const;
   Meaning moveLogits(const Node& node, int value) const;
   Meaning pad(const Node& node);
   Meaning convolution(const Node& node);
   Meaning patches(const Node& node, const ImageCells& image);
+  Meaning patchRows(const Node& node, const ImageCells& image);
+  Term patchTerm(const Node& node, const ImageCells& image, const Shape& kernel, std::vector<float> weight,
+                 std::vector<float> bias, const PatchGrid& grid) const;
   Meaning rowWise(const Node& node);
   Meaning headNorm(Term term, const Cells& cells);
   Meaning mean(const Node& node);
@@ -53,7 +57,7 @@ class Interpreter {
   Meaning positioned(const Node& node, Scores scores, const PositionLogits& logits) const;
   Meaning softmax(const Node& node);
   Meaning where(const Node& node);
-  Meaning context(const Node& node, const Scores& scores, const Cells& v);
+  Meaning context(const Node& node, const Scores& scores, const Cells& given);
   Meaning pooledContext(const Node& node, const Scores& scores, const Cells& v);
   Meaning product(const Node& node, const Scores& scores);
 

@@ -35,12 +35,31 @@ Meaning Interpreter::arithmetic(const Node& node) {
 }
 
 Meaning Interpreter::imageArithmetic(const Node& node, const ImageCells& image, const Tensor& constant) {
-  const auto channels = std::ssize(image.scale);
-  std::vector<float> values;
-  try {
-    values = constant.broadcastTo({1, channels, 1, 1});
-  } catch (const Error&) {
-    return foreign(node, "a constant that differs from pixel to pixel", "one number per channel of the image");
+  const Shape &whole = *graph_.shape(graph_.image), &shape = image.shape;
+  const std::int64_t channels = whole[1], pixels = whole[2] * whole[3];
+  const Meaning refusal =
+      foreign(node, "a constant that differs from pixel to pixel", "one number per channel of the image");
+  if (shapeOf(node) != shape) return refusal;
+  std::vector<float> values(channels);
+  if (const auto number = constant.uniform()) {
+    std::ranges::fill(values, static_cast<float>(*number));
+  } else if (!image.ids && shape == whole) {
+    try {
+      values = constant.broadcastTo({1, channels, 1, 1});
+    } catch (const Error&) {
+      return refusal;
+    }
+  } else {
+    elements(shape, Algebra::kMaxCells);
+    const Integers from = broadcastIndices(constant.shape, shape);
+    std::vector<bool> known(channels, false);
+    for (std::int64_t i = 0; i < std::ssize(from); ++i) {
+      const std::int64_t channel = image.id(i) / pixels;
+      const auto value = static_cast<float>(constant.at(from[i]));
+      if (known[channel] && values[channel] != value) return refusal;
+      known[channel] = true;
+      values[channel] = value;
+    }
   }
   ImageCells result = image;
   for (std::size_t c = 0; c < values.size(); ++c) {

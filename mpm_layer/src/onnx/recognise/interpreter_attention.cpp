@@ -48,9 +48,12 @@ Meaning Interpreter::scoresOf(const Node& node, Cells q, Cells k, Shape shape) c
   const std::int64_t tokens = algebra_.at(q.term).rows;
   const std::int64_t queries = q.shape[q.shape.size() - 2], keys = k.shape[k.shape.size() - 2];
   const auto heads = [](const Cells& cells) { return Shape(cells.shape.begin(), cells.shape.end() - 2); };
+  auto same_q = Algebra::forHeads(q, heads(k)), same_k = Algebra::forHeads(k, heads(q));
+  if (same_q && elements(same_q->shape) > elements(q.shape)) q = *same_q;
+  if (same_k && elements(same_k->shape) > elements(k.shape)) k = *same_k;
   if (heads(q) != heads(k))
     return foreign(node, "q and k of shapes " + toString(q.shape) + " and " + toString(k.shape),
-                   "as many heads in k as in q");
+                   "as many heads in k as in q, or one for all");
   const bool several = elements(heads(q)) > 1;
   if (several &&
       (queries != keys || queries < 1 || tokens % queries != 0 || elements(heads(q)) % (tokens / queries) != 0))
@@ -70,10 +73,20 @@ Meaning Interpreter::attentionOp(const Node& node) {
     if (!cells) return foreign(node, "attention over something else than tokens");
     parts.push_back(*cells);
     if (cells->shape.size() != 3) continue;
-    if (heads < 1 || node.integer("kv_num_heads", heads) != heads || cells->shape[2] % heads != 0)
-      return foreign(node, "keys shared by several heads", "as many heads in k and v as in q");
-    parts.back().shape = {cells->shape[0], cells->shape[1], heads, cells->shape[2] / heads};
+    const std::int64_t own = i == 0 ? heads : node.integer("kv_num_heads", heads);
+    if (own < 1 || cells->shape[2] % own != 0)
+      return foreign(node, "features that are not those of the heads", "q_num_heads and kv_num_heads");
+    parts.back().shape = {cells->shape[0], cells->shape[1], own, cells->shape[2] / own};
     parts.back() = Algebra::permuted(parts.back(), {0, 2, 1, 3});
+  }
+  for (Cells& part : parts) {  // heads of q that are neighbours share a head of k and v
+    const Shape &q = parts[0].shape, own = part.shape;
+    if (own.size() != 4 || q.size() != 4 || own[1] < 1 || q[1] % own[1] != 0 || own[1] == q[1]) continue;
+    part.shape = {own[0] * own[1], 1, own[2], own[3]};
+    const auto shared_heads = Algebra::forHeads(part, {own[0] * own[1], q[1] / own[1]});
+    if (!shared_heads) return foreign(node, "too many heads", "fewer");
+    part = *shared_heads;
+    part.shape = {own[0], q[1], own[2], own[3]};
   }
   for (const Cells& part : parts)
     if (part.shape != parts[0].shape || part.shape.size() != 4)
@@ -151,7 +164,11 @@ Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, co
   if (scores.softmax) return foreign(node, "attention weights plus or times a constant", "softmax(scale q k^T) v");
   const auto number = constant.uniform();
   if (node.op == "Add" || node.op == "Sub") {
-    if (number && std::abs(*number) < 1e4) return scores;  // the same for all keys, and fp32 rounds no logit away
+    if (number && std::abs(*number) < 1e4) {  // the same for all keys, and fp32 rounds no logit away
+      Scores shifted = scores;
+      shifted.shifted = scores.shifted || *number != 0;
+      return shifted;
+    }
     if (number) return foreign(node, "a huge number added to attention logits (mask)", "softmax(scale q k^T) v");
     return biased(node, scores, constant, node.op == "Add" ? 1 : -1);
   }
@@ -243,8 +260,9 @@ Meaning Interpreter::pooledContext(const Node& node, const Scores& scores, const
   return Cells{algebra_.add(std::move(term)), shapeOf(node), nullptr, nullptr, 1};
 }
 
-Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells& v) {
-  if (scores.query) return pooledContext(node, scores, v);
+Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells& given) {
+  if (scores.query) return pooledContext(node, scores, given);
+  const Cells v = Algebra::forHeads(given, Shape(scores.q.shape.begin(), scores.q.shape.end() - 2)).value_or(given);
   const auto q_view = algebra_.heads(scores.q), k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
   const auto noRotation = [](const auto& view, const Cells& cells) { return !view && cells.blend; };
   if (noRotation(q_view, scores.q) || noRotation(k_view, scores.k) || noRotation(v_view, v))
@@ -290,7 +308,7 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
 
 Meaning Interpreter::product(const Node& node, const Scores& scores) {
   if (scores.query) return foreign(node, "a constant times tokens", "a softmax over the keys");
-  if (scores.bias || !scores.positions.empty() || !scores.head_scale.empty())
+  if (scores.bias || !scores.positions.empty() || !scores.head_scale.empty() || scores.shifted)
     return foreign(node, "q k^T plus or times a constant", "a softmax over the keys");
   Cells left = scores.q, right = scores.k;
   const auto a = algebra_.rows(left, node), b = algebra_.rows(right, node);

@@ -151,9 +151,14 @@ inline Shape withoutOnes(Shape shape) {
   return shape;
 }
 
-/// The image, each channel times `scale` plus `offset` (a normalisation that the graph does itself).
+/// A tensor whose elements are pixels of the image {C, H, W}, each channel times `scale` plus `offset` (a normalisation
+/// that the graph does itself).
 struct ImageCells {
-  std::vector<float> scale, offset;
+  std::vector<float> scale, offset;  ///< {C}
+  Shape shape;
+  std::shared_ptr<const std::vector<std::int32_t>> ids = {};  ///< the pixel of each element; null: 0, 1, 2, ...
+
+  std::int64_t id(std::int64_t i) const { return ids ? (*ids)[static_cast<std::size_t>(i)] : i; }
 };
 
 /// Rotary positions change an element to factor * term[id] + other_factor * term[other].
@@ -201,6 +206,7 @@ struct Scores {
   double scale = 1;
   std::vector<float> head_scale = {};  ///< of each head besides `scale`; empty: ones
   bool softmax = false;
+  bool shifted = false;                       ///< one number was added to all, which a softmax does not see
   std::shared_ptr<const PairBias> bias = {};  ///< added after the scale, of the tokens in the graph's order; null: none
   std::vector<RowProducts> positions = {};    ///< added after the scale
 };

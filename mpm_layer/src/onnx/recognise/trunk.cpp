@@ -166,7 +166,9 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
   const std::vector<Term>& terms = found.terms;
   const auto users = usersOf(terms);
   if (std::ranges::none_of(terms, [](const Term& t) { return t.kind == TermKind::kPatches; }))
-    refuseTrunk(graph, found, "no patch embedding (a convolution over the image) found, expected a plain ViT");
+    refuseTrunk(graph, found,
+                "no patch embedding (a convolution over the image, or a linear layer over its patches) found, expected "
+                "a plain ViT");
   std::string obstacle;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     auto embedding = embeddingOf(terms, static_cast<int>(i));
