@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/head_trainer.hpp"
 
+#include <filesystem>
+#include <limits>
 #include <opencv2/core/utility.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -166,13 +168,136 @@ TEST_F(HeadTrainerTest, RefusesWhatMakesNoSense) {
   for (int TokenHead::*const part : {&TokenHead::dim, &TokenHead::classes}) {
     TokenHead other = right;
     ++(other.*part);
-    EXPECT_MPM_ERROR(trainer_.train(all_, {.steps = 1, .start = &other}), "another width or with other classes");
+    EXPECT_MPM_ERROR(trainer_.train(all_, {.steps = 1, .start = &other}), "expected ");
   }
   EXPECT_MPM_ERROR(trainer_.write("x.pb", {}), "end in .onnx");
   cv::Mat doubles;
   tokens.convertTo(doubles, CV_64F);
   for (const cv::Mat& other : {doubles, tokens.rowRange(1, tokens.rows), tokens.colRange(1, tokens.cols).clone()})
     EXPECT_MPM_ERROR(trainer_.predict(right, other), "not those of a picture");
+}
+
+TEST_F(HeadTrainerTest, ATrainingThatDivergesIsAnError) {
+  for (const double rate : {5.0, 50.0, 1e6, 1e30})
+    EXPECT_MPM_ERROR(trainer_.train(all_, {.steps = 30, .learning_rate = rate}), "training diverged") << rate;
+  for (const HeadTrainingOptions& options :
+       {HeadTrainingOptions{.learning_rate = std::numeric_limits<double>::infinity()},
+        {.weight_decay = std::numeric_limits<double>::quiet_NaN()}})
+    EXPECT_MPM_ERROR(trainer_.train(all_, options), "must be positive");
+  // Labels that contradict each other teach nothing, but that is no divergence. Nor are the first steps alone.
+  cv::Mat opposite = halves();
+  opposite = 1 - opposite;
+  const LabelledTokens other = trainer_.label(pictures_[0].tokens, opposite);
+  trainer_.train({&pictures_[0], &other}, {.steps = 60});
+  for (const int steps : {1, 2, 5}) trainer_.train(all_, {.steps = steps});
+}
+
+TEST_F(HeadTrainerTest, RefusesPicturesThatLabelDidNotMake) {
+  const auto expect = [&](LabelledTokens one, const std::string& why) {
+    EXPECT_MPM_ERROR(trainer_.train({&one}), why);
+  };
+  const LabelledTokens& right = pictures_[0];
+  cv::Mat broken = right.tokens.clone();
+  broken.at<float>(3, 5) = std::numeric_limits<float>::quiet_NaN();
+  expect({broken, right.cells, right.pixels}, "a value that is not a number");
+  EXPECT_MPM_ERROR(trainer_.label(broken, halves()), "a value that is not a number");
+  expect({right.tokens.rowRange(1, right.tokens.rows), right.cells, right.pixels}, "not those of a picture");
+  EXPECT_MPM_ERROR(trainer_.label(right.tokens.colRange(1, 9), halves()), "not those of a picture");
+  expect({{}, right.cells, right.pixels}, "not those of a picture");
+  cv::Mat cells = right.cells.clone();
+  cells.at<uchar>(1, 2) = 3;
+  expect({right.tokens, cells, right.pixels}, "a cell of class 3, but there are 3 classes");
+  expect({right.tokens, right.cells.rowRange(1, right.cells.rows), right.pixels}, "the cells of a picture");
+  expect({right.tokens, {}, right.pixels}, "the cells of a picture");
+  expect({right.tokens, right.cells, {1, 2}}, "labelled with 2 classes, but now there are 3");
+  EXPECT_MPM_ERROR(trainer_.train({&right, nullptr}), "a null pointer");
+  trainer_.setClasses({{"one"}, {"two"}});
+  EXPECT_MPM_ERROR(trainer_.train(all_), "labelled with 3 classes, but now there are 2");
+  EXPECT_MPM_ERROR(trainer_.setClasses(kClasses, 256), "label 256 to ignore");
+}
+
+// A part of a larger matrix is as good as a matrix.
+TEST_F(HeadTrainerTest, TrainsOnPartsOfMatrices) {
+  const auto within = [](const cv::Mat& part) {
+    cv::Mat all(part.rows, part.cols + 3, part.type(), cv::Scalar(0));
+    part.copyTo(all.colRange(0, part.cols));
+    return all.colRange(0, part.cols);
+  };
+  const LabelledTokens part{within(pictures_[0].tokens), within(pictures_[0].cells), pictures_[0].pixels};
+  EXPECT_TRUE(same(trainer_.train({&part}, {.steps = 5}), trainer_.train({&pictures_[0]}, {.steps = 5})));
+}
+
+TEST_F(HeadTrainerTest, RefusesHeadsWithOtherWeightsThanTheirSizesSay) {
+  const TokenHead right = trainer_.train(all_, {.hidden = 4, .steps = 1});
+  const std::string path = folder_ / "new.onnx";
+  const auto expect = [&](const TokenHead& head, const std::string& why) {
+    EXPECT_MPM_ERROR(trainer_.train(all_, {.steps = 1, .start = &head}), why);
+    EXPECT_MPM_ERROR(trainer_.predict(head, pictures_[0].tokens), why);
+    EXPECT_MPM_ERROR(trainer_.margins(head, pictures_[0].tokens), why);
+    EXPECT_MPM_ERROR(trainer_.write(path, head), why);
+  };
+  TokenHead wide = right;
+  wide.hidden = 900;
+  expect(wide, "one of its parts has");
+  for (std::vector<float> TokenHead::*const part :
+       {&TokenHead::norm_weight, &TokenHead::norm_bias, &TokenHead::hidden_weight, &TokenHead::hidden_bias,
+        &TokenHead::score_weight, &TokenHead::score_bias}) {
+    TokenHead less = right;
+    (less.*part).pop_back();
+    expect(less, "one of its parts has");
+    TokenHead nan = right;
+    (nan.*part).back() = std::numeric_limits<float>::quiet_NaN();
+    expect(nan, "a weight that is not a number");
+  }
+  expect({}, "the head has 0 features");
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(HeadTrainerTest, OneThatWasMovedFromSaysSo) {
+  HeadTrainer other = std::move(trainer_);
+  constexpr const char* kMoved = "this HeadTrainer was moved from";
+  EXPECT_MPM_ERROR(trainer_.model(), kMoved);
+  EXPECT_MPM_ERROR(trainer_.setClasses(kClasses), kMoved);
+  EXPECT_MPM_ERROR(trainer_.tokens(picture(1)), kMoved);
+  EXPECT_MPM_ERROR(trainer_.label(pictures_[0].tokens, halves()), kMoved);
+  EXPECT_MPM_ERROR(trainer_.train(all_), kMoved);
+  EXPECT_MPM_ERROR(trainer_.predict({}, pictures_[0].tokens), kMoved);
+  EXPECT_MPM_ERROR(trainer_.margins({}, pictures_[0].tokens), kMoved);
+  EXPECT_MPM_ERROR(trainer_.write(folder_ / "new.onnx", {}), kMoved);
+  trainer_ = std::move(other);
+  EXPECT_EQ(trainer_.train(all_, {.steps = 1}).classes, 3);
+}
+
+TEST_F(HeadTrainerTest, WritesNothingThatCouldNotBeReadAgain) {
+  const TokenHead head = trainer_.train(all_, {.hidden = 4, .steps = 1});
+  const std::string path = folder_ / "new.onnx";
+  const auto expect = [&](const std::string& taught, const std::string& why) {
+    EXPECT_MPM_ERROR(trainer_.write(path, head, taught), why);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "new.json"));
+  };
+  expect("{\"pictures\":", "what was taught");
+  trainer_.setClasses({{"one"}, {""}, {"three"}});
+  expect("", "a class with a name");
+  trainer_.setClasses({{"one"}, {"\xff\xfe"}, {"three"}});
+  expect("", "no UTF-8 text");
+  trainer_.setClasses({{"one"}, {"two"}});
+  expect("", "the head has");
+  trainer_.setClasses(kClasses);
+  trainer_.write(path, head);
+  EXPECT_EQ(readModelInfo(path).classes, 3);
+}
+
+TEST_F(HeadTrainerTest, DoesNotReplaceTheModelThatItIsMadeFrom) {
+  const std::string own = folder_ / "own.onnx";
+  std::filesystem::copy_file(kModel, own);
+  HeadTrainer trainer(own);
+  trainer.setClasses(kClasses);
+  const TokenHead head = trainer.train(all_, {.hidden = 4, .steps = 1});
+  EXPECT_MPM_ERROR(trainer.write(own, head), "which it is made from");
+  std::filesystem::create_symlink(own, std::string(folder_ / "link.onnx"));
+  EXPECT_MPM_ERROR(trainer.write(folder_ / "link.onnx", head), "which it is made from");
+  EXPECT_EQ(std::filesystem::file_size(own), std::filesystem::file_size(kModel));
 }
 
 // The algorithm as its paper writes it down, element by element.

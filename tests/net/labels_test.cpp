@@ -323,6 +323,13 @@ TEST_F(Labels, WindowsRefuseAnImageThatWouldBecomeTooLarge) {
   }
 }
 
+TEST_F(Labels, WindowsRefuseAnImageThatIsTooNarrow) {
+  Estimator segmenter(kMask, merging({1, 2}, Fit::kWindow));
+  for (const cv::Size size : {cv::Size(3000, 1), cv::Size(1, 3000)})
+    EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat(size, CV_8UC3, cv::Scalar(9, 9, 9))),
+                     "is so narrow that it takes more than 64 windows");
+}
+
 TEST_F(Labels, RefusesWhatIsNoImage) {
   Estimator segmenter(kMask, merging({1, 2}));
   EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat()), "the image is empty");

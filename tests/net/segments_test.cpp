@@ -56,6 +56,23 @@ class SegmentRules : public ::testing::Test {
   std::vector<float> classes_ = {6, 0, 0, 0, 0, 8, 0, 1, 0, 7, 1, 0, 5, 0, 0, 1, 0, 0, 0, 6, 1, 0, 3, 1};
 };
 
+TEST(SegmentClasses, OfSomeOfTheSegmentsAndOfNone) {
+  const cv::Mat ids = (cv::Mat_<std::uint16_t>(2, 3) << 0, 1, 2, 3, 3, 65535);
+  const auto classesOf = [&](const std::vector<Segment>& segments) {
+    const cv::Mat map = segmentClasses(ids, segments);
+    return std::vector<int>(map.begin<std::uint8_t>(), map.end<std::uint8_t>());
+  };
+  EXPECT_EQ(classesOf({{.id = 3, .label = 7}}), (std::vector<int>{255, 255, 255, 7, 7, 255}));
+  EXPECT_EQ(classesOf({{.id = 65535, .label = 1}, {.id = 1, .label = 0}}),
+            (std::vector<int>{255, 0, 255, 255, 255, 1}));
+  EXPECT_EQ(classesOf({}), std::vector<int>(6, 255));
+  for (const Segment& wrong :
+       {Segment{.id = 0}, {.id = -1}, {.id = 65536}, {.id = 1, .label = 256}, {.id = 1, .label = -1}})
+    EXPECT_MPM_ERROR(segmentClasses(ids, {wrong}), "expected 1 to 65535 and 0 to 255");
+  EXPECT_MPM_ERROR(segmentClasses(cv::Mat(2, 3, CV_8U, cv::Scalar(0)), {}), "must be CV_16U");
+  EXPECT_TRUE(segmentClasses({}, {}).empty());
+}
+
 TEST_F(SegmentRules, OfPanopticMapsAreThoseOfTransformers) {
   const EstimatorOptions options{.min_score = 0.7, .min_overlap = 0.6};
   const Found things = run(panopticSegments, options, {true, true, true});

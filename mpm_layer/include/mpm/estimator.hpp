@@ -20,8 +20,8 @@ namespace mpm {
 enum class Fit {
   kResize,  ///< the image is resized to the network input, one pass
   /// Windows of the network input's size slide over the image at its own scale (scaled up until one fits),
-  /// windowStride() apart; logits are averaged where windows overlap, as in Segmenter's evaluation. At most 2^30 px.
-  /// For labels only.
+  /// windowStride() apart; logits are averaged where windows overlap, as in Segmenter's evaluation. At most 2^30 px,
+  /// and 64 windows in a row where it is scaled up. For labels only.
   kWindow,
 };
 
@@ -97,7 +97,8 @@ struct Estimate : RunReport {
 /// 2 % of the range of `b`. nullopt: they have no pixels, or not as many.
 MPM_API std::optional<double> agreementPercent(const Estimate& a, const Estimate& b);
 
-/// The class of the segment of each pixel, CV_8U; 255 for none. `ids`, `segments`: of an Estimate.
+/// The class of the segment of each pixel, CV_8U; 255 for none. `ids`: of an Estimate. `segments`: of the same, or some
+/// of them; pixels of the others have none. Throws mpm::Error for another type, and an id or a class out of range.
 MPM_API cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& segments);
 
 /// Runs a model on images: resize, normalisation, net, the result of its task at the image's size. Use one Estimator

@@ -34,7 +34,7 @@ struct HeadTrainingOptions {
   double learning_rate = 5e-3;  ///< the highest; a linear rise over 1/20 of the steps, then half a cosine down to 1 %
   double weight_decay = 0.05;   ///< of the two matrices
   std::uint64_t seed = 1;       ///< of the first weights and of the order of pictures
-  /// Training goes on from this head, whose classes are as many, instead of from random weights.
+  /// Training goes on from this head, whose classes are as many, instead of from random weights. `hidden` is its own.
   const TokenHead* start = nullptr;
   /// Called after each step, on the calling thread; false ends the training early.
   std::function<bool()> step = {};
@@ -44,7 +44,8 @@ struct HeadTrainingOptions {
 };
 
 /// Teaches a model new classes: a new head on the encoder of a plain ViT, which stays as it is (docs/teach.md). Use one
-/// trainer from one thread at a time. It computes on OpenCV's threads; results do not depend on their number.
+/// trainer from one thread at a time. It computes on OpenCV's threads; results do not depend on their number. One that
+/// was moved from can be destroyed or assigned to; its other functions throw mpm::Error.
 class MPM_API HeadTrainer {
  public:
   /// `model`: a plain ViT as ONNX, not converted. The head is trained on tokens that merge by `reduce`, and the new
@@ -62,12 +63,14 @@ class MPM_API HeadTrainer {
 
   /// {N, dim} CV_32F. `image`: CV_8UC3 BGR of any size. Most of the time of a training.
   cv::Mat tokens(const cv::Mat& image);
-  /// `tokens` with the labels of their picture, CV_8U of any size. Throws mpm::Error for a label that is no class.
+  /// `tokens` with the labels of their picture, CV_8U of any size. Throws mpm::Error for a label that is no class and
+  /// for tokens that are not of this encoder or hold a NaN.
   LabelledTokens label(const cv::Mat& tokens, const cv::Mat& labels) const;
 
   /// Trains with AdamW. The loss is the cross entropy of the scores, resized to the cells as the model resizes them to
   /// pixels; rare classes weigh more. The same for the same pictures, options and kind of processor. Throws mpm::Error
-  /// when nothing is labelled and when training diverges.
+  /// when nothing is labelled, for a picture that is not what label() gives with the classes of now, and when training
+  /// diverges: the loss is larger than at the start and than that of a head that gives all classes the same score.
   TokenHead train(const std::vector<const LabelledTokens*>& pictures, const HeadTrainingOptions& options = {}) const;
 
   /// The classes that a head gives to the tokens of a picture, CV_8U of the size of the network input.
@@ -77,11 +80,13 @@ class MPM_API HeadTrainer {
   cv::Mat margins(const TokenHead& head, const cv::Mat& tokens) const;
 
   /// Writes the model with this head as `path`, which ends in .onnx, and the JSON beside it, both or none. `taught`:
-  /// JSON for its field of that name; empty: none. Throws mpm::Error naming the file.
+  /// JSON for its field of that name; empty: none. Throws mpm::Error naming the file, also where `mpm` could not read
+  /// what it would be, and where it is a file of the encoder.
   void write(const std::string& path, const TokenHead& head, const std::string& taught = {}) const;
 
  private:
   struct Impl;
+  Impl& impl() const;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <opencv2/imgproc.hpp>
 
 #include "net/label_maker.h"
@@ -100,8 +101,14 @@ DepthRange depthRange(const cv::Mat& depth) {
 }
 
 cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& segments) {
-  std::vector<std::uint8_t> classes(segments.size() + 1, 255);
-  for (const Segment& one : segments) classes[one.id] = static_cast<std::uint8_t>(one.label);
+  if (!ids.empty() && (ids.type() != CV_16U || ids.dims != 2)) throw Error("a map of segments must be CV_16U");
+  std::vector<std::uint8_t> classes(std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1, 255);
+  for (const Segment& one : segments) {
+    if (one.id < 1 || one.id >= static_cast<int>(classes.size()) || one.label < 0 || one.label > 255)
+      throw Error("a segment has id " + std::to_string(one.id) + " and class " + std::to_string(one.label) +
+                  ", expected 1 to 65535 and 0 to 255");
+    classes[static_cast<std::size_t>(one.id)] = static_cast<std::uint8_t>(one.label);
+  }
   cv::Mat map(ids.size(), CV_8U);
   std::transform(ids.begin<std::uint16_t>(), ids.end<std::uint16_t>(), map.begin<std::uint8_t>(),
                  [&](std::uint16_t id) { return classes[id]; });

@@ -6,13 +6,17 @@
 #include <filesystem>
 #include <limits>
 #include <numeric>
+#include <opencv2/core.hpp>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "base/hash.h"
+#include "base/number_text.h"
 #include "base/training.h"
 #include "kernels/elementwise.h"
 #include "kernels/head_gradient.h"
 #include "kernels/resample.h"
+#include "mpm/convert.hpp"
 #include "net/image_net.h"
 #include "onnx/converter.h"
 #include "onnx/model/model_info_json.h"
@@ -91,6 +95,30 @@ class Rounds {
   std::size_t next_;
 };
 
+// Throws where the head is not one for tokens of this width, or has other weights than its sizes say.
+void requireHead(const TokenHead& head, int dim, std::size_t classes) {
+  const std::string sizes = std::to_string(head.dim) + " features, " + std::to_string(head.hidden) + " hidden, " +
+                            std::to_string(head.classes) + " classes";
+  if (head.dim != dim || head.hidden < 1 || head.classes != static_cast<int>(classes))
+    throw Error("the head has " + sizes + ", expected " + std::to_string(dim) + " features and " +
+                std::to_string(classes) + " classes");
+  const HeadShape shape{head.dim, head.hidden, head.classes};
+  const std::pair<const std::vector<float>*, std::size_t> parts[] = {
+      {&head.norm_weight, shape.normBias()},
+      {&head.norm_bias, shape.hiddenWeight() - shape.normBias()},
+      {&head.hidden_weight, shape.hiddenBias() - shape.hiddenWeight()},
+      {&head.hidden_bias, shape.scoreWeight() - shape.hiddenBias()},
+      {&head.score_weight, shape.scoreBias() - shape.scoreWeight()},
+      {&head.score_bias, shape.size() - shape.scoreBias()}};
+  for (const auto& [weights, size] : parts) {
+    if (weights->size() != size)
+      throw Error("the head has " + sizes + ", but one of its parts has " + std::to_string(weights->size()) +
+                  " weights in place of " + std::to_string(size));
+    if (!std::all_of(weights->begin(), weights->end(), [](float weight) { return std::isfinite(weight); }))
+      throw Error("the head has a weight that is not a number");
+  }
+}
+
 // The weights of a head in one array, as the kernels take them, and back.
 std::vector<float> flatWeights(const TokenHead& head) {
   std::vector<float> flat;
@@ -115,9 +143,9 @@ TokenHead headOf(const HeadShape& shape, const std::vector<float>& weights) {
           part(shape.scoreBias(), shape.size())};
 }
 
-// Tokens {N, dim} as a LayerNorm without weights leaves them.
-cv::Mat normalisedTokens(const cv::Mat& tokens) {
-  CV_Assert(tokens.type() == CV_32F && tokens.isContinuous());
+// Tokens {N, dim}, which may be a part of a larger matrix, as a LayerNorm without weights leaves them.
+cv::Mat normalisedTokens(const cv::Mat& given) {
+  const cv::Mat tokens = given.isContinuous() ? given : given.clone();
   cv::Mat units(tokens.size(), CV_32F);
   const std::vector<float> ones(tokens.cols, 1.0f), zeros(ones.size());
   norm({tokens.ptr<float>(), tokens.rows, tokens.cols}, {ones.data(), zeros.data(), TokenHead::kNormEps},
@@ -125,50 +153,99 @@ cv::Mat normalisedTokens(const cv::Mat& tokens) {
   return units;
 }
 
-// HeadTrainer::train() for pictures of one grid. `class_weights`: of the loss, one per class.
-TokenHead trainHead(const std::vector<const LabelledTokens*>& pictures, Size2 grid,
-                    const std::vector<float>& class_weights, const HeadTrainingOptions& options,
-                    const Parallel& parallel) {
-  options.validate();
-  HeadShape shape{pictures.front()->tokens.cols, options.hidden, static_cast<int>(class_weights.size())};
-  if (options.start != nullptr) {
-    if (options.start->dim != shape.dim || options.start->classes != shape.classes)
-      throw Error("training cannot go on from a head of another width or with other classes");
-    shape.hidden = options.start->hidden;
-  }
-  std::vector<cv::Mat> units;
-  for (const LabelledTokens* picture : pictures) units.push_back(normalisedTokens(picture->tokens));
-  std::vector<float> weights =
-                         options.start != nullptr ? flatWeights(*options.start) : firstWeights(shape, options.seed),
-                     gradient(shape.size());
-  HeadGradient lossOf(shape, bilinearAxis(grid.height, grid.height * LabelledTokens::kCellsPerPatch),
-                      bilinearAxis(grid.width, grid.width * LabelledTokens::kCellsPerPatch), class_weights);
-  AdamW adam(decaysOf(shape), options.weight_decay);
-  const LearningRate rate{options.learning_rate, options.steps / 20, options.steps, 0.01};
-  Rounds rounds(pictures.size());
-  std::vector<LabelledRows> batch(std::min(pictures.size(), static_cast<std::size_t>(options.batch)));
-  for (int i = 0; i < options.steps; ++i) {
-    Random random(options.seed, 1000 + static_cast<std::uint64_t>(i));
-    for (LabelledRows& rows : batch) {
-      const std::size_t picture = rounds.next(random);
-      const cv::Mat& tokens = units[picture];
-      rows = {{tokens.ptr<float>(), tokens.rows, tokens.cols}, pictures[picture]->cells.ptr()};
+// A training of the head on these pictures: the loss of any of them, and steps.
+class Training {
+ public:
+  // `class_weights`: of the loss, one per class.
+  Training(const std::vector<const LabelledTokens*>& pictures, Size2 grid, const std::vector<float>& class_weights,
+           const HeadTrainingOptions& options, const Parallel& parallel)
+      : pictures_(pictures),
+        parallel_(parallel),
+        shape_{pictures.front()->tokens.cols, options.start != nullptr ? options.start->hidden : options.hidden,
+               static_cast<int>(class_weights.size())},
+        weights_(options.start != nullptr ? flatWeights(*options.start) : firstWeights(shape_, options.seed)),
+        gradient_(shape_.size()),
+        loss_of_(shape_, bilinearAxis(grid.height, grid.height * LabelledTokens::kCellsPerPatch),
+                 bilinearAxis(grid.width, grid.width * LabelledTokens::kCellsPerPatch), class_weights) {
+    for (const LabelledTokens* picture : pictures) {
+      units_.push_back(normalisedTokens(picture->tokens));
+      cells_.push_back(picture->cells.isContinuous() ? picture->cells : picture->cells.clone());
     }
-    // A batch without a label teaches nothing.
-    if (std::isfinite(lossOf(weights.data(), batch, gradient.data(), parallel)))
-      adam.step(weights.data(), gradient.data(), rate.at(i));
-    if (options.step && !options.step()) break;
   }
-  if (!std::all_of(weights.begin(), weights.end(), [](float weight) { return std::isfinite(weight); }))
-    throw Error("training failed: a weight is not a number");
-  return headOf(shape, weights);
-}
+
+  // The loss of these pictures, and its gradient. NaN where no cell has a class.
+  double lossOf(const std::vector<std::size_t>& pictures) {
+    std::vector<LabelledRows> rows;
+    for (const std::size_t picture : pictures) {
+      const cv::Mat& tokens = units_[picture];
+      rows.push_back({{tokens.ptr<float>(), tokens.rows, tokens.cols}, cells_[picture].ptr()});
+    }
+    return loss_of_(weights_.data(), rows, gradient_.data(), parallel_);
+  }
+
+  // The mean of the losses of all pictures, `batch` of them at a time.
+  double lossOfAll(std::size_t batch) {
+    double sum = 0;
+    int count = 0;
+    for (std::size_t first = 0; first < pictures_.size(); first += batch) {
+      std::vector<std::size_t> some(std::min(batch, pictures_.size() - first));
+      std::iota(some.begin(), some.end(), first);
+      const double loss = lossOf(some);
+      const auto labelled = [&](std::size_t picture) {
+        return cv::countNonZero(cells_[picture] != LabelledTokens::kNoClass) > 0;
+      };
+      if (std::none_of(some.begin(), some.end(), labelled)) continue;
+      sum += loss;
+      ++count;
+    }
+    return sum / count;
+  }
+
+  TokenHead run(const HeadTrainingOptions& options) {
+    const auto batch_size = std::min(pictures_.size(), static_cast<std::size_t>(options.batch));
+    const double before = lossOfAll(batch_size);
+    AdamW adam(decaysOf(shape_), options.weight_decay);
+    const LearningRate rate{options.learning_rate, options.steps / 20, options.steps, 0.01};
+    Rounds rounds(pictures_.size());
+    std::vector<std::size_t> batch(batch_size);
+    for (int i = 0; i < options.steps; ++i) {
+      Random random(options.seed, 1000 + static_cast<std::uint64_t>(i));
+      for (std::size_t& picture : batch) picture = rounds.next(random);
+      // A batch without a label teaches nothing.
+      if (std::isfinite(lossOf(batch))) adam.step(weights_.data(), gradient_.data(), rate.at(i));
+      if (options.step && !options.step()) break;
+    }
+    requireBetter(before, lossOfAll(batch_size));
+    return headOf(shape_, weights_);
+  }
+
+ private:
+  // A head that gives all classes the same probability has the loss log(classes). One that is worse than that and worse
+  // than it was before has learned nothing, whatever its weights are. Half of it more is allowed: the first few steps
+  // may take a detour.
+  void requireBetter(double before, double after) const {
+    const bool finite =
+        std::all_of(weights_.begin(), weights_.end(), [](float weight) { return std::isfinite(weight); });
+    const double most = 1.5 * std::max(before, std::log(static_cast<double>(shape_.classes)));
+    if (finite && after <= most) return;
+    throw Error("training diverged: its loss went from " + numberText(before) + " to " +
+                (finite && std::isfinite(after) ? numberText(after) : "no number") +
+                "; choose a smaller learning rate");
+  }
+
+  const std::vector<const LabelledTokens*>& pictures_;
+  const Parallel& parallel_;
+  HeadShape shape_;
+  std::vector<cv::Mat> units_, cells_;
+  std::vector<float> weights_, gradient_;
+  HeadGradient loss_of_;
+};
 
 }  // namespace
 
 void HeadTrainingOptions::validate() const {
   if (hidden < 1 || steps < 1 || batch < 1) throw Error("the width, steps and batch of a training must be at least 1");
-  if (!(learning_rate > 0) || !(weight_decay >= 0))
+  if (!(learning_rate > 0) || !(weight_decay >= 0) || !std::isfinite(learning_rate) || !std::isfinite(weight_decay))
     throw Error("the learning rate of a training must be positive, and its weight decay not negative");
 }
 
@@ -178,10 +255,36 @@ struct HeadTrainer::Impl {
 
   Size2 grid() const { return net.info().grid; }
 
+  void requireTokens(const cv::Mat& tokens) const {
+    if (tokens.type() != CV_32F || tokens.dims != 2 || tokens.rows != net.info().tokens() ||
+        tokens.cols != net.info().dim)
+      throw Error("the tokens are not those of a picture from this encoder");
+    if (!cv::checkRange(tokens)) throw Error("the tokens of a picture have a value that is not a number");
+  }
+
+  // Throws where `picture` is not what label() gives with the classes that are set now.
+  void requireLabelled(const LabelledTokens* picture) const {
+    if (picture == nullptr) throw Error("a picture to train on is missing (a null pointer)");
+    requireTokens(picture->tokens);
+    const cv::Mat& cells = picture->cells;
+    const cv::Size size(grid().width * LabelledTokens::kCellsPerPatch, grid().height * LabelledTokens::kCellsPerPatch);
+    if (cells.type() != CV_8U || cells.size() != size)
+      throw Error("the cells of a picture are not those of this encoder: make them with label()");
+    if (picture->pixels.size() != classes.size())
+      throw Error("a picture was labelled with " + std::to_string(picture->pixels.size()) +
+                  " classes, but now there are " + std::to_string(classes.size()) + ": label it again");
+    for (int y = 0; y < cells.rows; ++y)
+      for (int x = 0; x < cells.cols; ++x)
+        if (const int label = cells.at<uchar>(y, x);
+            label != LabelledTokens::kNoClass && label >= static_cast<int>(classes.size()))
+          throw Error("a picture has a cell of class " + std::to_string(label) + ", but there are " +
+                      std::to_string(classes.size()) + " classes");
+  }
+
   // {N, classes}
   std::vector<float> scores(const TokenHead& head, const cv::Mat& tokens) const {
-    if (tokens.type() != CV_32F || tokens.rows != net.info().tokens() || tokens.cols != head.dim)
-      throw Error("the tokens are not those of a picture from this encoder");
+    requireTokens(tokens);
+    requireHead(head, net.info().dim, static_cast<std::size_t>(std::clamp(head.classes, 1, 255)));
     std::vector<float> values(static_cast<std::size_t>(tokens.rows) * head.classes);
     const cv::Mat units = normalisedTokens(tokens);
     headScores({head.dim, head.hidden, head.classes}, flatWeights(head).data(),
@@ -200,64 +303,76 @@ HeadTrainer::~HeadTrainer() = default;
 HeadTrainer::HeadTrainer(HeadTrainer&&) noexcept = default;
 HeadTrainer& HeadTrainer::operator=(HeadTrainer&&) noexcept = default;
 
-const ModelInfo& HeadTrainer::model() const { return impl_->net.info(); }
+HeadTrainer::Impl& HeadTrainer::impl() const {
+  if (!impl_) throw Error("this HeadTrainer was moved from");
+  return *impl_;
+}
+
+const ModelInfo& HeadTrainer::model() const { return impl().net.info(); }
 
 void HeadTrainer::setClasses(const std::vector<ClassInfo>& classes, int ignore) {
   if (classes.size() < 2) throw Error("fewer than two classes: a model tells at least two apart");
   if (classes.size() > LabelledTokens::kNoClass)
     throw Error(std::to_string(classes.size()) + " classes: a head has at most 255");
-  impl_->classes = classes;
-  impl_->ignore = ignore;
+  if (ignore < 0 || ignore > 255) throw Error("label " + std::to_string(ignore) + " to ignore: expected 0 to 255");
+  impl().classes = classes;
+  impl().ignore = ignore;
 }
 
 cv::Mat HeadTrainer::tokens(const cv::Mat& image) {
   if (image.empty() || image.type() != CV_8UC3) throw Error("an image to encode must be CV_8UC3 and not empty");
   return withOurErrors([&] {
     RunReport report;
-    impl_->net.run(image, report);
-    return impl_->net.tokensOf(0);
+    impl().net.run(image, report);
+    return impl().net.tokensOf(0);
   });
 }
 
 LabelledTokens HeadTrainer::label(const cv::Mat& tokens, const cv::Mat& labels) const {
+  impl().requireTokens(tokens);
   if (labels.empty() || labels.type() != CV_8U) throw Error("a label map must be CV_8U and not empty");
-  const auto classes = static_cast<int>(impl_->classes.size());
-  std::vector<double> pixels(impl_->classes.size());
+  const auto classes = static_cast<int>(impl().classes.size());
+  std::vector<double> pixels(impl().classes.size());
   for (int y = 0; y < labels.rows; ++y)
     for (int x = 0; x < labels.cols; ++x)
-      if (const int label = labels.at<uchar>(y, x); label != impl_->ignore) {
+      if (const int label = labels.at<uchar>(y, x); label != impl().ignore) {
         if (label >= classes)
           throw Error("a label map holds label " + std::to_string(label) + ", but there are " +
                       std::to_string(classes) + " classes");
         ++pixels[label];
       }
-  return {tokens, cellsOf(labels, impl_->grid(), classes, impl_->ignore), pixels};
+  return {tokens, cellsOf(labels, impl().grid(), classes, impl().ignore), pixels};
 }
 
 TokenHead HeadTrainer::train(const std::vector<const LabelledTokens*>& pictures,
                              const HeadTrainingOptions& options) const {
-  std::vector<double> pixels(impl_->classes.size());
-  for (const LabelledTokens* picture : pictures)
+  options.validate();
+  std::vector<double> pixels(impl().classes.size());
+  for (const LabelledTokens* picture : pictures) {
+    impl().requireLabelled(picture);
     std::transform(pixels.begin(), pixels.end(), picture->pixels.begin(), pixels.begin(), std::plus<>());
+  }
   if (std::none_of(pixels.begin(), pixels.end(), [](double count) { return count > 0; }))
     throw Error("no pixel is labelled");
-  return withOurErrors(
-      [&] { return trainHead(pictures, impl_->grid(), balancedWeights(pixels, 0.5), options, impl_->net.parallel()); });
+  if (options.start != nullptr) requireHead(*options.start, model().dim, impl().classes.size());
+  return withOurErrors([&] {
+    return Training(pictures, impl().grid(), balancedWeights(pixels, 0.5), options, impl().net.parallel()).run(options);
+  });
 }
 
 cv::Mat HeadTrainer::predict(const TokenHead& head, const cv::Mat& tokens) const {
-  const std::vector<float> scores = impl_->scores(head, tokens);
-  const Size2 grid = impl_->grid(), size = model().input;
+  const std::vector<float> scores = impl().scores(head, tokens);
+  const Size2 grid = impl().grid(), size = model().input;
   cv::Mat labels(size.height, size.width, CV_8U);
   resizeArgmax<unsigned char>({scores.data(), tokens.rows, head.classes}, bilinearAxis(grid.height, size.height),
                               bilinearAxis(grid.width, size.width), {labels.ptr(), labels.rows, labels.cols},
-                              impl_->net.parallel());
+                              impl().net.parallel());
   return labels;
 }
 
 cv::Mat HeadTrainer::margins(const TokenHead& head, const cv::Mat& tokens) const {
-  const std::vector<float> scores = impl_->scores(head, tokens);
-  cv::Mat margins(impl_->grid().height, impl_->grid().width, CV_32F);
+  const std::vector<float> scores = impl().scores(head, tokens);
+  cv::Mat margins(impl().grid().height, impl().grid().width, CV_32F);
   for (int i = 0; i < tokens.rows; ++i) {
     const float* const row = scores.data() + static_cast<std::ptrdiff_t>(i) * head.classes;
     float best = -std::numeric_limits<float>::infinity(), second = best, sum = 0;
@@ -273,17 +388,31 @@ cv::Mat HeadTrainer::margins(const TokenHead& head, const cv::Mat& tokens) const
 
 void HeadTrainer::write(const std::string& path, const TokenHead& head, const std::string& taught) const {
   if (!path.ends_with(".onnx")) throw Error("the new model is '" + path + "'; its name must end in .onnx");
+  const std::string& encoder = impl().net.path();
+  for (const std::string& file : modelFiles(encoder))
+    if (sameFile(file, path) || sameFile(file, onnx_graph::factsPath(path).string()))
+      throw Error("the new model would replace '" + file + "', which it is made from: name another file");
+  requireHead(head, model().dim, impl().classes.size());
   ModelFacts facts = model().facts;
   facts.name = std::filesystem::path(path).stem().string();
-  facts.classes = impl_->classes;
-  facts.ignore = impl_->ignore;
+  facts.classes = impl().classes;
+  facts.ignore = impl().ignore;
   auto json = onnx_graph::factsJson(facts, model().input);
   json["refine"] = toString(Refine::kGuided);  // a few pictures teach classes, and no fine edges
   Reduction reduce = model().reduction;
   if (!reduce.policy.empty()) reduce.policy = std::filesystem::absolute(reduce.policy).string();  // not by the JSON
   json["reduce"] = toString(reduce);
-  if (!taught.empty()) json["taught"] = Json::parse(taught);
-  onnx_graph::writeModel(path, onnx_graph::withTokenHead(impl_->net.path(), head), std::move(json));
+  onnx_graph::naming(path, [&] {
+    try {
+      if (!taught.empty()) json["taught"] = JsonValue(taught, "what was taught").json();
+      json.dump();
+    } catch (const Json::exception& error) {
+      throw Error(std::string("its name or its classes are no UTF-8 text: ") + error.what());
+    }
+    const std::string bytes = onnx_graph::withTokenHead(encoder, head);
+    onnx_graph::requireReadable(bytes, json, path);
+    onnx_graph::writeModel(path, bytes, std::move(json));
+  });
 }
 
 }  // namespace mpm

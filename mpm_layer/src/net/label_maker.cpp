@@ -18,8 +18,12 @@ namespace {
 /// Maximum number of pixels that windows may cover, the same as OpenCV's limit for files. An image much narrower than a
 /// window would be scaled up to many more.
 constexpr std::int64_t kMaxWindowedPixels = std::int64_t{1} << 30;
+/// Maximum length of an image that is scaled up only because a window does not fit into its shorter side, in windows.
+/// One of 1x3000 px would take thousands of passes for a few pixels.
+constexpr std::int64_t kMaxWindowsInARow = 64;
 
-/// px of `image` with this shorter side (0: its own), scaled up until one window fits.
+/// px of `image` with this shorter side (0: its own), scaled up until one window fits. Throws mpm::Error for an image
+/// that takes too many windows.
 Size2 sizeForWindows(cv::Size image, Size2 window, int short_side) {
   const double wanted = short_side > 0 ? static_cast<double>(short_side) / std::min(image.height, image.width) : 1.0;
   const double scale = std::max(
@@ -32,6 +36,11 @@ Size2 sizeForWindows(cv::Size image, Size2 window, int short_side) {
     throw Error("an image of " + sizeText({image.height, image.width}) + " has more than " +
                 std::to_string(kMaxWindowedPixels) + " px where windows of " + sizeText(window) +
                 " fit into it: use the fit 'resize'");
+  const std::int64_t in_a_row = std::max(height / window.height, width / window.width);
+  if (scale > wanted && in_a_row > kMaxWindowsInARow)
+    throw Error("an image of " + sizeText({image.height, image.width}) + " is so narrow that it takes more than " +
+                std::to_string(kMaxWindowsInARow) + " windows of " + sizeText(window) +
+                " in a row where one fits into its shorter side: use the fit 'resize'");
   return {static_cast<int>(height), static_cast<int>(width)};
 }
 
