@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The converter against a second computation: random ViT-shaped graphs, and random small edits of real ones.
+
+The net that the converter makes of a graph gives what the graph gives, or the converter refuses it; another number, a crash
+and a failure behind the reading are faults. Each seed is one random graph and one edit. What a graph gives is computed by
+evaluate.py; where ONNX Runtime is installed, it computes each graph, too, and must agree with evaluate.py.
+"""
+import atexit
+import collections
+import multiprocessing
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import edits  # noqa: E402
+import evaluate  # noqa: E402
+import generate  # noqa: E402
+
+TOLERANCE = 2e-4  # of the largest value: the net computes in fp32
+EQUAL = "equal"
+
+
+class Runner:
+    """A process that converts and runs models (runner.cpp)."""
+
+    def __init__(self, build):
+        self.program = str(pathlib.Path(build) / "bin" / "graph_runner")
+        self.folder = tempfile.TemporaryDirectory(prefix="mpm-graphs-")
+        self.process = None
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.folder.cleanup()
+
+    def ask(self, model, images, external=None):
+        """The lines of the answer, and the numbers of the outputs."""
+        path = pathlib.Path(self.folder.name) / "model.onnx"
+        path.write_bytes(model)
+        for file in external or ():
+            link = path.with_name(file.name)
+            if not link.exists():
+                link.symlink_to(file)
+        np.concatenate(images).astype(np.float32).tofile(f"{path}.input")
+        try:
+            self.process.stdin.write(f"{path}\n")
+            self.process.stdin.flush()
+            lines = [self.process.stdout.readline().strip()]
+            if lines[0].startswith("ok"):
+                lines.append(self.process.stdout.readline().strip())
+        except BrokenPipeError:
+            lines = [""]
+        if not lines[-1]:
+            self.process.wait()
+            status = self.process.returncode
+            self.start()
+            return [f"crash {status}"], None
+        return lines, np.fromfile(f"{path}.output", np.float32) if lines[0].startswith("ok") else None
+
+
+def declared(model):
+    """The sides of the image as the graph has them, 0 where it leaves one open, and whether it is of bytes."""
+    weights = {w.name for w in model.graph.initializer}
+    kind = next(i for i in model.graph.input if i.name not in weights).type.tensor_type
+    return [d.dim_value for d in kind.shape.dim], kind.elem_type == onnx.TensorProto.UINT8
+
+
+def channels_last(sides):
+    return len(sides) == 4 and sides[3] in (1, 3) and sides[1] > 4
+
+
+def outputs_of(line, numbers):
+    """The outputs of the first and of the second image, by name."""
+    shapes = {}
+    for part in line.split()[1:]:
+        name, _, sides = part.rpartition(":")
+        shapes[name] = [int(s) for s in sides.split("x")]
+    results, at = [], 0
+    for _ in range(2):
+        one = {}
+        for name, shape in shapes.items():
+            count = int(np.prod(shape))
+            one[name] = numbers[at:at + count].reshape(shape).astype(np.float64)
+            at += count
+        results.append(one)
+    return results
+
+
+def like(found, expected, both):
+    """The values that the net gives, as `expected` has them. `both`: of two images, where the graph takes two."""
+    one = found[0]
+    for axis in range(expected.ndim if both else 0):
+        if one.ndim == expected.ndim and one.shape[axis] * 2 == expected.shape[axis]:
+            return np.concatenate(found, axis)
+    return np.concatenate([f.ravel() for f in found]) if both and one.size * 2 == expected.size else one
+
+
+def differences(line, numbers, reference, both):
+    """For each output, how far the net is from the reference, in parts of the largest value of the reference."""
+    found = outputs_of(line, numbers)
+    worst = {}
+    for name, expected in reference.items():
+        made = name if name in found[0] else "logits"  # a graph that ends with an ArgMax calls its labels so
+        if made not in found[0]:
+            worst[name] = np.inf
+            continue
+        parts = [f[made] for f in found]
+        if expected.dtype.kind != "f" and made != name:
+            parts = [np.argmax(part, 1) for part in parts]
+        values = like(parts, expected, both)
+        if values.size != expected.size:
+            worst[name] = np.inf
+            continue
+        apart = np.abs(values.ravel() - expected.ravel().astype(np.float64)).max(initial=0)
+        worst[name] = apart / max(np.abs(expected.astype(np.float64)).max(initial=0), 1e-3)
+    return worst
+
+
+def check_reference(model, given, reference):
+    """Throws AssertionError where ONNX Runtime, if it is there and takes the graph, gives something else."""
+    runtime = STATE.get("runtime")
+    if runtime is None:
+        return
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    try:
+        session = runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        name = session.get_inputs()[0].name
+        found = session.run(None, {name: given.astype(np.uint8 if declared(model)[1] else np.float32)})
+    except Exception:  # noqa: BLE001 - it has no common error type, and takes less than the standard has
+        return
+    for output, values in zip(session.get_outputs(), found):
+        expected = reference[output.name]
+        apart = np.abs(values.astype(np.float64) - expected.astype(np.float64)).max(initial=0) \
+            if values.shape == expected.shape else np.inf
+        limit = TOLERANCE * max(np.abs(expected.astype(np.float64)).max(initial=0), 1e-3)
+        assert apart < limit, f"evaluate.py and ONNX Runtime differ in '{output.name}' by {apart:.2g}"
+
+
+def reason(line):
+    """What a refusal found, without the names of nodes and numbers."""
+    text = re.sub(r"^refused \S+?model\.onnx: ", "", line)
+    text = re.sub(r"^node '.*?' \((.*?)\): ", r"\1: ", text)
+    text = text.split(", expected")[0].split(": choose")[0]
+    text = re.sub(r"'.*?'", "'...'", text)
+    return re.sub(r"\d+", "N", text)[:90]
+
+
+def judge(runner, model, folder, images):
+    """What became of a graph: EQUAL, a reason why nothing is compared, or "fault: ...", and what was refused."""
+    external = [pathlib.Path(folder) / p.name for p in pathlib.Path(folder).glob("*.weights")] if folder else None
+    bytes_ = model.SerializeToString()
+    sides, whole = declared(model)
+    count = sides[0] if sides and sides[0] > 1 else 1
+    given = np.concatenate(images[:count]) if count <= 2 else np.concatenate([images[0]] * count)
+    if channels_last(sides):
+        given = given.transpose(0, 2, 3, 1)
+    lines, numbers = runner.ask(bytes_, images, external)
+    if lines[0].startswith("refused"):
+        return "refused", reason(lines[0])
+    try:
+        reference = evaluate.Evaluator(model, folder).run(given)
+        rough = evaluate.Evaluator(model, folder, np.float32).run(given)
+    except evaluate.NotDefined as undefined:
+        if lines[0].startswith("crash"):
+            return f"fault: {lines[0]}", None
+        return "not defined", str(undefined)
+    if not lines[0].startswith("ok"):
+        return f"fault: {lines[0]}", None
+    if not all(np.isfinite(v.astype(np.float64)).all() for v in reference.values()):
+        return "not finite", None
+    # Where fp32 itself is far away, as in front of an ArgMax of equal scores, nothing can be said.
+    for key, value in reference.items():
+        if np.abs(rough[key].astype(np.float64) - value.astype(np.float64)).max(initial=0) > \
+                TOLERANCE / 4 * max(np.abs(value.astype(np.float64)).max(initial=0), 1e-3):
+            return "not stable in fp32", None
+    try:
+        check_reference(model, given, reference)
+    except AssertionError as error:
+        return f"fault: {error}", None
+    worst = differences(lines[0], numbers, reference, count == 2)
+    far = {key: value for key, value in worst.items() if not value < TOLERANCE}
+    if far:
+        return "fault: " + ", ".join(f"'{key}' is off by {value:.2g} of its largest value" for key, value in far.items()), None
+    batch = lines[1].removeprefix("batch ")
+    if batch != "same" and "one image at a time" not in batch:
+        return f"fault: two images in one pass: {batch[:200]}", None
+    if batch != "same" and count == 2:
+        return "fault: a graph for two images became a net for one", None
+    return EQUAL, "one image at a time" if batch != "same" else None
+
+
+STATE = {}
+
+
+def prepare(build):
+    STATE["runner"] = Runner(build)
+    STATE["bases"] = edits.bases()
+    try:
+        import onnxruntime
+        onnxruntime.set_default_logger_severity(4)
+        STATE["runtime"] = onnxruntime
+    except ImportError:
+        pass
+    atexit.register(STATE["runner"].stop)
+
+
+def images_for(model, seed, shape=None):
+    sides, whole = declared(model)
+    shape = shape or ([1, sides[3], sides[1], sides[2]] if channels_last(sides) else [1, *sides[1:]])
+    numbers = np.random.default_rng(seed)
+    draw = (lambda: numbers.integers(0, 256, shape).astype(float)) if whole else (lambda: numbers.standard_normal(shape))
+    return [draw().astype(np.float32).astype(np.float64) for _ in range(2)]
+
+
+def build_one(kind, seed):
+    """The model of a seed, its folder, the shape of its image, what it is and its features."""
+    if kind == "graph":
+        model, features = generate.make(seed)
+        return model, "", None, f"opset {model.opset_import[0].version}", features
+    bases = STATE.get("bases") or edits.bases()
+    model, base, done = edits.make(bases, seed)
+    return model, base.folder, [1, *base.image.shape[1:]], f"{base.name}: {'; '.join(done)}", {base.name}
+
+
+def one(job):
+    kind, seed = job
+    model, folder, shape, what, features = build_one(kind, seed)
+    verdict, why = judge(STATE["runner"], model, folder, images_for(model, seed, shape))
+    return kind, seed, verdict, why, what, features
+
+
+def main(build, seeds, jobs=None, keep=None, kinds=("graph", "edit")):
+    """Prints each fault with the command that repeats it, what was reached, and how many disagree. Returns that number.
+
+    `keep`: a folder for the model of one seed.
+    """
+    if keep:
+        for kind in kinds:
+            for seed in seeds:
+                (pathlib.Path(keep) / f"{kind}_{seed}.onnx").write_bytes(build_one(kind, seed)[0].SerializeToString())
+    verdicts, refused, features, disagree, total = (collections.Counter(), collections.Counter(), collections.Counter(), 0, 0)
+    work = [(kind, seed) for seed in seeds for kind in kinds]
+    with multiprocessing.Pool(jobs or os.cpu_count(), prepare, (build,)) as pool:
+        for kind, seed, verdict, why, what, found in pool.imap(one, work, 8):
+            total += 1
+            if verdict.startswith("fault"):
+                disagree += 1
+                print(f"{kind} {seed} ({what}) {verdict}; "
+                      f"python3 tests/worlds/run.py --build {build} --graphs --kind {kind} --seeds {seed}", flush=True)
+                continue
+            verdicts[f"{kind} {verdict}"] += 1
+            if verdict == EQUAL:
+                features.update(f"{kind} {name}" for name in found)
+            if why:
+                refused[f"{kind} {verdict}: {why}"] += 1
+    print("equal, with: " + ", ".join(f"{name} {count}" for name, count in sorted(features.items())))
+    print("others:")
+    for name, count in refused.most_common():
+        print(f"  {count:5d} {name}")
+    print("reached: " + ", ".join(f"{name} {count}" for name, count in sorted(verdicts.items())))
+    print(f"{total} graphs, {disagree} disagree")
+    return disagree
