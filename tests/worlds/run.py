@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computes what the programs give a second time, for random inputs that seeds make.
 
+    python3 tests/worlds/run.py --build build --seeds 1..300    worlds of cameras and archives: the programs run in them, and each
+                                                                printed number is computed from the pictures and docs/ alone
+    python3 tests/worlds/run.py --seeds 7                        of one world also its command lines and all disagreements
+    python3 tests/worlds/run.py --seeds 7 --shrink               the smallest world that still disagrees, as a script
+    python3 tests/worlds/run.py --script FILE --keep DIR         plays such a script; DIR keeps its pictures and databases
     python3 tests/worlds/run.py --build build --graphs --seeds 1..300    the converter: for each seed a random ViT-shaped
                                                                          graph and a random small edit of a real one
     python3 tests/worlds/run.py --graphs --kind edit --seeds 7 --keep DIR    leaves the graph in DIR
@@ -15,22 +20,34 @@ import sys
 
 
 def seeds(text):
-    first, _, last = text.partition("..")
-    return range(int(first), int(last or first) + 1)
+    """1..300, 7 or 1,4,9."""
+    result = []
+    for part in text.split(","):
+        first, _, last = part.partition("..")
+        result += range(int(first), int(last or first) + 1)
+    return result
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", help="the build folder")
-    parser.add_argument("--graphs", action="store_true", required=True, help="graphs for the converter")
+    parser.add_argument("--graphs", action="store_true", help="graphs for the converter, not worlds of cameras")
     parser.add_argument("--kind", choices=["graph", "edit"], help="of --graphs: random graphs or edits alone")
-    parser.add_argument("--seeds", type=seeds, default=range(1, 101), help="a seed or FIRST..LAST")
+    parser.add_argument("--seeds", type=seeds, help="1..300, 7 or 1,4,9. Default: 1..100")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for what the seeds made")
+    parser.add_argument("--script", type=pathlib.Path, nargs="+", default=[], help="of cameras: files with scripts of worlds")
+    parser.add_argument("--shrink", action="store_true", help="of cameras: print the smallest world that disagrees in the same way")
+    parser.add_argument("--print", action="store_true", help="of cameras: print the scripts and play nothing")
     options = parser.parse_args()
-    import graphs
-    kinds = (options.kind,) if options.kind else ("graph", "edit")
-    return 1 if graphs.main(options.build, options.seeds, options.jobs, options.keep, kinds) else 0
+    if options.seeds is None:
+        options.seeds = [] if options.script else range(1, 101)
+    if options.graphs:
+        import graphs
+        kinds = (options.kind,) if options.kind else ("graph", "edit")
+        return 1 if graphs.main(options.build, options.seeds, options.jobs, options.keep, kinds) else 0
+    import cameras
+    return 1 if cameras.main(options.build, options.seeds, options.jobs, options.keep, options.script, options.print, options.shrink) else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Worlds of cameras and archives: the programs run in them, and each printed number is computed a second time."""
+import collections
+import functools
+import json
+import multiprocessing
+import time
+
+from . import judge
+from . import reached
+from . import shrink
+from . import world
+
+
+def play(script, build, keep=None):
+    started = time.time()
+    return (script, *judge.judge(script, build, keep), time.time() - started)
+
+
+def tell(script, faults, lines):
+    """Prints all that is known about one world."""
+    print("\n".join(lines))
+    print("\n".join(f"* {fault}" for fault in faults))
+
+
+def shrunk(script, kind, build):
+    """The smallest world with a fault of this kind, and its faults and command lines."""
+    def fails(candidate):
+        return any(fault.kind == kind for fault in judge.judge(candidate, build)[0])
+
+    script = shrink.shrink(script, fails)
+    return (script, *judge.judge(script, build)[:2])
+
+
+def main(build, seeds, jobs, keep=None, scripts=(), print_scripts=False, shrink_faults=False):
+    """Plays the worlds of some seeds and files. Returns whether any disagrees or too little was reached."""
+    worlds = [world.make(seed) for seed in seeds] + [json.loads(path.read_text()) for path in scripts]
+    if print_scripts:
+        for script in worlds:
+            print(json.dumps(script, indent=1))
+        return False
+    counts, slowest, compared, disagree = collections.Counter(), 0, 0, 0
+    job = functools.partial(play, build=build, keep=keep)
+    with multiprocessing.Pool(jobs) as pool:
+        for script, faults, lines, seen, count, seconds in pool.imap(job, worlds):
+            counts.update(seen)
+            slowest, compared = max(slowest, seconds), compared + count
+            if not faults:
+                continue
+            disagree += 1
+            print(f"world {script['seed']}: {faults[0]} ({len(faults)} in all): python3 tests/worlds/run.py --build {build} --seeds {script['seed']}", flush=True)
+            if shrink_faults:
+                script, faults, lines = shrunk(script, faults[0].kind, build)
+                print(json.dumps(script))
+            if shrink_faults or len(worlds) == 1:
+                tell(script, faults, lines)
+    missing = reached.missing(counts, len(worlds))
+    print("reached: " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
+    for line in missing:
+        print(line)
+    print(f"{compared} values compared; the slowest world took {slowest:.1f} s")
+    print(f"{len(worlds)} worlds, {disagree} disagree")
+    return bool(disagree or missing)

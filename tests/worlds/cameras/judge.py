@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays a world and compares all that is printed with what the oracle computes."""
+import dataclasses
+import json
+import math
+import pathlib
+import random
+import shutil
+import tempfile
+
+from . import mouths
+from . import oracle
+from . import pictures
+from . import play
+from . import reached
+from . import relations
+
+# What each form of the report must print where the oracle has a value.
+NOT_COMPUTED = {("blocks",), ("plus minus",), ("gaps",), ("bad",), ("tokens", "day", "change_since_yesterday"), ("tokens", "night", "change_since_yesterday")}
+IN_TEXT = {"from", "to", "samples", "reduce", "pooled", "tokens"}
+
+
+def differs(printed, expected):
+    """Whether a printed value is another than the expected one, beyond the rounding of its last digit."""
+    value = printed.value
+    if isinstance(expected, bool) or isinstance(value, (bool, str, list, tuple)) or expected is None or value is None:
+        if isinstance(value, str) and isinstance(expected, str):
+            return not expected.startswith(value)  # text without milliseconds
+        return value != expected
+    if math.isnan(value):
+        return True
+    return abs(value - expected) > 0.5001 * printed.unit + 2e-6 * max(1, abs(expected))
+
+
+@dataclasses.dataclass
+class Fault:
+    """One disagreement. `kind` is the same for disagreements that look alike, whatever their source, time and number."""
+    where: str
+    kind: tuple
+    text: str
+
+    def __str__(self):
+        return f"{self.where}: {self.text}"
+
+
+class Comparison:
+    """Collects disagreements."""
+
+    def __init__(self):
+        self.faults, self.compared = [], 0
+
+    def fault(self, where, form, key, text):
+        self.faults.append(Fault(where, (form, *key[:2]), text))
+
+    def table(self, where, form, printed, expected, must=lambda key: True):
+        """Compares one table that the form `form` printed about `where`. Keys for which `must` holds are printed where they have a value."""
+        where = f"{where} {form}"
+        for key, value in printed.items():
+            if key in NOT_COMPUTED:
+                continue
+            self.compared += 1
+            name = " ".join(str(part) for part in key)
+            if key not in expected:
+                # A class without a pixel, and a number that was never measured, may be left out or be none.
+                if value.value not in (0, None):
+                    self.fault(where, form, key, f"'{name}' is printed as {value.value}, expected nothing")
+            elif differs(value, expected[key]):
+                self.fault(where, form, key, f"'{name}' is printed as {value.value}, expected {expected[key]}")
+        for key, value in expected.items():
+            if key not in printed and must(key) and value not in (0, None):
+                self.fault(where, form, key, f"'{' '.join(str(part) for part in key)}' is not printed, expected {value}")
+
+    def names(self, where, form, printed, expected):
+        """Compares what is listed."""
+        self.table(where, form, {("listed", name): mouths.Printed(True) for name in printed}, {("listed", name): True for name in expected})
+
+    def between(self, where, form, printed):
+        """A total lies between its parts, whatever the oracle says."""
+        pooled, counted = printed.get(("pooled", "samples")), printed.get(("samples of", ""))
+        if not pooled or not counted or pooled.value != counted.value:
+            return  # some samples are neither of the day nor of the night
+        for key, whole in printed.items():
+            if key[0] == "area" and key[3] == "all" and not key[1]:
+                parts = [printed[(*key[:3], part)] for part in ("day", "night") if (*key[:3], part) in printed]
+                parts = [part.value for part in parts if part.value is not None]
+                slack = 1.01 * whole.unit + 1e-6
+                if parts and not min(parts) - slack <= whole.value <= max(parts) + slack:
+                    self.fault(f"{where} {form}", form, ("between", *key), f"area of {key[2]} {whole.value} does not lie between its parts {parts}")
+
+
+def compare(player, oracle_, comparison):
+    """Asks all mouths about all databases."""
+    script = player.script
+    random_ = random.Random(script["seed"])
+    in_json = lambda key: key[0] not in ("darkest", "brightest")
+    for db, sources in oracle_.stored.items():
+        names = player.names(sources)
+        for name, s in names.items():
+            exports(player, oracle_, db, name, s, comparison)
+        for days in None, *script["ask"]["days"]:
+            arguments = ["--days", days] if days else []
+            printed = {"text": mouths.text_report(player.run("report", db, *arguments)),
+                       "--json": mouths.json_report(player.run("report", db, "--json", *arguments))}
+            if random_.random() < 0.5:
+                printed["--brief"] = mouths.brief(player.run("report", db, "--brief", *arguments))
+            where = " ".join(str(part) for part in ("report", db, *arguments))
+            for form, tables in printed.items():
+                comparison.names(where, form, tables, names)
+            for name, s in names.items():
+                expected = oracle.report(oracle_, db, s, days)
+                for form, tables in printed.items():
+                    must = {"--json": in_json, "text": lambda key: key[0] in IN_TEXT, "--brief": lambda key: key[0] in ("samples", "to")}[form]
+                    comparison.table(f"{where} {name}", form, tables.get(name, {}), expected, must)
+                    comparison.between(f"{where} {name}", form, tables.get(name, {}))
+        if rule := script["ask"].get("rule"):
+            # Another rule than that of the recording: judged from the first sample on, whatever the span.
+            options = ["--night-brightness", rule["night"], "--day-brightness", rule["day"]]
+            judged = oracle.judged(oracle_, rule)
+            for days in None, *script["ask"]["days"]:
+                arguments = [*options, "--days", days] if days else options
+                as_json = mouths.json_report(player.run("report", db, "--json", *arguments))
+                for name, s in names.items():
+                    comparison.table(" ".join(str(part) for part in ("report", db, *arguments, name)), "--json", as_json.get(name, {}),
+                                     oracle.report(judged, db, s, days), in_json)
+        with play.Server(player, db) as server:
+            serve(server, oracle_, db, names, comparison, random_)
+
+
+def exports(player, oracle_, db, name, s, comparison):
+    """The exports of one source, a row per sample."""
+    samples = oracle_.stored[db][s]
+    regions = {region for sample in samples for region in sample.values if region}
+    player.run("report", db, "--export", "rows.csv", "--source", name)
+    player.run("report", db, "--export", "rows.jsonl", "--format", "jsonl", "--source", name)
+    printed = {"CSV": mouths.csv_rows((player.folder / "rows.csv").read_text(), regions), "JSON lines": mouths.jsonl((player.folder / "rows.jsonl").read_text())}
+    oracle_.trust(db, s, printed["CSV"])
+    expected = oracle.rows(oracle_, db, s)
+    if player.script["sources"][s]["place"] and regions:
+        phenocam(player, oracle_, db, name, s, comparison)
+    for form, table in printed.items():
+        comparison.names(f"{db} {name}", form, table, expected)
+        for key in table.keys() & expected.keys():
+            comparison.table(f"{db} {name} {pictures.iso(key[0])} {key[1]}", form, table[key], expected[key])
+
+
+def phenocam(player, oracle_, db, name, s, comparison):
+    """PhenoCam's files of one source."""
+    if len({sample.series for sample in oracle_.stored[db][s]}) > 1:
+        return
+    out = player.folder / "phenocam" / db / str(s)
+    latitude, longitude = player.script["sources"][s]["place"]
+    place = [f"--lat={latitude}", f"--lon={longitude}"] if player.script["seed"] % 2 else []  # else it is that of `mpm monitor`
+    player.run("report", db, "--format", "phenocam", "--out", out, "--site", "site", "--source", name, *place)
+    for kind in "roistats", "1day":
+        for path in sorted(out.glob(f"*_{kind}.csv")):
+            region, printed = mouths.phenocam(path.read_text(), kind)
+            if expected := oracle.phenocam(oracle_, db, s, region):
+                expected = {key: table for key, table in expected.items() if key[0] == kind}
+                comparison.names(f"{db} {name} {region}", kind, printed, expected)
+                for key in printed.keys() & expected.keys():
+                    same = {column: value for column, value in printed[key].items() if column in expected[key]}
+                    comparison.table(f"{db} {name} {region} {key}", kind, same, expected[key])
+
+
+def serve(server, oracle_, db, names, comparison, random_):
+    """/api/cameras, /api/series and /metrics of one database."""
+    cameras = {camera["name"]: camera for camera in json.loads(server.get("api/cameras"))["cameras"]}
+    metrics = mouths.metrics(server.get("metrics"))
+    comparison.names(db, "/api/cameras", cameras, names)
+    for name in names.keys() & cameras.keys():
+        s, camera = names[name], cameras[name]
+        samples = oracle_.stored[db][s]
+        times = [sample.ms for sample in samples]
+        where = f"{db} {name}"
+        comparison.table(where, "/api/cameras", {(key,): mouths.Printed(camera[key]) for key in ("first_ms", "last_ms", "samples", "state")},
+                         {("first_ms",): min(times), ("last_ms",): max(times), ("samples",): len(samples), ("state",): "archive"})
+        (ms, picture), last = mouths.sample_object(camera["sample"])
+        rows = oracle.rows(oracle_, db, s)
+        if ms != max(times) or (ms, picture) not in rows:
+            comparison.fault(where, "/api/cameras", ("last",), f"the last sample is {pictures.iso(ms)} {picture}, expected {pictures.iso(max(times))}")
+        else:
+            comparison.table(where, "/api/cameras", last, rows[ms, picture])
+            comparison.table(where, "/metrics", metrics.get(name, {}), {**rows[ms, picture], ("stored",): len(samples), ("last",): ms / 1000},
+                             lambda key: key[0] in ("stored", "last", "area") or key[0] == "value" and key[2] == "tokens")
+        series = oracle_.latest_series(db, s, samples)
+        for _ in range(4):
+            ask_series(server, series, camera, times, where, comparison, random_)
+
+
+def ask_series(server, series, camera, times, where, comparison, random_):
+    """One request of /api/series, of days as a whole."""
+    region = random_.choice([""] + sorted({region for sample in series for region in sample.values if region}))
+    label = random_.choice(camera["classes"]) if random_.random() < 0.4 else None
+    quantity = random_.choice(["tokens", *oracle.COLOURS]) if region or random_.random() < 0.7 else random_.choice(sorted(oracle.QUANTITIES))
+    first, last = sorted(random_.choices(times, k=2))
+    begin, end = first // oracle.DAY_MS * oracle.DAY_MS, (last // oracle.DAY_MS + 1) * oracle.DAY_MS
+    arguments = {"camera": camera["name"], "from": pictures.iso(begin), "to": pictures.iso(end), **({"class": label} if label else {"quantity": quantity}),
+                 **({"region": region} if region else {})}
+    width, everything, buckets = mouths.series(server.get("api/series", **arguments))
+    where += " ".join(f" {key}={value}" for key, value in arguments.items() if key != "camera")
+    within = [sample for sample in series if begin <= sample.ms < end]
+    expected = oracle.bucket(within, quantity, label, region)
+    rows = [("all", everything, expected)]
+    for row in buckets:
+        start = row["start_ms"].value
+        inside = [sample for sample in within if start <= sample.ms < start + width]
+        rows.append((pictures.iso(start), row, oracle.bucket(inside, quantity, label, region)))
+    for name, row, value in rows:
+        value = {("bucket", column): number for column, number in (value or {"samples": 0}).items()}
+        printed = {("bucket", column): number for column, number in (row or {}).items()}
+        comparison.table(f"{where} {name}", "/api/series", {key: printed[key] for key in printed.keys() & value.keys()}, value)
+    counted = sum(row["samples"].value for row in buckets)
+    if counted != (expected or {"samples": 0})["samples"]:
+        comparison.fault(where, "/api/series", ("bucket", "sum"), f"rows have {counted} samples, expected {expected and expected['samples']}")
+
+
+def judge(script, build, keep=None):
+    """Plays a world. Returns (faults, command lines, what was reached, how many values were compared)."""
+    folder = pathlib.Path(keep or tempfile.mkdtemp(prefix="world"))
+    folder.mkdir(parents=True, exist_ok=True)
+    comparison = Comparison()
+    player = play.Player(build, folder, script)
+    seen = reached.of_script(script)
+    try:
+        player.draw()
+        oracle_ = oracle.Oracle(script, player.pixels, player.labels())
+        seen |= reached.of_oracle(oracle_)
+        player.play()
+        compare(player, oracle_, comparison)
+        if relation := script["relation"]:
+            if relations.check(relation, script, player, build, comparison):
+                seen.add(f"relation: {relation}")
+    except play.Failed as error:
+        comparison.fault("play", "play", error.kind, str(error))
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    return comparison.faults, player.lines, seen, comparison.compared

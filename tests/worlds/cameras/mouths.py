@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads each printed form into one table: {key: Printed}. Keys are those of oracle.report() and oracle.rows()."""
+import csv
+import dataclasses
+import io
+import json
+import re
+
+from . import oracle as oracle_
+
+LABELS = {"Tokens kept": "tokens", "Merged away": "merged", "Inference": "inference_ms", "Rows computed": "rows", "Agreement of key frames": "agreement",
+          "Green share, gcc": "gcc", "Red share, rcc": "rcc", "Excess green, ExG": "exg", "Brightness": "brightness", "Mean red": "red",
+          "Mean green": "green", "Mean blue": "blue", "Deviation of red": "red_deviation", "Deviation of green": "green_deviation",
+          "Deviation of blue": "blue_deviation", "Pixels": "pixels", "Frames dropped": "dropped", "Sharpness": "sharpness", "Contrast": "contrast",
+          "White pixels": "saturated", "Left out": "flagged", "Dark": "dark", "Overexposed": "overexposed", "Blurred": "blurred",
+          "Covered or fogged": "fogged"}
+
+
+@dataclasses.dataclass
+class Printed:
+    """A printed value and the unit of its last digit."""
+    value: object
+    unit: float = 0
+
+
+def number(text):
+    """A printed number with the unit of its last digit; "-" is none."""
+    text = text.replace(",", "")
+    if text in ("-", ""):
+        return Printed(None)
+    decimals = len(text.partition(".")[2])
+    return Printed(float(text), 10.0 ** -decimals)
+
+
+def unit_of(quantity):
+    """The unit of a quantity in JSON and CSV."""
+    if quantity in ("gcc", "rcc"):
+        return 1e-6
+    if quantity in oracle_.TRUSTED:
+        return 2e-3  # the oracle has them from rows, which are rounded, too
+    return 1e-2 if quantity in ("flagged", "pixels") or quantity in oracle_.FLAGS.values() else 1e-3
+
+
+# `mpm report` as text
+
+
+def text_report(text):
+    """{source: {key: Printed}}."""
+    result, table, section, regions = {}, None, None, []
+    for line in text.splitlines():
+        if not line.startswith(" "):
+            table = result.setdefault(line, {})
+            section = None
+            continue
+        line = line.strip()
+        if match := re.fullmatch(r"(\S+)Z to (\S+)Z, (\d+) samples? kept", line):
+            table["from",], table["to",] = Printed(match[1]), Printed(match[2])
+            table["samples",] = number(match[3])
+        elif match := re.match(r"model .*, reduction (\S+), (\d+) tokens before merging", line):
+            table["reduce",] = Printed(match[1])
+        elif match := re.fullmatch(r"quality: (\d+) of (\d+) pictures? left out(?:: (.*))?", line):
+            table["quality", "left_out"], table["samples",] = number(match[1]), number(match[2])
+            for part in (match[3] or "").split(", "):
+                if part:
+                    count, _, name = part.partition(" ")
+                    table["quality", {"covered or fogged": "fogged"}.get(name, name)] = number(count)
+        elif line.startswith("area, %"):
+            section = "area"
+        elif re.match(r"mean  +whole picture", line):
+            section, regions = "mean", ["", *re.split(r"  +", line)[2:]]
+        elif match := re.match(r"largest classes of (.*), %: (.*)", line):
+            for part in match[2].split(", "):
+                name, _, share = part.rpartition(" ")
+                table["area", match[1], name, "all"] = percent(number(share))
+        elif match := re.match(r"pooled: (\d+) samples? of this model and reduction, on (\d+) days?", line):
+            table["pooled", "samples"], table["pooled", "days"] = number(match[1]), number(match[2])
+        elif line.startswith("tokens  ") and "median" in line:
+            section = "tokens"
+        elif match := re.match(r"night - day (\S+) \+- (\S+)", line):
+            table["night - day",], table["plus minus",] = number(match[1]), number(match[2])
+            section = None
+        elif match := re.match(r"all count as (day|night), with a brightness from (\S+) to (\S+) of 255", line):
+            section = None
+            table["darkest",], table["brightest",] = number(match[2]), number(match[3])
+        elif section == "area" and len(parts := re.split(r"  +", line)) >= 4:
+            for part, share in zip(("all", "day", "night"), parts[1:]):
+                table["area", "", parts[0], part] = percent(number(share))
+        elif section == "mean" and len(parts := re.split(r"  +", line)) == 1 + len(regions):
+            for region, value in zip(regions, parts[1:]):
+                key = ("samples of", region) if parts[0] == "samples" else ("mean", region, LABELS[parts[0].partition(", %")[0] if parts[0] not in LABELS else parts[0]])
+                table[key] = number(value.split(" ")[0])
+        elif section == "tokens" and re.match(r"(day|night)  ", line):
+            parts = line.split()
+            for name, value in zip(("samples", "mean", "median", "p90", "min", "max"), parts[1:]):
+                table["tokens", parts[0], name] = number(value)
+    return result
+
+
+def percent(printed):
+    return printed if printed.value is None else Printed(printed.value / 100, printed.unit / 100)
+
+
+# `mpm report --json`
+
+
+def json_report(text):
+    """{source: {key: Printed}}."""
+    result = {}
+    for line in text.splitlines():
+        report = json.loads(line)
+        table = result[report["source"]] = {("from",): Printed(report["from"]), ("to",): Printed(report["to"]), ("samples",): Printed(report["samples"]),
+                                            ("reduce",): Printed(report["reduce"]), ("pooled", "samples"): Printed(report["pooled"]["samples"]),
+                                            ("pooled", "days"): Printed(report["pooled"]["days"])}
+        for name, value in report["quality"].items():
+            table["quality", name] = Printed(value)
+        for region, means in ("", report["mean"]), *report["regions"].items():
+            table.update(json_values(means, "mean", region))
+        for label, area in report["areas"].items():
+            for part in "all", "day", "night":
+                table["area", "", label, part] = Printed(area[part])
+        for part in "day", "night":
+            for name, value in (report[part] or {"samples": 0}).items():
+                table["tokens", part, name] = Printed(value)
+        if difference := report["night_minus_day"]:
+            table["night - day",], table["plus minus",] = Printed(difference["tokens"]), Printed(difference["plus_minus_95"])
+            table["blocks",] = Printed((difference["block"], difference["day_blocks"], difference["night_blocks"]))
+    return result
+
+
+def json_values(values, kind, region):
+    """The numbers of an object that has them as samples and reports do."""
+    table = {}
+    for name, value in (values or {}).items():
+        if name == "samples":
+            table["samples of", region] = Printed(value)
+        elif name == "area_fraction":
+            for label, share in value.items():
+                table["area", region, label, "all"] = Printed(share)
+        elif name in oracle_.QUANTITIES:
+            table[kind, region, name] = Printed(value, unit_of(name))
+    return table
+
+
+# `mpm report --brief`
+
+
+def brief(text):
+    """{source: {key: Printed}}."""
+    result = {}
+    for line in text.splitlines():
+        source, _, rest = line.partition(": last sample ")
+        match = re.match(r"(\S+)Z, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?", rest)
+        result[source] = {("to",): Printed(match[1]), ("samples",): number(match[2]), ("gaps",): number(match[3])}
+        if match[4]:
+            result[source]["bad",] = percent(number(match[4]))
+    return result
+
+
+# Samples: `mpm monitor --json`, `mpm report --export`, the last one of /api/cameras
+
+
+def sample_object(line):
+    """{key: Printed} of a sample as JSON prints it."""
+    table = {("night",): Printed(line["night"]), ("reduce",): Printed(line["reduce"]), ("token_counts",): Printed([float(count) for count in line["token_counts"]])}
+    for region, values in ("", line), *line["regions"].items():
+        for key, printed in json_values(values, "value", region).items():
+            table[key] = printed
+    return (line["unix_ms"], line["picture"]), table
+
+
+def jsonl(text):
+    """{(ms, picture): {key: Printed}}; also of the lines of `mpm monitor --json` without its events."""
+    return dict(sample_object(line) for line in map(json.loads, text.splitlines()) if "unix_ms" in line)
+
+
+def csv_rows(text, regions):
+    """The same of a CSV file. `regions` are the names that occur."""
+    result = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        table = {("night",): Printed({"": None, "0": False, "1": True}[row["night"]]), ("reduce",): Printed(row["reduce"]),
+                 ("token_counts",): Printed([float(count) for count in row["token_counts"].split()])}
+        for column, cell in row.items():
+            for region in "", *regions:
+                prefix = f"region_{region}_" if region else ""
+                if not column.startswith(prefix):
+                    continue
+                name = column[len(prefix):]
+                if name in oracle_.QUANTITIES:
+                    table["value", region, name] = Printed(float(cell) if cell else None, unit_of(name))
+                elif match := re.fullmatch(r"area_(.*)_percent", name):
+                    table["area", region, match[1], "all"] = percent(number(cell))
+        result[int(row["unix_ms"]), row["picture"]] = table
+    return result
+
+
+# `mpm serve`
+
+
+def metrics(text):
+    """{camera: {key: Printed}} of the last sample."""
+    result = {}
+    for line in text.splitlines():
+        match = re.match(r"(\w+)\{(.*)\} (\S+)$", line)
+        if not match or 'camera="' not in match[2]:
+            continue
+        labels = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', match[2]))
+        table = result.setdefault(labels["camera"], {})
+        value = float(match[3])
+        if match[1] == "mpm_tokens":
+            table["value", labels["region"], "tokens"] = Printed(value, 1e-3)
+        elif match[1] == "mpm_class_area_ratio":
+            table["area", labels["region"], labels["class"], "all"] = Printed(value)
+        elif match[1] == "mpm_picture_flag":
+            table["value", "", labels["flag"]] = Printed(value)
+        elif match[1] == "mpm_stored_samples":
+            table["stored",] = Printed(value)
+        elif match[1] == "mpm_last_frame_timestamp_seconds":
+            table["last",] = Printed(value)
+    return result
+
+
+def series(text):
+    """(width of a bucket, {column: Printed} of all, [{column: Printed} of a bucket]) of /api/series."""
+    answer = json.loads(text)
+    unit = 10.0 ** -(answer["digits"] + 2)
+
+    def row(cells):
+        return {column: Printed(cell, unit if column in ("mean", "min", "max", "day", "night") else 0) for column, cell in zip(answer["columns"], cells)}
+
+    return answer["bucket_ms"], row(answer["all"]) if answer["all"] else None, [row(cells) for cells in answer["rows"]]
+
+
+# PhenoCam's files
+
+
+def phenocam(text, kind):
+    """(name of the region, {(kind, row): {key: Printed}}) of SITE_REGION_roistats.csv or _1day.csv."""
+    region = next(line[len("# Region: "):] for line in text.splitlines() if line.startswith("# Region: "))
+    result = {}
+    for row in csv.DictReader(line for line in text.splitlines() if not line.startswith("#")):
+        key = (kind, row["filename"], f"{row['date']} {row['local_std_time']}") if kind == "roistats" else (kind, row["date"])
+        result[key] = {("phenocam", name): Printed(None) if cell in ("NA", "None") else number(cell) for name, cell in row.items()
+                       if re.fullmatch(r"image_count|[rg]cc(_mean|_std|_50|_75|_90)?|[rgb]_(mean|std)", name)}
+    return region, result

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Computes what the programs must print, from the pictures, the labels and the script of a world.
+
+Written from docs/ alone. A sample is what docs/regions.md and docs/monitor.md say about one picture; a report is about the samples of
+one source, of its latest series: those of one model and one reduction.
+"""
+import copy
+import dataclasses
+import datetime
+import math
+
+import numpy as np
+
+from . import pictures
+from . import world
+
+COLOURS = ["gcc", "rcc", "exg", "brightness", "red", "green", "blue", "red_deviation", "green_deviation", "blue_deviation", "pixels"]
+QUANTITIES = {*COLOURS, "tokens", "merged", "inference_ms", "rows", "agreement", "dropped", "sharpness", "contrast", "saturated", "flagged", "dark",
+              "overexposed", "blurred", "fogged"}
+FLAGS = {1: "dark", 2: "overexposed", 4: "blurred", 8: "fogged"}
+# Numbers of the whole picture that are those of all pictures, flagged ones too (docs/monitor.md, "Quality of the pictures").
+OF_ALL_PICTURES = {"brightness", "inference_ms", "dropped", "sharpness", "contrast", "saturated", "flagged", *FLAGS.values()}
+# What the programs measure and this oracle does not: taken from the lines of `mpm monitor --json`.
+TRUSTED = ["inference_ms", "dropped", "sharpness", "contrast"]
+DAY_MS = 86400000
+
+
+@dataclasses.dataclass
+class Sample:
+    ms: int
+    name: str
+    source: int
+    picture: int
+    series: tuple  # model, reduce
+    counts: list  # tokens: N, N after each insertion
+    classes: list
+    night: bool = None
+    flag: int = None  # None: too small to be judged
+    values: dict = dataclasses.field(default_factory=dict)  # of a region, "" is the whole picture: quantity -> number
+    areas: dict = dataclasses.field(default_factory=dict)  # of a region: share by class name
+
+    @property
+    def counted(self):
+        return not self.flag
+
+
+def colours(pixels, mask):
+    """The numbers of docs/regions.md, "What is measured", of the pixels within `mask`."""
+    blue, green, red = (pixels[:, :, channel][mask].astype(np.float64) for channel in range(3))
+    mean = {"red": red.mean(), "green": green.mean(), "blue": blue.mean()}
+    total = sum(mean.values())
+    result = {"gcc": mean["green"] / total if total else None, "rcc": mean["red"] / total if total else None,
+              "exg": 2 * mean["green"] - mean["red"] - mean["blue"],
+              "brightness": 0.299 * mean["red"] + 0.587 * mean["green"] + 0.114 * mean["blue"], **mean,
+              "red_deviation": red.std(), "green_deviation": green.std(), "blue_deviation": blue.std(), "pixels": float(mask.sum())}
+    return result
+
+
+def flag_of(pixels):
+    """The first flag of the table in docs/monitor.md that holds, or None where a side is smaller than 64 px."""
+    height, width = pixels.shape[:2]
+    if height < 64 or width < 64:
+        return None
+    grey = pixels.astype(np.float64) @ [0.114, 0.587, 0.299]
+    if (np.rint(grey) > 25).mean() < 0.01:
+        return 1
+    if (pixels.max(axis=2) >= 250).mean() > 0.5:
+        return 2
+    side = max(2, round(width / 20))
+    deviations = sorted(grey[y:y + side, x:x + side].std() for y in range(0, height - side + 1, side) for x in range(0, width - side + 1, side))
+    return 8 if deviations[int(len(deviations) * 0.9)] < 3 else 0
+
+
+def overlap(cells, length):
+    """{cells, length} share of each pixel that lies in each of `cells` equal parts of `length` pixels."""
+    edges = np.arange(cells + 1) * length / cells
+    pixel = np.arange(length)
+    return np.clip(np.minimum(edges[1:, None], pixel + 1) - np.maximum(edges[:-1, None], pixel), 0, 1)
+
+
+def tokens_in(mask, clusters, grid):
+    """Tokens that are kept in a region: each patch counts one over the size of its cluster, with its part inside the region."""
+    rows, columns = grid
+    height, width = mask.shape
+    part = overlap(rows, height) @ mask.astype(np.float64) @ overlap(columns, width).T / (height / rows * (width / columns))
+    if clusters is None:
+        return part.sum()
+    sizes = np.bincount(clusters.ravel())[clusters]
+    return (part / sizes).sum()
+
+
+def elevation_of_sun(ms, latitude, longitude):
+    """Degrees above the horizon, without refraction (the equations of NOAA's solar calculator)."""
+    century = (ms / DAY_MS + 2440587.5 - 2451545) / 36525
+    mean_longitude = math.radians((280.46646 + century * (36000.76983 + century * 0.0003032)) % 360)
+    anomaly = math.radians(357.52911 + century * (35999.05029 - 0.0001537 * century))
+    eccentricity = 0.016708634 - century * (0.000042037 + 0.0000001267 * century)
+    centre = (math.sin(anomaly) * (1.914602 - century * (0.004817 + 0.000014 * century)) + math.sin(2 * anomaly) * (0.019993 - 0.000101 * century)
+              + math.sin(3 * anomaly) * 0.000289)
+    node = math.radians(125.04 - 1934.136 * century)
+    apparent = mean_longitude + math.radians(centre - 0.00569 - 0.00478 * math.sin(node))
+    obliquity = math.radians(23.439291 - 0.0130042 * century + 0.00256 * math.cos(node))
+    declination = math.asin(math.sin(obliquity) * math.sin(apparent))
+    y = math.tan(obliquity / 2) ** 2
+    equation = 4 * math.degrees(y * math.sin(2 * mean_longitude) - 2 * eccentricity * math.sin(anomaly)
+                                + 4 * eccentricity * y * math.sin(anomaly) * math.cos(2 * mean_longitude)
+                                - 0.5 * y * y * math.sin(4 * mean_longitude) - 1.25 * eccentricity ** 2 * math.sin(2 * anomaly))
+    minutes = ms % DAY_MS / 60000 + equation + 4 * longitude
+    hour_angle = math.radians(minutes / 4 - 180)
+    latitude = math.radians(latitude)
+    return math.degrees(math.asin(math.sin(latitude) * math.sin(declination) + math.cos(latitude) * math.cos(declination) * math.cos(hour_angle)))
+
+
+class Judge:
+    """Decides day and night of samples in the order in which they are recorded."""
+
+    def __init__(self):
+        self.before = None
+
+    def night(self, rule, source, ms, brightness):
+        if rule["rule"] == "sun":
+            return elevation_of_sun(ms, *source["place"]) < -6
+        if rule["rule"] == "hours":
+            moment = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc)
+            minute = (ms // 60000 + world.standard_offset_minutes(source["zone"], moment.year)) % 1440
+            start, end = rule["from"], rule["to"]
+            return start <= minute < end if start <= end else minute >= start or minute < end
+        if rule["rule"] == "brightness":
+            if brightness < rule["night"]:
+                self.before = True
+            elif brightness > rule["day"]:
+                self.before = False
+            return self.before
+        return None
+
+
+class Oracle:
+    """`stored[db][source]` has the samples of each database, in the order in which they were recorded."""
+
+    def __init__(self, script, pixels, labels):
+        self.script, self.pixels, self.labels = script, pixels, labels
+        self.stored, self.judges, self.latest = {}, {}, {}
+        present = {s: [] for s in range(len(script["sources"]))}
+        for step in script["steps"]:
+            if step["do"] == "take":
+                present[step["source"]] += step["pictures"]
+            elif step["kill"] is None:  # the step after a kill does the rest
+                self.watch(step, present[step["source"]])
+
+    def watch(self, step, present):
+        """`mpm monitor` of a folder: pictures in the order of their times, each once."""
+        s = step["source"]
+        source = self.script["sources"][s]
+        samples = self.stored.setdefault(step["db"], {}).setdefault(s, [])
+        judge = self.judges.setdefault((step["db"], s), Judge())
+        order = sorted(present, key=lambda p: source["pictures"][p]["ms"])
+        if step["every"]:
+            kept, last = [], -math.inf
+            for p in order:
+                if source["pictures"][p]["ms"] - last >= 900 * step["every"]:
+                    kept.append(p)
+                    last = source["pictures"][p]["ms"]
+            order = kept
+        if step.get("recompute"):
+            samples.clear()
+            judge = self.judges[step["db"], s] = Judge()
+        known = {sample.picture for sample in samples}
+        new = [p for p in order if p not in known]
+        for p in new:
+            samples.append(self.measure(step, p, judge))
+        if new:
+            self.latest[step["db"], s] = step["model"], step["reduce"]
+
+    def valid_regions(self, step, ms):
+        regions = [] if step["regions"] is None else self.script["regions"][step["regions"]]
+        return [region for region in regions if region.get("from", -math.inf) <= ms < region.get("to", math.inf)]
+
+    def measure(self, step, p, judge):
+        s = step["source"]
+        source, picture, pixels = self.script["sources"][s], self.script["sources"][s]["pictures"][p], self.pixels[s, p]
+        labels, clusters, counts, classes = self.labels[s, p, step["model"], step["reduce"]]
+        sample = Sample(picture["ms"], picture["name"], s, p, (step["model"], step["reduce"]), counts, classes, flag=flag_of(pixels))
+        size = self.script["size"]
+        whole = np.ones(pixels.shape[:2], bool)
+        valid = self.valid_regions(step, picture["ms"])
+        for region in valid:
+            if region.get("ignore"):
+                whole &= ~pictures.mask_of(size, region)
+        masks = {"": whole, **{region["name"]: pictures.mask_of(size, region) & whole for region in valid if not region.get("ignore")}}
+        grid = clusters.shape if clusters is not None else self.grid(counts[0])
+        for name, mask in masks.items():
+            if not mask.any():
+                continue
+            sample.values[name] = {"tokens": tokens_in(mask, clusters, grid) if name else float(counts[-1]), **colours(pixels, mask)}
+            sample.areas[name] = {label: float((labels[mask] == index).mean()) for index, label in enumerate(classes)}
+        own = sample.values[""]
+        own["merged"] = 100 * (1 - counts[-1] / counts[0])
+        if sample.flag is not None:
+            own["saturated"] = 100 * float((pixels.max(axis=2) >= 250).mean())
+            own["flagged"] = float(bool(sample.flag))
+            own.update({name: float(sample.flag == bit) for bit, name in FLAGS.items()})
+        sample.night = judge.night(step["night"], source, sample.ms, own["brightness"])
+        return sample
+
+    def grid(self, tokens):
+        """Rows and columns of the tokens of a model that does not merge, as maps of the same models show them."""
+        return next((clusters.shape for _, clusters, counts, _ in self.labels.values() if clusters is not None and counts[0] == tokens), (4, tokens // 4))
+
+    def trust(self, db, s, exported):
+        """Takes what is not computed here from exported rows."""
+        for sample in self.stored[db][s]:
+            row = exported.get((sample.ms, sample.name), {})
+            for name in TRUSTED:
+                if (printed := row.get(("value", "", name))) and printed.value is not None:
+                    sample.values[""][name] = printed.value
+
+    # What reports print.
+
+    def last(self, db, s):
+        return max(sample.ms for sample in self.stored[db][s])
+
+    def span(self, db, s, days):
+        """The samples of the last `days` days of a source, or all: those that are newer than its last one less these days."""
+        samples = sorted(self.stored[db][s], key=lambda sample: sample.ms)
+        if days is None:
+            return samples
+        return [sample for sample in samples if sample.ms > self.last(db, s) - days * DAY_MS]
+
+    def latest_series(self, db, s, samples):
+        return [sample for sample in samples if sample.series == self.latest[db, s]]
+
+
+def mean(numbers):
+    numbers = [number for number in numbers if number is not None]
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def mean_of(samples, region, quantity):
+    """The mean of a quantity over samples, without flagged ones where it leaves them out."""
+    return mean([sample.values[region].get(quantity) for sample in samples
+                 if region in sample.values and (sample.counted or not region and quantity in OF_ALL_PICTURES)])
+
+
+def area_of(samples, region, label):
+    return mean([sample.areas[region].get(label) for sample in samples if region in sample.areas and sample.counted])
+
+
+def by_night(samples, night):
+    return [sample for sample in samples if sample.night is night]
+
+
+def judged(oracle, rule):
+    """The same stored samples, judged by another rule from the start, in the order of their times."""
+    result = copy.copy(oracle)
+    result.stored = {}
+    for db, sources in oracle.stored.items():
+        for s, samples in sources.items():
+            judge = Judge()
+            result.stored.setdefault(db, {})[s] = [
+                dataclasses.replace(sample, night=judge.night(rule, oracle.script["sources"][s], sample.ms, sample.values[""]["brightness"]))
+                for sample in sorted(samples, key=lambda sample: sample.ms)]
+    return result
+
+
+def report(oracle, db, s, days):
+    """{key: value} of `mpm report` about one source; mouths.py says where each key is printed."""
+    everything = oracle.span(db, s, days)
+    series = oracle.latest_series(db, s, everything)
+    counted = [sample for sample in series if sample.counted]
+    table = {("samples",): len(everything), ("to",): pictures.iso(oracle.last(db, s)), ("reduce",): oracle.latest[db, s][1],
+             ("quality", "left_out"): sum(not sample.counted for sample in everything),
+             ("quality", "pictures"): sum(sample.flag is not None for sample in everything)}
+    first = min(sample.ms for sample in oracle.stored[db][s])
+    table["from",] = pictures.iso(first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1))
+    for bit, name in FLAGS.items():
+        table["quality", name] = sum(sample.flag == bit for sample in everything)
+    regions = sorted({name for sample in series for name in sample.values})
+    for region in regions:
+        in_region = [sample for sample in series if region in sample.values]
+        table["samples of", region] = sum(sample.counted for sample in in_region)
+        for quantity in sorted({quantity for sample in in_region for quantity in sample.values[region]}):
+            table["mean", region, quantity] = mean_of(series, region, quantity)
+        for label in sorted({label for sample in in_region for label in sample.areas[region]}):
+            table["area", region, label, "all"] = area_of(series, region, label)
+    for label in sorted({label for sample in series for label in sample.classes}):
+        for part, night in ("day", False), ("night", True):
+            table["area", "", label, part] = area_of(by_night(series, night), "", label)
+    table["pooled", "samples"] = 0
+    # The counts of tokens by day and by night are those of whole hours: from the hour in which the span begins.
+    hours = counted
+    if days is not None:
+        begin = oracle.last(db, s) - round(days * DAY_MS) + 1
+        hours = [sample for sample in oracle.latest_series(db, s, oracle.span(db, s, None)) if sample.counted and sample.ms >= begin // 3600000 * 3600000]
+    known = [sample for sample in hours if sample.night is not None]
+    table["pooled", "samples"] = len(known)
+    table["pooled", "days"] = len({sample.ms // DAY_MS for sample in known})
+    for part, night in ("day", False), ("night", True):
+        tokens = [sample.counts[-1] for sample in by_night(known, night)]
+        table["tokens", part, "samples"] = len(tokens)
+        if tokens:
+            table.update({("tokens", part, "mean"): float(np.mean(tokens)), ("tokens", part, "median"): float(np.median(tokens)),
+                          ("tokens", part, "p90"): float(np.quantile(tokens, 0.9)), ("tokens", part, "min"): min(tokens), ("tokens", part, "max"): max(tokens)})
+    brightness = [sample.values[""]["brightness"] for sample in everything]
+    table["darkest",], table["brightest",] = min(brightness), max(brightness)
+    if table["tokens", "day", "samples"] and table["tokens", "night", "samples"]:
+        table["night - day",] = table["tokens", "night", "mean"] - table["tokens", "day", "mean"]
+    return table
+
+
+def rows(oracle, db, s):
+    """{(ms, picture): {key: value}} of each sample of a source, as exports print them."""
+    result = {}
+    for sample in oracle.stored[db][s]:
+        table = {("night",): sample.night, ("reduce",): sample.series[1], ("token_counts",): [float(count) for count in sample.counts]}
+        for region, values in sample.values.items():
+            table.update({("value", region, quantity): value for quantity, value in values.items()})
+            table.update({("area", region, label, "all"): share for label, share in sample.areas[region].items()})
+        result[sample.ms, sample.name] = table
+    return result
+
+
+def bucket(samples, quantity, label, region):
+    """{column: value} of /api/series over some samples: of a quantity, or of the area of a class in percent."""
+    def value(sample):
+        if region not in sample.values:
+            return None
+        if label is not None:
+            return 100 * sample.areas[region].get(label, 0) if sample.counted else None
+        return sample.values[region].get(quantity) if sample.counted or not region and quantity in OF_ALL_PICTURES else None
+
+    numbers = [(sample.night, value(sample)) for sample in samples]
+    numbers = [(night, number) for night, number in numbers if number is not None]
+    if not numbers:
+        return None
+    plain = [number for _, number in numbers]
+    return {"samples": len(plain), "mean": mean(plain), "min": min(plain), "max": max(plain),
+            "day": mean([number for night, number in numbers if night is False]), "night": mean([number for night, number in numbers if night is True])}
+
+
+def phenocam(oracle, db, s, region):
+    """{(file, row): {key: value}} of PhenoCam's files of one region (docs/phenocam.md). None where the sun is too near to the limit of 10 degrees."""
+    source = oracle.script["sources"][s]
+    samples = sorted((sample for sample in oracle.stored[db][s] if region in sample.values), key=lambda sample: sample.ms)
+    result, days = {}, {}
+    for sample in samples:
+        elevation = elevation_of_sun(sample.ms, *source["place"])
+        if abs(elevation - 10) < 0.2:
+            return None
+        values = sample.values[region]
+        clock = camera_clock(source, sample.ms)
+        result["roistats", sample.name, clock.strftime("%Y-%m-%d %H:%M:%S")] = {
+            ("phenocam", column): values[quantity] for column, quantity in
+            (("gcc", "gcc"), ("rcc", "rcc"), ("r_mean", "red"), ("r_std", "red_deviation"), ("g_mean", "green"), ("b_mean", "blue"))}
+        days.setdefault(clock.date(), [])
+        if elevation >= 10 and 100 <= values["red"] + values["green"] + values["blue"] <= 665 and sample.counted:
+            days[clock.date()].append((sample, elevation))
+    with_pictures = [date for date, counted in days.items() if counted]
+    span = (max(with_pictures) - min(with_pictures)).days + 1 if with_pictures else 0
+    for date in (min(with_pictures) + datetime.timedelta(days=day) for day in range(span)):
+        counted = days.get(date, [])
+        table = result["1day", date.isoformat()] = {("phenocam", "image_count"): len(counted)}
+        if counted:
+            green = [sample.values[region]["gcc"] for sample, _ in counted]
+            table.update({("phenocam", "gcc_mean"): np.mean(green), ("phenocam", "gcc_std"): np.std(green), ("phenocam", "gcc_50"): np.quantile(green, 0.5),
+                          ("phenocam", "gcc_75"): np.quantile(green, 0.75), ("phenocam", "gcc_90"): np.quantile(green, 0.9)})
+            table["phenocam", "r_mean"] = np.mean([sample.values[region]["red"] for sample, _ in counted])
+    return result
+
+
+def camera_clock(source, ms):
+    """What the clock of the camera shows: the standard time of its zone."""
+    moment = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc)
+    return moment.replace(tzinfo=None) + datetime.timedelta(minutes=world.standard_offset_minutes(source["zone"], moment.year))

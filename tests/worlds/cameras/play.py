@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the programs through the script of a world and keeps what they print."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import cv2
+
+from . import pictures
+
+MODELS = {"mask": "segmenter_mask_ts17.onnx", "linear": "segmenter_linear_ts12.onnx"}
+DATA = pathlib.Path(__file__).resolve().parent.parent.parent / "data"
+
+
+class Failed(Exception):
+    """A program ended as it must not. `kind` is the same for failures that look alike."""
+
+    def __init__(self, line, verb, message):
+        super().__init__(f"{line}\n  {message}")
+        self.kind = verb, re.sub(r"'[^']*'|\d+", "#", message)[:60]
+
+
+class Player:
+    """A world in a folder of its own. `lines` has each command line, for the report of a disagreement."""
+
+    def __init__(self, build, folder, script):
+        self.mpm = pathlib.Path(build).resolve() / "bin" / "mpm"
+        self.folder, self.script = pathlib.Path(folder), script
+        self.lines = []
+        zone = script["machine_zone"]
+        self.environment = {**os.environ, "TZ": zone, "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self.environment.pop("MPM_MODEL", None)
+
+    def run(self, *arguments, ok=(0,), kill_after=None):
+        """Standard output of `mpm ARGUMENTS`. With `kill_after`, it is killed once it has printed that many samples."""
+        command = [str(self.mpm), *(str(argument) for argument in arguments)]
+        self.lines.append(" ".join(self.quoted(part) for part in ["mpm", *command[1:]]) + (f"    # kill -9 after {kill_after} samples" if kill_after else ""))
+        if kill_after is None:
+            done = subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, timeout=120)
+            if done.returncode not in ok:
+                raise Failed(self.lines[-1], arguments[0], f"status {done.returncode}: {done.stderr.decode(errors='replace').strip()[-600:]}")
+            return done.stdout.decode()
+        with subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            samples = 0
+            for line in process.stdout:
+                samples += b'"unix_ms"' in line
+                if samples >= kill_after:
+                    process.kill()
+                    break
+        return ""
+
+    @staticmethod
+    def quoted(text):
+        return text if text.replace("/", "").replace(".", "").replace("-", "").replace("_", "").isalnum() else f"'{text}'"
+
+    def path_of(self, source, picture):
+        return self.folder / source["folder"] / picture["name"]
+
+    def names(self, sources):
+        """{name of a source in databases: its index}."""
+        return {str((self.folder / self.script["sources"][s]["folder"]).resolve()): s for s in sources}
+
+    def draw(self):
+        """Draws all pictures into the folder `all`, from which steps take them, and reads them back as the programs see them."""
+        mirrored = self.script.get("mirrored", False)
+        self.pixels = {}
+        for s, source in enumerate(self.script["sources"]):
+            store = self.folder / "all" / str(s)
+            store.mkdir(parents=True)
+            (self.folder / source["folder"]).mkdir(parents=True, exist_ok=True)
+            for p, picture in enumerate(source["pictures"]):
+                # A mirrored JPEG has other artefacts: mirrored worlds are PNG.
+                path = store / f"{p:03d}{pathlib.Path(picture['name']).suffix}"
+                quality = [cv2.IMWRITE_JPEG_QUALITY, 95]
+                cv2.imwrite(str(path), pictures.draw(self.script["size"], source["scene"], picture, mirrored), quality)
+                self.pixels[s, p] = cv2.imread(str(path))
+        for r, regions in enumerate(self.script["regions"]):
+            pictures.write_regions(self.folder / f"regions{r}.json", self.script["size"], regions)
+
+    def labels(self):
+        """(source, picture, model, reduce) -> (labels of the pixels, clusters of the tokens or None, token counts, class names).
+
+        `mpm run` is trusted here: the worlds check what becomes of its labels, not the net.
+        """
+        wanted = {(step["source"], step["model"], step["reduce"]) for step in self.script["steps"] if step["do"] == "watch"}
+        result = {}
+        for number, (s, model, reduce) in enumerate(sorted(wanted)):
+            out = self.folder / f"labels{number}"
+            text = self.run("run", f"all/{s}", "--model", DATA / MODELS[model], "--reduce", reduce, "--threads", 1, "--json", "--out", out, "--only", "labels", "--maps")
+            self.lines.pop()
+            for line in text.splitlines():
+                frame = json.loads(line)
+                maps = sorted(name for name in frame["outputs"] if "_map" in name)
+                clusters = cv2.imread(str(out / maps[-1]), cv2.IMREAD_UNCHANGED) if maps else None
+                labels = cv2.imread(str(out / f"{frame['name']}_labels.png"), cv2.IMREAD_UNCHANGED)
+                result[s, int(frame["name"]), model, reduce] = labels, clusters, frame["tokens"], list(frame["classes"])
+        return result
+
+    def options(self, step):
+        """The arguments of `mpm monitor` of one step."""
+        source = self.script["sources"][step["source"]]
+        arguments = ["--model", DATA / MODELS[step["model"]], "--reduce", step["reduce"], "--time-zone", source["zone"], "--threads", 1]
+        if step["every"]:
+            arguments += ["--every", step["every"]]
+        if source["place"]:
+            arguments += [f"--lat={source['place'][0]}", f"--lon={source['place'][1]}"]
+        night = step["night"]
+        arguments += ["--night", night["rule"]]
+        if night["rule"] == "hours":
+            arguments += ["--night-hours", "-".join(f"{minutes // 60:02d}:{minutes % 60:02d}" for minutes in (night["from"], night["to"]))]
+        elif night["rule"] == "brightness":
+            arguments += ["--night-brightness", night["night"], "--day-brightness", night["day"]]
+        arguments += ["--regions", "none" if step["regions"] is None else f"regions{step['regions']}.json"]
+        if step.get("recompute"):
+            arguments += ["--recompute", "all"]
+        if step.get("shard"):
+            arguments += ["--shard", step["shard"]]
+        if step.get("hide"):
+            arguments += ["--hide", step["hide"]]
+        return arguments
+
+    def play(self):
+        """Runs all steps. Returns the lines of `mpm monitor --json` of each one that was not killed."""
+        printed = []
+        for step in self.script["steps"]:
+            source = self.script["sources"][step["source"]]
+            if step["do"] == "take":
+                for p in step["pictures"]:
+                    picture = source["pictures"][p]
+                    shutil.copyfile(self.folder / "all" / str(step["source"]) / f"{p:03d}{pathlib.Path(picture['name']).suffix}", self.path_of(source, picture))
+                self.lines.append(f"# {source['folder']}/ gets " + ", ".join(source["pictures"][p]["name"] for p in step["pictures"]))
+                continue
+            text = self.run("monitor", source["folder"], "--db", step["db"], "--json", *self.options(step), kill_after=step["kill"])
+            if step["kill"] is None:
+                printed.append([json.loads(line) for line in text.splitlines()])
+        return printed
+
+
+class Server:
+    """`mpm serve` of some databases, to be asked by HTTP."""
+
+    def __init__(self, player, *databases):
+        command = [str(player.mpm), "serve", *databases, "--address", "127.0.0.1:0"]
+        player.lines.append(" ".join(["mpm", *command[1:]]))
+        self.process = subprocess.Popen(command, cwd=player.folder, env=player.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.address = self.process.stdout.readline().decode().strip()
+        if not self.address.startswith("http"):
+            raise Failed(player.lines[-1], "serve", self.process.stderr.read().decode())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate()
+
+    def get(self, path, **arguments):
+        """The text of an answer."""
+        url = self.address + path + ("?" + urllib.parse.urlencode(arguments) if arguments else "")
+        try:
+            with urllib.request.urlopen(url, timeout=30) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as error:
+            raise Failed(f"GET {url}", path, error.read().decode()) from None

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts in how many worlds each feature and each branch of a rule was reached."""
+
+
+def of_script(script):
+    result = set()
+    watches = [step for step in script["steps"] if step["do"] == "watch"]
+    result |= {f"night by {step['night']['rule']}" for step in watches}
+    result |= {"regions" for step in watches if step["regions"] is not None}
+    result |= {"killed" for step in watches if step["kill"] is not None}
+    result |= {"thinned" for step in watches if step["every"]}
+    result |= {"measured again" for step in watches if step.get("recompute")}
+    if len(script["sources"]) > 1:
+        result.add("two sources")
+        if len({step["db"] for step in watches}) == 1:
+            result.add("two sources in one database")
+    for index, source in enumerate(script["sources"]):
+        own = [step for step in watches if step["source"] == index]
+        if len({step["model"] for step in own}) > 1:
+            result.add("two models")
+        if len({step["reduce"] for step in own}) > 1:
+            result.add("two reductions")
+        taken = [p for step in script["steps"] if step["do"] == "take" and step["source"] == index for p in step["pictures"]]
+        if taken != sorted(taken):
+            result.add("older pictures later")
+        if source["zone"][0] not in "+-":
+            result.add("named zone")
+    for regions in script["regions"]:
+        result |= {"ignored region" for region in regions if region.get("ignore")}
+        result |= {"region with a date" for region in regions if "from" in region or "to" in region}
+        result |= {f"region as {region['form']}" for region in regions}
+    return result
+
+
+def of_oracle(oracle):
+    result = set()
+    for sources in oracle.stored.values():
+        for samples in sources.values():
+            result |= {f"flag {sample.flag}" for sample in samples}
+            result |= {f"night {sample.night}" for sample in samples}
+            if samples and not any(sample.counted for sample in samples):
+                result.add("all flagged")
+            if {sample.night for sample in samples} >= {True, False}:
+                result.add("day and night")
+    return result
+
+
+# How many of a hundred worlds reach it at least. Fewer, and a world checks less than it seems to.
+FLOORS = {"regions": 30, "ignored region": 10, "region with a date": 10, "region as mask": 5, "region as runs": 5, "night by sun": 5, "night by hours": 5,
+          "night by brightness": 15, "day and night": 15, "killed": 5, "thinned": 3, "measured again": 5, "two sources in one database": 8,
+          "two models": 5, "two reductions": 5, "older pictures later": 5, "named zone": 15, "flag None": 5, "flag 1": 10, "flag 2": 10, "flag 8": 10,
+          "all flagged": 2, "relation: hidden": 3, "relation: killed": 3, "relation: again": 1, "relation: at once": 3, "relation: in shards": 1,
+          "relation: mirrored": 1, "relation: sources in another order": 1}
+
+
+def missing(counts, worlds):
+    """A line for each feature that too few of `worlds` worlds reached. Says nothing of fewer than fifty."""
+    if worlds < 50:
+        return []
+    return [f"only {counts[name]} of {worlds} worlds reached '{name}', at least {floor} of 100 are meant" for name, floor in FLOORS.items()
+            if counts[name] * 100 < floor * worlds]

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Relations between two worlds that need no oracle: the second one differs in what must not change a number."""
+import copy
+import pathlib
+import shutil
+import tempfile
+
+from . import mouths
+from . import oracle
+from . import play
+
+
+def steps(script, do="watch"):
+    return [step for step in script["steps"] if step["do"] == do]
+
+
+def sources_in_another_order(script):
+    """The sources are watched one after the other, the last one first."""
+    if len(script["sources"]) < 2:
+        return None
+    return {**script, "steps": sorted(script["steps"], key=lambda step: -step["source"])}
+
+
+def hidden(script):
+    """Parts of the picture are blacked out in what leaves the watch; numbers are measured before."""
+    hide = {"name": "window", "rectangle": [2, 2, script["size"][0] // 2, script["size"][1] // 2], "form": "polygon"}
+    number = len(script["regions"])
+    return {**script, "regions": [*script["regions"], [hide]],
+            "steps": [{**step, "hide": f"regions{number}.json"} if step["do"] == "watch" else step for step in script["steps"]]}
+
+
+def again(script):
+    """All pictures are measured once more as they were."""
+    last = {(step["db"], step["source"]): step for step in steps(script)}
+    if any(step["every"] or step["kill"] is not None or changes(script, step) for step in last.values()):
+        return None
+    return {**script, "steps": script["steps"] + [{**step, "recompute": True} for step in last.values()]}
+
+
+def changes(script, step):
+    """Whether the source of a step was not always watched as in this step."""
+    options = {key: value for key, value in step.items() if key not in ("kill", "recompute")}
+    return any({key: value for key, value in other.items() if key not in ("kill", "recompute")} != options
+               for other in steps(script) if other["source"] == step["source"])
+
+
+def killed(script):
+    """Each run is killed after its first, third, ... sample and started again."""
+    result = []
+    for step in script["steps"]:
+        if step["do"] == "watch" and not step.get("recompute"):
+            result += [{**step, "kill": 1}, {**step, "kill": 3}]
+        result.append(step)
+    return {**script, "steps": result}
+
+
+def at_once(script):
+    """All pictures are there from the start."""
+    if any(changes(script, step) for step in steps(script)) or in_parts_out_of_order(script):
+        return None
+    return {**script, "steps": steps(script, "take") + steps(script)}
+
+
+def in_parts_out_of_order(script):
+    """Hysteresis goes on from the sample that was stored before, so there the order counts."""
+    for step in steps(script):
+        taken = [p for take in steps(script, "take") if take["source"] == step["source"] for p in take["pictures"]]
+        if step["night"]["rule"] == "brightness" and taken != sorted(taken):
+            return True
+    return False
+
+
+def mirrored(script):
+    """Pictures and regions are mirrored: the colours are the same."""
+    result = copy.deepcopy(script)
+    result["mirrored"] = True
+    width = script["size"][0]
+    if any(picture["name"].endswith(".jpg") for source in script["sources"] for picture in source["pictures"]):
+        return None  # a mirrored JPEG has other artefacts
+    for regions in result["regions"]:
+        for region in regions:
+            x0, y0, x1, y1 = region["rectangle"]
+            region["rectangle"] = [width - 1 - x1, y0, width - 1 - x0, y1]
+    return result
+
+
+def in_shards(script):
+    """Two machines measure a part each, into databases of their own that are reported together."""
+    if any(step["night"]["rule"] == "brightness" or step["every"] or step.get("recompute") or step["kill"] is not None for step in steps(script)):
+        return None
+    result = []
+    for step in script["steps"]:
+        if step["do"] == "take":
+            result.append(step)
+        else:
+            result += [{**step, "db": f"{step['db']}.{part}", "shard": f"{part}/2"} for part in (1, 2)]
+    return {**script, "steps": result}
+
+
+RELATIONS = {"sources in another order": sources_in_another_order, "hidden": hidden, "again": again, "killed": killed, "at once": at_once,
+             "mirrored": mirrored, "in shards": in_shards}
+
+
+def check(name, script, player, build, comparison):
+    """Plays the other world of a relation and compares the reports of both. Returns false where the relation says nothing of this world."""
+    other = RELATIONS[name](script)
+    if other is None:
+        return False
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="world"))
+    try:
+        second = play.Player(build, folder, other)
+        second.draw()
+        second.play()
+        for db in sorted({step["db"] for step in steps(script)}):
+            first = by_folder(mouths.json_report(player.run("report", db, "--json")))
+            databases = [f"{db}.1", f"{db}.2"] if name == "in shards" else [db]
+            both = by_folder(mouths.json_report(second.run("report", *databases, "--json")))
+            compare(f"{db} {name}", first, both, comparison, mirrored=name == "mirrored")
+            if name == "in shards":
+                merged = f"merged-{db}"
+                second.run("report", *databases, "--merge", merged)
+                compare(f"{db} {name}, merged", first, by_folder(mouths.json_report(second.run("report", merged, "--json"))), comparison)
+        player.lines += ["# the other world of the relation", *second.lines]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return True
+
+
+def by_folder(tables):
+    return {source.rpartition("/")[2]: table for source, table in tables.items()}
+
+
+def compare(where, first, second, comparison, mirrored=False):
+    comparison.names(where, "relation", second, first)
+    for source in first.keys() & second.keys():
+        # Two measurements of one time differ, and so do the labels of a mirrored picture.
+        same = lambda key: "inference_ms" not in key and not (mirrored and (key[0] in ("area", "tokens", "pooled", "night - day") or key[-1] in ("tokens", "merged")
+                                                                            or key[-1] in oracle.TRUSTED))
+        comparison.table(f"{where} {source}", "relation", {key: value for key, value in second[source].items() if same(key)},
+                         {key: value.value for key, value in first[source].items() if same(key)})

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the script of a world from a seed.
+
+A script is plain data (it survives JSON), so it can be printed, shrunk and replayed. It says which pictures each source has, which of
+them lie in its folder when, and how the programs are called:
+
+    {"size": [width, height], "machine_zone": name,
+     "sources": [{"folder": name, "zone": option, "scene": seed, "place": [lat, lon] or None, "pictures": [picture, ...]}, ...],
+     "regions": [[region, ...], ...],                   files of regions, named by their index
+     "steps": [{"do": "take", "source": 0, "pictures": [0, 1]},   copies these pictures into the folder
+               {"do": "watch", "source": 0, "db": "a.db", ...}],  runs `mpm monitor`
+     "ask": {"days": [2]}, "relation": name or None}
+
+A picture is {"name", "ms" (the time that its name says in the zone of the source), "level" (mean grey level), "kind", "seed"}.
+"""
+import datetime
+import random
+import zoneinfo
+
+ZONES = ["+00:00", "+05:45", "-03:30", "+01:00", "-11:00", "+13:00", "Europe/Paris", "America/St_Johns", "Australia/Lord_Howe"]
+FOLDERS = [("yard", "yard2"), ("yard", "Yard"), ("ya_d", "yard"), ("cam", "cam-again"), ("a%", "ab"), ("east", "east side"), ("n", "n.n")]
+REDUCTIONS = ["mpm:blocks=1", "mpm:blocks=2", "mpm:blocks=1,2", "none", "gradual:blocks=0,1:count=4", "tome:count=3"]
+SIZES = [(96, 72), (96, 72), (128, 96), (80, 64), (64, 48)]
+FORMS = ["%Y-%m-%d_%H-%M-%S", "%Y%m%d_%H%M%S", "site_%Y_%m_%d_%H%M%S", "IMG_%Y%m%d_%H%M%S", "%Y-%m-%dT%H:%M:%SZ", "unix"]
+NIGHT_BRIGHTNESS, DAY_BRIGHTNESS = 50, 80
+RELATIONS = ["sources in another order", "hidden", "again", "killed", "at once", "mirrored", "in shards"]
+
+
+def standard_offset_minutes(zone, year):
+    """Minutes that the standard time of `zone` is ahead of UTC: +05:45 or a name."""
+    if zone[0] in "+-":
+        hours, minutes = zone[1:].split(":")
+        return (1 if zone[0] == "+" else -1) * (int(hours) * 60 + int(minutes))
+    for month in 1, 7, 4, 10:
+        moment = datetime.datetime(year, month, 1, 12, tzinfo=zoneinfo.ZoneInfo(zone))
+        if not moment.dst():
+            return int(moment.utcoffset().total_seconds() // 60)
+    raise ValueError(zone)
+
+
+def name_of(ms, zone, form):
+    """The name without its ending of a picture taken at `ms` by a camera whose clock shows the standard time of `zone`."""
+    if form == "unix":
+        return str(ms // 1000)
+    moment = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc)
+    if not form.endswith("Z"):
+        moment += datetime.timedelta(minutes=standard_offset_minutes(zone, moment.year))
+    return moment.strftime(form)
+
+
+def times(random_, count):
+    """Moments of `count` pictures: steady, with gaps, in bursts, or one a day."""
+    start = int(datetime.datetime(2021, 1, 1, tzinfo=datetime.timezone.utc).timestamp()) + random_.randrange(4 * 365 * 24) * 3600
+    step = random_.choice([1, 20, 60, 600, 1800, 3600, 7200, 14400, 86400])
+    result = [start]
+    for _ in range(count - 1):
+        pause = step
+        if random_.random() < 0.08:
+            pause *= random_.choice([4, 7, 30])
+        result.append(result[-1] + pause)
+    return [second * 1000 for second in result]
+
+
+def pictures(random_, zone, count):
+    form = random_.choice(FORMS)
+    flaws = random_.choice([0, 0, 0.1, 0.3, 1 if random_.random() < 0.15 else 0.1])
+    result = []
+    for ms in times(random_, count):
+        kind = "dark" if random_.random() < flaws / 3 else "white" if random_.random() < flaws / 3 else "flat" if random_.random() < flaws / 3 else "scene"
+        if flaws == 1 and kind == "scene":
+            kind = "dark"
+        level = random_.choice([30, 38, 62, 68, 115, 130]) if result else random_.choice([35, 120])
+        ending = random_.choice([".png", ".png", ".jpg"])
+        result.append({"name": name_of(ms, zone, form) + ending, "ms": ms, "kind": kind, "level": level, "seed": random_.randrange(1 << 30)})
+    return result
+
+
+def regions(random_, size, pictures_):
+    """A file of regions: rectangles, as polygons, masks or run lengths; two of one name with dates, and an ignored one."""
+    width, height = size
+    result = []
+
+    def rectangle():
+        x, y = random_.randrange(width - 12), random_.randrange(height - 12)
+        return [x, y, random_.randrange(x + 6, width), random_.randrange(y + 6, height)]
+
+    for name in random_.sample(["tree", "tree 2", "lake", "Tree", "DB_1000"], random_.randint(1, 3)):
+        form = random_.choice(["polygon", "mask", "runs"])
+        if random_.random() < 0.4:
+            # A date in whole seconds, on, before or after a picture.
+            date = random_.choice(pictures_)["ms"] + random_.choice([0, 1000, -1000])
+            result.append({"name": name, "rectangle": rectangle(), "form": form, "to": date})
+            if random_.random() < 0.7:
+                result.append({"name": name, "rectangle": rectangle(), "form": form, "from": date})
+        else:
+            result.append({"name": name, "rectangle": rectangle(), "form": form})
+    if random_.random() < 0.5:
+        top = random_.randrange(height // 2)
+        result.append({"name": "stamp", "rectangle": [0, top, width - 1, top + random_.randrange(2, 9)], "form": "polygon", "ignore": True})
+    return result
+
+
+def night_rule(random_, place):
+    choice = random_.choice(["none", "hours", "brightness", "brightness", "sun"])
+    if choice == "sun" and place:
+        return {"rule": "sun"}
+    if choice == "hours":
+        return {"rule": "hours", "from": random_.choice([18 * 60, 21 * 60 + 30, 0]), "to": random_.choice([6 * 60, 7 * 60 + 15])}
+    if choice == "brightness":
+        return {"rule": "brightness", "night": NIGHT_BRIGHTNESS, "day": DAY_BRIGHTNESS}
+    return {"rule": "none"}
+
+
+def make(seed):
+    """The script of world number `seed`."""
+    random_ = random.Random(seed)
+    size = random_.choice(SIZES)
+    script = {"seed": seed, "size": list(size), "machine_zone": random_.choice(["UTC", "Asia/Kathmandu", "America/New_York"]),
+              "sources": [], "regions": [], "steps": [], "ask": {}, "relation": None}
+    folders = random_.choice(FOLDERS)
+    for index in range(random_.choice([1, 1, 2])):
+        zone = random_.choice(ZONES)
+        place = random_.choice([None, [48, 11], [-33.9, 18.4], [69.6, 18.9], [0, -78.5]])
+        script["sources"].append({"folder": folders[index], "zone": zone, "scene": random_.randrange(1 << 30), "place": place,
+                                  "pictures": pictures(random_, zone, random_.randint(4, 26))})
+    for index, source in enumerate(script["sources"]):
+        script["steps"] += steps_of(random_, script, index, source)
+    if len(script["sources"]) == 2 and random_.random() < 0.5:
+        # The sources take turns; the order within each stays.
+        queues = [[step for step in script["steps"] if step["source"] == index] for index in range(2)]
+        script["steps"] = []
+        while any(queues):
+            script["steps"].append(random_.choice([queue for queue in queues if queue]).pop(0))
+    span = max(source["pictures"][-1]["ms"] - source["pictures"][0]["ms"] for source in script["sources"]) / 86400000
+    # Parts of 1024 of a day are whole milliseconds.
+    script["ask"] = {"days": [max(2, int(span * 1024 * random_.uniform(0.2, 0.9))) / 1024]}
+    if random_.random() < 0.5:
+        script["ask"]["rule"] = {"rule": "brightness", "night": NIGHT_BRIGHTNESS, "day": DAY_BRIGHTNESS}
+    if random_.random() < 0.5:
+        script["relation"] = random_.choice(RELATIONS)
+    return script
+
+
+def steps_of(random_, script, index, source):
+    """The steps of one source: pictures come in one to three parts, and each part is watched."""
+    count = len(source["pictures"])
+    parts = sorted(random_.sample(range(1, count), min(count - 1, random_.choice([0, 0, 1, 2]))))
+    parts = [list(range(a, b)) for a, b in zip([0, *parts], [*parts, count])]
+    night = night_rule(random_, source["place"])
+    # Hysteresis goes on from the sample that was stored before, so with it pictures come in order.
+    if len(parts) > 1 and night["rule"] != "brightness" and random_.random() < 0.4:
+        random_.shuffle(parts)
+    options = {"db": random_.choice(["a.db", "a.db", "a.db", "b.db"]), "model": random_.choice(["mask", "linear"]),
+               "reduce": random_.choice(REDUCTIONS), "night": night, "regions": None, "every": 0, "kill": None}
+    if random_.random() < 0.6:
+        options["regions"] = len(script["regions"])
+        script["regions"].append(regions(random_, script["size"], source["pictures"]))
+    if len(parts) == 1 and random_.random() < 0.2:
+        options["every"] = random_.choice([60, 600, 3600, 86400])
+    changes = random_.random() < 0.35
+    steps = []
+    for part in parts:
+        steps.append({"do": "take", "source": index, "pictures": part})
+        if steps[1:] and changes:
+            options = {**options, random_.choice(["model", "reduce"]): None}
+            options["model"] = options["model"] or random_.choice(["mask", "linear"])
+            options["reduce"] = options["reduce"] or random_.choice(REDUCTIONS)
+        if random_.random() < 0.15:
+            steps.append({"do": "watch", "source": index, **options, "kill": random_.randrange(1, 9)})
+        steps.append({"do": "watch", "source": index, **options})
+    if random_.random() < 0.15:
+        again = {**options, "recompute": True, "every": 0}
+        if not options["every"]:
+            if random_.random() < 0.5:
+                again["model"], again["reduce"] = random_.choice(["mask", "linear"]), random_.choice(REDUCTIONS)
+            steps.append({"do": "watch", "source": index, **again})
+    return steps
