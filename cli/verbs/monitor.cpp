@@ -175,6 +175,7 @@ int measureArchiveAgain(const SessionOptions& session, const WatchOptions& watch
   });
   progress.reset();
   if (!again) return kInterrupted;
+  writer.setPrivacy(watch.source.name(), watch.privacy.json());
   writer.replaceSamples(again->database);
   if (!writer.flush()) throw Error(writer.status().problem);
   const std::int64_t unread = again->pictures - again->samples;

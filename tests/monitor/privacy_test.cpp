@@ -128,10 +128,13 @@ TEST(Privacy, BlacksOutRegionsThatFollowTheView) {
   EXPECT_NEAR(bright, 3 * (64 * 48 - 100), 64);
   InferenceResult result = roadOf({64, 48}, 0);
   const cv::Mat labels = result.estimate.labels;
+  result.compared.emplace().estimate.labels = labels.clone();
   result.estimate.depth = cv::Mat(48, 64, CV_32F, cv::Scalar::all(3));
   privacy.hide(result, {});
   EXPECT_EQ(cv::countNonZero(result.estimate.labels == 255), 100) << "nor do overlays show what was there";
   EXPECT_EQ(cv::countNonZero(result.estimate.depth != 3), 100);
+  EXPECT_EQ(cv::countNonZero(result.compared->estimate.labels == 255), 100) << "nor does a comparison";
+  EXPECT_EQ(cv::countNonZero(result.hidden), 100);
   EXPECT_EQ(cv::countNonZero(labels == 255), 0) << "those of the Estimator stay";
   Privacy({.blurred = {"dog"}}).hide(result, {});
   EXPECT_TRUE(result.estimate.depth.empty()) << "it would show persons, too";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/recorder.h"
 
+#include "monitor/privacy.h"
 #include "monitor/results.h"
 #include "support/pictures.h"
 #include "support/throws_with.h"
@@ -132,6 +133,66 @@ TEST_F(RecorderTest, AViewThatMovesIsAnEvent) {
   EXPECT_THAT(events[0].message, HasSubstr("the camera was moved a little: what it shows moved 4 px right and 2 px d"));
   EXPECT_THAT(reader.sessions(1), SizeIs(1)) << "regions move along";
   EXPECT_FALSE(allSamples(reader).front().motion) << "the view is not known yet";
+}
+
+// What `hide` and `blur` cover leaves no trace in the stored reference, also where it stands still for days.
+TEST_F(RecorderTest, TheStoredViewKnowsNothingOfWhatMustNotBeSeen) {
+  const PrivacyOptions options{.hidden = {regionNamed("window")}, .blurred = {"car"}};
+  const cv::Rect window(0, 0, 34, 30), car(150, 60, 40, 30);  // the region was drawn on a picture of 64 x 48
+  const auto learned = [&](const PrivacyOptions& hidden, int seed) {
+    const std::string path = folder_ / std::to_string(seed) + hidden.json().substr(0, 1) + ".db";
+    InferenceResult result = resultAt(0);
+    result.frame.image = sceneOf(160, 240);
+    result.estimate.labels = cv::Mat::zeros(160, 240, CV_8U);
+    result.estimate.labels(car).setTo(1);
+    for (const cv::Rect& part : {window, car})
+      mpm::test::noisePicture(part.height, part.width, seed).copyTo(result.frame.image(part));
+    StoreWriter store(path);
+    Privacy privacy(hidden);
+    Recorder recorder({.source = "camera 0",
+                       .every_s = 60,
+                       .privacy = hidden.json(),
+                       .hidden = [&](const auto& of, const ViewMotion& place) { return privacy.hiddenIn(of, place); }},
+                      &store);
+    for (int minute = 0; minute < 12; ++minute) {
+      result.frame.time = kNoon + minute * kMinuteMs;
+      result.frame.steady = minute * kMinuteMs;
+      recorder.add(result, 0);
+    }
+    store.flush();
+    EXPECT_EQ(StoreReader(path).privacy("camera 0"), hidden.json());
+    return StoreReader(path).view("camera 0").value().edges;
+  };
+  EXPECT_GT(cv::norm(learned(options, 1)), 0);
+  EXPECT_EQ(cv::norm(learned(options, 1), learned(options, 2), cv::NORM_INF), 0);
+  EXPECT_GT(cv::norm(learned({}, 1), learned({}, 2), cv::NORM_INF), 0) << "without privacy it is there";
+}
+
+TEST_F(RecorderTest, AnotherPrivacyBeginsToLearnAnew) {
+  const PrivacyOptions options{.hidden = {regionNamed("window")}};
+  InferenceResult result = resultAt(0);
+  result.frame.image = sceneOf(160, 240);
+  StoreWriter store(path_);
+  Recorder recorder({.source = "camera 0", .every_s = 60}, &store);
+  const auto add = [&] {
+    result.frame.time += kMinuteMs;
+    result.frame.steady += kMinuteMs;
+    return recorder.add(result, 0)->motion.has_value();
+  };
+  const auto view = [&] {
+    store.flush();
+    return StoreReader(path_).view("camera 0").value();
+  };
+  for (int i = 0; i < 12; ++i) add();
+  EXPECT_TRUE(add());
+  recorder.setPrivacy("");
+  EXPECT_TRUE(add()) << "it is the same";
+  EXPECT_EQ(view().pictures, 10);
+  recorder.setPrivacy(options.json());
+  EXPECT_EQ(view().pictures, 0);
+  EXPECT_TRUE(view().edges.empty());
+  EXPECT_FALSE(add());
+  EXPECT_EQ(view().pictures, 1);
 }
 
 TEST_F(RecorderTest, KnowsTheViewOfAnEarlierWatch) {

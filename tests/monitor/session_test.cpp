@@ -388,14 +388,44 @@ TEST_F(SessionTest, WhatIsHiddenIsHiddenAtOnceAndFollowsTheView) {
   ASSERT_TRUE(eventually([&] { return pictures > 20; }));
   const CapturedFrame unseen = *session.lastFrame();
   EXPECT_FALSE(black(session.shown(unseen).image, 40));
+  const std::string source = session.source();
   WatchOptions rules;
   rules.privacy.hidden = {{.name = "left", .size = {240, 160}, .polygons = {{{0, 0}, {80, 0}, {80, 159}, {0, 159}}}}};
   session.setRules(rules);
+  EXPECT_TRUE(eventually([&] { return StoreReader(database_).privacy(source) == rules.privacy.json(); }));
   EXPECT_TRUE(black(session.shown(unseen).image, 40));
   EXPECT_FALSE(black(session.shown(unseen).image, 84));
   EXPECT_FALSE(followed);
+  const int before = pictures;
+  ASSERT_TRUE(eventually([&] { return pictures > before + 20; })) << "the view is learned anew";
   *moved = true;
   EXPECT_TRUE(eventually([&] { return followed.load(); }));
+}
+
+// A view that an earlier watch learned, of which less was hidden, does not count any more.
+TEST_F(SessionTest, APrivacyThatChangedBetweenTwoRunsForgetsTheView) {
+  const std::string source = watch().source.name();
+  {
+    StoreWriter writer(database_);
+    writer.beginSession(session(source));
+    writer.append(sampleAt(kNoon - kDayMs), ViewReference{.size = {96, 48},
+                                                          .pictures = 48,
+                                                          .learned = kNoon - kDayMs,
+                                                          .motion = {.right = 2},
+                                                          .edges = cv::Mat(160, 320, CV_16SC2, cv::Scalar(7, 9))});
+  }
+  make();
+  WatchOptions hiding = watch();
+  hiding.privacy.blurred = {"class_1"};
+  session_->open(hiding);
+  ASSERT_TRUE(eventually([&] { return samples_.size() > 3; }));
+  EXPECT_EQ(samples_.all().front().place.right, 2) << "regions stay where they are";
+  const StoreReader reader = stored();
+  EXPECT_EQ(reader.privacy(source), hiding.privacy.json());
+  const auto view = reader.view(source);
+  ASSERT_TRUE(view);
+  EXPECT_LE(view->pictures, 1);
+  EXPECT_EQ(view->motion.right, 2);
 }
 
 TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {

@@ -201,7 +201,8 @@ TEST_F(SnapshotWriterTest, ARecordingHasEveryFrameAndItsSource) {
 TEST_F(SnapshotWriterTest, APictureHasItsMergeMapWhereThatIsWantedAndTokensWereMerged) {
   InferenceResult merged = result(kNoon);
   merged.frame.image.colRange(0, 4).setTo(cv::Scalar::all(200));
-  merged.estimate.labels.row(0).setTo(255);  // hidden
+  merged.hidden = cv::Mat::zeros(8, 8, CV_8U);
+  merged.hidden.row(0).setTo(255);
   merged.estimate.grid = {2, 2};
   merged.estimate.cluster_of_token = {{0, 1, 2, 3}, {0, 0, 1, 2}};
   Writing writing({.folder = folder_.path(), .merge_maps = true});

@@ -24,6 +24,49 @@ using MergeDatabases = InFolder;
 using ReplaceSamples = InFolder;
 using Store = InFolder;
 
+// Also from pages that nothing uses any more, and from the log, while the writer goes on.
+TEST_F(Store, AnotherPrivacyDeletesWhatWasLearnedOfTheView) {
+  const auto viewOf = [](int pictures, const std::string& pattern) {
+    cv::Mat edges(200, 320, CV_16SC2);
+    for (std::size_t i = 0; i < edges.total() * edges.elemSize(); ++i)
+      edges.ptr<char>()[i] = pattern[i % pattern.size()];
+    return ViewReference{
+        .size = {64, 48}, .pictures = pictures, .learned = kNoon, .motion = {.right = 3}, .edges = edges};
+  };
+  const auto holds = [&](const std::string& pattern) {
+    for (const char* ending : {"", "-wal"})
+      if (fs::exists(path_ + ending) && readFile(path_ + ending).find(pattern + pattern) != std::string::npos)
+        return true;
+    return false;
+  };
+  RunningWriter writer(path_);
+  const auto pictures = [&] {
+    EXPECT_TRUE(writer.flush());
+    const auto view = StoreReader(path_).view("camera 0");
+    EXPECT_TRUE(view && view->motion.right == 3 && view->edges.empty() == (view->pictures == 0));
+    return view ? view->pictures : -1;
+  };
+  writer.append(sampleAt(kNoon), viewOf(10, "first board"));
+  EXPECT_EQ(pictures(), 10);
+  writer.append(sampleAt(kNoon + 1), viewOf(11, "second board"));
+  writer.setPrivacy("camera 0", "");
+  writer.setPrivacy("camera 1", "{}");
+  EXPECT_EQ(pictures(), 11) << "nothing else must be hidden there";
+  EXPECT_TRUE(holds("second board"));
+  writer.setPrivacy("camera 0", R"({"hide":[],"blur":["car"]})");
+  EXPECT_EQ(pictures(), 0);
+  EXPECT_FALSE(holds("first board"));
+  EXPECT_FALSE(holds("second board"));
+  EXPECT_EQ(StoreReader(path_).privacy("camera 0"), R"({"hide":[],"blur":["car"]})");
+  EXPECT_EQ(StoreReader(path_).privacy("camera 2"), "");
+  writer.append(sampleAt(kNoon + 2), viewOf(1, "third board"));
+  writer.setPrivacy("camera 0", R"({"hide":[],"blur":["car"]})");
+  EXPECT_EQ(pictures(), 1) << "as before";
+  writer.setPrivacy("camera 0", "");
+  EXPECT_EQ(pictures(), 0);
+  EXPECT_FALSE(holds("third board"));
+}
+
 TEST_F(Store, GivesBackWhatWasPutIn) {
   FrameFacts facts{.dropped = 7, .rows = 0.125, .agreement = 98.75};
   facts.quality = {.sharpness = 41.5, .contrast = 12.25, .saturated = 0.125, .flags = kBlurred};
@@ -513,6 +556,25 @@ TEST_F(Store, APictureOfAnArchiveIsStoredOnce) {
   const SessionRecord session = reader.sessions(1).at(0);
   EXPECT_EQ(session.started, kNoon);
   EXPECT_EQ(session.ended, kNoon + kDayMs);
+}
+
+TEST_F(MergeDatabases, PartsHideTheSame) {
+  const auto part = [&](const std::string& name, const std::string& privacy) {
+    StoreWriter writer(folder_ / name);
+    writer.setPrivacy("archive", privacy);
+    writer.beginSession(session("archive"), kNoon);
+    Sample sample = sampleAt(kNoon);
+    sample.picture = name;
+    writer.append(sample);
+    return folder_ / name;
+  };
+  const std::string hides = R"({"hide":[],"blur":["car"]})";
+  const std::string one = part("1", hides), other = part("2", hides), plain = part("3", "");
+  mergeDatabases({one, other}, folder_ / "all");
+  EXPECT_EQ(StoreReader(folder_ / "all").privacy("archive"), hides);
+  for (const auto& parts : {std::vector{one, plain}, {plain, one}})
+    EXPECT_MPM_ERROR(mergeDatabases(parts, folder_ / "both"), "hides other parts of 'archive'");
+  EXPECT_FALSE(fs::exists(folder_ / "both"));
 }
 
 TEST_F(MergeDatabases, PartsWithTheirRegionsBecomeOne) {

@@ -9,6 +9,7 @@
 
 #include "monitor/moving_camera.h"
 #include "monitor/statistics/region_meter.h"
+#include "support/pictures.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -132,6 +133,72 @@ TEST(ViewWatch, DawnIsNoMove) {
   MovingCamera camera("seed=7&start=2026-04-02T03:30&step=240", kSize);
   Watched watched;
   EXPECT_EQ(watched.watch(camera, 60).after, -1);
+}
+
+// The reference is stored: nothing in it depends on a pixel that must not be seen, and the rest tells how the view moved.
+TEST(ViewWatch, LearnsNothingOfWhatIsHidden) {
+  for (const cv::Size size : {cv::Size(640, 480), cv::Size(320, 240), cv::Size(210, 150)}) {
+    SCOPED_TRACE(::testing::Message() << size);
+    const double unit = size.width / 320.;
+    const vision::Region board{.name = "board",
+                               .size = {320, 240},
+                               .polygons = {{{100, 60}, {219, 60}, {219, 159}, {100, 159}}}};
+    cv::Mat scene;
+    cv::GaussianBlur(mpm::test::noisePicture(2 * size.height, 2 * size.width, 5), scene, {}, 3 * unit);
+    // A view of the scene, with something else on the board.
+    const auto view = [&](int seed, const ViewMotion& motion) {
+      cv::Mat there = scene.clone(), picture;
+      const cv::Rect rest({size.width / 2, size.height / 2}, size);
+      mpm::test::noisePicture(size.height, size.width, seed).copyTo(there(rest), vision::maskOf(board, size));
+      cv::warpAffine(there, picture, matrixOf(motion, there.size()), there.size(), cv::INTER_LINEAR);
+      return picture(rest).clone();
+    };
+    std::vector<cv::Mat> learned;
+    for (const int seed : {1, 2}) {
+      ViewWatch watch;
+      UnixMs time = 0;
+      const auto add = [&](const ViewMotion& motion) {
+        const cv::Mat picture = view(seed, motion);
+        return watch.add(picture, time += kHourMs, false,
+                         [&](const ViewMotion& place) { return movedMask(board, size, place); });
+      };
+      for (int i = 0; i < 30; ++i) add({.right = (i % 3 - 1) * unit, .down = (i % 2) * unit});
+      learned.push_back(watch.takeLearned().value().edges);
+      EXPECT_GT(cv::norm(learned.back()), 0);
+      ASSERT_TRUE(watch.motion());
+      EXPECT_LT(distance(*watch.motion(), {.right = unit, .down = unit}, size), 0.5 * unit);
+      const ViewMotion far{.right = 12 * unit, .down = -8 * unit};
+      ViewChange change = ViewChange::kNone;
+      for (int i = 0; i < 6; ++i) change = std::max(change, add(far));
+      EXPECT_EQ(change, ViewChange::kSmall);
+      EXPECT_LT(distance(watch.place(), far, size), unit);
+    }
+    EXPECT_EQ(cv::norm(learned[0], learned[1], cv::NORM_INF), 0) << "two boards, one reference";
+  }
+}
+
+TEST(ViewWatch, LearnsNothingOfAPictureThatIsHiddenAsAWhole) {
+  MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
+  ViewWatch view;
+  for (int i = 0; i < 12; ++i)
+    view.add(camera.next().image, i * kBetween, false,
+             [](const ViewMotion&) { return cv::Mat(kSize, CV_8U, cv::Scalar(255)); });
+  EXPECT_FALSE(view.takeLearned());
+}
+
+TEST(ViewWatch, WhatItForgetsLeavesTheViewInPlace) {
+  MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
+  Watched watched;
+  ASSERT_EQ(watched.watch(camera, 12).after, -1);
+  camera.motion = {.right = 12, .down = -6};
+  ASSERT_EQ(watched.watch(camera, 12).change, ViewChange::kSmall);
+  const ViewMotion place = watched.view.place();
+  watched.view.forget();
+  EXPECT_FALSE(watched.view.takeLearned());
+  EXPECT_LT(distance(watched.view.place(), place, kSize), 1);
+  EXPECT_EQ(watched.watch(camera, 14).after, -1) << "it learns anew";
+  EXPECT_TRUE(watched.view.motion());
+  EXPECT_LT(distance(watched.view.place(), camera.motion, kSize), 2) << "regions stay where they are";
 }
 
 TEST(ViewWatch, APictureWithoutEdgesIsNoMove) {

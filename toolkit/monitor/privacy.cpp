@@ -37,6 +37,14 @@ cv::Mat blurred(const cv::Mat& image) {
   return result;
 }
 
+// Says nothing of the pixels of a mask.
+void hideIn(Estimate& estimate, const cv::Mat& mask) {
+  for (const auto& [map, nothing] : {std::pair(&estimate.labels, double{kHiddenLabel}),
+                                     {&estimate.ids, 0.0},
+                                     {&estimate.depth, double{estimate.depth_range.min}}})
+    if (map->size() == mask.size()) *map = map->clone().setTo(nothing, mask);
+}
+
 }  // namespace
 
 std::string PrivacyOptions::text() const {
@@ -45,6 +53,13 @@ std::string PrivacyOptions::text() const {
   const std::string blur = text.empty() ? " blur " : " and blur ";
   for (const std::string& name : blurred) text += (&name == &blurred.front() ? blur : ", ") + visibleText(name);
   return "pictures" + text;
+}
+
+std::string PrivacyOptions::json() const {
+  if (!on()) return "";
+  Json json = {{"hide", Json::array()}, {"blur", blurred}};
+  for (const vision::Region& region : hidden) json["hide"].push_back(vision::toJson(region));
+  return toLine(json);
 }
 
 Privacy::Privacy(PrivacyOptions options) : options_(std::move(options)) { vision::check(options_.hidden); }
@@ -66,36 +81,52 @@ cv::Mat Privacy::where(const cv::Mat& labels, const std::vector<int>& classes, c
   return result;
 }
 
-void Privacy::hide(InferenceResult& result, const ViewMotion& place,
-                   const std::function<void(const std::string&)>& report) {
-  Estimate& estimate = result.estimate;
-  cv::Mat image = result.frame.image.clone();
-  const auto blurAll = [&] {
-    image = blurred(image);
-    estimate.depth.release();
-  };
+Privacy::Parts Privacy::partsOf(const InferenceResult& result, const ViewMotion& place) {
+  Parts parts;
+  const cv::Size size = result.frame.image.size();
+  const cv::Mat& labels = result.estimate.labels;
   if (!options_.blurred.empty()) {
-    const auto classes = estimate.labels.empty() ? std::vector<int>() : indicesOf(options_.blurred, *result.model);
+    const auto classes = labels.empty() ? std::vector<int>() : indicesOf(options_.blurred, *result.model);
     // By the time of the pictures, which may be hours apart or come faster than they were taken.
-    if (classes.empty())
-      blurAll();
-    else if (const cv::Mat mask = where(estimate.labels, classes, image.size(), static_cast<double>(result.frame.time));
-             cv::countNonZero(mask) > 0)
-      blurred(image).copyTo(image, mask);
+    if (!classes.empty()) parts.blurred = where(labels, classes, size, static_cast<double>(result.frame.time));
+    parts.whole = classes.empty();
   }
   for (const vision::Region& region : options_.hidden) try {
       if (!region.validAt(result.frame.time)) continue;
-      const cv::Mat mask = movedMask(region, image.size(), place);
-      image.setTo(cv::Scalar::all(0), mask);
-      for (const auto& [map, nothing] : {std::pair(&estimate.labels, double{kHiddenLabel}),
-                                         {&estimate.ids, 0.0},
-                                         {&estimate.depth, double{estimate.depth_range.min}}})
-        if (map->size() == image.size()) *map = map->clone().setTo(nothing, mask);
+      const cv::Mat mask = movedMask(region, size, place);
+      parts.black = parts.black.empty() ? mask : parts.black | mask;
     } catch (const Error& error) {
-      blurAll();
-      if (report && !std::exchange(told_, true)) report(std::string("whole pictures are blurred: ") + error.what());
+      parts.whole = true;
+      parts.problem = std::string("whole pictures are blurred: ") + error.what();
     }
+  return parts;
+}
+
+cv::Mat Privacy::hiddenIn(const InferenceResult& result, const ViewMotion& place) {
+  const Parts parts = partsOf(result, place);
+  cv::Mat hidden(result.frame.image.size(), CV_8U, cv::Scalar::all(parts.whole ? 255 : 0));
+  for (const cv::Mat& part : {parts.black, parts.blurred})
+    if (!part.empty()) hidden |= part;
+  return hidden;
+}
+
+void Privacy::hide(InferenceResult& result, const ViewMotion& place,
+                   const std::function<void(const std::string&)>& report) {
+  const Parts parts = partsOf(result, place);
+  Estimate& estimate = result.estimate;
+  cv::Mat image = parts.whole ? blurred(result.frame.image) : result.frame.image.clone();
+  if (parts.whole) estimate.depth.release();
+  if (!parts.whole && !parts.blurred.empty() && cv::countNonZero(parts.blurred) > 0)
+    blurred(image).copyTo(image, parts.blurred);
+  if (!parts.black.empty()) {
+    image.setTo(cv::Scalar::all(0), parts.black);
+    hideIn(estimate, parts.black);
+    if (result.compared) hideIn(result.compared->estimate, parts.black);
+  }
+  if (parts.whole && result.compared) result.compared->estimate.depth.release();
+  if (!parts.problem.empty() && report && !std::exchange(told_, true)) report(parts.problem);
   result.frame.image = image;
+  result.hidden = parts.black;
 }
 
 }  // namespace mpm::monitor

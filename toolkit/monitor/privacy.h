@@ -21,6 +21,9 @@ struct PrivacyOptions {
 
   bool on() const { return !hidden.empty() || !blurred.empty(); }
   std::string text() const;  ///< "pictures hide window and blur car, person"
+  /// {"hide": [regions], "blur": [classes]} in one line, as a database holds it with its source; "" if it is not on().
+  /// Options of one text hide the same.
+  std::string json() const;
 };
 
 /// Hides parts of the pictures of one source, one after the other. Not thread-safe.
@@ -36,7 +39,16 @@ class Privacy {
   void hide(InferenceResult& result, const ViewMotion& place,
             const std::function<void(const std::string& problem)>& report = {});
 
+  /// The pixels that hide() changes in the picture of a result: CV_8U of its size, 255 there.
+  cv::Mat hiddenIn(const InferenceResult& result, const ViewMotion& place);
+
  private:
+  struct Parts {
+    cv::Mat black, blurred;  // CV_8U of the size of the picture, 255 there; empty: nowhere
+    bool whole = false;      // the whole picture is blurred, as what has to be cannot be told
+    std::string problem;     // why, where a region is the cause
+  };
+  Parts partsOf(const InferenceResult& result, const ViewMotion& place);
   cv::Mat where(const cv::Mat& labels, const std::vector<int>& classes, cv::Size picture, double now);
 
   PrivacyOptions options_;

@@ -78,6 +78,12 @@ Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<vo
       quality_(options_.quality.pictures),
       states_(options_.states) {
   if (!(options_.every_s >= 0)) throw Error("the time between samples must not be negative");
+  if (store_) store_->setPrivacy(options_.source, options_.privacy);
+}
+
+HiddenAt Recorder::hiddenIn(const InferenceResult& result) const {
+  if (options_.privacy.empty() || !options_.hidden) return {};
+  return [&](const ViewMotion& place) { return options_.hidden(result, place); };
 }
 
 std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t dropped) {
@@ -87,7 +93,8 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     const std::lock_guard lock(mutex_);
     if (!open_) return std::nullopt;
     const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
-    const ViewChange change = view_.add(result.frame.image, result.frame.time, !result.frame.file.empty());
+    const ViewChange change =
+        view_.add(result.frame.image, result.frame.time, !result.frame.file.empty(), hiddenIn(result));
     if (change != ViewChange::kNone) events.push_back(moved(view_.moved(), change, result.frame.time));
     if (change == ViewChange::kLarge) session_ = -1;
     const bool fresh = result.session != session_;
@@ -141,7 +148,7 @@ Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts,
   sample.picture = std::filesystem::path(result.frame.file).filename().string();
   sample.night = night_;
   sample.token_counts = facts.token_counts;
-  sample.place = result.repeated ? view_.placeOf(result.frame.image) : view_.place();
+  sample.place = result.repeated ? view_.placeOf(result.frame.image, hiddenIn(result)) : view_.place();
   try {
     regions_.measure(sample, facts, result.frame.image, result.estimate.labels, result.estimate);
   } catch (const Error& error) {
@@ -155,6 +162,13 @@ Sample Recorder::measure(const InferenceResult& result) {
   std::vector<Event> events;  // the next sample meets the same problem
   const std::lock_guard lock(mutex_);
   return measure(result, factsOf(result), events);
+}
+
+void Recorder::setPrivacy(const std::string& privacy) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(options_.privacy, privacy) == privacy) return;
+  view_.forget();
+  if (store_) store_->setPrivacy(options_.source, privacy);
 }
 
 void Recorder::setView(ViewReference view) {

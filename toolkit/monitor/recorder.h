@@ -31,6 +31,10 @@ struct RecorderOptions {
   AlarmOptions alarms{};
   QualityOptions quality{};
   StateOptions states{};
+  /// What must not be seen, PrivacyOptions::json(), and where it lies in the picture of a result (ViewWatch). Called
+  /// within add() and measure().
+  std::string privacy{};
+  std::function<cv::Mat(const InferenceResult& result, const ViewMotion& place)> hidden{};
 };
 
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
@@ -50,6 +54,8 @@ class Recorder {
   /// nothing while add() measures a large picture, so that a window does not wait for that.
   void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
 
+  /// Replaces RecorderOptions::privacy; another one lets go of what was learned of the view, also of what is stored.
+  void setPrivacy(const std::string& privacy);
   /// Sets the view that the source had at an earlier watch; ignored after the first frame.
   void setView(ViewReference view);
   /// Goes on where an earlier watch ended: alarms that rang ring on, states and the quality of pictures count on, and
@@ -71,6 +77,7 @@ class Recorder {
 
  private:
   Sample measure(const InferenceResult& result, const FrameFacts& facts, std::vector<Event>& events);
+  HiddenAt hiddenIn(const InferenceResult& result) const;
   void post(const std::vector<Event>& events);
   std::optional<Event> heartbeat(UnixMs time, std::int64_t steady);
   std::optional<Event> lookAtDisk(UnixMs time, std::int64_t steady);

@@ -12,6 +12,7 @@
 #include "monitor/daily_summary.h"
 #include "monitor/event_command.h"
 #include "monitor/recorder.h"
+#include "monitor/statistics/view_watch.h"
 #include "mpm/error.hpp"
 #include "vision/pictures/pictures.h"
 
@@ -37,6 +38,33 @@ struct StoredPictures {
   }
 };
 
+// What must not be seen of one source. Thread-safe.
+class Hiding {
+ public:
+  explicit Hiding(const PrivacyOptions& options) { set(options); }
+
+  void set(const PrivacyOptions& options) {
+    const std::lock_guard lock(mutex_);
+    privacy_.reset();
+    if (options.on()) privacy_.emplace(options);
+  }
+  // `place`: where the view is now; null: where it was last.
+  void hide(InferenceResult& result, const ViewMotion* place, const std::function<void(const std::string&)>& report) {
+    const std::lock_guard lock(mutex_);
+    if (place) place_ = *place;
+    if (privacy_) privacy_->hide(result, place_, report);
+  }
+  cv::Mat hiddenIn(const InferenceResult& result, const ViewMotion& place) {
+    const std::lock_guard lock(mutex_);
+    return privacy_ ? privacy_->hiddenIn(result, place) : cv::Mat();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<Privacy> privacy_;
+  ViewMotion place_;  // of the last sample
+};
+
 // One source, from open() to close().
 struct OpenSource {
   std::string source;    // without credentials
@@ -44,9 +72,7 @@ struct OpenSource {
   bool counted = false;  // all its frames are to be samples
   std::shared_ptr<const StoredPictures> before;
   std::shared_ptr<Recorder> recorder;
-  std::mutex hiding{};
-  std::optional<Privacy> privacy{};  // guarded by `hiding`, as is the place of the last sample
-  ViewMotion place{};
+  std::shared_ptr<Hiding> hiding;
   std::atomic<std::int64_t> samples = 0;
   std::int64_t opened = steadyNow();
   std::optional<DailySummary> summary{};  // of the writer's thread
@@ -76,11 +102,13 @@ void readStored(const std::string& database, const std::string& source, StoredPi
 }
 
 // Gives the recorder what an earlier watch of the source left: its view, its regions, and where its rules stood.
+// `privacy`: what must not be seen of it now. A view that was learned with more on show does not count.
 void recall(const std::string& database, const std::string& source, const std::weak_ptr<Recorder>& recorder,
-            UnixMs now) {
+            const std::string& privacy, UnixMs now) {
   constexpr int kSamples = 5000;  // an hour and more of samples each second
   readSource(database, source, [&](const StoreReader& store, const SourceRecord& record) {
     auto view = store.view(source);
+    if (view && store.privacy(source) != privacy) view = withoutEdges(std::move(*view));
     const auto regions = currentRegions(store, source);
     const auto samples = store.lastSamples(record.id, kSamples, now + 1);
     const auto still = recorder.lock();
@@ -174,12 +202,9 @@ struct Session::Impl {
 
   // `place`: where the view is now; null: where it was last.
   void hide(InferenceResult& result, OpenSource& of, const ViewMotion* place = nullptr) {
-    const std::lock_guard lock(of.hiding);
-    if (place) of.place = *place;
-    if (of.privacy)
-      of.privacy->hide(result, of.place, [this](const std::string& problem) {
-        post({options.now(), EventKind::kSource, Severity::kWarning, problem});
-      });
+    of.hiding->hide(result, place, [this](const std::string& problem) {
+      post({options.now(), EventKind::kSource, Severity::kWarning, problem});
+    });
   }
 
   Sample measure(const InferenceResult& result) const {
@@ -276,6 +301,7 @@ void Session::open(const WatchOptions& options) {
   capture.source.chosen = options.chosen;
   const bool archive = options.archive && vision::isArchive(options.source, *options.archive);
   StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
+  const auto hiding = std::make_shared<Hiding>(options.privacy);
   const auto recorder =
       std::make_shared<Recorder>(RecorderOptions{.source = name,
                                                  .every_s = options.every_s,
@@ -285,7 +311,9 @@ void Session::open(const WatchOptions& options) {
                                                  .night = options.night,
                                                  .alarms = options.alarms,
                                                  .quality = options.quality,
-                                                 .states = options.states},
+                                                 .states = options.states,
+                                                 .privacy = options.privacy.json(),
+                                                 .hidden = std::bind_front(&Hiding::hiddenIn, hiding)},
                                  store, [this](const Event& event) { impl_->report(event); });
   const auto before = std::make_shared<StoredPictures>();
   // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs in recall(),
@@ -293,7 +321,7 @@ void Session::open(const WatchOptions& options) {
   SourceFactory factory = [options, name, archive, before, stored = store != nullptr,
                            asked = std::make_shared<std::atomic_flag>(), database = impl_->options.database,
                            weak = std::weak_ptr(recorder), now = impl_->options.now](vision::SourceOptions how) {
-    if (stored && !asked->test_and_set()) recall(database, name, weak, now());
+    if (stored && !asked->test_and_set()) recall(database, name, weak, options.privacy.json(), now());
     if (options.resume_demo) {
       how.frame_step_s = options.every_s;
       readSource(database, name, [&](const StoreReader&, const SourceRecord& record) {
@@ -319,11 +347,11 @@ void Session::open(const WatchOptions& options) {
                      .counted = every_frame,
                      .before = before,
                      .recorder = recorder,
+                     .hiding = hiding,
                      .capture = CaptureThread(std::move(factory), capture, impl_->frames,
                                               [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (options.summary_hour && !archive) watch->summary.emplace(*options.summary_hour);
   if (store) store->setSource(name);
-  if (options.privacy.on()) watch->privacy.emplace(options.privacy);
   if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setFeatures(!options.states.heads.empty());
   impl_->worker->setStream(watch->stream, options.samples_only && !every_frame ? options.every_s : 0);
@@ -398,11 +426,8 @@ std::string Session::model() const {
 void Session::setRules(const WatchOptions& rules) {
   if (!impl_->watch) return;
   impl_->watch->recorder->setRules(rules.night, rules.alarms, rules.quality, impl_->options.now());
-  const std::lock_guard lock(impl_->watch->hiding);
-  if (rules.privacy.on())
-    impl_->watch->privacy.emplace(rules.privacy);
-  else
-    impl_->watch->privacy.reset();
+  impl_->watch->hiding->set(rules.privacy);
+  impl_->watch->recorder->setPrivacy(rules.privacy.json());
 }
 
 void Session::setRegions(const std::vector<vision::Region>& regions) {

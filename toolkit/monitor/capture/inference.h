@@ -57,6 +57,7 @@ struct InferenceResult {
   Reuse reuse;                             ///< what was asked of it
   int session = 0;                         ///< grows when another model or reduction takes over
   std::optional<ComparedResult> compared;  ///< while setCompare() asks for it
+  cv::Mat hidden{};  ///< the pixels that Privacy made black: CV_8U of the size of the frame, 255 there; empty: none
   bool repeated = false;                   ///< of repeat(): the frame had a result before, and is no new sample
 };
 

@@ -212,6 +212,22 @@ constexpr int kChecks = 5;           // in a row that must find the same
 constexpr double kMoved = 0.01;      // of the width
 constexpr double kUnit = 1. / 4096;  // of ViewReference::edges
 
+// The pixels of a small picture that hidden pixels count in: through the resizing, the Gaussian filter and Sobel's, and
+// where the view sways by less than what moves the regions.
+cv::Mat reachOf(const cv::Mat& hidden, cv::Size small) {
+  constexpr int kCounts = 5 + static_cast<int>(kMoved * kWidth);
+  cv::Mat near, result;
+  cv::dilate(hidden, near, cv::Mat::ones(3, 3, CV_8U));
+  near.convertTo(near, CV_32F);
+  cv::resize(near, result, small, 0, 0, cv::INTER_AREA);
+  cv::dilate(result > 0, result, cv::Mat::ones(2 * kCounts + 1, 2 * kCounts + 1, CV_8U));
+  return result;
+}
+
+bool isAll(const cv::Mat& hidden) {
+  return !hidden.empty() && cv::countNonZero(hidden) == static_cast<int>(hidden.total());
+}
+
 }  // namespace
 
 cv::Matx23d matrixOf(const ViewMotion& motion, cv::Size size) {
@@ -270,7 +286,7 @@ std::string toText(const ViewMotion& motion) {
   return text.empty() ? "moved by less than a pixel" : text;
 }
 
-cv::Mat edgeDirections(const cv::Mat& image) {
+cv::Mat edgeDirections(const cv::Mat& image, const cv::Mat& hidden) {
   cv::Mat grey, small, dx, dy;
   const int height = std::max(kRows * 8, cvRound(static_cast<double>(kWidth) * image.rows / image.cols));
   cv::cvtColor(image, grey, cv::COLOR_BGR2GRAY);
@@ -281,6 +297,11 @@ cv::Mat edgeDirections(const cv::Mat& image) {
   cv::Sobel(small, dy, CV_32F, 0, 1);
   // The angle is doubled, so that a dark edge on light and a light one on dark are the same. Divided by the mean
   // strength around, so that shade and night count as much as light.
+  if (!hidden.empty()) {
+    const cv::Mat near = reachOf(hidden, small.size());
+    dx.setTo(0, near);
+    dy.setTo(0, near);
+  }
   cv::Mat strength, around;
   cv::magnitude(dx, dy, strength);
   cv::boxFilter(strength.mul(strength), around, CV_32F, {31, 31});
@@ -305,18 +326,31 @@ std::optional<ViewMotion> estimateMotion(const cv::Mat& reference, const cv::Mat
   return scaled(found->motion, scale);
 }
 
+ViewReference withoutEdges(ViewReference reference) {
+  return {.size = reference.size, .motion = reference.motion};
+}
+
 void ViewWatch::start(ViewReference reference) {
   if (!last_) reference_ = std::move(reference);
 }
 
-ViewChange ViewWatch::add(const cv::Mat& image, UnixMs time, bool every) {
+void ViewWatch::forget() {
+  reference_ = withoutEdges(reference_);
+  in_a_row_ = 0;
+  learned_ = false;
+}
+
+ViewChange ViewWatch::add(const cv::Mat& image, UnixMs time, bool every, const HiddenAt& hidden) {
   if (image.empty() || (!every && last_ && std::abs(time - *last_) < kStepMs)) return ViewChange::kNone;
   last_ = time;
   const cv::Size size = image.size();
-  const cv::Mat edges = edgeDirections(image);
-  if (reference_.size != size || reference_.edges.size() != edges.size()) reference_ = {.size = size};
+  if (reference_.size != size) reference_ = {.size = size};
   const ViewMotion guess = place();
+  const cv::Mat hidden_there = hidden ? hidden(guess) : cv::Mat();
+  cv::Mat edges = edgeDirections(image, hidden_there);
+  if (reference_.edges.size() != edges.size()) reference_ = withoutEdges(reference_);
   motion_.reset();
+  if (isAll(hidden_there)) return ViewChange::kNone;
   if (reference_.pictures >= kFirst) {
     motion_ = motionOf(edges, guess);
     const double moved = kMoved * size.width;
@@ -336,6 +370,7 @@ ViewChange ViewWatch::add(const cv::Mat& image, UnixMs time, bool every) {
     }
     if (in_a_row_ > 0 || (time >= reference_.learned && time - reference_.learned < kLearnMs)) return ViewChange::kNone;
   }
+  if (hidden && distance(place(), guess, size) > 0) edges = edgeDirections(image, hidden(place()));
   learn(edges, time);
   return ViewChange::kNone;
 }
@@ -346,9 +381,10 @@ std::optional<ViewMotion> ViewWatch::motionOf(const cv::Mat& edges, const ViewMo
   return estimateMotion(before, edges, guess, reference_.size);
 }
 
-ViewMotion ViewWatch::placeOf(const cv::Mat& image) const {
+ViewMotion ViewWatch::placeOf(const cv::Mat& image, const HiddenAt& hidden) const {
   if (reference_.pictures < kFirst || image.size() != reference_.size) return place();
-  return motionOf(edgeDirections(image), place()).value_or(reference_.motion);
+  const cv::Mat edges = edgeDirections(image, hidden ? hidden(place()) : cv::Mat());
+  return motionOf(edges, place()).value_or(reference_.motion);
 }
 
 // Moved back by the motion that holds, not by that of this picture: small errors would add up over a year.

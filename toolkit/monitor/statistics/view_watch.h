@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <opencv2/core.hpp>
 #include <optional>
 #include <string>
@@ -29,8 +30,9 @@ std::string toText(const ViewMotion& motion);
 
 /// Directions of the edges of a picture, CV_32FC2, 320 px wide. Their strength counts little and which side is the
 /// lighter one does not, so light, weather and night change few of them. `image`: CV_8UC3, at least 32 px high and
-/// wide.
-cv::Mat edgeDirections(const cv::Mat& image);
+/// wide. `hidden`: pixels that count nowhere in the result, CV_8U of the size of the image and not 0 there, or empty:
+/// there and nearby are no edges.
+cv::Mat edgeDirections(const cv::Mat& image, const cv::Mat& hidden = {});
 
 /// Estimates how `edges` moved since `reference`. Both are edgeDirections() of pictures of one size, or averages of
 /// them; `size` is that of the pictures. Tries `guess` first, then shifts up to a quarter of the width with turns up to
@@ -47,10 +49,18 @@ enum class ViewChange {
   kLarge,  ///< more: the view that the camera has now becomes the reference
 };
 
+/// The pixels of a picture that must not be seen, where the view has moved to this place: CV_8U of its size, 255 there;
+/// empty: none.
+using HiddenAt = std::function<cv::Mat(const ViewMotion& place)>;
+
+/// A reference without what was learned of pictures: only how far the view has moved, so that regions stay in place.
+ViewReference withoutEdges(ViewReference reference);
+
 /// Follows the view of a fixed camera. The reference is an average of pictures: ten to begin with, then one an hour, of
 /// the last two days. Every picture that it looks at is registered to the reference. A view that moved by 1 % of the
 /// width or more has changed for good once five pictures in a row agree, pictures that are not sure left out. A picture
-/// that is not sure is learned as if it had not moved, so that a new view is known after some days. Not thread-safe.
+/// that is not sure is learned as if it had not moved, so that a new view is known after some days. What must not be
+/// seen is not looked at: the reference is stored. Not thread-safe.
 class ViewWatch {
  public:
   /// Goes on with what an earlier watch of the camera learned. Ignored once add() was called.
@@ -58,14 +68,16 @@ class ViewWatch {
 
   /// `time`: of the picture. Pictures within half a minute of the last one are not looked at, unless `every`. Takes
   /// about 8 ms where it looks, 40 ms where it is not sure.
-  ViewChange add(const cv::Mat& image, UnixMs time, bool every);
+  ViewChange add(const cv::Mat& image, UnixMs time, bool every, const HiddenAt& hidden = {});
+  /// Begins to learn anew, with the view where it is: something else must not be seen from now on.
+  void forget();
 
   /// Motion of the last picture that was looked at; nullopt: not sure, or the reference is not learned yet.
   const std::optional<ViewMotion>& motion() const { return motion_; }
   /// motion(), or where the view was when it last changed for good.
   ViewMotion place() const { return motion_.value_or(reference_.motion); }
   /// The place() of a picture that is not one of the series, which is not learned.
-  ViewMotion placeOf(const cv::Mat& image) const;
+  ViewMotion placeOf(const cv::Mat& image, const HiddenAt& hidden = {}) const;
   /// Since the reference, of the view that changed last.
   const ViewMotion& moved() const { return moved_; }
   /// The reference if it has changed since the last call.

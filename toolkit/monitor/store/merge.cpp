@@ -40,6 +40,21 @@ void withPart(Database& database, const std::string& part, Work work) {
   database.execute("DETACH part");
 }
 
+// The column of a part, which an older program may have written.
+std::string privacyOf(const Database& database) {
+  return nullUnless(columnsOf(database, "source", "part"), "privacy");
+}
+
+// What is in the whole was learned with other parts of the picture on show, or its pictures hide less.
+void refuseOtherPrivacy(const Database& database, const std::string& part) {
+  Statement other = database.prepare("SELECT m.name FROM (SELECT name, " + privacyOf(database) +
+                                     " FROM part.source) p JOIN main.source m USING(name)"
+                                     " WHERE coalesce(p.privacy, '') <> coalesce(m.privacy, '') LIMIT 1");
+  if (other.step())
+    throw Error("'" + part + "' hides other parts of '" + visibleText(other.text(0)) +
+                "' than another database does: run 'mpm monitor --recompute all' with one --hide and --blur");
+}
+
 void refuseTwice(const Database& database, const std::string& part) {
   Statement twice = database.prepare(
       "SELECT p.picture, p.time_ms FROM part.sample p JOIN part.source s ON s.id = p.source JOIN main.source m ON "
@@ -53,8 +68,9 @@ void refuseTwice(const Database& database, const std::string& part) {
 }
 
 void copyAll(Database& database) {
+  database.execute("INSERT INTO main.source(name, archive, privacy) SELECT name, archive, " + privacyOf(database) +
+                   " FROM part.source WHERE true ON CONFLICT DO NOTHING");
   database.execute(
-      "INSERT INTO main.source(name, archive) SELECT name, archive FROM part.source WHERE true ON CONFLICT DO NOTHING;"
       "CREATE TEMP TABLE place AS SELECT p.id AS part, m.id AS whole FROM part.source p"
       " JOIN main.source m USING(name)");
   const std::string source = "(SELECT whole FROM place WHERE part = source)";
@@ -107,7 +123,9 @@ void removeReplaced(Database& database) {
   for (const char* table : {"event", "state_change"})  // the time of a picture is on them
     remove(std::string(table) + " WHERE EXISTS (SELECT 1 FROM span WHERE span.source = " + table + ".source AND " +
            table + ".time_ms BETWEEN first AND last)");
+  database.execute("PRAGMA secure_delete = ON");  // other parts of the picture may have been on show
   remove("view_reference WHERE source IN (SELECT source FROM span)");
+  database.execute("PRAGMA secure_delete = OFF");
 }
 
 // Sums up the samples that touched sessions still have: all of them, because nothing of an archive is forgotten.
@@ -147,6 +165,7 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
     for (const std::string& part : parts) try {
         withPart(database, part, [&] {
           refuseTwice(database, part);
+          refuseOtherPrivacy(database, part);
           copyAll(database);
         });
       } catch (const SqliteError& error) {  // which names the whole

@@ -95,12 +95,13 @@ bool hasTables(const Database& database, const std::string& path) {
 
 // A new quantity is a new column, and unknown in the samples that are there.
 void addColumns(Database& database) {
-  const auto add = [&](const std::string& table, const std::string& column) {
+  const auto add = [&](const std::string& table, const std::string& column, const char* type = "REAL") {
     if (std::ranges::count(columnsOf(database, table), column) == 0)
-      database.execute("ALTER TABLE " + table + " ADD COLUMN " + column + " REAL");
+      database.execute("ALTER TABLE " + table + " ADD COLUMN " + column + " " + type);
   };
   for (const Quantity& one : quantities()) add("region_sample", one.key);
   add("session", "time_zone");
+  add("source", "privacy", "TEXT");  // what must not be seen of it, as JSON; NULL and '': nothing
 }
 
 void makeTables(Database& database, const std::string& path) {

@@ -123,8 +123,7 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
   for (const auto& [ending, picture] : files.pictures) vision::writePicture(stem + ending, picture);
   if (merge_map && !result.estimate.cluster_of_token.empty()) {
     cv::Mat merged = vision::mergePicture(result.frame.image, result.estimate);
-    const cv::Mat& labels = result.estimate.labels;
-    if (labels.size() == merged.size()) merged.setTo(cv::Scalar::all(0), labels == kHiddenLabel);
+    if (!result.hidden.empty()) merged.setTo(cv::Scalar::all(0), result.hidden);
     vision::writePicture(stem + vision::EstimateFiles::kMerge, merged);
   }
   for (const auto& [ending, text] : files.texts) writeFileAtomically(stem + ending, text);

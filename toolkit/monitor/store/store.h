@@ -48,7 +48,7 @@ struct SessionRecord : SessionInfo {
 /// The view of a source while its camera has not moved, as ViewWatch learns it.
 struct ViewReference {
   cv::Size size;        ///< of the pictures, px
-  int pictures = 0;     ///< that were averaged
+  int pictures = 0;     ///< that were averaged; 0: `edges` is empty
   UnixMs learned = 0;   ///< time of the last of them
   ViewMotion motion{};  ///< of the pictures since the view last changed for good
   cv::Mat edges{};      ///< CV_16SC2: edgeDirections() times 4096
@@ -134,6 +134,10 @@ class StoreWriter {
   /// The regions of this source from now on: RegionSample::region of samples that follow counts among them. One
   /// that changed is a new one, and stored samples keep the old one. Ends no session.
   void setRegions(const std::string& source, const std::vector<vision::Region>& regions);
+  /// What must not be seen of this source from now on (PrivacyOptions::json()). Another text than the stored one deletes
+  /// what was learned of its view until now, also from the pages of the file that nothing uses any more; how far the
+  /// view has moved stays. Ends no session.
+  void setPrivacy(const std::string& source, const std::string& json);
   /// Takes the samples of another database in place of those of the same pictures, as replaceSamples() in schema.h;
   /// removes that database. The session ends before, and one like it begins behind.
   void replaceSamples(const std::string& fresh);
@@ -225,6 +229,8 @@ class StoreReader {
 
   /// The view of the source with this name; nullopt: not stored.
   std::optional<ViewReference> view(const std::string& source) const;
+  /// What must not be seen of it, PrivacyOptions::json(); "": nothing, or it is not stored.
+  std::string privacy(const std::string& source) const;
 
   /// The regions that the source with this name has, or had, by id; none where it is not stored.
   std::vector<RegionRecord> regions(const std::string& source) const;

@@ -375,12 +375,19 @@ std::optional<ViewReference> StoreReader::view(const std::string& source) const 
   int rows = 0;
   row.read(view.size.width, view.size.height, view.pictures, view.learned, view.motion.right, view.motion.down,
            view.motion.turn, view.motion.zoom, rows);
+  if (view.pictures == 0) return view;
   const std::string_view bytes = row.blob(9);
   const int columns = rows > 0 ? static_cast<int>(bytes.size() / 4) / rows : 0;
   if (columns < 1 || bytes.size() != std::size_t{4} * rows * columns) return std::nullopt;
   view.edges = cv::Mat(rows, columns, CV_16SC2);
   std::copy(bytes.begin(), bytes.end(), view.edges.ptr<char>());
   return view;
+}
+
+std::string StoreReader::privacy(const std::string& source) const {
+  const std::string column = nullUnless(columnsOf(impl_->database, "source"), "privacy");
+  Statement row = impl_->database.prepare("SELECT " + column + " FROM source WHERE name = ?");
+  return row.bind(source).step() ? std::string(row.text(0)) : "";
 }
 
 std::vector<RegionRecord> StoreReader::regions(const std::string& source) const {

@@ -45,6 +45,9 @@ struct SetRegions {
   std::string source;
   std::vector<vision::Region> regions;
 };
+struct SetPrivacy {
+  std::string source, json;
+};
 struct ReplaceSamples {
   std::string fresh;
 };
@@ -53,7 +56,8 @@ struct ForgetSent {
   std::int64_t number;
 };
 using Operation =
-    std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, ReplaceSamples, ForgetSent>;
+    std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy, ReplaceSamples,
+                 ForgetSent>;
 
 // Where samples and events go: known once the session's row is written.
 struct Target {
@@ -116,6 +120,7 @@ class Connection {
       if (sqlite3_changes(database_.handle()) > 0) dropped_ = channel;
     }
     transaction.commit();
+    if (std::exchange(deleted_, false)) wipe();
     return target;
   }
   // The last commit put messages into the outbox; and a channel of which the oldest had to go, or "".
@@ -229,6 +234,28 @@ class Connection {
     }
   }
 
+  void write(const SetPrivacy& set, Target&, AggregateUpdate&) {
+    const std::string other = " FROM source WHERE name = ?1 AND coalesce(privacy, '') <> ?2";
+    if (!set.json.empty()) (void)idOf(set.source);
+    if (database_.integer("SELECT count(*)" + other, set.source, set.json) == 0) return;
+    database_.execute("PRAGMA secure_delete = ON");  // zeros in place of what is deleted
+    database_.run("UPDATE view_reference SET pictures = 0, learned_ms = 0, rows = 0, edges = x'' WHERE source ="
+                  " (SELECT id" + other + ")", set.source, set.json);
+    database_.execute("PRAGMA secure_delete = OFF");
+    database_.run("UPDATE source SET privacy = ?2 WHERE name = ?1", set.source, set.json);
+    deleted_ = true;
+  }
+
+  // Earlier references are in pages that are free by now, and in the log. A reader that is in the way keeps the log as
+  // it is until the next change.
+  void wipe() {
+    try {
+      database_.execute("PRAGMA incremental_vacuum");
+      database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch (const SqliteError&) {  // what was to be stored is; the next commit meets the same trouble
+    }
+  }
+
   void write(const BeginSession& begin, Target& target, AggregateUpdate&) {
     end(begin.time, target);
     const SessionInfo& info = begin.info;
@@ -300,6 +327,7 @@ class Connection {
   std::optional<FileIdentity> identity_;
   HeldFile file_;  // O_PATH: closing another descriptor of the file would let go of SQLite's locks on it
   bool knows_target_ = false;
+  bool deleted_ = false;  // something that must not be seen
   Statement insert_sample_, insert_region_, insert_state_, insert_change_, insert_event_, insert_message_;
 };
 
@@ -325,6 +353,7 @@ struct StoreWriter::Impl {
   std::deque<Operation> queue;
   Operation context = SetSource{};  // the last that began a session or named a source
   std::optional<SetRegions> regions;
+  std::optional<SetPrivacy> privacy;
   std::size_t samples_queued = 0;
   std::int64_t enqueued = 0, done = 0;               // operations; `done` counts those given up as well
   std::size_t in_hand = 0;                           // samples of the attempt that is under way
@@ -355,6 +384,7 @@ struct StoreWriter::Impl {
     if (std::holds_alternative<BeginSession>(operation) || std::holds_alternative<SetSource>(operation))
       context = operation;
     if (const auto* set = std::get_if<SetRegions>(&operation)) regions = *set;
+    if (const auto* set = std::get_if<SetPrivacy>(&operation)) privacy = *set;
     // A view takes the place of the one before. Of what was sent through a channel the largest number counts.
     const auto* sent = std::get_if<ForgetSent>(&operation);
     if (const bool view = std::holds_alternative<ViewReference>(operation); view || sent)
@@ -617,6 +647,10 @@ void StoreWriter::setRegions(const std::string& source, const std::vector<vision
   impl_->enqueue(SetRegions{vision::redactCredentials(source), regions});
 }
 
+void StoreWriter::setPrivacy(const std::string& source, const std::string& json) {
+  impl_->enqueue(SetPrivacy{vision::redactCredentials(source), json});
+}
+
 void StoreWriter::replaceSamples(const std::string& fresh) {
   impl_->change([&] {
     Operation again = impl_->context;
@@ -647,6 +681,7 @@ void StoreWriter::storeIn(const std::string& path) {
     impl_->status.writing = true;
     impl_->status.problem.clear();
     if (impl_->regions) impl_->push(*impl_->regions);
+    if (impl_->privacy) impl_->push(*impl_->privacy);
     impl_->push(impl_->context);
   });
   impl_->start();
