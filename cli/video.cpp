@@ -8,9 +8,9 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "base/json_file.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
+#include "monitor/privacy.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/store/snapshot.h"
 #include "mpm/error.hpp"
@@ -23,10 +23,10 @@ namespace mpm::cli {
 
 using namespace program;
 
-VideoFile::VideoFile(std::string path, double frames_per_second)
+VideoFile::VideoFile(std::string path, double frames_per_second, Readers readers)
     : path_(std::move(path)),
       frames_per_second_(frames_per_second),
-      whole_(path_, std::filesystem::path(path_).extension().string()) {
+      whole_(path_, std::filesystem::path(path_).extension().string(), readers) {
   for (const char* known : {".mp4", ".mkv", ".mov", ".avi"})
     if (std::filesystem::path(path_).extension() == known) return;
   throw UsageError("the name of the video '" + path_ + "' must end in .mp4, .mkv, .mov or .avi");
@@ -84,6 +84,7 @@ struct Picture {
   UnixMs time;
   std::string path;  // of a snapshot: without its ending; of an archive: the name of the file
   std::int64_t digest = 0;
+  monitor::ViewMotion place{};  // of an archive
 };
 
 // By day, counted from 1970; of each the best first.
@@ -122,7 +123,8 @@ Days storedPictures(const monitor::StoreReader& store, const monitor::SourceReco
       days[(one.time + options.ahead_of_utc) / kDayMs].emplace(*away, one);
   };
   if (!options.folder.empty()) {
-    for (const auto& [time, stem] : monitor::snapshots(options.folder, source.name, options.from, options.to))
+    const monitor::PictureOwner owner{.source = source.name, .database = store.id()};
+    for (const auto& [time, stem] : monitor::snapshots(options.folder, owner, options.from, options.to))
       add({time, stem});
     return days;
   }
@@ -130,16 +132,11 @@ Days storedPictures(const monitor::StoreReader& store, const monitor::SourceReco
     throw Error("the samples of '" + source.name +
                 "' have no pictures: name the folder of its snapshots with --pictures");
   store.samples(source.id, options.from, options.to, [&](const monitor::Sample& sample) {
-    if (files.contains(sample.picture) && !sample.flagged()) add({sample.time, sample.picture, sample.digest});
+    if (files.contains(sample.picture) && !sample.flagged())
+      add({sample.time, sample.picture, sample.digest, sample.motion.value_or(monitor::ViewMotion())});
     return true;
   });
   return days;
-}
-
-// Snapshots say it themselves: their samples may be forgotten.
-bool flagged(const std::string& stem) {
-  const auto flag = readJsonFile(stem + ".json").find("flagged");
-  return flag && flag->json().is_number() && flag->number() != 0;
 }
 
 cv::Mat fitted(const cv::Mat& picture, cv::Size size) {
@@ -180,19 +177,24 @@ FilmMoment parseFilmMoment(const std::string& text) {
 
 FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options) {
   const bool snapshots = !options.folder.empty();
+  const monitor::PrivacyOptions hidden = monitor::readPrivacy(store.privacy(source.name));
+  if (!snapshots && !hidden.blurred.empty())
+    throw Error("the pictures of '" + source.name +
+                "' show what is blurred: store snapshots of them (--snapshots), and name their folder with --pictures");
   Files files;
   if (!snapshots && source.archive)
     for (const std::string& path : vision::sourceFiles(vision::parseSourceSpec(source.name)))
       files[fs::path(path).filename().string()].push_back(path);
   const Days days = storedPictures(store, source, options, files);
-  VideoFile film(options.path, options.frame_rate);
+  VideoFile film(options.path, options.frame_rate, hidden.on() ? Readers::kGroup : Readers::kByUmask);
   const std::string ending = snapshots ? options.ending : "";
   cv::Size size;
   FilmDays result;
   UnixMs first = 0, last = 0;
   for (const auto& [day, pictures] : days) {
     const auto chosen = std::ranges::find_if(pictures, [&](const auto& one) {
-      return !snapshots || (fs::exists(one.second.path + ending) && !flagged(one.second.path));
+      // Snapshots say it themselves: their samples may be forgotten.
+      return !snapshots || (fs::exists(one.second.path + ending) && !monitor::readStored(one.second.path).flagged);
     });
     if (chosen == pictures.end()) continue;
     std::string path = chosen->second.path + ending;
@@ -203,7 +205,13 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
       if (same == named->second.end()) continue;
       path = *same;
     }
-    cv::Mat picture = vision::readPictureFile(path, cv::IMREAD_COLOR);
+    cv::Mat picture;
+    if (snapshots) {
+      picture = monitor::readStored(chosen->second.path).picture(ending, hidden);
+    } else {
+      picture = vision::readPictureFile(path, cv::IMREAD_COLOR);
+      picture = monitor::hiddenPicture(picture, picture.size(), chosen->second.time, chosen->second.place, hidden);
+    }
     if (size.empty()) size = picture.size();
     picture = fitted(picture, size);
     if (options.date) writeDate(picture, isoTime(day * kDayMs).substr(0, 10));

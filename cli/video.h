@@ -16,7 +16,7 @@ namespace mpm::cli {
 class VideoFile {
  public:
   /// Throws UsageError for another ending, mpm::Error when nothing can be written to `path`.
-  VideoFile(std::string path, double frames_per_second);
+  VideoFile(std::string path, double frames_per_second, Readers readers = Readers::kByUmask);
 
   /// `picture`: CV_8UC3, all of one size; `name`: of the frame, for errors. Throws mpm::Error for another size, and
   /// when OpenCV cannot make a video of this kind.
@@ -66,7 +66,8 @@ struct FilmDays {
 
 /// One stored picture a day of a source as a video, which is there whole or not at all. Flagged pictures are left out.
 /// All pictures get the size of the first one, with black bars where their shape is another. Throws mpm::Error when
-/// there is no picture, or one cannot be read.
+/// there is no picture, or one cannot be read. Where something of the source must not be seen, others than the owner
+/// and the group of the film cannot read it.
 FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options);
 
 }  // namespace mpm::cli

@@ -107,6 +107,18 @@ TEST_F(AtomicFileTest, TakesNoNameThatIsTaken) {
   EXPECT_EQ(readFile(left_over), "another's");
 }
 
+TEST_F(AtomicFileTest, OthersMayNotReadWhatIsForTheGroup) {
+  const auto mode = [&](mode_t mask, Readers readers) {
+    const mode_t before = ::umask(mask);
+    writeFileAtomically(folder_ / "f", "x", false, readers);
+    ::umask(before);
+    return static_cast<int>(std::filesystem::status(folder_ / "f").permissions());
+  };
+  EXPECT_EQ(mode(0, Readers::kByUmask), 0666);
+  EXPECT_EQ(mode(0, Readers::kGroup), 0640) << "also in place of one that they may read";
+  EXPECT_EQ(mode(0077, Readers::kGroup), 0600);
+}
+
 TEST_F(AtomicFileTest, WithoutAnEndNothingHasHappened) {
   writeFileAtomically(folder_ / "f", bytes(3, 'a'));
   {

@@ -40,7 +40,7 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   sample.motion = {.right = 12};
   sample.whole().areas = {{0, 1}};
   sample.regions.push_back({.region = 1, .name = "lake", .areas = {{1, 0.25}}});
-  const std::string picture = monitor::writeSnapshot(path, first->result, sample, "demo:");
+  const std::string picture = monitor::writeSnapshot(path, first->result, sample, {"demo:"});
   {
     monitor::SnapshotWriter writer({.folder = path}, {});
     writer.setRecording(true);

@@ -132,8 +132,10 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
                                      {"25T23-30", "camera 0"}}) {
     const std::string stem = folder_ / "shots/2026-10-" + time + "-00.000Z";
     for (const char* ending : {".png", "_overlay.png"}) std::ofstream(stem + ending) << "picture";
-    std::ofstream(stem + ".json") << Json{{"source", source}};
+    std::ofstream(stem + ".json") << Json{{"source", source}, {"database", StoreReader(path_).id()}};
   }
+  std::ofstream(folder_ / "shots/2026-10-25T11-10-00.000Z.png") << "of another camera of this stream";
+  std::ofstream(folder_ / "shots/2026-10-25T11-10-00.000Z.json") << Json{{"source", "camera 0"}, {"database", "other"}};
   EXPECT_FALSE(due(kSeven - 1));
   const Event event = due(kSeven, folder_ / "shots").value();
   EXPECT_EQ(std::tuple(event.time, event.kind, event.severity),

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mpm report --film`: which picture of each day it shows, and how.
 
+#include <sys/stat.h>
+
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
 
 #include "cli/command.h"
+#include "monitor/privacy.h"
 #include "samples.h"
 #include "vision/pictures/pictures.h"
 
@@ -105,7 +108,9 @@ TEST_F(Film, ShowsSnapshotsOfItsSource) {
   fs::create_directory(folder);
   const auto snapshot = [&](int day, int hour, const std::string& facts) {
     const std::string stem = folder + "/" + fileTime(timeOf(day, hour), true);
-    std::ofstream(stem + ".json") << facts;
+    nlohmann::json json = nlohmann::json::parse(facts);
+    json.emplace("database", StoreReader(path_).id());
+    std::ofstream(stem + ".json") << json;
     picture(stem + ".png", 10 * hour, {640, 480});
     picture(stem + "_overlay.png", 100 + 10 * hour, {64, 48});
     picture(stem + "_merge.png", 50 + 10 * hour, {64, 48});
@@ -115,6 +120,7 @@ TEST_F(Film, ShowsSnapshotsOfItsSource) {
   snapshot(2, 10, R"({"source": "camera 0", "flagged": null})");
   snapshot(3, 12, R"({"source": "camera 1"})");
   snapshot(3, 11, R"({"source": "camera 0"})");
+  snapshot(4, 12, R"({"source": "camera 0", "database": "another camera of this stream"})");
   EXPECT_THAT(greys({"--pictures", folder, "--film-overlay"}), ElementsAre(220, 200, 210));
   EXPECT_THAT(greys({"--pictures", folder, "--film-merge-map"}), ElementsAre(170, 150, 160));
   EXPECT_EQ(cv::VideoCapture(video_).get(cv::CAP_PROP_FPS), 10);
@@ -128,6 +134,40 @@ TEST_F(Film, ShowsSnapshotsOfItsSource) {
   EXPECT_TRUE(darkest < 60 && brightest > 200) << "white letters with a dark edge";
   cv::minMaxLoc(frame(cv::Rect(0, 40, 640, 440)).reshape(1), &darkest, &brightest);
   EXPECT_TRUE(darkest > 110 && brightest < 130);
+}
+
+TEST_F(Film, ShowsNothingThatIsHiddenByNow) {
+  makeArchive(false);
+  const PrivacyOptions middle{
+      .hidden = {{.name = "middle", .size = {64, 48}, .polygons = {{{20, 10}, {44, 10}, {44, 38}, {20, 38}}}}}};
+  const auto hide = [&](const PrivacyOptions& hidden) {
+    StoreWriter writer(path_);
+    writer.setPrivacy(archive_, hidden.json());
+    EXPECT_TRUE(writer.flush());
+  };
+  hide(middle);
+  EXPECT_THAT(greys({}), ElementsAre(0, 0, 0));
+  hide({.blurred = {"car"}});
+  expectFailure(film({}), 1, {"show what is blurred", "--pictures"});
+  hide({});
+  EXPECT_THAT(greys({}), ElementsAre(120, 90, 120));
+}
+
+TEST_F(Film, OthersCannotReadOneOfASourceThatHidesSomething) {
+  makeArchive(false);
+  const mode_t before = ::umask(0);
+  for (const auto& [privacy, mode] :
+       {std::pair("", 0666),
+        {R"({"hide":[{"name":"x","width":8,"height":8,"polygons":[[[0,0],[1,0],[1,1]]]}],"blur":[]})", 0640}}) {
+    {
+      StoreWriter writer(path_);
+      writer.setPrivacy(archive_, privacy);
+      EXPECT_TRUE(writer.flush());
+    }
+    succeeded(film({}));
+    EXPECT_EQ(static_cast<int>(fs::status(video_).permissions()), mode);
+  }
+  ::umask(before);
 }
 
 TEST_F(Film, RefusesWhatItCannotShow) {

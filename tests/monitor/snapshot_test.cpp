@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/snapshot.h"
 
+#include <sys/stat.h>
+
 #include <opencv2/imgcodecs.hpp>
+#include <set>
 
 #include "base/atomic_file.h"
+#include "monitor/privacy.h"
 #include "monitor/results.h"
 #include "monitor/wait.h"
 #include "support/throws_with.h"
@@ -21,13 +25,13 @@ InferenceResult result(UnixMs time) {
 class SnapshotTest : public InFolder {
  protected:
   void shoot(UnixMs time, const std::string& source = "0") const {
-    writeSnapshot(folder_.path(), result(time), sampleAt(time), source);
+    writeSnapshot(folder_.path(), result(time), sampleAt(time), {source});
   }
 };
 
 TEST_F(SnapshotTest, WritesTheFrameTheOverlayAndWhatIsKnown) {
-  const std::string path =
-      writeSnapshot(folder_ / "shots", result(kNoon + 250), sampleAt(kNoon + 250), "rtsp://u:hunter2@cam");
+  const std::string path = writeSnapshot(folder_ / "shots", result(kNoon + 250), sampleAt(kNoon + 250),
+                                         {"rtsp://u:hunter2@cam", "d", "yard"});
   EXPECT_EQ(path, folder_ / "shots/2026-06-01T12-00-00.250Z.png");
   EXPECT_EQ(cv::imread(path).at<cv::Vec3b>(3, 3), cv::Vec3b(10, 20, 30)) << "clean";
   EXPECT_NE(cv::imread(folder_ / "shots/2026-06-01T12-00-00.250Z_overlay.png").at<cv::Vec3b>(3, 3),
@@ -36,8 +40,11 @@ TEST_F(SnapshotTest, WritesTheFrameTheOverlayAndWhatIsKnown) {
   EXPECT_EQ(json["token_counts"], nlohmann::json({660, 491, 377}));
   EXPECT_EQ(json["reduce"], "mpm:blocks=2,5");
   EXPECT_EQ(json["source"], "rtsp://***@cam");
+  EXPECT_EQ(json["camera"], "yard");
+  EXPECT_EQ(json["database"], "d");
+  EXPECT_FALSE(json.contains("hides"));
   EXPECT_EQ(json["area_fraction"]["class_0"], 0.75);
-  EXPECT_MPM_ERROR(writeSnapshot("/dev/null/x", result(kNoon), sampleAt(kNoon), "0"), "/dev/null/x");
+  EXPECT_MPM_ERROR(writeSnapshot("/dev/null/x", result(kNoon), sampleAt(kNoon), {"0"}), "/dev/null/x");
 }
 
 TEST_F(SnapshotTest, WritesSegmentsAndDepth) {
@@ -46,7 +53,7 @@ TEST_F(SnapshotTest, WritesSegmentsAndDepth) {
   segments.estimate.ids = cv::Mat::zeros(8, 8, CV_16U);
   segments.estimate.ids.colRange(0, 4).setTo(1);
   segments.estimate.segments = {{.id = 1, .label = 2, .score = 0.9, .area = 32}};
-  writeSnapshot(folder_.path(), segments, sampleAt(kNoon), "0");
+  writeSnapshot(folder_.path(), segments, sampleAt(kNoon), {"0"});
   const std::string stem = folder_ / "2026-06-01T12-00-00.000Z";
   EXPECT_EQ(cv::countNonZero(cv::imread(stem + "_segments.png", cv::IMREAD_UNCHANGED) == 1), 32);
   EXPECT_NE(cv::imread(stem + "_overlay.png").at<cv::Vec3b>(3, 1), cv::Vec3b(10, 20, 30));
@@ -60,7 +67,7 @@ TEST_F(SnapshotTest, WritesSegmentsAndDepth) {
   depth.estimate.depth = cv::Mat(8, 8, CV_32F, cv::Scalar(2));
   depth.estimate.depth.at<float>(3, 3) = 4;
   depth.estimate.depth_range = depthRange(depth.estimate.depth);
-  writeSnapshot(folder_.path(), depth, sampleAt(kNoon + kDayMs), "0");
+  writeSnapshot(folder_.path(), depth, sampleAt(kNoon + kDayMs), {"0"});
   const std::string next = folder_ / "2026-06-02T12-00-00.000Z";
   const cv::Mat pixels = cv::imread(next + "_depth.png", cv::IMREAD_UNCHANGED);
   ASSERT_EQ(pixels.type(), CV_16U);
@@ -79,7 +86,7 @@ TEST_F(SnapshotTest, AFolderThatCannotBeLookedAtIsAnErrorOfOurs) {
   const std::string unseen = folder_ / std::string(300, 'x');
   // The name alone has 300 characters, so the line may be longer than others.
   const auto saying = [](const char* part) { return ::testing::ThrowsMessage<Error>(HasSubstr(part)); };
-  EXPECT_THAT([&] { writeSnapshot(unseen, result(kNoon), sampleAt(kNoon), "0"); }, saying("cannot make the folder"));
+  EXPECT_THAT([&] { writeSnapshot(unseen, result(kNoon), sampleAt(kNoon), {"0"}); }, saying("cannot make the folder"));
   EXPECT_THAT([&] { forgetSnapshots(unseen, kNoon, 1, 0); }, saying("cannot read folder"));
   EXPECT_THAT([&] { (void)freeMegabytes(unseen); }, saying("cannot read the free space"));
 }
@@ -108,13 +115,94 @@ TEST_F(SnapshotTest, SeveralSourcesMayShareAFolder) {
   EXPECT_EQ(files(), 24u) << "of the same moment, none in another's place";
   shoot(kNoon, "street");
   EXPECT_EQ(files(), 24u) << "again is once";
-  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 1.5, 0, "rtsp://u:hunter2@yard"), 6);
-  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 0, 1e15, "rtsp://u:hunter2@yard"), 3);
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 1.5, 0, PictureOwner{"rtsp://u:hunter2@yard"}), 6);
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 0, 1e15, PictureOwner{"rtsp://u:hunter2@yard"}), 3);
   EXPECT_EQ(files(), 15u) << "all of the other, and the newest";
-  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 0, 1e15, "garden"), 0);
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 0, 1e15, PictureOwner{"garden"}), 0);
   std::ofstream(folder_ / "2020-01-01T00-00-00.000Z.json") << "half a";
-  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 1, 0, "street"), 6);
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 1, 0, PictureOwner{"street"}), 6);
   EXPECT_TRUE(fs::exists(folder_ / "2020-01-01T00-00-00.000Z.json")) << "nobody knows whose it is";
+}
+
+// One stream, once with a part that must not be seen: what is of one camera is neither shown nor deleted for another.
+TEST_F(SnapshotTest, CamerasOfOneStreamMayShareAFolder) {
+  const PictureOwner plain{"rtsp://u:hunter2@cam", "a", "yard"}, hiding{"rtsp://u:other@cam", "b", "yard"},
+      renamed{"rtsp://***@cam", "a", "gate"};
+  for (int day = 0; day < 4; ++day)
+    for (const PictureOwner& owner : {plain, hiding})
+      writeSnapshot(folder_.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), owner);
+  const auto stems = [&](const PictureOwner& owner) {
+    std::set<std::string> found;
+    for (const Snapshot& one : snapshots(folder_.path(), owner, 0, INT64_MAX)) found.insert(one.stem);
+    return found;
+  };
+  EXPECT_EQ(stems(plain).size(), 4u);
+  EXPECT_EQ(stems(renamed), stems(plain)) << "a camera keeps its pictures";
+  EXPECT_THAT(stems({"rtsp://***@cam"}), SizeIs(0)) << "of no database";
+  for (const std::string& stem : stems(hiding)) EXPECT_FALSE(stems(plain).contains(stem));
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 0, 1e15, plain), 9);
+  EXPECT_EQ(stems(plain).size(), 1u);
+  EXPECT_EQ(stems(hiding).size(), 4u);
+}
+
+// Whatever the umask says.
+TEST_F(SnapshotTest, OthersCannotReadWhatHidesSomething) {
+  const auto modes = [&](UnixMs time, bool hides) {
+    InferenceResult one = result(time);
+    one.estimate.cluster_of_token = {{0, 0, 1, 2}};
+    one.estimate.grid = {2, 2};
+    if (hides)
+      Privacy({.hidden = {{.name = "all", .size = {8, 8}, .polygons = {{{0, 0}, {7, 0}, {7, 7}}}}}}).hide(one, {});
+    writeSnapshot(folder_.path(), one, sampleAt(time), {"0"}, {}, true);
+    std::set<int> found;
+    int files = 0;
+    for (const auto& entry : fs::directory_iterator(folder_.path()))
+      if (entry.path().filename().string().starts_with(fileTime(time, true)))
+        ++files, found.insert(static_cast<int>(entry.status().permissions()));
+    EXPECT_EQ(files, 4);
+    return found;
+  };
+  const mode_t before = ::umask(0);
+  EXPECT_THAT(modes(kNoon, true), ElementsAre(0640));
+  EXPECT_THAT(modes(kNoon + 1000, false), ElementsAre(0666));
+  ::umask(before);
+  const auto json = nlohmann::json::parse(readFile(folder_ / "2026-06-01T12-00-00.000Z.json"));
+  EXPECT_EQ(json["hides"]["blur"], nlohmann::json::array());
+}
+
+// What was stored before something was to be hidden is shown without it, where it lay then.
+TEST_F(SnapshotTest, WhatIsHiddenByNowIsHiddenInAStoredPicture) {
+  const vision::Region corner{.name = "corner", .size = {8, 8}, .polygons = {{{0, 0}, {2, 0}, {2, 2}, {0, 2}}}};
+  const PrivacyOptions regions{.hidden = {corner}}, all{.hidden = {corner}, .blurred = {"class_0", "class_1"}};
+  Sample sample = sampleAt(kNoon);
+  sample.place = {.right = 4};
+  sample.whole().set("flagged", 1);
+  InferenceResult plain = result(kNoon), hiding = result(kNoon + 1000);
+  plain.frame.image.col(7).setTo(cv::Scalar::all(255));
+  Privacy(regions).hide(hiding, sample.place);
+  const auto stored = [&](const InferenceResult& one) {
+    const std::string path = writeSnapshot(folder_.path(), one, sample, {"rtsp://u:hunter2@cam", "d", "yard"});
+    return readStored(path.substr(0, path.size() - 4));
+  };
+  const StoredFrame before = stored(plain), after = stored(hiding);
+  EXPECT_EQ(std::tuple(before.time, before.owner.source, before.owner.database, before.owner.camera, before.flagged),
+            std::tuple(kNoon, "rtsp://***@cam", "d", "yard", true));
+  EXPECT_EQ(std::tuple(before.place.right, before.place.zoom), std::tuple(4, 1));
+  const auto black = [](const cv::Mat& picture) { return cv::countNonZero(picture.reshape(1) == 0) / 3; };
+  const auto sharp = [](const cv::Mat& picture) { return picture.at<cv::Vec3b>(6, 7)[0] == 255; };
+  for (const char* ending : {".png", "_overlay.png"}) {
+    EXPECT_EQ(black(before.picture(ending, {})), 0);
+    EXPECT_EQ(black(before.picture(ending, regions)), 9) << ending;
+    EXPECT_GT(black(before.picture(ending, regions)(cv::Rect(4, 0, 3, 3))), 8) << "where it had moved to";
+  }
+  EXPECT_TRUE(sharp(before.picture(".png", regions)));
+  EXPECT_FALSE(sharp(before.picture(".png", all))) << "blurred as a whole: no model has seen it";
+  EXPECT_FALSE(after.showsOf(regions).on());
+  EXPECT_FALSE(after.showsOf({}).on());
+  EXPECT_TRUE(after.showsOf(all).hidden.empty());
+  EXPECT_THAT(after.showsOf(all).blurred, SizeIs(2));
+  EXPECT_EQ(readPrivacy(all.json()).json(), all.json());
+  EXPECT_FALSE(readPrivacy("").on());
 }
 
 // A writer and what it reported.
@@ -171,7 +259,7 @@ TEST_F(SnapshotWriterTest, ATimeLapseTakesAPictureEverySoOften) {
 TEST_F(SnapshotWriterTest, ATimeLapseGoesOnWhereAnEarlierRunLeftIt) {
   for (const auto& [minute, pictures] : {std::pair(0, 1), {53, 0}, {54, 1}, {120, 1}}) {
     Writing writing({.folder = folder_.path(), .every_minutes = 60});
-    writeSnapshot(folder_.path(), result(kNoon + minute * kMinuteMs - 1000), {}, "street");
+    writeSnapshot(folder_.path(), result(kNoon + minute * kMinuteMs - 1000), {}, {"street"});
     writing.addAt(kNoon + minute * kMinuteMs, 1, static_cast<std::size_t>(pictures));
     writing.takeAt(kNoon - kDayMs);  // behind what was shown before
     EXPECT_EQ(writing.written.size(), static_cast<std::size_t>(pictures) + 1) << minute;
@@ -181,6 +269,25 @@ TEST_F(SnapshotWriterTest, ATimeLapseGoesOnWhereAnEarlierRunLeftIt) {
   writing.addAt(kNoon + 150 * kMinuteMs, 1, 0);
   writing.takeAt(kNoon - kDayMs);
   writing.addAt(kNoon + 180 * kMinuteMs, 1 + 30 * kMinuteMs);
+}
+
+TEST_F(SnapshotWriterTest, APictureIsWrittenOnceItIsKnownWhoseItIs) {
+  std::atomic<bool> known = false;
+  Collected<std::string> written, failed;
+  SnapshotWriter writer({.folder = folder_.path()},
+                        {.on_written = [&](const std::string& path, auto) { written.add(path); },
+                         .on_failed = [&](const std::string& problem, auto) { failed.add(problem); },
+                         .ownerOf =
+                             [&](const std::string& source) {
+                               if (!known) throw Error("not yet");
+                               return PictureOwner{source, "d", "yard"};
+                             }});
+  ASSERT_TRUE(writer.save(result(kNoon), sampleAt(kNoon), "0"));
+  ASSERT_TRUE(eventually([&] { return failed.size() == 1; }));
+  known = true;
+  ASSERT_TRUE(writer.save(result(kNoon), sampleAt(kNoon), "0"));
+  ASSERT_TRUE(eventually([&] { return written.size() == 1; }));
+  EXPECT_EQ(snapshotOwner(folder_ / "2026-06-01T12-00-00.000Z")->database, "d");
 }
 
 TEST_F(SnapshotWriterTest, ARecordingHasEveryFrameAndItsSource) {
@@ -233,7 +340,7 @@ TEST_F(SnapshotWriterTest, RetentionRemovesTheOld) {
   Writing writing({.folder = folder_.path(), .keep_days = 10});
   for (const int day : {0, 10, 25, 30}) writing.takeAt(kNoon + day * kDayMs);
   EXPECT_EQ(filesIn(folder_.path(), ".json"), 4) << "each time the clock may be wrong";
-  writeSnapshot(folder_.path(), result(kNoon), sampleAt(kNoon), "street");
+  writeSnapshot(folder_.path(), result(kNoon), sampleAt(kNoon), {"street"});
   Writing again({.folder = folder_.path(), .keep_days = 10});
   again.takeAt(kNoon + 30 * kDayMs + kHourMs);
   EXPECT_EQ(filesIn(folder_.path(), ".json"), 3 + 1) << "of another source";

@@ -74,6 +74,22 @@ TEST_F(StoreDamage, FoundAtTheStartTheFileIsRenamed) {
   expectNewFile(*writer(path_), damaged);
 }
 
+// Whose the stored pictures are does not change with a new file.
+TEST_F(StoreDamage, TheNewFileHasTheIdOfTheDamagedOne) {
+  makeDatabase();
+  const std::string id = StoreReader(path_).id();
+  const auto root = std::stoul(runSql(path_, "SELECT rootpage FROM sqlite_master WHERE name = 'sample'"));
+  auto store = writer(path_);
+  overwrite(path_, (root - 1) * kPage, kPage, '\xff');
+  store->beginSession(session());
+  store->append(sampleAt(kNoon));
+  ASSERT_FALSE(store->flush());
+  store.reset();
+  store = writer(path_);
+  ASSERT_THAT(setAside(), SizeIs(1));
+  EXPECT_EQ(store->id(), id);
+}
+
 // A copy that ended early. SQLite itself notices a missing page, but not the missing end of the last one.
 TEST_F(StoreDamage, AFileThatIsCutOffIsDamaged) {
   makeDatabase();

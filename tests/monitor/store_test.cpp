@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 
 #include "base/atomic_file.h"
 #include "monitor/clocks.h"
@@ -65,6 +66,64 @@ TEST_F(Store, AnotherPrivacyDeletesWhatWasLearnedOfTheView) {
   writer.setPrivacy("camera 0", "");
   EXPECT_EQ(pictures(), 0);
   EXPECT_FALSE(holds("third board"));
+}
+
+// Also of files that were there, and of those that SQLite makes later.
+TEST_F(Store, OthersCannotReadADatabaseWhereSomethingMustNotBeSeen) {
+  const mode_t before = ::umask(0);
+  const auto modes = [&](const std::string& path) {
+    std::set<int> found;
+    for (const char* ending : {"", "-wal", "-shm", "-lock"})
+      if (struct stat file{}; ::stat((path + ending).c_str(), &file) == 0)
+        found.insert(static_cast<int>(file.st_mode & 07777));
+    return found;
+  };
+  fs::create_symlink(path_, folder_ / "link.db");
+  {
+    RunningWriter writer(path_);
+    writer.append(sampleAt(kNoon));
+    ASSERT_TRUE(writer.flush());
+    EXPECT_TRUE(fs::exists(path_ + "-wal"));
+    EXPECT_THAT(modes(path_), ElementsAre(0644, 0666));
+    writer.setPrivacy("camera 0", "");
+    ASSERT_TRUE(writer.flush());
+    EXPECT_THAT(modes(path_), ElementsAre(0644, 0666)) << "as the umask says";
+  }
+  {
+    StoreWriter writer(folder_ / "link.db");
+    writer.setPrivacy("camera 0", R"({"hide":[],"blur":["car"]})");
+    ASSERT_TRUE(writer.flush());
+    EXPECT_THAT(modes(path_), ElementsAre(0640));
+  }
+  ASSERT_EQ(::chmod(path_.c_str(), 0644), 0);
+  {
+    RunningWriter writer(path_);
+    writer.append(sampleAt(kNoon + 1));
+    ASSERT_TRUE(writer.flush());
+    EXPECT_THAT(modes(path_), ElementsAre(0640)) << "as long as it hides something";
+  }
+  mergeDatabases({path_}, folder_ / "all.db");
+  EXPECT_THAT(modes(folder_ / "all.db"), ElementsAre(0640));
+  ASSERT_EQ(::chmod(path_.c_str(), 0600), 0);
+  StoreWriter(path_).flush();
+  EXPECT_THAT(modes(path_), ElementsAre(0600, 0640)) << "none are added";
+  ::umask(before);
+}
+
+TEST_F(Store, ADatabaseIsKnownByItsIdWhereverItLies) {
+  std::string id;
+  {
+    StoreWriter writer(path_);
+    id = writer.id().value();
+    EXPECT_THAT(id, ::testing::MatchesRegex("[0-9a-f]{16}"));
+    StoreWriter other(folder_ / "b.db");
+    EXPECT_NE(other.id(), id);
+  }
+  EXPECT_EQ(StoreReader(path_).id(), id);
+  fs::copy(path_, folder_ / "c.db");
+  EXPECT_EQ(StoreWriter(folder_ / "c.db").id(), id);
+  runSql(path_, "DROP TABLE identity");
+  EXPECT_EQ(StoreReader(path_).id(), "") << "of an older program";
 }
 
 TEST_F(Store, GivesBackWhatWasPutIn) {

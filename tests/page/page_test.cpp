@@ -6,13 +6,14 @@
 #include <regex>
 
 #include "base/atomic_file.h"
+#include "monitor/privacy.h"
 #include "monitor/samples.h"
 
 namespace mpm::page {
 namespace {
 
 using namespace monitor::test;
-using monitor::Sample;
+using monitor::PrivacyOptions, monitor::Sample, monitor::StoreReader, monitor::StoreWriter;
 
 const std::string kName = "<script>alert(\"1\")</script>\\\n";
 
@@ -28,11 +29,13 @@ class PageTest : public InFolder {
     EXPECT_EQ(response.status, status) << path << " " << response.body;
     return Json::parse(response.body, nullptr, false);
   }
-  std::string shot(const std::string& name, const std::string& source, int width = 8) {
+  std::string shot(const std::string& name, const std::string& source, int width = 8,
+                   const std::string& database = "") {
     fs::create_directory(folder_ / "shots");
     const std::string stem = folder_ / "shots/" + name;
     cv::imwrite(stem + ".png", cv::Mat(width / 2, width, CV_8UC3, cv::Scalar(10, 20, 30)));
-    std::ofstream(stem + ".json") << Json{{"source", source}};
+    std::ofstream(stem + ".json") << Json{{"source", source},
+                                          {"database", database.empty() ? StoreReader(path_).id() : database}};
     return stem;
   }
 };
@@ -209,6 +212,63 @@ TEST_F(PageTest, EventsAndStatesAreThoseOfTheSpan) {
   const Json states = ask(shown, "/api/states", {{"camera", "camera 0"}});
   EXPECT_EQ(states[0]["changes"], Json({{kNoon - kHourMs, kName}}));
   EXPECT_EQ(states[0]["samples"][kName], 2);
+}
+
+// Two cameras of one stream and one folder, one of which hides something; and one that is not on this page.
+TEST_F(PageTest, PicturesAreOfTheirCamera) {
+  const std::string other = folder_ / "b.db";
+  record(path_, {sampleAt(kNoon)});
+  record(other, {sampleAt(kNoon)});
+  shot("2026-06-01T11-00-00.000Z", "camera 0");
+  shot("2026-06-01T11-00-01.000Z", "camera 0", 8, StoreReader(other).id());
+  shot("2026-06-01T11-00-02.000Z", "camera 0", 8, "0123456789abcdef");
+  std::ofstream(shot("2026-06-01T11-00-03.000Z", "camera 0") + ".json") << Json{{"source", "camera 0"}};
+  const auto of = [&](const std::vector<std::string>& databases, const std::string& camera) {
+    Page shown = page(databases);
+    std::vector<std::string> times;
+    for (const Json& one : ask(shown, "/api/snapshots", {{"camera", camera}})) times.push_back(one["time"]);
+    const Json cameras = ask(shown, "/api/cameras")["cameras"];
+    const auto same = std::ranges::find_if(cameras, [&](const Json& one) { return one["name"] == camera; });
+    EXPECT_EQ((*same)["pictures"][0]["time"], times.front());
+    return times;
+  };
+  EXPECT_THAT(of({path_, other}, "camera 0"), ElementsAre("2026-06-01T11:00:00.000Z"));
+  EXPECT_THAT(of({path_, other}, "camera 0 (2)"), ElementsAre("2026-06-01T11:00:01.000Z"));
+  EXPECT_THAT(of({other}, "camera 0"), ElementsAre("2026-06-01T11:00:01.000Z"));
+  Page shown = page({other});
+  for (const auto& [second, served] : {std::pair(0, false), {1, true}, {2, false}, {3, false}})
+    EXPECT_EQ(shown
+                  .answer({.path = "/api/snapshot/2026-06-01T11-00-0" + std::to_string(second) + ".000Z.png-0",
+                           .arguments = {},
+                           .allowed = true})
+                  .status,
+              served ? 200 : 404)
+        << second;
+}
+
+// What was stored before it was to be hidden.
+TEST_F(PageTest, PicturesShowNothingThatIsHiddenByNow) {
+  const PrivacyOptions privacy{
+      .hidden = {{.name = "left", .size = {8, 4}, .polygons = {{{0, 0}, {3, 0}, {3, 3}, {0, 3}}}}}};
+  record(path_, {sampleAt(kNoon)});
+  const std::string stem = shot("2026-06-01T11-00-00.000Z", "camera 0");
+  cv::imwrite(stem + "_depth_colors.png", cv::Mat(9, 8, CV_8UC3, cv::Scalar(10, 20, 30)));
+  Page shown = page();
+  const auto dark = [&](const std::string& ending, std::map<std::string, std::string> arguments) {
+    const std::string body = shown
+                                 .answer({.path = "/api/snapshot/2026-06-01T11-00-00.000Z" + ending + "-0",
+                                          .arguments = std::move(arguments),
+                                          .allowed = true})
+                                 .body;
+    const cv::Mat picture = cv::imdecode(std::vector<char>(body.begin(), body.end()), cv::IMREAD_COLOR);
+    return cv::countNonZero(picture.reshape(1) < 6) / 3;
+  };
+  EXPECT_EQ(dark(".png", {}), 0);
+  StoreWriter(path_).setPrivacy("camera 0", privacy.json());
+  for (const char* ending : {".png", "_depth_colors.png"}) {
+    EXPECT_EQ(dark(ending, {}), 16) << ending;
+    EXPECT_NEAR(dark(ending, {{"small", ""}}), 16, 4) << ending;
+  }
 }
 
 TEST_F(PageTest, OnlyListedPicturesAreServed) {

@@ -49,11 +49,14 @@ std::pair<int, UnixMs> gapsIn(const StoreReader& store, std::int64_t source, Uni
   return gaps;
 }
 
-// The path of the first frame from noon on, else of the last one before; empty: there is none.
-std::string pictureOf(const std::string& folder, const std::string& source, UnixMs from, UnixMs noon, UnixMs to) {
+// The path of the first frame from noon on, else of the last one before; empty: there is none. Frames that show what is
+// hidden by now do not count.
+std::string pictureOf(const std::string& folder, const PictureOwner& owner, const PrivacyOptions& hidden, UnixMs from,
+                      UnixMs noon, UnixMs to) {
   std::string path;
   try {
-    for (const Snapshot& one : snapshots(folder, source, from, to)) {
+    for (const Snapshot& one : snapshots(folder, owner, from, to)) {
+      if (readStored(one.stem).showsOf(hidden).on()) continue;
       path = one.stem + ".png";
       if (one.time >= noon) break;
     }
@@ -79,7 +82,8 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, UnixMs now
   std::string text = date + ": " + counted(samples, "sample") + ", " + counted(gaps, "gap") +
                      (gaps > 0 ? " of " + counted(minutes, "minute") : "") + ", " + counted(alarms, "alarm");
   Json facts = {{"date", date}, {"samples", samples}, {"gaps", gaps}, {"gap_minutes", minutes}, {"alarms", alarms}};
-  facts["picture_file"] = pictureOf(pictures, source.name, from, localTime(now, -1, 12), to);
+  facts["picture_file"] = pictureOf(pictures, {.source = source.name, .database = store.id()},
+                                    readPrivacy(store.privacy(source.name)), from, localTime(now, -1, 12), to);
   const auto regions = regionMeans(store, source, from, to);
   const bool knows_night = !store.hoursOfTokens(source.id, from, to).empty();
   for (const auto& [key, words, values, shareOf] : kParts) {

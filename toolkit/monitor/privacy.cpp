@@ -6,6 +6,7 @@
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/visible_text.h"
 #include "monitor/statistics/region_meter.h"
 #include "vision/labels/classes.h"
@@ -55,6 +56,12 @@ std::string PrivacyOptions::text() const {
   return "pictures" + text;
 }
 
+std::string PrivacyOptions::regionsDigest() const {
+  std::string text;
+  for (const vision::Region& region : hidden) text += toLine(vision::toJson(region));
+  return std::to_string(hashBytes(text));
+}
+
 std::string PrivacyOptions::json() const {
   if (!on()) return "";
   Json json = {{"hide", Json::array()}, {"blur", blurred}};
@@ -62,7 +69,32 @@ std::string PrivacyOptions::json() const {
   return toLine(json);
 }
 
-Privacy::Privacy(PrivacyOptions options) : options_(std::move(options)) { vision::check(options_.hidden); }
+PrivacyOptions readPrivacy(const std::string& text) {
+  PrivacyOptions options;
+  if (text.empty()) return options;
+  const JsonValue json(text, "what is hidden");
+  for (const JsonValue& region : json.at("hide").list()) options.hidden.push_back(vision::regionFromJson(region, ""));
+  for (const JsonValue& name : json.at("blur").list()) options.blurred.push_back(name.text());
+  return options;
+}
+
+cv::Mat hiddenPicture(const cv::Mat& picture, cv::Size frame, UnixMs time, const ViewMotion& place,
+                      const PrivacyOptions& hidden) {
+  cv::Mat result = hidden.blurred.empty() ? picture.clone() : blurred(picture);
+  cv::Mat shown = result(cv::Rect({}, frame) & cv::Rect({}, result.size()));
+  for (const vision::Region& region : hidden.hidden) try {
+      if (region.validAt(time))
+        shown.setTo(cv::Scalar::all(0), movedMask(region, frame, place)(cv::Rect({}, shown.size())));
+    } catch (const Error&) {  // a mask of another size: which part it is cannot be told
+      blurred(result).copyTo(result);
+    }
+  return result;
+}
+
+Privacy::Privacy(PrivacyOptions options)
+    : given_(std::make_shared<const PrivacyOptions>(std::move(options))), options_(*given_) {
+  vision::check(options_.hidden);
+}
 
 // 255 where one of the classes is, or was a moment ago.
 cv::Mat Privacy::where(const cv::Mat& labels, const std::vector<int>& classes, cv::Size picture, double now) {
@@ -127,6 +159,7 @@ void Privacy::hide(InferenceResult& result, const ViewMotion& place,
   if (!parts.problem.empty() && report && !std::exchange(told_, true)) report(parts.problem);
   result.frame.image = image;
   result.hidden = parts.black;
+  result.hidden_by = given_;
 }
 
 }  // namespace mpm::monitor

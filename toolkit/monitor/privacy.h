@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <opencv2/core.hpp>
 #include <string>
 #include <vector>
@@ -24,7 +25,17 @@ struct PrivacyOptions {
   /// {"hide": [regions], "blur": [classes]} in one line, as a database holds it with its source; "" if it is not on().
   /// Options of one text hide the same.
   std::string json() const;
+  std::string regionsDigest() const;  ///< a number in text, the same for the same regions
 };
+
+/// Back from PrivacyOptions::json(). Throws mpm::Error.
+PrivacyOptions readPrivacy(const std::string& json);
+
+/// A picture whose model is not known any more, with these parts hidden: regions black, as they lay at this time and
+/// place, and all of it blurred where one of the classes would have to be. `frame`: the size of the frame, which the
+/// picture shows from its corner on.
+cv::Mat hiddenPicture(const cv::Mat& picture, cv::Size frame, UnixMs time, const ViewMotion& place,
+                      const PrivacyOptions& hidden);
 
 /// Hides parts of the pictures of one source, one after the other. Not thread-safe.
 class Privacy {
@@ -51,7 +62,8 @@ class Privacy {
   Parts partsOf(const InferenceResult& result, const ViewMotion& place);
   cv::Mat where(const cv::Mat& labels, const std::vector<int>& classes, cv::Size picture, double now);
 
-  PrivacyOptions options_;
+  std::shared_ptr<const PrivacyOptions> given_;
+  const PrivacyOptions& options_;
   bool told_ = false;  // that a region could not be hidden alone
   cv::Mat seen_;       // CV_64F, by cells of the picture: when one of the classes was last seen there, UnixMs
 };

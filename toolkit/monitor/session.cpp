@@ -13,6 +13,7 @@
 #include "monitor/event_command.h"
 #include "monitor/recorder.h"
 #include "monitor/statistics/view_watch.h"
+#include "monitor/watch/watch.h"
 #include "mpm/error.hpp"
 #include "vision/pictures/pictures.h"
 
@@ -207,6 +208,13 @@ struct Session::Impl {
     });
   }
 
+  std::optional<PictureOwner> ownerOf(const std::string& source) const {
+    const auto database = store ? store->id() : std::optional(std::string());
+    if (!database) return std::nullopt;
+    const std::string camera = options.camera.empty() ? cameraName({.source = source}) : options.camera;
+    return PictureOwner{.source = source, .database = *database, .camera = camera};
+  }
+
   Sample measure(const InferenceResult& result) const {
     const auto now = current();
     return now ? now->recorder->measure(result) : Sample();
@@ -252,6 +260,10 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
   }
   using Occasion = SnapshotWriter::Occasion;
   SnapshotWriter::Callbacks pictures{.on_removed = impl->callbacks.on_pictures_removed};
+  pictures.ownerOf = [impl](const std::string& source) {
+    if (auto owner = impl->ownerOf(source)) return *owner;
+    throw Error("the database was not opened yet: no picture is written, as nobody would know whose it is");
+  };
   pictures.on_written = [impl](const std::string& path, Occasion occasion) {
     impl->picture_failed = false;
     if (impl->callbacks.on_picture) impl->callbacks.on_picture(path, occasion);
@@ -379,6 +391,10 @@ void Session::close() {
 
 bool Session::isOpen() const { return impl_->watch != nullptr; }
 std::string Session::source() const { return impl_->watch ? impl_->watch->source : ""; }
+
+std::optional<PictureOwner> Session::owner() const {
+  return impl_->watch ? impl_->ownerOf(impl_->watch->source) : std::nullopt;
+}
 
 std::optional<CapturedFrame> Session::lastFrame() const {
   return impl_->watch ? impl_->watch->capture.last() : std::nullopt;

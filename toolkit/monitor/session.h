@@ -111,6 +111,8 @@ class Session {
   void close();
   bool isOpen() const;
   std::string source() const;  ///< SourceSpec::name() of the open one; empty: none
+  /// Whose the pictures of the open source are. nullopt: none is open, or its database was not opened yet.
+  std::optional<PictureOwner> owner() const;
   /// The last frame of the open source as it came, also where no model has seen it yet.
   std::optional<CapturedFrame> lastFrame() const;
   /// A frame that no model has seen, with the pixels that may be shown (WatchOptions::privacy).

@@ -43,6 +43,8 @@ struct Shown {
   SourceRecord source;
   std::optional<CameraStatus> live{};  // it is watched by this program
   UnixMs from = 0, to = 0;             // what is asked for
+
+  PictureOwner owner() const { return {.source = source.name, .database = store ? store->id() : ""}; }
 };
 
 UnixMs timeIn(Request& request, const std::string& name, UnixMs usual) {
@@ -146,9 +148,9 @@ class StoredPictures {
  public:
   explicit StoredPictures(std::function<std::set<std::string>()> folders) : folders_(std::move(folders)) {}
 
-  // The latest of a source in [from, to), the newest first: a list of {"time", "frame", "overlay", "depth",
+  // The latest of an owner in [from, to), the newest first: a list of {"time", "frame", "overlay", "depth",
   // "merge_map"}, the last four with the id of the picture, where there is one.
-  Json latest(const std::string& source, UnixMs from, UnixMs to, std::size_t limit) {
+  Json latest(const PictureOwner& owner, UnixMs from, UnixMs to, std::size_t limit) {
     update();
     Json list = Json::array();
     std::string last;  // the stem of the picture at the end of the list
@@ -157,9 +159,7 @@ class StoredPictures {
       const auto& [id, path] = *at;
       std::string time = id.substr(0, kSnapshotTime);
       const std::string stem = path.substr(0, path.rfind('/') + 1 + time.size());
-      std::string& of = sources_[stem];  // empty: its .json, which is written last, was not there yet
-      if (of.empty()) of = snapshotSource(stem);
-      if (of != source) continue;
+      if (const auto of = ownerOf(stem); !of || !of->sameAs(owner)) continue;
       if (stem != last) {
         if (list.size() == limit) break;
         time[13] = time[16] = ':';  // as isoTime() writes it
@@ -172,15 +172,23 @@ class StoredPictures {
     return list;
   }
 
-  // The path of the picture that is listed under this id.
-  const std::string& path(const std::string& id) {
+  // The picture that is listed under this id, and the ending of its file.
+  std::pair<StoredFrame, std::string> find(const std::string& id) {
     update();
     const auto found = paths_.find(id);
     if (found == paths_.end()) throw Refusal(404, "no such picture is stored");
-    return found->second;
+    const std::size_t end = found->second.rfind('/') + 1 + kSnapshotTime;
+    return {readStored(found->second.substr(0, end)), found->second.substr(end)};
   }
 
  private:
+  // nullopt: its .json, which is written last, was not there yet.
+  const std::optional<PictureOwner>& ownerOf(const std::string& stem) {
+    auto& owner = owners_[stem];
+    if (!owner) owner = snapshotOwner(stem);
+    return owner;
+  }
+
   void update() {
     if (updated_ && steadyNow() < *updated_ + kUpdateMs) return;
     paths_.clear();
@@ -194,9 +202,9 @@ class StoredPictures {
   }
 
   std::function<std::set<std::string>()> folders_;
-  std::optional<std::int64_t> updated_{};         // steady
-  std::map<std::string, std::string> paths_{};    // by id: the name of the file, then the number of its folder
-  std::map<std::string, std::string> sources_{};  // by the path without its ending
+  std::optional<std::int64_t> updated_{};       // steady
+  std::map<std::string, std::string> paths_{};  // by id: the name of the file, then the number of its folder
+  std::map<std::string, std::optional<PictureOwner>> owners_{};  // by the path without its ending
 };
 
 constexpr std::tuple<const char*, const char*, const char*> kMetrics[] = {
@@ -360,7 +368,7 @@ struct Page::Impl {
     json["model"] = session.model_name;
     json["classes"] = session.classes;
     json["regions"] = std::move(regions);
-    json["pictures"] = pictures.latest(source.name, 0, now + kDayMs, 1);
+    json["pictures"] = store ? pictures.latest(camera.owner(), 0, now + kDayMs, 1) : Json::array();
     json["sample"] = last ? toJson(*last, session.classes, session.reduce) : Json();
     return json;
   }
@@ -378,9 +386,17 @@ struct Page::Impl {
 
   // As it is stored, or with "small" as a JPEG.
   Response picture(const std::string& id, bool small) {
-    const std::string& path = pictures.path(id);
-    if (!small) return {200, "image/png", readFile(path)};
-    cv::Mat image = vision::readPictureFile(path, cv::IMREAD_COLOR);
+    const auto [frame, ending] = pictures.find(id);
+    Json problems;
+    const auto shown = cameras(problems);
+    const auto camera = std::ranges::find_if(
+        shown, [&owner = frame.owner](const Shown& one) { return one.store && one.owner().sameAs(owner); });
+    if (camera == shown.end()) throw Refusal(404, "no such picture is stored");
+    const PrivacyOptions hidden = readPrivacy(camera->store->privacy(camera->source.name));
+    if (!small && !frame.showsOf(hidden).on()) return {200, "image/png", readFile(frame.stem + ending)};
+    cv::Mat image = frame.picture(ending, hidden);
+    std::vector<unsigned char> png;
+    if (!small && cv::imencode(".png", image, png)) return {200, "image/png", {png.begin(), png.end()}};
     if (image.cols > kSmallWidth)
       cv::resize(image, image, {kSmallWidth, std::max(1, image.rows * kSmallWidth / image.cols)}, 0, 0, cv::INTER_AREA);
     std::vector<unsigned char> bytes;
@@ -396,7 +412,7 @@ struct Page::Impl {
     if (path == "/api/states") return states(asked(request));
     if (path != "/api/snapshots") throw Refusal(404, "there is nothing under this path");
     const Shown camera = asked(request);
-    return pictures.latest(camera.source.name, camera.from, camera.to, kMaxPictures);
+    return pictures.latest(camera.owner(), camera.from, camera.to, kMaxPictures);
   }
 };
 

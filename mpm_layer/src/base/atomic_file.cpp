@@ -44,12 +44,13 @@ fs::path withoutLinks(fs::path path) {
 
 // Creates an empty file in the folder of `target` that no other thread or process writes. Returns its path, or "" with
 // errno set. A file left by a killed process with our process id stays.
-std::string makeNewFile(const std::string& target, const std::string& ending) {
+std::string makeNewFile(const std::string& target, const std::string& ending, Readers readers) {
   static std::atomic<unsigned> count{0};
   const std::string stem = target + ".part" + std::to_string(::getpid()) + ".";
   for (int tries = 0; tries < 1000; ++tries) {
     const std::string path = stem + std::to_string(count++) + ending;
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int file =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, readers == Readers::kGroup ? 0640 : 0666);
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return "";
     ::close(file);
@@ -70,7 +71,8 @@ bool writeAll(int file, std::string_view bytes) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path, const std::string& ending) : path_(path), place_(path) {
+AtomicFile::AtomicFile(const std::string& path, const std::string& ending, Readers readers)
+    : path_(path), place_(path) {
   std::error_code none;
   if (path.empty()) fail(path, ENOENT);
   if (fs::is_directory(path, none)) fail(path, EISDIR);
@@ -78,7 +80,7 @@ AtomicFile::AtomicFile(const std::string& path, const std::string& ending) : pat
   const fs::path target = withoutLinks(path);
   if (fs::is_symlink(target, none)) fail(path, ELOOP);
   target_ = target.string();
-  place_ = makeNewFile(target_, ending);
+  place_ = makeNewFile(target_, ending, readers);
   if (place_.empty()) fail(path_, errno);
 }
 
@@ -109,8 +111,8 @@ void AtomicFile::write(std::string_view bytes) const {
   if (::close(file) != 0 || !written) fail(path_, written ? errno : cause);
 }
 
-void writeFileAtomically(const std::string& path, std::string_view bytes, bool synced) {
-  AtomicFile whole(path);
+void writeFileAtomically(const std::string& path, std::string_view bytes, bool synced, Readers readers) {
+  AtomicFile whole(path, "", readers);
   whole.write(bytes);
   if (synced) whole.sync();
   whole.finish();

@@ -9,13 +9,16 @@
 
 namespace mpm {
 
+/// Who may read a new file: whom the umask lets, or of these only the owner and the group (0640 at most).
+enum class Readers { kByUmask, kGroup };
+
 /// Writes a file completely or not at all: under a temporary name in the same folder, then renamed. Follows links. A
 /// target that is not a regular file (a device, a FIFO), or is our own standard output, is appended to directly.
 class AtomicFile {
  public:
   /// `ending`: of place(), for a library that goes by it. Throws mpm::Error naming `path` and the cause when nothing
   /// can be written there.
-  explicit AtomicFile(const std::string& path, const std::string& ending = "");
+  explicit AtomicFile(const std::string& path, const std::string& ending = "", Readers readers = Readers::kByUmask);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();  ///< without finish(): leaves the path unchanged
@@ -36,7 +39,8 @@ class AtomicFile {
 
 /// Writes `bytes` to `path`, or leaves `path` unchanged. Throws mpm::Error naming `path` and the cause (a full disk, no
 /// permission), and leaves no temporary file. `synced`: see AtomicFile::sync().
-void writeFileAtomically(const std::string& path, std::string_view bytes, bool synced = false);
+void writeFileAtomically(const std::string& path, std::string_view bytes, bool synced = false,
+                         Readers readers = Readers::kByUmask);
 
 /// Writes files that belong together, {path, bytes}: all are on the disk before the first replaces an old one, in
 /// this order. Only a kill between two renames leaves some old.

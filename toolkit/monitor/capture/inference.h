@@ -48,17 +48,20 @@ struct ComparedResult {
 /// In Estimate::labels: a pixel of a part that Privacy has hidden.
 inline constexpr int kHiddenLabel = 255;
 
+struct PrivacyOptions;
+
 struct InferenceResult {
   CapturedFrame frame;
-  Estimate estimate;                       ///< of the task panoptic or instance with its labels
-  std::shared_ptr<const ModelInfo> model;  ///< the one that made it, with its reduction; never null
-  std::string model_path;                  ///< the file it was read from
-  std::string model_digest;                ///< modelDigest() of it
-  Reuse reuse;                             ///< what was asked of it
-  int session = 0;                         ///< grows when another model or reduction takes over
-  std::optional<ComparedResult> compared;  ///< while setCompare() asks for it
+  Estimate estimate;                                  ///< of the task panoptic or instance with its labels
+  std::shared_ptr<const ModelInfo> model;             ///< the one that made it, with its reduction; never null
+  std::string model_path;                             ///< the file it was read from
+  std::string model_digest;                           ///< modelDigest() of it
+  Reuse reuse;                                        ///< what was asked of it
+  int session = 0;                                    ///< grows when another model or reduction takes over
+  std::optional<ComparedResult> compared;             ///< while setCompare() asks for it
+  std::shared_ptr<const PrivacyOptions> hidden_by{};  ///< what Privacy hid in the frame; null: the frame is as it came
   cv::Mat hidden{};  ///< the pixels that Privacy made black: CV_8U of the size of the frame, 255 there; empty: none
-  bool repeated = false;                   ///< of repeat(): the frame had a result before, and is no new sample
+  bool repeated = false;  ///< of repeat(): the frame had a result before, and is no new sample
 };
 
 /// Effect of the reuse of rows since the model or the source changed last.

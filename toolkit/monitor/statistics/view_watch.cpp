@@ -326,9 +326,7 @@ std::optional<ViewMotion> estimateMotion(const cv::Mat& reference, const cv::Mat
   return scaled(found->motion, scale);
 }
 
-ViewReference withoutEdges(ViewReference reference) {
-  return {.size = reference.size, .motion = reference.motion};
-}
+ViewReference withoutEdges(ViewReference reference) { return {.size = reference.size, .motion = reference.motion}; }
 
 void ViewWatch::start(ViewReference reference) {
   if (!last_) reference_ = std::move(reference);

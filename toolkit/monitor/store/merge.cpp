@@ -41,9 +41,7 @@ void withPart(Database& database, const std::string& part, Work work) {
 }
 
 // The column of a part, which an older program may have written.
-std::string privacyOf(const Database& database) {
-  return nullUnless(columnsOf(database, "source", "part"), "privacy");
-}
+std::string privacyOf(const Database& database) { return nullUnless(columnsOf(database, "source", "part"), "privacy"); }
 
 // What is in the whole was learned with other parts of the picture on show, or its pictures hide less.
 void refuseOtherPrivacy(const Database& database, const std::string& part) {
@@ -168,6 +166,7 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
           refuseOtherPrivacy(database, part);
           copyAll(database);
         });
+        if (database.integer("SELECT count(*) FROM source WHERE privacy <> ''") > 0) restrictToGroup(into);
       } catch (const SqliteError& error) {  // which names the whole
         if (error.isDamage()) throw Error("'" + part + "' is damaged, or the disk of '" + into + "' is");
         throw;

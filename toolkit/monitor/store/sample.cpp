@@ -60,6 +60,10 @@ double rounded(const Quantity& quantity, double value) {
   return std::round(value * scale) / scale;
 }
 
+Json toJson(const ViewMotion& motion) {
+  return {{"right_px", motion.right}, {"down_px", motion.down}, {"turn_degrees", motion.turn}, {"zoom", motion.zoom}};
+}
+
 Json toJson(const Sample& sample, const std::vector<std::string>& classes, const std::string& reduce) {
   Json json = {{"time", isoTime(sample.time, true)},
                {"unix_ms", sample.time},
@@ -69,9 +73,7 @@ Json toJson(const Sample& sample, const std::vector<std::string>& classes, const
                {"token_counts", sample.token_counts}};
   addNumbers(json, sample.whole(), classes);
   json["motion"] = nullptr;
-  if (const auto& motion = sample.motion)
-    json["motion"] = {
-        {"right_px", motion->right}, {"down_px", motion->down}, {"turn_degrees", motion->turn}, {"zoom", motion->zoom}};
+  if (sample.motion) json["motion"] = toJson(*sample.motion);
   json["regions"] = Json::object();
   for (std::size_t r = 1; r < sample.regions.size(); ++r)
     addNumbers(json["regions"][sample.regions[r].name], sample.regions[r], classes);

@@ -73,6 +73,9 @@ struct Sample {
 /// As files hold it: two digits more than are shown.
 double rounded(const Quantity& quantity, double value);
 
+/// {"right_px", "down_px", "turn_degrees", "zoom"}.
+Json toJson(const ViewMotion& motion);
+
 /// {"time", "unix_ms", "picture", "night", "reduce", "token_counts", a key for each quantity, "area_fraction": {class:
 /// share}, "motion", "regions": {name: {keys, "area_fraction"}}, "states"}: the one form of a sample as JSON.
 /// `classes`: names of the model; `reduce`: its reduction as text.

@@ -79,6 +79,11 @@ constexpr const char* kOutbox =
     "CREATE INDEX IF NOT EXISTS outbox_by_channel ON outbox(channel, number);"
     "CREATE UNIQUE INDEX IF NOT EXISTS outbox_latest ON outbox(channel, topic) WHERE latest";
 
+// Which database this is, also as a copy and under another name: whose pictures are whose.
+constexpr const char* kIdentity =
+    "CREATE TABLE IF NOT EXISTS identity(id TEXT NOT NULL);"
+    "INSERT INTO identity SELECT lower(hex(randomblob(8))) WHERE NOT EXISTS (SELECT 1 FROM identity)";
+
 constexpr int kFirstValue = 4;    // parameter of prepareRegions()
 constexpr int kFirstColumn = 14;  // of SampleRows
 
@@ -135,6 +140,19 @@ bool isFull(const std::string& path) {
   if ((kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN || kind == SQLITE_FULL) && isFull(path))
     throw SqliteError(SQLITE_FULL, "database '" + path + "': the disk is full");
   throw error;
+}
+
+// A file that is read as it is, without its log.
+std::string immutableUri(const std::string& path) {
+  std::string uri = "file:";
+  for (unsigned char c : std::filesystem::absolute(path).string()) {
+    constexpr std::string_view kHex = "0123456789ABCDEF";
+    if (c == '?' || c == '#' || c == '%')
+      uri.append({'%', kHex[c >> 4], kHex[c & 15]});
+    else
+      uri.push_back(static_cast<char>(c));
+  }
+  return uri + "?immutable=1";
 }
 
 // The first bytes of a database: https://www.sqlite.org/fileformat.html. SQLite reads them, because a descriptor of
@@ -240,6 +258,7 @@ Database openForWriting(const std::string& path, bool create) {
     if (fresh) makeTables(database, path);
     addColumns(database);
     database.execute(kOutbox);
+    database.execute(kIdentity);
     return std::move(database);
   } catch (const SqliteError& error) {
     if (opened && error.isDamage()) opened->keepLog();
@@ -266,21 +285,27 @@ Database openForReading(const std::string& path) {
   // WAL needs a file of shared memory beside the database. On a medium that cannot be written there is no writer
   // either, so the file may be read as it is.
   try {
-    std::string uri = "file:";
-    for (unsigned char c : std::filesystem::absolute(path).string()) {
-      constexpr std::string_view kHex = "0123456789ABCDEF";
-      if (c == '?' || c == '#' || c == '%')
-        uri.append({'%', kHex[c >> 4], kHex[c & 15]});
-      else
-        uri.push_back(static_cast<char>(c));
-    }
-    return openAs(uri + "?immutable=1");
+    return openAs(immutableUri(path));
   } catch (const SqliteError& error) {
     failToOpen(path, error);
   }
 }
 
 bool isOurs(const std::string& database) { return Header(database).number(68, 4) == kApplicationId; }
+
+std::string idOf(const Database& database) {
+  if (database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'identity'") == 0) return "";
+  Statement row = database.prepare("SELECT id FROM identity");
+  return row.step() ? std::string(row.text(0)) : "";
+}
+
+void takeIdOf(Database& database, const std::string& damaged) {
+  try {
+    const std::string id = idOf(Database(immutableUri(damaged), Database::Mode::kReadOnly));
+    if (!id.empty()) database.run("UPDATE identity SET id = ?", id);
+  } catch (const SqliteError&) {  // it is lost, and with it which pictures were of its cameras
+  }
+}
 
 std::string setAside(const std::string& database, UnixMs now) {
   const std::filesystem::path file = std::filesystem::canonical(database);  // not the link to it

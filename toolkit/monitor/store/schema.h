@@ -19,6 +19,11 @@ Database openForReading(const std::string& path);
 /// Whether the header of a file, damaged or not, names it a database of ours.
 bool isOurs(const std::string& database);
 
+/// Which database this is: 16 hexadecimal digits, the same in a copy; "": an older program wrote it.
+std::string idOf(const Database& database);
+/// Goes on under the id of a damaged database, where that can be read.
+void takeIdOf(Database& database, const std::string& damaged);
+
 /// Renames a damaged database, with the log beside it, to "NAME.damaged-2026-11-03T17-04-05Z", where nothing is
 /// replaced; sqlite3's `.recover` reads it there. Its connections in this process must be closed. Returns the new name.
 /// Throws std::filesystem::filesystem_error.

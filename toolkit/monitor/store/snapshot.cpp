@@ -7,6 +7,7 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
+#include <opencv2/imgcodecs.hpp>
 #include <regex>
 #include <thread>
 #include <utility>
@@ -29,17 +30,40 @@ namespace fs = std::filesystem;
 
 std::string toText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
-std::string describe(const InferenceResult& result, const Sample& sample, const std::string& source) {
+// `owner`: masked(). Adds whose a picture is, and what is hidden in it.
+void addFacts(Json& json, const InferenceResult& result, const PictureOwner& owner) {
+  json["source"] = owner.source;
+  json["camera"] = owner.camera;
+  json["database"] = owner.database;
+  if (result.hidden_by)
+    json["hides"] = {{"regions", result.hidden_by->regionsDigest()}, {"blur", result.hidden_by->blurred}};
+}
+
+Readers readersOf(const InferenceResult& result) { return result.hidden_by ? Readers::kGroup : Readers::kByUmask; }
+
+std::string describe(const InferenceResult& result, const Sample& sample, const PictureOwner& owner) {
   Json json = mpm::monitor::toJson(sample, vision::classNames(*result.model), toString(result.model->reduction));
-  json["source"] = vision::redactCredentials(source);
+  json["place"] = mpm::monitor::toJson(sample.place);
+  addFacts(json, result, owner);
   json["model"] = result.model_path;
   json["ms"] = evaluation::toJson(result.estimate.ms);
   if (!result.estimate.depth.empty()) json["depth"] = vision::depthJson(result.estimate, *result.model);
   return toText(json);
 }
 
+// As it is stored.
+PictureOwner masked(PictureOwner owner) {
+  owner.source = vision::redactCredentials(owner.source);
+  return owner;
+}
+
+bool isOf(const PictureOwner& owner, const std::string& stem) {
+  const auto found = snapshotOwner(stem);
+  return found && found->sameAs(owner);
+}
+
 // Where a picture of this moment goes: without an ending, in a folder that exists.
-std::string stemFor(const std::string& folder, UnixMs time, const std::string& source) {
+std::string stemFor(const std::string& folder, UnixMs time, const PictureOwner& owner) {
   std::error_code error;
   fs::create_directories(folder, error);
   std::error_code not_seen;
@@ -47,7 +71,7 @@ std::string stemFor(const std::string& folder, UnixMs time, const std::string& s
     throw Error("cannot make the folder '" + folder + "'" + (error ? ": " + error.message() : ""));
   for (;; ++time) {
     std::string stem = (fs::path(folder) / fileTime(time, true)).string();
-    if (!fs::exists(stem + ".json", not_seen) || snapshotSource(stem) == vision::redactCredentials(source)) return stem;
+    if (!fs::exists(stem + ".json", not_seen) || isOf(owner, stem)) return stem;
   }
 }
 
@@ -65,12 +89,14 @@ struct UnlessWhole {
   }
 };
 
-// A frame of a recording: the picture and the name of its source.
-std::string writeRecorded(const std::string& folder, const InferenceResult& result, const std::string& source) {
-  const std::string stem = stemFor(folder, result.frame.time, source);
+// A frame of a recording: the picture and whose it is.
+std::string writeRecorded(const std::string& folder, const InferenceResult& result, const PictureOwner& owner) {
+  const std::string stem = stemFor(folder, result.frame.time, owner);
   const UnlessWhole part{stem};
-  vision::writePicture(stem + ".png", result.frame.image);
-  writeFileAtomically(stem + ".json", toText({{"source", vision::redactCredentials(source)}}));
+  vision::writePicture(stem + ".png", result.frame.image, readersOf(result));
+  Json json = Json::object();
+  addFacts(json, result, owner);
+  writeFileAtomically(stem + ".json", toText(json), false, readersOf(result));
   return stem + ".png";
 }
 
@@ -83,8 +109,8 @@ UnixMs timeOf(const std::string& name) {
   return vision::timeOfIso(time).value_or(0);
 }
 
-bool isOf(const std::string& source, const std::string& folder, const std::string& name) {
-  return snapshotSource((fs::path(folder) / stemOf(name)).string()) == vision::redactCredentials(source);
+bool isOf(const PictureOwner& owner, const std::string& folder, const std::string& name) {
+  return isOf(owner, (fs::path(folder) / stemOf(name)).string());
 }
 
 }  // namespace
@@ -103,47 +129,92 @@ std::vector<std::string> snapshotFiles(const std::string& folder) {
   return names;
 }
 
-std::string snapshotSource(const std::string& stem) {
+bool PictureOwner::sameAs(const PictureOwner& other) const {
+  return source == other.source && database == other.database;
+}
+
+std::optional<PictureOwner> snapshotOwner(const std::string& stem) {
   try {
-    return readJsonFile(stem + ".json").at("source").text();
+    return readStored(stem).owner;
   } catch (const Error&) {
-    return "";
+    return std::nullopt;
   }
 }
 
+StoredFrame readStored(const std::string& stem) {
+  const JsonValue json = readJsonFile(stem + ".json");
+  const auto text = [&](const char* key) {
+    const auto found = json.find(key);
+    return found ? found->text() : std::string();
+  };
+  StoredFrame frame{.time = timeOf(fs::path(stem).filename().string()), .stem = stem};
+  frame.owner = {.source = json.at("source").text(), .database = text("database"), .camera = text("camera")};
+  if (const auto flag = json.find("flagged"); flag && flag->json().is_number()) frame.flagged = flag->number() != 0;
+  if (const auto place = json.find("place"))
+    frame.place = {.right = place->at("right_px").number(),
+                   .down = place->at("down_px").number(),
+                   .turn = place->at("turn_degrees").number(),
+                   .zoom = place->at("zoom").number()};
+  if (const auto hides = json.find("hides")) {
+    frame.hides_regions = hides->at("regions").text();
+    for (const JsonValue& name : hides->at("blur").list()) frame.blurs.push_back(name.text());
+  }
+  return frame;
+}
+
+PrivacyOptions StoredFrame::showsOf(const PrivacyOptions& hidden) const {
+  PrivacyOptions shown = hidden;
+  if (hides_regions == hidden.regionsDigest()) shown.hidden.clear();
+  std::erase_if(shown.blurred, [&](const std::string& name) { return std::ranges::count(blurs, name) > 0; });
+  return shown;
+}
+
+cv::Mat StoredFrame::picture(const std::string& ending, const PrivacyOptions& hidden) const {
+  const cv::Mat stored = vision::readPictureFile(stem + ending, cv::IMREAD_COLOR);
+  const PrivacyOptions shown = showsOf(hidden);
+  if (!shown.on()) return stored;
+  const cv::Size size =
+      ending == ".png" ? stored.size() : vision::readPictureFile(stem + ".png", cv::IMREAD_COLOR).size();
+  return hiddenPicture(stored, size, time, place, shown);
+}
+
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
-                          const std::string& source, const OverlayStyle& style, bool merge_map) {
-  const std::string stem = stemFor(folder, result.frame.time, source);
+                          const PictureOwner& whose, const OverlayStyle& style, bool merge_map) {
+  const PictureOwner owner = masked(whose);
+  const std::string stem = stemFor(folder, result.frame.time, owner);
   const UnlessWhole part{stem};
-  vision::writePicture(stem + ".png", result.frame.image);
+  const Readers readers = readersOf(result);
+  vision::writePicture(stem + ".png", result.frame.image, readers);
   const bool chosen = style.colors.size() >= static_cast<std::size_t>(result.model->classes);
   const vision::EstimateFiles files = vision::estimateFiles(
       result.estimate, result.frame.image, *result.model,
       chosen ? style.colors : vision::classColors(result.model->facts, result.model->classes), style.opacity);
-  for (const auto& [ending, picture] : files.pictures) vision::writePicture(stem + ending, picture);
+  for (const auto& [ending, picture] : files.pictures) vision::writePicture(stem + ending, picture, readers);
   if (merge_map && !result.estimate.cluster_of_token.empty()) {
     cv::Mat merged = vision::mergePicture(result.frame.image, result.estimate);
     if (!result.hidden.empty()) merged.setTo(cv::Scalar::all(0), result.hidden);
-    vision::writePicture(stem + vision::EstimateFiles::kMerge, merged);
+    vision::writePicture(stem + vision::EstimateFiles::kMerge, merged, readers);
   }
-  for (const auto& [ending, text] : files.texts) writeFileAtomically(stem + ending, text);
-  writeFileAtomically(stem + ".json", describe(result, sample, source));
+  for (const auto& [ending, text] : files.texts) writeFileAtomically(stem + ending, text, false, readers);
+  writeFileAtomically(stem + ".json", describe(result, sample, owner), false, readers);
   return stem + ".png";
 }
 
-std::vector<Snapshot> snapshots(const std::string& folder, const std::string& source, UnixMs from, UnixMs to) {
+std::vector<Snapshot> snapshots(const std::string& folder, const PictureOwner& whose, UnixMs from, UnixMs to) {
+  const PictureOwner owner = masked(whose);
   std::vector<Snapshot> result;
   for (const std::string& name : snapshotFiles(folder))
     if (const UnixMs time = timeOf(name); name == stemOf(name) + ".png" && time >= from && time < to)
-      if (isOf(source, folder, name)) result.push_back({time, (fs::path(folder) / stemOf(name)).string()});
+      if (isOf(owner, folder, name)) result.push_back({time, (fs::path(folder) / stemOf(name)).string()});
   return result;
 }
 
 int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes,
-                    const std::string& source) {
+                    const std::optional<PictureOwner>& whose) {
+  const PictureOwner owner = masked(whose.value_or(PictureOwner()));
   const std::vector<std::string> names = snapshotFiles(folder);
   std::error_code error;
-  const auto isOurs = [&](const std::string& name) { return source.empty() || isOf(source, folder, name); };
+  const auto isOurs = [&](const std::string& name) { return !whose || isOf(owner, folder, name); };
   const auto last = std::find_if(names.rbegin(), names.rend(), isOurs);
   const std::string newest = last == names.rend() ? "" : stemOf(*last);
   const std::string limit = keep_days > 0 ? fileTime(now - static_cast<UnixMs>(keep_days * kDayMs), true) : "";
@@ -227,12 +298,14 @@ struct SnapshotWriter::Impl {
   }
 
   std::string write(const Picture& picture, const SnapshotOptions& how, const OverlayStyle& drawn) {
+    const PictureOwner owner =
+        masked(callbacks.ownerOf ? callbacks.ownerOf(picture.source) : PictureOwner{picture.source});
     std::string problem;
     std::error_code not_seen;
     if (fs::is_directory(how.folder, not_seen)) {
-      if (picture.occasion == Occasion::kTimeLapse && isEarly(picture, how)) return "";
+      if (picture.occasion == Occasion::kTimeLapse && isEarly(picture, owner, how)) return "";
       try {  // old pictures may be what fills the disk: they go first, and a failure here must not cost the new picture
-        removeOld(picture, how);
+        removeOld(picture, owner, how);
       } catch (const std::exception& error) {
         problem = error.what();
       }
@@ -242,21 +315,20 @@ struct SnapshotWriter::Impl {
     }
     static std::mutex naming;  // cameras may share a folder, and a name is taken once its .json is there
     const std::lock_guard lock(naming);
-    std::string path =
-        picture.occasion == Occasion::kRecording
-            ? writeRecorded(how.folder, picture.result, picture.source)
-            : writeSnapshot(how.folder, picture.result, picture.sample, picture.source, drawn, how.merge_maps);
+    std::string path = picture.occasion == Occasion::kRecording
+                           ? writeRecorded(how.folder, picture.result, owner)
+                           : writeSnapshot(how.folder, picture.result, picture.sample, owner, drawn, how.merge_maps);
     if (!problem.empty()) throw Error(problem);
     return path;
   }
 
   // The time-lapse goes on where an earlier run of the program left it, also one of `mpm monitor --once`. Nine tenths
   // of its interval are enough, because timers are not exact.
-  bool isEarly(const Picture& picture, const SnapshotOptions& how) {
+  bool isEarly(const Picture& picture, const PictureOwner& owner, const SnapshotOptions& how) {
     if (std::exchange(looked, true)) return false;
     const auto names = snapshotFiles(how.folder);
     const auto last = std::find_if(names.rbegin(), names.rend(),
-                                   [&](const std::string& name) { return isOf(picture.source, how.folder, name); });
+                                   [&](const std::string& name) { return isOf(owner, how.folder, name); });
     if (last == names.rend()) return false;
     const UnixMs age = picture.sample.time - timeOf(*last);
     if (age < 0 || static_cast<double>(age) >= vision::kDue * how.every_minutes.value_or(0) * kMinuteMs) return false;
@@ -265,7 +337,7 @@ struct SnapshotWriter::Impl {
     return true;
   }
 
-  void removeOld(const Picture& picture, const SnapshotOptions& how) {
+  void removeOld(const Picture& picture, const PictureOwner& owner, const SnapshotOptions& how) {
     if (!clock) {  // when the newest picture was taken, the clock was right
       const auto stored = snapshotFiles(how.folder);
       clock.emplace(stored.empty() ? std::nullopt : std::optional(timeOf(stored.back())));
@@ -278,7 +350,7 @@ struct SnapshotWriter::Impl {
     const bool full = how.min_free_megabytes > 0 && freeMegabytes(how.folder) < how.min_free_megabytes;
     if (days == 0 && !full) return;
     next_look = steady + kLookAgainMs;
-    const int files = forgetSnapshots(how.folder, time, days, full ? how.min_free_megabytes : 0, picture.source);
+    const int files = forgetSnapshots(how.folder, time, days, full ? how.min_free_megabytes : 0, owner);
     if (files > 0 && callbacks.on_removed) callbacks.on_removed(files);
   }
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "monitor/capture/inference.h"
+#include "monitor/privacy.h"
 #include "monitor/store/sample.h"
 #include "vision/time.h"
 
@@ -21,12 +22,23 @@ struct OverlayStyle {
   std::vector<cv::Vec3b> colors{};  ///< BGR, by class; fewer than the model has: the model's own
 };
 
+/// Whose a stored picture is: that of a source in a database. Two cameras may have one stream, and show other parts of
+/// it.
+struct PictureOwner {
+  std::string source{};    ///< SourceRecord::name; what is written and looked for has no credentials
+  std::string database{};  ///< StoreReader::id(); "": nothing is stored of the source
+  std::string camera{};    ///< cameraName(), for people: a camera may get another name and keeps its pictures
+
+  bool sameAs(const PictureOwner& other) const;
+};
+
 /// Writes the frame as NAME.png, its vision::EstimateFiles and NAME.json beside it; with `merge_map` also
 /// vision::mergePicture() if tokens were merged. NAME is the time of the frame, "2026-11-03T17-04-05.250Z", or a little
-/// later where another source has that name. Makes the folder. Each file is complete or absent. Returns the path of
-/// NAME.png. Throws mpm::Error.
+/// later where another owner has that name. Makes the folder. Each file is complete or absent; where something is
+/// hidden in the frame (InferenceResult::hidden_by), others than the owner and the group of the files cannot read them.
+/// Returns the path of NAME.png. Throws mpm::Error.
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
-                          const std::string& source, const OverlayStyle& style = {}, bool merge_map = false);
+                          const PictureOwner& owner, const OverlayStyle& style = {}, bool merge_map = false);
 
 /// A picture of a folder of snapshots.
 struct Snapshot {
@@ -34,22 +46,41 @@ struct Snapshot {
   std::string stem{};  ///< its files without their endings: ".png", "_overlay.png", ".json"
 };
 
-/// Those of the source with this name in [from, to), by time. Throws mpm::Error.
-std::vector<Snapshot> snapshots(const std::string& folder, const std::string& source, UnixMs from, UnixMs to);
+/// What NAME.json says of a stored picture: the inverse of what writeSnapshot() and a recording write.
+struct StoredFrame {
+  UnixMs time = 0;  ///< of the frame
+  std::string stem{};
+  PictureOwner owner{};
+  ViewMotion place{};  ///< where the view had moved to
+  bool flagged = false;
+  std::string hides_regions{};       ///< PrivacyOptions::regionsDigest() of what is black in it; "": nothing
+  std::vector<std::string> blurs{};  ///< classes
+
+  /// What of `hidden` can be seen in it, as it was stored before that was to be hidden.
+  PrivacyOptions showsOf(const PrivacyOptions& hidden) const;
+  /// The pixels of its file with this ending, ".png" or one of vision::EstimateFiles, without what is hidden now.
+  /// Throws mpm::Error as vision::readPictureFile().
+  cv::Mat picture(const std::string& ending, const PrivacyOptions& hidden) const;
+};
+/// `stem`: the path of a picture without its ending. Throws mpm::Error.
+StoredFrame readStored(const std::string& stem);
+
+/// Those of this owner in [from, to), by time. Throws mpm::Error.
+std::vector<Snapshot> snapshots(const std::string& folder, const PictureOwner& owner, UnixMs from, UnixMs to);
 
 /// Removes snapshots (only files that writeSnapshot() names) older than `keep_days`, then the oldest ones while the
-/// disk has less than `min_free_megabytes`; 0: no such limit. With `source` only those of that source, by their
-/// NAME.json: several monitors may write into one folder. The newest always stays. Returns the number of removed files.
-/// Throws mpm::Error.
+/// disk has less than `min_free_megabytes`; 0: no such limit. With `owner` only those of that one, by their NAME.json:
+/// several monitors may write into one folder. The newest always stays. Returns the number of removed files. Throws
+/// mpm::Error.
 int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes,
-                    const std::string& source = {});
+                    const std::optional<PictureOwner>& owner = {});
 
 /// The names of all files of snapshots and recordings in a folder, by time. Links do not count. Throws mpm::Error.
 std::vector<std::string> snapshotFiles(const std::string& folder);
 /// How many letters of such a name are its time, as fileTime() writes it.
 inline constexpr std::size_t kSnapshotTime = std::string_view("2026-11-03T17-04-05.250Z").size();
-/// The source of a picture, from its NAME.json; `stem`: the path without its ending. Empty: not known.
-std::string snapshotSource(const std::string& stem);
+/// The owner of a picture, from its NAME.json; `stem`: the path without its ending. nullopt: not known.
+std::optional<PictureOwner> snapshotOwner(const std::string& stem);
 
 /// Free space on the disk of an existing folder. Throws mpm::Error.
 double freeMegabytes(const std::string& folder);
@@ -72,6 +103,9 @@ class SnapshotWriter {
     std::function<void(const std::string& path, Occasion occasion)> on_written{};
     std::function<void(const std::string& problem, Occasion occasion)> on_failed{};
     std::function<void(int files)> on_removed{};  ///< by retention
+    /// Whose the pictures of this source are; without it they are of no database. May throw mpm::Error where that is
+    /// not known yet: then the picture is not written.
+    std::function<PictureOwner(const std::string& source)> ownerOf{};
   };
   struct Recording {
     bool on = false;

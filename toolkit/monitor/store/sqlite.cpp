@@ -88,6 +88,23 @@ std::optional<FileIdentity> identityOf(const std::string& path) {
   return FileIdentity{info.st_dev, info.st_ino};
 }
 
+void restrictToGroup(const std::string& database) {
+  constexpr mode_t kMost = 0640, kAll = 07777;
+  std::error_code unknown;
+  const std::string file = std::filesystem::weakly_canonical(database, unknown).string();
+  for (const char* ending : {"", "-wal", "-shm", "-lock"}) {
+    const std::string path = file + ending;
+    struct stat facts {};
+    const auto wide = [&] { return ::stat(path.c_str(), &facts) == 0 && (facts.st_mode & kAll & ~kMost) != 0; };
+    if (!wide()) continue;
+    const bool changed = ::chmod(path.c_str(), facts.st_mode & kMost) == 0;
+    const int cause = errno;
+    if (wide())
+      throw Error("'" + path + "' may be read by other users" +
+                  (changed ? ": its disk knows no rights" : std::string(": ") + std::strerror(cause)));
+  }
+}
+
 HeldFile::~HeldFile() {
   if (file_ >= 0) ::close(file_);
 }

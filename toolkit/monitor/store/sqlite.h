@@ -120,6 +120,10 @@ struct FileIdentity {
 };
 std::optional<FileIdentity> identityOf(const std::string& path);
 
+/// Takes the rights on a database and the files beside it from all but its owner and its group: 0640 at most. SQLite
+/// gives them to the files that it makes later. Throws mpm::Error naming a file that stays readable for others.
+void restrictToGroup(const std::string& database);
+
 /// An open file, whatever becomes of its name.
 class HeldFile {
  public:

@@ -134,9 +134,10 @@ class StoreWriter {
   /// The regions of this source from now on: RegionSample::region of samples that follow counts among them. One
   /// that changed is a new one, and stored samples keep the old one. Ends no session.
   void setRegions(const std::string& source, const std::vector<vision::Region>& regions);
-  /// What must not be seen of this source from now on (PrivacyOptions::json()). Another text than the stored one deletes
-  /// what was learned of its view until now, also from the pages of the file that nothing uses any more; how far the
-  /// view has moved stays. Ends no session.
+  /// What must not be seen of this source from now on (PrivacyOptions::json()). Another text than the stored one
+  /// deletes what was learned of its view until now, also from the pages of the file that nothing uses any more; how
+  /// far the view has moved stays. Where something must not be seen, nobody but the owner and the group of the database
+  /// may read it from then on. Ends no session.
   void setPrivacy(const std::string& source, const std::string& json);
   /// Takes the samples of another database in place of those of the same pictures, as replaceSamples() in schema.h;
   /// removes that database. The session ends before, and one like it begins behind.
@@ -160,6 +161,8 @@ class StoreWriter {
   void setRetention(double keep_days, double max_megabytes);
 
   WriterStatus status() const;
+  /// StoreReader::id(); nullopt: the file was not opened yet.
+  std::optional<std::string> id() const;
 
  private:
   struct Impl;
@@ -224,6 +227,8 @@ class StoreReader {
   /// stored. Where samples were forgotten or are too many, whole minutes or hours are judged by their mean brightness.
   void setNightRule(const NightRule& rule);
 
+  /// Which database this is: 16 hexadecimal digits, the same in a copy; "": of an older program.
+  std::string id() const;
   std::vector<SourceRecord> sources() const;
   std::vector<SessionRecord> sessions(std::int64_t source) const;  ///< ascending
 

@@ -384,6 +384,8 @@ std::optional<ViewReference> StoreReader::view(const std::string& source) const 
   return view;
 }
 
+std::string StoreReader::id() const { return idOf(impl_->database); }
+
 std::string StoreReader::privacy(const std::string& source) const {
   const std::string column = nullUnless(columnsOf(impl_->database, "source"), "privacy");
   Statement row = impl_->database.prepare("SELECT " + column + " FROM source WHERE name = ?");

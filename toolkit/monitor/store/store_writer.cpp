@@ -55,9 +55,8 @@ struct ForgetSent {
   std::string channel;
   std::int64_t number;
 };
-using Operation =
-    std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy, ReplaceSamples,
-                 ForgetSent>;
+using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy,
+                               ReplaceSamples, ForgetSent>;
 
 // Where samples and events go: known once the session's row is written.
 struct Target {
@@ -95,7 +94,13 @@ class Connection {
         database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
     insert_message_ =
         database_.prepare("INSERT OR REPLACE INTO outbox(channel, topic, latest, payload) VALUES (?, ?, ?, ?)");
+    if (database_.integer("SELECT count(*) FROM source WHERE privacy <> ''") > 0) restrict();
   }
+
+  std::string id() const { return idOf(database_); }
+  void takeId(const std::string& damaged) { takeIdOf(database_, damaged); }
+  // What is readable for others though it should not be, once; "": nothing.
+  std::string takeProblem() { return std::exchange(problem_, {}); }
 
   // All of `operations` in one transaction, or none. Returns the target that holds afterwards.
   Target commit(const std::deque<Operation>& operations, Target target) {
@@ -208,7 +213,7 @@ class Connection {
                   motion.turn, motion.zoom, view.edges.rows, Statement::Blob{edges});
   }
 
-  std::int64_t idOf(const std::string& source) {
+  std::int64_t sourceId(const std::string& source) {
     database_.run("INSERT OR IGNORE INTO source(name) VALUES (?)", source);
     return database_.integer("SELECT id FROM source WHERE name = ?", source);
   }
@@ -218,7 +223,7 @@ class Connection {
     target.regions.clear();
     database_.run("UPDATE region SET current = 0 WHERE source = (SELECT id FROM source WHERE name = ?)", set.source);
     if (set.regions.empty()) return;
-    const std::int64_t source = idOf(set.source);
+    const std::int64_t source = sourceId(set.source);
     for (const vision::Region& region : set.regions) {
       const std::string shape = toJson(region).dump();
       Statement find = database_.prepare("SELECT id FROM region WHERE source = ? AND shape = ?");
@@ -236,14 +241,28 @@ class Connection {
 
   void write(const SetPrivacy& set, Target&, AggregateUpdate&) {
     const std::string other = " FROM source WHERE name = ?1 AND coalesce(privacy, '') <> ?2";
-    if (!set.json.empty()) (void)idOf(set.source);
+    if (!set.json.empty()) {
+      (void)sourceId(set.source);
+      restrict();
+    }
     if (database_.integer("SELECT count(*)" + other, set.source, set.json) == 0) return;
     database_.execute("PRAGMA secure_delete = ON");  // zeros in place of what is deleted
-    database_.run("UPDATE view_reference SET pictures = 0, learned_ms = 0, rows = 0, edges = x'' WHERE source ="
-                  " (SELECT id" + other + ")", set.source, set.json);
+    database_.run(
+        "UPDATE view_reference SET pictures = 0, learned_ms = 0, rows = 0, edges = x'' WHERE source ="
+        " (SELECT id" +
+            other + ")",
+        set.source, set.json);
     database_.execute("PRAGMA secure_delete = OFF");
     database_.run("UPDATE source SET privacy = ?2 WHERE name = ?1", set.source, set.json);
     deleted_ = true;
+  }
+
+  void restrict() {
+    try {
+      restrictToGroup(path_);
+    } catch (const Error& error) {
+      if (!std::exchange(told_readable_, true)) problem_ = error.what();
+    }
   }
 
   // Earlier references are in pages that are free by now, and in the log. A reader that is in the way keeps the log as
@@ -263,7 +282,7 @@ class Connection {
     target.info = info;
     target.started = target.last = begin.time;
     target.archive = begin.archive;
-    target.source = idOf(info.source);
+    target.source = sourceId(info.source);
     if (target.unnamed > 0)
       database_.run("UPDATE event SET source = ? WHERE source IS NULL AND id >= ?", target.source,
                     std::exchange(target.unnamed, 0));
@@ -328,6 +347,8 @@ class Connection {
   HeldFile file_;  // O_PATH: closing another descriptor of the file would let go of SQLite's locks on it
   bool knows_target_ = false;
   bool deleted_ = false;  // something that must not be seen
+  bool told_readable_ = false;
+  std::string problem_{};
   Statement insert_sample_, insert_region_, insert_state_, insert_change_, insert_event_, insert_message_;
 };
 
@@ -354,6 +375,7 @@ struct StoreWriter::Impl {
   Operation context = SetSource{};  // the last that began a session or named a source
   std::optional<SetRegions> regions;
   std::optional<SetPrivacy> privacy;
+  std::optional<std::string> id;  // of the database
   std::size_t samples_queued = 0;
   std::int64_t enqueued = 0, done = 0;               // operations; `done` counts those given up as well
   std::size_t in_hand = 0;                           // samples of the attempt that is under way
@@ -488,6 +510,7 @@ struct StoreWriter::Impl {
         connection->replace(replace->fresh);
       else if (!batch.empty())
         target = connection->commit(batch, target), told = connection->told();
+      if (const std::string problem = connection->takeProblem(); !problem.empty()) post(Severity::kWarning, problem);
     } catch (const std::exception& error) {
       if (passes(error))
         giveBack(std::move(batch), error.what());
@@ -533,10 +556,13 @@ struct StoreWriter::Impl {
     if (!damage.empty()) {
       const std::string name = setAside(path, options.now());
       connection.emplace(path, create, options.outbox);
+      connection->takeId(name);
       post(Severity::kError,
            "'" + path + "' is damaged and was renamed to '" + name + "', a new one begins: " + damage);
     }
     if (std::exchange(create, false)) lock->setNote({});
+    change([&] { id = connection->id(); });
+    if (const std::string problem = connection->takeProblem(); !problem.empty()) post(Severity::kWarning, problem);
   }
 
   // The damage that the writer before this one met in the file that is there; not in another that took its target.
@@ -677,6 +703,7 @@ void StoreWriter::storeIn(const std::string& path) {
     impl_->create = true;
     impl_->target = {};
     impl_->clock.reset();
+    impl_->id.reset();
     impl_->status.stopped = false;
     impl_->status.writing = true;
     impl_->status.problem.clear();
@@ -712,6 +739,11 @@ bool StoreWriter::flush(std::optional<double> limit) {
   else
     impl_->changed.wait(lock, over);
   return !impl_->status.stopped && impl_->done >= target;
+}
+
+std::optional<std::string> StoreWriter::id() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->id;
 }
 
 WriterStatus StoreWriter::status() const {

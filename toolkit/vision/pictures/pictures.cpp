@@ -165,7 +165,7 @@ cv::Mat mergePicture(const cv::Mat& image, const RunReport& result) {
   return mergePicture(image, every_token, result.grid);
 }
 
-void writePicture(const std::string& path, const cv::Mat& picture) {
+void writePicture(const std::string& path, const cv::Mat& picture, Readers readers) {
   std::vector<unsigned char> bytes;
   const bool jpeg = path.ends_with(".jpg");
   try {
@@ -175,7 +175,7 @@ void writePicture(const std::string& path, const cv::Mat& picture) {
   }
   if (bytes.empty())
     throw Error("cannot write '" + path + "': the picture does not encode as " + (jpeg ? "JPEG" : "PNG"));
-  writeFileAtomically(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  writeFileAtomically(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, false, readers);
 }
 
 }  // namespace mpm::vision

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "mpm/estimator.hpp"
 
 namespace mpm::vision {
@@ -42,7 +43,7 @@ cv::Mat computedPicture(const cv::Mat& image, const ReuseReport& reuse, Size2 gr
 
 /// Writes `picture` as a PNG, or as a JPEG of OpenCV's default quality (95) where the name ends with .jpg, whole or not
 /// at all. Throws mpm::Error.
-void writePicture(const std::string& path, const cv::Mat& picture);
+void writePicture(const std::string& path, const cv::Mat& picture, Readers readers = Readers::kByUmask);
 
 /// Mean absolute difference of two maps of one size, as a share of the range of the first; 0 for an empty range.
 double depthDifference(const cv::Mat& depth, const DepthRange& range, const cv::Mat& other);
