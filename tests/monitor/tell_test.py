@@ -182,9 +182,12 @@ class Hook(Case):
             self.say(victim, [f"picture {time_ms}", f"at {time_ms}"])
             wait("a picture", lambda message=f"at {time_ms}": any(m["message"] == message for m in receiver.got))
         self.say(victim, ["summary"])
+        wait("the summary", lambda: any(m["event"] == "summary" for m in receiver.got))
+        self.say(victim, ["drop", "of before"])
         self.end(victim)
+        self.assertNotIn("picture", [m for m in receiver.got if m["message"] == "of before"][0], "it was taken back")
         self.assertEqual([(m["summary"]["samples"], "picture" in m) for m in receiver.got if m["event"] == "summary"], [(1, True)])
-        first, same, other = [base64.b64decode(m["picture"], validate=True) for m in receiver.got if m["event"] == "alarm"]
+        first, same, other = [base64.b64decode(m["picture"], validate=True) for m in receiver.got if m["message"].startswith("at ")]
         self.assertEqual(first, same)
         for one in [first, other]:
             self.assertEqual((one[:2], one[-2:]), (b"\xff\xd8", b"\xff\xd9"), "a whole JPEG")
@@ -291,7 +294,7 @@ user root
         events = [json.loads(line.split(" ", 2)[2]) for line in got.all if " mpm/yard/event " in line]
         messages = [m["message"] for m in once(events) if m["event"] == "alarm"]
         self.assertEqual(messages, [str(n) for n in range(count)])
-        self.assertFalse([line for line in got.all if "/picture " in line], "it is for the webhook alone")
+        self.assertFalse([line for line in got.all if "/picture " in line and not line.endswith("/picture ")], "it is for the webhook alone")
         victim.kill()
         got.until("mpm/available offline")  # the last will
 
@@ -326,6 +329,69 @@ user root
         late = self.subscriber("late", "mpm/#")
         late.until("mpm/yard/status online")
         self.assertFalse([line for line in got.all if "offline" in line or "ended" in line])
+
+    def lengths(self, name, topic="mpm/+/picture"):
+        """Of the pictures: whether it was retained, and its size."""
+        _, got = self.process(["mosquitto_sub", *self.client, "-c", "-i", name, "-t", topic, "-F", "%r %t %l"])
+        return got
+
+    def kept(self, name):
+        """The picture that the broker keeps, if any."""
+        subprocess.run(["mosquitto_pub", *self.client, "-r", "-t", "mpm/marker/picture", "-m", "x"], check=True)
+        late = self.lengths(name)
+        late.until("1 mpm/marker/picture 1")
+        subprocess.run(["mosquitto_pub", *self.client, "-t", f"mpm/{name}/picture", "-m", "end"], check=True)
+        late.until(f"0 mpm/{name}/picture 3")
+        return [line for line in late.all if line.startswith("1 mpm/yard/picture ")]
+
+    def test_no_picture_stays_where_none_is_meant(self):
+        _, log = self.broker()
+        got = self.lengths("all")
+        log.until("Sending SUBACK to all")
+        tables = self.tables + "ca-file = 'own.pem'\n"
+        pictures = lambda: [line for line in got.all if line.startswith("0 mpm/yard/picture ") and not line.endswith(" 0")]
+        victim, _ = self.victim(tables + "picture = true\n")
+        self.say(victim, ["picture 0"])
+        wait("a picture", pictures)
+        self.assertTrue(self.kept("late1"))
+        count = len(got.all)
+        self.say(victim, ["drop"])
+        wait("it goes", lambda: "0 mpm/yard/picture 0" in got.all[count:])
+        self.assertFalse(self.kept("late2"))
+        self.say(victim, ["picture 1"])
+        wait("another", lambda: len(pictures()) == 2)
+        self.assertTrue(self.kept("late3"))
+        victim.kill()
+        victim.wait()
+        self.assertTrue(self.kept("late4"))
+        count = len(got.all)
+        victim, _ = self.victim(tables + "picture = false\n")
+        self.say(victim, ["picture 0"])
+        wait("it goes", lambda: "0 mpm/yard/picture 0" in got.all[count:])
+        self.assertFalse(self.kept("late5"))
+        self.end(victim)
+
+    def test_a_camera_that_begins_to_hide_takes_its_picture_back(self):
+        _, log = self.broker()
+        got = self.lengths("all")
+        log.until("Sending SUBACK to all")
+        now = time.strftime("%Y-%m-%dT%H:%M", time.gmtime())
+        tables = self.tables + "ca-file = 'own.pem'\npicture = true\n"
+        text = (f"[[camera]]\nname = 'yard'\nsource = 'demo:street?size=96x128&start={now}'\nmodel = '{MODEL}'\ndb = 'yard.db'\n"
+                "every = 1\n" + tables)
+        watch = self.file("watch.toml", text)
+        monitor, said = self.process([MPM, "monitor", "--watch", watch])
+        pictures = lambda: [line.rsplit(" ", 1)[1] != "0" for line in got.all if line.startswith("0 mpm/yard/picture ")]
+        wait("a picture", lambda: True in pictures())
+        count = len(pictures())
+        watch.write_text(text.replace("every = 1\n", "every = 1\nblur = ['person']\n"))
+        monitor.send_signal(signal.SIGHUP)
+        wait("another one", lambda: True in pictures()[count:])
+        self.assertFalse(pictures()[count], "first the one of before goes")
+        monitor.terminate()
+        self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
+        wait("the end", lambda: not pictures()[-1])
+        self.assertFalse(self.kept("late"), "a camera that is not watched has no picture")
 
     def check(self, config):
         """Every key of a payload of discovery."""

@@ -41,6 +41,9 @@ int main(int argc, char** argv) {
       sample.whole().set("tokens", 64);
       sample.whole().areas = {{1, 0.25}};
       store.append(sample);
+    } else if (line == "drop") {
+      store.flush();
+      teller.dropPicture("yard");
     } else if (line.starts_with("picture ")) {
       InferenceResult result;
       result.model = std::make_shared<mpm::ModelInfo>();

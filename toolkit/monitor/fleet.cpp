@@ -64,6 +64,9 @@ class Watching {
   void addEvent(const Event& event) const {
     if (session_) session_->addEvent(event);
   }
+  void dropPicture() const {
+    if (session_) session_->dropPicture();
+  }
   bool failed() const { return status_.over && !status_.failure.empty(); }
   bool ended() const { return ended_; }  // the thread is about to return
   bool hangs() const { return hangs_; }  // the disk does
@@ -227,6 +230,7 @@ Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
   }
   changes.ended = static_cast<int>(others.size());
   for (const auto& one : others) {
+    one->dropPicture();  // what is sent until it has ended must not show what is to be hidden from now on
     one->stop();
     leaving.push_back(one);
   }

@@ -164,11 +164,12 @@ Sample Recorder::measure(const InferenceResult& result) {
   return measure(result, factsOf(result), events);
 }
 
-void Recorder::setPrivacy(const std::string& privacy) {
+bool Recorder::setPrivacy(const std::string& privacy) {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(options_.privacy, privacy) == privacy) return;
+  if (std::exchange(options_.privacy, privacy) == privacy) return false;
   view_.forget();
   if (store_) store_->setPrivacy(options_.source, privacy);
+  return true;
 }
 
 void Recorder::setView(ViewReference view) {

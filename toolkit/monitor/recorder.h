@@ -55,7 +55,8 @@ class Recorder {
   void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
 
   /// Replaces RecorderOptions::privacy; another one lets go of what was learned of the view, also of what is stored.
-  void setPrivacy(const std::string& privacy);
+  /// Whether it is another one.
+  bool setPrivacy(const std::string& privacy);
   /// Sets the view that the source had at an earlier watch; ignored after the first frame.
   void setView(ViewReference view);
   /// Goes on where an earlier watch ended: alarms that rang ring on, states and the quality of pictures count on, and

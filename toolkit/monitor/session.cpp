@@ -136,6 +136,9 @@ struct Session::Impl {
   std::shared_ptr<FrameMailbox> frames = std::make_shared<FrameMailbox>();
   int streams = 0;
   bool paused = false;
+  bool stays = false;  // its last picture, until the next run with --once
+  std::mutex showing;
+  bool shows = true;  // pictures are told; guarded by `showing`
 
   mutable std::mutex mutex;
   std::shared_ptr<OpenSource> watch;      // guarded by the mutex: several threads look at it
@@ -194,7 +197,7 @@ struct Session::Impl {
     if (ours && !result.repeated) {
       snapshots->add(result, recorded ? &*sample : nullptr, now->source);
       now->samples += recorded;
-      if (recorded && options.teller) options.teller->setPicture(options.camera, result);
+      if (recorded) tellPicture(result);
       if (recorded && callbacks.on_sample) callbacks.on_sample(*sample, result);
     }
     if (!callbacks.on_frame) return;
@@ -237,9 +240,22 @@ struct Session::Impl {
     }
   }
 
-  void stopTelling(double patience_s) const {
+  void tellPicture(const InferenceResult& result) {
+    const std::lock_guard lock(showing);
+    if (options.teller && shows) options.teller->setPicture(options.camera, result);
+  }
+
+  // `next`: pictures that come may be told.
+  void dropPicture(bool next) {
+    const std::lock_guard lock(showing);
+    shows = next;
+    if (options.teller) options.teller->dropPicture(options.camera);
+  }
+
+  void stopTelling(double patience_s) {
     if (!options.teller || !store) return;
     options.teller->setStatus(options.camera, "ended");
+    if (!stays) dropPicture(false);
     options.teller->remove(*store, patience_s);
   }
 };
@@ -364,6 +380,8 @@ void Session::open(const WatchOptions& options) {
                                               [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (options.summary_hour && !archive) watch->summary.emplace(*options.summary_hour);
   if (store) store->setSource(name);
+  impl_->stays = options.once;
+  if (options.privacy.on() || !options.once) impl_->dropPicture(true);  // of an earlier run, which may have hidden less
   if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setFeatures(!options.states.heads.empty());
   impl_->worker->setStream(watch->stream, options.samples_only && !every_frame ? options.every_s : 0);
@@ -443,7 +461,7 @@ void Session::setRules(const WatchOptions& rules) {
   if (!impl_->watch) return;
   impl_->watch->recorder->setRules(rules.night, rules.alarms, rules.quality, impl_->options.now());
   impl_->watch->hiding->set(rules.privacy);
-  impl_->watch->recorder->setPrivacy(rules.privacy.json());
+  if (impl_->watch->recorder->setPrivacy(rules.privacy.json())) impl_->dropPicture(true);
 }
 
 void Session::setRegions(const std::vector<vision::Region>& regions) {
@@ -470,6 +488,7 @@ void Session::storeIn(const std::string& path) {
 }
 
 void Session::addEvent(const Event& event) { impl_->post(event); }
+void Session::dropPicture() { impl_->dropPicture(false); }
 void Session::setEventCommand(std::vector<std::string> arguments) { impl_->setCommand(std::move(arguments)); }
 
 SnapshotWriter& Session::snapshots() { return *impl_->snapshots; }

@@ -83,10 +83,10 @@ struct SessionStatus {
 /// One program's watch over its sources, one at a time: capture, model, samples, alarms, events, pictures, retention.
 /// `mpm monitor` and the app drive it.
 ///
-/// Threads: all methods but status() and addEvent() are called on one thread. None waits for a source, a model or a
-/// disk, except the constructor (StoreOptions::open_at_once), finish() and the destructor. Callbacks come from other
-/// threads, several at a time, and on the caller's thread in tick(), setRules() and the constructor. They may call
-/// status() and snapshots().save(); none comes after the destructor.
+/// Threads: all methods but status(), addEvent() and dropPicture() are called on one thread. None waits for a source, a
+/// model or a disk, except the constructor (StoreOptions::open_at_once), finish() and the destructor. Callbacks come
+/// from other threads, several at a time, and on the caller's thread in tick(), setRules() and the constructor. They
+/// may call status() and snapshots().save(); none comes after the destructor.
 class Session {
  public:
   struct Callbacks {
@@ -142,6 +142,8 @@ class Session {
   void replaceSamples(const std::string& fresh);
   void storeIn(const std::string& path);  ///< where the store has stopped; as StoreWriter
   void addEvent(const Event& event);      ///< stores it and calls on_event
+  /// Takes back the picture that others were told, and tells no other one: something else is to be hidden.
+  void dropPicture();
   /// Runs this program with its arguments for each event from now on, as EventCommand does; empty: none. Not for events
   /// of more than an hour ago, as those of the pictures of an archive are.
   void setEventCommand(std::vector<std::string> arguments);

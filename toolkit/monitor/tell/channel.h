@@ -50,12 +50,13 @@ inline std::string withId(const Message& message) {
 /// The topics of which only the value of now counts: status, picture and discovery of each camera. Thread-safe.
 class CurrentTopics {
  public:
+  /// An empty payload: the broker keeps none any more.
   void set(const std::string& topic, std::string payload) {
     const std::lock_guard lock(mutex_);
-    std::string& last = topics_[topic];
-    if (last == payload) return;
-    last = std::move(payload);
-    changed_[topic] = last;
+    const auto [last, fresh] = topics_.try_emplace(topic);
+    if (!fresh && last->second == payload) return;
+    last->second = std::move(payload);
+    changed_[topic] = last->second;
   }
   std::string of(const std::string& topic) const {
     const std::lock_guard lock(mutex_);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <set>
 
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
@@ -87,7 +88,10 @@ class MqttChannel : public Channel {
       all = std::exchange(announce_, false);
     }
     for (const auto& [topic, payload] : topics_.take(all))
-      if (picture_ || !topic.ends_with("/picture")) publish(topic, payload, true);
+      if (picture_ || !topic.ends_with("/picture"))
+        publish(topic, payload, true);
+      else if (cleared_.insert(topic).second || payload.empty())
+        publish(topic, "", true);  // an earlier run may have sent one
     if (all)
       for (const auto& [topic, payload] : states_) publish(topic, payload, true);
     if (all) publish(available_, "online", true);
@@ -139,7 +143,8 @@ class MqttChannel : public Channel {
   }
 
   CurrentTopics& topics_;
-  const bool picture_;  // it is wanted here, and not by a webhook alone
+  const bool picture_;               // it is wanted here, and not by a webhook alone
+  std::set<std::string> cleared_{};  // topics of pictures that are not wanted
   const bool stays_;
   const std::string available_, birth_;
   std::map<std::string, std::string> states_{};  // the last of each topic

@@ -265,9 +265,15 @@ void Teller::setStatus(const std::string& camera, const std::string& status) {
   if (!impl_->stays || status != "ended") told->topics.set(told->topicOf(camera) + "/status", status);
 }
 
+void Teller::dropPicture(const std::string& camera) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->cameras[camera].shown.reset();
+  impl_->told->topics.set(impl_->told->topicOf(camera) + "/picture", "");
+}
+
 void Teller::setPicture(const std::string& camera, const InferenceResult& result) {
   const auto told = impl_->now();
-  if (!told->tables.mqtt.picture && !told->tables.webhook.picture) return;
+  if (!told->tables.mqtt.picture && !told->tables.webhook.picture) return dropPicture(camera);  // of an earlier run
   {
     const std::lock_guard lock(impl_->mutex);
     auto& shown = impl_->cameras[camera].shown;

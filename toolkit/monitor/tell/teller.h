@@ -37,6 +37,8 @@ class Teller {
   void setStatus(const std::string& camera, const std::string& status);
   /// Takes the overlay of this frame if one is wanted and the last one is a minute old.
   void setPicture(const std::string& camera, const InferenceResult& result);
+  /// Takes the picture of this camera back, from the broker too, until another one comes.
+  void dropPicture(const std::string& camera);
 
  private:
   struct Impl;
