@@ -159,6 +159,11 @@ TEST(CheckSource, RefusesWhatCanNeverBeOpened) {
   EXPECT_MPM_ERROR(checkSource(parseSourceSpec("")), "the source is empty");
   EXPECT_MPM_ERROR(checkSource(parseSourceSpec("ftp://host/video.mp4")), "'ftp://' is not supported");
   EXPECT_MPM_ERROR(checkSource(parseSourceSpec("camera:front")), "'camera:front' has no camera number");
+  // As redactCredentials() and --print-watch write them.
+  for (const char* text :
+       {"rtsp://anna:geheim@camera/1", "http://camera/1?user=anna&pwd=geheim", "rtsp://camera/0/anna:geheim/main",
+        "gst:rtspsrc location=rtsp://camera user-pw=geheim ! appsink"})
+    EXPECT_MPM_ERROR(checkSource(parseSourceSpec(redactCredentials(text))), "was not written down") << text;
   for (const char* text : {"97", "rtsp://camera/a", "demo:", "missing.png"})
     EXPECT_NO_THROW(checkSource(parseSourceSpec(text))) << text;
 }

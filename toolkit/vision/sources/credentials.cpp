@@ -12,7 +12,7 @@ namespace mpm::vision {
 namespace {
 
 constexpr auto kNone = std::string::npos;
-constexpr std::string_view kHidden = "***";
+constexpr std::string_view kHidden = kHiddenCredential;
 
 bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; }
 

@@ -146,8 +146,13 @@ void checkSource(const SourceSpec& source) {
   if (text.empty()) throw Error("the source is empty: name an image, a folder, a video, a camera or a URL");
   if (source.kind == SourceKind::kMissing && text.starts_with("camera:"))
     throw Error("'" + text + "' has no camera number: write for example camera:0");
-  if (source.kind == SourceKind::kPipeline) checkPipeline(text);
-  if (source.kind != SourceKind::kUrl) return;
+  const bool url = source.kind == SourceKind::kUrl, pipeline = source.kind == SourceKind::kPipeline;
+  // A "***" that is read back would be sent to the camera as the password.
+  if ((url || pipeline) && text.find(kHiddenCredential) != std::string::npos)
+    throw Error("the password of '" + source.shownText() +
+                "' was not written down: name the whole source ('mpm monitor' takes it from MPM_SOURCE)");
+  if (pipeline) checkPipeline(text);
+  if (!url) return;
   const std::string scheme = text.substr(0, text.find("://"));
   for (const char* known : {"rtsp", "rtsps", "http", "https"})
     if (scheme == known) return;

@@ -40,12 +40,17 @@ struct SourceSpec {
 /// that does not exist at the moment. Opens no camera and no URL; never throws.
 SourceSpec parseSourceSpec(const std::string& text);
 
+/// What redactCredentials() writes in place of a user name and a password.
+inline constexpr const char* kHiddenCredential = "***";
+
 /// Throws mpm::Error for what openSource() can never open: an empty text, a camera without a number, a URL of an
-/// unknown kind, a pipeline without an appsink or with an OpenCV that lacks GStreamer. Opens nothing.
+/// unknown kind, a URL or pipeline whose password is kHiddenCredential, a pipeline without an appsink or with an OpenCV
+/// that lacks GStreamer. Opens nothing.
 void checkSource(const SourceSpec& source);
 
-/// `text` with user names and passwords replaced by "***": in URLs, their paths and queries (user=, pwd=, token=, ...)
-/// and in the properties of GStreamer pipelines. Host, path and channel stay: the result still names the source.
+/// `text` with user names and passwords replaced by kHiddenCredential: in URLs, their paths and queries (user=, pwd=,
+/// token=, ...) and in the properties of GStreamer pipelines. Host, path and channel stay: the result still names the
+/// source.
 std::string redactCredentials(const std::string& text);
 
 }  // namespace mpm::vision
