@@ -5,13 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/atomic_file.h"
-#include "monitor/pace.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
@@ -29,9 +27,7 @@ struct Shared {
   std::shared_ptr<SharedModels> models = std::make_shared<SharedModels>();
   std::atomic<std::size_t> cameras = 0;
   std::mutex mutex;
-  std::condition_variable_any changed;       // with the mutex: each change of what it guards
-  std::map<std::string, Reached> reached{};  // by camera, of those that are watched; with the mutex
-  PaceWatch paces{};
+  std::condition_variable_any changed;  // with the mutex: each change of what it guards
 
   bool alone() const { return cameras == 1; }  // when that camera ends, the program does
 
@@ -50,7 +46,6 @@ class Watching {
   Watching(Camera watched, Shared& shared, std::vector<std::shared_ptr<const Watching>> before)
       : camera(std::move(watched)), shared_(shared), before_(std::move(before)) {
     status_.name = camera.name;
-    status_.title = camera.session.title;
     status_.database = camera.session.database;
     status_.snapshots = camera.session.snapshots.folder;
     status_.source = camera.watch.source.name();
@@ -68,6 +63,9 @@ class Watching {
   }
   void addEvent(const Event& event) const {
     if (session_) session_->addEvent(event);
+  }
+  void dropPicture() const {
+    if (session_) session_->dropPicture();
   }
   bool failed() const { return status_.over && !status_.failure.empty(); }
   bool ended() const { return ended_; }  // the thread is about to return
@@ -109,12 +107,7 @@ class Watching {
   void watch(const std::stop_token& stop) {
     opened_ = lost_ = false;
     Session session(camera.session, callbacks());
-    const std::shared_ptr<void> hiding(nullptr, [&](void*) {
-      shared_.set([&] {
-        session_ = nullptr;
-        shared_.reached.erase(camera.name);
-      });
-    });
+    const std::shared_ptr<void> hiding(nullptr, [&](void*) { shared_.set([&] { session_ = nullptr; }); });
     shared_.set([&] { session_ = &session; });
     InferenceStatus loading = session.status().inference;
     for (; loading.loading && !stop.stop_requested(); loading = session.status().inference) pause(stop, 10ms);
@@ -133,7 +126,6 @@ class Watching {
       if (const std::int64_t steady = steadyNow(); steady >= next_tick) {
         next_tick = steady + 1000;
         session.tick();
-        lookAtPace(session, now);
       }
       const bool sampled = hasSample(), silent = now.source.attempt > 0 || now.source.state == CaptureState::kStalled;
       if (!now.finished && !now.store->stopped && !(camera.watch.once && (sampled || silent))) continue;
@@ -156,18 +148,6 @@ class Watching {
       hangs_ = hangs;
     });
     if (written.stopped) throw Error(written.problem);
-  }
-
-  // A machine that is too slow is one event, of the camera that notices it.
-  void lookAtPace(Session& session, const SessionStatus& now) {
-    std::unique_lock lock(shared_.mutex);
-    shared_.reached[camera.name] = {now.every_s, now.pace ? now.pace->usual_s : 0};
-    std::vector<Reached> all;
-    for (const auto& [name, one] : shared_.reached) all.push_back(one);
-    const auto text = shared_.paces.look(all, steadyNow());
-    const Severity severity = shared_.paces.slow() ? Severity::kWarning : Severity::kInfo;
-    lock.unlock();
-    if (text) session.addEvent({unixNow(), EventKind::kSource, severity, *text});
   }
 
   Session::Callbacks callbacks() {
@@ -250,6 +230,7 @@ Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
   }
   changes.ended = static_cast<int>(others.size());
   for (const auto& one : others) {
+    one->dropPicture();  // what is sent until it has ended must not show what is to be hidden from now on
     one->stop();
     leaving.push_back(one);
   }

@@ -20,7 +20,7 @@
 namespace mpm::monitor {
 namespace {
 
-// Nobody is told of what is older: it was in the pictures of an archive. The scene demo: has a clock of its own.
+// Nobody is told of what is older: it was in the pictures of an archive.
 constexpr std::int64_t kPastMs = kHourMs;
 
 // The pictures of an archive that the database had when it was opened.
@@ -71,9 +71,6 @@ struct OpenSource {
   std::string source;    // without credentials
   int stream = 0;        // of its frames
   bool counted = false;  // all its frames are to be samples
-  bool scene = false;    // demo:
-  bool archive = false;  // its samples come as fast as the model takes them
-  double every_s = 0;
   std::shared_ptr<const StoredPictures> before;
   std::shared_ptr<Recorder> recorder;
   std::shared_ptr<Hiding> hiding;
@@ -106,21 +103,21 @@ void readStored(const std::string& database, const std::string& source, StoredPi
 }
 
 // Gives the recorder what an earlier watch of the source left: its view, its regions, and where its rules stood.
-// `privacy`: what must not be seen of it now. A view that was learned with more on show does not count. `own_clock`:
-// its times say nothing about the clock of this machine.
+// `privacy`: what must not be seen of it now. A view that was learned with more on show does not count.
 void recall(const std::string& database, const std::string& source, const std::weak_ptr<Recorder>& recorder,
-            const std::string& privacy, UnixMs now, bool own_clock) {
+            const std::string& privacy, UnixMs now) {
   constexpr int kSamples = 5000;  // an hour and more of samples each second
   readSource(database, source, [&](const StoreReader& store, const SourceRecord& record) {
     auto view = store.view(source);
     if (view && store.privacy(source) != privacy) view = withoutEdges(std::move(*view));
     const auto regions = currentRegions(store, source);
-    const auto samples = store.lastSamples(record.id, kSamples, own_clock ? INT64_MAX : now + 1);
+    const auto samples = store.lastSamples(record.id, kSamples, now + 1);
     const auto still = recorder.lock();
     if (!still) return;
     if (view) still->setView(std::move(*view));
     if (!regions.empty()) still->setStoredRegions(regions);
-    still->resume(samples, store.alarms(record.id), now, steadyNow());
+    still->resume(samples, store.sessions(record.id), store.events(record.id, INT64_MIN, INT64_MAX, kSamples), now,
+                  steadyNow());
   });
 }
 
@@ -128,12 +125,9 @@ void recall(const std::string& database, const std::string& source, const std::w
 
 const char* SessionStatus::word() const {
   using enum CaptureState;
-  if (source.state == kEnded && source.message.empty()) return "ended";
   if (source.state == kRetrying || source.state == kEnded || (source.attempt > 0 && source.state != kLive))
     return "lost";
-  // The model may hang, or the source wait for it.
-  const bool silent = !finished && pace && sample_age_s && *sample_age_s > pace->aliveFor();
-  return source.state == kStalled || silent ? "stalled" : store && !store->writing ? "not_writing" : "online";
+  return source.state == kStalled ? "stalled" : store && !store->writing ? "not_writing" : "online";
 }
 
 struct Session::Impl {
@@ -142,11 +136,13 @@ struct Session::Impl {
   std::shared_ptr<FrameMailbox> frames = std::make_shared<FrameMailbox>();
   int streams = 0;
   bool paused = false;
+  bool stays = false;  // its last picture, until the next run with --once
+  std::mutex showing;
+  bool shows = true;  // pictures are told; guarded by `showing`
 
   mutable std::mutex mutex;
   std::shared_ptr<OpenSource> watch;      // guarded by the mutex: several threads look at it
   std::shared_ptr<EventCommand> command;  // the same; null: none
-  CameraFacts facts{};                    // that are told
   bool picture_failed = false;            // and this was reported; of the thread that writes pictures
 
   // In this order: each outlives those that hand something to it.
@@ -164,9 +160,8 @@ struct Session::Impl {
     std::unique_lock lock(mutex);
     const auto telling = command;
     const std::string source = watch ? watch->source : "";
-    const bool scene = watch && watch->scene;
     lock.unlock();
-    if (telling && (scene || event.time >= options.now() - kPastMs)) telling->add(event, source);
+    if (telling && event.time >= options.now() - kPastMs) telling->add(event, source);
   }
 
   // `patience_s`: for the one before.
@@ -202,7 +197,7 @@ struct Session::Impl {
     if (ours && !result.repeated) {
       snapshots->add(result, recorded ? &*sample : nullptr, now->source);
       now->samples += recorded;
-      if (recorded && options.teller) options.teller->setPicture(options.camera, result);
+      if (recorded) tellPicture(result);
       if (recorded && callbacks.on_sample) callbacks.on_sample(*sample, result);
     }
     if (!callbacks.on_frame) return;
@@ -245,14 +240,23 @@ struct Session::Impl {
     }
   }
 
-  void tellFacts() const {
-    if (options.teller && store) options.teller->setFacts(options.camera, facts);
+  void tellPicture(const InferenceResult& result) {
+    const std::lock_guard lock(showing);
+    if (options.teller && shows) options.teller->setPicture(options.camera, result);
   }
 
-  void stopTelling(double patience_s) const {
+  // `next`: pictures that come may be told.
+  void dropPicture(bool next) {
+    const std::lock_guard lock(showing);
+    shows = next;
+    if (options.teller) options.teller->dropPicture(options.camera);
+  }
+
+  void stopTelling(double patience_s) {
     if (!options.teller || !store) return;
     options.teller->setStatus(options.camera, "ended");
-    options.teller->remove(options.camera, *store, patience_s);
+    if (!stays) dropPicture(false);
+    options.teller->remove(*store, patience_s);
   }
 };
 
@@ -268,9 +272,7 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
     const auto& teller = impl->options.teller;
     if (teller) storing.outbox = teller->outbox(impl->options.camera);
     impl->store.emplace(impl->options.database, storing, [impl](const Event& event) { impl->report(event); });
-    if (teller)
-      teller->add(impl->options.camera, impl->options.database, *impl->store,
-                  [impl](const Event& event) { impl->post(event); });
+    if (teller) teller->add(impl->options.database, *impl->store, [impl](const Event& event) { impl->post(event); });
   }
   using Occasion = SnapshotWriter::Occasion;
   SnapshotWriter::Callbacks pictures{.on_removed = impl->callbacks.on_pictures_removed};
@@ -326,7 +328,6 @@ void Session::open(const WatchOptions& options) {
   };
   capture.source.chosen = options.chosen;
   const bool archive = options.archive && vision::isArchive(options.source, *options.archive);
-  const bool scene = options.source.kind == vision::SourceKind::kDemo, own_clock = archive || scene;
   StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
   const auto hiding = std::make_shared<Hiding>(options.privacy);
   const auto recorder =
@@ -335,7 +336,6 @@ void Session::open(const WatchOptions& options) {
                                                  .every_frame = every_frame,
                                                  .once = options.once,
                                                  .archive_zone = archive ? options.archiveZone() : std::nullopt,
-                                                 .own_clock = own_clock,
                                                  .night = options.night,
                                                  .alarms = options.alarms,
                                                  .quality = options.quality,
@@ -346,10 +346,10 @@ void Session::open(const WatchOptions& options) {
   const auto before = std::make_shared<StoredPictures>();
   // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs in recall(),
   // the source is opened once more without.
-  SourceFactory factory = [options, name, archive, own_clock, before, stored = store != nullptr,
+  SourceFactory factory = [options, name, archive, before, stored = store != nullptr,
                            asked = std::make_shared<std::atomic_flag>(), database = impl_->options.database,
                            weak = std::weak_ptr(recorder), now = impl_->options.now](vision::SourceOptions how) {
-    if (stored && !asked->test_and_set()) recall(database, name, weak, options.privacy.json(), now(), own_clock);
+    if (stored && !asked->test_and_set()) recall(database, name, weak, options.privacy.json(), now());
     if (options.resume_demo) {
       how.frame_step_s = options.every_s;
       readSource(database, name, [&](const StoreReader&, const SourceRecord& record) {
@@ -373,9 +373,6 @@ void Session::open(const WatchOptions& options) {
       new OpenSource{.source = name,
                      .stream = capture.stream,
                      .counted = every_frame,
-                     .scene = scene,
-                     .archive = archive,
-                     .every_s = options.once ? 0 : options.every_s,
                      .before = before,
                      .recorder = recorder,
                      .hiding = hiding,
@@ -383,10 +380,8 @@ void Session::open(const WatchOptions& options) {
                                               [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (options.summary_hour && !archive) watch->summary.emplace(*options.summary_hour);
   if (store) store->setSource(name);
-  impl_->facts.title = impl_->options.title;
-  impl_->facts.scene = scene;
-  impl_->facts.alarms = options.alarms.alarms;
-  impl_->tellFacts();
+  impl_->stays = options.once;
+  if (options.privacy.on() || !options.once) impl_->dropPicture(true);  // of an earlier run, which may have hidden less
   if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setFeatures(!options.states.heads.empty());
   impl_->worker->setStream(watch->stream, options.samples_only && !every_frame ? options.every_s : 0);
@@ -441,18 +436,11 @@ bool Session::framesCome() const {
 void Session::tick() {
   if (!impl_->watch) return;
   const CaptureStatus status = impl_->watch->capture.status();
-  impl_->watch->recorder->tick(status, impl_->options.now(), steadyNow());
   if (impl_->options.teller && impl_->store) {
-    const SessionStatus now = this->status();
+    const SessionStatus now{.source = status, .inference = {}, .store = impl_->store->status()};
     impl_->options.teller->setStatus(impl_->options.camera, now.word());
-    // A description is sent again where the pace has changed, not with each sample.
-    if (const double usual_s = now.pace ? now.pace->usual_s : 0, told = impl_->facts.usual_s;
-        usual_s > 1.25 * told || usual_s < 0.5 * told) {
-      impl_->facts.usual_s = usual_s;
-      impl_->tellFacts();
-    }
-    impl_->options.teller->setAlarms(impl_->options.camera, impl_->watch->recorder->alarms());
   }
+  impl_->watch->recorder->tick(status, impl_->options.now(), steadyNow());
 }
 
 InferenceWorker& Session::worker() { return *impl_->worker; }
@@ -473,9 +461,7 @@ void Session::setRules(const WatchOptions& rules) {
   if (!impl_->watch) return;
   impl_->watch->recorder->setRules(rules.night, rules.alarms, rules.quality, impl_->options.now());
   impl_->watch->hiding->set(rules.privacy);
-  impl_->watch->recorder->setPrivacy(rules.privacy.json());
-  impl_->facts.alarms = rules.alarms.alarms;
-  impl_->tellFacts();
+  if (impl_->watch->recorder->setPrivacy(rules.privacy.json())) impl_->dropPicture(true);
 }
 
 void Session::setRegions(const std::vector<vision::Region>& regions) {
@@ -502,6 +488,7 @@ void Session::storeIn(const std::string& path) {
 }
 
 void Session::addEvent(const Event& event) { impl_->post(event); }
+void Session::dropPicture() { impl_->dropPicture(false); }
 void Session::setEventCommand(std::vector<std::string> arguments) { impl_->setCommand(std::move(arguments)); }
 
 SnapshotWriter& Session::snapshots() { return *impl_->snapshots; }
@@ -529,11 +516,6 @@ SessionStatus Session::status() const {
   if (impl_->store) status.store = impl_->store->status();
   status.finished =
       status.source.state == CaptureState::kEnded && status.inference.done == status.source.in - status.source.dropped;
-  if (watch && !watch->archive) {
-    status.every_s = watch->every_s;
-    status.pace = watch->recorder->pace();
-    status.sample_age_s = watch->recorder->sampleAge(steadyNow());
-  }
   if (watch && watch->counted && impl_->store) {
     status.pictures = watch->before->left_out + status.source.of;
     status.stored = watch->before->left_out + watch->samples;

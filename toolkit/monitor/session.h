@@ -34,7 +34,6 @@ struct SessionOptions {
   std::vector<std::string> on_event{};     ///< as setEventCommand()
   std::shared_ptr<Teller> teller{};        ///< who is told of what is stored; null: nobody
   std::string camera{};                    ///< the name for it: cameraName()
-  std::string title{};                     ///< how people call it; empty: by its name
   std::function<UnixMs()> now = unixNow;   ///< the wall clock
 };
 
@@ -69,16 +68,13 @@ struct WatchOptions {
 struct SessionStatus {
   CaptureStatus source;
   InferenceStatus inference;
-  std::optional<WriterStatus> store;   ///< nullopt: nothing is to be stored
-  bool finished = false;               ///< the source has ended, and all its frames have been through the model
-  std::optional<Pace> pace{};          ///< of the samples as they come; nullopt: not known, or those of an archive
-  double every_s = 0;                  ///< how often they are meant to come; 0: as they like
-  std::optional<double> sample_age_s;  ///< since the last one; nullopt: there was none
+  std::optional<WriterStatus> store;  ///< nullopt: nothing is to be stored
+  bool finished = false;              ///< the source has ended, and all its frames have been through the model
   /// Pictures of a folder or archive: how many it has, and how many of them are samples, of this watch or an earlier
   /// one. 0: not known.
   std::int64_t pictures = 0, stored = 0;
 
-  /// "online", "stalled" (also where frames come and no samples), "lost", "not_writing" (the disk), or "ended".
+  /// "online", "stalled", "lost", or "not_writing" (the disk).
   const char* word() const;
   /// Part of it hangs for good: the supervisor should restart the process.
   bool stuck() const { return source.stuck() || inference.stuck() || (store && store->stuck()); }
@@ -87,10 +83,10 @@ struct SessionStatus {
 /// One program's watch over its sources, one at a time: capture, model, samples, alarms, events, pictures, retention.
 /// `mpm monitor` and the app drive it.
 ///
-/// Threads: all methods but status() and addEvent() are called on one thread. None waits for a source, a model or a
-/// disk, except the constructor (StoreOptions::open_at_once), finish() and the destructor. Callbacks come from other
-/// threads, several at a time, and on the caller's thread in tick(), setRules() and the constructor. They may call
-/// status() and snapshots().save(); none comes after the destructor.
+/// Threads: all methods but status(), addEvent() and dropPicture() are called on one thread. None waits for a source, a
+/// model or a disk, except the constructor (StoreOptions::open_at_once), finish() and the destructor. Callbacks come
+/// from other threads, several at a time, and on the caller's thread in tick(), setRules() and the constructor. They
+/// may call status() and snapshots().save(); none comes after the destructor.
 class Session {
  public:
   struct Callbacks {
@@ -146,8 +142,10 @@ class Session {
   void replaceSamples(const std::string& fresh);
   void storeIn(const std::string& path);  ///< where the store has stopped; as StoreWriter
   void addEvent(const Event& event);      ///< stores it and calls on_event
+  /// Takes back the picture that others were told, and tells no other one: something else is to be hidden.
+  void dropPicture();
   /// Runs this program with its arguments for each event from now on, as EventCommand does; empty: none. Not for events
-  /// of more than an hour ago, as those of the pictures of an archive are, unless the source is demo:.
+  /// of more than an hour ago, as those of the pictures of an archive are.
   void setEventCommand(std::vector<std::string> arguments);
 
   SnapshotWriter& snapshots();

@@ -2,11 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "base/json_file.h"
+#include "base/quantiles.h"
 #include "evaluation/confusion_matrix.h"
-#include "monitor/pace.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
@@ -64,10 +65,19 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   return session;
 }
 
-// How samples of a source were meant to come.
-struct Meant {
-  double every_s = 0;  // 0: as they liked
+// How soon the next sample of a source comes.
+struct Pace {
+  double watched = 0;  // by the intervals that samples were meant to have; 0: they came as they liked
   bool archive = false;
+
+  // A longer step is a gap: more than two samples are missing. An archive may have no pictures of the nights.
+  double longest(const std::vector<double>& steps) const {
+    if (watched > 0 && !archive) return watched;
+    const double usual = 2.5 * quantile(steps, 0.5);
+    const auto pauses = std::ranges::count_if(steps, [&](double step) { return step > usual; });
+    const double days = std::accumulate(steps.begin(), steps.end(), 0.0) / kDayMs;
+    return archive && 2.0 * static_cast<double>(pauses) >= days ? std::max<double>(usual, kDayMs) : usual;
+  }
 };
 
 // Collects rows, ascending by time, into the buckets of a chart.
@@ -75,8 +85,8 @@ class ChartBuilder {
  public:
   // `regions`: names by id, of those that are asked for.
   ChartBuilder(const ChartQuery& query, const std::vector<SessionRecord>& sessions,
-               const std::map<std::int64_t, std::string>& regions, std::int64_t width, const Meant& meant)
-      : query_(query), regions_(regions), meant_(meant) {
+               const std::map<std::int64_t, std::string>& regions, std::int64_t width, const Pace& pace)
+      : query_(query), regions_(regions), pace_(pace) {
     chart_.bucket_ms = width;
     for (const SessionRecord& session : sessions) {
       std::unordered_map<std::string_view, int> numbers;
@@ -112,15 +122,12 @@ class ChartBuilder {
   }
 
   void markGaps() {
-    std::vector<StoredStep> steps;
-    for (std::size_t i = 1; i < chart_.buckets.size(); ++i) {
-      const ChartBucket& before = chart_.buckets[i - 1];
-      steps.push_back({static_cast<double>(chart_.buckets[i].start - before.start) / kSecondMs,
-                       static_cast<double>(before.samples)});
-    }
-    const auto gaps =
-        findGaps(steps, static_cast<double>(chart_.bucket_ms) / kSecondMs, meant_.every_s, meant_.archive);
-    for (std::size_t i = 0; i < gaps.size(); ++i) chart_.buckets[i + 1].gap_before = gaps[i];
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < chart_.buckets.size(); ++i)
+      steps.push_back(static_cast<double>(chart_.buckets[i].start - chart_.buckets[i - 1].start));
+    if (steps.empty()) return;
+    const double longest = static_cast<double>(chart_.bucket_ms) + pace_.longest(steps);
+    for (std::size_t i = 0; i < steps.size(); ++i) chart_.buckets[i + 1].gap_before = steps[i] > longest;
   }
 
   void finish() {
@@ -154,7 +161,7 @@ class ChartBuilder {
 
   const ChartQuery& query_;
   const std::map<std::int64_t, std::string>& regions_;
-  Meant meant_;
+  Pace pace_;
   Chart chart_;
   std::map<std::int64_t, std::vector<int>> labels_;  // session -> of the class that each series names; -1: none
   std::map<std::pair<std::int64_t, std::int64_t>, Bucket> sums_;  // by session and region
@@ -322,13 +329,12 @@ struct StoreReader::Impl {
     return names;
   }
 
-  Meant meant(std::int64_t source, UnixMs from, UnixMs to) const {
+  Pace pace(std::int64_t source, UnixMs from, UnixMs to) const {
     Statement row = database.prepare(
         "SELECT max(every_s), (SELECT archive FROM source WHERE id = ?1) FROM session"
         " WHERE source = ?1 AND started_ms < ?2 AND (ended_ms IS NULL OR ended_ms >= ?3)");
     row.bind(source, to, from).step();
-    const bool archive = row.integer(1) != 0;
-    return {archive ? 0 : std::clamp(row.real(0), 0.0, 1e9), archive};
+    return {row.real(0) == 0 ? 0 : 2500 * std::clamp(row.real(0), 1.0, 1e9), row.integer(1) != 0};
   }
 };
 
@@ -449,14 +455,14 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   if (!all) return {};
   const UnixMs from = std::max(query.from, all->first), to = std::min(query.to, all->last + 1);
   if (from >= to) return {};
-  const Meant meant = impl_->meant(query.source, from, to);
+  const Pace pace = impl_->pace(query.source, from, to);
   const auto regions = impl_->regionsIn(query);
 
   // Samples, unless there are too many or retention took some of the stretch.
   const std::optional<Extent> kept = impl_->sampleExtent(query.source);
   if (kept && kept->first <= from && impl_->countSamples(query.source, from, to, kMaxSamples + 1) <= kMaxSamples) {
     ChartBuilder builder(query, sessions(query.source), regions, widthFor(from, to, kSecondMs, query.max_buckets),
-                         meant);
+                         pace);
     using enum SampleRows::With;
     impl_->visit(query.source, from, to, regions.empty() ? kWhole : kRegions, [&](const Sample& sample) {
       builder.add(sample);
@@ -474,7 +480,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   }
   if (level == 0) level = kDayMs;
   ChartBuilder builder(query, sessions(query.source), regions,
-                       widthFor(bucketStart(from, level), to, level, query.max_buckets), meant);
+                       widthFor(bucketStart(from, level), to, level, query.max_buckets), pace);
   Statement rows = impl_->database.prepare(
       "SELECT start_ms, samples, day, night, series, session, region"
       " FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ? AND start_ms < ? ORDER BY start_ms");
@@ -498,21 +504,14 @@ void StoreReader::visitHours(ChartQuery query, const std::function<void(const Ch
   query.max_buckets = 25 * kDaysAtOnce;
   const Extent all = impl_->extent(query.source).value_or(Extent{0, -1});
   const UnixMs end = std::min(query.to, all.last + 1);
-  const Meant meant = impl_->meant(query.source, query.from, query.to);
-  std::optional<ChartBucket> last;
+  UnixMs last = 0;
   for (query.to = std::max(query.from, all.first); query.to < end;) {
     query.from = std::exchange(query.to, std::min(bucketStart(query.to, kDayMs) + kDaysAtOnce * kDayMs, end));
     Chart part = chart(query);
-    if (part.buckets.empty()) continue;
-    if (last) {  // where a chart begins it knows no gap
-      const double width_s = static_cast<double>(part.bucket_ms) / kSecondMs,
-                   step_s = static_cast<double>(part.buckets.front().start - last->start) / kSecondMs;
-      const Pace pace{std::max(meant.every_s, width_s / static_cast<double>(std::max<std::int64_t>(last->samples, 1)))};
-      part.buckets.front().gap_before =
-          step_s - width_s > (meant.archive ? std::max(pace.gapAfter(), 86400.0) : pace.gapAfter());
-    }
+    if (last != 0 && !part.buckets.empty())  // where a chart begins it knows no gap
+      part.buckets.front().gap_before = part.buckets.front().start - last > kDayMs;
     for (const ChartBucket& bucket : part.buckets) visit(bucket);
-    last = part.buckets.back();
+    if (!part.buckets.empty()) last = part.buckets.back().start;
   }
 }
 
@@ -522,33 +521,17 @@ Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to) const {
   const bool one_by_one = kept && kept->first <= std::max(from, all->first) &&
                           impl_->countSamples(source, from, to, kMaxTimes + 1) <= kMaxTimes;
   Statement times = impl_->database.prepare(
-      one_by_one ? "SELECT time_ms, 1 FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 ORDER BY time_ms"
-                 : "SELECT start_ms, total(samples) FROM bucket WHERE source = ?1 AND start_ms >= ?2 AND start_ms < ?3"
-                   " AND width_ms = 3600000 AND region = 0 GROUP BY start_ms ORDER BY start_ms");
+      one_by_one ? "SELECT time_ms FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 ORDER BY time_ms"
+                 : "SELECT DISTINCT start_ms FROM bucket WHERE source = ?1 AND start_ms >= ?2 AND start_ms < ?3"
+                   " AND width_ms = 3600000 ORDER BY start_ms");
   times.bind(source, from, to);
-  std::vector<StoredStep> steps;
-  Gaps gaps;
-  double samples = 0;
-  for (std::optional<UnixMs> last; times.step(); last = times.integer(0), samples = times.real(1)) {
-    if (!last) continue;
-    gaps.longest = std::max(gaps.longest, times.integer(0) - *last);
-    steps.push_back({static_cast<double>(times.integer(0) - *last) / kSecondMs, samples});
-  }
-  const Meant meant = impl_->meant(source, from, to);
-  const auto found = findGaps(steps, one_by_one ? 0 : kHourMs / kSecondMs, meant.every_s, meant.archive);
-  gaps.count = static_cast<int>(std::ranges::count(found, true));
-  return gaps;
-}
-
-Pace StoreReader::pace(std::int64_t source) const {
-  Statement latest = impl_->database.prepare("SELECT every_s FROM session WHERE source = ? ORDER BY id DESC LIMIT 1");
-  PaceMeter meter(latest.bind(source).step() ? latest.real(0) : 0);
-  Statement times =
-      impl_->database.prepare("SELECT time_ms FROM sample WHERE source = ? ORDER BY time_ms DESC LIMIT ?");
-  times.bind(source, PaceMeter::kSteps + 1);
-  for (std::optional<UnixMs> next; times.step(); next = times.integer(0))
-    if (next) meter.add(static_cast<double>(*next - times.integer(0)) / kSecondMs);
-  return meter.pace();
+  std::vector<double> steps;
+  for (std::optional<UnixMs> last; times.step(); last = times.integer(0))
+    if (last) steps.push_back(static_cast<double>(times.integer(0) - *last));
+  if (steps.empty()) return {};
+  const double limit = impl_->pace(source, from, to).longest(steps) + (one_by_one ? 0.0 : kHourMs);
+  return {static_cast<int>(std::ranges::count_if(steps, [&](double step) { return step > limit; })),
+          static_cast<UnixMs>(std::ranges::max(steps))};
 }
 
 std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to) const {
@@ -585,18 +568,6 @@ std::optional<Sample> StoreReader::lastSample(std::int64_t source, UnixMs now) c
   return std::nullopt;
 }
 
-std::vector<AlarmState> StoreReader::alarms(std::int64_t source) const {
-  std::vector<AlarmState> states;
-  if (columnsOf(impl_->database, "alarm").empty()) return states;  // of an older file
-  Statement rows = impl_->database.prepare("SELECT rule, since_ms, told FROM alarm WHERE source = ? ORDER BY rule");
-  rows.bind(source);
-  while (rows.step()) {
-    AlarmState& one = states.emplace_back();
-    rows.read(one.rule, one.since, one.rings);
-  }
-  return states;
-}
-
 std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs to, int limit) const {
   std::vector<Event> events;
   // Each half reads its end of the index, however many events other sources have.
@@ -625,14 +596,6 @@ std::vector<Message> StoreReader::outbox(const std::string& channel, std::int64_
     rows.read(one.channel, one.topic, one.payload, one.latest, one.number, one.id);
   }
   return messages;
-}
-
-std::map<std::string, std::string> StoreReader::announced() const {
-  std::map<std::string, std::string> all;
-  if (columnsOf(impl_->database, "announced").empty()) return all;  // of an older file
-  Statement rows = impl_->database.prepare("SELECT topic, payload FROM announced");
-  while (rows.step()) all.emplace(rows.text(0), rows.text(1));
-  return all;
 }
 
 std::int64_t StoreReader::waiting() const { return impl_->database.integer("SELECT count(*) FROM outbox"); }

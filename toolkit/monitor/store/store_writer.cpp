@@ -55,14 +55,8 @@ struct ForgetSent {
   std::string channel;
   std::int64_t number;
 };
-struct Announce {
-  std::string topic, payload;
-};
-struct SetAlarms {
-  std::vector<AlarmState> states;
-};
 using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy,
-                               ReplaceSamples, ForgetSent, Announce, SetAlarms>;
+                               ReplaceSamples, ForgetSent>;
 
 // Where samples and events go: known once the session's row is written.
 struct Target {
@@ -199,21 +193,6 @@ class Connection {
 
   void write(const ForgetSent& sent, Target&, AggregateUpdate&) {
     database_.run("DELETE FROM outbox WHERE channel = ? AND number <= ?", sent.channel, sent.number);
-  }
-
-  void write(const SetAlarms& set, Target& target, AggregateUpdate&) {
-    if (target.source == 0) return;
-    database_.run("DELETE FROM alarm WHERE source = ?", target.source);
-    for (const AlarmState& one : set.states)
-      database_.run("INSERT OR REPLACE INTO alarm(source, rule, since_ms, told) VALUES (?, ?, ?, ?)", target.source,
-                    one.rule, one.since, one.rings);
-  }
-
-  void write(const Announce& one, Target&, AggregateUpdate&) {
-    if (one.payload.empty())
-      database_.run("DELETE FROM announced WHERE topic = ?", one.topic);
-    else
-      database_.run("INSERT OR REPLACE INTO announced(topic, payload) VALUES (?, ?)", one.topic, one.payload);
   }
 
   void write(const ReplaceSamples&, Target&, AggregateUpdate&) {}  // a transaction of its own: replace()
@@ -743,12 +722,6 @@ void StoreWriter::append(const Event& event) {
   Event shown = event;
   shown.message = vision::redactCredentials(event.message);
   impl_->enqueue(std::move(shown));
-}
-
-void StoreWriter::setAlarms(const std::vector<AlarmState>& states) { impl_->enqueue(SetAlarms{states}); }
-
-void StoreWriter::announce(const std::string& topic, const std::string& payload) {
-  impl_->enqueue(Announce{topic, payload});
 }
 
 void StoreWriter::forgetSent(const std::string& channel, std::int64_t number) {

@@ -20,8 +20,7 @@ namespace mpm::monitor {
 /// The settings of one camera: a table [[camera]] of a watch file. An empty text or list, a number without
 /// value and a flag that is off mean the default.
 struct Watch {
-  std::string name{}, title{}, source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{},
-      db{};
+  std::string name{}, source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{}, db{};
   std::optional<double> threads{}, min_score{}, min_overlap{}, every{}, timeout{};
   std::string times{}, time_zone{}, start{};
   bool follow = false;
@@ -47,8 +46,7 @@ struct Watch {
 struct Mqtt {
   std::string address{}, prefix{}, user{}, password_file{}, ca_file{};
   bool tls = false;
-  std::string discovery{}, url{};
-  std::optional<double> every{};
+  std::string discovery{};
   bool picture = false;
 
   friend bool operator==(const Mqtt&, const Mqtt&) = default;
