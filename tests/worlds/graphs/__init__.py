@@ -25,6 +25,7 @@ import generate  # noqa: E402
 
 TOLERANCE = 2e-4  # of the largest value: the net computes in fp32
 EQUAL = "equal"
+FLOORS = {"graph": 0.6, "edit": 0.25}  # the share that must be compared: a converter that refuses everything is not right
 
 
 class Runner:
@@ -271,6 +272,11 @@ def main(build, seeds, jobs=None, keep=None, kinds=("graph", "edit")):
     print("others:")
     for name, count in refused.most_common():
         print(f"  {count:5d} {name}")
+    for kind in kinds:
+        made = sum(count for name, count in verdicts.items() if name.startswith(kind))
+        if made >= 50 and verdicts[f"{kind} {EQUAL}"] < FLOORS[kind] * made:
+            disagree += 1
+            print(f"fault: only {verdicts[f'{kind} {EQUAL}']} of {made} of kind {kind} were compared")
     print("reached: " + ", ".join(f"{name} {count}" for name, count in sorted(verdicts.items())))
     print(f"{total} graphs, {disagree} disagree")
     return disagree

@@ -465,6 +465,14 @@ class Evaluator:
     def op_Elu(self, given, x):
         return np.where(self.floats(x) < 0, given.get("alpha", 1.0) * (np.exp(np.minimum(x, 0)) - 1), x)
 
+    def op_Celu(self, given, x):
+        a = given.get("alpha", 1.0)
+        return np.maximum(x, 0) + np.minimum(0, a * (np.exp(np.minimum(x, 0) / a) - 1))
+
+    def op_Selu(self, given, x):
+        a, g = given.get("alpha", 1.67326319217681884765625), given.get("gamma", 1.05070102214813232421875)
+        return g * np.where(x > 0, x, a * np.exp(np.minimum(x, 0)) - a)
+
     def op_HardSigmoid(self, given, x):
         return np.clip(given.get("alpha", 0.2) * self.floats(x) + given.get("beta", 0.5), 0, 1)
 

@@ -183,10 +183,12 @@ class Builder:
     # The parts of a ViT
 
     def image(self, height, width):
-        layout = self.some("image", "first", "first", "first", "first", "last", "bytes last", "bgr gather", "bgr flip",
-                           "bgr split")
+        layout = self.pick("first", "first", "first", "first", "last", "bytes last", "bgr gather", "bgr flip", "bgr split")
+        if height <= 4 and "last" in layout:  # nothing tells the channels from the height
+            layout = "first"
         self.batch = self.some("batch", 1, 1, 1, "any", "any", 2)
         count = 2 if self.batch == 2 else 1
+        self.features.add(f"image {layout}")
         self.last, self.bytes = "last" in layout, "bytes" in layout
         shape = [count, height, width, 3] if self.last else [count, 3, height, width]
         self.input = self.fresh("image")
@@ -225,8 +227,9 @@ class Builder:
             self.grid = [h, w]
             return self.linear(rows, dim)
         stride, pad = patch, 0
-        if way == "overlapping" and height > patch:
-            stride = patch - 1 if patch > 2 else patch
+        if way == "overlapping":
+            fits = [s for s in range(1, patch) if (height - patch) % s == 0 and (width - patch) % s == 0]
+            stride = max(fits) if fits and max(fits) > patch // 2 else patch
         elif way == "padded" and self.maybe():
             pad = 1
         kernel = 1 / math.sqrt(3 * patch * patch) * self.numbers.standard_normal((dim, 3, patch, patch))
@@ -341,6 +344,42 @@ class Builder:
             y = self.norm(y, o["rms"])
         return self.linear(y, dim)
 
+    def in_windows(self, x, o):
+        """Attention inside windows of the grid, with zeros where it does not fill the last ones."""
+        count, _, dim = self.shape(x)
+        (h, w), (a, b) = self.grid, o["windows"]
+        y = self.reshape(x, count, h, w, dim)
+        down, right = -h % a, -w % b
+        if down or right:
+            y = self.op("Pad", y, self.ints(0, 0, 0, 0, 0, down, right, 0))
+        y = self.transpose(self.reshape(y, count, (h + down) // a, a, (w + right) // b, b, dim), 0, 1, 3, 2, 4, 5)
+        y = self.attention(self.reshape(y, count * ((h + down) // a) * ((w + right) // b), a * b, dim), o)
+        y = self.reshape(y, count, (h + down) // a, (w + right) // b, a, b, dim)
+        y = self.reshape(self.transpose(y, 0, 1, 3, 2, 4, 5), count, h + down, w + right, dim)
+        if down or right:
+            y = self.slice(self.slice(y, 1, 0, h), 2, 0, w)
+        return self.reshape(y, count, h * w, dim)
+
+    def between(self, x, o):
+        """What may happen between two blocks."""
+        count, tokens, dim = self.shape(x)
+        kind = self.some("between", "nothing", "nothing", "nothing", "nothing", "positions", "late tokens", "interaction")
+        if kind == "positions":
+            return self.op("Add", x, self.weight(1, tokens, dim, scale=0.3))
+        if kind == "late tokens" and not o["pair bias"] and not o["rotary"] and not o["windows"]:
+            rows = self.op("Expand", self.weight(1, 2, dim), self.ints(count, 2, dim))
+            self.special += 2
+            return self.op("Concat", rows, x, axis=1)
+        if kind == "interaction" and self.grid[0] > 1:
+            special = self.special
+            rows = self.slice(x, 1, special, 1 << 40) if special else x
+            y = self.reshape(self.transpose(rows, 0, 2, 1), count, dim, *self.grid)
+            kernel = self.weight(dim, 1, 3, 3, scale=0.2)
+            y = self.op("Conv", y, kernel, group=dim, pads=[1] * 4)
+            y = self.op("Add", rows, self.transpose(self.reshape(y, count, dim, -1), 0, 2, 1))
+            return self.op("Concat", self.slice(x, 1, 0, special), y, axis=1) if special else y
+        return x
+
     def mlp(self, x, o):
         dim, hidden = self.shape(x)[-1], o["hidden"]
         if o["gated"]:
@@ -357,7 +396,7 @@ class Builder:
         return self.linear(y, dim)
 
     def block(self, x, o):
-        for part in (self.attention, self.mlp):
+        for part in (self.in_windows if o["windows"] else self.attention, self.mlp):
             y = part(self.norm(x, o["rms"]), o)
             if o["layer scale"]:
                 y = self.op("Mul", y, self.weight(self.shape(y)[-1], scale=0.3, offset=0.6))
@@ -386,8 +425,14 @@ class Builder:
             kind = self.some("rotary", "halves", "pairs")
             angle = np.concatenate([angle, angle], 1) if kind == "halves" else np.repeat(angle, 2, 1)
             o["rotary"] = kind, self.constant(np.cos(angle)), self.constant(np.sin(angle))
-        for _ in range(self.random.randint(1, 3)):
-            x = self.block(x, o)
+        o["windows"] = None
+        if not self.special and not o["rotary"] and not o["pair bias"] and self.maybe(0.4):
+            self.features.add("windows")
+            o["windows"] = self.pick((2, 2), (2, 3), (self.grid[0], 1), (1, self.grid[1]), (3, 2))
+        for i in range(self.random.randint(1, 3)):
+            if i:
+                x = self.between(x, o)
+            x = self.block(x, {**o, "windows": o["windows"] if self.maybe(0.8) else None})
         return self.norm(x, o["rms"]) if self.maybe(0.8) else x
 
     # Behind the encoder
@@ -433,19 +478,27 @@ class Builder:
         kernel = 1 / math.sqrt(c / groups * side * side) * self.numbers.standard_normal((out, c // groups, side, side))
         bias = self.weight(out, scale=0.2) if self.maybe() else None
         if self.maybe(0.2):
+            stride = self.pick([1, 1], [2, 2])
             return self.op("ConvTranspose", x, self.constant(kernel.transpose(1, 0, 2, 3)) if groups == 1 else
-                           self.constant(kernel), bias, group=groups, strides=self.pick([1, 1], [2, 2]))
+                           self.constant(kernel), bias, group=groups, strides=stride, dilations=self.pick([1, 1], [2, 1]),
+                           pads=self.pick(None, [0, 0, 1, 0]) if side > 1 else None,
+                           output_padding=[1, 0] if stride == [2, 2] and self.maybe() else None)
+        if self.maybe(0.15):
+            return self.op("Conv", x, self.constant(kernel), bias, group=groups, strides=self.pick([1, 1], [2, 1]),
+                           auto_pad=self.pick("SAME_UPPER", "SAME_LOWER", "VALID"))
         return self.op("Conv", x, self.constant(kernel), bias, group=groups, pads=pads,
-                       strides=self.pick([1, 1], [1, 1], [2, 1]))
+                       strides=self.pick([1, 1], [1, 1], [2, 1]), dilations=self.pick(None, None, [1, 2]))
 
     def step(self, x, others):
         """One random node or two on any tensor."""
         shape = self.shape(x)
         rank, axis = len(shape), self.random.randrange(len(shape))
         kinds = ["unary", "unary", "transpose", "transpose", "reshape", "reshape", "constant", "constant", "slice", "concat",
-                 "softmax", "reduce", "gather", "split", "pad", "self", "product", "expand", "norm", "linear", "sum", "tile"]
+                 "softmax", "reduce", "gather", "split", "pad", "self", "product", "expand", "norm", "linear", "sum", "tile",
+                 "choice", "limits", "place", "several", "whole", "einsum"]
         if rank == 4:
-            kinds += ["conv"] * 8 + ["resize"] * 3 + ["batch norm"] * 2 + ["pool"] * 2 + ["norm map", "depth", "relu conv"]
+            kinds += ["conv"] * 8 + ["resize"] * 3 + ["batch norm"] * 2 + ["pool"] * 2 + ["norm map", "depth", "relu conv",
+                                                                                         "grid sample"]
         kind = self.some("step", *kinds)
         if kind == "unary":
             name = self.pick("Relu", "Sigmoid", "Tanh", "Neg", "Abs", "Exp", "LeakyRelu", "Elu", "Softplus", "HardSigmoid",
@@ -527,6 +580,53 @@ class Builder:
             return self.norm(x)
         if kind == "linear":
             return self.op("MatMul", x, self.weight(shape[-1], 4))
+        if kind == "choice":
+            name = self.pick("Less", "Greater", "LessOrEqual", "Equal")
+            if self.opset < 16 and name == "LessOrEqual":
+                name = "Less"
+            other = self.op("Neg", x) if self.maybe() else self.number(0.1)
+            return self.op("Where", self.op(name, x, other), x, self.op("Tanh", x) if self.maybe() else self.number(0.3))
+        if kind == "limits":
+            name = self.pick("Clip", "PRelu", "LogSoftmax", "Mod", "Celu", "Selu")
+            if name == "Clip":
+                return self.op("Clip", x, self.constant(np.asarray(-0.4)), self.constant(np.asarray(0.8)) if self.maybe() else None)
+            if name == "PRelu":
+                return self.op("PRelu", x, self.weight(shape[-1], scale=0.3))
+            if name == "Mod":
+                return self.op("Mod", x, self.constant(self.numbers.uniform(0.5, 1, shape[-1])), fmod=1)
+            return self.op(name, x, axis=self.pick(axis, -1)) if name == "LogSoftmax" else self.op(name, x)
+        if kind == "place":
+            count = min(2, shape[axis])
+            name = self.pick("TopK", "ArgMax", "GatherElements", "GatherND", "by the net")
+            if name == "TopK":
+                values, places = self.op("TopK", x, self.ints(count), axis=axis, largest=self.pick(0, 1), outputs=2)
+                return values
+            if name == "ArgMax":
+                y = self.op("ArgMax", x, axis=axis, keepdims=1)
+                return self.op("Add", x, self.op("Cast", y, to=TensorProto.FLOAT))
+            if name == "GatherElements":
+                places = self.numbers.integers(-shape[axis], shape[axis], [count if i == axis else s for i, s in enumerate(shape)])
+                return self.op("GatherElements", x, self.constant(places), axis=axis)
+            if name == "GatherND":
+                places = np.stack([self.numbers.integers(0, s, 3) for s in shape[1:3]], 1)[None].repeat(shape[0], 0)
+                return self.op("GatherND", x, self.constant(places), batch_dims=1)
+            best = self.op("ArgMax", x, axis=axis, keepdims=1)
+            return self.op("GatherElements", x, best, axis=axis)
+        if kind == "several":
+            parts = [x, self.op("Sigmoid", x), self.constant(self.numbers.uniform(0, 1, shape[-1]))][:self.pick(2, 3)]
+            return self.op(self.pick("Sum", "Mean", "Max", "Min"), *parts)
+        if kind == "whole":
+            y = self.op("Cast", self.op("Mul", x, self.number(4.0)), to=TensorProto.INT64)
+            y = self.op(self.pick("Add", "Mul", "Sub"), y, self.constant(np.asarray(3, np.int64)))
+            return self.op("Cast", y, to=TensorProto.FLOAT)
+        if kind == "einsum":
+            letters = "abcdefg"[:rank]
+            other = list(letters)
+            self.random.shuffle(other)
+            turned = self.op("Transpose", x, perm=[letters.index(c) for c in other])
+            made = [c for c in letters if self.maybe(0.7)] or [letters[0]]
+            self.random.shuffle(made)
+            return self.op("Einsum", x, turned, equation=f"{letters},{''.join(other)}->{''.join(made)}")
         if kind == "conv":
             return self.convolution(x)
         if kind == "relu conv":
@@ -540,13 +640,29 @@ class Builder:
                       self.constant(self.numbers.uniform(0.5, 2, c))]
             return self.op("BatchNormalization", self.convolution(x) if self.maybe() and self.shape(x)[1] == 4 else x, *values)
         if kind == "norm map":
+            groups = self.random.choice([g for g in range(1, c + 1) if c % g == 0])
+            if self.opset >= 21 and self.maybe():
+                return self.op("GroupNormalization", x, self.weight(c, offset=1.0), self.weight(c), num_groups=groups)
             return self.op("InstanceNormalization", x, self.weight(c, offset=1.0), self.weight(c))
+        if kind == "grid sample":
+            if self.opset < 16:
+                return x
+            grid = self.constant(self.numbers.uniform(-1.2, 1.2, (shape[0], 3, 4, 2)))
+            return self.op("GridSample", x, grid, mode="linear" if self.opset >= 20 else "bilinear",
+                           padding_mode=self.pick("zeros", "border"), align_corners=self.pick(0, 1))
         if kind == "depth":
             return self.op("DepthToSpace", x, blocksize=2, mode=self.pick("DCR", "CRD")) if c % 4 == 0 else x
         name = self.pick("MaxPool", "AveragePool", "GlobalAveragePool")
         if name.startswith("Global"):
             return self.op(name, x)
-        return self.op(name, x, kernel_shape=[2, 2], strides=self.pick([1, 1], [2, 2]), pads=self.pick(None, [0, 1, 1, 0]))
+        given = {"count_include_pad": self.pick(0, 1)} if name == "AveragePool" else {}
+        if name == "MaxPool" or self.opset >= 19:
+            given["dilations"] = self.pick([1, 1], [1, 2])
+        if self.maybe(0.3):
+            given["auto_pad"] = self.pick("SAME_UPPER", "SAME_LOWER", "VALID")
+        else:
+            given["pads"] = self.pick([0] * 4, [0, 1, 1, 0])
+        return self.op(name, x, kernel_shape=[2, self.pick(2, 3)], strides=self.pick([1, 1], [2, 2]), **given)
 
     def chain(self, x, tokens):
         others = [x, tokens]

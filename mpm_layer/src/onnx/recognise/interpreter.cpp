@@ -182,8 +182,9 @@ void Interpreter::move(const Node& node) {
 
   const auto isOfTokens = [](const Cells& part) { return part.term >= 0; };
   Cells all = *std::ranges::find_if(parts, isOfTokens);
-  const bool blends = std::ranges::any_of(
-      parts, [&](const Cells& part) { return isOfTokens(part) && (part.blend || part.scale != all.scale); });
+  const bool blends = parts.size() > 1 && std::ranges::any_of(parts, [&](const Cells& part) {
+                        return isOfTokens(part) && (part.blend || part.scale != all.scale);
+                      });
   if (blends) {
     for (Cells& part : parts) part = isOfTokens(part) ? blended(part) : part;
     all = *std::ranges::find_if(parts, isOfTokens);
@@ -245,7 +246,9 @@ Meaning Interpreter::movedImage(const Node& node, std::size_t output) const {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     for (std::int64_t k = 0; k < elements(part(i).shape); ++k) all.push_back(static_cast<std::int32_t>(part(i).id(k)));
   for (const std::int64_t from : movement.from) ids.push_back(all[static_cast<std::size_t>(from)]);
-  result.ids = isCounting(Integers(ids.begin(), ids.end())) ? nullptr : shared(std::move(ids));
+  std::int32_t next = 0;
+  const bool in_order = std::ranges::all_of(ids, [&](std::int32_t id) { return id == next++; });
+  result.ids = in_order ? nullptr : shared(std::move(ids));
   return result;
 }
 
@@ -413,7 +416,8 @@ Meaning Interpreter::patchRows(const Node& node, const ImageCells& image) {
   }
   grid.grid_h = height / grid.stride_h;
   grid.grid_w = width / grid.stride_w;
-  if (grid.grid_h * grid.stride_h != height || grid.grid_w * grid.stride_w != width || grid.patches() != count)
+  if (grid.grid_h * grid.stride_h != height || grid.grid_w * grid.stride_w != width || grid.patches() != count ||
+      in % (grid.stride_h * grid.stride_w) != 0)  // the kernel is not much larger than the weights in the file
     return refusal;
   RowView view{-1, Shape(image.shape.begin(), image.shape.end() - 1), {}};
   for (std::int64_t row = 0; row < count; ++row) {
