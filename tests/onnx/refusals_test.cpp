@@ -649,6 +649,14 @@ TEST_F(Refusal, RowsOfPixelsThatAreNoPatches) {
   };
   expectOf({0, 2, 1, 4, 3, 5});
   expectOf({0, 2, 5, 1, 3, 4});
+  // The pixels of the first patch forwards, and of the others backwards.
+  expect(input("MatMul", 0,
+               [](GraphBuilder& g, const std::string& rows) {
+                 const std::string others = g.node(
+                     "Slice", {g.slice(rows, 1, 1, 15), g.ints({-1}), g.ints({-1L << 40}), g.ints({2}), g.ints({-1})});
+                 return g.node("Concat", {g.slice(rows, 1, 0, 1), others}, {{"axis", 1L}});
+               }),
+         "found a linear layer over pixels that are not the patches");
 }
 
 TEST_F(Refusal, ScheduleOutsideTheBlocks) {
