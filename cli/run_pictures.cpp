@@ -265,7 +265,7 @@ void TokenHistory::add(const vision::Frame& frame, const RunReport& result) {
 
 cv::Mat TokenHistory::chart() const {
   using namespace charts;
-  ChartDrawing drawing{.one_lane = true, .clock = 0};
+  ChartDrawing drawing{.one_lane = true, .clock = vision::CameraClock()};
   drawing.title = "Tokens of " + model_.facts.name + ", " + std::to_string(model_.tokens()) + " before merging";
   const std::string where = model_.reduction.method == ReductionMethod::kMpm ? "before" : "in";
   const Schedule blocks = model_.schedule();

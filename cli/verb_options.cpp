@@ -65,7 +65,7 @@ void addTimes(CLI::App& verb, vision::TimeOptions& options) {
     options = vision::parseTimes(text);
     options.time_zone = zone;
   });
-  addField(verb, "time-zone", options.time_zone, vision::parseTimeZone);
+  addField(verb, "time-zone", options.time_zone, [](const std::string& text) { return vision::CameraClock(text); });
 }
 
 namespace {

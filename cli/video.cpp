@@ -103,7 +103,7 @@ FilmMoment momentOf(const FilmOptions& options) {
 // Smaller for a picture that is nearer to the moment; nullopt: the moment does not allow it.
 std::optional<double> distance(UnixMs time, const FilmMoment& moment, const FilmOptions& options) {
   if (moment.by == By::kClock)
-    return std::abs(static_cast<double>((time + options.ahead_of_utc) % kDayMs) / kMinuteMs - moment.value);
+    return std::abs(static_cast<double>(options.clock.wall(time) % kDayMs) / kMinuteMs - moment.value);
   const auto height = [&place = *options.place](UnixMs at) {
     return monitor::sunElevation(at, place.latitude, place.longitude);
   };
@@ -120,7 +120,7 @@ Days storedPictures(const monitor::StoreReader& store, const monitor::SourceReco
   Days days;
   const auto add = [&, moment = momentOf(options)](const Picture& one) {
     if (const auto away = distance(one.time, moment, options))
-      days[(one.time + options.ahead_of_utc) / kDayMs].emplace(*away, one);
+      days[options.clock.wall(one.time) / kDayMs].emplace(*away, one);
   };
   if (!options.folder.empty()) {
     const monitor::PictureOwner owner{.source = source.name, .database = store.id()};

@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "monitor/store/store.h"
+#include "vision/camera_clock.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
@@ -55,7 +56,7 @@ struct FilmOptions {
   std::string ending = ".png";         ///< of the file of a snapshot: its picture, or a vision::EstimateFiles
   bool date = false;                   ///< written into each picture
   double frame_rate = 10;              ///< pictures, that is days, per second
-  UnixMs ahead_of_utc = 0;             ///< of the days and dates
+  vision::CameraClock clock{};         ///< of the days and dates
   UnixMs from = 0, to = 0;             ///< pictures in [from, to)
 };
 

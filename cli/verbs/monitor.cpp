@@ -84,8 +84,7 @@ Watch continued(Watch watch, const std::string& database) try {
     const auto sessions = stored.name == source.name() ? store.sessions(stored.id) : std::vector<SessionRecord>();
     if (sessions.empty() || !stored.archive || !vision::isArchive(source, {}) || watch.times == "none") continue;
     const SessionRecord& latest = sessions.back();
-    if (watch.time_zone.empty() && stored.time_zone)
-      watch.time_zone = vision::timeZoneText(*stored.time_zone).substr(3);  // +01:00
+    if (watch.time_zone.empty()) watch.time_zone = stored.time_zone;
     if (watch.night.empty() && watch.night_hours.empty() && !watch.night_brightness && !watch.lat && !watch.lon)
       std::tie(watch.lat, watch.lon) = std::tie(latest.latitude, latest.longitude);
   }

@@ -39,7 +39,7 @@ using namespace monitor;
 struct ReportArguments {
   std::vector<std::string> databases;
   std::string merged, source, export_path, chart_path, folder, site;
-  std::optional<int> time_zone;  // minutes east of UTC
+  std::optional<vision::CameraClock> time_zone;
   std::optional<ExportFormat> format;
   double days = 0;       // 0: all
   monitor::Watch night;  // its fields of day and night
@@ -345,9 +345,15 @@ std::optional<vision::Place> placeOf(const StoreReader& store, const SourceRecor
   return place;
 }
 
-// Minutes east of UTC of the camera's clock; nullopt: that of this machine.
-std::optional<int> zoneOf(const SourceRecord& source, const ReportArguments& arguments) {
-  return arguments.time_zone ? arguments.time_zone : source.time_zone;
+// The camera's clock; nullopt: that of this machine.
+charts::Clock clockOf(const SourceRecord& source, const ReportArguments& arguments) {
+  return arguments.time_zone ? arguments.time_zone : source.clock;
+}
+
+// A camera whose clock is not known is taken for one that is never put forward.
+vision::CameraClock clockOfDays(const SourceRecord& source, const ReportArguments& arguments) {
+  const auto clock = clockOf(source, arguments);
+  return clock ? *clock : vision::CameraClock::ofMachine().standardTime(source.last);
 }
 
 void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Span span,
@@ -362,7 +368,7 @@ void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Sp
   options.site = arguments.site.empty() ? siteOf(source.name) : fileName(arguments.site);
   options.latitude = place->latitude;
   options.longitude = place->longitude;
-  options.ahead_of_utc = zoneOf(source, arguments).value_or(vision::machineTimeZone()) * kMinuteMs;
+  options.ahead_of_utc = clockOfDays(source, arguments).standardTime(source.last).offset(source.last);
   makeFolder(arguments.folder);
   for (const std::string& path : writePhenoCam(store, options, arguments.folder)) printNote("wrote " + path);
 }
@@ -385,7 +391,7 @@ std::map<std::string, std::uint32_t> colorsOf(const std::optional<SessionRecord>
 // Tokens, areas of classes, regions, and where it was on, the reuse of rows.
 cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   constexpr std::size_t kInLane = 4;  // as many colours
-  ChartDrawing drawing{.clock = 0};
+  ChartDrawing drawing{.clock = vision::CameraClock()};
   std::vector<std::string> shown = {"Tokens kept"};
   const auto add = [&](const char* key, const std::string& region, bool joins) {
     const Quantity& one = *findQuantity(key);
@@ -448,11 +454,10 @@ void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, c
   film.from = span.from;
   film.to = span.to;
   film.place = placeOf(store, source, arguments.night);
-  const int zone = zoneOf(source, arguments).value_or(vision::machineTimeZone());
-  film.ahead_of_utc = zone * kMinuteMs;
+  film.clock = clockOfDays(source, arguments);
   film.moment = orUsageError([&] { return parseFilmMoment(arguments.film_moment); });
   const FilmDays days = writeFilm(store, source, film);
-  printNote("wrote " + film.path + ": " + counted(days.shown, "day") + " of " + vision::timeZoneText(zone) +
+  printNote("wrote " + film.path + ": " + counted(days.shown, "day") + " of " + film.clock.name() +
             (days.without > 0 ? "; " + counted(days.without, "day") + " between them without a picture" : ""));
 }
 
@@ -492,7 +497,7 @@ int report(const ReportArguments& arguments) {
   if (writes && sources.size() > 1)
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   for (const SourceRecord& source : sources) {
-    if (auto* const hours = std::get_if<NightByHours>(&night)) hours->zone = zoneOf(source, arguments);
+    if (auto* const hours = std::get_if<NightByHours>(&night)) hours->clock = clockOf(source, arguments);
     store.setNightRule(night);
     const SourceReport found(store, source, arguments.days);
     arguments.json    ? printLine(reportJson(found))
@@ -546,9 +551,9 @@ Verb addReport(CLI::App& mpm) {
             "With --format phenocam: write the three files that PhenoCam has of each region, SITE_REGION_roistats.csv, "
             "_1day.csv and _3day.csv");
   addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
-  addField(*verb, "time-zone", arguments->time_zone, vision::parseTimeZone)
+  addField(*verb, "time-zone", arguments->time_zone, [](const std::string& text) { return vision::CameraClock(text); })
       ->description(
-          "The zone of the camera's clock, +01:00 or Europe/Paris: for the days of PhenoCam's files and of a film, for "
+          "The zone of the camera's clock, +01:00 or Europe/Paris with its summer time: for the days of PhenoCam's files and of a film, for "
           "--film-at and --night-hours. Default: the zone in which 'mpm monitor' read an archive, else that of this "
           "machine")
       ->group("Options");

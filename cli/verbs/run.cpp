@@ -259,7 +259,9 @@ int run(RunArguments arguments) {
   TokenHistory history(model);
   ContactSheet sheet(model);
 
-  const vision::PictureTimes times(arguments.times);
+  vision::PictureTimes times(arguments.times);
+  for (const std::string& source : arguments.frames.sources)
+    times.learn(vision::sourceFiles(vision::parseSourceSpec(source)));
   Frames frames(arguments.frames);
   std::pair<std::size_t, int> film;
   while (std::optional<vision::Frame> frame = frames.next()) {

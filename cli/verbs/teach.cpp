@@ -85,8 +85,7 @@ std::vector<vision::Region> regionsOf(const StatesOptions& options) {
     if (!options.region.empty()) throw UsageError("--region needs --regions FILE, which says where it lies");
     return {};
   }
-  std::vector<vision::Region> all =
-      vision::readRegions(options.regions, options.times.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs);
+  std::vector<vision::Region> all = vision::readRegions(options.regions, options.times.clock());
   const std::string names = CLI::detail::join(
       vision::namesOf(all), [](const std::string& name) { return visibleText(name); }, ", ");
   std::erase_if(all, [&](const vision::Region& one) { return !one.ignore && one.name != options.region; });

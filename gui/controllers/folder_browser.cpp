@@ -2,6 +2,7 @@
 #include "gui/controllers/folder_browser.h"
 
 #include "gui/models/recents.h"
+#include "vision/times/archive.h"
 
 namespace mpm::gui {
 
@@ -27,7 +28,9 @@ void FolderBrowser::setSource(const QString& source, const std::optional<vision:
     try {
       std::optional<vision::PictureTimes> known;
       if (times) known.emplace(*times);
-      for (const std::string& file : vision::sourceFiles(spec)) {
+      const std::vector<std::string> files = times ? vision::pictureFiles(spec) : vision::sourceFiles(spec);
+      if (known) known->learn(files);
+      for (const std::string& file : files) {
         if (!thread_.goesOn()) return;
         const auto time = known ? known->of(file) : vision::PictureTime();
         if (time) pictures.push_back({QString::fromStdString(file), time->time});
@@ -35,7 +38,7 @@ void FolderBrowser::setSource(const QString& source, const std::optional<vision:
     } catch (const Error&) {  // who opens the source reports it
     }
     std::ranges::stable_sort(pictures, {}, &FolderPicture::time);  // as an archive is read
-    const charts::Clock clock = times ? std::optional(times->zone()) : std::nullopt;
+    const charts::Clock clock = times ? charts::Clock(times->clock()) : std::nullopt;
     thread_.answer([this, pictures, clock] { bar_->setPictures(pictures, clock); });
   });
 }

@@ -197,7 +197,7 @@ void WatchRules::ask(const QString& source, const QString& title, const char* gr
 void WatchRules::askRegions(const QString& source, const cv::Mat& picture, UnixMs time) {
   const QString own = file(source).chopped(5) + QStringLiteral(".regions.json");
   auto* dialog = new RegionsDialog(sourceTitle(source), regions(source), picture, time,
-                                   watchOptions(source).archiveZone(), window_);
+                                   watchOptions(source).archiveClock(), window_);
   connect(dialog, &RegionsDialog::chosen, this, [this, source, own](const std::vector<vision::Region>& regions) {
     Known& known = of(source);
     known.options.regions = regions;

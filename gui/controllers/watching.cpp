@@ -74,7 +74,7 @@ void Watching::open(const QString& asked) {
   parts_.source->setSource(parts_.live->source());
   emit pageChanged();
   parts_.folder->setSource(opened_, watch.archive ? std::optional(watch.archive->times) : std::nullopt);
-  parts_.pane->setClock(watch.archiveZone());
+  parts_.pane->setClock(watch.archiveClock());
   refreshRegions();
   parts_.history->watch(parts_.live->source());
   if (session().model().empty())

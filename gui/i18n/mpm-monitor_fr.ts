@@ -4025,8 +4025,8 @@
         <translation>À lancer à chaque événement</translation>
     </message>
     <message>
-        <source>Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts all year</source>
-        <translation>Pour les dates sans décalage&#xa0;: +01:00, ou un fuseau comme Europe/Paris, dont l’heure normale vaut toute l’année</translation>
+        <source>Of times without an offset: +01:00 all year, or a zone with its summer time, such as Europe/Paris</source>
+        <translation>Pour les dates sans décalage&#xa0;: +01:00 toute l’année, ou un fuseau avec son heure d’été, comme Europe/Paris</translation>
     </message>
     <message>
         <source>Write the merge map of each snapshot as a picture, too</source>

@@ -110,7 +110,7 @@ void History::askLast(const monitor::SourceRecord& source) {
     StoredSample found;
     reader.samples(source.id, source.last, source.last + 1, [&](const monitor::Sample& one) {
       found = storedSample(reader, source, one);
-      QStringList facts = {tr("Last sample: %1").arg(timeText(one.time, source.time_zone))};
+      QStringList facts = {tr("Last sample: %1").arg(timeText(one.time, source.clock))};
       for (const monitor::StateSample& state : one.states)
         facts << QStringLiteral("%1: %2").arg(
             QString::fromStdString(state.name),
@@ -129,7 +129,7 @@ void History::askLast(const monitor::SourceRecord& source) {
 
 StoredSample History::storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
                                    const monitor::Sample& sample) {
-  StoredSample result{.text = timeText(sample.time, source.time_zone)};
+  StoredSample result{.text = timeText(sample.time, source.clock)};
   for (const monitor::SessionRecord& session : reader.sessions(source.id))
     if (session.id == sample.session)
       for (const monitor::RegionSample& region : sample.regions)
@@ -161,7 +161,7 @@ QString EventsModel::kindText(monitor::EventKind kind) {
   return textAt(kind, texts);
 }
 
-void EventsModel::setClock(charts::Clock clock) {
+void EventsModel::setClock(const charts::Clock& clock) {
   if (std::exchange(clock_, clock) != clock && rowCount() > 0)
     emit dataChanged(index(0, kTime), index(rowCount() - 1, kTime));
 }

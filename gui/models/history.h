@@ -83,7 +83,7 @@ class EventsModel : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  void setClock(charts::Clock clock);
+  void setClock(const charts::Clock& clock);
   void add(const monitor::Event& event);
   /// Adds what is new where the rest is the same, so that the list keeps its place; else replaces all of it.
   void setEvents(const std::vector<monitor::Event>& ascending);

@@ -18,13 +18,14 @@ QStringList texts(const std::vector<std::string>& list) {
   return result;
 }
 
-QDateTime dateTime(UnixMs time, charts::Clock clock) {
-  return clock ? QDateTime::fromMSecsSinceEpoch(time, QTimeZone(60 * *clock)) : QDateTime::fromMSecsSinceEpoch(time);
+QDateTime dateTime(UnixMs time, const charts::Clock& clock) {
+  const auto shown = clock ? *clock : vision::CameraClock::ofMachine();
+  return QDateTime::fromMSecsSinceEpoch(shown.wall(time), QTimeZone::utc());
 }
 
-QString timeText(UnixMs time, charts::Clock clock, const QString& format) {
+QString timeText(UnixMs time, const charts::Clock& clock, const QString& format) {
   const QString text = QLocale().toString(dateTime(time, clock), format);
-  return clock ? text + QLatin1Char(' ') + QString::fromStdString(vision::timeZoneText(*clock)) : text;
+  return clock ? text + QLatin1Char(' ') + QString::fromStdString(clock->offsetText(time)) : text;
 }
 
 QString spanText(double seconds) {

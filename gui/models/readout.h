@@ -7,9 +7,11 @@
 namespace mpm::gui {
 
 QStringList texts(const std::vector<std::string>& list);
-QDateTime dateTime(UnixMs time, charts::Clock clock);
+/// What the clock shows, in a QDateTime that calls it UTC.
+QDateTime dateTime(UnixMs time, const charts::Clock& clock);
 /// "8 Jul 2013 05:54:10"; by the clock of an archive, with "UTC+02:00".
-QString timeText(UnixMs time, charts::Clock clock, const QString& format = QStringLiteral("d MMM yyyy HH:mm:ss"));
+QString timeText(UnixMs time, const charts::Clock& clock,
+                 const QString& format = QStringLiteral("d MMM yyyy HH:mm:ss"));
 /// The label of a quantity, in the user's language.
 QString quantityName(const monitor::Quantity& quantity);
 /// In the user's language: "1,234.5".

@@ -3,6 +3,7 @@
 
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
+#include "vision/camera_clock.h"
 
 namespace mpm::gui {
 
@@ -34,12 +35,12 @@ QStringList StoredCamera::read() {
     facts << QString::fromStdString(head + ": ") +
                  (its["counted"].is_string() ? QString::fromStdString(its["counted"]) : tr("not known"));
 
-  const QDate day = QDateTime::fromMSecsSinceEpoch(last).date();
-  const bool today = day == QDateTime::fromMSecsSinceEpoch(unixNow()).date();
+  const QDate day = dateTime(last, {}).date();
+  const bool today = day == dateTime(unixNow(), {}).date();
   QStringList span{today ? tr("Today") : QLocale().toString(day, QLocale::ShortFormat)};
   QStringList numbers;
   for (const char* key : {"tokens", "brightness"}) {
-    const std::string midnight = isoTime(day.startOfDay().toMSecsSinceEpoch()), end = isoTime(last + 1, true);
+    const std::string midnight = isoTime(vision::CameraClock::ofMachine().startOfDay(last)), end = isoTime(last + 1, true);
     const Json means = page_.json(
         {"/api/series", {{"camera", camera["name"]}, {"quantity", key}, {"from", midnight}, {"to", end}}})["all"];
     if (span.size() == 1) span << tr("%n sample(s)", nullptr, means[2]);

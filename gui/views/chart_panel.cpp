@@ -25,8 +25,8 @@ QString titleOf(const monitor::SourceRecord& record, const std::vector<monitor::
   const bool alone =
       std::count_if(all.begin(), all.end(), [&](const auto& one) { return title(one) == title(record); }) == 1;
   if (alone || record.first <= 0) return title(record);
-  return QStringLiteral("%1 · %2").arg(
-      title(record), QLocale().toString(dateTime(record.first, record.time_zone), QLocale::ShortFormat));
+  return QStringLiteral("%1 · %2").arg(title(record),
+                                       QLocale().toString(dateTime(record.first, record.clock), QLocale::ShortFormat));
 }
 
 }  // namespace
@@ -268,7 +268,7 @@ void ChartPanel::takePicked(qint64 id) {
 
 void ChartPanel::ask(double from, double to, int max_buckets) {
   const auto id = source();
-  chart_->setClock(id ? record()->time_zone : std::nullopt);
+  chart_->setClock(id ? record()->clock : std::nullopt);
   // A tab behind another one lies beyond the edge of the window.
   const bool unseen = visibleRegion().isEmpty() && !chart_->chart().buckets.empty();
   if (!id || chart_->series().empty() || unseen) return;

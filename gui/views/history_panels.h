@@ -20,7 +20,7 @@ class DayNightPanel : public QWidget {
   void setStatistics(const monitor::DayNightStatistics& statistics);
   void setAreas(const std::vector<monitor::ClassArea>& areas);
   /// The period of these numbers, s.
-  void setStretch(double from, double to, charts::Clock clock);
+  void setStretch(double from, double to, const charts::Clock& clock);
   void clear();
   /// nullopt: samples of another program, as it judged them.
   void setRule(const std::optional<monitor::NightRule>& chosen);

@@ -4,7 +4,7 @@
 #include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
 #include "gui/views/dialogs.h"
-#include "vision/time.h"
+#include "vision/times/name_times.h"
 
 namespace mpm::gui {
 namespace {
@@ -46,8 +46,8 @@ class SortedItem : public QTableWidgetItem {
 QDateTime timeOf(const QString& picture) {
   const auto written = vision::timeInName(picture.toStdString());
   if (!written) return {};
-  const QDateTime time = QDateTime::fromMSecsSinceEpoch(written->utc(0), QTimeZone::utc());
-  return written->offset ? time.toLocalTime() : time;
+  const vision::CameraClock utc;
+  return dateTime(written->utc(utc), written->offset ? charts::Clock() : charts::Clock(utc));
 }
 
 }  // namespace

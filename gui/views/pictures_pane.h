@@ -43,7 +43,7 @@ class PicturesPane : public QSplitter {
   const ClassPaint& paint() const { return paint_; }
 
   /// By which the time of a frame is shown.
-  void setClock(charts::Clock clock) { clock_ = clock; }
+  void setClock(const charts::Clock& clock) { clock_ = clock; }
   /// Null: no frame.
   void setFrame(const LiveFramePtr& frame);
   /// The frame is an old one.
@@ -105,7 +105,7 @@ class FolderBar : public QWidget {
   FolderBar(QAction* previous, QAction* next, QWidget* parent = nullptr);
 
   /// `clock`: by which their times are shown.
-  void setPictures(std::vector<FolderPicture> pictures, charts::Clock clock = {});
+  void setPictures(std::vector<FolderPicture> pictures, const charts::Clock& clock = {});
   const std::vector<FolderPicture>& pictures() const { return pictures_; }
   /// Does not emit picked(). `time`: when that picture was taken, where the caller knows it.
   void setCurrent(int index, UnixMs time = 0);

@@ -9,7 +9,7 @@ namespace {
 constexpr double kReach = 9;  // px of the screen
 
 // Two regions may share a name at different times.
-QString listed(const RegionOutline& outline, charts::Clock clock) {
+QString listed(const RegionOutline& outline, const charts::Clock& clock) {
   const auto& [from, to] = std::pair(outline.region.from, outline.region.to);
   const auto day = [&](const std::optional<UnixMs>& time) {
     return time ? QLocale().toString(dateTime(*time, clock).date(), QLocale::ShortFormat) : QString();
@@ -134,7 +134,7 @@ void RegionCanvas::keyPressEvent(QKeyEvent* event) {
 }
 
 RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture,
-                             UnixMs time, charts::Clock clock, QWidget* parent)
+                             UnixMs time, const charts::Clock& clock, QWidget* parent)
     : SettingsDialog(tr("Regions of %1").arg(source), parent),
       edited_(regions),
       size_(picture.size()),
@@ -185,7 +185,7 @@ void RegionsDialog::makeFields() {
   said_ = wrapped(new QLabel);
   for (auto* edit : {from_, to_}) {
     edit->setCalendarPopup(true);
-    if (clock_) edit->setTimeSpec(Qt::UTC);  // its fields show the clock of the camera
+    edit->setTimeSpec(Qt::UTC);  // of dateTime(): its fields show the clock of the camera
   }
 
   form_->addRow(list_);
@@ -193,7 +193,7 @@ void RegionsDialog::makeFields() {
   form_->addRow(QString(), ignore_);
   from_on_ = guarded(form_, tr("From"), false, from_);
   to_on_ = guarded(form_, tr("Until"), false, to_);
-  if (clock_) form_->addRow(QString(), mutedLabel(QString::fromStdString(vision::timeZoneText(*clock_))));
+  if (clock_) form_->addRow(QString(), mutedLabel(QString::fromStdString(clock_->name())));
   form_->addRow(fill(new QHBoxLayout, part_, remove_));
   form_->addRow(fill(new QHBoxLayout, read, export_));
   form_->addRow(said_);
@@ -209,7 +209,8 @@ void RegionsDialog::makeFields() {
   };
   const auto time = [this](const QCheckBox* on, const QDateTimeEdit* edit) {
     const UnixMs shown = edit->dateTime().toMSecsSinceEpoch();
-    return on->isChecked() ? std::optional(shown - clock_.value_or(0) * kMinuteMs) : std::nullopt;
+    return on->isChecked() ? std::optional((clock_ ? *clock_ : vision::CameraClock::ofMachine()).time(shown))
+                           : std::nullopt;
   };
   const auto dates = change([this, time](vision::Region& region) {
     region.from = time(from_on_, from_);
@@ -248,9 +249,7 @@ void RegionsDialog::show(int index) {
   const auto setTime = [this](QCheckBox* on, QDateTimeEdit* edit, const std::optional<UnixMs>& time) {
     on->setChecked(time.has_value());
     const UnixMs usual = time_ > 0 ? time_ : unixNow();
-    if (time || !edit->isEnabled())
-      edit->setDateTime(
-          dateTime(time.value_or(usual) + clock_.value_or(0) * kMinuteMs, clock_ ? charts::Clock(0) : charts::Clock()));
+    if (time || !edit->isEnabled()) edit->setDateTime(dateTime(time.value_or(usual), clock_));
   };
   if (other || !region) {
     part_->setChecked(false);
@@ -342,7 +341,7 @@ void RegionsDialog::act(Action action) {
 
 void RegionsDialog::read(const QString& path) {
   act([&] {
-    const auto found = vision::readRegions(path.toStdString(), clock_.value_or(vision::machineTimeZone()) * kMinuteMs);
+    const auto found = vision::readRegions(path.toStdString(), clock_ ? *clock_ : vision::CameraClock::ofMachine());
     const auto first = static_cast<int>(edited_.size());
     edited_.insert(edited_.end(), found.begin(), found.end());
     file_ = path;

@@ -65,7 +65,7 @@ class RegionsDialog : public SettingsDialog {
   /// `picture`: what the source shows; `time`: when it was taken, and From and Until begin with it; `clock`: by which
   /// they are shown and lists of PhenoCam are read.
   RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture, UnixMs time,
-                charts::Clock clock, QWidget* parent = nullptr);
+                const charts::Clock& clock, QWidget* parent = nullptr);
 
   const std::vector<vision::Region>& regions() const { return edited_; }
   /// Adds those of a file. What is wrong with it stands below the buttons.

@@ -8,12 +8,12 @@ namespace {
 
 UnixMs toMs(double seconds) { return static_cast<UnixMs>(seconds * 1000); }
 
-QString momentText(UnixMs time, charts::Clock clock) {
+QString momentText(UnixMs time, const charts::Clock& clock) {
   return timeText(time, clock, QStringLiteral("ddd d MMM yyyy HH:mm:ss"));
 }
 
 // "Mon 1 Jun 2026 12:00:00 – 12:05:00"; its beginning alone where it is no longer than a second.
-QString stretchText(UnixMs start, UnixMs length, charts::Clock clock) {
+QString stretchText(UnixMs start, UnixMs length, const charts::Clock& clock) {
   const QString begin = momentText(start, clock);
   if (length <= kSecondMs) return begin;
   const UnixMs end = start + length;
@@ -67,13 +67,13 @@ class PainterCanvas final : public charts::ChartCanvas {
     if (rectangle) painter_->setClipRect(QRectF(rectangle->x, rectangle->y, rectangle->width, rectangle->height));
   }
 
-  std::string label(const charts::TimeTick& tick, charts::Clock clock) const override {
+  std::string label(const charts::TimeTick& tick, const charts::Clock& clock) const override {
     constexpr const char* kFormats[] = {"HH:mm:ss", "HH:mm", "ddd d MMM", "MMM yyyy", "yyyy"};  // by TimeTick::Unit
     const QLatin1String format(kFormats[static_cast<int>(tick.unit)]);
     return QLocale().toString(dateTime(toMs(tick.time), clock), format).toStdString();
   }
   std::string label(double value, int decimals) const override { return number(value, decimals).toStdString(); }
-  std::string label(const TimeAxis& axis, charts::Clock clock) const override {
+  std::string label(const TimeAxis& axis, const charts::Clock& clock) const override {
     const QString format = QStringLiteral("d MMM yyyy HH:mm");
     return (QLocale().toString(dateTime(toMs(axis.from), clock), format) + QStringLiteral(" – ") +
             timeText(toMs(axis.to), clock, format))
@@ -222,7 +222,7 @@ void TimeChart::setRange(double from, double to) {
   update();
 }
 
-void TimeChart::setClock(charts::Clock clock) {
+void TimeChart::setClock(const charts::Clock& clock) {
   if (std::exchange(scene_.clock, clock) != clock) update();
 }
 

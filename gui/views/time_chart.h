@@ -48,7 +48,7 @@ class TimeChart : public QWidget {
   void setPictures(std::vector<double> times);
 
   /// By which times are shown.
-  void setClock(charts::Clock clock);
+  void setClock(const charts::Clock& clock);
   charts::Clock clock() const { return scene_.clock; }
   void setRange(double from, double to);
   const TimeAxis& axis() const { return scene_.axis; }

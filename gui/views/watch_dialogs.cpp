@@ -6,6 +6,7 @@
 #include "gui/models/readout.h"
 #include "monitor/event_command.h"
 #include "monitor/watch/watch_options.h"
+#include "vision/times/archive.h"
 
 namespace mpm::gui {
 namespace {
@@ -218,8 +219,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch&
     from_->setCurrentIndex(static_cast<int>(from - kFrom));
     list_->setText(QString::fromStdString(times->list));
   }
-  const int zone = times && times->time_zone ? *times->time_zone : vision::machineTimeZone();
-  zone_->setText(QString::fromStdString(vision::timeZoneText(zone)).mid(3));
+  zone_->setText(QString::fromStdString(times.value_or(vision::TimeOptions()).clock().zone()));
   const auto follow = [this, browse] {
     for (QWidget* field : QWidgetList{list_, browse}) field->setEnabled(from_->currentIndex() == kList);
     zone_->setEnabled(from_->currentIndex() != kNone);
@@ -243,7 +243,7 @@ PictureTimesChoice TimesDialog::times() const {
   vision::TimeOptions options{.from = kFrom[index]};
   if (index == kList) options.list = list_->text().trimmed().toStdString();
   try {
-    options.time_zone = vision::parseTimeZone(zone_->text().trimmed().toStdString());
+    options.time_zone.emplace(zone_->text().trimmed().toStdString());
   } catch (const Error&) {  // it is said below; the standard time of this machine counts
   }
   return options;
@@ -253,7 +253,7 @@ monitor::Watch TimesDialog::watch() const {
   monitor::Watch watch = place_();
   const PictureTimesChoice times = this->times();
   watch.times = times ? toString(*times) : "none";
-  watch.time_zone = times && times->time_zone ? vision::timeZoneText(*times->time_zone).substr(3) : "";
+  watch.time_zone = times && times->time_zone ? times->time_zone->zone() : "";
   const bool by_default = watch.night == "brightness" && !watch.night_brightness && !watch.day_brightness;
   if (watch.lat && watch.lon && by_default) watch.night = "sun";
   return watch;
@@ -271,7 +271,7 @@ void TimesDialog::look() {
   setValue(found_, {});
   if (from_->currentIndex() == kNone) return show(tr("The time at which each is read"), true);
   try {
-    vision::parseTimeZone(zone_->text().trimmed().toStdString());
+    const vision::CameraClock checked(zone_->text().trimmed().toStdString());
   } catch (const Error& error) {
     setValue(found_, QString::fromStdString(error.what()), Badge::kWarning);
     return emit looked();
@@ -281,8 +281,9 @@ void TimesDialog::look() {
     QStringList lines;
     bool any = false;
     try {
-      const vision::PictureTimes times(options);
-      const std::vector<std::string> files = vision::sourceFiles(source);
+      const std::vector<std::string> files = vision::pictureFiles(source);
+      vision::PictureTimes times(options);
+      times.learn(files);
       std::vector<std::size_t> three = {0, files.size() / 2, files.size() - 1};
       three.erase(std::unique(three.begin(), three.end()), three.end());
       for (const std::size_t i : three) {
@@ -290,9 +291,9 @@ void TimesDialog::look() {
         QString text = none;
         if (const auto time = times.of(files[i])) {
           any = true;
-          std::string shown = isoTime(time->time + times.timeZone() * kMinuteMs).substr(0, 19);
+          std::string shown = isoTime(times.clock().wall(time->time)).substr(0, 19);
           shown[10] = ' ';
-          text = QString::fromStdString(shown + " " + vision::timeZoneText(times.timeZone()) + ", ") +
+          text = QString::fromStdString(shown + " " + times.clock().offsetText(time->time) + ", ") +
                  names[static_cast<int>(time->from)];
         }
         lines << QString::fromStdString(name) + QStringLiteral(": ") + text;

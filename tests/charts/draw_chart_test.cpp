@@ -41,7 +41,7 @@ TEST(TimeAxis, ZoomKeepsTheTimeUnderTheMouse) {
 }
 
 TEST(TimeTicks, AreRoundAndFarEnoughApart) {
-  for (const Clock clock : {Clock(), Clock(0)})
+  for (const Clock clock : {Clock(), Clock(vision::CameraClock())})
     for (const double span :
          {30.0, 600.0, 3600.0, 86400.0, 7 * 86400.0, 200 * 86400.0, 3000 * 86400.0, 190 * 365 * 86400.0}) {
       const Zone zone(kBerlin);
@@ -210,7 +210,7 @@ struct DrawnChart : ::testing::Test {
     }
     drawing.chart.buckets[4].night = 1;
     drawing.series = {{.name = "tokens"}, {.name = "area", .unit = "%"}};
-    drawing.clock = 0;
+    drawing.clock = vision::CameraClock();
     drawing.axis.to = 6;
   }
   NotedCanvas draw() {
@@ -308,7 +308,9 @@ TEST_F(DrawnChart, NightsAreShadedAndALegendComesWithATitle) {
 TEST_F(DrawnChart, LabelsEndWithTheUnitOfTheTick) {
   using Unit = TimeTick::Unit;
   const double third_of_october = 1'790'986'210;  // 2026-10-03T00:10:10Z
-  const auto label = [&](Unit unit) { return NotedCanvas().label(TimeTick{third_of_october, unit}, 0); };
+  const auto label = [&](Unit unit) {
+    return NotedCanvas().label(TimeTick{third_of_october, unit}, vision::CameraClock());
+  };
   EXPECT_EQ(label(Unit::kSecond), "00:10:10");
   EXPECT_EQ(label(Unit::kMinute), "00:10");
   EXPECT_EQ(label(Unit::kDay), "Sat 3 Oct");

@@ -83,7 +83,7 @@ void results(const std::string& text) {
 }
 
 void regions(const std::string& text) {
-  tried([&] { mpm::vision::readRegions(fileOf("regions.json", text), 0); });
+  tried([&] { mpm::vision::readRegions(fileOf("regions.json", text)); });
   const mpm::vision::Region region = mpm::vision::regionFromJson({text, "it"}, "");
   mpm::vision::check({region});
   constexpr int kMaxArea = 1 << 20;
@@ -126,7 +126,7 @@ void model(const std::string& text) {
 void lists(const std::string& text) {
   const std::string path = fileOf("list.csv", text);
   tried([&] { require(!mpm::vision::readTimeList(path).empty()); });
-  tried([&] { require(!mpm::vision::readRegions(path, 0).empty()); });
+  tried([&] { require(!mpm::vision::readRegions(path).empty()); });
   tried([&] {
     mpm::evaluation::StatesJob job;
     mpm::evaluation::readStateExamples(path, {}, job);
@@ -135,7 +135,7 @@ void lists(const std::string& text) {
   mpm::vision::timeOfIso(word);
   mpm::vision::timeInName(word);
   mpm::vision::parseSourceSpec(word).shownText();
-  tried([&] { mpm::vision::parseTimeZone(word); });
+  tried([&] { mpm::vision::CameraClock{word}; });
   tried([&] { require(mpm::vision::toString(mpm::vision::parseTimes(word)) == word); });
   tried([&] { require(mpm::cli::parseShard(word).of > 0); });
   tried([&] { mpm::parseSize(word); });

@@ -206,7 +206,7 @@ TEST_F(States, ExamplesComeFromFoldersAndLists) {
     cv::imwrite(folder_ / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar(name[0], 9, 9)));
   }
   StatesJob job;
-  readStateExamples(folder_.path(), {.time_zone = 60}, job);
+  readStateExamples(folder_.path(), {.time_zone = vision::CameraClock("+01:00")}, job);
   EXPECT_EQ(job.states, (std::vector<std::string>{"closed", "open"}));
   ASSERT_EQ(job.examples.size(), 3u);
   std::map<std::string, std::int64_t> days;

@@ -8,6 +8,8 @@
 namespace mpm::gui {
 namespace {
 
+vision::CameraClock machineClock() { return vision::CameraClock::ofMachine().standardTime(unixNow()); }
+
 class Times : public Window {
  protected:
   void SetUp() override {
@@ -94,9 +96,9 @@ TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
   trigger("previous_picture");
   ASSERT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055411"; }));
   const UnixMs taken = frame()->result.frame.time;
-  EXPECT_EQ(taken - 11000, vision::timeInName("20130708_055400.png")->utc(vision::machineTimeZone()));
+  EXPECT_EQ(taken - 11000, vision::timeInName("20130708_055400.png")->utc(machineClock()));
   for (const QString& text : {valueOf(part<FolderBar>(), "Picture on show"), valueOf(window_.get(), "Frame on show")})
-    EXPECT_THAT(text, Has(timeText(taken, vision::machineTimeZone())));
+    EXPECT_THAT(text, Has(timeText(taken, machineClock())));
   ASSERT_TRUE(allAreStored());
   auto* chart = part<ChartPanel>();
   watching().tick();
@@ -190,8 +192,8 @@ TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
   EXPECT_EQ(frame()->result.frame.name, "20130708_055412");
   EXPECT_EQ(frame()->result.estimate.tokens.size(), 3u);
   const QString banner = part<ImageView>()->banner();
-  EXPECT_EQ(banner, QStringLiteral("Last sample: %1  ·  no gaps")
-                        .arg(timeText(frame()->result.frame.time, vision::machineTimeZone())));
+  EXPECT_EQ(banner,
+            QStringLiteral("Last sample: %1  ·  no gaps").arg(timeText(frame()->result.frame.time, machineClock())));
   const ChartPanel* chart = part<ChartPanel>();
   emit chart->chart()->timePicked(static_cast<double>(chart->record()->last) / 1000 - 2.02);
   EXPECT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055410"; })) << "a click shows its picture";

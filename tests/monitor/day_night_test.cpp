@@ -47,7 +47,7 @@ TEST(DayNight, ByHours) {
   EXPECT_EQ(rule.night(utc(2026, 1, 10, 11, 29), 0), true);
   EXPECT_EQ(rule.night(utc(2026, 1, 10, 11, 30), 0), false);
   NightByHours elsewhere = parseNightHours("21:00-06:30");
-  elsewhere.zone = -330;
+  elsewhere.clock = vision::CameraClock("-05:30");
   for (const auto& [hour, minute, night] : {std::tuple(2, 29, false), {2, 30, true}, {11, 59, true}, {12, 0, false}})
     EXPECT_EQ(DayNight(elsewhere).night(utc(2026, 1, 10, hour, minute), 0), night) << hour << ":" << minute;
   DayNight siesta(parseNightHours("13:00-15:00"));

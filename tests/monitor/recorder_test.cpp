@@ -386,7 +386,9 @@ TEST_F(RecorderTest, ANewAlarmRingsThoughItsValueWasOutsideBefore) {
 TEST_F(RecorderTest, AHeartbeatComesOnceADayWhileSamplesCome) {
   for (const bool archive : {false, true}) {
     std::vector<std::string> beats;
-    Recorder recorder({.source = "camera 0", .every_s = 0, .archive_zone = archive ? std::optional(0) : std::nullopt},
+    Recorder recorder({.source = "camera 0",
+                       .every_s = 0,
+                       .archive_clock = archive ? std::optional(vision::CameraClock()) : std::nullopt},
                       nullptr, [&](const Event& event) {
                         if (event.kind == EventKind::kHeartbeat) beats.push_back(event.message);
                       });

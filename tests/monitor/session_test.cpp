@@ -212,7 +212,7 @@ class ArchiveOfPictures : public SessionTest {
   }
   WatchOptions archive() const {
     WatchOptions watch{.source = vision::parseSourceSpec(folder_ / "pictures"), .every_s = 0, .every_frame = true};
-    watch.archive = vision::ArchiveOptions{.times = {.time_zone = 0}, .show_last = true};
+    watch.archive = vision::ArchiveOptions{.times = {.time_zone = vision::CameraClock()}, .show_last = true};
     return watch;
   }
 };

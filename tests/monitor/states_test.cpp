@@ -166,9 +166,10 @@ TEST_F(StoredStates, ComeBackWithTheirChangesAndEvents) {
 // nothing. A camera at one sample a second waits for agreement.
 TEST_F(StoredStates, EachSurePictureOfASparseArchiveCounts) {
   const auto countedBy = [](double every_s, bool archive, UnixMs step) {
-    Recorder recorder(
-        {.every_s = every_s, .archive_zone = archive ? std::optional(0) : std::nullopt, .states = {.heads = {gate()}}},
-        nullptr);
+    Recorder recorder({.every_s = every_s,
+                       .archive_clock = archive ? std::optional(vision::CameraClock()) : std::nullopt,
+                       .states = {.heads = {gate()}}},
+                      nullptr);
     std::vector<std::string> counted;
     for (int i = 0; const double level : {1.0, -1.0, 0.1, 1.0, -1.0})
       counted.push_back(recorder.add(resultAt(level, kNoon + step * i++), 0)->states.at(0).counted);

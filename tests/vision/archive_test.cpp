@@ -17,7 +17,7 @@ constexpr UnixMs kTime = 1'373'262'853'000;  // 2013-07-08 05:54:13 UTC
 
 class Archive : public test::InFolder {
  protected:
-  ArchiveOptions archive_{.times = {.time_zone = 0}};
+  ArchiveOptions archive_{.times = {.time_zone = CameraClock()}};
   SourceOptions options_;
   std::vector<std::string> notes_;
 
@@ -44,7 +44,7 @@ TEST_F(Archive, PicturesComeByTheirTimes) {
   EXPECT_THAT(frames(), ElementsAre("c_20120101_000000 2012-01-01T00:00:00Z", "b_20130708_055413 2013-07-08T05:54:13Z",
                                     "a_20130708_060000 2013-07-08T06:00:00Z"));
   EXPECT_THAT(notes_, Contains("3 pictures from 2012-01-01T00:00:00Z to 2013-07-08T06:00:00Z, by the name, read as "
-                               "UTC+00:00"));
+                               "UTC"));
   EXPECT_THAT(notes_, Contains(HasSubstr("not of their names: 'b_20130708_055413.png' is before 'a_")));
   archive_.times.time_zone.reset();
   frames();
@@ -52,7 +52,8 @@ TEST_F(Archive, PicturesComeByTheirTimes) {
 }
 
 TEST_F(Archive, PicturesOfOneTimeAllCome) {
-  for (const char* name : {"a_20130708_055413.png", "b_20130708_055413.png"}) add(name);
+  add("a_20130708_055413.png");
+  add("b_20130708_055413.png", 9);
   EXPECT_EQ(frames().size(), 2u);
   EXPECT_THAT(notes_, Contains("1 picture has the time of another, such as 'a_20130708_055413.png' and "
                                "'b_20130708_055413.png', 2013-07-08T05:54:13Z: all are kept"));
@@ -64,7 +65,8 @@ TEST_F(Archive, WithoutAnyTimeItIsRefused) {
 }
 
 TEST_F(Archive, APictureWithoutTimeIsLeftOutAndCounted) {
-  for (const char* name : {"a.png", "20130708_055413.png"}) add(name);
+  add("a.png");
+  add("20130708_055413.png", 9);
   EXPECT_MPM_ERROR(frames(), "1 of 2 pictures has no time and was left out");
   EXPECT_THAT(notes_,
               Contains(HasSubstr("1 picture without a time in its EXIF or its name is left out, such as 'a.png'")));
@@ -111,8 +113,84 @@ TEST_F(Archive, AClockThatWasResetIsSaid) {
                        "name: EXIF counts; --times name takes the name"));
 }
 
+TEST_F(Archive, ALinkIsNoSecondPicture) {
+  for (const char* name : {"20130708_055413.png", "20130708_060000.png"}) add(name);
+  fs::create_symlink("20130708_060000.png", folder_ / "lastsnap.png");
+  fs::create_symlink("20130708_060000.png", folder_ / "29990708_060000.png");
+  fs::create_symlink("gone.png", folder_ / "20130708_070000.png");
+  fs::create_hard_link(folder_ / "20130708_055413.png", folder_ / "0.png");
+  EXPECT_THAT(frames(), ElementsAre("20130708_055413 2013-07-08T05:54:13Z", "20130708_060000 2013-07-08T06:00:00Z"));
+  EXPECT_THAT(notes_, Not(Contains(HasSubstr("without a time"))));
+  EXPECT_EQ(frames(folder_ / "*.png").size(), 2u);
+  fs::create_directory(folder_ / "chosen");
+  fs::create_symlink("../20130708_060000.png", folder_ / "chosen/20130708_060000.png");
+  EXPECT_EQ(frames(folder_ / "chosen").size(), 1u) << "an archive of links";
+}
+
+TEST_F(Archive, ACopyIsNoSecondPicture) {
+  add("a_20130708_055413.jpg", 9);
+  add("20130708_060000.jpg");
+  for (const char* name : {"a_20130708_055413.jpg", "20130708_060000.jpg"})
+    test::setExifTime(folder_ / name, name[0] == 'a' ? "2013:07:08 05:54:13" : "2013:07:08 06:00:00");
+  fs::copy_file(folder_ / "20130708_060000.jpg", folder_ / "0_latest.jpg");
+  add("20130708_070000.jpg", 10);
+  fs::copy_file(folder_ / "20130708_070000.jpg", folder_ / "current.jpg");
+  add("b_20130708_070000.jpg", 11);
+  EXPECT_THAT(frames(), ElementsAre("a_20130708_055413 2013-07-08T05:54:13Z", "20130708_060000 2013-07-08T06:00:00Z",
+                                    "20130708_070000 2013-07-08T07:00:00Z", "b_20130708_070000 2013-07-08T07:00:00Z"));
+  EXPECT_THAT(notes_, Contains("2 pictures are copies of others, such as '0_latest.jpg' of '20130708_060000.jpg': each "
+                               "counts once"));
+  add("other.jpg", 12);
+  EXPECT_MPM_ERROR(frames(), "1 of 7 pictures has no time and was left out");
+}
+
+TEST_F(Archive, ALinkThatFollowsTheLatestPictureGivesNone) {
+  archive_.follow = true;
+  archive_.look_s = 0.05;
+  std::atomic<bool> stop = false;
+  options_.stop = &stop;
+  const auto take = [&](const char* name, int rows) {
+    add(name, rows);
+    for (const char* latest : {"lastsnap.png", "latest.png"}) fs::remove(folder_ / latest);
+    fs::create_symlink(name, folder_ / "lastsnap.png");
+    fs::copy_file(folder_ / name, folder_ / "latest.png");
+  };
+  take("20130708_055413.png", 8);
+  std::vector<std::string> names;
+  options_.on_note = [&](const std::string& text) { names.push_back(text); };
+  const auto source = openArchive(parseSourceSpec(folder_.path()), archive_, options_);
+  EXPECT_EQ(source->next()->name, "20130708_055413");
+  take("20130708_060000.png", 9);
+  EXPECT_EQ(source->next()->name, "20130708_060000");
+  take("20130708_070000.png", 10);
+  EXPECT_EQ(source->next()->name, "20130708_070000");
+  EXPECT_THAT(names, Not(Contains(HasSubstr("without a time"))));
+}
+
+TEST_F(Archive, ADateInTheFoldersCounts) {
+  for (const char* folder : {"2013-07-08", "2013-07-09"}) {
+    fs::create_directory(folder_ / folder);
+    for (const char* name : {"0000", "0554", "2359"}) add(std::string(folder) + "/" + name + ".png", 8 + folder[9] % 2);
+  }
+  EXPECT_THAT(frames(folder_ / "*/*.png"),
+              ElementsAre("0000 2013-07-08T00:00:00Z", "0554 2013-07-08T05:54:00Z", "2359 2013-07-08T23:59:00Z",
+                          "0000 2013-07-09T00:00:00Z", "0554 2013-07-09T05:54:00Z", "2359 2013-07-09T23:59:00Z"));
+  add("2013-07-09/0001.png");
+  add("2013-07-09/0060.png");
+  EXPECT_MPM_ERROR(frames(folder_ / "*/*.png"), "has a time in its EXIF or its name") << "numbers that count";
+}
+
+TEST_F(Archive, AZoneHasItsSummerTime) {
+  for (const char* name : {"20130108_120000.png", "20130708_120000.png"}) add(name);
+  archive_.times.time_zone = CameraClock("Europe/Paris");
+  EXPECT_THAT(frames(), ElementsAre("20130108_120000 2013-01-08T11:00:00Z", "20130708_120000 2013-07-08T10:00:00Z"));
+  EXPECT_THAT(notes_, Contains(HasSubstr(", read as Europe/Paris")));
+}
+
 TEST_F(Archive, WhatIsDoneDoesNotComeAgain) {
-  for (const char* name : {"a_20130708_055413.png", "b_20130708_055413.png", "20130708_060000.png"}) add(name);
+  add("a_20130708_055413.png");
+  add("b_20130708_055413.png", 9);
+  add("20130708_060000.png");
   archive_.done = [](const std::string& path, UnixMs time) {
     if (time != kTime) return Done::kNo;
     return path.ends_with("/a_20130708_055413.png") ? Done::kYes : Done::kOther;

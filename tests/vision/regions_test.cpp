@@ -120,7 +120,7 @@ TEST_F(Regions, PhenoCamMaskIsBlackInside) {
   const auto regions = readRegions(
       write("x_DB_1000_roi.csv", head + "2012-05-03,13:05:07,2013-06-10,06:35:12,x_DB_1000_01.tif,a.jpg\r\n"
                                         "2013-06-10,06:35:12,9999-12-31,23:59:59,x_DB_1000_01.tif,b.jpg\r\n"),
-      -5 * kHourMs);
+      CameraClock("America/New_York"));  // whose standard time counts, as PhenoCam has no summer time
   ASSERT_EQ(regions.size(), 2U);
   EXPECT_EQ(regions[0].name, "DB_1000");
   EXPECT_EQ(inside(regions[0]), 100);

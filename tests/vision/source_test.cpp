@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <bit>
+#include <cstdint>
 #include <iostream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
@@ -246,6 +248,48 @@ TEST_F(OpenSource, SaysThatAVideoIsCutOff) {
   EXPECT_THAT(said,
               ElementsAre("'" + clip + "' ends after " + std::to_string(frames) + " of 20 frames: it is cut off"));
   EXPECT_MPM_ERROR(framesOf({}), "of 20 frames: it is cut off");
+}
+
+// As a recorder writes it that cuts its stream into files: the times go on, and so does the duration in the head.
+std::string laterBy60Seconds(std::string matroska) {
+  const auto unknownSize = [&](std::size_t at) {
+    const int bytes = std::countl_zero(static_cast<unsigned char>(matroska[at])) + 1;
+    matroska[at] = static_cast<char>(0xff >> (bytes - 1));
+    std::fill_n(matroska.begin() + static_cast<std::ptrdiff_t>(at) + 1, bytes - 1, '\xff');
+  };
+  const std::size_t duration = matroska.find("\x44\x89\x88") + 3;
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < 8; ++i) bits = bits << 8 | static_cast<unsigned char>(matroska[duration + i]);
+  bits = std::bit_cast<std::uint64_t>(std::bit_cast<double>(bits) + 60000);
+  for (std::size_t i = 8; i-- > 0; bits >>= 8) matroska[duration + i] = static_cast<char>(bits & 255);
+  unknownSize(matroska.find("\x18\x53\x80\x67") + 4);
+  const std::size_t cluster = matroska.rfind("\x1f\x43\xb6\x75") + 4;
+  unknownSize(cluster);
+  return matroska.replace(matroska.find({"\xe7\x81\0", 3}, cluster), 3, "\xe7\x82\xea\x60");
+}
+
+TEST_F(OpenSource, AVideoThatDoesNotBeginAtZeroIsWhole) {
+  cv::VideoWriter writer;
+  if (!writer.open(folder_ / "a.mkv", cv::CAP_FFMPEG, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 5, {32, 32}))
+    GTEST_SKIP() << "this OpenCV writes no Matroska";
+  for (int i = 0; i < 15; ++i) writer.write(cv::Mat(32, 32, CV_8UC3, cv::Scalar::all(9 * i)));
+  writer.release();
+  const std::string second = write("b.mkv", laterBy60Seconds(readFile(folder_ / "a.mkv")));
+  EXPECT_EQ(matroskaStart(folder_ / "a.mkv"), 0);
+  EXPECT_EQ(matroskaStart(second), 60);
+  for (const std::string& path : {folder_ / "a.mkv", second}) {
+    const auto source = openSource(path);
+    EXPECT_EQ(source->size(), 15) << path;
+    int frames = 0;
+    while (source->next()) ++frames;
+    EXPECT_EQ(frames, 15) << path;
+  }
+  for (const std::size_t size : {0, 3, 40, 300}) {
+    fs::resize_file(second, size);
+    (void)matroskaStart(second);
+  }
+  EXPECT_EQ(matroskaStart(write("c.txt", "no video")), 0);
+  EXPECT_EQ(matroskaStart(folder_ / "none.mkv"), 0);
 }
 
 TEST_F(OpenSource, RefusesWhatIsNoSource) {

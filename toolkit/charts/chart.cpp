@@ -23,17 +23,9 @@ constexpr Step kSteps[] = {{1},         {2},         {5},          {10},       {
                            {0, 0, 1},   {0, 0, 3},   {0, 0, 6},    {0, 0, 12}, {0, 0, 24}, {0, 0, 60}, {0, 0, 120},
                            {0, 0, 240}, {0, 0, 600}, {0, 0, 1200}};
 
-std::tm partsOf(double time, Clock clock) {
-  const auto second = static_cast<std::time_t>(std::floor(time)) + 60 * clock.value_or(0);
-  std::tm parts{};
-  clock ? ::gmtime_r(&second, &parts) : ::localtime_r(&second, &parts);
-  return parts;
-}
+vision::CameraClock clockOf(const Clock& clock) { return clock ? *clock : vision::CameraClock::ofMachine(); }
 
-double timeOf(std::tm parts, Clock clock) {
-  parts.tm_isdst = -1;
-  return static_cast<double>(clock ? ::timegm(&parts) - 60 * *clock : ::mktime(&parts));
-}
+UnixMs wholeSecond(double time) { return static_cast<UnixMs>(std::floor(time)) * kSecondMs; }
 
 int remainder(int value, int divisor) { return (value % divisor + divisor) % divisor; }
 
@@ -61,52 +53,63 @@ TimeAxis TimeAxis::pannedBy(double pixels) const {
   return next;
 }
 
-std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, Clock clock) {
+std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, const Clock& by) {
   std::vector<TimeTick> ticks;
   if (!(axis.to > axis.from) || axis.width < 1) return ticks;
   const double least = spacing / axis.width * (axis.to - axis.from);
   const Step* found = std::find_if(std::begin(kSteps), std::end(kSteps), [&](Step s) { return s.length() >= least; });
   const Step step = found == std::end(kSteps) ? *std::prev(found) : *found;
+  const vision::CameraClock clock = clockOf(by);
 
-  // The first tick at or before `from`. Fields beyond their range are fine: mktime() and timegm() carry them over. But
-  // mktime() adds seconds to the time, not to the clock, so steps are in hours where the clock may change between.
-  std::tm at = partsOf(axis.from, clock);
-  const int second_of_day = (at.tm_hour * 60 + at.tm_min) * 60 + at.tm_sec;
-  at.tm_hour = at.tm_min = at.tm_sec = 0;
-  if (step.seconds > 0) at.tm_hour = (second_of_day - second_of_day % step.seconds) / kHour;
+  // The first tick at or before `from`. Fields beyond their range are fine: wallTime() carries them over.
+  vision::CivilTime at = vision::civilTime(clock.wall(wholeSecond(axis.from)));
+  const int second_of_day = (at.hour * 60 + at.minute) * 60 + at.second;
+  at.hour = at.minute = at.second = at.millisecond = 0;
+  if (step.seconds > 0) at.hour = (second_of_day - second_of_day % step.seconds) / kHour;
   constexpr int kMonday = 3;  // days from the Monday before it to 1970-01-01
-  if (step.days > 0) at.tm_mday -= remainder(static_cast<int>(timeOf(at, 0) / kDay) + kMonday, step.days);
+  if (step.days > 0) at.day -= remainder(static_cast<int>(vision::wallTime(at) / kDayMs) + kMonday, step.days);
   if (step.months > 0) {
-    at.tm_mday = 1;
-    at.tm_mon -= remainder(12 * (at.tm_year + 1900) + at.tm_mon, step.months);
+    at.day = 1;
+    at.month -= remainder(12 * at.year + at.month - 1, step.months);
   }
   // Changes of the clock are whole or half hours. Shorter steps just count seconds, so that both hours have ticks where
   // the clock is put back.
   const bool counts_seconds = step.seconds > 0 && step.seconds <= kHour / 2;
-  double time = counts_seconds ? std::floor(axis.from) - second_of_day % step.seconds : timeOf(at, clock);
+  const auto timeAt = [&] { return static_cast<double>(clock.time(vision::wallTime(at))) / kSecondMs; };
+  double time = counts_seconds ? std::floor(axis.from) - second_of_day % step.seconds : timeAt();
   while (time <= axis.to) {
     if (time >= axis.from && (ticks.empty() || time > ticks.back().time)) {
-      const std::tm parts = partsOf(time, clock);
-      const bool midnight = parts.tm_hour == 0 && parts.tm_min == 0 && parts.tm_sec == 0;
+      const vision::CivilTime shown = vision::civilTime(clock.wall(wholeSecond(time)));
+      const bool midnight = shown.hour == 0 && shown.minute == 0 && shown.second == 0;
       using Unit = TimeTick::Unit;
       if (step.months > 0)
-        ticks.push_back({time, step.months < 12 ? Unit::kMonth : Unit::kYear, parts.tm_mon == 0});
+        ticks.push_back({time, step.months < 12 ? Unit::kMonth : Unit::kYear, shown.month == 1});
       else if (step.days > 0)
-        ticks.push_back({time, Unit::kDay, parts.tm_mday <= step.days});
+        ticks.push_back({time, Unit::kDay, shown.day <= step.days});
       else
         ticks.push_back({time, midnight ? Unit::kDay : step.seconds < 60 ? Unit::kSecond : Unit::kMinute, midnight});
     }
-    at.tm_hour += step.seconds / kHour;
-    at.tm_mday += step.days;
-    at.tm_mon += step.months;
-    time = counts_seconds ? time + step.seconds : timeOf(at, clock);
+    at.hour += step.seconds / kHour;
+    at.day += step.days;
+    at.month += step.months;
+    time = counts_seconds ? time + step.seconds : timeAt();
   }
   return ticks;
 }
 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the formats are the callers' tables
-std::string timeText(double time, Clock clock, const char* format) {
-  const std::tm parts = partsOf(time, clock);
+std::string timeText(double time, const Clock& clock, const char* format) {
+  const UnixMs wall = clockOf(clock).wall(wholeSecond(time));
+  const vision::CivilTime shown = vision::civilTime(wall);
+  std::tm parts{};
+  parts.tm_year = shown.year - 1900;
+  parts.tm_mon = shown.month - 1;
+  parts.tm_mday = shown.day;
+  parts.tm_hour = shown.hour;
+  parts.tm_min = shown.minute;
+  parts.tm_sec = shown.second;
+  constexpr int kThursday = 4;  // 1970-01-01
+  parts.tm_wday = remainder(static_cast<int>((wall - vision::wallTime({.hour = shown.hour})) / kDayMs) + kThursday, 7);
   char text[128];  // not std::put_time(), which does not know "%-d"
   return {text, std::strftime(text, sizeof text, format, &parts)};
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vision/time.h"
+#include "vision/camera_clock.h"
 
 namespace mpm::charts {
 
@@ -39,8 +39,8 @@ struct Chart {
   std::vector<ChartBucket> buckets;  ///< ascending; empty ones are left out
 };
 
-/// By which times are read: so many minutes east of UTC; nullopt: that of this machine.
-using Clock = std::optional<int>;
+/// By which times are read; nullopt: that of this machine.
+using Clock = std::optional<vision::CameraClock>;
 
 /// A stretch of time mapped to pixels. Times are seconds since 1970.
 struct TimeAxis {
@@ -68,10 +68,10 @@ struct TimeTick {
 };
 
 /// Ticks at round times of the clock, at least `spacing` px apart.
-std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, Clock clock);
+std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, const Clock& clock);
 
 /// As strftime() writes it.
-std::string timeText(double time, Clock clock, const char* format);
+std::string timeText(double time, const Clock& clock, const char* format);
 
 /// Values mapped to a horizontal band of the chart.
 struct ValueAxis {

@@ -288,7 +288,7 @@ class PictureCanvas final : public ChartCanvas {
 
 }  // namespace
 
-std::string ChartCanvas::label(const TimeTick& tick, Clock clock) const {
+std::string ChartCanvas::label(const TimeTick& tick, const Clock& clock) const {
   constexpr const char* kFormats[] = {"%H:%M:%S", "%H:%M", "%a %-d %b", "%b %Y", "%Y"};  // by TimeTick::Unit
   return timeText(tick.time, clock, kFormats[static_cast<int>(tick.unit)]);
 }
@@ -299,12 +299,9 @@ std::string ChartCanvas::label(double value, int decimals) const {
   return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.*f", decimals, shown))};
 }
 
-std::string ChartCanvas::label(const TimeAxis& axis, Clock clock) const {
+std::string ChartCanvas::label(const TimeAxis& axis, const Clock& clock) const {
   const auto text = [&](double time) { return timeText(time, clock, "%-d %b %Y %H:%M"); };
-  return text(axis.from) + " to " + text(axis.to) +
-         (clock == 0 ? " UTC"
-          : clock    ? " " + vision::timeZoneText(*clock)
-                     : "");
+  return text(axis.from) + " to " + text(axis.to) + (clock ? " " + clock->name() : "");
 }
 
 cv::Rect2d plotArea(const ChartCanvas& canvas, cv::Size2d size, bool with_title) {

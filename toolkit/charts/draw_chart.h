@@ -66,9 +66,9 @@ class ChartCanvas {
   virtual void clip(const std::optional<cv::Rect2d>& rectangle) = 0;
 
   // Labels, in English where a canvas does not know better.
-  virtual std::string label(const TimeTick& tick, Clock clock) const;  ///< "06:10", "Sat 3 Oct" or "2026"
+  virtual std::string label(const TimeTick& tick, const Clock& clock) const;  ///< "06:10", "Sat 3 Oct" or "2026"
   virtual std::string label(double value, int decimals) const;
-  virtual std::string label(const TimeAxis& axis, Clock clock) const;  ///< from when to when it goes
+  virtual std::string label(const TimeAxis& axis, const Clock& clock) const;  ///< from when to when it goes
 };
 
 /// The part of a chart of this size that lies between its axes.

@@ -318,7 +318,7 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
   std::error_code unseen;
   if (!fs::exists(path, unseen)) throw Error("there is no '" + path + "'");
   const NamedExamples examples = fs::is_directory(path, unseen) ? examplesInFolders(path) : examplesInList(path);
-  const vision::PictureTimes clock(times);
+  vision::PictureTimes clock(times);
   std::set<std::string> names(job.states.begin(), job.states.end());
   std::set<std::string> files;
   std::map<std::int64_t, std::string> states;  // by content: a copy may lie under another name
@@ -332,13 +332,14 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
       throw Error(shown + "twice: leave it out once");
   }
   job.states.assign(names.begin(), names.end());
+  clock.learn({files.begin(), files.end()});
   for (const auto& [file, state] : examples) {
     if (!fs::is_regular_file(file, unseen))
       throw Error("'" + path + "': there is no picture '" + visibleText(file, 200) + "'");
     StateExample example{.file = file, .state = static_cast<int>(std::distance(names.begin(), names.find(state)))};
     if (const auto time = clock.of(file)) {
       example.time = time->time;
-      example.day = (time->time + clock.timeZone() * kMinuteMs) / kDayMs;
+      example.day = clock.clock().wall(time->time) / kDayMs;
     }
     job.examples.push_back(std::move(example));
   }

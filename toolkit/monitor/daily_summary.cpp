@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
-#include <ctime>
 #include <string_view>
 #include <tuple>
 
 #include "base/number_text.h"
 #include "monitor/store/averages.h"
 #include "monitor/store/snapshot.h"
+#include "vision/camera_clock.h"
 
 namespace mpm::monitor {
 namespace {
@@ -19,15 +19,11 @@ constexpr std::size_t kClasses = 20, kClassesInText = 3;
 
 // This hour of the local day that is so many days after that of `time`. `date`: gets this day.
 UnixMs localTime(UnixMs time, int days, double hour, std::string* date = nullptr) {
-  const std::time_t second = static_cast<std::time_t>(time / kSecondMs);
-  std::tm parts{};
-  ::localtime_r(&second, &parts);
-  parts.tm_mday += days;
-  parts.tm_hour = parts.tm_sec = 0;
-  parts.tm_min = static_cast<int>(std::lround(hour * 60));
-  parts.tm_isdst = -1;
-  const UnixMs local = std::mktime(&parts) * kSecondMs;
-  if (date) *date = isoTime(::timegm(&parts) * kSecondMs).substr(0, 10);
+  const auto clock = vision::CameraClock::ofMachine();
+  const vision::CivilTime today = vision::civilTime(clock.wall(time));
+  const int minute = static_cast<int>(std::lround(hour * 60));
+  const UnixMs local = clock.time(vision::wallTime({today.year, today.month, today.day + days, 0, minute}));
+  if (date) *date = clock.date(local);
   return local;
 }
 

@@ -38,7 +38,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.classes = vision::classNames(*result.model);
   info.cross_validation = evaluation::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
   info.every_s = options.once && options.every_s <= 60 ? 0 : options.every_s;
-  info.time_zone = options.archive_zone;
+  if (options.archive_clock) info.time_zone = options.archive_clock->zone();
   if (const auto* sun = std::get_if<NightBySun>(&options.night)) {
     info.latitude = sun->latitude;
     info.longitude = sun->longitude;
@@ -107,7 +107,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       if (std::exchange(classes_, session.classes) != session.classes)
         for (Event& event : alarms_.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
       if (store_)
-        store_->beginSession(session, options_.archive_zone ? std::optional(result.frame.time) : std::nullopt);
+        store_->beginSession(session, options_.archive_clock ? std::optional(result.frame.time) : std::nullopt);
     }
     if (const auto& report = result.estimate.reuse) {
       if (report->agreement) agreement_ = std::min(agreement_.value_or(100), *report->agreement);
@@ -125,16 +125,16 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       const auto before = std::exchange(last_, sample->time);
       // Pictures have times of their own; a camera is asked at the pace of the samples.
       const bool sparse =
-          options_.archive_zone ? !before || std::abs(sample->time - *before) >= kMinuteMs : options_.every_s >= 60;
+          options_.archive_clock ? !before || std::abs(sample->time - *before) >= kMinuteMs : options_.every_s >= 60;
       sample->states = states_.read(result.estimate, result.model_digest, result.frame.image.size(), sample->time,
                                     sample->place, events, sparse);
       sample->night = night_ = day_night_.night(sample->time, sample->brightness());
       if (auto event = heartbeat(sample->time, steady)) events.push_back(std::move(*event));
-      for (Event& event : alarms_.add(*sample, options_.archive_zone ? sample->time : steady))
+      for (Event& event : alarms_.add(*sample, options_.archive_clock ? sample->time : steady))
         events.push_back(std::move(event));
       if (facts.quality)
         if (auto event = quality_.add(*facts.quality, night_, sample->time)) events.push_back(std::move(*event));
-      if (options_.archive_zone && store_) sample->digest = vision::pictureDigest(result.frame.file);
+      if (options_.archive_clock && store_) sample->digest = vision::pictureDigest(result.frame.file);
       if (store_) store_->append(*sample, view_.takeLearned());
     }
   }
@@ -188,7 +188,7 @@ void Recorder::resume(const std::vector<Sample>& samples, const std::vector<Sess
       for (const SessionRecord& one : sessions)
         if (one.id == session) (void)alarms_.setClasses(classes_ = one.classes, sample.time);
     night_ = day_night_.night(sample.time, sample.brightness());
-    (void)alarms_.add(sample, options_.archive_zone ? sample.time : steady - (now - sample.time));
+    (void)alarms_.add(sample, options_.archive_clock ? sample.time : steady - (now - sample.time));
     PictureQuality quality;
     for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
       if (sample.whole().value(kQualityFlags[bit]).value_or(0) != 0) quality.flags |= 1 << bit;
@@ -241,7 +241,7 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
         status.attempt > 0 || status.state == CaptureState::kStalled || status.state == CaptureState::kEnded;
     const bool between = options_.once && none && status.frame_age_s < 0 && last_;
     const double silent_s = between ? static_cast<double>(time - *last_) / kSecondMs : status.frame_age_s;
-    if (!options_.archive_zone) events = alarms_.tick(time, steady, silent_s);
+    if (!options_.archive_clock) events = alarms_.tick(time, steady, silent_s);
     if (const auto jump = clock_.jump(time, steady))
       events.push_back({time, EventKind::kClock, Severity::kWarning,
                         std::string("the clock went ") + (*jump < 0 ? "back" : "forward") + " by " +
@@ -255,7 +255,7 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
 // With a sample, a minute after the first one, so that a person sees it, and then once a day. Whoever waits for it
 // learns from its absence that no samples come or are stored, or that this program or its machine has stopped.
 std::optional<Event> Recorder::heartbeat(UnixMs time, std::int64_t steady) {
-  if (options_.archive_zone) return std::nullopt;
+  if (options_.archive_clock) return std::nullopt;
   ++samples_;
   if (!beats_at_) beats_at_ = steady + kMinuteMs;
   if (steady < *beats_at_ || (store_ && !store_->status().writing)) return std::nullopt;

@@ -26,7 +26,7 @@ struct RecorderOptions {
   bool once = false;         ///< one sample a run; runs of up to a minute come as they like, so there are no gaps
   /// Minutes east of UTC where the camera of an archive stands, whose frames have times of their own: alarms go by
   /// these, and sessions begin with them. nullopt: no archive.
-  std::optional<int> archive_zone{};
+  std::optional<vision::CameraClock> archive_clock{};
   NightRule night{};
   AlarmOptions alarms{};
   QualityOptions quality{};

@@ -25,15 +25,20 @@ constexpr std::int64_t kPastMs = kHourMs;
 
 // The pictures of an archive that the database had when it was opened.
 struct StoredPictures {
-  // Hashes of name and time; the same with the digest. Set before the source gives its first frame.
-  std::unordered_set<std::uint64_t> named, whole;
+  // Hashes of name and time; the same with the digest; of time and digest. Set before the source gives its first frame.
+  std::unordered_set<std::uint64_t> named, whole, contents;
+  std::unordered_set<UnixMs> times;
   std::atomic<std::int64_t> left_out = 0;  // pictures of the source that are among them
 
-  // By name and time, and only then by content, which has to be read. A digest of 0 is not known.
+  // By the time and the name, and only then by content, which has to be read. A digest of 0 is not known. One content
+  // at one time is one picture, under whatever name: a copy, or a link that leads to another picture now.
   vision::Done state(const std::string& path, UnixMs time) const {
+    if (!times.contains(time)) return vision::Done::kNo;
     const std::uint64_t key = mpm::hash(hashBytes(std::filesystem::path(path).filename().string()), time);
-    if (!named.contains(key)) return vision::Done::kNo;
     const std::int64_t digest = path.empty() ? 0 : vision::pictureDigest(path);
+    if (digest != 0 && contents.contains(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest)))
+      return vision::Done::kYes;
+    if (!named.contains(key)) return vision::Done::kNo;
     const bool same = digest == 0 || whole.contains(mpm::hash(key, digest)) || whole.contains(mpm::hash(key, 0));
     return same ? vision::Done::kYes : vision::Done::kOther;
   }
@@ -98,6 +103,8 @@ void readStored(const std::string& database, const std::string& source, StoredPi
       const std::uint64_t key = mpm::hash(hashBytes(name), time);
       pictures.named.insert(key);
       pictures.whole.insert(mpm::hash(key, digest));
+      pictures.contents.insert(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest));
+      pictures.times.insert(time);
     });
   });
 }
@@ -335,7 +342,7 @@ void Session::open(const WatchOptions& options) {
                                                  .every_s = options.every_s,
                                                  .every_frame = every_frame,
                                                  .once = options.once,
-                                                 .archive_zone = archive ? options.archiveZone() : std::nullopt,
+                                                 .archive_clock = archive ? options.archiveClock() : std::nullopt,
                                                  .night = options.night,
                                                  .alarms = options.alarms,
                                                  .quality = options.quality,

@@ -50,8 +50,10 @@ struct WatchOptions {
   /// Pictures and videos that say when they were taken (vision::isArchive): each is stored once, at its own time. Its
   /// `done` is replaced where there is a store. nullopt: their time is that of reading.
   std::optional<vision::ArchiveOptions> archive{};
-  /// Minutes east of UTC, of the clock of an archive's camera.
-  std::optional<int> archiveZone() const { return archive ? std::optional(archive->times.zone()) : std::nullopt; }
+  /// The clock of an archive's camera.
+  std::optional<vision::CameraClock> archiveClock() const {
+    return archive ? std::optional(archive->times.clock()) : std::nullopt;
+  }
   std::function<bool(const std::string& path)> chosen{};  ///< vision::SourceOptions::chosen
   bool resume_demo = false;  ///< demo: begin after the last stored sample, with frames every_s apart by its own clock
   NightRule night{};

@@ -9,6 +9,7 @@
 #include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "street.h"
+#include "vision/camera_clock.h"
 
 namespace mpm::scene {
 namespace {
@@ -35,11 +36,12 @@ double parseTime(std::string_view text) {
   const std::string whole = std::string(text) + (text.size() == 16 ? ":00" : "");
   std::tm parts{};
   const char* const end = whole.size() == 19 ? ::strptime(whole.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) : nullptr;
-  const int day = parts.tm_mday, second = parts.tm_sec;
-  const std::time_t time = ::timegm(&parts);  // moves a 30th of February to March
-  if (!end || *end != '\0' || parts.tm_mday != day || parts.tm_sec != second)
+  const UnixMs time = vision::wallTime(
+      {parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec});
+  const vision::CivilTime civil = vision::civilTime(time);  // where a 30th of February is in March
+  if (!end || *end != '\0' || parts.tm_mday != civil.day || parts.tm_sec != civil.second)
     refuse("start", text, "no such date or time; write YYYY-MM-DDTHH:MM[:SS] (UTC) or seconds since 1970");
-  return static_cast<double>(time);
+  return static_cast<double>(time) / kSecondMs;
 }
 
 cv::Size sizeOf(std::string_view text) {

@@ -26,12 +26,16 @@ std::string fileTime(UnixMs time, bool milliseconds = false);
 
 namespace mpm::vision {
 
+class CameraClock;
+
 /// A date and time of day as somebody wrote them.
 struct WrittenTime {
   UnixMs wall = 0;              ///< as if it were UTC
   std::optional<int> offset{};  ///< minutes east of UTC; nullopt: not written, it is what the camera's clock showed
+  bool whole_hours = false;     ///< `offset` is cut to whole hours: +05:30 is written as 5
 
-  UnixMs utc(int offset_of_camera) const { return wall - offset.value_or(offset_of_camera) * kMinuteMs; }
+  /// The moment, by the camera's clock where no offset is written.
+  UnixMs utc(const CameraClock& clock) const;
 };
 
 /// Minutes east of UTC: "Z", "+02:00", "+0200", "+02", "+2". nullopt: it is something else, or more follows.
@@ -46,20 +50,5 @@ std::optional<WrittenTime> readTime(std::string_view text);
 
 /// Back from isoTime() or another text of readTime(); without an offset UTC, a date alone its midnight. nullopt: none.
 std::optional<UnixMs> timeOfIso(const std::string& text);
-
-/// The time in the name of a file, without folder and ending: 20130708_055413, 2013-07-08_05-54-13,
-/// 2013-07-08T05:54:13Z, site_2013_07_08_055413, IMG_20130708_055413123, SITES' site_20220101_001_1020 (date, day of
-/// the year, hour and minute), or Unix time in seconds or milliseconds. nullopt: it holds none.
-std::optional<WrittenTime> timeInName(std::string_view stem);
-
-/// Minutes east of UTC: "+01:00", "-0530", "+1", "Z", "UTC", or a zone such as "Europe/Paris", whose standard time
-/// counts all year. Throws mpm::Error for another text.
-int parseTimeZone(const std::string& text);
-
-/// Minutes east of UTC of the standard time of this machine, in the year around this moment.
-int machineTimeZone(UnixMs time = unixNow());
-
-/// "UTC+01:00".
-std::string timeZoneText(int offset);
 
 }  // namespace mpm::vision

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include "base/quantiles.h"
 #include "evaluation/statistics.h"
@@ -13,12 +12,9 @@
 namespace mpm::monitor {
 namespace {
 
-int minuteOfDay(UnixMs time, std::optional<int> zone) {
-  if (zone) return static_cast<int>((time + *zone * kMinuteMs + kDayMs) % kDayMs / kMinuteMs);
-  const std::time_t second = static_cast<std::time_t>(std::floor(static_cast<double>(time) / kSecondMs));
-  std::tm parts{};
-  ::localtime_r(&second, &parts);
-  return parts.tm_hour * 60 + parts.tm_min;
+int minuteOfDay(UnixMs time, const vision::CameraClock& clock) {
+  const vision::CivilTime shown = vision::civilTime(clock.wall(time));
+  return shown.hour * 60 + shown.minute;
 }
 
 constexpr int kPeriodsNeeded = 3;
@@ -131,7 +127,7 @@ std::optional<bool> DayNight::night(UnixMs time, double brightness) {
   if (const auto* sun = std::get_if<NightBySun>(&rule_))
     return sunElevation(time, sun->latitude, sun->longitude) < sun->night_below;
   if (const auto* hours = std::get_if<NightByHours>(&rule_)) {
-    const int minute = minuteOfDay(time, hours->zone);
+    const int minute = minuteOfDay(time, hours->clock ? *hours->clock : vision::CameraClock::ofMachine());
     return hours->from < hours->to ? minute >= hours->from && minute < hours->to
                                    : minute >= hours->from || minute < hours->to;
   }

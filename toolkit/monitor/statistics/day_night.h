@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "vision/time.h"
+#include "vision/camera_clock.h"
 
 namespace mpm::monitor {
 
@@ -35,7 +35,7 @@ struct NightByBrightness {
 /// Night from `from` to `to`, minutes after midnight; over midnight when to < from.
 struct NightByHours {
   int from = 21 * 60, to = 6 * 60;
-  std::optional<int> zone{};  ///< minutes east of UTC; nullopt: the local time of this machine
+  std::optional<vision::CameraClock> clock{};  ///< of the camera; nullopt: that of this machine
   friend bool operator==(const NightByHours&, const NightByHours&) = default;
 };
 

@@ -105,7 +105,7 @@ void addColumns(Database& database) {
       database.execute("ALTER TABLE " + table + " ADD COLUMN " + column + " " + type);
   };
   for (const Quantity& one : quantities()) add("region_sample", one.key);
-  add("session", "time_zone");
+  add("session", "time_zone", "TEXT");
   add("source", "privacy", "TEXT");  // what must not be seen of it, as JSON; NULL and '': nothing
 }
 

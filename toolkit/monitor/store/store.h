@@ -36,7 +36,7 @@ struct SessionInfo {
   std::optional<evaluation::ConfusionMatrix> cross_validation;
   double every_s = 1;                         ///< how often a sample was meant to come; 0: no fixed time
   std::optional<double> latitude, longitude;  ///< degrees north and east
-  std::optional<int> time_zone;               ///< of the times of an archive's pictures, minutes east of UTC
+  std::string time_zone;                      ///< CameraClock::zone() of an archive; empty: not known
 };
 
 struct SessionRecord : SessionInfo {
@@ -195,11 +195,13 @@ struct Gaps {
 
 struct SourceRecord {
   std::int64_t id = 0;
-  std::string name;                ///< without credentials
-  UnixMs first = 0, last = 0;      ///< of what is kept, in any resolution
-  std::int64_t samples = 0;        ///< kept one by one
-  bool archive = false;            ///< its times are those of pictures, however old: nothing of it expires
-  std::optional<int> time_zone{};  ///< of an archive: the latest SessionRecord::time_zone
+  std::string name;            ///< without credentials
+  UnixMs first = 0, last = 0;  ///< of what is kept, in any resolution
+  std::int64_t samples = 0;    ///< kept one by one
+  bool archive = false;        ///< its times are those of pictures, however old: nothing of it expires
+  std::string time_zone{};     ///< of an archive: the latest SessionRecord::time_zone
+  /// Of `time_zone`; UTC where this machine does not know that zone. nullopt: the clock of this machine.
+  charts::Clock clock{};
 };
 
 struct RegionRecord {

@@ -44,6 +44,13 @@ struct Extent {
   UnixMs first = 0, last = 0;  // both inclusive; of samples, or starts of buckets
 };
 
+// A zone that this machine does not know, of a database from elsewhere, must not hide what is stored.
+charts::Clock clockOf(const std::string& zone) try {
+  return zone.empty() ? std::nullopt : charts::Clock(vision::CameraClock(zone));
+} catch (const Error&) {
+  return vision::CameraClock();
+}
+
 SessionRecord readSession(const Statement& row, const std::string& source) {
   SessionRecord session;
   session.source = source;
@@ -357,6 +364,7 @@ std::vector<SourceRecord> StoreReader::sources() const {
   while (rows.step()) {
     SourceRecord& source = sources.emplace_back();
     rows.read(source.id, source.name, source.archive, source.time_zone);
+    source.clock = clockOf(source.time_zone);
     if (const auto extent = impl_->extent(source.id)) {
       source.first = extent->first;
       source.last = extent->last;

@@ -293,7 +293,8 @@ class Connection {
         "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s, latitude,"
         " longitude, time_zone, model_digest, cross_validation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         target.source, begin.time, info.model, info.model_name, info.reduce, info.tokens, toLine(info.classes),
-        info.every_s, info.latitude, info.longitude, info.time_zone, info.model_digest,
+        info.every_s, info.latitude, info.longitude,
+        info.time_zone.empty() ? std::nullopt : std::optional(info.time_zone), info.model_digest,
         info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string());
     target.session = database_.lastId();
   }

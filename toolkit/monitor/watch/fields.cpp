@@ -39,6 +39,8 @@ void checkTimes(const std::string& text) {
   if (text != "none") (void)vision::parseTimes(text);
 }
 
+void checkZone(const std::string& text) { const vision::CameraClock checked(text); }
+
 void checkStart(const std::string& text) {
   if (!vision::readTime(text)) throw Error("'" + visibleText(text) + "' is no time such as 2013-07-08T05:54:13+02:00");
 }
@@ -118,9 +120,8 @@ const std::vector<WatchField>& watchFields() {
        "auto", 0, 0, checkTimes, kList},
       {"time-zone", &W::time_zone, kTimesGroup, "ZONE",
        MPM_SAID("watch",
-                "Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts all "
-                "year"),
-       "that of the database, else of this machine", 0, 0, readBy<vision::parseTimeZone>},
+                "Of times without an offset: +01:00 all year, or a zone with its summer time, such as Europe/Paris"),
+       "that of the database, else of this machine", 0, 0, checkZone},
       {"start", &W::start, kTimesGroup, "TIME", "When the first frame of a video was taken: 2013-07-08T05:54:13Z", "",
        0, 0, checkStart},
       {"follow", &W::follow, kTimesGroup, "true", "Do not end with the pictures of a folder: wait for new ones", ""},

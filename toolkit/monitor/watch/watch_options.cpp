@@ -34,7 +34,7 @@ std::optional<vision::ArchiveOptions> archiveOptions(const Watch& watch, const v
       .times = timeOptions(watch), .every_s = watch.every.value_or(0), .follow = watch.follow};
   if (!watch.start.empty()) {
     if (source.kind != kVideo && source.kind != kMissing) throw WatchError("start", "it is for a video");
-    archive.start = vision::readTime(watch.start)->utc(archive.times.zone());
+    archive.start = vision::readTime(watch.start)->utc(archive.times.clock());
   }
   if (!vision::isArchive(source, archive)) {
     if (source.kind != kMissing && !(watch.times.empty() && watch.time_zone.empty()))
@@ -53,8 +53,7 @@ vision::TimeOptions timeOptions(const Watch& watch) {
   vision::TimeOptions times;
   if (!watch.times.empty() && watch.times != "none")
     times = of("times", [&] { return vision::parseTimes(watch.times); });
-  if (!watch.time_zone.empty())
-    times.time_zone = of("time-zone", [&] { return vision::parseTimeZone(watch.time_zone); });
+  if (!watch.time_zone.empty()) times.time_zone = of("time-zone", [&] { return vision::CameraClock(watch.time_zone); });
   return times;
 }
 
@@ -148,7 +147,7 @@ WatchOptions watchOptions(const Watch& watch) {
     }
   options.night = nightRule(placed);
   if (auto* const hours = std::get_if<NightByHours>(&options.night); hours && options.archive)
-    hours->zone = options.archive->times.zone();
+    hours->clock = options.archive->times.clock();
   for (const std::string& text : watch.alarm) of("alarm", [&] { options.alarms.alarms.push_back(parseAlarm(text)); });
   options.alarms.minutes = watch.alarm_minutes.value_or(options.alarms.minutes);
   of("alarm", [&] { options.alarms.validate(); });
@@ -160,7 +159,7 @@ WatchOptions watchOptions(const Watch& watch) {
   of("states", [&] { options.states.validate(); });
   if (watch.regions == "none") options.regions.emplace();
   const auto read = [&](const char* key, const std::string& path) {
-    return of(key, [&] { return vision::readRegions(path, timeOptions(watch).zone() * kMinuteMs); });
+    return of(key, [&] { return vision::readRegions(path, timeOptions(watch).clock()); });
   };
   if (!watch.regions.empty() && watch.regions != "none") options.regions = read("regions", watch.regions);
   if (!watch.hide.empty()) options.privacy.hidden = read("hide", watch.hide);

@@ -122,10 +122,12 @@ std::vector<Region> ofCoco(const JsonValue& json) {
   return regions;
 }
 
+// Its times are of the camera's clock without summer time.
 // "# Veg Type: DB", "# ROI ID Number: 1000"; then rows start_date,start_time,end_date,end_time,maskfile,sample_image.
-std::vector<Region> ofPhenoCam(const std::string& path, UnixMs ahead_of_utc) {
+std::vector<Region> ofPhenoCam(const std::string& path, const CameraClock& clock) {
   std::string type, number;
   std::vector<Region> regions;
+  const auto moment = [&clock](UnixMs wall) { return clock.standardTime(wall).time(wall); };
   for (const CsvLine& line : readCsv(path)) {
     const auto header = [&](std::string_view key, std::string& value) {
       const std::string& cell = line.cells[0];
@@ -148,9 +150,9 @@ std::vector<Region> ofPhenoCam(const std::string& path, UnixMs ahead_of_utc) {
                                                          : type + "_" + number};
     region.mask = readMask(std::filesystem::path(path).parent_path().string(), cells[4]) == 0;
     region.size = region.mask.size();
-    region.from = *begin - ahead_of_utc;
+    region.from = moment(*begin);
     // The last second belongs to it. One that begins in it gives it up, as in vegindex, which takes the first.
-    if (!stays) region.to = *end - ahead_of_utc + kSecondMs;
+    if (!stays) region.to = moment(*end) + kSecondMs;
     if (!regions.empty() && regions.back().to == *region.from + kSecondMs) *region.from += kSecondMs;
     regions.push_back(std::move(region));
   }
@@ -281,10 +283,10 @@ cv::Mat readMask(const std::string& folder, const std::string& name) {
   return brightest.reshape(1, picture.rows) != 0;
 }
 
-std::vector<Region> readRegions(const std::string& path, UnixMs ahead_of_utc) {
+std::vector<Region> readRegions(const std::string& path, const CameraClock& clock) {
   std::vector<Region> regions;
   if (boost::algorithm::iends_with(path, ".csv")) {
-    regions = ofPhenoCam(path, ahead_of_utc);
+    regions = ofPhenoCam(path, clock);
   } else {
     const JsonValue json = readJsonFile(path);
     if (json.has("regions")) {

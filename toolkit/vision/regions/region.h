@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json_file.h"
-#include "vision/time.h"
+#include "vision/camera_clock.h"
 
 namespace mpm::vision {
 
@@ -37,7 +37,7 @@ cv::Mat maskOf(const Region& region, cv::Size picture);
 /// - a list of PhenoCam (CSV) with its masks beside it, black inside. Its times have no offset; they are this long
 ///   ahead of UTC.
 /// In LabelMe and COCO, what has the label "ignore" is ignored. Throws mpm::Error naming the file.
-std::vector<Region> readRegions(const std::string& path, UnixMs ahead_of_utc = 0);
+std::vector<Region> readRegions(const std::string& path, const CameraClock& clock = {});
 /// Whole or not at all. Throws mpm::Error naming the file.
 void writeRegions(const std::string& path, const std::vector<Region>& regions);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -63,7 +64,10 @@ class VideoSource final : public FrameSource {
     const std::string whole_path = fs::absolute(path).string();
     // By name: CAP_ANY would also take "still_01.txt" for the first image of a sequence.
     for (int backend : {cv::CAP_FFMPEG, cv::CAP_GSTREAMER, cv::CAP_OPENCV_MJPEG})
-      if (capture_.open(whole_path, backend)) return;
+      if (capture_.open(whole_path, backend)) {
+        start_s_ = matroskaStart(path);
+        return;
+      }
     throw Error("'" + path + "' is neither an image nor a video that OpenCV can read");
   }
 
@@ -87,7 +91,10 @@ class VideoSource final : public FrameSource {
   }
 
   std::optional<int> size() const override {
-    const double frames = capture_.get(cv::CAP_PROP_FRAME_COUNT);
+    // Where the file says no number, it is a guess by its duration, which Matroska counts from 0 and not from its
+    // start.
+    const double frames =
+        capture_.get(cv::CAP_PROP_FRAME_COUNT) - std::round(start_s_ * capture_.get(cv::CAP_PROP_FPS));
     return frames >= 1 && frames < 1e9 ? std::optional<int>(static_cast<int>(frames)) : std::nullopt;
   }
 
@@ -97,7 +104,7 @@ class VideoSource final : public FrameSource {
     constexpr double kWhole = 0.9;
     const int frames = size().value_or(0);
     const double ms = 1000 * frames / std::max(1.0, capture_.get(cv::CAP_PROP_FPS));
-    if (index_ > kWhole * frames || last_ms_ > kWhole * ms) return;
+    if (index_ > kWhole * frames || last_ms_ + step_ms_ > kWhole * ms) return;
     const std::string why =
         "'" + path_ + "' ends after " + std::to_string(index_) + " of " + counted(frames, "frame") + ": it is cut off";
     if (!options_.on_unreadable) throw Error(why);
@@ -107,6 +114,7 @@ class VideoSource final : public FrameSource {
   std::string path_;
   SourceOptions options_;
   cv::VideoCapture capture_;
+  double start_s_ = 0;
   int index_ = 0;
   bool ended_ = false;
   double last_ms_ = 0, step_ms_ = 0;  // time of the last frame, and from the one before to it

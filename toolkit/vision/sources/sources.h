@@ -31,6 +31,10 @@ std::unique_ptr<FrameSource> openImages(std::vector<std::string> paths, const So
 /// An image or a video. Throws mpm::Error that says why when the file cannot be read as one.
 std::unique_ptr<FrameSource> openFile(const SourceSpec& source, const SourceOptions& options);
 
+/// When the first picture of a Matroska or WebM file comes by the times of the file, s; 0: it is another file. A
+/// recorder that cuts its stream into files goes on with the times.
+double matroskaStart(const std::string& path);
+
 /// A camera or stream. Each call may hang.
 struct Capture {
   std::function<bool()> open;

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/times/archive.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/number_text.h"
 #include "mpm/error.hpp"
+#include "vision/pictures/pictures.h"
 #include "vision/sources/sources.h"
 
 namespace mpm::vision {
@@ -38,8 +45,27 @@ FileState stateOf(const std::string& path) {
 
 struct TimedPicture {
   std::string path;
-  UnixMs time;
+  PictureTime time;
 };
+
+// Which of the names of one picture is taken. The name of the latest picture leads to another one soon.
+bool isBetterName(const std::string& name, const std::string& than) {
+  const auto rank = [](const std::string& path) {
+    const std::string stem = fs::path(path).stem().string();
+    return timeInName(stem) ? 2 : stem.find_first_of("0123456789") != std::string::npos ? 1 : 0;
+  };
+  return rank(name) > rank(than);
+}
+
+bool haveOneContent(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (fs::file_size(a, error) != fs::file_size(b, error) || error) return false;
+  const std::int64_t digest = pictureDigest(a);  // of parts of the file
+  if (digest == 0 || digest != pictureDigest(b)) return false;
+  std::ifstream first(a, std::ios::binary), second(b, std::ios::binary);
+  using Bytes = std::istreambuf_iterator<char>;
+  return first && second && std::equal(Bytes(first), {}, Bytes(second), {});
+}
 
 class ArchiveSource final : public FrameSource {
  public:
@@ -47,13 +73,14 @@ class ArchiveSource final : public FrameSource {
       : source_(std::move(source)), archive_(std::move(archive)), options_(options), times_(archive_.times) {
     std::vector<std::string> files;
     try {
-      files = sourceFiles(source_);
+      files = pictureFiles(source_);
     } catch (const Error&) {
       if (!archive_.follow) throw;
     }
     for (const std::string& file : files) known_[file] = stateOf(file);
     if (files.empty()) note("no picture yet in '" + source_.shownText() + "'");
     alone_ = files.size() == 1 && !archive_.follow;
+    times_.learn(files);
     plan(files);
     if (listed_ == 0 && times_.listed() > 0 && !archive_.follow && !stopped(options_))
       throw Error("'" + archive_.times.list + "' names no picture of '" + source_.shownText() + "', such as '" +
@@ -68,7 +95,7 @@ class ArchiveSource final : public FrameSource {
     while (!stopped(options_)) {
       try {
         if (auto frame = images_ ? images_->next() : std::nullopt) {
-          frame->unix_time = static_cast<double>(plan_[static_cast<std::size_t>(frame->index)].time) / kSecondMs;
+          frame->unix_time = static_cast<double>(plan_[static_cast<std::size_t>(frame->index)].time.time) / kSecondMs;
           return frame;
         }
       } catch (const Error& error) {
@@ -112,12 +139,9 @@ class ArchiveSource final : public FrameSource {
   // Adds these to what comes next, by their times.
   void plan(const std::vector<std::string>& files) {
     std::vector<TimedPicture> found;
-    std::array<std::size_t, 4> from{};
     std::vector<std::string> untimed;
-    std::size_t assumed = 0;
     const std::string* later = nullptr;  // a file whose name is before that of a picture of an earlier time
-    std::string backwards, doubtful;
-    std::size_t doubts = 0;
+    std::string backwards;
     UnixMs last = INT64_MIN;
     for (const std::string& file : files) {
       if (stopped(options_)) return;
@@ -127,18 +151,14 @@ class ArchiveSource final : public FrameSource {
         untimed.push_back(file);
         continue;
       }
-      ++from[static_cast<std::size_t>(time->from)];
-      assumed += time->assumed_zone;
-      if (time->in_name && doubts++ == 0)
-        doubtful = "'" + nameOf(file) + "', " + isoTime(time->time) + " by its EXIF and " + isoTime(*time->in_name) +
-                   " by its name";
       if (time->time < last && backwards.empty())
         backwards = "'" + nameOf(file) + "' is before '" + nameOf(*later) + "'";
       last = time->time;
       later = &file;
-      found.push_back({file, time->time});
+      found.push_back({file, *time});
     }
-    std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.time < b.time; });
+    std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.time.time < b.time.time; });
+    leaveOutCopies(found, untimed);
     untimed_ += untimed.size();
     if (!untimed.empty() && (!found.empty() || archive_.follow))
       note(counted(untimed.size(), "picture") + " without a time " + whereLooked() +
@@ -146,14 +166,24 @@ class ArchiveSource final : public FrameSource {
            "': --times list:FILE gives them one");
     if (found.empty()) return;
 
-    std::string text = counted(found.size(), "picture") + " from " + isoTime(found.front().time) + " to " +
-                       isoTime(found.back().time) + ", by ";
+    std::array<std::size_t, 4> from{};
+    std::size_t assumed = 0, doubts = 0;
+    std::string doubtful;
+    for (const auto& [file, time] : found) {
+      ++from[static_cast<std::size_t>(time.from)];
+      assumed += time.assumed_zone;
+      if (time.in_name && doubts++ == 0)
+        doubtful = "'" + nameOf(file) + "', " + isoTime(time.time) + " by its EXIF and " + isoTime(*time.in_name) +
+                   " by its name";
+    }
+    std::string text = counted(found.size(), "picture") + " from " + isoTime(found.front().time.time) + " to " +
+                       isoTime(found.back().time.time) + ", by ";
     for (std::size_t i = 0, kinds = 0; i < from.size(); ++i)
       if (from[i] > 0)
         text += (kinds++ > 0 ? " and " : "") + std::string(toString(static_cast<TimeFrom>(i))) +
                 (from[i] == found.size() ? "" : " (" + std::to_string(from[i]) + ")");
     if (assumed > 0)
-      text += ", read as " + timeZoneText(times_.timeZone()) +
+      text += ", read as " + times_.clock().name() +
               (times_.machinesZone() ? ", the standard time of this machine (--time-zone)" : "");
     const std::size_t listed = from[static_cast<std::size_t>(TimeFrom::kList)];
     listed_ += listed;
@@ -169,9 +199,9 @@ class ArchiveSource final : public FrameSource {
     std::size_t equal = 0;
     std::string equal_example;
     for (std::size_t i = 1; i < found.size(); ++i)
-      if (found[i].time == found[i - 1].time && equal++ == 0)
+      if (found[i].time.time == found[i - 1].time.time && equal++ == 0)
         equal_example =
-            "'" + nameOf(found[i - 1].path) + "' and '" + nameOf(found[i].path) + "', " + isoTime(found[i].time);
+            "'" + nameOf(found[i - 1].path) + "' and '" + nameOf(found[i].path) + "', " + isoTime(found[i].time.time);
     if (equal > 0) note(picturesHave(equal) + " the time of another, such as " + equal_example + ": all are kept");
 
     std::vector<TimedPicture> wanted;
@@ -179,11 +209,12 @@ class ArchiveSource final : public FrameSource {
     std::string other;
     const TimedPicture* last_done = nullptr;
     for (TimedPicture& picture : found) {
-      if (tooSoon(picture.time, last_taken_, archive_.every_s)) continue;
-      last_taken_ = picture.time;
+      const UnixMs time = picture.time.time;
+      if (tooSoon(time, last_taken_, archive_.every_s)) continue;
+      last_taken_ = time;
       if (options_.chosen && !options_.chosen(picture.path)) continue;
       working();
-      const Done state = archive_.done ? archive_.done(picture.path, picture.time) : Done::kNo;
+      const Done state = archive_.done ? archive_.done(picture.path, time) : Done::kNo;
       if (state == Done::kOther && others++ == 0) other = nameOf(picture.path);
       if (state != Done::kYes) {
         wanted.push_back(std::move(picture));
@@ -209,6 +240,55 @@ class ArchiveSource final : public FrameSource {
     images_ = openImages(std::move(paths), all);
   }
 
+  // One picture under two names is one: files of one content at one time, and a copy of any picture that has no time.
+  // Such a copy is often the latest picture, and is written again and again.
+  void leaveOutCopies(std::vector<TimedPicture>& found, std::vector<std::string>& untimed) {
+    std::size_t copies = 0;
+    std::string example;
+    const auto leaveOut = [&](const std::string& copy, const std::string& of) {
+      if (copies++ == 0) example = "'" + nameOf(copy) + "' of '" + nameOf(of) + "'";
+    };
+    std::vector<TimedPicture> kept;
+    for (TimedPicture& picture : found) {
+      const auto [first, end] = by_time_.equal_range(picture.time.time);
+      const auto same = std::find_if(first, end, [&](const auto& other) {
+        return *other.second != picture.path && haveOneContent(*other.second, picture.path);
+      });
+      const std::string* const name = &known_.find(picture.path)->first;
+      if (same == end) {
+        if (std::none_of(first, end, [&](const auto& other) { return other.second == name; }))
+          by_time_.emplace(picture.time.time, name);
+        kept.push_back(std::move(picture));
+        continue;
+      }
+      const auto before = std::ranges::find(kept.rbegin(), kept.rend(), *same->second, &TimedPicture::path);
+      if (before != kept.rend() && isBetterName(picture.path, before->path)) {
+        leaveOut(before->path, picture.path);
+        *before = std::move(picture);
+        same->second = name;
+      } else {
+        leaveOut(picture.path, *same->second);
+      }
+    }
+    found = std::move(kept);
+    if (!untimed.empty() && !by_time_.empty()) {
+      std::multimap<std::uintmax_t, const std::string*> by_size;
+      for (const auto& [time, name] : by_time_)
+        if (const FileState& state = known_[*name]) by_size.emplace(state->first, name);
+      std::erase_if(untimed, [&](const std::string& file) {
+        const FileState state = stateOf(file);
+        if (!state) return false;
+        const auto [first, end] = by_size.equal_range(state->first);
+        const auto same = std::find_if(first, end, [&](const auto& one) { return haveOneContent(*one.second, file); });
+        if (same != end) leaveOut(file, *same->second);
+        return same != end;
+      });
+    }
+    if (copies > 0 && !std::exchange(said_copies_, true))
+      note(counted(copies, "picture") + (copies == 1 ? " is a copy of another, " : " are copies of others, such as ") +
+           example + ": each counts once");
+  }
+
   // Waits a little, then plans the files that are new and no longer change.
   void look() {
     for (int i = 0; i < static_cast<int>(archive_.look_s * 20) && !stopped(options_); ++i) {
@@ -218,7 +298,8 @@ class ArchiveSource final : public FrameSource {
     std::map<std::string, FileState> changing;
     std::vector<std::string> complete;
     try {
-      for (const std::string& file : sourceFiles(source_)) {
+      const std::vector<std::string> files = pictureFiles(source_);
+      for (const std::string& file : files) {
         const FileState state = stateOf(file);
         if (!state || known_[file] == state) continue;
         if (changing_[file] == state) complete.push_back(file);
@@ -227,6 +308,7 @@ class ArchiveSource final : public FrameSource {
       changing_ = std::move(changing);
       if (complete.empty()) return;
       if (!archive_.times.list.empty()) times_ = PictureTimes(archive_.times);
+      times_.learn(files);
     } catch (const Error&) {  // no picture yet, a disk that is away for a while, a list that is being written
       return;
     }
@@ -241,12 +323,13 @@ class ArchiveSource final : public FrameSource {
   PictureTimes times_;
   std::map<std::string, FileState> known_;     // files that were planned: a cut-off one comes again when it has grown
   std::map<std::string, FileState> changing_;  // since the last look
+  std::multimap<UnixMs, const std::string*> by_time_;  // names in known_ of the pictures that have a time
   std::vector<TimedPicture> plan_;
   std::unique_ptr<FrameSource> images_;  // of the plan
   std::optional<UnixMs> last_taken_;
   std::size_t untimed_ = 0, listed_ = 0, fresh_ = 0;  // fresh_: pictures of the plan that are not done
   std::int64_t said_ = 0;
-  bool alone_ = false;
+  bool alone_ = false, said_copies_ = false;
 };
 
 class DatedVideo final : public FrameSource {
@@ -289,6 +372,35 @@ bool isArchive(const SourceSpec& source, const ArchiveOptions& options) {
   using enum SourceKind;
   return source.kind == kImage || source.kind == kFolder || source.kind == kGlob ||
          (source.kind == kVideo && options.start);
+}
+
+std::vector<std::string> pictureFiles(const SourceSpec& source) {
+  std::vector<std::string> files = sourceFiles(source);
+  struct Name {
+    std::size_t index = 0;
+    bool link = false;
+  };
+  std::map<std::pair<dev_t, ino_t>, Name> names;
+  std::vector<bool> drop(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    struct stat file {};
+    if (::lstat(files[i].c_str(), &file) != 0) continue;
+    const bool link = S_ISLNK(file.st_mode);
+    if (link && ::stat(files[i].c_str(), &file) != 0) {
+      drop[i] = true;
+      continue;
+    }
+    const auto [same, fresh] = names.try_emplace({file.st_dev, file.st_ino}, Name{i, link});
+    if (fresh) continue;
+    const bool better = link != same->second.link ? !link : isBetterName(files[i], files[same->second.index]);
+    drop[better ? same->second.index : i] = true;
+    if (better) same->second = {i, link};
+  }
+  if (std::ranges::count(drop, true) == std::ssize(files)) return files;  // who opens them says why they cannot be read
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (!drop[i]) kept.push_back(std::move(files[i]));
+  return kept;
 }
 
 std::unique_ptr<FrameSource> openArchive(const SourceSpec& source, const ArchiveOptions& archive,

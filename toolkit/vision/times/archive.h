@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "vision/sources/source.h"
 #include "vision/times/picture_times.h"
@@ -35,10 +36,15 @@ struct ArchiveOptions {
 /// Whether openArchive() knows times of what this source gives.
 bool isArchive(const SourceSpec& source, const ArchiveOptions& options);
 
+/// sourceFiles(), each picture under one name: not under that of a link to it (Motion keeps lastsnap.jpg) or of a
+/// further hard link. A name with a time is preferred. A link that leads nowhere is left out.
+std::vector<std::string> pictureFiles(const SourceSpec& source);
+
 /// The pictures of an image, folder or glob in the order of their times, or the frames of a video that began at
 /// options.start; Frame::unix_time is set. The pictures of --shard, SourceOptions::chosen, are chosen last, so that the
 /// parts of all machines are the whole. Says through SourceOptions::on_note what it found: how many pictures, where
-/// their times come from, the time zone that it assumed, pictures of one time, names that have another order.
+/// their times come from, the time zone that it assumed, pictures of one time, names that have another order. A copy of
+/// another picture, of the same time or without one, is left out.
 ///
 /// A picture without time is left out: next() throws mpm::Error that counts them, after the last picture. Throws
 /// mpm::Error when none has a time, and as openSource() and readTimeList() do.

@@ -2,6 +2,7 @@
 #include "vision/times/picture_times.h"
 
 #include <libexif/exif-data.h>
+#include <libexif/exif-loader.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "base/number_text.h"
@@ -60,13 +62,56 @@ std::string exifOfPng(const std::string& path) {
   return "";
 }
 
+using Exif = std::unique_ptr<ExifData, void (*)(ExifData*)>;
+
+// With the tags that its specification does not know in this place: 0x882A is of TIFF/EP. Null: there is none.
+Exif readExif(const std::string& path) {
+  Exif exif(exif_data_new(), exif_data_unref);
+  if (!exif) return exif;
+  exif_data_unset_option(exif.get(), EXIF_DATA_OPTION_IGNORE_UNKNOWN_TAGS);
+  exif_data_unset_option(exif.get(), EXIF_DATA_OPTION_FOLLOW_SPECIFICATION);
+  if (const std::string png = exifOfPng(path); !png.empty()) {
+    exif_data_load_data(exif.get(), reinterpret_cast<const unsigned char*>(png.data()),
+                        static_cast<unsigned int>(png.size()));
+    return exif;
+  }
+  const std::unique_ptr<ExifLoader, void (*)(ExifLoader*)> loader(exif_loader_new(), exif_loader_unref);
+  const unsigned char* bytes = nullptr;
+  unsigned int size = 0;
+  if (loader) {
+    exif_loader_write_file(loader.get(), path.c_str());
+    exif_loader_get_buf(loader.get(), &bytes, &size);
+  }
+  if (bytes) exif_data_load_data(exif.get(), bytes, size);
+  return exif;
+}
+
+// Some programs write tags of the EXIF directory into the main one.
+const ExifEntry* exifEntry(ExifData* data, ExifTag tag) {
+  for (const ExifIfd part : {EXIF_IFD_EXIF, EXIF_IFD_0})
+    if (const ExifEntry* const entry = exif_content_get_entry(data->ifd[part], tag); entry && entry->data) return entry;
+  return nullptr;
+}
+
 std::string exifText(ExifData* data, ExifTag tag) {
-  ExifEntry* const entry = exif_content_get_entry(data->ifd[EXIF_IFD_EXIF], tag);
-  if (!entry || entry->format != EXIF_FORMAT_ASCII || !entry->data) return "";
+  const ExifEntry* const entry = exifEntry(data, tag);
+  if (!entry || entry->format != EXIF_FORMAT_ASCII) return "";
   const auto* const text = reinterpret_cast<const char*>(entry->data);
   std::string result(text, ::strnlen(text, entry->size));
   while (result.ends_with(' ')) result.pop_back();
   return result;
+}
+
+// Hours east of UTC of TimeZoneOffset, which Motion writes; its first number is of DateTimeOriginal.
+std::optional<int> exifHours(ExifData* data) {
+  const ExifEntry* const entry = exifEntry(data, EXIF_TAG_TIME_ZONE_OFFSET);
+  const ExifByteOrder order = exif_data_get_byte_order(data);
+  if (!entry || entry->components == 0) return std::nullopt;
+  std::optional<int> hours;
+  if ((entry->format == EXIF_FORMAT_SHORT || entry->format == EXIF_FORMAT_SSHORT) && entry->size >= 2)
+    hours = exif_get_sshort(entry->data, order);
+  if (entry->format == EXIF_FORMAT_SLONG && entry->size >= 4) hours = exif_get_slong(entry->data, order);
+  return hours && *hours >= -12 && *hours <= 14 ? hours : std::nullopt;
 }
 
 std::optional<UnixMs> modifiedTime(const std::string& path) {
@@ -130,28 +175,36 @@ std::map<std::string, WrittenTime> readTimeList(const std::string& path) {
 }
 
 std::optional<WrittenTime> exifTime(const std::string& path) {
-  const std::string png = exifOfPng(path);
-  const std::unique_ptr<ExifData, void (*)(ExifData*)> data(
-      png.empty() ? exif_data_new_from_file(path.c_str())
-                  : exif_data_new_from_data(reinterpret_cast<const unsigned char*>(png.data()),
-                                            static_cast<unsigned int>(png.size())),
-      exif_data_unref);
-  if (!data) return std::nullopt;
-  std::string text = exifText(data.get(), EXIF_TAG_DATE_TIME_ORIGINAL);
-  const std::string fine = text + "." + exifText(data.get(), EXIF_TAG_SUB_SEC_TIME_ORIGINAL);
-  if (readTime(fine)) text = fine;  // some cameras write no number there
-  const auto time = readTime(text);
-  const auto whole = readTime(text + exifText(data.get(), EXIF_TAG_OFFSET_TIME_ORIGINAL));
-  return whole ? whole : time;
+  const Exif exif = readExif(path);
+  if (!exif) return std::nullopt;
+  constexpr std::tuple<ExifTag, ExifTag, ExifTag> kTimes[] = {
+      {EXIF_TAG_DATE_TIME_ORIGINAL, EXIF_TAG_SUB_SEC_TIME_ORIGINAL, EXIF_TAG_OFFSET_TIME_ORIGINAL},
+      {EXIF_TAG_DATE_TIME_DIGITIZED, EXIF_TAG_SUB_SEC_TIME_DIGITIZED, EXIF_TAG_OFFSET_TIME_DIGITIZED}};
+  for (const auto& [moment, part, own_offset] : kTimes) {
+    std::string text = exifText(exif.get(), moment);
+    const std::string fine = text + "." + exifText(exif.get(), part);
+    if (readTime(fine)) text = fine;  // some cameras write no number there
+    auto time = readTime(text);
+    if (!time) continue;
+    for (const ExifTag tag :
+         {own_offset, EXIF_TAG_OFFSET_TIME, EXIF_TAG_OFFSET_TIME_ORIGINAL, EXIF_TAG_OFFSET_TIME_DIGITIZED})
+      if (!time->offset) time->offset = readOffset(exifText(exif.get(), tag));
+    if (const auto hours = exifHours(exif.get()); hours && !time->offset) {
+      time->offset = 60 * *hours;
+      time->whole_hours = true;
+    }
+    return time;
+  }
+  return std::nullopt;
 }
 
-PictureTimes::PictureTimes(TimeOptions options) : options_(std::move(options)), time_zone_(options_.zone()) {
+PictureTimes::PictureTimes(TimeOptions options) : options_(std::move(options)), clock_(options_.clock()) {
   if (!options_.list.empty()) list_ = readTimeList(options_.list);
 }
 
 std::optional<PictureTime> PictureTimes::of(const std::string& path) const {
   const auto found = [&](const WrittenTime& written, TimeFrom from) {
-    return PictureTime{written.utc(time_zone_), from, !written.offset};
+    return PictureTime{written.utc(clock_), from, !written.offset};
   };
   if (!list_.empty())  // the whole path, then one folder less each time
     for (std::string name = fs::absolute(path).lexically_normal().string(), rest;; name = rest) {
@@ -161,11 +214,11 @@ std::optional<PictureTime> PictureTimes::of(const std::string& path) const {
     }
   const bool any = !options_.from || options_.from == TimeFrom::kList;
   std::optional<WrittenTime> named;
-  if (any || options_.from == TimeFrom::kName) named = timeInName(fs::path(path).stem().string());
+  if (any || options_.from == TimeFrom::kName) named = names_.of(path);
   if (any || options_.from == TimeFrom::kExif)
     if (const auto written = exifTime(path)) {
       PictureTime time = found(*written, TimeFrom::kExif);
-      if (named && std::abs(named->utc(time_zone_) - time.time) > kDayMs) time.in_name = named->utc(time_zone_);
+      if (named && std::abs(named->utc(clock_) - time.time) > kDayMs) time.in_name = named->utc(clock_);
       return time;
     }
   if (named) return found(*named, TimeFrom::kName);

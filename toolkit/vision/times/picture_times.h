@@ -4,16 +4,18 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "vision/time.h"
+#include "vision/camera_clock.h"
+#include "vision/times/name_times.h"
 
 namespace mpm::vision {
 
 /// Where the time of a picture comes from.
 enum class TimeFrom {
   kList,
-  kExif,      ///< DateTimeOriginal, with SubSecTimeOriginal and OffsetTimeOriginal
-  kName,      ///< timeInName()
+  kExif,      ///< exifTime()
+  kName,      ///< NameTimes
   kModified,  ///< when the file was written last
 };
 
@@ -21,10 +23,11 @@ struct TimeOptions {
   /// nullopt: a list if there is one, else EXIF, else the name of the file. Never when the file was written, unless it
   /// is asked for: a copy has another time.
   std::optional<TimeFrom> from{};
-  std::string list{};              ///< path of a list; empty: none
-  std::optional<int> time_zone{};  ///< minutes east of UTC of times without offset; nullopt: machineTimeZone()
+  std::string list{};  ///< path of a list; empty: none
+  /// The clock that times without offset were read from; nullopt: the standard time of this machine.
+  std::optional<CameraClock> time_zone{};
 
-  int zone() const { return time_zone ? *time_zone : machineTimeZone(); }
+  CameraClock clock() const { return time_zone ? *time_zone : CameraClock::ofMachine().standardTime(unixNow()); }
 
   friend bool operator==(const TimeOptions&, const TimeOptions&) = default;
 };
@@ -51,7 +54,9 @@ const char* toString(TimeFrom from);
 /// comes twice, and for an empty list.
 std::map<std::string, WrittenTime> readTimeList(const std::string& path);
 
-/// DateTimeOriginal of a JPEG or PNG file; nullopt: it has none.
+/// DateTimeOriginal of a JPEG or PNG file, else DateTimeDigitized, with the fraction of its second. Its offset is that
+/// of OffsetTimeOriginal, OffsetTime or OffsetTimeDigitized (0x9010 to 0x9012), else the whole hours of TimeZoneOffset
+/// (0x882A). nullopt: it has none.
 std::optional<WrittenTime> exifTime(const std::string& path);
 
 /// The times of pictures.
@@ -60,16 +65,20 @@ class PictureTimes {
   /// Throws mpm::Error as readTimeList().
   explicit PictureTimes(TimeOptions options);
 
+  /// Looks at the names of all pictures of a source: they tell which numbers in a name are times.
+  void learn(const std::vector<std::string>& files) { names_.learn(files); }
+
   /// The time of this image file; nullopt: it has none. A picture that its list lacks has the time of its EXIF or name.
   std::optional<PictureTime> of(const std::string& path) const;
-  int timeZone() const { return time_zone_; }
+  const CameraClock& clock() const { return clock_; }
   bool machinesZone() const { return !options_.time_zone; }
   /// How many pictures the list names.
   std::size_t listed() const { return list_.size(); }
 
  private:
   TimeOptions options_;
-  int time_zone_;
+  CameraClock clock_;
+  NameTimes names_{};
   std::map<std::string, WrittenTime> list_;
 };
 
