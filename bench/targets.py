@@ -6,8 +6,8 @@
 
 bench/models/make_segmenter.py makes the models: random weights or, with --encoder-from, the encoder of a trained Segmenter
 ViT-T/16, which merges tokens of real images. bench/models/export_transformers.py makes the others, with random weights. All but
-EoMT, which does not merge here, keep the shares of tokens that the T model keeps of the image. A table is one run of `mpm bench`, in
-which ours and the baselines take turns.
+EoMT, which does not merge here, keep the shares of tokens that the T model keeps of the image. In a table ours and the baselines took
+turns (bench/compare.py); shares of the GEMM peak, tokens and stages are of a run of `mpm bench`.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "bench/baselines"))
+sys.path.insert(0, str(ROOT / "bench"))
 import compare  # noqa: E402
 
 KEPT, KEPT_OF_1369 = (770, 591), (1029, 790)  # of 1024 patches, by the T model on docs/performance.md's image; the same shares
@@ -119,23 +119,29 @@ class Bench:
             frames = [json.loads(line) for line in out if line.startswith("{")]
         return seconds, usage.ru_maxrss / 1024, [frame["ms"]["total"] for frame in frames if "frame" in frame]
 
-    def run(self, model, rounds, *arguments, baselines={}, image=None):
+    def run(self, model, rounds, *arguments, image=None):
+        """What `mpm bench` says of ours."""
         command = [self.options.mpm, "bench", "--model", model, "--rounds", str(rounds), "--json", *arguments]
         if image or self.options.image:
             command += ["--image", image or self.options.image]
-        command += self.threads + [word for precision, runtimes in baselines.items() for word in compare.beside(runtimes, [precision])]
+        command += self.threads
         print("+ " + " ".join(map(str, command)), file=sys.stderr, flush=True)
         run = subprocess.run(command, stdout=subprocess.PIPE)
         if not run.stdout:  # a variant may fail (bf16 on a CPU without it); the results of the others are still printed
             run.check_returncode()
         return json.loads(run.stdout)
 
+    def compared(self, model, rounds, reductions, precisions, runtimes):
+        """Ours and the baselines by turns."""
+        print(f"+ compare.py --model {model}", file=sys.stderr, flush=True)
+        return compare.compared(model, self.options.image, reductions, precisions, runtimes, rounds, threads=self.options.threads)
+
 
 def find(run, runtime, precision="fp32", schedule="none", batch=1, reuse="off"):
     """The variant of a runtime that ran, or None. `schedule`: or the text of --reduce."""
     reduce = schedule if schedule == "none" or ":" in schedule else f"mpm:blocks={schedule}"
-    rows = [v for v in run["variants"] if v["runtime"] == runtime and v["precision"] == precision
-            and v["reduce"] == reduce and v["batch"] == batch and v["reuse"] == reuse and v["ms"].get("median")]
+    rows = [v for v in run["variants"] if v.get("runtime", "mpm") == runtime and v["precision"] == precision
+            and v["reduce"] == reduce and v.get("batch", batch) == batch and v.get("reuse", "off") == reuse and v["ms"].get("median")]
     return min(rows, key=lambda v: v["ms"]["median"]) if rows else None
 
 
@@ -169,11 +175,14 @@ def part(bench, name, instructions):
     """The times of ours and of the baselines, our shares of the best of them, and the targets."""
     work, make = PARTS[name]
     schedules = ("none",) if name == "eomt" else ("none", "2,5")
-    choices = [word for option, values in (("--schedule", schedules), ("--precision", RIVALS)) for value in values for word in (option, value)]
+    reductions = ["none" if one == "none" else f"mpm:blocks={one}" for one in schedules]
     rivals = {} if bench.options.limit else RIVALS  # they have all instructions
     if name == "eomt":
         rivals = {precision: [one for one in runtimes if one != "ncnn"] for precision, runtimes in rivals.items()}  # takes minutes an image
-    run = bench.run(make(bench), bench.options.rounds if name in ("t", "encoder") else bench.few_rounds, *choices, baselines=rivals)
+    model, rounds = make(bench), bench.options.rounds if name in ("t", "encoder") else bench.few_rounds
+    run = bench.compared(model, rounds, reductions, list(RIVALS), rivals)
+    choices = [word for option, values in (("--schedule", schedules), ("--precision", RIVALS)) for value in values for word in (option, value)]
+    alone = bench.run(model, bench.few_rounds, *choices)
     print(f"\n## {work}\n\n| ms | full | MPM(2,5) |\n|---|---|---|")
     for runtime, precision in dict.fromkeys((variant["runtime"], variant["precision"]) for variant in run["variants"]):
         best = fastest(run, precision) if runtime == "mpm" else None
@@ -181,10 +190,10 @@ def part(bench, name, instructions):
         cells = [f"{ms(one):.1f}" + (f" ({ms(one) / ms(best):.2f})" if best else "") if one else "" for one in variants]
         note = next(variant["note"] for variant in run["variants"] if (variant["runtime"], variant["precision"]) == (runtime, precision))
         print(f"| {NAMES.get(runtime, runtime)}, {precision} | {' | '.join(cells) if any(cells) else note[:80] + ' |'} |")
-    peaks = [f"{precision} {full['peak_fraction']:.3f} of {peak:.0f} GFLOP/s" for precision, peak in run["gemm_peak_gflops"].items()
-             if peak and (full := find(run, "mpm", precision))]
+    peaks = [f"{precision} {full['peak_fraction']:.3f} of {peak:.0f} GFLOP/s" for precision, peak in alone["gemm_peak_gflops"].items()
+             if peak and (full := find(alone, "mpm", precision))]
     print(f"\n{run['threads']} threads; share of the GEMM peak, full: {', '.join(peaks)}")
-    if merged := find(run, "mpm", schedule="2,5"):
+    if merged := find(alone, "mpm", schedule="2,5"):
         merging = 100 * sum(merged["stages"].get(one, 0) for one in ("merge", "restore")) / sum(merged["stages"].values())
         print(f"tokens {' > '.join(f'{count:.0f}' for count in merged['tokens'][0])}; merging and restoring take {merging:.1f} % of the time")
     table = Targets()
@@ -254,7 +263,7 @@ def memory_rows(bench):
         model = bench.converted(plain)
         weights = model.stat().st_size / 2 ** 20
         peak = bench.program("run", "--json", "--model", model, bench.picture())[1]
-        baselines = bench.run(plain, 3, "--schedule", "none", baselines={"fp32": RIVALS["fp32"]})["variants"]
+        baselines = bench.compared(plain, 3, ["none"], ["fp32"], {"fp32": RIVALS["fp32"]})["variants"]
         peaks = {v["runtime"]: v["peak_mib"] for v in baselines if v["runtime"] != "mpm" and v["peak_mib"]}
         least = min(peaks, key=peaks.get, default=None)
         detail = f"{peak:.0f} MiB: weights {weights:.0f}, 'mpm --version' {program:.0f}; " + \

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/number_text.h"
+#include "base/quantiles.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "program/model_options.h"
@@ -70,12 +71,20 @@ void Frames::requireAll() const {
 }
 
 void addMoment(const vision::Frame& frame, Json& json) {
-  if (frame.unix_time) {
-    json["time"] = isoTime(std::llround(*frame.unix_time * kSecondMs), true);
-    if (frame.night) json["film"] = frame.film;
-  }
+  if (frame.unix_time) json["time"] = isoTime(std::llround(*frame.unix_time * kSecondMs), true);
   if (frame.night) json["night"] = *frame.night;
   if (frame.sun_elevation) json["sun_elevation"] = std::round(*frame.sun_elevation * 1e3) / 1e3;
+}
+
+std::string LabelledFrames::filmOf(const vision::Frame& frame) const {
+  if (options_.dataset) return toString(*options_.dataset) + "/" + evaluation::filmOf(*options_.dataset, frame.source);
+  using enum vision::SourceKind;
+  const vision::SourceKind kind = vision::parseSourceSpec(sources_.front()).kind;
+  const bool files = kind == kImage || kind == kFolder || kind == kGlob;
+  if (!files) return vision::redactCredentials(frame.source) + "#" + std::to_string(frame.film);
+  // Two names of folders: other machines may have the same images below another one.
+  const fs::path folder = fs::absolute(frame.source).parent_path();
+  return (folder.parent_path().filename() / folder.filename()).string();
 }
 
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model) {
@@ -162,7 +171,7 @@ Frames* LabelledFrames::open() {
   if (!pictures_.empty()) {
     frames.sources.clear();
     for (std::size_t i = 0; i < pictures_.size(); ++i)
-      if (!chosen_ || chosen_(pictures_[i].image)) {
+      if (isWanted(i, static_cast<int>(pictures_.size())) && (!chosen_ || chosen_(pictures_[i].image))) {
         frames.sources.push_back(pictures_[i].image);
         index_.push_back(i);
       }
@@ -180,17 +189,20 @@ Frames* LabelledFrames::open() {
   return &*frames_;
 }
 
-std::optional<int> LabelledFrames::size() {
-  Frames* const frames = open();
-  const std::optional<int> all = frames ? frames->size() : 0;
-  return all && options_.max_frames > 0 ? std::min(*all, options_.max_frames) : all;
+bool LabelledFrames::isWanted(std::size_t index, std::optional<int> total) const {
+  int count = total.value_or(options_.max_frames);
+  if (options_.max_frames > 0) count = std::min(count, options_.max_frames);
+  return options_.spread == 0 || isInSpread(static_cast<int>(index), count, options_.spread);
 }
 
 std::optional<LabelledFrame> LabelledFrames::next() {
   Frames* const frames = open();
   std::optional<vision::Frame> frame = frames ? frames->next() : std::nullopt;
+  while (frame && pictures_.empty() && !isWanted(static_cast<std::size_t>(frame->index), frames->size()))
+    frame = frames->next();
   if (!frame) return std::nullopt;
-  LabelledFrame result{std::move(*frame), {}, {}};
+  LabelledFrame result{std::move(*frame), {}, {}, {}};
+  result.film = filmOf(result.frame);
   const bool rendered = pictures_.empty();
   result.label = result.frame.name;
   if (!rendered) {

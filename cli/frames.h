@@ -62,7 +62,7 @@ class Frames {
   bool in_hand_ = false;  // a frame that progress does not count yet
 };
 
-/// Adds "time" (ISO 8601, UTC), "film", "night" and "sun_elevation" (degrees) of the frame, those that its source
+/// Adds "time" (ISO 8601, UTC), "night" and "sun_elevation" (degrees) of the frame, those that its source
 /// knows.
 void addMoment(const vision::Frame& frame, Json& json);
 
@@ -75,6 +75,7 @@ struct LabelledOptions {
   std::vector<int> ignore{};  ///< empty: the model's
   int label_offset = 0;
   int max_frames = 0;       ///< only the first ones; 0: all
+  int spread = 0;           ///< of these only so many, spread evenly; 0: all
   bool unlabelled = false;  ///< `source` may be any images; they get no labels
 
   /// Throws UsageError for options that do not go together.
@@ -96,6 +97,9 @@ struct LabelledFrame {
   vision::Frame frame;
   cv::Mat truth;      ///< CV_8U, classes and the void label
   std::string label;  ///< names the label map in messages
+  /// Which images of the source are alike: frames of one street or one video, images of a folder or of a sequence of
+  /// the data set. Intervals count films, or stretches of them (evaluation::blocksOf()).
+  std::string film;
 };
 
 /// The images of LabelledOptions, one after the other, with progress on stderr. EXIF rotation is ignored, and an image
@@ -110,8 +114,6 @@ class LabelledFrames {
   /// nullopt at the end, or when a person interrupts. Throws mpm::Error naming the label map that does not fit.
   std::optional<LabelledFrame> next();
 
-  /// How many there will be, when it is known.
-  std::optional<int> size();
   int voidLabel() const { return meaning_.voidLabel(); }
   /// Where the images come from: their files, or the scene.
   const std::vector<std::string>& sources() const { return sources_; }
@@ -121,6 +123,9 @@ class LabelledFrames {
  private:
   /// Null: there is no image to read.
   Frames* open();
+  std::string filmOf(const vision::Frame& frame) const;
+  /// Whether image `index` of `total` is one of LabelledOptions::spread.
+  bool isWanted(std::size_t index, std::optional<int> total) const;
 
   LabelledOptions options_;
   Chosen chosen_;

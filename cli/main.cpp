@@ -52,7 +52,6 @@ Ctrl-C once finishes the current frame and ends; twice ends at once.)");
   add("A camera for months", {addMonitor(app), addReport(app), addServe(app)});
   add("Accuracy and speed", {addEval(app), addBench(app), addTune(app), addStudy(app), addDayNight(app)});
   add("Help", {addHelp(app)});
-  add("", {addBenchWorker(app)});
   return runProgram(app, argc, argv, [&] {
     for (const Verb& verb : verbs)
       if (verb.app->parsed()) return verb.run();

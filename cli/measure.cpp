@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
+#include "cli/build_commit.h"
 #include "cli/manifest.h"
 #include "cli/worker_process.h"
 #include "evaluation/machine.h"
@@ -65,6 +66,7 @@ Json sessionJson(const std::string& device) {
           {"threads", cv::getNumThreads()},
           {"device", device},
           {"version", buildInfo().version},
+          {"commit", buildCommit().empty() ? Json(nullptr) : Json(buildCommit())},
           {"command", commandText()}};
 }
 
@@ -263,7 +265,7 @@ class Runner {
     std::optional<int> film;
     std::map<std::size_t, bool> warm;
     while (const std::optional<LabelledFrame> one = images.next()) {
-      const auto& [frame, truth, label] = *one;
+      const auto& [frame, truth, label, film_name] = *one;
       const std::vector<std::size_t> wanted = todo(first, last, frame.name);
       std::set<std::size_t> both(wanted.begin(), wanted.end());
       for (const std::size_t v : wanted)
@@ -284,7 +286,7 @@ class Runner {
           const std::size_t v = turns[(i + static_cast<std::size_t>(frame.index)) % turns.size()];
           results[v] = nets.at(v).estimate(lightOf(v), frame.seconds());
         }
-        Json about = {{"source", frame.source}, {"name", frame.name}, {"index", frame.index}};
+        Json about = {{"source", frame.source}, {"name", frame.name}, {"film", film_name}, {"index", frame.index}};
         if (of_images_ > 0) about["of_images"] = of_images_;
         addMoment(frame, about);
         const evaluation::Truth real(truth, images.voidLabel());
@@ -301,7 +303,6 @@ class Runner {
                                         plan_.against_full ? evaluation::Truth(full->labels, images.voidLabel()) : real,
                                         reused_nothing, flops.contains(v) ? &flops.at(v) : nullptr);
           done.night = frame.night;
-          done.film = frame.film;
           if (log_) log_->append(done.line);
           keep(v, done);
         }

@@ -26,8 +26,8 @@ def one_line(error):
     return (" ".join(str(error).split()) or type(error).__name__)[:400]
 
 
-def serve(name, load):
-    """`load(arguments)` returns (version, run). `run(image)` takes {B, 3, H, W} float32 and returns labels {B, H, W} or
+def serve(name, load, precisions=("fp32", "bf16", "int8"), reduces=False):
+    """`load(arguments)` returns (version, run), and perhaps what the answer to "load" has as "info". `run(image)` takes {B, 3, H, W} float32 and returns labels {B, H, W} or
     {B, 1, H, W} of any integer type, or features. The time of run() is measured, with its argmax."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", required=True, help="ONNX file: image {B, 3, H, W} to logits, labels or features")
@@ -46,15 +46,13 @@ def serve(name, load):
         for line in sys.stdin:
             try:
                 command = json.loads(line)
-                if command["cmd"] == "quit":
-                    break
                 if command["cmd"] == "load":
-                    if arguments.precision not in ("fp32", "bf16", "int8"):
-                        raise Refused(f"the baselines run on the CPU, in fp32, bf16 or int8, not in {arguments.precision}")
-                    if arguments.reduce != "none":
+                    if arguments.precision not in precisions:
+                        raise Refused(f"{name} runs here on the CPU in {', '.join(precisions)}, not in {arguments.precision}")
+                    if arguments.reduce != "none" and not reduces:
                         raise Refused(f"{name} cannot merge tokens")
-                    version, run = load(arguments)
-                    answer(ok=True, version=version)
+                    version, run, *info = load(arguments)
+                    answer(ok=True, version=version, info=info[0] if info else None)
                 elif command["cmd"] == "run":
                     if run is None:
                         raise Refused("run before load")

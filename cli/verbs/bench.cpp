@@ -2,10 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <optional>
 
@@ -16,28 +14,28 @@
 #include "cli/random_segmenter.h"
 #include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
-#include "cli/worker_process.h"
+#include "evaluation/flop_counter.h"
 #include "evaluation/machine.h"
 #include "evaluation/numbers.h"
 #include "evaluation/statistics.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "mpm/estimator.hpp"
+#include "mpm/read_net.hpp"
 #include "program/paths.h"
 #include "vision/model_files.h"
 
 namespace mpm::cli {
 namespace {
 
-constexpr double kLoadSeconds = 600, kRunSeconds = 120;
 constexpr int kPeakMeasurements = 8;                   // at least
 constexpr int kStreetRounds = 10, kNetworkRounds = 3;  // of a board, at most: its table takes ten minutes at most
 
 struct BenchArguments {
   std::string model, image;
   VariantOptions variants;
-  EstimatorOptions options;         ///< of every variant of ours
-  std::vector<std::string> beside;  ///< workers of other runtimes, as JSON
+  EstimatorOptions options;  ///< of every variant
   Night night;
   int batch = 1, rounds = 20, warm_up = 3;
   bool json = false, head = false, board = false;
@@ -46,101 +44,170 @@ struct BenchArguments {
   bool reuses() const { return !variants.reuses.empty(); }
 };
 
-/// A row of the table, and the process that is measured.
-struct Variant {
-  std::string name, runtime, precision, device = "cpu";
-  Reduction reduction;
-  Reuse reuse;
-  std::vector<std::string> command;
-  std::unique_ptr<WorkerProcess> process;
-  std::string version, note;
-  std::vector<double> ms;
-  std::map<std::string, std::vector<double>> stages;
-  double peak_mib = 0, peak_gflops = 0;  // 0: not known
-  Json tokens;                           // of the last run: per image, rows at the start and after each insertion
-  std::vector<unsigned char> labels;     // of the last run
-  evaluation::PerImage rows;             // share that was computed, with reuse
-  evaluation::PerImage agreement;        // percent of the labels of the full model
-  evaluation::PerImage gflop;
-
-  bool alive = true;
-
-  double median() const { return quantile(ms, 0.5); }
-  void fail(const std::string& why) {
-    alive = false;
-    process.reset();
-    labels.clear();
-    note = why;
-  }
+/// What all variants compute in a round.
+struct Round {
+  cv::Mat images;   ///< {batch, 3, H, W}, normalised
+  cv::Mat picture;  ///< of a sequence: the frame as it is
+  std::optional<double> seconds{};
 };
 
-/// `ours`: all variants of this library.
-std::vector<Variant> makeVariants(const BenchArguments& arguments, const std::vector<VariantOptions::Variant>& ours,
-                                  int threads) {
-  std::vector<Variant> variants;
-  const auto add = [&](const std::string& name, const std::string& reduce, const std::string& precision,
-                       std::vector<std::string> command) -> Variant& {
-    command.insert(command.end(), {"--model", arguments.model, "--threads", std::to_string(threads), "--precision",
-                                   precision, "--reduce", reduce});
-    Variant& variant = variants.emplace_back();
-    variant.name = name + " " + reduce + " " + precision;
-    variant.reduction = parseReduction(reduce);
-    variant.precision = precision;
-    variant.command = std::move(command);
-    return variant;
-  };
-  const std::string& device = arguments.options.read.device;
-  for (const VariantOptions::Variant& one : ours) {
-    std::vector<std::string> command = {ownProgram(), "bench-worker", "--device", device};
-    if (const auto size = one.convert.input_size) command.insert(command.end(), {"--input-size", toString(*size)});
-    if (arguments.head && device == "cpu") command.emplace_back("--head");
-    if (arguments.reuses()) command.insert(command.end(), {"--frames", "--reuse", toString(one.reuse)});
-    Variant& variant = add("mpm", toString(*one.convert.reduce), toString(one.convert.precision), command);
-    variant.runtime = "mpm";
-    variant.device = device;
-    variant.reuse = one.reuse;
-    if (device != "cpu") variant.name += " " + device;
-    if (one.reuse.on) variant.name += " reuse " + toString(one.reuse);
+/// A row of the table, and the net that is measured.
+class Variant {
+ public:
+  Variant(const BenchArguments& arguments, const VariantOptions::Variant& variant)
+      : reuse(variant.reuse),
+        reduction(*variant.convert.reduce),
+        precision(toString(variant.convert.precision)),
+        convert_(variant.convert) {
+    const std::string& device = arguments.options.read.device;
+    name = "mpm " + toString(reduction) + " " + precision + (device == "cpu" ? "" : " " + device) +
+           (reuse.on ? " reuse " + toString(reuse) : "");
+    tried([&] { load(arguments); });
   }
-  for (const std::string& text : arguments.beside) {
-    const JsonValue worker(text, "--beside");
-    std::vector<std::string> command;
-    for (const JsonValue& word : worker.at("command").list(1)) command.push_back(word.text());
-    add(worker.at("name").text(), worker.at("reduce").text(), worker.at("precision").text(), command).runtime =
-        worker.at("runtime").text();
-  }
-  return variants;
-}
 
-/// The input of every variant: the images {batch, 3, H, W}, normalised, in a file. Of a sequence each round has its
-/// own, and also the frame as it is.
+  void run(const Round& round, bool measured) {
+    labels = cv::Mat();
+    if (alive) tried([&] { estimator_ ? runFrame(round, measured) : runNet(round.images, measured); });
+  }
+
+  // The system may leave all threads of a process on one core for seconds, so one measurement says little: the best of
+  // as many as there are rounds, and of all variants.
+  void measurePeak() {
+    if (alive && !interrupted())
+      peak_gflops = std::max(peak_gflops, evaluation::gemmPeak(convert_.precision, 0.1) / 1e9);
+  }
+
+  double median() const { return quantile(ms, 0.5); }
+
+  /// Frees the net, whose memory is needed for what comes.
+  void unload() {
+    loaded_ = {};
+    estimator_.reset();
+  }
+
+  std::string name;
+  Reuse reuse;
+  Reduction reduction;
+  std::string precision, note;  ///< `note`: why it failed, or shares
+  bool alive = true;
+  std::vector<double> ms;
+  std::map<std::string, std::vector<double>> stages;
+  double peak_gflops = 0;          ///< 0: not known
+  Json tokens;                     ///< of the last run: per image, rows at the start and after each insertion
+  cv::Mat labels;                  ///< of the last run
+  evaluation::PerImage rows;       ///< share that was computed, with reuse
+  evaluation::PerImage agreement;  ///< percent of the labels of the full model
+  evaluation::PerImage gflop;
+
+ private:
+  template <class Work>
+  void tried(Work work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      alive = false;
+      labels = cv::Mat();
+      note = messageOf(error);
+    }
+  }
+
+  void load(const BenchArguments& arguments) {
+    EstimatorOptions options = arguments.options;
+    options.read.convert = convert_;
+    options.reuse = reuse;
+    head_ = arguments.head && options.read.device == "cpu";
+    flops_.emplace(convertModel(arguments.model, convert_).bytes);
+    if (arguments.reuses()) {
+      estimator_ = std::make_unique<Estimator>(arguments.model, options);
+      return;
+    }
+    options.read.outputs = {"token_counts"};
+    const ModelInfo info = readModelInfo(arguments.model, convert_);
+    options.read.outputs.insert(options.read.outputs.end(), info.outputs.begin(), info.outputs.end());
+    outputs_.assign(options.read.outputs.begin(), options.read.outputs.end());
+    loaded_ = readNet(arguments.model, options.read);
+  }
+
+  void runNet(const cv::Mat& images, bool measured) {
+    std::vector<cv::Mat> blobs;
+    const auto start = std::chrono::steady_clock::now();
+    loaded_.net.setInput(images);
+    loaded_.net.forward(blobs, outputs_);
+    const double taken = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    if (loaded_.info.segments() && outputs_[1] == "labels") blobs[1].reshape(1, 1).convertTo(labels, CV_8U);
+    if (!measured) return;
+    Json times = evaluation::toJson(forwardTimes(loaded_.net, taken));
+    if (head_) addHead(times);
+    tokens = Json::array();
+    double flop = 0;
+    const cv::Mat& counts = blobs[0];
+    for (int b = 0; b < counts.size[0]; ++b) {
+      const float* row = counts.ptr<float>() + static_cast<std::ptrdiff_t>(b) * counts.size[1];
+      const std::vector<double> of_image(row, row + counts.size[1]);
+      flop += flops_->count(of_image);
+      tokens.push_back(of_image);
+    }
+    gflop.add(flop / 1e9);
+    keep(taken, times);
+  }
+
+  void addHead(Json& times) {
+    std::vector<double> ticks;
+    loaded_.net.getPerfProfile(ticks);
+    const std::vector<cv::String> layers = loaded_.net.getLayerNames();
+    for (std::size_t i = 0; i < std::min(ticks.size(), layers.size()); ++i) {
+      if (!layers[i].substr(layers[i].rfind('!') + 1).starts_with("head/")) continue;
+      Json& sum = times["head:" + loaded_.net.getLayer(loaded_.net.getLayerId(layers[i]))->type];
+      sum = (sum.is_null() ? 0 : sum.get<double>()) + ticks[i] * 1e3 / cv::getTickFrequency();
+    }
+  }
+
+  void runFrame(const Round& round, bool measured) {
+    const Estimate estimate = estimator_->estimate(round.picture, round.seconds);
+    labels = estimate.labels;
+    if (!measured) return;
+    tokens = {estimate.tokens};
+    if (estimate.reuse)
+      rows.add(estimate.reuse->rows);
+    else
+      gflop.add(flops_->count({estimate.tokens.begin(), estimate.tokens.end()}) / 1e9);
+    keep(estimate.ms.total, evaluation::toJson(estimate.ms));
+  }
+
+  void keep(double taken, const Json& times) {
+    ms.push_back(taken);
+    for (const auto& [stage, of_stage] : times.items()) stages[stage].push_back(of_stage);
+  }
+
+  ConvertOptions convert_;
+  std::optional<evaluation::FlopCounter> flops_;
+  LoadedNet loaded_;
+  std::unique_ptr<Estimator> estimator_;  // of a sequence, instead of the net
+  std::vector<cv::String> outputs_;
+  bool head_ = false;
+};
+
+/// The input of every variant. Of a sequence each round has its own.
 class Input {
  public:
   Input(const BenchArguments& arguments, const ModelInfo& model) : arguments_(arguments), model_(model) {
-    question_ = {{"cmd", "run"},
-                 {"input", folder_ / "images.f32"},
-                 {"shape", {arguments.batch, 3, model.input.height, model.input.width}}};
     if (!arguments.reuses())
-      write(images());
+      round_.images = tensorOf(images());
     else
       frames_.emplace(FrameOptions{.sources = {arguments.image}, .leave_out = false, .show_progress = false});
   }
 
-  /// The question of the next round; throws mpm::Error at the end of a sequence.
-  const nlohmann::json& nextQuestion() {
-    if (!frames_) return question_;
+  /// Throws mpm::Error at the end of a sequence.
+  const Round& next() {
+    if (!frames_) return round_;
     const auto frame = frames_->next();
     if (!frame)
       throw Error("'" + arguments_.image + "' ends after " + counted(frames_->read(), "frame") + ": --rounds " +
                   std::to_string(arguments_.rounds) + " and --warm-up " + std::to_string(arguments_.warm_up) +
                   " need one for each");
-    const cv::Mat image = arguments_.night.applied(frame->image, frame->index);
-    write({image});
-    const std::string path = folder_ / "frame.png";
-    cv::imwrite(path, image, {cv::IMWRITE_PNG_COMPRESSION, 1});
-    question_["image"] = path;
-    if (const auto seconds = frame->seconds()) question_["seconds"] = *seconds;
-    return question_;
+    round_.picture = arguments_.night.applied(frame->image, frame->index).clone();
+    round_.seconds = frame->seconds();
+    return round_;
   }
 
  private:
@@ -170,67 +237,39 @@ class Input {
     return result;
   }
 
-  void write(const std::vector<cv::Mat>& pictures) const {
-    const std::string path = question_["input"];
-    std::ofstream file(path, std::ios::binary);
-    for (const cv::Mat& picture : pictures) {
+  cv::Mat tensorOf(const std::vector<cv::Mat>& pictures) const {
+    const cv::Size size(model_.input.width, model_.input.height);
+    cv::Mat tensor(std::vector<int>{static_cast<int>(pictures.size()), 3, size.height, size.width}, CV_32F);
+    for (std::size_t b = 0; b < pictures.size(); ++b) {
       cv::Mat pixels;
-      cv::resize(picture, pixels, {model_.input.width, model_.input.height}, 0, 0, cv::INTER_LINEAR);
+      cv::resize(pictures[b], pixels, size, 0, 0, cv::INTER_LINEAR);
       if (model_.facts.channels == ChannelOrder::kRgb) cv::cvtColor(pixels, pixels, cv::COLOR_BGR2RGB);
       pixels.convertTo(pixels, CV_32F, 1.0 / 255);
       for (int c = 0; c < 3; ++c) {
-        cv::Mat plane;
+        cv::Mat plane(size, CV_32F, tensor.ptr<float>(static_cast<int>(b), c));
         cv::extractChannel(pixels, plane, c);
-        plane = (plane - model_.facts.mean[c]) / model_.facts.deviation[c];
-        file.write(reinterpret_cast<const char*>(plane.data),
-                   static_cast<std::streamsize>(plane.total() * sizeof(float)));
+        plane -= model_.facts.mean[c];
+        plane /= model_.facts.deviation[c];
       }
     }
-    file.close();
-    if (!file) throw Error("cannot write '" + path + "'");
+    return tensor;
   }
 
   const BenchArguments& arguments_;
   const ModelInfo& model_;
-  ScratchFolder folder_;
-  nlohmann::json question_;
+  Round round_;
   std::optional<Frames> frames_;
 };
-
-void runOnce(Variant& variant, const nlohmann::json& question, bool measured) {
-  const nlohmann::json answer = variant.process->ask(question, kRunSeconds);
-  if (!answer["ok"].get<bool>()) return variant.fail(answer.value("why", "no reason given"));
-  if (answer.contains("labels")) {
-    std::ifstream file(answer["labels"].get<std::string>(), std::ios::binary);
-    variant.labels.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  if (!measured) return;
-  variant.ms.push_back(answer["ms"]);
-  variant.peak_mib = answer.value("peak_mib", 0.0);
-  if (answer.contains("gflop")) variant.gflop.add(answer["gflop"]);
-  if (answer.contains("rows")) variant.rows.add(answer["rows"]);
-  if (answer.contains("tokens")) variant.tokens = answer["tokens"];
-  if (answer.contains("stages"))
-    for (const auto& [stage, ms] : answer["stages"].items()) variant.stages[stage].push_back(ms);
-}
-
-// The system may leave all threads of a process on one core for seconds, so one measurement says little: the best of as
-// many as there are rounds, and of all variants.
-void measurePeak(Variant& variant) {
-  if (!variant.alive || variant.runtime != "mpm" || interrupted()) return;
-  const double gflops = variant.process->ask({{"cmd", "peak"}}, kRunSeconds).value("gflops", 0.0);
-  variant.peak_gflops = std::max(variant.peak_gflops, gflops);
-}
 
 // Compares the labels of each variant with those of the full model, of the round that just ended.
 void compareLabels(std::vector<Variant>& variants) {
   const auto reference = std::ranges::find_if(variants, [](const Variant& v) {
-    return v.runtime == "mpm" && v.reduction == kFullModel && !v.reuse.on && v.precision == "fp32" && !v.labels.empty();
+    return v.reduction == kFullModel && !v.reuse.on && v.precision == "fp32" && !v.labels.empty();
   });
   if (reference == variants.end()) return;
-  const auto estimateOf = [](Variant& variant) {
+  const auto estimateOf = [](const Variant& variant) {
     Estimate estimate;
-    estimate.labels = cv::Mat(1, static_cast<int>(variant.labels.size()), CV_8U, variant.labels.data());
+    estimate.labels = variant.labels;
     return estimate;
   };
   for (Variant& variant : variants)
@@ -254,30 +293,20 @@ void measure(std::vector<Variant>& variants, Input& input, const BenchArguments&
   const bool peaks =
       arguments.options.read.device == "cpu" && !arguments.board;  // of the CPU; a board's table has none
   Progress progress(stderrIsTerminal(), static_cast<int>(variants.size()) * (arguments.rounds + arguments.warm_up));
-  for (Variant& variant : variants) {
-    variant.process = std::make_unique<WorkerProcess>(variant.command);
-    const nlohmann::json answer = variant.process->ask({{"cmd", "load"}}, kLoadSeconds);
-    if (!answer["ok"].get<bool>())
-      variant.fail(answer.value("why", "no reason given"));
-    else if (variant.runtime == "mpm")
-      variant.version = buildInfo().version;
-    else
-      variant.note = variant.runtime + " " + (variant.version = answer.value("version", ""));
-  }
   // A B C A B C ...: what else the machine does meets everyone alike.
   for (int round = -arguments.warm_up; round < arguments.rounds && !interrupted(); ++round) {
-    const nlohmann::json& question = input.nextQuestion();
+    const Round& work = input.next();
     for (Variant& variant : variants) {
-      if (!variant.alive || interrupted()) continue;
-      runOnce(variant, question, round >= 0);
+      if (interrupted()) continue;
+      variant.run(work, round >= 0);
       progress.step();
-      if (round >= 0 && peaks) measurePeak(variant);
+      if (round >= 0 && peaks) variant.measurePeak();
     }
     if (round >= 0 && (round + arguments.warm_up > 0 || !arguments.reuses()))  // the first frame is computed in full
       compareLabels(variants);
   }
   for (int round = arguments.rounds; peaks && round < kPeakMeasurements && !interrupted(); ++round)
-    for (Variant& variant : variants) measurePeak(variant);
+    for (Variant& variant : variants) variant.measurePeak();
 }
 
 // The peak of a precision: the best that any variant saw in this run, on the same cores.
@@ -318,12 +347,9 @@ struct Row {
 Json rowJson(const Row& row, const Variant& first, int batch) {
   const Variant& variant = row.variant;
   return {{"name", variant.name},
-          {"runtime", variant.runtime},
-          {"version", variant.version.empty() ? Json(nullptr) : Json(variant.version)},
           {"reduce", toString(variant.reduction)},
           {"reuse", toString(variant.reuse)},
           {"precision", variant.precision},
-          {"device", variant.device},
           {"batch", batch},
           {"ms",
            {{"median", evaluation::orNull(row.ms)},
@@ -338,7 +364,6 @@ Json rowJson(const Row& row, const Variant& first, int batch) {
           {"rows", variant.rows.values},
           {"agreement", evaluation::orNull(variant.agreement.mean())},
           {"peak_fraction", evaluation::orNull(row.peak_share)},
-          {"peak_mib", evaluation::orNull(known(variant.peak_mib))},
           {"note", variant.note}};
 }
 
@@ -350,8 +375,7 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
     rows.push_back(rowJson(Row(variant, variants), variants.front(), arguments.batch));
   Json peaks = Json::object();
   for (const Variant& variant : variants)
-    if (variant.runtime == "mpm")
-      peaks[variant.precision] = evaluation::orNull(known(peakOf(variants, variant.precision)));
+    peaks[variant.precision] = evaluation::orNull(known(peakOf(variants, variant.precision)));
   return {{"model", {{"path", arguments.model}, {"digest", vision::modelDigest(arguments.model)}}},
           {"image", arguments.image.empty() ? Json(nullptr) : Json(vision::redactCredentials(arguments.image))},
           {"simulated_night", toJson(arguments.night)},
@@ -372,17 +396,16 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
   for (const Variant& variant : variants) name_width = std::max(name_width, static_cast<int>(variant.name.size()));
   const auto line = [name_width](std::vector<std::string> cells) {
     for (std::size_t i = 1; i < cells.size(); ++i) cells[i] = "  " + cells[i];
-    printLine(tableRow(cells, {-name_width, 11, 17, 9, 10, 8, 10, -1}));
+    printLine(tableRow(cells, {-name_width, 11, 17, 9, 10, 8, -1}));
   };
-  line({"variant", "ms", "p10 - p90", "ratio", "GFLOP", "peak", "MiB", "note"});
+  line({"variant", "ms", "p10 - p90", "ratio", "GFLOP", "peak", "note"});
   std::vector<std::string> stages;
   for (const Variant& variant : variants) {
     const Row row(variant, variants);
     const auto& ms = variant.ms;
     line({variant.name, fixed(row.ms, 2),
           ms.empty() ? "-" : fixed(quantile(ms, 0.1), 2) + " - " + fixed(quantile(ms, 0.9), 2), fixed(row.ratio, 3),
-          fixed(variant.gflop.mean(), 2), row.peak_share ? fixed(100 * *row.peak_share, 0) + " %" : "-",
-          fixed(known(variant.peak_mib), 0), variant.note});
+          fixed(variant.gflop.mean(), 2), row.peak_share ? fixed(100 * *row.peak_share, 0) + " %" : "-", variant.note});
     if (row.stages.empty()) continue;
     std::string text = variant.name + ":";
     for (const auto& [stage, time] : row.stages.items()) text += " " + stage + " " + fixed(time.get<double>(), 2);
@@ -397,9 +420,7 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
       peaks += peak + " GFLOP/s";
   printLine("batch " + std::to_string(arguments.batch) + ", " + std::to_string(threads) + " threads, " +
             std::to_string(arguments.rounds) +
-            (!arguments.reuses() ? " rounds, tensor to label map"
-                                 : " frames, mpm from picture to labels, baselines from tensor to labels") +
-            peaks);
+            (arguments.reuses() ? " frames, picture to labels" : " rounds, tensor to label map") + peaks);
 }
 
 /// One model, and its variants, which took turns.
@@ -408,7 +429,7 @@ struct Comparison {
   std::vector<Variant> variants;
 };
 
-Comparison compared(const BenchArguments& arguments, int threads) {
+Comparison compared(const BenchArguments& arguments) {
   const VariantOptions& wanted = arguments.variants;
   Comparison result{readModelInfo(arguments.model, arguments.options.read.convert), {}};
   const bool chosen = !wanted.reductions.empty() || !wanted.schedules.empty();
@@ -422,22 +443,19 @@ Comparison compared(const BenchArguments& arguments, int threads) {
       ours.insert(ours.begin(), before.begin(), before.end());
     }
   }
-  if (!arguments.beside.empty() && arguments.options.read.convert.input_size)
-    throw UsageError("--beside runs the model as it is: leave out --input-size");
   if (arguments.reuses() && (arguments.image.empty() || arguments.batch > 1))
     throw UsageError("--reuse needs --image with a sequence of frames, one by one: a video, a folder or demo:");
-  result.variants = makeVariants(arguments, ours, threads);
+  for (const VariantOptions::Variant& one : ours) result.variants.emplace_back(arguments, one);
   Input input(arguments, result.model);
   measure(result.variants, input, arguments);
-  for (Variant& variant : result.variants) variant.process.reset();  // its memory is needed for what comes
+  for (Variant& variant : result.variants) variant.unload();
   noteShares(result.variants);
   return result;
 }
 
-// Another runtime may be missing, then its row says why; ours were asked for.
-void expectOursAlive(const std::vector<Variant>& variants) {
+void expectAlive(const std::vector<Variant>& variants) {
   for (const Variant& variant : variants)
-    if (variant.runtime == "mpm" && !variant.alive) throw Error(variant.name + ": " + variant.note);
+    if (!variant.alive) throw Error(variant.name + ": " + variant.note);
 }
 
 // Each precision that is fast here with each way to compute less: the default model on the built-in street, and the
@@ -445,11 +463,10 @@ void expectOursAlive(const std::vector<Variant>& variants) {
 int board(BenchArguments arguments, int threads) {
   VariantOptions& wanted = arguments.variants;
   if (!arguments.image.empty() || !wanted.reductions.empty() || !wanted.schedules.empty() || wanted.attention ||
-      !wanted.reuses.empty() || !arguments.beside.empty() || arguments.json || arguments.options.read.device != "cpu" ||
-      arguments.batch != 1)
+      !wanted.reuses.empty() || arguments.json || arguments.options.read.device != "cpu" || arguments.batch != 1)
     throw UsageError(
         "--board chooses picture, reductions, reuse and batch itself: leave out --image, --reduce, --schedule, "
-        "--attention, --reuse, --batch, --beside, --json and --device");
+        "--attention, --reuse, --batch, --json and --device");
   const BuildInfo build = buildInfo();
   if (wanted.precisions.empty()) {
     wanted.precisions = {Precision::kFp32};
@@ -482,7 +499,7 @@ int board(BenchArguments arguments, int threads) {
   const evaluation::BoardState before = evaluation::boardState();
   const auto start = std::chrono::steady_clock::now();
   for (Part& part : parts) {
-    part.variants = compared(part.arguments, threads).variants;
+    part.variants = compared(part.arguments).variants;
     if (interrupted()) return endInterrupted(": no result");
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
@@ -496,9 +513,8 @@ int board(BenchArguments arguments, int threads) {
             counted(parts.back().arguments.rounds, "round") + ".");
   printLine("");
   printLine(
-      "| model | batch | precision | reduction | reuse | ms | p10 - p90 | ratio | rows, % | labels as fp32 full, % | "
-      "MiB |");
-  printLine("|---|---|---|---|---|---|---|---|---|---|---|");
+      "| model | batch | precision | reduction | reuse | ms | p10 - p90 | ratio | rows, % | labels as fp32 full, % |");
+  printLine("|---|---|---|---|---|---|---|---|---|---|");
   const auto mean = [](const evaluation::PerImage& sample, double unit, int digits) {
     return sample.values.empty() ? std::string("-") : fixed(unit * sample.mean(), digits);
   };
@@ -508,30 +524,30 @@ int board(BenchArguments arguments, int threads) {
                 toString(variant.reduction) + " | " + toString(variant.reuse) + " | " + fixed(variant.median(), 1) +
                 " | " + fixed(quantile(variant.ms, 0.1), 1) + " - " + fixed(quantile(variant.ms, 0.9), 1) + " | " +
                 fixed(Row(variant, part.variants).ratio, 3) + " | " + mean(variant.rows, 100, 0) + " | " +
-                mean(variant.agreement, 1, 2) + " | " + fixed(known(variant.peak_mib), 0) + " |");
-  for (const Part& part : parts) expectOursAlive(part.variants);
+                mean(variant.agreement, 1, 2) + " |");
+  for (const Part& part : parts) expectAlive(part.variants);
   return kOk;
 }
 
-// OpenCV starts at most one thread per CPU, whatever the option says; the baselines would start as many as it says
-// of, and the two would no longer be compared on the same terms.
-int threadsOfEveryVariant(int wanted) {
+// OpenCV starts at most one thread per CPU, whatever the option says.
+int useThreads(int wanted) {
   const int cpus = cv::getNumberOfCPUs();
   if (wanted > cpus)
-    printNote("--threads " + std::to_string(wanted) + " is more than the CPUs of this machine: every variant gets " +
-              std::to_string(cpus));
-  return std::min(wanted > 0 ? wanted : cv::getNumThreads(), cpus);
+    printNote("--threads " + std::to_string(wanted) +
+              " is more than the CPUs of this machine: " + std::to_string(cpus) + " are used");
+  if (wanted > 0) cv::setNumThreads(std::min(wanted, cpus));
+  return std::min(cv::getNumThreads(), cpus);
 }
 
 int bench(BenchArguments arguments) {
   arguments.model = chosenModel(arguments.model);
-  const int threads = threadsOfEveryVariant(arguments.options.threads);
+  const int threads = useThreads(arguments.options.threads);
   if (arguments.board) return board(arguments, threads);
-  const auto [model, variants] = compared(arguments, threads);
+  const auto [model, variants] = compared(arguments);
   if (interrupted()) return endInterrupted(": no result");
   arguments.json ? printLine(resultJson(variants, arguments, model, threads))
                  : printTable(variants, arguments, threads);
-  expectOursAlive(variants);
+  expectAlive(variants);
   return kOk;
 }
 
@@ -557,15 +573,10 @@ Verb addBench(CLI::App& mpm) {
   addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5,
             "Measured passes of each variant. Default: 20, and fewer with --board");
   addNumber(*verb, "--warm-up", arguments->warm_up, "N", 0, 1e5, "Passes before them. Default: 3");
-  addOption(*verb, "--beside", arguments->beside, "JSON",
-            "The worker of another runtime, which takes its turns: {\"name\", \"runtime\", \"precision\", \"reduce\", "
-            "\"command\": [..]}. compare.py in share/mpm/baselines gives those of ONNX Runtime, OpenVINO, ncnn and "
-            "OpenCV. Can be given several times")
-      ->allow_extra_args(false);
   verb->footer(
-      R"(Every variant runs in its own process, and they take turns: A B C A B C ... ms is wall time from the normalised tensor
-to the label map. ratio is relative to the first row. GFLOP counts the live rows, 2 per multiply-add. peak is the share
-of the GEMM speed of the CPU, measured in the same run. MiB is the peak memory of the process, on the host.
+      R"(The variants take turns: A B C A B C ... ms is wall time from the normalised tensor to the label map. ratio is
+relative to the first row. GFLOP counts the live rows, 2 per multiply-add. peak is the share of the GEMM speed of the
+CPU, measured in the same run. bench/compare.py of the sources runs other runtimes beside this one.
 --json has every round, the ratio also round by round (median and quartiles), and what was compared: model, digest,
 image, sizes, versions, CPU. With --reuse every round takes the next frame of --image, which all variants compute from
 the picture to its labels. Without --reduce and --schedule: none, and that of the model.
@@ -576,7 +587,6 @@ Examples:
   mpm bench --model vit.onnx --reduce none --reduce mpm:blocks=2,5 --reduce gradual:blocks=0-7:count=48
   mpm bench --image "demo:street?step=1" --reduce none --reuse off --reuse auto
   mpm bench --board > board.md
-  venv/bin/python /usr/share/mpm/baselines/compare.py --runtimes onnxruntime,openvino --model vit.onnx
 )");
   return {verb, [arguments] { return bench(*arguments); }};
 }

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <memory>
 #include <set>
 
+#include "base/atomic_file.h"
 #include "base/number_text.h"
-#include "base/quantiles.h"
+#include "cli/manifest.h"
 #include "cli/measure.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
 #include "evaluation/numbers.h"
+#include "evaluation/study.h"
+#include "evaluation/tuning.h"
+#include "mpm/convert.hpp"
 #include "program/paths.h"
 
 namespace mpm::cli {
@@ -41,15 +47,9 @@ void printClasses(const evaluation::VariantResult& result, const std::vector<std
             tokensText(result.all.tokens()) + "; " + fixed(result.all.ms().total, 1) + " ms per image");
 }
 
-/// Against the full model; the loss is null where its lines are of other images.
-Json againstFull(const MeasuredVariant& variant, const Measured& all) {
-  const evaluation::VariantResult& full = all.variants[*variant.full].result;
-  const double loss = full.all.matrix().meanIou() - variant.result.all.matrix().meanIou();
-  const bool known = variant.result.labelled &&
-                     (variant.settings.value("against", Json()) == "full" || variant.result.images() == full.images());
-  return {{"agreement", evaluation::orNull(variant.result.agreement.mean())},
-          {"miou_loss", known ? evaluation::percentJson(loss) : Json(nullptr)},
-          {"speed_up", evaluation::orNull(quantile(variant.result.speed_up.values, 0.5))}};
+evaluation::Comparison againstFull(const MeasuredVariant& variant, const Measured& all) {
+  return variant.result.against(all.variants[*variant.full].result,
+                                variant.settings.value("against", Json()) == "full");
 }
 
 Json resultJson(const MeasuredVariant& variant, const Measured& all) {
@@ -64,9 +64,20 @@ Json resultJson(const MeasuredVariant& variant, const Measured& all) {
           scores.erase(of_labels);
   if (const Json reuse = variant.result.reuseJson(); !reuse.is_null()) json["reuse"] = reuse;
   if (all.variants.size() == 1) return json;
-  if (variant.full) json["against_full"] = againstFull(variant, all);
+  if (variant.full) {
+    const evaluation::Comparison full = againstFull(variant, all);
+    for (const auto& [key, interval] :
+         {std::pair("agreement", full.agreement), {"miou_loss", full.loss}, {"speed_up", full.speed_up}})
+      evaluation::addInterval(json["against_full"], key, interval);
+  }
   if (variant.day) json["minus_day"] = variant.result.minus(all.variants[*variant.day].result);
   return json;
+}
+
+std::string rangeText(const evaluation::Interval& interval) {
+  const std::string value = fixed(interval.value, 2);
+  if (std::isnan(interval.low) || interval.low == interval.high) return value;
+  return value + " (" + fixed(interval.low, 2) + " to " + fixed(interval.high, 2) + ")";
 }
 
 std::string rangeText(const Json& interval, const std::string& unit = "") {
@@ -80,21 +91,16 @@ std::string rangeText(const Json& interval, const std::string& unit = "") {
 void printVariants(const Measured& all) {
   int width = 9;
   for (const MeasuredVariant& variant : all.variants) width = std::max(width, static_cast<int>(variant.label.size()));
-  const std::vector<int> widths = {-width, 9, 9, 9, 13, 9, 10};
+  const std::vector<int> widths = {-width, 9, 9, 23, 26, 9, 10};
   printLine(tableRow({"reduction", "tokens", "mIoU %", "loss", "agreement %", "ms", "speed-up"}, widths));
-  const auto cell = [](const Json& full, const char* key, int digits) {
-    const Json number = full.value(key, Json());
-    return number.is_null() ? "-" : fixed(number.get<double>(), digits);
-  };
   for (const MeasuredVariant& variant : all.variants) {
     const Scores& scores = variant.result.all;
     if (scores.images() == 0) continue;
-    const Json full = variant.full ? againstFull(variant, all) : Json::object();
-    printLine(
-        tableRow({variant.label, fixed(scores.tokens().back(), 1),
-                  variant.result.labelled ? fixed(100 * scores.matrix().meanIou(), 2) : "-", cell(full, "miou_loss", 2),
-                  cell(full, "agreement", 2), fixed(scores.ms().total, 1), cell(full, "speed_up", 2)},
-                 widths));
+    const evaluation::Comparison full = variant.full ? againstFull(variant, all) : evaluation::Comparison();
+    printLine(tableRow({variant.label, fixed(scores.tokens().back(), 1),
+                        variant.result.labelled ? fixed(100 * scores.matrix().meanIou(), 2) : "-", rangeText(full.loss),
+                        rangeText(full.agreement), fixed(scores.ms().total, 1), fixed(full.speed_up.value, 2)},
+                       widths));
   }
   for (const MeasuredVariant& variant : all.variants)
     if (variant.day) {
@@ -110,9 +116,12 @@ void printVariants(const Measured& all) {
   std::set<int> counts;
   for (const MeasuredVariant& variant : all.variants) counts.insert(variant.result.all.images());
   counts.erase(0);
-  printLine("over " + (counts.size() > 1 ? std::to_string(*counts.begin()) + " to " : "") +
-            counted(counts.empty() ? 0 : *counts.rbegin(), "image") +
-            (full ? "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model" : ""));
+  printLine(
+      "over " + (counts.size() > 1 ? std::to_string(*counts.begin()) + " to " : "") +
+      counted(counts.empty() ? 0 : *counts.rbegin(), "image") +
+      (full ? "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model, in brackets "
+              "95 % intervals"
+            : ""));
 }
 
 void printMeasured(const Measured& all, bool json) {
@@ -166,35 +175,124 @@ struct StudyArguments {
   bool sweep_pairs = false;
 };
 
+std::vector<evaluation::Measurement> measurementsIn(const std::string& file) {
+  std::vector<evaluation::Measurement> all;
+  if (!std::filesystem::exists(file)) return all;
+  for (const JsonValue& line : readJsonLines(file, {"model_digest", "reduce", "session", "name"})) {
+    all.push_back(evaluation::Measurement::read(line));
+    for (const char* key : {"confusion", "confusion_near", "blocks_ms", "pairs_at_distance"})
+      all.back().line.erase(key);  // is in the other fields
+  }
+  return all;
+}
+
+std::string csvCell(const Json& value) {
+  if (value.is_null()) return "";
+  const std::string text = value.is_string() ? value.get<std::string>() : toLine(value);
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
+  return quoted + '"';
+}
+
+// summary.jsonl and pairs.jsonl have all numbers; results.csv has those of a variant that are no lists.
+void writeNumbers(const std::string& folder) {
+  const evaluation::StudyNumbers numbers =
+      evaluation::studyNumbers(measurementsIn(folder + "/results.jsonl"), measurementsIn(folder + "/sweep.jsonl"));
+  if (numbers.rows.empty())
+    throw Error("'" + folder + "/results.jsonl' has no labelled image that the full model ran on");
+  const auto write = [&](const char* name, const std::vector<Json>& rows) {
+    std::string lines;
+    for (const Json& row : rows) lines += toLine(row) + '\n';
+    writeFileAtomically(folder + "/" + name, lines);
+  };
+  write("summary.jsonl", numbers.rows);
+  write("pairs.jsonl", numbers.pairs);
+  std::vector<std::string> columns;
+  for (const auto& [key, value] : numbers.rows.front().items())
+    if (!value.is_array()) columns.push_back(key);
+  std::string csv = CLI::detail::join(columns, ",") + '\n';
+  for (const Json& row : numbers.rows) {
+    std::vector<std::string> cells;
+    for (const std::string& column : columns) cells.push_back(csvCell(row.value(column, Json())));
+    csv += CLI::detail::join(cells, ",") + '\n';
+  }
+  writeFileAtomically(folder + "/results.csv", csv);
+}
+
 int study(const StudyArguments& arguments) {
   MeasurePlan plan = arguments.plan;
+  plan.model = chosenModel(plan.model);
   std::vector<Reduction>& reductions = plan.variants.reductions;
-  if (reductions.empty() && plan.variants.schedules.empty())  // one or two of each method but cts
-    for (const char* text : {"mpm", "gradual", "gradual:share=0.1", "gradual:similarity=0.95",
-                             "gradual:similarity=0.98", "tome", "tome:share=0.055", "algm", "algm:threshold=0.94"})
-      reductions.push_back(parseReduction(text));
+  if (reductions.empty() && plan.variants.schedules.empty())
+    reductions = evaluation::usualReductions(plan.model, plan.options.read);
   reductions.insert(reductions.begin(), kFullModel);
   makeFolder(arguments.folder);
+  // Before the measurement, which may take hours.
+  const nlohmann::json ready = startPython("study/report.py", {"--check"}).answer;
+  if (!ready["ok"].get<bool>())
+    printNote("there will be no report and no figures, python3 says: " + ready.value("why", "") +
+              "; once that is mended, the same command draws them");
   plan.resume = arguments.folder + "/results.jsonl";
   if (const int code = evaluate(plan, false); code != kOk) return code;
   if (arguments.sweep_images > 0) {  // one step of mpm before each block in turn, or also two
     reductions = {kFullModel};
     plan.variants.schedules.clear();
-    const int blocks = readModelInfo(chosenModel(plan.model), plan.options.read.convert).blocks;
+    const int blocks = readModelInfo(plan.model, plan.options.read.convert).blocks;
     for (int block = 0; block < blocks; ++block) {
       reductions.push_back(mpmBefore({block}));
       for (int second = block + 1; arguments.sweep_pairs && second < blocks; ++second)
         reductions.push_back(mpmBefore({block, second}));
     }
-    int& images = plan.labelled.max_frames;
-    if (images == 0 || images > arguments.sweep_images) images = arguments.sweep_images;
+    plan.labelled.spread = arguments.sweep_images;
     plan.resume = arguments.folder + "/sweep.jsonl";
     if (!measure(plan).finished) return kInterrupted;
   }
-  const nlohmann::json report = startPython("study/report.py", {arguments.folder}).answer;
-  const bool drawn = report["ok"].get<bool>();
-  if (!drawn) printNote("no report, python3 says: " + report.value("why", "") + "; the same command draws it later");
-  printLine(arguments.folder + (drawn ? "/report.html" : "/results.jsonl"));
+  writeNumbers(arguments.folder);
+  std::string made = arguments.folder + "/summary.jsonl";
+  if (ready["ok"].get<bool>()) {
+    const nlohmann::json report = startPython("study/report.py", {arguments.folder}).answer;
+    if (!report["ok"].get<bool>()) throw Error("no report, python3 says: " + report.value("why", ""));
+    made = arguments.folder + "/report.html";
+  }
+  printLine(made);
+  return kOk;
+}
+
+struct TuneArguments {
+  MeasurePlan plan{};
+  std::string output{};
+  double agreement = 99;
+  bool json = false;
+};
+
+// The lines of `mpm eval --against full` with the usual reductions, and the choice.
+int tune(const TuneArguments& arguments) {
+  MeasurePlan plan = arguments.plan;
+  plan.model = chosenModel(plan.model);
+  plan.against_full = true;
+  requireOutput("--out", arguments.output, {.models = {plan.model}, .sources = {plan.labelled.source}});
+  plan.variants.reductions = evaluation::usualReductions(plan.model, plan.options.read);
+  plan.variants.reductions.insert(plan.variants.reductions.begin(), kFullModel);
+  const Measured measured = measure(plan);
+  if (!measured.finished) return endInterrupted(": no result");
+  std::vector<evaluation::TuneRow> rows;
+  for (const MeasuredVariant& variant : measured.variants)
+    rows.push_back({parseReduction(variant.settings["reduce"]), variant.result.all.tokens().back(),
+                    againstFull(variant, measured)});
+  if (const int images = measured.variants.front().result.all.images(); images < evaluation::kMinTunePictures)
+    throw Error("tuning needs at least " + std::to_string(evaluation::kMinTunePictures) + " pictures, not " +
+                std::to_string(images));
+  const evaluation::TuneRow& chosen = rows[evaluation::fastestRow(rows, arguments.agreement)];
+  printMeasured(measured, arguments.json);
+  const std::string name = toString(chosen.variant);
+  if (arguments.json)
+    printLine(Json{{"chosen", name}, {"wanted_agreement", arguments.agreement}});
+  else
+    printLine("chosen: " + name + ", the fastest whose agreement is at least " + fixed(arguments.agreement, 2) +
+              " % by the lower end of its interval; of those as fast within noise, the one that agrees most");
+  if (!arguments.output.empty())
+    convertFile(plan.model, arguments.output, plan.options.read.convert.with(chosen.variant));
   return kOk;
 }
 
@@ -292,9 +390,10 @@ those that were due, in percent, "share_of_full_ms": time as a share of the full
 first frame of a film does not count.
 tokens_sd is the standard deviation of a sample of images. A row of "confusion" counts the pixels of one true class by
 the class that the model gave them. "day" and "night" hold "images" to "confusion" again where the source knows them.
-Of several variants each has an object in a line, also with "against_full": {"agreement", "miou_loss", "speed_up":
-median} if the full model is one of them, and "minus_day": {"images", "blocks", "tokens": [{"mean", "low", "high"}..],
-"merged_percent"} of a simulated night: 95 % intervals over films or stretches of images.
+Of several variants each has an object in a line, also with "against_full": {"agreement", "agreement_low",
+"agreement_high", and so "miou_loss" and "speed_up" (median)} if the full model is one of them, and "minus_day":
+{"images", "blocks", "tokens": [{"mean", "low", "high"}..], "merged_percent"} of a simulated night: 95 % intervals over
+films or stretches of images.
 docs/reduction.md lists the keys of the lines of --per-image and --resume.
 
 Examples:
@@ -342,23 +441,58 @@ Verb addStudy(CLI::App& mpm) {
   const auto arguments = std::make_shared<StudyArguments>();
   addOption(*verb, "-o,--out", arguments->folder, "DIR", "Folder of lines, report and figures")->required();
   addNumber(*verb, "--sweep-images", arguments->sweep_images, "N", 0, 1 << 30,
-            "Images of the depth sweep. Default: 24");
+            "Images of the depth sweep, spread evenly over all. 0: no sweep. Default: 24");
   verb->add_flag("--sweep-pairs", arguments->sweep_pairs,
                  "Two steps before each two blocks, too: heat maps of loss and speed-up");
   addMeasureOptions(*verb, arguments->plan);
   verb->remove_option(
       verb->get_option("--reuse"));  // it needs all frames in their order, and a study goes on after a kill
   verb->footer(
-      R"('mpm eval --reduce none --reduce ... --resume DIR/results.jsonl', by default with nine reductions of
-mpm, gradual, tome and algm; one step of mpm before each block in turn, or before each two (sweep.jsonl); a report with
-figures (Debian: python3-matplotlib). The same command goes on after a kill. Other models, data and reductions add to
-the folder.
+      R"('mpm eval --reduce none --reduce ... --resume DIR/results.jsonl', by default with the reductions of 'mpm tune'; one
+step of mpm before each block in turn, or before each two (sweep.jsonl); their numbers with 95 % intervals
+(summary.jsonl, results.csv), also of each two reductions (pairs.jsonl); a report with figures (Debian:
+python3-matplotlib). The same command goes on after a kill. Other models, data and reductions add to the folder.
 
 Examples:
-  mpm study "demo:street?seed=1..4&frames=12&step=7200&weather=auto" -o study
+  mpm study "demo:street?seed=1..8&frames=6&step=7200&weather=auto" -o study
   mpm study --dataset camvid CamVid --model vit.onnx --reduce mpm:blocks=2,5 --reduce gradual:count=48 -o study
 )");
   return {verb, [arguments] { return study(*arguments); }};
+}
+
+Verb addTune(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("tune", "Find the fastest reduction that keeps the labels of your pictures");
+  const auto arguments = std::make_shared<TuneArguments>();
+  MeasurePlan& plan = arguments->plan;
+  plan.options.task = Task::kSemantic;
+  plan.labelled.spread = 40;
+  addOption(*verb, "SOURCE", plan.labelled.source, " ",
+            "Pictures of your scene: a folder, a glob, a video or the built-in scene (\"demo:street?frames=40\")")
+      ->required();
+  addOption(*verb, "--model", plan.model, "M.onnx", "A plain ViT as ONNX. Default: as in 'mpm run'");
+  addNumber(*verb, "--agreement", arguments->agreement, "PERCENT", 50, 100,
+            "Share of the pixels that keep the label of the full model. Default: 99");
+  addNumber(*verb, "--pictures", plan.labelled.spread, "N", evaluation::kMinTunePictures, 10000,
+            "Use at most so many pictures, spread evenly over the source. Default: 40");
+  addOption(*verb, "-o,--out", arguments->output, "OUT.onnx", "Write the converted model with the choice");
+  addField(*verb, "input-size", plan.options.read.convert.input_size, parseSize);
+  addPrecision(*verb, plan.options.read.convert.precision);
+  addDevice(*verb, plan.options.read.device);
+  addField(*verb, "threads", plan.options.threads);
+  verb->add_flag("--json", arguments->json, "The JSON objects of 'mpm eval', then one with the choice");
+  verb->footer(
+      R"('mpm eval SOURCE --against full' with usual reductions, and the choice: of the rows whose agreement is high enough by
+the lower end of its 95 % interval, the fastest. Where the speed-ups of several are equal within noise (their intervals
+reach that of the fastest), the one of these that agrees most. Use pictures of all that the camera sees: day and night,
+empty and crowded. Times are of this machine: use it for nothing else meanwhile. To measure with labels: 'mpm study'.
+
+With --json the last line is {"chosen", "wanted_agreement"}.
+
+Examples:
+  mpm tune pictures --model vit.onnx -o tuned.onnx
+  mpm tune "demo:street?weather=auto&step=7200&frames=40" --agreement 98.5
+)");
+  return {verb, [arguments] { return tune(*arguments); }};
 }
 
 }  // namespace mpm::cli

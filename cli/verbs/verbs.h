@@ -24,7 +24,6 @@ Verb addRun(CLI::App& mpm);
 Verb addEval(CLI::App& mpm);
 Verb addDayNight(CLI::App& mpm);
 Verb addBench(CLI::App& mpm);
-Verb addBenchWorker(CLI::App& mpm);
 Verb addStudy(CLI::App& mpm);
 Verb addTune(CLI::App& mpm);
 Verb addMonitor(CLI::App& mpm);

@@ -8,15 +8,18 @@
 
 namespace mpm::gui {
 
-/// "Tune for this camera": asks, collects pictures, pauses the source while it measures, and offers what was found.
+/// "Tune for this camera": measures reductions on the stored pictures of the source, or on its next frames where too
+/// few are stored, and shows the table. The source pauses while it measures.
 class Tuning : public QObject {
   Q_OBJECT
  public:
+  static constexpr int kPictures = 40;  ///< at most
+
   /// `pause`: the action of that name.
   Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures,
          const FolderBrowser* folder, QAction* pause, QWidget* window);
 
-  void ask(const ClassPaint& paint);
+  void ask();
 
  signals:
   /// A person chose it for the live picture.
@@ -25,10 +28,9 @@ class Tuning : public QObject {
 
  private:
   QStringList files() const;  // of the source: stored pictures; at its end those of its folder, too
-  void start();
   void collect(const LiveFramePtr& frame);
   void look();
-  void measure(const std::function<std::vector<evaluation::TunePicture>()>& pictures);
+  void measure(const std::function<std::vector<cv::Mat>()>& pictures);
   void end();
   void resume();
 
@@ -40,7 +42,7 @@ class Tuning : public QObject {
   QWidget* window_;
   QPointer<TuneDialog> dialog_;
   QPointer<Job> job_;
-  std::vector<evaluation::TunePicture> frames_;  // collected so far
+  std::vector<cv::Mat> frames_;  // collected so far
   bool collecting_ = false, paused_ = false;
   std::int64_t last_frame_ = 0, last_taken_ = 0;  // id; ms, steady
   QTimer look_;

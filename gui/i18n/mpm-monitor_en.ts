@@ -157,14 +157,4 @@
         </translation>
     </message>
 </context>
-<context>
-    <name>mpm::gui::TuneDialog</name>
-    <message numerus="yes">
-        <source>The %n stored picture(s) of this source</source>
-        <translation>
-            <numerusform>The %n stored picture of this source</numerusform>
-            <numerusform>The %n stored pictures of this source</numerusform>
-        </translation>
-    </message>
-</context>
 </TS>

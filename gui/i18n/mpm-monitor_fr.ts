@@ -3317,43 +3317,8 @@
         <translation>Régler pour cette caméra</translation>
     </message>
     <message>
-        <source>Start</source>
-        <translation>Commencer</translation>
-    </message>
-    <message>
         <source>Use it</source>
         <translation>L’utiliser</translation>
-    </message>
-    <message>
-        <source>A reduction merges tokens: the model is faster, and a few pixels get another class. How many depends on what the camera sees. This tries many reductions on your pictures and finds the fastest one that keeps the labels of the full model. You need no labels of your own.</source>
-        <translation>Une réduction fusionne des jetons&#xa0;: le modèle est plus rapide, et quelques pixels changent de classe. Combien dépend de ce que voit la caméra. Ceci essaie de nombreuses réductions sur vos images et trouve la plus rapide qui garde les classes du modèle complet. Vous n’avez besoin d’aucune annotation.</translation>
-    </message>
-    <message>
-        <source>The next frames of this source, one every</source>
-        <translation>Les prochaines images de cette source, une toutes les</translation>
-    </message>
-    <message>
-        <source>Seconds between two frames</source>
-        <translation>Secondes entre deux images</translation>
-    </message>
-    <message>
-        <source> s</source>
-        <translation> s</translation>
-    </message>
-    <message numerus="yes">
-        <source>The %n stored picture(s) of this source</source>
-        <translation>
-            <numerusform>%n image enregistrée de cette source</numerusform>
-            <numerusform>%n images enregistrées de cette source</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Snapshots, recordings and time-lapses; at least %1</source>
-        <translation>Instantanés, enregistrements et accélérés&#xa0;; au moins %1</translation>
-    </message>
-    <message>
-        <source>Most pictures</source>
-        <translation>Nombre maximal d’images</translation>
     </message>
     <message>
         <source>Least agreement</source>
@@ -3364,32 +3329,12 @@
         <translation>&#xa0;% des pixels</translation>
     </message>
     <message>
-        <source>Pictures</source>
-        <translation>Images</translation>
-    </message>
-    <message>
-        <source>At most</source>
-        <translation>Au plus</translation>
-    </message>
-    <message>
-        <source>What to keep</source>
-        <translation>Ce qu’il faut garder</translation>
-    </message>
-    <message>
         <source>The same class on at least</source>
         <translation>La même classe sur au moins</translation>
     </message>
     <message>
-        <source>Pictures of day and night, of dry and wet days, make the choice safer: a time-lapse collects them. The search takes a few minutes and measures time, so the live picture pauses meanwhile.</source>
-        <translation>Des images de jour et de nuit, de temps sec et humide, rendent le choix plus sûr&#xa0;: un accéléré les collecte. La recherche dure quelques minutes et mesure le temps&#xa0;; le direct est donc en pause pendant ce temps.</translation>
-    </message>
-    <message>
         <source>Progress</source>
         <translation>Avancement</translation>
-    </message>
-    <message>
-        <source>Time left</source>
-        <translation>Temps restant</translation>
     </message>
     <message>
         <source>Reductions, the fastest first</source>
@@ -3436,18 +3381,6 @@
         <translation>Jetons à la fin, en moyenne</translation>
     </message>
     <message>
-        <source>Labels of the full model</source>
-        <translation>Classes du modèle complet</translation>
-    </message>
-    <message>
-        <source>Labels of the chosen reduction</source>
-        <translation>Classes de la réduction choisie</translation>
-    </message>
-    <message>
-        <source>Full model</source>
-        <translation>Modèle complet</translation>
-    </message>
-    <message>
         <source>Leave it as it is</source>
         <translation>Ne rien changer</translation>
     </message>
@@ -3460,40 +3393,20 @@
         <translation>Collecte d’images&#xa0;: %1 sur %2. Le direct continue.</translation>
     </message>
     <message>
-        <source>about %1 left, then it measures</source>
-        <translation>encore %1 environ, puis la mesure</translation>
-    </message>
-    <message>
         <source>Measuring reductions. The live picture is paused.</source>
         <translation>Mesure des réductions. Le direct est en pause.</translation>
     </message>
     <message>
-        <source>%1 of about %2 runs, about %3 left</source>
-        <translation>%1 passages sur environ %2, encore %3 environ</translation>
+        <source>No reduction of the table is faster and keeps enough labels, so the full model stays. Ask for a little less agreement to have a choice.</source>
+        <translation>Aucune réduction du tableau n’est plus rapide tout en gardant assez de classes&#xa0;: le modèle complet reste. Demandez un peu moins d’accord pour avoir le choix.</translation>
     </message>
     <message>
-        <source>None of the %1 reductions that were tried is faster and keeps enough labels, so the full model stays. Ask for a little less agreement to have a choice.</source>
-        <translation>Aucune des %1 réductions essayées n’est plus rapide tout en gardant assez de classes&#xa0;: le modèle complet reste. Demandez un peu moins d’accord pour avoir le choix.</translation>
+        <source>%1 is the fastest that keeps the labels: %2 times as fast as the full model, with the same class on %3 % of the pixels (95 % interval from %4 %). Of reductions that are as fast within noise it agrees most.</source>
+        <translation>%1 est la plus rapide qui garde les classes&#xa0;: %2 fois plus rapide que le modèle complet, avec la même classe pour %3&#xa0;% des pixels (intervalle à 95&#xa0;% à partir de %4&#xa0;%). Des réductions aussi rapides au bruit près, c’est celle qui s’accorde le plus.</translation>
     </message>
     <message>
-        <source>Of the %1 reductions in the table, %2 is the fastest that keeps the labels: %3 times as fast as the full model. On %4 pictures that the search did not use, %5 % of the pixels have the same class (95 % interval from %6 %).</source>
-        <translation>Des %1 réductions du tableau, %2 est la plus rapide qui garde les classes&#xa0;: %3 fois plus rapide que le modèle complet. Sur %4 images que la recherche n’a pas utilisées, %5&#xa0;% des pixels ont la même classe (intervalle à 95&#xa0;% à partir de %6&#xa0;%).</translation>
-    </message>
-    <message>
-        <source>%1. Orange: another class</source>
-        <translation>%1. Orange&#xa0;: une autre classe</translation>
-    </message>
-    <message>
-        <source> pictures</source>
-        <translation> images</translation>
-    </message>
-    <message>
-        <source>Speed against agreement</source>
-        <translation>Vitesse et accord</translation>
-    </message>
-    <message>
-        <source>times as fast</source>
-        <translation>fois plus rapide</translation>
+        <source>Close</source>
+        <translation>Fermer</translation>
     </message>
 </context>
 <context>

@@ -49,8 +49,6 @@ TEST_F(BadInput, NoOutputReplacesAnInput) {
                          {labelled + Words{"--resume"}, {picture}},
                          {eval + Words{in, "--against", "full", "--per-image"}, {picture}},
                          {{"tune", in, "--model", model, "--out"}, {picture, file("link.png")}},
-                         {{"tune", in, "--labels", file("labels"), "--loss", "1", "--model", model, "--out"},
-                          {file("labels/p0.png")}},
                          {{"convert", model, "--out"}, {}}}) {
     for (const std::string& input : inputs + of_model) {
       const auto size = fs::file_size(input);

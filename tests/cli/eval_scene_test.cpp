@@ -149,8 +149,9 @@ TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
     for (const double street : of_street) squares += (street - mean) * (street - mean);
     const double half = 2.5706 * std::sqrt(squares / 5 / 6);  // 5 degrees of freedom
     EXPECT_NEAR(more["tokens"][k]["mean"], mean, 1e-9);
-    EXPECT_NEAR(more["tokens"][k]["low"], mean - half, 1e-3);
-    EXPECT_NEAR(more["tokens"][k]["high"], mean + half, 1e-3);
+    // That of Student's t, but for the chance of 2000 samples and the skew of six streets.
+    EXPECT_NEAR(more["tokens"][k]["low"], mean - half, 0.2 * half);
+    EXPECT_NEAR(more["tokens"][k]["high"], mean + half, 0.2 * half);
   }
   EXPECT_LT(more["merged_percent"]["low"], more["merged_percent"]["mean"]);
   EXPECT_GT(more["merged_percent"]["high"], more["merged_percent"]["mean"]);

@@ -164,7 +164,10 @@ TEST_P(IntervalsOfStudy, AreThoseOfAllSamples) {
       for (const auto& [value, chance] : samples) share += value < limit ? chance : 0;
       return share;
     };
-    const double low = row[name + "_low"], high = row[name + "_high"];
+    // The printed interval is wider than the quantiles, because six blocks are few: by t(5) / 1.96 sqrt(6 / 5).
+    const double value = row[name], wider = 2.5706 / 1.95996 * std::sqrt(1.2);
+    const double low = value - (value - row[name + "_low"].get<double>()) / wider,
+                 high = value + (row[name + "_high"].get<double>() - value) / wider;
     EXPECT_LT(shareBelow(low - kRounding), 0.045) << name;
     EXPECT_GT(shareBelow(low + kRounding), 0.01) << name;
     EXPECT_LT(shareBelow(high - kRounding), 0.99) << name;
@@ -183,17 +186,14 @@ INSTANTIATE_TEST_SUITE_P(FramesOfABlock, IntervalsOfStudy, ::testing::Values(1, 
 TEST_F(Study, PutsThePapersNumbersBesideTheSameWork) {
   ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0);
   EXPECT_THAT(readFile(report_), Not(HasSubstr("of the paper")));
-  const Words before = tableLines(results_);
+  auto rows = jsonIn(out_ + "/summary.jsonl");
   fs::create_directory(folder_ / "ade");
-  std::ofstream file(folder_ / "ade/results.jsonl");
-  for (int image = 0; image < 2000; ++image)  // as many as ADE20K has
-    for (std::size_t variant = 0; variant < 2; ++variant) {
-      nlohmann::json line = nlohmann::json::parse(before[variant]);
-      line.update({{"net", "mask_transformer 384/16 512x512"}, {"dataset", "ade20k"}, {"name", std::to_string(image)}});
-      if (variant == 1)
-        line.update({{"reduce", "mpm:blocks=2,5"}, {"gflop", nullptr}, {"full_ms", nullptr}});  // as with reuse
-      file << line << '\n';
-    }
+  std::ofstream file(folder_ / "ade/summary.jsonl");
+  for (nlohmann::json& row : rows) {  // as many images as ADE20K has
+    row.update({{"net", "mask_transformer 384/16 512x512"}, {"dataset", "ade20k"}, {"images", 2000}});
+    if (row["reduce"] == "mpm:blocks=1") row["reduce"] = row["name"] = "mpm:blocks=2,5";
+    file << row << '\n';
+  }
   file.close();
   const CommandResult drawn = mpmCommand({kData + "/../../cli/study/report.py", folder_ / "ade"},
                                          {.program = fs::relative("/usr/bin/python3", MPM_BINARY_DIR)});
@@ -212,8 +212,8 @@ TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
   EXPECT_THAT(html,
               HasSubstr("mpm study &#x27;demo:street?seed=5..6&amp;size=64x96&amp;step=43200&amp;frames=3&#x27; "));
   for (const char* outside : {"src=", " href=\"http", "@import", "<script"}) EXPECT_THAT(html, Not(HasSubstr(outside)));
-  for (const char* figure : {"time", "gflop", "tokens", "classes", "boundaries", "locality", "batches", "stages",
-                             "blocks", "depth_loss", "depth_speed"}) {
+  for (const char* figure : {"time", "gflop", "gflop_restored", "accuracy_tokens", "tokens", "classes", "boundaries",
+                             "locality", "batches", "stages", "blocks", "depth_loss", "depth_speed"}) {
     const std::string name = out_ + "/figures/tiny_scene_fp32_" + figure;
     const std::string svg = readFile(name + ".svg");
     const auto start = svg.find("<svg");
@@ -256,9 +256,15 @@ TEST(StudyColors, DifferInGrey) {
 TEST_F(Study, SaysWhatItsReportIsMissing) {
   std::ofstream(folder_ / "matplotlib.py") << "raise ImportError('no matplotlib here')\n";
   const CommandResult result = succeeded(study(small_, {.environment = {{"PYTHONPATH", folder_.path()}}}));
-  EXPECT_TRUE(result.out.ends_with("\n" + results_ + "\n")) << result.out;
+  EXPECT_TRUE(result.out.ends_with("\n" + out_ + "/summary.jsonl\n")) << result.out;
   EXPECT_THAT(result.err, HasSubstr("no matplotlib here (Debian has python3-matplotlib)"));
   EXPECT_FALSE(fs::exists(report_));
+  EXPECT_EQ(jsonIn(out_ + "/summary.jsonl").size(), 3u) << "the numbers need no Python";
+  // Before the measurement, which may take hours.
+  const CommandResult refused = study({"--reduce", "mpm:blocks=1", "--max-frames", "1", "--labels", "none"},
+                                      {.environment = {{"PYTHONPATH", folder_.path()}}});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("there will be no report"));
   ASSERT_EQ(study(small_).exit_code, 0) << "it is drawn later";
   EXPECT_TRUE(fs::exists(report_));
 }
@@ -330,6 +336,30 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
   ASSERT_EQ(after.size(), 24u);
   EXPECT_EQ(jsonIn(results_).at(23)["reduce"], "tome:count=2");
   EXPECT_EQ(tableLines(out_ + "/results.csv").size(), 5u);
+}
+
+TEST_F(Study, ComparesEachTwoReductions) {
+  ASSERT_EQ(study(small_).exit_code, 0);
+  const auto pairs = jsonIn(out_ + "/pairs.jsonl");
+  ASSERT_EQ(pairs.size(), 3u) << "the two with the full model, and with each other";
+  EXPECT_EQ(pairs[2]["name"], "gradual:blocks=0-2:count=2");
+  EXPECT_EQ(pairs[2]["against"], "mpm:blocks=1");
+  const auto rows = jsonIn(out_ + "/summary.jsonl");
+  EXPECT_NEAR(pairs[2]["miou_gain_points"],
+              rows[2]["miou_percent"].get<double>() - rows[1]["miou_percent"].get<double>(), 2e-4);
+  const std::string html = readFile(report_);
+  EXPECT_THAT(html, HasSubstr("<td>gradual:blocks=0-2:count=2</td><td>mpm:blocks=1</td>"));
+  EXPECT_THAT(html, ::testing::ContainsRegex("<td>[0-9a-f]{12}(-dirty)?</td>|<td>None</td>")) << "the commit";
+  EXPECT_THAT(html, HasSubstr("mIoU against tokens"));
+  EXPECT_THAT(html, HasSubstr(", 6 images"));
+}
+
+TEST_F(Study, TheSweepIsSpreadOverAllImages) {
+  ASSERT_EQ(study({"--reduce", "mpm:blocks=1", "--sweep-images", "2"}).exit_code, 0);
+  std::set<int> swept;
+  for (const auto& line : jsonIn(out_ + "/sweep.jsonl")) swept.insert(line["index"].get<int>());
+  EXPECT_THAT(swept, ElementsAre(2, 5)) << "of six: not the first two";
+  EXPECT_THAT(readFile(out_ + "/figures/tiny_scene_fp32_depth_loss.svg"), HasSubstr("2 images"));
 }
 
 TEST_F(Study, PairsOfStepsAreAMap) {

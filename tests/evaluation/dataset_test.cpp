@@ -106,6 +106,13 @@ TEST(DatasetLabels, OfCamVidAreElevenAndVoid) {
   EXPECT_EQ(classOf(Dataset::kCamVid, 11), -1);
 }
 
+TEST(DatasetFilms, AreRecordingsOrSinglePhotographs) {
+  EXPECT_EQ(filmOf(Dataset::kCamVid, "CamVid/val/0016E5_07959.png"), "0016E5");
+  EXPECT_EQ(filmOf(Dataset::kCityscapes, "val/frankfurt/frankfurt_000001_000294_leftImg8bit.png"), "frankfurt_000001");
+  EXPECT_EQ(filmOf(Dataset::kAde20k, "images/validation/ADE_val_00000001.jpg"), "ADE_val_00000001");
+  EXPECT_EQ(filmOf(Dataset::kPascalContext, "JPEGImages/2008_000002.jpg"), "2008_000002");
+}
+
 TEST(DatasetProtocols, AreThoseOfThePapers) {
   const DatasetProtocol ade = protocolOf(Dataset::kAde20k), city = protocolOf(Dataset::kCityscapes),
                         context = protocolOf(Dataset::kPascalContext), camvid = protocolOf(Dataset::kCamVid);

@@ -32,7 +32,7 @@ TEST(ConfusionMatrix, CountsPairsAndLeavesOutTheIgnored) {
 TEST(VariantResult, ComparesImagesOfOneNameWhateverTheirOrder) {
   VariantResult day(2), night(2);
   const auto add = [](VariantResult& to, const std::string& name, double rows) {
-    to.add({.line = {{"source", "street"}, {"name", name}}, .tokens = {100, rows}});
+    to.add({.image = "street/" + name, .tokens = {100, rows}});
   };
   for (const auto& [name, rows] : {std::pair("a", 40.0), {"c", 60.0}, {"b", 50.0}}) add(day, name, rows);
   for (const auto& [name, rows] : {std::pair("a", 50.0), {"b", 60.0}, {"c", 70.0}}) add(night, name, rows);
@@ -147,16 +147,6 @@ TEST(BlockMean, StudentQuantilesOfTheTables) {
   EXPECT_NEAR(studentQuantile(0.5), 12.706, 6e-4) << "fewer than 1 count as 1";
 }
 
-TEST(BlockMean, BlocksOfOneImageGiveTheOrdinaryInterval) {
-  const double half = 4.303 * 2 / std::sqrt(3);  // of 1, 3, 5: standard deviation 2
-  using Values = std::vector<double>;
-  using Blocks = std::vector<int>;
-  EXPECT_NEAR(*halfInterval(Values{1, 3, 5}, Blocks{0, 1, 2}), half, 1e-3);
-  EXPECT_NEAR(*halfInterval(Values{1, 1, 3, 3, 5, 5}, Blocks{0, 0, 1, 1, 2, 2}), half, 1e-3) << "no new information";
-  EXPECT_FALSE(halfInterval(Values{1, 3, 5}, Blocks{0, 0, 0}));
-  EXPECT_EQ(halfInterval(Values{2, 2}, Blocks{0, 1}), 0);
-}
-
 TEST(BlockMean, WelchsIntervalOfADifference) {
   const MeanEstimate a{.mean = 10, .variance = 4, .blocks = 5}, b{.mean = 12, .variance = 1, .blocks = 11};
   const double degrees = 25 / (16 / 4. + 1 / 10.);  // 6.0976
@@ -164,13 +154,30 @@ TEST(BlockMean, WelchsIntervalOfADifference) {
   EXPECT_EQ(halfInterval({.mean = 1, .variance = 0, .blocks = 2}, {.mean = 1, .variance = 0, .blocks = 2}), 0);
 }
 
-TEST(BlockMean, FiveFilmsAreABlockEachAndFewerAreCut) {
-  EXPECT_THAT(blocksOf({0, 0, 1, 1, 2, 2, 3, 3, 4, 4}), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4));
-  EXPECT_THAT(blocksOf({0, 1, 2, 3}), ElementsAre(0, 1, 2, 3)) << "a camera's files are one film, cut";
-  std::vector<int> film(40), blocks;
+TEST(BlocksOf, FiveFilmsAreABlockEachAndFewerAreCut) {
+  EXPECT_THAT(blocksOf({"a", "a", "b", "b", "c", "c", "d", "d", "e", "e"}), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4));
+  EXPECT_THAT(blocksOf({"a", "b", "c", "d"}), ElementsAre(0, 1, 2, 3));
+  std::vector<int> blocks;
   for (int i = 0; i < 40; ++i) blocks.push_back(i / 4);
-  EXPECT_EQ(blocksOf(film), blocks) << "ten stretches of one film";
+  EXPECT_EQ(blocksOf(std::vector<std::string>(40, "camera")), blocks) << "ten stretches of one film";
   EXPECT_TRUE(blocksOf({}).empty());
+}
+
+// Lines come in the order of shards; stretches are of images that follow each other in their film.
+TEST(VariantResult, BlocksDoNotDependOnTheOrderOfLines) {
+  std::vector<Measurement> lines;
+  for (int i = 0; i < 20; ++i)
+    lines.push_back({.image = std::to_string(i), .film = i < 15 ? "a" : "b", .index = i, .tokens = {100, 50.0 + i}});
+  const auto resultOf = [&](int step) {
+    VariantResult night(2), day(2);
+    for (int i = 0; i < 20; ++i) {
+      night.add(lines[i * step % 20]);
+      day.add({.image = std::to_string(i), .tokens = {100, 40}});
+    }
+    return night.minus(day);
+  };
+  EXPECT_EQ(resultOf(7), resultOf(1));
+  EXPECT_EQ(resultOf(1)["blocks"], 11) << "eight of the first film, three of the second";
 }
 
 }  // namespace

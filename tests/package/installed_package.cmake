@@ -40,9 +40,8 @@ if(systemd_analyze)
     OUTPUT_QUIET ${run})
 endif()
 
-# What draws the report of `mpm study`, and what writes Parquet. The baselines of `mpm bench`, and what they import of this project.
-foreach(file study/report.py export/parquet.py baselines/compare.py baselines/worker.py baselines/openvino_worker.py
-        baselines/setup_venv.sh)
+# What draws the report of `mpm study`, and what writes Parquet.
+foreach(file study/report.py export/parquet.py)
   if(NOT EXISTS ${prefix}/share/mpm/${file})
     message(FATAL_ERROR "share/mpm/${file} is not installed")
   endif()

@@ -109,4 +109,11 @@ std::vector<vision::LabelledFile> datasetFiles(Dataset dataset, const std::strin
   return files;
 }
 
+std::string filmOf(Dataset dataset, const std::string& image) {
+  const std::string name = fs::path(image).stem().string();
+  if (dataset == Dataset::kCamVid) return name.substr(0, name.find('_'));  // 0016E5_07959, Seq05VD_f00000
+  if (dataset != Dataset::kCityscapes) return name;
+  return name.substr(0, name.find('_', name.find('_') + 1));  // frankfurt_000000_000294_leftImg8bit
+}
+
 }  // namespace mpm::evaluation

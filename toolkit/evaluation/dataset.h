@@ -37,4 +37,8 @@ vision::LabelMeaning labelMeaningOf(Dataset dataset);
 /// is missing.
 std::vector<vision::LabelledFile> datasetFiles(Dataset dataset, const std::string& folder, const std::string& split);
 
+/// The film that an image is a frame of: of CamVid and Cityscapes the recording that its name begins with. The images
+/// of the others are photographs that have nothing to do with each other, so each is a film.
+std::string filmOf(Dataset dataset, const std::string& image);
+
 }  // namespace mpm::evaluation

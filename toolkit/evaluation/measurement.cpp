@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <opencv2/imgproc.hpp>
+#include <tuple>
 
 #include "mpm/error.hpp"
 
@@ -20,7 +23,7 @@ ConfusionMatrix matrixOf(const cv::Mat& truth, const cv::Mat& labels, int classe
 }
 
 /// Distances and classes of the tokens that share a cluster. The class is that of the pixel in the middle of the patch.
-void addPairs(const Estimate& result, const Truth& truth, Json& line) {
+void addPairs(const Estimate& result, const Truth& truth, Measurement& one) {
   const int width = result.grid.width;
   std::map<int, std::vector<int>> members;
   const std::vector<int>& clusters = result.cluster_of_token.back();
@@ -31,8 +34,8 @@ void addPairs(const Estimate& result, const Truth& truth, Json& line) {
     const int x = (2 * (token % width) + 1) * truth.labels.cols / (2 * width);
     return static_cast<int>(truth.labels.at<unsigned char>(y, x));
   };
-  std::vector<std::int64_t> distances(kMaxDistance + 1);
-  std::int64_t with_class = 0, of_one_class = 0;
+  std::vector<std::int64_t>& distances = one.pairs_at_distance;
+  distances.resize(kMaxDistance + 1);
   for (const auto& [cluster, tokens] : members)
     for (std::size_t i = 0; i < tokens.size(); ++i)
       for (std::size_t j = i + 1; j < tokens.size(); ++j) {
@@ -41,11 +44,12 @@ void addPairs(const Estimate& result, const Truth& truth, Json& line) {
         ++distances[static_cast<std::size_t>(std::min(kMaxDistance, static_cast<int>(std::lround(distance))))];
         const int a = classOf(tokens[i]), b = classOf(tokens[j]);
         if (a == truth.void_label || b == truth.void_label) continue;
-        ++with_class;
-        of_one_class += a == b;
+        ++one.pairs_with_class;
+        one.pairs_of_one_class += a == b;
       }
-  line.update(
-      {{"pairs_at_distance", distances}, {"pairs_with_class", with_class}, {"pairs_of_one_class", of_one_class}});
+  one.line.update({{"pairs_at_distance", distances},
+                   {"pairs_with_class", one.pairs_with_class},
+                   {"pairs_of_one_class", one.pairs_of_one_class}});
 }
 
 const std::pair<const char*, double (ConfusionMatrix::*)() const> kScores[] = {
@@ -53,14 +57,21 @@ const std::pair<const char*, double (ConfusionMatrix::*)() const> kScores[] = {
 
 // The numbers that may be null, with their keys.
 constexpr std::pair<const char*, std::optional<double> Measurement::*> kNumbers[] = {
-    {"full_ms", &Measurement::full_ms},
-    {"agreement_percent", &Measurement::agreement},
-    {"rows_share", &Measurement::rows},
-    {"due_agreement_percent", &Measurement::due_agreement}};
+    {"full_ms", &Measurement::full_ms}, {"agreement_percent", &Measurement::agreement},
+    {"rows_share", &Measurement::rows}, {"due_agreement_percent", &Measurement::due_agreement},
+    {"gflop", &Measurement::gflop},     {"gflop_head_restored", &Measurement::gflop_head_restored}};
 
-Json intervalJson(double mean, std::optional<double> half) {
-  const double reach = half.value_or(std::nan(""));
-  return {{"mean", orNull(mean)}, {"low", orNull(mean - reach)}, {"high", orNull(mean + reach)}};
+Json meanJson(const Interval& interval) {
+  return {{"mean", orNull(interval.value)}, {"low", orNull(interval.low)}, {"high", orNull(interval.high)}};
+}
+
+// Of what the line says about the image.
+void addImage(Measurement& one) {
+  const Json& json = one.line;
+  one.image = textOf(json, "source") + "/" + textOf(json, "name");
+  one.film = textOf(json, "film");
+  one.session = textOf(json, "session");
+  if (const auto index = json.find("index"); index != json.end()) one.index = index->get<int>();
 }
 
 }  // namespace
@@ -89,43 +100,64 @@ Measurement measurementOf(Json line, const Estimate& result, const Estimate* ful
   }
   Json& json = one.line;
   json["tokens"] = one.tokens;
-  for (const auto& [key, head_restored] : {std::pair("gflop", false), {"gflop_head_restored", true}})
-    json[key] = flops ? Json(flops->count(one.tokens, head_restored) / 1e9) : Json(nullptr);
-  if (flops) json["gflop_terms"] = flops->gflopTerms();
+  if (flops) one.gflop = flops->count(one.tokens) / 1e9;
+  if (flops) one.gflop_head_restored = flops->count(one.tokens, true) / 1e9;
+  if (flops) json["gflop_terms"] = one.gflop_terms = flops->gflopTerms();
   const Json stages = toJson(one.ms);
   for (const auto& [name, ms] : stages.items()) json[name + "_ms"] = ms;
   json["blocks_ms"] = one.ms.blocks;
   for (const auto& [key, number] : kNumbers) json[key] = orNull(one.*number);
   json["key_frame"] = one.key_frame;
+  addImage(one);
   if (truth.labels.empty()) return one;
   const int classes = static_cast<int>(json.at("classes").size());
   const ConfusionMatrix matrix = matrixOf(truth.labels, result.labels, classes, truth.void_label);
   one.counts = matrix.pairs();
   for (const auto& [key, score] : kScores) json[key] = percentJson((matrix.*score)());
+  one.near = matrixOf(truth.near, result.labels, classes, truth.void_label).pairs();
   json["confusion"] = one.counts;
-  json["confusion_near"] = matrixOf(truth.near, result.labels, classes, truth.void_label).pairs();
+  json["confusion_near"] = one.near;
   // Windows keep the clusters of the first one, and the grid of tokens is not that of the image.
-  if (!result.cluster_of_token.empty() && json.at("fit") != "window") addPairs(result, truth, json);
+  if (!result.cluster_of_token.empty() && json.at("fit") != "window") addPairs(result, truth, one);
   return one;
 }
 
 Measurement Measurement::read(const JsonValue& json) {
   Measurement one{.line = json.json()};
+  for (const char* key : {"data", "film", "source", "name", "session"})
+    if (json.has(key)) json.at(key).text();
+  if (json.has("index")) json.at("index").integer(0, std::numeric_limits<int>::max());
+  addImage(one);
   if (json.has("night")) one.night = json.at("night").flag();
-  if (json.has("film")) one.film = json.at("film").integer(0, 1 << 30);
   for (const JsonValue& count : json.at("tokens").list(1)) one.tokens.push_back(count.number(0));
   for (const auto& [name, stage] : kStages) one.ms.*stage = json.at(name + std::string("_ms")).number(0);
+  for (const JsonValue& ms : json.at("blocks_ms").list()) one.ms.blocks.push_back(ms.number(0));
   for (const auto& [key, number] : kNumbers)
     if (const JsonValue value = json.at(key); !value.json().is_null()) one.*number = value.number(0);
   one.key_frame = json.at("key_frame").flag();
+  if (const auto terms = json.find("gflop_terms"))
+    for (const JsonValue& step : terms->list(1)) {
+      const std::vector<JsonValue> parts = step.list(3, 3);
+      one.gflop_terms.push_back({parts[0].number(), parts[1].number(), parts[2].number()});
+    }
+  if (json.has("pairs_at_distance")) {
+    for (const JsonValue& count : json.at("pairs_at_distance").list()) one.pairs_at_distance.push_back(count.count());
+    one.pairs_with_class = json.at("pairs_with_class").count();
+    one.pairs_of_one_class = json.at("pairs_of_one_class").count();
+  }
   if (!json.has("confusion")) return one;
   const int last = static_cast<int>(json.at("classes").list(1, 256).size()) - 1;
-  ConfusionMatrix matrix(last + 1, -1);
-  for (const JsonValue& pair : json.at("confusion").list()) {
-    const auto counts = pair.list(3, 3);
-    pair.named([&] { matrix.add(counts[0].integer(0, last), counts[1].integer(0, last), counts[2].count()); });
-  }
+  const auto matrixAt = [&](const char* key) {
+    ConfusionMatrix matrix(last + 1, -1);
+    for (const JsonValue& pair : json.at(key).list()) {
+      const auto counts = pair.list(3, 3);
+      pair.named([&] { matrix.add(counts[0].integer(0, last), counts[1].integer(0, last), counts[2].count()); });
+    }
+    return matrix;
+  };
+  const ConfusionMatrix matrix = matrixAt("confusion");
   one.counts = matrix.pairs();
+  one.near = matrixAt("confusion_near").pairs();
   for (const auto& [key, score] : kScores)
     if (json.at(key).json() != percentJson((matrix.*score)()))
       throw Error(json.at(key).place() + " is not what its counts give: remove that line, and its image is done again");
@@ -172,17 +204,15 @@ Json Scores::toJson(const std::vector<std::string>& names) const {
 
 void VariantResult::add(const Measurement& one) {
   labelled = labelled || one.line.contains("confusion");
-  sessions.insert(one.line.value("session", ""));
+  sessions.insert(one.session);
   all.add(one);
   if (one.night) (*one.night ? night : day).add(one);
-  tokens_.push_back({one.line.value("source", "") + "/" + one.line.value("name", ""), one.night.value_or(false),
-                     one.film, one.tokens});
-  if (one.agreement) agreement.add(*one.agreement);
+  images_.push_back(one);
+  images_.back().line = nullptr;
   if (one.rows) rows_.add(*one.rows);
   if (one.due_agreement) due_agreement_.add(*one.due_agreement);
   key_frames_ += one.key_frame;
   if (!one.full_ms) return;
-  speed_up.add(*one.full_ms / one.ms.total);
   full_ms_ += *one.full_ms;
   ms_ += one.ms.total;
 }
@@ -201,10 +231,36 @@ Json VariantResult::toJson(Json settings, const std::vector<std::string>& names)
   return settings;
 }
 
-std::set<std::string> VariantResult::images() const {
-  std::set<std::string> images;
-  for (const Tokens& one : tokens_) images.insert(one.image);
+std::vector<const Measurement*> VariantResult::sorted() const {
+  std::vector<const Measurement*> images;
+  for (const Measurement& one : images_) images.push_back(&one);
+  sortByFilm(images);
   return images;
+}
+
+Comparison VariantResult::against(const VariantResult& full, bool labels_of_full) const {
+  Comparison result;
+  const std::vector<const Measurement*> own = sorted();
+  if (own.empty()) return result;
+  const BlockBootstrap bootstrap = bootstrapOf(own);
+  std::vector<double> agreement, speed_up;
+  for (const Measurement* one : own) {
+    agreement.push_back(one->agreement.value_or(std::nan("")));
+    speed_up.push_back(one->full_ms.value_or(std::nan("")) / one->ms.total);
+  }
+  result.agreement = bootstrap.percentInterval(bootstrap.means(agreement));
+  result.speed_up = bootstrap.interval(bootstrap.medians(speed_up));
+  if (!labelled || (!labels_of_full && images_.size() != full.images_.size())) return result;
+  std::map<std::string, const Measurement*> of_image;  // lines of --resume may be in another order
+  for (const Measurement& one : full.images_) of_image[one.image] = &one;
+  std::vector<const Measurement*> others;
+  for (const Measurement* one : own)
+    if (const auto found = of_image.find(one->image); found != of_image.end()) others.push_back(found->second);
+  if (others.size() != own.size()) return result;
+  const int classes = all.matrix().classes();
+  result.loss =
+      bootstrap.interval(difference(iouDraws(bootstrap, others, classes).mean, iouDraws(bootstrap, own, classes).mean));
+  return result;
 }
 
 Json VariantResult::reuseJson() const {
@@ -216,39 +272,104 @@ Json VariantResult::reuseJson() const {
 }
 
 Json VariantResult::minus(const VariantResult& other) const {
-  std::map<std::string, const std::vector<double>*> of_image;  // lines of --resume may be in another order
-  for (const Tokens& one : other.tokens_) of_image[one.image] = &one.counts;
-  std::vector<int> films;
-  std::vector<std::pair<const std::vector<double>*, const std::vector<double>*>> images;
-  for (const Tokens& one : tokens_)
-    if (const auto pair = of_image.find(one.image); pair != of_image.end() && !one.night) {
-      images.emplace_back(&one.counts, pair->second);
-      films.push_back(one.film);
+  std::map<std::string, const Measurement*> of_image;  // lines of --resume may be in another order
+  for (const Measurement& one : other.images_) of_image[one.image] = &one;
+  std::vector<const Measurement*> mine, others;
+  for (const Measurement* one : sorted())
+    if (const auto found = of_image.find(one->image); found != of_image.end() && !one->night.value_or(false)) {
+      mine.push_back(one);
+      others.push_back(found->second);
     }
-  const std::vector<int> blocks = blocksOf(films);
-  Json json = {{"images", images.size()},
-               {"blocks", blocks.empty() ? 0 : blocks.back() + 1},
-               {"tokens", Json::array()},
-               {"merged_percent", nullptr}};
-  if (images.empty()) return json;
-  const std::size_t steps = images[0].first->size();
-  for (std::size_t step = 0; step < steps; ++step) {
-    PerImage more;
-    for (const auto& [mine, others] : images) more.add((*mine)[step] - (*others)[step]);
-    json["tokens"].push_back(intervalJson(more.mean(), halfInterval(more.values, blocks)));
+  const BlockBootstrap bootstrap = bootstrapOf(mine);
+  Json json = {
+      {"images", mine.size()}, {"blocks", bootstrap.blocks()}, {"tokens", Json::array()}, {"merged_percent", nullptr}};
+  if (mine.empty()) return json;
+  for (std::size_t step = 0; step < mine[0]->tokens.size(); ++step) {
+    std::vector<double> more;
+    for (std::size_t i = 0; i < mine.size(); ++i) more.push_back(mine[i]->tokens[step] - others[i]->tokens[step]);
+    json["tokens"].push_back(meanJson(bootstrap.interval(bootstrap.means(more))));
   }
-  // Tokens merged away by all steps, as a ratio of means. Its interval is that of the residuals.
-  PerImage by_day, by_night, residual;
-  for (const auto& [mine, others] : images) {
-    by_day.add(others->front() - others->back());
-    by_night.add(mine->front() - mine->back());
-  }
-  const double ratio = by_night.mean() / by_day.mean();
-  for (std::size_t i = 0; i < images.size(); ++i) residual.add(by_night.values[i] - ratio * by_day.values[i]);
-  std::optional<double> half = halfInterval(residual.values, blocks);
-  if (half) *half *= 100 / by_day.mean();
-  json["merged_percent"] = intervalJson(100 * (ratio - 1), half);
+  // Tokens merged away by all steps, as a ratio of means.
+  const auto mergedIn = [&](const std::vector<const Measurement*>& images) {
+    std::vector<double> merged;
+    for (const Measurement* one : images) merged.push_back(one->tokens.front() - one->tokens.back());
+    return bootstrap.means(merged);
+  };
+  std::vector<double> percent = mergedIn(mine);
+  const std::vector<double> by_day = mergedIn(others);
+  for (std::size_t i = 0; i < percent.size(); ++i) percent[i] = 100 * (percent[i] / by_day[i] - 1);
+  json["merged_percent"] = meanJson(bootstrap.interval(percent));
   return json;
+}
+
+void sortByFilm(std::vector<const Measurement*>& images) {
+  std::ranges::stable_sort(images, {},
+                           [](const Measurement* one) { return std::tie(one->film, one->index, one->image); });
+}
+
+BlockBootstrap bootstrapOf(const std::vector<const Measurement*>& images) {
+  std::vector<std::string> films;
+  for (const Measurement* one : images) films.push_back(one->film);
+  return BlockBootstrap(blocksOf(films));
+}
+
+IouDraws iouDraws(const BlockBootstrap& bootstrap, const std::vector<const Measurement*>& images, int classes,
+                  Pixels pixels) {
+  struct Counts {
+    double right = 0, true_pixels = 0, given = 0;
+  };
+  std::vector<std::map<int, Counts>> blocks(
+      static_cast<std::size_t>(bootstrap.blocks()));  // of each class that is there
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    auto& block = blocks[static_cast<std::size_t>(bootstrap.blockOfImage()[i])];
+    const auto count = [&](const PairCounts& pairs, double sign) {
+      for (const auto& [truth, given, number] : pairs) {
+        const double counted = sign * static_cast<double>(number);
+        block[static_cast<int>(truth)].true_pixels += counted;
+        block[static_cast<int>(given)].given += counted;
+        if (truth == given) block[static_cast<int>(truth)].right += counted;
+      }
+    };
+    count(pixels == Pixels::kNear ? images[i]->near : images[i]->counts, 1);
+    if (pixels == Pixels::kElsewhere) count(images[i]->near, -1);
+  }
+  const auto size = static_cast<std::size_t>(classes);
+  IouDraws result{std::vector<std::vector<double>>(size), {}, {}};
+  result.mean = bootstrap.draws([&](const std::vector<int>& times) {
+    std::vector<Counts> sums(size);
+    Counts all;
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      for (const auto& [label, counts] : blocks[b]) {
+        Counts& sum = sums[static_cast<std::size_t>(label)];
+        sum.right += times[b] * counts.right;
+        sum.true_pixels += times[b] * counts.true_pixels;
+        sum.given += times[b] * counts.given;
+      }
+    PerImage iou;
+    for (std::size_t c = 0; c < size; ++c) {
+      const Counts& sum = sums[c];
+      all.right += sum.right;
+      all.true_pixels += sum.true_pixels;
+      result.of_class[c].push_back(sum.true_pixels > 0 ? 100 * sum.right / (sum.true_pixels + sum.given - sum.right)
+                                                       : std::nan(""));
+      if (sum.true_pixels > 0) iou.add(result.of_class[c].back());
+    }
+    result.pixel_accuracy.push_back(100 * all.right / all.true_pixels);
+    return iou.mean();
+  });
+  return result;
+}
+
+std::vector<double> difference(std::vector<double> a, const std::vector<double>& b) {
+  std::ranges::transform(a, b, a.begin(), std::minus());
+  return a;
+}
+
+void addInterval(Json& json, const std::string& name, const Interval& interval) {
+  const auto rounded = [](double number) { return orNull(std::round(number * 1e4) / 1e4 + 0.0); };  // no -0
+  json[name] = rounded(interval.value);
+  json[name + "_low"] = rounded(interval.low);
+  json[name + "_high"] = rounded(interval.high);
 }
 
 }  // namespace mpm::evaluation

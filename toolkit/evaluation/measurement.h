@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,12 +25,14 @@ struct Truth {
 constexpr int kNearPixels = 8;
 
 /// The measurement of one image with one variant of a model: a line of JSON, whose keys docs/reduction.md lists.
-/// `mpm eval` writes, resumes and combines such lines, and study/report.py reads them.
+/// `mpm eval` writes, resumes and combines such lines, and `mpm study` makes its report of them.
 struct Measurement {
   Json line{};
+  std::string image{}, film{};  ///< where it is from and its name; which images are alike with it
+  int index = 0;                ///< in its film
+  std::string session{};        ///< of the process that measured
   std::optional<bool> night{};  ///< of the image, where its source knows it
-  int film = 0;
-  PairCounts counts{};  ///< empty: no true labels
+  PairCounts counts{}, near{};  ///< empty: no true labels; `near`: within kNearPixels of a boundary
   std::vector<double> tokens{};
   StageTimes ms{};
   // Against the full model, which took its turn on the same image. nullopt: it did not run. The first frame of a film
@@ -38,12 +41,17 @@ struct Measurement {
   std::optional<double> rows{};                  ///< with reuse: share that was computed
   std::optional<double> due_agreement{};         ///< ReuseReport::agreement
   bool key_frame = false;
+  std::optional<double> gflop{}, gflop_head_restored{};
+  std::vector<FlopCounter::Terms> gflop_terms{};  ///< of each step; empty: not known
+  std::vector<std::int64_t> pairs_at_distance{};  ///< of tokens in one cluster; empty: not counted
+  std::int64_t pairs_with_class = 0, pairs_of_one_class = 0;
 
   /// Throws mpm::Error naming the place when `json` is no such line, or says what its counts do not give.
   static Measurement read(const JsonValue& json);
 };
 
-/// `line`: what it says of the variant, with "classes", and of the image. `full`: the full model's result on the image,
+/// `line`: what it says of the variant, with "classes", and of the image, with "source", "name", "film" and
+/// "index" where it is one of several. `full`: the full model's result on the image,
 /// or null. `first`: the first frame of a film with reuse. `flops`: null when they are not known.
 Measurement measurementOf(Json line, const Estimate& result, const Estimate* full, const Truth& truth, bool first,
                           const FlopCounter* flops);
@@ -72,6 +80,13 @@ class Scores {
   StageTimes ms_;
 };
 
+/// A variant against the full model on the same images, which took turns with it.
+struct Comparison {
+  Interval agreement;  ///< percent of the labels that are the full model's, mean
+  Interval loss;       ///< of mIoU, points; NaN without labels, and where the lines are of other images
+  Interval speed_up;   ///< time of the full model on the same image / own time, median
+};
+
 /// The images of one variant together.
 class VariantResult {
  public:
@@ -79,7 +94,6 @@ class VariantResult {
   void add(const Measurement& one);
 
   Scores all, day, night;            ///< of the scene by day and by night, too
-  PerImage agreement, speed_up;      ///< against the full model
   bool labelled = false;             ///< some image has true labels
   std::set<std::string> sessions{};  ///< of the lines
 
@@ -88,8 +102,9 @@ class VariantResult {
   /// Adds the fields of all.toJson(), and "day" and "night" where they are known.
   Json toJson(Json settings, const std::vector<std::string>& names) const;
 
-  /// Each by its source and name.
-  std::set<std::string> images() const;
+  /// With 95 % intervals over blocks of images (blocksOf()). `full`: of the full model.
+  /// `labels_of_full`: the true labels are the full model's, so there is a loss even where it has more images.
+  Comparison against(const VariantResult& full, bool labels_of_full) const;
 
   /// Results of the reuse of rows, without the first frame of each film; null without reuse. {"rows", "key_frames",
   /// "agreement", "share_of_full_ms"}.
@@ -101,16 +116,37 @@ class VariantResult {
   Json minus(const VariantResult& other) const;
 
  private:
-  struct Tokens {
-    std::string image;  // where it is from, and its name
-    bool night;
-    int film;
-    std::vector<double> counts;
-  };
-  std::vector<Tokens> tokens_;  // of each image
+  /// In the order of films and of the images in them.
+  std::vector<const Measurement*> sorted() const;
+
+  std::vector<Measurement> images_;  // without their lines
   PerImage rows_, due_agreement_;
   int key_frames_ = 0;
   double ms_ = 0, full_ms_ = 0;
 };
+
+/// In the order of films and of the images in them, so that neither the order of lines nor shards make a difference.
+void sortByFilm(std::vector<const Measurement*>& images);
+
+/// The blocks of images that sortByFilm() has sorted.
+BlockBootstrap bootstrapOf(const std::vector<const Measurement*>& images);
+
+/// Which pixels count: all, those within kNearPixels of a boundary, or the others.
+enum class Pixels { kAll, kNear, kElsewhere };
+
+/// Scores in percent, draw by draw.
+struct IouDraws {
+  std::vector<std::vector<double>> of_class;  ///< NaN where a class has no true pixels in the draw
+  std::vector<double> mean;                   ///< over the classes with true pixels in the draw
+  std::vector<double> pixel_accuracy;
+};
+IouDraws iouDraws(const BlockBootstrap& bootstrap, const std::vector<const Measurement*>& images, int classes,
+                  Pixels pixels = Pixels::kAll);
+
+/// The draws of a - b.
+std::vector<double> difference(std::vector<double> a, const std::vector<double>& b);
+
+/// The value as `name`, with `name`_low and `name`_high, rounded to four decimals; null for NaN.
+void addInterval(Json& json, const std::string& name, const Interval& interval);
 
 }  // namespace mpm::evaluation

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/json_file.h"
@@ -23,6 +24,12 @@ inline Json toJson(const StageTimes& times) {
   Json json;
   for (const auto& [name, stage] : kStages) json[name] = std::round(times.*stage * 1e3) / 1e3;
   return json;
+}
+
+/// The text of a key; "" where there is none.
+inline std::string textOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 /// The number; null for none and for NaN.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
-#include <map>
+#include <utility>
 
 #include "base/quantiles.h"
 #include "vision/draws.h"
@@ -13,41 +13,86 @@ namespace {
 
 constexpr std::size_t kFilmsNeeded = 5, kBlocks = 10;
 
-// How many images each film has, one after the other; films of one image side by side are one.
-std::vector<std::size_t> lengths(const std::vector<int>& film_of_image) {
+constexpr double kNormalQuantile = 1.959963984540054;  // 0.975
+
+// How many images each film has, one after the other.
+std::vector<std::size_t> lengths(const std::vector<std::string>& film_of_image) {
   std::vector<std::size_t> films;
-  bool single = false;  // the last film is made of single images
-  for (std::size_t begin = 0, end = 0; begin < film_of_image.size(); begin = end) {
-    while (end < film_of_image.size() && film_of_image[end] == film_of_image[begin]) ++end;
-    const bool joins = single && end - begin == 1;
-    single = end - begin == 1;
-    if (joins)
-      ++films.back();
-    else
-      films.push_back(end - begin);
+  for (std::size_t i = 0; i < film_of_image.size(); ++i) {
+    if (i == 0 || film_of_image[i] != film_of_image[i - 1]) films.push_back(0);
+    ++films.back();
   }
   return films;
 }
 
 }  // namespace
 
-std::vector<double> bootstrap(int count, const std::function<double(const std::vector<int>& pictures)>& number) {
-  constexpr int kSamples = 1000;
-  std::vector<double> numbers;
-  if (count < 2) return numbers;
-  std::vector<int> pictures(static_cast<std::size_t>(count));
-  Draws draws(static_cast<std::uint64_t>(count));
+BlockBootstrap::BlockBootstrap(std::vector<int> block_of_image) : block_of_image_(std::move(block_of_image)) {
+  for (const int block : block_of_image_) blocks_ = std::max(blocks_, block + 1);
+  times_.emplace_back(blocks_, 1);
+  if (blocks_ < 2) return;
+  Draws draws(static_cast<std::uint64_t>(blocks_));
   for (int sample = 0; sample < kSamples; ++sample) {
-    for (int& picture : pictures) picture = draws.integer(count);
-    numbers.push_back(number(pictures));
+    std::vector<int>& times = times_.emplace_back(blocks_, 0);
+    for (int i = 0; i < blocks_; ++i) ++times[static_cast<std::size_t>(draws.integer(blocks_))];
   }
-  return numbers;
 }
 
-std::pair<double, double> interval(std::vector<double> draws) {
-  std::erase_if(draws, [](double value) { return std::isnan(value); });
-  if (draws.empty()) return {std::nan(""), std::nan("")};
-  return {quantile(draws, 0.025), quantile(draws, 0.975)};
+std::vector<double> BlockBootstrap::means(const std::vector<double>& values) const {
+  std::vector<double> sums(blocks_), counts(blocks_);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) continue;
+    const auto block = static_cast<std::size_t>(block_of_image_[i]);
+    sums[block] += values[i];
+    counts[block] += 1;
+  }
+  return draws([&](const std::vector<int>& times) {
+    double sum = 0, count = 0;
+    for (std::size_t block = 0; block < times.size(); ++block) {
+      sum += times[block] * sums[block];
+      count += times[block] * counts[block];
+    }
+    return sum / count;  // NaN of none
+  });
+}
+
+std::vector<double> BlockBootstrap::medians(const std::vector<double>& values) const {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!std::isnan(values[i])) order.push_back(i);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  return draws([&](const std::vector<int>& times) {
+    const auto timesOf = [&](std::size_t i) { return times[static_cast<std::size_t>(block_of_image_[i])]; };
+    std::int64_t total = 0;
+    for (const std::size_t i : order) total += timesOf(i);
+    std::int64_t before = 0;
+    double lower = std::nan("");
+    for (const std::size_t i : order) {
+      before += timesOf(i);
+      if (std::isnan(lower) && before > (total - 1) / 2) lower = values[i];
+      if (before > total / 2) return (lower + values[i]) / 2;
+    }
+    return std::nan("");
+  });
+}
+
+Interval BlockBootstrap::interval(const std::vector<double>& draws) const {
+  Interval result{.value = draws.front()};
+  std::vector<double> samples(draws.begin() + 1, draws.end());
+  std::erase_if(samples, [](double value) { return std::isnan(value); });
+  if (samples.empty() || std::isnan(result.value)) return result;
+  const double n = blocks_;
+  const double reach = studentQuantile(n - 1) / kNormalQuantile * std::sqrt(n / (n - 1));
+  result.low = result.value - reach * (result.value - quantile(samples, 0.025));
+  result.high = result.value + reach * (quantile(samples, 0.975) - result.value);
+  return result;
+}
+
+Interval BlockBootstrap::percentInterval(const std::vector<double>& draws) const {
+  Interval result = interval(draws);
+  if (!std::isnan(result.low)) result.low = std::max(0.0, result.low);
+  if (!std::isnan(result.high)) result.high = std::min(100.0, result.high);
+  return result;
 }
 
 std::vector<bool> paretoFront(const std::vector<TradePoint>& points) {
@@ -62,7 +107,7 @@ std::vector<bool> paretoFront(const std::vector<TradePoint>& points) {
   return front;
 }
 
-std::vector<int> blocksOf(const std::vector<int>& film_of_image) {
+std::vector<int> blocksOf(const std::vector<std::string>& film_of_image) {
   const std::vector<std::size_t> films = lengths(film_of_image);
   const std::size_t images = film_of_image.size();
   std::vector<int> blocks;
@@ -107,27 +152,12 @@ MeanEstimate estimateMean(const std::vector<Block>& blocks, bool correlated_hour
   return result;
 }
 
-double halfInterval(const MeanEstimate& mean) { return studentQuantile(mean.blocks - 1) * std::sqrt(mean.variance); }
-
 double halfInterval(const MeanEstimate& a, const MeanEstimate& b) {
   const double variance = a.variance + b.variance;
   if (variance == 0) return 0;
   const double degrees =
       variance * variance / (a.variance * a.variance / (a.blocks - 1) + b.variance * b.variance / (b.blocks - 1));
   return studentQuantile(degrees) * std::sqrt(variance);
-}
-
-std::optional<double> halfInterval(const std::vector<double>& values, const std::vector<int>& block_of_value) {
-  std::map<int, Block> blocks;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    Block& block = blocks[block_of_value[i]];
-    block.sum += values[i];
-    ++block.samples;
-  }
-  if (blocks.size() < 2) return std::nullopt;
-  std::vector<Block> all;
-  for (const auto& [number, block] : blocks) all.push_back(block);
-  return halfInterval(estimateMean(all));
 }
 
 double studentQuantile(double degrees) {

@@ -4,10 +4,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <optional>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "vision/time.h"
@@ -32,14 +31,48 @@ struct PerImage {
   }
 };
 
-/// A number of pictures, such as their mIoU, of each of 1000 samples of `count` pictures, drawn with replacement. Which
-/// pictures are drawn depends on `count` only, so the difference of two models on the same pictures is that of their
-/// values one by one. Empty for fewer than 2 pictures.
-std::vector<double> bootstrap(int count, const std::function<double(const std::vector<int>& pictures)>& number);
+/// A number and its 95 % interval; NaN where it is not known.
+struct Interval {
+  double value = std::nan(""), low = std::nan(""), high = std::nan("");
+};
 
-/// The quantiles 0.025 and 0.975 of the draws of one number, without NaN: a 95 % interval, if the pictures are
-/// independent. NaN without draws.
-std::pair<double, double> interval(std::vector<double> draws);
+/// Samples of blocks of images, drawn with replacement, for intervals of any number of many images. Which blocks are
+/// drawn depends on their number alone, so the difference of two models on the same images is that of their draws.
+class BlockBootstrap {
+ public:
+  static constexpr int kSamples = 2000;
+
+  /// `block_of_image`: as blocksOf() gives it.
+  explicit BlockBootstrap(std::vector<int> block_of_image);
+
+  int blocks() const { return blocks_; }
+  const std::vector<int>& blockOfImage() const { return block_of_image_; }
+
+  /// number(times) of the images themselves, then of each sample; `times`: how often each block is there. Of fewer than
+  /// two blocks there is no sample.
+  template <class Number>
+  std::vector<double> draws(Number number) const {
+    std::vector<double> numbers;
+    for (const std::vector<int>& times : times_) numbers.push_back(number(times));
+    return numbers;
+  }
+  /// Of the mean of values, one of each image; images with NaN do not count.
+  std::vector<double> means(const std::vector<double>& values) const;
+  /// The same of the median, interpolated as quantile() does.
+  std::vector<double> medians(const std::vector<double>& values) const;
+
+  /// The first of draws() and the interval of the others, without NaN: their quantiles 0.025 and 0.975, as far from the
+  /// value as Student's t asks for. Quantiles of samples of n blocks alone contain the truth too rarely where n is
+  /// small: the distances are multiplied by t(n - 1) / 1.96 * sqrt(n / (n - 1)), which is 1.22 of ten blocks.
+  Interval interval(const std::vector<double>& draws) const;
+  /// The same of a share in percent, whose interval ends at 0 and 100.
+  Interval percentInterval(const std::vector<double>& draws) const;
+
+ private:
+  std::vector<int> block_of_image_;
+  int blocks_ = 0;
+  std::vector<std::vector<int>> times_;  // of each block: once, then in each sample
+};
 
 struct TradePoint {
   double cost = 0, value = 0;
@@ -69,18 +102,13 @@ struct MeanEstimate {
 /// autocorrelation of the hours widens the variance.
 MeanEstimate estimateMean(const std::vector<Block>& blocks, bool correlated_hours = false);
 
-/// Half the width of the 95 % interval of a mean, by Student's t.
-double halfInterval(const MeanEstimate& mean);
 /// Half the width of the 95 % interval of a difference of two means, by Welch's degrees of freedom.
 double halfInterval(const MeanEstimate& a, const MeanEstimate& b);
-/// Half the width of the 95 % interval of the mean of `values`, each in the block of this number; nullopt for fewer
-/// than two blocks.
-std::optional<double> halfInterval(const std::vector<double>& values, const std::vector<int>& block_of_value);
 
-/// The block of each image, from 0 on. Where there are five films or more, each film is one block; else a film is cut
-/// into blocks of images that follow each other, about ten in all. `film_of_image`: in the order of the images; films
-/// of one image side by side count as one film, because a camera's files given one by one are.
-std::vector<int> blocksOf(const std::vector<int>& film_of_image);
+/// The block of each image, from 0 on: the one rule for what counts as independent. Where there are five films or more,
+/// each film is one block; else a film is cut into blocks of images that follow each other, about ten in all.
+/// `film_of_image`: in the order of the images, those of a film side by side.
+std::vector<int> blocksOf(const std::vector<std::string>& film_of_image);
 
 /// P(|T| <= result) = 0.95 for Student's t with this number of degrees of freedom (> 0; fewer than 1 count as 1).
 double studentQuantile(double degrees);
