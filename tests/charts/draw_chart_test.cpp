@@ -41,7 +41,7 @@ TEST(TimeAxis, ZoomKeepsTheTimeUnderTheMouse) {
 }
 
 TEST(TimeTicks, AreRoundAndFarEnoughApart) {
-  for (const Clock clock : {Clock(), Clock(vision::CameraClock())})
+  for (const Clock& clock : {Clock(), Clock(vision::CameraClock())})
     for (const double span :
          {30.0, 600.0, 3600.0, 86400.0, 7 * 86400.0, 200 * 86400.0, 3000 * 86400.0, 190 * 365 * 86400.0}) {
       const Zone zone(kBerlin);
