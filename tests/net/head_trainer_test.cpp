@@ -203,7 +203,7 @@ TEST_F(HeadTrainerTest, RefusesPicturesThatLabelDidNotMake) {
   EXPECT_MPM_ERROR(trainer_.label(broken, halves()), "a value that is not a number");
   expect({right.tokens.rowRange(1, right.tokens.rows), right.cells, right.pixels}, "not those of a picture");
   EXPECT_MPM_ERROR(trainer_.label(right.tokens.colRange(1, 9), halves()), "not those of a picture");
-  expect({{}, right.cells, right.pixels}, "not those of a picture");
+  expect(trainer_.label({}, halves()), "not those of a picture");  // the labels alone, to count them
   cv::Mat cells = right.cells.clone();
   cells.at<uchar>(1, 2) = 3;
   expect({right.tokens, cells, right.pixels}, "a cell of class 3, but there are 3 classes");

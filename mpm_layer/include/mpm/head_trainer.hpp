@@ -63,8 +63,9 @@ class MPM_API HeadTrainer {
 
   /// {N, dim} CV_32F. `image`: CV_8UC3 BGR of any size. Most of the time of a training.
   cv::Mat tokens(const cv::Mat& image);
-  /// `tokens` with the labels of their picture, CV_8U of any size. Throws mpm::Error for a label that is no class and
-  /// for tokens that are not of this encoder or hold a NaN.
+  /// `tokens` with the labels of their picture, CV_8U of any size. Without tokens (empty) the labels alone, before the
+  /// encoder has worked; train() needs them. Throws mpm::Error for a label that is no class and for tokens that are not
+  /// of this encoder or hold a NaN.
   LabelledTokens label(const cv::Mat& tokens, const cv::Mat& labels) const;
 
   /// Trains with AdamW. The loss is the cross entropy of the scores, resized to the cells as the model resizes them to

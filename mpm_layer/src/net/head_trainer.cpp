@@ -329,7 +329,7 @@ cv::Mat HeadTrainer::tokens(const cv::Mat& image) {
 }
 
 LabelledTokens HeadTrainer::label(const cv::Mat& tokens, const cv::Mat& labels) const {
-  impl().requireTokens(tokens);
+  if (!tokens.empty()) impl().requireTokens(tokens);
   if (labels.empty() || labels.type() != CV_8U) throw Error("a label map must be CV_8U and not empty");
   const auto classes = static_cast<int>(impl().classes.size());
   std::vector<double> pixels(impl().classes.size());
