@@ -67,6 +67,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
 MainWindow::~MainWindow() {
   disconnect(live_.get(), nullptr, this, nullptr);
   disconnect(stack_, nullptr, this, nullptr);
+  delete std::exchange(judging_, nullptr);
   delete std::exchange(measuring_, nullptr);
   delete std::exchange(watching_, nullptr);
   hide();
@@ -134,6 +135,7 @@ void MainWindow::makeControllers(QSettings& stored) {
                             actions_, pane_, source_, reduction_, legend_panel_, speed_, compare_, status_},
                            this);
   measuring_ = new Measuring(watching_, this);
+  judging_ = new Judging(watching_, this);
 }
 
 void MainWindow::wire() {
@@ -185,7 +187,8 @@ void MainWindow::wire() {
   connect(tuning_, &Tuning::chosen, watching_, &Watching::chooseReduction);
 
   connect(measuring_, &Measuring::said, this, &MainWindow::report);
-  connect(measuring_, &Measuring::failed, this, &MainWindow::fail);
+  connect(judging_, &Judging::said, this, &MainWindow::report);
+  connect(judging_, &Judging::failed, this, &MainWindow::fail);
 
   connect(status_, &StatusLine::otherFileRequested, opener_,
           [this] { opener_->askForNewDatabase(history_->ownDatabase()); });
@@ -196,13 +199,13 @@ void MainWindow::wire() {
     refreshTitle();
   });
   // Another program judged by its own rule; a scene has a place of its own.
-  const auto judge = [this] {
+  const auto show_rule = [this] {
     const bool foreign = !history_->foreignName().isEmpty();
     history_->setNightRule(foreign ? std::nullopt : std::optional(rules_->watchOptions(history_->source()).night));
   };
-  connect(history_, &HistoryBrowser::foreignChanged, this, judge);
-  connect(history_, &HistoryBrowser::sourceChanged, this, judge);
-  connect(rules_, &WatchRules::nightChanged, this, judge);
+  connect(history_, &HistoryBrowser::foreignChanged, this, show_rule);
+  connect(history_, &HistoryBrowser::sourceChanged, this, show_rule);
+  connect(rules_, &WatchRules::nightChanged, this, show_rule);
   connect(stack_, &QStackedWidget::currentChanged, this, [this] {
     const bool teaching = teach_ && stack_->currentWidget() == teach_pane_;
     setPanelsAside(teaching || stack_->currentWidget() == cameras_);
@@ -334,7 +337,7 @@ void MainWindow::leave() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (!leaving_ && (exports_->running() || measuring_->running() || (teach_ && teach_->training()))) {
+  if (!leaving_ && (exports_->running() || judging_->running() || (teach_ && teach_->training()))) {
     event->ignore();
     return exports_->askToGiveUp([this] { leave(); });
   }

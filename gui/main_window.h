@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "gui/controllers/judging.h"
 #include "gui/controllers/measuring.h"
 #include "gui/controllers/panel_docks.h"
 #include "gui/controllers/teach_mode.h"
@@ -90,6 +91,7 @@ class MainWindow : public QMainWindow {
   StatusLine* status_;
   Watching* watching_;
   Measuring* measuring_;
+  Judging* judging_;
   TeachPane* teach_pane_ = nullptr;
   TeachMode* teach_ = nullptr;
   bool leaving_ = false;

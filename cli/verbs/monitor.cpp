@@ -40,7 +40,7 @@ struct MonitorArguments {
   Watch watch;                      // what the options say
   std::optional<Reduction> reduce;  // --reduce, --schedule, --attention
   std::string file;                 // --watch
-  bool print = false, json = false, recompute = false, once = false;
+  bool print = false, json = false, recompute = false, judge = false, once = false;
   Shard shard;
 };
 
@@ -76,14 +76,21 @@ WatchFile watchFile(const MonitorArguments& arguments) {
   return file;
 }
 
-// An archive goes on with the time zone and the place that the database has for it, where nothing else is said.
+// A source goes on with the model and the reduction that the database has for it, an archive also with its time zone
+// and its place, where nothing else is said.
 Watch continued(Watch watch, const std::string& database) try {
   const vision::SourceSpec source = vision::parseSourceSpec(watch.source);
   const StoreReader store(database);
   for (const SourceRecord& stored : store.sources()) {
     const auto sessions = stored.name == source.name() ? store.sessions(stored.id) : std::vector<SessionRecord>();
-    if (sessions.empty() || !stored.archive || !vision::isArchive(source, {}) || watch.times == "none") continue;
+    if (sessions.empty()) continue;
     const SessionRecord& latest = sessions.back();
+    if (watch.model.empty()) {
+      watch.model = latest.model;
+      if (watch.reduce.empty()) watch.reduce = latest.reduce;
+      if (watch.precision.empty()) watch.precision = latest.precision;
+    }
+    if (!stored.archive || !vision::isArchive(source, {}) || watch.times == "none") continue;
     if (watch.time_zone.empty()) watch.time_zone = stored.time_zone;
     if (watch.night.empty() && watch.night_hours.empty() && !watch.night_brightness && !watch.lat && !watch.lon)
       std::tie(watch.lat, watch.lon) = std::tie(latest.latitude, latest.longitude);
@@ -160,27 +167,32 @@ std::string storedText(std::int64_t added, const std::string& database) {
          " sums them up";
 }
 
-int measureArchiveAgain(const SessionOptions& session, const WatchOptions& watch) {
-  if (!watch.archive)
-    throw UsageError("--recompute needs pictures: '" + watch.source.shownText() + "' is no folder of pictures");
-  (void)StoreReader(session.database);   // else the writer makes one
-  StoreWriter writer(session.database);  // first: nobody else writes until all are measured
-  std::optional<Progress> progress;
-  std::int64_t progressed = 0;
-  const auto again = measureAgain(session, watch, [&](std::int64_t done, std::int64_t all) {
-    if (all > 0 && !progress) progress.emplace(stderrIsTerminal(), static_cast<int>(all), "picture");
-    for (; progress && progressed < done; ++progressed) progress->step();
-    return !interrupted();
-  });
-  progress.reset();
-  if (!again) return kInterrupted;
-  writer.setPrivacy(watch.source.name(), watch.privacy.json());
-  writer.replaceSamples(again->database);
-  if (!writer.flush()) throw Error(writer.status().problem);
-  const std::int64_t unread = again->pictures - again->samples;
-  printNote(counted(again->samples, "picture") + " measured again" +
-            (unread > 0 ? "; " + counted(unread, "picture") + " cannot be read" : ""));
+// Day and night of all that is stored, by the rules of now.
+int judgeStored(const std::vector<Camera>& cameras) {
+  for (const Camera& camera : cameras) {
+    const std::string name = camera.watch.source.name();
+    (void)StoreReader(camera.session.database);  // else the writer makes one
+    StoreWriter writer(camera.session.database);
+    std::optional<Progress> progress;
+    int shown = 0;
+    const bool judged = writer.judge(name, camera.watch.night, [&](double share) {
+      constexpr int kSteps = 100;
+      if (!progress) progress.emplace(stderrIsTerminal(), kSteps, "percent");
+      for (; shown < static_cast<int>(kSteps * share); ++shown) progress->step();
+      return !interrupted();
+    });
+    progress.reset();
+    if (!judged) return kInterrupted;
+    printNote("day and night of '" + name + "' are judged anew");
+  }
   return kOk;
+}
+
+// The model that is said, else the one that measured what is stored, else the default one.
+std::string storedModel(const Watch& said, const Watch& goes_on) {
+  if (said.model.empty() && !goes_on.model.empty() && !std::filesystem::exists(goes_on.model))
+    throw WatchError("model", "the model that measured what is stored, '" + goes_on.model + "', is not there any more");
+  return chosenModel(goes_on.model);
 }
 
 Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) {
@@ -193,10 +205,11 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) 
   SessionOptions& session = camera.session;
   orOptionError(
       [&] {
-        session = sessionOptions(said);
-        watch = watchOptions(continued(said, session.database));
+        const Watch goes_on = continued(said, said.db);
+        session = sessionOptions(goes_on);
+        watch = watchOptions(goes_on);
         camera.files = namedFiles(said);
-        session.model = chosenModel(session.model);
+        session.model = storedModel(said, goes_on);
         checkStates(said, watch, session.model);
         checkNames(session, watch);
       },
@@ -205,6 +218,15 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) 
     watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
   if (watch.archive) requireAllFrames(session.inference.reuse, arguments.shard, false);
   if (watch.archive) session.choose_reuse = false;  // pictures are far apart, and after a kill some are left out
+  if (arguments.recompute) {
+    if (!watch.archive)
+      throw UsageError("--recompute needs pictures: '" + watch.source.shownText() + "' is no folder of pictures");
+    (void)StoreReader(session.database);  // else the writer makes one
+    watch.again = true;
+    watch.archive->follow = false;
+    session.snapshots = {};
+    session.on_event = {};
+  }
   if (arguments.once && (watch.archive || (!watch.source.isLive() && kind != vision::SourceKind::kDemo)))
     throw UsageError("--once is for a camera; files are read to their end");
   if (arguments.once) {
@@ -344,12 +366,13 @@ int monitorCameras(const MonitorArguments& arguments) {
     return kOk;
   }
   std::shared_ptr<Teller> teller;  // outlives the fleet
-  if (!arguments.file.empty() && !arguments.recompute) teller = std::make_shared<Teller>(arguments.once);
+  if (!arguments.file.empty() && !arguments.recompute && !arguments.judge)
+    teller = std::make_shared<Teller>(arguments.once);
   const std::string in_file = "'" + arguments.file + "': ";
   if (teller) orUsageError([&] { return teller->set(file.tables); }, in_file);
   std::vector<Camera> cameras = camerasOf(arguments, file.cameras, teller);
   noteSlowPrecision(cameras.front().session.inference.read.convert.precision);
-  if (arguments.recompute) return measureArchiveAgain(cameras.front().session, cameras.front().watch);
+  if (arguments.judge) return judgeStored(cameras);
   // of an archive, which is watched alone
   const bool counts = cameras.size() == 1 && cameras.front().watch.archive && !cameras.front().watch.archive->follow;
 
@@ -451,10 +474,15 @@ Verb addMonitor(CLI::App& mpm) {
   verb->add_flag("--once", arguments->once,
                  "Store one sample of a camera and end: for a timer, or a board that sleeps between")
       ->group("Options");
+  verb->add_flag(
+          "--judge", arguments->judge,
+          "Watch nothing: decide whether it was night, for all stored samples\nof the source, by the options of day "
+          "and night, and end")
+      ->group(kDayNightGroup);
   addShard(*verb, arguments->shard);
   addChoice<bool>(*verb, "--recompute", arguments->recompute, {{"all", true}},
-                  "Watch nothing: measure all pictures of a folder again, with this\nmodel, these regions and states, "
-                  "and end. What is stored stays until\nall are measured")
+                  "Measure all pictures of a folder again, with this model, these regions\nand states, as a series of "
+                  "its own, and end. What is stored stays:\n'mpm report --series' shows it")
       ->group(kRegionsGroup);
   verb->footer(
       "Runs until Ctrl-C or SIGTERM, or the end of a file. A camera that is lost or hangs is opened again after 1, 2, "

@@ -41,8 +41,9 @@ struct ReportArguments {
   std::string merged, source, export_path, chart_path, folder, site;
   std::optional<vision::CameraClock> time_zone;
   std::optional<ExportFormat> format;
-  double days = 0;       // 0: all
-  monitor::Watch night;  // its fields of day and night
+  double days = 0;  // 0: all
+  int series = 0;   // 0: the latest
+  std::optional<double> lat, lon;
   FilmOptions film;
   std::string film_moment = "noon";
   bool json = false, brief = false;
@@ -63,55 +64,53 @@ struct Span {
   UnixMs from, to;
 };
 
-// A clock that was wrong for a minute left samples of days to come, or of 1970: they are not the last ones, and not the
-// first, unless all are such. Pictures have times of their own.
-Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
-  constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;  // 2020-01-01
-  const auto begin = [&](UnixMs from, UnixMs to) {
-    return days > 0 ? std::max(from, to - static_cast<UnixMs>(days * kDayMs)) : from;
-  };
-  if (source.archive) return {begin(source.first, source.last + 1), source.last + 1};
-  const UnixMs now = unixNow(), to = (source.first <= now ? std::min(source.last, now) : source.last) + 1;
-  UnixMs from = source.first;
-  if (from < kNoClockWasSet && kNoClockWasSet < to) {
-    const Chart later = store.chart({.source = source.id, .from = kNoClockWasSet, .to = to});
-    if (!later.buckets.empty()) from = std::max(later.buckets.front().start, kNoClockWasSet);
-  }
-  return {begin(from, to), to};
+Span spanOf(const SourceRecord& source, double days) {
+  const UnixMs to = source.last + 1;
+  return {days > 0 ? std::max(source.first, to - static_cast<UnixMs>(days * kDayMs)) : source.first, to};
 }
 
-/// The numbers of a source over a period.
+// The series that is asked for; 0: the latest.
+SeriesRecord chosenSeries(const std::vector<SeriesRecord>& all, int number) {
+  for (const SeriesRecord& one : all)
+    if (one.number == number) return one;
+  if (number != 0)
+    throw Error("there is no series " + std::to_string(number) + " of this source; it has " +
+                std::to_string(all.size()));
+  return all.empty() ? SeriesRecord() : all.back();
+}
+
+/// The numbers of a series of a source over a period.
 struct SourceReport {
-  SourceReport(const StoreReader& store, const SourceRecord& record, double days)
-      : source(record), span(spanOf(store, record, days)), statistics(store.dayNight(record.id, span.from, span.to)) {
+  SourceReport(const StoreReader& store, const SourceRecord& record, const ReportArguments& arguments)
+      : source(record), span(spanOf(record, arguments.days)), all_series(store.series(record.id)) {
+    series = chosenSeries(all_series, arguments.series);
+    statistics = store.dayNight(series.id, span.from, span.to);
+    samples = store.count(record.id, span.from, span.to, series.id);
     const bool all = span.from <= record.first && record.last < span.to;  // whose number is known already
-    samples = all ? record.samples : store.count(record.id, span.from, span.to);
-    if (const auto sessions = store.sessions(record.id); !sessions.empty()) session = sessions.back();
+    others = (all ? record.samples : store.count(record.id, span.from, span.to)) - samples;
     pooled = statistics.day.samples + statistics.night.samples;
     std::set<std::int64_t> days_of_pooled;
-    for (const HourOfTokens& hour : store.hoursOfTokens(record.id, span.from, span.to))
+    for (const HourOfTokens& hour : store.hoursOfTokens(series.id, span.from, span.to))
       days_of_pooled.insert(hour.start / kDayMs);
     pooled_days = static_cast<std::int64_t>(days_of_pooled.size());
-    regions = regionMeans(store, record, span.from, span.to);
-    states = store.states(record.id, span.from, span.to);
-    if (pooled == 0)  // day and night are not known
-      for (RegionMeans& region : regions)
-        for (ClassArea& area : region.areas) area.day = area.night = std::nullopt;
+    regions = regionMeans(store, series, span.from, span.to);
+    states = store.states(series.id, span.from, span.to);
   }
 
   SourceRecord source;
   Span span;
+  std::vector<SeriesRecord> all_series;
+  SeriesRecord series;
   DayNightStatistics statistics;
-  std::int64_t samples = 0;
-  std::optional<SessionRecord> session;  // the latest
-  std::int64_t pooled = 0,
-               pooled_days = 0;      // samples of its model and reduction that know day and night, on days of UTC
-  std::vector<RegionMeans> regions;  // the first is the whole picture
+  std::int64_t samples = 0, others = 0;      // of the series in the span; of other series, or of a clock that was wrong
+  std::int64_t pooled = 0, pooled_days = 0;  // samples with tokens that know day and night, on days of UTC
+  std::vector<RegionMeans> regions;          // the first is the whole picture
   std::vector<StateSeries> states;
 
   // The mean of a quantity, and the areas, of the whole picture.
   Spread value(std::string_view key) const { return regions.empty() ? Spread() : regions.front().value(key); }
   std::vector<ClassArea> areas() const { return regions.empty() ? std::vector<ClassArea>() : regions.front().areas; }
+  bool knowsNight() const { return !regions.empty() && regions.front().knowsNight(); }
   // How many pictures have this flag.
   std::int64_t flagged(std::string_view key) const {
     const Spread pictures = value(key);
@@ -194,9 +193,16 @@ void printReport(const SourceReport& report) {
   printLine(report.source.name);
   line(isoTime(report.span.from) + " to " + isoTime(report.span.to - 1) + ", " + counted(report.samples, "sample") +
        " kept");
-  if (const auto& session = report.session)
-    line("model " + session->model + ", reduction " + session->reduce + ", " + std::to_string(session->tokens) +
-         " tokens before merging");
+  const SeriesRecord& series = report.series;
+  line("model " + series.model + ", reduction " + series.reduce + ", " + std::to_string(series.tokens) +
+       " tokens before merging");
+  if (report.all_series.size() > 1) {
+    std::string others;
+    for (const SeriesRecord& one : report.all_series)
+      if (one.id != series.id) others += (others.empty() ? "" : ", ") + std::to_string(one.number);
+    line("series " + std::to_string(series.number) + " of " + std::to_string(report.all_series.size()) +
+         ": samples of another model or reduction are not averaged with these; --series shows " + others);
+  }
   if (const Spread rows = report.value("rows"), agreement = report.value("agreement"); rows.samples > 0)
     line("reuse: " + fixed(rows.mean, 1) + " % of the rows computed on average" +
          (agreement.samples == 0
@@ -214,8 +220,11 @@ void printReport(const SourceReport& report) {
   printAreas(report.areas());
   printRegions(report.regions);
   printStates(report.states);
-  if (report.pooled == 0)
-    return line("day and night are not known: give --lat and --lon, --night-brightness or --night-hours");
+  if (!report.knowsNight())
+    return line(
+        "day and night are not known: 'mpm monitor --judge' decides, with --lat and --lon, --night-brightness or "
+        "--night-hours");
+  if (report.pooled == 0) return line("no tokens by day or night: every picture is flagged, or has no tokens");
   line("pooled: " + counted(report.pooled, "sample") + " of this model and reduction, on " +
        counted(report.pooled_days, "day") + " (UTC)");
   const auto withSign = [](std::optional<double> value) { return (value && *value >= 0 ? "+" : "") + fixed(value, 2); };
@@ -232,7 +241,7 @@ void printReport(const SourceReport& report) {
   if (const auto& brightness = report.statistics.brightness)
     line(std::string("all count as ") + (report.statistics.night.samples > 0 ? "night" : "day") +
          ", with a brightness from " + fixed(brightness->first, 0) + " to " + fixed(brightness->second, 0) +
-         " of 255; judge them by another rule with --lat and --lon, --night-brightness or --night-hours");
+         " of 255; 'mpm monitor --judge' judges them by another rule");
   if (!report.statistics.difference) return;
   const Difference& difference = *report.statistics.difference;
   line("night - day " + withSign(difference.tokens) +
@@ -248,8 +257,7 @@ void printReport(const SourceReport& report) {
 void printBrief(const StoreReader& store, const SourceReport& report, const std::string& database) {
   const std::int64_t id = report.source.id;
   const UnixMs from = report.span.from, to = report.span.to;
-  const auto latest = store.lastSample(id, unixNow());
-  const UnixMs last = latest ? latest->time : report.source.last;
+  const UnixMs last = report.source.last;
   std::string text = report.source.name + ": last sample " + isoTime(last);
   if (!report.source.archive)
     for (const auto& [unit, length] : {std::pair("day", kDayMs), {"hour", kHourMs}, {"minute", kMinuteMs}})
@@ -283,13 +291,20 @@ Json summaryJson(const Summary& summary, const std::optional<double>& change) {
 }
 
 Json reportJson(const SourceReport& report) {
-  const auto& session = report.session;
+  const SeriesRecord& series = report.series;
+  Json all_series = Json::array();
+  for (const SeriesRecord& one : report.all_series)
+    all_series.push_back({{"number", one.number}, {"model", one.model}, {"reduce", one.reduce}});
   Json json = {{"source", report.source.name},
                {"from", isoTime(report.span.from, true)},
                {"to", isoTime(report.span.to - 1, true)},
                {"samples", report.samples},
-               {"model", session ? Json(session->model) : Json(nullptr)},
-               {"reduce", session ? Json(session->reduce) : Json(nullptr)},
+               {"model", series.model},
+               {"model_digest", series.model_digest},
+               {"reduce", series.reduce},
+               {"precision", series.precision},
+               {"series", series.number},
+               {"all_series", std::move(all_series)},
                {"pooled", {{"samples", report.pooled}, {"days", report.pooled_days}}},
                {"day", summaryJson(report.statistics.day, report.statistics.day_change)},
                {"night", summaryJson(report.statistics.night, report.statistics.night_change)},
@@ -337,7 +352,8 @@ std::string siteOf(const std::string& source) {
 }
 
 // Where the camera stands: as the options say, else as its latest session with a place.
-std::optional<vision::Place> placeOf(const StoreReader& store, const SourceRecord& source, const monitor::Watch& said) {
+std::optional<vision::Place> placeOf(const StoreReader& store, const SourceRecord& source,
+                                     const ReportArguments& said) {
   if (said.lat && said.lon) return vision::Place{*said.lat, *said.lon};
   std::optional<vision::Place> place;
   for (const SessionRecord& session : store.sessions(source.id))
@@ -356,13 +372,14 @@ vision::CameraClock clockOfDays(const SourceRecord& source, const ReportArgument
   return clock ? *clock : vision::CameraClock::ofMachine().standardTime(source.last);
 }
 
-void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Span span,
+void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series, Span span,
                         const ReportArguments& arguments) {
-  const auto place = placeOf(store, source, arguments.night);
+  const auto place = placeOf(store, source, arguments);
   if (!place)
     throw UsageError("PhenoCam's files need the height of the sun: say where the camera stands with --lat and --lon");
   PhenoCamOptions options;
   options.source = source.id;
+  options.series = series.id;
   options.from = span.from;
   options.to = span.to;
   options.site = arguments.site.empty() ? siteOf(source.name) : fileName(arguments.site);
@@ -374,11 +391,11 @@ void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Sp
 }
 
 // The colours of the model that measured, while its file is there.
-std::map<std::string, std::uint32_t> colorsOf(const std::optional<SessionRecord>& session) {
+std::map<std::string, std::uint32_t> colorsOf(const SeriesRecord& series) {
   std::map<std::string, std::uint32_t> colors;
   try {
-    if (!session || vision::modelDigest(session->model) != session->model_digest) return colors;
-    const ModelInfo model = readModelInfo(session->model);
+    if (vision::modelDigest(series.model) != series.model_digest) return colors;
+    const ModelInfo model = readModelInfo(series.model);
     const std::vector<cv::Vec3b> bgr = vision::classColors(model.facts, model.classes);
     const auto names = vision::classNames(model);
     for (std::size_t c = 0; c < names.size(); ++c)
@@ -402,7 +419,7 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
                               .joins = joins,
                               .sparse = one.scope == Quantity::Scope::kFrame});
   };
-  const auto colors = colorsOf(report.session);
+  const auto colors = colorsOf(report.series);
   const auto addAreas = [&](const RegionMeans& of) {
     const std::vector<ClassArea> most = largest(of.areas, kInLane);
     for (const ClassArea& area : most) {
@@ -429,7 +446,11 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   for (std::size_t i = 0; i < shown.size(); ++i)
     drawing.title += (i == 0 ? "" : i + 1 < shown.size() ? ", " : " and ") + shown[i];
   drawing.title += ", " + report.source.name;
-  ChartQuery query{.source = report.source.id, .from = report.span.from, .to = report.span.to, .max_buckets = 1170};
+  ChartQuery query{.source = report.source.id,
+                   .from = report.span.from,
+                   .to = report.span.to,
+                   .max_buckets = 1170,
+                   .only = report.series.id};
   for (const ChartSeries& series : drawing.series) query.series.push_back(series.quantity);
   drawing.chart = store.chart(query);
   for (const StateSeries& one : report.states) drawing.bands.push_back({one.name, one.changes});
@@ -453,7 +474,7 @@ void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, c
   FilmOptions film = arguments.film;
   film.from = span.from;
   film.to = span.to;
-  film.place = placeOf(store, source, arguments.night);
+  film.place = placeOf(store, source, arguments);
   film.clock = clockOfDays(source, arguments);
   film.moment = orUsageError([&] { return parseFilmMoment(arguments.film_moment); });
   const FilmDays days = writeFilm(store, source, film);
@@ -489,28 +510,27 @@ int report(const ReportArguments& arguments) {
     mergeDatabases(arguments.databases, database);
     if (!scratch) printNote("wrote " + database);
   }
-  StoreReader store(database);
-  NightRule night = orOptionError([&] { return nightRule(arguments.night); });
+  const StoreReader store(database);
   const auto sources = chosenSources(store, arguments.source);
   const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty() || !arguments.folder.empty() ||
                       !arguments.film.path.empty();
   if (writes && sources.size() > 1)
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   for (const SourceRecord& source : sources) {
-    if (auto* const hours = std::get_if<NightByHours>(&night)) hours->clock = clockOf(source, arguments);
-    store.setNightRule(night);
-    const SourceReport found(store, source, arguments.days);
+    const SourceReport found(store, source, arguments);
     arguments.json    ? printLine(reportJson(found))
     : arguments.brief ? printBrief(store, found, database)
                       : printReport(found);
   }
   if (!writes) return kOk;
   const SourceRecord& source = sources[0];
-  const Span span = spanOf(store, source, arguments.days);
-  const Span exported = arguments.days > 0 ? span : Span{source.first, source.last + 1};
-  if (!arguments.folder.empty()) writePhenoCamFiles(store, source, exported, arguments);
+  const Span span = spanOf(source, arguments.days);
+  const SeriesRecord series = chosenSeries(store.series(source.id), arguments.series);
+  // Every sample, also those of a clock that was wrong.
+  const Span exported = arguments.days > 0 ? span : Span{INT64_MIN, INT64_MAX};
+  if (!arguments.folder.empty()) writePhenoCamFiles(store, source, series, exported, arguments);
   if (!arguments.export_path.empty()) {
-    ExportOptions options{.source = source.id, .from = exported.from, .to = exported.to};
+    ExportOptions options{.source = source.id, .series = series.id, .from = exported.from, .to = exported.to};
     if (arguments.format) options.format = *arguments.format;
     const auto samples = options.format == ExportFormat::kParquet
                              ? exportParquet(store, options, arguments.export_path)
@@ -519,7 +539,7 @@ int report(const ReportArguments& arguments) {
   }
   if (!arguments.film.path.empty()) makeFilm(store, source, exported, arguments);
   if (!arguments.chart_path.empty()) {
-    vision::writePicture(arguments.chart_path, chartOf(store, SourceReport(store, source, arguments.days)));
+    vision::writePicture(arguments.chart_path, chartOf(store, SourceReport(store, source, arguments)));
     printNote("wrote " + arguments.chart_path);
   }
   return kOk;
@@ -536,8 +556,7 @@ Verb addReport(CLI::App& mpm) {
       ->required();
   addOption(*verb, "--merge", arguments->merged, "FILE", "Write what the databases hold into this new one, too");
   addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
-  addNumber(*verb, "--days", arguments->days, "N", 1e-3, 1e6,
-            "Only the last days; tokens by day and by night: of whole hours. Default: all");
+  addNumber(*verb, "--days", arguments->days, "N", 1e-3, 1e6, "Only the last days. Default: all");
   addOption(*verb, "--export", arguments->export_path, "FILE", "Write every sample into this file");
   addChoice<std::optional<ExportFormat>>(
       *verb, "--format", arguments->format,
@@ -553,7 +572,8 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
   addField(*verb, "time-zone", arguments->time_zone, [](const std::string& text) { return vision::CameraClock(text); })
       ->description(
-          "The zone of the camera's clock, +01:00 or Europe/Paris with its summer time: for the days of PhenoCam's files and of a film, for "
+          "The zone of the camera's clock, +01:00 or Europe/Paris with its summer time: for the days of PhenoCam's "
+          "files and of a film, for "
           "--film-at and --night-hours. Default: the zone in which 'mpm monitor' read an archive, else that of this "
           "machine")
       ->group("Options");
@@ -585,16 +605,18 @@ Verb addReport(CLI::App& mpm) {
   verb->add_flag("--brief", arguments->brief,
                  "One line per source: last sample, gaps, bad pictures, states, alarms, size of the database")
       ->excludes(json);
-  addWatchFields(*verb, arguments->night, monitor::kDayNightGroup);
+  addNumber(*verb, "--series", arguments->series, "N", 1, 1e6,
+            "The numbers of this series: samples of one model and reduction. Default: the latest");
+  addNumber(*verb, "--lat", arguments->lat, "DEG", -90, 90,
+            "Where the camera stands, degrees north: for PhenoCam's files and the sun in a film. Default: as stored");
+  addNumber(*verb, "--lon", arguments->lon, "DEG", -180, 180, "Degrees east");
   verb->footer(
       R"(The uncertainty of the difference is a 95 % interval over whole days and nights, or over hours before there are three
 of each: the frames of one night are not independent observations.
 
-Areas are means over the samples of the latest model, in percent of the picture. For a model of 'mpm teach', "IoU"
+Areas are means over the samples of the series, in percent of the picture. For a model of 'mpm teach', "IoU"
 is that of its cross-validation. "corrected" moves the share that the model confused there to the true classes: see
 docs/teach.md.
-
-The options of day and night count in place of the rule of 'mpm monitor'.
 
 Examples:
   mpm report street.db
@@ -603,7 +625,7 @@ Examples:
   mpm report part1.db part2.db --merge all.db
   mpm report street.db --format phenocam --out phenocam       roistats, 1-day and 3-day files of each region
   mpm report yard.db --film season.mp4 --pictures snapshots --film-date
-  mpm report street.db --night-brightness 70                  judge day and night of what is stored anew
+  mpm report archive.db --series 1                            what the first model measured
 )");
   return {verb, [arguments] { return report(*arguments); }};
 }

@@ -93,9 +93,9 @@ void Exports::write(ExportDialog::Format format, std::int64_t source, UnixMs fro
                            path);
   using monitor::ExportFormat;
   const auto kind = format == ExportDialog::Format::kCsv ? ExportFormat::kCsv : ExportFormat::kJsonLines;
-  const monitor::ExportOptions options{kind, source, from, to};
+  const monitor::ExportOptions options{.format = kind, .source = source, .from = from, .to = to};
   const int others = running_++;
-  auto* job = new Job(exporting(history_->database(), history_->nightRule(), options, path), this);
+  auto* job = new Job(exporting(history_->database(), options, path), this);
   showProgress(job, tr("Export"), tr("Exporting to %1…").arg(QFileInfo(path).fileName()), others, window_);
   connect(job, &Job::ended, this, [this] { --running_; });
   connect(job, &Job::finished, this, [this, path](const QVariant& samples) {
@@ -108,15 +108,16 @@ void Exports::write(ExportDialog::Format format, std::int64_t source, UnixMs fro
   connect(job, &Job::failed, this, &Exports::failed);
 }
 
-Job::Work Exports::exporting(const QString& database, const monitor::NightRule& night,
-                             const monitor::ExportOptions& options, const QString& path) {
+Job::Work Exports::exporting(const QString& database, const monitor::ExportOptions& asked, const QString& path) {
   return [=](const Job::Progress& progress) -> std::optional<QVariant> {
     const Error nothing(tr("There is no database to export from yet").toStdString());
     if (database.isEmpty() || !QFileInfo::exists(database)) throw nothing;
     try {
-      monitor::StoreReader reader(database.toStdString());
-      reader.setNightRule(night);
-      if (reader.count(options.source, options.from, options.to) == 0) return QVariant::fromValue<qint64>(0);
+      const monitor::StoreReader reader(database.toStdString());
+      monitor::ExportOptions options = asked;
+      if (const auto series = reader.series(options.source); !series.empty()) options.series = series.back().id;
+      if (reader.count(options.source, options.from, options.to, options.series) == 0)
+        return QVariant::fromValue<qint64>(0);
       const auto samples = monitor::exportSamples(reader, options, path.toStdString(), [&](double share) {
         return progress(static_cast<int>(100 * share), 100);
       });

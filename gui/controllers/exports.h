@@ -34,8 +34,7 @@ class Exports : public QObject {
   void write(ExportDialog::Format format, std::int64_t source, UnixMs from, UnixMs to, const QString& path);
 
   /// Writes samples of a database to a file, which is whole or as it was; makes their number. Of none there is no file.
-  static Job::Work exporting(const QString& database, const monitor::NightRule& night,
-                             const monitor::ExportOptions& options, const QString& path);
+  static Job::Work exporting(const QString& database, const monitor::ExportOptions& asked, const QString& path);
 
  signals:
   void said(const QString& text, mpm::gui::Badge badge);

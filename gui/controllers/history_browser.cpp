@@ -94,9 +94,9 @@ void HistoryBrowser::openForeign(const QString& path) {
   emit foreignChanged();
 }
 
-void HistoryBrowser::setNightRule(const std::optional<monitor::NightRule>& rule) {
-  day_night_->setRule(rule);
-  history_.setNightRule(rule.value_or(monitor::NightRule()));
+void HistoryBrowser::setNightRule(const std::optional<monitor::NightRule>& rule) { day_night_->setRule(rule); }
+
+void HistoryBrowser::takeJudged() {
   chart_->refresh();
   refreshStatistics();
 }

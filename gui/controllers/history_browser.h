@@ -35,7 +35,10 @@ class HistoryBrowser : public QObject {
   /// The name of another program's database that is on show; empty: it is our own.
   QString foreignName() const { return QFileInfo(foreign_).fileName(); }
   /// Judges what is on show; nullopt: as it was stored.
+  /// By which the samples on show are judged; nullopt: those of another program, as it judged them.
   void setNightRule(const std::optional<monitor::NightRule>& rule);
+  /// What is stored was judged anew.
+  void takeJudged();
   /// An event of the source that is watched; kept while another database is on show.
   void add(const monitor::Event& event);
   /// How often refresh() asks the database, ms; for the statistics 15 times more seldom. Default: 2 s.

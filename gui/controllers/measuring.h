@@ -5,33 +5,27 @@
 
 namespace mpm::gui {
 
-/// Measures the stored pictures of an archive again, as monitor::measureAgain(): with another model, other regions or
-/// other states than when they were stored. What is stored stays on show until all pictures are measured.
+/// Asks whether the stored pictures of the archive that is open are to be measured again: with another model, other
+/// regions or states. The new numbers are a series of their own; what is stored stays.
 class Measuring : public QObject {
   Q_OBJECT
  public:
   Measuring(Watching* watching, QWidget* window);
 
-  /// Asks whether to, where the open source is an archive with stored pictures.
-  void offer();
-  /// Offers it to a person who asked for it: says why it is not possible.
+  /// Asks, or says why there is nothing to measure.
   void ask();
-  bool running() const { return running_; }
+  /// Asks, if there is something to measure.
+  void offer();
 
  signals:
   void said(const QString& text, mpm::gui::Badge badge);
-  void failed(const QString& message);
 
  private:
-  /// How many samples of the open archive are stored; 0: it is none.
-  qint64 stored() const;
-  void begin();
-  void take(const monitor::MeasuredAgain& again, const QString& archive);
+  qint64 stored() const;  // pictures of the archive that is open; 0: there is none
 
   Watching* watching_;
   QWidget* window_;
   QPointer<QMessageBox> question_;
-  bool running_ = false;
 };
 
 }  // namespace mpm::gui

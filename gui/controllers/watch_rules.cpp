@@ -104,7 +104,7 @@ void WatchRules::change(const QString& source, const Watch& watch) {
   known.watch = watch;
   interpret(known);
   write(source, watch);
-  if (known.options.night != night) emit nightChanged();
+  if (known.options.night != night) emit nightChanged(source);
   emit changed(source);
 }
 

@@ -51,7 +51,7 @@ class WatchRules : public QObject {
  signals:
   void timesChosen(const QString& source);
   void changed(const QString& source);
-  void nightChanged();  ///< before it
+  void nightChanged(const QString& source);  ///< before it
   void regionsChanged();
   /// A watch file says something that does not count.
   void failed(const QString& why);

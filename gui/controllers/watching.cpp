@@ -60,13 +60,16 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   });
 }
 
-void Watching::open(const QString& asked) {
+void Watching::open(const QString& asked) { begin(asked, false); }
+
+void Watching::begin(const QString& asked, bool again) {
   if (asked.isEmpty()) return;
   parts_.rules->forgetTimes();
   asked_ = asked;
   opened_ = asked == QLatin1String("demo:") ? demoSource() : asked;
   monitor::WatchOptions watch = parts_.rules->watchOptions(opened_);
   watch.factory = options_.factory;
+  watch.again = again;
   parts_.live->open(watch);
   keepByRules();
   endPause(true);
@@ -84,6 +87,10 @@ void Watching::open(const QString& asked) {
 
 void Watching::openAgain() {
   if (session().isOpen()) open(QString(asked_));
+}
+
+void Watching::measureAgain() {
+  if (session().isOpen()) begin(QString(asked_), true);
 }
 
 void Watching::close() {

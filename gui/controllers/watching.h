@@ -58,6 +58,8 @@ class Watching : public QObject {
   /// Opens what vision::openSource() understands, or gst:PIPELINE.
   void open(const QString& asked);
   void openAgain();
+  /// Opens the archive again and measures all its pictures, into a series of their own.
+  void measureAgain();
   void close();
   /// The source that open() was asked for last.
   const QString& asked() const { return asked_; }
@@ -103,6 +105,7 @@ class Watching : public QObject {
   void logged(const QString& text);
 
  private:
+  void begin(const QString& asked, bool again);
   void endPause(bool open) const;
   void forgetFrame();
   void clearFrame();

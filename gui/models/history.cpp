@@ -29,7 +29,7 @@ void History::setDatabase(const QString& path) {
 template <typename Answer>
 void History::ask(Kind kind, Answer answer) {
   const int mine = ++latest_[kind];
-  thread_.run([this, kind, mine, path = path_, night = night_, answer = std::move(answer)] {
+  thread_.run([this, kind, mine, path = path_, answer = std::move(answer)] {
     if (latest_[kind] != mine) return;
     try {
       if (reader_ && (reader_path_ != path || !reader_->current())) reader_.reset();
@@ -38,7 +38,6 @@ void History::ask(Kind kind, Answer answer) {
         reader_ = std::make_unique<monitor::StoreReader>(path.toStdString());
         reader_path_ = path;
       }
-      reader_->setNightRule(night);
       thread_.answer([this, path, say = answer(*reader_)] {
         if (path == path_) say();  // else another database is on show by now
       });
@@ -61,7 +60,10 @@ void History::askSources() {
 
 void History::askChart(const monitor::ChartQuery& query) {
   ask(kChart, [this, query](const monitor::StoreReader& reader) {
-    return [this, chart = reader.chart(query), states = reader.states(query.source, query.from, query.to), query] {
+    const auto series = reader.series(query.source);
+    const auto states =
+        series.empty() ? std::vector<monitor::StateSeries>() : reader.states(series.back().id, query.from, query.to);
+    return [this, chart = reader.chart(query), states, query] {
       emit statesReady(states);
       emit chartReady(chart, query);
     };
@@ -70,8 +72,13 @@ void History::askChart(const monitor::ChartQuery& query) {
 
 void History::askStatistics(std::int64_t source, UnixMs from, UnixMs to) {
   ask(kStatistics, [this, source, from, to](const monitor::StoreReader& reader) {
-    return [this, statistics = reader.dayNight(source, from, to),
-            areas = monitor::classAreas(reader, source, from, to)] { emit statisticsReady(statistics, areas); };
+    monitor::DayNightStatistics statistics;
+    std::vector<monitor::ClassArea> areas;
+    if (const auto series = reader.series(source); !series.empty()) {
+      statistics = reader.dayNight(series.back().id, from, to);
+      areas = monitor::classAreas(reader, series.back(), from, to);
+    }
+    return [this, statistics, areas] { emit statisticsReady(statistics, areas); };
   });
 }
 

@@ -29,13 +29,10 @@ class History : public QObject {
 
   void setDatabase(const QString& path);
   QString database() const { return path_; }
-  /// Judges day and night of what is asked from now on; no rule: as stored.
-  void setNightRule(const monitor::NightRule& rule) { night_ = rule; }
-  const monitor::NightRule& nightRule() const { return night_; }
 
   void askSources();
   void askChart(const monitor::ChartQuery& query);
-  /// Asks for the comparison of day and night within a span of time.
+  /// Asks for the comparison of day and night within a span of time, of the latest series of a source.
   void askStatistics(std::int64_t source, UnixMs from, UnixMs to);
   void askEvents(std::int64_t source);
   /// Asks for what can be drawn of a source: the classes of its latest session, and its regions by its name.
@@ -67,7 +64,6 @@ class History : public QObject {
                                    const monitor::Sample& sample);
 
   QString path_;
-  monitor::NightRule night_;
   std::unique_ptr<monitor::StoreReader> reader_;  // touched on thread_ only
   QString reader_path_, failure_;                 // likewise
   std::array<std::atomic<int>, kKinds> latest_{};

@@ -240,7 +240,7 @@ TEST(SpeedPanel, ShowsReuseWhereThereIsSome) {
 
 TEST(Exports, WithoutADatabaseThereIsNothingToWrite) {
   const QTemporaryDir folder;
-  Job job(Exports::exporting(folder.filePath("none.db"), {}, {.source = 1}, folder.filePath("out.csv")));
+  Job job(Exports::exporting(folder.filePath("none.db"), {.source = 1}, folder.filePath("out.csv")));
   QSignalSpy failed(&job, &Job::failed);
   ASSERT_TRUE(failed.wait(60000));
   EXPECT_THAT(failed[0][0].toString(), Has("There is no database to export from yet"));

@@ -198,7 +198,7 @@ TEST_F(Regions, FilesAreReadAndWritten) {
 TEST_F(Regions, DatesAreThoseOfTheCamerasClock) {
   const UnixMs noon = 1780315200000;  // UTC
   const vision::Region lake{.name = "lake", .size = {320, 160}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}, .from = noon};
-  RegionsDialog dialog("yard", {lake}, cv::Mat(160, 320, CV_8UC3), noon, 9 * 60);
+  RegionsDialog dialog("yard", {lake}, cv::Mat(160, 320, CV_8UC3), noon, vision::CameraClock("+09:00"));
   auto* from = fieldOf<QDateTimeEdit>(&dialog, "Valid from");
   EXPECT_EQ(from->text(), from->locale().toString(QDateTime({2026, 6, 1}, {21, 0}), from->displayFormat()));
   from->setTime({22, 0});

@@ -136,37 +136,18 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   ASSERT_TRUE(wait([&] { return watching().model()->schedule() == Schedule{2}; }));
   emit part<WatchRules>()->regionsChanged();
   auto* question = childOf<QMessageBox>(window_.get());
-  EXPECT_EQ(question->text(), "Measure the 3 stored picture(s) again?");
-  QAbstractButton* yes = buttonOf(question, Measuring::tr("Measure again"));
-  yes->click();
-  EXPECT_TRUE(part<Measuring>()->running());
-  ASSERT_TRUE(noticed("3 of 3 pictures are measured again"));
-  EXPECT_FALSE(part<Measuring>()->running()) << "it can be asked for again";
+  EXPECT_EQ(question->text(), "Measure all pictures of this folder again?");
+  buttonOf(question, Measuring::tr("Measure again"))->click();
+  ASSERT_TRUE(wait([&] { return samples().size() == 6; })) << "what was stored stays";
   EXPECT_TRUE(runs()) << "the archive is on show again";
-  const auto stored = samples();
-  ASSERT_EQ(stored.size(), 3u);
-  for (const monitor::Sample& sample : stored) EXPECT_EQ(sample.token_counts.size(), 2u);
-}
-
-TEST_F(Times, MeasuringAgainDisturbsNothingThatIsOn) {
-  measure("dated");
-  ASSERT_TRUE(allAreStored() && runs());
-  const auto measured = [&](const std::function<void()>& meanwhile) {
-    trigger("measure");
-    buttonOf(childOf<QMessageBox>(window_.get()), Measuring::tr("Measure again"))->click();
-    meanwhile();
-    return noticed("3 of 3 pictures are measured again");
-  };
-  EXPECT_TRUE(measured([&] { check("teach", true); }));
-  EXPECT_TRUE(action("teach")->isChecked());
-  check("teach", false);
-  ASSERT_TRUE(wait([&] { return !QFile::exists(file("m.db-again")); })) << "they are exchanged";
-  EXPECT_TRUE(measured([&] { watching().open(file("street")); }));
-  EXPECT_FALSE(action("teach")->isChecked());
-  ASSERT_TRUE(ends());
-  window_.reset();
-  EXPECT_EQ(allSamples(file("m.db")).size(), 3U);
-  EXPECT_EQ(allSamples(file("m.db"), 2).size(), static_cast<std::size_t>(kPictures)) << "each picture once";
+  const monitor::StoreReader store(file("m.db").toStdString());
+  const auto series = store.series(1);
+  ASSERT_EQ(series.size(), 2u);
+  EXPECT_EQ(series.back().reduce, "mpm:blocks=2") << "the new one counts";
+  EXPECT_EQ(store.count(1, INT64_MIN, INT64_MAX, series.back().id), 3);
+  trigger("measure");
+  buttonOf(childOf<QMessageBox>(window_.get()), Measuring::tr("Measure again"))->click();
+  EXPECT_TRUE(wait([&] { return samples().size() == 9; })) << "with the same model, too";
 }
 
 TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {

@@ -30,7 +30,7 @@ class ArchiveCommand : public InFolder {
 
   Words stored() const {
     Words lines;
-    for (const monitor::Sample& sample : monitor::test::allSamples(StoreReader(database_)))
+    for (const monitor::Sample& sample : monitor::test::latestSamples(StoreReader(database_)))
       lines.push_back(sample.picture + " " + isoTime(sample.time));
     return lines;
   }
@@ -66,7 +66,7 @@ TEST_F(ArchiveCommand, GoesOnWithItsZoneAndPlace) {
   };
   const auto nights = [&] {
     std::vector<std::optional<bool>> found;
-    for (const auto& sample : monitor::test::allSamples(StoreReader(database_))) found.push_back(sample.night);
+    for (const auto& sample : monitor::test::latestSamples(StoreReader(database_))) found.push_back(sample.night);
     return found;
   };
   const std::string early = "20130708_055413.png ", late = "20130708_235413.png ";
@@ -102,7 +102,8 @@ TEST_F(ArchiveCommand, GoesOnWithTheSummerTimeOfItsZone) {
   EXPECT_EQ(store.sources()[0].time_zone, "Europe/Paris");
   EXPECT_EQ(store.sources()[0].clock, vision::CameraClock("Europe/Paris"));
   EXPECT_EQ(store.sessions(1).back().time_zone, "Europe/Paris");
-  const auto report = mpmCommand({"report", database_, "--json", "--night-hours", "00:00-01:00"}).json();
+  watch({"--judge", "--night-hours", "00:00-01:00"});
+  const auto report = mpmCommand({"report", database_, "--json"}).json();
   EXPECT_EQ(report["night"]["samples"], 1) << "00:30 by the clock in July";
   const auto film =
       succeeded(mpmCommand({"report", database_, "--brief", "--film", folder_ / "f.avi", "--film-at", "00:30"}));
@@ -155,9 +156,11 @@ TEST_F(ArchiveCommand, ItsDaysAreThoseOfItsZone) {
   const auto report = [&](const Words& more) {
     return succeeded(mpmCommand(Words{"report", database_, "--json"} + more, away));
   };
-  const auto judged = [&](const Words& more) { return report(Words{"--night-hours", "11:30-13:00"} + more).json(); };
-  EXPECT_EQ(judged({})["night"]["samples"], 1);
-  EXPECT_EQ(judged({"--time-zone", "+12:00"})["night"]["samples"], 1) << "23:30 is 10:30 there, 00:30 is 11:30";
+  const auto judged = [&](const Words& more) {
+    succeeded(monitor(in_, Words{"--judge", "--night-hours", "11:30-13:00"} + more, away));
+    return report({}).json()["night"]["samples"];
+  };
+  EXPECT_EQ(judged({}), 1) << "12:00 in the zone of the archive";
   const auto film = [&](const Words& more) {
     return report(Words{"--film", folder_ / "f.avi", "--film-at", "23:00"} + more).err;
   };
@@ -166,8 +169,8 @@ TEST_F(ArchiveCommand, ItsDaysAreThoseOfItsZone) {
 }
 
 TEST_F(ArchiveCommand, AFolderWithoutTimesIsRefused) {
-  add("a.png");
-  add("b.png");
+  add("a.png", 1);
+  add("b.png", 2);
   const CommandResult result = monitor(in_);
   expectFailure(result, 1, {"has a time in its EXIF or its name", "--times list:FILE", "--times modified"});
   EXPECT_EQ(monitor(in_, {"--times", "modified"}).exit_code, 0);

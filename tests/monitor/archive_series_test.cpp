@@ -111,7 +111,7 @@ std::vector<std::tuple<UnixMs, std::int64_t, double, double>> hoursOf(const std:
   for (const auto& bucket : store.chart(query).buckets)
     hours.emplace_back(bucket.start, bucket.values[0].samples, rounded(bucket.values[0].mean),
                        rounded(bucket.values[1].mean));
-  for (const auto& hour : store.hoursOfTokens(source.id, source.first, source.last + 1))
+  for (const auto& hour : store.hoursOfTokens(store.series(source.id).back().id, source.first, source.last + 1))
     hours.emplace_back(hour.start, hour.night, 0, 0);
   return hours;
 }

@@ -31,7 +31,7 @@ TEST_F(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   record(path_, samples, info);
   const StoreReader store(path_);
   EXPECT_EQ(store.sessions(1)[0].cross_validation.value().count(0, 1), 20);
-  const auto areas = classAreas(store, 1, INT64_MIN, INT64_MAX);
+  const auto areas = classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX);
   ASSERT_THAT(areas, SizeIs(2)) << "no sky in the samples, and none was labelled";
   EXPECT_EQ(areas[0].name, "ice");
   EXPECT_NEAR(areas[0].all, 0.35, 1e-6) << "a picture that is left out is none of them";
@@ -48,7 +48,7 @@ TEST_F(ClassAreas, WhoseLightIsNotKnownAreNeitherByDayNorByNight) {
   record(path_, {sampleWith(kNoon, {{0, 1}}, std::nullopt), sampleWith(kNoon + kHourMs, {{0, 0.4}, {1, 0.6}}, false)},
          info);
   const StoreReader store(path_);
-  const auto areas = classAreas(store, 1, INT64_MIN, INT64_MAX);
+  const auto areas = classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX);
   EXPECT_NEAR(areas[0].all, 0.7, 1e-6);
   EXPECT_NEAR(areas[0].day.value(), 0.4, 1e-6);
   EXPECT_EQ(areas[0].night, std::nullopt);
@@ -62,24 +62,15 @@ TEST_F(ClassAreas, TellDayFromNightInAnArchiveOfThreeYears) {
       samples.push_back(sampleWith(kNoon + day * kDayMs + (hour - 12) * kHourMs, {{hour == 0, 1.0}}, hour == 0));
   record(path_, samples, session("archive", 0));
   const StoreReader store(path_);
-  const auto areas = classAreas(store, 1, INT64_MIN, INT64_MAX);
+  const auto areas = classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX);
   ASSERT_THAT(areas, SizeIs(2));
   EXPECT_NEAR(areas[0].all, 0.75, 1e-6);
   EXPECT_NEAR(areas[0].day.value(), 1, 1e-6);
   EXPECT_NEAR(areas[0].night.value(), 0, 1e-6);
-  const auto means = regionMeans(store, store.sources()[0], INT64_MIN, INT64_MAX).at(0);
+  const auto means = regionMeans(store, latestSeries(store), INT64_MIN, INT64_MAX).at(0);
   EXPECT_EQ(means.samples(), static_cast<std::int64_t>(samples.size()));
   const auto tokens = static_cast<std::size_t>(findQuantity("tokens") - quantities().data());
   EXPECT_EQ(means.night.at(tokens).samples, 3 * 365 + 10);
-  std::vector<UnixMs> starts;
-  int mixed = 0;
-  store.visitHours({.source = 1, .from = INT64_MIN, .to = INT64_MAX}, [&](const ChartBucket& bucket) {
-    mixed += bucket.night > 0 && bucket.night < 1;
-    starts.push_back(bucket.start);
-  });
-  EXPECT_EQ(mixed, 0);
-  EXPECT_THAT(starts, SizeIs(samples.size()));
-  EXPECT_TRUE(std::ranges::is_sorted(starts));
 }
 
 TEST_F(ClassAreas, OfVeryManyClasses) {
@@ -93,8 +84,8 @@ TEST_F(ClassAreas, OfVeryManyClasses) {
   }
   record(path_, {sampleWith(kNoon, areas, false)}, info);
   const StoreReader store(path_);
-  EXPECT_THAT(classAreas(store, 1, INT64_MIN, INT64_MAX), SizeIs(kClasses));
-  EXPECT_THAT(regionMeans(store, store.sources()[0], INT64_MIN, INT64_MAX).at(0).areas, SizeIs(kClasses));
+  EXPECT_THAT(classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX), SizeIs(kClasses));
+  EXPECT_THAT(regionMeans(store, latestSeries(store), INT64_MIN, INT64_MAX).at(0).areas, SizeIs(kClasses));
 }
 
 TEST_F(ClassAreas, BeginWithTheLatestModel) {
@@ -111,7 +102,7 @@ TEST_F(ClassAreas, BeginWithTheLatestModel) {
     }
   }
   const StoreReader store(path_);
-  const auto areas = classAreas(store, 1, INT64_MIN, INT64_MAX);
+  const auto areas = classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX);
   ASSERT_THAT(areas, SizeIs(1));
   EXPECT_EQ(areas[0].name, "car");
   EXPECT_NEAR(areas[0].all, 1, 1e-6);

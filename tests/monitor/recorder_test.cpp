@@ -71,7 +71,7 @@ TEST_F(RecorderTest, OneSamplePerInterval) {
 TEST_F(RecorderTest, ANewModelOrScheduleIsANewSession) {
   {
     StoreWriter store(path_);
-    Recorder recorder({.source = "rtsp://u:secret@cam", .every_s = 0, .night = NightBySun{48.1, 11.6}}, &store);
+    Recorder recorder({.source = "rtsp://u:secret@cam", .every_s = 0, .place = vision::Place{48.1, 11.6}}, &store);
     for (int session : {1, 1, 2, 2, 2, 1}) recorder.add(resultAt(session, session), 0);
   }
   const StoreReader reader(path_);
@@ -267,7 +267,7 @@ TEST_F(RecorderTest, AreaAlarmsFollowTheNamesOfANewModel) {
   EXPECT_EQ(reported[1], "the model has no class 'sky': its alarm rests");
   addWith({"sky"});
   EXPECT_THAT(reported, SizeIs(3)) << "and rings again";
-  recorder.setRules({}, {.alarms = {parseAlarm("tree>20")}, .minutes = 0}, {}, kNoon);
+  recorder.setRules({}, {}, {.alarms = {parseAlarm("tree>20")}, .minutes = 0}, {}, kNoon);
   EXPECT_EQ(reported.back(), "the model has no class 'tree': its alarm rests") << "other alarms, the same model";
 }
 
@@ -285,7 +285,7 @@ TEST_F(RecorderTest, AlarmsOfARegionThatIsGoneRest) {
   recorder.setRegions({door});
   ASSERT_THAT(reported, SizeIs(2)) << "once";
   EXPECT_EQ(reported[1], "no region 'door' is measured: its alarm rests");
-  recorder.setRules({}, {.alarms = {parseAlarm("yard:brightness>-1")}, .minutes = 0}, {}, kNoon);
+  recorder.setRules({}, {}, {.alarms = {parseAlarm("yard:brightness>-1")}, .minutes = 0}, {}, kNoon);
   EXPECT_EQ(reported.back(), "no region 'yard' is measured: its alarm rests");
 }
 
@@ -475,13 +475,13 @@ TEST_F(RecorderTest, OtherRulesWhileItRuns) {
   EXPECT_EQ(recorder.add(resultAt(0), 7)->whole().value("dropped"), 7);
   ASSERT_THAT(reported, SizeIs(1));
   const AlarmOptions others{.alarms = {parseAlarm("tokens>8")}, .minutes = 0};
-  recorder.setRules({}, others, {}, kNoon + 500);
+  recorder.setRules({}, {}, others, {}, kNoon + 500);
   ASSERT_THAT(reported, SizeIs(2)) << "it rang, and nobody watches for it any more";
   EXPECT_EQ(reported[1].kind, EventKind::kAlarmEnded);
   EXPECT_EQ(reported[1].time, kNoon + 500);
   EXPECT_EQ(recorder.add(resultAt(1000), 10)->whole().value("dropped"), 3) << "counted once";
   EXPECT_THAT(reported.back().message, HasSubstr("tokens 9 above 8"));
-  recorder.setRules(NightByBrightness{}, others, {}, kNoon + 2000);
+  recorder.setRules(NightByBrightness{}, {}, others, {}, kNoon + 2000);
   EXPECT_EQ(recorder.add(resultAt(2000), 11)->night, true);
 }
 

@@ -160,7 +160,7 @@ TEST_F(StoredRegions, ExportsNameTheirColumns) {
   const auto json = nlohmann::json::parse(lines(ExportFormat::kJsonLines)[0]);
   EXPECT_EQ(json["regions"]["old, tree"]["gcc"], 0.25);
   EXPECT_EQ(json["regions"]["old, tree"]["area_fraction"]["tree"], 0.5);
-  const auto means = regionMeans(reader, reader.sources()[0], kNoon, kNoon + kDayMs);
+  const auto means = regionMeans(reader, latestSeries(reader), kNoon, kNoon + kDayMs);
   ASSERT_THAT(means, SizeIs(2));
   EXPECT_EQ(means[0].samples(), 2) << "the whole picture";
   EXPECT_EQ(means[1].samples(), 1);

@@ -53,6 +53,7 @@ inline SessionInfo session(const std::string& source = "camera 0", double every_
   info.model_name = "tiny";
   info.model_digest = "00000000000000a1";
   info.reduce = "mpm:blocks=2,5";
+  info.precision = "fp32";
   info.tokens = 660;
   info.classes = {"road", "car", "sky", "tree"};
   info.every_s = every_s;
@@ -81,6 +82,11 @@ inline void record(const std::string& path, const std::vector<Sample>& samples, 
   ASSERT_TRUE(writer.flush());
 }
 
+/// The series of a source that is measured now.
+inline SeriesRecord latestSeries(const StoreReader& store, std::int64_t source = 1) {
+  return store.series(source).back();
+}
+
 /// How many samples of its first series a chart has.
 inline std::int64_t samplesIn(const Chart& chart) {
   std::int64_t samples = 0;
@@ -89,13 +95,19 @@ inline std::int64_t samplesIn(const Chart& chart) {
   return samples;
 }
 
-inline std::vector<Sample> allSamples(const StoreReader& store, std::int64_t source = 1) {
+inline std::vector<Sample> allSamples(const StoreReader& store, std::int64_t source = 1,
+                                      std::optional<std::int64_t> series = {}) {
   std::vector<Sample> samples;
-  store.samples(source, INT64_MIN, INT64_MAX, [&](const Sample& sample) {
+  const auto take = [&](const Sample& sample) {
     samples.push_back(sample);
     return true;
-  });
+  };
+  store.samples(source, INT64_MIN, INT64_MAX, take, series);
   return samples;
+}
+/// Those of the series that is measured now.
+inline std::vector<Sample> latestSamples(const StoreReader& store) {
+  return allSamples(store, 1, latestSeries(store).id);
 }
 
 /// How many samples of its first source are committed in a database that another program may be making.

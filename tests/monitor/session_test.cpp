@@ -258,49 +258,34 @@ TEST_F(ArchiveOfPictures, ItIsKnownHowManyAreStored) {
   EXPECT_THAT(stored().sessions(1), SizeIs(1)) << "nothing was measured";
 }
 
-TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreReplacedAsAWhole) {
-  make();
-  session_->open(archive());
-  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
-  session_->finish(60);
-  fs::remove(folder_ / "pictures/20130708_055412.png");
-  const auto stored = [&] {
-    std::vector<std::size_t> insertions;
-    for (const Sample& sample : allSamples(StoreReader(database_)))
-      insertions.push_back(sample.token_counts.size() - 1);
-    return insertions;
+// With another reduction or when it is asked for: what is stored stays, and the new series counts.
+TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreASeriesOfTheirOwn) {
+  const auto measure = [&](const Reduction& reduce, bool again) {
+    SessionOptions how = options();
+    how.inference.read.convert.reduce = reduce;
+    Session session(how, {});
+    WatchOptions watch = archive();
+    watch.again = again;
+    session.open(watch);
+    EXPECT_TRUE(eventually([&] { return session.status().finished; }));
+    EXPECT_TRUE(session.finish(60));
+    const StoreReader store(database_);
+    std::vector<std::int64_t> samples;
+    for (const SeriesRecord& one : store.series(1)) samples.push_back(store.count(1, INT64_MIN, INT64_MAX, one.id));
+    return samples;
   };
-  SessionOptions other = options();
-  other.inference.read.convert.reduce = mpmBefore({2});
-  EXPECT_FALSE(measureAgain(other, archive(), [](auto, auto) { return false; }));
-  EXPECT_FALSE(fs::exists(database_ + "-again"));
-  other.model = folder_ / "none.onnx";
-  EXPECT_MPM_ERROR(measureAgain(other, archive(), {}), "none.onnx");
-  EXPECT_FALSE(fs::exists(database_ + "-again"));
-  WatchOptions elsewhere = archive();
-  elsewhere.source = vision::parseSourceSpec(folder_.path());
-  EXPECT_MPM_ERROR(measureAgain(options(), elsewhere, {}), "holds no samples of");
-
-  other.model = kModel;
-  WatchOptions with_region = archive();
-  with_region.regions = {{.name = "tree", .size = {96, 48}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}}};
-  std::int64_t all = 0;
-  const auto again = measureAgain(other, with_region, [&](std::int64_t, std::int64_t of) {
-    all = of;
-    return true;
-  });
-  ASSERT_TRUE(again);
-  EXPECT_EQ((std::vector{again->samples, again->pictures, all}), (std::vector<std::int64_t>{2, 2, 2}));
-  EXPECT_EQ(stored(), (std::vector<std::size_t>{2, 2, 2})) << "the old ones stay until the new ones are whole";
-  make();
-  session_->replaceSamples(again->database);
-  session_->finish(60);
-  EXPECT_EQ(stored(), (std::vector<std::size_t>{1, 1, 2})) << "the third picture is gone, and its sample stays";
-  EXPECT_FALSE(fs::exists(database_ + "-again"));
-  const StoreReader reader(database_);
-  EXPECT_THAT(allSamples(reader)[0].regions, SizeIs(2));
-  EXPECT_THAT(allSamples(reader)[2].regions, SizeIs(1));
-  EXPECT_EQ(reader.sessions(1).back().reduce, "mpm:blocks=2");
+  using Counts = std::vector<std::int64_t>;
+  EXPECT_EQ(measure(mpmBefore({1, 2}), false), Counts({3}));
+  EXPECT_EQ(measure(mpmBefore({1, 2}), false), Counts({3})) << "nothing is new";
+  EXPECT_EQ(measure(mpmBefore({2}), false), Counts({3, 3})) << "another reduction";
+  fs::remove(folder_ / "pictures/20130708_055412.png");
+  EXPECT_EQ(measure(mpmBefore({2}), true), Counts({3, 3, 2})) << "all that are there";
+  EXPECT_EQ(measure(mpmBefore({2}), false), Counts({3, 3, 2})) << "goes on with the newest";
+  cv::imwrite(folder_ / "pictures/20130708_055419.png", frame(9)->image);
+  EXPECT_EQ(measure(mpmBefore({2}), false), Counts({3, 3, 3}));
+  EXPECT_EQ(measure(mpmBefore({1, 2}), false), Counts({3, 3, 4})) << "the first series, which is the latest now";
+  const StoreReader store(database_);
+  EXPECT_EQ(store.series(1).back().number, 1);
 }
 
 TEST_F(SessionTest, OfACameraOnlySamplesAreSegmented) {

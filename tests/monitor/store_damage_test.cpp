@@ -139,9 +139,9 @@ TEST_F(StoreDamage, NumbersOfAnEditedFileAreRefused) {
   const std::string forgotten = "DELETE FROM sample; UPDATE bucket SET ";  // so that its sums are read
   for (const auto& one : std::initializer_list<std::pair<std::string, const char*>>{
            {forgotten + "samples = -1", "a sum is of -1 samples"},
-           {forgotten + "night = 9223372036854775807", "a sum is of 9223372036854775807 samples"},
-           {forgotten + "series = x'01'", "a sum has another size"},
-           {"UPDATE hour_of_tokens SET occurrences = x'01000000ffffffff'", "a sum of tokens is negative"},
+           {forgotten + "night = 9", "a sum is of neither day nor night"},
+           {forgotten + "sums = x'01'", "a sum has another size"},
+           {forgotten + "tokens = x'01000000ffffffff'", "a sum of tokens is negative"},
            {"UPDATE sample SET time_ms = -9223372036854775807", "a sample has the time -9223372036854775807 ms"}})
     EXPECT_MPM_ERROR(read(one.first), "a.db' is damaged: " + std::string(one.second)) << one.first;
   const auto odd = read(

@@ -270,7 +270,7 @@ TEST_F(StoreFaults, TroubleThatComesAndGoesIsReportedOnceInAWhile) {
 
 TEST_F(StoreFaults, ADamagedSumStopsNoSamples) {
   record(path_, {sampleAt(kNoon)});
-  runSql(path_, "UPDATE bucket SET series = x'01'; UPDATE hour_of_tokens SET occurrences = x'ff'");
+  runSql(path_, "UPDATE bucket SET sums = x'01', tokens = x'ff'");
   record(path_, {sampleAt(kNoon + 1000)});
   EXPECT_EQ(allSamples(StoreReader(path_)).size(), 2u);
 }

@@ -22,7 +22,6 @@ namespace mpm::monitor::test {
 namespace {
 
 using MergeDatabases = InFolder;
-using ReplaceSamples = InFolder;
 using Store = InFolder;
 
 // Also from pages that nothing uses any more, and from the log, while the writer goes on.
@@ -239,8 +238,8 @@ TEST_F(Store, RefusesWhatItDoesNotKnow) {
   EXPECT_MPM_ERROR(StoreReader{folder_ / "other.db"}, "another program");
   { const StoreWriter writer(folder_ / "new.db"); }
   runSql(folder_ / "new.db", "PRAGMA user_version = 99");
-  EXPECT_MPM_ERROR(StoreWriter{folder_ / "new.db"}, "has schema 99, this program knows schema 4");
-  EXPECT_MPM_ERROR(StoreReader{folder_ / "new.db"}, "has schema 99, this program knows schema 4");
+  EXPECT_MPM_ERROR(StoreWriter{folder_ / "new.db"}, "has schema 99, this program knows schema 5");
+  EXPECT_MPM_ERROR(StoreReader{folder_ / "new.db"}, "has schema 99, this program knows schema 5");
   EXPECT_MPM_ERROR(StoreWriter{folder_ / "no/such/folder/a.db"}, "no/such/folder/a.db");
 }
 
@@ -317,11 +316,13 @@ TEST_F(Store, ForgetsByAgeOnlyWhatIsItsOwn) {
   const StoreReader reader(path_);
   ASSERT_TRUE(eventually([&] {
     return allSamples(reader, 2).size() == 1 && allEvents(reader, 2).empty() &&
-           runSql(path_, "SELECT count(*) FROM bucket WHERE source = 2 AND width_ms = 60000") == "1";
+           runSql(path_,
+                  "SELECT count(*) FROM bucket WHERE series IN (SELECT id FROM series WHERE source = 2) AND width_ms = "
+                  "60000") == "1";
   }));
   EXPECT_THAT(allSamples(reader), SizeIs(2));
   EXPECT_THAT(allEvents(reader), SizeIs(1));
-  EXPECT_EQ(runSql(path_, "SELECT count(*) FROM bucket WHERE source = 1 AND width_ms = 60000"), "2");
+  EXPECT_EQ(runSql(path_, "SELECT count(*) FROM bucket WHERE series = 1 AND width_ms = 60000"), "2");
 }
 
 TEST_F(Store, AClockThatIsWrongForAMinuteMakesNothingOld) {
@@ -488,8 +489,9 @@ TEST_F(Store, AnotherModelAtTheSamePathIsNotTheSame) {
     writer.beginSession(info);
     writer.append(sampleAt(kNoon));
     EXPECT_TRUE(writer.flush());
+    const StoreReader reader(path_);
     std::int64_t samples = 0;
-    for (const HourOfTokens& hour : StoreReader(path_).hoursOfTokens(1, INT64_MIN, INT64_MAX))
+    for (const HourOfTokens& hour : reader.hoursOfTokens(latestSeries(reader).id, INT64_MIN, INT64_MAX))
       for (const auto& [tokens, count] : hour.occurrences) samples += count;
     return samples;
   };
@@ -501,6 +503,8 @@ TEST_F(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   other.model = "./models/../vit.onnx";
   other.model_name = "renamed";
   EXPECT_EQ(run(other), 2) << "the same file under another name";
+  other.precision = "bf16";
+  EXPECT_EQ(run(other), 1);
   other.reduce = "gradual:blocks=0-7:count=48";
   EXPECT_EQ(run(other), 1);
   other.tokens = 1024;
@@ -520,47 +524,6 @@ TEST_F(Store, YesterdayIsNotWhatIsLeftOfAShortRange) {
   const DayNightStatistics whole = reader.dayNight(1, INT64_MIN, end), day = reader.dayNight(1, end - kDayMs, end);
   for (const auto& change : {whole.night_change, day.night_change}) EXPECT_DOUBLE_EQ(change.value(), 5);
   EXPECT_EQ(day.night.samples, 12);
-}
-
-// A sample an hour for four days, and an hour of twilight with two dark and two bright ones.
-TEST_F(Store, AnotherNightRuleJudgesWhatIsStored) {
-  std::vector<Sample> samples;
-  const auto add = [&](UnixMs time, double tokens, bool dark, std::optional<bool> night) {
-    samples.push_back(sampleAt(time, tokens, night));
-    samples.back().whole().set("brightness", dark ? 52 : 120);
-  };
-  for (int hour = 0; hour < 96; ++hour) {
-    const bool dark = hour % 24 >= 6 && hour % 24 < 18;  // from 18 to 6 o'clock
-    add(kNoon + hour * kHourMs, dark ? 400 : 300, dark, hour < 48 ? std::optional(true) : std::nullopt);
-  }
-  for (int i = 0; i < 4; ++i) add(kNoon + 96 * kHourMs + i * kMinuteMs, 350, i < 2, true);
-  record(path_, samples);
-  StoreReader reader(path_);
-  const auto pooled = [&](const NightRule& rule) {
-    reader.setNightRule(rule);
-    const DayNightStatistics found = reader.dayNight(1, INT64_MIN, INT64_MAX);
-    return std::array{found.day.samples, found.night.samples};
-  };
-  EXPECT_EQ(pooled({}), (std::array<std::int64_t, 2>{0, 52})) << "as stored";
-  EXPECT_EQ(reader.dayNight(1, INT64_MIN, INT64_MAX).brightness, std::pair(52.0, 120.0));
-  const NightByBrightness dark{.night_below = 70, .day_above = 100};
-  EXPECT_EQ(pooled(dark), (std::array<std::int64_t, 2>{50, 50})) << "the twilight sample by sample";
-  EXPECT_FALSE(reader.dayNight(1, INT64_MIN, INT64_MAX).brightness);
-  EXPECT_DOUBLE_EQ(reader.dayNight(1, INT64_MIN, kNoon + 96 * kHourMs).day.mean, 300);
-  for (const Sample& sample : allSamples(reader)) ASSERT_EQ(sample.night, sample.brightness() < 100);
-  const auto nights = [&] {
-    double sum = 0;
-    for (const ChartBucket& bucket : reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX}).buckets)
-      sum += bucket.night.value_or(0);
-    return sum;
-  };
-  EXPECT_EQ(nights(), 48.5);
-  EXPECT_EQ(pooled(NightBySun{.latitude = 0, .longitude = 0}), (std::array<std::int64_t, 2>{56, 44}));
-  EXPECT_EQ(pooled(NightBySun{.latitude = 0, .longitude = 180}), (std::array<std::int64_t, 2>{52, 48}));
-
-  runSql(path_, "DELETE FROM sample");  // as retention does; the sums stay
-  EXPECT_EQ(pooled(dark), (std::array<std::int64_t, 2>{52, 48})) << "the twilight by its mean";
-  EXPECT_EQ(nights(), 48.5) << "of minutes";
 }
 
 TEST_F(Store, EventsOfASourceAndOfNoneByTime) {
@@ -669,79 +632,13 @@ TEST_F(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
     EXPECT_EQ(samples[part].regions[1].region, samples[0].regions[1].region) << "one region";
   }
   EXPECT_THAT(allSamples(reader, sources[1].id), SizeIs(1));
-  EXPECT_EQ(reader.hoursOfTokens(sources[0].id, 0, INT64_MAX).size(), 2u);
+  EXPECT_EQ(reader.hoursOfTokens(latestSeries(reader, sources[0].id).id, 0, INT64_MAX).size(), 2u);
   EXPECT_MPM_ERROR(mergeDatabases({folder_ / "none.db"}, folder_ / "more.db"), "none.db");
   EXPECT_FALSE(fs::exists(folder_ / "more.db"));
   const std::string part = folder_ / "part0.db", more = folder_ / "more.db";
   EXPECT_MPM_ERROR(mergeDatabases({part}, folder_ / "all.db"), "all.db");
   runSql(part, "UPDATE sample SET picture = 'a.png', picture_digest = 7");
   EXPECT_MPM_ERROR(mergeDatabases({part, part}, more), "holds what another part holds: picture 'a.png'");
-}
-
-// An archive of three pictures, of which two are measured again, with another model and other regions.
-TEST_F(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
-  const auto record = [&](const std::string& path, const std::string& digest, const std::string& region, int pictures,
-                          double tokens) {
-    StoreWriter writer(path);
-    writer.setRegions("archive", {regionNamed(region)});
-    SessionInfo info = session("archive");
-    info.model_digest = digest;
-    writer.beginSession(info, kNoon);
-    for (int i = 0; i < pictures; ++i) {
-      Sample sample = sampleAt(kNoon + i * kHourMs, tokens + i);
-      sample.picture = std::to_string(i) + ".jpg";
-      sample.regions.push_back(regionOf(0, {1, 2, 3}, {}, {}, region));
-      writer.append(sample);
-      writer.append(Event{sample.time, EventKind::kAlarm, Severity::kWarning, digest});
-    }
-  };
-  record(folder_ / "a.db", "old", "tree", 3, 300);
-  record(folder_ / "again.db", "new", "lake", 2, 200);
-  {
-    StoreWriter writer(folder_ / "a.db");
-    writer.beginSession(session("other"));
-    writer.append(sampleAt(kNoon, 100));
-    writer.replaceSamples(folder_ / "again.db");
-    writer.beginSession(session("other"));
-    writer.append(sampleAt(kNoon + kHourMs, 101));
-  }
-  EXPECT_FALSE(fs::exists(folder_ / "again.db"));
-  const StoreReader reader(folder_ / "a.db");
-  ASSERT_THAT(reader.sources(), SizeIs(2));
-  const auto samples = allSamples(reader);
-  ASSERT_THAT(samples, SizeIs(3));
-  const double tokens[] = {200, 201, 302};
-  std::map<std::int64_t, std::string> digests;
-  for (const SessionRecord& one : reader.sessions(1)) digests[one.id] = one.model_digest;
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(samples[i].token_counts.back(), tokens[i]);
-    EXPECT_EQ(digests[samples[i].session], i < 2 ? "new" : "old");
-    ASSERT_THAT(samples[i].regions, SizeIs(2));
-    EXPECT_EQ(samples[i].regions[1].name, i < 2 ? "lake" : "tree");
-  }
-  EXPECT_EQ(vision::namesOf(currentRegions(reader, "archive")), std::vector<std::string>{"lake"});
-  EXPECT_EQ(runSql(folder_ / "a.db", "SELECT total(samples) FROM bucket WHERE source = 1 AND region = 0"), "9.0")
-      << "three in minutes, hours and days";
-  EXPECT_EQ(runSql(folder_ / "a.db", "SELECT total(samples) FROM bucket WHERE source = 1 AND region > 0"), "9.0");
-  double sum = 0;
-  for (const ChartBucket& bucket :
-       reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .series = {{.quantity = "tokens"}}}).buckets)
-    sum += static_cast<double>(bucket.values[0].samples) * bucket.values[0].mean;
-  EXPECT_EQ(sum, 703);
-  double counted = 0;
-  for (const HourOfTokens& hour : reader.hoursOfTokens(1, 0, INT64_MAX))
-    for (const auto& [tokens_of, times] : hour.occurrences) counted += tokens_of * static_cast<double>(times);
-  EXPECT_EQ(counted, 401) << "of the sessions that are like the latest";
-  EXPECT_THAT(messagesOf(allEvents(reader)), ElementsAre("new", "new", "old"));
-  EXPECT_THAT(allSamples(reader, 2), SizeIs(2)) << "of another source, also what came behind";
-
-  // All pictures: the new session gets the number of the old one.
-  record(folder_ / "b.db", "old", "tree", 2, 300);
-  record(folder_ / "again.db", "new", "tree", 2, 200);
-  StoreWriter(folder_ / "b.db").replaceSamples(folder_ / "again.db");
-  EXPECT_EQ(runSql(folder_ / "b.db", "SELECT model_digest FROM session"), "new");
-  EXPECT_EQ(runSql(folder_ / "b.db", "SELECT total(samples) FROM bucket WHERE region = 0"), "6.0");
-  EXPECT_EQ(runSql(folder_ / "b.db", "SELECT total(length(occurrences)) FROM hour_of_tokens"), "16.0");
 }
 
 TEST_F(Store, RetentionCanBeChangedWhileItRuns) {

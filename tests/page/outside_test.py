@@ -47,8 +47,8 @@ def recorded(folder):
         sys.exit(77)
     assert done.returncode == 0, done.stderr
     with sqlite3.connect(database) as connection:
-        names = json.loads(connection.execute("SELECT classes FROM session").fetchone()[0])
-        connection.execute("UPDATE session SET classes = ?", [json.dumps([HOSTILE, *names[1:]])])
+        names = json.loads(connection.execute("SELECT classes FROM series").fetchone()[0])
+        connection.execute("UPDATE series SET classes = ?", [json.dumps([HOSTILE, *names[1:]])])
         connection.executemany("INSERT INTO state_change (source, name, time_ms, state) VALUES (1, ?, ?, ?)",
                                [(HOSTILE, int(time.time() * 1000) - hours * 3600000, HOSTILE) for hours in (40, 20)])
         connection.execute("INSERT INTO event (source, time_ms, kind, severity, message) VALUES (1, ?, 1, 2, ?)", [int(time.time() * 1000) - 60000, HOSTILE])

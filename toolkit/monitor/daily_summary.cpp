@@ -80,8 +80,9 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, UnixMs now
   Json facts = {{"date", date}, {"samples", samples}, {"gaps", gaps}, {"gap_minutes", minutes}, {"alarms", alarms}};
   facts["picture_file"] = pictureOf(pictures, {.source = source.name, .database = store.id()},
                                     readPrivacy(store.privacy(source.name)), from, localTime(now, -1, 12), to);
-  const auto regions = regionMeans(store, source, from, to);
-  const bool knows_night = !store.hoursOfTokens(source.id, from, to).empty();
+  const auto series = store.series(source.id);
+  const auto regions = series.empty() ? std::vector<RegionMeans>() : regionMeans(store, series.back(), from, to);
+  const bool knows_night = std::ranges::any_of(regions, [](const RegionMeans& one) { return one.knowsNight(); });
   for (const auto& [key, words, values, shareOf] : kParts) {
     if (knows_night == (key == std::string_view("all"))) continue;
     Json& json = facts[key] = Json::object();

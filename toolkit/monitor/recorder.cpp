@@ -29,19 +29,16 @@ std::string durationText(double seconds) {
 
 SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& options) {
   SessionInfo info;
+  static_cast<Measuring&>(info) = measuringOf(*result.model, result.model_digest);
   info.source = options.source;
   info.model = result.model_path;
   info.model_name = result.model->facts.name;
-  info.model_digest = result.model_digest;
-  info.reduce = toString(result.model->reduction);
-  info.tokens = result.model->tokens();
-  info.classes = vision::classNames(*result.model);
   info.cross_validation = evaluation::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
   info.every_s = options.once && options.every_s <= 60 ? 0 : options.every_s;
   if (options.archive_clock) info.time_zone = options.archive_clock->zone();
-  if (const auto* sun = std::get_if<NightBySun>(&options.night)) {
-    info.latitude = sun->latitude;
-    info.longitude = sun->longitude;
+  if (options.place) {
+    info.latitude = options.place->latitude;
+    info.longitude = options.place->longitude;
   }
   return info;
 }
@@ -68,6 +65,14 @@ Event takeover(const InferenceResult& result) {
 }
 
 }  // namespace
+
+Measuring measuringOf(const ModelInfo& model, const std::string& digest) {
+  return {.model_digest = digest,
+          .reduce = toString(model.reduction),
+          .precision = toString(model.precision),
+          .tokens = model.tokens(),
+          .classes = vision::classNames(model)};
+}
 
 Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event)
     : options_(std::move(options)),
@@ -107,7 +112,8 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       if (std::exchange(classes_, session.classes) != session.classes)
         for (Event& event : alarms_.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
       if (store_)
-        store_->beginSession(session, options_.archive_clock ? std::optional(result.frame.time) : std::nullopt);
+        store_->beginSession(session, options_.archive_clock ? std::optional(result.frame.time) : std::nullopt,
+                             std::exchange(options_.again, false));
     }
     if (const auto& report = result.estimate.reuse) {
       if (report->agreement) agreement_ = std::min(agreement_.value_or(100), *report->agreement);
@@ -187,7 +193,8 @@ void Recorder::resume(const std::vector<Sample>& samples, const std::vector<Sess
     if (std::exchange(session, sample.session) != sample.session)
       for (const SessionRecord& one : sessions)
         if (one.id == session) (void)alarms_.setClasses(classes_ = one.classes, sample.time);
-    night_ = day_night_.night(sample.time, sample.brightness());
+    night_ = sample.night;
+    day_night_.goOn(night_);
     (void)alarms_.add(sample, options_.archive_clock ? sample.time : steady - (now - sample.time));
     PictureQuality quality;
     for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
@@ -279,7 +286,8 @@ std::optional<Event> Recorder::lookAtDisk(UnixMs time, std::int64_t steady) {
   return std::nullopt;
 }
 
-void Recorder::setRules(const NightRule& night, const AlarmOptions& alarms, const QualityOptions& quality, UnixMs now) {
+void Recorder::setRules(const NightRule& night, const std::optional<vision::Place>& place, const AlarmOptions& alarms,
+                        const QualityOptions& quality, UnixMs now) {
   std::vector<Event> events;
   {
     const std::lock_guard lock(mutex_);
@@ -287,6 +295,9 @@ void Recorder::setRules(const NightRule& night, const AlarmOptions& alarms, cons
       options_.night = night;
       day_night_ = DayNight(night);
       night_.reset();
+    }
+    if (place != options_.place) {
+      options_.place = place;
       session_ = -1;  // the next sample begins one of the new place
     }
     if (alarms != options_.alarms) {

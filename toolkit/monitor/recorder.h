@@ -27,7 +27,9 @@ struct RecorderOptions {
   /// Minutes east of UTC where the camera of an archive stands, whose frames have times of their own: alarms go by
   /// these, and sessions begin with them. nullopt: no archive.
   std::optional<vision::CameraClock> archive_clock{};
+  bool again = false;  ///< an archive is measured again: its samples begin a series of their own
   NightRule night{};
+  std::optional<vision::Place> place{};  ///< of the camera
   AlarmOptions alarms{};
   QualityOptions quality{};
   StateOptions states{};
@@ -36,6 +38,9 @@ struct RecorderOptions {
   std::string privacy{};
   std::function<cv::Mat(const InferenceResult& result, const ViewMotion& place)> hidden{};
 };
+
+/// What the results of this model share. `digest`: modelDigest() of its file.
+Measuring measuringOf(const ModelInfo& model, const std::string& digest);
 
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
 /// Area alarms follow the class names of each new model. A view that moved is an event; one that moved far
@@ -71,7 +76,8 @@ class Recorder {
   void setStoredRegions(const std::vector<vision::Region>& regions);
 
   /// Replaces those rules that differ. Alarms that ring end, and ring again where the new ones do.
-  void setRules(const NightRule& night, const AlarmOptions& alarms, const QualityOptions& quality, UnixMs now);
+  void setRules(const NightRule& night, const std::optional<vision::Place>& place, const AlarmOptions& alarms,
+                const QualityOptions& quality, UnixMs now);
   /// Sets the states that are read from the next sample on; results need features. Throws mpm::Error as
   /// StateOptions::validate().
   void setStates(const StateOptions& states);

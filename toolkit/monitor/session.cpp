@@ -14,7 +14,9 @@
 #include "monitor/recorder.h"
 #include "monitor/statistics/view_watch.h"
 #include "monitor/watch/watch.h"
+#include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "vision/model_files.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::monitor {
@@ -23,7 +25,7 @@ namespace {
 // Nobody is told of what is older: it was in the pictures of an archive.
 constexpr std::int64_t kPastMs = kHourMs;
 
-// The pictures of an archive that the database had when it was opened.
+// The pictures of an archive that the database had when it was opened, in the series that goes on.
 struct StoredPictures {
   // Hashes of name and time; the same with the digest; of time and digest. Set before the source gives its first frame.
   std::unordered_set<std::uint64_t> named, whole, contents;
@@ -97,35 +99,48 @@ void readSource(const std::string& database, const std::string& source, Read rea
   }
 }
 
-void readStored(const std::string& database, const std::string& source, StoredPictures& pictures) {
-  readSource(database, source, [&](const StoreReader& store, const SourceRecord& record) {
-    store.pictures(record.id, [&](const std::string& name, UnixMs time, std::int64_t digest) {
-      const std::uint64_t key = mpm::hash(hashBytes(name), time);
-      pictures.named.insert(key);
-      pictures.whole.insert(mpm::hash(key, digest));
-      pictures.contents.insert(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest));
-      pictures.times.insert(time);
-    });
+// How the pictures of a source will be measured: by a model that runs, or by one that is read here.
+struct MeasuredBy {
+  std::string model{};
+  ConvertOptions convert{};
+  std::shared_ptr<const ModelInfo> info{};  // null: not read yet
+
+  // nullopt: there is no model, or one that cannot be read, which the worker reports.
+  std::optional<Measuring> measuring() const try {
+    if (model.empty()) return std::nullopt;
+    return measuringOf(info ? *info : readModelInfo(model, convert), vision::modelDigest(model));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+};
+
+void readStored(const StoreReader& store, std::int64_t series, StoredPictures& pictures) {
+  store.pictures(series, [&](const std::string& name, UnixMs time, std::int64_t digest) {
+    const std::uint64_t key = mpm::hash(hashBytes(name), time);
+    pictures.named.insert(key);
+    pictures.whole.insert(mpm::hash(key, digest));
+    pictures.contents.insert(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest));
+    pictures.times.insert(time);
   });
 }
 
-// Gives the recorder what an earlier watch of the source left: its view, its regions, and where its rules stood.
-// `privacy`: what must not be seen of it now. A view that was learned with more on show does not count.
-void recall(const std::string& database, const std::string& source, const std::weak_ptr<Recorder>& recorder,
-            const std::string& privacy, UnixMs now) {
+// Gives the recorder what an earlier watch of the source left: its regions, and where its view and its rules stood. The
+// pictures of an archive that begin a new series are looked at from the first one on. `privacy`: what must not be seen
+// of it now. A view that was learned with more on show does not count.
+void recall(const StoreReader& store, const SourceRecord& record, const std::weak_ptr<Recorder>& recorder,
+            const std::string& privacy, bool new_series, std::optional<std::int64_t> series, UnixMs now) {
   constexpr int kSamples = 5000;  // an hour and more of samples each second
-  readSource(database, source, [&](const StoreReader& store, const SourceRecord& record) {
-    auto view = store.view(source);
-    if (view && store.privacy(source) != privacy) view = withoutEdges(std::move(*view));
-    const auto regions = currentRegions(store, source);
-    const auto samples = store.lastSamples(record.id, kSamples, now + 1);
-    const auto still = recorder.lock();
-    if (!still) return;
-    if (view) still->setView(std::move(*view));
-    if (!regions.empty()) still->setStoredRegions(regions);
+  const auto regions = currentRegions(store, record.name);
+  auto view = new_series ? std::nullopt : store.view(record.name);
+  if (view && store.privacy(record.name) != privacy) view = withoutEdges(std::move(*view));
+  const auto samples = new_series ? std::vector<Sample>() : store.lastSamples(record.id, kSamples, now + 1, series);
+  const auto still = recorder.lock();
+  if (!still) return;
+  if (view) still->setView(std::move(*view));
+  if (!regions.empty()) still->setStoredRegions(regions);
+  if (!new_series)
     still->resume(samples, store.sessions(record.id), store.events(record.id, INT64_MIN, INT64_MAX, kSamples), now,
                   steadyNow());
-  });
 }
 
 }  // namespace
@@ -343,7 +358,9 @@ void Session::open(const WatchOptions& options) {
                                                  .every_frame = every_frame,
                                                  .once = options.once,
                                                  .archive_clock = archive ? options.archiveClock() : std::nullopt,
+                                                 .again = options.again,
                                                  .night = options.night,
+                                                 .place = options.place,
                                                  .alarms = options.alarms,
                                                  .quality = options.quality,
                                                  .states = options.states,
@@ -351,12 +368,25 @@ void Session::open(const WatchOptions& options) {
                                                  .hidden = std::bind_front(&Hiding::hiddenIn, hiding)},
                                  store, [this](const Event& event) { impl_->report(event); });
   const auto before = std::make_shared<StoredPictures>();
-  // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs in recall(),
-  // the source is opened once more without.
-  SourceFactory factory = [options, name, archive, before, stored = store != nullptr,
+  MeasuredBy by{.model = impl_->options.model, .convert = impl_->options.inference.read.convert};
+  if (const InferenceStatus status = impl_->worker->status(); status.ready) {
+    by.model = status.model;
+    by.info = status.info;
+  }
+  // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs while the
+  // database is read, the source is opened once more without.
+  SourceFactory factory = [options, name, archive, before, by, stored = store != nullptr,
                            asked = std::make_shared<std::atomic_flag>(), database = impl_->options.database,
                            weak = std::weak_ptr(recorder), now = impl_->options.now](vision::SourceOptions how) {
-    if (stored && !asked->test_and_set()) recall(database, name, weak, options.privacy.json(), now());
+    if (stored && !asked->test_and_set())
+      readSource(database, name, [&](const StoreReader& reader, const SourceRecord& record) {
+        std::optional<std::int64_t> series;
+        if (archive)
+          if (const auto measuring = by.measuring(); measuring && !options.again)
+            series = reader.seriesOf(record.id, *measuring);
+        recall(reader, record, weak, options.privacy.json(), archive && !series, series, now());
+        if (series) readStored(reader, *series, *before);
+      });
     if (options.resume_demo) {
       how.frame_step_s = options.every_s;
       readSource(database, name, [&](const StoreReader&, const SourceRecord& record) {
@@ -367,7 +397,6 @@ void Session::open(const WatchOptions& options) {
     if (!archive) return vision::openUnguarded(options.source, how);
     vision::ArchiveOptions archived = *options.archive;
     if (!database.empty()) {
-      readStored(database, name, *before);
       archived.done = [before](const std::string& path, UnixMs time) {
         const vision::Done done = before->state(path, time);
         before->left_out += done == vision::Done::kYes;
@@ -466,7 +495,7 @@ std::string Session::model() const {
 
 void Session::setRules(const WatchOptions& rules) {
   if (!impl_->watch) return;
-  impl_->watch->recorder->setRules(rules.night, rules.alarms, rules.quality, impl_->options.now());
+  impl_->watch->recorder->setRules(rules.night, rules.place, rules.alarms, rules.quality, impl_->options.now());
   impl_->watch->hiding->set(rules.privacy);
   if (impl_->watch->recorder->setPrivacy(rules.privacy.json())) impl_->dropPicture(true);
 }
@@ -485,8 +514,9 @@ void Session::setRetention(double keep_days, double max_megabytes) {
   if (impl_->store) impl_->store->setRetention(keep_days, max_megabytes);
 }
 
-void Session::replaceSamples(const std::string& fresh) {
-  if (impl_->store) impl_->store->replaceSamples(fresh);
+bool Session::judge(const std::string& source, const NightRule& rule,
+                    const std::function<bool(double share)>& progress) {
+  return impl_->store && impl_->store->judge(source, rule, progress);
 }
 
 void Session::storeIn(const std::string& path) {

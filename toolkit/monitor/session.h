@@ -47,9 +47,11 @@ struct WatchOptions {
   double max_fps = 0;         ///< files, folders, demo: read no faster; 0: as fast as the model takes the frames
   double timeout_s = vision::SourceOptions{}.timeout_s;  ///< a live source that is silent for this long is reopened
   bool once = false;  ///< one sample: a camera adapts to the light first, and RecorderOptions::once
-  /// Pictures and videos that say when they were taken (vision::isArchive): each is stored once, at its own time. Its
-  /// `done` is replaced where there is a store. nullopt: their time is that of reading.
+  /// Pictures and videos that say when they were taken (vision::isArchive): each is stored once in a series, at its own
+  /// time. Its `done` is replaced where there is a store. nullopt: their time is that of reading.
   std::optional<vision::ArchiveOptions> archive{};
+  /// An archive: all its pictures are measured, into a series of their own. What is stored stays.
+  bool again = false;
   /// The clock of an archive's camera.
   std::optional<vision::CameraClock> archiveClock() const {
     return archive ? std::optional(archive->times.clock()) : std::nullopt;
@@ -57,6 +59,7 @@ struct WatchOptions {
   std::function<bool(const std::string& path)> chosen{};  ///< vision::SourceOptions::chosen
   bool resume_demo = false;  ///< demo: begin after the last stored sample, with frames every_s apart by its own clock
   NightRule night{};
+  std::optional<vision::Place> place{};  ///< of the camera
   AlarmOptions alarms{};
   std::optional<double> summary_hour{};  ///< DailySummary; nullopt: none. Of an archive none is made
   QualityOptions quality{};
@@ -140,8 +143,8 @@ class Session {
   /// Replaces the states of the open source from the next sample on. Throws mpm::Error as StateOptions::validate().
   void setStates(const StateOptions& states);
   void setRetention(double keep_days, double max_megabytes);  ///< of samples; as StoreOptions
-  /// Takes the samples of measureAgain() in place of what is stored of the same pictures. Their source is closed.
-  void replaceSamples(const std::string& fresh);
+  /// As StoreWriter::judge(), which waits: may be called on any thread. False also where nothing is stored.
+  bool judge(const std::string& source, const NightRule& rule, const std::function<bool(double share)>& progress = {});
   void storeIn(const std::string& path);  ///< where the store has stopped; as StoreWriter
   void addEvent(const Event& event);      ///< stores it and calls on_event
   /// Takes back the picture that others were told, and tells no other one: something else is to be hidden.
@@ -164,20 +167,5 @@ class Session {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-struct MeasuredAgain {
-  std::string database{};                  ///< holds the new samples: for StoreWriter::replaceSamples()
-  std::int64_t samples = 0, pictures = 0;  ///< measured, of so many; the others cannot be read
-};
-
-/// Measures all pictures of an archive again, with this model, these rules, regions and states: after teaching, or with
-/// new regions. `options.database` has its samples of before, which stay: the new ones go to a database of their own,
-/// DATABASE-again. Regions that are not given are those of the database.
-///
-/// `go_on` is called several times a second with the number of pictures that are measured and that of all; nullopt and
-/// no file: it returned false. Throws mpm::Error, and leaves no file: the database has no archive of this name, the
-/// model or the source cannot be read, no picture could be measured, the disk fails.
-std::optional<MeasuredAgain> measureAgain(SessionOptions options, WatchOptions watch,
-                                          const std::function<bool(std::int64_t done, std::int64_t all)>& go_on);
 
 }  // namespace mpm::monitor

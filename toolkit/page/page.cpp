@@ -29,6 +29,7 @@ using namespace monitor;
 
 constexpr int kMaxRows = 400;     // of a chart, days
 constexpr int kMaxBuckets = 300;  // the same of less than days; so a week has hours, which are read from their sums
+constexpr int kMaxHours = 20000;  // that are looked through for gaps
 constexpr int kSmallWidth = 800;  // px, of a picture that a phone loads quickly
 constexpr int kMaxPictures = 48, kMaxEvents = 200;
 
@@ -65,17 +66,19 @@ const char* stateOf(const Shown& camera, const SessionRecord& session, UnixMs la
   return now - last > std::llround(3000 * session.every_s) + kMinuteMs ? "stalled" : "online";
 }
 
-// Some buckets as one: of all samples, by day and by night.
-struct Row {
-  UnixMs start = 0;
-  bool gap = false;
+// The mean of one quantity, or the area of one class, in sums: of all samples, by day and by night.
+struct Means {
   Spread all{}, day{}, night{};
 
-  void add(const ChartBucket& bucket) {
-    addTo(all, bucket.values[0]);
-    if (bucket.night) addTo(*bucket.night < 0.5 ? day : night, bucket.values[0]);
+  Means(const DayNightSums& sums, const SeriesKey& key, int label) {
+    const auto of = [&](const auto& part) {
+      return !key.quantity.empty() ? part.spread(key.quantity) : label >= 0 ? part.area(label) : Spread();
+    };
+    all = of(sums);
+    day = of(sums.of(Side::kDay));
+    night = of(sums.of(Side::kNight));
   }
-  Json json(const Quantity& quantity) const {
+  Json json(UnixMs start, bool gap, const Quantity& quantity) const {
     Json json = {start, gap, all.samples};
     for (const double value : {all.mean, all.min, all.max})
       json.push_back(all.samples ? Json(rounded(quantity, value)) : Json());
@@ -83,6 +86,16 @@ struct Row {
     return json;
   }
 };
+
+// The series of the camera that is asked for by its number; without one the latest.
+SeriesRecord seriesIn(const Shown& camera, Request& request) {
+  const auto all = camera.store->series(camera.source.id);
+  const std::string& number = request.arguments["series"];
+  for (const SeriesRecord& one : all)
+    if (std::to_string(one.number) == number) return one;
+  if (!number.empty() || all.empty()) throw Refusal(400, "series: there is no '" + visibleText(number) + "'");
+  return all.back();
+}
 
 Json series(const Shown& camera, Request& request) {
   auto& said = request.arguments;
@@ -94,31 +107,35 @@ Json series(const Shown& camera, Request& request) {
   const auto regions = camera.store->regions(camera.source.name);
   if (!key.region.empty() && std::ranges::none_of(regions, [&](auto& one) { return one.region.name == key.region; }))
     throw Refusal(400, "region: there is no '" + visibleText(key.region) + "'");
-  const auto has = [&](const SessionRecord& one) { return std::ranges::count(one.classes, key.class_name) > 0; };
-  if (!key.class_name.empty() && std::ranges::none_of(camera.store->sessions(camera.source.id), has))
+  const SeriesRecord of = seriesIn(camera, request);
+  const auto label = std::ranges::find(of.classes, key.class_name);
+  if (!key.class_name.empty() && label == of.classes.end())
     throw Refusal(400, "class: there is no '" + visibleText(key.class_name) + "'");
-  // A long span has whole days, each with its hours of day and of night; else a bucket is nearly always one of both.
+  // A long span has whole days; else the rows are those of a chart.
   const UnixMs span = camera.to - camera.from;
   const bool by_days = span > 10 * kDayMs;
-  const ChartQuery query{camera.source.id, camera.from, camera.to, {key}, kMaxBuckets};
-  const Chart chart = by_days ? Chart() : camera.store->chart(query);
+  const int buckets = by_days ? kMaxHours : kMaxBuckets;  // gaps are those of hours
+  const Chart chart = camera.store->chart({camera.source.id, camera.from, camera.to, {key}, buckets, of.id});
   const UnixMs width = by_days ? (span / kMaxRows + kDayMs - 1) / kDayMs * kDayMs : chart.bucket_ms;
-  Row sum{.start = camera.from};
-  std::vector<Row> rows;
-  const auto add = [&](const ChartBucket& bucket) {
-    if (bucket.values[0].samples == 0) return;
-    const UnixMs start = bucketStart(bucket.start, width);
-    if (rows.empty() || rows.back().start != start) rows.push_back({start, bucket.gap_before});
-    rows.back().add(bucket);
-    sum.add(bucket);
+  std::map<UnixMs, bool> gaps;  // before the first bucket of each row
+  for (const ChartBucket& bucket : chart.buckets)
+    if (width > 0) gaps.emplace(bucketStart(bucket.start, width), bucket.gap_before);
+  const auto meansIn = [&](const RollupRow& row) {
+    const auto region = row.regions.find(key.region);
+    return Means(region == row.regions.end() ? DayNightSums() : region->second, key,
+                 static_cast<int>(label - of.classes.begin()));
   };
-  if (by_days) camera.store->visitHours(query, add);
-  std::ranges::for_each(chart.buckets, add);
-  Json json = {{"bucket_ms", width}, {"unit", quantity->unit}, {"digits", quantity->digits}};
+  RollupQuery query{.series = of.id, .from = camera.from, .to = camera.to, .regions = !key.region.empty()};
+  const auto all = camera.store->rollup(query);
+  query.width = width;
+  Json json = {{"bucket_ms", width}, {"unit", quantity->unit}, {"digits", quantity->digits}, {"series", of.number}};
   json["columns"] = {"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night"};
-  json["all"] = sum.json(*quantity);
+  json["all"] = meansIn(all.empty() ? RollupRow() : all.front()).json(camera.from, false, *quantity);
   json["rows"] = Json::array();
-  for (const Row& row : rows) json["rows"].push_back(row.json(*quantity));
+  if (width == 0) return json;
+  for (const RollupRow& row : camera.store->rollup(query))
+    if (const Means means = meansIn(row); means.all.samples > 0)
+      json["rows"].push_back(means.json(row.start, gaps[row.start], *quantity));
   return json;
 }
 
@@ -129,9 +146,9 @@ Json events(const Shown& camera) {
   return list;
 }
 
-Json states(const Shown& camera) {
+Json states(const Shown& camera, Request& request) {
   Json list = Json::array();
-  for (const StateSeries& one : camera.store->states(camera.source.id, camera.from, camera.to))
+  for (const StateSeries& one : camera.store->states(seriesIn(camera, request).id, camera.from, camera.to))
     list.push_back({{"name", one.name}, {"changes", one.changes}, {"samples", one.samples}});
   return list;
 }
@@ -303,7 +320,7 @@ struct Page::Impl {
       auto& reader = readers.try_emplace(path, std::move(before[path])).first->second;
       try {
         if (!reader || !reader->current()) reader.emplace(path);
-        return reader->sources();
+        return reader->sources(options.now());
       } catch (const Error& error) {
         reader.reset();
         problems.push_back(error.what());
@@ -346,8 +363,8 @@ struct Page::Impl {
     const auto sessions = store ? store->sessions(source.id) : std::vector<SessionRecord>();
     const SessionRecord session = sessions.empty() ? SessionRecord() : sessions.back();
     const UnixMs now = options.now();
-    const auto last = store ? store->lastSample(source.id, now) : std::nullopt;
-    const UnixMs last_ms = last ? last->time : source.last;
+    const auto last = store ? store->lastSample(source) : std::nullopt;
+    const UnixMs last_ms = source.last;
     Json regions = Json::array();
     for (const auto& one : store ? currentRegions(*store, source.name) : std::vector<vision::Region>()) {
       regions.push_back(vision::toJson(one));
@@ -366,10 +383,14 @@ struct Page::Impl {
     json["last_ms"] = last_ms;
     json["samples"] = source.samples;
     json["model"] = session.model_name;
+    json["series"] = Json::array();
+    for (const SeriesRecord& one : store ? store->series(source.id) : std::vector<SeriesRecord>())
+      json["series"].push_back({{"number", one.number}, {"model", one.model_name}, {"reduce", one.reduce}});
     json["classes"] = session.classes;
     json["regions"] = std::move(regions);
     json["pictures"] = store ? pictures.latest(camera.owner(), 0, now + kDayMs, 1) : Json::array();
-    json["sample"] = last ? toJson(*last, session.classes, session.reduce) : Json();
+    const auto of = std::ranges::find(sessions, last ? last->session : 0, &SessionRecord::id);
+    json["sample"] = of != sessions.end() ? toJson(*last, of->classes, of->reduce) : Json();
     return json;
   }
 
@@ -409,7 +430,7 @@ struct Page::Impl {
     if (path == "/api/cameras") return camerasJson();
     if (path == "/api/series") return series(asked(request), request);
     if (path == "/api/events") return events(asked(request));
-    if (path == "/api/states") return states(asked(request));
+    if (path == "/api/states") return states(asked(request), request);
     if (path != "/api/snapshots") throw Refusal(404, "there is nothing under this path");
     const Shown camera = asked(request);
     return pictures.latest(camera.owner(), camera.from, camera.to, kMaxPictures);

@@ -112,23 +112,29 @@ def compare(player, oracle_, comparison):
                     must = {"--json": in_json, "text": lambda key: key[0] in IN_TEXT, "--brief": lambda key: key[0] in ("samples", "to")}[form]
                     comparison.table(f"{where} {name}", form, tables.get(name, {}), expected, must)
                     comparison.between(f"{where} {name}", form, tables.get(name, {}))
-        if rule := script["ask"].get("rule"):
-            # Another rule than that of the recording: judged from the first sample on, whatever the span.
-            options = ["--night-brightness", rule["night"], "--day-brightness", rule["day"]]
-            judged = oracle.judged(oracle_, rule)
-            for days in None, *script["ask"]["days"]:
-                arguments = [*options, "--days", days] if days else options
-                as_json = mouths.json_report(player.run("report", db, "--json", *arguments))
-                for name, s in names.items():
-                    comparison.table(" ".join(str(part) for part in ("report", db, *arguments, name)), "--json", as_json.get(name, {}),
-                                     oracle.report(judged, db, s, days), in_json)
         with play.Server(player, db) as server:
             serve(server, oracle_, db, names, comparison, random_)
 
 
+def compare_judged(player, oracle_, comparison, rule):
+    """Judges everything by another rule, as if it had held from the first sample on, and asks for the reports."""
+    judged = oracle.judged(oracle_, rule)
+    in_json = lambda key: key[0] not in ("darkest", "brightest")
+    for db, sources in oracle_.stored.items():
+        names = player.names(sources)
+        for s in sources:
+            player.judge(db, s, rule)
+        for days in None, *player.script["ask"]["days"]:
+            arguments = ["--days", days] if days else []
+            as_json = mouths.json_report(player.run("report", db, "--json", *arguments))
+            for name, s in names.items():
+                comparison.table(" ".join(str(part) for part in ("judged: report", db, *arguments, name)), "--json", as_json.get(name, {}),
+                                 oracle.report(judged, db, s, days), in_json)
+
+
 def exports(player, oracle_, db, name, s, comparison):
     """The exports of one source, a row per sample."""
-    samples = oracle_.stored[db][s]
+    samples = oracle_.latest_series(db, s, oracle_.stored[db][s])
     regions = {region for sample in samples for region in sample.values if region}
     player.run("report", db, "--export", "rows.csv", "--source", name)
     player.run("report", db, "--export", "rows.jsonl", "--format", "jsonl", "--source", name)
@@ -145,8 +151,6 @@ def exports(player, oracle_, db, name, s, comparison):
 
 def phenocam(player, oracle_, db, name, s, comparison):
     """PhenoCam's files of one source."""
-    if len({sample.series for sample in oracle_.stored[db][s]}) > 1:
-        return
     out = player.folder / "phenocam" / db / str(s)
     latitude, longitude = player.script["sources"][s]["place"]
     place = [f"--lat={latitude}", f"--lon={longitude}"] if player.script["seed"] % 2 else []  # else it is that of `mpm monitor`
@@ -176,11 +180,12 @@ def serve(server, oracle_, db, names, comparison, random_):
                          {("first_ms",): min(times), ("last_ms",): max(times), ("samples",): len(samples), ("state",): "archive"})
         (ms, picture), last = mouths.sample_object(camera["sample"])
         rows = oracle.rows(oracle_, db, s)
-        if ms != max(times) or (ms, picture) not in rows:
-            comparison.fault(where, "/api/cameras", ("last",), f"the last sample is {pictures.iso(ms)} {picture}, expected {pictures.iso(max(times))}")
+        latest = max(sample.ms for sample in oracle_.latest_series(db, s, samples))
+        if ms != latest or (ms, picture) not in rows:
+            comparison.fault(where, "/api/cameras", ("last",), f"the last sample is {pictures.iso(ms)} {picture}, expected {pictures.iso(latest)}")
         else:
             comparison.table(where, "/api/cameras", last, rows[ms, picture])
-            comparison.table(where, "/metrics", metrics.get(name, {}), {**rows[ms, picture], ("stored",): len(samples), ("last",): ms / 1000},
+            comparison.table(where, "/metrics", metrics.get(name, {}), {**rows[ms, picture], ("stored",): len(samples), ("last",): max(times) / 1000},
                              lambda key: key[0] in ("stored", "last", "area") or key[0] == "value" and key[2] == "tokens")
         series = oracle_.latest_series(db, s, samples)
         for _ in range(4):
@@ -230,6 +235,8 @@ def judge(script, build, keep=None):
         if relation := script["relation"]:
             if relations.check(relation, script, player, build, comparison):
                 seen.add(f"relation: {relation}")
+        if rule := script["ask"].get("rule"):
+            compare_judged(player, oracle_, comparison, rule)
     except play.Failed as error:
         comparison.fault("play", "play", error.kind, str(error))
     finally:

@@ -2,7 +2,7 @@
 """Computes what the programs must print, from the pictures, the labels and the script of a world.
 
 Written from docs/ alone. A sample is what docs/regions.md and docs/monitor.md say about one picture; a report is about the samples of
-one source, of its latest series: those of one model and one reduction.
+one series of a source, the latest: those of one model, one reduction and one time of measuring (docs/monitor.md, "Series").
 """
 import copy
 import dataclasses
@@ -31,7 +31,7 @@ class Sample:
     name: str
     source: int
     picture: int
-    series: tuple  # model, reduce
+    series: tuple  # model, reduce, and how often the pictures were measured again with these before
     counts: list  # tokens: N, N after each insertion
     classes: list
     night: bool = None
@@ -126,6 +126,8 @@ class Judge:
             start, end = rule["from"], rule["to"]
             return start <= minute < end if start <= end else minute >= start or minute < end
         if rule["rule"] == "brightness":
+            if self.before is None:
+                self.before = brightness < (rule["night"] + rule["day"]) / 2
             if brightness < rule["night"]:
                 self.before = True
             elif brightness > rule["day"]:
@@ -139,7 +141,7 @@ class Oracle:
 
     def __init__(self, script, pixels, labels):
         self.script, self.pixels, self.labels = script, pixels, labels
-        self.stored, self.judges, self.latest = {}, {}, {}
+        self.stored, self.judges, self.latest, self.rounds = {}, {}, {}, {}
         present = {s: [] for s in range(len(script["sources"]))}
         for step in script["steps"]:
             if step["do"] == "take":
@@ -152,7 +154,11 @@ class Oracle:
         s = step["source"]
         source = self.script["sources"][s]
         samples = self.stored.setdefault(step["db"], {}).setdefault(s, [])
-        judge = self.judges.setdefault((step["db"], s), Judge())
+        measured = step["db"], s, step["model"], step["reduce"]
+        if step.get("recompute") and measured in self.rounds:
+            self.rounds[measured] += 1
+        series = step["model"], step["reduce"], self.rounds.setdefault(measured, 0)
+        judge = self.judges.setdefault((step["db"], s, series), Judge())
         order = sorted(present, key=lambda p: source["pictures"][p]["ms"])
         if step["every"]:
             kept, last = [], -math.inf
@@ -161,25 +167,22 @@ class Oracle:
                     kept.append(p)
                     last = source["pictures"][p]["ms"]
             order = kept
-        if step.get("recompute"):
-            samples.clear()
-            judge = self.judges[step["db"], s] = Judge()
-        known = {sample.picture for sample in samples}
+        known = {sample.picture for sample in samples if sample.series == series}
         new = [p for p in order if p not in known]
         for p in new:
-            samples.append(self.measure(step, p, judge))
+            samples.append(self.measure(step, p, series, judge))
         if new:
-            self.latest[step["db"], s] = step["model"], step["reduce"]
+            self.latest[step["db"], s] = series
 
     def valid_regions(self, step, ms):
         regions = [] if step["regions"] is None else self.script["regions"][step["regions"]]
         return [region for region in regions if region.get("from", -math.inf) <= ms < region.get("to", math.inf)]
 
-    def measure(self, step, p, judge):
+    def measure(self, step, p, series, judge):
         s = step["source"]
         source, picture, pixels = self.script["sources"][s], self.script["sources"][s]["pictures"][p], self.pixels[s, p]
         labels, clusters, counts, classes = self.labels[s, p, step["model"], step["reduce"]]
-        sample = Sample(picture["ms"], picture["name"], s, p, (step["model"], step["reduce"]), counts, classes, flag=flag_of(pixels))
+        sample = Sample(picture["ms"], picture["name"], s, p, series, counts, classes, flag=flag_of(pixels))
         size = self.script["size"]
         whole = np.ones(pixels.shape[:2], bool)
         valid = self.valid_regions(step, picture["ms"])
@@ -264,16 +267,15 @@ def judged(oracle, rule):
 
 def report(oracle, db, s, days):
     """{key: value} of `mpm report` about one source; mouths.py says where each key is printed."""
-    everything = oracle.span(db, s, days)
-    series = oracle.latest_series(db, s, everything)
+    series = oracle.latest_series(db, s, oracle.span(db, s, days))
     counted = [sample for sample in series if sample.counted]
-    table = {("samples",): len(everything), ("to",): pictures.iso(oracle.last(db, s)), ("reduce",): oracle.latest[db, s][1],
-             ("quality", "left_out"): sum(not sample.counted for sample in everything),
-             ("quality", "pictures"): sum(sample.flag is not None for sample in everything)}
+    table = {("samples",): len(series), ("to",): pictures.iso(oracle.last(db, s)), ("reduce",): oracle.latest[db, s][1],
+             ("quality", "left_out"): sum(not sample.counted for sample in series),
+             ("quality", "pictures"): sum(sample.flag is not None for sample in series)}
     first = min(sample.ms for sample in oracle.stored[db][s])
     table["from",] = pictures.iso(first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1))
     for bit, name in FLAGS.items():
-        table["quality", name] = sum(sample.flag == bit for sample in everything)
+        table["quality", name] = sum(sample.flag == bit for sample in series)
     regions = sorted({name for sample in series for name in sample.values})
     for region in regions:
         in_region = [sample for sample in series if region in sample.values]
@@ -286,12 +288,7 @@ def report(oracle, db, s, days):
         for part, night in ("day", False), ("night", True):
             table["area", "", label, part] = area_of(by_night(series, night), "", label)
     table["pooled", "samples"] = 0
-    # The counts of tokens by day and by night are those of whole hours: from the hour in which the span begins.
-    hours = counted
-    if days is not None:
-        begin = oracle.last(db, s) - round(days * DAY_MS) + 1
-        hours = [sample for sample in oracle.latest_series(db, s, oracle.span(db, s, None)) if sample.counted and sample.ms >= begin // 3600000 * 3600000]
-    known = [sample for sample in hours if sample.night is not None]
+    known = [sample for sample in counted if sample.night is not None]
     table["pooled", "samples"] = len(known)
     table["pooled", "days"] = len({sample.ms // DAY_MS for sample in known})
     for part, night in ("day", False), ("night", True):
@@ -300,17 +297,18 @@ def report(oracle, db, s, days):
         if tokens:
             table.update({("tokens", part, "mean"): float(np.mean(tokens)), ("tokens", part, "median"): float(np.median(tokens)),
                           ("tokens", part, "p90"): float(np.quantile(tokens, 0.9)), ("tokens", part, "min"): min(tokens), ("tokens", part, "max"): max(tokens)})
-    brightness = [sample.values[""]["brightness"] for sample in everything]
-    table["darkest",], table["brightest",] = min(brightness), max(brightness)
+    brightness = [sample.values[""]["brightness"] for sample in series]
+    if brightness:
+        table["darkest",], table["brightest",] = min(brightness), max(brightness)
     if table["tokens", "day", "samples"] and table["tokens", "night", "samples"]:
         table["night - day",] = table["tokens", "night", "mean"] - table["tokens", "day", "mean"]
     return table
 
 
 def rows(oracle, db, s):
-    """{(ms, picture): {key: value}} of each sample of a source, as exports print them."""
+    """{(ms, picture): {key: value}} of each sample of the latest series of a source, as exports print them."""
     result = {}
-    for sample in oracle.stored[db][s]:
+    for sample in oracle.latest_series(db, s, oracle.stored[db][s]):
         table = {("night",): sample.night, ("reduce",): sample.series[1], ("token_counts",): [float(count) for count in sample.counts]}
         for region, values in sample.values.items():
             table.update({("value", region, quantity): value for quantity, value in values.items()})
@@ -340,7 +338,7 @@ def bucket(samples, quantity, label, region):
 def phenocam(oracle, db, s, region):
     """{(file, row): {key: value}} of PhenoCam's files of one region (docs/phenocam.md). None where the sun is too near to the limit of 10 degrees."""
     source = oracle.script["sources"][s]
-    samples = sorted((sample for sample in oracle.stored[db][s] if region in sample.values), key=lambda sample: sample.ms)
+    samples = sorted((sample for sample in oracle.latest_series(db, s, oracle.stored[db][s]) if region in sample.values), key=lambda sample: sample.ms)
     result, days = {}, {}
     for sample in samples:
         elevation = elevation_of_sun(sample.ms, *source["place"])

@@ -125,6 +125,10 @@ class Player:
             arguments += ["--hide", step["hide"]]
         return arguments
 
+    def judge(self, db, s, rule):
+        """Judges all samples of a source in a database by another rule of brightness."""
+        self.run("monitor", self.script["sources"][s]["folder"], "--db", db, "--judge", "--night-brightness", rule["night"], "--day-brightness", rule["day"])
+
     def play(self):
         """Runs all steps. Returns the lines of `mpm monitor --json` of each one that was not killed."""
         printed = []

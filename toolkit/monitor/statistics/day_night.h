@@ -56,6 +56,8 @@ class DayNight {
   /// nullopt without a rule. `brightness` is looked at by NightByBrightness alone, which starts with the middle of its
   /// band as the border.
   std::optional<bool> night(UnixMs time, double brightness);
+  /// What was decided of the sample before, by an earlier watch: a band of brightness goes on from there.
+  void goOn(const std::optional<bool>& last) { last_ = last ? last : last_; }
 
  private:
   NightRule rule_;

@@ -13,54 +13,48 @@ std::optional<double> shareOf(const Spread& percent) {
   return percent.samples > 0 ? std::optional(percent.mean / 100) : std::nullopt;
 }
 
-// The areas in each of these regions. One chart gives them all: it reads each sample once, however many there are.
-std::vector<std::vector<ClassArea>> areasIn(const std::vector<std::string>& regions, const StoreReader& store,
-                                            std::int64_t source, UnixMs from, UnixMs to) {
-  std::vector<std::vector<ClassArea>> areas(regions.size());
-  const std::vector<SessionRecord> sessions = store.sessions(source);
-  if (sessions.empty()) return areas;
-  const SessionRecord& latest = sessions.back();
-  const auto other = std::find_if(sessions.rbegin(), sessions.rend(), [&](const SessionRecord& session) {
-    return session.classes != latest.classes || session.model_digest != latest.model_digest;
-  });
-  // The samples of a scene have a clock of their own, which may be long before the time of its session.
-  if (other != sessions.rend() && other->ended && *other->ended < to) from = std::max(from, *other->ended);
-
-  ChartQuery query{.source = source, .from = from, .to = to};
-  for (const std::string& region : regions)
-    for (const std::string& name : latest.classes) query.series.push_back({.class_name = name, .region = region});
-  std::vector<Spread> all(query.series.size()), day = all, night = all;
-  store.visitHours(query, [&](const ChartBucket& bucket) {
-    for (std::size_t s = 0; s < all.size(); ++s) {
-      addTo(all[s], bucket.values[s]);
-      if (bucket.night) addTo((*bucket.night < 0.5 ? day : night)[s], bucket.values[s]);
+std::vector<ClassArea> areasOf(const DayNightSums& sums, const SeriesRecord& series, bool whole_picture) {
+  const int classes = static_cast<int>(series.classes.size());
+  std::vector<double> shares, corrected, iou;
+  for (int c = 0; c < classes; ++c) shares.push_back(shareOf(sums.area(c)).value_or(0));
+  if (series.cross_validation && whole_picture) {
+    corrected = evaluation::correctedShares(shares, *series.cross_validation);
+    iou = series.cross_validation->iou();
+  }
+  std::vector<ClassArea> areas;
+  for (int c = 0; c < classes; ++c) {
+    if (sums.area(c).samples == 0) continue;
+    ClassArea area{.name = series.classes[c],
+                   .all = shares[c],
+                   .day = shareOf(sums.of(Side::kDay).area(c)),
+                   .night = shareOf(sums.of(Side::kNight).area(c))};
+    if (!iou.empty()) {
+      area.corrected = corrected[c];
+      if (series.cross_validation->truePixels(c) > 0) area.iou = iou[c];
     }
-  });
-  std::size_t s = 0;
-  for (std::size_t r = 0; r < regions.size(); ++r) {
-    std::vector<double> shares, corrected, iou;
-    for (std::size_t c = 0; c < latest.classes.size(); ++c) shares.push_back(shareOf(all[s + c]).value_or(0));
-    if (latest.cross_validation && regions[r].empty()) {
-      corrected = evaluation::correctedShares(shares, *latest.cross_validation);
-      iou = latest.cross_validation->iou();
-    }
-    for (std::size_t c = 0; c < shares.size(); ++c, ++s) {
-      if (all[s].samples == 0) continue;
-      ClassArea area{.name = latest.classes[c], .all = shares[c], .day = shareOf(day[s]), .night = shareOf(night[s])};
-      if (!iou.empty()) {
-        area.corrected = corrected[c];
-        if (latest.cross_validation->truePixels(static_cast<int>(c)) > 0) area.iou = iou[c];
-      }
-      if (area.all > 0 || area.iou) areas[r].push_back(std::move(area));
-    }
+    if (area.all > 0 || area.iou) areas.push_back(std::move(area));
   }
   return areas;
 }
 
+RegionMeans meansOf(const std::string& name, const DayNightSums& sums, const SeriesRecord& series) {
+  RegionMeans means{.name = name};
+  for (const Quantity& one : quantities()) {
+    means.values.push_back(sums.spread(one.key));
+    means.day.push_back(sums.of(Side::kDay).spread(one.key));
+    means.night.push_back(sums.of(Side::kNight).spread(one.key));
+  }
+  means.areas = areasOf(sums, series, name.empty());
+  return means;
+}
+
 }  // namespace
 
-std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to) {
-  return areasIn({""}, store, source, from, to).front();
+std::vector<ClassArea> classAreas(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to) {
+  for (const RollupRow& all : store.rollup({.series = series.id, .from = from, .to = to}))
+    if (const auto whole = all.regions.find(""); whole != all.regions.end())
+      return areasOf(whole->second, series, true);
+  return {};
 }
 
 std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count) {
@@ -74,30 +68,18 @@ const Spread& RegionMeans::value(std::string_view key) const {
   return values.at(static_cast<std::size_t>(findQuantity(key) - quantities().data()));
 }
 
-std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecord& source, UnixMs from, UnixMs to) {
-  std::vector<vision::Region> regions;
-  for (RegionRecord& one : store.regions(source.name))
-    if (!one.region.ignore) regions.push_back(std::move(one.region));
-  std::vector<std::string> names = vision::namesOf(regions);
-  names.insert(names.begin(), "");
-  auto areas = areasIn(names, store, source.id, from, to);
-  ChartQuery query{.source = source.id, .from = from, .to = to};
+bool RegionMeans::knowsNight() const {
+  const auto any = [](const Spread& one) { return one.samples > 0; };
+  return std::ranges::any_of(day, any) || std::ranges::any_of(night, any);
+}
+
+std::vector<RegionMeans> regionMeans(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to) {
   std::vector<RegionMeans> means;
-  for (const std::string& name : names) {
-    for (const Quantity& one : quantities()) query.series.push_back({.quantity = one.key, .region = name});
-    const std::vector<Spread> none(quantities().size());
-    means.push_back(
-        {.name = name, .values = none, .day = none, .night = none, .areas = std::move(areas[means.size()])});
-  }
-  store.visitHours(query, [&](const ChartBucket& bucket) {
-    auto value = bucket.values.begin();
-    for (RegionMeans& region : means)
-      for (std::size_t q = 0; q < region.values.size(); ++q, ++value) {
-        addTo(region.values[q], *value);
-        if (bucket.night) addTo((*bucket.night < 0.5 ? region.day : region.night)[q], *value);
-      }
+  for (const RollupRow& all : store.rollup({.series = series.id, .from = from, .to = to, .regions = true}))
+    for (const auto& [name, sums] : all.regions) means.push_back(meansOf(name, sums, series));
+  std::erase_if(means, [](const RegionMeans& region) {
+    return std::ranges::all_of(region.values, [](const Spread& one) { return one.samples == 0; });
   });
-  std::erase_if(means, [](const RegionMeans& region) { return region.samples() == 0; });
   return means;
 }
 

@@ -27,17 +27,19 @@ std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count);
 struct RegionMeans {
   std::string name;                              ///< empty: the whole picture
   std::vector<Spread> values{}, day{}, night{};  ///< by quantities(): of all samples, by day, by night
-  std::vector<ClassArea> areas{};                ///< as classAreas()
+  /// The classes that occur, or of the whole picture those of the cross-validation of the model.
+  std::vector<ClassArea> areas{};
 
   const Spread& value(std::string_view key) const;
   std::int64_t samples() const { return value("pixels").samples; }
+  bool knowsNight() const;  ///< some samples were judged
 };
 
-/// The whole picture, then the regions of a source by name, with samples in [from, to).
-std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecord& source, UnixMs from, UnixMs to);
+/// The whole picture, then the regions by name, with samples of this series in [from, to). If all pictures are flagged,
+/// the whole picture has what is of flagged ones, too.
+std::vector<RegionMeans> regionMeans(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to);
 
-/// The classes of the latest model that occur in the whole picture in samples of [from, to), or in its
-/// cross-validation. Samples from before another model do not count. Each hour counts as day or as night.
-std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to);
+/// Of the whole picture alone; none without samples.
+std::vector<ClassArea> classAreas(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to);
 
 }  // namespace mpm::monitor

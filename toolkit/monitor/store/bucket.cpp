@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "monitor/store/sqlite.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
@@ -65,7 +66,6 @@ void Bucket::addValue(std::uint32_t code, double value) {
 
 void Bucket::add(const Sample& sample, const RegionSample& region) {
   ++samples;
-  if (sample.night) ++(*sample.night ? night : day);
   const bool flagged = sample.flagged();
   for (std::size_t q = 0; q < quantities().size(); ++q)
     if (const auto value = region.value(q); value && (!flagged || quantities()[q].ofFlagged()))
@@ -76,8 +76,6 @@ void Bucket::add(const Sample& sample, const RegionSample& region) {
 
 void Bucket::add(const Bucket& other) {
   samples += other.samples;
-  day += other.day;
-  night += other.night;
   for (const Totals& totals : other.series_) addTotals(totals);
 }
 
@@ -102,17 +100,19 @@ Spread Bucket::area(int label) const {
 }
 
 Bucket::Bucket(const Statement& row, int column)
-    : samples(row.integer(column)),
-      day(row.integer(column + 1)),
-      night(row.integer(column + 2)),
-      series_(valuesOf<Totals>(row, column + 3)) {
+    : samples(row.integer(column)), series_(valuesOf<Totals>(row, column + 1)) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;  // sums of many such buckets fit into 64 bits
-  for (const std::int64_t count : {samples, day, night})
-    if (count < 0 || count > kMost) row.refuse("a sum is of " + std::to_string(count) + " samples");
+  if (samples < 0 || samples > kMost) row.refuse("a sum is of " + std::to_string(samples) + " samples");
   std::erase_if(series_, [](const Totals& totals) { return totals.count == 0; });
 }
 
 std::string_view Bucket::bytes() const { return bytesOf(series_); }
+
+Side sideIn(const Statement& row, int column) {
+  const std::int64_t side = row.integer(column);
+  if (side < 0 || side > 2) row.refuse("a sum is of neither day nor night");
+  return static_cast<Side>(side);
+}
 
 std::optional<std::int32_t> tenthsOfTokens(const Sample& sample) {
   if (sample.flagged() || sample.token_counts.empty() || !std::isfinite(sample.token_counts.back()))
@@ -120,59 +120,60 @@ std::optional<std::int32_t> tenthsOfTokens(const Sample& sample) {
   return static_cast<std::int32_t>(std::lround(sample.token_counts.back() * 10));
 }
 
-void addOccurrences(const Statement& row, int column, std::map<std::int32_t, std::int64_t>& occurrences) {
+void addTokenCounts(const Statement& row, int column, TokenCounts& counts) {
   for (const auto& [tenths, count] : valuesOf<Occurrence>(row, column)) {
     if (tenths < 0 || count < 0) row.refuse("a sum of tokens is negative");
-    occurrences[tenths] += count;
+    counts[tenths] += count;
   }
 }
 
-void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sample& sample) {
-  for (std::int64_t width : kBucketWidths)
-    for (const RegionSample& region : sample.regions)
-      if (region.region == 0 || !sample.flagged())
-        buckets_[{source, width, bucketStart(sample.time, width), session, region.region}].add(sample, region);
-  const int night = sample.night ? static_cast<int>(*sample.night) : kNightUnknown;
-  if (const auto tenths = tenthsOfTokens(sample))
-    ++hours_[{session, bucketStart(sample.time, kHourMs), night}][*tenths];
+void BucketUpdate::add(std::int64_t series, const Sample& sample,
+                       const std::function<bool(std::int64_t width, UnixMs start)>& takes) {
+  const Side side = sideOf(sample.night);
+  const auto tenths = tenthsOfTokens(sample);
+  for (std::int64_t width : kBucketWidths) {
+    if (takes && !takes(width, bucketStart(sample.time, width))) continue;
+    for (const RegionSample& region : sample.regions) {
+      if (region.region != 0 && sample.flagged()) continue;
+      Sums& sums = sums_[{series, width, bucketStart(sample.time, width), region.region, side}];
+      sums.bucket.add(sample, region);
+      if (tenths && width == kHourMs && region.region == 0) ++sums.tokens[*tenths];
+    }
+  }
 }
 
-void AggregateUpdate::write(Database& database) {
+void BucketUpdate::add(const BucketKey& key, const Bucket& bucket, const TokenCounts& tokens) {
+  Sums& sums = sums_[key];
+  sums.bucket.add(bucket);
+  for (const auto& [tenths, count] : tokens) sums.tokens[tenths] += count;
+}
+
+void BucketUpdate::write(Database& database) {
   Statement read = database.prepare(
-      "SELECT samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ?"
-      " AND session = ? AND region = ?");
-  Statement replace = database.prepare("INSERT OR REPLACE INTO bucket VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (auto& [key, bucket] : buckets_) {
-    const auto& [source, width, start, session, region] = key;
-    if (read.bind(source, width, start, session, region).step()) {
+      "SELECT samples, sums, tokens FROM bucket WHERE series = ? AND width_ms = ? AND start_ms = ? AND region = ?"
+      " AND night = ?");
+  Statement replace = database.prepare("INSERT OR REPLACE INTO bucket VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  for (auto& [key, sums] : sums_) {
+    const int side = static_cast<int>(key.side);
+    if (read.bind(key.series, key.width, key.start, key.region, side).step()) {
       // A sum that an SD card damaged begins anew: the samples, which it is only made from, must go on being stored.
       try {
-        bucket.add(Bucket(read, 0));
+        Sums stored{Bucket(read, 0), {}};
+        addTokenCounts(read, 2, stored.tokens);
+        stored.bucket.add(sums.bucket);
+        for (const auto& [tenths, count] : sums.tokens) stored.tokens[tenths] += count;
+        sums = std::move(stored);
       } catch (const Error&) {
       }
     }
     read.reset();
-    replace.run(source, width, start, session, region, bucket.samples, bucket.day, bucket.night,
-                Statement::Blob{bucket.bytes()});
-  }
-  Statement read_hour =
-      database.prepare("SELECT occurrences FROM hour_of_tokens WHERE session = ? AND start_ms = ? AND night = ?");
-  Statement replace_hour = database.prepare("INSERT OR REPLACE INTO hour_of_tokens VALUES (?, ?, ?, ?)");
-  for (auto& [key, occurrences] : hours_) {
-    const auto& [session, start, night] = key;
-    if (read_hour.bind(session, start, night).step()) {
-      try {
-        auto sum = occurrences;
-        addOccurrences(read_hour, 0, sum);
-        occurrences = std::move(sum);
-      } catch (const Error&) {
-      }
-    }
-    read_hour.reset();
     std::vector<Occurrence> packed;
-    for (const auto& [tenths, count] : occurrences) packed.push_back({tenths, static_cast<std::int32_t>(count)});
-    replace_hour.run(session, start, night, Statement::Blob{bytesOf(packed)});
+    for (const auto& [tenths, count] : sums.tokens) packed.push_back({tenths, static_cast<std::int32_t>(count)});
+    const auto tokens = packed.empty() ? std::nullopt : std::optional(Statement::Blob{bytesOf(packed)});
+    replace.run(key.series, key.width, key.start, key.region, side, sums.bucket.samples,
+                Statement::Blob{sums.bucket.bytes()}, tokens);
   }
+  sums_.clear();
 }
 
 }  // namespace mpm::monitor

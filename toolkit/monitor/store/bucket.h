@@ -2,19 +2,24 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
+#include "charts/chart.h"
 #include "monitor/store/sample.h"
-#include "monitor/store/sqlite.h"
-#include "monitor/store/store.h"
 
 namespace mpm::monitor {
+
+using charts::Spread;
+
+class Database;
+class Statement;
 
 /// Widths of the stored aggregates.
 inline constexpr std::array<std::int64_t, 3> kBucketWidths = {kMinuteMs, kHourMs, kDayMs};
@@ -25,12 +30,12 @@ inline UnixMs bucketStart(UnixMs time, std::int64_t width) {
   return time - rest - (rest < 0 ? width : 0);
 }
 
-/// Sums over the samples of some stretch of time, from which means, minima and maxima come. Buckets add up.
+/// Sums over samples, from which means, minima and maxima come. Buckets add up.
 class Bucket {
  public:
   Bucket() = default;
-  /// As stored: `column` and the three after it are samples, day, night and series. Throws SqliteError for what no
-  /// program of ours wrote.
+  /// As stored: `column` and the one after it are samples and sums. Throws SqliteError for what no program of ours
+  /// wrote.
   Bucket(const Statement& row, int column);
 
   /// A region of the sample; of a flagged one only what Quantity::ofFlagged() says.
@@ -39,9 +44,9 @@ class Bucket {
   Spread spread(const std::string& quantity) const;  ///< by its key
   Spread area(int label) const;                      ///< of a class, percent
 
-  std::int64_t samples = 0, day = 0, night = 0;
+  std::int64_t samples = 0;
 
-  /// The series as stored; valid until the bucket changes.
+  /// The sums as stored; valid until the bucket changes.
   std::string_view bytes() const;
 
  private:
@@ -58,29 +63,50 @@ class Bucket {
   std::vector<Totals> series_;  // ascending by code
 };
 
-/// The sums that a batch of samples adds to the stored aggregates. Collected in memory, written in the transaction that
-/// writes the samples, so the two never disagree.
-class AggregateUpdate {
- public:
-  /// With the ids of its regions.
-  void add(std::int64_t source, std::int64_t session, const Sample& sample);
-  /// Adds what was collected to what is stored; once.
-  void write(Database& database);
+/// The column `night` of a bucket: as its samples have it.
+enum class Side { kDay = 0, kNight = 1, kUnknown = 2 };
+inline Side sideOf(const std::optional<bool>& night) {
+  return !night ? Side::kUnknown : *night ? Side::kNight : Side::kDay;
+}
 
- private:
-  std::map<std::tuple<std::int64_t, std::int64_t, UnixMs, std::int64_t, std::int64_t>, Bucket>
-      buckets_;  // source, width, start, session, region
-  std::map<std::tuple<std::int64_t, UnixMs, int>, std::map<std::int32_t, std::int64_t>>
-      hours_;  // session, start, night -> tenths of a token -> occurrences
+/// This column `night` of a bucket. Throws SqliteError for what no program of ours wrote.
+Side sideIn(const Statement& row, int column);
+
+/// How often each number of tokens after the last insertion came, in tenths of a token.
+using TokenCounts = std::map<std::int32_t, std::int64_t>;
+/// nullopt: the sample has none, or its picture is flagged.
+std::optional<std::int32_t> tenthsOfTokens(const Sample& sample);
+/// Adds what this column `tokens` of a bucket holds: pairs of a number of tenths and its occurrences, 32 bits each.
+/// Throws SqliteError for what no program of ours wrote.
+void addTokenCounts(const Statement& row, int column, TokenCounts& counts);
+
+/// What a stored sum is of.
+struct BucketKey {
+  std::int64_t series = 0, width = 0;
+  UnixMs start = 0;
+  std::int64_t region = 0;
+  Side side = Side::kUnknown;
+  friend auto operator<=>(const BucketKey&, const BucketKey&) = default;
 };
 
-/// In the column `night` of an hour, of samples that were stored without a rule.
-inline constexpr int kNightUnknown = 2;
-/// Tenths of the tokens after the last insertion; nullopt: the sample has none, or its picture is flagged.
-std::optional<std::int32_t> tenthsOfTokens(const Sample& sample);
+/// The sums that a batch of samples adds to the stored ones. Collected in memory, written in the transaction that
+/// writes the samples, so the two never disagree.
+class BucketUpdate {
+ public:
+  /// With the ids of its regions. `takes`: only the sums that it says.
+  void add(std::int64_t series, const Sample& sample,
+           const std::function<bool(std::int64_t width, UnixMs start)>& takes = {});
+  void add(const BucketKey& key, const Bucket& bucket, const TokenCounts& tokens);
+  /// Adds what was collected to what is stored, and forgets it.
+  void write(Database& database);
+  std::size_t size() const { return sums_.size(); }
 
-/// Adds what this column of hour_of_tokens holds: pairs of a number of tenths and its occurrences, 32 bits each. Throws
-/// SqliteError for what no program of ours wrote.
-void addOccurrences(const Statement& row, int column, std::map<std::int32_t, std::int64_t>& occurrences);
+ private:
+  struct Sums {
+    Bucket bucket;
+    TokenCounts tokens;
+  };
+  std::map<BucketKey, Sums> sums_;
+};
 
 }  // namespace mpm::monitor

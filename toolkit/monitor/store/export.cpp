@@ -77,15 +77,18 @@ struct Columns {
 Columns findColumns(const StoreReader& store, const ExportOptions& options, const std::function<bool()>& goes_on) {
   Columns columns;
   const auto sessions = store.sessions(options.source);
-  store.samples(options.source, options.from, options.to, [&](const Sample& sample) {
-    std::set<int>& labels = columns.sessions[sample.session].labels;
-    for (const auto& [label, area] : sample.whole().areas) labels.insert(label);
-    for (const RegionSample& region : sample.regions)
-      if (region.region != 0) columns.regions.insert(region.name);
-    for (const StateSample& one : sample.states) columns.states.insert(one.name);
-    ++columns.samples;
-    return goes_on();
-  });
+  store.samples(
+      options.source, options.from, options.to,
+      [&](const Sample& sample) {
+        std::set<int>& labels = columns.sessions[sample.session].labels;
+        for (const auto& [label, area] : sample.whole().areas) labels.insert(label);
+        for (const RegionSample& region : sample.regions)
+          if (region.region != 0) columns.regions.insert(region.name);
+        for (const StateSample& one : sample.states) columns.states.insert(one.name);
+        ++columns.samples;
+        return goes_on();
+      },
+      options.series);
   for (const SessionRecord& record : sessions)
     if (const auto session = columns.sessions.find(record.id); session != columns.sessions.end())
       session->second.record = record;
@@ -171,7 +174,8 @@ std::optional<std::int64_t> exportSamples(const StoreReader& store, const Export
   AtomicFile file(path);
   errno = 0;
   std::ofstream out(file.place(), std::ios::binary | std::ios::app);
-  const double steps = std::max(1.0, 2.0 * static_cast<double>(store.count(options.source, options.from, options.to)));
+  const double steps =
+      std::max(1.0, 2.0 * static_cast<double>(store.count(options.source, options.from, options.to, options.series)));
   std::int64_t done = 0;
   bool stopped = false;
   const auto goes_on = [&] {
@@ -184,12 +188,15 @@ std::optional<std::int64_t> exportSamples(const StoreReader& store, const Export
   if (options.format == ExportFormat::kCsv) writeHeader(out, columns);
   std::int64_t written = 0;
   // Newer rows may have more columns: write as many as were counted.
-  store.samples(options.source, options.from, options.to, [&](const Sample& sample) {
-    if (written == columns.samples) return false;
-    (options.format == ExportFormat::kCsv ? writeRow : writeJson)(out, columns, sample);
-    ++written;
-    return goes_on() && out.good();
-  });
+  store.samples(
+      options.source, options.from, options.to,
+      [&](const Sample& sample) {
+        if (written == columns.samples) return false;
+        (options.format == ExportFormat::kCsv ? writeRow : writeJson)(out, columns, sample);
+        ++written;
+        return goes_on() && out.good();
+      },
+      options.series);
   if (stopped) return std::nullopt;
   out.close();
   if (!out) throw Error("cannot write '" + path + "'" + (errno != 0 ? std::string(": ") + std::strerror(errno) : ""));

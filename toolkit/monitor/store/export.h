@@ -20,6 +20,7 @@ enum class ExportFormat {
 struct ExportOptions {
   ExportFormat format = ExportFormat::kCsv;
   std::int64_t source = 0;
+  std::optional<std::int64_t> series{};  ///< SeriesRecord::id, of this source; nullopt: samples of each
   UnixMs from = 0, to = INT64_MAX;
 };
 
@@ -31,6 +32,7 @@ std::optional<std::int64_t> exportSamples(const StoreReader& store, const Export
 
 struct PhenoCamOptions {
   std::int64_t source = 0;
+  std::optional<std::int64_t> series{};  ///< SeriesRecord::id, of this source; nullopt: samples of each
   UnixMs from = 0, to = INT64_MAX;
   std::string site;                    ///< the files' names begin with it
   double latitude = 0, longitude = 0;  ///< degrees north and east

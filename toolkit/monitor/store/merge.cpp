@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "base/visible_text.h"
 #include "monitor/store/bucket.h"
@@ -24,20 +25,39 @@ void copy(Database& database, const std::string& table, const std::map<std::stri
   database.execute("INSERT INTO main." + table + "(" + columns + ") SELECT " + values + " FROM part." + table + where);
 }
 
-// Runs `work` in one transaction, in which the database `part` is attached under this name.
+// Runs `work` in one transaction, in which the database `part` is attached under this name. `scratch`: a file for a
+// copy.
 template <typename Work>
-void withPart(Database& database, const std::string& part, Work work) {
-  (void)openForReading(part);  // says what is wrong with it
-  database.run("ATTACH ? AS part", part);
+void withPart(Database& database, const std::string& part, const std::string& scratch, Work work) {
+  std::string attached = part;
+  {
+    std::optional<ConvertedFrom> converted;
+    const Database read = openForReading(part, &converted);  // says what is wrong with it
+    if (converted) {
+      read.prepare("VACUUM INTO ?").run(scratch);
+      attached = scratch;
+    }
+  }
+  database.run("ATTACH ? AS part", attached);
   try {
     Transaction transaction(database);
     work();
     transaction.commit();
   } catch (...) {
     database.execute("DETACH part");
+    if (attached == scratch) removeDatabase(scratch);
     throw;
   }
   database.execute("DETACH part");
+  if (attached == scratch) removeDatabase(scratch);
+}
+
+// Two series that are measured alike, and for the same time; both have a source of the same name.
+std::string sameSeries(const std::string& a, const std::string& b) {
+  std::string same;
+  for (const char* column : {"model_digest", "schedule", "precision", "tokens", "classes", "round"})
+    same += (same.empty() ? "" : " AND ") + a + "." + column + " = " + b + "." + column;
+  return same;
 }
 
 // The column of a part, which an older program may have written.
@@ -58,11 +78,48 @@ void refuseTwice(const Database& database, const std::string& part) {
       "SELECT p.picture, p.time_ms FROM part.sample p JOIN part.source s ON s.id = p.source JOIN main.source m ON "
       "m.name = s.name"
       " JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms AND q.picture = p.picture"
-      " AND q.picture_digest = p.picture_digest LIMIT 1");
+      " AND q.picture_digest = p.picture_digest JOIN main.session t ON t.id = q.session JOIN main.series u ON u.id ="
+      " t.series JOIN part.session v ON v.id = p.session JOIN part.series w ON w.id = v.series WHERE " +
+      sameSeries("u", "w") + " LIMIT 1");
   if (twice.step())
     throw Error("'" + part + "' holds what another part holds: " +
                 (twice.text(0).empty() ? "the sample of " + isoTime(twice.integer(1), true)
                                        : "picture '" + visibleText(twice.text(0)) + "'"));
+}
+
+// A series that another part has, too, is the same one.
+void copySeries(Database& database) {
+  const std::string same = "m.source = place.whole AND " + sameSeries("m", "p");
+  database.execute(
+      "INSERT INTO main.series(source, number, round, model, model_name, model_digest, cross_validation, schedule,"
+      " precision, tokens, classes) SELECT place.whole, row_number() OVER (PARTITION BY p.source ORDER BY p.number) +"
+      " (SELECT coalesce(max(number), 0) FROM main.series m WHERE m.source = place.whole), round, model, model_name,"
+      " model_digest, cross_validation, schedule, precision, tokens, classes FROM part.series p JOIN place ON "
+      "place.part ="
+      " p.source WHERE NOT EXISTS (SELECT 1 FROM main.series m WHERE " +
+      same +
+      ") ORDER BY p.number;"
+      "CREATE TEMP TABLE measured AS SELECT p.id AS part, m.id AS whole FROM part.series p JOIN place ON place.part ="
+      " p.source JOIN main.series m ON " +
+      same);
+}
+
+// Two parts may have samples of one hour.
+void addSums(Database& database) {
+  constexpr std::size_t kSumsAtOnce = 20000;
+  Statement rows = database.prepare(
+      "SELECT samples, sums, tokens, measured.whole, width_ms, start_ms, coalesce(area.whole, 0), night FROM "
+      "part.bucket"
+      " JOIN measured ON measured.part = series LEFT JOIN area ON area.part = region");
+  BucketUpdate sums;
+  while (rows.step()) {
+    TokenCounts tokens;
+    addTokenCounts(rows, 2, tokens);
+    sums.add({rows.integer(3), rows.integer(4), rows.integer(5), rows.integer(6), sideIn(rows, 7)}, Bucket(rows, 0),
+             tokens);
+    if (sums.size() >= kSumsAtOnce) sums.write(database);
+  }
+  sums.write(database);
 }
 
 void copyAll(Database& database) {
@@ -72,11 +129,13 @@ void copyAll(Database& database) {
       "CREATE TEMP TABLE place AS SELECT p.id AS part, m.id AS whole FROM part.source p"
       " JOIN main.source m USING(name)");
   const std::string source = "(SELECT whole FROM place WHERE part = source)";
+  copySeries(database);
+  const std::string series = "(SELECT whole FROM measured WHERE part = series)";
   const auto after = [&](const std::string& table, const std::string& column) {
     return column + " + " + std::to_string(database.integer("SELECT coalesce(max(id), 0) FROM main." + table));
   };
   const std::string session = after("session", "session"), sample = after("sample", "sample");
-  copy(database, "session", {{"id", after("session", "id")}, {"source", source}});
+  copy(database, "session", {{"id", after("session", "id")}, {"source", source}, {"series", series}});
   copy(database, "sample", {{"id", after("sample", "id")}, {"source", source}, {"session", session}});
   // A region that another part has, too, is the same one.
   const std::string same = "m.shape = region.shape AND m.source = (SELECT whole FROM place WHERE part = region.source)";
@@ -87,81 +146,24 @@ void copyAll(Database& database) {
   copy(database, "region_sample", {{"sample", sample}, {"region", "coalesce(" + area + ", 0)"}});
   copy(database, "state_sample", {{"sample", sample}});
   // Two parts may begin a state in the same moment: the state of the later part counts, where it is known.
-  copy(database, "state_change", {{"source", source}},
-       " WHERE true ON CONFLICT(source, name, time_ms)"
+  copy(database, "state_change", {{"series", series}},
+       " WHERE true ON CONFLICT(series, name, time_ms)"
        " DO UPDATE SET state = excluded.state WHERE excluded.state <> ''");
   copy(database, "event", {{"id", ""}, {"source", source}});
   copy(database, "view_reference", {{"source", source}},
        " WHERE " + source + " NOT IN (SELECT source FROM main.view_reference)");
-  copy(database, "bucket", {{"source", source}, {"session", session}, {"region", "coalesce(" + area + ", 0)"}});
-  copy(database, "hour_of_tokens", {{"session", session}});
-  database.execute("DROP TABLE place; DROP TABLE area");
-}
-
-// The samples of the pictures that the part has, too, and all that was summed up of their sessions: their ids are in
-// the table `touched`.
-void removeReplaced(Database& database) {
-  const auto remove = [&](const std::string& what) { database.execute("DELETE FROM main." + what); };
-  database.execute(
-      "CREATE TEMP TABLE fresh AS SELECT m.id AS source, time_ms, picture, picture_digest FROM part.sample p"
-      " JOIN part.source s ON s.id = p.source JOIN main.source m ON m.name = s.name WHERE m.archive;"
-      "CREATE INDEX temp.fresh_by_name ON fresh(picture, source);"
-      "CREATE TEMP TABLE old AS SELECT id, session, source, time_ms FROM main.sample q WHERE EXISTS (SELECT 1 FROM"
-      " fresh f WHERE f.picture = q.picture AND f.source = q.source AND (f.time_ms = q.time_ms OR"
-      " f.picture_digest = q.picture_digest AND q.picture_digest <> 0));"  // its time may be read in another way now
-      "CREATE TEMP TABLE span AS SELECT source, min(time_ms) AS first, max(time_ms) AS last FROM"
-      " (SELECT source, time_ms FROM fresh UNION ALL SELECT source, time_ms FROM old) GROUP BY source;"
-      "CREATE TEMP TABLE touched AS SELECT DISTINCT session AS id FROM old; DROP TABLE fresh");
-  for (const char* table : {"region_sample", "state_sample"})
-    remove(std::string(table) + " WHERE sample IN (SELECT id FROM old)");
-  remove("sample WHERE id IN (SELECT id FROM old)");
-  for (const char* table : {"bucket", "hour_of_tokens"})
-    remove(std::string(table) + " WHERE session IN (SELECT id FROM touched)");
-  remove("session WHERE id IN (SELECT id FROM touched) AND id NOT IN (SELECT session FROM main.sample)");
-  for (const char* table : {"event", "state_change"})  // the time of a picture is on them
-    remove(std::string(table) + " WHERE EXISTS (SELECT 1 FROM span WHERE span.source = " + table + ".source AND " +
-           table + ".time_ms BETWEEN first AND last)");
-  database.execute("PRAGMA secure_delete = ON");  // other parts of the picture may have been on show
-  remove("view_reference WHERE source IN (SELECT source FROM span)");
-  database.execute("PRAGMA secure_delete = OFF");
-}
-
-// Sums up the samples that touched sessions still have: all of them, because nothing of an archive is forgotten.
-void sumUpTouched(Database& database) {
-  AggregateUpdate sums;
-  Statement sessions = database.prepare("SELECT id, source FROM session WHERE id IN (SELECT id FROM touched)");
-  while (sessions.step()) {
-    SampleRows rows(database, SampleRows::With::kRegions, "session = ?");
-    rows.bind(sessions.integer(0));
-    for (Sample sample; rows.next(sample);) sums.add(sessions.integer(1), sample.session, sample);
-  }
-  sums.write(database);
+  addSums(database);
+  database.execute("DROP TABLE place; DROP TABLE area; DROP TABLE measured");
 }
 
 }  // namespace
-
-void replaceSamples(Database& database, const std::string& fresh) {
-  withPart(database, fresh, [&] {
-    removeReplaced(database);
-    sumUpTouched(database);  // before a new session gets the number of one that went
-    copyAll(database);
-    // Regions that neither are measured nor were.
-    database.execute(
-        "UPDATE main.region SET current = EXISTS (SELECT 1 FROM part.region p JOIN part.source s ON s.id = p.source"
-        " JOIN main.source m ON m.name = s.name WHERE m.id = region.source AND p.shape = region.shape AND p.current)"
-        " WHERE source IN (SELECT source FROM span);"
-        "DELETE FROM main.region WHERE source IN (SELECT source FROM span) AND NOT current AND id NOT IN"
-        " (SELECT region FROM main.region_sample);"
-        "DROP TABLE span; DROP TABLE old; DROP TABLE touched");
-  });
-}
 
 void mergeDatabases(const std::vector<std::string>& parts, const std::string& into) {
   if (std::filesystem::exists(into)) throw Error("'" + into + "' exists already: name a new file");
   try {
     Database database = openForWriting(into, true);
     for (const std::string& part : parts) try {
-        withPart(database, part, [&] {
+        withPart(database, part, into + "-part", [&] {
           refuseTwice(database, part);
           refuseOtherPrivacy(database, part);
           copyAll(database);
@@ -172,8 +174,10 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
         throw;
       }
     database.execute(  // pictures that follow each other may be of two parts, each of which begins with its first state
-        "DELETE FROM state_change WHERE source IN (SELECT id FROM source WHERE archive) AND (source, name, time_ms) NOT"
-        " IN (SELECT source, name, time_ms FROM (SELECT *, lag(state, 1, '') OVER (PARTITION BY source, name ORDER BY"
+        "DELETE FROM state_change WHERE series IN (SELECT series.id FROM series JOIN source ON source.id = "
+        "series.source"
+        " WHERE archive) AND (series, name, time_ms) NOT"
+        " IN (SELECT series, name, time_ms FROM (SELECT *, lag(state, 1, '') OVER (PARTITION BY series, name ORDER BY"
         " time_ms) AS before FROM state_change WHERE state <> '') WHERE state <> before)");
   } catch (...) {
     removeDatabase(into);

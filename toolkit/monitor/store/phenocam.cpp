@@ -273,25 +273,28 @@ std::vector<std::string> writePhenoCam(const StoreReader& store, const PhenoCamO
   for (const RegionRecord& stored : regions)
     masks[stored.id] = {&files.at(stored.region.name), ++count[stored.region.name]};
 
-  store.samples(options.source, options.from, options.to, [&](const Sample& sample) {
-    RegionRow row{.time = sample.time + options.ahead_of_utc,
-                  .file = std::filesystem::path(sample.picture).filename().string(),
-                  .sun = vision::apparentElevation(sunElevation(sample.time, options.latitude, options.longitude)),
-                  .flagged = sample.flagged()};
-    std::ranges::replace_if(
-        row.file, [](unsigned char c) { return c < ' ' || c == ',' || c == '"'; }, '_');
-    if (row.file.empty()) row.file = "None";
-    for (const RegionSample& region : sample.regions) {
-      const auto mask = masks.find(region.region);
-      if (mask == masks.end()) continue;
-      const auto known = [&](const char* key) { return region.value(key).value_or(0); };
-      row.pixels = std::llround(known("pixels"));
-      row.mean = {known("red"), known("green"), known("blue")};
-      row.deviation = {known("red_deviation"), known("green_deviation"), known("blue_deviation")};
-      mask->second.files->add(row, mask->second.number);
-    }
-    return true;
-  });
+  store.samples(
+      options.source, options.from, options.to,
+      [&](const Sample& sample) {
+        RegionRow row{.time = sample.time + options.ahead_of_utc,
+                      .file = std::filesystem::path(sample.picture).filename().string(),
+                      .sun = vision::apparentElevation(sunElevation(sample.time, options.latitude, options.longitude)),
+                      .flagged = sample.flagged()};
+        std::ranges::replace_if(
+            row.file, [](unsigned char c) { return c < ' ' || c == ',' || c == '"'; }, '_');
+        if (row.file.empty()) row.file = "None";
+        for (const RegionSample& region : sample.regions) {
+          const auto mask = masks.find(region.region);
+          if (mask == masks.end()) continue;
+          const auto known = [&](const char* key) { return region.value(key).value_or(0); };
+          row.pixels = std::llround(known("pixels"));
+          row.mean = {known("red"), known("green"), known("blue")};
+          row.deviation = {known("red_deviation"), known("green_deviation"), known("blue_deviation")};
+          mask->second.files->add(row, mask->second.number);
+        }
+        return true;
+      },
+      options.series);
   std::vector<std::string> paths;
   for (auto& [name, of_region] : files)
     for (std::string& path : of_region.finish()) paths.push_back(std::move(path));

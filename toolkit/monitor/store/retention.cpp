@@ -31,16 +31,12 @@ bool forgetSamples(Database& database, const Sources& sources, UnixMs before) {
   return forget(database, sources, before, "sample WHERE id" + oldest);
 }
 
-// Sums of a table, those that fulfil a condition with the source.
-bool forgetSums(Database& database, const Sources& sources, UnixMs before, const std::string& table,
-                const std::string& mine) {
-  return forget(database, sources, before,
-                table + " WHERE " + mine + " AND start_ms IN (SELECT start_ms FROM " + table + " WHERE " + mine +
-                    " AND start_ms < ?2 ORDER BY start_ms LIMIT ?3)");
-}
-
 bool forgetBuckets(Database& database, const Sources& sources, std::int64_t width, UnixMs before) {
-  return forgetSums(database, sources, before, "bucket", "source = ?1 AND width_ms = " + std::to_string(width));
+  const std::string mine =
+      "series IN (SELECT id FROM series WHERE source = ?1) AND width_ms = " + std::to_string(width);
+  return forget(database, sources, before,
+                "bucket WHERE " + mine + " AND start_ms IN (SELECT start_ms FROM bucket WHERE " + mine +
+                    " AND start_ms < ?2 ORDER BY start_ms LIMIT ?3)");
 }
 
 bool forgetEvents(Database& database, Sources sources, UnixMs before) {
@@ -77,8 +73,6 @@ Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limi
   if (above) {
     const UnixMs month = now - 30 * kDayMs;
     gone = forgetDetails(database, sources, now - kHourMs, now - kDayMs, now - kDayMs) ||
-           forgetSums(database, sources, month, "hour_of_tokens",
-                      "session IN (SELECT id FROM session WHERE source = ?1)") ||
            forgetBuckets(database, sources, kHourMs, month) || forgetBuckets(database, sources, kDayMs, month);
   }
   transaction.commit();

@@ -13,19 +13,48 @@
 #include "monitor/store/store.h"
 
 namespace mpm::monitor {
+
+const char* const kSeriesTables =
+    // Only samples of one series are averaged together: they share the source, the model, its classes, reduction and
+    // precision. `number` counts those of a source from 1. `round`: pictures that were measured again with the same
+    // model are another series, whose round is one higher.
+    "CREATE TABLE series(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, number INTEGER NOT NULL,"
+    "  round INTEGER NOT NULL, model TEXT NOT NULL, model_name TEXT NOT NULL, model_digest TEXT NOT NULL,"
+    "  cross_validation TEXT NOT NULL, schedule TEXT NOT NULL, precision TEXT NOT NULL, tokens INTEGER NOT NULL,"
+    "  classes TEXT NOT NULL, UNIQUE(source, number));"
+    "CREATE TABLE session(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL REFERENCES source,"
+    "  series INTEGER NOT NULL REFERENCES series, started_ms INTEGER NOT NULL, ended_ms INTEGER,"
+    "  every_s REAL NOT NULL, latitude REAL, longitude REAL, time_zone TEXT);"
+    "CREATE INDEX session_by_source ON session(source, id);"
+    // When another state counts, kept for good; "": none does, where a watch begins.
+    "CREATE TABLE state_change(series INTEGER NOT NULL REFERENCES series, name TEXT NOT NULL,"
+    "  time_ms INTEGER NOT NULL, state TEXT NOT NULL, PRIMARY KEY(series, name, time_ms)) WITHOUT ROWID;"
+    // Sums per minute, hour and day, so that a year opens at once. `region` 0: of the whole picture. `night`: as the
+    // samples have it, 0 or 1, or 2 where they do not know. `tokens`: how often each number of tokens came, of hours of
+    // the whole picture.
+    "CREATE TABLE bucket(series INTEGER NOT NULL REFERENCES series, width_ms INTEGER NOT NULL,"
+    "  start_ms INTEGER NOT NULL, region INTEGER NOT NULL, night INTEGER NOT NULL, samples INTEGER NOT NULL,"
+    "  sums BLOB NOT NULL, tokens BLOB, PRIMARY KEY(series, width_ms, start_ms, region, night)) WITHOUT ROWID;"
+    "CREATE VIEW state_values AS SELECT sample.id AS sample, datetime(time_ms / 1000, 'unixepoch') AS time_utc,"
+    "  time_ms, source.name AS source, series.number AS series, picture, night, state_sample.name AS name, state,"
+    "  probability, sure, nullif(counted, '') AS counted FROM state_sample JOIN sample ON sample.id ="
+    "  state_sample.sample JOIN source ON source.id = sample.source JOIN session ON session.id = sample.session"
+    "  JOIN series ON series.id = session.series;"
+    // For any SQLite client: a row per sample and region; the whole picture has the name ''.
+    "CREATE VIEW region_values AS SELECT datetime(time_ms / 1000, 'unixepoch') AS time_utc, time_ms,"
+    "  source.name AS source, series.number AS series, coalesce(region.name, '') AS region_name, picture, night,"
+    "  series.classes AS classes, region_sample.* FROM region_sample JOIN sample ON sample.id = region_sample.sample"
+    "  LEFT JOIN region ON region.id = region_sample.region JOIN source ON source.id = sample.source"
+    "  JOIN session ON session.id = sample.session JOIN series ON series.id = session.series;";
+
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x4d504d31;  // "MPM1", in the header of the file
-constexpr int kVersion = 4;
+constexpr int kVersion = 5, kFirstVersion = 4;       // the first one is that of 0.1.0
 
 // Lists are JSON, so that any SQLite client can read them.
 constexpr const char* kTables =
     "CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, archive INTEGER NOT NULL DEFAULT 0);"
-    "CREATE TABLE session(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL REFERENCES source,"
-    "  started_ms INTEGER NOT NULL, ended_ms INTEGER, model TEXT NOT NULL, model_name TEXT NOT NULL,"
-    "  model_digest TEXT NOT NULL, cross_validation TEXT NOT NULL, schedule TEXT NOT NULL, tokens INTEGER NOT NULL,"
-    "  classes TEXT NOT NULL, every_s REAL NOT NULL, latitude REAL, longitude REAL);"
-    "CREATE INDEX session_by_source ON session(source, id);"
     "CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL REFERENCES session,"
     "  source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, picture TEXT NOT NULL,"
     "  picture_digest INTEGER NOT NULL, night INTEGER,"
@@ -40,19 +69,6 @@ constexpr const char* kTables =
     "CREATE TABLE state_sample(sample INTEGER NOT NULL REFERENCES sample, name TEXT NOT NULL, state TEXT NOT NULL,"
     "  probability REAL NOT NULL, sure INTEGER NOT NULL, counted TEXT NOT NULL, PRIMARY KEY(sample, name))"
     "  WITHOUT ROWID;"
-    // When another state counts, kept for good; "": none does, where a watch begins.
-    "CREATE TABLE state_change(source INTEGER NOT NULL REFERENCES source, name TEXT NOT NULL,"
-    "  time_ms INTEGER NOT NULL, state TEXT NOT NULL, PRIMARY KEY(source, name, time_ms)) WITHOUT ROWID;"
-    "CREATE VIEW state_values AS SELECT sample.id AS sample, datetime(time_ms / 1000, 'unixepoch') AS time_utc,"
-    "  time_ms, source.name AS source, picture, night, state_sample.name AS name, state, probability, sure,"
-    "  nullif(counted, '') AS counted FROM state_sample JOIN sample ON sample.id = state_sample.sample"
-    "  JOIN source ON source.id = sample.source;"
-    // For any SQLite client: a row per sample and region; the whole picture has the name ''.
-    "CREATE VIEW region_values AS SELECT datetime(time_ms / 1000, 'unixepoch') AS time_utc, time_ms,"
-    "  source.name AS source, coalesce(region.name, '') AS region_name, picture, night, session.classes AS classes,"
-    "  region_sample.* FROM region_sample JOIN sample ON sample.id = region_sample.sample LEFT JOIN region ON"
-    "  region.id = region_sample.region JOIN source ON source.id = sample.source JOIN session ON session.id ="
-    "  sample.session;"
     "CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER, time_ms INTEGER NOT NULL,"
     "  kind INTEGER NOT NULL, severity INTEGER NOT NULL, message TEXT NOT NULL);"
     "CREATE INDEX event_by_time ON event(time_ms);"
@@ -60,15 +76,7 @@ constexpr const char* kTables =
     "CREATE TABLE view_reference(source INTEGER PRIMARY KEY REFERENCES source, width INTEGER NOT NULL,"
     "  height INTEGER NOT NULL, pictures INTEGER NOT NULL, learned_ms INTEGER NOT NULL, moved_right REAL NOT NULL,"
     "  moved_down REAL NOT NULL, turned REAL NOT NULL, zoomed REAL NOT NULL, rows INTEGER NOT NULL,"
-    "  edges BLOB NOT NULL);"
-    // Sums per minute, hour and day, so that a year opens at once; histograms of token counts per hour. Sums are per
-    // session, because models differ in what they call a class of one number. `region` 0: of the whole picture.
-    "CREATE TABLE bucket(source INTEGER NOT NULL, width_ms INTEGER NOT NULL, start_ms INTEGER NOT NULL,"
-    "  session INTEGER NOT NULL, region INTEGER NOT NULL, samples INTEGER NOT NULL, day INTEGER NOT NULL,"
-    "  night INTEGER NOT NULL, series BLOB NOT NULL,"
-    "  PRIMARY KEY(source, width_ms, start_ms, session, region)) WITHOUT ROWID;"
-    "CREATE TABLE hour_of_tokens(session INTEGER NOT NULL, start_ms INTEGER NOT NULL, night INTEGER NOT NULL,"
-    "  occurrences BLOB NOT NULL, PRIMARY KEY(session, start_ms, night)) WITHOUT ROWID;";
+    "  edges BLOB NOT NULL);";
 
 // What is to be told to others, until they have confirmed it; made in older files too. `latest`: only the last message
 // of its topic counts. `id` is unique in the world.
@@ -87,15 +95,26 @@ constexpr const char* kIdentity =
 constexpr int kFirstValue = 4;    // parameter of prepareRegions()
 constexpr int kFirstColumn = 14;  // of SampleRows
 
-// False: the file is empty.
-bool hasTables(const Database& database, const std::string& path) {
-  if (database.integer("SELECT count(*) FROM sqlite_master") == 0) return false;
+// The version of the schema; 0: the file is empty.
+int schemaOf(const Database& database, const std::string& path) {
+  if (database.integer("SELECT count(*) FROM sqlite_master") == 0) return 0;
   if (database.integer("PRAGMA application_id") != kApplicationId)
     throw Error("'" + path + "' is a database of another program: name another file");
-  if (const std::int64_t version = database.integer("PRAGMA user_version"); version != kVersion)
+  const std::int64_t version = database.integer("PRAGMA user_version");
+  if (version < kFirstVersion || version > kVersion)
     throw Error("'" + path + "' has schema " + std::to_string(version) + ", this program knows schema " +
                 std::to_string(kVersion) + ": name another file");
-  return true;
+  return static_cast<int>(version);
+}
+
+void setVersion(Database& database) { database.execute("PRAGMA user_version = " + std::to_string(kVersion)); }
+
+void convert(Database& database, const std::string& path) {
+  Transaction transaction(database);
+  if (schemaOf(database, path) == kVersion) return;  // another program was faster
+  convertToSeries(database);
+  setVersion(database);
+  transaction.commit();
 }
 
 // A new quantity is a new column, and unknown in the samples that are there.
@@ -105,16 +124,16 @@ void addColumns(Database& database) {
       database.execute("ALTER TABLE " + table + " ADD COLUMN " + column + " " + type);
   };
   for (const Quantity& one : quantities()) add("region_sample", one.key);
-  add("session", "time_zone", "TEXT");
   add("source", "privacy", "TEXT");  // what must not be seen of it, as JSON; NULL and '': nothing
 }
 
 void makeTables(Database& database, const std::string& path) {
   Transaction transaction(database);
-  if (hasTables(database, path)) return;  // another program was faster
+  if (schemaOf(database, path) != 0) return;  // another program was faster
   database.execute(kTables);
+  database.execute(kSeriesTables);
   database.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
-  database.execute("PRAGMA user_version = " + std::to_string(kVersion));
+  setVersion(database);
   transaction.commit();
 }
 
@@ -246,7 +265,8 @@ Database openForWriting(const std::string& path, bool create) {
     if (sqlite3_db_readonly(database.handle(), "main") == 1)  // SQLite reads then what it was to write
       throw SqliteError(SQLITE_READONLY,
                         "database '" + path + "' may not be written by this user, or lies on a disk that is read-only");
-    const bool fresh = !hasTables(database, path);
+    const int schema = schemaOf(database, path);
+    const bool fresh = schema == 0;
     if (fresh) database.execute("PRAGMA auto_vacuum = INCREMENTAL");
     if (Statement mode = database.prepare("PRAGMA journal_mode = WAL"); !mode.step() || mode.text(0) != "wal")
       throw Error("'" + path +
@@ -256,6 +276,7 @@ Database openForWriting(const std::string& path, bool create) {
     database.execute("PRAGMA synchronous = NORMAL");
     database.execute("PRAGMA journal_size_limit = 4000000");
     if (fresh) makeTables(database, path);
+    if (!fresh && schema < kVersion) convert(database, path);
     addColumns(database);
     database.execute(kOutbox);
     database.execute(kIdentity);
@@ -266,14 +287,28 @@ Database openForWriting(const std::string& path, bool create) {
   }
 }
 
-Database openForReading(const std::string& path) {
+ConvertedFrom stateOf(const std::string& path) {
+  std::error_code none;
+  ConvertedFrom state;
+  state.file = std::filesystem::last_write_time(path, none);
+  state.log = std::filesystem::last_write_time(path + "-wal", none);
+  return state;
+}
+
+Database openForReading(const std::string& path, std::optional<ConvertedFrom>* converted) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw Error("there is no database '" + path + "'");
   requireWhole(path);
   const auto openAs = [&](const std::string& name) {
     Database database(name, Database::Mode::kReadOnly);
-    if (!hasTables(database, path)) throw EmptyDatabase("'" + path + "' is empty");
-    return database;
+    const int schema = schemaOf(database, path);
+    if (schema == 0) throw EmptyDatabase("'" + path + "' is empty");
+    if (schema == kVersion) return database;
+    if (converted) *converted = stateOf(path);
+    Database copy = database.copyInMemory();
+    addColumns(copy);
+    convert(copy, path);
+    return copy;
   };
   try {
     return openAs(path);
@@ -348,6 +383,15 @@ std::vector<std::string> columnsOf(const Database& database, const std::string& 
 
 std::string nullUnless(const std::vector<std::string>& there, const std::string& column) {
   return std::ranges::count(there, column) == 0 ? "NULL AS " + column : column;
+}
+
+std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring) {
+  Statement row = database.prepare(
+      "SELECT id FROM series WHERE source = ? AND model_digest = ? AND schedule = ? AND precision = ? AND tokens = ?"
+      " AND classes = ? ORDER BY round DESC LIMIT 1");
+  row.bind(source, measuring.model_digest, measuring.reduce, measuring.precision, measuring.tokens,
+           toLine(measuring.classes));
+  return row.step() ? std::optional(row.integer(0)) : std::nullopt;
 }
 
 Statement prepareRegions(const Database& database) {

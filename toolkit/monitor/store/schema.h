@@ -2,10 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "monitor/store/sample.h"
 #include "monitor/store/sqlite.h"
+#include "monitor/store/store.h"
 
 namespace mpm::monitor {
 
@@ -13,8 +18,17 @@ namespace mpm::monitor {
 /// Throws mpm::Error naming the file; a SqliteError that is damage or passes by itself.
 Database openForWriting(const std::string& path, bool create);
 
-/// Throws mpm::Error when it is not ours or has another schema, EmptyDatabase when nothing is in it.
-Database openForReading(const std::string& path);
+/// The state of a file that was converted when it was opened for reading.
+struct ConvertedFrom {
+  std::filesystem::file_time_type file{}, log{};  ///< when the database and its log were last written
+  friend bool operator==(const ConvertedFrom&, const ConvertedFrom&) = default;
+};
+ConvertedFrom stateOf(const std::string& path);
+
+/// Throws mpm::Error when it is not ours or has a later schema, EmptyDatabase when nothing is in it. Of a file with the
+/// schema of version 0.1.0 a temporary copy is converted, and `converted` says so: the file changes only when a writer
+/// opens it.
+Database openForReading(const std::string& path, std::optional<ConvertedFrom>* converted = nullptr);
 
 /// Whether the header of a file, damaged or not, names it a database of ours.
 bool isOurs(const std::string& database);
@@ -37,10 +51,21 @@ void removeDatabase(const std::string& path);
 /// hold the same picture.
 void mergeDatabases(const std::vector<std::string>& parts, const std::string& into);
 
-/// Takes the samples of the database `fresh`, of archives that were measured again, in place of those of the same
-/// pictures and times; sessions that have no sample left go. Pictures that `fresh` lacks keep their samples. All of it
-/// or, where it throws mpm::Error, nothing.
-void replaceSamples(Database& database, const std::string& fresh);
+/// The tables that came with schema 5.
+extern const char* const kSeriesTables;
+
+/// Converts a database of schema 4 (version 0.1.0), in the transaction of the caller.
+void convertToSeries(Database& database);
+
+/// Makes the sums of a source anew from its samples. Sums of which samples were forgotten stay as they are.
+void sumUp(Database& database, std::int64_t source);
+
+/// As StoreWriter::judge(), in the transaction of the caller. False: `progress` said so, and the caller rolls back.
+bool judge(Database& database, std::int64_t source, const NightRule& rule,
+           const std::function<bool(double share)>& progress);
+
+/// The series of a source that is measured like this, the newest of equal ones; nullopt: there is none yet.
+std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring);
 
 enum class Retention {
   kDone,      ///< nothing to forget

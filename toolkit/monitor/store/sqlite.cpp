@@ -156,6 +156,16 @@ Database::Database(const std::string& path, Mode mode) {
   sqlite3_busy_timeout(handle, 5000);
 }
 
+Database Database::copyInMemory() const {
+  Database copy(":memory:", Mode::kCreate);
+  sqlite3_backup* const backup = sqlite3_backup_init(copy.handle_.get(), "main", handle_.get(), "main");
+  if (!backup) throw errorOf(copy.handle_.get());
+  const int code = sqlite3_backup_step(backup, -1);
+  sqlite3_backup_finish(backup);
+  if (code != SQLITE_DONE) throw errorOf(handle_.get());
+  return copy;
+}
+
 void Database::execute(const std::string& sql) {
   if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) throw errorOf(handle_.get());
 }

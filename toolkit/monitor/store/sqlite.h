@@ -163,6 +163,9 @@ class Database {
   /// Throws SqliteError naming the file.
   Database(const std::string& path, Mode mode);
 
+  /// A copy that no file holds.
+  Database copyInMemory() const;
+
   /// Statements without parameters and rows.
   void execute(const std::string& sql);
   Statement prepare(std::string_view sql) const { return {handle_.get(), sql}; }

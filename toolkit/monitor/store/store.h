@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 #include "charts/chart.h"
 #include "evaluation/confusion_matrix.h"
 #include "monitor/statistics/day_night.h"
+#include "monitor/store/bucket.h"
 #include "monitor/store/sample.h"
 #include "mpm/error.hpp"
 #include "mpm/options.hpp"
@@ -21,28 +23,43 @@
 
 namespace mpm::monitor {
 
-using charts::Chart, charts::ChartBucket, charts::SeriesKey, charts::Spread;
+using charts::Chart, charts::ChartBucket, charts::SeriesKey;
 
-/// The facts that samples must share to be comparable. A new model or reduction is a new session.
-struct SessionInfo {
-  std::string source;  ///< vision::SourceSpec::name()
-  std::string model;   ///< path
-  std::string model_name;
-  std::string model_digest;          ///< modelDigest()
-  std::string reduce;                ///< the model's Reduction as text
-  int tokens = 0;                    ///< N
-  std::vector<std::string> classes;  ///< names, by index
+/// What samples share that are averaged together. Two measurements with equal values are of one series, unless pictures
+/// are measured again.
+struct Measuring {
+  std::string model_digest{};          ///< modelDigest()
+  std::string reduce{};                ///< the model's Reduction as text
+  std::string precision{};             ///< of its products: toString(Precision)
+  int tokens = 0;                      ///< N
+  std::vector<std::string> classes{};  ///< names, by index
+  friend bool operator==(const Measuring&, const Measuring&) = default;
+};
+
+/// How a source is measured from some moment on.
+struct SessionInfo : Measuring {
+  std::string source{};  ///< vision::SourceSpec::name()
+  std::string model{};   ///< path
+  std::string model_name{};
   /// How the model did on pictures that it was not trained on (evaluation::readCrossValidation); nullopt: not known.
-  std::optional<evaluation::ConfusionMatrix> cross_validation;
-  double every_s = 1;                         ///< how often a sample was meant to come; 0: no fixed time
-  std::optional<double> latitude, longitude;  ///< degrees north and east
-  std::string time_zone;                      ///< CameraClock::zone() of an archive; empty: not known
+  std::optional<evaluation::ConfusionMatrix> cross_validation{};
+  double every_s = 1;                             ///< how often a sample was meant to come; 0: no fixed time
+  std::optional<double> latitude{}, longitude{};  ///< degrees north and east
+  std::string time_zone{};                        ///< CameraClock::zone() of an archive; empty: not known
 };
 
 struct SessionRecord : SessionInfo {
-  std::int64_t id = 0;
+  std::int64_t id = 0, series = 0;
   UnixMs started = 0;
   std::optional<UnixMs> ended;  ///< nullopt: running, or it was killed and no session of its source began since
+};
+
+/// The samples of a source that may be averaged together. Each aggregate is of one series.
+struct SeriesRecord : Measuring {
+  std::int64_t id = 0;
+  int number = 0;  ///< of those of its source, from 1
+  std::string model{}, model_name{};
+  std::optional<evaluation::ConfusionMatrix> cross_validation{};
 };
 
 /// The view of a source while its camera has not moved, as ViewWatch learns it.
@@ -127,7 +144,9 @@ class StoreWriter {
   /// `archive`: samples have times of pictures, not of the clock, and this is that of the first one. Such a session
   /// begins with its first sample and ends with its last; a sample whose picture, digest and time are stored is left
   /// out.
-  void beginSession(const SessionInfo& info, std::optional<UnixMs> archive = {});
+  /// It goes on with the newest series of the source that is measured like this; with `again` it begins one of its own,
+  /// for pictures that are measured again.
+  void beginSession(const SessionInfo& info, std::optional<UnixMs> archive = {}, bool again = false);
   void endSession();  ///< and its source: events belong to none
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.
   void setSource(const std::string& name);
@@ -139,9 +158,12 @@ class StoreWriter {
   /// far the view has moved stays. Where something must not be seen, nobody but the owner and the group of the database
   /// may read it from then on. Ends no session.
   void setPrivacy(const std::string& source, const std::string& json);
-  /// Takes the samples of another database in place of those of the same pictures, as replaceSamples() in schema.h;
-  /// removes that database. The session ends before, and one like it begins behind.
-  void replaceSamples(const std::string& fresh);
+  /// Decides for every sample of a source anew whether it is night, and makes the sums anew: by this rule, from the
+  /// first sample on, as if it had held when they were stored. Where samples were forgotten, whole minutes and hours
+  /// are judged by their mean brightness. `progress` is called on the writer's thread with the share that is done,
+  /// 0..1; all stays as it was when it returns false. Waits until it is done, and returns false where it was not.
+  /// Throws mpm::Error: the database has no such source, the disk fails.
+  bool judge(const std::string& source, const NightRule& rule, const std::function<bool(double share)>& progress = {});
   /// Where the writing has ended: goes on in this file, which may be the same one, as a new writer would.
   void storeIn(const std::string& path);
 
@@ -182,10 +204,39 @@ struct StateSeries {
 void addTo(Spread& all, const Spread& part);
 
 struct ChartQuery {
-  std::int64_t source = 0;  ///< SourceRecord::id
-  UnixMs from = 0, to = 0;  ///< [from, to)
-  std::vector<SeriesKey> series{};
+  std::int64_t source = 0;          ///< SourceRecord::id
+  UnixMs from = 0, to = 0;          ///< [from, to)
+  std::vector<SeriesKey> series{};  ///< quantities, classes and regions to draw
   int max_buckets = 2000;
+  std::optional<std::int64_t> only{};  ///< SeriesRecord::id; nullopt: each value of a bucket is of the latest series
+                                       ///< that has in it, so that a chart goes on where the model was changed
+};
+
+/// Sums of samples by day, by night, and of those that nobody judged.
+struct DayNightSums {
+  std::array<Bucket, 3> sides{};  ///< by Side
+  const Bucket& of(Side side) const { return sides[static_cast<std::size_t>(side)]; }
+  Bucket& of(Side side) { return sides[static_cast<std::size_t>(side)]; }
+  Bucket all() const;
+  Spread spread(const std::string& quantity) const;  ///< of all sides; by its key
+  Spread area(int label) const;                      ///< of a class, percent
+  std::int64_t samples() const { return sides[0].samples + sides[1].samples + sides[2].samples; }
+};
+
+/// The sums of a series in a stretch of time, by the names of regions; "": the whole picture. Regions of one name,
+/// which differ in their dates, are one.
+using SumsOfRegions = std::map<std::string, DayNightSums>;
+
+struct RollupQuery {
+  std::int64_t series = 0;  ///< SeriesRecord::id
+  UnixMs from = 0, to = 0;  ///< [from, to)
+  std::int64_t width = 0;   ///< of the rows, ms, at whole multiples since 1970; 0: one row of all
+  bool regions = false;     ///< with those of the regions, not only of the whole picture
+};
+
+struct RollupRow {
+  UnixMs start = 0;
+  SumsOfRegions regions{};
 };
 
 struct Gaps {
@@ -195,11 +246,13 @@ struct Gaps {
 
 struct SourceRecord {
   std::int64_t id = 0;
-  std::string name;            ///< without credentials
-  UnixMs first = 0, last = 0;  ///< of what is kept, in any resolution
-  std::int64_t samples = 0;    ///< kept one by one
-  bool archive = false;        ///< its times are those of pictures, however old: nothing of it expires
-  std::string time_zone{};     ///< of an archive: the latest SessionRecord::time_zone
+  std::string name;  ///< without credentials
+  /// Of what is kept, in any resolution. A clock that was wrong left samples of before 2020 or of days to come: these
+  /// are not the first or the last, unless all are such. Pictures of an archive and scenes have times of their own.
+  UnixMs first = 0, last = 0;
+  std::int64_t samples = 0;  ///< kept one by one
+  bool archive = false;      ///< its times are those of pictures, however old: nothing of it expires
+  std::string time_zone{};   ///< of an archive: the latest SessionRecord::time_zone
   /// Of `time_zone`; UTC where this machine does not know that zone. nullopt: the clock of this machine.
   charts::Clock clock{};
 };
@@ -225,14 +278,15 @@ class StoreReader {
   StoreReader(StoreReader&&) noexcept;
   StoreReader& operator=(StoreReader&&) noexcept;
 
-  /// Judges day and night of everything that is read from now on, in place of the rule it was stored with; no rule: as
-  /// stored. Where samples were forgotten or are too many, whole minutes or hours are judged by their mean brightness.
-  void setNightRule(const NightRule& rule);
-
   /// Which database this is: 16 hexadecimal digits, the same in a copy; "": of an older program.
   std::string id() const;
-  std::vector<SourceRecord> sources() const;
+  /// `now`: of the clock by which samples of days to come are not believed.
+  std::vector<SourceRecord> sources(UnixMs now = unixNow()) const;
   std::vector<SessionRecord> sessions(std::int64_t source) const;  ///< ascending
+  /// By their latest sessions: the last one is measured now, or was measured last.
+  std::vector<SeriesRecord> series(std::int64_t source) const;
+  /// With which a session that is measured like this goes on; nullopt: it begins a new one.
+  std::optional<std::int64_t> seriesOf(std::int64_t source, const Measuring& measuring) const;
 
   /// The view of the source with this name; nullopt: not stored.
   std::optional<ViewReference> view(const std::string& source) const;
@@ -243,30 +297,31 @@ class StoreReader {
   std::vector<RegionRecord> regions(const std::string& source) const;
 
   /// The states of each head that was read in [from, to), by name.
-  std::vector<StateSeries> states(std::int64_t source, UnixMs from, UnixMs to) const;
+  std::vector<StateSeries> states(std::int64_t series, UnixMs from, UnixMs to) const;
+
+  /// The rows that have samples, ascending. Exact also where [from, to) begins or ends within a stored sum, as long as
+  /// its samples are kept; else with all of that minute or hour.
+  std::vector<RollupRow> rollup(const RollupQuery& query) const;
 
   /// At most max_buckets buckets with mean, min and max, from the finest stored resolution (sample, minute, hour, day)
   /// that needs no more than some ten thousand rows: a year opens in well under a second.
   Chart chart(const ChartQuery& query) const;
 
-  /// Calls `visit` with buckets of an hour or less, by time: such a bucket is nearly always of the day or of the night.
-  /// Any number of years; max_buckets does not count.
-  void visitHours(ChartQuery query, const std::function<void(const ChartBucket&)>& visit) const;
-
   /// Where more than two samples are missing in [from, to). The nights of an archive are no gaps if it has none of
   /// them. Samples that are forgotten, or more than 500,000, are looked at by hours.
   Gaps gaps(std::int64_t source, UnixMs from, UnixMs to) const;
 
-  /// Every sample in [from, to), by time; `visit` returns false to stop.
-  void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit) const;
-  std::int64_t count(std::int64_t source, UnixMs from, UnixMs to) const;  ///< of them
+  /// Every sample in [from, to), by time; `visit` returns false to stop. With `series` only those of it.
+  void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit,
+               std::optional<std::int64_t> series = {}) const;
+  std::int64_t count(std::int64_t source, UnixMs from, UnixMs to, std::optional<std::int64_t> series = {}) const;
   /// The latest ones before `until`, at most `limit` but for several of one time, ascending by time.
-  std::vector<Sample> lastSamples(std::int64_t source, int limit, UnixMs until = INT64_MAX) const;
-  /// The latest one, but none of days to come, which a clock that was wrong left, unless all are such. nullopt: none is
-  /// kept one by one.
-  std::optional<Sample> lastSample(std::int64_t source, UnixMs now) const;
-  /// Name, time and digest of each.
-  void pictures(std::int64_t source,
+  std::vector<Sample> lastSamples(std::int64_t source, int limit, UnixMs until = INT64_MAX,
+                                  std::optional<std::int64_t> series = {}) const;
+  /// The last one of the latest series, SourceRecord::last at the latest; nullopt: none is kept one by one.
+  std::optional<Sample> lastSample(const SourceRecord& source) const;
+  /// Name, time and digest of each of a series.
+  void pictures(std::int64_t series,
                 const std::function<void(const std::string& name, UnixMs time, std::int64_t digest)>& visit) const;
 
   /// The latest `limit` in [from, to), ascending by time.
@@ -276,11 +331,10 @@ class StoreReader {
   std::vector<Message> outbox(const std::string& channel, std::int64_t after, int limit) const;
   std::int64_t waiting() const;  ///< messages, for all channels
 
-  /// Token counts of the whole hours that [from, to) touches, of the sessions whose model (path, name, classes and,
-  /// where both know it, digest), tokens and reduction are those of the latest one.
-  std::vector<HourOfTokens> hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const;
+  /// Token counts of a series in [from, to), by hours: exact as rollup().
+  std::vector<HourOfTokens> hoursOfTokens(std::int64_t series, UnixMs from, UnixMs to) const;
   /// compareDayNight() of them.
-  DayNightStatistics dayNight(std::int64_t source, UnixMs from, UnixMs to) const;
+  DayNightStatistics dayNight(std::int64_t series, UnixMs from, UnixMs to) const;
 
   /// False when this reader would miss what is written from now on: another file lies under the path, or the file was
   /// read as a read-only one. Then make a new reader.

@@ -35,7 +35,7 @@ constexpr std::size_t kMaxOthers = 1000;  // events and sessions kept while noth
 struct BeginSession {
   SessionInfo info;
   UnixMs time = 0;
-  bool archive = false;
+  bool archive = false, again = false;
 };
 struct SetSource {
   std::string name;  // empty: none
@@ -48,28 +48,30 @@ struct SetRegions {
 struct SetPrivacy {
   std::string source, json;
 };
-struct ReplaceSamples {
-  std::string fresh;
+struct Judge {
+  std::string source;
+  NightRule rule;
+  std::function<bool(double share)> progress;
 };
 struct ForgetSent {
   std::string channel;
   std::int64_t number;
 };
-using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy,
-                               ReplaceSamples, ForgetSent>;
+using Operation =
+    std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy, ForgetSent>;
 
 // Where samples and events go: known once the session's row is written.
 struct Target {
-  std::int64_t source = 0, session = 0;  // 0: none
-  std::string name;                      // of the source
-  SessionInfo info;                      // of the session
-  UnixMs started = 0;                    // the session
-  bool archive = false;                  // its times are those of its samples
-  UnixMs last = 0;                       // of an archive: of its samples
-  bool had_one = false;                  // this writer had a source
-  std::int64_t unnamed = 0;              // the first event that came before its source had a row; 0: none
-  std::optional<UnixMs> last_before;     // when samples of the first one came last, before this writer
-  std::string regions_of;                // a source; its regions by index
+  std::int64_t source = 0, session = 0, series = 0;  // 0: none
+  std::string name;                                  // of the source
+  SessionInfo info;                                  // of the session
+  UnixMs started = 0;                                // the session
+  bool archive = false;                              // its times are those of its samples
+  UnixMs last = 0;                                   // of an archive: of its samples
+  bool had_one = false;                              // this writer had a source
+  std::int64_t unnamed = 0;                          // the first event that came before its source had a row; 0: none
+  std::optional<UnixMs> last_before;                 // when samples of the first one came last, before this writer
+  std::string regions_of;                            // a source; its regions by index
   std::vector<std::int64_t> regions{};
 };
 
@@ -86,7 +88,8 @@ class Connection {
         "INSERT INTO sample(session, source, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
         " zoomed, picture_digest) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?12 OR NOT EXISTS"
         " (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?4 AND"
-        " (picture_digest = ?11 OR 0 IN (picture_digest, ?11)))");
+        " (picture_digest = ?11 OR 0 IN (picture_digest, ?11)) AND"
+        " (SELECT series FROM session WHERE id = sample.session) = ?13)");
     insert_region_ = prepareRegions(database_);
     insert_state_ = database_.prepare("INSERT INTO state_sample VALUES (?, ?, ?, ?, ?, ?)");
     insert_change_ = database_.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");
@@ -109,7 +112,7 @@ class Connection {
       throw SqliteError(SQLITE_READONLY_DBMOVED, "'" + path_ + "' was moved");
     }
     Transaction transaction(database_);
-    AggregateUpdate aggregates;
+    BucketUpdate aggregates;
     told_.clear();
     if (!std::exchange(knows_target_, true) && !holds(target))
       throw Error("another file took the place of '" + path_ + "'");
@@ -132,10 +135,14 @@ class Connection {
   bool told() const { return !told_.empty(); }
   const std::string& dropped() const { return dropped_; }
 
-  void replace(const std::string& fresh) {
-    // After a kill or a failure behind its commit the other database may be gone.
-    if (fs::exists(fresh)) replaceSamples(database_, fresh);
-    removeDatabase(fresh);
+  // In a transaction of its own.
+  bool judge(const Judge& how) {
+    Transaction transaction(database_);
+    const std::int64_t source = database_.integer("SELECT id FROM source WHERE name = ?", how.source);
+    if (source == 0) throw Error("'" + path_ + "' holds no samples of '" + how.source + "'");
+    if (!monitor::judge(database_, source, how.rule, how.progress)) return false;
+    transaction.commit();
+    return true;
   }
 
   Retention maintain(UnixMs now, const RetentionLimits& limits) {
@@ -157,7 +164,7 @@ class Connection {
                                      target.source, target.name, target.session, target.started);
   }
 
-  void write(Sample sample, Target& target, AggregateUpdate& aggregates) {
+  void write(Sample sample, Target& target, BucketUpdate& aggregates) {
     if (target.session == 0) return;
     std::erase_if(sample.regions, [&](RegionSample& region) {  // of a source before
       if (region.region == 0) return false;
@@ -171,16 +178,17 @@ class Connection {
     };
     insert_sample_.run(target.session, target.source, sample.time, sample.picture, sample.night,
                        countsJson(sample.token_counts), moved(&ViewMotion::right), moved(&ViewMotion::down),
-                       moved(&ViewMotion::turn), moved(&ViewMotion::zoom), sample.digest, target.archive);
+                       moved(&ViewMotion::turn), moved(&ViewMotion::zoom), sample.digest, target.archive,
+                       target.series);
     if (sqlite3_changes(database_.handle()) == 0) return;  // a picture that is stored already
     target.last = std::max(target.last, sample.time);
     const std::int64_t id = database_.lastId();
     for (const RegionSample& region : sample.regions) insertRegion(insert_region_, id, region);
     for (const StateSample& one : sample.states) {
       insert_state_.run(id, one.name, one.state, one.probability, one.sure, one.counted);
-      if (one.changed) insert_change_.run(target.source, one.name, sample.time, one.counted);
+      if (one.changed) insert_change_.run(target.series, one.name, sample.time, one.counted);
     }
-    aggregates.add(target.source, target.session, sample);
+    aggregates.add(target.series, sample);
     if (outbox_.of_sample) put(outbox_.of_sample(sample, target.info));
   }
 
@@ -191,20 +199,18 @@ class Connection {
     }
   }
 
-  void write(const ForgetSent& sent, Target&, AggregateUpdate&) {
+  void write(const ForgetSent& sent, Target&, BucketUpdate&) {
     database_.run("DELETE FROM outbox WHERE channel = ? AND number <= ?", sent.channel, sent.number);
   }
 
-  void write(const ReplaceSamples&, Target&, AggregateUpdate&) {}  // a transaction of its own: replace()
-
-  void write(const Event& event, Target& target, AggregateUpdate&) {
+  void write(const Event& event, Target& target, BucketUpdate&) {
     insert_event_.run(target.source == 0 ? std::nullopt : std::optional(target.source), event.time,
                       static_cast<int>(event.kind), static_cast<int>(event.severity), event.message);
     if (target.source == 0 && target.unnamed == 0) target.unnamed = database_.lastId();
     if (outbox_.of_event) put(outbox_.of_event(event));
   }
 
-  void write(const ViewReference& view, Target& target, AggregateUpdate&) {
+  void write(const ViewReference& view, Target& target, BucketUpdate&) {
     if (target.source == 0) return;
     const std::string_view edges(view.edges.ptr<char>(), view.edges.total() * view.edges.elemSize());
     const ViewMotion& motion = view.motion;
@@ -218,7 +224,7 @@ class Connection {
     return database_.integer("SELECT id FROM source WHERE name = ?", source);
   }
 
-  void write(const SetRegions& set, Target& target, AggregateUpdate&) {
+  void write(const SetRegions& set, Target& target, BucketUpdate&) {
     target.regions_of = set.source;
     target.regions.clear();
     database_.run("UPDATE region SET current = 0 WHERE source = (SELECT id FROM source WHERE name = ?)", set.source);
@@ -239,7 +245,7 @@ class Connection {
     }
   }
 
-  void write(const SetPrivacy& set, Target&, AggregateUpdate&) {
+  void write(const SetPrivacy& set, Target&, BucketUpdate&) {
     const std::string other = " FROM source WHERE name = ?1 AND coalesce(privacy, '') <> ?2";
     if (!set.json.empty()) {
       (void)sourceId(set.source);
@@ -275,7 +281,7 @@ class Connection {
     }
   }
 
-  void write(const BeginSession& begin, Target& target, AggregateUpdate&) {
+  void write(const BeginSession& begin, Target& target, BucketUpdate&) {
     end(begin.time, target);
     const SessionInfo& info = begin.info;
     target.name = info.source;
@@ -289,14 +295,33 @@ class Connection {
     database_.run("UPDATE source SET archive = ? WHERE id = ?", begin.archive, target.source);
     own(target);
     endKilledSessions(target.source);
+    target.series = seriesFor(target.source, info, begin.again);
     database_.run(
-        "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s, latitude,"
-        " longitude, time_zone, model_digest, cross_validation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        target.source, begin.time, info.model, info.model_name, info.reduce, info.tokens, toLine(info.classes),
-        info.every_s, info.latitude, info.longitude,
-        info.time_zone.empty() ? std::nullopt : std::optional(info.time_zone), info.model_digest,
-        info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string());
+        "INSERT INTO session(source, series, started_ms, every_s, latitude, longitude, time_zone)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        target.source, target.series, begin.time, info.every_s, info.latitude, info.longitude,
+        info.time_zone.empty() ? std::nullopt : std::optional(info.time_zone));
     target.session = database_.lastId();
+  }
+
+  // The newest series that is measured like this, or a new one. The path of a model and what it was validated with may
+  // change without its digest.
+  std::int64_t seriesFor(std::int64_t source, const SessionInfo& info, bool again) {
+    const std::string validation =
+        info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string();
+    const auto found = findSeries(database_, source, info);
+    if (found && !again) {
+      database_.run("UPDATE series SET model = ?, model_name = ?, cross_validation = ? WHERE id = ?", info.model,
+                    info.model_name, validation, *found);
+      return *found;
+    }
+    database_.run(
+        "INSERT INTO series(source, number, round, model, model_name, model_digest, cross_validation, schedule,"
+        " precision, tokens, classes) SELECT ?1, (SELECT 1 + coalesce(max(number), 0) FROM series WHERE source = ?1),"
+        " 1 + coalesce((SELECT round FROM series WHERE id = ?2), 0), ?, ?, ?, ?, ?, ?, ?, ?",
+        source, found, info.model, info.model_name, info.model_digest, validation, info.reduce, info.precision,
+        info.tokens, toLine(info.classes));
+    return database_.lastId();
   }
 
   void end(UnixMs time, Target& target) {
@@ -305,7 +330,7 @@ class Connection {
     target.session = 0;
   }
 
-  void write(const SetSource& set, Target& target, AggregateUpdate&) {
+  void write(const SetSource& set, Target& target, BucketUpdate&) {
     end(set.time, target);
     if (target.name != set.name) target.unnamed = 0;
     target.name = set.name;
@@ -368,7 +393,6 @@ struct StoreWriter::Impl {
   std::optional<SettledClock> clock;  // once a source is known
   bool hopeless = false;
   bool dropping = false;  // the outbox is full, which was reported
-  bool more = false;      // the last attempt left some of the queue for the next one
 
   mutable std::mutex mutex;
   std::condition_variable_any changed;
@@ -377,6 +401,9 @@ struct StoreWriter::Impl {
   std::optional<SetRegions> regions;
   std::optional<SetPrivacy> privacy;
   std::optional<std::string> id;  // of the database
+  std::optional<Judge> judge;     // waits to be done, or is
+  std::optional<bool> judged;     // its result; false also with `judge_problem`
+  std::string judge_problem;
   std::size_t samples_queued = 0;
   std::int64_t enqueued = 0, done = 0;               // operations; `done` counts those given up as well
   std::size_t in_hand = 0;                           // samples of the attempt that is under way
@@ -474,8 +501,8 @@ struct StoreWriter::Impl {
       busy_since = Clock::now();
       guard.unlock();
       const bool had_one = target.had_one;
-      bool committed = commitPending();
-      while (committed && more) committed = commitPending();
+      const bool committed = commitPending();
+      judgeWaiting();
       if (target.had_one != had_one) next_maintenance = Clock::now();  // now it is known what is old
       next_commit = Clock::now() + inSeconds(committed ? options.commit_s : options.retry_s);
       if (committed && !last && Clock::now() >= next_maintenance)
@@ -491,15 +518,7 @@ struct StoreWriter::Impl {
     std::deque<Operation> batch;
     {
       const std::lock_guard guard(mutex);
-      // A replacement is a transaction of its own, and an attempt of its own.
-      const auto isReplacement = [](const Operation& one) { return std::holds_alternative<ReplaceSamples>(one); };
-      auto end = std::ranges::find_if(queue, isReplacement);
-      if (end == queue.begin() && end != queue.end()) ++end;
-      more = end != queue.end();
-      std::deque<Operation> rest(std::make_move_iterator(end), std::make_move_iterator(queue.end()));
-      queue.erase(end, queue.end());
       batch.swap(queue);
-      queue.swap(rest);
       in_hand = static_cast<std::size_t>(
           std::ranges::count_if(batch, [](const Operation& one) { return std::holds_alternative<Sample>(one); }));
       samples_queued -= in_hand;
@@ -507,10 +526,7 @@ struct StoreWriter::Impl {
     }
     try {
       connect();
-      if (const auto* replace = batch.empty() ? nullptr : std::get_if<ReplaceSamples>(&batch.front()))
-        connection->replace(replace->fresh);
-      else if (!batch.empty())
-        target = connection->commit(batch, target), told = connection->told();
+      if (!batch.empty()) target = connection->commit(batch, target), told = connection->told();
       if (const std::string problem = connection->takeProblem(); !problem.empty()) post(Severity::kWarning, problem);
     } catch (const std::exception& error) {
       if (passes(error))
@@ -537,6 +553,29 @@ struct StoreWriter::Impl {
     // Last: who waits for it finds all events reported.
     change([&] { done += static_cast<std::int64_t>(batch.size()); });
     return true;
+  }
+
+  // After what was queued before.
+  void judgeWaiting() {
+    std::optional<Judge> how;
+    {
+      const std::lock_guard guard(mutex);
+      if (!judge || judged) return;
+      how = judge;
+    }
+    bool all = false;
+    std::string problem;
+    try {
+      connect();
+      all = connection->judge(*how);
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    change([&] {
+      judged = all;
+      judge_problem = problem;
+    });
+    if (all && options.on_stored) options.on_stored();
   }
 
   static bool passes(const std::exception& error) {
@@ -657,11 +696,11 @@ StoreWriter::StoreWriter(const std::string& path, StoreOptions options, EventCal
 
 StoreWriter::~StoreWriter() { endSession(); }
 
-void StoreWriter::beginSession(const SessionInfo& info, std::optional<UnixMs> archive) {
+void StoreWriter::beginSession(const SessionInfo& info, std::optional<UnixMs> archive, bool again) {
   SessionInfo shown = info;
   shown.source = vision::redactCredentials(info.source);
   shown.model = vision::redactCredentials(info.model);
-  impl_->enqueue(BeginSession{std::move(shown), archive.value_or(impl_->options.now()), archive.has_value()});
+  impl_->enqueue(BeginSession{std::move(shown), archive.value_or(impl_->options.now()), archive.has_value(), again});
 }
 
 void StoreWriter::endSession() { setSource({}); }
@@ -678,14 +717,25 @@ void StoreWriter::setPrivacy(const std::string& source, const std::string& json)
   impl_->enqueue(SetPrivacy{vision::redactCredentials(source), json});
 }
 
-void StoreWriter::replaceSamples(const std::string& fresh) {
-  impl_->change([&] {
-    Operation again = impl_->context;
-    const UnixMs now = impl_->options.now();
-    if (auto* session = std::get_if<BeginSession>(&again); session && !session->archive) session->time = now;
-    for (const Operation& one : {Operation(SetSource{{}, now}), Operation(ReplaceSamples{fresh}), again})
-      impl_->enqueueOne(one);
-  });
+bool StoreWriter::judge(const std::string& source, const NightRule& rule,
+                        const std::function<bool(double share)>& progress) {
+  validate(rule);
+  std::unique_lock lock(impl_->mutex);
+  impl_->changed.wait(lock, [&] { return !impl_->judge || impl_->status.stopped; });  // for another one
+  if (impl_->status.stopped) throw Error(impl_->status.problem);
+  impl_->judge = Judge{vision::redactCredentials(source), rule, progress};
+  impl_->judged.reset();
+  impl_->judge_problem.clear();
+  impl_->hurry = true;
+  impl_->changed.notify_all();
+  impl_->changed.wait(lock, [&] { return impl_->judged || impl_->status.stopped; });
+  const bool done = impl_->judged.value_or(false);
+  const std::string problem = impl_->status.stopped && !impl_->judged ? impl_->status.problem : impl_->judge_problem;
+  impl_->judge.reset();
+  impl_->changed.notify_all();
+  lock.unlock();
+  if (!problem.empty()) throw Error(problem);
+  return done;
 }
 
 void StoreWriter::setRetention(double keep_days, double max_megabytes) {

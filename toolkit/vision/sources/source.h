@@ -59,6 +59,7 @@ struct SourceOptions {
 struct Place {
   double latitude = 0;   ///< north
   double longitude = 0;  ///< east
+  friend bool operator==(const Place&, const Place&) = default;
 };
 
 /// Where images come from. Not thread-safe.

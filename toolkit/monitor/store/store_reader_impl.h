@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/store/schema.h"
+#include "monitor/store/store.h"
+
+namespace mpm::monitor {
+
+/// First and last time of rows, both inclusive.
+struct Extent {
+  UnixMs first = 0, last = 0;
+};
+
+/// How soon the next sample of a source comes.
+struct Pace {
+  double watched = 0;  // by the intervals that samples were meant to have; 0: they came as they liked
+  bool archive = false;
+
+  // A longer step is a gap: more than two samples are missing. An archive may have no pictures of the nights.
+  double longest(const std::vector<double>& steps) const;
+};
+
+/// The connection of a reader and the questions that its methods share.
+struct StoreReader::Impl {
+  Database database;
+  std::string path;
+  std::optional<FileIdentity> identity;
+  std::optional<ConvertedFrom> converted;  // the file has an older schema, and this is a copy
+
+  std::string sourceName(std::int64_t source) const;
+  std::vector<std::int64_t> seriesOf(std::int64_t source) const;  // the latest one first
+
+  // First and last time of these rows; two queries, because each reads one end of the index.
+  template <typename... Values>
+  std::optional<Extent> extentOf(const std::string& time, const std::string& from, const Values&... values) const {
+    const std::string all = "(" + time + ") FROM " + from + ")";
+    Statement row = database.prepare("SELECT (SELECT min" + all + ", (SELECT max" + all);
+    row.bind(values...).step();
+    if (row.isNull(0)) return std::nullopt;
+    constexpr UnixMs kFar = 253'402'300'800'000;  // the year 10000
+    const Extent extent{row.integer(0), row.integer(1)};
+    for (const UnixMs end : {extent.first, extent.last})
+      if (end > kFar || end < -kFar) row.refuse("a sample has the time " + std::to_string(end) + " ms");
+    return extent;
+  }
+  std::optional<Extent> sampleExtent(std::int64_t source) const {
+    return extentOf("time_ms", "sample WHERE source = ?1", source);
+  }
+  std::optional<Extent> bucketExtent(std::int64_t series, std::int64_t width) const {
+    return extentOf("start_ms", "bucket WHERE series = ?1 AND width_ms = ?2", series, width);
+  }
+  // Of the times in [from, to): of samples, and of whole sums where those of their time are forgotten.
+  std::optional<Extent> extent(std::int64_t source, UnixMs from = INT64_MIN, UnixMs to = INT64_MAX) const;
+
+  // Samples in [from, to), counted up to `limit`; of one series or of all.
+  std::int64_t countSamples(std::int64_t source, UnixMs from, UnixMs to, std::int64_t limit,
+                            std::optional<std::int64_t> series = {}) const;
+  std::int64_t countSamples(std::int64_t source) const;  // all that are kept
+
+  void visit(std::int64_t source, UnixMs from, UnixMs to, SampleRows::With with, std::optional<std::int64_t> series,
+             const std::function<bool(const Sample&)>& visit) const;
+
+  class SumReader;
+  // As StoreReader::rollup(); `names`: regionNames().
+  std::vector<RollupRow> rollup(const RollupQuery& query, const SumReader& reader,
+                                const std::map<std::int64_t, std::string>& names) const;
+  Pace pace(std::int64_t source, UnixMs from, UnixMs to) const;
+
+  // Names by id of the regions of the source of a series, but for ignored ones; "" for the whole picture, 0.
+  std::map<std::int64_t, std::string> regionNames(std::int64_t source) const;
+};
+
+/// A condition for rows of `sample`, with the parameters source, from and to; and with that of a series.
+std::string samplesWhere(const std::optional<std::int64_t>& series);
+
+}  // namespace mpm::monitor

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums that are made anew: from samples, or where these are forgotten from the sums that are left.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "monitor/store/bucket.h"
+#include "monitor/store/schema.h"
+
+namespace mpm::monitor {
+namespace {
+
+constexpr const char* kOfSource = "series IN (SELECT id FROM series WHERE source = ?1)";
+
+// The first and the last time of a sample of the source; nullopt: none is kept.
+std::optional<std::pair<UnixMs, UnixMs>> kept(const Database& database, std::int64_t source) {
+  Statement row = database.prepare(
+      "SELECT (SELECT min(time_ms) FROM sample WHERE source = ?1), (SELECT max(time_ms) FROM sample WHERE source = "
+      "?1)");
+  row.bind(source).step();
+  if (row.isNull(0)) return std::nullopt;
+  return std::pair(row.integer(0), row.integer(1));
+}
+
+// The start of the first sum of this width of which all samples are kept. Retention forgets the oldest samples.
+UnixMs wholeFrom(const Database& database, std::int64_t source, std::int64_t width, UnixMs first) {
+  const UnixMs start = bucketStart(first, width);
+  const auto count = [&](const std::string& from) {
+    return database.integer("SELECT total(samples) FROM bucket WHERE " + std::string(kOfSource) +
+                                " AND width_ms = ?2 AND start_ms = ?3 AND region = 0" + from,
+                            source, width, start);
+  };
+  const std::int64_t samples = database.integer(
+      "SELECT count(*) FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ?", source, start, start + width);
+  return count("") > samples ? start + width : start;
+}
+
+using SeriesOfSession = std::map<std::int64_t, std::int64_t>;
+
+SeriesOfSession seriesOfSessions(const Database& database, std::int64_t source) {
+  SeriesOfSession series;
+  Statement sessions = database.prepare("SELECT id, series FROM session WHERE source = ?");
+  sessions.bind(source);
+  while (sessions.step()) series.emplace(sessions.integer(0), sessions.integer(1));
+  return series;
+}
+
+// Replaces the sums of the source that begin in [from, to) by those of its samples, day by day. `from` is the start of
+// the first whole one by width.
+void sumUpSamples(Database& database, std::int64_t source, const SeriesOfSession& series,
+                  const std::map<std::int64_t, UnixMs>& from, UnixMs to) {
+  for (const auto& [width, start] : from)
+    database.run("DELETE FROM bucket WHERE " + std::string(kOfSource) +
+                     " AND width_ms = ?2 AND start_ms >= ?3 AND start_ms < ?4",
+                 source, width, start, to);
+  UnixMs first = to;
+  for (const auto& [width, start] : from) first = std::min(first, start);
+  SampleRows rows(database, SampleRows::With::kRegions, "sample.source = ? AND time_ms >= ? AND time_ms < ?");
+  rows.bind(source, first, to);
+  BucketUpdate sums;
+  UnixMs day = 0;
+  for (Sample sample; rows.next(sample);) {
+    if (const UnixMs its = bucketStart(sample.time, kDayMs); its != std::exchange(day, its)) sums.write(database);
+    const auto of = series.find(sample.session);
+    if (of == series.end()) continue;  // a session that another program removed
+    sums.add(of->second, sample, [&](std::int64_t width, UnixMs start) { return start >= from.at(width); });
+  }
+  sums.write(database);
+}
+
+std::map<std::int64_t, UnixMs> wholeSums(const Database& database, std::int64_t source, UnixMs first) {
+  std::map<std::int64_t, UnixMs> from;
+  for (const std::int64_t width : kBucketWidths) from[width] = wholeFrom(database, source, width, first);
+  return from;
+}
+
+// Judges the sums of one width of the source that begin before `to`, each whole by its mean brightness, and makes them
+// anew. False: there are none.
+bool judgeSums(Database& database, std::int64_t source, std::int64_t width, UnixMs to, DayNight& rule) {
+  std::map<UnixMs, Spread> brightness;
+  struct Sums {
+    Bucket bucket;
+    TokenCounts tokens;
+  };
+  std::map<std::pair<std::int64_t, std::pair<UnixMs, std::int64_t>>, Sums> sums;  // by series, start and region
+  Statement rows = database.prepare("SELECT samples, sums, tokens, series, start_ms, region FROM bucket WHERE " +
+                                    std::string(kOfSource) + " AND width_ms = ?2 AND start_ms < ?3");
+  rows.bind(source, width, to);
+  while (rows.step()) {
+    const Bucket bucket(rows, 0);
+    Sums& of = sums[{rows.integer(3), {rows.integer(4), rows.integer(5)}}];
+    of.bucket.add(bucket);
+    addTokenCounts(rows, 2, of.tokens);
+    if (rows.integer(5) == 0) addTo(brightness[rows.integer(4)], bucket.spread("brightness"));
+  }
+  database.run("DELETE FROM bucket WHERE " + std::string(kOfSource) + " AND width_ms = ?2 AND start_ms < ?3", source,
+               width, to);
+  std::map<UnixMs, Side> sides;
+  for (const auto& [start, mean] : brightness) sides[start] = sideOf(rule.night(start + width / 2, mean.mean));
+  BucketUpdate judged;
+  for (const auto& [key, of] : sums) {
+    const auto& [start, region] = key.second;
+    const auto side = sides.find(start);
+    judged.add({key.first, width, start, region, side == sides.end() ? Side::kUnknown : side->second}, of.bucket,
+               of.tokens);
+  }
+  judged.write(database);
+  return !sums.empty();
+}
+
+// Days of which samples are forgotten have the sides of their hours, where these are all there.
+void judgeDays(Database& database, std::int64_t source, UnixMs to, const NightRule& rule) {
+  const auto samplesOf = [&](std::int64_t width, UnixMs day) {
+    return database.integer("SELECT total(samples) FROM bucket WHERE " + std::string(kOfSource) +
+                                " AND width_ms = ?2 AND start_ms >= ?3 AND start_ms < ?4 AND region = 0",
+                            source, width, day, day + kDayMs);
+  };
+  std::set<UnixMs> days, by_hours;
+  Statement starts = database.prepare("SELECT DISTINCT start_ms FROM bucket WHERE " + std::string(kOfSource) +
+                                      " AND width_ms = ?2 AND start_ms < ?3");
+  starts.bind(source, kDayMs, to);
+  while (starts.step()) days.insert(starts.integer(0));
+  for (const UnixMs day : days)
+    if (samplesOf(kDayMs, day) == samplesOf(kHourMs, day)) by_hours.insert(day);
+  DayNight whole_days(rule);
+  (void)judgeSums(database, source, kDayMs, to, whole_days);
+  for (const UnixMs day : by_hours) {
+    database.run("DELETE FROM bucket WHERE " + std::string(kOfSource) + " AND width_ms = ?2 AND start_ms = ?3", source,
+                 kDayMs, day);
+    Statement hours =
+        database.prepare("SELECT samples, sums, series, region, night FROM bucket WHERE " + std::string(kOfSource) +
+                         " AND width_ms = ?2 AND start_ms >= ?3 AND start_ms < ?4");
+    hours.bind(source, kHourMs, day, day + kDayMs);
+    BucketUpdate sums;
+    while (hours.step())
+      sums.add({hours.integer(2), kDayMs, day, hours.integer(3), sideIn(hours, 4)}, Bucket(hours, 0), {});
+    hours.reset();
+    sums.write(database);
+  }
+}
+
+}  // namespace
+
+void sumUp(Database& database, std::int64_t source) {
+  const auto span = kept(database, source);
+  if (span)
+    sumUpSamples(database, source, seriesOfSessions(database, source), wholeSums(database, source, span->first),
+                 span->second + kDayMs);
+}
+
+bool judge(Database& database, std::int64_t source, const NightRule& rule,
+           const std::function<bool(double share)>& progress) {
+  const auto span = kept(database, source);
+  const UnixMs end = span ? span->second + 1 : INT64_MAX;
+  const auto from = wholeSums(database, source, span ? span->first : INT64_MAX / 2);
+  DayNight day_night(rule);
+  for (const std::int64_t width : {kHourMs, kMinuteMs}) {
+    DayNight of_sums(rule);
+    if (judgeSums(database, source, width, from.at(width), of_sums))
+      day_night = of_sums;  // a band of brightness goes on where the sums end
+  }
+  if (!span) {
+    judgeDays(database, source, from.at(kDayMs), rule);
+    return true;
+  }
+
+  // Day by day: the sums of days that stay as they were are not made anew.
+  const double length = static_cast<double>(end - span->first);
+  Statement look = database.prepare(
+      "SELECT sample.id, time_ms, night, brightness FROM sample LEFT JOIN region_sample ON region_sample.sample ="
+      " sample.id AND region = 0 WHERE sample.source = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms, sample.id");
+  Statement write = database.prepare("UPDATE sample SET night = ? WHERE id = ?");
+  std::vector<std::pair<UnixMs, UnixMs>> changed;  // days that follow each other as one stretch
+  Statement next = database.prepare("SELECT min(time_ms) FROM sample WHERE source = ? AND time_ms >= ?");
+  for (UnixMs time = span->first; time < end;) {
+    const UnixMs day = bucketStart(time, kDayMs), begin = time;
+    std::vector<std::pair<std::int64_t, std::optional<bool>>> nights;
+    look.bind(source, begin, day + kDayMs);
+    while (look.step()) {
+      const double brightness = look.isNull(3) ? 0 : look.real(3);
+      const std::optional<bool> night = day_night.night(look.integer(1), brightness);
+      const std::optional<bool> before = look.isNull(2) ? std::nullopt : std::optional(look.integer(2) != 0);
+      if (night != before) nights.emplace_back(look.integer(0), night);
+    }
+    look.reset();
+    for (const auto& [id, night] : nights) write.run(night, id);
+    if (!nights.empty() && !changed.empty() && changed.back().second == day)
+      changed.back().second = day + kDayMs;
+    else if (!nights.empty())
+      changed.emplace_back(day, day + kDayMs);
+    if (progress && !progress(0.5 * static_cast<double>(day - span->first) / length)) return false;
+    next.bind(source, day + kDayMs).step();
+    if (next.isNull(0)) break;
+    time = next.integer(0);
+    next.reset();
+  }
+  const SeriesOfSession series = seriesOfSessions(database, source);
+  for (const auto& [begin, stop] : changed) {
+    for (UnixMs day = begin; day < stop; day += kDayMs) {
+      std::map<std::int64_t, UnixMs> starts = from;
+      for (auto& [width, start] : starts) start = std::max(start, day);
+      sumUpSamples(database, source, series, starts, day + kDayMs);
+      if (progress && !progress(0.5 + 0.5 * static_cast<double>(day - span->first) / length)) return false;
+    }
+  }
+  judgeDays(database, source, from.at(kDayMs), rule);  // by their hours, which are judged now
+  return true;
+}
+
+}  // namespace mpm::monitor
