@@ -97,7 +97,8 @@ TEST_F(Regions, EnterEndsTheNameAndDatesBeginWithThePicture) {
   EXPECT_TRUE(dialog_->isVisible()) << "Enter is no OK";
   EXPECT_FALSE(name->hasFocus());
   for (auto* edit : dialog_->findChildren<QDateTimeEdit*>())
-    EXPECT_EQ(edit->dateTime().toSecsSinceEpoch() / 60, frame()->result.frame.time / 60000);
+    EXPECT_EQ(vision::CameraClock::ofMachine().time(edit->dateTime().toMSecsSinceEpoch()) / kMinuteMs,
+              frame()->result.frame.time / kMinuteMs);
   auto* image = part<PicturesPane>()->image();
   const QImage before = shot(image);
   ok()->click();
