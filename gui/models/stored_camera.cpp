@@ -40,7 +40,8 @@ QStringList StoredCamera::read() {
   QStringList span{today ? tr("Today") : QLocale().toString(day, QLocale::ShortFormat)};
   QStringList numbers;
   for (const char* key : {"tokens", "brightness"}) {
-    const std::string midnight = isoTime(vision::CameraClock::ofMachine().startOfDay(last)), end = isoTime(last + 1, true);
+    const std::string midnight = isoTime(vision::CameraClock::ofMachine().startOfDay(last)),
+                      end = isoTime(last + 1, true);
     const Json means = page_.json(
         {"/api/series", {{"camera", camera["name"]}, {"quantity", key}, {"from", midnight}, {"to", end}}})["all"];
     if (span.size() == 1) span << tr("%n sample(s)", nullptr, means[2]);
