@@ -23,7 +23,22 @@ if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || fail "run this as root, or install sudo"
   sudo=sudo
 fi
-$sudo apt-get update -q
+
+errors=$(mktemp)
+trap 'rm -f "$errors"' EXIT
+# apt ARGUMENT...: apt-get, which waits up to five minutes where another one runs, as at the first boot of a machine. The
+# option of apt-get waits for the lock of dpkg only; those of the package lists and of the downloads are tried again.
+apt() {
+  tries=60
+  until $sudo env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -q -o DPkg::Lock::Timeout=300 "$@" 2>"$errors"; do
+    cat "$errors" >&2
+    tries=$((tries - 1))
+    if [ "$tries" -eq 0 ] || ! grep -q 'Could not get lock' "$errors"; then fail "apt-get $1 failed"; fi
+    sleep 5
+  done
+  cat "$errors" >&2
+}
+apt update
 
 packages=$*
 while read -r name mark; do
@@ -38,4 +53,4 @@ done <"$list"
 
 # --no-install-recommends: nothing here uses the several hundred packages that OpenCV and LibTorch recommend.
 # shellcheck disable=SC2086
-$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $packages
+apt install -y --no-install-recommends $packages
