@@ -415,6 +415,34 @@ TEST(WithoutCredentials, HidesThePropertiesOfPipelines) {
   EXPECT_EQ(redactCredentials("cannot run 'rtspsrc user-pw=geheim'").find("geheim"), std::string::npos);
 }
 
+TEST(WithoutCredentials, FindsThePropertiesByTheirWholeNames) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"x my-token=a", "x my-token=***"},
+      {"x USER_PASSWORD=a b", "x USER_PASSWORD=*** b"},
+      {"token=a", "token=***"},
+      {"(secret=a", "(secret=***"},
+      {"x monkeytoken=a token-x=b", "x monkeytoken=a token-x=b"},
+      {"x/token=a", "x/token=a"},
+      {"x token=", "x token="},
+      {"x token= (a", "x token= ***"},
+      {"x token=(string)", "x token=***"},
+      {"x token=\"a b", "x token=***"},
+      {"x token='a\\' b", "x token=*** b"},
+      {"x token=a token=b", "x token=*** token=***"},
+      {"x token=a=b=c user-id==d", "x token=*** user-id=***"},
+  };
+  for (const auto& [text, shown] : cases) EXPECT_EQ(redactCredentials(text), shown);
+}
+
+// std::regex recurses once for each letter.
+TEST(WithoutCredentials, TakesATextOfAnyLength) {
+  const std::string letters(1'000'000, 'a');
+  for (const std::string before : {"", "rtsp://", "rtsp://u:"})
+    EXPECT_EQ(redactCredentials(before + letters), before + letters);
+  for (const std::string before : {"x token=", "x token=\"", "x token='"})
+    EXPECT_EQ(redactCredentials(before + letters), "x token=***");
+}
+
 TEST(WithoutCredentials, HidesWhatCamerasTakeInTheirPathOrQuery) {
   const std::pair<const char*, const char*> cases[] = {
       {"rtsp://h/user=admin_password=SECRET_channel=1_stream=0.sdp?real_stream",

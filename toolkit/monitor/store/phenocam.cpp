@@ -15,7 +15,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -232,13 +231,22 @@ struct RegionFiles {
   Periods by_day{one_day.out, 1}, by_three_days{three_days.out, 3};
 };
 
+// A type and a number, as "DB_1000".
+bool isCode(const std::string& name) {
+  const std::size_t line = name.find('_');
+  if (line == std::string::npos || line == 0 || line + 1 == name.size() || name.size() > 199) return false;
+  const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+  return std::all_of(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(line), isLetter) &&
+         std::all_of(name.begin() + static_cast<std::ptrdiff_t>(line) + 1, name.end(), isDigit);
+}
+
 std::map<std::string, std::string> codesOf(const std::set<std::string>& names) {
-  static const std::regex type_number("[A-Za-z]{1,99}_[0-9]{1,99}");  // as "DB_1000"
   std::map<std::string, std::string> codes;
   int number = 0;
   for (const std::string& name : names) {
     std::string code = name;
-    while (!std::regex_match(code, type_number) || (code != name && names.count(code) > 0)) {
+    while (!isCode(code) || (code != name && names.count(code) > 0)) {
       char text[32];
       std::snprintf(text, sizeof text, "XX_%04d", ++number);
       code = text;

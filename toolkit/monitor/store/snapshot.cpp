@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <mutex>
 #include <opencv2/imgcodecs.hpp>
-#include <regex>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -27,6 +27,8 @@ namespace mpm::monitor {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMaxDescription = 1U << 20;  // bytes of the .json of a picture
 
 std::string toText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
@@ -113,16 +115,28 @@ bool isOf(const PictureOwner& owner, const std::string& folder, const std::strin
   return isOf(owner, (fs::path(folder) / stemOf(name)).string());
 }
 
+// A name that writeSnapshot() gives: "2026-06-01T12-00-00.250Z_overlay.png".
+bool isSnapshotFile(std::string_view name) {
+  constexpr std::string_view kForm = "dddd-dd-ddTdd-dd-dd.dddZ";
+  if (name.size() < kForm.size() || !std::equal(kForm.begin(), kForm.end(), name.begin(), [](char form, char is) {
+        return form == 'd' ? is >= '0' && is <= '9' : is == form;
+      }))
+    return false;
+  name.remove_prefix(kForm.size());
+  for (const char* part : {"", "_overlay", "_segments", "_depth", "_depth_colors", "_merge"})
+    for (const char* type : {".png", ".json"})
+      if (name == std::string(part) + type) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> snapshotFiles(const std::string& folder) {
-  static const std::regex ours(
-      R"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(_overlay|_segments|_depth|_depth_colors|_merge)?\.(png|json))");
   std::vector<std::string> names;
   std::error_code error, not_seen;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
     if (const std::string name = entry->path().filename().string();
-        std::regex_match(name, ours) && !entry->is_symlink(not_seen))
+        isSnapshotFile(name) && !entry->is_symlink(not_seen))
       names.push_back(name);
   if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
   std::ranges::sort(names);
@@ -142,7 +156,7 @@ std::optional<PictureOwner> snapshotOwner(const std::string& stem) {
 }
 
 StoredFrame readStored(const std::string& stem) {
-  const JsonValue json = readJsonFile(stem + ".json");
+  const JsonValue json = readJsonFile(stem + ".json", kMaxDescription);
   const auto text = [&](const char* key) {
     const auto found = json.find(key);
     return found ? found->text() : std::string();

@@ -3,7 +3,6 @@
 #include <array>
 #include <boost/algorithm/string/case_conv.hpp>
 #include <cctype>
-#include <regex>
 #include <string_view>
 
 #include "vision/sources/source_spec.h"
@@ -22,21 +21,57 @@ bool inUrl(const std::string& text, std::size_t position) {
   return scheme != kNone && text.find_first_of(" \t\n\"'", scheme) > position;
 }
 
-// Properties of GStreamer elements: user-id=a user-pw="b c".
-std::string hideProperties(const std::string& text) {
-  // Never destroyed: an abandoned read may return on its thread while the program ends.
-  static const auto& property = *new std::regex(
-      R"re(((?:^|[\s"'!;,({])(?:(?:user|proxy)-(?:id|pw)|(?:[\w-]*[-_])?(?:token|secret|passwd|password|passphrase))\s*=\s*)re"
-      R"re((?:\([\w-]+\)\s*)?)(?:"(?:\\.|[^"\\])*"?|'[^']*'?|(?:\\.|[^\s\\])+))re",
-      std::regex::icase);
-  std::string result;
-  auto copied = text.begin();
-  for (std::sregex_iterator match(text.begin(), text.end(), property), end; match != end; ++match) {
-    if (inUrl(text, static_cast<std::size_t>(match->position()))) continue;
-    result.append(copied, (*match)[1].second).append(kHidden);
-    copied = (*match)[0].second;
+bool isSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+std::size_t skipSpaces(std::string_view text, std::size_t at) {
+  while (at < text.size() && isSpace(text[at])) ++at;
+  return at;
+}
+
+// Properties of GStreamer elements that hold a user or a secret: "user-id", "proxy-pw", "my-token".
+bool isSecretProperty(std::string_view name) {
+  const std::string lower = boost::algorithm::to_lower_copy(std::string(name));
+  for (const char* whole : {"user-id", "user-pw", "proxy-id", "proxy-pw"})
+    if (lower == whole) return true;
+  const std::string_view last = std::string_view(lower).substr(lower.find_last_of("-_") + 1);
+  return last == "token" || last == "secret" || last == "passwd" || last == "password" || last == "passphrase";
+}
+
+// Where the value ends that begins at `at`: behind its closing quote, else at a space.
+std::size_t endOfProperty(std::string_view text, std::size_t at) {
+  const char quote = at < text.size() && (text[at] == '"' || text[at] == '\'') ? text[at] : '\0';
+  for (at += quote ? 1 : 0; at < text.size(); ++at) {
+    if (quote && text[at] == quote) return at + 1;
+    if (!quote && isSpace(text[at])) return at;
+    if (text[at] == '\\' && quote != '\'') ++at;
   }
-  return result.append(copied, text.end());
+  return text.size();
+}
+
+// user-id=a user-pw="b c" token=(string)d.
+std::string hideProperties(const std::string& text) {
+  constexpr std::string_view kBefore = "\"'!;,({";
+  std::string result;
+  std::size_t copied = 0;
+  for (auto equals = text.find('='); equals != kNone; equals = text.find('=', std::max(copied, equals + 1))) {
+    std::size_t end = equals;
+    while (end > copied && isSpace(text[end - 1])) --end;
+    std::size_t name = end;
+    while (name > copied && isWord(text[name - 1])) --name;
+    if (name > 0 && !isSpace(text[name - 1]) && kBefore.find(text[name - 1]) == kNone) continue;
+    if (!isSecretProperty(std::string_view(text).substr(name, end - name)) || inUrl(text, name)) continue;
+    std::size_t value = skipSpaces(text, equals + 1);
+    if (value < text.size() && text[value] == '(') {  // a type
+      std::size_t type = value + 1;
+      while (type < text.size() && isWord(text[type])) ++type;
+      const std::size_t typed = type < text.size() && text[type] == ')' ? skipSpaces(text, type + 1) : value;
+      if (typed < text.size()) value = typed;
+    }
+    if (value == text.size()) break;
+    result.append(text, copied, value - copied).append(kHidden);
+    copied = endOfProperty(text, value);
+  }
+  return result.append(text, copied, kNone);
 }
 
 bool isNumericHost(std::string_view host) {
