@@ -80,7 +80,8 @@ struct AddField {
   CLI::Option* operator()(bool monitor::Watch::*member) const {
     return verb.add_flag(name, watch.*member, field.help());
   }
-  CLI::Option* operator()(std::optional<double> monitor::Watch::*member) const {
+  template <typename Number>
+  CLI::Option* operator()(std::optional<Number> monitor::Watch::*member) const {
     return addNumber(verb, name, watch.*member, field.unit, field.min, field.max, field.help());
   }
   template <typename Texts>

@@ -42,14 +42,18 @@ struct MakeRow {
     return named(widget, translated(field.label));
   }
 
-  Take operator()(std::optional<double> Watch::*member) const {
+  template <typename Number>
+  Take operator()(std::optional<Number> Watch::*member) const {
     const std::optional<double> given = watch.*member;
     auto* box =
         described(numberField({}, field.min, field.max, given.value_or(field.start), field.digits, suffixOf(field)));
     auto* on = guarded(form, translated(field.label), given.has_value(), box);
     return [=, shown = box->value()](Watch& to) {
       const std::optional<double> chosen = box->value();  // a number with more digits than are shown stays
-      to.*member = !on->isChecked() ? std::nullopt : given && *chosen == shown ? given : chosen;
+      if (!on->isChecked())
+        (to.*member).reset();
+      else
+        to.*member = static_cast<Number>(given && *chosen == shown ? *given : *chosen);
     };
   }
 

@@ -77,10 +77,40 @@ TEST_F(WatchFile, RefusesWhatMakesNoSense) {
       {"[mqtt]\nprefix = 'a/b'\n", "line 2: prefix: 'a/b' has other letters than"},
       {"[[mqtt]]\naddress = 'a'\n", "line 1: 'mqtt' stands outside"},
       {"[webhook]\nurl = 'file:///etc'\n", "line 2: url: 'file:///etc' does not begin with https://"},
+      {"[[camera]]\nthreads = 1.5\n", "line 2: threads: 1.5 is not a whole number"},
+      {"[[camera]]\nsummary = 6.5\n", "line 2: summary: 6.5 is not a whole number"},
+      {"[[camera]]\nstate-after = 1.5\n", "line 2: state-after: 1.5 is not a whole number"},
+      {"[[camera]]\n[mqtt]\naddress = 'a'\npassword-file = 'p'\n", "line 4: password-file: needs 'user'"},
       {"# nothing\n", "yard.toml' has no camera"}};
   for (const auto& one : cases) EXPECT_MPM_ERROR(read(one.first), one.second) << one.first;
   EXPECT_MPM_ERROR(readWatches(folder_ / "none.toml"), "none.toml");
   EXPECT_MPM_ERROR(watchText({{.db = "\xff.db"}}), "UTF-8");
+}
+
+// toml++ recurses once for each part of a key, and so do the tables that it makes.
+TEST_F(WatchFile, WhatIsNestedDeepIsRefusedBeforeItIsParsed) {
+  const auto times = [](int count, const std::string& text) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += text;
+    return all;
+  };
+  const std::string dots = times(100'000, "a.") + "a", camera = "[[camera]]\n# a comment. of... . . . . . . . .\n";
+  for (const std::string& deep : {dots + " = 1\n", "[" + dots + "]\n", "[[" + dots + "]]\n", "a = {" + dots + " = 1}\n",
+                                  "a = " + times(100'000, "[") + "\n", "a = " + times(100'000, "{a=") + "\n",
+                                  times(100'000, "a . ") + "a = 1\n", times(50'000, "'a'.\"\\\"\".") + "a = 1\n"})
+    EXPECT_MPM_ERROR(read(camera + deep), "line 3: nested too deep") << deep.substr(0, 100);
+  EXPECT_MPM_ERROR(read(camera + "source = '''\n'" + times(9, ".[\n") + "'''\n" + dots + "=1\n"),
+                   "line 14: nested too deep");
+  EXPECT_MPM_ERROR(read("[[camera]]\nsource = '" + times(9000, "a") + "'\n"), "source: a text of over 8192 bytes");
+  const std::string source = "a.b.c.d.e.f.g.h.i.j.k.l[[[[[[[[[[[[#";
+  for (const char* quote : {"'", "\"", "'''", "\"\"\""}) {
+    const Watch watch =
+        read(camera + "alarm = [\n  'car>1.5', # 0.1.2.3.4.5.6.7.8.9\n  'car>2.5',\n]\nlat = 1.5\nsource = " + quote +
+             "demo:" + source + quote + "\nlon = 2.5 # it's [\"\n");
+    EXPECT_EQ(std::tuple(watch.source, watch.lat, watch.lon, watch.alarm.size()),
+              std::tuple("demo:" + source, 1.5, 2.5, 2))
+        << quote;
+  }
 }
 
 TEST_F(WatchFile, RelativePathsCountFromItsFolder) {

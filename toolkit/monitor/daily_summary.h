@@ -11,7 +11,7 @@ namespace mpm::monitor {
 /// Once a day an event "summary" of the day before, by the local time of this machine (docs/tell.md). Not thread-safe.
 class DailySummary {
  public:
-  explicit DailySummary(double hour) : hour_(hour) {}  ///< when it is due, 0 to 24
+  explicit DailySummary(int hour) : hour_(hour) {}  ///< when it is due, 0 to 23
 
   /// nullopt: it is not due yet, the database has it, or the source had no sample before today. A day without samples
   /// is summed up, too. `pictures`: a folder of snapshots, or "". Reads the database only once it is due. Throws
@@ -20,7 +20,7 @@ class DailySummary {
                            const std::string& pictures);
 
  private:
-  double hour_;
+  int hour_;
   UnixMs done_ = INT64_MIN;  // the day on which it was due last
 };
 

@@ -61,7 +61,7 @@ struct WatchOptions {
   NightRule night{};
   std::optional<vision::Place> place{};  ///< of the camera
   AlarmOptions alarms{};
-  std::optional<double> summary_hour{};  ///< DailySummary; nullopt: none. Of an archive none is made
+  std::optional<int> summary_hour{};  ///< DailySummary; nullopt: none. Of an archive none is made
   QualityOptions quality{};
   StateOptions states{};
   PrivacyOptions privacy{};  ///< of all pictures that leave the session: callbacks, snapshots, recordings

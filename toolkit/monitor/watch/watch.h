@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -21,14 +22,15 @@ namespace mpm::monitor {
 /// value and a flag that is off mean the default.
 struct Watch {
   std::string name{}, source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{}, db{};
-  std::optional<double> threads{}, min_score{}, min_overlap{}, every{}, timeout{};
+  std::optional<int> threads{};
+  std::optional<double> min_score{}, min_overlap{}, every{}, timeout{};
   std::string times{}, time_zone{}, start{};
   bool follow = false;
   std::string night{}, night_hours{};
   std::optional<double> lat{}, lon{}, night_elevation{}, night_brightness{}, day_brightness{};
   std::string regions{};
   std::vector<std::string> states{};
-  std::optional<double> state_after{};
+  std::optional<int> state_after{};
   std::string snapshots{};
   bool merge_maps = false;
   std::string hide{};
@@ -37,7 +39,7 @@ struct Watch {
   std::vector<std::string> alarm{};
   std::optional<double> alarm_minutes{};
   std::string quality{}, on_event{};
-  std::optional<double> summary{};
+  std::optional<int> summary{};
 
   friend bool operator==(const Watch&, const Watch&) = default;
 };
@@ -79,8 +81,9 @@ enum class FieldPath { kNone, kFile, kList };
 /// One field of a table of a watch file. Its words are written here and nowhere else.
 template <typename Table>
 struct TableField {
-  using Member = std::variant<std::string Table::*, std::optional<double> Table::*, std::vector<std::string> Table::*,
-                              bool Table::*>;
+  using Whole = std::optional<int> Table::*;
+  using Member = std::variant<std::string Table::*, std::optional<double> Table::*, Whole,
+                              std::vector<std::string> Table::*, bool Table::*>;
 
   std::string key;  ///< in a watch file; of a camera, the option of `mpm monitor` is "--key", or the argument SOURCE
   Member member;
@@ -104,11 +107,13 @@ struct TableField {
     if (!known.empty() && std::ranges::find(known, text) == known.end())
       throw Error("'" + visibleText(text) + "' is not one of " + unit);
   }
-  /// Throws mpm::Error for a number out of range.
+  /// Throws mpm::Error for a number out of range, and for a part of one where whole ones count.
   void validate(double number) const {
     if (!(number >= min && number <= max))
       throw Error(numberText(number) + " is not a number from " + numberText(min) +
                   (max < 1e6 ? " to " + numberText(max) : " upwards"));
+    if (std::holds_alternative<Whole>(member) && number != std::floor(number))
+      throw Error(numberText(number) + " is not a whole number");
   }
   /// The words of a choice; empty: any text.
   std::vector<std::string> choices() const {

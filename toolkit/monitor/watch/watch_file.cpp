@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <sstream>
+#include <string_view>
 #include <type_traits>
 
 #include "base/atomic_file.h"
@@ -21,10 +23,58 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMostBytes = 1U << 20;
+constexpr std::size_t kMaxText = 8192;  // bytes of one text; a path has at most 4096
 constexpr char kListed[] = "; 'mpm monitor --print-watch' lists all keys";
 
 std::string lineOf(const std::string& file, const toml::source_region& source) {
   return file + ", line " + std::to_string(source.begin.line);
+}
+
+// The first byte behind the text, a string of TOML, that begins at `open`. One that is never closed ends with its line,
+// where the parser stops.
+std::size_t endOfString(std::string_view text, std::size_t open) {
+  const char quote = text[open];
+  const std::string three(3, quote);
+  const bool lines = text.substr(open).starts_with(three);
+  for (std::size_t at = open + (lines ? 3 : 1); at < text.size(); ++at) {
+    if (text[at] == '\\' && quote == '"')
+      ++at;
+    else if (lines && text.substr(at).starts_with(three))
+      return at + 3;
+    else if (!lines && (text[at] == quote || text[at] == '\n'))
+      return at + 1;
+  }
+  return text.size();
+}
+
+// Refuses a text before toml++ reads it: the parser and the tables that it makes recurse once for each part of a dotted
+// key, so a line of 100,000 dots would overflow the stack.
+void requireShallow(std::string_view text, const std::string& file) {
+  constexpr int kDeepest = 8;
+  int open = 0, dots = 0;  // brackets, and dots of this key or number
+  for (std::size_t at = 0; at < text.size();) {
+    const char mark = text[at];
+    if (mark == '"' || mark == '\'') {
+      at = endOfString(text, at);
+      continue;
+    }
+    if (mark == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      continue;
+    }
+    ++at;
+    if (mark == '[' || mark == '{')
+      ++open;
+    else if (mark == ']' || mark == '}')
+      open = std::max(open - 1, 0);
+    else if (mark == '\n' || mark == '=' || mark == ',')
+      dots = 0;
+    else if (mark == '.')
+      ++dots;
+    if (open > kDeepest || dots > kDeepest)
+      throw Error(file + ", line " + std::to_string(1 + std::count(text.begin(), text.begin() + at, '\n')) +
+                  ": nested too deep for a watch file" + kListed);
+  }
 }
 
 template <typename T>
@@ -46,11 +96,12 @@ struct Taking {
 
   void operator()(bool Table::*member) const { table.*member = valueOf<bool>(node, "true or false"); }
 
-  void operator()(std::optional<double> Table::*member) const {
+  template <typename Number>
+  void operator()(std::optional<Number> Table::*member) const {
     const auto number = node.is_number() ? node.value<double>() : std::nullopt;
     if (!number) throw Error("expected a number");
     field.validate(*number);
-    table.*member = number;
+    table.*member = static_cast<Number>(*number);
   }
 
   void operator()(std::vector<std::string> Table::*member) const {
@@ -62,6 +113,7 @@ struct Taking {
   std::string textOf(const toml::node& one) const {
     std::string text = valueOf<std::string>(one, "a text in quotes");
     if (text.empty() || text.find('\0') != std::string::npos) throw Error("expected a text, here is none");
+    if (text.size() > kMaxText) throw Error("a text of over " + std::to_string(kMaxText) + " bytes");
     if (field.key == "source") return placed(text, isFile(text));
     const std::string list = "list:";
     if (field.path == FieldPath::kList && text.starts_with(list)) text = list + placed(text.substr(5), true);
@@ -128,7 +180,8 @@ struct Printing {
 
   bool operator()(std::string Table::*member) const { return print(!(table.*member).empty(), checked(table.*member)); }
   bool operator()(bool Table::*member) const { return print(table.*member, true); }
-  bool operator()(std::optional<double> Table::*member) const {
+  template <typename Number>
+  bool operator()(std::optional<Number> Table::*member) const {
     const auto& number = table.*member;
     if (!number) return false;
     out << field.key << " = " << numberText(*number) << '\n';
@@ -170,11 +223,14 @@ void print(std::ostream& out, const std::string& heading, const Table& table, bo
 
 WatchFile readWatches(const std::string& path) {
   const std::string file = "'" + visibleText(path, 1000) + "'";
-  const toml::parse_result parsed = toml::parse(readFile(path, kMostBytes));
+  const std::string text = readFile(path, kMostBytes);
+  requireShallow(text, file);
+  const toml::parse_result parsed = toml::parse(text);
   if (!parsed)
     throw Error(lineOf(file, parsed.error().source()) + ": " + visibleText(parsed.error().description(), 300));
   const std::string folder = fs::absolute(path).parent_path().string();
   WatchFile read;
+  std::set<std::string> names;
   for (const auto& [key, node] : parsed.table()) {
     const toml::array* const cameras = node.as_array();
     bool known = key.str() == "camera" && cameras && cameras->is_array_of_tables();
@@ -183,15 +239,17 @@ WatchFile readWatches(const std::string& path) {
         WrittenWatch camera;
         camera.places = readTable(*table.as_table(), file, folder, camera.watch);
         const std::string name = cameraName(camera.watch);
-        for (const WrittenWatch& other : read.cameras)
-          if (cameraName(other.watch) == name)
-            throw Error(lineOf(file, table.source()) + ": a camera above is named '" + name +
-                        "' too: give each a 'name' of its own");
+        if (!names.insert(name).second)
+          throw Error(lineOf(file, table.source()) + ": a camera above is named '" + name +
+                      "' too: give each a 'name' of its own");
         read.cameras.push_back(std::move(camera));
       }
     eachTable(read.tables, [&, &key = key, &node = node](auto& table) {
       if (key.str() != fieldsOf(table).front().group || !node.is_table()) return;
-      (void)readTable(*node.as_table(), file, folder, table);
+      const auto places = readTable(*node.as_table(), file, folder, table);
+      if constexpr (std::is_same_v<std::decay_t<decltype(table)>, Mqtt>)
+        if (!table.password_file.empty() && table.user.empty())  // MQTT has no password without a user
+          throw Error(places.at("password-file") + ": needs 'user', whose password it is");
       known = true;
     });
     if (!known)

@@ -66,7 +66,7 @@ EstimatorOptions inferenceOptions(const Watch& watch) {
   if (!watch.device.empty()) options.read.device = watch.device;
   if (!watch.refine.empty()) options.refine = of("refine", [&] { return parseRefine(watch.refine); });
   if (!watch.reuse.empty()) options.reuse = of("reuse", [&] { return parseReuse(watch.reuse); });
-  if (watch.threads) options.threads = static_cast<int>(*watch.threads);
+  if (watch.threads) options.threads = *watch.threads;
   options.min_score = watch.min_score.value_or(options.min_score);
   options.min_overlap = watch.min_overlap.value_or(options.min_overlap);
   options.features = !watch.states.empty();
@@ -76,7 +76,7 @@ EstimatorOptions inferenceOptions(const Watch& watch) {
 void setInference(Watch& watch, const EstimatorOptions& options) {
   const EstimatorOptions usual;
   const ConvertOptions& convert = options.read.convert;
-  const auto number = [](double value, double otherwise) {
+  const auto number = []<typename Number>(Number value, Number otherwise) {
     return value == otherwise ? std::nullopt : std::optional(value);
   };
   watch.reduce = convert.reduce ? toString(*convert.reduce) : "";
@@ -156,7 +156,7 @@ WatchOptions watchOptions(const Watch& watch) {
   if (!watch.quality.empty()) options.quality = of("quality", [&] { return parseQuality(watch.quality); });
   for (const std::string& path : watch.states)
     of("states", [&] { options.states.heads.push_back(evaluation::readStates(path)); });
-  if (watch.state_after) options.states.after = static_cast<int>(*watch.state_after);
+  if (watch.state_after) options.states.after = *watch.state_after;
   of("states", [&] { options.states.validate(); });
   if (watch.regions == "none") options.regions.emplace();
   const auto read = [&](const char* key, const std::string& path) {
