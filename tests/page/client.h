@@ -3,8 +3,10 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -13,7 +15,14 @@ namespace mpm::page::test {
 /// A connection to a port of this machine.
 class Client {
  public:
-  explicit Client(const std::string& url) {
+  /// `from`: the last number of its own address, 127.0.0.1 or another one of this machine.
+  explicit Client(const std::string& url, std::uint32_t from = 1) {
+    const timeval patience{.tv_sec = 60, .tv_usec = 0};  // a server that is blocked fails the test
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + from);
+    ::bind(socket_, reinterpret_cast<sockaddr*>(&own), sizeof own);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))));
@@ -33,7 +42,8 @@ class Client {
     for (std::string part; !(part = receive()).empty();) answer += part;
     return answer;
   }
-  void send(const std::string& bytes) const { ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  /// False: the connection was closed.
+  bool send(const std::string& bytes) const { return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) >= 0; }
   /// Waits for bytes. Empty: the connection was closed.
   std::string receive() const {
     char buffer[4096];

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "page/page.h"
 
+#include <chrono>
+#include <thread>
+
 #include "page/client.h"
 #include "support/in_folder.h"
 #include "support/throws_with.h"
@@ -95,26 +98,68 @@ TEST_F(HttpServerTest, ATokenIsShownOnce) {
   EXPECT_THAT(get(next, "/x", "Cookie: " + cookie + "\r\n"), HasSubstr("/x not allowed")) << "it ends with the server";
 }
 
-// One more waits until another has ended.
-TEST_F(HttpServerTest, HasRoomForSoManyConnections) {
-  std::vector<std::string> order;
-  {
-    const HttpServer server("127.0.0.1:0", "", [&](const Request& request) {
-      order.push_back(request.path);
-      return echo(request);
-    });
-    std::vector<std::unique_ptr<Client>> slow;
-    for (int i = 0; i < 32; ++i) {
-      slow.push_back(std::make_unique<Client>(server.url()));
-      slow.back()->send("GET /slow HTTP/1.1\r\n");
+// Clients that say nothing, or a line now and then, cost others nothing.
+TEST_F(HttpServerTest, AnswersHoweverManyAreSlow) {
+  const HttpServer server("127.0.0.1:0", tokenFile(), echo);
+  const Client patient(server.url(), 2);
+  EXPECT_TRUE(patient.send("GET /patient HTTP/1.1\r\n"));
+  std::vector<std::unique_ptr<Client>> slow;
+  for (int i = 0; i < 200; ++i) {
+    slow.push_back(std::make_unique<Client>(server.url()));
+    if (i % 2 == 1) slow.back()->send("GET /slow HTTP/1.1\r\n");
+    if (i % 40 == 0) {
+      EXPECT_THAT(get(server, "/x"), StartsWith("HTTP/1.1 401 ")) << i;
     }
-    const Client late(server.url());
-    late.send("GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    slow.back()->send("Host: localhost\r\n\r\n");
-    EXPECT_THAT(slow.back()->receive(), StartsWith("HTTP/1.1 200 "));
-    EXPECT_THAT(late.receive(), StartsWith("HTTP/1.1 200 "));
   }
-  EXPECT_THAT(order, ElementsAre("/slow", "/late"));
+  EXPECT_EQ(slow.front()->receive(), "") << "it has waited longest";
+  EXPECT_TRUE(slow.back()->send("Host: localhost\r\n\r\n"));
+  EXPECT_THAT(slow.back()->receive(), StartsWith("HTTP/1.1 401 "));
+  EXPECT_TRUE(patient.send("Host: localhost\r\n\r\n"));
+  EXPECT_THAT(patient.receive(), StartsWith("HTTP/1.1 401 ")) << "one address takes no room from another";
+}
+
+TEST_F(HttpServerTest, AddressesShareTheRoomThatThereIs) {
+  const HttpServer server("127.0.0.1:0", "", echo, {.connections = 8, .of_client = 4});
+  std::vector<std::unique_ptr<Client>> clients;
+  for (const std::uint32_t from : {1, 1, 1, 2, 2, 2, 3, 3, 3}) {
+    clients.push_back(std::make_unique<Client>(server.url(), from));
+    clients.back()->send("GET /slow HTTP/1.1\r\n");
+  }
+  EXPECT_EQ(clients.front()->receive(), "") << "nine are one too many";
+  for (std::size_t i = 1; i < clients.size(); ++i) {
+    clients[i]->send("Host: localhost\r\n\r\n");
+    EXPECT_THAT(clients[i]->receive(), StartsWith("HTTP/1.1 200 ")) << i;
+  }
+}
+
+// Each line is sent soon after the last, so the connection is never silent.
+TEST_F(HttpServerTest, ARequestMayTakeSoLong) {
+  const HttpServer server("127.0.0.1:0", "", echo, {.request_ms = 200});
+  const Client slow(server.url());
+  slow.send("GET /slow HTTP/1.1\r\n");
+  int lines = 0;
+  while (lines < 600 && slow.send("X: y\r\n")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ++lines;
+  }
+  EXPECT_LT(lines, 600);
+  EXPECT_EQ(slow.receive(), "");
+}
+
+// The client reads some of the answer now and then.
+TEST_F(HttpServerTest, AnAnswerMayTakeSoLong) {
+  const std::string large(64 << 20, 'x');
+  const HttpServer server("127.0.0.1:0", "",
+                          [&](const Request&) {
+                            return Response{200, "text/plain", large};
+                          },
+                          {.answer_ms = 200});
+  const Client slow(server.url());
+  slow.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::size_t got = 0;
+  for (std::string part; !(part = slow.receive()).empty(); got += part.size())
+    if (got < 100'000) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_LT(got, large.size());
 }
 
 TEST_F(HttpServerTest, WhatCannotWorkIsSaidAtOnce) {

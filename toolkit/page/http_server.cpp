@@ -3,17 +3,27 @@
 
 #include <fcntl.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <map>
 #include <optional>
 #include <random>
 #include <sstream>
 #include <string_view>
+#include <thread>
+#include <tuple>
+#include <utility>
 
 #include "base/number_text.h"
 #include "base/visible_text.h"
+#include "monitor/clocks.h"
 #include "monitor/tell/channel.h"
 #include "mpm/error.hpp"
 
@@ -22,7 +32,9 @@ namespace {
 
 namespace ip = boost::asio::ip;
 
-constexpr unsigned kMaxConnections = 32, kSilenceS = 10;
+constexpr unsigned kSilenceS = 10;
+constexpr unsigned kMaxAccepted =
+    256;  // more than Connections allows: those that it closes are still open for a moment
 constexpr std::size_t kMaxRequestBytes = 16 << 10;
 constexpr const char* kCookie = "mpm_session";
 
@@ -70,12 +82,121 @@ std::string valueOf(MHD_Connection* connection, MHD_ValueKind kind, const char* 
   return value ? value : "";
 }
 
+// One client for the limits: an IPv4 address, or the first half of an IPv6 address, of which a household has them all.
+std::string clientOf(const sockaddr* address) {
+  const auto bytes = [](const void* from, std::size_t count) {
+    return std::string(static_cast<const char*>(from), count);
+  };
+  if (address->sa_family == AF_INET) return bytes(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr, 4);
+  const in6_addr& six = reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  return IN6_IS_ADDR_V4MAPPED(&six) ? bytes(six.s6_addr + 12, 4) : bytes(six.s6_addr, 8);
+}
+
+// The open connections. A client that asks slowly, or not at all, loses its connection and takes no room from others.
+class Connections {
+ public:
+  explicit Connections(const HttpLimits& limits) : limits_(limits) {}
+
+  void open(const MHD_Connection* connection, int socket, const std::string& client) {
+    const auto ofClient = [&](const Open& one) { return one.client == client; };
+    if (count(ofClient) >= limits_.of_client) closeOldest(ofClient);
+    const auto anyone = [](const Open&) { return true; };
+    if (count(anyone) >= limits_.connections) closeOldest(anyone);
+    open_[connection] = {.socket = socket, .client = client, .since = steadyNow(), .turn = ++turns_};
+  }
+  void forget(const MHD_Connection* connection) { open_.erase(connection); }
+  // `answering`: the request is whole; else the answer was sent, and the next request may come.
+  void set(const MHD_Connection* connection, bool answering) {
+    const auto found = open_.find(connection);
+    if (found == open_.end()) return;
+    found->second.answering = answering;
+    found->second.since = steadyNow();
+    found->second.turn = ++turns_;
+  }
+  void closeOverdue() {
+    const std::int64_t now = steadyNow();
+    for (auto& [connection, one] : open_)
+      if (now - one.since > (one.answering ? limits_.answer_ms : limits_.request_ms)) close(one);
+  }
+  bool empty() const { return open_.empty(); }
+
+ private:
+  struct Open {
+    int socket = -1;
+    std::string client{};
+    bool answering = false, closed = false;
+    std::int64_t since = 0;  // steady
+    std::int64_t turn = 0;   // its order among all, also within a millisecond
+  };
+
+  static void close(Open& one) {
+    if (!std::exchange(one.closed, true)) ::shutdown(one.socket, SHUT_RDWR);  // libmicrohttpd sees its end
+  }
+  template <typename Which>
+  std::int64_t count(Which which) const {
+    return std::ranges::count_if(open_, [&](const auto& of) { return !of.second.closed && which(of.second); });
+  }
+  // One whose request is not whole yet goes before all others.
+  template <typename Which>
+  void closeOldest(Which which) {
+    Open* oldest = nullptr;
+    for (auto& [connection, one] : open_)
+      if (!one.closed && which(one))
+        if (!oldest || std::tie(one.answering, one.turn) < std::tie(oldest->answering, oldest->turn)) oldest = &one;
+    if (oldest) close(*oldest);
+  }
+
+  HttpLimits limits_;
+  std::map<const MHD_Connection*, Open> open_;
+  std::int64_t turns_ = 0;
+};
+
 }  // namespace
 
 struct HttpServer::Impl {
   std::string token, session;  // session: the cookie of those who showed the token
   std::function<Response(const Request&)> answer;
+  Connections connections;
   MHD_Daemon* daemon = nullptr;
+  int stopped = ::eventfd(0, EFD_CLOEXEC);
+  std::jthread thread;
+
+  explicit Impl(const HttpLimits& limits) : connections(limits) {}
+  ~Impl() {
+    if (thread.joinable()) {
+      ::eventfd_write(stopped, 1);
+      thread.join();
+    }
+    if (daemon) MHD_stop_daemon(daemon);
+    ::close(stopped);
+  }
+
+  static Impl& of(void* self) { return *static_cast<Impl*>(self); }
+
+  void run() {
+    constexpr int kLookMs = 500;
+    const int events = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    while (true) {
+      MHD_UNSIGNED_LONG_LONG soon = 0;
+      int wait = connections.empty() ? -1 : kLookMs;
+      if (MHD_get_timeout(daemon, &soon) == MHD_YES && soon < kLookMs) wait = static_cast<int>(soon);
+      std::array<pollfd, 2> files = {{{events, POLLIN, 0}, {stopped, POLLIN, 0}}};
+      ::poll(files.data(), files.size(), wait);
+      if (files[1].revents != 0) return;
+      MHD_run(daemon);
+      connections.closeOverdue();
+    }
+  }
+
+  static void notice(void* self, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode what) {
+    const auto about = [&](MHD_ConnectionInfoType type) { return MHD_get_connection_info(connection, type); };
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) return of(self).connections.forget(connection);
+    of(self).connections.open(connection, about(MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+                              clientOf(about(MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr));
+  }
+  static void answered(void* self, MHD_Connection* connection, void**, MHD_RequestTerminationCode) {
+    of(self).connections.set(connection, false);
+  }
 
   using Headers = std::map<const char*, std::string>;
 
@@ -106,6 +227,7 @@ struct HttpServer::Impl {
   // Called by libmicrohttpd once the headers are there. A body is not waited for: the answer closes the connection.
   static MHD_Result handle(void* self, MHD_Connection* connection, const char* path, const char* method, const char*,
                            const char*, std::size_t*, void**) try {
+    of(self).connections.set(connection, true);
     Request request{.path = path, .arguments = {}};
     const auto add = [](void* to, MHD_ValueKind, const char* name, const char* value) {
       static_cast<Request*>(to)->arguments[name] = value ? value : "";
@@ -113,7 +235,7 @@ struct HttpServer::Impl {
     };
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add, &request);
     Headers headers(std::begin(kHeaders), std::end(kHeaders));
-    Response answered = static_cast<Impl*>(self)->respond(connection, std::move(request), method, headers);
+    Response answered = of(self).respond(connection, std::move(request), method, headers);
     headers["Content-Type"] = answered.type;
     MHD_Response* const response =
         MHD_create_response_from_buffer(answered.body.size(), answered.body.data(), MHD_RESPMEM_MUST_COPY);
@@ -127,8 +249,8 @@ struct HttpServer::Impl {
 };
 
 HttpServer::HttpServer(const std::string& address, const std::string& token_file,
-                       std::function<Response(const Request&)> answer)
-    : impl_(std::make_unique<Impl>()) {
+                       std::function<Response(const Request&)> answer, const HttpLimits& limits)
+    : impl_(std::make_unique<Impl>(limits)) {
   const auto endpoint = endpointOf(address);
   if (!endpoint)
     throw Error("'" + visibleText(address) + "' is no IP address with a port, such as 127.0.0.1:8080 or [::1]:8080");
@@ -146,16 +268,18 @@ HttpServer::HttpServer(const std::string& address, const std::string& token_file
     std::ostringstream url;
     url << "http://" << acceptor.local_endpoint() << "/";
     url_ = url.str();
-    impl_->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, nullptr, nullptr, &Impl::handle, impl_.get(),
-                                     MHD_OPTION_LISTEN_SOCKET, acceptor.release(), MHD_OPTION_CONNECTION_LIMIT,
-                                     kMaxConnections, MHD_OPTION_CONNECTION_TIMEOUT, kSilenceS,
-                                     MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMaxRequestBytes, MHD_OPTION_END);
+    impl_->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL, 0, nullptr, nullptr, &Impl::handle, impl_.get(), MHD_OPTION_LISTEN_SOCKET, acceptor.release(),
+        MHD_OPTION_CONNECTION_LIMIT, kMaxAccepted, MHD_OPTION_CONNECTION_TIMEOUT, kSilenceS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMaxRequestBytes, MHD_OPTION_NOTIFY_CONNECTION, &Impl::notice, impl_.get(),
+        MHD_OPTION_NOTIFY_COMPLETED, &Impl::answered, impl_.get(), MHD_OPTION_END);
   } catch (const boost::system::system_error& error) {
     throw Error("cannot listen at '" + address + "': " + error.code().message());
   }
   if (!impl_->daemon) throw Error("cannot start a server at '" + address + "'");
+  impl_->thread = std::jthread([impl = impl_.get()] { impl->run(); });
 }
 
-HttpServer::~HttpServer() { MHD_stop_daemon(impl_->daemon); }
+HttpServer::~HttpServer() = default;
 
 }  // namespace mpm::page

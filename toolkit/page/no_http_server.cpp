@@ -7,7 +7,8 @@ namespace mpm::page {
 
 struct HttpServer::Impl {};
 
-HttpServer::HttpServer(const std::string&, const std::string&, std::function<Response(const Request&)>) {
+HttpServer::HttpServer(const std::string&, const std::string&, std::function<Response(const Request&)>,
+                       const HttpLimits&) {
   throw Error("this program was built without libmicrohttpd: install libmicrohttpd-dev and build it again");
 }
 HttpServer::~HttpServer() = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -60,8 +61,17 @@ struct Asset {
 /// Null: there is none under this path.
 const Asset* findAsset(std::string_view path);
 
-/// Serves HTTP on a thread of its own, one answer at a time, over at most 32 connections. A connection on which nothing
-/// moves for ten seconds is closed; a request has at most 16 KiB, and no body.
+/// What clients may take of a server. Where one more connection would be too many, the one that has waited longest for
+/// its request is closed: whoever asks is answered, however many others are slow.
+struct HttpLimits {
+  int connections = 64;
+  int of_client = 24;                ///< of one address, which may be a proxy with several users
+  std::int64_t request_ms = 10'000;  ///< for a whole request, from the connection or the last answer on
+  std::int64_t answer_ms = 120'000;  ///< for an answer, until the client has it
+};
+
+/// Serves HTTP on a thread of its own, one answer at a time. A connection on which nothing moves for ten seconds is
+/// closed; a request has at most 16 KiB, and no body.
 ///
 /// With a token a request is allowed that has "Authorization: Bearer TOKEN", or the cookie that such a request and
 /// "?token=TOKEN" are answered with. Without one it is allowed if it was sent to this machine by a number or as
@@ -72,7 +82,8 @@ class HttpServer {
   /// line is the token; empty: none. `answer` is called on the thread of the server. Throws mpm::Error: the address is
   /// none, taken or of another machine; others can reach it and there is no token; the token has fewer than 16
   /// characters or every user may read it; this program was built without libmicrohttpd.
-  HttpServer(const std::string& address, const std::string& token_file, std::function<Response(const Request&)> answer);
+  HttpServer(const std::string& address, const std::string& token_file, std::function<Response(const Request&)> answer,
+             const HttpLimits& limits = {});
   ~HttpServer();  ///< ends the current answer
 
   const std::string& url() const { return url_; }  ///< "http://127.0.0.1:8080/"
