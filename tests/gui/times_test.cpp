@@ -31,10 +31,10 @@ class Times : public Window {
   bool ends() {
     return wait([&] { return session().isOpen() && session().status().finished; });
   }
-  bool allAreStored() {
+  bool allAreStored(int samples = 3) {
     return wait([&] {
       const auto record = part<ChartPanel>()->record();
-      return record && record->samples == 3;
+      return record && record->samples == samples;
     });
   }
   std::vector<monitor::Sample> samples() {
@@ -138,7 +138,7 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   auto* question = childOf<QMessageBox>(window_.get());
   EXPECT_EQ(question->text(), "Measure all pictures of this folder again?");
   buttonOf(question, Measuring::tr("Measure again"))->click();
-  ASSERT_TRUE(wait([&] { return samples().size() == 6; })) << "what was stored stays";
+  ASSERT_TRUE(allAreStored(6)) << "what was stored stays";
   EXPECT_TRUE(runs()) << "the archive is on show again";
   const monitor::StoreReader store(file("m.db").toStdString());
   const auto series = store.series(1);
@@ -147,7 +147,7 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   EXPECT_EQ(store.count(1, INT64_MIN, INT64_MAX, series.back().id), 3);
   trigger("measure");
   buttonOf(childOf<QMessageBox>(window_.get()), Measuring::tr("Measure again"))->click();
-  EXPECT_TRUE(wait([&] { return samples().size() == 9; })) << "with the same model, too";
+  EXPECT_TRUE(allAreStored(9)) << "with the same model, too";
 }
 
 TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {
