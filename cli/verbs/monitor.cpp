@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "base/atomic_file.h"
@@ -39,17 +41,34 @@ using namespace std::chrono_literals;
 struct MonitorArguments {
   Watch watch;                      // what the options say
   std::optional<Reduction> reduce;  // --reduce, --schedule, --attention
-  std::string file;                 // --watch
+  std::string file;                 // --watch, --check
+  std::string check;                // --check
   bool print = false, json = false, recompute = false, judge = false, once = false;
   Shard shard;
 };
 
-// The source of a camera with a password, in the environment: MPM_SOURCE_YARD_1 of "yard-1".
-std::string sourceOf(const std::string& name) {
+// The variable of the environment that has the source of a camera with a password: MPM_SOURCE_YARD_1 of "yard-1".
+std::string variableOf(const std::string& name) {
   std::string variable = "MPM_SOURCE_" + name;
   for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const char* const source = std::getenv(variable.c_str());
-  return source ? source : "";
+  return variable;
+}
+
+// Takes the sources of named cameras from the environment. Throws UsageError for a variable that is that of two
+// cameras: one of them would be watched under the name, and with the hidden parts, of the other.
+void takeSources(std::vector<WrittenWatch>& cameras) {
+  std::map<std::string, std::string> names;  // by variable
+  for (WrittenWatch& one : cameras) {
+    const std::string& name = one.watch.name;
+    const std::string variable = name.empty() ? "" : variableOf(name);
+    const char* const source = name.empty() ? nullptr : std::getenv(variable.c_str());
+    if (!source || !*source) continue;
+    if (const auto [before, first] = names.emplace(variable, name); !first)
+      throw UsageError(variable + " of the environment is the source of both cameras '" + before->second + "' and '" +
+                       name + "': give one of them another 'name'");
+    one.watch.source = source;
+    one.places.erase("source");
+  }
 }
 
 // A watch file, with what the options say in place of keys of its cameras.
@@ -65,12 +84,11 @@ WatchFile watchFile(const MonitorArguments& arguments) {
                      ": SOURCE, MPM_SOURCE, --name and --db are for one");
   if (several && (arguments.recompute || !arguments.shard.isWhole()))
     throw UsageError("--recompute and --shard are for one camera");
+  if (given.source.empty()) takeSources(cameras);
   for (WrittenWatch& written : cameras) {
     std::erase_if(written.places, [&](const auto& place) {
       return std::visit([&](auto member) { return given.*member != Watch().*member; }, watchField(place.first).member);
     });
-    if (const std::string& name = written.watch.name; !name.empty() && given.source.empty())
-      if (const std::string source = sourceOf(name); !source.empty()) written.watch.source = source;
     take(written.watch, given);
   }
   return file;
@@ -319,6 +337,39 @@ class WatchedPage {
   std::unique_ptr<page::HttpServer> server_;
 };
 
+// What can be known before a camera is watched: its model and its database can be read.
+void foresee(const std::vector<Camera>& cameras) {
+  for (const Camera& one : cameras) {
+    (void)readModelInfo(one.session.model, one.session.inference.read.convert);
+    const std::filesystem::path database = std::filesystem::absolute(one.session.database);
+    if (std::filesystem::exists(database)) (void)StoreReader(database);
+    if (!std::filesystem::is_directory(database.parent_path()))
+      throw Error("there is no folder '" + database.parent_path().string() + "'");
+  }
+}
+
+// Reads a watch file and all that it names. Watches nothing, speaks to nobody, and writes nothing.
+int checkFile(const MonitorArguments& arguments) {
+  const WatchFile file = watchFile(arguments);
+  const std::string in_file = "'" + arguments.file + "': ";
+  orUsageError([&] { return Teller().set(file.tables); }, in_file);
+  if (const WebPage& page = file.tables.page; page != WebPage())
+    orUsageError(
+        [&] {  // at a free port: that of the file may be in use by the program that watches
+          const page::HttpServer server(page.address.substr(0, page.address.rfind(':')) + ":0", page.token_file,
+                                        [](const page::Request&) { return page::Response(); });
+        },
+        in_file);
+  const std::vector<Camera> cameras = camerasOf(arguments, file.cameras, nullptr);
+  foresee(cameras);
+  std::string text = arguments.file + ": " + counted(static_cast<std::int64_t>(cameras.size()), "camera");
+  for (const Camera& one : cameras)
+    text +=
+        "\n" + one.name + "  " + one.watch.source.shownText() + "  " + one.session.database + "  " + one.session.model;
+  printData(text);
+  return kOk;
+}
+
 // SIGHUP: read the watch file again.
 std::atomic<bool> reload = false;
 
@@ -326,14 +377,11 @@ std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std
                       WatchedPage& page) try {
   const auto [written, tables] = watchFile(arguments);
   std::vector<Camera> cameras = camerasOf(arguments, written, teller);
-  for (const Camera& one : cameras) {  // what can be known before a camera is stopped for it
-    (void)readModelInfo(one.session.model, one.session.inference.read.convert);
-    const std::filesystem::path database = std::filesystem::absolute(one.session.database);
-    if (std::filesystem::exists(database)) (void)StoreReader(database);
-    if (!std::filesystem::is_directory(database.parent_path()))
-      throw Error("there is no folder '" + database.parent_path().string() + "'");
-  }
+  foresee(cameras);  // before a camera is stopped for it
   teller->set(tables);
+  std::set<std::string> names;
+  for (const Camera& one : cameras) names.insert(one.name);
+  teller->setCameras(names);
   std::string shown;
   try {
     if (!arguments.once) shown = page.set(tables.page);
@@ -360,7 +408,9 @@ int monitorCameras(const MonitorArguments& arguments) {
     std::vector<Watch> shown;
     for (const WrittenWatch& one : file.cameras)
       shown.emplace_back(one.watch).source = vision::redactCredentials(one.watch.source);
-    std::string text = watchText(shown, file.tables, true);
+    FileTables tables = file.tables;
+    tables.webhook.url = vision::redactCredentials(tables.webhook.url);
+    std::string text = watchText(shown, tables, true);
     text.pop_back();  // printData() ends the line
     printData(text);
     return kOk;
@@ -479,6 +529,10 @@ Verb addMonitor(CLI::App& mpm) {
           "Watch nothing: decide whether it was night, for all stored samples\nof the source, by the options of day "
           "and night, and end")
       ->group(kDayNightGroup);
+  addOption(
+      *verb, "--check", arguments->check, "FILE.toml",
+      "Watch nothing: read such a file and the models, databases and other\nfiles that it names, and say what is wrong")
+      ->group("Options");
   addShard(*verb, arguments->shard);
   addChoice<bool>(*verb, "--recompute", arguments->recompute, {{"all", true}},
                   "Measure all pictures of a folder again, with this model, these regions\nand states, as a series of "
@@ -495,9 +549,15 @@ Verb addMonitor(CLI::App& mpm) {
       "  mpm monitor 0 --db yard.db --regions yard.json\n"
       "  mpm monitor 0 --db gate.db --states gate.json --alarm gate=open\n"
       "  mpm monitor --watch yard.toml --once                             one sample, from a timer\n"
+      "  mpm monitor --check yard.toml                                    before a service reads it\n"
       "  mpm monitor archive/ --db archive.db --lat 48.1 --lon 11.6       pictures with times in EXIF or name\n"
       "  mpm report street.db\n");
-  return {verb, [arguments] { return monitorCameras(*arguments); }};
+  return {verb, [arguments] {
+            if (arguments->check.empty()) return monitorCameras(*arguments);
+            if (!std::exchange(arguments->file, arguments->check).empty())
+              throw UsageError("--check names the file: leave --watch out");
+            return checkFile(*arguments);
+          }};
 }
 
 }  // namespace mpm::cli

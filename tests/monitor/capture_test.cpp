@@ -173,6 +173,22 @@ TEST_F(Capture, TellsOfPicturesLeftOutBeforeItEnds) {
   EXPECT_THAT(unreadable->all(), ElementsAre("b0", "b1", "b2"));
 }
 
+// A model that is busy for minutes, or --every, is no silence of a file or of demo:.
+TEST_F(Capture, ASourceThatIsKeptWaitingIsNotSilent) {
+  const auto gate = std::make_shared<Gate>();
+  startFiles([gate](int call) {
+    if (call == 2) gate->wait();
+    return call < 3 ? std::optional(frame(call)) : std::nullopt;
+  });
+  ASSERT_TRUE(eventually([&] { return status().in == 1; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(status().frame_age_s, 0) << "nobody takes the first frame";
+  take();
+  take();
+  EXPECT_TRUE(eventually([&] { return status().frame_age_s > 0.05; })) << "and now the source keeps others waiting";
+  gate->open();
+}
+
 TEST_F(Capture, AFileThatCannotBeReadEndsWithTheReason) {
   options_.reconnect = false;
   start([](int, int) -> std::optional<vision::Frame> { throw Error("there is no file 'x'"); });

@@ -8,6 +8,7 @@ namespace mpm::monitor::test {
 /// A watch that says something in every field, with files in `folder`.
 inline Watch everyField(const std::string& folder) {
   return {.name = "yard_1-b",
+          .title = "The yard, \"north\"",
           .source = "rtsp://camera/it's \"1\"",
           .model = folder + "/a vit.onnx",
           .reduce = "gradual:count=48",
@@ -55,7 +56,7 @@ inline Watch everyField(const std::string& folder) {
 /// The same of the tables that are about all cameras, as TOML.
 inline constexpr char kEveryTable[] =
     "[mqtt]\naddress = 'broker:1884'\nprefix = 'yard'\nuser = 'me'\npassword-file = '/password'\n"
-    "ca-file = '/ca.pem'\ntls = true\ndiscovery = 'ha'\npicture = true\n"
+    "ca-file = '/ca.pem'\ntls = true\ndiscovery = 'ha'\nurl = 'https://page/'\nevery = 5\npicture = true\n"
     "[webhook]\nurl = 'https://receiver/1'\nurl-file = '/url'\ntoken-file = '/token'\nca-file = '/ca.pem'\n"
     "picture = true\n[page]\naddress = '127.0.0.1:8081'\ntoken-file = '/token'\n";
 

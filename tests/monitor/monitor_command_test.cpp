@@ -564,6 +564,70 @@ TEST_F(MonitorCommand, AWatchFileComesBackAsItWas) {
     EXPECT_THAT(keys, HasSubstr((field.key == "source" ? "" : "# ") + field.key + " = "));
 }
 
+// What is printed without its password is not read back as if "***" were the password.
+TEST_F(MonitorCommand, APrintedFileIsNotReadWithoutItsPasswords) {
+  const std::string file = folder_ / "yard.toml", printed = folder_ / "printed.toml";
+  std::ofstream(file) << "[[camera]]\nsource = 'http://camera/1?user=me&pwd=geheim'\ndb = 'a.db'\n"
+                         "[webhook]\nurl = 'https://server/hook?token=geheim'\n";
+  const std::string text = succeeded(mpmCommand({"monitor", "--watch", file, "--print-watch"})).out;
+  EXPECT_THAT(text, AllOf(HasSubstr("pwd=***"), HasSubstr("token=***"), Not(HasSubstr("geheim"))));
+  std::ofstream(printed) << text;
+  expectFailure(mpmCommand({"monitor", "--watch", printed}), 2,
+                {"printed.toml', line ", "url: its password was not written down"});
+  std::ofstream(printed) << text.substr(0, text.find("[webhook]"));
+  expectFailure(
+      mpmCommand({"monitor", "--watch", printed, "--model", kSegmenter}), 2,
+      {"printed.toml', line 2: source: the password of 'http://camera/1?user=***&pwd=***' was not written down"});
+}
+
+TEST_F(MonitorCommand, AFileIsCheckedWithoutWatching) {
+  images(2);
+  const std::string file = folder_ / "yard.toml",
+                    camera = "[[camera]]\nname = 'yard'\nsource = 'in'\ndb = 'a.db'\nmodel = '" + kSegmenter + "'\n";
+  const auto check = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    return mpmCommand({"monitor", "--check", file});
+  };
+  const CommandResult good = succeeded(check(camera + "[page]\naddress = '127.0.0.1:1'\n"));
+  EXPECT_THAT(good.out, AllOf(HasSubstr("yard.toml: 1 camera\n"), HasSubstr("yard  "), HasSubstr(kSegmenter)));
+  EXPECT_FALSE(fs::exists(database_));
+  std::ofstream(folder_ / "open") << "secret\n";
+  fs::permissions(folder_ / "open", static_cast<fs::perms>(0644));
+  std::ofstream(folder_ / "bad.onnx") << "no model";
+  std::ofstream(folder_ / "b.db") << "no database, but long enough to be looked at as one";
+  const std::pair<std::string, const char*> cases[] = {
+      {camera + "evry = 1\n", "line 6: there is no key 'evry'"},
+      {camera + "regions = 'none.json'\n", "none.json"},
+      {camera + "states = ['none.json']\n", "none.json"},
+      {camera + "alarm = ['unicorn>5']\n", "no class 'unicorn'"},
+      {camera + "[[camera]]\nname = 'b'\nsource = '0'\ndb = 'a.db'\n", "would both write"},
+      {"[[camera]]\nsource = '0'\ndb = 'c.db'\nmodel = 'bad.onnx'\n", "bad.onnx"},
+      {"[[camera]]\nsource = '0'\ndb = 'b.db'\nmodel = '" + kSegmenter + "'\n", "b.db' is not a database"},
+      {"[[camera]]\nsource = '0'\ndb = 'none/b.db'\nmodel = '" + kSegmenter + "'\n", "there is no folder"},
+      {camera + "[webhook]\nurl-file = 'open'\n", "can be read by every user"},
+      {camera + "[page]\naddress = '0.0.0.0:8080'\n", "name a file with a token"}};
+  for (const auto& [text, why] : cases) {
+    const CommandResult result = check(text);
+    EXPECT_NE(result.exit_code, 0) << text;
+    EXPECT_THAT(result.err, HasSubstr(why));
+    EXPECT_EQ(result.out, "");
+  }
+  EXPECT_EQ(mpmCommand({"monitor", "--check", file, "--watch", file}).exit_code, 2);
+}
+
+TEST_F(MonitorCommand, ASourceOfTheEnvironmentIsOfOneCamera) {
+  const std::string file = folder_ / "gates.toml";
+  const auto print = [&](const std::string& names, const std::string& variable) {
+    std::ofstream(file) << names;
+    return mpmCommand({"monitor", "--watch", file, "--print-watch"}, {.environment = {{variable, "rtsp://camera/9"}}});
+  };
+  const std::string dash = "[[camera]]\nname = 'gate-2'\nsource = '2'\ndb = 'a.db'\n",
+                    line = "[[camera]]\nname = 'gate_2'\nsource = '3'\ndb = 'b.db'\n";
+  expectFailure(print(dash + line, "MPM_SOURCE_GATE_2"), 2, {"MPM_SOURCE_GATE_2", "'gate-2' and 'gate_2'"});
+  EXPECT_THAT(succeeded(print(dash, "MPM_SOURCE_GATE_2")).out, HasSubstr("source = 'rtsp://camera/9'"));
+  EXPECT_THAT(succeeded(print(dash + line, "MPM_SOURCE_GATE_3")).out, Not(HasSubstr("camera/9")));
+}
+
 TEST_F(MonitorCommand, WatchesWhatAFileSays) {
   images(3);
   const auto watch = [&](const std::string& more, const std::string& model = kSegmenter) {

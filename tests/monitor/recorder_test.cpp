@@ -294,7 +294,7 @@ TEST_F(RecorderTest, BetweenTheRunsOfATimerNoFramesComeIfNoneComesNow) {
   Recorder recorder(
       {.source = "camera 0", .every_s = 60, .once = true, .alarms = {.alarms = {parseAlarm("no-frame>30")}}}, nullptr,
       [&](const Event& event) { reported.push_back(event.message); });
-  recorder.resume({sampleAt(kNoon)}, {}, {}, kNoon + kMinuteMs, 0);
+  recorder.resume({sampleAt(kNoon)}, {}, kNoon + kMinuteMs, 0);
   recorder.tick({.state = CaptureState::kOpening, .frame_age_s = -1}, kNoon + kMinuteMs, 0);
   EXPECT_THAT(reported, SizeIs(0)) << "the camera takes its time";
   recorder.tick({.state = CaptureState::kRetrying, .attempt = 1, .frame_age_s = -1}, kNoon + kMinuteMs, 1000);
@@ -343,7 +343,7 @@ TEST_F(RecorderTest, GoesOnWhereAnEarlierWatchEnded) {
         const StoreReader before(folder_ / name);
         store.emplace(folder_ / name);
         recorder.emplace(options, &*store, tell);
-        recorder->resume(before.lastSamples(1, 100), before.sessions(1), allEvents(before), kNoon + ms, ms);
+        recorder->resume(before.lastSamples(1, 100), before.alarms(1), kNoon + ms, ms);
       }
       InferenceResult result = resultAt(ms);
       result.frame.image = cv::Mat(64, 64, CV_8UC3, cv::Scalar::all(grey));
@@ -356,6 +356,34 @@ TEST_F(RecorderTest, GoesOnWhereAnEarlierWatchEnded) {
   const std::vector<std::string> whole = messages("a.db", false);
   EXPECT_THAT(whole, SizeIs(6)) << "two alarms ring and end, pictures are dark and good again";
   EXPECT_EQ(messages("b.db", true), whole);
+}
+
+// The scene gives a picture of each ten minutes as fast as the model takes it.
+TEST_F(RecorderTest, AlarmsOfASceneGoByItsOwnClock) {
+  RecorderOptions options{.source = "demo:street", .own_clock = true};
+  options.alarms = {.alarms = {parseAlarm("brightness>100")}, .minutes = 25};
+  std::vector<std::string> said;
+  const auto tell = [&](const Event& event) {
+    if (event.kind == EventKind::kAlarm) said.push_back(std::to_string((event.time - kNoon) / kMinuteMs));
+  };
+  const auto show = [&](Recorder& recorder, int picture) {
+    InferenceResult result = resultAt(picture * 10 * kMinuteMs);
+    result.frame.steady = 1000 + picture * 200;
+    result.frame.image = cv::Mat(64, 64, CV_8UC3, cv::Scalar::all(120));
+    recorder.add(result, 0);
+  };
+  options.every_s = 0;
+  {
+    Recorder recorder(options, nullptr, tell);
+    for (int picture = 0; picture < 6; ++picture) show(recorder, picture);
+  }
+  EXPECT_THAT(said, ElementsAre("30"));
+  // After a restart, where the scene is ahead of the clock of this machine, it has been outside for ten minutes.
+  Recorder again(options, nullptr, tell);
+  again.resume({sampleAt(kNoon), sampleAt(kNoon + 10 * kMinuteMs)}, {{"brightness>100", kNoon, false}}, kNoon - kDayMs,
+               0);
+  for (int picture = 2; picture < 5; ++picture) show(again, picture);
+  EXPECT_THAT(said, ElementsAre("30", "30"));
 }
 
 // Who adds an alarm because something is wrong is told so.
@@ -371,7 +399,7 @@ TEST_F(RecorderTest, ANewAlarmRingsThoughItsValueWasOutsideBefore) {
     Recorder recorder(options, &store, [&](const Event& event) {
       if (event.kind == EventKind::kAlarm) said.push_back(event.message);
     });
-    if (before) recorder.resume(before->lastSamples(1, 100), before->sessions(1), allEvents(*before), kNoon + ms, ms);
+    if (before) recorder.resume(before->lastSamples(1, 100), before->alarms(1), kNoon + ms, ms);
     for (int sample = 0; sample < 4; ++sample, ms += kMinuteMs) {
       InferenceResult result = resultAt(ms);
       result.frame.image = cv::Mat(64, 64, CV_8UC3, cv::Scalar::all(120));
@@ -388,7 +416,8 @@ TEST_F(RecorderTest, AHeartbeatComesOnceADayWhileSamplesCome) {
     std::vector<std::string> beats;
     Recorder recorder({.source = "camera 0",
                        .every_s = 0,
-                       .archive_clock = archive ? std::optional(vision::CameraClock()) : std::nullopt},
+                       .archive_clock = archive ? std::optional(vision::CameraClock()) : std::nullopt,
+                       .own_clock = archive},
                       nullptr, [&](const Event& event) {
                         if (event.kind == EventKind::kHeartbeat) beats.push_back(event.message);
                       });

@@ -168,6 +168,7 @@ TEST_F(StoredStates, EachSurePictureOfASparseArchiveCounts) {
   const auto countedBy = [](double every_s, bool archive, UnixMs step) {
     Recorder recorder({.every_s = every_s,
                        .archive_clock = archive ? std::optional(vision::CameraClock()) : std::nullopt,
+                       .own_clock = archive,
                        .states = {.heads = {gate()}}},
                       nullptr);
     std::vector<std::string> counted;

@@ -74,6 +74,7 @@ class Receiver:
 
     def __init__(self, there=True):
         self.port, self.got, self.headers, self.answer, self.server = free_port(), [], [], 200, None
+        self.refuses = None  # messages with this text
         if there:
             self.start()
 
@@ -83,10 +84,11 @@ class Receiver:
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                if receiver.answer == 200:
+                refused = receiver.refuses is not None and receiver.refuses in body["message"]
+                if receiver.answer == 200 and not refused:
                     receiver.got.append(body)
                 receiver.headers.append(self.headers)
-                self.send_response(receiver.answer)
+                self.send_response(400 if refused else receiver.answer)
                 self.end_headers()
 
             def log_message(self, *_):
@@ -115,7 +117,7 @@ class Case(unittest.TestCase):
         return path
 
     def process(self, command, **more):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **more)
         self.running.append(process)
         return process, Lines(process.stdout)
 
@@ -194,6 +196,18 @@ class Hook(Case):
             self.assertLess(len(one), 1_900_001)
         self.assertNotEqual(first, other)
 
+    def test_a_message_that_is_refused_again_and_again_is_given_up(self):
+        receiver = Receiver()
+        receiver.refuses = "bad"
+        victim, said = self.victim(f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/'\n")
+        self.say(victim, [1, "bad", 2, "bad too", 3])
+        self.assertIn("HTTP status 400, 5 times", said.until("webhook refuses a message"))
+        wait("the others", lambda: [m for m in receiver.got if m["message"] == "3"])
+        self.end(victim)
+        self.assertEqual([m["message"] for m in once(receiver.got) if m["event"] == "alarm"], ["1", "2", "3"])
+        self.assertEqual([line for line in said.all if "cannot send" in line or "again" in line], [])
+        self.assertEqual(sqlite3.connect(self.folder / "a.db").execute("SELECT number FROM outbox").fetchall(), [])
+
     def test_another_receiver(self):
         away, receiver, table = Receiver(there=False), Receiver(), "[webhook]\nurl = 'http://127.0.0.1:%d/'\n"
         victim, said = self.victim(table % away.port)
@@ -251,7 +265,7 @@ persistence_location {self.folder}/
 max_queued_messages 0
 user root
 """)
-        self.tables = f"[mqtt]\naddress = 'localhost:{self.port}'\nuser = 'me'\npassword-file = 'password'\n"
+        self.tables = f"[mqtt]\naddress = 'localhost:{self.port}'\nuser = 'me'\npassword-file = 'password'\nprefix = 'mpm'\nevery = 0\n"
         self.client = ["-h", "localhost", "-p", str(self.port), "-u", "me", "-P", "geheim", "--cafile",
                        self.folder / "own.pem", "-q", "1"]
 
@@ -275,7 +289,7 @@ user root
         self.check(config)
         self.assertEqual(json.loads(got.until(" mpm/yard/state").split(" ", 2)[2])["tokens"], 64)
         retained = self.subscriber("late")
-        for topic in ["homeassistant/device/mpm_yard/config", "mpm/available online", "mpm/yard/state"]:
+        for topic in ["homeassistant/device/mpm_yard/config", "mpm/yard/status online", "mpm/yard/state"]:
             wait(topic, lambda part="1 " + topic: any(line.startswith(part) for line in retained.all))
         before = len([line for line in got.all if "/config " in line])
         subprocess.run(["mosquitto_pub", *self.client, "-t", "homeassistant/status", "-m", "online"], check=True)
@@ -296,7 +310,7 @@ user root
         self.assertEqual(messages, [str(n) for n in range(count)])
         self.assertFalse([line for line in got.all if "/picture " in line and not line.endswith("/picture ")], "it is for the webhook alone")
         victim.kill()
-        got.until("mpm/available offline")  # the last will
+        got.until("mpm/yard/status offline")  # the last will
 
     def test_a_camera_that_the_file_names_no_more(self):
         _, log = self.broker()
@@ -309,7 +323,7 @@ user root
         wait("both", lambda: all(any(f"/{name}/status lost" in line for line in got.all) for name in ["stays", "goes"]))
         watch.write_text(watch.read_text().replace(goes, ""))
         monitor.send_signal(signal.SIGHUP)
-        got.until("mpm/goes/status ended")
+        wait("nothing is kept of it", lambda: "0 mpm/goes/status " in got.all)
         self.assertFalse([line for line in got.all if "stays/status ended" in line])
         monitor.terminate()
         self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
@@ -319,8 +333,7 @@ user root
         _, log = self.broker()
         got = self.subscriber("all", "mpm/#")
         log.until("Sending SUBACK to all")
-        now = time.strftime("%Y-%m-%dT%H:%M", time.gmtime())  # what is old is not told
-        watch = self.file("watch.toml", f"[[camera]]\nname = 'yard'\nsource = 'demo:street?size=96x128&start={now}'\nmodel = '{MODEL}'\n"
+        watch = self.file("watch.toml", f"[[camera]]\nname = 'yard'\nsource = 'demo:street?size=96x128&start=2020-06-01T12:00'\nmodel = '{MODEL}'\n"
                           "db = 'yard.db'\n" + self.tables + "ca-file = 'own.pem'\n")
         for _ in range(2):
             monitor, said = self.process([MPM, "monitor", "--watch", watch, "--once"])
@@ -393,13 +406,66 @@ user root
         wait("the end", lambda: not pictures()[-1])
         self.assertFalse(self.kept("late"), "a camera that is not watched has no picture")
 
+    def test_each_camera_has_a_will_of_its_own(self):
+        _, log = self.broker()
+        got = self.subscriber("all", "mpm/+/status")
+        log.until("Sending SUBACK to all")
+        cameras = {name: self.process([MPM, "monitor", "--watch", self.file(f"{name}.toml", (
+            f"[[camera]]\nname = '{name}'\nsource = 'demo:street?size=96x128'\nmodel = '{MODEL}'\ndb = '{name}.db'\n"
+            + self.tables + "ca-file = 'own.pem'\n"))]) for name in ["killed", "stopped", "stays"]}
+        wait("all", lambda: all(any(f"/{name}/status online" in line for line in got.all) for name in cameras))
+        cameras["killed"][0].kill()
+        got.until("mpm/killed/status offline")
+        cameras["stopped"][0].terminate()
+        got.until("mpm/stopped/status ended")
+        self.assertEqual(cameras["stopped"][0].wait(PATIENCE), 0)
+        late = self.subscriber("late", "mpm/+/status")
+        wait("what is kept", lambda: len(late.all) >= 3)
+        self.assertEqual(sorted(late.all), ["1 mpm/killed/status offline", "1 mpm/stays/status online", "1 mpm/stopped/status ended"])
+
+    def test_a_restart_keeps_what_home_assistant_knows(self):
+        _, log = self.broker()
+        got = self.subscriber("all", "homeassistant/#")
+        log.until("Sending SUBACK to all")
+        victim, _ = self.victim(self.tables + "ca-file = 'own.pem'\n")
+        self.say(victim, ["sample"])
+        first = json.loads(got.until("/config {").split(" ", 2)[2])["components"]
+        self.assertGreater(len(first["area_a_car_s"]), 1)
+        self.end(victim)
+        victim, _ = self.victim(self.tables + "ca-file = 'own.pem'\ndiscovery = 'other'\n")  # and another place for it
+        self.say(victim, ["night"])
+        other = self.subscriber("other", "other/#")
+        again = json.loads(other.until("/config {").split(" ", 2)[2])["components"]
+        self.assertEqual(again["area_a_car_s"], first["area_a_car_s"], "no car occurs now")
+        wait("the former description goes", lambda: got.all[-1].endswith("/config "))
+
+    def test_what_the_broker_keeps_of_a_camera_goes_with_it(self):
+        _, log = self.broker()
+        got = self.subscriber("all")
+        log.until("Sending SUBACK to all")
+        victim, _ = self.victim(self.tables + "ca-file = 'own.pem'\npicture = true\n")
+        self.say(victim, ["picture 0", "sample"])
+        kept = ["homeassistant/device/mpm_yard/config", "mpm/yard/status", "mpm/yard/state", "mpm/yard/picture"]
+        for topic in kept:
+            wait(topic, lambda part=f" {topic} ": any(part in line for line in got.all))
+        self.say(victim, ["gone"])
+        self.end(victim)
+        for topic in kept:
+            wait(topic, lambda part=f"0 {topic} ": part in got.all)
+        subprocess.run(["mosquitto_pub", *self.client, "-r", "-t", "marker", "-m", "x"], check=True)
+        late = self.subscriber("late")
+        late.until("1 marker x")
+        self.assertEqual(late.all, ["1 marker x"])
+
     def check(self, config):
         """Every key of a payload of discovery."""
         self.assertEqual(set(config), {"device", "origin", "availability", "state_topic", "qos", "components"})
+        self.assertEqual(config["device"]["name"], "Front yard")
         self.assertEqual(set(config["device"]), {"identifiers", "name", "manufacturer", "model", "sw_version", "configuration_url"})
         self.assertEqual(config["device"]["configuration_url"], "http://127.0.0.1:8080/")
         self.assertEqual(set(config["origin"]), {"name", "sw_version", "support_url"})
-        self.assertEqual(config["availability"], [{"topic": "mpm/available", "payload_available": "online",
+        self.assertEqual(config["availability"], [{"topic": "mpm/yard/status", "payload_available": "online",
+                                                   "value_template": "{{ 'offline' if value in ['offline', 'ended'] else 'online' }}",
                                                    "payload_not_available": "offline"}])
         self.assertEqual((config["state_topic"], config["qos"]), ("mpm/yard/state", 1))
         parts = config["components"]
@@ -410,14 +476,15 @@ user root
             self.assertLessEqual(set(part), {"platform", "unique_id", "name", "default_entity_id", "state_class",
                                              "suggested_display_precision", "value_template", "unit_of_measurement",
                                              "entity_category", "expire_after", "device_class", "state_topic",
-                                             "event_types"})
-        self.assertEqual(parts["tokens"]["expire_after"], 180)
+                                             "event_types", "enabled_by_default", "availability"})
+        self.assertEqual(parts["tokens"]["expire_after"], 210)
         self.assertEqual(parts["tokens"]["value_template"], "{{ value_json.tokens }}")
         self.assertEqual(parts["area_a_car_s"]["unit_of_measurement"], "%")
         self.assertIn("area_fraction[\"a car's\"]", parts["area_a_car_s"]["value_template"])
         self.assertEqual({parts[key].get("entity_category") for key in ["inference_ms", "tokens"]}, {"diagnostic"})
         self.assertNotIn("entity_category", parts["brightness"])
-        self.assertEqual(parts["status"]["device_class"], "problem")
+        self.assertEqual((parts["status"]["device_class"], parts["status"]["availability"]), ("problem", []))
+        self.assertEqual(parts["alarm_tokens_50"]["state_topic"], "mpm/yard/alarms")
         self.assertIn("alarm", parts["event"]["event_types"])
         self.assertNotIn("picture", parts)
 

@@ -6,8 +6,9 @@
 #include "support/pictures.h"
 
 // tell_victim WATCH DATABASE [MAX]: tells of the camera "yard" as the tables of a watch file say. Of standard input
-// "sample" is a sample, "picture MS" one that was taken then, "flush" waits until all is stored and prints so, "set
-// WATCH" takes over the tables of that file, "summary" is a sample of yesterday and its summary, any other line is an
+// "sample" is a sample by day, "night" one by night without its class, "status X" a status, "picture MS" one that was
+// taken then, "flush" waits until all is stored and prints so, "set WATCH" takes over the tables of that file, "gone"
+// says that the file names the camera no more, "summary" is a sample of yesterday and its summary, any other line is an
 // event. Prints the events of the sending.
 int main(int argc, char** argv) {
   using namespace mpm::monitor;
@@ -23,7 +24,8 @@ int main(int argc, char** argv) {
   session.classes = {"sky", "a car's"};
   session.every_s = 60;
   store.beginSession(session);
-  teller.add(argv[2], store, told);
+  teller.setFacts("yard", {.title = "Front yard", .alarms = {parseAlarm("tokens>50")}});
+  teller.add("yard", argv[2], store, told);
   teller.setStatus("yard", "online");
   for (std::string line; std::getline(std::cin, line);) {
     if (line == "flush") {
@@ -36,14 +38,19 @@ int main(int argc, char** argv) {
       store.append(Sample{.time = mpm::unixNow() - mpm::kDayMs});
       store.flush();
       store.append(DailySummary(0).due(mpm::unixNow(), argv[2], session.source, "").value());
-    } else if (line == "sample") {
+    } else if (line == "sample" || line == "night") {
       Sample sample{.time = mpm::unixNow(), .states = {{.name = "gate", .state = "open", .counted = "open"}}};
       sample.whole().set("tokens", 64);
-      sample.whole().areas = {{1, 0.25}};
+      if (line == "sample") sample.whole().areas = {{1, 0.25}};
+      sample.night = line == "night";
       store.append(sample);
     } else if (line == "drop") {
       store.flush();
       teller.dropPicture("yard");
+    } else if (line.starts_with("status ")) {
+      teller.setStatus("yard", line.substr(7));
+    } else if (line == "gone") {
+      teller.setCameras({});
     } else if (line.starts_with("picture ")) {
       InferenceResult result;
       result.model = std::make_shared<mpm::ModelInfo>();
@@ -55,6 +62,6 @@ int main(int argc, char** argv) {
     }
   }
   store.flush();
-  teller.remove(store, 60);
+  teller.remove("yard", store, 60);
   store.flush();
 }

@@ -3,12 +3,16 @@
 // systemd.
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "monitor/samples.h"
 #include "monitor/service_notify.h"
 #include "monitor/tell/channel.h"
+#include "monitor/tell/home_assistant.h"
 #include "monitor/tell/teller.h"
 #include "support/throws_with.h"
 
@@ -17,15 +21,18 @@ namespace {
 
 using Secret = InFolder;
 
-TEST(Teller, TellsNothingOfThePastAndOnlyTheLatestState) {
+TEST(Teller, TellsNothingOfThePastButOfAScene) {
   Teller teller;
   try {
-    teller.set(FileTables{.mqtt = {.address = "127.0.0.1:9"}});  // where nobody listens
+    teller.set(FileTables{.mqtt = {.address = "127.0.0.1:9", .prefix = "mpm", .every = 0}});  // where nobody listens
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
   }
   const OutboxOptions outbox = teller.outbox("yard");
-  for (const auto& [time, count] : {std::pair(unixNow() - kHourMs - 1, 0u), {unixNow() - kHourMs + kMinuteMs, 1u}}) {
+  for (const auto& [ago, scene, count] :
+       {std::tuple(kHourMs + 1, false, 0u), {kHourMs - kMinuteMs, false, 1u}, {kHourMs + 1, true, 1u}}) {
+    teller.setFacts("yard", {.scene = scene});
+    const UnixMs time = unixNow() - ago;
     const auto events = outbox.of_event(eventAt(time, "x")), states = outbox.of_sample(sampleAt(time), session());
     ASSERT_THAT(events, SizeIs(count));
     ASSERT_THAT(states, SizeIs(count));
@@ -35,34 +42,138 @@ TEST(Teller, TellsNothingOfThePastAndOnlyTheLatestState) {
   }
 }
 
-TEST(Teller, ASensorExpiresAfterThreeSamples) {
-  for (const auto& [every_s, expires] : {std::pair(0.1, 10), {3.5, 11}, {60.0, 180}}) {
-    const Json config = discovery("yard", "mpm/yard", {}, session("camera 0", every_s), sampleAt(kNoon), {});
+// At most one state in `every`, but at once what a person waits for.
+TEST(Teller, SendsAStateSeldomUnlessItChanges) {
+  Teller teller;
+  try {
+    teller.set(FileTables{.mqtt = {.address = "127.0.0.1:9", .every = 86400}});
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const OutboxOptions outbox = teller.outbox("yard");
+  Sample sample = sampleAt(unixNow());
+  const auto sent = [&] { return outbox.of_sample(sample, session()).size(); };
+  EXPECT_EQ(sent(), 1u);
+  EXPECT_EQ(sent(), 0u);
+  sample.whole().set("tokens", 7);
+  EXPECT_EQ(sent(), 0u) << "a number";
+  sample.night = true;
+  EXPECT_EQ(sent(), 1u);
+  sample.whole().set("fogged", 1);
+  EXPECT_EQ(sent(), 1u);
+  sample.states = {{.name = "gate", .counted = "open"}};
+  EXPECT_EQ(sent(), 1u);
+  sample.states[0].state = "closed";
+  EXPECT_EQ(sent(), 0u) << "which does not count yet";
+}
+
+TEST(HomeAssistant, TopicsAreOfThisMachineUnlessAPrefixIsGiven) {
+  char host[256] = {};
+  ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
+  EXPECT_EQ(prefixOf({}), "mpm/" + topicName(host)) << "two boards with a /dev/video0 are two devices";
+  EXPECT_EQ(prefixOf({.prefix = "yard"}), "yard");
+}
+
+Json described(const CameraFacts& facts, const SessionInfo& info, const Sample& sample, const Json& before = {},
+               const FileTables& tables = {}) {
+  return discovery("yard", facts, "mpm/yard", tables, info, sample, before);
+}
+
+TEST(HomeAssistant, ASensorExpiresByWhatIsReached) {
+  // Seconds between samples, asked for and reached, and between states.
+  for (const auto& [every_s, usual_s, state_s, expires] :
+       {std::tuple(1.0, 1.0, 0.0, 70), {1.0, 10.0, 0.0, 85}, {1.0, 10.0, 30.0, 135}, {60.0, 60.0, 30.0, 210}}) {
+    const Json config = described({.usual_s = usual_s}, session("camera 0", every_s), sampleAt(kNoon), {},
+                                  {.mqtt = {.every = state_s}});
     EXPECT_EQ(config["components"]["tokens"]["expire_after"], expires) << every_s;
   }
+  EXPECT_FALSE(described({}, session("camera 0", 0), sampleAt(kNoon))["components"]["tokens"].contains("expire_after"));
 }
 
-TEST(Teller, NamesInOtherLettersHaveIdsOfTheirOwn) {
+TEST(HomeAssistant, NamesInOtherLettersHaveIdsOfTheirOwn) {
   SessionInfo info = session();
   info.classes = {"汽车", "行人", "sky", "bay 1", "bay.1"};
-  const Json components = discovery("yard", "mpm/yard", {}, info, sampleAt(kNoon), {0, 1, 2, 3, 4})["components"];
-  int areas = 0;
-  for (const auto& [key, entity] : components.items()) areas += key.starts_with("area_");
-  EXPECT_EQ(areas, 5) << "also of two that differ in signs";
-  EXPECT_TRUE(components.contains("area_sky"));
+  Sample sample = sampleAt(kNoon);
+  sample.whole().areas = {{0, 0.2}, {1, 0.2}, {2, 0.2}, {3, 0.2}, {4, 0.2}};
+  const Json components = described({}, info, sample)["components"];
+  std::map<std::string, std::string> ids;  // by name
+  for (const auto& [key, entity] : components.items())
+    if (key.starts_with("area_")) ids[entity["name"]] = key;
+  EXPECT_EQ(ids.size(), 5u) << "also of two that differ in signs";
+  EXPECT_EQ(ids["sky"], "area_sky");
+  sample.whole().areas = {{4, 1}};
+  EXPECT_EQ(described({}, info, sample)["components"][ids["bay.1"]]["name"], "bay.1") << "also where it is the first";
 }
 
-TEST(Teller, ADeviceHasItsPictureAndItsPageIfOthersReachIt) {
-  const auto config = [](const std::string& address) {
-    return discovery("yard", "a/yard", {.mqtt = {.picture = true}, .page = {.address = address}}, session(),
-                     sampleAt(kNoon), {});
+// What a restart, or another model or file, leaves of the description before.
+TEST(HomeAssistant, ClassesStayAndWhatIsGoneIsRemoved) {
+  SessionInfo info = session();
+  info.classes = {"sky", "car", "tree"};
+  Sample sample = sampleAt(kNoon);
+  sample.whole().areas = {{0, 0.5}, {1, 0.5}};
+  sample.regions.push_back(regionOf(1, {1, 2, 3}, {}, {{2, 1}}, "lake"));
+  sample.states = {{.name = "gate", .counted = "open"}};
+  const CameraFacts facts{.alarms = {parseAlarm("car>20")}};
+  const Json first = described(facts, info, sample, {}, {.mqtt = {.picture = true}});
+  ASSERT_EQ(first["components"]["area_car"]["platform"], "sensor");
+  ASSERT_TRUE(first["components"].contains("lake_area_tree"));
+
+  sample.whole().areas = {{0, 1}};
+  const Json restarted = described(facts, info, sample, first, {.mqtt = {.picture = true}});
+  EXPECT_EQ(restarted, first) << "no car is there now";
+
+  sample.regions.pop_back();
+  sample.states.clear();
+  info.classes = {"sky", "lorry"};
+  const Json parts = described({}, info, sample, restarted)["components"];
+  for (const auto& [key, platform] : {std::pair("area_car", "sensor"),
+                                      {"lake_gcc", "sensor"},
+                                      {"lake_area_tree", "sensor"},
+                                      {"state_gate", "sensor"},
+                                      {"alarm_car_20", "binary_sensor"},
+                                      {"picture", "image"}})
+    EXPECT_EQ(parts[key], Json({{"platform", platform}})) << key;
+  EXPECT_GT(parts["area_sky"].size(), 1u);
+  info.classes = {"sky", "car"};
+  EXPECT_EQ(described({}, info, sample, {{"components", parts}})["components"]["area_car"], parts["area_car"])
+      << "what was removed comes back when it occurs";
+}
+
+TEST(HomeAssistant, ShowsFewNumbersUnlessOneAsks) {
+  SessionInfo info = session();
+  info.classes = {"sky", "car"};
+  Sample sample = sampleAt(kNoon, 400, false);
+  sample.whole().areas = {{0, 1}};
+  sample.regions.push_back(regionOf(1, {1, 2, 3}, {}, {{0, 0.5}, {1, 0.5}}, "lake"));
+  const CameraFacts facts{.alarms = {parseAlarm("lake:car>20"), parseAlarm("merged<5"), parseAlarm("no-frame>60")}};
+  const Json parts = described(facts, info, sample)["components"];
+  std::set<std::string> shown, flags;
+  for (const auto& [key, entity] : parts.items()) {
+    if (entity["platform"] == "sensor" && entity.value("enabled_by_default", true)) shown.insert(key);
+    if (entity["platform"] == "binary_sensor") flags.insert(key);
+  }
+  EXPECT_EQ(shown, (std::set<std::string>{"brightness", "merged", "area_sky", "lake_gcc", "lake_area_car"}));
+  EXPECT_EQ(flags, (std::set<std::string>{"dark", "overexposed", "blurred", "fogged", "flagged", "night", "status",
+                                          "alarm_lake_car_20", "alarm_merged_5", "alarm_no-frame_60"}));
+  EXPECT_EQ(parts["alarm_lake_car_20"]["state_topic"], "mpm/yard/alarms");
+  EXPECT_EQ(parts["alarm_lake_car_20"]["value_template"], "{{ 'ON' if value_json[\"lake:car>20\"] else 'OFF' }}");
+  EXPECT_EQ(parts["night"]["value_template"], "{{ 'ON' if value_json.night else 'OFF' }}");
+}
+
+TEST(HomeAssistant, ADeviceHasItsTitleItsPictureAndAPageThatOthersReach) {
+  const auto config = [](const std::string& address, const std::string& url = "", const std::string& title = "") {
+    return described({.title = title}, session(), sampleAt(kNoon), {},
+                     {.mqtt = {.url = url, .picture = true}, .page = {.address = address}});
   };
   const Json image = config("")["components"]["picture"];
   EXPECT_EQ(std::tuple(image["platform"], image["image_topic"], image["content_type"]),
-            std::tuple("image", "a/yard/picture", "image/jpeg"));
+            std::tuple("image", "mpm/yard/picture", "image/jpeg"));
   EXPECT_EQ(config("10.0.0.9:80")["device"]["configuration_url"], "http://10.0.0.9:80/");
+  EXPECT_EQ(config("0.0.0.0:80", "https://cameras.home/")["device"]["configuration_url"], "https://cameras.home/");
   for (const char* address : {"", "127.0.0.1:0", "0.0.0.0:80", "[::]:80"})
     EXPECT_FALSE(config(address)["device"].contains("configuration_url")) << address;
+  EXPECT_EQ(config("")["device"]["name"], "yard");
+  EXPECT_EQ(config("", "", "Vorgarten")["device"]["name"], "Vorgarten");
 }
 
 TEST(Teller, AddressesAndTopics) {

@@ -81,6 +81,7 @@ TEST_F(WatchFile, RefusesWhatMakesNoSense) {
       {"[[camera]]\nsummary = 6.5\n", "line 2: summary: 6.5 is not a whole number"},
       {"[[camera]]\nstate-after = 1.5\n", "line 2: state-after: 1.5 is not a whole number"},
       {"[[camera]]\n[mqtt]\naddress = 'a'\npassword-file = 'p'\n", "line 4: password-file: needs 'user'"},
+      {"[webhook]\nurl = 'https://a/?token=***'\n", "line 2: url: its password was not written down"},
       {"# nothing\n", "yard.toml' has no camera"}};
   for (const auto& one : cases) EXPECT_MPM_ERROR(read(one.first), one.second) << one.first;
   EXPECT_MPM_ERROR(readWatches(folder_ / "none.toml"), "none.toml");

@@ -48,15 +48,34 @@ TEST_F(PageTest, ACameraIsOnlineWhileSamplesCome) {
     Page shown = page({}, now);
     return ask(shown, "/api/cameras")["cameras"][0]["state"];
   };
-  EXPECT_EQ(state(kNoon + 3000 + kMinuteMs), "online") << "samples are meant to come each second";
-  EXPECT_EQ(state(kNoon + 3001 + kMinuteMs), "stalled");
+  const auto up = [&](UnixMs now) {
+    const std::string text = page({}, now).answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
+    const auto at = text.find("mpm_camera_up{camera=\"camera 0\"} ");
+    return at == std::string::npos ? "" : text.substr(text.find("} ", at) + 2, 1);
+  };
+  constexpr UnixMs kAlive = 10 * kSecondMs + kMinuteMs;
+  EXPECT_EQ(state(kNoon + kAlive), "online") << "samples are meant to come each second";
+  EXPECT_EQ(state(kNoon + kAlive + 1), "stalled");
+  EXPECT_EQ(std::pair(up(kNoon + kAlive), up(kNoon + kAlive + 1)), std::pair(std::string("1"), std::string("0")));
   writer.append(sampleAt(kNoon + 400 * kDayMs));
   ASSERT_TRUE(writer.flush());
-  EXPECT_EQ(state(kNoon + 3001 + kMinuteMs), "stalled") << "the clock was wrong for a moment";
+  EXPECT_EQ(state(kNoon + kAlive + 1), "stalled") << "the clock was wrong for a moment";
   EXPECT_EQ(state(kNoon + 400 * kDayMs), "online");
   writer.endSession();
   ASSERT_TRUE(writer.flush());
   EXPECT_EQ(state(kNoon), "ended");
+  EXPECT_EQ(up(kNoon + kDayMs), "") << "nobody misses what has ended";
+}
+
+// A sample in twenty seconds in place of one: what is reached counts.
+TEST_F(PageTest, ASlowCameraIsOnlineByItsPace) {
+  RunningWriter writer(path_);
+  for (int i = 0; i < 20; ++i) writer.append(sampleAt(kNoon + i * 20 * kSecondMs));
+  ASSERT_TRUE(writer.flush());
+  for (const auto& [seconds, state] : {std::pair(110, "online"), {111, "stalled"}}) {
+    Page shown = page({}, kNoon + (19 * 20 + seconds) * kSecondMs);
+    EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["state"], state);
+  }
 }
 
 TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
@@ -79,7 +98,7 @@ TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
 
 TEST_F(PageTest, ACameraThatIsWatchedHereHasItsNameStateAndCounts) {
   record(path_, {sampleAt(kNoon)});
-  monitor::CameraStatus live{.name = "yard", .database = path_, .source = "camera 0"};
+  monitor::CameraStatus live{.name = "yard", .title = "Front yard", .database = path_, .source = "camera 0"};
   live.session.source = {.state = monitor::CaptureState::kStalled, .in = 70, .stalls = 3, .reconnects = 2};
   live.session.inference.by_time = {0, 4, 0, 0, 0, 0, 0, 1};
   live.session.inference.all_s = 20.5;
@@ -94,6 +113,7 @@ TEST_F(PageTest, ACameraThatIsWatchedHereHasItsNameStateAndCounts) {
         bucket + ",le=\"+Inf\"} 5" + seconds + "_count" + yard + "} 5" + seconds + "_sum" + yard + "} 20.5\n"})
     EXPECT_THAT(text, HasSubstr(lines));
   EXPECT_EQ(camera("state"), "stalled");
+  EXPECT_EQ(std::pair(camera("name"), camera("title")), std::pair(Json("yard"), Json("Front yard")));
   live.over = true;
   EXPECT_EQ(camera("state"), "ended");
   live.failure = "no such camera";
@@ -334,7 +354,7 @@ TEST_F(PageTest, MetricsEscapeNames) {
   const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
   const std::string camera = R"({camera="rtsp://***@camera/\"1\"")";
   for (const std::string& line :
-       {"mpm_camera_up" + camera + "} 0\n", "mpm_last_frame_timestamp_seconds" + camera + "} 1780315200\n",
+       {"mpm_stored_samples" + camera + "} 1\n", "mpm_last_frame_timestamp_seconds" + camera + "} 1780315200\n",
         "mpm_tokens" + camera + ",region=\"\"} 377\n", "mpm_rows_computed_ratio" + camera + "} 0.25\n",
         "mpm_picture_flag" + camera + ",flag=\"blurred\"} 1\n", "mpm_picture_flag" + camera + ",flag=\"dark\"} 0\n",
         "mpm_class_area_ratio" + camera + R"(,class="car",region=""} 0)" + "\n",

@@ -41,7 +41,7 @@ std::pair<int, UnixMs> gapsIn(const StoreReader& store, std::int64_t source, Uni
     if (bucket.gap_before || &bucket == &chart.buckets.front()) add(bucket.start);
     last = bucket.start + chart.bucket_ms;
   }
-  if (now - last > kHourMs) add(to);
+  if (!store.pace(source).alive(last, now)) add(to);
   return gaps;
 }
 

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "monitor/pace.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
@@ -27,7 +29,9 @@ struct Shared {
   std::shared_ptr<SharedModels> models = std::make_shared<SharedModels>();
   std::atomic<std::size_t> cameras = 0;
   std::mutex mutex;
-  std::condition_variable_any changed;  // with the mutex: each change of what it guards
+  std::condition_variable_any changed;       // with the mutex: each change of what it guards
+  std::map<std::string, Reached> reached{};  // by camera, of those that are watched; with the mutex
+  PaceWatch paces{};
 
   bool alone() const { return cameras == 1; }  // when that camera ends, the program does
 
@@ -46,6 +50,7 @@ class Watching {
   Watching(Camera watched, Shared& shared, std::vector<std::shared_ptr<const Watching>> before)
       : camera(std::move(watched)), shared_(shared), before_(std::move(before)) {
     status_.name = camera.name;
+    status_.title = camera.session.title;
     status_.database = camera.session.database;
     status_.snapshots = camera.session.snapshots.folder;
     status_.source = camera.watch.source.name();
@@ -107,7 +112,12 @@ class Watching {
   void watch(const std::stop_token& stop) {
     opened_ = lost_ = false;
     Session session(camera.session, callbacks());
-    const std::shared_ptr<void> hiding(nullptr, [&](void*) { shared_.set([&] { session_ = nullptr; }); });
+    const std::shared_ptr<void> hiding(nullptr, [&](void*) {
+      shared_.set([&] {
+        session_ = nullptr;
+        shared_.reached.erase(camera.name);
+      });
+    });
     shared_.set([&] { session_ = &session; });
     InferenceStatus loading = session.status().inference;
     for (; loading.loading && !stop.stop_requested(); loading = session.status().inference) pause(stop, 10ms);
@@ -126,6 +136,7 @@ class Watching {
       if (const std::int64_t steady = steadyNow(); steady >= next_tick) {
         next_tick = steady + 1000;
         session.tick();
+        lookAtPace(session, now);
       }
       const bool sampled = hasSample(), silent = now.source.attempt > 0 || now.source.state == CaptureState::kStalled;
       if (!now.finished && !now.store->stopped && !(camera.watch.once && (sampled || silent))) continue;
@@ -148,6 +159,18 @@ class Watching {
       hangs_ = hangs;
     });
     if (written.stopped) throw Error(written.problem);
+  }
+
+  // A machine that is too slow is one event, of the camera that notices it.
+  void lookAtPace(Session& session, const SessionStatus& now) {
+    std::unique_lock lock(shared_.mutex);
+    shared_.reached[camera.name] = {now.every_s, now.pace ? now.pace->usual_s : 0};
+    std::vector<Reached> all;
+    for (const auto& [name, one] : shared_.reached) all.push_back(one);
+    const auto text = shared_.paces.look(all, steadyNow());
+    const Severity severity = shared_.paces.slow() ? Severity::kWarning : Severity::kInfo;
+    lock.unlock();
+    if (text) session.addEvent({unixNow(), EventKind::kSource, severity, *text});
   }
 
   Session::Callbacks callbacks() {

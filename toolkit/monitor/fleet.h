@@ -22,12 +22,13 @@ struct Camera {
 };
 
 struct CameraStatus {
-  std::string name{}, database{}, snapshots{}, source{};  ///< a file, a folder; the source as the database names it
-  SessionStatus session{};                                ///< the last one, if it ended or failed
-  std::optional<Sample> sample{};                         ///< the last one of this process
-  bool started = false;   ///< the model is there and the source was opened, or this failed
-  bool over = false;      ///< it is watched no more, or not until it is tried again
-  std::string failure{};  ///< why it could not be watched to its end
+  std::string name{}, title{};                    ///< Watch::title, or empty
+  std::string database{}, snapshots{}, source{};  ///< a file, a folder; the source as the database names it
+  SessionStatus session{};                        ///< the last one, if it ended or failed
+  std::optional<Sample> sample{};                 ///< the last one of this process
+  bool started = false;                           ///< the model is there and the source was opened, or this failed
+  bool over = false;                              ///< it is watched no more, or not until it is tried again
+  std::string failure{};                          ///< why it could not be watched to its end
 };
 
 /// True when only a new process can help: the thread of the models hangs, or each camera does.

@@ -80,6 +80,7 @@ Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<vo
       on_event_(std::move(on_event)),
       day_night_(options_.night),
       alarms_(options_.alarms),
+      pace_(options_.every_s),
       quality_(options_.quality.pictures),
       states_(options_.states) {
   if (!(options_.every_s >= 0)) throw Error("the time between samples must not be negative");
@@ -129,19 +130,23 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       sample = measure(result, facts, events);
       sample->motion = view_.motion();
       const auto before = std::exchange(last_, sample->time);
+      if (const std::int64_t arrived = arrived_.exchange(steady); arrived > 0 && !options_.once)
+        pace_.add(static_cast<double>(steady - arrived) / kSecondMs);
+      if (pace_.known()) usual_s_ = pace_.pace().usual_s;
       // Pictures have times of their own; a camera is asked at the pace of the samples.
       const bool sparse =
-          options_.archive_clock ? !before || std::abs(sample->time - *before) >= kMinuteMs : options_.every_s >= 60;
+          options_.own_clock ? !before || std::abs(sample->time - *before) >= kMinuteMs : options_.every_s >= 60;
       sample->states = states_.read(result.estimate, result.model_digest, result.frame.image.size(), sample->time,
                                     sample->place, events, sparse);
       sample->night = night_ = day_night_.night(sample->time, sample->brightness());
       if (auto event = heartbeat(sample->time, steady)) events.push_back(std::move(*event));
-      for (Event& event : alarms_.add(*sample, options_.archive_clock ? sample->time : steady))
+      for (Event& event : alarms_.add(*sample, options_.own_clock ? sample->time : steady))
         events.push_back(std::move(event));
       if (facts.quality)
         if (auto event = quality_.add(*facts.quality, night_, sample->time)) events.push_back(std::move(*event));
       if (options_.archive_clock && store_) sample->digest = vision::pictureDigest(result.frame.file);
       if (store_) store_->append(*sample, view_.takeLearned());
+      storeAlarms();
     }
   }
   post(events);
@@ -178,32 +183,38 @@ bool Recorder::setPrivacy(const std::string& privacy) {
   return true;
 }
 
+Json Recorder::alarms() const {
+  Json all = Json::object();
+  const std::lock_guard lock(mutex_);
+  for (const auto& [alarm, rings] : alarms_.ringing()) all[toString(alarm)] = rings;
+  return all;
+}
+
 void Recorder::setView(ViewReference view) {
   const std::lock_guard lock(mutex_);
   view_.start(std::move(view));
 }
 
-void Recorder::resume(const std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions,
-                      const std::vector<Event>& events, UnixMs now, std::int64_t steady) {
+void Recorder::resume(const std::vector<Sample>& samples, const std::vector<AlarmState>& alarms, UnixMs now,
+                      std::int64_t steady) {
   const std::lock_guard lock(mutex_);
   if (session_ >= 0) return;
-  std::int64_t session = 0;
+  std::vector<UnixMs> times;
   for (const Sample& sample : samples) {
-    if (sample.time > now) continue;  // of a clock that was wrong
-    if (std::exchange(session, sample.session) != sample.session)
-      for (const SessionRecord& one : sessions)
-        if (one.id == session) (void)alarms_.setClasses(classes_ = one.classes, sample.time);
+    if (sample.time > now && !options_.own_clock) continue;  // of a clock that was wrong
     night_ = sample.night;
     day_night_.goOn(night_);
-    (void)alarms_.add(sample, options_.archive_clock ? sample.time : steady - (now - sample.time));
     PictureQuality quality;
     for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
       if (sample.whole().value(kQualityFlags[bit]).value_or(0) != 0) quality.flags |= 1 << bit;
     (void)quality_.add(quality, night_, sample.time);
     states_.resume(sample.states);
+    times.push_back(sample.time);
     last_ = sample.time;
   }
-  alarms_.keepTold(events);
+  stored_alarms_ = alarms;
+  const UnixMs at = options_.own_clock ? last_.value_or(0) : now;  // a clock of its own stands still between watches
+  alarms_.resume(alarms, times, at, options_.own_clock ? at : steady);
 }
 
 void Recorder::setRegions(const std::vector<vision::Region>& regions) {
@@ -249,6 +260,7 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
     const bool between = options_.once && none && status.frame_age_s < 0 && last_;
     const double silent_s = between ? static_cast<double>(time - *last_) / kSecondMs : status.frame_age_s;
     if (!options_.archive_clock) events = alarms_.tick(time, steady, silent_s);
+    storeAlarms();
     if (const auto jump = clock_.jump(time, steady))
       events.push_back({time, EventKind::kClock, Severity::kWarning,
                         std::string("the clock went ") + (*jump < 0 ? "back" : "forward") + " by " +
@@ -307,6 +319,7 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::Plac
       if (!classes_.empty()) add(fresh.setClasses(classes_, now));
       if (region_names_) add(fresh.setRegions(*region_names_, now));
       alarms_ = std::move(fresh);
+      storeAlarms();
       options_.alarms = alarms;
     }
     if (quality != options_.quality) {
@@ -321,6 +334,13 @@ void Recorder::setStates(const StateOptions& states) {
   StateWatch watch(states);
   const std::lock_guard lock(mutex_);
   states_ = std::move(watch);
+}
+
+// Before the events of a change, in one commit with its sample: what was told is known after a kill.
+void Recorder::storeAlarms() {
+  auto now = alarms_.states();
+  if (store_ && now != stored_alarms_) store_->setAlarms(now);
+  stored_alarms_ = std::move(now);
 }
 
 void Recorder::post(const std::vector<Event>& events) {

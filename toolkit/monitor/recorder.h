@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -24,10 +25,11 @@ struct RecorderOptions {
   double every_s = 1;        ///< at most one sample in this time; 0: one per frame
   bool every_frame = false;  ///< each frame is a sample, whatever every_s
   bool once = false;         ///< one sample a run; runs of up to a minute come as they like, so there are no gaps
-  /// Minutes east of UTC where the camera of an archive stands, whose frames have times of their own: alarms go by
-  /// these, and sessions begin with them. nullopt: no archive.
+  /// The clock of the camera of an archive: sessions begin with the time of a picture. nullopt: no archive.
   std::optional<vision::CameraClock> archive_clock{};
   bool again = false;  ///< an archive is measured again: its samples begin a series of their own
+  /// Frames have times of their own, as those of an archive and of the scene demo:. Alarms and states go by them.
+  bool own_clock = false;
   NightRule night{};
   std::optional<vision::Place> place{};  ///< of the camera
   AlarmOptions alarms{};
@@ -62,13 +64,26 @@ class Recorder {
   /// Replaces RecorderOptions::privacy; another one lets go of what was learned of the view, also of what is stored.
   /// Whether it is another one.
   bool setPrivacy(const std::string& privacy);
+  /// How often samples have come; nullopt: not known yet, or they come as they like. Does not wait.
+  std::optional<Pace> pace() const {
+    const double usual_s = usual_s_;
+    return usual_s > 0 ? std::optional(Pace{usual_s}) : std::nullopt;
+  }
+  /// For how many seconds there was no sample; nullopt: there was none yet. Does not wait.
+  std::optional<double> sampleAge(std::int64_t steady) const {
+    const std::int64_t last = arrived_;
+    return last > 0 ? std::optional(static_cast<double>(steady - last) / kSecondMs) : std::nullopt;
+  }
+  /// Its alarms, by their texts, and whether each rings: an object.
+  Json alarms() const;
+
   /// Sets the view that the source had at an earlier watch; ignored after the first frame.
   void setView(ViewReference view);
   /// Goes on where an earlier watch ended: alarms that rang ring on, states and the quality of pictures count on, and
-  /// nothing of that is told again. `samples`, `events`: the last ones; `sessions`: those of the source. `now`,
-  /// `steady`: one moment. Ignored after the first frame.
-  void resume(const std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions,
-              const std::vector<Event>& events, UnixMs now, std::int64_t steady);
+  /// nothing of that is told again. `samples`: the last ones; `alarms`: where they stood. `now`, `steady`: one moment.
+  /// Ignored after the first frame.
+  void resume(const std::vector<Sample>& samples, const std::vector<AlarmState>& alarms, UnixMs now,
+              std::int64_t steady);
 
   /// Sets the regions that are measured from the next sample on. Throws mpm::Error as vision::check().
   void setRegions(const std::vector<vision::Region>& regions);
@@ -86,6 +101,7 @@ class Recorder {
   Sample measure(const InferenceResult& result, const FrameFacts& facts, std::vector<Event>& events);
   HiddenAt hiddenIn(const InferenceResult& result) const;
   void post(const std::vector<Event>& events);
+  void storeAlarms();
   std::optional<Event> heartbeat(UnixMs time, std::int64_t steady);
   std::optional<Event> lookAtDisk(UnixMs time, std::int64_t steady);
 
@@ -95,6 +111,7 @@ class Recorder {
   mutable std::timed_mutex mutex_;
   DayNight day_night_;
   Alarms alarms_;
+  std::vector<AlarmState> stored_alarms_;
   ClockWatch clock_;
   ViewWatch view_;
   std::optional<bool> night_;
@@ -105,6 +122,9 @@ class Recorder {
   std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms
   std::optional<UnixMs> last_;            // of the last sample
+  PaceMeter pace_;                        // by the clock that never jumps
+  std::atomic<double> usual_s_ = 0;
+  std::atomic<std::int64_t> arrived_ = 0;  // steady ms: the last sample
   std::int64_t dropped_ = 0;
   std::int64_t samples_ = 0;              // since the last heartbeat
   std::optional<std::int64_t> beats_at_;  // steady ms: the next one

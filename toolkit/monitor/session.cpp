@@ -22,7 +22,7 @@
 namespace mpm::monitor {
 namespace {
 
-// Nobody is told of what is older: it was in the pictures of an archive.
+// Nobody is told of what is older: it was in the pictures of an archive. The scene demo: has a clock of its own.
 constexpr std::int64_t kPastMs = kHourMs;
 
 // The pictures of an archive that the database had when it was opened, in the series that goes on.
@@ -78,6 +78,9 @@ struct OpenSource {
   std::string source;    // without credentials
   int stream = 0;        // of its frames
   bool counted = false;  // all its frames are to be samples
+  bool scene = false;    // demo:
+  bool archive = false;  // its samples come as fast as the model takes them
+  double every_s = 0;
   std::shared_ptr<const StoredPictures> before;
   std::shared_ptr<Recorder> recorder;
   std::shared_ptr<Hiding> hiding;
@@ -126,30 +129,34 @@ void readStored(const StoreReader& store, std::int64_t series, StoredPictures& p
 
 // Gives the recorder what an earlier watch of the source left: its regions, and where its view and its rules stood. The
 // pictures of an archive that begin a new series are looked at from the first one on. `privacy`: what must not be seen
-// of it now. A view that was learned with more on show does not count.
+// of it now. A view that was learned with more on show does not count. `own_clock`: its times say nothing about the
+// clock of this machine.
 void recall(const StoreReader& store, const SourceRecord& record, const std::weak_ptr<Recorder>& recorder,
-            const std::string& privacy, bool new_series, std::optional<std::int64_t> series, UnixMs now) {
+            const std::string& privacy, bool new_series, std::optional<std::int64_t> series, UnixMs now,
+            bool own_clock) {
   constexpr int kSamples = 5000;  // an hour and more of samples each second
   const auto regions = currentRegions(store, record.name);
   auto view = new_series ? std::nullopt : store.view(record.name);
   if (view && store.privacy(record.name) != privacy) view = withoutEdges(std::move(*view));
-  const auto samples = new_series ? std::vector<Sample>() : store.lastSamples(record.id, kSamples, now + 1, series);
+  const auto samples = new_series ? std::vector<Sample>()
+                                  : store.lastSamples(record.id, kSamples, own_clock ? INT64_MAX : now + 1, series);
   const auto still = recorder.lock();
   if (!still) return;
   if (view) still->setView(std::move(*view));
   if (!regions.empty()) still->setStoredRegions(regions);
-  if (!new_series)
-    still->resume(samples, store.sessions(record.id), store.events(record.id, INT64_MIN, INT64_MAX, kSamples), now,
-                  steadyNow());
+  if (!new_series) still->resume(samples, store.alarms(record.id), now, steadyNow());
 }
 
 }  // namespace
 
 const char* SessionStatus::word() const {
   using enum CaptureState;
+  if (source.state == kEnded && source.message.empty()) return "ended";
   if (source.state == kRetrying || source.state == kEnded || (source.attempt > 0 && source.state != kLive))
     return "lost";
-  return source.state == kStalled ? "stalled" : store && !store->writing ? "not_writing" : "online";
+  // The model may hang, or the source wait for it.
+  const bool silent = !finished && pace && sample_age_s && *sample_age_s > pace->aliveFor();
+  return source.state == kStalled || silent ? "stalled" : store && !store->writing ? "not_writing" : "online";
 }
 
 struct Session::Impl {
@@ -165,6 +172,7 @@ struct Session::Impl {
   mutable std::mutex mutex;
   std::shared_ptr<OpenSource> watch;      // guarded by the mutex: several threads look at it
   std::shared_ptr<EventCommand> command;  // the same; null: none
+  CameraFacts facts{};                    // that are told
   bool picture_failed = false;            // and this was reported; of the thread that writes pictures
 
   // In this order: each outlives those that hand something to it.
@@ -182,8 +190,9 @@ struct Session::Impl {
     std::unique_lock lock(mutex);
     const auto telling = command;
     const std::string source = watch ? watch->source : "";
+    const bool scene = watch && watch->scene;
     lock.unlock();
-    if (telling && event.time >= options.now() - kPastMs) telling->add(event, source);
+    if (telling && (scene || event.time >= options.now() - kPastMs)) telling->add(event, source);
   }
 
   // `patience_s`: for the one before.
@@ -274,11 +283,15 @@ struct Session::Impl {
     if (options.teller) options.teller->dropPicture(options.camera);
   }
 
+  void tellFacts() const {
+    if (options.teller && store) options.teller->setFacts(options.camera, facts);
+  }
+
   void stopTelling(double patience_s) {
     if (!options.teller || !store) return;
     options.teller->setStatus(options.camera, "ended");
     if (!stays) dropPicture(false);
-    options.teller->remove(*store, patience_s);
+    options.teller->remove(options.camera, *store, patience_s);
   }
 };
 
@@ -294,7 +307,9 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
     const auto& teller = impl->options.teller;
     if (teller) storing.outbox = teller->outbox(impl->options.camera);
     impl->store.emplace(impl->options.database, storing, [impl](const Event& event) { impl->report(event); });
-    if (teller) teller->add(impl->options.database, *impl->store, [impl](const Event& event) { impl->post(event); });
+    if (teller)
+      teller->add(impl->options.camera, impl->options.database, *impl->store,
+                  [impl](const Event& event) { impl->post(event); });
   }
   using Occasion = SnapshotWriter::Occasion;
   SnapshotWriter::Callbacks pictures{.on_removed = impl->callbacks.on_pictures_removed};
@@ -350,6 +365,7 @@ void Session::open(const WatchOptions& options) {
   };
   capture.source.chosen = options.chosen;
   const bool archive = options.archive && vision::isArchive(options.source, *options.archive);
+  const bool scene = options.source.kind == vision::SourceKind::kDemo, own_clock = archive || scene;
   StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
   const auto hiding = std::make_shared<Hiding>(options.privacy);
   const auto recorder =
@@ -359,6 +375,7 @@ void Session::open(const WatchOptions& options) {
                                                  .once = options.once,
                                                  .archive_clock = archive ? options.archiveClock() : std::nullopt,
                                                  .again = options.again,
+                                                 .own_clock = own_clock,
                                                  .night = options.night,
                                                  .place = options.place,
                                                  .alarms = options.alarms,
@@ -375,7 +392,7 @@ void Session::open(const WatchOptions& options) {
   }
   // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs while the
   // database is read, the source is opened once more without.
-  SourceFactory factory = [options, name, archive, before, by, stored = store != nullptr,
+  SourceFactory factory = [options, name, archive, own_clock, before, by, stored = store != nullptr,
                            asked = std::make_shared<std::atomic_flag>(), database = impl_->options.database,
                            weak = std::weak_ptr(recorder), now = impl_->options.now](vision::SourceOptions how) {
     if (stored && !asked->test_and_set())
@@ -384,7 +401,7 @@ void Session::open(const WatchOptions& options) {
         if (archive)
           if (const auto measuring = by.measuring(); measuring && !options.again)
             series = reader.seriesOf(record.id, *measuring);
-        recall(reader, record, weak, options.privacy.json(), archive && !series, series, now());
+        recall(reader, record, weak, options.privacy.json(), archive && !series, series, now(), own_clock);
         if (series) readStored(reader, *series, *before);
       });
     if (options.resume_demo) {
@@ -409,6 +426,9 @@ void Session::open(const WatchOptions& options) {
       new OpenSource{.source = name,
                      .stream = capture.stream,
                      .counted = every_frame,
+                     .scene = scene,
+                     .archive = archive,
+                     .every_s = options.once ? 0 : options.every_s,
                      .before = before,
                      .recorder = recorder,
                      .hiding = hiding,
@@ -418,6 +438,10 @@ void Session::open(const WatchOptions& options) {
   if (store) store->setSource(name);
   impl_->stays = options.once;
   if (options.privacy.on() || !options.once) impl_->dropPicture(true);  // of an earlier run, which may have hidden less
+  impl_->facts.title = impl_->options.title;
+  impl_->facts.scene = scene;
+  impl_->facts.alarms = options.alarms.alarms;
+  impl_->tellFacts();
   if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setFeatures(!options.states.heads.empty());
   impl_->worker->setStream(watch->stream, options.samples_only && !every_frame ? options.every_s : 0);
@@ -472,11 +496,18 @@ bool Session::framesCome() const {
 void Session::tick() {
   if (!impl_->watch) return;
   const CaptureStatus status = impl_->watch->capture.status();
-  if (impl_->options.teller && impl_->store) {
-    const SessionStatus now{.source = status, .inference = {}, .store = impl_->store->status()};
-    impl_->options.teller->setStatus(impl_->options.camera, now.word());
-  }
   impl_->watch->recorder->tick(status, impl_->options.now(), steadyNow());
+  if (impl_->options.teller && impl_->store) {
+    const SessionStatus now = this->status();
+    impl_->options.teller->setStatus(impl_->options.camera, now.word());
+    // A description is sent again where the pace has changed, not with each sample.
+    if (const double usual_s = now.pace ? now.pace->usual_s : 0, told = impl_->facts.usual_s;
+        usual_s > 1.25 * told || usual_s < 0.5 * told) {
+      impl_->facts.usual_s = usual_s;
+      impl_->tellFacts();
+    }
+    impl_->options.teller->setAlarms(impl_->options.camera, impl_->watch->recorder->alarms());
+  }
 }
 
 InferenceWorker& Session::worker() { return *impl_->worker; }
@@ -498,6 +529,8 @@ void Session::setRules(const WatchOptions& rules) {
   impl_->watch->recorder->setRules(rules.night, rules.place, rules.alarms, rules.quality, impl_->options.now());
   impl_->watch->hiding->set(rules.privacy);
   if (impl_->watch->recorder->setPrivacy(rules.privacy.json())) impl_->dropPicture(true);
+  impl_->facts.alarms = rules.alarms.alarms;
+  impl_->tellFacts();
 }
 
 void Session::setRegions(const std::vector<vision::Region>& regions) {
@@ -553,6 +586,11 @@ SessionStatus Session::status() const {
   if (impl_->store) status.store = impl_->store->status();
   status.finished =
       status.source.state == CaptureState::kEnded && status.inference.done == status.source.in - status.source.dropped;
+  if (watch && !watch->archive) {
+    status.every_s = watch->every_s;
+    status.pace = watch->recorder->pace();
+    status.sample_age_s = watch->recorder->sampleAge(steadyNow());
+  }
   if (watch && watch->counted && impl_->store) {
     status.pictures = watch->before->left_out + status.source.of;
     status.stored = watch->before->left_out + watch->samples;

@@ -34,6 +34,7 @@ struct SessionOptions {
   std::vector<std::string> on_event{};     ///< as setEventCommand()
   std::shared_ptr<Teller> teller{};        ///< who is told of what is stored; null: nobody
   std::string camera{};                    ///< the name for it: cameraName()
+  std::string title{};                     ///< how people call it; empty: by its name
   std::function<UnixMs()> now = unixNow;   ///< the wall clock
 };
 
@@ -73,13 +74,16 @@ struct WatchOptions {
 struct SessionStatus {
   CaptureStatus source;
   InferenceStatus inference;
-  std::optional<WriterStatus> store;  ///< nullopt: nothing is to be stored
-  bool finished = false;              ///< the source has ended, and all its frames have been through the model
+  std::optional<WriterStatus> store;   ///< nullopt: nothing is to be stored
+  bool finished = false;               ///< the source has ended, and all its frames have been through the model
+  std::optional<Pace> pace{};          ///< of the samples as they come; nullopt: not known, or those of an archive
+  double every_s = 0;                  ///< how often they are meant to come; 0: as they like
+  std::optional<double> sample_age_s;  ///< since the last one; nullopt: there was none
   /// Pictures of a folder or archive: how many it has, and how many of them are samples, of this watch or an earlier
   /// one. 0: not known.
   std::int64_t pictures = 0, stored = 0;
 
-  /// "online", "stalled", "lost", or "not_writing" (the disk).
+  /// "online", "stalled" (also where frames come and no samples), "lost", "not_writing" (the disk), or "ended".
   const char* word() const;
   /// Part of it hangs for good: the supervisor should restart the process.
   bool stuck() const { return source.stuck() || inference.stuck() || (store && store->stuck()); }
@@ -150,7 +154,7 @@ class Session {
   /// Takes back the picture that others were told, and tells no other one: something else is to be hidden.
   void dropPicture();
   /// Runs this program with its arguments for each event from now on, as EventCommand does; empty: none. Not for events
-  /// of more than an hour ago, as those of the pictures of an archive are.
+  /// of more than an hour ago, as those of the pictures of an archive are, unless the source is demo:.
   void setEventCommand(std::vector<std::string> arguments);
 
   SnapshotWriter& snapshots();

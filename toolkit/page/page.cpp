@@ -20,6 +20,7 @@
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/pictures.h"
 #include "vision/regions/region.h"
+#include "vision/sources/source_spec.h"
 #include "vision/time.h"
 
 namespace mpm::page {
@@ -55,15 +56,16 @@ UnixMs timeIn(Request& request, const std::string& name, UnixMs usual) {
   return *time;
 }
 
-// "stalled": no sample came for three intervals and a minute, and no program has ended the session. A camera that never
-// gave a frame is "lost", also while its source is being opened.
+// "stalled": its pace says that it is not alive, and no program has ended the session. A camera that never gave a frame
+// is "lost", also while its source is being opened. The clock of a scene says nothing about when its samples came.
 const char* stateOf(const Shown& camera, const SessionRecord& session, UnixMs last, UnixMs now) {
   const auto& [source, live] = std::tie(camera.source, camera.live);
   if (live && live->over) return live->failure.empty() ? "ended" : "lost";
   if (live) return source.last == 0 && live->session.source.in == 0 ? "lost" : live->session.word();
   if (source.archive) return "archive";
   if (session.id == 0 || session.ended) return "ended";
-  return now - last > std::llround(3000 * session.every_s) + kMinuteMs ? "stalled" : "online";
+  const bool scene = vision::parseSourceSpec(source.name).kind == vision::SourceKind::kDemo;
+  return scene || camera.store->pace(source.id).alive(last, now) ? "online" : "stalled";
 }
 
 // The mean of one quantity, or the area of one class, in sums: of all samples, by day and by night.
@@ -226,7 +228,7 @@ class StoredPictures {
 
 constexpr std::tuple<const char*, const char*, const char*> kMetrics[] = {
     {"mpm_build_info", "gauge", "1, with the version of the program."},
-    {"mpm_camera_up", "gauge", "1 while samples of the camera come."},
+    {"mpm_camera_up", "gauge", "1 while samples of the camera come, 0 while they should; none when it has ended."},
     {"mpm_stored_samples", "gauge", "Samples that the database keeps one by one."},
     {"mpm_last_frame_timestamp_seconds", "gauge", "Time of the last sample, since 1970."},
     {"mpm_tokens", "gauge", "Tokens after the last insertion."},
@@ -257,7 +259,8 @@ std::string metricsText(const Json& cameras) {
   add("mpm_build_info", 1, {{"version", cameras["version"].get<std::string>()}});
   for (const Json& one : cameras["cameras"]) {
     camera = one["name"];
-    add("mpm_camera_up", one["state"] == "online" ? 1 : 0);
+    // What has ended is not missed.
+    if (one["state"] != "ended" && one["state"] != "archive") add("mpm_camera_up", one["state"] == "online" ? 1 : 0);
     add("mpm_stored_samples", one["samples"]);
     if (one["last_ms"] > 0) add("mpm_last_frame_timestamp_seconds", one["last_ms"].get<double>() / 1000);
     if (const auto live = one.find("live"); live != one.end()) {
@@ -370,7 +373,11 @@ struct Page::Impl {
       regions.push_back(vision::toJson(one));
       regions.back().erase("mask");  // thousands of numbers, for an outline that the page does not draw
     }
-    Json json = {{"name", name}, {"state", stateOf(camera, session, last_ms, now)}, {"first_ms", source.first}};
+    const bool titled = live && !live->title.empty();
+    Json json = {{"name", name},
+                 {"title", titled ? live->title : name},
+                 {"state", stateOf(camera, session, last_ms, now)},
+                 {"first_ms", source.first}};
     if (live) {
       const auto& [capture, inference] = std::tie(live->session.source, live->session.inference);
       json["live"] = {{"frames_total", capture.in},

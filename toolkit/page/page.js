@@ -132,7 +132,7 @@ async function render() {
   $("overview").hidden = one !== undefined;
   $("camera").hidden = one === undefined;
   $("back").hidden = data.cameras.length === 1;
-  document.title = one ? one.name : "Cameras";
+  document.title = one ? one.title : "Cameras";
   const counts = Object.keys(kStates).map(each => [data.cameras.filter(camera => camera.state === each).length, each]);
   $("summary").textContent = counts.filter(([count]) => count > 0).map(([count, each]) => `${count} ${kStates[each].slice(2)}`).join(", ");
   if (one)
@@ -157,7 +157,7 @@ function renderOverview() {
     return make("li", {}, make("a", {href: `#${new URLSearchParams({camera: one.name})}`},
       id ? make("img", {class: "shot", src: picture(id), alt: ""}) : make("div", {class: "shot none"}, "no picture is stored"),
       make("div", {class: "text"},
-        make("div", {class: "name"}, make("strong", {}, one.name), stateChip(one)),
+        make("div", {class: "name"}, make("strong", {}, one.title), stateChip(one)),
         make("p", {class: "quiet"}, sample ? [
           one.state === "archive" ? date.full(one.last_ms) : ago(data.now_ms - one.last_ms), light(sample),
           sample.tokens === null ? null : `${number(sample.tokens, 0)} tokens`].filter(Boolean).join(" · ") : "no samples"),
@@ -166,7 +166,7 @@ function renderOverview() {
 }
 
 async function renderCamera(one) {
-  $("camera-name").textContent = one.name;
+  $("camera-name").textContent = one.title;
   show($("camera-state"), stateChip(one));
   renderSample(one);
   renderPicture(one);

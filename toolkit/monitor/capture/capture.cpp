@@ -72,7 +72,8 @@ struct CaptureThread::Impl {
   bool back_reported = false;                   // that frames came, since the source last settled
   double usual_step_s = 0;                      // between frames of one attempt
   std::int64_t live_since = 0, last_frame = 0;  // steady, of this attempt; 0: no frame yet, or none since it stalled
-  std::int64_t hang_since = 0;  // steady; 0: none hung when the last attempt failed, or a frame came since
+  std::int64_t asked_since = 0;  // steady: since when the source may give its next frame; 0: it is kept waiting now
+  std::int64_t hang_since = 0;   // steady; 0: none hung when the last attempt failed, or a frame came since
   std::pair<CaptureState, bool> last_report{};  // to on_state: the state, and `reported` of Live; Idle at first
   std::optional<CapturedFrame> last;
   Rate arrivals;
@@ -190,6 +191,7 @@ struct CaptureThread::Impl {
     }
     arrivals.add(captured.steady);
     last = captured;
+    asked_since = captured.steady;
     hang_since = 0;
     status.message.clear();
     if (live_since == 0) {
@@ -210,12 +212,14 @@ struct CaptureThread::Impl {
   void waitForConsumer(std::unique_lock<std::mutex>& lock) {
     const std::int64_t next =
         last_frame + (options.max_fps > 0 ? static_cast<std::int64_t>(1000 / options.max_fps) : 0);
+    asked_since = 0;
     for (bool taken = !options.lossless; !taken && !stopping;) {
       lock.unlock();
       taken = frames->waitEmpty(50ms);
       lock.lock();
     }
     while (!stopping && steadyNow() < next) changed.wait_for(lock, std::chrono::milliseconds(next - steadyNow()));
+    asked_since = steadyNow();
   }
 
   // One that settles just to be lost again would be an event a minute for a year: each time in an hour it must last
@@ -260,7 +264,8 @@ struct CaptureThread::Impl {
     if (all.state == kRetrying) all.retry_in_s = static_cast<double>(std::max<std::int64_t>(0, retry_at - now)) / 1000;
     all.reported = reported && (all.state == kRetrying || all.state == kLive || all.state == kStalled);
     all.dropped = frames->dropped() - dropped_before;
-    if (last) all.frame_age_s = static_cast<double>(now - last->steady) / 1000;
+    // What waits for the model, or for its turn, is not silent.
+    if (last) all.frame_age_s = asked_since == 0 ? 0 : static_cast<double>(now - asked_since) / 1000;
     all.fps = arrivals.perSecond(now);
     all.hanging = hanging();
     if (hang_since > 0 && hanging() > 0) all.hang_s = static_cast<double>(now - hang_since) / 1000;

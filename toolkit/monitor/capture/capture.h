@@ -145,7 +145,7 @@ struct CaptureStatus {
   std::int64_t stalls = 0;      ///< how often the frames stopped for longer than Stalled allows
   std::int64_t reconnects = 0;  ///< how often frames came again after a loss
   double fps = 0;               ///< of arrival, over the last seconds
-  double frame_age_s = -1;      ///< of the last frame; -1: there was none
+  double frame_age_s = -1;      ///< the next frame was asked for in vain for so long; -1: there was none
   int hanging = 0;              ///< abandoned reads that have not returned
   double hang_s = 0;            ///< for how long any hangs and no frame came; 0: none does, or frames come
   /// Some drivers never return, and a read that hangs may prevent the camera from being reopened. The supervisor should

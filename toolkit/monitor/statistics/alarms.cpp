@@ -13,10 +13,6 @@
 namespace mpm::monitor {
 namespace {
 
-// Beginnings of messages by which keepTold() knows what rang.
-const std::string kNoFrameFor = "no frame for ", kFramesAgain = "frames come again", kMissingFrames = "missing frames",
-                  kWatchedNoLonger = "no longer watched for";
-
 std::string shortText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
@@ -52,6 +48,12 @@ Alarm parseAlarm(const std::string& text) {
   if (number && !alarm.region.empty() && !number->ofRegions()) refuse("is of the whole picture, not of a region");
   if (alarm.isArea() && !(alarm.limit >= 0 && alarm.limit <= 100)) refuse("is not an area from 0 to 100 percent");
   return alarm;
+}
+
+std::string toString(const Alarm& alarm) {
+  if (!alarm.state.empty()) return alarm.quantity + "=" + alarm.state;
+  return (alarm.region.empty() ? "" : alarm.region + ":") + alarm.quantity + (alarm.above ? ">" : "<") +
+         numberText(alarm.limit);
 }
 
 void AlarmOptions::validate() const {
@@ -101,15 +103,13 @@ Alarms::Alarms(AlarmOptions options) : options_(std::move(options)) {
 
 std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
   std::vector<Event> events;
-  const double step = last_sample_ ? static_cast<double>(steady - *last_sample_) : 0;
-  last_sample_ = steady;
-  const bool gap = usual_step_ms_ > 0 && step > std::max(10000.0, 3 * usual_step_ms_);
-  // A gap doubles the usual step, so samples that come more seldom from now on are soon no gaps.
-  usual_step_ms_ = usual_step_ms_ == 0 ? step : 0.8 * usual_step_ms_ + 0.2 * std::min(step, 6 * usual_step_ms_);
+  const auto before = std::exchange(last_sample_, steady);
+  const bool gap = before && pace_.add(static_cast<double>(steady - *before) / kSecondMs);
   for (Limit& limit : limits_) {
     for (const StateSample& one : sample.states) {
       if (limit.alarm.state.empty() || one.name != limit.alarm.quantity || one.counted.empty()) continue;
       const bool rings = one.counted == limit.alarm.state;
+      if (rings && !limit.ringing) limit.since = sample.time;
       if (std::exchange(limit.ringing, rings) != rings)
         events.push_back({sample.time, rings ? EventKind::kAlarm : EventKind::kAlarmEnded,
                           rings ? Severity::kWarning : Severity::kInfo, one.name + " is " + one.counted});
@@ -127,7 +127,10 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
     } else if (!limit.outside(*value)) {
       limit.outside_since.reset();
     } else {
-      if (!limit.outside_since) limit.outside_since = steady;
+      if (!limit.outside_since) {
+        limit.outside_since = steady;
+        limit.since = sample.time;
+      }
       if (static_cast<double>(steady - *limit.outside_since) < options_.minutes * 60000) continue;
       limit.ringing = true;
       events.push_back({sample.time, EventKind::kAlarm, Severity::kWarning,
@@ -144,8 +147,9 @@ std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_a
   const double silent = frame_age_s >= 0 ? frame_age_s : static_cast<double>(steady - *first_tick_) / 1000;
   const bool rings = silent >= no_frame_s_;
   if (std::exchange(no_frame_, rings) == rings) return {};
-  if (!rings) return {{time, EventKind::kAlarmEnded, Severity::kInfo, kFramesAgain}};
-  return {{time, EventKind::kAlarm, Severity::kWarning, kNoFrameFor + shortText(no_frame_s_) + " s"}};
+  if (!rings) return {{time, EventKind::kAlarmEnded, Severity::kInfo, "frames come again"}};
+  no_frame_since_ = time;
+  return {{time, EventKind::kAlarm, Severity::kWarning, "no frame for " + shortText(no_frame_s_) + " s"}};
 }
 
 void Alarms::Limit::rest(std::optional<Event> why, std::vector<Event>& events) {
@@ -180,40 +184,52 @@ std::vector<Event> Alarms::setRegions(const std::vector<std::string>& names, Uni
   return events;
 }
 
-void Alarms::keepTold(const std::vector<Event>& events) {
-  for (Limit& limit : limits_) {
-    const Alarm& alarm = limit.alarm;
-    const bool of_state = !alarm.state.empty();
-    const std::string begin = of_state ? alarm.quantity + " is " : limit.name() + " ",
-                      rung = (alarm.isArea() ? " % " : " ") + limit.side() + " for ";
-    bool told = false;
-    for (const Event& event : events) {
-      if (!event.message.starts_with(begin)) continue;
-      const std::string_view rest = std::string_view(event.message).substr(begin.size());  // "565 above 500 for 1 min"
-      // The name may begin another one: "tree" that of "tree 2".
-      const bool back = rest.starts_with("back at ") && (rest.find(", no longer ") == rest.npos ||  // as 0.1.0 wrote it
-                                                         rest.ends_with(", no longer " + limit.side()));
-      if (event.kind == EventKind::kAlarmEnded && (of_state || back || rest == kWatchedNoLonger)) told = false;
-      if (event.kind == EventKind::kAlarm &&
-          (of_state ? rest == alarm.state : rest.substr(std::min(rest.find(' '), rest.size())).starts_with(rung)))
-        told = true;
+std::vector<AlarmState> Alarms::states() const {
+  std::vector<AlarmState> all;
+  for (const Limit& limit : limits_)
+    if (limit.ringing || limit.outside_since) all.push_back({toString(limit.alarm), limit.since, limit.ringing});
+  if (no_frame_) all.push_back({noFrameRule(), no_frame_since_, true});
+  return all;
+}
+
+void Alarms::resume(const std::vector<AlarmState>& states, const std::vector<UnixMs>& samples, UnixMs now,
+                    std::int64_t steady) {
+  for (const UnixMs time : samples) {
+    const std::int64_t at = steady - (now - time);
+    if (const auto before = std::exchange(last_sample_, at))
+      (void)pace_.add(static_cast<double>(at - *before) / kSecondMs);
+  }
+  for (const AlarmState& state : states) {
+    for (Limit& limit : limits_) {
+      if (toString(limit.alarm) != state.rule) continue;
+      limit.ringing = state.rings;
+      limit.since = state.since;
+      limit.outside_since = steady - std::max<std::int64_t>(now - state.since, 0);
     }
-    limit.ringing = limit.ringing && told;
+    if (state.rule != noFrameRule()) continue;
+    no_frame_ = state.rings;
+    no_frame_since_ = state.since;
   }
-  for (const Event& event : events) {
-    if (event.message.starts_with(kNoFrameFor)) no_frame_ = true;
-    if (event.message == kFramesAgain || event.message.starts_with(kMissingFrames)) no_frame_ = false;
-  }
+}
+
+std::string Alarms::noFrameRule() const { return toString({.quantity = kNoFrame, .limit = no_frame_s_}); }
+
+std::vector<std::pair<Alarm, bool>> Alarms::ringing() const {
+  std::vector<std::pair<Alarm, bool>> all;
+  auto limit = limits_.begin();
+  for (const Alarm& alarm : options_.alarms)
+    all.emplace_back(alarm, alarm.quantity == kNoFrame ? no_frame_ : (limit++)->ringing);
+  return all;
 }
 
 std::vector<Event> Alarms::end(UnixMs time) {
   std::vector<Event> events;
   const auto ended = [&](bool& ringing, const std::string& name) {
     if (std::exchange(ringing, false))
-      events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, name + " " + kWatchedNoLonger});
+      events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, name + " no longer watched for"});
   };
   for (Limit& limit : limits_) ended(limit.ringing, limit.name());
-  ended(no_frame_, kMissingFrames);
+  ended(no_frame_, "missing frames");
   return events;
 }
 

@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "monitor/pace.h"
 #include "monitor/store/sample.h"
 #include "mpm/reuse.hpp"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 
@@ -29,6 +32,17 @@ struct Alarm {
 /// "[REGION:]QUANTITY<NUMBER" or with ">": "car>20", "tree:gcc<0.35", "tokens>900", "no-frame>60"; or "NAME=STATE" of
 /// states. Throws mpm::Error for another text.
 Alarm parseAlarm(const std::string& text);
+/// The inverse.
+std::string toString(const Alarm& alarm);
+
+/// Where an alarm stands, as it is stored.
+struct AlarmState {
+  std::string rule{};  ///< toString() of the alarm
+  UnixMs since = 0;    ///< its number has been outside since this sample, or no frame came at this time
+  bool rings = false;  ///< and this was told
+
+  friend bool operator==(const AlarmState&, const AlarmState&) = default;
+};
 
 struct AlarmOptions {
   std::vector<Alarm> alarms{};
@@ -59,9 +73,15 @@ class Alarms {
   /// The regions that are measured. The alarm of another one rests, which is an event.
   std::vector<Event> setRegions(const std::vector<std::string>& names, UnixMs time);
 
-  /// What rang in an earlier watch rings on where its samples and one of its `events`, the oldest first, say so. An
-  /// alarm that is new rings with the next sample.
-  void keepTold(const std::vector<Event>& events);
+  /// Those that ring or will.
+  std::vector<AlarmState> states() const;
+  /// Goes on where an earlier watch ended: what rang rings on, and nothing of that is told again. `samples`: when the
+  /// last ones came, ascending; `now`, `steady`: one moment, by the clock of the states and by that of add().
+  void resume(const std::vector<AlarmState>& states, const std::vector<UnixMs>& samples, UnixMs now,
+              std::int64_t steady);
+
+  /// The alarms, as they were given, and whether each rings.
+  std::vector<std::pair<Alarm, bool>> ringing() const;
 
   /// Watching ends: returns an event for each active alarm.
   std::vector<Event> end(UnixMs time);
@@ -69,9 +89,10 @@ class Alarms {
  private:
   struct Limit {
     Alarm alarm;
-    std::optional<int> label{};  // of a class; the alarm rests while the model does not have it
-    bool rested = false;         // and this was reported
-    std::optional<std::int64_t> outside_since{};
+    std::optional<int> label{};                   // of a class; the alarm rests while the model does not have it
+    bool rested = false;                          // and this was reported
+    std::optional<std::int64_t> outside_since{};  // steady
+    UnixMs since = 0;                             // the time of that sample
     bool ringing = false;
 
     std::string name() const;  // "tokens", "area of car"
@@ -83,12 +104,15 @@ class Alarms {
     void rest(std::optional<Event> why, std::vector<Event>& events);  // or no longer
   };
 
+  std::string noFrameRule() const;
+
   AlarmOptions options_;
   std::vector<Limit> limits_;
   std::optional<std::int64_t> last_sample_;  // steady
-  double usual_step_ms_ = 0;
+  PaceMeter pace_{};
   double no_frame_s_ = 0;  // 0: no such alarm
   bool no_frame_ = false;
+  UnixMs no_frame_since_ = 0;
   std::optional<std::int64_t> first_tick_;
 };
 

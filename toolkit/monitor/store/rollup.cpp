@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 
-#include "base/quantiles.h"
+#include "monitor/pace.h"
 #include "monitor/store/store_reader_impl.h"
 #include "mpm/error.hpp"
 
@@ -50,14 +49,6 @@ constexpr std::size_t kSamples = 0, kLevels = kBucketWidths.size() + 1;
 using SumsById = std::map<std::int64_t, DayNightSums>;  // by region
 
 }  // namespace
-
-double Pace::longest(const std::vector<double>& steps) const {
-  if (watched > 0 && !archive) return watched;
-  const double usual = 2.5 * quantile(steps, 0.5);
-  const auto pauses = std::ranges::count_if(steps, [&](double step) { return step > usual; });
-  const double days = std::accumulate(steps.begin(), steps.end(), 0.0) / kDayMs;
-  return archive && 2.0 * static_cast<double>(pauses) >= days ? std::max<double>(usual, kDayMs) : usual;
-}
 
 // Reads sums of the series of one source. Its levels are looked at once.
 class StoreReader::Impl::SumReader {
@@ -254,12 +245,15 @@ Chart StoreReader::chart(const ChartQuery& query) const {
     }
   }
   for (auto& [start, bucket] : buckets) chart.buckets.push_back(std::move(bucket));
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < chart.buckets.size(); ++i)
-    steps.push_back(static_cast<double>(chart.buckets[i].start - chart.buckets[i - 1].start));
-  if (steps.empty()) return chart;
-  const double longest = static_cast<double>(chart.bucket_ms) + impl_->pace(query.source, from, to).longest(steps);
-  for (std::size_t i = 0; i < steps.size(); ++i) chart.buckets[i + 1].gap_before = steps[i] > longest;
+  std::vector<StoredStep> steps;
+  for (std::size_t i = 1; i < chart.buckets.size(); ++i) {
+    const ChartBucket& before = chart.buckets[i - 1];
+    steps.push_back(
+        {static_cast<double>(chart.buckets[i].start - before.start) / kSecondMs, static_cast<double>(before.samples)});
+  }
+  const Meant meant = impl_->meant(query.source, from, to);
+  const auto gaps = findGaps(steps, static_cast<double>(chart.bucket_ms) / kSecondMs, meant.every_s, meant.archive);
+  for (std::size_t i = 0; i < gaps.size(); ++i) chart.buckets[i + 1].gap_before = gaps[i];
   return chart;
 }
 
@@ -330,25 +324,44 @@ Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to) const {
   const bool one_by_one =
       reader.isComplete(kSamples, from) && impl_->countSamples(source, from, to, kMaxTimes + 1) <= kMaxTimes;
   Statement times = impl_->database.prepare(
-      one_by_one ? "SELECT time_ms FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 ORDER BY time_ms"
-                 : "SELECT DISTINCT start_ms FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?1) AND"
-                   " start_ms >= ?2 AND start_ms < ?3 AND width_ms = 3600000 ORDER BY start_ms");
+      one_by_one
+          ? "SELECT time_ms, 1 FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 ORDER BY time_ms"
+          : "SELECT start_ms, total(samples) FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?1)"
+            " AND start_ms >= ?2 AND start_ms < ?3 AND width_ms = 3600000 AND region = 0 GROUP BY start_ms"
+            " ORDER BY start_ms");
   times.bind(source, from, to);
-  std::vector<double> steps;
-  for (std::optional<UnixMs> last; times.step(); last = times.integer(0))
-    if (last) steps.push_back(static_cast<double>(times.integer(0) - *last));
-  if (steps.empty()) return {};
-  const double limit = impl_->pace(source, from, to).longest(steps) + (one_by_one ? 0.0 : kHourMs);
-  return {static_cast<int>(std::ranges::count_if(steps, [&](double step) { return step > limit; })),
-          static_cast<UnixMs>(std::ranges::max(steps))};
+  std::vector<StoredStep> steps;
+  Gaps gaps;
+  double samples = 0;
+  for (std::optional<UnixMs> last; times.step(); last = times.integer(0), samples = times.real(1)) {
+    if (!last) continue;
+    gaps.longest = std::max(gaps.longest, times.integer(0) - *last);
+    steps.push_back({static_cast<double>(times.integer(0) - *last) / kSecondMs, samples});
+  }
+  const Meant meant = impl_->meant(source, from, to);
+  const auto found = findGaps(steps, one_by_one ? 0 : kHourMs / kSecondMs, meant.every_s, meant.archive);
+  gaps.count = static_cast<int>(std::ranges::count(found, true));
+  return gaps;
 }
 
-Pace StoreReader::Impl::pace(std::int64_t source, UnixMs from, UnixMs to) const {
+Pace StoreReader::pace(std::int64_t source) const {
+  Statement latest = impl_->database.prepare("SELECT every_s FROM session WHERE source = ? ORDER BY id DESC LIMIT 1");
+  PaceMeter meter(latest.bind(source).step() ? latest.real(0) : 0);
+  Statement times =
+      impl_->database.prepare("SELECT time_ms FROM sample WHERE source = ? ORDER BY time_ms DESC LIMIT ?");
+  times.bind(source, PaceMeter::kSteps + 1);
+  for (std::optional<UnixMs> next; times.step(); next = times.integer(0))
+    if (next) meter.add(static_cast<double>(*next - times.integer(0)) / kSecondMs);
+  return meter.pace();
+}
+
+Meant StoreReader::Impl::meant(std::int64_t source, UnixMs from, UnixMs to) const {
   Statement row = database.prepare(
       "SELECT max(every_s), (SELECT archive FROM source WHERE id = ?1) FROM session"
       " WHERE source = ?1 AND started_ms < ?2 AND (ended_ms IS NULL OR ended_ms >= ?3)");
   row.bind(source, to, from).step();
-  return {row.real(0) == 0 ? 0 : 2500 * std::clamp(row.real(0), 1.0, 1e9), row.integer(1) != 0};
+  const bool archive = row.integer(1) != 0;
+  return {archive ? 0 : std::clamp(row.real(0), 0.0, 1e9), archive};
 }
 
 }  // namespace mpm::monitor

@@ -85,7 +85,12 @@ constexpr const char* kOutbox =
     "  id TEXT NOT NULL DEFAULT (lower(hex(randomblob(8)))), channel TEXT NOT NULL, topic TEXT NOT NULL,"
     "  latest INTEGER NOT NULL, payload TEXT NOT NULL);"
     "CREATE INDEX IF NOT EXISTS outbox_by_channel ON outbox(channel, number);"
-    "CREATE UNIQUE INDEX IF NOT EXISTS outbox_latest ON outbox(channel, topic) WHERE latest";
+    "CREATE UNIQUE INDEX IF NOT EXISTS outbox_latest ON outbox(channel, topic) WHERE latest;"
+    // Alarms whose number is outside of its limit, and whether this was told: where a watch goes on after a restart.
+    "CREATE TABLE IF NOT EXISTS alarm(source INTEGER NOT NULL REFERENCES source, rule TEXT NOT NULL,"
+    "  since_ms INTEGER NOT NULL, told INTEGER NOT NULL, PRIMARY KEY(source, rule)) WITHOUT ROWID;"
+    // What Home Assistant was told under which topic, so that what is gone can be taken back.
+    "CREATE TABLE IF NOT EXISTS announced(topic TEXT PRIMARY KEY, payload TEXT NOT NULL) WITHOUT ROWID;";
 
 // Which database this is, also as a copy and under another name: whose pictures are whose.
 constexpr const char* kIdentity =

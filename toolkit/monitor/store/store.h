@@ -13,6 +13,8 @@
 
 #include "charts/chart.h"
 #include "evaluation/confusion_matrix.h"
+#include "monitor/pace.h"
+#include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/sample.h"
@@ -172,6 +174,12 @@ class StoreWriter {
   void append(const Sample& sample, const std::optional<ViewReference>& view = {});
   void append(const Event& event);
 
+  /// Where the alarms of the source stand from now on; those that it does not name do not ring.
+  void setAlarms(const std::vector<AlarmState>& states);
+
+  /// Keeps what was announced under a topic of a broker, for StoreReader::announced(); empty: nothing any more.
+  void announce(const std::string& topic, const std::string& payload);
+
   /// Messages of this channel up to this number were sent.
   void forgetSent(const std::string& channel, std::int64_t number);
 
@@ -307,9 +315,11 @@ class StoreReader {
   /// that needs no more than some ten thousand rows: a year opens in well under a second.
   Chart chart(const ChartQuery& query) const;
 
-  /// Where more than two samples are missing in [from, to). The nights of an archive are no gaps if it has none of
-  /// them. Samples that are forgotten, or more than 500,000, are looked at by hours.
+  /// Where samples are missing in [from, to), by the pace of the source there: findGaps(). Samples that are forgotten,
+  /// or more than 500,000, are looked at by hours.
   Gaps gaps(std::int64_t source, UnixMs from, UnixMs to) const;
+  /// The pace of its last samples.
+  Pace pace(std::int64_t source) const;
 
   /// Every sample in [from, to), by time; `visit` returns false to stop. With `series` only those of it.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit,
@@ -324,12 +334,17 @@ class StoreReader {
   void pictures(std::int64_t series,
                 const std::function<void(const std::string& name, UnixMs time, std::int64_t digest)>& visit) const;
 
+  /// Where the alarms stand.
+  std::vector<AlarmState> alarms(std::int64_t source) const;
+
   /// The latest `limit` in [from, to), ascending by time.
   std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;
 
   /// What waits for a channel, by number; the first `limit` after a number.
   std::vector<Message> outbox(const std::string& channel, std::int64_t after, int limit) const;
   std::int64_t waiting() const;  ///< messages, for all channels
+  /// What was announced, by topic.
+  std::map<std::string, std::string> announced() const;
 
   /// Token counts of a series in [from, to), by hours: exact as rollup().
   std::vector<HourOfTokens> hoursOfTokens(std::int64_t series, UnixMs from, UnixMs to) const;

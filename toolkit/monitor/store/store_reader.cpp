@@ -313,6 +313,18 @@ std::optional<Sample> StoreReader::lastSample(const SourceRecord& source) const 
   return last.empty() ? std::nullopt : std::optional(last.back());
 }
 
+std::vector<AlarmState> StoreReader::alarms(std::int64_t source) const {
+  std::vector<AlarmState> states;
+  if (columnsOf(impl_->database, "alarm").empty()) return states;  // of an older file
+  Statement rows = impl_->database.prepare("SELECT rule, since_ms, told FROM alarm WHERE source = ? ORDER BY rule");
+  rows.bind(source);
+  while (rows.step()) {
+    AlarmState& one = states.emplace_back();
+    rows.read(one.rule, one.since, one.rings);
+  }
+  return states;
+}
+
 std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs to, int limit) const {
   std::vector<Event> events;
   // Each half reads its end of the index, however many events other sources have.
@@ -341,6 +353,14 @@ std::vector<Message> StoreReader::outbox(const std::string& channel, std::int64_
     rows.read(one.channel, one.topic, one.payload, one.latest, one.number, one.id);
   }
   return messages;
+}
+
+std::map<std::string, std::string> StoreReader::announced() const {
+  std::map<std::string, std::string> all;
+  if (columnsOf(impl_->database, "announced").empty()) return all;  // of an older file
+  Statement rows = impl_->database.prepare("SELECT topic, payload FROM announced");
+  while (rows.step()) all.emplace(rows.text(0), rows.text(1));
+  return all;
 }
 
 std::int64_t StoreReader::waiting() const { return impl_->database.integer("SELECT count(*) FROM outbox"); }

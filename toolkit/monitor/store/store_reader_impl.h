@@ -16,13 +16,10 @@ struct Extent {
   UnixMs first = 0, last = 0;
 };
 
-/// How soon the next sample of a source comes.
-struct Pace {
-  double watched = 0;  // by the intervals that samples were meant to have; 0: they came as they liked
+/// How samples of a source were meant to come.
+struct Meant {
+  double every_s = 0;  // 0: as they liked
   bool archive = false;
-
-  // A longer step is a gap: more than two samples are missing. An archive may have no pictures of the nights.
-  double longest(const std::vector<double>& steps) const;
 };
 
 /// The connection of a reader and the questions that its methods share.
@@ -69,7 +66,7 @@ struct StoreReader::Impl {
   // As StoreReader::rollup(); `names`: regionNames().
   std::vector<RollupRow> rollup(const RollupQuery& query, const SumReader& reader,
                                 const std::map<std::int64_t, std::string>& names) const;
-  Pace pace(std::int64_t source, UnixMs from, UnixMs to) const;
+  Meant meant(std::int64_t source, UnixMs from, UnixMs to) const;
 
   // Names by id of the regions of the source of a series, but for ignored ones; "" for the whole picture, 0.
   std::map<std::int64_t, std::string> regionNames(std::int64_t source) const;

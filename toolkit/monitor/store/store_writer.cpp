@@ -57,8 +57,14 @@ struct ForgetSent {
   std::string channel;
   std::int64_t number;
 };
-using Operation =
-    std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy, ForgetSent>;
+struct Announce {
+  std::string topic, payload;
+};
+struct SetAlarms {
+  std::vector<AlarmState> states;
+};
+using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy,
+                               ForgetSent, Announce, SetAlarms>;
 
 // Where samples and events go: known once the session's row is written.
 struct Target {
@@ -201,6 +207,21 @@ class Connection {
 
   void write(const ForgetSent& sent, Target&, BucketUpdate&) {
     database_.run("DELETE FROM outbox WHERE channel = ? AND number <= ?", sent.channel, sent.number);
+  }
+
+  void write(const SetAlarms& set, Target& target, BucketUpdate&) {
+    if (target.source == 0) return;
+    database_.run("DELETE FROM alarm WHERE source = ?", target.source);
+    for (const AlarmState& one : set.states)
+      database_.run("INSERT OR REPLACE INTO alarm(source, rule, since_ms, told) VALUES (?, ?, ?, ?)", target.source,
+                    one.rule, one.since, one.rings);
+  }
+
+  void write(const Announce& one, Target&, BucketUpdate&) {
+    if (one.payload.empty())
+      database_.run("DELETE FROM announced WHERE topic = ?", one.topic);
+    else
+      database_.run("INSERT OR REPLACE INTO announced(topic, payload) VALUES (?, ?)", one.topic, one.payload);
   }
 
   void write(const Event& event, Target& target, BucketUpdate&) {
@@ -773,6 +794,12 @@ void StoreWriter::append(const Event& event) {
   Event shown = event;
   shown.message = vision::redactCredentials(event.message);
   impl_->enqueue(std::move(shown));
+}
+
+void StoreWriter::setAlarms(const std::vector<AlarmState>& states) { impl_->enqueue(SetAlarms{states}); }
+
+void StoreWriter::announce(const std::string& topic, const std::string& payload) {
+  impl_->enqueue(Announce{topic, payload});
 }
 
 void StoreWriter::forgetSent(const std::string& channel, std::int64_t number) {

@@ -5,12 +5,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "monitor/store/store.h"
 #include "monitor/watch/watch.h"
+#include "mpm/error.hpp"
 
 namespace mpm::monitor {
 
@@ -30,13 +30,22 @@ std::string topicName(const std::string& text);
 /// read.
 std::string readSecret(const std::string& path);
 
+/// The other side takes messages, but not this one, however often it comes.
+class Refused : public Error {
+ public:
+  /// After so many refusals the message is given up.
+  Refused(const std::string& why, int patience) : Error(why), refusals(patience) {}
+  int refusals;
+};
+
 /// A server that is told. One thread uses it, but for `cancelled`.
 class Channel {
  public:
   virtual ~Channel() = default;
   /// Looks after the connection. Throws mpm::Error while there is none.
   virtual void keep() {}
-  /// Returns when the other side has confirmed the message; else throws mpm::Error, after half a minute at most.
+  /// Returns when the other side has confirmed the message; else throws mpm::Error, after half a minute at most: a
+  /// Refused where it is this message that the other side does not take.
   virtual void send(const Message& message) = 0;
 
   std::atomic<bool> cancelled = false;  ///< send() gives up soon
@@ -47,7 +56,7 @@ inline std::string withId(const Message& message) {
   return "{\"id\":\"" + message.id + "\"," + message.payload.substr(1);
 }
 
-/// The topics of which only the value of now counts: status, picture and discovery of each camera. Thread-safe.
+/// The topics of a camera of which only the value of now counts: status, alarms, picture and discovery. Thread-safe.
 class CurrentTopics {
  public:
   /// An empty payload: the broker keeps none any more.
@@ -75,17 +84,10 @@ class CurrentTopics {
   std::map<std::string, std::string> topics_, changed_;
 };
 
-inline std::string prefixOf(const Mqtt& mqtt) { return mqtt.prefix.empty() ? "mpm" : mqtt.prefix; }
-inline std::string discoveryOf(const Mqtt& mqtt) { return mqtt.discovery.empty() ? "homeassistant" : mqtt.discovery; }
-
-/// Describes a camera to Home Assistant: the payload of homeassistant/device/NAME/config. `topic`: of the camera;
-/// `occurred`: classes of which there is a sensor.
-Json discovery(const std::string& camera, const std::string& topic, const FileTables& tables,
-               const SessionInfo& session, const Sample& sample, const std::set<int>& occurred);
-
-/// Each reads its secrets. Throws mpm::Error for what makes no sense, and where this build lacks the library.
+/// The channels of one camera. Each reads its secrets; the connection is made by the first keep() or send(). Throws
+/// mpm::Error for what makes no sense, and where this build lacks the library.
 std::unique_ptr<Channel> openWebhook(const Webhook& options, const CurrentTopics& topics);
-/// `stays`: the broker does not hear the last will when the channel ends.
-std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, bool stays);
+/// `status`: the topic that says "offline" when the connection breaks without a farewell, by its last will.
+std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, const std::string& status);
 
 }  // namespace mpm::monitor

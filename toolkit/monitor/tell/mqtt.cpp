@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
 #include "monitor/tell/channel.h"
+#include "monitor/tell/home_assistant.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
@@ -21,19 +22,17 @@ void check(int code) {
   if (code != MOSQ_ERR_SUCCESS) throw Error(mosquitto_strerror(code));
 }
 
-// libmosquitto's thread keeps the connection and makes it again. Its callbacks note what happened.
+// The connection of one camera. libmosquitto's thread keeps it and makes it again; its callbacks note what happened.
 class MqttChannel : public Channel {
  public:
-  MqttChannel(const Mqtt& options, CurrentTopics& topics, bool stays)
+  MqttChannel(const Mqtt& options, CurrentTopics& topics, const std::string& status)
       : topics_(topics),
         picture_(options.picture),
-        stays_(stays),
-        available_(prefixOf(options) + "/available"),
-        birth_(options.discovery == "none" ? "" : discoveryOf(options) + "/status") {
+        birth_(discoveryOf(options).empty() ? "" : discoveryOf(options) + "/status") {
     if (options.address.empty()) throw Error("[mqtt] has no 'address'");
     const bool tls = options.tls || !options.ca_file.empty();
-    HostPort address = parseAddress(options.address);
-    if (address.port == 0) address.port = tls ? 8883 : 1883;
+    address_ = parseAddress(options.address);
+    if (address_.port == 0) address_.port = tls ? 8883 : 1883;
     if (!mosquitto_) throw Error("libmosquitto does not start");
     mosquitto* const client = mosquitto_.get();
     if (!options.user.empty())
@@ -48,7 +47,7 @@ class MqttChannel : public Channel {
         check(mosquitto_tls_set(client, options.ca_file.c_str(), nullptr, nullptr, nullptr, nullptr));
       check(mosquitto_tls_opts_set(client, 1, nullptr, nullptr));  // 1: the broker's certificate is verified
     }
-    check(mosquitto_will_set(client, available_.c_str(), 7, "offline", kQos, true));
+    check(mosquitto_will_set(client, status.c_str(), 7, "offline", kQos, true));
     mosquitto_reconnect_delay_set(client, 1, 30, true);
     mosquitto_connect_callback_set(client, [](mosquitto*, void* self, int code) { of(self).onConnect(code); });
     mosquitto_disconnect_callback_set(client, [](mosquitto*, void* self, int code) {
@@ -69,17 +68,24 @@ class MqttChannel : public Channel {
           "online")
         of(self).note([](MqttChannel& channel) { channel.announce_ = true; });
     });
-    check(mosquitto_loop_start(client));
-    (void)mosquitto_connect_async(client, address.host.c_str(), address.port, kKeepAliveS);  // it is tried again
   }
-  // Without a farewell the broker sends the last will.
+  // A farewell: the broker sends no last will, and the status is what was said last.
   ~MqttChannel() override {
-    const bool farewell = stays_ && mosquitto_disconnect(mosquitto_.get()) == MOSQ_ERR_SUCCESS;
-    mosquitto_loop_stop(mosquitto_.get(), !farewell);
+    if (!started_) return;
+    mosquitto_disconnect(mosquitto_.get());
+    std::unique_lock lock(mutex_);
+    const bool gone = changed_.wait_for(lock, 2s, [&] { return !connected_; });
+    lock.unlock();
+    mosquitto_loop_stop(mosquitto_.get(), !gone);
   }
 
   void keep() override {
     bool all = false;
+    if (!started_) {
+      check(mosquitto_loop_start(mosquitto_.get()));
+      (void)mosquitto_connect_async(mosquitto_.get(), address_.host.c_str(), address_.port,
+                                    kKeepAliveS);  // tried again
+    }
     {
       std::unique_lock lock(mutex_);
       await(lock, started_ ? 0s : 5s, [&] { return connected_ || !problem_.empty(); });
@@ -87,14 +93,15 @@ class MqttChannel : public Channel {
       if (!connected_) throw Error(problem_.empty() ? "it does not answer" : problem_);
       all = std::exchange(announce_, false);
     }
-    for (const auto& [topic, payload] : topics_.take(all))
+    for (const auto& [topic, payload] : topics_.take(all)) {
+      if (payload.empty()) states_.erase(topic);
       if (picture_ || !topic.ends_with("/picture"))
         publish(topic, payload, true);
       else if (cleared_.insert(topic).second || payload.empty())
         publish(topic, "", true);  // an earlier run may have sent one
+    }
     if (all)
       for (const auto& [topic, payload] : states_) publish(topic, payload, true);
-    if (all) publish(available_, "online", true);
   }
 
   void send(const Message& message) override {
@@ -137,20 +144,23 @@ class MqttChannel : public Channel {
 
   int publish(const std::string& topic, const std::string& payload, bool retained) {
     int number = 0;
-    check(mosquitto_publish(mosquitto_.get(), &number, topic.c_str(), static_cast<int>(payload.size()), payload.data(),
-                            kQos, retained));
+    const int code = mosquitto_publish(mosquitto_.get(), &number, topic.c_str(), static_cast<int>(payload.size()),
+                                       payload.data(), kQos, retained);
+    for (const int never : {MOSQ_ERR_PAYLOAD_SIZE, MOSQ_ERR_OVERSIZE_PACKET, MOSQ_ERR_MALFORMED_UTF8})
+      if (code == never) throw Refused(mosquitto_strerror(code), 1);
+    check(code);
     return number;
   }
 
   CurrentTopics& topics_;
   const bool picture_;               // it is wanted here, and not by a webhook alone
   std::set<std::string> cleared_{};  // topics of pictures that are not wanted
-  const bool stays_;
-  const std::string available_, birth_;
+  const std::string birth_;
+  HostPort address_{};
   std::map<std::string, std::string> states_{};  // the last of each topic
   std::string sending_{};                        // id of the last message
   int sent_ = 0;                                 // its number at libmosquitto
-  bool started_ = false;                         // the first answer was waited for
+  bool started_ = false;                         // and the first answer was waited for
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -162,10 +172,10 @@ class MqttChannel : public Channel {
 
 }  // namespace
 
-std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, bool stays) {
+std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, const std::string& status) {
   static const int once = mosquitto_lib_init();
   check(once);
-  return std::make_unique<MqttChannel>(options, topics, stays);
+  return std::make_unique<MqttChannel>(options, topics, status);
 }
 
 }  // namespace mpm::monitor

@@ -7,8 +7,10 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <thread>
+#include <tuple>
 #include <utility>
 
+#include "base/number_text.h"
 #include "base/visible_text.h"
 #include "monitor/clocks.h"
 #include "monitor/tell/channel.h"
@@ -31,10 +33,12 @@ struct Feed {
   std::string database;
   StoreWriter* store;
   std::function<void(const Event&)> report;
-  std::int64_t sent = 0;  // the number of the last message
+  std::int64_t sent = 0;     // the number of the last message
+  std::int64_t refused = 0;  // that of one that was refused so often
+  int refusals = 0;
 };
 
-// The thread that sends through one channel.
+// The thread that sends of one camera through one channel.
 class Sender {
  public:
   Sender(std::string name, std::unique_ptr<Channel> channel) : name_(std::move(name)), channel_(std::move(channel)) {}
@@ -53,6 +57,16 @@ class Sender {
     const std::lock_guard lock(mutex_);
     woken_ = true;
     changed_.notify_all();
+  }
+
+  // Sends what is new of the topics for two seconds at most, as the last it does.
+  void end() {
+    std::unique_lock lock(mutex_);
+    feeds_.clear();
+    woken_ = hurry_ = true;
+    const int rounds = rounds_;
+    changed_.notify_all();
+    changed_.wait_for(lock, std::chrono::seconds(2), [&] { return rounds_ >= rounds + 2 || failures_ > 0; });
   }
 
   void remove(const StoreWriter* store, Clock::time_point until) {
@@ -83,23 +97,31 @@ class Sender {
       sending_ = true;
       lock.unlock();
       std::string problem;
-      bool idle = true;
+      bool idle = true, away = false;
+      progress_ = false;
       try {
         channel_->keep();
         if (look)
           for (const auto& [store, feed] : feeds) idle = send(*feed) && idle;
+      } catch (const Refused& error) {
+        problem = error.what();
+        away = error.refusals > kFew;
       } catch (const std::exception& error) {
         problem = error.what();
+        away = true;
       }
       const bool fails = !problem.empty();
-      if (fails != (failures_ > 0) && !feeds.empty() && !channel_->cancelled)
+      // One message that is refused is no outage, and does not end one.
+      if (away == fails && away != away_ && !feeds.empty() && !channel_->cancelled) {
+        away_ = away;
         feeds.begin()->second->report({unixNow(), EventKind::kTell, fails ? Severity::kWarning : Severity::kInfo,
                                        fails
                                            ? "cannot send to " + name_ + ", messages wait: " + visibleText(problem, 200)
                                            : "sends to " + name_ + " again"});
+      }
       lock.lock();
       ++rounds_;
-      if (!channel_->cancelled) failures_ = fails ? failures_ + 1 : 0;
+      if (!channel_->cancelled) failures_ = fails ? (progress_ ? 1 : failures_ + 1) : 0;
       idle_ = idle && !fails;
       woken_ = woken_ || !idle;
       sending_ = false;
@@ -117,14 +139,36 @@ class Sender {
     }
     for (const Message& message : waiting) {
       if (channel_->cancelled) return false;
-      channel_->send(message);
+      try {
+        channel_->send(message);
+        given_up_ = false;
+      } catch (const Refused& error) {
+        if (std::exchange(feed.refused, message.number) != message.number) feed.refusals = 0;
+        if (++feed.refusals < error.refusals) throw;
+        giveUp(feed, message, error.what());
+      }
       feed.store->forgetSent(name_, feed.sent = message.number);
+      progress_ = true;
     }
     return waiting.size() < kBatch;
   }
 
+  // The event is a message, too: it is not reported itself, and where the other side takes none, only the first one is.
+  void giveUp(const Feed& feed, const Message& message, const std::string& why) {
+    const Json payload = Json::parse(message.payload, nullptr, false);
+    const bool ours = payload.is_object() && payload.value("event", "") == toString(EventKind::kTell);
+    if (std::exchange(given_up_, true) || ours) return;
+    feed.report({unixNow(), EventKind::kTell, Severity::kWarning,
+                 name_ + " refuses a message (" + visibleText(why, 200) + ", " + counted(feed.refusals, "time") +
+                     "), which is given up: " + visibleText(message.payload, 300)});
+  }
+
+  static constexpr int kFew = 10;  // refusals; who refuses more often is away
+
   const std::string name_;
   const std::unique_ptr<Channel> channel_;
+  // Of the thread. The first two were reported.
+  bool away_ = false, given_up_ = false, progress_ = false;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   // By their stores, as a camera that SIGHUP changes has two for a while. Guarded by the mutex, as is what follows.
@@ -151,34 +195,116 @@ std::unique_ptr<Channel> openWebhook(const Webhook&, const CurrentTopics&) {
 }
 #endif
 #ifndef MPM_WITH_MOSQUITTO
-std::unique_ptr<Channel> openMqtt(const Mqtt&, CurrentTopics&, bool) {
+std::unique_ptr<Channel> openMqtt(const Mqtt&, CurrentTopics&, const std::string&) {
   throw Error("[mqtt]: this build has no libmosquitto");
 }
 #endif
 
-struct Teller::Impl {
-  // What set() makes of the tables of a file; not changed afterwards.
-  struct Told {
-    FileTables tables{};
-    CurrentTopics topics{};
-    std::vector<std::unique_ptr<Sender>> senders{};
+namespace {
 
-    std::string topicOf(const std::string& camera) const { return prefixOf(tables.mqtt) + "/" + camera; }
-  };
+std::string topicOf(const FileTables& tables, const std::string& camera) {
+  return prefixOf(tables.mqtt) + "/" + camera;
+}
+
+// Where Home Assistant looks for the camera; empty: it is told nothing.
+std::string configOf(const FileTables& tables, const std::string& camera) {
+  const std::string discovery = discoveryOf(tables.mqtt);
+  return discovery.empty() ? "" : discovery + "/device/" + topicName(topicOf(tables, camera)) + "/config";
+}
+
+// The servers that hear of one camera, by one version of the tables.
+struct Voice {
+  Voice(const FileTables& told, const std::string& camera)
+      : tables(told), topic(topicOf(told, camera)), config(configOf(told, camera)) {
+    if (tables.mqtt != Mqtt())
+      senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, topics, topic + "/status")));
+    if (tables.webhook != Webhook())
+      senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, topics)));
+  }
+
+  // Nothing of the camera stays at the broker.
+  void clear() {
+    for (const char* of : {"/status", "/state", "/alarms", "/picture"}) topics.set(topic + of, "");
+    if (!config.empty()) topics.set(config, "");
+  }
+
+  const FileTables tables;
+  const std::string topic, config;
+  CurrentTopics topics{};
+  std::vector<std::unique_ptr<Sender>> senders{};  // last: they use the topics
+};
+
+// What makes a state worth sending at once: all of it that is no number.
+std::string changesAtOnce(const Sample& sample) {
+  std::string text = !sample.night ? "-" : *sample.night ? "night" : "day";
+  for (const char* flag : kQualityFlags) text += sample.whole().value(flag).value_or(0) != 0 ? '1' : '0';
+  for (const StateSample& one : sample.states) text += "\n" + one.name + "=" + one.counted;
+  return text;
+}
+
+}  // namespace
+
+struct Teller::Impl {
   struct Camera {
-    std::set<int> occurred{};             // classes
-    std::optional<std::int64_t> shown{};  // steady time of its picture
+    std::shared_ptr<Voice> voice{};
+    std::map<const StoreWriter*, Feed> feeds{};  // two for a while where SIGHUP changed the database
+    CameraFacts facts{};
+    std::map<std::string, std::string> announced{};  // by topic: the descriptions that brokers keep
+    std::optional<std::int64_t> shown{}, stated{};   // steady: when its picture and its state were sent
+    std::string stated_as{};                         // changesAtOnce() of that state
+    bool gone = false;                               // the file does not name it any more
   };
   const bool stays;
   std::mutex setting{};  // before the other one
   std::mutex mutex{};
-  std::map<std::string, Camera> cameras{};  // guarded by the mutex, as is what follows
-  std::map<const StoreWriter*, Feed> feeds{};
-  std::shared_ptr<Told> told = std::make_shared<Told>();
+  FileTables tables{};  // guarded by the mutex, as is what follows
+  std::map<std::string, Camera> cameras{};
 
-  std::shared_ptr<Told> now() {
+  // Null: nobody is told of it now.
+  std::shared_ptr<Voice> voiceOf(const std::string& camera) {
     const std::lock_guard lock(mutex);
-    return told;
+    const auto found = cameras.find(camera);
+    return found == cameras.end() ? nullptr : found->second.voice;
+  }
+  FileTables now() {
+    const std::lock_guard lock(mutex);
+    return tables;
+  }
+
+  // The mutex is held. Throws where the secrets of the tables cannot be read any more.
+  Camera& cameraOf(const std::string& name) {
+    Camera& camera = cameras[name];
+    if (!camera.voice) camera.voice = std::make_shared<Voice>(tables, name);
+    return camera;
+  }
+
+  // The mutex is held. What Home Assistant was told under another topic goes; the classes that occurred stay known.
+  static void removeOthers(Camera& camera) {
+    const std::string& config = camera.voice->config;
+    if (camera.voice->tables.mqtt == Mqtt()) return;
+    for (const auto& [topic, payload] : std::map(camera.announced)) {
+      if (topic == config) continue;
+      camera.voice->topics.set(topic, "");
+      for (const auto& [store, feed] : camera.feeds) feed.store->announce(topic, "");
+      camera.announced.erase(topic);
+      const Json before = Json::parse(payload, nullptr, false);
+      if (!config.empty() && before.is_object() && before.contains("components"))
+        camera.announced.try_emplace(config, toLine({{"components", before["components"]}}));
+    }
+  }
+
+  // The mutex is held.
+  void describe(const std::string& name, Camera& camera, const Sample& sample, const SessionInfo& session) {
+    const std::string& topic = camera.voice->config;
+    if (topic.empty()) return;
+    std::string& announced = camera.announced[topic];
+    const Json before = Json::parse(announced, nullptr, false);
+    std::string payload = toLine(discovery(name, camera.facts, camera.voice->topic, tables, session, sample,
+                                           before.is_discarded() ? Json() : before));
+    if (payload != announced)
+      for (const auto& [store, feed] : camera.feeds) feed.store->announce(topic, payload);
+    announced = payload;
+    camera.voice->topics.set(topic, std::move(payload));
   }
 };
 
@@ -187,103 +313,165 @@ Teller::~Teller() = default;
 
 void Teller::set(const FileTables& tables) {
   const std::lock_guard setting(impl_->setting);
-  if (impl_->now()->tables == tables) return;
-  auto next = std::make_shared<Impl::Told>();
-  next->tables = tables;
-  if (tables.mqtt != Mqtt())
-    next->senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, next->topics, impl_->stays)));
-  if (tables.webhook != Webhook())
-    next->senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, next->topics)));
+  if (impl_->now() == tables) return;
+  (void)Voice(tables, "camera");  // reads the secrets
+  std::map<std::string, std::shared_ptr<Voice>> before;
   std::unique_lock lock(impl_->mutex);
-  for (auto& [name, camera] : impl_->cameras) camera.shown.reset();
-  std::swap(impl_->told, next);
+  const FileTables last = std::exchange(impl_->tables, tables);
+  for (auto& [name, camera] : impl_->cameras) before[name] = std::exchange(camera.voice, nullptr);
   lock.unlock();
-  next.reset();  // the broker hears the last will of this connection before the other one says that it is online
+  const auto place = [](const Mqtt& mqtt) { return std::tuple(mqtt.address, prefixOf(mqtt), discoveryOf(mqtt)); };
+  const bool moved = last.mqtt != Mqtt() && place(last.mqtt) != place(tables.mqtt);
+  for (const auto& [name, voice] : before) {
+    if (!moved || !voice) continue;
+    voice->clear();
+    for (const auto& sender : voice->senders) sender->end();
+  }
+  before.clear();  // the broker hears the end of these connections before the others say that they are online
   lock.lock();
-  for (const auto& [store, feed] : impl_->feeds)
-    for (const auto& sender : impl_->told->senders) sender->add(feed);
+  for (auto& [name, camera] : impl_->cameras) {
+    camera.shown.reset();
+    camera.stated.reset();
+    (void)impl_->cameraOf(name);
+    Impl::removeOthers(camera);
+    for (const auto& [store, feed] : camera.feeds)
+      for (const auto& sender : camera.voice->senders) sender->add(feed);
+  }
+}
+
+void Teller::setCameras(const std::set<std::string>& names) {
+  const std::lock_guard lock(impl_->mutex);
+  for (auto& [name, camera] : impl_->cameras) camera.gone = !names.contains(name);
 }
 
 OutboxOptions Teller::outbox(const std::string& camera) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    (void)impl_->cameraOf(camera);
+  }
   OutboxOptions options;
   options.of_event = [this, camera](const Event& event) {
     std::vector<Message> messages;
-    if (isPast(event.time)) return messages;
+    std::unique_lock lock(impl_->mutex);
+    const auto found = impl_->cameras.find(camera);
+    if (isPast(event.time) && !(found != impl_->cameras.end() && found->second.facts.scene)) return messages;
+    const FileTables tables = impl_->tables;
+    lock.unlock();
     Json json = toJson(event);
     json["camera"] = camera;
-    const auto told = impl_->now();
-    for (const auto& sender : told->senders)
-      messages.push_back({.channel = sender->name(),
-                          .topic = told->topicOf(camera) + (sender->name() == "mqtt" ? "/event" : ""),
-                          .payload = toLine(json)});
+    const std::string topic = topicOf(tables, camera), payload = toLine(json);
+    if (tables.mqtt != Mqtt()) messages.push_back({.channel = "mqtt", .topic = topic + "/event", .payload = payload});
+    if (tables.webhook != Webhook()) messages.push_back({.channel = "webhook", .topic = topic, .payload = payload});
     return messages;
   };
   options.of_sample = [this, camera](const Sample& sample, const SessionInfo& session) {
     std::vector<Message> messages;
-    const auto told = impl_->now();
-    const Mqtt& mqtt = told->tables.mqtt;
-    if (mqtt == Mqtt() || isPast(sample.time)) return messages;
-    const std::string topic = told->topicOf(camera);
-    if (mqtt.discovery != "none") {
-      const std::lock_guard lock(impl_->mutex);
-      std::set<int>& occurred = impl_->cameras[camera].occurred;
-      for (const auto& [label, area] : sample.whole().areas) occurred.insert(label);
-      told->topics.set(discoveryOf(mqtt) + "/device/" + topicName(topic) + "/config",
-                       toLine(discovery(camera, topic, told->tables, session, sample, occurred)));
-    }
+    const std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->cameras.find(camera);
+    if (impl_->tables.mqtt == Mqtt() || found == impl_->cameras.end() || !found->second.voice) return messages;
+    Impl::Camera& of = found->second;
+    if (isPast(sample.time) && !of.facts.scene) return messages;
+    const std::string changes = changesAtOnce(sample);
+    const std::int64_t now = steadyNow();
+    const double every = stateEvery(impl_->tables.mqtt);
+    // A sample that comes a little early takes its turn.
+    if (of.stated && changes == of.stated_as && static_cast<double>(now - *of.stated) < (every - 0.25) * kSecondMs)
+      return messages;
+    of.stated = now;
+    of.stated_as = changes;
+    impl_->describe(camera, of, sample, session);
     messages.push_back({.channel = "mqtt",
-                        .topic = topic + "/state",
+                        .topic = of.voice->topic + "/state",
                         .payload = toLine(toJson(sample, session.classes, session.reduce)),
                         .latest = true});
     return messages;
   };
-  options.on_stored = [this] {
-    for (const auto& sender : impl_->now()->senders) sender->wake();
+  options.on_stored = [this, camera] {
+    if (const auto voice = impl_->voiceOf(camera))
+      for (const auto& sender : voice->senders) sender->wake();
   };
   return options;
 }
 
-void Teller::add(const std::string& database, StoreWriter& store, std::function<void(const Event&)> report) {
+void Teller::add(const std::string& camera, const std::string& database, StoreWriter& store,
+                 std::function<void(const Event&)> report) {
+  std::map<std::string, std::string> announced;
+  try {
+    announced = StoreReader(database).announced();
+  } catch (const Error&) {  // the writer meets the same trouble and reports it
+  }
   const std::lock_guard lock(impl_->mutex);
-  const Feed& feed = impl_->feeds[&store] = {.database = database, .store = &store, .report = std::move(report)};
-  for (const auto& sender : impl_->told->senders) sender->add(feed);
+  Impl::Camera& of = impl_->cameraOf(camera);
+  of.announced.merge(announced);
+  const Feed& feed = of.feeds[&store] = {.database = database, .store = &store, .report = std::move(report)};
+  Impl::removeOthers(of);
+  for (const auto& sender : of.voice->senders) sender->add(feed);
 }
 
-void Teller::remove(const StoreWriter& store, double patience_s) {
+void Teller::remove(const std::string& camera, const StoreWriter& store, double patience_s) {
   const auto until = Clock::now() + inSeconds(patience_s);
+  std::shared_ptr<Voice> voice;
   std::unique_lock setting(impl_->setting);  // else set() might still send of this store when it is gone
-  const auto told = impl_->now();
-  std::unique_lock lock(impl_->mutex);
-  impl_->feeds.erase(&store);
-  lock.unlock();
+  {
+    const std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->cameras.find(camera);
+    if (found == impl_->cameras.end()) return;
+    Impl::Camera& of = found->second;
+    of.feeds.erase(&store);
+    voice = of.voice;
+    if (of.feeds.empty() && of.gone && voice) voice->clear();
+  }
   setting.unlock();
-  for (const auto& sender : told->senders) sender->remove(&store, until);
+  if (voice)
+    for (const auto& sender : voice->senders) sender->remove(&store, until);
+  std::map<std::string, Impl::Camera>::node_type ended;  // its connections end without the mutex
+  const std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->cameras.find(camera);
+  if (found != impl_->cameras.end() && found->second.feeds.empty()) ended = impl_->cameras.extract(found);
+}
+
+void Teller::setFacts(const std::string& camera, const CameraFacts& facts) {
+  const std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->cameras.find(camera);
+  if (found != impl_->cameras.end()) found->second.facts = facts;
 }
 
 void Teller::setStatus(const std::string& camera, const std::string& status) {
-  const auto told = impl_->now();
-  if (!impl_->stays || status != "ended") told->topics.set(told->topicOf(camera) + "/status", status);
+  const auto voice = impl_->voiceOf(camera);
+  if (voice && (!impl_->stays || status != "ended")) voice->topics.set(voice->topic + "/status", status);
+}
+
+void Teller::setAlarms(const std::string& camera, const Json& alarms) {
+  const auto voice = impl_->voiceOf(camera);
+  if (voice && (!alarms.empty() || !voice->topics.of(voice->topic + "/alarms").empty()))
+    voice->topics.set(voice->topic + "/alarms", toLine(alarms));
 }
 
 void Teller::dropPicture(const std::string& camera) {
   const std::lock_guard lock(impl_->mutex);
-  impl_->cameras[camera].shown.reset();
-  impl_->told->topics.set(impl_->told->topicOf(camera) + "/picture", "");
+  const auto found = impl_->cameras.find(camera);
+  if (found == impl_->cameras.end() || !found->second.voice) return;
+  found->second.shown.reset();
+  found->second.voice->topics.set(found->second.voice->topic + "/picture", "");
 }
 
 void Teller::setPicture(const std::string& camera, const InferenceResult& result) {
-  const auto told = impl_->now();
-  if (!told->tables.mqtt.picture && !told->tables.webhook.picture) return dropPicture(camera);  // of an earlier run
+  std::shared_ptr<Voice> voice;
   {
     const std::lock_guard lock(impl_->mutex);
-    auto& shown = impl_->cameras[camera].shown;
+    const auto found = impl_->cameras.find(camera);
+    if (found == impl_->cameras.end() || !found->second.voice) return;
+    voice = found->second.voice;
+    auto& shown = found->second.shown;
+    if (!voice->tables.mqtt.picture && !voice->tables.webhook.picture)
+      return voice->topics.set(voice->topic + "/picture", "");  // of an earlier run
     if (shown && result.frame.steady - *shown < kMinuteMs) return;
     shown = result.frame.steady;
   }
   const auto files = vision::estimateFiles(result.estimate, result.frame.image, *result.model,
                                            vision::classColors(result.model->facts, result.model->classes));
-  told->topics.set(told->topicOf(camera) + "/picture",
-                   jpegOf(files.pictures.empty() ? result.frame.image : files.pictures.back().second.clone()));
+  voice->topics.set(voice->topic + "/picture",
+                    jpegOf(files.pictures.empty() ? result.frame.image : files.pictures.back().second.clone()));
 }
 
 }  // namespace mpm::monitor

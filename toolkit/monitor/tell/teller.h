@@ -4,18 +4,21 @@
 #include <functional>
 #include <memory>
 #include <opencv2/core.hpp>
+#include <set>
 #include <string>
 
 #include "monitor/capture/inference.h"
 #include "monitor/store/store.h"
+#include "monitor/tell/home_assistant.h"
 #include "monitor/watch/watch.h"
 
 namespace mpm::monitor {
 
 /// Tells the broker and the server of a watch file what its cameras store: the outbox of each database in order, each
-/// message until it is confirmed, with a thread for each server. After a failure it tries again after 1, 2, 5, 10, then
-/// every 30 s; the failure is an event, and so is its end. Nothing of an event or sample that is older than an hour is
-/// told. Thread-safe.
+/// message until it is confirmed. Each camera has a connection and a thread of its own for each server. After a failure
+/// it tries again after 1, 2, 5, 10, then every 30 s; the failure is an event, and so is its end. A message that is
+/// refused again and again is given up, which is an event. Nothing of an event or sample that is older than an hour is
+/// told, but of a scene. Thread-safe.
 class Teller {
  public:
   /// Tells nobody yet. `stays`: for the broker the cameras stay online when it ends, as between runs of `mpm monitor
@@ -26,15 +29,21 @@ class Teller {
   /// Who is told from now on; the same tables again change nothing. Reads the secrets. Throws mpm::Error, and changes
   /// nothing, for what makes no sense, a file that cannot be read, and a table whose library this build lacks.
   void set(const FileTables& tables);
-  /// For the StoreWriter of this camera.
+  /// The cameras of the file. What the broker keeps of another one is removed when its last store is.
+  void setCameras(const std::set<std::string>& names);
+  /// For the StoreWriter of this camera. Throws as set().
   OutboxOptions outbox(const std::string& camera);
-  /// Sends what is in the outbox of this database from now on. `report` gets the events about its sending.
-  void add(const std::string& database, StoreWriter& store, std::function<void(const Event&)> report);
+  /// Sends what is in the outbox of this database of a camera from now on. `report` gets the events about its sending.
+  void add(const std::string& camera, const std::string& database, StoreWriter& store,
+           std::function<void(const Event&)> report);
   /// Waits at most this many seconds until its outbox is empty or a server does not take it; then forgets the store.
-  void remove(const StoreWriter& store, double patience_s);
+  void remove(const std::string& camera, const StoreWriter& store, double patience_s);
 
+  void setFacts(const std::string& camera, const CameraFacts& facts);
   /// "online", "stalled", "lost", "not_writing", "ended".
   void setStatus(const std::string& camera, const std::string& status);
+  /// An object: which alarms ring, by their texts.
+  void setAlarms(const std::string& camera, const Json& alarms);
   /// Takes the overlay of this frame if one is wanted and the last one is a minute old.
   void setPicture(const std::string& camera, const InferenceResult& result);
   /// Takes the picture of this camera back, from the broker too, until another one comes.

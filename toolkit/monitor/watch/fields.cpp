@@ -53,6 +53,8 @@ void checkTopic(const std::string& text) {
 void checkWebUrl(const std::string& text) {
   if (!text.starts_with("http://") && !text.starts_with("https://"))
     throw Error("'" + visibleText(text) + "' does not begin with https:// or http://");
+  if (text.find(vision::kHiddenCredential) != std::string::npos)
+    throw Error("its password was not written down: put the whole URL into a file and name it by 'url-file'");
 }
 
 // The words of the choices that the app shows.
@@ -73,6 +75,8 @@ const std::vector<WatchField>& watchFields() {
        ""},
       {"name", &W::name, kOptionsGroup, "NAME", "How messages, pages and topics name this camera: a-z, 0-9, - and _",
        "made from the source", 0, 0, checkName},
+      {"title", &W::title, kOptionsGroup, "TEXT", "How people call this camera: in Home Assistant and on pages",
+       "the name"},
       {"model", &W::model, kOptionsGroup, "M.onnx", "A plain ViT as ONNX, converted in memory, or a converted one",
        "MPM_MODEL of the environment, else the default model ('mpm info' names it)", 0, 0, nullptr, kFile},
       {"db", &W::db, kOptionsGroup, "FILE", "The SQLite database to write; an existing one is continued", "", 0, 0,
@@ -217,7 +221,8 @@ const std::vector<TableField<Mqtt>>& fieldsOf(const Mqtt&) {
       {"address", &Mqtt::address, "mqtt", "HOST:PORT",
        "The broker that is told of samples and events (docs/tell.md). Port by default: 1883, with TLS 8883", "", 0, 0,
        readBy<parseAddress>},
-      {"prefix", &Mqtt::prefix, "mqtt", "NAME", "What the topics of this program begin with", "mpm", 0, 0, checkTopic},
+      {"prefix", &Mqtt::prefix, "mqtt", "NAME", "What the topics of this program begin with",
+       "mpm/HOST, by the name of this machine", 0, 0, checkTopic},
       {"user", &Mqtt::user, "mqtt", "NAME", "The user at the broker", ""},
       {"password-file", &Mqtt::password_file, "mqtt", "FILE", "The password of this user is the first line of it", "",
        0, 0, nullptr, kFile},
@@ -227,6 +232,11 @@ const std::vector<TableField<Mqtt>>& fieldsOf(const Mqtt&) {
       {"discovery", &Mqtt::discovery, "mqtt", "NAME",
        "What the topics of Home Assistant's discovery begin with; none: no discovery", "homeassistant", 0, 0,
        checkTopic},
+      {"url", &Mqtt::url, "mqtt", "URL", "Where Home Assistant's link of each camera leads to",
+       "the address of [page], if others reach it", 0, 0, checkWebUrl},
+      {"every", &Mqtt::every, "mqtt", "SECONDS",
+       "Send the state of a camera at most once in this time; at once where night, a flag or a state changes", "30", 0,
+       86400},
       {"picture", &Mqtt::picture, "mqtt", "true", "Send the last overlay of each camera too", ""}};
   return fields;
 }

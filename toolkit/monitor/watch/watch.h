@@ -21,7 +21,8 @@ namespace mpm::monitor {
 /// The settings of one camera: a table [[camera]] of a watch file. An empty text or list, a number without
 /// value and a flag that is off mean the default.
 struct Watch {
-  std::string name{}, source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{}, db{};
+  std::string name{}, title{}, source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{},
+      db{};
   std::optional<int> threads{};
   std::optional<double> min_score{}, min_overlap{}, every{}, timeout{};
   std::string times{}, time_zone{}, start{};
@@ -48,7 +49,8 @@ struct Watch {
 struct Mqtt {
   std::string address{}, prefix{}, user{}, password_file{}, ca_file{};
   bool tls = false;
-  std::string discovery{};
+  std::string discovery{}, url{};
+  std::optional<double> every{};
   bool picture = false;
 
   friend bool operator==(const Mqtt&, const Mqtt&) = default;

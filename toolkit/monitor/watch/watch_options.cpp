@@ -181,8 +181,6 @@ std::string namedFiles(const Watch& watch) {
 SessionOptions sessionOptions(const Watch& watch) {
   if (watch.source.empty())
     throw WatchError("source", "no source: name a camera, a URL, a video or a folder of images");
-  if (watch.source.find("***@") != std::string::npos)
-    throw WatchError("source", "its password was not written down: set the whole URL as MPM_SOURCE");
   of("source", [&] { vision::checkSource(vision::parseSourceSpec(watch.source)); });  // no retry can mend these
   if (watch.db.empty()) throw WatchError("db", "no database: name the file to write");
   if (watch.snapshots.empty())
@@ -196,7 +194,8 @@ SessionOptions sessionOptions(const Watch& watch) {
                          .choose_reuse = watch.reuse.empty(),
                          .database = watch.db,
                          .store = storeOptions(watch),
-                         .snapshots = snapshotOptions(watch)};
+                         .snapshots = snapshotOptions(watch),
+                         .title = watch.title};
   if (!watch.on_event.empty()) options.on_event = of("on-event", [&] { return parseCommand(watch.on_event); });
   return options;
 }

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/pace.h"
+
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "base/number_text.h"
+
+namespace mpm::monitor {
+namespace {
+
+constexpr double kDayS = static_cast<double>(kDayMs) / kSecondMs;
+
+// Three of four values are not above it.
+template <typename Iterator>
+double upperQuartile(Iterator begin, Iterator end) {
+  std::vector<double> sorted(begin, end);
+  const auto rank = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) * 3 / 4);
+  std::ranges::nth_element(sorted, rank);
+  return *rank;
+}
+
+std::string secondsText(double seconds) { return numberText(std::round(seconds * 10) / 10); }
+
+}  // namespace
+
+bool PaceMeter::add(double step_s) {
+  const bool gap = (every_s_ > 0 || !steps_.empty()) && step_s > pace().gapAfter();
+  steps_.push_back(step_s);
+  if (steps_.size() > kSteps) steps_.pop_front();
+  return gap;
+}
+
+// A few steps say little: one may be a gap, or a clock that was wrong.
+Pace PaceMeter::pace() const {
+  if (steps_.empty() || (every_s_ > 0 && !known())) return {every_s_};
+  return {std::max(every_s_, upperQuartile(steps_.begin(), steps_.end()))};
+}
+
+std::vector<bool> findGaps(const std::vector<StoredStep>& steps, double width_s, double every_s, bool archive) {
+  std::vector<double> usual;
+  for (const StoredStep& step : steps) usual.push_back(step.seconds / std::max(step.samples, 1.0));
+  std::vector<bool> gaps(steps.size());
+  double days = 0, pauses = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::size_t many = std::min(PaceMeter::kSteps, usual.size());
+    const std::size_t from = std::min(i - std::min(i, PaceMeter::kSteps / 2), usual.size() - many);
+    const auto around = usual.begin() + static_cast<std::ptrdiff_t>(from);
+    const Pace pace{std::max(every_s, upperQuartile(around, around + static_cast<std::ptrdiff_t>(many)))};
+    gaps[i] = steps[i].seconds - width_s > pace.gapAfter();
+    days += steps[i].seconds / kDayS;
+    pauses += gaps[i] ? 1 : 0;
+  }
+  if (archive && 2 * pauses >= days)
+    for (std::size_t i = 0; i < steps.size(); ++i) gaps[i] = gaps[i] && steps[i].seconds - width_s > kDayS;
+  return gaps;
+}
+
+std::optional<std::string> PaceWatch::look(const std::vector<Reached>& cameras, std::int64_t steady) {
+  const double limit = slow_ ? 1.5 : 2;  // once slow, a pace on the limit is no news
+  std::int64_t slow = 0;
+  Reached slowest;
+  for (const Reached& one : cameras) {
+    if (one.every_s <= 0 || one.usual_s <= limit * one.every_s) continue;
+    ++slow;
+    if (one.usual_s > slowest.usual_s) slowest = one;
+  }
+  if ((slow > 0) == slow_) {
+    since_.reset();
+    return std::nullopt;
+  }
+  // The others take their turns within this time.
+  if (!since_) since_ = steady;
+  const double patience_s = slow_ ? 600 : 2 * slowest.usual_s;
+  if (static_cast<double>(steady - *since_) < patience_s * kSecondMs) return std::nullopt;
+  since_.reset();
+  slow_ = slow > 0;
+  if (!slow_) return std::exchange(told_, false) ? std::optional("samples come in time again") : std::nullopt;
+  if (said_ && steady - *said_ < kDayMs) return std::nullopt;
+  told_ = true;
+  said_ = steady;
+  const std::int64_t all = static_cast<std::int64_t>(cameras.size());
+  return (all == 1 ? "a sample comes" : std::to_string(slow) + " of " + counted(all, "camera") + " get a sample") +
+         " in " + secondsText(slowest.usual_s) + " s in place of " + secondsText(slowest.every_s) + ": raise 'every'";
+}
+
+}  // namespace mpm::monitor

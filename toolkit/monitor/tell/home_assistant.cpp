@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload
+#include "monitor/tell/home_assistant.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/hash.h"
+#include "monitor/pace.h"
+#include "monitor/tell/channel.h"
+#include "mpm/version.hpp"
+#include "vision/labels/classes.h"
+
+namespace mpm::monitor {
+namespace {
+
+constexpr int kMaxClassesShown = 20;  // of the whole picture, by default
+constexpr double kUsualEveryS = 30;
+
+// Its components by their ids. An id depends on the whole list of what there may be, not on what has occurred: it stays
+// the same for ever.
+class Components {
+ public:
+  Components(std::string device, const Json& before) : device_(std::move(device)), before_(before) {}
+
+  // The id of what has this key. Each must be asked for once, in the same order each time.
+  std::string idOf(const std::string& key) {
+    std::string id = topicName(key);
+    // Else names of equal length, or that differ in signs only, collide.
+    if (std::ranges::any_of(key, [](unsigned char c) { return c > 127; }) || ids_.contains(id))
+      id += "_" + std::to_string(hashBytes(key) >> 32);
+    ids_.insert(id);
+    return id;
+  }
+  bool wasThere(const std::string& id) const { return before_.contains(id) && before_[id].size() > 1; }
+
+  Json& add(const std::string& id, const std::string& name, const char* platform) {
+    const std::string unique = device_ + "_" + id;
+    Json& entity = all[id];
+    entity = {{"platform", platform}, {"unique_id", unique}, {"name", name}};
+    entity["default_entity_id"] = std::string(platform) + "." + unique;
+    return entity;
+  }
+
+  // What was there and is not any more.
+  void removeOthers() {
+    for (const auto& [id, entity] : before_.items())
+      if (!all.contains(id) && entity.is_object() && entity.contains("platform"))
+        all[id] = {{"platform", entity["platform"]}};
+  }
+
+  Json all = Json::object();
+
+ private:
+  const std::string device_;
+  const Json before_;
+  std::set<std::string> ids_{};
+};
+
+std::string isOn(const std::string& place) { return "{{ 'ON' if " + place + " else 'OFF' }}"; }
+
+// The address of the page for a browser; empty: it has none that others reach.
+std::string linkOf(const FileTables& tables) {
+  if (!tables.mqtt.url.empty()) return tables.mqtt.url;
+  const std::string& page = tables.page.address;
+  const bool any = page.empty() || page.ends_with(":0") || page.starts_with("0.0.0.0") || page.starts_with("[::]");
+  return any ? "" : "http://" + page + "/";
+}
+
+}  // namespace
+
+std::string prefixOf(const Mqtt& mqtt) {
+  if (!mqtt.prefix.empty()) return mqtt.prefix;
+  std::array<char, 256> host{};
+  const bool named = ::gethostname(host.data(), host.size() - 1) == 0 && host[0] != '\0';
+  return std::string("mpm/") + (named ? topicName(host.data()) : "host");
+}
+
+std::string discoveryOf(const Mqtt& mqtt) {
+  if (mqtt == Mqtt() || mqtt.discovery == "none") return "";
+  return mqtt.discovery.empty() ? "homeassistant" : mqtt.discovery;
+}
+
+double stateEvery(const Mqtt& mqtt) { return mqtt.every.value_or(kUsualEveryS); }
+
+Json discovery(const std::string& camera, const CameraFacts& facts, const std::string& topic, const FileTables& tables,
+               const SessionInfo& session, const Sample& sample, const Json& before) {
+  const std::string device = topicName(topic);
+  const bool described = before.is_object() && before.contains("components") && before["components"].is_object();
+  Components components(device, described ? before["components"] : Json::object());
+  const auto rings = [&](const std::string& region, const std::string& quantity) {
+    return std::ranges::any_of(facts.alarms,
+                               [&](const Alarm& one) { return one.region == region && one.quantity == quantity; });
+  };
+  // A state comes as often as samples do, and no more often than it is sent. Without a meant interval none is missed.
+  const Pace pace{std::max({session.every_s, facts.usual_s, stateEvery(tables.mqtt)})};
+  // One number of the state, at this place in its JSON.
+  const auto sensor = [&](const std::string& id, const std::string& name, const std::string& place, const char* unit,
+                          int digits, bool shown) -> Json& {
+    Json& entity = components.add(id, name, "sensor");
+    entity["state_class"] = "measurement";
+    entity["suggested_display_precision"] = digits;
+    entity["value_template"] = "{{ " + place + " }}";
+    if (*unit) entity["unit_of_measurement"] = unit;
+    if (session.every_s > 0) entity["expire_after"] = std::lround(std::ceil(pace.aliveFor()));
+    if (!shown) entity["enabled_by_default"] = false;
+    return entity;
+  };
+  for (const RegionSample& region : sample.regions) {
+    const bool whole = region.region == 0;
+    const std::string of = whole ? "" : region.name + " ",
+                      place = whole ? "value_json" : "value_json.regions[" + Json(region.name).dump() + "]";
+    for (const Quantity& one : quantities()) {
+      if (!whole && !one.ofRegions()) continue;
+      const std::string id = components.idOf(of + one.key), at = place + "." + one.key, key = one.key;
+      const bool flag = std::ranges::count(kQualityFlags, key) > 0, alarmed = rings(region.name, key);
+      if (flag || key == "flagged") {
+        Json& entity = components.add(id, of + one.label, "binary_sensor");
+        entity["value_template"] = isOn(at);
+        entity["entity_category"] = "diagnostic";
+        if (key != "dark") entity["device_class"] = "problem";  // each night is dark
+        if (!flag) entity["enabled_by_default"] = false;
+        continue;
+      }
+      Json& entity = sensor(id, of + one.label, at, one.unit, one.digits,
+                            alarmed || (whole && key == "brightness") || (!whole && key == "gcc"));
+      if (one.scope == Quantity::Scope::kFrame || key == "tokens") entity["entity_category"] = "diagnostic";
+    }
+    for (int label = 0; label < static_cast<int>(session.classes.size()); ++label) {
+      const std::string name = vision::className(session.classes, label), id = components.idOf(of + "area " + name);
+      const bool occurs = std::ranges::any_of(region.areas, [&](const auto& one) { return one.first == label; });
+      if (occurs || components.wasThere(id))
+        sensor(id, of + name, "(" + place + ".area_fraction[" + Json(name).dump() + "] | default(0)) * 100", "%", 1,
+               rings(region.name, name) || (whole && session.classes.size() <= kMaxClassesShown));
+    }
+  }
+  for (const StateSample& one : sample.states)
+    components.add(components.idOf("state " + one.name), one.name, "sensor")["value_template"] =
+        "{{ value_json.states[" + Json(one.name).dump() + "].counted }}";
+  if (sample.night)
+    components.add(components.idOf("night"), "Night", "binary_sensor")["value_template"] = isOn("value_json.night");
+  for (const Alarm& alarm : facts.alarms) {
+    const std::string text = toString(alarm);
+    Json& entity = components.add(components.idOf("alarm " + text), "Alarm " + text, "binary_sensor");
+    entity["device_class"] = "problem";
+    entity["state_topic"] = topic + "/alarms";
+    entity["value_template"] = isOn("value_json[" + Json(text).dump() + "]");
+  }
+  // It is there also when the process is not: a kill is a problem. What ended is none.
+  Json& problem = components.add(components.idOf("status"), "Problem", "binary_sensor");
+  problem["device_class"] = "problem";
+  problem["entity_category"] = "diagnostic";
+  problem["state_topic"] = topic + "/status";
+  problem["value_template"] = isOn("value not in ['online', 'ended']");
+  problem["availability"] = Json::array();
+  Json& event = components.add(components.idOf("event"), "Event", "event");
+  event["state_topic"] = topic + "/event";
+  event["event_types"] = Json::array();
+  for (std::size_t kind = 0; kind < kEventKinds; ++kind)
+    event["event_types"].push_back(toString(static_cast<EventKind>(kind)));
+  event["value_template"] =
+      "{{ {'event_type': value_json.event, 'severity': value_json.severity, 'message': value_json.message} | to_json "
+      "}}";
+  const std::string picture = components.idOf("picture");
+  if (tables.mqtt.picture) {
+    Json& entity = components.add(picture, "Picture", "image");
+    entity["image_topic"] = topic + "/picture";
+    entity["content_type"] = "image/jpeg";
+  }
+  components.removeOthers();
+  Json about = {{"identifiers", {device}},
+                {"name", facts.title.empty() ? camera : facts.title},
+                {"manufacturer", "mpm_layer"},
+                {"model", session.model_name},
+                {"sw_version", MPM_VERSION}};
+  if (const std::string link = linkOf(tables); !link.empty()) about["configuration_url"] = link;
+  return {{"device", about},
+          {"origin",
+           {{"name", "mpm monitor"}, {"sw_version", MPM_VERSION}, {"support_url", "https://arxiv.org/abs/2604.05718"}}},
+          {"availability",
+           {{{"topic", topic + "/status"},
+             {"value_template", "{{ 'offline' if value in ['offline', 'ended'] else 'online' }}"},
+             {"payload_available", "online"},
+             {"payload_not_available", "offline"}}}},
+          {"state_topic", topic + "/state"},
+          {"qos", 1},
+          {"components", components.all}};
+}
+
+}  // namespace mpm::monitor
