@@ -252,7 +252,7 @@ void Watching::takeState(const monitor::CaptureStatus& status) {
 
 void Watching::tick() {
   const monitor::SessionStatus status = session().status();
-  const auto& [capture, inference, store, finished, pictures, stored] = status;
+  const auto& [capture, inference] = std::tie(status.source, status.inference);
   session().snapshots().setStyle(overlayStyle());
   parts_.source->setStatus(status);
   if (!live_frame_) takeModel(inference.info);  // no frame brings it
@@ -270,12 +270,13 @@ void Watching::tick() {
     parts_.pane->image()->setPlaceholder(gaveNothing(capture) ? tr("No frame came")
                                                               : tr("Waiting for the first frame…"));
   parts_.status->setRecording(parts_.exports->recordText());
-  parts_.status->setStorageProblem(store ? QString::fromStdString(store->problem) : QString(), store && store->stopped);
+  parts_.status->setStorageProblem(status.store ? QString::fromStdString(status.store->problem) : QString(),
+                                   status.store && status.store->stopped);
   if (!inference.comparing && parts_.compare->box()->isChecked())
     parts_.compare->refuse(QString::fromStdString(inference.no_comparison));
   parts_.history->refresh(live_frame_ ? live_frame_->result.frame.time : 0);
-  if (finished && pictures > 0 && !std::exchange(end_reported_, true))
-    emit said(SourcePanel::storedText(status), stored == pictures ? Badge::kGood : Badge::kWarning);
+  if (status.finished && status.pictures > 0 && !std::exchange(end_reported_, true))
+    emit said(SourcePanel::storedText(status), status.stored == status.pictures ? Badge::kGood : Badge::kWarning);
 }
 
 void Watching::lookForStored(double time) {
