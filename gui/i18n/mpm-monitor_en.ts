@@ -68,13 +68,6 @@
 </context>
 <context>
     <name>mpm::gui::Measuring</name>
-    <message numerus="yes">
-        <source>Measure the %n stored picture(s) again?</source>
-        <translation>
-            <numerusform>Measure the stored picture again?</numerusform>
-            <numerusform>Measure the %n stored pictures again?</numerusform>
-        </translation>
-    </message>
 </context>
 <context>
     <name>mpm::gui::PicturesPane</name>

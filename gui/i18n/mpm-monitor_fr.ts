@@ -931,6 +931,21 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::Judging</name>
+    <message>
+        <source>Day and night</source>
+        <translation>Jour et nuit</translation>
+    </message>
+    <message>
+        <source>Judging day and night of what is stored…</source>
+        <translation>Distinction du jour et de la nuit dans ce qui est enregistré…</translation>
+    </message>
+    <message>
+        <source>What is stored keeps its day and night; new samples are judged by the new rule</source>
+        <translation>Ce qui est enregistré garde son jour et sa nuit&#xa0;; la nouvelle règle vaut pour les nouvelles mesures</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::LabelClassesPanel</name>
     <message>
         <source>Classes to draw</source>
@@ -1880,10 +1895,6 @@
 <context>
     <name>mpm::gui::Measuring</name>
     <message>
-        <source>The pictures are being measured already</source>
-        <translation>Les images sont déjà en cours de mesure</translation>
-    </message>
-    <message>
         <source>Open a folder of pictures with times first: once they are stored, they can be measured again</source>
         <translation>Ouvrez d’abord un dossier d’images datées&#xa0;: une fois enregistrées, elles peuvent être mesurées à nouveau</translation>
     </message>
@@ -1891,32 +1902,17 @@
         <source>Measure again</source>
         <translation>Mesurer à nouveau</translation>
     </message>
-    <message numerus="yes">
-        <source>Measure the %n stored picture(s) again?</source>
-        <translation>
-            <numerusform>Mesurer à nouveau l’image enregistrée&#xa0;?</numerusform>
-            <numerusform>Mesurer à nouveau les %n images enregistrées&#xa0;?</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>With the model, regions and states of now. What is stored stays until all pictures are measured.</source>
-        <translation>Avec le modèle, les régions et les états actuels. Ce qui est enregistré reste jusqu’à ce que toutes les images soient mesurées.</translation>
-    </message>
     <message>
         <source>Not now</source>
         <translation>Pas maintenant</translation>
     </message>
     <message>
-        <source>Measuring was cancelled; what is stored is as it was</source>
-        <translation>La mesure a été annulée&#xa0;; ce qui est enregistré n’a pas changé</translation>
+        <source>Measure all pictures of this folder again?</source>
+        <translation>Mesurer à nouveau toutes les images de ce dossier&#xa0;?</translation>
     </message>
     <message>
-        <source>Measuring the stored pictures again…</source>
-        <translation>Nouvelle mesure des images enregistrées…</translation>
-    </message>
-    <message>
-        <source>%1 of %2 pictures are measured again</source>
-        <translation>%1 images sur %2 mesurées à nouveau</translation>
+        <source>With the model, regions and states of now, as a series of their own. What is stored stays.</source>
+        <translation>Avec le modèle, les régions et les états actuels, comme une série à part. Ce qui est enregistré reste.</translation>
     </message>
 </context>
 <context>
