@@ -111,6 +111,10 @@ TEST(ViewMotion, AnotherViewOrNoneIsNotSure) {
   }
   const cv::Mat noise = mpm::test::noisePicture(kPicture.height, kPicture.width, 7);
   EXPECT_FALSE(estimateMotion(before, edgeDirections(noise), {}, kPicture));
+  for (const cv::Size narrow : {cv::Size(1, 128), {1, 1}, {300, 1}}) {
+    const cv::Mat edges = edgeDirections(mpm::test::noisePicture(narrow.height, narrow.width));
+    (void)estimateMotion(edges, edges, {}, narrow);  // OpenCV limits the sides of what it moves
+  }
   EXPECT_FALSE(estimateMotion(before, edgeDirections(cv::Mat(kPicture, CV_8UC3, cv::Scalar::all(9))), {}, kPicture));
 }
 

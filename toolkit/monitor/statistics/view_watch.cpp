@@ -288,7 +288,8 @@ std::string toText(const ViewMotion& motion) {
 
 cv::Mat edgeDirections(const cv::Mat& image, const cv::Mat& hidden) {
   cv::Mat grey, small, dx, dy;
-  const int height = std::max(kRows * 8, cvRound(static_cast<double>(kWidth) * image.rows / image.cols));
+  constexpr int kMaxHeight = 16 * kWidth;  // OpenCV moves no picture of 32767 px and more
+  const int height = std::clamp(cvRound(static_cast<double>(kWidth) * image.rows / image.cols), kRows * 8, kMaxHeight);
   cv::cvtColor(image, grey, cv::COLOR_BGR2GRAY);
   cv::resize(grey, small, {kWidth, height}, 0, 0, cv::INTER_AREA);
   small.convertTo(small, CV_32F);
