@@ -28,10 +28,7 @@ Frames::Frames(FrameOptions options) : options_(std::move(options)) {
 }
 
 void Frames::open() {
-  vision::SourceOptions options{.timeout_s = options_.timeout_s,
-                                .stop = &interrupted(),
-                                .chosen = options_.chosen,
-                                .apply_exif_rotation = options_.apply_exif_rotation};
+  vision::SourceOptions options{.timeout_s = options_.timeout_s, .stop = &interrupted(), .chosen = options_.chosen};
   if (options_.leave_out)
     options.on_unreadable = [this](const std::string& why) {
       ++left_out_;
@@ -167,7 +164,7 @@ LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& 
 
 Frames* LabelledFrames::open() {
   if (std::exchange(opened_, true)) return frames_ ? &*frames_ : nullptr;
-  FrameOptions frames{.sources = sources_, .leave_out = false, .apply_exif_rotation = false, .chosen = chosen_};
+  FrameOptions frames{.sources = sources_, .leave_out = false, .chosen = chosen_};
   if (!pictures_.empty()) {
     frames.sources.clear();
     for (std::size_t i = 0; i < pictures_.size(); ++i)

@@ -22,7 +22,6 @@ struct FrameOptions {
   int max_frames = 0;  ///< 0: all
   double timeout_s = vision::SourceOptions{}.timeout_s;
   bool leave_out = true;  ///< pictures of a folder that cannot be read; false: such a picture is an error
-  bool apply_exif_rotation = true;
   std::function<bool(const std::string& path)> chosen{};  ///< vision::SourceOptions::chosen
   bool show_progress = true;                              ///< on stderr, where it is a terminal
 };
@@ -102,8 +101,8 @@ struct LabelledFrame {
   std::string film;
 };
 
-/// The images of LabelledOptions, one after the other, with progress on stderr. EXIF rotation is ignored, and an image
-/// that cannot be read is an error.
+/// The images of LabelledOptions, one after the other, with progress on stderr. An image that cannot be read is an
+/// error.
 class LabelledFrames {
  public:
   using Chosen = std::function<bool(const std::string& path)>;

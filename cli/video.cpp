@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "base/number_text.h"
@@ -209,7 +208,7 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
     if (snapshots) {
       picture = monitor::readStored(chosen->second.path).picture(ending, hidden);
     } else {
-      picture = vision::readPictureFile(path, cv::IMREAD_COLOR);
+      picture = vision::readPicture(path);
       picture = monitor::hiddenPicture(picture, picture.size(), chosen->second.time, chosen->second.place, hidden);
     }
     if (size.empty()) size = picture.size();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/tuning.h"
 
-#include <opencv2/imgcodecs.hpp>
-
 #include "base/quantiles.h"
 #include "gui/models/recents.h"
 #include "vision/pictures/pictures.h"
@@ -38,8 +36,7 @@ void Tuning::ask() {
       std::vector<cv::Mat> pictures;
       const auto count = static_cast<int>(stored.size());
       for (int i = 0; i < count; ++i)
-        if (isInSpread(i, count, kPictures))
-          pictures.push_back(vision::readPictureFile(stored[i].toStdString(), cv::IMREAD_COLOR));
+        if (isInSpread(i, count, kPictures)) pictures.push_back(vision::readPicture(stored[i].toStdString()));
       return pictures;
     });
   frames_.clear();

@@ -125,7 +125,7 @@ void PictureStore::list(const QString& other) {
 
 void PictureStore::load(const QString& path) {
   thread_.run([this, path] {
-    const cv::Mat image = vision::readPictureFile(path.toStdString(), cv::IMREAD_COLOR);
+    const cv::Mat image = vision::readPicture(path.toStdString());
     const QJsonDocument facts = readFacts(path);
     StoredSample picture{.frame = frameOf(path, image, facts), .text = timeText(timeOf(path).toMSecsSinceEpoch(), {})};
     picture.source = facts[QStringLiteral("source")].toString();

@@ -9,6 +9,7 @@
 #include "gui/models/readout.h"
 #include "mpm/head_trainer.hpp"
 #include "vision/csv.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 namespace {
@@ -40,7 +41,7 @@ struct LiveTrainer::Pupil {
     const fs::file_time_type written = fs::last_write_time(file);
     Known& one = known[name];
     if (one.value.empty() || one.written != written) {
-      one = {written, trainer.tokens(vision::readStoredImage(file))};
+      one = {written, trainer.tokens(vision::readPicture(file))};
       labelled.erase(name);
     }
     return one.value;
@@ -59,7 +60,7 @@ struct LiveTrainer::Pupil {
       const fs::file_time_type written = fs::last_write_time(file);
       Known& one = candidates[file];
       if (one.value.empty() || one.written != written)
-        one = {written, vision::pictureFeature(trainer.tokens(vision::readStoredImage(file)))};
+        one = {written, vision::pictureFeature(trainer.tokens(vision::readPicture(file)))};
       return &one.value;
     } catch (const std::exception&) {
       return nullptr;

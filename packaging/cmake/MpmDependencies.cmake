@@ -12,6 +12,7 @@ endif()
 find_package(nlohmann_json REQUIRED)
 if(MPM_BUILD_TOOLS)
   find_package(CLI11 REQUIRED)
+  find_package(JPEG REQUIRED)
   find_package(SQLite3 REQUIRED)
   find_package(Boost REQUIRED CONFIG)  # Math, CRC, Algorithm and Asio, headers only
   find_path(MPM_TOML toml++/toml.h REQUIRED)  # headers only

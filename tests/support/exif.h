@@ -14,15 +14,19 @@
 
 namespace mpm::test {
 
-/// Marks a JPEG as held like this: 6 shows it turned by 90 degrees clockwise.
-inline void setExifOrientation(const std::string& jpeg, char orientation) {
+/// Marks a JPEG or PNG as held like this: 6 shows it turned by 90 degrees clockwise.
+inline void setExifOrientation(const std::string& path, char orientation) {
   using namespace std::string_literals;
-  std::ifstream file(jpeg, std::ios::binary);
+  std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  // APP1 of 34 bytes: a TIFF header, then a directory of one entry, tag 0x0112, one 16-bit number.
-  bytes.insert(2, "\xff\xe1\0\x22"s + "Exif\0\0"s + "II*\0\x08\0\0\0"s + "\x01\0"s + "\x12\x01\x03\0\x01\0\0\0"s +
-                      orientation + "\0\0\0"s + "\0\0\0\0"s);
-  std::ofstream(jpeg, std::ios::binary) << bytes;
+  // A TIFF header, then a directory of one entry, tag 0x0112, one 16-bit number.
+  const std::string tiff =
+      "II*\0\x08\0\0\0"s + "\x01\0"s + "\x12\x01\x03\0\x01\0\0\0"s + orientation + "\0\0\0"s + "\0\0\0\0"s;
+  if (bytes.starts_with("\x89PNG"))
+    bytes.insert(33, pngChunk("eXIf", tiff));  // behind the first chunk
+  else
+    bytes.insert(2, "\xff\xe1\0\x22"s + "Exif\0\0"s + tiff);
+  std::ofstream(path, std::ios::binary) << bytes;
 }
 
 /// A tag with a text or a 16-bit number.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <thread>
 
+#include "mpm/error.hpp"
 #include "support/gate.h"
 #include "support/throws_with.h"
 #include "vision/sources/sources.h"
@@ -48,6 +50,40 @@ TEST(LiveSource, GivesEveryFrameOfAStreamInOrder) {
     EXPECT_EQ(frame.name, "x_00000" + std::to_string(i));
     EXPECT_EQ(frame.source, "stream x");
   }
+  EXPECT_FALSE(source->next());
+}
+
+TEST(LiveSource, LeavesOutDamagedFramesAndReportsThemAtTimes) {
+  auto frames = std::make_shared<int>(0);
+  const auto every_third = [frames](cv::Mat& image) {
+    if (*frames == 9) return false;
+    image = picture(*frames);
+    if ((*frames)++ % 3 != 0) throw Error("its pixels are damaged");
+    return true;
+  };
+  std::vector<std::string> said;
+  const SourceOptions options{.on_unreadable = [&](const std::string& why) { said.push_back(why); }};
+  for (const bool guarded : {false, true}) {
+    *frames = 0;
+    said.clear();
+    const auto open = [=](const SourceOptions& own) {
+      return vision::openLive({opens, every_third}, kEveryFrame, own);
+    };
+    const auto source = guarded ? openGuarded("stream x", open, options) : open(options);
+    for (const int value : {0, 3, 6}) EXPECT_EQ(source->next()->image.at<cv::Vec3b>(0, 0)[0], value);
+    EXPECT_FALSE(source->next());
+    EXPECT_THAT(said, ElementsAre("stream x: 1 damaged frame, its pixels are damaged")) << "once in ten minutes";
+  }
+}
+
+TEST(LiveSource, OfDamagedFramesAloneEndsOnRequest) {
+  std::atomic<bool> stop = false;
+  const auto source = vision::openLive({opens,
+                                        [&stop](cv::Mat&) -> bool {
+                                          stop = true;
+                                          throw Error("its pixels are damaged");
+                                        }},
+                                       kEveryFrame, {.stop = &stop});
   EXPECT_FALSE(source->next());
 }
 

@@ -163,10 +163,12 @@ struct CaptureThread::Impl {
         lock.lock();
       } else if (event.kind == Kind::kFailed) {
         over = event.text;
-      } else if (left_out > 0) {
-        over = std::to_string(left_out) + " of " + std::to_string(left_out + delivered) + " pictures could not be read";
+      } else if (options.reconnect) {
+        over = "the stream ended";
       } else {
-        over = options.reconnect ? "the stream ended" : "";
+        over = left_out == 0 ? ""
+                             : std::to_string(left_out) + " of " + std::to_string(left_out + delivered) +
+                                   " pictures could not be read";
       }
       answered = steadyNow();
     }

@@ -184,11 +184,10 @@ PrivacyOptions StoredFrame::showsOf(const PrivacyOptions& hidden) const {
 }
 
 cv::Mat StoredFrame::picture(const std::string& ending, const PrivacyOptions& hidden) const {
-  const cv::Mat stored = vision::readPictureFile(stem + ending, cv::IMREAD_COLOR);
+  const cv::Mat stored = vision::readPicture(stem + ending);
   const PrivacyOptions shown = showsOf(hidden);
   if (!shown.on()) return stored;
-  const cv::Size size =
-      ending == ".png" ? stored.size() : vision::readPictureFile(stem + ".png", cv::IMREAD_COLOR).size();
+  const cv::Size size = ending == ".png" ? stored.size() : vision::readPicture(stem + ".png").size();
   return hiddenPicture(stored, size, time, place, shown);
 }
 

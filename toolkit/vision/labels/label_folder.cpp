@@ -73,7 +73,7 @@ std::string LabelFolder::picturePath(const std::string& name) const {
   return file->second;
 }
 
-cv::Mat LabelFolder::picture(const std::string& name) const { return readStoredImage(picturePath(name)); }
+cv::Mat LabelFolder::picture(const std::string& name) const { return readPicture(picturePath(name)); }
 
 cv::Mat LabelFolder::labels(const std::string& name) const {
   const std::string file = in(labelsPath(), name + ".png");

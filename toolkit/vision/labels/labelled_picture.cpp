@@ -5,11 +5,10 @@
 #include <boost/algorithm/string/case_conv.hpp>
 #include <filesystem>
 #include <functional>
-#include <opencv2/imgcodecs.hpp>
 #include <set>
 
 #include "base/atomic_file.h"
-#include "base/size_text.h"
+#include "vision/labels/shapes.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/sources.h"
 
@@ -183,15 +182,8 @@ FoundLabels findLabels(const std::string& images, const std::string& labels,
   return found;
 }
 
-cv::Mat readStoredImage(const std::string& path) {
-  return toBgr8(readPictureFile(path, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION));
-}
-
 cv::Mat meantLabels(const cv::Mat& labels, const std::string& file, cv::Size picture, const LabelMeaning& meaning) {
-  if (labels.size() != picture)
-    throw Error("label map '" + file + "' is " + sizeText({labels.rows, labels.cols}) + ", its image " +
-                sizeText({picture.height, picture.width}) +
-                (labels.size() == cv::Size(picture.height, picture.width) ? ": its EXIF rotation is ignored" : ""));
+  if (labels.size() != picture) throw Error("label map '" + file + "' is " + sizesText(labels.size(), picture));
   try {
     return meaning.applied(labels);
   } catch (const Error& error) {
@@ -200,14 +192,14 @@ cv::Mat meantLabels(const cv::Mat& labels, const std::string& file, cv::Size pic
 }
 
 LabelledPicture readLabelledPicture(const std::string& image, const std::string& labels, const LabelMeaning& meaning) {
-  const cv::Mat picture = readStoredImage(image);
+  const cv::Mat picture = readPicture(image);
   return {picture, meantLabels(readLabelMap(labels), labels, picture.size(), meaning)};
 }
 
 LabelledPicture readLabelledPicture(const LabelledFile& file, const ClassList& classes) {
   if (!file.labels.ends_with(".json"))
     return readLabelledPicture(file.image, file.labels, {{classes.ignore}, 0, classes.count(), classes.ignore});
-  const cv::Mat image = readStoredImage(file.image);
+  const cv::Mat image = readPicture(file.image);
   const cv::Size size = image.size();
   return {image, file.coco
                      ? file.coco->labels(fs::path(file.image).stem().string(), classes.classes, classes.ignore, size)

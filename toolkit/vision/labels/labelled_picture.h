@@ -64,10 +64,8 @@ struct LabelledPicture {
   cv::Mat labels;  ///< CV_8U, same size
 };
 
-/// An image as it is stored: EXIF rotation is ignored, because label maps have none. Throws mpm::Error naming the file.
-cv::Mat readStoredImage(const std::string& path);
 /// The labels of a map in this file as what they mean. Throws mpm::Error naming the file where its picture has another
-/// size, or a label means nothing.
+/// size, or a label means nothing. Labels lie over the picture of readPicture().
 cv::Mat meantLabels(const cv::Mat& labels, const std::string& file, cv::Size picture, const LabelMeaning& meaning);
 /// It and its label map, whose labels are replaced by what they mean. Throws mpm::Error naming the file.
 LabelledPicture readLabelledPicture(const std::string& image, const std::string& labels, const LabelMeaning& meaning);

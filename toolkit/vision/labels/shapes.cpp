@@ -72,10 +72,16 @@ int numberOfClass(const JsonValue& name, const std::vector<ClassInfo>& classes) 
   return static_cast<int>(found - classes.begin());
 }
 
+std::string sizesText(cv::Size labels, cv::Size picture) {
+  const bool across = labels == cv::Size(picture.height, picture.width);
+  return sizeText({labels.height, labels.width}) + ", its image is " + sizeText({picture.height, picture.width}) +
+         (across ? ": labels lie over the picture as its EXIF rotates it; draw them there, or store it upright first "
+                   "('exiftran -ai')"
+                 : "");
+}
+
 void requireSize(cv::Size own, cv::Size picture, const JsonValue& of) {
-  if (own != picture)
-    throw Error(of.place() + " is for a picture of " + sizeText({own.height, own.width}) + ", its image is " +
-                sizeText({picture.height, picture.width}));
+  if (own != picture) throw Error(of.place() + " is for a picture of " + sizesText(own, picture));
 }
 
 void requireSize(const JsonValue& of, const char* width, const char* height, cv::Size picture) {

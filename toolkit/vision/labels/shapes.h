@@ -3,6 +3,7 @@
 #pragma once
 
 #include <opencv2/core.hpp>
+#include <string>
 #include <vector>
 
 #include "base/json_file.h"
@@ -14,6 +15,8 @@ namespace mpm::vision {
 int numberOfClass(const JsonValue& name, const std::vector<ClassInfo>& classes);
 
 constexpr int kMaxSide = 1 << 20;  ///< px of a picture
+/// "40 x 70 px, its image 70 x 40 px", and a word of EXIF where the labels fit once the picture is rotated.
+std::string sizesText(cv::Size labels, cv::Size picture);
 /// Throws mpm::Error naming the place where it is for a picture of another size.
 void requireSize(cv::Size own, cv::Size picture, const JsonValue& of);
 /// Requires the size of the picture under these keys.

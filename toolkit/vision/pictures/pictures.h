@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <opencv2/core.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/atomic_file.h"
@@ -76,9 +77,18 @@ cv::Mat withDepthLegend(const cv::Mat& picture, const DepthRange& range, DepthUn
 /// "m", "(relative)", "(relative, larger is nearer)".
 std::string unitText(DepthUnit unit);
 
-/// The pixels in a regular file, as cv::imread() gives them with these flags. Throws mpm::Error in one line that names
-/// the file and says why it cannot be read; the decoders write nothing to the terminal.
+/// The pixels of an image in memory, as cv::imdecode() gives them with these flags. Throws mpm::Error that says why
+/// they cannot be decoded, without a name: damaged JPEG and PNG files too, which OpenCV fills with grey. The decoders
+/// write nothing to the terminal.
+cv::Mat decodePicture(std::string_view bytes, int flags);
+
+/// The same of a regular file, for what is no picture for people, such as a label map. The error is one line that names
+/// the file.
 cv::Mat readPictureFile(const std::string& path, int flags);
+
+/// The picture in a file as people see it: CV_8UC3 BGR, rotated and mirrored as its EXIF says. Labels and regions lie
+/// over this. Throws mpm::Error naming the file.
+cv::Mat readPicture(const std::string& path);
 
 /// Tells pictures of one name apart: a hash of the size of the file and of three parts of 16 KiB, so that an archive of
 /// a million pictures is not read as a whole. 0: the file cannot be read.

@@ -15,6 +15,7 @@
 #include "base/atomic_file.h"
 #include "base/hash.h"
 #include "mpm/error.hpp"
+#include "vision/pictures/jpeg_damage.h"
 
 namespace mpm::vision {
 namespace {
@@ -50,22 +51,6 @@ class QuietDecoders {
 
 unsigned byteAt(std::string_view bytes, std::size_t at) { return static_cast<unsigned char>(bytes[at]); }
 
-// Whether a JPEG has its end marker. Without one the decoder fills the rest with grey and only prints a warning.
-bool isWholeJpeg(std::string_view jpeg) {
-  for (std::size_t at = 2; at + 1 < jpeg.size();) {
-    if (byteAt(jpeg, at) != 0xff || byteAt(jpeg, at + 1) == 0xff) {  // pixels, or filling before a marker
-      ++at;
-      continue;
-    }
-    const unsigned marker = byteAt(jpeg, at + 1);
-    if (marker == 0xd9) return true;
-    const bool alone = marker <= 1 || (marker >= 0xd0 && marker <= 0xd7);
-    if (!alone && at + 3 >= jpeg.size()) return false;
-    at += alone ? 2 : 2u + (byteAt(jpeg, at + 2) << 8 | byteAt(jpeg, at + 3));
-  }
-  return false;
-}
-
 // Whether every chunk of a PNG is there and has its checksum.
 bool isWholePng(std::string_view png) {
   const auto number = [&](std::size_t at) {
@@ -86,20 +71,31 @@ bool isWholePng(std::string_view png) {
 
 }  // namespace
 
-cv::Mat readPictureFile(const std::string& path, int flags) {
-  std::string bytes = readFile(path, INT_MAX);
-  const auto refuse = [&](const char* why) { throw Error("cannot read image '" + path + "': " + why); };
-  if (bytes.starts_with("\xff\xd8\xff") && !isWholeJpeg(bytes)) refuse("the file is cut off before its end");
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n") && !isWholePng(bytes)) refuse("the file is damaged or cut off");
+cv::Mat decodePicture(std::string_view bytes, int flags) {
+  if (bytes.starts_with("\xff\xd8\xff"))
+    if (const std::string damage = jpegDamage(bytes); !damage.empty()) throw Error(damage);
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n") && !isWholePng(bytes)) throw Error("the file is damaged or cut off");
   cv::Mat image;
   try {
     const QuietDecoders quiet;
-    if (!bytes.empty()) image = cv::imdecode(cv::Mat(1, static_cast<int>(bytes.size()), CV_8U, bytes.data()), flags);
+    if (!bytes.empty() && bytes.size() <= INT_MAX)
+      image = cv::imdecode(cv::Mat(1, static_cast<int>(bytes.size()), CV_8U, const_cast<char*>(bytes.data())), flags);
   } catch (const cv::Exception&) {  // larger than OpenCV allows, or damaged
   }
-  if (image.empty()) refuse("damaged, or not an image");
+  if (image.empty()) throw Error("damaged, or not an image");
   return image;
 }
+
+cv::Mat readPictureFile(const std::string& path, int flags) {
+  const std::string bytes = readFile(path, INT_MAX);
+  try {
+    return decodePicture(bytes, flags);
+  } catch (const Error& error) {
+    throw Error("cannot read image '" + path + "': " + error.what());
+  }
+}
+
+cv::Mat readPicture(const std::string& path) { return readPictureFile(path, cv::IMREAD_COLOR); }
 
 std::int64_t pictureDigest(const std::string& path) {
   constexpr std::int64_t kPart = 16 << 10;

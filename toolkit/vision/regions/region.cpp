@@ -17,8 +17,8 @@
 #include "mpm/error.hpp"
 #include "vision/csv.h"
 #include "vision/labels/label_files.h"
-#include "vision/labels/labelled_picture.h"
 #include "vision/labels/shapes.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::vision {
 namespace {
@@ -278,7 +278,7 @@ cv::Mat readMask(const std::string& folder, const std::string& name) {
   if (name.empty() || path.is_absolute() || *path.begin() == "..")
     throw Error("mask '" + visibleText(name) + "' does not lie in the folder of its file, '" + folder +
                 "': put the picture there");
-  cv::Mat picture = readStoredImage((folder / path).string()), brightest;
+  cv::Mat picture = readPicture((folder / path).string()), brightest;
   cv::reduce(picture.reshape(1, static_cast<int>(picture.total())), brightest, 1, cv::REDUCE_MAX);
   return brightest.reshape(1, picture.rows) != 0;
 }

@@ -3,20 +3,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <opencv2/imgcodecs.hpp>
+#include <fstream>
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
+#include <string_view>
 #include <utility>
 
 #include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/sources.h"
+#include "vision/sources/video_stream.h"
 
 namespace mpm::vision {
 namespace {
@@ -35,8 +38,7 @@ class ImageSource final : public FrameSource {
       const std::string& path = paths_[index];
       if (!chosen(path)) continue;
       try {
-        const int flags = cv::IMREAD_COLOR | (options_.apply_exif_rotation ? 0 : cv::IMREAD_IGNORE_ORIENTATION);
-        return Frame{toBgr8(readPictureFile(path, flags)), fs::path(path).stem().string(), path, index};
+        return Frame{readPicture(path), fs::path(path).stem().string(), path, index};
       } catch (const Error& error) {
         if (!skip_unreadable) throw;
         options_.on_unreadable(error.what());
@@ -57,24 +59,28 @@ class ImageSource final : public FrameSource {
   std::size_t next_ = 0;
 };
 
+// AVI has one step between all frames.
+bool isAvi(const std::string& path) {
+  std::array<char, 4> head{};
+  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  return std::string_view(head.data(), head.size()) == "RIFF";
+}
+
 class VideoSource final : public FrameSource {
  public:
-  VideoSource(const std::string& path, const SourceOptions& options) : path_(path), options_(options) {
-    // FFmpeg takes "front:street.mp4" for a URL, but not with a folder before it.
-    const std::string whole_path = fs::absolute(path).string();
-    // By name: CAP_ANY would also take "still_01.txt" for the first image of a sequence.
-    for (int backend : {cv::CAP_FFMPEG, cv::CAP_GSTREAMER, cv::CAP_OPENCV_MJPEG})
-      if (capture_.open(whole_path, backend)) {
-        start_s_ = matroskaStart(path);
-        return;
-      }
-    throw Error("'" + path + "' is neither an image nor a video that OpenCV can read");
+  VideoSource(const std::string& path, const SourceOptions& options)
+      : path_(path),
+        options_(options),
+        capture_([path](cv::VideoCapture& capture) { return openVideo(path, capture); }, !isAvi(path)) {
+    if (!capture_.open()) throw Error("'" + path + "' is neither an image nor a video that OpenCV can read");
+    start_s_ = matroskaStart(path);
   }
 
   std::optional<Frame> next() override {
     if (stopped(options_) || ended_) return std::nullopt;
     cv::Mat image;
-    if (!capture_.read(image) || image.empty()) {
+    if (!readWhole(image)) {
+      if (stopped(options_)) return std::nullopt;
       if (index_ == 0) throw Error("cannot read video '" + path_ + "': no frame can be decoded");
       ended_ = true;
       reportIfCut();
@@ -83,7 +89,7 @@ class VideoSource final : public FrameSource {
     const int index = index_++;
     Frame frame{toBgr8(image), frameName(fs::path(path_).stem().string(), index), path_, index};
     // A format without times says 0 for each frame. For the last frames of H.264 OpenCV says 0, too: they go on evenly.
-    double ms = capture_.get(cv::CAP_PROP_POS_MSEC);
+    double ms = capture_.positionMs();
     if (ms <= 0 && last_ms_ > 0) ms = last_ms_ + step_ms_;
     step_ms_ = ms - std::exchange(last_ms_, ms);
     if (ms > 0 || index == 0) frame.media_time = ms / 1000;
@@ -99,6 +105,29 @@ class VideoSource final : public FrameSource {
   }
 
  private:
+  static bool openVideo(const std::string& path, cv::VideoCapture& capture) {
+    // FFmpeg takes "front:street.mp4" for a URL, but not with a folder before it.
+    const std::string whole_path = fs::absolute(path).string();
+    // By name: CAP_ANY would also take "still_01.txt" for the first image of a sequence.
+    for (int backend : {cv::CAP_FFMPEG, cv::CAP_GSTREAMER, cv::CAP_OPENCV_MJPEG})
+      if (capture.open(whole_path, backend)) return true;
+    return false;
+  }
+
+  // The next frame that is not damaged. False at the end.
+  bool readWhole(cv::Mat& image) {
+    while (!stopped(options_)) {
+      try {
+        return capture_.read(image);
+      } catch (const Error& error) {
+        const std::string why = "'" + path_ + "', frame " + std::to_string(index_++) + ": " + error.what();
+        if (!options_.on_unreadable) throw Error(why);
+        options_.on_unreadable(why);
+      }
+    }
+    return false;
+  }
+
   // The number of frames may be a guess from the length of the video, so that the end must be early by the clock, too.
   void reportIfCut() const {
     constexpr double kWhole = 0.9;
@@ -113,7 +142,7 @@ class VideoSource final : public FrameSource {
 
   std::string path_;
   SourceOptions options_;
-  cv::VideoCapture capture_;
+  VideoStream capture_;
   double start_s_ = 0;
   int index_ = 0;
   bool ended_ = false;

@@ -8,21 +8,26 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <opencv2/videoio.hpp>
 #include <opencv2/videoio/registry.hpp>
 
+#include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "vision/sources/sources.h"
+#include "vision/sources/video_stream.h"
 
 namespace mpm::vision {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 class LiveSource final : public FrameSource {
  public:
-  LiveSource(Capture capture, LiveDescription description)
-      : capture_(std::move(capture)), description_(std::move(description)) {
+  LiveSource(Capture capture, LiveDescription description, SourceOptions options)
+      : capture_(std::move(capture)), description_(std::move(description)), options_(std::move(options)) {
     if (!quietly([&] { return capture_.open(); }))
       throw Error("cannot open " + description_.shown +
                   (description_.why_not_open ? ": " + description_.why_not_open() : ""));
@@ -30,7 +35,17 @@ class LiveSource final : public FrameSource {
 
   std::optional<Frame> next() override {
     cv::Mat image;  // a new buffer each time: the caller may hold the old one
-    if (!quietly([&] { return capture_.read(image) && !image.empty(); })) {
+    bool more = false;
+    while (!stopped(options_)) {
+      try {
+        more = quietly([&] { return capture_.read(image) && !image.empty(); });
+        break;
+      } catch (const Error& error) {
+        leaveOut(error.what());
+      }
+    }
+    if (stopped(options_)) return std::nullopt;
+    if (!more) {
       if (description_.end_is_error || index_ == 0)
         throw Error(description_.shown + " stopped after " + std::to_string(index_) + " frames");
       return std::nullopt;
@@ -45,11 +60,23 @@ class LiveSource final : public FrameSource {
   }
 
  private:
-  // An exception is a failure without its message: OpenCV's may hold the URL with its password.
+  // A frame that is damaged. A bad link damages some each minute, for years: they are reported every ten minutes.
+  void leaveOut(const std::string& why) {
+    ++damaged_;
+    const Clock::time_point now = Clock::now();
+    if (!options_.on_unreadable || now < report_after_) return;
+    report_after_ = now + std::chrono::minutes(10);
+    options_.on_unreadable(description_.shown + ": " + counted(std::exchange(damaged_, 0), "damaged frame") + ", " +
+                           why);
+  }
+
+  // OpenCV's exception is a failure without its message, which may hold the URL with its password.
   template <typename Call>
   static bool quietly(Call call) {
     try {
       return call();
+    } catch (const Error&) {
+      throw;
     } catch (const std::exception&) {
       return false;
     }
@@ -57,12 +84,14 @@ class LiveSource final : public FrameSource {
 
   Capture capture_;
   LiveDescription description_;
-  int index_ = 0;
+  SourceOptions options_;
+  int index_ = 0, damaged_ = 0;
+  Clock::time_point report_after_{};
 };
 
-Capture captureOf(const std::function<bool(cv::VideoCapture&)>& open) {
-  const auto capture = std::make_shared<cv::VideoCapture>();
-  return {[=] { return open(*capture); }, [=](cv::Mat& image) { return capture->read(image); }};
+Capture captureOf(const VideoStream::Open& open) {
+  const auto stream = std::make_shared<VideoStream>(open);
+  return {[=] { return stream->open(); }, [=](cv::Mat& image) { return stream->read(image); }};
 }
 
 // "rtsp://user:password@host:554/live/front.sdp?x=1" -> "front"; without a path, the host.
@@ -91,8 +120,8 @@ std::string groupOf(const std::string& device) {
 
 }  // namespace
 
-std::unique_ptr<FrameSource> openLive(Capture capture, LiveDescription description) {
-  return std::make_unique<LiveSource>(std::move(capture), std::move(description));
+std::unique_ptr<FrameSource> openLive(Capture capture, LiveDescription description, const SourceOptions& options) {
+  return std::make_unique<LiveSource>(std::move(capture), std::move(description), options);
 }
 
 std::string whyNoCamera(const std::string& device) {
@@ -107,15 +136,17 @@ std::string whyNoCamera(const std::string& device) {
   return "there is no " + device + (others.empty() ? ", nor any other /dev/video*" : " (there are: " + others + ")");
 }
 
-std::unique_ptr<FrameSource> openCamera(const SourceSpec& source) {
+std::unique_ptr<FrameSource> openCamera(const SourceSpec& source, const SourceOptions& options) {
   const std::string& device = source.target;
   const auto open = [index = source.camera_index, device](cv::VideoCapture& capture) {
     return index >= 0 ? capture.open(index) : capture.open(device, cv::CAP_V4L2);
   };
-  return openLive(captureOf(open), {.shown = source.nameInMessages(),
-                                    .stem = source.camera_index >= 0 ? "camera" + std::to_string(source.camera_index)
-                                                                     : device.substr(device.rfind('/') + 1),
-                                    .why_not_open = [device] { return whyNoCamera(device); }});
+  return openLive(captureOf(open),
+                  {.shown = source.nameInMessages(),
+                   .stem = source.camera_index >= 0 ? "camera" + std::to_string(source.camera_index)
+                                                    : device.substr(device.rfind('/') + 1),
+                   .why_not_open = [device] { return whyNoCamera(device); }},
+                  options);
 }
 
 std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptions& options) {
@@ -131,11 +162,13 @@ std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptio
         "no answer, or no video there (set OPENCV_FFMPEG_LOGLEVEL=32 and OPENCV_LOG_LEVEL=INFO in the environment to "
         "see more)");
   };
-  return openLive(captureOf(open), {.shown = source.shownText(),
-                                    .stem = stemOfUrl(source.target),
-                                    .latest_only = live,
-                                    .end_is_error = live,
-                                    .why_not_open = why_not_open});
+  return openLive(captureOf(open),
+                  {.shown = source.shownText(),
+                   .stem = stemOfUrl(source.target),
+                   .latest_only = live,
+                   .end_is_error = live,
+                   .why_not_open = why_not_open},
+                  options);
 }
 
 void checkPipeline(const std::string& pipeline) {
@@ -145,7 +178,7 @@ void checkPipeline(const std::string& pipeline) {
   if (pipeline.find("appsink") == std::string::npos) throw Error("the GStreamer pipeline must end in 'appsink'");
 }
 
-std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source) {
+std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source, const SourceOptions& options) {
   const auto open = [pipeline = source.target](cv::VideoCapture& capture) {
     return capture.open(pipeline, cv::CAP_GSTREAMER);
   };
@@ -158,11 +191,13 @@ std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source) {
       throw Error(
           "the GStreamer pipeline gives no BGR frames: put 'videoconvert ! video/x-raw,format=BGR' before the appsink");
   };
-  return openLive(captureOf(open), {.shown = source.shownText(),
-                                    .stem = "pipeline",
-                                    .end_is_error = false,
-                                    .why_not_open = why_not_open,
-                                    .check = check});
+  return openLive(captureOf(open),
+                  {.shown = source.shownText(),
+                   .stem = "pipeline",
+                   .end_is_error = false,
+                   .why_not_open = why_not_open,
+                   .check = check},
+                  options);
 }
 
 }  // namespace mpm::vision

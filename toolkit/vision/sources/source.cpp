@@ -164,9 +164,9 @@ std::unique_ptr<FrameSource> openUnguarded(const SourceSpec& source, const Sourc
   using enum SourceKind;
   if (source.kind == kImage || source.kind == kVideo) return openFile(source, options);
   if (source.kind == kFolder || source.kind == kGlob) return openImages(sourceFiles(source), options);
-  if (source.kind == kCamera) return openCamera(source);
+  if (source.kind == kCamera) return openCamera(source, options);
   if (source.kind == kUrl) return openUrl(source, options);
-  if (source.kind == kPipeline) return openPipeline(source);
+  if (source.kind == kPipeline) return openPipeline(source, options);
   if (source.kind == kDemo) {
     const std::lock_guard lock(demo_mutex);
     if (!demoOpener())

@@ -39,15 +39,14 @@ struct SourceOptions {
   /// of them SourceReader and openSource() of a live source throw. Null: one counter for all sources without their own.
   std::shared_ptr<std::atomic<int>> abandoned_reads{};
   /// Called by next() for an image of a folder or glob that cannot be read, with one line that names the image and the
-  /// cause; next() goes on with the following image. And at the end of a video that is cut off. Null: both are errors.
+  /// cause; next() goes on with the following image. So for a damaged frame of a video, and at the end of one that is
+  /// cut off. Null: these are errors. Of a live source, damaged frames are left out in any case, and reported at times.
   std::function<void(const std::string& why)> on_unreadable{};
   /// Called by opening and by next() with a line for a person, or with an empty one while work or waiting takes long:
   /// it is no hang. Null: nobody listens.
   std::function<void(const std::string& text)> on_note{};
   /// For a folder or glob: true for the files that next() reads. Null: all of them.
   std::function<bool(const std::string& path)> chosen{};
-  /// Rotate and mirror images by their EXIF orientation. False: the pixels as they are stored, which label maps match.
-  bool apply_exif_rotation = true;
   /// demo: act like a camera that gives one frame in this many seconds of the demo's clock; 0: at its own frame
   /// rate. A demo of several streets is then an error.
   std::optional<double> frame_step_s{};

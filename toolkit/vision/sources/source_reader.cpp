@@ -46,7 +46,12 @@ class GuardedSource final : public FrameSource {
       SourceReader::Event event =
           reader_.next(std::chrono::milliseconds(static_cast<int>(std::clamp(left.count(), 0.0, 50.0))));
       if (event.kind == Kind::kFailed) throw Error(event.text);
-      if (event.kind != Kind::kNone) return event;
+      if (event.kind == Kind::kUnreadable)
+        options_.on_unreadable(event.text);
+      else if (event.kind == Kind::kNote)
+        options_.on_note(event.text);
+      else if (event.kind != Kind::kNone)
+        return event;
       if (left.count() <= 0) throw Error(reader_.hangMessage());
     }
     return {};

@@ -35,7 +35,7 @@ std::unique_ptr<FrameSource> openFile(const SourceSpec& source, const SourceOpti
 /// recorder that cuts its stream into files goes on with the times.
 double matroskaStart(const std::string& path);
 
-/// A camera or stream. Each call may hang.
+/// A camera or stream. Each call may hang. `read` throws mpm::Error for a frame that is damaged.
 struct Capture {
   std::function<bool()> open;
   std::function<bool(cv::Mat& image)> read;
@@ -52,8 +52,9 @@ struct LiveDescription {
   std::function<void(const cv::Mat& frame)> check{};
 };
 
-/// Opens `capture`. Throws mpm::Error when it does not open. Opening and reading may hang: see openGuarded().
-std::unique_ptr<FrameSource> openLive(Capture capture, LiveDescription description);
+/// Opens `capture`. Throws mpm::Error when it does not open. Opening and reading may hang: see openGuarded(). Damaged
+/// frames are left out and reported to options.on_unreadable: the first one, then their number every ten minutes.
+std::unique_ptr<FrameSource> openLive(Capture capture, LiveDescription description, const SourceOptions& options = {});
 
 /// Opens a source behind a SourceReader. Throws mpm::Error when it does not open within options.timeout_s.
 std::unique_ptr<FrameSource> openGuarded(const std::string& shown, SourceReader::Open open,
@@ -63,11 +64,11 @@ std::unique_ptr<FrameSource> openGuarded(const std::string& shown, SourceReader:
 std::string whyNoCamera(const std::string& device);
 
 // Their frames and their opening may hang, as those of openLive().
-std::unique_ptr<FrameSource> openCamera(const SourceSpec& source);
+std::unique_ptr<FrameSource> openCamera(const SourceSpec& source, const SourceOptions& options);
 std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptions& options);
 /// Throws mpm::Error for a pipeline without an appsink, or an OpenCV without GStreamer.
 void checkPipeline(const std::string& pipeline);
 /// Opens a pipeline that checkPipeline() accepts.
-std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source);
+std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source, const SourceOptions& options);
 
 }  // namespace mpm::vision
