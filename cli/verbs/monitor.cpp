@@ -258,6 +258,7 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) 
 std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vector<WrittenWatch>& written,
                               const std::shared_ptr<Teller>& teller) {
   std::vector<Camera> cameras;
+  std::map<std::string, std::string> writers;  // names of cameras by the keys of their databases
   for (const WrittenWatch& one : written) {
     const std::string which = written.size() > 1 ? "camera '" + cameraName(one.watch) + "': " : "";
     Camera camera;
@@ -268,10 +269,10 @@ std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vect
     } catch (const Error& error) {
       throw Error(which + error.what());
     }
-    for (const Camera& other : cameras)
-      if (sameFile(other.session.database, camera.session.database))
-        throw UsageError("cameras '" + other.name + "' and '" + camera.name + "' would both write '" +
-                         camera.session.database + "': give each a 'db' of its own; 'mpm report' reads several");
+    const auto [other, alone] = writers.try_emplace(fileKey(camera.session.database), camera.name);
+    if (!alone)
+      throw UsageError("cameras '" + other->second + "' and '" + camera.name + "' would both write '" +
+                       camera.session.database + "': give each a 'db' of its own; 'mpm report' reads several");
     camera.session.teller = teller;
     camera.session.camera = camera.name;
     cameras.push_back(std::move(camera));

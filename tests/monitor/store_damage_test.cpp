@@ -3,9 +3,11 @@
 #include <sys/stat.h>
 
 #include "base/atomic_file.h"
+#include "monitor/clocks.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/schema.h"
+#include "monitor/store/sqlite.h"
 #include "monitor/wait.h"
 #include "support/throws_with.h"
 
@@ -142,12 +144,46 @@ TEST_F(StoreDamage, NumbersOfAnEditedFileAreRefused) {
            {forgotten + "night = 9", "a sum is of neither day nor night"},
            {forgotten + "sums = x'01'", "a sum has another size"},
            {forgotten + "tokens = x'01000000ffffffff'", "a sum of tokens is negative"},
-           {"UPDATE sample SET time_ms = -9223372036854775807", "a sample has the time -9223372036854775807 ms"}})
+           {"UPDATE sample SET time_ms = -9223372036854775807", "a sample has the time -9223372036854775807 ms"},
+           {"UPDATE sample SET time_ms = -9223372036854775808", "a sample has the time -9223372036854775808 ms"},
+           {forgotten + "start_ms = -9223372036854775808", "a sample has the time -9223372036854775808 ms"}})
     EXPECT_MPM_ERROR(read(one.first), "a.db' is damaged: " + std::string(one.second)) << one.first;
   const auto odd = read(
       "UPDATE region_sample SET areas = '{\"-5\":0.5,\"1\":0.5}'; UPDATE sample SET session = -3;"
       "INSERT INTO view_reference VALUES (1, -1, -1, 1, 0, 0, 0, 0, 1, -9, x'0102')");
   EXPECT_THAT(odd.at(0).whole().areas, ElementsAre(std::pair(1, 0.5)));
+}
+
+// A view without end would be read for ever, and a trigger would delete what is stored.
+TEST_F(StoreDamage, CodeInAFileIsNotRun) {
+  makeDatabase();
+  runSql(path_, "CREATE TRIGGER bad AFTER INSERT ON sample BEGIN DELETE FROM event; END");
+  {
+    const auto store = writer(path_);
+    store->beginSession(session());
+    store->append(eventAt(kNoon, "it stays"));
+    store->append(sampleAt(kNoon + kMinuteMs));
+    ASSERT_TRUE(store->flush());
+  }
+  EXPECT_EQ(runSql(path_, "SELECT count(*) FROM event WHERE message = 'it stays'"), "1");
+  runSql(path_,
+         "ALTER TABLE sample RENAME TO kept; CREATE VIEW sample AS WITH RECURSIVE endless(n) AS"
+         " (SELECT 1 UNION ALL SELECT n + 1 FROM endless) SELECT kept.* FROM endless, kept");
+  EXPECT_MPM_ERROR(StoreReader(path_).sources(), "a.db': ");
+}
+
+TEST_F(StoreDamage, ReadingEndsAtItsDeadline) {
+  makeDatabase();
+  StoreReader reader(path_);
+  reader.setDeadline(steadyNow() - 1);
+  EXPECT_MPM_ERROR(reader.sources(), "a.db': it takes too long to read");
+  reader.setDeadline(steadyNow() + 3'600'000);
+  EXPECT_EQ(reader.sources().size(), 1);
+  Database database(path_, Database::Mode::kReadOnly);
+  database.setDeadline(steadyNow() + 50);
+  EXPECT_MPM_ERROR(database.integer("WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless)"
+                                    " SELECT count(*) FROM endless"),
+                   "a.db': it takes too long to read");
 }
 
 TEST_F(StoreDamage, FoundWhileWritingStopsTheStore) {

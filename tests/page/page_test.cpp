@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "monitor/privacy.h"
 #include "monitor/samples.h"
+#include "monitor/sql.h"
 
 namespace mpm::page {
 namespace {
@@ -364,6 +365,84 @@ TEST_F(PageTest, MetricsEscapeNames) {
   for (std::size_t at = 0; (at = text.find("# TYPE ", at)) != std::string::npos; ++at)
     ++names[text.substr(at, text.find('\n', at) - at)];
   EXPECT_THAT(names, Each(Pair(::testing::_, 1)));
+}
+
+TEST_F(PageTest, ABadSourceIsNamedAndTheOthersAreShown) {
+  record(path_, {sampleAt(kNoon)}, session(), {regionNamed("gate")});
+  record(folder_ / "b.db", {sampleAt(kNoon)}, session("camera 1"));
+  runSql(path_, "UPDATE region SET shape = '{\"x\": 1}'");
+  Page shown = page({path_, folder_ / "b.db"});
+  const Json json = ask(shown, "/api/cameras");
+  ASSERT_EQ(json["cameras"].size(), 2);
+  EXPECT_EQ(json["cameras"][0]["state"], "lost");
+  EXPECT_EQ(json["cameras"][0]["name"], "camera 0");
+  EXPECT_EQ(json["cameras"][1]["sample"]["tokens"], 377);
+  EXPECT_EQ(json["problems"].size(), 1);
+  EXPECT_THAT(json["problems"][0].get<std::string>(),
+              AllOf(HasSubstr("camera 0: "), HasSubstr("region 1 of '" + path_)));
+  const Response metrics = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true});
+  EXPECT_THAT(metrics.body, AllOf(HasSubstr("mpm_camera_up{camera=\"camera 0\"} 0\n"),
+                                  HasSubstr("mpm_tokens{camera=\"camera 1\",region=\"\"} 377\n")));
+}
+
+// What another program put into a database runs no code in this one.
+TEST_F(PageTest, AnEndlessViewIsNoTable) {
+  for (const char* table : {"source", "sample", "session", "region", "region_sample", "bucket", "event"}) {
+    record(path_, {sampleAt(kNoon)});
+    record(folder_ / "b.db", {sampleAt(kNoon)}, session("camera 1"));
+    const std::string of = table;
+    runSql(path_, "ALTER TABLE " + of + " RENAME TO kept; CREATE VIEW " + of +
+                      " AS WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless)"
+                      " SELECT kept.* FROM endless, kept");
+    Page shown = page({path_, folder_ / "b.db"});
+    const Json json = ask(shown, "/api/cameras");
+    EXPECT_EQ(json["cameras"].back()["sample"]["tokens"], 377) << table;
+    ask(shown, "/api/events", {{"camera", "camera 0"}}, of == "event" ? 500 : of.starts_with("region") ? 200 : 404);
+    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(path_ + ending);
+  }
+}
+
+TEST_F(PageTest, AModelMayHaveAnyNumberOfClasses) {
+  monitor::SessionInfo info = session();
+  info.classes.clear();
+  for (int i = 0; i < 50'000; ++i) info.classes.push_back("class " + std::to_string(i));
+  Sample sample = sampleAt(kNoon);
+  sample.whole().areas.clear();
+  for (int i = 0; i < 40'000; ++i) sample.whole().areas.emplace_back(i, 1.0 / 65536);
+  record(path_, {sample}, info);
+  Page shown = page();
+  EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["sample"]["area_fraction"]["class 39999"], 1.0 / 65536);
+  const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
+  EXPECT_THAT(text, HasSubstr("class=\"class 49999\",region=\"\"} 0\n"));
+}
+
+TEST_F(PageTest, OfManySourcesTheLatestAreShown) {
+  monitor::StoreWriter writer(path_);
+  for (int i = 0; i < 502; ++i) {
+    writer.beginSession(session("camera " + std::to_string(i)));
+    writer.append(sampleAt(kNoon + (i == 7 || i == 500 ? -kHourMs : 0)));
+  }
+  ASSERT_TRUE(writer.flush());
+  Page shown = page();
+  const Json json = ask(shown, "/api/cameras");
+  EXPECT_EQ(json["cameras"].size(), 500);
+  for (const Json& one : json["cameras"]) EXPECT_EQ(one["last_ms"], kNoon) << one["name"];
+  EXPECT_THAT(json["problems"][0].get<std::string>(), HasSubstr("there are 502 sources"));
+  EXPECT_EQ(ask(shown, "/api/events", {{"camera", "camera 7"}}), Json::array()) << "who asks for it gets it";
+}
+
+TEST_F(PageTest, APictureThatIsTooLargeIsNotRead) {
+  record(path_, {sampleAt(kNoon)});
+  const std::string id = "2026-06-01T12-00-00.000Z.png-0",
+                    sparse = shot("2026-06-01T12-00-00.000Z", "camera 0") + ".png";
+  fs::resize_file(sparse, std::uintmax_t{3} << 30);
+  Page shown = page();
+  for (const char* how : {"small", "large"})
+    EXPECT_THAT(ask(shown, "/api/snapshot/" + id, {{how, ""}}, 500)["error"].get<std::string>(),
+                HasSubstr("it is larger than 64 MiB"));
+  std::ofstream(sparse) << std::string("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x40\0\0\0\x40\0\x08\x06\0\0\0", 29);
+  EXPECT_THAT(ask(shown, "/api/snapshot/" + id, {{"small", ""}}, 500)["error"].get<std::string>(),
+              HasSubstr("it has more pixels than this page reads"));
 }
 
 // A year of a sample a minute of each of eight cameras. Prints how long each answer takes.

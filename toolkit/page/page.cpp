@@ -2,7 +2,9 @@
 #include "page/page.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
@@ -12,6 +14,7 @@
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
+#include "base/open_file.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
@@ -33,6 +36,9 @@ constexpr int kMaxBuckets = 300;  // the same of less than days; so a week has h
 constexpr int kMaxHours = 20000;  // that are looked through for gaps
 constexpr int kSmallWidth = 800;  // px, of a picture that a phone loads quickly
 constexpr int kMaxPictures = 48, kMaxEvents = 200;
+constexpr std::size_t kMaxCameras = 500;  // that are stored and that nobody watches here
+// What a file of another person may cost: each answer waits for all before it.
+constexpr std::int64_t kPatienceMs = 20'000, kRestMs = 60'000;
 
 struct Refusal : Error {
   Refusal(int code, const std::string& why) : Error(why), status(code) {}
@@ -279,11 +285,11 @@ std::string metricsText(const Json& cameras) {
     if (sample.is_null()) continue;
     const auto addRegion = [&](const std::string& name, const Json& region) {
       add("mpm_tokens", region["tokens"], {{"region", name}});
-      Json areas = region["area_fraction"];
+      std::map<std::string, Json> areas;
+      for (const auto& [of, share] : region["area_fraction"].items()) areas[of] = share;
       for (const Json& of : areas.empty() ? Json() : one["classes"])
-        areas.emplace(of.get<std::string>(), 0);  // a class that is not in the picture, for means over time
-      for (const auto& [of, share] : areas.items())
-        add("mpm_class_area_ratio", share, {{"region", name}, {"class", of}});
+        areas.try_emplace(of.get<std::string>(), 0);  // a class that is not in the picture, for means over time
+      for (const auto& [of, share] : areas) add("mpm_class_area_ratio", share, {{"region", name}, {"class", of}});
     };
     addRegion("", sample);
     for (const auto& [name, region] : sample["regions"].items()) addRegion(name, region);
@@ -298,13 +304,36 @@ std::string metricsText(const Json& cameras) {
   return text;
 }
 
+// Refuses a stored picture that would take gigabytes of memory: a file of some kilobytes may unpack to them.
+void requireOrdinary(const std::string& path) {
+  constexpr std::uint64_t kMaxBytes = 64U << 20, kMaxPixels = 100'000'000;
+  constexpr std::size_t kHeader = 24;  // of a PNG, with its width and height
+  try {
+    const OpenFile file(path);
+    if (file.size() > kMaxBytes) throw Error("it is larger than " + std::to_string(kMaxBytes >> 20) + " MiB");
+    std::array<unsigned char, kHeader> header{};
+    if (file.size() < kHeader) return;
+    file.read(0, header.data(), header.size());
+    const auto number = [&](std::size_t at) {
+      std::uint64_t value = 0;
+      for (std::size_t i = at; i < at + 4; ++i) value = value << 8 | header[i];
+      return value;
+    };
+    if (number(16) * number(20) > kMaxPixels) throw Error("it has more pixels than this page reads");
+  } catch (const Error& error) {
+    throw Error("cannot read '" + path + "': " + error.what());
+  }
+}
+
 Response toResponse(const Json& json, int status = 200) { return {status, "application/json", toLine(json)}; }
 
 }  // namespace
 
 struct Page::Impl {
   PageOptions options;
-  std::map<std::string, std::optional<StoreReader>> readers{};  // by path
+  std::map<std::string, std::optional<StoreReader>> readers{};            // by path
+  std::map<std::string, std::pair<std::int64_t, std::string>> resting{};  // by path: until when, steady, and why
+  std::int64_t deadline = 0;                                              // of the answer, steady
   StoredPictures pictures{[this] { return folders(); }};
 
   std::vector<CameraStatus> live() const { return options.live ? options.live() : std::vector<CameraStatus>(); }
@@ -318,22 +347,29 @@ struct Page::Impl {
   // `problems`: gets a line for each database that cannot be read.
   std::vector<Shown> cameras(Json& problems) {
     std::vector<Shown> all;
+    std::set<std::string> names;
     auto before = std::exchange(readers, {});
     const auto read = [&](const std::string& path) -> std::vector<SourceRecord> {
       auto& reader = readers.try_emplace(path, std::move(before[path])).first->second;
+      const auto rests = resting.find(path);
       try {
+        if (rests != resting.end() && steadyNow() < rests->second.first) throw Error(rests->second.second);
         if (!reader || !reader->current()) reader.emplace(path);
+        reader->setDeadline(deadline);
         return reader->sources(options.now());
       } catch (const Error& error) {
         reader.reset();
         problems.push_back(error.what());
+        if (steadyNow() > deadline) {  // the others get their time
+          resting[path] = {steadyNow() + kRestMs, error.what()};
+          deadline = steadyNow() + kPatienceMs;
+        }
         return {};
       }
     };
     const auto add = [&](const std::string& usual, const std::string& path, const SourceRecord& source) -> Shown& {
       std::string name = usual;
-      for (int copy = 2; std::ranges::find(all, name, &Shown::name) != all.end(); ++copy)
-        name = usual + " (" + std::to_string(copy) + ")";
+      for (int copy = 2; !names.insert(name).second; ++copy) name = usual + " (" + std::to_string(copy) + ")";
       return all.emplace_back(Shown{std::move(name), source.id ? &*readers[path] : nullptr, source});
     };
     for (const std::string& path : options.databases)
@@ -403,13 +439,45 @@ struct Page::Impl {
 
   Json camerasJson() {
     Json problems = Json::array(), list = Json::array(), table = Json::array();
-    for (const Shown& one : cameras(problems)) list.push_back(cameraJson(one));
+    std::vector<Shown> all = cameras(problems);
+    if (const auto stored = std::ranges::count_if(all, [](const Shown& one) { return !one.live; });
+        stored > static_cast<std::ptrdiff_t>(kMaxCameras)) {
+      std::vector<UnixMs> ends;
+      for (const Shown& one : all)
+        if (!one.live) ends.push_back(one.source.last);
+      std::ranges::nth_element(ends, ends.begin() + (kMaxCameras - 1), std::greater());
+      std::size_t left = kMaxCameras;
+      std::erase_if(
+          all, [&](const Shown& one) { return !one.live && (one.source.last < ends[kMaxCameras - 1] || left-- == 0); });
+      problems.push_back("there are " + std::to_string(stored) + " sources: of them the " +
+                         std::to_string(kMaxCameras) + " with the latest samples are shown");
+    }
+    for (const Shown& one : all) try {
+        list.push_back(cameraJson(one));
+      } catch (const Error& error) {  // a file that somebody changed, or more than can be read in time
+        problems.push_back(visibleText(one.name) + ": " + error.what());
+        list.push_back(unreadable(one));
+      }
     for (const Quantity& one : quantities())
       table.push_back({{"key", one.key}, {"label", one.label}, {"unit", one.unit}, {"of_regions", one.ofRegions()}});
     Json json = {{"version", MPM_VERSION}, {"now_ms", options.now()}, {"cameras", std::move(list)}};
     json["quantities"] = std::move(table);
     json["problems"] = std::move(problems);
     return json;
+  }
+
+  // A camera of which nothing more can be said than that it is there.
+  static Json unreadable(const Shown& camera) {
+    return {{"name", camera.name},
+            {"state", "lost"},
+            {"first_ms", camera.source.first},
+            {"last_ms", 0},
+            {"samples", 0},
+            {"model", ""},
+            {"classes", Json::array()},
+            {"regions", Json::array()},
+            {"pictures", Json::array()},
+            {"sample", nullptr}};
   }
 
   // As it is stored, or with "small" as a JPEG.
@@ -421,15 +489,16 @@ struct Page::Impl {
         shown, [&owner = frame.owner](const Shown& one) { return one.store && one.owner().sameAs(owner); });
     if (camera == shown.end()) throw Refusal(404, "no such picture is stored");
     const PrivacyOptions hidden = readPrivacy(camera->store->privacy(camera->source.name));
+    for (const std::string& file : {frame.stem + ending, frame.stem + ".png"}) requireOrdinary(file);
     if (!small && !frame.showsOf(hidden).on()) return {200, "image/png", readFile(frame.stem + ending)};
     cv::Mat image = frame.picture(ending, hidden);
     std::vector<unsigned char> png;
     if (!small && cv::imencode(".png", image, png)) return {200, "image/png", {png.begin(), png.end()}};
     if (image.cols > kSmallWidth)
       cv::resize(image, image, {kSmallWidth, std::max(1, image.rows * kSmallWidth / image.cols)}, 0, 0, cv::INTER_AREA);
-    std::vector<unsigned char> bytes;
-    cv::imencode(".jpg", image, bytes, {cv::IMWRITE_JPEG_QUALITY, 85});
-    return {200, "image/jpeg", {bytes.begin(), bytes.end()}};
+    std::vector<unsigned char> jpeg;
+    cv::imencode(".jpg", image, jpeg, {cv::IMWRITE_JPEG_QUALITY, 85});
+    return {200, "image/jpeg", {jpeg.begin(), jpeg.end()}};
   }
 
   Json json(Request request) {
@@ -446,11 +515,15 @@ struct Page::Impl {
 
 Page::Page(PageOptions options) : impl_(new Impl{.options = std::move(options)}) {}
 Page::~Page() = default;
-Json Page::json(const Request& request) { return impl_->json(request); }
+Json Page::json(const Request& request) {
+  impl_->deadline = steadyNow() + kPatienceMs;
+  return impl_->json(request);
+}
 
 Response Page::answer(const Request& request) try {
   constexpr std::string_view kPicture = "/api/snapshot/";
   const std::string& path = request.path;
+  impl_->deadline = steadyNow() + kPatienceMs;
   if (const Asset* asset = findAsset(path)) return {200, std::string(asset->type), std::string(asset->bytes)};
   if (!request.allowed) throw Refusal(401, "a token is needed, or without one the address that 'mpm serve' prints");
   if (path.starts_with(kPicture))

@@ -139,12 +139,13 @@ std::string readFile(const std::string& path, std::uintmax_t most) {
   }
 }
 
-bool sameFile(const std::string& a, const std::string& b) {
+std::string fileKey(const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) == 0) return std::to_string(file.st_dev) + ":" + std::to_string(file.st_ino);
   std::error_code ignored;
-  const auto canonical = [&](const std::string& path) {
-    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
-  };
-  return canonical(a) == canonical(b) || fs::equivalent(a, b, ignored);
+  return fs::weakly_canonical(fs::absolute(path, ignored), ignored).string();  // begins with '/'
 }
+
+bool sameFile(const std::string& a, const std::string& b) { return fileKey(a) == fileKey(b); }
 
 }  // namespace mpm

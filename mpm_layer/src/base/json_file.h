@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/visible_text.h"
@@ -78,6 +80,24 @@ class JsonValue {
 
   std::shared_ptr<const Document> document_;
   const Json* value_ = nullptr;
+};
+
+/// Makes an object of many keys: nlohmann looks through all that are there for each new one.
+class JsonObject {
+ public:
+  /// Of equal keys the last counts.
+  void set(const std::string& key, Json value) {
+    const auto [at, is_new] = places_.try_emplace(key, object_.size());
+    if (is_new)
+      object_.emplace_back(key, std::move(value));
+    else
+      (object_.begin() + static_cast<std::ptrdiff_t>(at->second))->second = std::move(value);
+  }
+  Json take() { return Json(std::move(object_)); }
+
+ private:
+  Json::object_t object_;
+  std::unordered_map<std::string, std::size_t> places_;
 };
 
 /// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.

@@ -25,8 +25,9 @@ void addNumbers(Json& json, const RegionSample& region, const std::vector<std::s
     const auto value = region.value(q);
     json[quantity.key] = value ? Json(rounded(quantity, *value)) : Json();
   }
-  json["area_fraction"] = Json::object();
-  for (const auto& [label, area] : region.areas) json["area_fraction"][vision::className(classes, label)] = area;
+  JsonObject areas;
+  for (const auto& [label, area] : region.areas) areas.set(vision::className(classes, label), area);
+  json["area_fraction"] = areas.take();
 }
 
 }  // namespace
@@ -74,15 +75,19 @@ Json toJson(const Sample& sample, const std::vector<std::string>& classes, const
   addNumbers(json, sample.whole(), classes);
   json["motion"] = nullptr;
   if (sample.motion) json["motion"] = toJson(*sample.motion);
-  json["regions"] = Json::object();
-  for (std::size_t r = 1; r < sample.regions.size(); ++r)
-    addNumbers(json["regions"][sample.regions[r].name], sample.regions[r], classes);
-  json["states"] = Json::object();
+  JsonObject regions, states;
+  for (std::size_t r = 1; r < sample.regions.size(); ++r) {
+    Json numbers = Json::object();
+    addNumbers(numbers, sample.regions[r], classes);
+    regions.set(sample.regions[r].name, std::move(numbers));
+  }
   for (const StateSample& one : sample.states)
-    json["states"][one.name] = {{"state", one.state},
-                                {"probability", one.probability},
-                                {"sure", one.sure},
-                                {"counted", one.counted.empty() ? Json() : Json(one.counted)}};
+    states.set(one.name, {{"state", one.state},
+                          {"probability", one.probability},
+                          {"sure", one.sure},
+                          {"counted", one.counted.empty() ? Json() : Json(one.counted)}});
+  json["regions"] = regions.take();
+  json["states"] = states.take();
   return json;
 }
 

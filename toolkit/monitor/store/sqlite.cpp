@@ -13,14 +13,18 @@
 #include <filesystem>
 
 #include "base/atomic_file.h"
+#include "monitor/clocks.h"
 
 namespace mpm::monitor {
 namespace {
+
+constexpr char kTooLong[] = "it takes too long to read";
 
 SqliteError errorOf(sqlite3* database) {
   const int code = sqlite3_extended_errcode(database);
   const char* file = sqlite3_db_filename(database, "main");
   const bool damaged = (code & 0xff) == SQLITE_CORRUPT;
+  if (code == SQLITE_INTERRUPT) return {code, "database '" + std::string(file ? file : "") + "': " + kTooLong};
   return {code, (damaged ? "'" : "database '") + std::string(file ? file : "") + (damaged ? "' is damaged: " : "': ") +
                     sqlite3_errmsg(database)};
 }
@@ -154,6 +158,25 @@ Database::Database(const std::string& path, Mode mode) {
     throw SqliteError(code, "database '" + path + "': " + (handle ? sqlite3_errmsg(handle) : "out of memory"));
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, 5000);
+  for (const int code_in_file :
+       {SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_TRUSTED_SCHEMA})
+    sqlite3_db_config(handle, code_in_file, 0, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64'000'000);
+}
+
+void Database::setDeadline(std::int64_t steady) {
+  constexpr int kSteps = 10000;  // of SQLite's machine: far less than a millisecond
+  if (!deadline_) deadline_ = std::make_unique<std::int64_t>();
+  *deadline_ = steady;
+  const auto isLate = [](void* deadline) { return steadyNow() > *static_cast<std::int64_t*>(deadline) ? 1 : 0; };
+  sqlite3_progress_handler(handle_.get(), kSteps, isLate, deadline_.get());
+}
+
+// Many short statements never come to their kSteps.
+void Database::requireTime() const {
+  if (deadline_ && steadyNow() > *deadline_)
+    throw SqliteError(SQLITE_INTERRUPT,
+                      "database '" + std::string(sqlite3_db_filename(handle_.get(), "main")) + "': " + kTooLong);
 }
 
 Database Database::copyInMemory() const {

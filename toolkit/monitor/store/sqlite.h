@@ -160,15 +160,22 @@ class Database {
  public:
   enum class Mode { kCreate, kReadWrite, kReadOnly };
 
-  /// Throws SqliteError naming the file.
+  /// Throws SqliteError naming the file. What another program put into it runs no code: views and triggers are errors,
+  /// and so are values of over 64 MB.
   Database(const std::string& path, Mode mode);
 
   /// A copy that no file holds.
   Database copyInMemory() const;
+  /// What is read later than this fails, with SQLITE_INTERRUPT: a file may hold more rows than anybody waits for.
+  /// `steady`: of steadyNow().
+  void setDeadline(std::int64_t steady);
 
   /// Statements without parameters and rows.
   void execute(const std::string& sql);
-  Statement prepare(std::string_view sql) const { return {handle_.get(), sql}; }
+  Statement prepare(std::string_view sql) const {
+    requireTime();
+    return {handle_.get(), sql};
+  }
   /// A statement without rows.
   template <typename... Values>
   void run(std::string_view sql, const Values&... values) {
@@ -186,6 +193,9 @@ class Database {
   sqlite3* handle() const { return handle_.get(); }
 
  private:
+  void requireTime() const;
+
+  std::unique_ptr<std::int64_t> deadline_;  // where SQLite finds it; null: there is none
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_{nullptr, sqlite3_close_v2};
 };
 

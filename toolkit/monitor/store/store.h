@@ -286,6 +286,10 @@ class StoreReader {
   StoreReader(StoreReader&&) noexcept;
   StoreReader& operator=(StoreReader&&) noexcept;
 
+  /// What is read later than this, of steadyNow(), throws mpm::Error: the file of another person may hold more than
+  /// anybody waits for.
+  void setDeadline(std::int64_t steady);
+
   /// Which database this is: 16 hexadecimal digits, the same in a copy; "": of an older program.
   std::string id() const;
   /// `now`: of the clock by which samples of days to come are not believed.

@@ -150,6 +150,8 @@ StoreReader::~StoreReader() = default;
 StoreReader::StoreReader(StoreReader&&) noexcept = default;
 StoreReader& StoreReader::operator=(StoreReader&&) noexcept = default;
 
+void StoreReader::setDeadline(std::int64_t steady) { impl_->database.setDeadline(steady); }
+
 std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
   constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;  // 2020-01-01
   std::vector<SourceRecord> sources;
