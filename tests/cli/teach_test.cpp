@@ -301,7 +301,7 @@ TEST_F(TeachStates, AWatchStoresWhatWasTaught) {
   EXPECT_GE(json["changes"].size(), 3u) << json;
   EXPECT_GE(json["samples"]["open"], 4);
 
-  expectFailure(mpmCommand({"monitor", folder_ / "watched", "--db", database, "--states", gate_}), 2,
+  expectFailure(mpmCommand({"monitor", folder_ / "watched", "--db", folder_ / "fresh.db", "--states", gate_}), 2,
                 {"reads the tokens of another model"});
   expectFailure(mpmCommand({"monitor", folder_ / "watched", "--model", kModel, "--db", database, "--states", gate_,
                             "--alarm", "gate=ajar"}),

@@ -63,10 +63,10 @@ TEST_F(CamerasTest, IsFollowedWhileItIsWatched) {
   QDir().mkpath(QString::fromStdString(folder_ / "shots"));
   cv::imwrite(stem + ".png", cv::Mat(480, 640, CV_8UC3, cv::Scalar(0, 0, 200)));
   cv::imwrite(stem + "_overlay.png", cv::Mat(480, 640, CV_8UC3, cv::Scalar(0, 200, 0)));
-  std::ofstream(stem + ".json") << R"({"source": "camera 0"})";
   RunningWriter writer(path_);
   writer.append(sampleAt(unixNow()));
   ASSERT_TRUE(writer.flush());
+  std::ofstream(stem + ".json") << R"({"source": "camera 0", "database": ")" << monitor::StoreReader(path_).id() << "\"}";
   open("[[camera]]\nname = 'yard'\nsource = '0'\ndb = 'a.db'\nsnapshots = 'shots'\n");
   EXPECT_TRUE(says(0, "● online"));
   EXPECT_TRUE(says(0, "Today  ·  1 sample(s)"));
