@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Videos that are turned or damaged, as every program of ours reads them.
+#include <array>
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
 
@@ -84,6 +85,32 @@ TEST_F(VideoStreamTest, IsTurnedAsItsDisplayMatrixSays) {
         EXPECT_EQ(turned[i].media_time, upright[i].media_time);
       }
     }
+  }
+}
+
+TEST_F(VideoStreamTest, APlaceWithoutAFrameKeepsTheTimesOfAnAvi) {
+  const cv::Size size(64, 48);
+  if (!writeVideo("clip.avi", "MJPG", size)) GTEST_SKIP() << "this OpenCV writes no video";
+  std::string bytes = readFile(folder_ / "clip.avi");
+  std::size_t chunk = bytes.find("movi");
+  for (int i = 0; i < 3; ++i) chunk = bytes.find("00dc", chunk + 4);
+  // The third frame gets no bytes, and what it had is left over. The index, which says otherwise, goes.
+  const auto length = static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[chunk + 4])) |
+                      static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[chunk + 5])) << 8;
+  const std::uint32_t left = length + length % 2 - 8;
+  bytes.replace(chunk + 4, 4, 4, '\0');
+  bytes.replace(
+      chunk + 8, 8,
+      std::string("JUNK") + static_cast<char>(left & 255) + static_cast<char>(left >> 8) + std::string(2, '\0'));
+  const std::size_t index = bytes.rfind("idx1");
+  ASSERT_NE(index, std::string::npos);
+  bytes.replace(index, 4, "JUNK");
+  write("clip.avi", bytes);
+  const std::vector<Frame> frames = framesOf("clip.avi");
+  ASSERT_EQ(frames.size(), kFrames - 1);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const double step = i < 2 ? 0 : 1;
+    EXPECT_NEAR(frames[i].media_time.value_or(-1), 0.1 * (static_cast<double>(i) + step), 1e-6) << i;
   }
 }
 

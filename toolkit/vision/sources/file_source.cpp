@@ -59,19 +59,13 @@ class ImageSource final : public FrameSource {
   std::size_t next_ = 0;
 };
 
-// AVI has one step between all frames.
-bool isAvi(const std::string& path) {
-  std::array<char, 4> head{};
-  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
-  return std::string_view(head.data(), head.size()) == "RIFF";
-}
-
 class VideoSource final : public FrameSource {
  public:
   VideoSource(const std::string& path, const SourceOptions& options)
       : path_(path),
         options_(options),
-        capture_([path](cv::VideoCapture& capture) { return openVideo(path, capture); }, !isAvi(path)) {
+        capture_([path](cv::VideoCapture& capture) { return openVideo(path, capture); },
+                 isAvi(path) ? VideoStream::Times::kByCount : VideoStream::Times::kByFile) {
     if (!capture_.open()) throw Error("'" + path + "' is neither an image nor a video that OpenCV can read");
     start_s_ = matroskaStart(path);
   }
@@ -105,6 +99,12 @@ class VideoSource final : public FrameSource {
   }
 
  private:
+  static bool isAvi(const std::string& path) {
+    std::array<char, 4> head{};
+    std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+    return std::string_view(head.data(), head.size()) == "RIFF";
+  }
+
   static bool openVideo(const std::string& path, cv::VideoCapture& capture) {
     // FFmpeg takes "front:street.mp4" for a URL, but not with a folder before it.
     const std::string whole_path = fs::absolute(path).string();

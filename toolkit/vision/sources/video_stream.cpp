@@ -40,7 +40,7 @@ cv::Mat decodeFrame(const cv::Mat& data) {
 
 }  // namespace
 
-VideoStream::VideoStream(Open open, bool needs_times) : open_(std::move(open)), needs_times_(needs_times) {}
+VideoStream::VideoStream(Open open, Times times) : open_(std::move(open)), times_(times) {}
 
 bool VideoStream::open() {
   if (!open_(capture_)) return false;
@@ -48,7 +48,8 @@ bool VideoStream::open() {
   capture_.set(cv::CAP_PROP_ORIENTATION_AUTO, 0);
   clockwise_ = static_cast<int>(capture_.get(cv::CAP_PROP_ORIENTATION_META));
   if (kTurnsBackwards) clockwise_ = (360 - clockwise_) % 360;
-  encoded_ = !conceal_ && isMjpeg() && (kTimesOfData || !needs_times_) && capture_.set(cv::CAP_PROP_FORMAT, -1);
+  const bool timed = kTimesOfData || times_ == Times::kNone || (times_ == Times::kByCount && hasAllFrames());
+  encoded_ = !conceal_ && isMjpeg() && timed && capture_.set(cv::CAP_PROP_FORMAT, -1);
   return true;
 }
 
@@ -57,6 +58,15 @@ bool VideoStream::isMjpeg() const {
   return std::ranges::any_of(std::array{"MJPG", "mjpg", "mjpe", "jpeg"}, [code](const char* known) {
     return code == cv::VideoWriter::fourcc(known[0], known[1], known[2], known[3]);
   });
+}
+
+// Reads the file once, which takes a small part of the time of a model.
+bool VideoStream::hasAllFrames() const {
+  cv::VideoCapture again;
+  if (!isMjpeg() || !open_(again) || !again.set(cv::CAP_PROP_FORMAT, -1)) return false;
+  int frames = 0;
+  while (again.grab()) ++frames;
+  return frames == static_cast<int>(again.get(cv::CAP_PROP_FRAME_COUNT));
 }
 
 // A frame of two fields has two JPEGs, each with every other row, which FFmpeg weaves together.

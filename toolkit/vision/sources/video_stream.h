@@ -14,10 +14,16 @@ class VideoStream {
  public:
   using Open = std::function<bool(cv::VideoCapture& capture)>;
 
-  /// `open` opens a closed capture; it may be called once more while the first frame is read. `needs_times`: frames are
-  /// shown at times that are no multiple of a step, and positionMs() is needed. Then OpenCV before 4.10 cannot check
-  /// MJPEG, because it gives either data or times.
-  explicit VideoStream(Open open, bool needs_times = false);
+  /// What positionMs() is needed for. OpenCV before 4.10 gives either the data or the times of MJPEG, so that it cannot
+  /// check kByFile, and kByCount only where no frame of the file is missing.
+  enum class Times {
+    kNone,     ///< it is not
+    kByCount,  ///< frames have one step, as in AVI, which may have places without a frame
+    kByFile,   ///< each frame has a time of its own
+  };
+
+  /// `open` opens a closed capture; it may be called several times before the first frame is read.
+  explicit VideoStream(Open open, Times times = Times::kNone);
 
   bool open();
   /// The next frame: CV_8UC3 BGR, or what a GStreamer pipeline gives. False at the end. Throws mpm::Error, which says
@@ -30,10 +36,12 @@ class VideoStream {
 
  private:
   bool isMjpeg() const;
+  bool hasAllFrames() const;
   bool isInterlaced(const cv::Mat& field) const;
 
   Open open_;
-  bool needs_times_, conceal_ = false;
+  Times times_;
+  bool conceal_ = false;
   bool encoded_ = false;  // frames come as JPEG data
   bool begun_ = false;
   int clockwise_ = 0;  // degrees by which frames are turned
