@@ -406,8 +406,7 @@ TEST_F(Faults, AStoredPictureIsSeenWithoutASource) {
 }
 
 TEST_F(Faults, AnotherDatabaseBeginsWithoutTheOldFigures) {
-  storeSamples("yard", unixNow() - 60 * 1000, 1000, 60,
-               [](monitor::Sample& sample) { sample.whole().set("brightness", 200); });
+  storeSamples("yard", unixNow() - 60 * 1000, 1000, 60, [](monitor::Sample& sample) { sample.night = false; });
   { const monitor::StoreWriter nothing(file("none.db").toStdString()); }
   make();
   const auto empty = [&] { return textIn<DayNightPanel>().contains("Mean, Day: –"); };
