@@ -66,7 +66,8 @@ TEST_F(CamerasTest, IsFollowedWhileItIsWatched) {
   RunningWriter writer(path_);
   writer.append(sampleAt(unixNow()));
   ASSERT_TRUE(writer.flush());
-  std::ofstream(stem + ".json") << R"({"source": "camera 0", "database": ")" << monitor::StoreReader(path_).id() << "\"}";
+  std::ofstream(stem + ".json") << R"({"source": "camera 0", "database": ")" << monitor::StoreReader(path_).id()
+                                << "\"}";
   open("[[camera]]\nname = 'yard'\nsource = '0'\ndb = 'a.db'\nsnapshots = 'shots'\n");
   EXPECT_TRUE(says(0, "● online"));
   EXPECT_TRUE(says(0, "Today  ·  1 sample(s)"));
