@@ -14,7 +14,6 @@
 #include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
 #include "cli/video.h"
-#include "cli/worker_process.h"
 #include "evaluation/numbers.h"
 #include "monitor/store/averages.h"
 #include "monitor/store/export.h"
@@ -459,17 +458,6 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   return chartPicture(std::move(drawing));
 }
 
-// By a Python program, because Arrow is no package of Debian 12.
-std::optional<std::int64_t> exportParquet(const StoreReader& store, ExportOptions options, const std::string& path) {
-  AtomicFile file(path), table(path + ".csv");  // `table` is removed, never finished
-  options.format = ExportFormat::kCsv;
-  const auto samples = exportSamples(store, options, table.place());
-  const nlohmann::json answer = startPython("export/parquet.py", {table.place(), file.place()}).answer;
-  if (!answer["ok"].get<bool>()) throw Error("no Parquet, python3 says: " + answer.value("why", ""));
-  file.finish();
-  return samples;
-}
-
 void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, const ReportArguments& arguments) {
   FilmOptions film = arguments.film;
   film.from = span.from;
@@ -532,9 +520,7 @@ int report(const ReportArguments& arguments) {
   if (!arguments.export_path.empty()) {
     ExportOptions options{.source = source.id, .series = series.id, .from = exported.from, .to = exported.to};
     if (arguments.format) options.format = *arguments.format;
-    const auto samples = options.format == ExportFormat::kParquet
-                             ? exportParquet(store, options, arguments.export_path)
-                             : exportSamples(store, options, arguments.export_path);
+    const auto samples = exportSamples(store, options, arguments.export_path);
     printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
   }
   if (!arguments.film.path.empty()) makeFilm(store, source, exported, arguments);
@@ -560,12 +546,8 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--export", arguments->export_path, "FILE", "Write every sample into this file");
   addChoice<std::optional<ExportFormat>>(
       *verb, "--format", arguments->format,
-      {{"csv", ExportFormat::kCsv},
-       {"phenocam", ExportFormat::kPhenoCam},
-       {"jsonl", ExportFormat::kJsonLines},
-       {"parquet", ExportFormat::kParquet}},
-      "CSV, a line of JSON per sample, Parquet (by python3 with\npyarrow), or with --out PhenoCam's files. "
-      "Default: csv");
+      {{"csv", ExportFormat::kCsv}, {"phenocam", ExportFormat::kPhenoCam}, {"jsonl", ExportFormat::kJsonLines}},
+      "CSV, a line of JSON per sample, or with --out PhenoCam's\nfiles. Default: csv");
   addOption(*verb, "--out", arguments->folder, "DIR",
             "With --format phenocam: write the three files that PhenoCam has of each region, SITE_REGION_roistats.csv, "
             "_1day.csv and _3day.csv");

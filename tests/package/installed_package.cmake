@@ -40,8 +40,8 @@ if(systemd_analyze)
     OUTPUT_QUIET ${run})
 endif()
 
-# What draws the report of `mpm study`, and what writes Parquet.
-foreach(file study/report.py export/parquet.py)
+# What draws the report of `mpm study`.
+foreach(file study/report.py)
   if(NOT EXISTS ${prefix}/share/mpm/${file})
     message(FATAL_ERROR "share/mpm/${file} is not installed")
   endif()

@@ -14,7 +14,6 @@ enum class ExportFormat {
   kCsv,        ///< a column for each quantity of the whole picture, then of each region
   kJsonLines,  ///< toJson() of each sample
   kPhenoCam,   ///< not by exportSamples(): writePhenoCam()
-  kParquet,    ///< not by exportSamples(): made of kCsv
 };
 
 struct ExportOptions {
