@@ -78,7 +78,6 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
            {QStringLiteral("F  B  G  E  V  H"), tr("Cluster, brush, polygon, eraser, accept, move")},
            {QStringLiteral(",  ."), tr("Smaller, larger brush")},
            {QStringLiteral("Q"), tr("Show where the model is not sure")},
-           {QStringLiteral("D"), tr("Show what changed since the last version")},
            {tr("Space, Enter"), tr("Draw at the cross of the arrow keys; close the polygon")},
            {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("Undo, redo")},
            {tr("Page up, page down"), tr("Previous, next picture")},

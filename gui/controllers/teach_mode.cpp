@@ -72,7 +72,6 @@ TeachMode::TeachMode(const WindowOptions& options, Watching* watching, SettingsW
               trained_ = labels;
               pane_->canvas()->setUnsure(unsure);
               showPrediction();
-              showChanges();
             }
             pane_->setStatus(tr("Trained on your labels: the pale colours are what the model makes of this picture"));
           });
@@ -173,11 +172,6 @@ void TeachMode::wirePane() {
   });
   connect(pane_->labels(), &LabelTablePanel::removeRequested, this, &TeachMode::removeClass);
 
-  connect(pane_, &TeachPane::changesWanted, this, &TeachMode::showChanges);
-  connect(pane_->models(), &TaughtModelsPanel::chosenChanged, this, &TeachMode::showChanges);
-  connect(&changes_, &VersionChanges::shown, canvas, &TeachCanvas::setChanges);
-  connect(&changes_, &VersionChanges::said, pane_, &TeachPane::setChanged);
-
   connect(pane_->models(), &TaughtModelsPanel::trainRequested, this, &TeachMode::train);
   connect(pane_->models(), &TaughtModelsPanel::cancelRequested, this, [this] {
     if (run_) run_->cancel();
@@ -259,7 +253,6 @@ void TeachMode::takeState(const LabelState& state) {
   pane_->pictures()->setProgress(state.progress, rare);
   pane_->labels()->setLabels(state.counts, names_, colors_);
   pane_->models()->setModels(state.models);
-  showChanges();
   if (!state.pictures.contains(shown_)) {
     shown_.clear();
     frame_.reset();
@@ -327,7 +320,6 @@ void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::
   pane_->pictures()->showAs(name);
   pane_->steps().setActiveStack(&editor()->steps());
   analysis_.begin(name, image);
-  showChanges();
   if (const auto unwanted = std::exchange(unwanted_, {}); unwanted && unwanted->first == name)
     return removeClass(name, unwanted->second);
   if (!state_.labelled.isEmpty()) return askTrainer();
@@ -343,33 +335,6 @@ void TeachMode::showPrediction() {
                                                : frame_          ? labelsIn(names_, *frame_, state_.classes.ignore)
                                                                  : cv::Mat();
   pane_->canvas()->setFrame(frame);
-}
-
-// From the version before the chosen one to that one; from the newest to the head that is trained on later labels.
-void TeachMode::showChanges() {
-  const auto say = [this](const QString& why) {
-    pane_->canvas()->setChanges({});
-    pane_->setChanged(why);
-  };
-  if (!pane_->wantsChanges() || shown_.isEmpty()) {
-    changes_.rest();
-    return say({});
-  }
-  const auto& models = state_.models;
-  const auto chosen = std::ranges::find(models, pane_->models()->chosen(), &TaughtModel::path);
-  if (chosen == models.end()) return say(tr("There is no version yet: press Train in the tab Model"));
-  const bool to_now = options_.teach_live && chosen == models.begin() && state_.changed > chosen->time;
-  double top = 0;  // of the classes before one was removed
-  if (!trained_.empty()) cv::minMaxLoc(trained_, nullptr, &top);
-  if (to_now && (trained_.empty() || top >= static_cast<double>(names_.size())))
-    return say(tr("Training on your labels…"));
-  if (!to_now && chosen + 1 == models.end())
-    return say(
-        tr("There is no version before %1: draw, or train again").arg(QFileInfo(chosen->path).completeBaseName()));
-  VersionChanges::Classes classes{names_, {}};
-  for (const QColor& color : colors_) classes.colors.push_back(color.rgb());
-  changes_.compare(shown_, pane_->canvas()->frame()->image(), classes, to_now ? *chosen : chosen[1],
-                   to_now ? std::nullopt : std::optional(*chosen), trained_);
 }
 
 // Only what differs is then left to be drawn. What is drawn already stays.
@@ -445,8 +410,6 @@ void TeachMode::takeModel() {
   same.reuse = {};  // its pictures do not follow each other
   same.task = model_->givesLabels() ? std::optional(Task::kSemantic) : std::nullopt;
   analysis_.setModel(model_path_, same);
-  changes_.setOptions(same);
-  showChanges();
   if (const LiveFramePtr& now = pane_->canvas()->frame(); now && !shown_.isEmpty())
     analysis_.begin(shown_, now->image());
   // Until it runs the model before it does, and goes on where the new one cannot be read.
@@ -510,7 +473,6 @@ void TeachMode::endComparing() {
 void TeachMode::rest() {
   endComparing();
   trainer_.stop();
-  changes_.rest();
 }
 
 TrainerJob TeachMode::job() const {

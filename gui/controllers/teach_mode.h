@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gui/controllers/watching.h"
-#include "gui/models/version_changes.h"
+#include "gui/models/picture_analysis.h"
 #include "gui/views/teach_pane.h"
 
 namespace mpm::gui {
@@ -47,7 +47,6 @@ class TeachMode : public QObject {
   void showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
   void showClasses(const vision::ClassList& list);
   void showPrediction();
-  void showChanges();
   void removeClass(const QString& picture, int label);
   void copyLabels(const QString& from, const cv::Mat& image, const cv::Mat& labels);
   void keepStroke();
@@ -87,7 +86,6 @@ class TeachMode : public QObject {
   StateTrainer states_;
   Thumbnails thumbnails_;
   PictureAnalysis analysis_;
-  VersionChanges changes_;
   LiveTrainer trainer_;
   Job* run_ = nullptr;
 };

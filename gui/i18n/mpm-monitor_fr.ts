@@ -229,10 +229,6 @@
         <source>Labels: go to their picture, remove them</source>
         <translation>Étiquettes&#xa0;: aller à leur image, les supprimer</translation>
     </message>
-    <message>
-        <source>Show what changed since the last version</source>
-        <translation>Montrer ce qui a changé depuis la dernière version</translation>
-    </message>
 </context>
 <context>
     <name>mpm::gui::CamerasPage</name>
@@ -3058,14 +3054,6 @@
         <translation>Les étiquettes de %1 dans %2 sont supprimées&#xa0;; %3 les rétablit</translation>
     </message>
     <message>
-        <source>There is no version yet: press Train in the tab Model</source>
-        <translation>Il n’y a pas encore de version&#xa0;: appuyez sur Entraîner dans l’onglet Modèle</translation>
-    </message>
-    <message>
-        <source>There is no version before %1: draw, or train again</source>
-        <translation>Il n’y a pas de version avant %1&#xa0;: dessinez ou entraînez à nouveau</translation>
-    </message>
-    <message>
         <source>There is no model yet</source>
         <translation>Il n’y a pas encore de modèle</translation>
     </message>
@@ -3166,14 +3154,6 @@
     <message>
         <source>Labels</source>
         <translation>Étiquettes</translation>
-    </message>
-    <message>
-        <source>What changed</source>
-        <translation>Ce qui a changé</translation>
-    </message>
-    <message>
-        <source>Show what changed since the last version</source>
-        <translation>Montrer ce qui a changé depuis la dernière version</translation>
     </message>
     <message>
         <source>States</source>
@@ -3414,37 +3394,6 @@
     <message>
         <source>No frames come: the source is paused, lost or at its end</source>
         <translation>Aucune image n’arrive&#xa0;: la source est en pause, perdue ou terminée</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::VersionChanges</name>
-    <message>
-        <source>now</source>
-        <translation>maintenant</translation>
-    </message>
-    <message>
-        <source>%1 is gone, so nothing can be compared with it: %2</source>
-        <translation>%1 n’est plus là&#xa0;: rien ne peut lui être comparé&#xa0;: %2</translation>
-    </message>
-    <message>
-        <source>Comparing %1 and %2…</source>
-        <translation>Comparaison de %1 et %2…</translation>
-    </message>
-    <message>
-        <source>%1 → %2: nothing changed in this picture</source>
-        <translation>%1 → %2&#xa0;: rien n’a changé dans cette image</translation>
-    </message>
-    <message>
-        <source>%1 px %2 → %3</source>
-        <translation>%1 px %2 → %3</translation>
-    </message>
-    <message>
-        <source>%1 more</source>
-        <translation>%1 de plus</translation>
-    </message>
-    <message>
-        <source>%1 → %2: %3 % of the picture changed: %4</source>
-        <translation>%1 → %2&#xa0;: %3&#xa0;% de l’image a changé&#xa0;: %4</translation>
     </message>
 </context>
 <context>

@@ -10,20 +10,9 @@
 // Operations on maps of labels, CV_8U, that need no network.
 namespace mpm::gui {
 
-/// Where two label maps of one picture differ.
-struct LabelChanges {
-  struct Change {
-    int from = 0, to = 0, pixels = 0;
-  };
-  std::vector<Change> changes;  ///< most pixels first
-  double share = 0;             ///< of the picture, 0..1
-  QImage picture;               ///< grey, and what changed in the colour of its new label
-};
-
-/// `image`: CV_8UC3. `before`, `after`: CV_8U, which lie over the picture in any size. `colors`: of each label. Uses no
-/// OpenCV function with threads, as paintClasses().
-LabelChanges labelChanges(const cv::Mat& image, const cv::Mat& before, const cv::Mat& after,
-                          const std::vector<QRgb>& colors);
+/// The picture in grey, and in `color` where two label maps of it differ. `image`: CV_8UC3. `one`, `other`: CV_8U,
+/// which lie over the picture in any size. Uses no OpenCV function with threads, as paintClasses().
+QImage paintDifferences(const cv::Mat& image, const cv::Mat& one, const cv::Mat& other, QRgb color);
 
 /// The labels of the picture `from`, moved as what the camera shows moved from there to the picture `to`. All three
 /// have one size; `labels` is CV_8UC1, the pictures CV_8UC3. Pixels that come from outside are `ignore`. Empty: it did

@@ -136,7 +136,6 @@ LabelState LabelStore::state() const {
           taughtModels(modelsFolder()),
           vision::progressOf(summaries, classes),
           counts,
-          QFileInfo(QString::fromStdString(own_->labelsPath())).lastModified(),
           labels_};
 }
 

@@ -47,7 +47,6 @@ struct LabelState {
   std::vector<TaughtModel> models{};  ///< newest first
   vision::LabelProgress progress{};
   std::vector<LabelCount> counts{};  ///< of each picture and class that has labels
-  QDateTime changed{};               ///< when labels were last written
   LabelMaps labels{};                ///< of the labelled pictures, also those that wait for the disk
 };
 

@@ -35,7 +35,7 @@ Comparison compare(const monitor::InferenceResult& result, const cv::Mat& image)
   const Estimate &own = result.estimate, &other = result.compared->estimate;
   Comparison comparison;
   if (!own.labels.empty() && own.labels.size() == other.labels.size()) {
-    comparison.picture = labelChanges(image, own.labels, other.labels, std::vector(256, kDifference)).picture;
+    comparison.picture = paintDifferences(image, own.labels, other.labels, kDifference);
     comparison.agreement = agreementPercent(own, other);
   }
   if (!own.depth.empty() && own.depth.size() == other.depth.size())

@@ -41,7 +41,6 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
   column->addStretch();
 
   connect(choice_, &QComboBox::currentIndexChanged, this, &TaughtModelsPanel::showModel);
-  connect(choice_, &QComboBox::currentIndexChanged, this, &TaughtModelsPanel::chosenChanged);
   setTraining(false);
   setProblem({});
   showModel();

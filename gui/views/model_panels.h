@@ -24,7 +24,6 @@ class TaughtModelsPanel : public QWidget {
   void setProblem(const QString& text) { showValue(problem_, text); }
 
  signals:
-  void chosenChanged();
   void trainRequested();
   void cancelRequested();
   void useRequested(const QString& model);

@@ -70,8 +70,7 @@ void TeachCanvas::paintLabels(const cv::Rect& where) {
 
 void TeachCanvas::paintPicture(QPainter& painter, const Viewport& view) {
   ImageView::paintPicture(painter, view);
-  const QImage& above = showsChanges() && !stroke_ ? changes_ : labels_;
-  if (!above.isNull()) painter.drawImage(view.pictureRect(), above);
+  if (!labels_.isNull()) painter.drawImage(view.pictureRect(), labels_);
   if (shows_unsure_ && frame()->hasGrid())
     for (const int token : unsure_) {
       const QRectF cell = view.tokenRect(token, frame()->lookup.grid());
@@ -225,12 +224,8 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   status_->setContentsMargins(10, 4, 6, 4);
   status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
 
-  changed_ = wrapped(namedValue(new QLabel, tr("What changed")));
-  changed_->setContentsMargins(10, 4, 6, 0);
-  changed_->hide();
-
   auto* left = new QWidget;
-  fill(seamless(new QVBoxLayout(left)), makeTools(), stretched(canvas_), changed_, status_);
+  fill(seamless(new QVBoxLayout(left)), makeTools(), stretched(canvas_), status_);
   auto* split = new QSplitter(Qt::Horizontal);
   split->setChildrenCollapsible(false);
   split->setHandleWidth(6);
@@ -289,9 +284,6 @@ QWidget* TeachPane::makeTools() {
   unsure_ = button("unsure", tr("Show where the model is not sure"), Qt::Key_Q);
   unsure_->setCheckable(true);
   connect(unsure_, &QToolButton::toggled, canvas_, &TeachCanvas::setShowsUnsure);
-  changes_ = button("compare", tr("Show what changed since the last version"), Qt::Key_D);
-  changes_->setCheckable(true);
-  connect(changes_, &QToolButton::toggled, this, &TeachPane::changesWanted);
   brush_ = wholeField(tr("Size of the brush"), static_cast<int>(TeachCanvas::kMinBrush),
                       static_cast<int>(TeachCanvas::kMaxBrush), canvas_->brush(), tr(" px"));
   brush_->setToolTip(tr("Size of brush and eraser (, and .)"));
@@ -347,8 +339,6 @@ bool TeachPane::handleKey(const QKeyEvent& event, bool run) {
       });
     case Qt::Key_Q:
       return take(true, [this] { unsure_->toggle(); });
-    case Qt::Key_D:
-      return take(true, [this] { changes_->toggle(); });
     case Qt::Key_PageUp:
       return take(true, [this] { pictures_->move(-1); });
     case Qt::Key_PageDown:

@@ -35,9 +35,6 @@ class TeachCanvas : public ImageView {
   /// Tokens of which the model is not sure are hatched while setShowsUnsure() is on.
   void setUnsure(const std::vector<int>& tokens) { setPainted(unsure_, tokens); }
   void setShowsUnsure(bool on) { setPainted(shows_unsure_, on); }
-  /// Stands in the place of picture, prediction and labels, but while something is drawn; null: nothing does.
-  void setChanges(const QImage& changes) { setPainted(changes_, changes); }
-  bool showsChanges() const { return !changes_.isNull(); }
   /// The labels changed, or there are others.
   void refreshLabels();
   bool hasPolygon() const { return !pen_.isEmpty(); }
@@ -70,8 +67,7 @@ class TeachCanvas : public ImageView {
   int label_ = -1, ignore_ = 255;
   double brush_ = 24, opacity_ = 0.6;
   std::array<QRgb, 256> colors_{};
-  QImage labels_;   // of the picture's size
-  QImage changes_;  // the same
+  QImage labels_;  // of the picture's size
   std::vector<int> unsure_;
   bool shows_unsure_ = false;
   QPolygonF pen_;  // the polygon that is drawn, px of the picture
@@ -98,13 +94,6 @@ class TeachPane : public QWidget {
   QUndoGroup& steps() { return steps_; }
   /// Says below the picture how far the trainer is.
   void setStatus(const QString& text, Badge badge = Badge::kNone);
-  /// Whether to show where the last version of the model differs.
-  bool wantsChanges() const { return changes_->isChecked(); }
-  /// It in words, below the picture.
-  void setChanged(const QString& text) { showValue(changed_, text); }
-
- signals:
-  void changesWanted(bool on);
 
  protected:
   bool event(QEvent* event) override;
@@ -123,8 +112,8 @@ class TeachPane : public QWidget {
   TaughtModelsPanel* models_;
   StatesPanel* states_;
   QSpinBox* brush_;
-  QLabel *status_, *changed_;
-  QToolButton *unsure_, *changes_;
+  QLabel* status_;
+  QToolButton* unsure_;
   QUndoGroup steps_;
   std::vector<std::pair<Qt::Key, QToolButton*>> tools_;  // in the order of TeachCanvas::Tool
 };
