@@ -124,14 +124,6 @@ void TeachMode::wirePane() {
                        Badge::kWarning);
                  });
   });
-  const auto exportTo = [this](void (vision::LabelFolder::*write)(const std::string&) const) {
-    return [this, write](const QString& to) {
-      store_.look([=](const vision::LabelFolder& folder) { (folder.*write)(to.toStdString()); },
-                  [this, to] { emit said(tr("The labels are in %1").arg(to), Badge::kGood); });
-    };
-  };
-  connect(pane_->pictures(), &LabelPicturesPanel::cocoChosen, this, exportTo(&vision::LabelFolder::exportCoco));
-  connect(pane_->pictures(), &LabelPicturesPanel::labelMeChosen, this, exportTo(&vision::LabelFolder::exportLabelMe));
   connect(pane_->pictures(), &LabelPicturesPanel::copyRequested, this, [this](const QString& from) {
     store_.read(from, [this, from](const cv::Mat& image, const cv::Mat& labels) { copyLabels(from, image, labels); });
   });

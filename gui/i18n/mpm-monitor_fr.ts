@@ -1087,34 +1087,6 @@
         <translation>Un dossier de cartes d&apos;étiquettes (PNG) ou de fichiers LabelMe ou COCO, avec leurs images</translation>
     </message>
     <message>
-        <source>Labels as a file of COCO</source>
-        <translation>Étiquettes dans un fichier COCO</translation>
-    </message>
-    <message>
-        <source>COCO (*.json)</source>
-        <translation>COCO (*.json)</translation>
-    </message>
-    <message>
-        <source>Export labels</source>
-        <translation>Exporter les étiquettes</translation>
-    </message>
-    <message>
-        <source>All labels as polygons, for other tools</source>
-        <translation>Toutes les étiquettes sous forme de polygones, pour d’autres outils</translation>
-    </message>
-    <message>
-        <source>One file of COCO…</source>
-        <translation>Un fichier COCO…</translation>
-    </message>
-    <message>
-        <source>Pictures and files of LabelMe…</source>
-        <translation>Images et fichiers LabelMe…</translation>
-    </message>
-    <message>
-        <source>Empty folder for pictures and files of LabelMe</source>
-        <translation>Dossier vide pour les images et les fichiers LabelMe</translation>
-    </message>
-    <message>
         <source>Pictures (*.png *.jpg *.jpeg *.bmp *.tif *.tiff)</source>
         <translation>Images (*.png *.jpg *.jpeg *.bmp *.tif *.tiff)</translation>
     </message>
@@ -3024,10 +2996,6 @@
             <numerusform>Comparaison de %n image…</numerusform>
             <numerusform>Comparaison de %n images…</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>The labels are in %1</source>
-        <translation>Les étiquettes sont dans %1</translation>
     </message>
     <message>
         <source>%1 has another size: its labels do not fit this picture</source>

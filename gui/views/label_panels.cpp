@@ -152,16 +152,6 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   auto* import = pushButton(
       tr("Import labels…"), tr("A folder with label maps (PNG) or files of LabelMe or COCO, and their pictures"), this,
       [this] { askForFolder(tr("Folder of labels and pictures"), &LabelPicturesPanel::importChosen); });
-  auto* export_ = pushButton(tr("Export labels"), tr("All labels as polygons, for other tools"));
-  auto* formats = new QMenu(export_);
-  formats->addAction(tr("One file of COCO…"), this, [this] {
-    askWhereToWrite(this, tr("Labels as a file of COCO"), QStringLiteral("labels.json"), tr("COCO (*.json)"),
-                    QStringLiteral("json"), [this](const QString& file) { emit cocoChosen(file); });
-  });
-  formats->addAction(tr("Pictures and files of LabelMe…"), this, [this] {
-    askForFolder(tr("Empty folder for pictures and files of LabelMe"), &LabelPicturesPanel::labelMeChosen);
-  });
-  export_->setMenu(formats);
   copy_ = pushButton(tr("Copy labels of"),
                      tr("Of a fixed camera: take all labels of another picture, then draw only what differs"));
   copy_->setMenu(new QMenu(copy_));
@@ -178,7 +168,7 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   suggestions_ = wrappingRow(6);
   note_ = wrapped(namedValue(mutedLabel(), tr("What to label next")));
   note_->hide();
-  QLayout* row = wrappingRow(6, {take_, files, copy_, import, export_, remove_, suggest_});
+  QLayout* row = wrappingRow(6, {take_, files, copy_, import, remove_, suggest_});
   fill(new QVBoxLayout(this), list_, checklist_, row, suggestions_, note_)->setContentsMargins(8, 8, 8, 8);
 
   connect(list_, &QListWidget::currentTextChanged, this, &LabelPicturesPanel::picked);

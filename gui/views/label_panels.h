@@ -65,8 +65,6 @@ class LabelPicturesPanel : public QWidget {
   void suggestRequested();
   void filesChosen(const QStringList& files);
   void importChosen(const QString& folder);
-  void cocoChosen(const QString& file);
-  void labelMeChosen(const QString& folder);
   /// The labels of this picture are wanted in the one on show.
   void copyRequested(const QString& name);
   void removeRequested(const QString& name);

@@ -449,8 +449,6 @@ TEST_F(TeachOnePicture, WhatMakesNoSenseIsOneLineAndChangesNothing) {
   EXPECT_EQ(pane()->classes()->findChild<QListWidget*>()->item(1)->text(), "sky");
   emit pane()->pictures()->importChosen(file("nowhere"));
   EXPECT_TRUE(refused("nowhere"));
-  emit pane()->pictures()->cocoChosen(file("labels.json"));
-  EXPECT_TRUE(refused("no labels to export"));
 
   // A disk that takes no labels: they stay on the screen, and the next stroke writes them.
   const std::filesystem::path folder = file("m.labels/labels").toStdString();
@@ -460,12 +458,6 @@ TEST_F(TeachOnePicture, WhatMakesNoSenseIsOneLineAndChangesNothing) {
   EXPECT_TRUE(refused("cannot make the folder"));
   ASSERT_TRUE(QFile::remove(file("m.labels/labels")));
   draw(20);
-  emit pane()->pictures()->labelMeChosen(file("labelme"));
-  EXPECT_TRUE(wait([&] {
-    return content(file(qUtf8Printable(QStringLiteral("labelme/%1.json").arg(picture)))).contains("\"shapes\"");
-  }));
-  emit pane()->pictures()->cocoChosen(file("labels.json"));
-  EXPECT_TRUE(wait([&] { return content(file("labels.json")).contains("\"annotations\""); }));
   const auto differing = [&] {
     return cv::countNonZero(labels().labels(picture.toStdString()) != teach()->editor()->labels());
   };

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/labels/label_files.h"
 
-#include <nlohmann/json.hpp>
-#include <opencv2/imgproc.hpp>
+#include <opencv2/imgcodecs.hpp>
 
-#include "base/atomic_file.h"
+#include "base/json_file.h"
 #include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/labels/label_folder.h"
-#include "vision/labels/shapes.h"
 
 namespace mpm::vision {
 namespace {
@@ -40,33 +38,6 @@ TEST_F(CocoTest, ReadsPolygonsAndRunLengths) {
   expected.setTo(255);
   expected.at<uchar>(3, 0) = expected.at<uchar>(0, 1) = 2;  // down the columns
   EXPECT_EQ(cv::countNonZero(read(one(R"({"size": [4, 6], "counts": [3, 2, 19]})")) != expected), 0);
-}
-
-// Random regions with holes, bridges and single pixels.
-TEST_F(CocoTest, WhatIsWrittenIsReadAgainExactly) {
-  cv::RNG random(5);
-  std::vector<CocoPicture> pictures;
-  for (int i = 0; i < 12; ++i) {
-    cv::Mat noise(9 + i, 13, CV_8U), labels;
-    random.fill(noise, cv::RNG::UNIFORM, 0, 256);
-    cv::resize(noise, noise, {}, i % 3 + 1, i % 3 + 1, cv::INTER_LINEAR);
-    labels = noise / 64;
-    labels.setTo(255, labels >= 3);
-    pictures.push_back({"p" + std::to_string(i) + ".png", labels});
-  }
-  const std::string file = folder_ / "all.json";
-  writeCoco(file, pictures, kRiver);
-  const CocoFile read_again(readJsonFile(file));
-  for (std::size_t i = 0; i < pictures.size(); ++i) {
-    const cv::Mat& labels = pictures[i].labels;
-    const cv::Mat again = read_again.labels("p" + std::to_string(i), kRiver.classes, 255, labels.size());
-    EXPECT_EQ(cv::countNonZero(again != labels), 0) << i;
-  }
-  const auto json = nlohmann::json::parse(readFile(file));
-  for (const auto& annotation : json["annotations"]) {
-    EXPECT_GT(annotation["area"].get<int>(), 0);
-    EXPECT_GE(annotation["segmentation"].size(), 1U);
-  }
 }
 
 TEST_F(CocoTest, RefusesWhatItCannotReadInOneLine) {
@@ -105,46 +76,18 @@ TEST_F(CocoTest, RefusesWhatItCannotReadInOneLine) {
   EXPECT_MPM_ERROR(read(file(R"({"id": 1, "file_name": "p.png", "width": 4294967302})", ice, "")), "width: found 4294");
 }
 
-TEST_F(CocoTest, ALabelFolderExportsAndImportsIt) {
-  LabelFolder mine(folder_ / "mine", LabelFolder::Access::kWrite);
-  EXPECT_THROW(mine.exportCoco(folder_ / "none.json"), Error);
-  mine.setClasses(kRiver.classes);
-  cv::Mat labels(10, 14, CV_8U, cv::Scalar(255));
-  cv::circle(labels, {6, 5}, 4, cv::Scalar(0), 2);
-  labels.at<uchar>(0, 0) = 2;
-  mine.saveLabels(mine.addPicture("p", cv::Mat(10, 14, CV_8UC3, cv::Scalar::all(90))), labels);
-  mine.exportCoco(mine.picturesPath() + "/coco.json");
-
-  LabelFolder other(folder_ / "other", LabelFolder::Access::kWrite);
-  EXPECT_EQ(other.import(mine.picturesPath()).files.size(), 1U);
-  ASSERT_EQ(other.classes().count(), 2) << "nothing is labelled as bank";
-  EXPECT_EQ(other.classes().classes[1].name, "ice");
-  labels.setTo(1, labels == 2);
-  EXPECT_EQ(cv::countNonZero(other.labels("p") != labels), 0);
-}
-
-// Blobs with holes, islands in holes, bridges of one pixel and single pixels, at all borders.
-TEST(Outlines, FillsExactlyTheMask) {
-  cv::RNG random(7);
-  for (int i = 0; i < 40; ++i) {
-    cv::Mat noise(3 + i % 11, 2 + i % 17, CV_8U), mask, filled;
-    random.fill(noise, cv::RNG::UNIFORM, 0, 256);
-    cv::resize(noise, noise, {}, i % 4 + 1, i % 3 + 1, cv::INTER_LINEAR);
-    mask = noise > random.uniform(40, 200);
-    filled = cv::Mat::zeros(mask.size(), CV_8U);
-    for (const auto& polygon : outlines(mask))
-      cv::fillPoly(filled, std::vector<std::vector<cv::Point>>{polygon}, cv::Scalar(255));
-    ASSERT_EQ(cv::countNonZero(filled != mask), 0) << i << "\n" << mask;
-  }
-}
-
-TEST(Outlines, ARegionWithoutAHoleIsOnePolygon) {
-  cv::Mat mask = cv::Mat::zeros(30, 40, CV_8U);
-  EXPECT_TRUE(outlines(mask).empty());
-  cv::circle(mask, {20, 15}, 9, cv::Scalar(1), cv::FILLED);
-  EXPECT_EQ(outlines(mask).size(), 1U);
-  cv::circle(mask, {20, 15}, 3, cv::Scalar(0), cv::FILLED);
-  EXPECT_EQ(outlines(mask).size(), 2U) << "a ring is cut once";
+TEST_F(CocoTest, ALabelFolderImportsIt) {
+  fs::create_directory(folder_ / "from");
+  const cv::Mat picture(4, 6, CV_8UC3, cv::Scalar::all(90));
+  ASSERT_TRUE(cv::imwrite(folder_ / "from/p.png", picture));
+  fs::rename(one("[[1, 1, 3, 1, 3, 2, 1, 2]]"), folder_ / "from/coco.json");
+  LabelFolder labels(folder_ / "labels", LabelFolder::Access::kWrite);
+  EXPECT_EQ(labels.import(folder_ / "from").files.size(), 1U);
+  ASSERT_EQ(labels.classes().count(), 1) << "nothing is labelled as sea";
+  EXPECT_EQ(labels.classes().classes[0].name, "ice");
+  cv::Mat expected(4, 6, CV_8U, cv::Scalar(255));
+  expected(cv::Rect(1, 1, 3, 2)).setTo(0);
+  EXPECT_EQ(cv::countNonZero(labels.labels("p") != expected), 0);
 }
 
 }  // namespace

@@ -194,23 +194,21 @@ TEST_F(LabelFolderTest, ImportsLabelMapsOfThePicturesThatItHas) {
   EXPECT_MPM_ERROR(folder.import(disk_ / "more"), "no picture for the labels 'unknown'");
 }
 
-TEST_F(LabelFolderTest, ExportsForLabelMeWhatItCanImport) {
-  LabelFolder folder(disk_ / "a.labels", LabelFolder::Access::kWrite);
-  EXPECT_MPM_ERROR(folder.exportLabelMe(disk_ / "out"), "no labels to export");
-  EXPECT_FALSE(fs::exists(disk_ / "out"));
-  folder.setClasses({{"ice"}, {"rock"}});
-  cv::Mat ring(12, 20, CV_8U, cv::Scalar(255));
-  cv::circle(ring, {8, 5}, 4, cv::Scalar(0), 2);
-  ring.at<uchar>(11, 19) = 1;  // a polygon of one point
-  folder.saveLabels(folder.addPicture("p", cv::Mat(ring.size(), CV_8UC3, cv::Scalar::all(80))), ring);
-  folder.addPicture("empty", image());
-  folder.exportLabelMe(disk_ / "out");
-  EXPECT_FALSE(fs::exists(disk_ / "out/empty.json"));
-
-  LabelFolder other(disk_ / "b.labels", LabelFolder::Access::kWrite);
-  EXPECT_EQ(other.import(disk_ / "out").files.size(), 1U);
-  EXPECT_TRUE(same(other.labels("p"), ring));
-  EXPECT_MPM_ERROR(folder.exportLabelMe(disk_ / "out"), "is not empty");
+TEST_F(LabelFolderTest, ImportsFilesOfLabelMe) {
+  fs::create_directory(disk_ / "from");
+  const cv::Mat picture(12, 20, CV_8UC3, cv::Scalar::all(80));
+  ASSERT_TRUE(cv::imwrite(disk_ / "from/p.png", picture));
+  std::ofstream(disk_ / "from/p.json") << R"({"imageHeight": 12, "imageWidth": 20, "imagePath": "p.png", "shapes": [
+    {"label": "ice", "points": [[2, 3], [9, 3], [9, 8], [2, 8]], "shape_type": "polygon"},
+    {"label": "rock", "points": [[19, 11]], "shape_type": "point"}]})";
+  LabelFolder folder(disk_ / "b.labels", LabelFolder::Access::kWrite);
+  EXPECT_EQ(folder.import(disk_ / "from").files.size(), 1U);
+  cv::Mat expected(12, 20, CV_8U, cv::Scalar(255));
+  expected(cv::Rect(2, 3, 8, 6)).setTo(0);
+  cv::Mat near_corner = expected(cv::Rect(18, 10, 2, 2));
+  folder.labels("p")(cv::Rect(18, 10, 2, 2)).copyTo(near_corner);  // how wide a point is drawn is told elsewhere
+  EXPECT_EQ(folder.labels("p").at<uchar>(11, 19), 1);
+  EXPECT_TRUE(same(folder.labels("p"), expected));
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/atomic_file.h"
 #include "vision/labels/shapes.h"
 #include "vision/pictures/pictures.h"
 
@@ -101,25 +100,6 @@ cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes
   return labels;
 }
 
-void writeLabelMe(const std::string& path, const std::string& picture, const cv::Mat& labels,
-                  const ClassList& classes) {
-  Json shapes = Json::array();
-  for (int label = 0; label < classes.count(); ++label)
-    for (const auto& outline : outlines(labels == label)) {
-      Json points = Json::array();
-      for (const cv::Point& point : outline) points.push_back({point.x, point.y});
-      shapes.push_back({{"label", classes.classes[static_cast<std::size_t>(label)].name},
-                        {"points", std::move(points)},
-                        {"group_id", nullptr},
-                        {"shape_type", "polygon"},
-                        {"flags", Json::object()}});
-    }
-  const Json json = {{"version", "5.0.0"},       {"flags", Json::object()}, {"shapes", std::move(shapes)},
-                     {"imagePath", picture},     {"imageData", nullptr},    {"imageHeight", labels.rows},
-                     {"imageWidth", labels.cols}};
-  writeFileAtomically(path, json.dump() + "\n");
-}
-
 std::vector<cv::Point2d> cocoPolygon(const JsonValue& polygon) {
   const auto numbers = polygon.list();
   if (numbers.size() < 6 || numbers.size() % 2 != 0)
@@ -197,39 +177,6 @@ cv::Mat CocoFile::labels(const std::string& name, const std::vector<ClassInfo>& 
 cv::Size CocoFile::size(const std::string& name) const {
   const JsonValue& image = pictures_.at(name).image;
   return {image.at("width").integer(1, kMaxSide), image.at("height").integer(1, kMaxSide)};
-}
-
-void writeCoco(const std::string& path, const std::vector<CocoPicture>& pictures, const ClassList& classes) {
-  using Json = nlohmann::json;  // with keys in the order of the alphabet
-  Json json = {{"images", Json::array()}, {"categories", Json::array()}, {"annotations", Json::array()}};
-  for (int label = 0; label < classes.count(); ++label)
-    json["categories"].push_back({{"id", label + 1}, {"name", classes.classes[static_cast<std::size_t>(label)].name}});
-  for (const CocoPicture& picture : pictures) {
-    const auto id = json["images"].size() + 1;
-    json["images"].push_back(
-        {{"id", id}, {"file_name", picture.file}, {"height", picture.labels.rows}, {"width", picture.labels.cols}});
-    for (int label = 0; label < classes.count(); ++label) {
-      cv::Mat regions, boxes, centres;
-      const int count = cv::connectedComponentsWithStats(picture.labels == label, regions, boxes, centres, 8, CV_32S);
-      for (int region = 1; region < count; ++region) {
-        const cv::Mat mask = regions == region;
-        Json polygons = Json::array();
-        for (const auto& points : outlines(mask)) {
-          Json& polygon = polygons.emplace_back(Json::array());
-          for (const cv::Point& point : points) polygon.insert(polygon.end(), {point.x, point.y});
-        }
-        const int* const box = boxes.ptr<int>(region);
-        json["annotations"].push_back({{"id", json["annotations"].size() + 1},
-                                       {"image_id", id},
-                                       {"category_id", label + 1},
-                                       {"iscrowd", 0},
-                                       {"area", box[cv::CC_STAT_AREA]},
-                                       {"bbox", {box[0], box[1], box[2], box[3]}},
-                                       {"segmentation", std::move(polygons)}});
-      }
-    }
-  }
-  writeFileAtomically(path, json.dump() + "\n");
 }
 
 }  // namespace mpm::vision

@@ -34,10 +34,6 @@ std::vector<std::string> labelMeNames(const JsonValue& json);
 /// when a label is none of the classes, a shape of another kind, or the picture of another size.
 cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes, int ignore, cv::Size size);
 
-/// Writes the labels of one picture, CV_8U, so that readLabelMe() gives the same label map: the polygons of outlines().
-/// `picture`: the name of its file, in the same folder. Whole or not at all. Throws mpm::Error naming the file.
-void writeLabelMe(const std::string& path, const std::string& picture, const cv::Mat& labels, const ClassList& classes);
-
 /// Whether JSON is a file of COCO: an object with these three.
 inline bool isCoco(const JsonValue& json) {
   return json.has("images") && json.has("annotations") && json.has("categories");
@@ -86,14 +82,5 @@ class CocoFile {
 std::vector<cv::Point2d> cocoPolygon(const JsonValue& polygon);
 /// Paints polygons or run lengths ("segmentation") into a label map, CV_8U. Throws mpm::Error naming the place.
 void paintSegmentation(cv::Mat& labels, const JsonValue& segmentation, int label);
-
-struct CocoPicture {
-  std::string file;  ///< its name, without folder
-  cv::Mat labels;    ///< CV_8U
-};
-
-/// Writes labels so that CocoFile::labels() gives the same label maps: an annotation for each region, with the polygons
-/// of outlines(). Whole or not at all. Throws mpm::Error naming the file.
-void writeCoco(const std::string& path, const std::vector<CocoPicture>& pictures, const ClassList& classes);
 
 }  // namespace mpm::vision

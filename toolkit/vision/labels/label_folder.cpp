@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/atomic_file.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/sources.h"
 
@@ -203,29 +202,6 @@ FoundLabels LabelFolder::import(const std::string& folder) {
     saveLabels(name, picture.labels);
   }
   return found;
-}
-
-void LabelFolder::exportCoco(const std::string& path) const {
-  std::vector<CocoPicture> all;
-  for (const std::string& name : labelled())
-    all.push_back({fs::path(picturePath(name)).filename().string(), labels(name)});
-  if (all.empty()) throw Error("there are no labels to export in '" + path_ + "'");
-  writeCoco(path, all, classes_);
-}
-
-void LabelFolder::exportLabelMe(const std::string& folder) const {
-  const std::vector<std::string> names = labelled();
-  if (names.empty()) throw Error("there are no labels to export in '" + path_ + "'");
-  onDisk("write into '" + folder + "'", [&] {
-    fs::create_directories(folder);
-    if (!fs::is_empty(folder))
-      throw Error("'" + folder + "' is not empty: choose a new folder for the files of LabelMe");
-  });
-  for (const std::string& name : names) {
-    const std::string file = fs::path(picturePath(name)).filename().string();
-    writeFileAtomically(folder + "/" + file, readFile(picturePath(name)));
-    writeLabelMe(folder + "/" + name + ".json", file, labels(name), classes_);
-  }
 }
 
 }  // namespace mpm::vision

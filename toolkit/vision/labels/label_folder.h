@@ -54,11 +54,6 @@ class LabelFolder {
   /// folder while this one has no classes. Throws also where no label has a picture. Returns what was labelled, and
   /// the names of labels whose picture is neither there nor here.
   FoundLabels import(const std::string& folder);
-  /// Writes all labels as one file of COCO. Throws also when there are none.
-  void exportCoco(const std::string& path) const;
-  /// Copies the pictures that have labels into an empty or new folder, each with a file of LabelMe. Throws also when
-  /// there are no labels, or when the folder holds something.
-  void exportLabelMe(const std::string& folder) const;
 
  private:
   std::map<std::string, std::string> pictureFiles() const;

@@ -40,28 +40,6 @@ Polygon nearPicture(Polygon polygon, cv::Size size) {
   return clipped(polygon, [&](const cv::Point2d& p) { return bottom - p.y; });
 }
 
-void addOutlines(const cv::Mat& mask, cv::Point corner, std::vector<std::vector<cv::Point>>& polygons) {
-  cv::Mat regions, boxes, centres;
-  const int count = cv::connectedComponentsWithStats(mask, regions, boxes, centres, 8, CV_32S);
-  for (int region = 1; region < count; ++region) {
-    const int* const box = boxes.ptr<int>(region);
-    const cv::Rect place(box[cv::CC_STAT_LEFT], box[cv::CC_STAT_TOP], box[cv::CC_STAT_WIDTH], box[cv::CC_STAT_HEIGHT]);
-    const cv::Mat alone = regions(place) == region;
-    const cv::Point at = corner + place.tl();
-    std::vector<std::vector<cv::Point>> contours;
-    cv::findContours(alone, contours, cv::RETR_CCOMP, cv::CHAIN_APPROX_SIMPLE, at);
-    if (contours.size() == 1) {
-      contours[0].resize(std::max<std::size_t>(contours[0].size(), 3), contours[0].back());
-      polygons.push_back(std::move(contours[0]));
-      continue;
-    }
-    const cv::Point half = place.width > place.height ? cv::Point(place.width / 2, 0) : cv::Point(0, place.height / 2);
-    const cv::Rect first(0, 0, half.x ? half.x : place.width, half.y ? half.y : place.height);
-    addOutlines(alone(first), at, polygons);
-    addOutlines(alone(cv::Rect(half, cv::Point(place.width, place.height))), at + half, polygons);
-  }
-}
-
 }  // namespace
 
 int numberOfClass(const JsonValue& name, const std::vector<ClassInfo>& classes) {
@@ -143,12 +121,6 @@ void fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int l
   if (!fillPolygon(labels, polygon, label))
     throw Error(of.place() +
                 " goes up and down too often for the outline of a thing: draw it again, or write a label map");
-}
-
-std::vector<std::vector<cv::Point>> outlines(const cv::Mat& mask) {
-  std::vector<std::vector<cv::Point>> polygons;
-  addOutlines(mask, {}, polygons);
-  return polygons;
 }
 
 }  // namespace mpm::vision

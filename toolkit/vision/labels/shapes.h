@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes, shared by the file formats of labelling tools: their reading, and the outlines that are written.
+// Reads shapes, for the file formats of labelling tools.
 #pragma once
 
 #include <opencv2/core.hpp>
@@ -37,10 +37,5 @@ cv::Point labelPoint(const cv::Point2d& point);
 bool fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int label);
 /// The same; throws mpm::Error naming the place.
 void fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int label, const JsonValue& of);
-
-/// Polygons which cv::fillPoly() fills to exactly the pixels of `mask`, CV_8U, that are not 0. A region has one; a
-/// region with a hole is cut until no part has a hole, because labelling tools have no polygons with holes.
-/// Each has three points at least, where need be the same one more than once.
-std::vector<std::vector<cv::Point>> outlines(const cv::Mat& mask);
 
 }  // namespace mpm::vision
