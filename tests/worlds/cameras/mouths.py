@@ -149,7 +149,10 @@ def brief(text):
     result = {}
     for line in text.splitlines():
         source, _, rest = line.partition(": last sample ")
-        match = re.match(r"(\S+)Z, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?", rest)
+        match = re.match(r"(\S+)Z(?: \(.*? ago\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?", rest)
+        if not match:
+            result[source] = {("unreadable",): Printed(line)}
+            continue
         result[source] = {("to",): Printed(match[1]), ("samples",): number(match[2]), ("gaps",): number(match[3])}
         if match[4]:
             result[source]["bad",] = percent(number(match[4]))

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import datetime
 import math
+import time
 
 import numpy as np
 
@@ -21,8 +22,9 @@ FLAGS = {1: "dark", 2: "overexposed", 4: "blurred", 8: "fogged"}
 # Numbers of the whole picture that are those of all pictures, flagged ones too (docs/monitor.md, "Quality of the pictures").
 OF_ALL_PICTURES = {"brightness", "inference_ms", "dropped", "sharpness", "contrast", "saturated", "flagged", *FLAGS.values()}
 # What the programs measure and this oracle does not: taken from the lines of `mpm monitor --json`.
-TRUSTED = ["inference_ms", "dropped", "sharpness", "contrast"]
+TRUSTED = ["inference_ms", "dropped", "sharpness", "contrast", "rows", "agreement"]
 DAY_MS = 86400000
+CLOCK_SET_MS = 1577836800000  # 2020-01-01
 
 
 @dataclasses.dataclass
@@ -121,8 +123,8 @@ class Judge:
         if rule["rule"] == "sun":
             return elevation_of_sun(ms, *source["place"]) < -6
         if rule["rule"] == "hours":
-            moment = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc)
-            minute = (ms // 60000 + world.standard_offset_minutes(source["zone"], moment.year)) % 1440
+            clock = world.local_time(ms, source["machine_zone"] if source.get("camera") else source["zone"])
+            minute = clock.hour * 60 + clock.minute
             start, end = rule["from"], rule["to"]
             return start <= minute < end if start <= end else minute >= start or minute < end
         if rule["rule"] == "brightness":
@@ -139,12 +141,18 @@ class Judge:
 class Oracle:
     """`stored[db][source]` has the samples of each database, in the order in which they were recorded."""
 
-    def __init__(self, script, pixels, labels):
+    def __init__(self, script, pixels, labels, printed):
         self.script, self.pixels, self.labels = script, pixels, labels
+        for source in script["sources"]:
+            source["machine_zone"] = script["machine_zone"]
         self.stored, self.judges, self.latest, self.rounds = {}, {}, {}, {}
         present = {s: [] for s in range(len(script["sources"]))}
-        for step in script["steps"]:
-            if step["do"] == "take":
+        for step, lines in zip(script["steps"], printed):
+            if step["do"] == "film":
+                present[step["source"]] = step["pictures"]
+            elif script["sources"][step["source"]].get("camera"):
+                self.record(step, present[step["source"]], [line["unix_ms"] for line in lines if "unix_ms" in line])
+            elif step["do"] == "take":
                 present[step["source"]] += step["pictures"]
             elif step["kill"] is None:  # the step after a kill does the rest
                 self.watch(step, present[step["source"]])
@@ -174,18 +182,30 @@ class Oracle:
         if new:
             self.latest[step["db"], s] = series
 
+    def record(self, step, frames, times):
+        """`mpm monitor` of a film without a start: a sample of each frame, at the time of the clock."""
+        samples = self.stored.setdefault(step["db"], {}).setdefault(step["source"], [])
+        series = step["model"], step["reduce"], 0
+        judge = self.judges.setdefault((step["db"], step["source"], series), Judge())
+        if len(times) != len(frames):
+            raise AssertionError(f"{len(times)} samples of {len(frames)} frames")
+        for p, ms in zip(frames, times):
+            samples.append(self.measure(step, p, series, judge, ms))
+        self.latest[step["db"], step["source"]] = series
+
     def valid_regions(self, step, ms):
         regions = [] if step["regions"] is None else self.script["regions"][step["regions"]]
         return [region for region in regions if region.get("from", -math.inf) <= ms < region.get("to", math.inf)]
 
-    def measure(self, step, p, series, judge):
+    def measure(self, step, p, series, judge, ms=None):
         s = step["source"]
         source, picture, pixels = self.script["sources"][s], self.script["sources"][s]["pictures"][p], self.pixels[s, p]
         labels, clusters, counts, classes = self.labels[s, p, step["model"], step["reduce"]]
-        sample = Sample(picture["ms"], picture["name"], s, p, series, counts, classes, flag=flag_of(pixels))
+        ms = picture["ms"] if ms is None else ms
+        sample = Sample(ms, picture["name"], s, p, series, counts, classes, flag=flag_of(pixels))
         size = self.script["size"]
         whole = np.ones(pixels.shape[:2], bool)
-        valid = self.valid_regions(step, picture["ms"])
+        valid = self.valid_regions(step, ms)
         for region in valid:
             if region.get("ignore"):
                 whole &= ~pictures.mask_of(size, region)
@@ -219,15 +239,24 @@ class Oracle:
 
     # What reports print.
 
+    def believed(self, db, s):
+        """The samples whose times are believed, by time. A camera's clock may be wrong: samples from before 2020 and of days to come are
+        left out, unless all are such."""
+        samples = sorted(self.stored[db][s], key=lambda sample: sample.ms)
+        if not self.script["sources"][s].get("camera"):
+            return samples
+        good = [sample for sample in samples if CLOCK_SET_MS <= sample.ms <= time.time() * 1000]
+        return good or samples
+
     def last(self, db, s):
-        return max(sample.ms for sample in self.stored[db][s])
+        return self.believed(db, s)[-1].ms
 
     def span(self, db, s, days):
         """The samples of the last `days` days of a source, or all: those that are newer than its last one less these days."""
-        samples = sorted(self.stored[db][s], key=lambda sample: sample.ms)
+        samples = self.believed(db, s)
         if days is None:
             return samples
-        return [sample for sample in samples if sample.ms > self.last(db, s) - days * DAY_MS]
+        return [sample for sample in samples if sample.ms > samples[-1].ms - days * DAY_MS]
 
     def latest_series(self, db, s, samples):
         return [sample for sample in samples if sample.series == self.latest[db, s]]
@@ -272,10 +301,12 @@ def report(oracle, db, s, days):
     table = {("samples",): len(series), ("to",): pictures.iso(oracle.last(db, s)), ("reduce",): oracle.latest[db, s][1],
              ("quality", "left_out"): sum(not sample.counted for sample in series),
              ("quality", "pictures"): sum(sample.flag is not None for sample in series)}
-    first = min(sample.ms for sample in oracle.stored[db][s])
+    first = oracle.believed(db, s)[0].ms
     table["from",] = pictures.iso(first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1))
     for bit, name in FLAGS.items():
         table["quality", name] = sum(sample.flag == bit for sample in series)
+    if table["quality", "pictures"]:
+        table["bad",] = table["quality", "left_out"] / table["quality", "pictures"]
     regions = sorted({name for sample in series for name in sample.values})
     for region in regions:
         in_region = [sample for sample in series if region in sample.values]
@@ -366,6 +397,6 @@ def phenocam(oracle, db, s, region):
 
 
 def camera_clock(source, ms):
-    """What the clock of the camera shows: the standard time of its zone."""
+    """What the clock of an archive's camera shows without summer time, as PhenoCam's files have it."""
     moment = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc)
     return moment.replace(tzinfo=None) + datetime.timedelta(minutes=world.standard_offset_minutes(source["zone"], moment.year))

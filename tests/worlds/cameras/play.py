@@ -13,6 +13,7 @@ import urllib.request
 import cv2
 
 from . import pictures
+from . import world
 
 MODELS = {"mask": "segmenter_mask_ts17.onnx", "linear": "segmenter_linear_ts12.onnx"}
 DATA = pathlib.Path(__file__).resolve().parent.parent.parent / "data"
@@ -26,6 +27,19 @@ class Failed(Exception):
         self.kind = verb, re.sub(r"'[^']*'|\d+", "#", message)[:60]
 
 
+def faketime():
+    """The library that gives a program another clock (Debian: faketime), or None."""
+    return next(iter(sorted(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
+
+
+def playable(script):
+    """Leaves out cameras with a clock of their own where there is no library that gives one."""
+    if faketime():
+        return script
+    cameras = {s for s, source in enumerate(script["sources"]) if source.get("camera")}
+    return {**script, "steps": [step for step in script["steps"] if step["source"] not in cameras]}
+
+
 class Player:
     """A world in a folder of its own. `lines` has each command line, for the report of a disagreement."""
 
@@ -37,16 +51,23 @@ class Player:
         self.environment = {**os.environ, "TZ": zone, "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self.environment.pop("MPM_MODEL", None)
 
-    def run(self, *arguments, ok=(0,), kill_after=None):
-        """Standard output of `mpm ARGUMENTS`. With `kill_after`, it is killed once it has printed that many samples."""
+    def run(self, *arguments, clock=None, kill_after=None):
+        """Standard output of `mpm ARGUMENTS`. With `kill_after`, it is killed once it has printed that many samples. `clock` is the Unix
+        time at which it starts, on a clock that runs world.SPEED times as fast."""
         command = [str(self.mpm), *(str(argument) for argument in arguments)]
         self.lines.append(" ".join(self.quoted(part) for part in ["mpm", *command[1:]]) + (f"    # kill -9 after {kill_after} samples" if kill_after else ""))
+        environment = self.environment
+        if clock is not None:
+            # The steady clock stays as it is.
+            fake = {"LD_PRELOAD": str(faketime()), "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FMT": "%s", "FAKETIME": f"@{clock} x{world.SPEED}"}
+            environment = {**environment, **fake}
+            self.lines[-1] = f"LD_PRELOAD=libfaketimeMT.so.1 FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_FMT=%s FAKETIME='{fake['FAKETIME']}' {self.lines[-1]}"
         if kill_after is None:
-            done = subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, timeout=120)
-            if done.returncode not in ok:
+            done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, timeout=120)
+            if done.returncode:
                 raise Failed(self.lines[-1], arguments[0], f"status {done.returncode}: {done.stderr.decode(errors='replace').strip()[-600:]}")
             return done.stdout.decode()
-        with subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        with subprocess.Popen(command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             samples = 0
             for line in process.stdout:
                 samples += b'"unix_ms"' in line
@@ -73,6 +94,12 @@ class Player:
         for s, source in enumerate(self.script["sources"]):
             store = self.folder / "all" / str(s)
             store.mkdir(parents=True)
+            if source.get("camera"):
+                self.film(s, range(len(source["pictures"])), self.folder / "all" / f"{s}.avi")
+                for p, frame in enumerate(self.frames(self.folder / "all" / f"{s}.avi")):
+                    cv2.imwrite(str(store / f"{p:03d}.png"), frame)
+                    self.pixels[s, p] = frame
+                continue
             (self.folder / source["folder"]).mkdir(parents=True, exist_ok=True)
             for p, picture in enumerate(source["pictures"]):
                 # A mirrored JPEG has other artefacts: mirrored worlds are PNG.
@@ -82,6 +109,23 @@ class Player:
                 self.pixels[s, p] = cv2.imread(str(path))
         for r, regions in enumerate(self.script["regions"]):
             pictures.write_regions(self.folder / f"regions{r}.json", self.script["size"], regions)
+
+    def film(self, s, numbers, path):
+        """Writes these frames of a camera as a lossless film."""
+        source = self.script["sources"][s]
+        writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*"FFV1"), 10, tuple(self.script["size"]))
+        for p in numbers:
+            writer.write(pictures.draw(self.script["size"], source["scene"], source["pictures"][p], self.script.get("mirrored", False)))
+        writer.release()
+
+    @staticmethod
+    def frames(path):
+        film = cv2.VideoCapture(str(path))
+        while True:
+            there, frame = film.read()
+            if not there:
+                return
+            yield frame
 
     def labels(self):
         """(source, picture, model, reduce) -> (labels of the pixels, clusters of the tokens or None, token counts, class names).
@@ -105,9 +149,13 @@ class Player:
     def options(self, step):
         """The arguments of `mpm monitor` of one step."""
         source = self.script["sources"][step["source"]]
-        arguments = ["--model", DATA / MODELS[step["model"]], "--reduce", step["reduce"], "--time-zone", source["zone"], "--threads", 1]
-        if step["every"]:
-            arguments += ["--every", step["every"]]
+        arguments = ["--threads", 1]
+        if not step.get("implicit"):
+            arguments += ["--model", DATA / MODELS[step["model"]], "--reduce", step["reduce"]]
+        if source.get("camera"):
+            arguments += ["--every", 0]
+        else:
+            arguments += ["--time-zone", source["zone"], *(["--every", step["every"]] if step["every"] else [])]
         if source["place"]:
             arguments += [f"--lat={source['place'][0]}", f"--lon={source['place'][1]}"]
         night = step["night"]
@@ -130,20 +178,24 @@ class Player:
         self.run("monitor", self.script["sources"][s]["folder"], "--db", db, "--judge", "--night-brightness", rule["night"], "--day-brightness", rule["day"])
 
     def play(self):
-        """Runs all steps. Returns the lines of `mpm monitor --json` of each one that was not killed."""
-        printed = []
-        for step in self.script["steps"]:
-            source = self.script["sources"][step["source"]]
-            if step["do"] == "take":
-                for p in step["pictures"]:
-                    picture = source["pictures"][p]
-                    shutil.copyfile(self.folder / "all" / str(step["source"]) / f"{p:03d}{pathlib.Path(picture['name']).suffix}", self.path_of(source, picture))
-                self.lines.append(f"# {source['folder']}/ gets " + ", ".join(source["pictures"][p]["name"] for p in step["pictures"]))
-                continue
-            text = self.run("monitor", source["folder"], "--db", step["db"], "--json", *self.options(step), kill_after=step["kill"])
-            if step["kill"] is None:
-                printed.append([json.loads(line) for line in text.splitlines()])
-        return printed
+        """Runs all steps. Returns what `mpm monitor --json` printed in each, None where it was killed and in steps of other kinds."""
+        return [self.step(step) for step in self.script["steps"]]
+
+    def step(self, step):
+        s = step["source"]
+        source = self.script["sources"][s]
+        if step["do"] == "film":
+            self.film(s, step["pictures"], self.folder / source["folder"])
+            self.lines.append(f"# {source['folder']} gets frames {step['pictures']}")
+            return None
+        if step["do"] == "take":
+            for p in step["pictures"]:
+                picture = source["pictures"][p]
+                shutil.copyfile(self.folder / "all" / str(s) / f"{p:03d}{pathlib.Path(picture['name']).suffix}", self.path_of(source, picture))
+            self.lines.append(f"# {source['folder']}/ gets " + ", ".join(source["pictures"][p]["name"] for p in step["pictures"]))
+            return None
+        text = self.run("monitor", source["folder"], "--db", step["db"], "--json", *self.options(step), clock=step.get("clock"), kill_after=step["kill"])
+        return None if step["kill"] else [json.loads(line) for line in text.splitlines()]
 
 
 class Server:

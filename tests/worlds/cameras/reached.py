@@ -25,6 +25,12 @@ def of_script(script):
             result.add("older pictures later")
         if source["zone"][0] not in "+-":
             result.add("named zone")
+        if source.get("camera"):
+            result.add("camera")
+            if len({step["clock"] // 315360000 for step in own}) > 1:
+                result.add("wrong clock")
+    if any(step.get("implicit") for step in watches):
+        result.add("model not said")
     for regions in script["regions"]:
         result |= {"ignored region" for region in regions if region.get("ignore")}
         result |= {"region with a date" for region in regions if "from" in region or "to" in region}

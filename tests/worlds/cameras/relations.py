@@ -104,8 +104,8 @@ RELATIONS = {"sources in another order": sources_in_another_order, "hidden": hid
 def check(name, script, player, build, comparison):
     """Plays the other world of a relation and compares the reports of both. Returns false where the relation says nothing of this world."""
     other = RELATIONS[name](script)
-    if other is None:
-        return False
+    if other is None or any("clock" in step for step in script["steps"]):
+        return False  # two runs of a camera have two times
     folder = pathlib.Path(tempfile.mkdtemp(prefix="world"))
     try:
         second = play.Player(build, folder, other)

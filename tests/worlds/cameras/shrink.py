@@ -23,7 +23,7 @@ def smaller(script):
         yield {**script, "ask": {**script["ask"], "days": []}}
     for index, step in enumerate(script["steps"]):
         yield {**script, "steps": without(script["steps"], index)}
-        if step["do"] == "take":
+        if step["do"] != "watch":
             count = len(step["pictures"])
             size = count // 2
             while size:
@@ -52,7 +52,7 @@ def tidy(script):
     """Leaves out pictures and files of regions that no step uses."""
     result = copy.deepcopy(script)
     for s, source in enumerate(result["sources"]):
-        takes = [step for step in result["steps"] if step["do"] == "take" and step["source"] == s]
+        takes = [step for step in result["steps"] if step["do"] != "watch" and step["source"] == s]
         used = sorted({p for step in takes for p in step["pictures"]})
         source["pictures"] = [source["pictures"][p] for p in used]
         for step in takes:
@@ -72,7 +72,7 @@ def playable(script):
         return False
     taken = set()
     for index, step in enumerate(script["steps"]):
-        if step["do"] == "take":
+        if step["do"] != "watch":
             taken.add(step["source"])
         elif step["source"] not in taken:
             return False

@@ -11,6 +11,9 @@ them lie in its folder when, and how the programs are called:
                {"do": "watch", "source": 0, "db": "a.db", ...}],  runs `mpm monitor`
      "ask": {"days": [2]}, "relation": name or None}
 
+A source with "camera": true is a film that the programs take for a camera: the step {"do": "film", ...} writes its frames, and a watch has
+"clock", the Unix time of its start. The wall clock then runs SPEED times as fast, so frames are minutes apart; the programs say when each was.
+
 A picture is {"name", "ms" (the time that its name says in the zone of the source), "level" (mean grey level), "kind", "seed"}.
 """
 import datetime
@@ -26,6 +29,9 @@ NIGHT_BRIGHTNESS, DAY_BRIGHTNESS = 50, 80
 RELATIONS = ["sources in another order", "hidden", "again", "killed", "at once", "mirrored", "in shards"]
 
 
+SPEED = 100000
+
+
 def standard_offset_minutes(zone, year):
     """Minutes that the standard time of `zone` is ahead of UTC: +05:45 or a name."""
     if zone[0] in "+-":
@@ -39,13 +45,23 @@ def standard_offset_minutes(zone, year):
 
 
 def name_of(ms, zone, form):
-    """The name without its ending of a picture taken at `ms` by a camera whose clock shows the standard time of `zone`."""
+    """The name without its ending of a picture taken at `ms` by a camera whose clock shows the time of `zone`, with its summer time."""
     if form == "unix":
         return str(ms // 1000)
-    moment = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc)
-    if not form.endswith("Z"):
-        moment += datetime.timedelta(minutes=standard_offset_minutes(zone, moment.year))
+    moment = local_time(ms, zone)
+    if form.endswith("Z"):
+        moment = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc)
+    elif moment.fold:
+        return moment.astimezone(datetime.timezone.utc).strftime(FORMS[4])  # the second of two equal hours in autumn: only an offset tells it
     return moment.strftime(form)
+
+
+def local_time(ms, zone):
+    """What a clock of `zone` shows, with its summer time."""
+    moment = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc)
+    if zone[0] in "+-":
+        return moment.astimezone(datetime.timezone(datetime.timedelta(minutes=standard_offset_minutes(zone, moment.year))))
+    return moment.astimezone(zoneinfo.ZoneInfo(zone))
 
 
 def times(random_, count):
@@ -125,27 +141,65 @@ def make(seed):
                                   "pictures": pictures(random_, zone, random_.randint(4, 26))})
     for index, source in enumerate(script["sources"]):
         script["steps"] += steps_of(random_, script, index, source)
-    if len(script["sources"]) == 2 and random_.random() < 0.5:
+    camera = random.Random(f"{seed} camera")
+    if camera.random() < 0.3:
+        add_camera(camera, script)
+    implicit = random.Random(f"{seed} implicit")
+    for before, step in zip(script["steps"], script["steps"][2:]):
+        # The second of two runs that are alike may say neither model nor reduction: a source goes on with those that it has.
+        same = before["do"] == step["do"] == "watch" and all(before[key] == step[key] for key in ("source", "db", "model", "reduce"))
+        if same and before["kill"] is None and implicit.random() < 0.3:
+            step["implicit"] = True
+    if len(folders_of(script)) == 2 and random_.random() < 0.5:
         # The sources take turns; the order within each stays.
-        queues = [[step for step in script["steps"] if step["source"] == index] for index in range(2)]
+        queues = [[step for step in script["steps"] if step["source"] == index] for index in range(len(script["sources"]))]
         script["steps"] = []
         while any(queues):
             script["steps"].append(random_.choice([queue for queue in queues if queue]).pop(0))
-    span = max(source["pictures"][-1]["ms"] - source["pictures"][0]["ms"] for source in script["sources"]) / 86400000
+    span = max(source["pictures"][-1]["ms"] - source["pictures"][0]["ms"] for source in folders_of(script)) / 86400000
     # Parts of 1024 of a day are whole milliseconds.
     script["ask"] = {"days": [max(2, int(span * 1024 * random_.uniform(0.2, 0.9))) / 1024]}
     if random_.random() < 0.5:
         script["ask"]["rule"] = {"rule": "brightness", "night": NIGHT_BRIGHTNESS, "day": DAY_BRIGHTNESS}
     if random_.random() < 0.5:
         script["relation"] = random_.choice(RELATIONS)
+    if script["relation"] == "sources in another order" and len(script["sources"]) < 2:
+        script["relation"] = "killed"
+    if script["relation"] == "mirrored":
+        for picture in (picture for source in script["sources"] for picture in source["pictures"]):
+            picture["name"] = picture["name"].replace(".jpg", ".png")  # a mirrored JPEG has other artefacts
     return script
+
+
+def folders_of(script):
+    return [source for source in script["sources"] if not source.get("camera")]
+
+
+def add_camera(random_, script):
+    """A camera that is watched several times, and whose clock may be wrong: of 1970 or 2000, of years to come, or an hour back."""
+    index = len(script["sources"])
+    frames = [{"name": "", "ms": 0, "kind": random_.choice(["scene"] * 8 + ["dark", "white"]), "level": random_.choice([35, 120, 130]),
+               "seed": random_.randrange(1 << 30)} for _ in range(random_.randint(4, 16))]
+    script["sources"].append({"folder": "gate.avi", "camera": True, "zone": "+00:00", "scene": random_.randrange(1 << 30), "place": None, "pictures": frames})
+    options = {"db": random_.choice(["a.db", "c.db"]), "model": "mask", "reduce": random_.choice(REDUCTIONS),
+               "night": random_.choice([{"rule": "none"}, {"rule": "hours", "from": 20 * 60, "to": 7 * 60},
+                                        {"rule": "brightness", "night": NIGHT_BRIGHTNESS, "day": DAY_BRIGHTNESS}]),
+               "regions": None, "every": 0, "kill": None}
+    # Near a change of the summer time of America/New_York, or anywhere.
+    clock = random_.choice([1710054000 - 7200, 1730610000 - 7200, 1640000000 + random_.randrange(100000000)])
+    parts = sorted(random_.sample(range(1, len(frames)), random_.choice([0, 1, 2])))
+    wrong = random_.choice([None, None, 0, 946684800, 1893456000, 4102444800])
+    for number, (begin, end) in enumerate(zip([0, *parts], [*parts, len(frames)])):
+        now = wrong if wrong is not None and number == len(parts) // 2 else clock
+        script["steps"] += [{"do": "film", "source": index, "pictures": list(range(begin, end))}, {"do": "watch", "source": index, **options, "clock": now}]
+        clock += random_.choice([86400, 43200, 7 * 86400, -3600])
 
 
 def steps_of(random_, script, index, source):
     """The steps of one source: pictures come in one to three parts, and each part is watched."""
     count = len(source["pictures"])
     parts = sorted(random_.sample(range(1, count), min(count - 1, random_.choice([0, 0, 1, 2]))))
-    parts = [list(range(a, b)) for a, b in zip([0, *parts], [*parts, count])]
+    parts = [list(range(begin, end)) for begin, end in zip([0, *parts], [*parts, count])]
     night = night_rule(random_, source["place"])
     # Hysteresis goes on from the sample that was stored before, so with it pictures come in order.
     if len(parts) > 1 and night["rule"] != "brightness" and random_.random() < 0.4:
