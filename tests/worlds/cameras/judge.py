@@ -224,7 +224,7 @@ def ask_series(server, series, camera, times, where, comparison, random_):
 
 def judge(script, build, keep=None):
     """Plays a world. Returns (faults, command lines, what was reached, how many values were compared)."""
-    folder = pathlib.Path(keep or tempfile.mkdtemp(prefix="world"))
+    folder = pathlib.Path(keep or tempfile.mkdtemp(prefix="world")).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     comparison = Comparison()
     script = play.playable(script)
