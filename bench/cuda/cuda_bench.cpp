@@ -133,8 +133,7 @@ class Vit {
     int at = 0;
     for (int block = 0; block < size_.blocks; ++block) {
       if (merging && (block == 2 || block == 5)) at = merge(block == 2 ? 0 : 1, at);
-      blocks_[static_cast<std::size_t>(block)].run(stream_, gemm_, workspace_, state_.rows(), nullptr,
-                                                   tokens_[at].data());
+      blocks_[static_cast<std::size_t>(block)].run(stream_, gemm_, workspace_, state_.rows(), {}, tokens_[at].data());
     }
     norm_.run(stream_, state_.rows().total, Number::kFloat, tokens_[at].data(), operandOf(precision_), normed_.data());
     head_.run(stream_, gemm_, normed_.data(), state_.rows().total, Into::kFloat, scores_.data());
@@ -171,11 +170,11 @@ class Vit {
     const auto weight = random(area(d, depth), 0.05f, 7), position = random(area(scale_.patches(), d), 1, 8),
                special = random(area(1, d), 1, 9);
     return {stream_,
-            {3, scale_.side, scale_.side, kPatch, kPatch, kPatch, kPatch},
-            {weight.data(), d, depth},
-            {position.data(), scale_.patches(), d},
-            {special.data(), 1, d},
-            floatPrecision(precision_)};
+            {.geometry = {3, scale_.side, scale_.side, kPatch, kPatch, kPatch, kPatch},
+             .weight = {weight.data(), d, depth},
+             .position = {position.data(), scale_.patches(), d},
+             .special = {special.data(), 1, d},
+             .precision = floatPrecision(precision_)}};
   }
 
   static PixelValues grey() {

@@ -76,7 +76,7 @@ struct BlockWeights {
   }
 };
 
-/// The variations of docs/ops.md that run on every device, one at a time and all together.
+/// The variations of docs/ops.md, one at a time and all together.
 inline std::vector<BlockOptions> blockVariations() {
   std::vector<BlockOptions> all(1);
   const auto with = [&all](auto change) {
@@ -86,6 +86,8 @@ inline std::vector<BlockOptions> blockVariations() {
   with([](BlockOptions& o) { o.qk_norm = true; });
   with([](BlockOptions& o) { o.gated = true; });
   with([](BlockOptions& o) { o.mlp_norm = true; });
+  with([](BlockOptions& o) { o.attention_norm = true; });
+  with([](BlockOptions& o) { o.rms = true; });
   with([](BlockOptions& o) { o.biases = false; });
   with([](BlockOptions& o) { o.head_dim = 20; });
   with([](BlockOptions& o) { o.dim = 192, o.head_dim = 64, o.hidden = 768; });
@@ -97,16 +99,7 @@ inline std::vector<BlockOptions> blockVariations() {
     o.activation = Activation::kSilu;
     o.dim = 37, o.heads = 5, o.head_dim = 7, o.hidden = 61;
   });
-  return all;
-}
-
-/// These, and the norms that only the CPU has.
-inline std::vector<BlockOptions> cpuBlockVariations() {
-  std::vector<BlockOptions> all = blockVariations();
-  const BlockOptions together = all.back();
-  all.emplace_back().attention_norm = true;
-  all.emplace_back().rms = true;
-  all.push_back(together);
+  all.push_back(all.back());
   all.back().attention_norm = all.back().rms = true;
   return all;
 }

@@ -46,7 +46,7 @@ double errorOf(const BlockWeights& weights, const Matrix& x, const float* key_bi
 Matrix rotations(int rows, int columns) { return Matrix::normal(rows, columns, 22, 0.7f); }
 
 TEST_P(Block, EveryVariationMatchesDoublePrecision) {
-  for (int i = 0; const BlockOptions& options : test::cpuBlockVariations()) {
+  for (int i = 0; const BlockOptions& options : test::blockVariations()) {
     SCOPED_TRACE(i++);
     const BlockWeights weights(options);
     const Matrix x = Matrix::normal(67, options.dim, 20);
@@ -56,7 +56,7 @@ TEST_P(Block, EveryVariationMatchesDoublePrecision) {
 }
 
 TEST_P(Block, ItsPartsGiveTheSameBytesAsTheWhole) {
-  for (int i = 0; const BlockOptions& options : test::cpuBlockVariations()) {
+  for (int i = 0; const BlockOptions& options : test::blockVariations()) {
     SCOPED_TRACE(i++);
     const BlockWeights weights(options);
     const Matrix x = Matrix::normal(67, options.dim, 20);
@@ -171,7 +171,7 @@ TEST_P(Block, RaggedBatchEqualsEachImageAlone) {
 // The differences from fp32 have the size of the precision's rounding. A wrong layout would have the size of the
 // values, 1, and no difference would be fp32.
 void expectCloseToFp32(Precision precision, double least, double most) {
-  for (BlockOptions options : test::cpuBlockVariations()) {
+  for (BlockOptions options : test::blockVariations()) {
     options.precision = precision;
     const BlockWeights weights(options);
     const TransformerBlock block(weights.spec());

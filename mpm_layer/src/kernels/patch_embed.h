@@ -6,6 +6,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/linear.h"
 #include "kernels/parallel.h"
+#include "kernels/precision.h"
 #include "kernels/view.h"
 
 namespace mpm {
@@ -24,6 +25,18 @@ struct PatchGeometry {
   int stride_h = 0, stride_w = 0;
   int gridHeight() const { return (height - kernel_h) / stride_h + 1; }
   int gridWidth() const { return (width - kernel_w) / stride_w + 1; }
+};
+
+/// The op PatchEmbed of docs/ops.md, as a device takes it. The pointers are borrowed.
+struct PatchEmbedSpec {
+  PatchGeometry geometry;             ///< of the image with its border
+  int pad_h = 0, pad_w = 0;           ///< rows and columns of zeros on each side of the image
+  MatrixView<const float> weight;     ///< {d, channels * kernel_h * kernel_w}
+  const float* bias = nullptr;        ///< {d}, only with `norm`
+  const NormWeights* norm = nullptr;  ///< of the rows, before positions are added; null: none
+  MatrixView<const float> position;   ///< {N, d}
+  MatrixView<const float> special;    ///< {E, d}
+  Precision precision = Precision::kFp32;
 };
 
 /// Patches of one image as rows times the weights, plus the positions: tokens {N, d} = patches W^T + position. `image`

@@ -17,12 +17,15 @@ enum class BlockPart {
   kMlp,        ///< x + MLP(LN(x))
 };
 
-/// One pre-norm ViT block, as the op TransformerBlock of docs/ops.md describes it. The pointers are borrowed until the
-/// constructor of TransformerBlock returns.
-struct TransformerBlockSpec : AttentionSpec {
+/// What of a block runs, and which rows its positions turn.
+struct BlockTask {
   BlockPart part = BlockPart::kWhole;  ///< weights of the other part stay empty
   int special = 0;                     ///< rows in front that rotary positions leave as they are
   int rotary_tables = 0;               ///< 0: no rotary positions; 1: all heads have the same; else one per head
+};
+
+/// Weights of a block's MLP. The pointers are borrowed.
+struct MlpSpec {
   NormWeights norm2;
   LinearWeights fc1;  ///< {hidden, dim}, or {2 hidden, dim} when gated
   bool gated = false;
@@ -31,6 +34,11 @@ struct TransformerBlockSpec : AttentionSpec {
   NormWeights mlp_norm_weights;  ///< over hidden, between the activation and fc2
   LinearWeights fc2;             ///< {dim, hidden}
 };
+
+/// One pre-norm ViT block, as the op TransformerBlock of docs/ops.md describes it. The pointers are borrowed until the
+/// constructor of TransformerBlock returns. It has no fields of its own: code for a device binds all fields of its
+/// bases by name, so a new field does not compile until that code has decided what to do with it.
+struct TransformerBlockSpec : AttentionSpec, BlockTask, MlpSpec {};
 
 /// x' + MLP(LN(x')) with x' = x + Attention(LN(x)), or one of the two parts. Weights are packed once. Tiled, so that
 /// intermediates stay in L2 and the N x N scores never exist: LN+QKV per row tile, attention per head and row tile, the

@@ -10,9 +10,9 @@ namespace {
 /// rows that a model appends behind the patches come in front too.
 class SpecialRowsLayer final : public TokenLayer {
  public:
-  /// `keeps_special`: the rows join the special rows that are there; otherwise they take their place.
-  SpecialRowsLayer(const cv::dnn::LayerParams& params, bool keeps_special)
-      : TokenLayer(params, 1), dropped_(keeps_special ? 0 : special_) {}
+  /// `replaces`: the rows take the place of the special rows that are there; otherwise they join them.
+  SpecialRowsLayer(const cv::dnn::LayerParams& params, bool replaces)
+      : TokenLayer(params, 1), replaces_(replaces), dropped_(replaces ? special_ : 0) {}
 
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
@@ -25,8 +25,7 @@ class SpecialRowsLayer final : public TokenLayer {
   void takeConstants(const Blobs& constants) override { rows_ = constants[0].clone(); }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
-    if (dropped_ != special_) fail("runs on the CPU only");
-    return device.classTokens(matrixOf(constants[0]), special_);
+    return device.specialRows(matrixOf(constants[0]), special_, replaces_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
@@ -39,7 +38,8 @@ class SpecialRowsLayer final : public TokenLayer {
   }
 
  private:
-  int dropped_;
+  bool replaces_;
+  int dropped_;  // special rows that go
   cv::Mat rows_;
 };
 
@@ -106,10 +106,10 @@ class AddRowsLayer final : public TokenLayer {
 }  // namespace
 
 // The class embeddings of Segmenter's mask transformer.
-LayerPtr makeClassTokens(cv::dnn::LayerParams& params) { return cv::makePtr<SpecialRowsLayer>(params, false); }
+LayerPtr makeClassTokens(cv::dnn::LayerParams& params) { return cv::makePtr<SpecialRowsLayer>(params, true); }
 
 // Rows that join between blocks, such as the queries of EoMT.
-LayerPtr makePrependTokens(cv::dnn::LayerParams& params) { return cv::makePtr<SpecialRowsLayer>(params, true); }
+LayerPtr makePrependTokens(cv::dnn::LayerParams& params) { return cv::makePtr<SpecialRowsLayer>(params, false); }
 
 LayerPtr makeAddPositions(cv::dnn::LayerParams& params) { return cv::makePtr<AddRowsLayer>(params, true); }
 

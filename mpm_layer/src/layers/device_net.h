@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <opencv2/core.hpp>
+#include <optional>
 #include <vector>
 
 #include "kernels/patch_embed.h"
@@ -10,6 +11,7 @@
 #include "kernels/transformer_block.h"
 #include "kernels/view.h"
 #include "mpm/export.hpp"
+#include "mpm/options.hpp"
 
 namespace mpm {
 
@@ -35,7 +37,8 @@ class MPM_API DeviceNet {
  public:
   virtual ~DeviceNet() = default;
 
-  /// Copies the contents of the blob to the device, as its value.
+  /// The contents of the blob become its value. They are copied when an operator reads them, as what it needs: a plain
+  /// array, the live rows of tokens, or a state. The blob keeps them until then.
   virtual void upload(const cv::Mat& blob) = 0;
   /// Copies the value of the blob into it, in the layout of the CPU layers. Done after wait(). A CV_8U blob receives
   /// labels as bytes.
@@ -49,14 +52,17 @@ class MPM_API DeviceNet {
   /// An 8-bit image {H, W} of three channels on the host -> planes {1, 3, H, W}.
   virtual DeviceOpPtr normalise(const PixelValues& values) = 0;
   /// The operators of docs/ops.md. Weights are on the host and must stay valid during the call.
-  virtual DeviceOpPtr patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
-                                 MatrixView<const float> position, MatrixView<const float> special,
-                                 Precision precision) = 0;
-  virtual DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, int special, bool key_bias) = 0;
+  virtual DeviceOpPtr patchEmbed(const PatchEmbedSpec& spec) = 0;
+  virtual DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, bool key_bias) = 0;
+  /// `cosine`, `sine` {tables * patches, pairs}. For kCentroid `cosine` are angles and `sine` is not read.
+  virtual DeviceOpPtr rotaryPositions(MergedPositions merged, MatrixView<const float> cosine,
+                                      MatrixView<const float> sine) = 0;
   virtual DeviceOpPtr mutualPairMerge(int special) = 0;
   virtual DeviceOpPtr tokenNorm(const NormWeights& norm, int dim, int special) = 0;
-  virtual DeviceOpPtr tokenLinear(const LinearWeights& linear, Precision precision, int special) = 0;
-  virtual DeviceOpPtr classTokens(MatrixView<const float> embeddings, int special) = 0;
+  virtual DeviceOpPtr tokenLinear(const LinearWeights& linear, std::optional<Activation> activation,
+                                  Precision precision, int special) = 0;
+  /// Puts `rows` {L, d} in front of the special rows, or with `replace` in their place (PrependTokens, ClassTokens).
+  virtual DeviceOpPtr specialRows(MatrixView<const float> rows, int special, bool replace) = 0;
   virtual DeviceOpPtr maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
                                  const NormWeights& norm, int classes, Precision precision) = 0;
   virtual DeviceOpPtr restoreTokens(int special, bool keep_special) = 0;

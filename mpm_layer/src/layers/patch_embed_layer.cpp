@@ -29,8 +29,6 @@ class PatchEmbedLayer final : public TokenLayer {
            "has a stride below 1 or a negative number of special tokens");
   }
 
-  std::string onlyOnCpu() const override { return norm_rms_ ? "RMSNorms" : ""; }
-
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     const Shape& image = inputs[0];
@@ -76,11 +74,22 @@ class PatchEmbedLayer final : public TokenLayer {
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
-    if (norm_ || padded()) return nullptr;
     const cv::Mat& weight = constants[0];
-    return device.patchEmbed(geometryOf({weight.size.p, weight.size.p + weight.dims}), matrixOf(weight),
-                             matrixOf(constants[1]), special_ > 0 ? matrixOf(constants[2]) : MatrixView<const float>(),
-                             precision_);
+    PatchEmbedSpec spec{.geometry = geometryOf({weight.size.p, weight.size.p + weight.dims}),
+                        .pad_h = pad_h_,
+                        .pad_w = pad_w_,
+                        .weight = matrixOf(weight),
+                        .position = matrixOf(constants[1]),
+                        .special = special_ > 0 ? matrixOf(constants[2]) : MatrixView<const float>(),
+                        .precision = precision_};
+    NormWeights norm;
+    if (norm_) {
+      const auto vector = [&](std::size_t from_end) { return constants[constants.size() - from_end].ptr<float>(); };
+      norm = {vector(2), vector(1), norm_eps_, norm_rms_};
+      spec.bias = vector(3);
+      spec.norm = &norm;
+    }
+    return device.patchEmbed(spec);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

@@ -15,8 +15,6 @@ class RotaryPositionsLayer final : public MpmLayer {
   explicit RotaryPositionsLayer(const cv::dnn::LayerParams& params)
       : MpmLayer(params, policyOf(params) == MergedPositions::kCentroid ? 1 : 2), policy_(policyOf(params)) {}
 
-  std::string onlyOnCpu() const override { return "rotary positions"; }
-
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     expect(inputs.size() == 1 && (inputs[0].size() == 2 || inputs[0].size() == 3), "expects the state of the tokens");
@@ -32,12 +30,13 @@ class RotaryPositionsLayer final : public MpmLayer {
     sine_ = constants.back().clone();
   }
 
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    return device.rotaryPositions(policy_, table(constants[0]), table(constants.back()));
+  }
+
   void compute(const Blobs& inputs, Blobs& outputs) override {
     liveRowsOfClusters(inputs[0], 0);
     cv::Mat& out = outputs[0];
-    const auto table = [](const cv::Mat& values) {
-      return MatrixView<const float>(values.ptr<float>(), values.size[0] * values.size[1], values.size[2]);
-    };
     parallel_.run(out.size[0], [&](int b) {
       const auto state = stateOf(inputs[0], b);
       const MatrixView<float> rows(out.ptr<float>(b), out.size[1], out.size[2]);
@@ -48,6 +47,10 @@ class RotaryPositionsLayer final : public MpmLayer {
   }
 
  private:
+  static MatrixView<const float> table(const cv::Mat& values) {
+    return {values.ptr<float>(), values.size[0] * values.size[1], values.size[2]};
+  }
+
   MergedPositions policy_;
   cv::Mat cosine_, sine_;  // the same angles twice for kCentroid
 };

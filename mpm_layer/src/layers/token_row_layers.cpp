@@ -15,8 +15,6 @@ class TokenNormLayer final : public TokenLayer {
   explicit TokenNormLayer(const cv::dnn::LayerParams& params)
       : TokenLayer(params, 2), eps_(attribute<float>(params, "eps")), rms_(params.get<int>("rms", 0) != 0) {}
 
-  std::string onlyOnCpu() const override { return rms_ ? "RMSNorms" : ""; }
-
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     const std::size_t weights = countOf(constants[0]), biases = countOf(constants[1]);
@@ -32,7 +30,7 @@ class TokenNormLayer final : public TokenLayer {
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& inputs) override {
     const int dim = inputs[0].size[inputs[0].dims - 1];
     expectDim(dim, static_cast<int>(constants[0].total()));
-    return device.tokenNorm({constants[0].ptr<float>(), constants[1].ptr<float>(), eps_}, dim, special_);
+    return device.tokenNorm({constants[0].ptr<float>(), constants[1].ptr<float>(), eps_, rms_}, dim, special_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
@@ -76,8 +74,7 @@ class TokenLinearLayer final : public TokenLayer {
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
-    if (activation_) return nullptr;
-    return device.tokenLinear(weightsOf(constants), precision_, special_);
+    return device.tokenLinear(weightsOf(constants), activation_, precision_, special_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

@@ -70,14 +70,6 @@ class TransformerBlockLayer final : public TokenLayer {
     spec_.mlp_norm = params.get<int>("mlp_norm", 0) != 0;
   }
 
-  std::string onlyOnCpu() const override {
-    const bool rms = spec_.norm1.rms || spec_.norm2.rms || spec_.q_norm.rms || spec_.mlp_norm_weights.rms;
-    return spec_.rotary_tables > 0 ? "rotary positions"
-           : rms                   ? "RMSNorms"
-           : spec_.attention_norm  ? "norms behind attention"
-                                   : "";
-  }
-
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
     const bool rotates = spec_.rotary_tables > 0;
@@ -103,10 +95,9 @@ class TransformerBlockLayer final : public TokenLayer {
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& inputs) override {
-    if (spec_.part != BlockPart::kWhole || keys_) return nullptr;
     describe(constants);
     expectDim(inputs[0].size[2], spec_.dim);
-    return device.transformerBlock(spec_, special_, key_bias_);
+    return device.transformerBlock(spec_, key_bias_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

@@ -127,9 +127,6 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
   if (!device) requireOnCpu(converted.info.precision);
   if (device && converted.info.precision == Precision::kInt8)
     throw Error("precision int8 is for CPUs: on a GPU use fp32, tf32, bf16 or fp16");
-  if (device && !converted.info.schedule().empty() && converted.info.reduction.method != ReductionMethod::kMpm)
-    throw Error(onnx_path + ": reduction '" + toString(converted.info.reduction) +
-                "' does not run on a GPU, only mpm does: use the device cpu");
   if (converted.info.reduction.method == ReductionMethod::kRule && !options.rule)
     throw Error(onnx_path + ": reduction '" + toString(converted.info.reduction) +
                 "' is a function of a program: give it one, ReadOptions::rule or mpm.Rule in Python");

@@ -10,9 +10,16 @@ using mpm::test::Reference;
 
 class CudaElementwise : public test::OnDevice {};
 
-TEST_F(CudaElementwise, LayerNormOfRowsAndOfHeads) {
+TEST_F(CudaElementwise, NormsOfRowsAndOfHeads) {
   for (const unsigned schedule : test::schedules())
-    for (const int dim : {1, 3, 64, 100, 257}) {
+    for (const auto& [dim, rms] : {std::pair(1, false),
+                                   {3, false},
+                                   {64, false},
+                                   {100, false},
+                                   {257, false},
+                                   {3, true},
+                                   {64, true},
+                                   {257, true}}) {
       test::useSchedule(schedule);
       const int rows = 13, slices = 3;
       const std::vector<float> x = test::normal(rows * slices * dim, 1, 2, 5);
@@ -21,15 +28,15 @@ TEST_F(CudaElementwise, LayerNormOfRowsAndOfHeads) {
       const Buffer<float> device_x = uploaded(stream(), x), w = uploaded(stream(), weight),
                           b = uploaded(stream(), bias);
       const int stride = slices * dim;
-      const NormCall call{rows, slices, dim, stride, stride, w.data(), b.data(), 1e-5f};
+      const NormCall call{rows, slices, dim, stride, stride, w.data(), b.data(), 1e-5f, rms};
       const Reference expected = mpm::test::norm(Reference(MatrixView<const float>(x.data(), rows * slices, dim)),
-                                                 {weight.data(), bias.data(), 1e-5f});
+                                                 {weight.data(), bias.data(), 1e-5f, rms});
       Buffer<float> y(stream(), x.size());
-      layerNorm(stream(), call, Number::kFloat, device_x.data(), Number::kFloat, y.data());
+      norm(stream(), call, Number::kFloat, device_x.data(), Number::kFloat, y.data());
       const std::vector<float> result = fetched(y.data(), x.size());
       EXPECT_LE(mpm::test::maxError({result.data(), rows * slices, dim}, expected), 2e-5) << dim;
       Buffer<Half> half(stream(), x.size());
-      layerNorm(stream(), call, Number::kFloat, device_x.data(), Number::kHalf, half.data());
+      norm(stream(), call, Number::kFloat, device_x.data(), Number::kHalf, half.data());
       const std::vector<float> rounded = test::widenedAll(fetched(half.data(), x.size()));
       EXPECT_LE(mpm::test::maxError({rounded.data(), rows * slices, dim}, expected), 1e-2) << dim;
     }

@@ -121,6 +121,72 @@ TEST_F(CudaMerging, TwoMergesAndTheWayBack) {
     }
 }
 
+TEST_F(CudaMerging, AStateOfTheHost) {
+  // Images of 3 and of 1 live rows.
+  const std::vector<float> states = {3, 0, 1, 0, 2, 2, 1, 1, 9, 1, 0, 0, 0, 0, 4, 7, 7, 7};
+  TokenState state;
+  state.read(stream(), {states.data(), 2, 9}, 2);
+  EXPECT_EQ(state.countRows(), (std::vector<int>{3, 1}));
+  EXPECT_EQ(fetched(state.rows().offsets, 3), (std::vector<int>{0, 5, 8}));
+  EXPECT_EQ(state.rows().total, 8);
+  EXPECT_EQ(state.rows().longest, 5);
+  EXPECT_EQ(fetched(state.clusterOfPatch(), 8), (std::vector<int>{0, 1, 0, 2, 0, 0, 0, 0}));
+  EXPECT_EQ(fetched(state.sizes(), 3), (std::vector<int>{2, 1, 1}));
+  EXPECT_EQ(fetched(state.sizes() + 4, 1), std::vector<int>{4});
+  for (const float cluster : {-1.0f, 3.0f, std::numeric_limits<float>::quiet_NaN()}) {
+    std::vector<float> foreign = states;
+    foreign[2] = cluster;
+    EXPECT_MPM_ERROR(state.read(stream(), {foreign.data(), 2, 9}, 0), "patch 1 of image 0");
+  }
+}
+
+// The mean of the members, their first, or the angle of their mean, in plain loops.
+TEST_F(CudaMerging, RotaryPositionsOfMergedRows) {
+  const int patches = 70, tables = 3, pairs = 5, columns = 2 * tables * pairs;
+  const std::vector<float> cosine = test::normal(tables * patches * pairs, 1), sine = test::normal(cosine.size(), 2);
+  const auto view = [&](const std::vector<float>& table) {
+    return MatrixView<const float>(table.data(), tables * patches, pairs);
+  };
+  // Two images: neighbours in pairs, and only the first with the last.
+  std::vector<int> best(2 * patches);
+  for (int i = 0; i < patches; ++i) best[i] = i ^ 1;
+  for (int i = 0; i < patches; ++i) best[patches + i] = i == 0 ? patches - 1 : 0;
+  const Buffer<int> device_best = uploaded(stream(), best);
+  const Buffer<float> x = uploaded(stream(), test::normal(best.size(), 3));
+  Buffer<float> merged(stream(), best.size());
+  for (const unsigned schedule : test::schedules())
+    for (const MergedPositions policy : {MergedPositions::kMean, MergedPositions::kCentroid, MergedPositions::kFirst}) {
+      test::useSchedule(schedule);
+      TokenState state;
+      state.reset(stream(), 2, patches, 0);
+      MutualPairMerge merge;
+      merge.mergePairs(stream(), x.data(), 1, device_best.data(), state, merged.data());
+      ASSERT_EQ(state.countRows(), (std::vector<int>{patches / 2, patches - 1}));
+      Buffer<float> rotations(stream(), area(state.rows().total, columns));
+      RotaryTables(stream(), policy, view(cosine), view(sine)).run(stream(), state, rotations.data());
+      const std::vector<float> found = fetched(rotations.data(), area(state.rows().total, columns));
+      const std::vector<int> map = fetched(state.clusterOfPatch(), 2 * patches);
+      for (int b = 0, begin = 0; b < 2; begin += state.liveRows()[b++])
+        for (int row = 0; row < state.liveRows()[b]; ++row)
+          for (int c = 0; c < columns; ++c) {
+            const bool second = c >= columns / 2;
+            const int column = c % (columns / 2);
+            const std::vector<float>& table = second && policy != MergedPositions::kCentroid ? sine : cosine;
+            double sum = 0;
+            int members = 0;
+            for (int i = 0; i < patches; ++i) {
+              if (map[b * patches + i] != row || (policy == MergedPositions::kFirst && members > 0)) continue;
+              sum += static_cast<double>(table[(column / pairs * patches + i) * pairs + column % pairs]);
+              ++members;
+            }
+            double expected = sum / members;
+            if (policy == MergedPositions::kCentroid) expected = second ? std::sin(expected) : std::cos(expected);
+            ASSERT_NEAR(static_cast<double>(found[(begin + row) * columns + c]), expected, 1e-6)
+                << "policy " << static_cast<int>(policy) << ", image " << b << ", row " << row << ", column " << c;
+          }
+    }
+}
+
 // Pairs, a chain of neighbours that are not mutual, and one row that is its own neighbour (an image of one patch).
 TEST_F(CudaMerging, OnlyMutualPairsMerge) {
   const std::vector<int> best = {3, 0, 1, 0, 5, 4, 4, 3, /* image 2 */ 1, 0, 1, 1, 1, 1, 1, 1};

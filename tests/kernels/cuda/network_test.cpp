@@ -41,26 +41,50 @@ TEST_F(CudaNetwork, PixelsBecomePlanes) {
   }
 }
 
+// With and without a border of zeros, and a norm in front of the positions.
 TEST_F(CudaNetwork, PatchesBecomeTokens) {
   const int batch = 2, dim = 24, special = 1;
-  const PatchGeometry g{3, 20, 31, 4, 5, 4, 3};
-  const int patches = g.gridHeight() * g.gridWidth(), depth = 3 * 4 * 5, rows = special + patches;
-  const Matrix weight = Matrix::normal(dim, depth, 1, 0.2f), position = Matrix::normal(patches, dim, 2),
-               front = Matrix::normal(special, dim, 3);
-  const std::vector<float> images = test::normal(batch * 3 * 20 * 31, 4);
-  const Buffer<float> device_images = uploaded(stream(), images);
-  Gemm gemm(stream());
-  PatchEmbed embed(stream(), g, weight.view(), position.view(), front.view(), Precision::kFp32);
-  Buffer<float> tokens(stream(), batch * rows * dim);
-  embed.run(stream(), gemm, device_images.data(), batch, tokens.data());
-  const std::vector<float> result = fetched(tokens.data(), tokens.capacity());
-  for (int b = 0; b < batch; ++b)
-    EXPECT_LE(
-        mpm::test::maxError({result.data() + b * rows * dim, rows, dim},
-                            stacked(Reference(front.view()), patchEmbed(images.data() + b * 3 * 20 * 31, g,
-                                                                        weight.view(), Reference(position.view())))),
-        1e-5)
-        << b;
+  for (const auto& [pad_h, pad_w, normed] : {std::tuple(0, 0, false), {1, 2, false}, {0, 0, true}, {2, 0, true}}) {
+    SCOPED_TRACE(::testing::Message() << "border " << pad_h << " and " << pad_w << ", norm " << normed);
+    const PatchGeometry g{3, 20 + 2 * pad_h, 31 + 2 * pad_w, 4, 5, 4, 3};
+    const int patches = g.gridHeight() * g.gridWidth(), depth = 3 * 4 * 5, rows = special + patches;
+    const Matrix weight = Matrix::normal(dim, depth, 1, 0.2f), position = Matrix::normal(patches, dim, 2),
+                 front = Matrix::normal(special, dim, 3);
+    const std::vector<float> images = test::normal(batch * 3 * 20 * 31, 4), bias = test::normal(dim, 5),
+                             scale = test::normal(dim, 6), shift = test::normal(dim, 7);
+    std::vector<float> bordered(batch * 3 * g.height * g.width);
+    for (int plane = 0; plane < 3 * batch; ++plane)
+      for (int y = 0; y < 20; ++y)
+        std::copy_n(images.begin() + (plane * 20 + y) * 31, 31,
+                    bordered.begin() + (plane * g.height + y + pad_h) * g.width + pad_w);
+    const Buffer<float> device_images = uploaded(stream(), images);
+    Gemm gemm(stream());
+    const NormWeights norm{scale.data(), shift.data(), 1e-5f, true};
+    PatchEmbed embed(stream(), {.geometry = g,
+                                .pad_h = pad_h,
+                                .pad_w = pad_w,
+                                .weight = weight.view(),
+                                .bias = normed ? bias.data() : nullptr,
+                                .norm = normed ? &norm : nullptr,
+                                .position = position.view(),
+                                .special = front.view()});
+    Buffer<float> tokens(stream(), batch * rows * dim);
+    embed.run(stream(), gemm, device_images.data(), batch, tokens.data());
+    const std::vector<float> result = fetched(tokens.data(), tokens.capacity());
+    for (int b = 0; b < batch; ++b) {
+      Reference products(patches, dim);
+      for (int i = 0; normed && i < patches; ++i)
+        for (int c = 0; c < dim; ++c) products.at(i, c) = static_cast<double>(bias[c]);
+      products = patchEmbed(bordered.data() + b * 3 * g.height * g.width, g, weight.view(), products);
+      if (normed) products = mpm::test::norm(products, norm);
+      for (int i = 0; i < patches; ++i)
+        for (int c = 0; c < dim; ++c) products.at(i, c) += static_cast<double>(position.view().row(i)[c]);
+      EXPECT_LE(
+          mpm::test::maxError({result.data() + b * rows * dim, rows, dim}, stacked(Reference(front.view()), products)),
+          1e-5)
+          << b;
+    }
+  }
 }
 
 // Bilinear with half-pixel centres, from its definition.
@@ -130,7 +154,7 @@ TEST_F(CudaNetwork, BlocksOfEveryVariation) {
       const std::vector<float> bias = test::normal(x.ragged.total, 4);
       const Buffer<float> device_bias = uploaded(stream(), bias);
       TransformerBlock(stream(), spec)
-          .run(stream(), gemm, workspace, x.ragged, biased ? device_bias.data() : nullptr, x.data.data());
+          .run(stream(), gemm, workspace, x.ragged, {.key_bias = biased ? device_bias.data() : nullptr}, x.data.data());
       const std::vector<float> y = fetched(x.data.data(), x.values.size());
       for (std::size_t b = 0; b < rows.size(); ++b) {
         const int begin = x.offsets[b];
@@ -144,8 +168,67 @@ TEST_F(CudaNetwork, BlocksOfEveryVariation) {
     }
 }
 
+// Images of different lengths, one of them without a patch: the rows of positions are packed without the special rows.
+TEST_F(CudaNetwork, RotaryPositionsTurnWhatIsBehindTheSpecialRows) {
+  struct Case {
+    int special, tables, pairs;
+    bool qk_norm;
+  };
+  Gemm gemm(stream());
+  BlockWorkspace workspace;
+  for (const unsigned schedule : test::schedules())
+    for (const Case& c : {Case{0, 1, 8, false}, {1, 1, 8, true}, {3, 3, 8, false}, {2, 3, 5, true}, {1, 1, 6, false}}) {
+      test::useSchedule(schedule);
+      SCOPED_TRACE(::testing::Message() << c.special << " special, " << c.tables << " tables of " << c.pairs);
+      const BlockWeights weights({.special = c.special, .rotary_tables = c.tables, .qk_norm = c.qk_norm});
+      const TransformerBlockSpec spec = weights.spec();
+      const std::vector<int> rows = {19, std::max(c.special, 1), 6};
+      const test::Packed x = test::Packed::random(stream(), rows, spec.dim, 3);
+      const int columns = 2 * c.tables * c.pairs;
+      std::vector<int> patches;
+      for (const int all : rows) patches.push_back(all - c.special);
+      const test::Packed turns = test::Packed::random(stream(), patches, columns, 5, 0.7f);
+      TransformerBlock(stream(), spec)
+          .run(stream(), gemm, workspace, x.ragged, {.rotations = turns.data.data(), .pairs = c.pairs}, x.data.data());
+      const std::vector<float> y = fetched(x.data.data(), x.values.size());
+      for (int b = 0; b < 3; ++b) {
+        const auto expected = mpm::test::block(spec, Reference(MatrixView<const float>(x.row(b, 0), rows[b], spec.dim)),
+                                               nullptr, {turns.row(b, 0), patches[b], columns});
+        ASSERT_LE(mpm::test::maxError({y.data() + x.offsets[b] * spec.dim, rows[b], spec.dim}, expected), 1e-4);
+      }
+    }
+}
+
+// The two halves make the whole, and the keys are those before the positions.
+TEST_F(CudaNetwork, PartsOfABlockAndItsKeys) {
+  Gemm gemm(stream());
+  BlockWorkspace workspace;
+  const BlockWeights weights({.special = 1, .rotary_tables = 1, .qk_norm = true, .gated = true});
+  TransformerBlockSpec spec = weights.spec();
+  const std::vector<int> rows = {19, 6};
+  const test::Packed x = test::Packed::random(stream(), rows, spec.dim, 3);
+  const test::Packed turns = test::Packed::random(stream(), {18, 5}, spec.head_dim, 5, 0.7f);
+  Buffer<float> keys(stream(), area(x.ragged.total, spec.head_dim));
+  const TransformerBlock::Extras extras{
+      .rotations = turns.data.data(), .pairs = spec.head_dim / 2, .keys = keys.data()};
+  for (const BlockPart part : {BlockPart::kAttention, BlockPart::kMlp}) {
+    spec.part = part;
+    TransformerBlock(stream(), spec).run(stream(), gemm, workspace, x.ragged, extras, x.data.data());
+  }
+  const std::vector<float> y = fetched(x.data.data(), x.values.size());
+  const std::vector<float> mean = fetched(keys.data(), keys.capacity());
+  for (int b = 0; b < 2; ++b) {
+    const Reference from(MatrixView<const float>(x.row(b, 0), rows[b], spec.dim));
+    const auto expected = mpm::test::block(spec, from, nullptr, {turns.row(b, 0), rows[b] - 1, spec.head_dim});
+    EXPECT_LE(mpm::test::maxError({y.data() + x.offsets[b] * spec.dim, rows[b], spec.dim}, expected), 1e-4);
+    EXPECT_LE(mpm::test::maxError({mean.data() + x.offsets[b] * spec.head_dim, rows[b], spec.head_dim},
+                                  mpm::test::meanKeys(spec, mpm::test::norm(from, spec.norm1))),
+              3e-5);
+  }
+}
+
 TEST_F(CudaNetwork, BlockInSixteenBits) {
-  BlockOptions options;
+  BlockOptions options{.special = 1, .rotary_tables = 1, .attention_norm = true, .rms = true};
   options.dim = 128, options.heads = 2, options.head_dim = 64, options.hidden = 256;
   const BlockWeights weights(options);
   TransformerBlockSpec spec = weights.spec();
@@ -154,11 +237,13 @@ TEST_F(CudaNetwork, BlockInSixteenBits) {
   for (const Precision precision : {Precision::kTf32, Precision::kFp16, Precision::kBf16}) {
     if (precision == Precision::kBf16 && stream().device().major < 8) continue;
     const test::Packed x = test::Packed::random(stream(), {40, 3}, spec.dim, 3);
+    const test::Packed turns = test::Packed::random(stream(), {39, 2}, spec.head_dim, 5, 0.7f);
     spec.precision = precision;
-    TransformerBlock(stream(), spec).run(stream(), gemm, workspace, x.ragged, nullptr, x.data.data());
+    TransformerBlock(stream(), spec)
+        .run(stream(), gemm, workspace, x.ragged, {.rotations = turns.data.data(), .pairs = 32}, x.data.data());
     const std::vector<float> y = fetched(x.data.data(), x.values.size());
-    const auto expected =
-        mpm::test::block(spec, Reference(MatrixView<const float>(x.row(0, 0), 40, spec.dim)), nullptr);
+    const auto expected = mpm::test::block(spec, Reference(MatrixView<const float>(x.row(0, 0), 40, spec.dim)), nullptr,
+                                           {turns.row(0, 0), 39, spec.head_dim});
     EXPECT_LE(mpm::test::maxError({y.data(), 40, spec.dim}, expected), precision == Precision::kBf16 ? 0.08 : 0.012);
   }
 }

@@ -82,22 +82,24 @@ TEST_F(CudaTokens, AStateIsWrittenAsTheHostHoldsIt) {
   }
 }
 
+// In place of the special rows that are there, or in front of them.
 TEST_F(CudaTokens, OtherRowsStandInFront) {
   for (const unsigned schedule : test::schedules())
-    for (const int special : {0, 1, 9}) {
+    for (const auto& [count, kept] : {std::pair(0, 0), {1, 0}, {9, 0}, {1, kSpecial}, {9, kSpecial}}) {
       test::useSchedule(schedule);
-      const std::vector<float> front = test::normal(size(std::max(special, 1) * kDim), 7);
+      const int special = count + kept;
+      const std::vector<float> front = test::normal(size(std::max(count, 1) * kDim), 7);
       const Buffer<float> device_front = uploaded(stream(), front);
       TokenState after;
       after.assign(stream(), state_, special);
       Buffer<float> y(stream(), size(after.rows().total * kDim));
-      replaceSpecialRows(stream(), merged_.data(), kDim, state_, device_front.data(), after, y.data());
+      putInFront(stream(), merged_.data(), kDim, state_, device_front.data(), count, after, y.data());
       const std::vector<float> found = fetched(y.data(), size(after.rows().total * kDim));
       std::size_t next = 0;
       for (int b = 0; b < kBatch; ++b)
         for (int i = 0; i < special + state_.liveRows()[size(b)]; ++i)
           for (int c = 0; c < kDim; ++c)
-            ASSERT_EQ(found[next++], i < special ? front[size(i * kDim + c)] : value(b, kSpecial + i - special, c));
+            ASSERT_EQ(found[next++], i < count ? front[size(i * kDim + c)] : value(b, kSpecial + i - special, c));
       ASSERT_EQ(next, found.size());
     }
 }

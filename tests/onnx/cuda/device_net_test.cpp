@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <thread>
 
 #include "onnx/cuda/device_net.h"
+#include "onnx/graph_builder.h"
 #include "support/damaged_model.h"
+#include "support/onnx_file.h"
 #include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
@@ -60,6 +63,69 @@ TEST_F(DeviceNetTest, ClassifiersOfATokenAndOfTheMean) {
 TEST_F(DeviceNetTest, AHeadThatStaysAsItIs) {
   for (const Schedule& schedule : {Schedule{}, Schedule{2}, Schedule{1, 2}})
     compare("dpt_ts16.onnx", with(schedule), 1);
+}
+
+ReadOptions reduced(const std::string& how) {
+  ReadOptions options;
+  options.convert.reduce = parseReduction(how);
+  return options;
+}
+
+TEST_F(DeviceNetTest, RotaryPositionsOfEveryKind) {
+  for (const char* file :
+       {"timm_dinov3_ts17.onnx", "hf_dinov3_gated_ts17.onnx", "timm_eva02_ts17.onnx", "timm_rope_mixed_dynamo18.onnx"})
+    for (const char* how : {"none", "mpm:blocks=1", "mpm:blocks=0,1:attention=proportional"})
+      compare(file, reduced(how), 2);
+  for (const char* positions : {"mean", "centroid", "first"})
+    compare("timm_dinov3_ts17.onnx", reduced(std::string("mpm:blocks=0,1:positions=") + positions), 2);
+}
+
+// All models of the tests that are converted at all: DINOv3, EVA-02, AIMv2, InternViT, EoMT, DPT, ViT-Adapter and so
+// on.
+TEST_F(DeviceNetTest, EveryModel) {
+  int compared = 0, refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(dataPath("."))) {
+    const std::string file = entry.path().filename().string();
+    if (entry.path().extension() != ".onnx") continue;
+    for (const char* how : {"none", "mpm:blocks=1"}) {
+      try {
+        convertedModel(entry.path().string(), reduced(how).convert);
+      } catch (const Error&) {
+        continue;  // not a plain ViT, or one that never merges
+      }
+      try {
+        compare(file, reduced(how), 1);
+        ++compared;
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("attention in windows and relative positions do not run on a GPU")) << file;
+        ++refused;
+      } catch (const cv::Exception& error) {
+        ADD_FAILURE() << file << " " << how << ": " << error.what();
+      }
+    }
+  }
+  EXPECT_GE(compared, 70);
+  EXPECT_LE(refused, 6);
+}
+
+// Tokens that the CPU merges go up again with their state.
+TEST_F(DeviceNetTest, EveryMethod) {
+  for (const char* file : {"timm_vit_ts17.onnx", "timm_dinov3_ts17.onnx"})
+    for (const char* how :
+         {"gradual:blocks=0-1:count=3", "gradual:similarity=0.5", "tome:count=2", "algm:blocks=0,2:threshold=0.5"})
+      compare(file, reduced(how), 1);
+}
+
+// The policy is a mean over the pixels of each window, by layers of OpenCV.
+TEST_F(DeviceNetTest, WindowsThatAPolicyChooses) {
+  const TemporaryFolder folder;
+  GraphBuilder graph(17);
+  graph.input("picture", {0, 3, 0, 0});
+  const std::vector<long> window = {16, 16};
+  graph.output(graph.node("AveragePool", {graph.node("ReduceMean", {"picture"}, {{"axes", std::vector<long>{1}}})},
+                          {{"kernel_shape", window}, {"strides", window}}));
+  graph.save(folder / "policy.onnx");
+  compare("timm_dinov3_ts17.onnx", reduced("cts:policy=" + (folder / "policy.onnx") + ":share=0.5"), 2);
 }
 
 TEST_F(DeviceNetTest, VariationsOfTheBlock) {

@@ -37,7 +37,7 @@ __global__ void normPieces(NormCall call, const X* x, Y* y) {
   const int begin = 4 * laneIndex(), step = 4 * kWarp;
   float sum = 0;
   for (int k = begin; k < dim; k += step) sum += sumOf(loadFour(from, dim, k));
-  const float mean = warpSum(sum) / static_cast<float>(dim);
+  const float mean = call.rms ? 0.0f : warpSum(sum) / static_cast<float>(dim);
   float squares = 0;
   for (int k = begin; k < dim; k += step) {
     const float4 v = loadFour(from, dim, k);
@@ -50,6 +50,39 @@ __global__ void normPieces(NormCall call, const X* x, Y* y) {
     storeFour(to, dim, k,
               make_float4((v.x - mean) * scale * w.x + b.x, (v.y - mean) * scale * w.y + b.y,
                           (v.z - mean) * scale * w.z + b.z, (v.w - mean) * scale * w.w + b.w));
+  }
+}
+
+// One warp per row of an image, one lane per pair of columns.
+template <typename T>
+__global__ void rotatePairs(RotaryCall call, std::ptrdiff_t stride, T* x) {
+  const int b = static_cast<int>(blockIdx.y), begin = call.rows.offsets[b];
+  const int row = begin + call.special + static_cast<int>(blockIdx.x) * kWarps + warpIndex();
+  if (row >= call.rows.offsets[b + 1]) return;
+  const int half = call.tables * call.pairs;
+  // The rows of `rotations` are packed without the special rows of this image and those before it.
+  const float* cosines = rowOf(call.rotations, row - (b + 1) * call.special, 2 * half);
+  for (int k = laneIndex(); k < 2 * call.heads * call.pairs; k += kWarp) {
+    const int head = k / call.pairs, j = k % call.pairs;  // the heads of k follow those of q
+    const int at = call.tables == 1 ? j : head % call.heads * call.pairs + j;
+    const float cosine = cosines[at], sine = cosines[half + at];
+    T* first = rowOf(x, row, stride) + head * call.head_dim + j;
+    T* second = first + call.pairs;
+    const float a = toFloat(*first), c = toFloat(*second);
+    *first = fromFloat<T>(cosine * a - sine * c);
+    *second = fromFloat<T>(sine * a + cosine * c);
+  }
+}
+
+// One warp per row.
+template <typename T>
+__global__ void averageSlices(int rows, int slices, int dim, std::ptrdiff_t stride, const T* x, float* mean) {
+  const int r = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
+  if (r >= rows) return;
+  for (int c = laneIndex(); c < dim; c += kWarp) {
+    float sum = 0;
+    for (int s = 0; s < slices; ++s) sum += toFloat(rowOf(x, r, stride)[s * dim + c]);
+    rowOf(mean, r, dim)[c] = sum / static_cast<float>(slices);
   }
 }
 
@@ -177,7 +210,7 @@ void convert(const Stream& stream, const float* from, std::size_t count, Number 
   });
 }
 
-void layerNorm(const Stream& stream, const NormCall& call, Number x_number, const void* x, Number y_number, void* y) {
+void norm(const Stream& stream, const NormCall& call, Number x_number, const void* x, Number y_number, void* y) {
   if (call.rows == 0) return;
   const Grid grid{piecesOf(area(call.rows, call.slices), kWarps)};
   withNumber(x_number, [&](auto x_zero) {
@@ -193,14 +226,35 @@ Norm::Norm(const Stream& stream, const NormWeights& weights, int dim)
     : weight_(uploaded(stream, std::vector<float>(weights.weight, weights.weight + dim))),
       bias_(uploaded(stream, std::vector<float>(weights.bias, weights.bias + dim))),
       eps_(weights.eps),
+      rms_(weights.rms),
       dim_(dim) {}
 
 void Norm::run(const Stream& stream, int rows, Number x_number, const void* x, Number y_number, void* y) const {
-  layerNorm(stream, {rows, 1, dim_, dim_, dim_, weight_.data(), bias_.data(), eps_}, x_number, x, y_number, y);
+  norm(stream, {rows, 1, dim_, dim_, dim_, weight_.data(), bias_.data(), eps_, rms_}, x_number, x, y_number, y);
 }
 
 void Norm::runOnSlices(const Stream& stream, int rows, int slices, int stride, Number number, void* x) const {
-  layerNorm(stream, {rows, slices, dim_, stride, stride, weight_.data(), bias_.data(), eps_}, number, x, number, x);
+  norm(stream, {rows, slices, dim_, stride, stride, weight_.data(), bias_.data(), eps_, rms_}, number, x, number, x);
+}
+
+void rotate(const Stream& stream, const RotaryCall& call, std::ptrdiff_t stride, Number number, void* x) {
+  const int longest = call.rows.longest - call.special;
+  if (longest <= 0) return;
+  const Grid grid{piecesOf(longest, kWarps), static_cast<unsigned>(call.rows.batch)};
+  withNumber(number, [&](auto zero) {
+    using T = decltype(zero);
+    launch(rotatePairs<T>, grid, kThreads, 0, stream, call, stride, static_cast<T*>(x));
+  });
+}
+
+void meanOfSlices(const Stream& stream, int rows, int slices, int dim, std::ptrdiff_t stride, Number number,
+                  const void* x, float* mean) {
+  if (rows == 0) return;
+  withNumber(number, [&](auto zero) {
+    using T = decltype(zero);
+    launch(averageSlices<T>, Grid{piecesOf(rows, kWarps)}, kThreads, 0, stream, rows, slices, dim, stride,
+           static_cast<const T*>(x), mean);
+  });
 }
 
 void activate(const Stream& stream, Activation activation, bool gated, int rows, int cols, Number number, const void* x,

@@ -20,7 +20,7 @@ std::size_t bytesOf(Number number);
 /// to = from, rounded to nearest even. {count}
 void convert(const Stream& stream, const float* from, std::size_t count, Number number, void* to);
 
-/// Layer norm (kernels/elementwise.h) of `slices` slices of {dim} of every row: one for tokens, one per head for the
+/// Norm (kernels/elementwise.h) of `slices` slices of {dim} of every row: one for tokens, one per head for the
 /// norm of q and k. Slice s of row r begins at element r * stride + s * dim, in y at r * y_stride + s * dim. The
 /// strides are multiples of dim. y may be x if types and strides are equal. `weight`, `bias` {dim} on the device.
 struct NormCall {
@@ -29,10 +29,11 @@ struct NormCall {
   const float* weight = nullptr;
   const float* bias = nullptr;
   float eps = 0;
+  bool rms = false;  ///< RMSNorm; else LayerNorm
 };
-void layerNorm(const Stream& stream, const NormCall& call, Number x_number, const void* x, Number y_number, void* y);
+void norm(const Stream& stream, const NormCall& call, Number x_number, const void* x, Number y_number, void* y);
 
-/// A layer norm with its weights on the device.
+/// A norm with its weights on the device.
 class Norm {
  public:
   Norm() = default;
@@ -47,8 +48,26 @@ class Norm {
  private:
   Buffer<float> weight_, bias_;
   float eps_ = 0;
+  bool rms_ = false;
   int dim_ = 0;
 };
+
+/// Rotary positions, as rotate() of kernels/elementwise.h, of packed rows with q and k. The special rows in front of
+/// each image stay as they are.
+struct RotaryCall {
+  int heads = 0, head_dim = 0, special = 0;
+  int tables = 0;  ///< 1, or one per head
+  int pairs = 0;   ///< columns that turn with another column, per head
+  Ragged rows;
+  const float* rotations =
+      nullptr;  ///< {rows.total - batch * special, 2 * tables * pairs}, packed: cosines, then sines
+};
+/// x {rows.total, stride}: q and k, each head-major, in the first 2 * heads * head_dim columns. In place.
+void rotate(const Stream& stream, const RotaryCall& call, std::ptrdiff_t stride, Number number, void* x);
+
+/// mean {rows, dim}: the mean of `slices` slices of {dim} of each row of x. Rows are `stride` elements apart.
+void meanOfSlices(const Stream& stream, int rows, int slices, int dim, std::ptrdiff_t stride, Number number,
+                  const void* x, float* mean);
 
 /// y {rows, cols} = activation(x); y may be x. `gated`: x {rows, 2 cols}, y = activation(first half) * second half; y
 /// must not be x. Both are aligned to 16 bytes.

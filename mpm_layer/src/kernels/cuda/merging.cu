@@ -174,13 +174,12 @@ __global__ void logOfSizes(const int* offsets, int special, int patches, const i
 }
 
 // One warp per row of the result.
-__global__ void behindFront(const float* x, int dim, int special_before, const int* before, const float* front,
-                            int special_after, const int* after, float* y) {
+__global__ void behindFront(const float* x, int dim, int dropped, const int* before, const float* front, int count,
+                            const int* after, float* y) {
   const int b = static_cast<int>(blockIdx.y);
   const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (k >= after[b + 1] - after[b]) return;
-  const float* from =
-      k < special_after ? rowOf(front, k, dim) : rowOf(x, before[b] + special_before + k - special_after, dim);
+  const float* from = k < count ? rowOf(front, k, dim) : rowOf(x, before[b] + dropped + k - count, dim);
   copyRow(from, rowOf(y, after[b] + k, dim), dim);
 }
 
@@ -202,6 +201,33 @@ __global__ void weightedMean(const float* x, int dim, const int* offsets, int sp
   double sum = 0;  // as on the CPU
   for (int i = 0; i < live; ++i) sum += static_cast<double>(sizes[b * patches + i]) * rowOf(x, begin + i, dim)[c];
   rowOf(pooled, b, dim)[c] = static_cast<float>(sum / patches);
+}
+
+// One warp per row; a lane owns every 32nd column. Members are added in raster order, as on the CPU.
+__global__ void mergeRotations(MergedPositions merged, const float* cosine, const float* sine, int tables, int pairs,
+                               const int* offsets, int patches, const int* map, const int* sizes, float* rotations) {
+  const int b = static_cast<int>(blockIdx.y);
+  const int row = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
+  if (row >= offsets[b + 1] - offsets[b]) return;
+  const int half = tables * pairs;
+  const bool first = merged == MergedPositions::kFirst, centroid = merged == MergedPositions::kCentroid;
+  int left = first ? 1 : sizes[b * patches + row];
+  const float weight = 1.0f / static_cast<float>(left);
+  float* const to = rowOf(rotations, offsets[b] + row, 2 * half);
+  for (int c = laneIndex(); c < 2 * half; c += kWarp) to[c] = 0;
+  for (int begin = 0; left > 0 && begin < patches; begin += kWarp) {
+    const int patch = begin + laneIndex();
+    unsigned members = __ballot_sync(kAllLanes, patch < patches && map[b * patches + patch] == row);
+    for (; left > 0 && members != 0; members &= members - 1, --left) {
+      const int member = begin + __ffs(static_cast<int>(members)) - 1;
+      for (int c = laneIndex(); c < 2 * half; c += kWarp) {
+        const int column = c % half, at = (column / pairs * patches + member) * pairs + column % pairs;
+        to[c] += weight * (c < half || centroid ? cosine : sine)[at];
+      }
+    }
+  }
+  if (!centroid) return;
+  for (int c = laneIndex(); c < 2 * half; c += kWarp) to[c] = c < half ? cosf(to[c]) : sinf(to[c]);
 }
 
 unsigned images(const TokenState& state) { return static_cast<unsigned>(state.rows().batch); }
@@ -243,6 +269,32 @@ void TokenState::reset(const Stream& stream, int batch, int patches, int special
   live_.assign(size(batch), patches);
   launch(resetStates, Grid{piecesOf(patches, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream, patches,
          special, map_[0].data(), sizes_[0].data(), offsets_[0].data(), not_finite_.data());
+}
+
+void TokenState::read(const Stream& stream, MatrixView<const float> states, int special) {
+  const int batch = states.rows, patches = (states.cols - 1) / 2;
+  reset(stream, batch, patches, special);
+  std::vector<int> map, sizes, offsets(1);
+  for (int b = 0; b < batch; ++b) {
+    const float* const state = states.row(b);
+    const int live = static_cast<int>(state[0]);
+    for (int i = 0; i < patches; ++i) {
+      const float cluster = state[1 + i];
+      if (!(cluster >= 0 && cluster < state[0]))
+        throw Error("patch " + std::to_string(i) + " of image " + std::to_string(b) +
+                    " is in no live row; convert the model again");
+      map.push_back(static_cast<int>(cluster));
+      sizes.push_back(i < live ? static_cast<int>(state[1 + patches + i]) : 0);
+    }
+    live_[size(b)] = live;
+    offsets.push_back(offsets.back() + special + live);
+    rows_.longest = b == 0 ? special + live : std::max(rows_.longest, special + live);
+  }
+  rows_.total = offsets.back();
+  upload(stream, map.data(), map_[0].data(), map.size() * sizeof(int));
+  upload(stream, sizes.data(), sizes_[0].data(), sizes.size() * sizeof(int));
+  upload(stream, offsets.data(), offsets_[0].data(), offsets.size() * sizeof(int));
+  stream.wait();  // before they are freed
 }
 
 const std::vector<int>& TokenState::countRows() {
@@ -309,6 +361,22 @@ void MutualPairMerge::run(const Stream& stream, const float* x, int dim, TokenSt
   mergePairs(stream, x, dim, findPairs(stream, x, dim, state), state, merged);
 }
 
+RotaryTables::RotaryTables(const Stream& stream, MergedPositions merged, MatrixView<const float> cosine,
+                           MatrixView<const float> sine)
+    : merged_(merged), rows_(cosine.rows), pairs_(cosine.cols) {
+  const auto onDevice = [&](MatrixView<const float> table) {
+    return uploaded(stream, std::vector<float>(table.data, table.row(table.rows)));
+  };
+  cosine_ = onDevice(cosine);
+  if (merged != MergedPositions::kCentroid) sine_ = onDevice(sine);
+}
+
+void RotaryTables::run(const Stream& stream, const TokenState& state, float* rotations) const {
+  launch(mergeRotations, Grid{piecesOf(state.rows().longest, kWarps), images(state)}, kThreads, 0, stream, merged_,
+         cosine_.data(), sine_.data(), rows_ / state.patches(), pairs_, state.rows().offsets, state.patches(),
+         state.clusterOfPatch(), state.sizes(), rotations);
+}
+
 void restoreRows(const Stream& stream, const float* merged, int dim, const TokenState& state, bool keep_special,
                  float* restored) {
   const int kept = keep_special ? state.special() : 0;
@@ -316,10 +384,10 @@ void restoreRows(const Stream& stream, const float* merged, int dim, const Token
          state.special(), state.patches(), state.rows().offsets, state.clusterOfPatch(), kept, restored);
 }
 
-void replaceSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& before, const float* front,
-                        const TokenState& after, float* y) {
+void putInFront(const Stream& stream, const float* x, int dim, const TokenState& before, const float* front, int count,
+                const TokenState& after, float* y) {
   launch(behindFront, Grid{piecesOf(after.rows().longest, kWarps), images(after)}, kThreads, 0, stream, x, dim,
-         before.special(), before.rows().offsets, front, after.special(), after.rows().offsets, y);
+         before.special() + count - after.special(), before.rows().offsets, front, count, after.rows().offsets, y);
 }
 
 void gatherSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& state, float* front) {

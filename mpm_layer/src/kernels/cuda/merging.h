@@ -5,6 +5,8 @@
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/pairing.h"
+#include "kernels/view.h"
+#include "mpm/options.hpp"
 
 namespace mpm::cuda {
 
@@ -14,6 +16,9 @@ class TokenState {
  public:
   /// Every patch is its own cluster. `special` rows precede each image.
   void reset(const Stream& stream, int batch, int patches, int special);
+  /// What blobs of the CPU say (merging/token_state.h): `states` {batch, 1 + 2 patches} on the host. `special` rows
+  /// precede each image. Throws mpm::Error when a patch is in no cluster.
+  void read(const Stream& stream, MatrixView<const float> states, int special);
   /// Copies `from`, with `special` rows in front of each image. Call countRows() of `from` first.
   void assign(const Stream& stream, const TokenState& from, int special);
 
@@ -72,15 +77,34 @@ class MutualPairMerge {
   Buffer<int> best_, cluster_, members_;
 };
 
+/// Rotary positions of each patch, and those of merged rows (merging/merge_positions.h).
+class RotaryTables {
+ public:
+  /// `cosine`, `sine` {tables * patches, pairs}, on the host; copied. For kCentroid `cosine` are angles and `sine` is
+  /// not read.
+  RotaryTables(const Stream& stream, MergedPositions merged, MatrixView<const float> cosine,
+               MatrixView<const float> sine);
+
+  /// rotations {rows of `state`, 2 * tables * pairs}, packed: the cosines of each row, then its sines. `state` has no
+  /// special rows.
+  void run(const Stream& stream, const TokenState& state, float* rotations) const;
+
+ private:
+  MergedPositions merged_;
+  int rows_, pairs_;
+  Buffer<float> cosine_, sine_;
+};
+
 /// restored {batch, (keep_special ? special : 0) + patches, dim}: for each patch, in raster order, the row of its
 /// cluster.
 void restoreRows(const Stream& stream, const float* merged, int dim, const TokenState& state, bool keep_special,
                  float* restored);
 
-/// x {rows of `before`, dim} -> y {rows of `after`, dim}: replaces the special rows of each image by `front`
-/// {after.special(), dim}. `after` is `before` with another number of special rows (TokenState::assign).
-void replaceSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& before, const float* front,
-                        const TokenState& after, float* y);
+/// x {rows of `before`, dim} -> y {rows of `after`, dim}: puts `front` {count, dim} in front of each image, in place of
+/// as many of its special rows as `after` has no room for. `after` is `before` with another number of special rows
+/// (TokenState::assign).
+void putInFront(const Stream& stream, const float* x, int dim, const TokenState& before, const float* front, int count,
+                const TokenState& after, float* y);
 
 /// front {batch, special, dim}: copies the special rows of each image.
 void gatherSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& state, float* front);

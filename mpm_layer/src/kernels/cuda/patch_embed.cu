@@ -45,6 +45,25 @@ __global__ void gatherPatches(const float* images, PatchGeometry g, const int* o
     row[k] = fromFloat<T>(patch < 0 ? 0.0f : corner[offset_of[k]]);
 }
 
+// One thread per pixel of a plane with its border.
+__global__ void addBorder(const float* planes, int height, int width, int pad_h, int pad_w, float* bordered) {
+  const int x = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y), plane = static_cast<int>(blockIdx.z);
+  if (x >= width) return;
+  const int inner_h = height - 2 * pad_h, inner_w = width - 2 * pad_w;
+  const bool inside = y >= pad_h && y < height - pad_h && x >= pad_w && x < width - pad_w;
+  rowOf(bordered, plane * height + y, width)[x] =
+      inside ? rowOf(planes, plane * inner_h + y - pad_h, inner_w)[x - pad_w] : 0.0f;
+}
+
+// Special tokens take the place of the first values of each image; positions are added to the others.
+__global__ void addRows(const float* rows, std::size_t special, std::size_t count, float* tokens) {
+  const std::size_t k = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (k >= count) return;
+  float& token = tokens[blockIdx.y * count + k];
+  token = k < special ? rows[k] : token + rows[k];
+}
+
 // Copies special tokens and positions to each image.
 __global__ void repeatRows(const float* rows, std::size_t count, float* tokens) {
   const std::size_t k = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -67,26 +86,37 @@ void Normaliser::run(const Stream& stream, const unsigned char* pixels, int coun
          pixels, count, of_byte_.data(), channels, planes);
 }
 
-PatchEmbed::PatchEmbed(const Stream& stream, const PatchGeometry& geometry, MatrixView<const float> weight,
-                       MatrixView<const float> position, MatrixView<const float> special, Precision precision)
-    : geometry_(geometry),
-      precision_(precision),
-      patches_(position.rows),
-      special_(special.rows),
-      weight_(stream, weight, nullptr, precision) {
+PatchEmbed::PatchEmbed(const Stream& stream, const PatchEmbedSpec& spec)
+    : geometry_(spec.geometry),
+      pad_h_(spec.pad_h),
+      pad_w_(spec.pad_w),
+      precision_(spec.precision),
+      patches_(spec.position.rows),
+      special_(spec.special.rows),
+      normed_(spec.norm != nullptr),
+      weight_(stream, spec.weight, normed_ ? spec.bias : nullptr, spec.precision) {
+  if (normed_) norm_ = Norm(stream, *spec.norm, spec.weight.rows);
   std::vector<float> rows;
-  for (const MatrixView<const float>& part : {special, position})
+  for (const MatrixView<const float>& part : {spec.special, spec.position})
     for (int i = 0; i < part.rows; ++i) rows.insert(rows.end(), part.row(i), part.row(i) + part.cols);
   rows_ = uploaded(stream, rows);
   std::vector<int> offsets;
-  for (int c = 0; c < geometry.channels; ++c)
-    for (int y = 0; y < geometry.kernel_h; ++y)
-      for (int x = 0; x < geometry.kernel_w; ++x) offsets.push_back((c * geometry.height + y) * geometry.width + x);
+  for (int c = 0; c < geometry_.channels; ++c)
+    for (int y = 0; y < geometry_.kernel_h; ++y)
+      for (int x = 0; x < geometry_.kernel_w; ++x) offsets.push_back((c * geometry_.height + y) * geometry_.width + x);
   pixel_offset_ = uploaded(stream, offsets);
 }
 
 void PatchEmbed::run(const Stream& stream, Gemm& gemm, const float* images, int batch, float* tokens) {
-  const int rows = batch * (special_ + patches_);
+  const int rows = batch * (special_ + patches_), planes = batch * geometry_.channels;
+  if (pad_h_ > 0 || pad_w_ > 0) {
+    float* const bordered = bordered_.atLeast(stream, area(planes * geometry_.height, geometry_.width));
+    launch(addBorder,
+           Grid{piecesOf(geometry_.width, kThreads), static_cast<unsigned>(geometry_.height),
+                static_cast<unsigned>(planes)},
+           kThreads, 0, stream, images, geometry_.height, geometry_.width, pad_h_, pad_w_, bordered);
+    images = bordered;
+  }
   const Number operand = operandOf(precision_);
   void* const gathered = gathered_.atLeast(stream, area(rows, weight_.in()) * bytesOf(operand));
   withNumber(operand, [&](auto zero) {
@@ -95,9 +125,14 @@ void PatchEmbed::run(const Stream& stream, Gemm& gemm, const float* images, int 
            pixel_offset_.data(), geometry_.gridWidth(), patches_, special_, weight_.in(), static_cast<T*>(gathered));
   });
   const std::size_t values = area(special_ + patches_, dim());
-  launch(repeatRows, Grid{piecesOf(values, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream, rows_.data(),
-         values, tokens);
-  weight_.run(stream, gemm, gathered, rows, Into::kAddToFloat, tokens);
+  const Grid grid{piecesOf(values, kThreads), static_cast<unsigned>(batch)};
+  if (!normed_) {
+    launch(repeatRows, grid, kThreads, 0, stream, rows_.data(), values, tokens);
+    return weight_.run(stream, gemm, gathered, rows, Into::kAddToFloat, tokens);
+  }
+  weight_.run(stream, gemm, gathered, rows, Into::kFloat, tokens);
+  norm_.run(stream, rows, Number::kFloat, tokens, Number::kFloat, tokens);
+  launch(addRows, grid, kThreads, 0, stream, rows_.data(), area(special_, dim()), values, tokens);
 }
 
 }  // namespace mpm::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kernels/cuda/elementwise.h"
 #include "kernels/cuda/gemm.h"
 #include "kernels/patch_embed.h"
 
@@ -22,11 +23,11 @@ class Normaliser {
 /// The operator PatchEmbed of docs/ops.md, images to tokens.
 class PatchEmbed {
  public:
-  /// On the host: `weight` {d, channels * kernel_h * kernel_w}, `position` {N, d}, `special` {E, d}.
-  PatchEmbed(const Stream& stream, const PatchGeometry& geometry, MatrixView<const float> weight,
-             MatrixView<const float> position, MatrixView<const float> special, Precision precision);
+  /// What `spec` points at is on the host; copied.
+  PatchEmbed(const Stream& stream, const PatchEmbedSpec& spec);
 
-  /// images {batch, channels, height, width} on the device -> tokens {batch * (E + N), d}, packed.
+  /// images {batch, channels, height, width}, without their border, on the device -> tokens {batch * (E + N), d},
+  /// packed.
   void run(const Stream& stream, Gemm& gemm, const float* images, int batch, float* tokens);
 
   int patches() const { return patches_; }
@@ -35,12 +36,16 @@ class PatchEmbed {
 
  private:
   PatchGeometry geometry_;
+  int pad_h_, pad_w_;
   Precision precision_;
   int patches_, special_;
+  bool normed_;
+  Norm norm_;
   Linear weight_;
   Buffer<float> rows_;        // {E + N, d}: special tokens and positions
   Buffer<int> pixel_offset_;  // {channels * kernel_h * kernel_w}: from the first pixel of a patch
   Buffer<unsigned char> gathered_;
+  Buffer<float> bordered_;
 };
 
 }  // namespace mpm::cuda

@@ -5,55 +5,92 @@
 
 namespace mpm::cuda {
 
-TransformerBlock::TransformerBlock(const Stream& stream, const TransformerBlockSpec& spec)
-    : precision_(spec.precision),
-      dim_(spec.dim),
-      heads_(spec.heads),
-      head_dim_(spec.head_dim),
-      scale_(spec.scale),
-      qk_norm_(spec.qk_norm),
-      gated_(spec.gated),
-      mlp_norm_(spec.mlp_norm),
-      activation_(spec.activation),
-      norm1_(stream, spec.norm1, spec.dim),
-      norm2_(stream, spec.norm2, spec.dim),
-      qkv_(stream, spec.qkv.weight, spec.qkv.bias, spec.precision),
-      proj_(stream, spec.proj.weight, spec.proj.bias, spec.precision),
-      fc1_(stream, spec.fc1.weight, spec.fc1.bias, spec.precision),
-      fc2_(stream, spec.fc2.weight, spec.fc2.bias, spec.precision) {
-  if (qk_norm_) {
-    q_norm_ = Norm(stream, spec.q_norm, head_dim_);
-    k_norm_ = Norm(stream, spec.k_norm, head_dim_);
+// All fields of the spec are bound by name: one that is new does not compile until it is used here.
+TransformerBlock::TransformerBlock(const Stream& stream, const TransformerBlockSpec& spec) {
+  const auto linear = [&](const LinearWeights& weights) {
+    return Linear(stream, weights.weight, weights.bias, precision_);
+  };
+  const auto& [dim, heads, head_dim, scale, norm1, qkv, qk_norm, q_norm, k_norm, attention_norm, attention_norm_weights,
+               proj, precision] = static_cast<const AttentionSpec&>(spec);
+  const auto& [part, special, rotary_tables] = static_cast<const BlockTask&>(spec);
+  const auto& [norm2, fc1, gated, activation, mlp_norm, mlp_norm_weights, fc2] = static_cast<const MlpSpec&>(spec);
+  precision_ = precision;
+  part_ = part;
+  dim_ = dim;
+  heads_ = heads;
+  head_dim_ = head_dim;
+  special_ = special;
+  rotary_tables_ = rotary_tables;
+  scale_ = scale;
+  qk_norm_ = qk_norm;
+  attention_norm_ = attention_norm;
+  gated_ = gated;
+  mlp_norm_ = mlp_norm;
+  activation_ = activation;
+  if (part != BlockPart::kMlp) {
+    norm1_ = Norm(stream, norm1, dim);
+    qkv_ = linear(qkv);
+    proj_ = linear(proj);
+    if (qk_norm) {
+      q_norm_ = Norm(stream, q_norm, head_dim);
+      k_norm_ = Norm(stream, k_norm, head_dim);
+    }
+    if (attention_norm) attended_norm_ = Norm(stream, attention_norm_weights, heads * head_dim);
   }
-  if (mlp_norm_) hidden_norm_ = Norm(stream, spec.mlp_norm_weights, fc2_.in());
+  if (part != BlockPart::kAttention) {
+    norm2_ = Norm(stream, norm2, dim);
+    fc1_ = linear(fc1);
+    fc2_ = linear(fc2);
+    if (mlp_norm) hidden_norm_ = Norm(stream, mlp_norm_weights, fc2_.in());
+  }
 }
 
 void TransformerBlock::run(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, const Ragged& rows,
-                           const float* key_bias, float* x) const {
-  const int n = rows.total, width = heads_ * head_dim_, hidden = fc2_.in();
+                           const Extras& extras, float* x) const {
+  if (part_ != BlockPart::kMlp) attend(stream, gemm, workspace, rows, extras, x);
+  if (part_ != BlockPart::kAttention) runMlp(stream, gemm, workspace, rows.total, x);
+}
+
+void TransformerBlock::attend(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, const Ragged& rows,
+                              const Extras& extras, float* x) const {
+  const int n = rows.total, width = heads_ * head_dim_;
   const Number operand = operandOf(precision_);
   const std::size_t bytes = bytesOf(operand);
   void* const normalised = workspace.normalised.atLeast(stream, area(n, dim_) * bytes);
-  void* const wide = workspace.wide.atLeast(stream, area(n, std::max(qkv_.out(), fc1_.out())) * bytes);
-  // The result of attention, and later that of a gated activation, which cannot be in place.
-  void* const attended = workspace.attended.atLeast(stream, area(n, gated_ ? std::max(width, hidden) : width) * bytes);
+  void* const qkv = workspace.wide.atLeast(stream, area(n, 3 * width) * bytes);
+  void* const attended = workspace.attended.atLeast(stream, area(n, width) * bytes);
+  void* const k = static_cast<unsigned char*>(qkv) + static_cast<std::size_t>(width) * bytes;
 
   norm1_.run(stream, n, Number::kFloat, x, operand, normalised);
-  qkv_.run(stream, gemm, normalised, n, Into::kOperand, wide);
+  qkv_.run(stream, gemm, normalised, n, Into::kOperand, qkv);
   if (qk_norm_) {
-    void* const k = static_cast<unsigned char*>(wide) + static_cast<std::size_t>(width) * bytes;
-    q_norm_.runOnSlices(stream, n, heads_, 3 * width, operand, wide);
+    q_norm_.runOnSlices(stream, n, heads_, 3 * width, operand, qkv);
     k_norm_.runOnSlices(stream, n, heads_, 3 * width, operand, k);
   }
-  attention(stream, {heads_, head_dim_, scale_, key_bias, rows}, operand, wide, attended);
+  if (extras.keys != nullptr) meanOfSlices(stream, n, heads_, head_dim_, 3 * width, operand, k, extras.keys);
+  if (rotary_tables_ > 0) {
+    const RotaryCall call{heads_, head_dim_, special_, rotary_tables_, extras.pairs, rows, extras.rotations};
+    rotate(stream, call, 3 * width, operand, qkv);
+  }
+  attention(stream, {heads_, head_dim_, scale_, extras.key_bias, rows}, operand, qkv, attended);
+  if (attention_norm_) attended_norm_.run(stream, n, operand, attended, operand, attended);
   proj_.run(stream, gemm, attended, n, Into::kAddToFloat, x);
+}
 
-  norm2_.run(stream, n, Number::kFloat, x, operand, normalised);
-  fc1_.run(stream, gemm, normalised, n, Into::kOperand, wide);
-  void* const activated = gated_ ? attended : wide;
-  activate(stream, activation_, gated_, n, hidden, operand, wide, activated);
-  if (mlp_norm_) hidden_norm_.run(stream, n, operand, activated, operand, activated);
-  fc2_.run(stream, gemm, activated, n, Into::kAddToFloat, x);
+void TransformerBlock::runMlp(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, int rows, float* x) const {
+  const int hidden = fc2_.in();
+  const Number operand = operandOf(precision_);
+  const std::size_t bytes = bytesOf(operand);
+  void* const normalised = workspace.normalised.atLeast(stream, area(rows, dim_) * bytes);
+  void* const wide = workspace.wide.atLeast(stream, area(rows, fc1_.out()) * bytes);
+
+  norm2_.run(stream, rows, Number::kFloat, x, operand, normalised);
+  fc1_.run(stream, gemm, normalised, rows, Into::kOperand, wide);
+  // A gated activation cannot be in place. It takes the memory of attention's result.
+  void* const activated = gated_ ? workspace.attended.atLeast(stream, area(rows, hidden) * bytes) : wide;
+  activate(stream, activation_, gated_, rows, hidden, operand, wide, activated);
+  if (mlp_norm_) hidden_norm_.run(stream, rows, operand, activated, operand, activated);
+  fc2_.run(stream, gemm, activated, rows, Into::kAddToFloat, x);
 }
 
 }  // namespace mpm::cuda

@@ -33,17 +33,29 @@ class TransformerBlock {
  public:
   TransformerBlock(const Stream& stream, const TransformerBlockSpec& spec);
 
-  /// x {rows.total, dim}, packed, in place. `key_bias` {rows.total} or null.
-  void run(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, const Ragged& rows, const float* key_bias,
+  /// What a block gets and gives besides its tokens. All are packed and on the device.
+  struct Extras {
+    const float* key_bias = nullptr;   ///< {rows.total} or null
+    const float* rotations = nullptr;  ///< {rows.total - batch * special, 2 * tables * pairs}, with rotary positions
+    int pairs = 0;                     ///< of `rotations`
+    float* keys = nullptr;             ///< {rows.total, head_dim} or null: the mean of each row's keys over the heads
+  };
+  /// x {rows.total, dim}, packed, in place.
+  void run(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, const Ragged& rows, const Extras& extras,
            float* x) const;
 
  private:
+  void attend(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, const Ragged& rows, const Extras& extras,
+              float* x) const;
+  void runMlp(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, int rows, float* x) const;
+
   Precision precision_;
-  int dim_, heads_, head_dim_;
+  BlockPart part_;
+  int dim_, heads_, head_dim_, special_, rotary_tables_;
   float scale_;
-  bool qk_norm_, gated_, mlp_norm_;
+  bool qk_norm_, attention_norm_, gated_, mlp_norm_;
   Activation activation_;
-  Norm norm1_, norm2_, q_norm_, k_norm_, hidden_norm_;
+  Norm norm1_, norm2_, q_norm_, k_norm_, attended_norm_, hidden_norm_;
   Linear qkv_, proj_, fc1_, fc2_;
 };
 

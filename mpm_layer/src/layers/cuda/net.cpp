@@ -42,7 +42,33 @@ void Net::release() {
   state_floats_ = {};
 }
 
-const float* Net::dense(const cv::Mat& blob) { return find(blob, Kind::kDense, "a plain blob").floats.data(); }
+bool Net::isOnHost(const cv::Mat& blob) const {
+  const auto found = values_.find(blob.data);
+  return found != values_.end() && found->second.kind == Kind::kOnHost;
+}
+
+const float* Net::dense(const cv::Mat& blob) {
+  if (isOnHost(blob)) {
+    cuda::upload(stream, blob.data, newDense(blob), blob.total() * sizeof(float));
+    stream.wait();  // OpenCV may reuse the memory of the blob
+  }
+  return find(blob, Kind::kDense, "a plain blob").floats.data();
+}
+
+void Net::placeRows(const cv::Mat& blob, const TokenState& state) {
+  const std::vector<int>& live = state.liveRows();
+  if (blob.dims != 3 || blob.size[0] != static_cast<int>(live.size()) ||
+      blob.size[1] < *std::max_element(live.begin(), live.end()) + state.special())
+    throw Error("its tokens are not those of its state; convert the model again");
+  const int dim = blob.size[2];
+  float* to = newRows(blob, state, dim);
+  for (int b = 0; b < blob.size[0]; ++b) {
+    const std::size_t floats = area(live[static_cast<std::size_t>(b)] + state.special(), dim);
+    cuda::upload(stream, blob.ptr<float>(b), to, floats * sizeof(float));
+    to += floats;
+  }
+  stream.wait();  // OpenCV may reuse the memory of the blob
+}
 
 const float* Net::rows(const cv::Mat& blob, const TokenState& state) {
   expectRowsOf(blob, state);
@@ -50,6 +76,7 @@ const float* Net::rows(const cv::Mat& blob, const TokenState& state) {
 }
 
 void Net::expectRowsOf(const cv::Mat& blob, const TokenState& state) {
+  if (isOnHost(blob)) placeRows(blob, state);
   const std::vector<int>&rows = find(blob, Kind::kRows, "tokens").rows, &live = state.liveRows();
   if (rows.size() != live.size())
     throw Error("its tokens have " + std::to_string(rows.size()) + " images and its state has " +
@@ -61,6 +88,11 @@ void Net::expectRowsOf(const cv::Mat& blob, const TokenState& state) {
 }
 
 const TokenState& Net::state(const cv::Mat& blob, std::optional<int> special) {
+  if (isOnHost(blob)) {
+    const int columns = blob.size[blob.dims - 1];
+    newState(blob).read(stream, {blob.ptr<float>(), static_cast<int>(blob.total()) / columns, columns},
+                        special.value_or(0));
+  }
   Value& value = find(blob, Kind::kState, "the state of tokens");
   const int rows = special.value_or(value.state.special());
   if (rows == value.state.special()) return value.state;
@@ -94,6 +126,7 @@ TokenState& Net::newState(const cv::Mat& blob) {
 }
 
 float* Net::successor(const cv::Mat& from, const cv::Mat& to, bool take) {
+  if (isOnHost(from)) dense(from);
   const auto found = values_.find(from.data);
   if (found == values_.end() || (found->second.kind != Kind::kRows && found->second.kind != Kind::kDense))
     throw Error("its input on the device is not tokens; convert the model again");
@@ -111,14 +144,11 @@ float* Net::successor(const cv::Mat& from, const cv::Mat& to, bool take) {
   return next.floats.data();
 }
 
-void Net::upload(const cv::Mat& blob) {
-  float* const to = newDense(blob);
-  cuda::upload(stream, blob.data, to, blob.total() * sizeof(float));
-  stream.wait();  // OpenCV may reuse the memory of the blob
-}
+void Net::upload(const cv::Mat& blob) { make(blob, Kind::kOnHost); }
 
 void Net::download(const cv::Mat& blob) {
   const auto found = values_.find(blob.data);
+  if (isOnHost(blob)) return;
   if (found == values_.end() || found->second.kind == Kind::kNothing)
     throw Error("one of its blobs has no value on the device; convert the model again");
   Value& value = found->second;

@@ -26,14 +26,15 @@ class Net final : public DeviceNet {
   void release() override;
 
   DeviceOpPtr normalise(const PixelValues& values) override;
-  DeviceOpPtr patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
-                         MatrixView<const float> position, MatrixView<const float> special,
-                         Precision precision) override;
-  DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, int special, bool key_bias) override;
+  DeviceOpPtr patchEmbed(const PatchEmbedSpec& spec) override;
+  DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, bool key_bias) override;
+  DeviceOpPtr rotaryPositions(MergedPositions merged, MatrixView<const float> cosine,
+                              MatrixView<const float> sine) override;
   DeviceOpPtr mutualPairMerge(int special) override;
   DeviceOpPtr tokenNorm(const NormWeights& norm, int dim, int special) override;
-  DeviceOpPtr tokenLinear(const LinearWeights& linear, Precision precision, int special) override;
-  DeviceOpPtr classTokens(MatrixView<const float> embeddings, int special) override;
+  DeviceOpPtr tokenLinear(const LinearWeights& linear, std::optional<Activation> activation, Precision precision,
+                          int special) override;
+  DeviceOpPtr specialRows(MatrixView<const float> rows, int special, bool replace) override;
   DeviceOpPtr maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
                          const NormWeights& norm, int classes, Precision precision) override;
   DeviceOpPtr restoreTokens(int special, bool keep_special) override;
@@ -71,7 +72,7 @@ class Net final : public DeviceNet {
   Buffer<unsigned char> operands;
 
  private:
-  enum class Kind { kNothing, kDense, kLabels, kRows, kState };
+  enum class Kind { kNothing, kOnHost, kDense, kLabels, kRows, kState };
   struct Value {
     Kind kind = Kind::kNothing;
     unsigned written = 0;  // number of the forward
@@ -85,6 +86,9 @@ class Net final : public DeviceNet {
   };
   Value& find(const cv::Mat& blob, Kind kind, const char* what);
   Value& make(const cv::Mat& blob, Kind kind);
+  bool isOnHost(const cv::Mat& blob) const;
+  /// Copies the live rows of tokens {B, capacity, dim} that the host made.
+  void placeRows(const cv::Mat& blob, const TokenState& state);
 
   std::unordered_map<const void*, Value> values_;
   unsigned forward_ = 1;

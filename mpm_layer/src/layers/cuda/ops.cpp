@@ -59,10 +59,10 @@ DeviceOpPtr Net::normalise(const PixelValues& values) {
   });
 }
 
-DeviceOpPtr Net::patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
-                            MatrixView<const float> position, MatrixView<const float> special, Precision precision) {
-  return opOf([this, embed = PatchEmbed(stream, geometry, weight, position, special, floatPrecision(precision))](
-                  const Call& call) mutable {
+DeviceOpPtr Net::patchEmbed(const PatchEmbedSpec& spec) {
+  PatchEmbedSpec rounded = spec;
+  rounded.precision = floatPrecision(spec.precision);
+  return opOf([this, embed = PatchEmbed(stream, rounded)](const Call& call) mutable {
     beginForward();
     const cv::Mat& images = call.inputs[0];
     const int batch = images.size[0];
@@ -73,17 +73,31 @@ DeviceOpPtr Net::patchEmbed(const PatchGeometry& geometry, MatrixView<const floa
   });
 }
 
-DeviceOpPtr Net::transformerBlock(const TransformerBlockSpec& spec, int special, bool use_key_bias) {
-  return opOf([this, block = TransformerBlock(stream, spec), special, use_key_bias](const Call& call) {
+DeviceOpPtr Net::transformerBlock(const TransformerBlockSpec& spec, bool use_key_bias) {
+  return opOf([this, block = TransformerBlock(stream, spec), special = spec.special, tables = spec.rotary_tables,
+               head_dim = spec.head_dim, use_key_bias](const Call& call) {
     const TokenState& state = this->state(call.inputs[1], special);
-    float* bias = nullptr;
+    TransformerBlock::Extras extras;
     if (use_key_bias) {
-      bias = key_bias.atLeast(stream, size(state.rows().total));
+      float* const bias = key_bias.atLeast(stream, size(state.rows().total));
       state.logSizes(stream, bias);
+      extras.key_bias = bias;
+    }
+    if (tables > 0) {
+      extras.rotations = rows(call.inputs[2], this->state(call.inputs[1], 0));
+      extras.pairs = dimOf(call.inputs[2]) / (2 * tables);
     }
     expectRowsOf(call.inputs[0], state);
     float* const x = successor(call.inputs[0], call.outputs[0], call.takes_first);
-    block.run(stream, gemm, workspace, state.rows(), bias, x);
+    if (call.outputs.size() > 1) extras.keys = newRows(call.outputs[1], state, head_dim);
+    block.run(stream, gemm, workspace, state.rows(), extras, x);
+  });
+}
+
+DeviceOpPtr Net::rotaryPositions(MergedPositions merged, MatrixView<const float> cosine, MatrixView<const float> sine) {
+  return opOf([this, tables = RotaryTables(stream, merged, cosine, sine)](const Call& call) {
+    const TokenState& state = this->state(call.inputs[0], 0);
+    tables.run(stream, state, newRows(call.outputs[0], state, dimOf(call.outputs[0])));
   });
 }
 
@@ -110,9 +124,10 @@ DeviceOpPtr Net::tokenNorm(const NormWeights& weights, int dim, int special) {
   });
 }
 
-DeviceOpPtr Net::tokenLinear(const LinearWeights& weights, Precision precision, int special) {
+DeviceOpPtr Net::tokenLinear(const LinearWeights& weights, std::optional<Activation> activation, Precision precision,
+                             int special) {
   return opOf([this, linear = Linear(stream, weights.weight, weights.bias, precision), operand = operandOf(precision),
-               special](const Call& call) {
+               activation, special](const Call& call) {
     const cv::Mat &from = call.inputs[0], &to = call.outputs[0];
     const int count = rowsOf(*this, call, special);
     const TokenState* const state = call.inputs.size() > 1 ? &this->state(call.inputs[1], special) : nullptr;
@@ -126,17 +141,18 @@ DeviceOpPtr Net::tokenLinear(const LinearWeights& weights, Precision precision, 
       narrow = memory;
     }
     linear.run(stream, gemm, narrow, count, Into::kFloat, y);
+    if (activation) activate(stream, *activation, false, count, linear.out(), Number::kFloat, y, y);
   });
 }
 
-DeviceOpPtr Net::classTokens(MatrixView<const float> embeddings, int special) {
-  return opOf([this, front = uploaded(stream, std::vector(embeddings.data, embeddings.row(embeddings.rows))),
-               classes = embeddings.rows, special](const Call& call) {
+DeviceOpPtr Net::specialRows(MatrixView<const float> front_rows, int special, bool replace) {
+  return opOf([this, front = uploaded(stream, std::vector(front_rows.data, front_rows.row(front_rows.rows))),
+               count = front_rows.rows, special, replace](const Call& call) {
     const int dim = dimOf(call.inputs[0]);
     const TokenState& before = state(call.inputs[1], special);
-    const TokenState& after = state(call.inputs[1], classes);
+    const TokenState& after = state(call.inputs[1], replace ? count : count + special);
     float* const y = newRows(call.outputs[0], after, dim);
-    replaceSpecialRows(stream, rows(call.inputs[0], before), dim, before, front.data(), after, y);
+    putInFront(stream, rows(call.inputs[0], before), dim, before, front.data(), count, after, y);
   });
 }
 
