@@ -9,6 +9,8 @@
     python3 tests/worlds/run.py --build build --graphs --seeds 1..300    the converter: for each seed a random ViT-shaped
                                                                          graph and a random small edit of a real one
     python3 tests/worlds/run.py --graphs --kind edit --seeds 7 --keep DIR    leaves the graph in DIR
+    python3 tests/worlds/run.py --build build --kernels --seeds 1..300    each kernel on random sizes, with each instruction set
+                                                                          of this CPU; --kernels NAME: one of them
 
 Prints each disagreement with the command that repeats it, what was reached, and as the last line how many disagree. The exit
 status is 1 if any does.
@@ -32,6 +34,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", help="the build folder")
     parser.add_argument("--graphs", action="store_true", help="graphs for the converter, not worlds of cameras")
+    parser.add_argument("--kernels", nargs="?", const="", metavar="NAME", help="kernels, or one of them, not worlds of cameras")
     parser.add_argument("--kind", choices=["graph", "edit"], help="of --graphs: random graphs or edits alone")
     parser.add_argument("--seeds", type=seeds, help="1..300, 7 or 1,4,9. Default: 1..100")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
@@ -46,6 +49,9 @@ def main():
         import graphs
         kinds = (options.kind,) if options.kind else ("graph", "edit")
         return 1 if graphs.main(options.build, options.seeds, options.jobs, options.keep, kinds) else 0
+    if options.kernels is not None:
+        import kernels
+        return 1 if kernels.main(options.build, options.seeds, options.jobs, options.kernels) else 0
     import cameras
     return 1 if cameras.main(options.build, options.seeds, options.jobs, options.keep, options.script, options.print, options.shrink) else 0
 

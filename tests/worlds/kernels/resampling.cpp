@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/resample.h"
+
+#include "trial.h"
+
+namespace mpm::worlds {
+namespace {
+
+AxisResampling randomAxis(Random& random, int most_inputs, int most_outputs) {
+  AxisResampling axis;
+  axis.inputs = random.size(1, most_inputs);
+  const int outputs = random.size(1, most_outputs);
+  if (random.chance(2)) return bilinearAxis(axis.inputs, outputs);
+  axis.taps = random.size(1, std::min(axis.inputs, 7));
+  for (int o = 0; o < outputs; ++o) {
+    axis.first.push_back(o * (axis.inputs - axis.taps + 1) / outputs);
+    for (int t = 0; t < axis.taps; ++t) axis.weight.push_back(0.1f + 0.5f * std::abs(random.normal(1)));
+  }
+  return axis;
+}
+
+double tap(const AxisResampling& axis, int output, int t) {
+  return static_cast<double>(axis.weight[static_cast<std::size_t>(output) * axis.taps + t]);
+}
+
+double logitAt(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns, int y, int x,
+               int c) {
+  double sum = 0;
+  for (int t = 0; t < rows.taps; ++t)
+    for (int u = 0; u < columns.taps; ++u)
+      sum += tap(rows, y, t) * tap(columns, x, u) *
+             static_cast<double>(scores.row((rows.first[y] + t) * columns.inputs + columns.first[x] + u)[c]);
+  return sum;
+}
+
+template <typename T>
+void tryResizeArgmax(Trial& trial) {
+  const AxisResampling rows = randomAxis(trial.random, 12, 40), columns = randomAxis(trial.random, 12, 70);
+  const int classes = trial.random.size(1, 60), height = rows.outputs(), width = columns.outputs();
+  const MatrixView<const float> scores = trial.memory.inputRows(rows.inputs * columns.inputs, classes, 1, true);
+  const std::size_t pixels = static_cast<std::size_t>(height) * width;
+  T* const labels = trial.memory.output<T>(pixels);
+  T* const threaded = trial.memory.output<T>(pixels);
+  resizeArgmax<T>(scores, rows, columns, {labels, height, width}, Serial());
+  resizeArgmax<T>(scores, rows, columns, {threaded, height, width}, trial.threads());
+  trial.require(std::memcmp(labels, threaded, pixels * sizeof(T)) == 0, kThreadsMatter);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      const auto found = static_cast<int>(labels[y * width + x]);
+      if (found < 0 || found >= classes) return trial.require(false, "gives a class that is none");
+      const double logit = logitAt(scores, rows, columns, y, x, found);
+      for (int c = 0; c < classes; ++c)
+        trial.require(logitAt(scores, rows, columns, y, x, c) <= logit + 2e-5 * (1 + std::abs(logit)),
+                      "gives a class with a smaller score");
+    }
+}
+
+void tryResizeLogits(Trial& trial) {
+  const AxisResampling rows = randomAxis(trial.random, 12, 40), columns = randomAxis(trial.random, 12, 70);
+  const int classes = trial.random.size(1, 30), height = rows.outputs(), width = columns.outputs();
+  const MatrixView<const float> scores = trial.memory.inputRows(rows.inputs * columns.inputs, classes, 1, true);
+  const std::size_t count = static_cast<std::size_t>(classes) * height * width;
+  float* const logits = trial.memory.output<float>(count);
+  float* const threaded = trial.memory.output<float>(count);
+  resizeLogits(scores, rows, columns, logits, Serial());
+  resizeLogits(scores, rows, columns, threaded, trial.threads());
+  trial.require(std::memcmp(logits, threaded, count * sizeof(float)) == 0, kThreadsMatter);
+  for (int c = 0; c < classes; ++c)
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        trial.near(static_cast<double>(logits[(c * height + y) * width + x]), logitAt(scores, rows, columns, y, x, c),
+                   1e-5);
+}
+
+void tryCombineRows(Trial& trial) {
+  const int taps = trial.random.size(1, 9), count = trial.random.size(1, 200);
+  const MatrixView<const float> from = trial.memory.inputRows(taps, count);
+  const float* const weight = trial.memory.inputOf(taps);
+  float* const to = trial.memory.output<float>(count);
+  combineRows(from.data, from.stride, weight, taps, to, count);
+  for (int i = 0; i < count; ++i) {
+    double sum = 0;
+    for (int t = 0; t < taps; ++t) sum += static_cast<double>(weight[t]) * static_cast<double>(from.row(t)[i]);
+    trial.near(static_cast<double>(to[i]), sum, 5e-6);
+  }
+}
+
+void tryComposeAxes(Trial& trial) {
+  const AxisResampling first = randomAxis(trial.random, 20, 20);
+  AxisResampling second = randomAxis(trial.random, 20, 20);
+  second = bilinearAxis(first.outputs(), second.outputs());
+  const AxisResampling both = composeAxes(first, second);
+  trial.require(both.inputs == first.inputs && both.outputs() == second.outputs(), "has other sides");
+  std::vector<double> x(static_cast<std::size_t>(first.inputs));
+  for (double& value : x) value = static_cast<double>(trial.random.normal(1));
+  const auto resample = [](const AxisResampling& axis, const std::vector<double>& from) {
+    std::vector<double> to;
+    for (int o = 0; o < axis.outputs(); ++o) {
+      double sum = 0;
+      for (int t = 0; t < axis.taps; ++t) sum += tap(axis, o, t) * from[static_cast<std::size_t>(axis.first[o] + t)];
+      to.push_back(sum);
+    }
+    return to;
+  };
+  for (int o = 0; o < both.outputs(); ++o)
+    if (both.first[o] < 0 || both.first[o] + both.taps > both.inputs)
+      return trial.require(false, "reads beside the axis");
+  const std::vector<double> found = resample(both, x), expected = resample(second, resample(first, x));
+  for (std::size_t o = 0; o < expected.size(); ++o) trial.near(found[o], expected[o], 2e-6);
+}
+
+void tryLabelByLinearModels(Trial& trial) {
+  Random& random = trial.random;
+  const int grid_h = random.size(1, 7), grid_w = random.size(1, 7), classes = random.size(1, 40);
+  const int height = random.size(1, 30), width = random.size(1, 60);
+  LinearModels models(grid_h, grid_w, classes);
+  for (std::size_t i = 0; i < models.data.size(); ++i)
+    if (static_cast<int>(i) % models.padded < classes) models.data[i] = random.normal(1);
+  const AxisResampling rows = bilinearAxis(grid_h, height), columns = bilinearAxis(grid_w, width);
+  std::vector<std::uint8_t> values(static_cast<std::size_t>(height) * width * 3), names;
+  for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(random.bits());
+  for (int c = 0; c < classes; ++c) names.push_back(static_cast<std::uint8_t>(200 - 3 * c));
+  const std::size_t pixels = static_cast<std::size_t>(height) * width;
+  const std::uint8_t* const image = trial.memory.input<std::uint8_t>(values);
+  std::uint8_t* const labels = trial.memory.output<std::uint8_t>(pixels);
+  std::uint8_t* const threaded = trial.memory.output<std::uint8_t>(pixels);
+  labelByLinearModels(models, rows, columns, {image, height, 3 * width}, names, {labels, height, width}, Serial());
+  labelByLinearModels(models, rows, columns, {image, height, 3 * width}, names, {threaded, height, width},
+                      trial.threads());
+  trial.require(std::memcmp(labels, threaded, pixels) == 0, kThreadsMatter);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      std::vector<double> of_class(static_cast<std::size_t>(classes));
+      for (int s = 0; s < rows.taps; ++s)
+        for (int t = 0; t < columns.taps; ++t) {
+          const std::size_t cell = static_cast<std::size_t>(rows.first[y] + s) * grid_w + columns.first[x] + t;
+          for (int c = 0; c < classes; ++c) {
+            const auto factor = [&](std::size_t v) {
+              return static_cast<double>(models.data[(cell * 4 + v) * models.padded + c]);
+            };
+            double value = factor(3);
+            for (std::size_t v = 0; v < 3; ++v) value += factor(v) * image[(y * width + x) * 3 + v] / 255;
+            of_class[static_cast<std::size_t>(c)] += tap(rows, y, s) * tap(columns, x, t) * value;
+          }
+        }
+      const double most = *std::max_element(of_class.begin(), of_class.end());
+      const int found = (200 - labels[y * width + x]) / 3;
+      if (found < 0 || found >= classes || labels[y * width + x] != names[static_cast<std::size_t>(found)])
+        return trial.require(false, "gives a label that is none");
+      trial.require(of_class[static_cast<std::size_t>(found)] >= most - 2e-5 * (1 + std::abs(most)),
+                    "gives a class with a smaller value");
+    }
+}
+
+}  // namespace
+
+std::vector<Kernel> resamplingKernels() {
+  return {{"resizeArgmax of a net", tryResizeArgmax<float>},
+          {"resizeArgmax of a picture", tryResizeArgmax<unsigned char>},
+          {"resizeLogits", tryResizeLogits},
+          {"combineRows", tryCombineRows},
+          {"composeAxes", tryComposeAxes},
+          {"labelByLinearModels", tryLabelByLinearModels}};
+}
+
+}  // namespace mpm::worlds
