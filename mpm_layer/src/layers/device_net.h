@@ -4,8 +4,10 @@
 #include <memory>
 #include <opencv2/core.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "kernels/convolution.h"
 #include "kernels/patch_embed.h"
 #include "kernels/resample.h"
 #include "kernels/transformer_block.h"
@@ -29,6 +31,22 @@ class MPM_API DeviceOp {
 };
 
 using DeviceOpPtr = std::unique_ptr<DeviceOp>;
+
+/// The operator HeadWindow of docs/ops.md.
+struct WindowsSpec {
+  std::size_t axis = 0;
+  int taps = 1;
+  std::vector<int> indices;    ///< {places, taps}
+  std::vector<float> weights;  ///< as many, or none for the largest
+  std::optional<float> fill;   ///< index -1 is a slice of this value
+};
+
+/// The axes of an operator HeadEinsum, a letter each.
+struct EinsumLetters {
+  std::string operand[2], out;
+  // Axes of both operands and the result, of the first and the result, of the second and the result, and of neither.
+  std::string batch, rows, columns, summed;
+};
 
 /// The state that the layers of one net share on a device. OpenCV passes host blobs between our layers. On the device,
 /// the address of a blob is the key of a value: a plain array, the packed live rows of tokens, or a token state. One
@@ -66,11 +84,27 @@ class MPM_API DeviceNet {
   virtual DeviceOpPtr maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
                                  const NormWeights& norm, int classes, Precision precision) = 0;
   virtual DeviceOpPtr restoreTokens(int special, bool keep_special) = 0;
-  /// The mean over the patches, or special row `index` if index >= 0.
-  virtual DeviceOpPtr poolTokens(int special, int index) = 0;
+  /// PoolTokens: the mean over the patches, or `count` special rows from `index` on.
+  virtual DeviceOpPtr meanOfPatches(int special) = 0;
+  virtual DeviceOpPtr someSpecialRows(int special, int index, int count) = 0;
   /// At most 256 classes.
   virtual DeviceOpPtr segmentLabels(const AxisResampling& rows, const AxisResampling& columns) = 0;
   virtual DeviceOpPtr mergeReport() = 0;
+
+  // Operators of heads, on plain arrays. Null where the device does not have the function, or not this rank.
+  virtual DeviceOpPtr convolve(const ConvolutionSpec& spec) = 0;
+  virtual DeviceOpPtr activateElements(Activation activation) = 0;
+  /// Operands are the inputs, with `constants` at the places `constant_at`.
+  virtual DeviceOpPtr mapElements(const std::string& function, const std::vector<int>& constant_at,
+                                  const std::vector<cv::Mat>& constants) = 0;
+  virtual DeviceOpPtr windows(const WindowsSpec& spec) = 0;
+  virtual DeviceOpPtr normaliseGroups(int groups, float eps, const std::vector<float>& scale,
+                                      const std::vector<float>& offset) = 0;
+  /// Inputs only.
+  virtual DeviceOpPtr einsum(const EinsumLetters& letters) = 0;
+  virtual DeviceOpPtr reshape() = 0;
+  virtual DeviceOpPtr transpose(const std::vector<int>& axes) = 0;
+  virtual DeviceOpPtr concatenate(std::size_t axis) = 0;
 };
 
 }  // namespace mpm

@@ -16,8 +16,8 @@ LayerMaker makePatchEmbed, makeTransformerBlock, makeWindowAttention, makeRotary
     makeMaskScores, makeRestoreTokens, makePoolTokens, makeAttentionPool, makeSegmentLabels, makeSegmentLogits,
     makeMergeReport;
 // Operators of a head, in head/.
-LayerMaker makeActivate, makeConvolve, makeEinsum, makeElementwise, makeGather, makeGridSample, makeNormalize,
-    makeReduce, makeTopK, makeWindow;
+LayerMaker makeActivate, makeConcat, makeConvolve, makeEinsum, makeElementwise, makeGather, makeGridSample,
+    makeNormalize, makeReduce, makeReshape, makeTopK, makeTranspose, makeWindow;
 
 /// The role of an operator in a net that reuses rows of earlier frames.
 enum class RowReuse {

@@ -30,7 +30,7 @@ class PoolTokensLayer final : public TokenLayer {
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
-    return range_ ? nullptr : device.poolTokens(special_, mean_ ? -1 : index_);
+    return mean_ ? device.meanOfPatches(special_) : device.someSpecialRows(special_, index_, count_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

@@ -51,6 +51,7 @@ constexpr Operator kOps[] = {
     {"SegmentLogits", make<makeSegmentLogits>, RowReuse::kNoRows},
     {"MergeReport", make<makeMergeReport>, RowReuse::kNoRows},
     {"HeadActivate", make<makeActivate>, RowReuse::kNoRows},
+    {"HeadConcat", make<makeConcat>, RowReuse::kNoRows},
     {"HeadConvolve", make<makeConvolve>, RowReuse::kNoRows},
     {"HeadEinsum", make<makeEinsum>, RowReuse::kNoRows},
     {"HeadElementwise", make<makeElementwise>, RowReuse::kNoRows},
@@ -58,7 +59,9 @@ constexpr Operator kOps[] = {
     {"HeadGridSample", make<makeGridSample>, RowReuse::kNoRows},
     {"HeadNormalize", make<makeNormalize>, RowReuse::kNoRows},
     {"HeadReduce", make<makeReduce>, RowReuse::kNoRows},
+    {"HeadReshape", make<makeReshape>, RowReuse::kNoRows},
     {"HeadTopK", make<makeTopK>, RowReuse::kNoRows},
+    {"HeadTranspose", make<makeTranspose>, RowReuse::kNoRows},
     {"HeadWindow", make<makeWindow>, RowReuse::kNoRows},
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/graph_marks.h"
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <string>
@@ -40,6 +42,47 @@ struct Use {
   int our_readers = 0;
   bool read_on_host = false;
 };
+
+/// The whole numbers of a constant of the graph; empty: it is none of them, or has another type.
+std::vector<std::int64_t> wholeNumbers(const onnx::GraphProto& graph, const std::string& name) {
+  const onnx::TensorProto* const tensor = findNamed(graph.initializer(), name);
+  if (tensor == nullptr || tensor->data_type() != onnx::TensorProto::INT64) return {};
+  std::vector<std::int64_t> values(tensor->int64_data().begin(), tensor->int64_data().end());
+  if (values.empty() && tensor->raw_data().size() % sizeof(std::int64_t) == 0) {
+    values.resize(tensor->raw_data().size() / sizeof(std::int64_t));
+    std::memcpy(values.data(), tensor->raw_data().data(), tensor->raw_data().size());
+  }
+  return values;
+}
+
+/// Makes stock nodes that only move values operators of ours, so that values stay on the device between those of a
+/// head.
+void takeOverMoves(onnx::GraphProto& graph) {
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    if (!node.domain().empty() && node.domain() != "ai.onnx") continue;
+    const auto become = [&](const std::string& op, int inputs, const std::vector<Attribute>& attributes) {
+      const Names from(node.input().begin(), node.input().begin() + inputs);
+      const Names to(node.output().begin(), node.output().end());
+      onnx::NodeProto made;
+      describeNode(made, op, from, to, attributes);
+      made.set_domain(kOurDomain);
+      node = std::move(made);
+    };
+    const auto isConstant = [&](const std::string& name) { return findNamed(graph.initializer(), name) != nullptr; };
+    if (std::any_of(node.input().begin(), node.input().begin() + std::min(node.input_size(), 1), isConstant)) continue;
+    if (node.op_type() == "Identity") {
+      become("HeadReshape", 1, {});
+    } else if (node.op_type() == "Reshape" && attributeOf(node, "allowzero").i() == 0) {
+      const std::vector<std::int64_t> shape = wholeNumbers(graph, node.input(1));
+      if (!shape.empty()) become("HeadReshape", 1, {{"shape", shape}});
+    } else if (node.op_type() == "Transpose") {
+      const auto& perm = attributeOf(node, "perm").ints();
+      if (!perm.empty()) become("HeadTranspose", 1, {{"perm", std::vector<std::int64_t>(perm.begin(), perm.end())}});
+    } else if (node.op_type() == "Concat" && std::none_of(node.input().begin(), node.input().end(), isConstant)) {
+      become("HeadConcat", node.input_size(), {{"axis", attributeOf(node, "axis").i()}});
+    }
+  }
+}
 
 /// Throws mpm::Error for an op that no GPU runs.
 void requireOnGpu(const onnx::NodeProto& node) {
@@ -109,6 +152,7 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info) {
 
 void placeOnDevice(onnx::GraphProto& graph) {
   registerLayers();
+  takeOverMoves(graph);
   std::map<std::string, Use> uses;
   for (const onnx::NodeProto& node : graph.node()) {
     requireOnGpu(node);

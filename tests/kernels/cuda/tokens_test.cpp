@@ -106,9 +106,9 @@ TEST_F(CudaTokens, OtherRowsStandInFront) {
 
 TEST_F(CudaTokens, ArePooled) {
   Buffer<float> special(stream(), size(kBatch * kSpecial * kDim)), pooled(stream(), size(kBatch * kDim));
-  gatherSpecialRows(stream(), merged_.data(), kDim, state_, special.data());
+  gatherSpecialRows(stream(), merged_.data(), kDim, state_, 0, kSpecial, special.data());
   const std::vector<float> front = fetched(special.data(), special.capacity());
-  specialRow(stream(), merged_.data(), kDim, state_, 1, pooled.data());
+  gatherSpecialRows(stream(), merged_.data(), kDim, state_, 1, 1, pooled.data());
   const std::vector<float> second = fetched(pooled.data(), pooled.capacity());
   meanOverPatches(stream(), merged_.data(), kDim, state_, pooled.data());
   const std::vector<float> mean = fetched(pooled.data(), pooled.capacity());

@@ -41,6 +41,22 @@ TEST(EmulatedDevice, OnlyTheImageGoesUpAndOnlyTheOutputsComeDown) {
   }
 }
 
+// Depth Anything, EoMT, DPT with and without class tokens in its readout, ViTPose.
+TEST(EmulatedDevice, OfAHeadOnlyTheResultComesDown) {
+  for (const char* file : {"hf_depth_anything_dynamo18.onnx", "hf_eomt_ts17.onnx", "dpt_ts16.onnx",
+                           "hf_dpt_seg_dynamo18.onnx", "hf_dpt_depth_ts17.onnx", "hf_vitpose_ts17.onnx"}) {
+    SCOPED_TRACE(file);
+    Asked device(file, onDevice({1}));
+    const cv::Mat input = images(device.info.input, 1, 1);
+    device.run(input);  // the weights go up
+    takeCopies();
+    device.run(input);
+    const Copies copies = takeCopies();
+    EXPECT_EQ(copies.uploads, 1);
+    EXPECT_EQ(copies.downloads, static_cast<int>(device.names.size()));
+  }
+}
+
 TEST(EmulatedDevice, OfALabelledImageOnlyBytesGoUpAndComeDown) {
   EstimatorOptions options;
   options.read.convert.reduce = mpmBefore({1});
@@ -113,8 +129,8 @@ TEST(EmulatedDevice, TokensWithTheStateOfOthersAreAnError) {
 
   std::vector<std::unique_ptr<DeviceOp>> ops;
   ops.push_back(net.restoreTokens(kSpecial, false));
-  ops.push_back(net.poolTokens(kSpecial, -1));
-  ops.push_back(net.poolTokens(kSpecial, 0));
+  ops.push_back(net.meanOfPatches(kSpecial));
+  ops.push_back(net.someSpecialRows(kSpecial, 0, 1));
   ops.push_back(net.mutualPairMerge(kSpecial));
   for (const auto& op : ops) {
     const std::vector<cv::Mat> inputs = {tokens, other}, outputs = {out, cv::Mat(kBatch, 1 + 2 * kPatches, CV_32F)};

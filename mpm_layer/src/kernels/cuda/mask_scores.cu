@@ -64,7 +64,7 @@ void MaskScores::run(const Stream& stream, Gemm& gemm, const float* tokens, cons
   if (with_classes.special() != classes_ || patches.special() != 0 || proj_classes_.out() != depth)
     throw Error("mask scores of " + std::to_string(classes_) + " classes: the state has another number of class rows");
   float* const front = class_rows_.atLeast(stream, area(class_rows, dim));
-  gatherSpecialRows(stream, tokens, dim, with_classes, front);
+  gatherSpecialRows(stream, tokens, dim, with_classes, 0, with_classes.special(), front);
   float* const keys = class_keys_.atLeast(stream, area(class_rows, depth));
   proj_classes_.run(stream, gemm, front, class_rows, Into::kFloat, keys);
   normaliseRows(stream, class_rows, depth, keys);

@@ -390,18 +390,15 @@ void putInFront(const Stream& stream, const float* x, int dim, const TokenState&
          before.special() + count - after.special(), before.rows().offsets, front, count, after.rows().offsets, y);
 }
 
-void gatherSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& state, float* front) {
-  launch(gatherFront, Grid{piecesOf(state.special(), kWarps), images(state)}, kThreads, 0, stream, x, dim,
-         state.rows().offsets, 0, state.special(), front);
+void gatherSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& state, int first, int count,
+                       float* front) {
+  launch(gatherFront, Grid{piecesOf(count, kWarps), images(state)}, kThreads, 0, stream, x, dim, state.rows().offsets,
+         first, count, front);
 }
 
 void meanOverPatches(const Stream& stream, const float* x, int dim, const TokenState& state, float* pooled) {
   launch(weightedMean, Grid{piecesOf(dim, kThreads), images(state)}, kThreads, 0, stream, x, dim, state.rows().offsets,
          state.special(), state.patches(), state.sizes(), pooled);
-}
-
-void specialRow(const Stream& stream, const float* x, int dim, const TokenState& state, int index, float* pooled) {
-  launch(gatherFront, Grid{1, images(state)}, kThreads, 0, stream, x, dim, state.rows().offsets, index, 1, pooled);
 }
 
 }  // namespace mpm::cuda

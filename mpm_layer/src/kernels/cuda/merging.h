@@ -106,13 +106,11 @@ void restoreRows(const Stream& stream, const float* merged, int dim, const Token
 void putInFront(const Stream& stream, const float* x, int dim, const TokenState& before, const float* front, int count,
                 const TokenState& after, float* y);
 
-/// front {batch, special, dim}: copies the special rows of each image.
-void gatherSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& state, float* front);
+/// front {batch, count, dim}: copies special rows of each image, from row `first` on.
+void gatherSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& state, int first, int count,
+                       float* front);
 
 /// pooled {batch, dim}: the mean over the patches. Each patch has the row of its cluster.
 void meanOverPatches(const Stream& stream, const float* x, int dim, const TokenState& state, float* pooled);
-
-/// pooled {batch, dim}: copies special row `index` of each image.
-void specialRow(const Stream& stream, const float* x, int dim, const TokenState& state, int index, float* pooled);
 
 }  // namespace mpm::cuda

@@ -36,6 +36,7 @@ void Net::beginForward() {
 void Net::release() {
   values_.clear();
   workspace = {};
+  convolution_workspace = {};
   merge = {};
   key_bias = {};
   operands = {};

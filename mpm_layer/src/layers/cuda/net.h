@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kernels/cuda/convolution.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/merging.h"
@@ -38,9 +39,21 @@ class Net final : public DeviceNet {
   DeviceOpPtr maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
                          const NormWeights& norm, int classes, Precision precision) override;
   DeviceOpPtr restoreTokens(int special, bool keep_special) override;
-  DeviceOpPtr poolTokens(int special, int index) override;
+  DeviceOpPtr meanOfPatches(int special) override;
+  DeviceOpPtr someSpecialRows(int special, int index, int count) override;
   DeviceOpPtr segmentLabels(const AxisResampling& rows, const AxisResampling& columns) override;
   DeviceOpPtr mergeReport() override;
+  DeviceOpPtr convolve(const ConvolutionSpec& spec) override;
+  DeviceOpPtr activateElements(Activation activation) override;
+  DeviceOpPtr mapElements(const std::string& function, const std::vector<int>& constant_at,
+                          const std::vector<cv::Mat>& constants) override;
+  DeviceOpPtr windows(const WindowsSpec& spec) override;
+  DeviceOpPtr normaliseGroups(int groups, float eps, const std::vector<float>& scale,
+                              const std::vector<float>& offset) override;
+  DeviceOpPtr einsum(const EinsumLetters& letters) override;
+  DeviceOpPtr reshape() override;
+  DeviceOpPtr transpose(const std::vector<int>& axes) override;
+  DeviceOpPtr concatenate(std::size_t axis) override;
 
   /// Starts a forward. Frees values that the previous forward did not write: their blobs no longer exist.
   void beginForward();
@@ -67,6 +80,7 @@ class Net final : public DeviceNet {
   // Shared by the operators, which run one after the other.
   Gemm gemm;
   BlockWorkspace workspace;
+  ConvolutionWorkspace convolution_workspace;
   MutualPairMerge merge;
   Buffer<float> key_bias;
   Buffer<unsigned char> operands;

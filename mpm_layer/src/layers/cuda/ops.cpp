@@ -8,6 +8,7 @@
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
 #include "layers/cuda/net.h"
+#include "layers/cuda/work_op.h"
 
 namespace mpm::cuda {
 namespace {
@@ -17,22 +18,6 @@ using Call = DeviceOp::Call;
 std::size_t size(int count) { return static_cast<std::size_t>(count); }
 
 int dimOf(const cv::Mat& blob) { return blob.size[blob.dims - 1]; }
-
-/// An operator that calls `work`, which holds its weights and its memory.
-template <class Work>
-class WorkOp final : public DeviceOp {
- public:
-  explicit WorkOp(Work work) : work_(std::move(work)) {}
-  void compute(const Call& call) override { work_(call); }
-
- private:
-  Work work_;
-};
-
-template <class Work>
-DeviceOpPtr opOf(Work work) {
-  return std::make_unique<WorkOp<Work>>(std::move(work));
-}
 
 /// Rows of the first input, from its state if it has one.
 int rowsOf(Net& net, const Call& call, int special) {
@@ -175,16 +160,19 @@ DeviceOpPtr Net::restoreTokens(int special, bool keep_special) {
   });
 }
 
-DeviceOpPtr Net::poolTokens(int special, int index) {
-  return opOf([this, special, index](const Call& call) {
-    const int dim = dimOf(call.inputs[0]);
+DeviceOpPtr Net::meanOfPatches(int special) {
+  return opOf([this, special](const Call& call) {
     const TokenState& state = this->state(call.inputs[1], special);
-    float* const y = newDense(call.outputs[0]);
     const float* const x = rows(call.inputs[0], state);
-    if (index < 0)
-      meanOverPatches(stream, x, dim, state, y);
-    else
-      specialRow(stream, x, dim, state, index, y);
+    meanOverPatches(stream, x, dimOf(call.inputs[0]), state, newDense(call.outputs[0]));
+  });
+}
+
+DeviceOpPtr Net::someSpecialRows(int special, int index, int count) {
+  return opOf([this, special, index, count](const Call& call) {
+    const TokenState& state = this->state(call.inputs[1], special);
+    const float* const x = rows(call.inputs[0], state);
+    gatherSpecialRows(stream, x, dimOf(call.inputs[0]), state, index, count, newDense(call.outputs[0]));
   });
 }
 

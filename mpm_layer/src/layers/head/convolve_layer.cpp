@@ -27,7 +27,7 @@ class ConvolveLayer final : public HeadLayer {
     spec_.groups = attribute<int>(params, "groups");
     spec_.relu_input = params.get<int>("relu_input", 0) != 0;
     if (params.has("activation")) spec_.activation = parseActivation(params.get<cv::String>("activation"));
-    spec_.precision = besideBlocks(parsePrecision(params.get<cv::String>("precision", "fp32")));
+    precision_ = parsePrecision(params.get<cv::String>("precision", "fp32"));
   }
 
  protected:
@@ -46,13 +46,15 @@ class ConvolveLayer final : public HeadLayer {
   }
 
   void takeConstants(const Blobs& constants) override {
-    const cv::Mat& weight = constants[0];
-    spec_.outputs = weight.size[0];
-    spec_.channels = weight.size[1] * spec_.groups;
-    spec_.kernel[0] = weight.size[2], spec_.kernel[1] = weight.size[3];
-    spec_.weight = weight.ptr<float>();
-    spec_.bias = constants[1].ptr<float>();
+    describe(constants);
+    spec_.precision = besideBlocks(precision_);
     convolution_.emplace(spec_);
+  }
+
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    describe(constants);
+    spec_.precision = precision_;
+    return device.convolve(spec_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
@@ -67,7 +69,18 @@ class ConvolveLayer final : public HeadLayer {
   }
 
  private:
+  /// The weights as a spec, borrowed from the constants.
+  void describe(const Blobs& constants) {
+    const cv::Mat& weight = constants[0];
+    spec_.outputs = weight.size[0];
+    spec_.channels = weight.size[1] * spec_.groups;
+    spec_.kernel[0] = weight.size[2], spec_.kernel[1] = weight.size[3];
+    spec_.weight = weight.ptr<float>();
+    spec_.bias = constants[1].ptr<float>();
+  }
+
   int size_[2];
+  Precision precision_;
   ConvolutionSpec spec_;
   std::optional<Convolution> convolution_;
 };

@@ -14,26 +14,32 @@ class EinsumLayer final : public HeadLayer {
     const std::string equation = params.get<cv::String>("equation", "");
     const std::size_t comma = equation.find(','), arrow = equation.find("->");
     expect(comma < arrow && arrow != std::string::npos, "has the equation '" + equation + "', expected 'ab,bc->ac'");
-    letters_ = {equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1)};
-    out_ = equation.substr(arrow + 2);
-    for (const std::string& part : {letters_[0], letters_[1], out_})
+    axes_.operand[0] = equation.substr(0, comma);
+    axes_.operand[1] = equation.substr(comma + 1, arrow - comma - 1);
+    axes_.out = equation.substr(arrow + 2);
+    for (const std::string& part : {axes_.operand[0], axes_.operand[1], axes_.out})
       for (std::size_t i = 0; i < part.size(); ++i)
         expect(part.find(part[i], i + 1) == std::string::npos, "has the letter '" + part.substr(i, 1) + "' twice");
     // Where each letter is decides what it stands for.
-    for (const char letter : letters_[0] + letters_[1]) {
-      const bool left = has(letters_[0], letter), right = has(letters_[1], letter), kept = has(out_, letter);
-      std::string& group = !kept ? summed_ : left && right ? batch_ : left ? rows_ : columns_;
+    for (const char letter : axes_.operand[0] + axes_.operand[1]) {
+      const bool left = has(axes_.operand[0], letter), right = has(axes_.operand[1], letter),
+                 kept = has(axes_.out, letter);
+      std::string& group = !kept ? axes_.summed : left && right ? axes_.batch : left ? axes_.rows : axes_.columns;
       if (!has(group, letter)) group += letter;
     }
-    for (const char letter : out_)
-      expect(has(letters_[0], letter) || has(letters_[1], letter), "has an axis that no operand has");
+    for (const char letter : axes_.out)
+      expect(has(axes_.operand[0], letter) || has(axes_.operand[1], letter), "has an axis that no operand has");
   }
 
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     const Shapes from = operands(inputs, constants);
     expect(from.size() == 2, "has " + std::to_string(from.size()) + " operands, expected 2");
-    return {sides(out_, from)};
+    return {sides(axes_.out, from)};
+  }
+
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    return constants.empty() ? device.einsum(axes_) : nullptr;
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
@@ -48,12 +54,13 @@ class EinsumLayer final : public HeadLayer {
     };
     Side operand[2];
     for (std::size_t k = 0; k < 2; ++k) {
-      const std::string& own = k == 0 ? rows_ : columns_;
+      const std::string& own = k == 0 ? axes_.rows : axes_.columns;
       const std::vector<std::size_t> strides = broadcastStrides(shapes[k], shapes[k]);
-      operand[k] = {from[k].ptr<float>(), places(batch_, letters_[k], strides), places(own, letters_[k], strides),
-                    places(summed_, letters_[k], strides), places(own, out_, out_strides)};
+      operand[k] = {from[k].ptr<float>(), places(axes_.batch, axes_.operand[k], strides),
+                    places(own, axes_.operand[k], strides), places(axes_.summed, axes_.operand[k], strides),
+                    places(own, axes_.out, out_strides)};
     }
-    const std::vector<std::size_t> images = places(batch_, out_, out_strides);
+    const std::vector<std::size_t> images = places(axes_.batch, axes_.out, out_strides);
     // The smaller operand becomes the packed weights, tiles of the larger one its input.
     const bool swapped = operand[0].rows.size() >= operand[1].rows.size();
     const Side &weights = operand[swapped ? 1 : 0], &x = operand[swapped ? 0 : 1];
@@ -108,9 +115,10 @@ class EinsumLayer final : public HeadLayer {
     for (const char letter : letters) {
       int side = 1;
       for (std::size_t k = 0; k < 2; ++k) {
-        expect(shapes[k].size() == letters_[k].size(),
-               "expects an operand of rank " + std::to_string(letters_[k].size()) + ", got " + shapeText(shapes[k]));
-        const std::size_t axis = letters_[k].find(letter);
+        expect(
+            shapes[k].size() == axes_.operand[k].size(),
+            "expects an operand of rank " + std::to_string(axes_.operand[k].size()) + ", got " + shapeText(shapes[k]));
+        const std::size_t axis = axes_.operand[k].find(letter);
         if (axis == std::string::npos || shapes[k][axis] == 1) continue;
         expect(side == 1 || side == shapes[k][axis], "has operands " + shapeText(shapes[0]) + " and " +
                                                          shapeText(shapes[1]) + ", which differ along an axis");
@@ -121,8 +129,7 @@ class EinsumLayer final : public HeadLayer {
     return result;
   }
 
-  std::vector<std::string> letters_;
-  std::string out_, batch_, rows_, columns_, summed_;
+  EinsumLetters axes_;
   std::vector<float> packed_;
 };
 

@@ -18,6 +18,10 @@ class ActivateLayer final : public HeadLayer {
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override { return {inputs[0]}; }
 
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
+    return device.activateElements(activation_);
+  }
+
   void compute(const Blobs& inputs, Blobs& outputs) override {
     forRanges(parallel_, inputs[0].total(), 1, [&](std::size_t begin, std::size_t end) {
       float* const y = outputs[0].ptr<float>() + begin;
@@ -80,6 +84,10 @@ class ElementwiseLayer final : public HeadLayer {
       }
     }
     return {result};
+  }
+
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    return device.mapElements(std::string(function_->name), constantPlaces(), constants);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

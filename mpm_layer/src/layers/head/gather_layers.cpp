@@ -126,6 +126,13 @@ class WindowLayer final : public HeadLayer {
     if (sums_) weights_.assign(values(constants[1]).first, values(constants[1]).second);
   }
 
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    takeConstants(constants);
+    WindowsSpec spec{axis_, static_cast<int>(taps_), indices_, weights_, {}};
+    if (lowest_ < 0) spec.fill = fill_;
+    return device.windows(spec);
+  }
+
   void compute(const Blobs& inputs, Blobs& outputs) override {
     const Shape shape = shapeOf(inputs[0]);
     for (const int index : indices_)

@@ -31,6 +31,11 @@ class NormalizeLayer final : public HeadLayer {
     offset_.assign(constants[1].ptr<float>(), constants[1].ptr<float>() + constants[1].total());
   }
 
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    takeConstants(constants);
+    return device.normaliseGroups(groups_, eps_, scale_, offset_);
+  }
+
   void compute(const Blobs& inputs, Blobs& outputs) override {
     const std::size_t width = countOf(shapeOf(inputs[0]), 2), channels = scale_.size();
     const auto groups = static_cast<std::size_t>(groups_), size = channels / groups * width;

@@ -42,6 +42,8 @@ class HeadLayer : public MpmLayer {
     return activations;
   }
   Blobs operands(const Blobs& inputs) const { return operands(inputs, kept_); }
+  /// Where the constants are among the operands.
+  const std::vector<int>& constantPlaces() const { return constant_at_; }
 
  private:
   std::vector<int> constant_at_;

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of heads on tensors of any shape, in fp32.
+#include "kernels/cuda/tensor.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "kernels/cuda/kernel.cuh"
+#include "mpm/error.hpp"
+
+namespace mpm::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarp;
+
+__device__ float softplus(float a) { return fmaxf(a, 0.0f) + log1pf(expf(-fabsf(a))); }
+
+template <DeviceFunction kFunction>
+__device__ float valueOf(float a, float b, float c) {
+  if constexpr (kFunction == DeviceFunction::kAbs) return fabsf(a);
+  if constexpr (kFunction == DeviceFunction::kErf) return erff(a);
+  if constexpr (kFunction == DeviceFunction::kExp) return expf(a);
+  if constexpr (kFunction == DeviceFunction::kHardSwish) return a * fminf(fmaxf(a / 6.0f + 0.5f, 0.0f), 1.0f);
+  if constexpr (kFunction == DeviceFunction::kMish) return a * tanhf(softplus(a));
+  if constexpr (kFunction == DeviceFunction::kNeg) return -a;
+  if constexpr (kFunction == DeviceFunction::kReciprocal) return 1.0f / a;
+  if constexpr (kFunction == DeviceFunction::kRelu) return a > 0 ? a : 0.0f;
+  if constexpr (kFunction == DeviceFunction::kSigmoid) return 1.0f / (1.0f + expf(-a));
+  if constexpr (kFunction == DeviceFunction::kSoftplus) return softplus(a);
+  if constexpr (kFunction == DeviceFunction::kSqrt) return sqrtf(a);
+  if constexpr (kFunction == DeviceFunction::kTanh) return tanhf(a);
+  if constexpr (kFunction == DeviceFunction::kAdd) return a + b;
+  if constexpr (kFunction == DeviceFunction::kDiv) return a / b;
+  if constexpr (kFunction == DeviceFunction::kMax) return a != a || a > b ? a : b;
+  if constexpr (kFunction == DeviceFunction::kMin) return a != a || a < b ? a : b;
+  if constexpr (kFunction == DeviceFunction::kMul) return a * b;
+  if constexpr (kFunction == DeviceFunction::kSub) return a - b;
+  if constexpr (kFunction == DeviceFunction::kClip) return a < b ? fminf(b, c) : (a > c ? c : a);
+  return a;
+}
+
+struct Operands3 {
+  const float* x[3];
+};
+
+template <DeviceFunction kFunction>
+__global__ void mapAll(ElementLayout layout, std::size_t count, Operands3 from, float* y) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= count) return;
+  long long place[3] = {0, 0, 0};
+  std::size_t rest = i;
+  for (int axis = layout.rank - 1; axis >= 0; --axis) {
+    const auto side = static_cast<std::size_t>(layout.shape[axis]);
+    const auto at = static_cast<long long>(rest % side);
+    rest /= side;
+    for (int k = 0; k < 3; ++k) place[k] += at * layout.steps[k][axis];
+  }
+  y[i] = valueOf<kFunction>(from.x[0][place[0]], from.x[1][place[1]], from.x[2][place[2]]);
+}
+
+template <DeviceFunction kFunction>
+void mapWith(const Stream& stream, const ElementLayout& layout, std::size_t count, const Operands3& from, float* y) {
+  launch(mapAll<kFunction>, Grid{piecesOf(count, kThreads)}, kThreads, 0, stream, layout, count, from, y);
+}
+
+__global__ void copyAll(const float* x, std::size_t count, std::size_t width, std::size_t stride, float* y) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < count) y[i / width * stride + i % width] = x[i];
+}
+
+// `weights` null: the largest.
+__global__ void runWindows(const float* x, std::size_t count, int side, std::size_t inner, int places, int taps,
+                           const int* indices, const float* weights, float fill, float* y) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= count) return;
+  const std::size_t place = i / inner % places, outer = i / inner / places;
+  const int* const chosen = indices + place * taps;
+  const float* const from = x + outer * side * inner + i % inner;
+  if (chosen[0] < 0) {
+    y[i] = fill;
+    return;
+  }
+  const float* const factors = weights != nullptr ? weights + place * taps : nullptr;
+  float value = from[chosen[0] * inner];
+  if (factors != nullptr) value *= factors[0];
+  for (int t = 1; t < taps; ++t) {
+    const float other = from[chosen[t] * inner];
+    value = factors != nullptr ? value + factors[t] * other : (value < other ? other : value);
+  }
+  y[i] = value;
+}
+
+// The sum over a block, in every thread. `sums` has a place per warp.
+__device__ double blockSum(double value, double* sums) {
+  value = warpSum(value);
+  __syncthreads();  // the last sum has been read
+  if (laneIndex() == 0) sums[warpIndex()] = value;
+  __syncthreads();
+  double sum = 0;
+  for (int w = 0; w < kWarps; ++w) sum += sums[w];
+  return sum;
+}
+
+// One block per slice. Moments in two passes and double, as on the CPU.
+__global__ void normaliseSlices(const float* x, std::size_t size, std::size_t width, int channels, float eps,
+                                const float* scale, const float* offset, float* y) {
+  auto* const sums = static_cast<double*>(sharedMemory());
+  const std::size_t begin = static_cast<std::size_t>(blockIdx.x) * size;
+  double sum = 0;
+  for (std::size_t i = threadIdx.x; i < size; i += kThreads) sum += static_cast<double>(x[begin + i]);
+  const double mean = blockSum(sum, sums) / static_cast<double>(size);
+  double squares = 0;
+  for (std::size_t i = threadIdx.x; i < size; i += kThreads) {
+    const double difference = static_cast<double>(x[begin + i]) - mean;
+    squares += difference * difference;
+  }
+  const double variance = blockSum(squares, sums) / static_cast<double>(size);
+  const double inverse = 1.0 / sqrt(variance + static_cast<double>(eps));
+  for (std::size_t i = threadIdx.x; i < size; i += kThreads) {
+    const std::size_t channel = (begin + i) / width % channels;
+    const auto factor = static_cast<float>(inverse * static_cast<double>(scale[channel]));
+    y[begin + i] = (x[begin + i] - static_cast<float>(mean)) * factor + offset[channel];
+  }
+}
+
+}  // namespace
+
+std::optional<DeviceFunction> deviceFunction(std::string_view name) {
+  static constexpr std::pair<std::string_view, DeviceFunction> kNames[] = {{"Abs", DeviceFunction::kAbs},
+                                                                           {"Erf", DeviceFunction::kErf},
+                                                                           {"Exp", DeviceFunction::kExp},
+                                                                           {"HardSwish", DeviceFunction::kHardSwish},
+                                                                           {"Mish", DeviceFunction::kMish},
+                                                                           {"Neg", DeviceFunction::kNeg},
+                                                                           {"Reciprocal", DeviceFunction::kReciprocal},
+                                                                           {"Relu", DeviceFunction::kRelu},
+                                                                           {"Sigmoid", DeviceFunction::kSigmoid},
+                                                                           {"Softplus", DeviceFunction::kSoftplus},
+                                                                           {"Sqrt", DeviceFunction::kSqrt},
+                                                                           {"Tanh", DeviceFunction::kTanh},
+                                                                           {"Add", DeviceFunction::kAdd},
+                                                                           {"Div", DeviceFunction::kDiv},
+                                                                           {"Max", DeviceFunction::kMax},
+                                                                           {"Min", DeviceFunction::kMin},
+                                                                           {"Mul", DeviceFunction::kMul},
+                                                                           {"Sub", DeviceFunction::kSub},
+                                                                           {"Clip", DeviceFunction::kClip}};
+  for (const auto& [known, function] : kNames)
+    if (known == name) return function;
+  return std::nullopt;
+}
+
+void mapElements(const Stream& stream, DeviceFunction function, const ElementLayout& layout, const float* const (&x)[3],
+                 float* y) {
+  std::size_t count = 1;
+  for (int axis = 0; axis < layout.rank; ++axis) count *= static_cast<std::size_t>(layout.shape[axis]);
+  if (count == 0) return;
+  // In the order of DeviceFunction.
+  using F = DeviceFunction;
+  constexpr decltype(&mapWith<F::kCopy>) kWith[] = {
+      mapWith<F::kCopy>,     mapWith<F::kAbs>,  mapWith<F::kErf>,        mapWith<F::kExp>,  mapWith<F::kHardSwish>,
+      mapWith<F::kMish>,     mapWith<F::kNeg>,  mapWith<F::kReciprocal>, mapWith<F::kRelu>, mapWith<F::kSigmoid>,
+      mapWith<F::kSoftplus>, mapWith<F::kSqrt>, mapWith<F::kTanh>,       mapWith<F::kAdd>,  mapWith<F::kDiv>,
+      mapWith<F::kMax>,      mapWith<F::kMin>,  mapWith<F::kMul>,        mapWith<F::kSub>,  mapWith<F::kClip>};
+  kWith[static_cast<int>(function)](stream, layout, count, {{x[0], x[1], x[2]}}, y);
+}
+
+void copyBlocks(const Stream& stream, const float* x, std::size_t rows, std::size_t width, std::size_t stride,
+                float* y) {
+  if (rows * width == 0) return;
+  launch(copyAll, Grid{piecesOf(rows * width, kThreads)}, kThreads, 0, stream, x, rows * width, width, stride, y);
+}
+
+Windows::Windows(const Stream& stream, std::vector<int> indices, const std::vector<float>& weights, int taps,
+                 std::optional<float> fill)
+    : places_(static_cast<int>(indices.size()) / taps),
+      taps_(taps),
+      highest_(*std::max_element(indices.begin(), indices.end())),
+      sums_(!weights.empty()),
+      fill_(fill.value_or(0)),
+      indices_(uploaded(stream, indices)) {
+  if (const int lowest = *std::min_element(indices.begin(), indices.end()); lowest < (fill ? -1 : 0))
+    throw Error("takes index " + std::to_string(lowest));
+  if (sums_) weights_ = uploaded(stream, weights);
+}
+
+void Windows::run(const Stream& stream, const float* x, std::size_t outer, int side, std::size_t inner,
+                  float* y) const {
+  if (highest_ >= side) throw Error("takes index " + std::to_string(highest_) + " of " + std::to_string(side));
+  const std::size_t count = outer * static_cast<std::size_t>(places_) * inner;
+  if (count == 0) return;
+  launch(runWindows, Grid{piecesOf(count, kThreads)}, kThreads, 0, stream, x, count, side, inner, places_, taps_,
+         static_cast<const int*>(indices_.data()), sums_ ? static_cast<const float*>(weights_.data()) : nullptr, fill_,
+         y);
+}
+
+void normaliseGroups(const Stream& stream, const float* x, std::size_t slices, std::size_t size, std::size_t width,
+                     int channels, float eps, const float* scale, const float* offset, float* y) {
+  if (slices * size == 0) return;
+  launch(normaliseSlices, Grid{static_cast<unsigned>(slices)}, kThreads, kWarps * sizeof(double), stream, x, size,
+         width, channels, eps, scale, offset, y);
+}
+
+}  // namespace mpm::cuda
