@@ -70,6 +70,13 @@ TEST(Pace, GapsOfWhatIsStored) {
   EXPECT_EQ(count(days, 0, true), 0) << "an archive without nights";
   days[100] = 3 * 86400;
   EXPECT_EQ(count(days, 0, true), 1);
+  std::vector<double> hour(20, 60);
+  hour[1] = hour[14] = 1800;
+  EXPECT_EQ(count(hour, 0, true), 2) << "no night lasts half an hour";
+  hour[14] = 2 * 3600;
+  EXPECT_EQ(count(hour, 0, true), 1);
+  hour[14] = 86401;
+  EXPECT_EQ(count(hour, 0, true), 2);
 }
 
 // Stretches of a minute, in which there are samples each second, or each ten seconds.

@@ -11,6 +11,8 @@ namespace mpm::monitor {
 namespace {
 
 constexpr double kDayS = static_cast<double>(kDayMs) / kSecondMs;
+constexpr double kShortNightS =
+    2 * static_cast<double>(kHourMs) / kSecondMs;  // the shortest that an archive pauses for
 
 // Three of four values are not above it.
 template <typename Iterator>
@@ -41,8 +43,8 @@ Pace PaceMeter::pace() const {
 std::vector<bool> findGaps(const std::vector<StoredStep>& steps, double width_s, double every_s, bool archive) {
   std::vector<double> usual;
   for (const StoredStep& step : steps) usual.push_back(step.seconds / std::max(step.samples, 1.0));
-  std::vector<bool> gaps(steps.size());
-  double days = 0, pauses = 0;
+  std::vector<bool> gaps(steps.size()), nights(steps.size());
+  double days = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::size_t many = std::min(PaceMeter::kSteps, usual.size());
     const std::size_t from = std::min(i - std::min(i, PaceMeter::kSteps / 2), usual.size() - many);
@@ -50,10 +52,10 @@ std::vector<bool> findGaps(const std::vector<StoredStep>& steps, double width_s,
     const Pace pace{std::max(every_s, upperQuartile(around, around + static_cast<std::ptrdiff_t>(many)))};
     gaps[i] = steps[i].seconds - width_s > pace.gapAfter();
     days += steps[i].seconds / kDayS;
-    pauses += gaps[i] ? 1 : 0;
+    nights[i] = gaps[i] && steps[i].seconds >= kShortNightS && steps[i].seconds - width_s <= kDayS;
   }
-  if (archive && 2 * pauses >= days)
-    for (std::size_t i = 0; i < steps.size(); ++i) gaps[i] = gaps[i] && steps[i].seconds - width_s > kDayS;
+  if (archive && 2 * static_cast<double>(std::ranges::count(nights, true)) >= days)
+    for (std::size_t i = 0; i < steps.size(); ++i) gaps[i] = gaps[i] && !nights[i];
   return gaps;
 }
 

@@ -53,8 +53,8 @@ struct StoredStep {
 };
 
 /// Which of these steps, in order, are gaps, by the pace around each: as PaceMeter, with as many steps after it as
-/// before. `width_s`: of a stretch; 0: each is one sample. `archive`: if its samples pause each night, nights are no
-/// gaps.
+/// before. `width_s`: of a stretch; 0: each is one sample. `archive`: pauses of two hours to a day are nights, and no
+/// gaps, if there is one in two days or more.
 std::vector<bool> findGaps(const std::vector<StoredStep>& steps, double width_s, double every_s, bool archive);
 
 /// What a camera is to give, and gives.
