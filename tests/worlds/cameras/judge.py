@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import traceback
 
+from . import events
 from . import mouths
 from . import oracle
 from . import pictures
@@ -17,7 +18,8 @@ from . import reached
 from . import relations
 
 # What each form of the report must print where the oracle has a value.
-NOT_COMPUTED = {("blocks",), ("plus minus",), ("gaps",), ("tokens", "day", "change_since_yesterday"), ("tokens", "night", "change_since_yesterday")}
+NOT_COMPUTED = {("blocks",), ("plus minus",), ("gaps",), ("alarms",)}
+IN_JSON = lambda key: key[0] not in ("darkest", "brightest", "bad", "gaps", "alarms")
 IN_TEXT = {"from", "to", "samples", "reduce", "pooled", "tokens"}
 
 
@@ -57,7 +59,7 @@ class Comparison:
         """Compares one table that the form `form` printed about `where`. Keys for which `must` holds are printed where they have a value."""
         where = f"{where} {form}"
         for key, value in printed.items():
-            if key in NOT_COMPUTED:
+            if key in NOT_COMPUTED and key not in expected:
                 continue
             self.compared += 1
             name = " ".join(str(part) for part in key)
@@ -89,11 +91,10 @@ class Comparison:
                     self.fault(f"{where} {form}", form, ("between", *key), f"area of {key[2]} {whole.value} does not lie between its parts {parts}")
 
 
-def compare(player, oracle_, comparison):
-    """Asks all mouths about all databases."""
+def compare(player, oracle_, lines, comparison):
+    """Asks all mouths about all databases. `lines`: what `mpm monitor` printed in each step."""
     script = player.script
     random_ = random.Random(script["seed"])
-    in_json = lambda key: key[0] not in ("darkest", "brightest", "bad", "gaps")
     for db, sources in oracle_.stored.items():
         names = player.names(sources)
         for name, s in names.items():
@@ -110,17 +111,53 @@ def compare(player, oracle_, comparison):
             for name, s in names.items():
                 expected = oracle.report(oracle_, db, s, days)
                 for form, tables in printed.items():
-                    must = {"--json": in_json, "text": lambda key: key[0] in IN_TEXT, "--brief": lambda key: key[0] in ("samples", "to", "bad")}[form]
+                    must = {"--json": IN_JSON, "text": lambda key: key[0] in IN_TEXT, "--brief": lambda key: key[0] in ("samples", "to", "bad", "gaps", "alarms")}[form]
                     comparison.table(f"{where} {name}", form, tables.get(name, {}), expected, must)
                     comparison.between(f"{where} {name}", form, tables.get(name, {}))
+            older_series(player, oracle_, db, names, days, comparison)
         with play.Server(player, db) as server:
             serve(server, oracle_, db, names, comparison, random_)
+            for name, s in names.items():
+                watches = [said for step, said in zip(script["steps"], lines) if step["do"] == "watch" and step["source"] == s]
+                told = None if None in watches else [line for said in watches for line in said if "event" in line]
+                tell_events(server, oracle_, db, name, s, told, comparison)
+
+
+def older_series(player, oracle_, db, names, days, comparison):
+    """The reports of series that are not the latest."""
+    for name, s in names.items():
+        for number, series in enumerate(oracle_.all_series(db, s), 1):
+            if series == oracle_.latest[db, s]:
+                continue
+            arguments = ["--source", name, "--series", number, *(["--days", days] if days else [])]
+            where = " ".join(str(part) for part in ("report", db, *arguments))
+            if not days:
+                player.run("report", db, "--export", "rows.jsonl", "--format", "jsonl", *arguments)
+                printed = mouths.jsonl((player.folder / "rows.jsonl").read_text())
+                oracle_.trust(db, s, printed, series)
+                expected = oracle.rows(oracle_, db, s, series)
+                comparison.names(where, "--series", printed, expected)
+                for key in printed.keys() & expected.keys():
+                    comparison.table(f"{where} {pictures.iso(key[0])} {key[1]}", "--series", printed[key], expected[key])
+            tables = mouths.json_report(player.run("report", db, "--json", *arguments))
+            comparison.table(where, "--series", tables.get(name, {}), oracle.report(oracle_, db, s, days, series), IN_JSON)
+
+
+def tell_events(server, oracle_, db, name, s, printed, comparison):
+    """The events of one source: as the page lists them, and as `mpm monitor` printed them."""
+    expected = oracle_.events(db, s)
+    if expected is None:
+        return
+    listed = json.loads(server.get("api/events", camera=name, **{"from": "1980-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}))
+    for form, lines in ("/api/events", listed), ("monitor --json", printed):
+        comparison.compared += len(expected)
+        if lines is not None and (text := events.difference(events.read(lines), expected)):
+            comparison.fault(f"{db} {name}", form, ("events",), text)
 
 
 def compare_judged(player, oracle_, comparison, rule):
     """Judges everything by another rule, as if it had held from the first sample on, and asks for the reports."""
     judged = oracle.judged(oracle_, rule)
-    in_json = lambda key: key[0] not in ("darkest", "brightest", "bad", "gaps")
     for db, sources in oracle_.stored.items():
         names = player.names(sources)
         for s in sources:
@@ -130,7 +167,7 @@ def compare_judged(player, oracle_, comparison, rule):
             as_json = mouths.json_report(player.run("report", db, "--json", *arguments))
             for name, s in names.items():
                 comparison.table(" ".join(str(part) for part in ("judged: report", db, *arguments, name)), "--json", as_json.get(name, {}),
-                                 oracle.report(judged, db, s, days), in_json)
+                                 oracle.report(judged, db, s, days), IN_JSON)
 
 
 def exports(player, oracle_, db, name, s, comparison):
@@ -148,6 +185,31 @@ def exports(player, oracle_, db, name, s, comparison):
         comparison.names(f"{db} {name}", form, table, expected)
         for key in table.keys() & expected.keys():
             comparison.table(f"{db} {name} {pictures.iso(key[0])} {key[1]}", form, table[key], expected[key])
+
+
+def film(player, oracle_, db, name, s, moment, comparison):
+    """The film of one archive: how many pictures it has, and which."""
+    source = player.script["sources"][s]
+    if source.get("camera") or moment.startswith("sun") and not source["place"]:
+        return False
+    expected = oracle.film(oracle_, db, s, moment)
+    if not expected:
+        return False
+    path = player.folder / "film.mp4"
+    player.run("report", db, "--source", name, "--film", path.name, "--film-at", moment)
+    frames = list(player.frames(path))
+    where = f"report {db} --source {name} --film-at {moment}"
+    comparison.table(where, "film", {("frames",): mouths.Printed(len(frames))}, {("frames",): len(expected)})
+    own = {p: pixels for (of, p), pixels in player.pixels.items() if of == s}
+    for number, (frame, day) in enumerate(zip(frames, expected)):
+        away = {p: float(((frame.astype(float) - pixels) ** 2).mean()) for p, pixels in own.items() if pixels.shape == frame.shape}
+        nearest = min(away, key=away.get)
+        comparison.compared += 1
+        # A film loses detail: pictures that are all of one grey look alike.
+        if away and min(away[p] for p in day) > 1.1 * away[nearest] + 4:
+            comparison.fault(where, "film", ("frame",), f"frame {number} shows '{source['pictures'][nearest]['name']}', expected "
+                             + " or ".join(source["pictures"][p]["name"] for p in day))
+    return True
 
 
 def phenocam(player, oracle_, db, name, s, comparison):
@@ -196,12 +258,16 @@ def serve(server, oracle_, db, names, comparison, random_):
 
 
 def ask_series(server, series, camera, times, where, comparison, random_):
-    """One request of /api/series, of days as a whole."""
+    """One request of /api/series, of days as a whole, or from any moment to any other of at most ten days."""
     region = random_.choice([""] + sorted({region for sample in series for region in sample.values if region}))
     label = random_.choice(camera["classes"]) if random_.random() < 0.4 else None
     quantity = random_.choice(["tokens", *oracle.COLOURS]) if region or random_.random() < 0.7 else random_.choice(sorted(oracle.QUANTITIES))
     first, last = sorted(random_.choices(times, k=2))
     begin, end = first // oracle.DAY_MS * oracle.DAY_MS, (last // oracle.DAY_MS + 1) * oracle.DAY_MS
+    if last - first < 9 * oracle.DAY_MS and random_.random() < 0.6:
+        begin, end = first - random_.choice([0, 1, 1000, 1800000]), last + random_.choice([0, 1, 60000, 5400000])
+        if begin >= end:
+            return
     arguments = {"camera": camera["name"], "from": pictures.iso(begin), "to": pictures.iso(end), **({"class": label} if label else {"quantity": quantity}),
                  **({"region": region} if region else {})}
     width, everything, buckets = mouths.series(server.get("api/series", **arguments))
@@ -216,7 +282,8 @@ def ask_series(server, series, camera, times, where, comparison, random_):
     for name, row, value in rows:
         value = {("bucket", column): number for column, number in (value or {"samples": 0}).items()}
         printed = {("bucket", column): number for column, number in (row or {}).items()}
-        comparison.table(f"{where} {name}", "/api/series", {key: printed[key] for key in printed.keys() & value.keys()}, value)
+        rounded = lambda cell: dataclasses.replace(cell, unit=2e-3) if quantity in oracle.TRUSTED and cell.unit else cell
+        comparison.table(f"{where} {name}", "/api/series", {key: rounded(printed[key]) for key in printed.keys() & value.keys()}, value)
     counted = sum(row["samples"].value for row in buckets)
     if counted != (expected or {"samples": 0})["samples"]:
         comparison.fault(where, "/api/series", ("bucket", "sum"), f"rows have {counted} samples, expected {expected and expected['samples']}")
@@ -232,12 +299,18 @@ def judge(script, build, keep=None):
     seen = reached.of_script(script)
     try:
         player.draw()
-        oracle_ = oracle.Oracle(script, player.pixels, player.labels(), player.play())
+        lines = player.play()
+        oracle_ = oracle.Oracle(script, player.pixels, player.labels(), lines)
         seen |= reached.of_oracle(oracle_)
-        compare(player, oracle_, comparison)
+        compare(player, oracle_, lines, comparison)
         if relation := script["relation"]:
             if relations.check(relation, script, player, build, comparison):
                 seen.add(f"relation: {relation}")
+        if moment := script["ask"].get("film"):
+            shown = [film(player, oracle_, db, name, s, moment, comparison) for db, sources in oracle_.stored.items() for name, s in player.names(sources).items()]
+            seen |= {"film"} if any(shown) else set()
+        if script["scene"] and relations.forgotten(script, player, comparison):
+            seen.add("samples deleted")
         if rule := script["ask"].get("rule"):
             compare_judged(player, oracle_, comparison, rule)
     except play.Failed as error:

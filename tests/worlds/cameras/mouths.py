@@ -91,7 +91,7 @@ def text_report(text):
                 table[key] = number(value.split(" ")[0])
         elif section == "tokens" and re.match(r"(day|night)  ", line):
             parts = line.split()
-            for name, value in zip(("samples", "mean", "median", "p90", "min", "max"), parts[1:]):
+            for name, value in zip(("samples", "mean", "median", "p90", "min", "max", "change_since_yesterday"), parts[1:]):
                 table["tokens", parts[0], name] = number(value)
     return result
 
@@ -149,11 +149,11 @@ def brief(text):
     result = {}
     for line in text.splitlines():
         source, _, rest = line.partition(": last sample ")
-        match = re.match(r"(\S+)Z(?: \(.*? ago\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?", rest)
+        match = re.match(r"(\S+)Z(?: \(.*? ago\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?, (\d+) alarms?", rest)
         if not match:
             result[source] = {("unreadable",): Printed(line)}
             continue
-        result[source] = {("to",): Printed(match[1]), ("samples",): number(match[2]), ("gaps",): number(match[3])}
+        result[source] = {("to",): Printed(match[1]), ("samples",): number(match[2]), ("gaps",): number(match[3]), ("alarms",): number(match[5])}
         if match[4]:
             result[source]["bad",] = percent(number(match[4]))
     return result

@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 
+from . import events
 from . import pictures
 from . import world
 
@@ -24,6 +25,7 @@ OF_ALL_PICTURES = {"brightness", "inference_ms", "dropped", "sharpness", "contra
 # What the programs measure and this oracle does not: taken from the lines of `mpm monitor --json`.
 TRUSTED = ["inference_ms", "dropped", "sharpness", "contrast", "rows", "agreement"]
 DAY_MS = 86400000
+HOUR_MS = 3600000
 CLOCK_SET_MS = 1577836800000  # 2020-01-01
 
 
@@ -229,9 +231,9 @@ class Oracle:
         """Rows and columns of the tokens of a model that does not merge, as maps of the same models show them."""
         return next((clusters.shape for _, clusters, counts, _ in self.labels.values() if clusters is not None and counts[0] == tokens), (4, tokens // 4))
 
-    def trust(self, db, s, exported):
-        """Takes what is not computed here from exported rows."""
-        for sample in self.stored[db][s]:
+    def trust(self, db, s, exported, of=None):
+        """Takes what is not computed here from exported rows of a series, the latest by default."""
+        for sample in (sample for sample in self.stored[db][s] if sample.series == (of or self.latest[db, s])):
             row = exported.get((sample.ms, sample.name), {})
             for name in TRUSTED:
                 if (printed := row.get(("value", "", name))) and printed.value is not None:
@@ -260,6 +262,36 @@ class Oracle:
 
     def latest_series(self, db, s, samples):
         return [sample for sample in samples if sample.series == self.latest[db, s]]
+
+    def all_series(self, db, s):
+        """The series of a source in the order of their numbers, which count from 1."""
+        return list(dict.fromkeys(sample.series for sample in self.stored[db][s]))
+
+    def events(self, db, s):
+        """What events.expected() says of a source, or None where it does not say all: alarms begin anew with another series, and go by
+        the order in which pictures were measured."""
+        watches = [step for step in self.script["steps"] if step["do"] == "watch" and step["source"] == s]
+        samples = self.stored[db][s]
+        plain = len({(step["db"], step["model"], step["reduce"]) for step in watches}) == 1 and not any(step.get("recompute") for step in watches)
+        if self.script["sources"][s].get("camera") or not plain or samples != sorted(samples, key=lambda sample: sample.ms):
+            return None
+        return events.expected(samples, self.script["sources"][s])
+
+
+def ms_of(text):
+    """2026-03-01T10:00:00.000Z as milliseconds since 1970."""
+    return round(datetime.datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def change_since_yesterday(oracle, db, s, series, days, night):
+    """The mean tokens of the 24 hours up to the last sample less that of the 24 hours before, by whole hours that began in them."""
+    span = oracle.span(db, s, days)
+    sides = {True: [], False: []}
+    for sample in oracle.believed(db, s):
+        age = span[-1].ms + 1 - sample.ms // HOUR_MS * HOUR_MS
+        if sample.series == series and sample.counted and sample.night is night and 0 < age <= 2 * DAY_MS:
+            sides[age <= DAY_MS].append(sample.counts[-1])
+    return mean(sides[True]) - mean(sides[False]) if all(sides.values()) else None
 
 
 def mean(numbers):
@@ -294,15 +326,22 @@ def judged(oracle, rule):
     return result
 
 
-def report(oracle, db, s, days):
-    """{key: value} of `mpm report` about one source; mouths.py says where each key is printed."""
-    series = oracle.latest_series(db, s, oracle.span(db, s, days))
+def report(oracle, db, s, days, of=None):
+    """{key: value} of `mpm report` about one source and its series `of`, or the latest; mouths.py says where each key is printed."""
+    of = of or oracle.latest[db, s]
+    series = [sample for sample in oracle.span(db, s, days) if sample.series == of]
     counted = [sample for sample in series if sample.counted]
-    table = {("samples",): len(series), ("to",): pictures.iso(oracle.last(db, s)), ("reduce",): oracle.latest[db, s][1],
+    table = {("samples",): len(series), ("to",): pictures.iso(oracle.last(db, s)), ("reduce",): of[1],
              ("quality", "left_out"): sum(not sample.counted for sample in series),
              ("quality", "pictures"): sum(sample.flag is not None for sample in series)}
     first = oracle.believed(db, s)[0].ms
     table["from",] = pictures.iso(first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1))
+    if days is None:
+        times = sorted({sample.ms for sample in oracle.believed(db, s)})
+        table["gaps",] = len(events.gaps(times, not oracle.script["sources"][s].get("camera")))
+    if (expected := oracle.events(db, s)) is not None:
+        since = -math.inf if days is None else oracle.last(db, s) - days * DAY_MS
+        table["alarms",] = sum(kind == "alarm" and ms > since for ms, kind, _ in expected)
     for bit, name in FLAGS.items():
         table["quality", name] = sum(sample.flag == bit for sample in series)
     if table["quality", "pictures"]:
@@ -326,6 +365,7 @@ def report(oracle, db, s, days):
         tokens = [sample.counts[-1] for sample in by_night(known, night)]
         table["tokens", part, "samples"] = len(tokens)
         if tokens:
+            table["tokens", part, "change_since_yesterday"] = change_since_yesterday(oracle, db, s, of, days, night)
             table.update({("tokens", part, "mean"): float(np.mean(tokens)), ("tokens", part, "median"): float(np.median(tokens)),
                           ("tokens", part, "p90"): float(np.quantile(tokens, 0.9)), ("tokens", part, "min"): min(tokens), ("tokens", part, "max"): max(tokens)})
     brightness = [sample.values[""]["brightness"] for sample in series]
@@ -336,10 +376,10 @@ def report(oracle, db, s, days):
     return table
 
 
-def rows(oracle, db, s):
-    """{(ms, picture): {key: value}} of each sample of the latest series of a source, as exports print them."""
+def rows(oracle, db, s, of=None):
+    """{(ms, picture): {key: value}} of each sample of a series of a source, the latest by default, as exports print them."""
     result = {}
-    for sample in oracle.latest_series(db, s, oracle.stored[db][s]):
+    for sample in (sample for sample in oracle.stored[db][s] if sample.series == (of or oracle.latest[db, s])):
         table = {("night",): sample.night, ("reduce",): sample.series[1], ("token_counts",): [float(count) for count in sample.counts]}
         for region, values in sample.values.items():
             table.update({("value", region, quantity): value for quantity, value in values.items()})
@@ -394,6 +434,30 @@ def phenocam(oracle, db, s, region):
                           ("phenocam", "gcc_75"): np.quantile(green, 0.75), ("phenocam", "gcc_90"): np.quantile(green, 0.9)})
             table["phenocam", "r_mean"] = np.mean([sample.values[region]["red"] for sample, _ in counted])
     return result
+
+
+def film(oracle, db, s, moment):
+    """[pictures of a day, any of which may be shown] of a film of an archive (docs/monitor.md, "A season as a film")."""
+    source = oracle.script["sources"][s]
+    if moment == "noon" and not source["place"]:
+        moment = "12:00"
+    days = {}
+    for sample in oracle.stored[db][s]:
+        clock = world.local_time(sample.ms, source["zone"])
+        if not sample.counted:
+            continue
+        if ":" in moment and not moment.startswith("sun"):
+            hour, minute = moment.split(":")
+            away = abs(clock.hour * 60 + clock.minute + clock.second / 60 - int(hour) * 60 - int(minute))
+        elif moment == "noon":
+            away = -elevation_of_sun(sample.ms, *source["place"])
+        else:
+            height, later = (elevation_of_sun(ms, *source["place"]) for ms in (sample.ms, sample.ms + 60000))
+            if (later > height) == moment.endswith(":evening"):
+                continue
+            away = abs(height - float(moment.split(":")[1]))
+        days.setdefault(clock.date(), []).append((away, sample.picture))
+    return [[p for away, p in day if away <= min(day)[0] + 0.02] for _, day in sorted(days.items())]
 
 
 def camera_clock(source, ms):

@@ -153,7 +153,7 @@ class Player:
         if not step.get("implicit"):
             arguments += ["--model", DATA / MODELS[step["model"]], "--reduce", step["reduce"]]
         if source.get("camera"):
-            arguments += ["--every", 0]
+            arguments += ["--every", 0, "--reuse", "off"]  # what is computed again depends on how long a frame takes
         else:
             arguments += ["--time-zone", source["zone"], *(["--every", step["every"]] if step["every"] else [])]
         if source["place"]:
@@ -165,6 +165,9 @@ class Player:
         elif night["rule"] == "brightness":
             arguments += ["--night-brightness", night["night"], "--day-brightness", night["day"]]
         arguments += ["--regions", "none" if step["regions"] is None else f"regions{step['regions']}.json"]
+        for alarm in source["alarms"]:
+            arguments += ["--alarm", alarm]
+        arguments += ["--alarm-minutes", source["alarm_minutes"], "--quality", f"pictures={source['bad_in_a_row']}"]
         if step.get("recompute"):
             arguments += ["--recompute", "all"]
         if step.get("shard"):

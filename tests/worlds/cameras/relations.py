@@ -129,6 +129,29 @@ def check(name, script, player, build, comparison):
     return True
 
 
+def forgotten(script, player, comparison):
+    """Means, areas and token counts stay when samples are deleted. A scene has a clock of its own, so that all of its samples are old.
+    Returns false where nothing was deleted."""
+    width, height = script["size"]
+    options = ["--every", 0, "--threads", 1, "--model", play.DATA / play.MODELS["mask"], "--night-brightness", 60, "--regions", "regions0.json" if script["regions"] else "none"]
+
+    def watch(db, frames, *more):
+        spec = f"demo:street?seed=3&frames={frames}&start={script['scene']}&step=5400&size={height}x{width}"
+        player.run("monitor", spec, "--db", db, *options, *more)
+
+    watch("kept.db", 26)
+    shutil.copyfile(player.folder / "kept.db", player.folder / "gone.db")
+    watch("kept.db", 4)
+    watch("gone.db", 4, "--keep", 5)
+    first, second = ({"scene": table for table in mouths.json_report(player.run("report", db, "--json")).values()} for db in ("kept.db", "gone.db"))
+    deleted = second["scene"]["samples",].value < first["scene"]["samples",].value
+    for table in first["scene"], second["scene"]:
+        for key in ("samples",), ("from",), ("to",):  # of what is kept
+            del table[key]
+    compare("--keep", first, second, comparison)
+    return deleted
+
+
 def by_folder(tables):
     return {source.rpartition("/")[2]: table for source, table in tables.items()}
 

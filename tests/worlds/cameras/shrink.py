@@ -17,8 +17,14 @@ def smaller(script):
             yield result
     if script["relation"]:
         yield {**script, "relation": None}
-    if "rule" in script["ask"]:
-        yield {**script, "ask": {key: value for key, value in script["ask"].items() if key != "rule"}}
+    if script["scene"]:
+        yield {**script, "scene": None}
+    for key in "film", "rule":
+        if key in script["ask"]:
+            yield {**script, "ask": {name: value for name, value in script["ask"].items() if name != key}}
+    for s, source in enumerate(script["sources"]):
+        for alarm in range(len(source["alarms"])):
+            yield {**script, "sources": [*script["sources"][:s], {**source, "alarms": without(source["alarms"], alarm)}, *script["sources"][s + 1:]]}
     if script["ask"]["days"]:
         yield {**script, "ask": {**script["ask"], "days": []}}
     for index, step in enumerate(script["steps"]):

@@ -9,11 +9,13 @@ them lie in its folder when, and how the programs are called:
      "regions": [[region, ...], ...],                   files of regions, named by their index
      "steps": [{"do": "take", "source": 0, "pictures": [0, 1]},   copies these pictures into the folder
                {"do": "watch", "source": 0, "db": "a.db", ...}],  runs `mpm monitor`
-     "ask": {"days": [2]}, "relation": name or None}
+     "ask": {"days": [2], "rule": rule of brightness, "film": moment}, "relation": name or None,
+     "scene": start of the built-in scene, or None}
 
 A source with "camera": true is a film that the programs take for a camera: the step {"do": "film", ...} writes its frames, and a watch has
 "clock", the Unix time of its start. The wall clock then runs SPEED times as fast, so frames are minutes apart; the programs say when each was.
 
+A folder has "alarms" as `mpm monitor` takes them, "alarm_minutes", and "bad_in_a_row", the bad pictures that make an event.
 A picture is {"name", "ms" (the time that its name says in the zone of the source), "level" (mean grey level), "kind", "seed"}.
 """
 import datetime
@@ -156,11 +158,18 @@ def make(seed):
         script["steps"] = []
         while any(queues):
             script["steps"].append(random_.choice([queue for queue in queues if queue]).pop(0))
+    add_alarms(random.Random(f"{seed} alarms"), script)
+    thin(random.Random(f"{seed} every"), script)
     span = max(source["pictures"][-1]["ms"] - source["pictures"][0]["ms"] for source in folders_of(script)) / 86400000
     # Parts of 1024 of a day are whole milliseconds.
     script["ask"] = {"days": [max(2, int(span * 1024 * random_.uniform(0.2, 0.9))) / 1024]}
     if random_.random() < 0.5:
         script["ask"]["rule"] = {"rule": "brightness", "night": NIGHT_BRIGHTNESS, "day": DAY_BRIGHTNESS}
+    film = random.Random(f"{seed} film")
+    if film.random() < 0.4:
+        script["ask"]["film"] = film.choice(["noon", "noon", "13:30", "0:00", "sun:20", "sun:5:evening"])
+    scene = random.Random(f"{seed} scene")
+    script["scene"] = f"{scene.randint(2019, 2024)}-{scene.randint(1, 12):02d}-10T{scene.randrange(24):02d}:30" if scene.random() < 0.06 else None
     if random_.random() < 0.5:
         script["relation"] = random_.choice(RELATIONS)
     if script["relation"] == "sources in another order" and len(script["sources"]) < 2:
@@ -169,6 +178,29 @@ def make(seed):
         for picture in (picture for source in script["sources"] for picture in source["pictures"]):
             picture["name"] = picture["name"].replace(".jpg", ".png")  # a mirrored JPEG has other artefacts
     return script
+
+
+def add_alarms(random_, script):
+    for index, source in enumerate(script["sources"]):
+        source.update({"alarms": [], "alarm_minutes": random_.choice([0, 1, 60, 240]), "bad_in_a_row": random_.choice([1, 1, 2, 3, 5])})
+        if source.get("camera") or random_.random() < 0.4:
+            continue
+        regions = next((step["regions"] for step in script["steps"] if step["source"] == index and step["do"] == "watch"), None)
+        names = [""] * 3 + sorted({region["name"] + ":" for region in script["regions"][regions] if not region.get("ignore")} if regions is not None else [])
+        for quantity in random_.sample(["brightness<50", "brightness>90", "gcc>0.34", "tokens>10", "class_0>30", "class_1<40"], random_.randint(1, 3)):
+            source["alarms"].append(random_.choice(names) + quantity)
+
+
+def thin(random_, script):
+    """Some sources whose pictures come in parts are thinned out, and each run may have another `every`."""
+    for index, source in enumerate(script["sources"]):
+        watches = [step for step in script["steps"] if step["do"] == "watch" and step["source"] == index]
+        if source.get("camera") or len(watches) < 2 or any(step.get("recompute") for step in watches) or random_.random() < 0.85:
+            continue
+        step_s = (source["pictures"][1]["ms"] - source["pictures"][0]["ms"]) // 1000
+        usual = random_.choice([1, 2, 3]) * step_s
+        for before, step in zip([None, *watches], watches):
+            step["every"] = before["every"] if before and before["kill"] is not None else min(86400, random_.choice([usual, usual, 0, 2 * step_s]))
 
 
 def folders_of(script):
