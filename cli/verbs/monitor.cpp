@@ -149,7 +149,7 @@ void checkNames(const SessionOptions& session, const WatchOptions& watch) {
                                     (regions->empty() ? ": give a file with --regions" : ""));
     if (alarm.isArea()) needClass("alarm", alarm.quantity);
   }
-  for (const std::string& name : watch.privacy.blurred) needClass("blur", name);
+  for (const std::string& name : watch.privacy.blurred.value_or(std::vector<std::string>())) needClass("blur", name);
 }
 
 void checkStates(const Watch& watch, const WatchOptions& options, const std::string& model) {

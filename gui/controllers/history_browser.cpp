@@ -157,10 +157,24 @@ QString HistoryBrowser::source() const {
   return name.isEmpty() ? watched_ : name;
 }
 
+std::optional<monitor::PictureOwner> HistoryBrowser::owner() const {
+  const auto& facts = history_.facts();
+  if (!facts && !history_.database().isEmpty()) return std::nullopt;
+  return monitor::PictureOwner{.source = source().toStdString(), .database = facts ? facts->id : ""};
+}
+
+monitor::PrivacyOptions HistoryBrowser::privacy() const {
+  const auto& facts = history_.facts();
+  if (!facts) return {};
+  const auto found = facts->privacy.find(source());
+  return found == facts->privacy.end() ? monitor::PrivacyOptions() : found->second;
+}
+
 void HistoryBrowser::showPictures(const std::vector<StoredPicture>& pictures) {
   std::vector<double> times;
+  const auto of = owner();
   for (const StoredPicture& picture : pictures)
-    if (picture.source == source()) times.push_back(picture.time);
+    if (of && picture.owner.sameAs(*of)) times.push_back(picture.time);
   chart_->chart()->setPictures(std::move(times));
 }
 

@@ -48,6 +48,10 @@ class HistoryBrowser : public QObject {
 
   /// The source whose history is on show; without a database the one that is watched.
   QString source() const;
+  /// Whose pictures belong to it; nullopt: its database was not read yet.
+  std::optional<monitor::PictureOwner> owner() const;
+  /// What the database says must not be seen of it.
+  monitor::PrivacyOptions privacy() const;
   void showPictures(const std::vector<StoredPicture>& pictures);
   /// How far from a moment of the chart a picture may be, in seconds.
   double nearness() const;

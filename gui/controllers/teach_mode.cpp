@@ -36,6 +36,17 @@ QString nameOf(const LiveFrame& frame) {
   return QString::fromStdString(fileTime(frame.result.frame.time > 0 ? frame.result.frame.time : unixNow()));
 }
 
+// A stored picture, or a copy in `folder` where it shows what must not be seen by now. Empty: it cannot be read.
+QString coveredFile(const QString& picture, const monitor::PrivacyOptions& hidden, const QString& folder) try {
+  const monitor::StoredFrame stored = monitor::readStored(picture.chopped(4).toStdString());
+  if (!stored.showsOf(hidden).on()) return picture;
+  const QString copy = QStringLiteral("%1/%2").arg(folder, QFileInfo(picture).fileName());
+  vision::writePicture(copy.toStdString(), stored.picture(".png", hidden), Readers::kGroup);
+  return copy;
+} catch (const Error&) {
+  return {};
+}
+
 // NAME.db -> NAME.labels; without a database beside the pictures.
 QString labelFolder(const WindowOptions& options) {
   if (options.database.isEmpty()) return options.pictures + QStringLiteral("/taught.labels");
@@ -427,7 +438,8 @@ bool TeachMode::take() {
     return false;
   }
   const QFileInfo file(QString::fromStdString(frame->result.frame.file));
-  store_.add(file.filePath().isEmpty() ? nameOf(*frame) : file.completeBaseName(), frame->image());
+  store_.add(file.filePath().isEmpty() ? nameOf(*frame) : file.completeBaseName(), frame->image(),
+             frame->result.readers());
   return true;
 }
 
@@ -436,26 +448,42 @@ void TeachMode::suggest() {
   if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
   if (run_) return emit said(tr("Wait until the training has ended"), Badge::kWarning);
   const Watching::Parts& parts = watching_->parts();
-  const QStringList files = parts.pictures->filesOf(parts.live->source()) + parts.folder->files();
-  candidates_.clear();
+  const auto owner = parts.live->session().owner();
+  const auto privacy = parts.live->session().privacy();
+  QStringList files = owner && privacy ? parts.pictures->filesOf(*owner) : QStringList();
+  // The files of an archive show what is hidden; the one that is on show does not.
+  const bool whole = privacy && !privacy->on();
+  if (whole) files += parts.folder->files();
+  QStringList candidates;
   for (int i = 0; i < files.size(); ++i)
     if (isInSpread(i, static_cast<int>(files.size()), kCandidates) &&
         !state_.pictures.contains(QFileInfo(files[i]).completeBaseName()))
-      candidates_ << files[i];
+      candidates << files[i];
   const LiveFramePtr& frame = watching_->frame();
-  const cv::Mat live = frame && frame->result.frame.file.empty() ? frame->image() : cv::Mat();  // else it is a file
-  if (candidates_.isEmpty() && live.empty())
+  const bool is_file = frame && whole && !frame->result.frame.file.empty();
+  const LiveFramePtr live = is_file ? nullptr : frame;
+  if (candidates.isEmpty() && !live)
     return emit said(tr("There is nothing new to choose from: open a folder or a camera, or store pictures of it"),
                      Badge::kWarning);
   comparing_ = true;
-  const int count = static_cast<int>(candidates_.size()) + (live.empty() ? 0 : 1);
+  const int count = static_cast<int>(candidates.size()) + (live ? 1 : 0);
   pane_->pictures()->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));
-  if (live.empty()) return trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
-  const QString file = scratch_.filePath(nameOf(*frame) + QStringLiteral(".png"));
-  store_.look([file, live](const vision::LabelFolder&) { vision::writePicture(file.toStdString(), live); },
-              [this, file] {
-                if (comparing_) trainer_.suggest(job(), std::exchange(candidates_, {}) << file, kSuggestions);
-              });
+  const auto compared = std::make_shared<QStringList>();
+  const QString folder = scratch_.path();
+  store_.look(
+      [=](const vision::LabelFolder&) {
+        for (const QString& file : candidates) {
+          const QString shown = whole ? file : coveredFile(file, *privacy, folder);
+          if (!shown.isEmpty()) *compared << shown;
+        }
+        if (!live) return;
+        const QString file = QStringLiteral("%1/%2.png").arg(folder, nameOf(*live));
+        vision::writePicture(file.toStdString(), live->image(), live->result.readers());
+        *compared << file;
+      },
+      [this, compared] {
+        if (comparing_) trainer_.suggest(job(), *compared, kSuggestions);
+      });
 }
 
 void TeachMode::endComparing() {

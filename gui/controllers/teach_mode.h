@@ -79,7 +79,6 @@ class TeachMode : public QObject {
   std::shared_ptr<const ModelInfo> model_;  // that is watched with
   QString model_before_, model_wanted_;     // by "Use it": what ran until then; what does not run yet
   bool comparing_ = false;                  // until suggestions come
-  QStringList candidates_;                  // to be compared once the live picture among them is on the disk
   QTemporaryDir scratch_;                   // holds that picture
 
   LabelStore store_;

@@ -47,7 +47,8 @@ void Tuning::ask() {
 }
 
 QStringList Tuning::files() const {
-  const QStringList stored = pictures_->filesOf(live_->source());
+  const auto owner = live_->session().owner();
+  const QStringList stored = owner ? pictures_->filesOf(*owner) : QStringList();
   return live_->session().status().finished ? stored + folder_->files() : stored;
 }
 

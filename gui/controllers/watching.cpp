@@ -42,7 +42,8 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   connect(parts.rules, &WatchRules::timesChosen, this, &Watching::open);
   connect(parts.rules, &WatchRules::changed, this, [this](const QString& of) {
     if (of == asked_ || of == parts_.live->source()) {
-      session().setRules(parts_.rules->watchOptions(opened_));
+      // Also the frame that stays on show, where no other one comes: something else may have to be hidden in it.
+      parts_.live->change([this](monitor::Session& session) { session.setRules(parts_.rules->watchOptions(opened_)); });
       keepByRules();
     }
   });
@@ -283,14 +284,25 @@ void Watching::lookForStored(double time) {
   HistoryBrowser& history = *parts_.history;
   const double within = history.nearness();
   const auto record = history.chartPanel()->record();
+  const auto owner = history.owner();
   wanted_ = true;
   if (record && record->archive)  // one of its own pictures is nearer than a snapshot of another day
-    history.history().askSample(*record, static_cast<UnixMs>(time * 1000), static_cast<UnixMs>(within * 1000));
-  else if (const auto* picture = nearestPicture(parts_.pictures->pictures(), history.source(), time, within))
-    parts_.pictures->load(picture->path);
+    history.history().askSample(*record, static_cast<UnixMs>(time * 1000), static_cast<UnixMs>(within * 1000),
+                                saidOfStored());
+  else if (const auto* picture = owner ? nearestPicture(parts_.pictures->pictures(), *owner, time, within) : nullptr)
+    parts_.pictures->load(picture->path, hiddenInStored());
   else
     emit said(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"), Badge::kNone);
 }
+
+// What the app says of a source counts in its own database; another one has the privacy of who writes it.
+monitor::PrivacyChoice Watching::saidOfStored() const {
+  const HistoryBrowser& history = *parts_.history;
+  return history.foreignName().isEmpty() ? parts_.rules->watchOptions(history.source()).privacy
+                                         : monitor::PrivacyChoice();
+}
+
+monitor::PrivacyOptions Watching::hiddenInStored() const { return saidOfStored().over(parts_.history->privacy()); }
 
 QString Watching::storedText(const QString& when) const {
   return session().isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
@@ -308,15 +320,8 @@ void Watching::showStored(const StoredSample& sample, const QString& banner) {
 }
 
 // The last sample of a database that was opened takes the place of the welcome page, but not that of a live source.
-void Watching::showSample(StoredSample sample) {
+void Watching::showSample(const StoredSample& sample) {
   if (!sample.last && !wanted_) return;
-  // The pictures of an archive lie there as they were taken. No model has seen this one: `blur` blurs all of it.
-  if (const auto privacy = parts_.rules->watchOptions(sample.source).privacy; sample.frame && privacy.on()) {
-    const auto hidden = std::make_shared<LiveFrame>(*sample.frame);
-    monitor::Privacy(privacy).hide(hidden->result, hidden->sample.place);
-    hidden->scales = {hidden->image()};
-    sample.frame = hidden;
-  }
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
   if (!sample.last) return showStored(sample, storedText(sample.text));
   if (session().isOpen() || sample.text.isEmpty()) return;
@@ -326,8 +331,9 @@ void Watching::showSample(StoredSample sample) {
 
 void Watching::loadLastPicture() {
   wanted_ = true;
-  const QStringList files = parts_.pictures->filesOf(source());
-  if (!files.isEmpty()) return parts_.pictures->load(files.back());
+  const auto owner = parts_.history->owner();
+  const QStringList files = owner ? parts_.pictures->filesOf(*owner) : QStringList();
+  if (!files.isEmpty()) return parts_.pictures->load(files.back(), hiddenInStored());
   parts_.pane->image()->setPlaceholder(tr("The picture of this sample is not stored"));
 }
 

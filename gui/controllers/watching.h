@@ -118,8 +118,11 @@ class Watching : public QObject {
   void takeEvent(const monitor::Event& event);
   void showFrame(const LiveFramePtr& frame);
   void lookForStored(double time);
+  // What is said about the privacy of the stored pictures of the source of the chart, and what they must not show.
+  monitor::PrivacyChoice saidOfStored() const;
+  monitor::PrivacyOptions hiddenInStored() const;
   void showStored(const StoredSample& sample, const QString& banner);
-  void showSample(StoredSample sample);
+  void showSample(const StoredSample& sample);
   void loadLastPicture();
   void showAreas();
   void refreshRegions();

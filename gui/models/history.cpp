@@ -23,6 +23,7 @@ QString textAt(Value value, std::span<const QString> texts) {
 
 void History::setDatabase(const QString& path) {
   path_ = path;
+  facts_.reset();
   askSources();
 }
 
@@ -54,7 +55,14 @@ void History::ask(Kind kind, Answer answer) {
 
 void History::askSources() {
   ask(kSources, [this](const monitor::StoreReader& reader) {
-    return [this, sources = reader.sources()] { emit sourcesChanged(sources); };
+    DatabaseFacts facts{.id = reader.id(), .privacy = {}};
+    const auto sources = reader.sources();
+    for (const monitor::SourceRecord& source : sources)
+      facts.privacy[QString::fromStdString(source.name)] = monitor::readPrivacy(reader.privacy(source.name));
+    return [this, sources, facts] {
+      facts_ = facts;
+      emit sourcesChanged(sources);
+    };
   });
 }
 
@@ -100,14 +108,15 @@ void History::askNames(std::int64_t source, const QString& name) {
   });
 }
 
-void History::askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within) {
+void History::askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within,
+                        const monitor::PrivacyChoice& said) {
   ask(kSample, [=, this](const monitor::StoreReader& reader) {
     std::optional<monitor::Sample> nearest;
     reader.samples(source.id, time - within, time + within + 1, [&](const monitor::Sample& one) {
       if (!nearest || std::abs(one.time - time) < std::abs(nearest->time - time)) nearest = one;
       return true;
     });
-    const StoredSample found = nearest ? storedSample(reader, source, *nearest) : StoredSample();
+    const StoredSample found = nearest ? storedSample(reader, source, *nearest, said) : StoredSample();
     return [this, found] { emit sampleReady(found); };
   });
 }
@@ -116,7 +125,7 @@ void History::askLast(const monitor::SourceRecord& source) {
   ask(kSample, [=, this](const monitor::StoreReader& reader) {
     StoredSample found;
     reader.samples(source.id, source.last, source.last + 1, [&](const monitor::Sample& one) {
-      found = storedSample(reader, source, one);
+      found = storedSample(reader, source, one, {});
       QStringList facts = {tr("Last sample: %1").arg(timeText(one.time, source.clock))};
       for (const monitor::StateSample& state : one.states)
         facts << QStringLiteral("%1: %2").arg(
@@ -135,7 +144,7 @@ void History::askLast(const monitor::SourceRecord& source) {
 }
 
 StoredSample History::storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
-                                   const monitor::Sample& sample) {
+                                   const monitor::Sample& sample, const monitor::PrivacyChoice& said) {
   StoredSample result{.text = timeText(sample.time, source.clock)};
   for (const monitor::SessionRecord& session : reader.sessions(source.id))
     if (session.id == sample.session)
@@ -149,11 +158,16 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
   try {
     if (folder.isEmpty() || sample.picture.empty() || !QFileInfo::exists(path)) return result;
     const auto read = vision::openSource(path.toStdString())->next();
-    auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(monitor::CapturedFrame{
-        .image = read->image, .time = sample.time, .name = read->name, .file = path.toStdString()}));
+    const monitor::ViewMotion place = sample.motion.value_or(monitor::ViewMotion());
+    const monitor::PrivacyOptions hidden = said.over(monitor::readPrivacy(reader.privacy(source.name)));
+    const cv::Mat shown =
+        hidden.on() ? monitor::hiddenPicture(read->image, read->image.size(), sample.time, place, hidden) : read->image;
+    auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(
+        monitor::CapturedFrame{.image = shown, .time = sample.time, .name = read->name, .file = path.toStdString()}));
+    if (hidden.on()) frame->result.hidden_by = std::make_shared<const monitor::PrivacyOptions>(hidden);
     frame->result.estimate.tokens = sample.token_counts;
     frame->result.estimate.ms.total = sample.whole().value("inference_ms").value_or(0);
-    frame->sample.place = sample.motion.value_or(monitor::ViewMotion());
+    frame->sample.place = place;
     result.frame = frame;
   } catch (const Error&) {  // it is no picture any more
   }

@@ -6,6 +6,7 @@
 #include "charts/chart.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/worker.h"
+#include "monitor/privacy.h"
 #include "monitor/store/averages.h"
 
 namespace mpm::gui {
@@ -16,6 +17,12 @@ struct SourceNames {
   QStringList classes;
   QStringList regions;                    ///< that are or were measured in it
   std::vector<vision::Region> current{};  ///< that are
+};
+
+/// Whose the pictures of a database are, and what none of them may show.
+struct DatabaseFacts {
+  std::string id;                                      ///< StoreReader::id()
+  std::map<QString, monitor::PrivacyOptions> privacy;  ///< by source
 };
 
 /// Reads what the chart, the day/night panel and the event list show of a database, on its own thread. Of
@@ -29,6 +36,8 @@ class History : public QObject {
 
   void setDatabase(const QString& path);
   QString database() const { return path_; }
+  /// As askSources() read them last; nullopt: nothing was read of this database yet.
+  const std::optional<DatabaseFacts>& facts() const { return facts_; }
 
   void askSources();
   void askChart(const monitor::ChartQuery& query);
@@ -38,7 +47,8 @@ class History : public QObject {
   /// Asks for what can be drawn of a source: the classes of its latest session, and its regions by its name.
   void askNames(std::int64_t source, const QString& name);
   /// The sample of a picture of this source that is nearest to a time, and no further than that away: sampleReady().
-  void askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within);
+  /// `said`: about its privacy, over what is stored.
+  void askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within, const monitor::PrivacyChoice& said);
   /// Asks for the last sample of a database that was opened.
   void askLast(const monitor::SourceRecord& source);
 
@@ -61,9 +71,10 @@ class History : public QObject {
   template <typename Answer>
   void ask(Kind kind, Answer answer);
   static StoredSample storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
-                                   const monitor::Sample& sample);
+                                   const monitor::Sample& sample, const monitor::PrivacyChoice& said);
 
   QString path_;
+  std::optional<DatabaseFacts> facts_;
   std::unique_ptr<monitor::StoreReader> reader_;  // touched on thread_ only
   QString reader_path_, failure_;                 // likewise
   std::array<std::atomic<int>, kKinds> latest_{};

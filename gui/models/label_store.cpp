@@ -170,9 +170,9 @@ void LabelStore::save(const QString& name, const cv::Mat& labels) {
   });
 }
 
-void LabelStore::add(const QString& name, const cv::Mat& image) {
+void LabelStore::add(const QString& name, const cv::Mat& image, Readers readers) {
   run([=, this](vision::LabelFolder& folder) {
-    const QString free = QString::fromStdString(folder.addPicture(name.toStdString(), image));
+    const QString free = QString::fromStdString(folder.addPicture(name.toStdString(), image, readers));
     thread_.answer([this, free] { emit added(free); });
   });
 }
@@ -183,7 +183,8 @@ void LabelStore::addFiles(const QStringList& files) {
     for (const QString& file : files) {
       try {
         last = folder.addPicture(QFileInfo(file).completeBaseName().toStdString(),
-                                 vision::openSource(file.toStdString())->next().value().image);
+                                 vision::openSource(file.toStdString())->next().value().image,
+                                 readersOf(file.toStdString()));
       } catch (const std::exception& error) {
         thread_.answer([this, why = QString::fromUtf8(error.what())] { emit failed(why); });
       }

@@ -70,8 +70,9 @@ class LabelStore : public QObject {
   void read(const QString& name, const std::function<void(const cv::Mat& image, const cv::Mat& labels)>& then);
   /// Labels of a picture, which are not written to from now on. Where several wait for the disk the last is written.
   void save(const QString& name, const cv::Mat& labels);
-  void add(const QString& name, const cv::Mat& image);
-  /// Leaves out files that cannot be read: failed() for each of them, before changed().
+  void add(const QString& name, const cv::Mat& image, Readers readers);
+  /// Copies them; whom a file is kept from cannot read its copy. Leaves out files that cannot be read: failed() for
+  /// each of them, before changed().
   void addFiles(const QStringList& files);
 
  signals:

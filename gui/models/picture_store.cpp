@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/picture_store.h"
 
+#include <filesystem>
 #include <opencv2/imgcodecs.hpp>
 
 #include "gui/models/readout.h"
@@ -27,39 +28,37 @@ QDateTime timeOf(const QString& picture) {
 
 double seconds(const QDateTime& time) { return static_cast<double>(time.toMSecsSinceEpoch()) / 1000; }
 
-// The overlay of the picture when it was saved; may be empty.
-cv::Mat savedOverlay(const QString& stem) {
-  const auto read = [&](const char* ending) {
-    try {
-      return vision::readPictureFile((stem + QLatin1String(ending)).toStdString(), cv::IMREAD_UNCHANGED);
-    } catch (const Error&) {  // there is none, or it is damaged
-      return cv::Mat();
-    }
-  };
-  cv::Mat depth = read(vision::EstimateFiles::kDepth);
-  if (depth.empty()) return read(vision::EstimateFiles::kOverlay);
-  depth.convertTo(depth, CV_32F);
-  return vision::depthPicture(depth, depthRange(depth));
+// The overlay of the picture when it was saved; may be empty. A depth of what is hidden by now is not shown at all.
+cv::Mat savedOverlay(const monitor::StoredFrame& stored, const monitor::PrivacyOptions& hidden) {
+  using Ending = vision::EstimateFiles;
+  try {
+    if (!std::filesystem::exists(stored.stem + Ending::kDepth)) return stored.picture(Ending::kOverlay, hidden);
+    if (stored.showsOf(hidden).on()) return {};
+    cv::Mat depth = vision::readPictureFile(stored.stem + Ending::kDepth, cv::IMREAD_UNCHANGED);
+    depth.convertTo(depth, CV_32F);
+    return vision::depthPicture(depth, depthRange(depth));
+  } catch (const Error&) {  // there is none, or it is damaged
+    return {};
+  }
 }
 
-LiveFramePtr frameOf(const QString& picture, const cv::Mat& image, const QJsonDocument& facts) {
+LiveFramePtr frameOf(const monitor::StoredFrame& stored, const monitor::PrivacyOptions& hidden,
+                     const QJsonDocument& facts) {
+  const cv::Mat image = stored.picture(".png", hidden);
   auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(image));
-  if (const cv::Mat overlay = savedOverlay(picture.chopped(4)); overlay.size() == image.size())
-    frame->overlay = overlay;
+  if (const cv::Mat overlay = savedOverlay(stored, hidden); overlay.size() == image.size()) frame->overlay = overlay;
+  if (hidden.on()) frame->result.hidden_by = std::make_shared<const monitor::PrivacyOptions>(hidden);
   Estimate& estimate = frame->result.estimate;
-  const QJsonValue motion = facts[QStringLiteral("motion")];
-  if (motion.isObject())
-    frame->sample.place = {motion["right_px"].toDouble(), motion["down_px"].toDouble(),
-                           motion["turn_degrees"].toDouble(), motion["zoom"].toDouble(1)};
+  frame->sample.place = stored.place;
   for (const QJsonValue count : facts[QStringLiteral("token_counts")].toArray())
     estimate.tokens.push_back(count.toDouble());
   estimate.ms.total = facts[QStringLiteral("ms")][QStringLiteral("total")].toDouble();
   return frame;
 }
 
-std::vector<StoredPicture> listFolders(const QStringList& folders, QHash<QString, QString>& sources) {
+std::vector<StoredPicture> listFolders(const QStringList& folders, std::map<QString, monitor::PictureOwner>& owners) {
   std::vector<StoredPicture> result;
-  QHash<QString, QString> known;
+  std::map<QString, monitor::PictureOwner> known;
   QFileInfoList files;
   for (const QString& folder : folders)
     if (!folder.isEmpty()) files << QDir(folder).entryInfoList({QStringLiteral("*.png")}, QDir::Files);
@@ -68,26 +67,26 @@ std::vector<StoredPicture> listFolders(const QStringList& folders, QHash<QString
     const QString path = file.filePath();
     const QDateTime time = timeOf(path);
     if (!time.isValid()) continue;
-    const auto before = sources.constFind(path);
-    const QString source =
-        before != sources.constEnd() && !before->isEmpty() ? *before : readFacts(path)["source"].toString();
-    known.insert(path, source);
-    result.push_back({seconds(time), path, source});
+    monitor::PictureOwner owner = owners[path];
+    if (owner.source.empty())
+      owner = monitor::snapshotOwner(path.chopped(4).toStdString()).value_or(monitor::PictureOwner());
+    known[path] = owner;
+    result.push_back({seconds(time), path, owner});
   }
-  sources = std::move(known);
+  owners = std::move(known);
   std::ranges::stable_sort(result, {}, &StoredPicture::time);
   return result;
 }
 
 }  // namespace
 
-const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, const QString& source, double time,
-                                    double tolerance) {
+const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, const monitor::PictureOwner& owner,
+                                    double time, double tolerance) {
   auto at = std::lower_bound(pictures.begin(), pictures.end(), time - tolerance,
                              [](const StoredPicture& p, double t) { return p.time < t; });
   const StoredPicture* best = nullptr;
   for (; at != pictures.end() && at->time <= time + tolerance; ++at)
-    if (at->source == source && (!best || std::abs(at->time - time) < std::abs(best->time - time))) best = &*at;
+    if (at->owner.sameAs(owner) && (!best || std::abs(at->time - time) < std::abs(best->time - time))) best = &*at;
   return best;
 }
 
@@ -96,10 +95,10 @@ PictureStore::PictureStore(const QString& folder, QObject* parent)
       folder_(folder),
       thread_(this, std::bind_front(&PictureStore::failed, this), QThread::LowPriority) {}
 
-QStringList PictureStore::filesOf(const QString& source) const {
+QStringList PictureStore::filesOf(const monitor::PictureOwner& owner) const {
   QStringList files;
   for (const StoredPicture& picture : pictures_)
-    if (picture.source == source) files << picture.path;
+    if (picture.owner.sameAs(owner)) files << picture.path;
   return files;
 }
 
@@ -115,7 +114,7 @@ void PictureStore::save(std::function<QImage()> make, const QString& path) {
 void PictureStore::list(const QString& other) {
   other_ = other;
   thread_.run([this, other] {
-    auto found = listFolders({folder_, other}, sources_);
+    auto found = listFolders({folder_, other}, owners_);
     thread_.answer([this, found = std::move(found)] {
       pictures_ = found;
       emit listed();
@@ -123,15 +122,15 @@ void PictureStore::list(const QString& other) {
   });
 }
 
-void PictureStore::load(const QString& path) {
-  thread_.run([this, path] {
-    const cv::Mat image = vision::readPicture(path.toStdString());
+void PictureStore::load(const QString& path, const monitor::PrivacyOptions& hidden) {
+  thread_.run([this, path, hidden] {
+    const monitor::StoredFrame stored = monitor::readStored(path.chopped(4).toStdString());
     const QJsonDocument facts = readFacts(path);
-    StoredSample picture{.frame = frameOf(path, image, facts), .text = timeText(timeOf(path).toMSecsSinceEpoch(), {})};
-    picture.source = facts[QStringLiteral("source")].toString();
+    StoredSample picture{.frame = frameOf(stored, hidden, facts), .text = timeText(stored.time, {})};
+    picture.source = QString::fromStdString(stored.owner.source);
     const auto add = [&](const QString& region, const QJsonObject& measured) {
-      const QJsonObject stored = measured[QStringLiteral("area_fraction")].toObject();
-      for (auto area = stored.begin(); area != stored.end(); ++area)
+      const QJsonObject areas = measured[QStringLiteral("area_fraction")].toObject();
+      for (auto area = areas.begin(); area != areas.end(); ++area)
         picture.areas[region].insert(area.key(), area->toDouble());
     };
     add({}, facts.object());

@@ -3,6 +3,7 @@
 
 #include "gui/models/live_frame.h"
 #include "gui/models/worker.h"
+#include "monitor/store/snapshot.h"
 
 namespace mpm::gui {
 
@@ -10,12 +11,12 @@ namespace mpm::gui {
 struct StoredPicture {
   double time = 0;  ///< s
   QString path;
-  QString source{};  ///< without credentials, as its JSON file has it; empty: it has none
+  monitor::PictureOwner owner{};  ///< as its JSON file has it; without a source: it is nobody's
 };
 
-/// The picture of `source` nearest to `time`, at most `tolerance` seconds away; nullptr: none. `pictures` ascending.
-const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, const QString& source, double time,
-                                    double tolerance);
+/// The picture of `owner` nearest to `time`, at most `tolerance` seconds away; nullptr: none. `pictures` ascending.
+const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, const monitor::PictureOwner& owner,
+                                    double time, double tolerance);
 
 /// The stored pictures of a folder: lists and loads them on its own thread.
 class PictureStore : public QObject {
@@ -27,13 +28,14 @@ class PictureStore : public QObject {
   /// The stored pictures at the last listed(), ascending.
   const std::vector<StoredPicture>& pictures() const { return pictures_; }
 
-  /// The files of those of one source, ascending.
-  QStringList filesOf(const QString& source) const;
+  /// The files of those of one owner, ascending.
+  QStringList filesOf(const monitor::PictureOwner& owner) const;
 
   /// Lists the pictures again, from now on also those in `other`, the folder of another program.
   void list(const QString& other);
   void list() { list(other_); }
-  void load(const QString& path);
+  /// `hidden`: what must not be seen in it.
+  void load(const QString& path, const monitor::PrivacyOptions& hidden);
   /// Makes a picture of another kind, such as the chart, and writes it as PNG: saved() or failed().
   void save(std::function<QImage()> make, const QString& path);
 
@@ -46,7 +48,7 @@ class PictureStore : public QObject {
  private:
   QString folder_, other_;
   std::vector<StoredPicture> pictures_;
-  QHash<QString, QString> sources_;  // of pictures by path, so that each is read once; touched on thread_ only
+  std::map<QString, monitor::PictureOwner> owners_;  // by path, so that each is read once; touched on thread_ only
   Worker thread_;
 };
 

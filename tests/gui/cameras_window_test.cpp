@@ -9,7 +9,9 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   store(file("yard.db"), "demo:yard", 1780315200000, 1000, 5);
   QDir(folder_.path()).mkpath("shots");
   cv::imwrite(file("shots/2026-06-01T12-00-00.000Z.png").toStdString(), mpm::test::smoothPicture(32, 64, 1));
-  std::ofstream(file("shots/2026-06-01T12-00-00.000Z.json").toStdString()) << R"({"source": "demo:yard"})";
+  std::ofstream(file("shots/2026-06-01T12-00-00.000Z.json").toStdString())
+      << R"({"source": "demo:yard", "database": ")" << monitor::StoreReader(file("yard.db").toStdString()).id()
+      << R"("})";
   std::ofstream(file("two.toml").toStdString())
       << "[[camera]]\nname = 'yard'\nsource = 'demo:yard'\ndb = 'yard.db'\nsnapshots = 'shots'\n"
          "[[camera]]\nname = 'road'\nsource = 'street'\ndb = 'road.db'\nreduce = 'mpm:blocks=2'\nalarm = ['tokens>9']\n"

@@ -7,6 +7,7 @@
 #include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
 #include "gui/views/reduction_panels.h"
+#include "monitor/privacy.h"
 #include "monitor/recorder.h"
 #include "monitor/store/snapshot.h"
 #include "text.h"
@@ -37,10 +38,10 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   const LiveFramePtr first = frameAt(time), second = frameAt(time + 1000);
   monitor::Sample sample;
   sample.token_counts = first->result.estimate.tokens;
-  sample.motion = {.right = 12};
+  sample.place = {.right = 12};
   sample.whole().areas = {{0, 1}};
   sample.regions.push_back({.region = 1, .name = "lake", .areas = {{1, 0.25}}});
-  const std::string picture = monitor::writeSnapshot(path, first->result, sample, {"demo:"});
+  const std::string picture = monitor::writeSnapshot(path, first->result, sample, {"demo:", "d"});
   {
     monitor::SnapshotWriter writer({.folder = path}, {});
     writer.setRecording(true);
@@ -52,9 +53,11 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   ASSERT_TRUE(listed.wait(60000));
   ASSERT_EQ(store.pictures().size(), 2U) << "the overlay is not a picture of its own";
   EXPECT_NEAR(store.pictures()[0].time, 1770000000.123, 1e-6);
-  EXPECT_EQ(store.pictures()[0].source, "demo:");
-  EXPECT_EQ(store.pictures()[1].source, "rtsp://***@camera") << "a recording tells of its source too";
-  store.load(QString::fromStdString(picture));
+  EXPECT_TRUE(store.pictures()[0].owner.sameAs({"demo:", "d"}));
+  EXPECT_EQ(store.pictures()[1].owner.source, "rtsp://***@camera") << "a recording tells of its source too";
+  EXPECT_THAT(store.filesOf({"demo:", "d"}), ElementsAre(QString::fromStdString(picture)));
+  EXPECT_THAT(store.filesOf({"demo:", "another"}), IsEmpty());
+  store.load(QString::fromStdString(picture), {});
   ASSERT_TRUE(loaded.wait(60000));
   const auto& [frame, areas, text, source, last] = loaded[0][0].value<StoredSample>();
   EXPECT_EQ(frame->image().at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
@@ -66,20 +69,52 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(areas.value({}).value("road"), 1);
   EXPECT_EQ(areas.value("lake").value("sky"), 0.25);
   cv::imwrite(picture.substr(0, picture.size() - 4) + "_overlay.png", frame->overlay.rowRange(1, 16));
-  store.load(QString::fromStdString(picture));
+  store.load(QString::fromStdString(picture), {});
   ASSERT_TRUE(loaded.wait(5000));
   EXPECT_TRUE(loaded[1][0].value<StoredSample>().frame->overlay.empty()) << "of another size";
 }
 
+// It was stored before: now nothing of it shows what is to be hidden.
+TEST(PictureStore, WhatIsHiddenByNowIsNotShown) {
+  const QTemporaryDir folder;
+  monitor::Sample sample;
+  sample.place = {.right = 12};
+  const QString picture = QString::fromStdString(
+      monitor::writeSnapshot(folder.path().toStdString(), frameAt(1770000000123)->result, sample, {"demo:", "d"}));
+  PictureStore store(folder.path());
+  QSignalSpy loaded(&store, &PictureStore::loaded);
+  const auto load = [&](const monitor::PrivacyOptions& hidden) {
+    store.load(picture, hidden);
+    EXPECT_TRUE(loaded.wait(60000));
+    return loaded.takeFirst()[0].value<StoredSample>().frame;
+  };
+  const auto isBlack = [](const cv::Mat& image, const cv::Rect& part) {
+    return cv::countNonZero(image(part).reshape(1)) == 0;
+  };
+  EXPECT_FALSE(load({})->result.hidden_by);
+  const auto hidden =
+      load({.hidden = {{.name = "left", .size = {24, 16}, .polygons = {{{0, 0}, {3, 0}, {3, 15}, {0, 15}}}}}});
+  for (const cv::Mat& image : {hidden->image(), hidden->scales[0], hidden->overlay}) {
+    EXPECT_TRUE(isBlack(image, {12, 0, 4, 16})) << "where the view had moved to";
+    EXPECT_FALSE(isBlack(image, {0, 0, 11, 16}));
+  }
+  EXPECT_TRUE(hidden->result.hidden_by) << "a copy of it is for the group";
+
+  const std::string stem = picture.chopped(4).toStdString();
+  cv::imwrite(stem + "_depth.png", cv::Mat(16, 24, CV_16U, cv::Scalar(7)));
+  EXPECT_FALSE(load({})->overlay.empty());
+  EXPECT_TRUE(load({.blurred = {"person"}})->overlay.empty());
+}
+
 TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {
   const QTemporaryDir folder;
-  const QString path = folder.filePath("2026-02-02T02-40-00.123Z.png");
-  ASSERT_TRUE(cv::imwrite(path.toStdString(), cv::Mat(8, 8, CV_8UC3, cv::Scalar(1, 2, 3))));
+  const QString path = QString::fromStdString(
+      monitor::writeSnapshot(folder.path().toStdString(), frameAt(1770000000123)->result, {}, {"demo:"}));
   QFile file(path);
   ASSERT_TRUE(file.resize(file.size() - 20));
   PictureStore store(folder.path());
   QSignalSpy failed(&store, &PictureStore::failed);
-  store.load(path);
+  store.load(path, {});
   ASSERT_TRUE(failed.wait(60000));
   EXPECT_THAT(failed[0][0].toString(), Has(path + "': the file is damaged or cut off"));
 }
@@ -100,7 +135,7 @@ TEST(PictureStore, APictureThatCannotBeWrittenIsNamedAndLeavesNothing) {
 }
 
 TEST(PictureStore, NearestWithinTheTolerance) {
-  const QString yard = "yard", street = "street";
+  const monitor::PictureOwner yard{"yard", "d"}, street{"street", "d"}, hiding{"yard", "another"};
   const std::vector<StoredPicture> pictures = {{10, "a", yard}, {14, "x", street}, {20, "b", yard}, {40, "c", yard}};
   EXPECT_EQ(nearestPicture(pictures, yard, 14, 10)->path, "a");
   EXPECT_EQ(nearestPicture(pictures, street, 16, 10)->path, "x");
@@ -108,6 +143,7 @@ TEST(PictureStore, NearestWithinTheTolerance) {
   EXPECT_EQ(nearestPicture(pictures, yard, 36, 4)->path, "c");
   EXPECT_EQ(nearestPicture(pictures, yard, 24, 4)->path, "b");
   EXPECT_EQ(nearestPicture(pictures, street, 40, 10), nullptr);
+  EXPECT_EQ(nearestPicture(pictures, hiding, 14, 10), nullptr) << "a camera of the same stream, with another database";
   EXPECT_EQ(nearestPicture(pictures, yard, 99, 10), nullptr);
   EXPECT_EQ(nearestPicture({}, yard, 16, 10), nullptr);
 }

@@ -26,6 +26,11 @@ std::optional<vision::Frame> frame(int call) {
   return vision::Frame{.image = image, .name = "x", .source = "camera", .index = call};
 }
 
+PrivacyOptions hidesOnly(PrivacyOptions all) {
+  all.blurred.clear();
+  return all;
+}
+
 class SessionTest : public InFolder {
  protected:
   std::string database_ = folder_ / "a.db";
@@ -377,7 +382,7 @@ TEST_F(SessionTest, WhatIsHiddenIsHiddenAtOnceAndFollowsTheView) {
   WatchOptions rules;
   rules.privacy.hidden = {{.name = "left", .size = {240, 160}, .polygons = {{{0, 0}, {80, 0}, {80, 159}, {0, 159}}}}};
   session.setRules(rules);
-  EXPECT_TRUE(eventually([&] { return StoreReader(database_).privacy(source) == rules.privacy.json(); }));
+  EXPECT_TRUE(eventually([&] { return StoreReader(database_).privacy(source) == rules.privacy.over({}).json(); }));
   EXPECT_TRUE(black(session.shown(unseen).image, 40));
   EXPECT_FALSE(black(session.shown(unseen).image, 84));
   EXPECT_FALSE(followed);
@@ -401,16 +406,69 @@ TEST_F(SessionTest, APrivacyThatChangedBetweenTwoRunsForgetsTheView) {
   }
   make();
   WatchOptions hiding = watch();
-  hiding.privacy.blurred = {"class_1"};
+  hiding.privacy.blurred = {{"class_1"}};
   session_->open(hiding);
   ASSERT_TRUE(eventually([&] { return samples_.size() > 3; }));
   EXPECT_EQ(samples_.all().front().place.right, 2) << "regions stay where they are";
   const StoreReader reader = stored();
-  EXPECT_EQ(reader.privacy(source), hiding.privacy.json());
+  EXPECT_EQ(reader.privacy(source), hiding.privacy.over({}).json());
   const auto view = reader.view(source);
   ASSERT_TRUE(view);
   EXPECT_LE(view->pictures, 1);
   EXPECT_EQ(view->motion.right, 2);
+}
+
+// To forget an option, or to leave it out, shows nothing that was hidden.
+TEST_F(SessionTest, ASourceKeepsItsPrivacyUntilAPersonSaysOtherwise) {
+  const PrivacyChoice hides{
+      .hidden = {{{.name = "left", .size = {96, 48}, .polygons = {{{0, 0}, {40, 0}, {40, 47}, {0, 47}}}}}},
+      .blurred = {{"class_1"}}};
+  const PrivacyOptions all = hides.over({});
+  const std::vector<std::pair<PrivacyChoice, PrivacyOptions>> runs = {
+      {hides, all},
+      {{}, all},
+      {{.hidden = {std::vector<vision::Region>()}, .blurred = {}}, {.blurred = all.blurred}},
+      {{}, {.blurred = all.blurred}},
+      {{.hidden = hides.hidden, .blurred = {std::vector<std::string>()}}, hidesOnly(all)},
+      {{}, hidesOnly(all)},
+      {{.hidden = {std::vector<vision::Region>()}, .blurred = {}}, {}},
+      {{}, {}}};
+  for (const auto& [said, expected] : runs) {
+    make();
+    WatchOptions options = watch();
+    options.privacy = said;
+    session_->open(options);
+    const std::size_t before = samples_.size();
+    ASSERT_TRUE(eventually([&] { return samples_.size() > before; }));
+    ASSERT_TRUE(session_->privacy());
+    EXPECT_EQ(session_->privacy()->json(), expected.json());
+    const cv::Mat shown = session_->shown(*session_->lastFrame()).image;
+    EXPECT_EQ(cv::countNonZero(shown.colRange(0, 40).reshape(1)) == 0, !expected.hidden.empty());
+    session_->setRules(watch());
+    EXPECT_EQ(session_->privacy()->json(), expected.json()) << "a rule that says nothing about it";
+    EXPECT_EQ(stored().privacy("rtsp://***@yard/1"), expected.json());
+  }
+  EXPECT_TRUE(reported("pictures hide left and blur class_1, as stored with the source"));
+}
+
+// A database that cannot be read may hide anything.
+TEST_F(SessionTest, WhereTheStoredPrivacyIsNotKnownAllIsBlurred) {
+  std::ofstream(database_) << "no database";
+  SessionOptions later = options();
+  later.store.open_at_once = false;
+  make(later);
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return reported("whole pictures are blurred"); }));
+  EXPECT_FALSE(session_->privacy());
+  ASSERT_TRUE(eventually([&] { return session_->lastFrame().has_value(); }));
+  const CapturedFrame raw = *session_->lastFrame();
+  EXPECT_LT(cv::mean(cv::abs(session_->shown(raw).image.col(10) - session_->shown(raw).image.col(11)))[0],
+            cv::mean(cv::abs(raw.image.col(10) - raw.image.col(11)))[0] / 4);
+  WatchOptions said = watch();
+  said.privacy = {.hidden = {std::vector<vision::Region>()}, .blurred = {std::vector<std::string>()}};
+  session_->open(said);
+  ASSERT_TRUE(session_->privacy()) << "all is said";
+  EXPECT_FALSE(session_->privacy()->on());
 }
 
 TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {

@@ -117,12 +117,14 @@ TEST_F(WatchFile, WhatIsNestedDeepIsRefusedBeforeItIsParsed) {
 TEST_F(WatchFile, RelativePathsCountFromItsFolder) {
   fs::create_directory(folder_ / "pictures");
   const Watch watch = read(
-      "[[camera]]\nsource = 'pictures'\nmodel = 'm.onnx'\ndb = '/x/a.db'\nregions = 'none'\ntimes = 'list:t.csv'\n"
+      "[[camera]]\nsource = 'pictures'\nmodel = 'm.onnx'\ndb = '/x/a.db'\nregions = 'none'\nhide = 'none'\ntimes = "
+      "'list:t.csv'\n"
       "states = ['s/gate.json']\n");
   EXPECT_EQ(watch.source, folder_ / "pictures");
   EXPECT_EQ(watch.model, folder_ / "m.onnx");
   EXPECT_EQ(watch.db, "/x/a.db");
   EXPECT_EQ(watch.regions, "none");
+  EXPECT_EQ(watch.hide, "none");
   EXPECT_EQ(watch.times, "list:" + folder_ / "t.csv");
   EXPECT_EQ(watch.states, std::vector<std::string>{folder_ / "s/gate.json"});
   EXPECT_EQ(read("[[camera]]\nsource = '0'\n").source, "0");
@@ -183,6 +185,17 @@ TEST(Watch, WhatIsAboutPicturesNeedsTheirFolder) {
     watch.snapshots = "shots";
     EXPECT_NO_THROW(sessionOptions(watch));
   }
+}
+
+TEST(Watch, WhatIsNotSaidAboutPrivacyStaysAsItIsStored) {
+  const auto said = [](const Watch& watch) { return watchOptions(watch).privacy; };
+  EXPECT_FALSE(said({.source = "0"}).hidden);
+  EXPECT_FALSE(said({.source = "0"}).blurred);
+  EXPECT_THAT(said({.source = "0", .hide = "none"}).hidden, testing::Optional(IsEmpty()));
+  EXPECT_FALSE(said({.source = "0", .hide = "none"}).blurred);
+  EXPECT_THAT(said({.source = "0", .blur = {"none"}}).blurred, testing::Optional(IsEmpty()));
+  EXPECT_THAT(said({.source = "0", .blur = {"car", "none"}}).blurred, testing::Optional(ElementsAre("car", "none")));
+  EXPECT_FALSE(said({.source = "0", .blur = {"car"}}).hidden);
 }
 
 TEST(Watch, ASceneIsAtItsPlace) {

@@ -78,6 +78,13 @@ PrivacyOptions readPrivacy(const std::string& text) {
   return options;
 }
 
+PrivacyOptions PrivacyChoice::over(const PrivacyOptions& stored) const {
+  PrivacyOptions options = stored;
+  options.hidden = hidden.value_or(stored.hidden);
+  options.blurred = blurred.value_or(stored.blurred);
+  return options;
+}
+
 cv::Mat hiddenPicture(const cv::Mat& picture, cv::Size frame, UnixMs time, const ViewMotion& place,
                       const PrivacyOptions& hidden) {
   cv::Mat result = hidden.blurred.empty() ? picture.clone() : blurred(picture);

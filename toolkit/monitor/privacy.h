@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <opencv2/core.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,16 @@ struct PrivacyOptions {
 
 /// Back from PrivacyOptions::json(). Throws mpm::Error.
 PrivacyOptions readPrivacy(const std::string& json);
+
+/// What a person says about the privacy of a source. What is not said stays as the database has it with the source: to
+/// forget an option shows nothing that was hidden.
+struct PrivacyChoice {
+  std::optional<std::vector<vision::Region>> hidden{};  ///< empty: nothing is black any more
+  std::optional<std::vector<std::string>> blurred{};    ///< empty: no class is blurred any more
+
+  /// What counts where this is stored with the source.
+  PrivacyOptions over(const PrivacyOptions& stored) const;
+};
 
 /// A picture whose model is not known any more, with these parts hidden: regions black, as they lay at this time and
 /// place, and all of it blurred where one of the classes would have to be. `frame`: the size of the frame, which the

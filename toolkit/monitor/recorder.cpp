@@ -84,11 +84,11 @@ Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<vo
       quality_(options_.quality.pictures),
       states_(options_.states) {
   if (!(options_.every_s >= 0)) throw Error("the time between samples must not be negative");
-  if (store_) store_->setPrivacy(options_.source, options_.privacy);
+  if (store_ && options_.privacy) store_->setPrivacy(options_.source, *options_.privacy);
 }
 
 HiddenAt Recorder::hiddenIn(const InferenceResult& result) const {
-  if (options_.privacy.empty() || !options_.hidden) return {};
+  if (options_.privacy == "" || !options_.hidden) return {};
   return [&](const ViewMotion& place) { return options_.hidden(result, place); };
 }
 
@@ -177,10 +177,11 @@ Sample Recorder::measure(const InferenceResult& result) {
 
 bool Recorder::setPrivacy(const std::string& privacy) {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(options_.privacy, privacy) == privacy) return false;
-  view_.forget();
-  if (store_) store_->setPrivacy(options_.source, privacy);
-  return true;
+  const auto before = std::exchange(options_.privacy, privacy);
+  if (store_ && before != privacy) store_->setPrivacy(options_.source, privacy);
+  const bool same = before.value_or("") == privacy;  // as long as it was not known, nothing was learned of the view
+  if (!same) view_.forget();
+  return !same;
 }
 
 Json Recorder::alarms() const {

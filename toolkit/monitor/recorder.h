@@ -36,8 +36,8 @@ struct RecorderOptions {
   QualityOptions quality{};
   StateOptions states{};
   /// What must not be seen, PrivacyOptions::json(), and where it lies in the picture of a result (ViewWatch). Called
-  /// within add() and measure().
-  std::string privacy{};
+  /// within add() and measure(). nullopt: what is stored of the source stays, until setPrivacy() says what that is.
+  std::optional<std::string> privacy{};
   std::function<cv::Mat(const InferenceResult& result, const ViewMotion& place)> hidden{};
 };
 

@@ -46,15 +46,32 @@ struct StoredPictures {
   }
 };
 
-// What must not be seen of one source. Thread-safe.
+// What must not be seen of one source: what is said, over what is stored of it. Until it is known what is stored, whole
+// pictures are blurred. Thread-safe.
 class Hiding {
  public:
-  explicit Hiding(const PrivacyOptions& options) { set(options); }
+  explicit Hiding(const PrivacyChoice& said) : said_(said) { hideAll(); }
 
-  void set(const PrivacyOptions& options) {
+  // What is stored of the source. Returns what counts now.
+  PrivacyOptions setStored(const PrivacyOptions& stored) {
     const std::lock_guard lock(mutex_);
+    options_ = said_.over(stored);
     privacy_.reset();
-    if (options.on()) privacy_.emplace(options);
+    if (options_->on()) privacy_.emplace(*options_);
+    return *options_;
+  }
+  // What is said from now on: over what counted until now. nullopt: it is not known yet what is stored.
+  std::optional<PrivacyOptions> say(const PrivacyChoice& said) {
+    std::unique_lock lock(mutex_);
+    said_ = said;
+    if (!options_) return std::nullopt;
+    const PrivacyOptions before = *options_;
+    lock.unlock();
+    return setStored(before);
+  }
+  std::optional<PrivacyOptions> options() const {
+    const std::lock_guard lock(mutex_);
+    return options_;
   }
   // `place`: where the view is now; null: where it was last.
   void hide(InferenceResult& result, const ViewMotion* place, const std::function<void(const std::string&)>& report) {
@@ -68,7 +85,12 @@ class Hiding {
   }
 
  private:
-  std::mutex mutex_;
+  // No model has a class of this name.
+  void hideAll() { privacy_.emplace(PrivacyOptions{.blurred = {"*"}}); }
+
+  mutable std::mutex mutex_;
+  PrivacyChoice said_;
+  std::optional<PrivacyOptions> options_;  // nullopt: not known yet
   std::optional<Privacy> privacy_;
   ViewMotion place_;  // of the last sample
 };
@@ -89,6 +111,16 @@ struct OpenSource {
   std::optional<DailySummary> summary{};  // of the writer's thread
   CaptureThread capture;
 };
+
+// What the database says must not be seen of a source; of one that is not stored: nothing. Throws mpm::Error where that
+// cannot be read.
+PrivacyOptions storedPrivacy(const std::string& database, const std::string& source) try {
+  std::error_code unseen;
+  if (!std::filesystem::exists(database, unseen) && !unseen) return {};
+  return readPrivacy(StoreReader(database).privacy(source));
+} catch (const EmptyDatabase&) {  // its writer is about to fill it
+  return {};
+}
 
 // Calls `read` with what the database has of a source, if anything. The writer meets the same problem as this reader,
 // and repairs or reports it.
@@ -125,6 +157,23 @@ void readStored(const StoreReader& store, std::int64_t series, StoredPictures& p
     pictures.contents.insert(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest));
     pictures.times.insert(time);
   });
+}
+
+// Reads what must not be seen of a source as its database has it: until then, and where that fails, whole pictures are
+// blurred. Says through SourceOptions::on_note what is hidden. Returns it as the database has it from now on.
+std::string takeStoredPrivacy(const std::string& database, const std::string& source, Hiding& hiding,
+                              const std::weak_ptr<Recorder>& recorder, const vision::SourceOptions& how) try {
+  const auto before = hiding.options();  // nothing is left to the database
+  const PrivacyOptions now = before ? *before : hiding.setStored(storedPrivacy(database, source));
+  const std::string json = now.json();
+  if (before) return json;
+  if (now.on() && how.on_note) how.on_note(now.text() + ", as stored with the source: 'none' for hide or blur ends it");
+  if (const auto still = recorder.lock()) still->setPrivacy(json);
+  return json;
+} catch (const Error& error) {
+  if (how.on_note)
+    how.on_note(std::string("whole pictures are blurred, as what they must not show is stored in ") + error.what());
+  return "";
 }
 
 // Gives the recorder what an earlier watch of the source left: its regions, and where its view and its rules stood. The
@@ -368,6 +417,9 @@ void Session::open(const WatchOptions& options) {
   const bool scene = options.source.kind == vision::SourceKind::kDemo, own_clock = archive || scene;
   StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
   const auto hiding = std::make_shared<Hiding>(options.privacy);
+  const PrivacyChoice& said = options.privacy;
+  if (!store || (said.hidden && said.blurred)) hiding->setStored({});
+  const auto privacy = hiding->options();
   const auto recorder =
       std::make_shared<Recorder>(RecorderOptions{.source = name,
                                                  .every_s = options.every_s,
@@ -381,7 +433,7 @@ void Session::open(const WatchOptions& options) {
                                                  .alarms = options.alarms,
                                                  .quality = options.quality,
                                                  .states = options.states,
-                                                 .privacy = options.privacy.json(),
+                                                 .privacy = privacy ? std::optional(privacy->json()) : std::nullopt,
                                                  .hidden = std::bind_front(&Hiding::hiddenIn, hiding)},
                                  store, [this](const Event& event) { impl_->report(event); });
   const auto before = std::make_shared<StoredPictures>();
@@ -392,18 +444,20 @@ void Session::open(const WatchOptions& options) {
   }
   // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs while the
   // database is read, the source is opened once more without.
-  SourceFactory factory = [options, name, archive, own_clock, before, by, stored = store != nullptr,
+  SourceFactory factory = [options, name, archive, own_clock, before, by, hiding, stored = store != nullptr,
                            asked = std::make_shared<std::atomic_flag>(), database = impl_->options.database,
                            weak = std::weak_ptr(recorder), now = impl_->options.now](vision::SourceOptions how) {
-    if (stored && !asked->test_and_set())
+    if (stored && !asked->test_and_set()) {
+      const auto kept = takeStoredPrivacy(database, name, *hiding, weak, how);
       readSource(database, name, [&](const StoreReader& reader, const SourceRecord& record) {
         std::optional<std::int64_t> series;
         if (archive)
           if (const auto measuring = by.measuring(); measuring && !options.again)
             series = reader.seriesOf(record.id, *measuring);
-        recall(reader, record, weak, options.privacy.json(), archive && !series, series, now(), own_clock);
+        recall(reader, record, weak, kept, archive && !series, series, now(), own_clock);
         if (series) readStored(reader, *series, *before);
       });
+    }
     if (options.resume_demo) {
       how.frame_step_s = options.every_s;
       readSource(database, name, [&](const StoreReader&, const SourceRecord& record) {
@@ -437,7 +491,8 @@ void Session::open(const WatchOptions& options) {
   if (options.summary_hour && !archive) watch->summary.emplace(*options.summary_hour);
   if (store) store->setSource(name);
   impl_->stays = options.once;
-  if (options.privacy.on() || !options.once) impl_->dropPicture(true);  // of an earlier run, which may have hidden less
+  // Of an earlier run, which may have hidden less, unless this one goes on with what that one hid.
+  if (said.hidden || said.blurred || !options.once) impl_->dropPicture(true);
   impl_->facts.title = impl_->options.title;
   impl_->facts.scene = scene;
   impl_->facts.alarms = options.alarms.alarms;
@@ -449,8 +504,8 @@ void Session::open(const WatchOptions& options) {
     const std::lock_guard lock(impl_->mutex);
     impl_->watch = watch;
   }
-  if (options.privacy.on())
-    impl_->report({impl_->options.now(), EventKind::kSource, Severity::kInfo, options.privacy.text()});
+  if (privacy && privacy->on())
+    impl_->report({impl_->options.now(), EventKind::kSource, Severity::kInfo, privacy->text()});
   watch->capture.start();
 }
 
@@ -472,6 +527,10 @@ std::string Session::source() const { return impl_->watch ? impl_->watch->source
 
 std::optional<PictureOwner> Session::owner() const {
   return impl_->watch ? impl_->ownerOf(impl_->watch->source) : std::nullopt;
+}
+
+std::optional<PrivacyOptions> Session::privacy() const {
+  return impl_->watch ? impl_->watch->hiding->options() : std::nullopt;
 }
 
 std::optional<CapturedFrame> Session::lastFrame() const {
@@ -527,8 +586,9 @@ std::string Session::model() const {
 void Session::setRules(const WatchOptions& rules) {
   if (!impl_->watch) return;
   impl_->watch->recorder->setRules(rules.night, rules.place, rules.alarms, rules.quality, impl_->options.now());
-  impl_->watch->hiding->set(rules.privacy);
-  if (impl_->watch->recorder->setPrivacy(rules.privacy.json())) impl_->dropPicture(true);
+  if (const auto privacy = impl_->watch->hiding->say(rules.privacy);
+      privacy && impl_->watch->recorder->setPrivacy(privacy->json()))
+    impl_->dropPicture(true);
   impl_->facts.alarms = rules.alarms.alarms;
   impl_->tellFacts();
 }

@@ -65,7 +65,7 @@ struct WatchOptions {
   std::optional<int> summary_hour{};  ///< DailySummary; nullopt: none. Of an archive none is made
   QualityOptions quality{};
   StateOptions states{};
-  PrivacyOptions privacy{};  ///< of all pictures that leave the session: callbacks, snapshots, recordings
+  PrivacyChoice privacy{};  ///< of all pictures that leave the session: callbacks, snapshots, recordings
   /// Measured in each sample. nullopt: those that the database has for the source.
   std::optional<std::vector<vision::Region>> regions{};
   SourceFactory factory{};  ///< opens the source instead of vision::openSource(); for tests
@@ -122,6 +122,9 @@ class Session {
   std::string source() const;  ///< SourceSpec::name() of the open one; empty: none
   /// Whose the pictures of the open source are. nullopt: none is open, or its database was not opened yet.
   std::optional<PictureOwner> owner() const;
+  /// What must not be seen of the open source. nullopt: none is open, or its database was not read yet; until then its
+  /// pictures are blurred as a whole.
+  std::optional<PrivacyOptions> privacy() const;
   /// The last frame of the open source as it came, also where no model has seen it yet.
   std::optional<CapturedFrame> lastFrame() const;
   /// A frame that no model has seen, with the pixels that may be shown (WatchOptions::privacy).

@@ -139,6 +139,13 @@ std::string readFile(const std::string& path, std::uintmax_t most) {
   }
 }
 
+Readers readersOf(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code unseen;
+  return (fs::status(path, unseen).permissions() & fs::perms::others_read) == fs::perms::none ? Readers::kGroup
+                                                                                              : Readers::kByUmask;
+}
+
 std::string fileKey(const std::string& path) {
   struct stat file {};
   if (::stat(path.c_str(), &file) == 0) return std::to_string(file.st_dev) + ":" + std::to_string(file.st_ino);

@@ -50,6 +50,9 @@ void writeFilesAtomically(const std::vector<std::pair<std::string, std::string_v
 /// refused, not waited for.
 std::string readFile(const std::string& path, std::uintmax_t most = std::uintmax_t{1} << 40);
 
+/// For a copy of this file: kGroup where nobody else may read the file.
+Readers readersOf(const std::string& path);
+
 /// A text that is equal for all paths that lead to the same file, which need not exist: to compare many.
 std::string fileKey(const std::string& path);
 /// True when both paths lead to the same file, which need not exist.

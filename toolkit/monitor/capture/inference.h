@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 
+#include "base/atomic_file.h"
 #include "charts/chart.h"
 #include "monitor/capture/capture.h"
 #include "mpm/estimator.hpp"
@@ -60,6 +61,8 @@ struct InferenceResult {
   int session = 0;                                    ///< grows when another model or reduction takes over
   std::optional<ComparedResult> compared;             ///< while setCompare() asks for it
   std::shared_ptr<const PrivacyOptions> hidden_by{};  ///< what Privacy hid in the frame; null: the frame is as it came
+  /// Of files with pixels of the frame.
+  Readers readers() const { return hidden_by ? Readers::kGroup : Readers::kByUmask; }
   cv::Mat hidden{};  ///< the pixels that Privacy made black: CV_8U of the size of the frame, 255 there; empty: none
   bool repeated = false;  ///< of repeat(): the frame had a result before, and is no new sample
 };

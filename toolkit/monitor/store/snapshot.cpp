@@ -41,8 +41,6 @@ void addFacts(Json& json, const InferenceResult& result, const PictureOwner& own
     json["hides"] = {{"regions", result.hidden_by->regionsDigest()}, {"blur", result.hidden_by->blurred}};
 }
 
-Readers readersOf(const InferenceResult& result) { return result.hidden_by ? Readers::kGroup : Readers::kByUmask; }
-
 std::string describe(const InferenceResult& result, const Sample& sample, const PictureOwner& owner) {
   Json json = mpm::monitor::toJson(sample, vision::classNames(*result.model), toString(result.model->reduction));
   json["place"] = mpm::monitor::toJson(sample.place);
@@ -95,10 +93,10 @@ struct UnlessWhole {
 std::string writeRecorded(const std::string& folder, const InferenceResult& result, const PictureOwner& owner) {
   const std::string stem = stemFor(folder, result.frame.time, owner);
   const UnlessWhole part{stem};
-  vision::writePicture(stem + ".png", result.frame.image, readersOf(result));
+  vision::writePicture(stem + ".png", result.frame.image, result.readers());
   Json json = Json::object();
   addFacts(json, result, owner);
-  writeFileAtomically(stem + ".json", toText(json), false, readersOf(result));
+  writeFileAtomically(stem + ".json", toText(json), false, result.readers());
   return stem + ".png";
 }
 
@@ -196,7 +194,7 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
   const PictureOwner owner = masked(whose);
   const std::string stem = stemFor(folder, result.frame.time, owner);
   const UnlessWhole part{stem};
-  const Readers readers = readersOf(result);
+  const Readers readers = result.readers();
   vision::writePicture(stem + ".png", result.frame.image, readers);
   const bool chosen = style.colors.size() >= static_cast<std::size_t>(result.model->classes);
   const vision::EstimateFiles files = vision::estimateFiles(

@@ -181,12 +181,12 @@ const std::vector<WatchField>& watchFields() {
        0, 1e9, nullptr, kNone, MPM_SAID("watch", "Forget the oldest pictures to leave free"), 500},
       {"hide", &W::hide, kPrivacyGroup, "FILE",
        "Black out these parts in every picture that is written, sent or shown: a file of the same form as for "
-       "--regions",
-       "", 0, 0, nullptr, kFile},
+       "--regions. 'none': none",
+       "those that the database has for this source", 0, 0, nullptr, kFile},
       {"blur", &W::blur, kPrivacyGroup, "CLASS ...",
        "Blur what the model takes for one of these classes there, such as person or car; what it misses stays visible "
-       "(docs/monitor.md)",
-       ""},
+       "(docs/monitor.md). 'none': none",
+       "those that the database has for this source"},
       {"alarm", &W::alarm, kAlarmsGroup, "SPEC ...",
        MPM_SAID(
            "watch",

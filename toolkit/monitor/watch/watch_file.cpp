@@ -118,7 +118,8 @@ struct Taking {
     const std::string list = "list:";
     if (field.path == FieldPath::kList && text.starts_with(list)) text = list + placed(text.substr(5), true);
     field.validate(text);
-    return placed(text, field.path == FieldPath::kFile && !(field.key == "regions" && text == "none"));
+    const bool none = (field.key == "regions" || field.key == "hide") && text == "none";
+    return placed(text, field.path == FieldPath::kFile && !none);
   }
 
   std::string placed(const std::string& text, bool path) const {

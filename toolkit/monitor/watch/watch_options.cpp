@@ -163,8 +163,10 @@ WatchOptions watchOptions(const Watch& watch) {
     return of(key, [&] { return vision::readRegions(path, timeOptions(watch).clock()); });
   };
   if (!watch.regions.empty() && watch.regions != "none") options.regions = read("regions", watch.regions);
-  if (!watch.hide.empty()) options.privacy.hidden = read("hide", watch.hide);
-  options.privacy.blurred = watch.blur;
+  if (watch.hide == "none") options.privacy.hidden.emplace();
+  if (!watch.hide.empty() && watch.hide != "none") options.privacy.hidden = read("hide", watch.hide);
+  if (!watch.blur.empty())
+    options.privacy.blurred = watch.blur == std::vector<std::string>{"none"} ? std::vector<std::string>() : watch.blur;
   return options;
 }
 

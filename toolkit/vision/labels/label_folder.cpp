@@ -87,18 +87,18 @@ void LabelFolder::beginChange() const {
   });
 }
 
-std::string LabelFolder::addPicture(const std::string& name, const cv::Mat& image) {
+std::string LabelFolder::addPicture(const std::string& name, const cv::Mat& image, Readers readers) {
   beginChange();
   auto taken = pictureFiles();
-  return addPicture(name, image, taken);
+  return addPicture(name, image, readers, taken);
 }
 
-std::string LabelFolder::addPicture(const std::string& name, const cv::Mat& image,
+std::string LabelFolder::addPicture(const std::string& name, const cv::Mat& image, Readers readers,
                                     std::map<std::string, std::string>& taken) const {
   std::string free = name;
   for (int i = 2; taken.contains(free); ++i) free = name + "_" + std::to_string(i);
   const std::string file = in(picturesPath(), free + ".png");
-  writePicture(file, image);
+  writePicture(file, image, readers);
   taken.emplace(free, file);
   return free;
 }
@@ -196,7 +196,7 @@ FoundLabels LabelFolder::import(const std::string& folder) {
     LabelledPicture picture = readLabelledPicture(file, list);
     std::string name = fs::path(file.image).stem().string();
     if (!taken.contains(name) || !isSame(picture.image, this->picture(name)))
-      name = addPicture(name, picture.image, taken);
+      name = addPicture(name, picture.image, readersOf(file.image), taken);
     const cv::Mat own = labels(name);
     own.copyTo(picture.labels, own != classes_.ignore);
     saveLabels(name, picture.labels);

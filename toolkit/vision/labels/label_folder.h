@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "vision/labels/labelled_picture.h"
 
 namespace mpm::vision {
@@ -38,7 +39,7 @@ class LabelFolder {
   cv::Mat labels(const std::string& name) const;
 
   /// Adds a picture; returns its name, which is `name` or, where that is taken, "name_2".
-  std::string addPicture(const std::string& name, const cv::Mat& image);
+  std::string addPicture(const std::string& name, const cv::Mat& image, Readers readers = Readers::kByUmask);
   /// Removes a picture and its labels.
   void removePicture(const std::string& name);
   /// Writes the labels of a picture; where nothing is labelled there is no file.
@@ -50,15 +51,15 @@ class LabelFolder {
   /// Takes the labels of another folder: files of LabelMe or COCO, or label maps, in the folder or in its labels/. They
   /// belong to the pictures of their names, which are copied from the folder or its images/ or pictures/, or which this
   /// folder has already: labels that these have stay, and gaps are filled. A picture that differs from the one of the
-  /// same name here gets another name. Classes that the files name are added; label maps need their classes.json in the
-  /// folder while this one has no classes. Throws also where no label has a picture. Returns what was labelled, and
-  /// the names of labels whose picture is neither there nor here.
+  /// same name here gets another name, and whom a file is kept from cannot read its copy. Classes that the files name
+  /// are added; label maps need their classes.json in the folder while this one has no classes. Throws also where no
+  /// label has a picture. Returns what was labelled, and the names of labels whose picture is neither there nor here.
   FoundLabels import(const std::string& folder);
 
  private:
   std::map<std::string, std::string> pictureFiles() const;
   // `taken`: pictureFiles(), to which the new one is added; so many can be added without reading the folder each time.
-  std::string addPicture(const std::string& name, const cv::Mat& image,
+  std::string addPicture(const std::string& name, const cv::Mat& image, Readers readers,
                          std::map<std::string, std::string>& taken) const;
   void beginChange() const;
   void finishRewrite() const;
