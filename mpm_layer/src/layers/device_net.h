@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/merge_rule.h"
 #include "kernels/convolution.h"
 #include "kernels/patch_embed.h"
 #include "kernels/resample.h"
@@ -75,7 +76,8 @@ class MPM_API DeviceNet {
   /// `cosine`, `sine` {tables * patches, pairs}. For kCentroid `cosine` are angles and `sine` is not read.
   virtual DeviceOpPtr rotaryPositions(MergedPositions merged, MatrixView<const float> cosine,
                                       MatrixView<const float> sine) = 0;
-  virtual DeviceOpPtr mutualPairMerge(int special) = 0;
+  /// Mutual pairs only.
+  virtual DeviceOpPtr mergePairs(const MergeRule& rule, int special) = 0;
   virtual DeviceOpPtr tokenNorm(const NormWeights& norm, int dim, int special) = 0;
   virtual DeviceOpPtr tokenLinear(const LinearWeights& linear, std::optional<Activation> activation,
                                   Precision precision, int special) = 0;

@@ -28,7 +28,6 @@ class MergeTokensLayer final : public TokenLayer {
  public:
   explicit MergeTokensLayer(const cv::dnn::LayerParams& params)
       : TokenLayer(params, 0),
-        plain_mpm_(!params.has("groups")),
         rule_{.groups = groupsOf(params),
               .count = params.get<int>("count", -1),
               .similarity = params.get<float>("similarity", -2.f),
@@ -67,7 +66,7 @@ class MergeTokensLayer final : public TokenLayer {
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
-    return plain_mpm_ ? device.mutualPairMerge(special_) : nullptr;
+    return rule_.groups == MergeGroups::kMutualPairs ? device.mergePairs(rule_, special_) : nullptr;
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
@@ -150,7 +149,6 @@ class MergeTokensLayer final : public TokenLayer {
 
   bool scored() const { return rule_.groups == MergeGroups::kScoredWindows; }
 
-  bool plain_mpm_;
   MergeRule rule_;
   MergeFunction function_;  // of kRule
   std::vector<int> cluster_of_row_;

@@ -121,6 +121,85 @@ TEST_F(CudaMerging, TwoMergesAndTheWayBack) {
     }
 }
 
+// The most similar pairs only, by number and by similarity, and means by size: in plain loops.
+TEST_F(CudaMerging, ChosenPairs) {
+  const int batch = 2, patches = 150, special = 1, dim = 13, rows = special + patches;
+  const std::vector<float> values = test::normal(batch * rows * dim, 8);
+  const PairRule rules[] = {{.count = 0},
+                            {.count = 5},
+                            {.count = 1000},
+                            {.similarity = 0.6f},
+                            {.deviations = 0},
+                            {.deviations = 1},
+                            {.count = 3, .similarity = 0.5f, .deviations = 0.5f, .weighted = true}};
+  for (const unsigned schedule : test::schedules())
+    for (const PairRule& rule : rules) {
+      SCOPED_TRACE(::testing::Message() << rule.count << " " << rule.similarity << " " << rule.deviations);
+      test::useSchedule(schedule);
+      TokenState state;
+      state.reset(stream(), batch, patches, special);
+      MutualPairMerge merge;
+      const Buffer<float> x = uploaded(stream(), values);
+      Buffer<float> merged[2] = {Buffer<float>(stream(), values.size()), Buffer<float>(stream(), values.size())};
+      // Once plainly, so that the next rows have sizes.
+      merge.run(stream(), x.data(), dim, state, merged[0].data());
+      state.countRows();
+      const std::vector<int> offsets = fetched(state.rows().offsets, batch + 1);
+      const std::vector<float> before = fetched(merged[0].data(), offsets[batch] * dim);
+      const std::vector<int> sizes = fetched(state.sizes(), batch * patches);
+      int* const best = merge.findPairs(stream(), merged[0].data(), dim, state);
+      const std::vector<int> neighbours = fetched(best, offsets[batch]);
+      merge.run(stream(), rule, merged[0].data(), dim, merged[0].data(), dim, state, merged[1].data());
+      const std::vector<int> live = state.countRows();
+      const std::vector<float> found = fetched(merged[1].data(), state.rows().total * dim);
+      std::size_t at = 0;
+      for (int b = 0; b < batch; ++b) {
+        const int begin = offsets[b] + special, n = offsets[b + 1] - begin;
+        const auto value = [&](int i, int c) { return static_cast<double>(before[(begin + i) * dim + c]); };
+        struct Pair {
+          double similarity;
+          int first, second;
+        };
+        std::vector<Pair> pairs;
+        for (int i = 0; i < n; ++i) {
+          const int j = neighbours[begin + i];
+          if (i >= j || neighbours[begin + j] != i) continue;
+          double dot = 0, one = 0, other = 0;
+          for (int c = 0; c < dim; ++c)
+            dot += value(i, c) * value(j, c), one += value(i, c) * value(i, c), other += value(j, c) * value(j, c);
+          pairs.push_back({dot / std::sqrt(one * other), i, j});
+        }
+        double mean = 0, squares = 0, threshold = static_cast<double>(rule.similarity);
+        for (const Pair& pair : pairs) mean += pair.similarity / static_cast<double>(pairs.size());
+        for (const Pair& pair : pairs) squares += std::pow(pair.similarity - mean, 2);
+        if (rule.deviations >= 0)
+          threshold = std::max(threshold, mean + static_cast<double>(rule.deviations) *
+                                                     std::sqrt(squares / static_cast<double>(pairs.size() - 1)));
+        std::erase_if(pairs, [&](const Pair& pair) { return pair.similarity < threshold; });
+        std::stable_sort(pairs.begin(), pairs.end(),
+                         [](const Pair& a, const Pair& c) { return a.similarity > c.similarity; });
+        if (rule.count >= 0 && static_cast<int>(pairs.size()) > rule.count)
+          pairs.resize(static_cast<std::size_t>(rule.count));
+        ASSERT_EQ(live[b], n - static_cast<int>(pairs.size()));
+        at += static_cast<std::size_t>(special * dim);
+        for (int i = 0; i < n; ++i) {
+          const auto pair =
+              std::find_if(pairs.begin(), pairs.end(), [&](const Pair& p) { return p.first == i || p.second == i; });
+          if (pair != pairs.end() && pair->second == i) continue;
+          for (int c = 0; c < dim; ++c, ++at) {
+            double expected = value(i, c);
+            if (pair != pairs.end()) {
+              const double one = rule.weighted ? sizes[b * patches + i] : 1,
+                           other = rule.weighted ? sizes[b * patches + pair->second] : 1;
+              expected = (one * value(i, c) + other * value(pair->second, c)) / (one + other);
+            }
+            ASSERT_NEAR(static_cast<double>(found[at]), expected, 1e-6) << "row " << i;
+          }
+        }
+      }
+    }
+}
+
 TEST_F(CudaMerging, AStateOfTheHost) {
   // Images of 3 and of 1 live rows.
   const std::vector<float> states = {3, 0, 1, 0, 2, 2, 1, 1, 9, 1, 0, 0, 0, 0, 4, 7, 7, 7};

@@ -131,7 +131,7 @@ TEST(EmulatedDevice, TokensWithTheStateOfOthersAreAnError) {
   ops.push_back(net.restoreTokens(kSpecial, false));
   ops.push_back(net.meanOfPatches(kSpecial));
   ops.push_back(net.someSpecialRows(kSpecial, 0, 1));
-  ops.push_back(net.mutualPairMerge(kSpecial));
+  ops.push_back(net.mergePairs({}, kSpecial));
   for (const auto& op : ops) {
     const std::vector<cv::Mat> inputs = {tokens, other}, outputs = {out, cv::Mat(kBatch, 1 + 2 * kPatches, CV_32F)};
     EXPECT_MPM_ERROR(op->compute({inputs, outputs, false}), "image 0 has 7 rows of tokens and 6 in its state");

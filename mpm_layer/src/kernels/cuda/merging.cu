@@ -63,6 +63,77 @@ __global__ void stateAsFloats(const int* offsets, int special, int patches, cons
   if (to.sizes != nullptr) rowOf(to.sizes, b, to.sizes_stride)[p] = p < live ? static_cast<float>(sizes[at]) : 0.0f;
 }
 
+constexpr float kNoPair = -4;  // less than any similarity
+
+// Similarity of each mutual pair, at its first row; kNoPair at all others. One warp per row.
+__global__ void comparePairs(const float* x, int dim, const int* offsets, int special, const int* best_rows,
+                             float* similarity_rows) {
+  const int b = static_cast<int>(blockIdx.y), begin = offsets[b] + special;
+  const int i = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
+  if (i >= offsets[b + 1] - begin) return;
+  const int j = best_rows[begin + i];
+  float similarity = kNoPair;
+  if (i < j && best_rows[begin + j] == i) {  // the same for the whole warp
+    const float *first = rowOf(x, begin + i, dim), *second = rowOf(x, begin + j, dim);
+    double dot = 0, one = 0, other = 0;
+    for (int c = laneIndex(); c < dim; c += kWarp) {
+      const auto v = static_cast<double>(first[c]), w = static_cast<double>(second[c]);
+      dot += v * w;
+      one += v * v;
+      other += w * w;
+    }
+    dot = warpSum(dot);
+    one = warpSum(one);
+    other = warpSum(other);
+    similarity = one > 0 && other > 0 ? static_cast<float>(dot / sqrt(one) / sqrt(other)) : 0.0f;
+  }
+  if (laneIndex() == 0) similarity_rows[begin + i] = similarity;
+}
+
+// The sum over a block of kScanThreads, in every thread. `sums` {kScanWarps}.
+__device__ double sumOfBlock(double value, double* sums) {
+  value = warpSum(value);
+  __syncthreads();  // the last sum has been read
+  if (laneIndex() == 0) sums[warpIndex()] = value;
+  __syncthreads();
+  double sum = 0;
+  for (int w = 0; w < kScanWarps; ++w) sum += sums[w];
+  return sum;
+}
+
+// One block per image: the first row of each pair that does not merge becomes its own neighbour.
+__global__ void __launch_bounds__(kScanThreads)
+    choose(PairRule rule, const int* offsets, int special, const float* similarity_rows, int* best_rows) {
+  auto* const sums = static_cast<double*>(sharedMemory());
+  const int b = static_cast<int>(blockIdx.x), begin = offsets[b] + special, n = offsets[b + 1] - begin;
+  const float* similarity = similarity_rows + begin;
+  auto threshold = static_cast<double>(rule.similarity);
+  if (rule.deviations >= 0) {
+    double count = 0, sum = 0, squares = 0;
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads)
+      if (similarity[i] > kNoPair) count += 1, sum += static_cast<double>(similarity[i]);
+    count = sumOfBlock(count, sums);
+    const double mean = sumOfBlock(sum, sums) / (count > 0 ? count : 1);
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads)
+      if (similarity[i] > kNoPair)
+        squares += (static_cast<double>(similarity[i]) - mean) * (static_cast<double>(similarity[i]) - mean);
+    squares = sumOfBlock(squares, sums);
+    const double spread = count > 1 ? sqrt(squares / (count - 1)) : 0.0;
+    threshold = fmax(threshold, mean + static_cast<double>(rule.deviations) * spread);
+  }
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads) {
+    const float own = similarity[i];
+    if (own <= kNoPair) continue;
+    bool merges = static_cast<double>(own) >= threshold;
+    if (merges && rule.count >= 0) {
+      int ahead = 0;
+      for (int k = 0; k < n; ++k) ahead += similarity[k] > own || (similarity[k] == own && k < i) ? 1 : 0;
+      merges = ahead < rule.count;
+    }
+    if (!merges) best_rows[begin + i] = i;
+  }
+}
+
 // One block per image: mutual pairs, and a left-to-right scan that numbers the clusters.
 __global__ void __launch_bounds__(kScanThreads)
     numberClusters(const int* best_rows, const int* offsets, int special, int patches, const int* sizes_before,
@@ -126,9 +197,15 @@ __global__ void sumOffsets(const int* live, int batch, int special, const int* n
   host[batch + 1] = *not_finite;
 }
 
-// One warp per row of the result: a copy of a special row, or the mean of the members of a cluster.
+// In double, so that the mean of equal rows is the same row.
+__device__ float blend(double one, float a, double other, float b) {
+  return static_cast<float>((one * static_cast<double>(a) + other * static_cast<double>(b)) / (one + other));
+}
+
+// `sizes` null: the plain mean. One warp per row of the result: a copy of a special row, or the mean of the members of
+// a cluster.
 __global__ void averageRows(const float* x, int dim, int special, const int* before, const int* after,
-                            const Members* member_rows, float* merged) {
+                            const Members* member_rows, const int* sizes, int patches, float* merged) {
   const int b = static_cast<int>(blockIdx.y);
   const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (k >= after[b + 1] - after[b]) return;
@@ -137,13 +214,22 @@ __global__ void averageRows(const float* x, int dim, int special, const int* bef
   const Members members = k < special ? Members{k - special, -1} : member_rows[before[b] + special + k - special];
   const float* first = rowOf(image, special + members.first, dim);
   const float* second = rowOf(image, special + members.second, dim);
+  double one = 0, other = 0;
+  if (sizes != nullptr && members.second >= 0) {
+    one = sizes[b * patches + members.first];
+    other = sizes[b * patches + members.second];
+  }
   for (int c = 4 * laneIndex(); c < dim; c += 4 * kWarp) {
     float4 v = loadFour(first, dim, c);
     if (members.second >= 0) {
       // Halving first cannot overflow and is exact for normal numbers, with or without fused multiply-add.
       const float4 w = loadFour(second, dim, c);
-      v = make_float4(0.5f * v.x + 0.5f * w.x, 0.5f * v.y + 0.5f * w.y, 0.5f * v.z + 0.5f * w.z,
-                      0.5f * v.w + 0.5f * w.w);
+      if (sizes != nullptr)
+        v = make_float4(blend(one, v.x, other, w.x), blend(one, v.y, other, w.y), blend(one, v.z, other, w.z),
+                        blend(one, v.w, other, w.w));
+      else
+        v = make_float4(0.5f * v.x + 0.5f * w.x, 0.5f * v.y + 0.5f * w.y, 0.5f * v.z + 0.5f * w.z,
+                        0.5f * v.w + 0.5f * w.w);
     }
     storeFour(to, dim, c, v);
   }
@@ -326,14 +412,25 @@ void writeState(const Stream& stream, const TokenState& state, const StateFloats
          state.rows().offsets, state.special(), state.patches(), state.clusterOfPatch(), state.sizes(), to);
 }
 
-const int* MutualPairMerge::findPairs(const Stream& stream, const float* x, int dim, TokenState& state) {
+int* MutualPairMerge::findPairs(const Stream& stream, const float* x, int dim, TokenState& state) {
   int* const best = best_.atLeast(stream, size(state.rows_.total));
   neighbours_.find(stream, x, dim, state.special_, state.rows_, best, state.not_finite_.data());
   return best;
 }
 
+void MutualPairMerge::choosePairs(const Stream& stream, const PairRule& rule, const float* x, int dim,
+                                  const TokenState& state, int* best) {
+  const Ragged& rows = state.rows_;
+  const auto batch = static_cast<unsigned>(rows.batch);
+  float* const similarity = similarity_.atLeast(stream, size(rows.total));
+  launch(comparePairs, Grid{piecesOf(rows.longest, kWarps), batch}, kThreads, 0, stream, x, dim, rows.offsets,
+         state.special_, static_cast<const int*>(best), similarity);
+  launch(choose, Grid{batch}, kScanThreads, kScanWarps * sizeof(double), stream, rule, rows.offsets, state.special_,
+         static_cast<const float*>(similarity), best);
+}
+
 void MutualPairMerge::mergePairs(const Stream& stream, const float* x, int dim, const int* best, TokenState& state,
-                                 float* merged) {
+                                 float* merged, bool weighted) {
   const Ragged rows = state.rows_;
   const auto batch = static_cast<unsigned>(rows.batch);
   const int special = state.special_, patches = state.patches_;
@@ -351,14 +448,17 @@ void MutualPairMerge::mergePairs(const Stream& stream, const float* x, int dim, 
   state.counted_.record(stream);
   state.counting_ = true;
   launch(averageRows, Grid{piecesOf(rows.longest, kWarps), batch}, kThreads, 0, stream, x, dim, special, rows.offsets,
-         offsets, members, merged);
+         offsets, members, weighted ? static_cast<const int*>(state.sizes_[from].data()) : nullptr, patches, merged);
   launch(composeMaps, Grid{piecesOf(patches, kThreads), batch}, kThreads, 0, stream, state.map_[from].data(), patches,
          rows.offsets, special, cluster, state.map_[to].data());
   state.current_ = to;
 }
 
-void MutualPairMerge::run(const Stream& stream, const float* x, int dim, TokenState& state, float* merged) {
-  mergePairs(stream, x, dim, findPairs(stream, x, dim, state), state, merged);
+void MutualPairMerge::run(const Stream& stream, const PairRule& rule, const float* metric, int metric_dim,
+                          const float* x, int dim, TokenState& state, float* merged) {
+  int* const best = findPairs(stream, metric, metric_dim, state);
+  if (!rule.choosesAll()) choosePairs(stream, rule, metric, metric_dim, state, best);
+  mergePairs(stream, x, dim, best, state, merged, rule.weighted);
 }
 
 RotaryTables::RotaryTables(const Stream& stream, MergedPositions merged, MatrixView<const float> cosine,

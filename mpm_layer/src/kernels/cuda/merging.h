@@ -61,20 +61,39 @@ struct StateFloats {
 };
 void writeState(const Stream& stream, const TokenState& state, const StateFloats& to);
 
-/// One call of Mutual Pair Merging on a batch of images (merging/merge_tokens.h has the rule).
+/// Which of the mutual pairs of an image merge, and how (merging/merge_tokens.h). The defaults are those of the paper.
+struct PairRule {
+  int count = -1;         ///< so many, the most similar first, ties to the lower first row; -1: all
+  float similarity = -2;  ///< that are at least so similar
+  float deviations = -1;  ///< and as similar as the mean over all pairs plus so many standard deviations; < 0: any
+  bool weighted = false;  ///< the mean by cluster size; else the plain one
+
+  bool choosesAll() const { return count < 0 && similarity < -1 && deviations < 0; }
+};
+
+/// One call of a method of mutual pairs on a batch of images (merging/merge_tokens.h has the rule).
 class MutualPairMerge {
  public:
-  /// x {rows, dim} -> merged {fewer rows, dim}, both packed; `merged` must hold as many rows as x. Updates
-  /// `state`. Enqueues eight launches and does not wait.
-  void run(const Stream& stream, const float* x, int dim, TokenState& state, float* merged);
+  /// x {rows, dim} -> merged {fewer rows, dim}, both packed; `merged` must hold as many rows as x. Rows of `metric`
+  /// {rows, metric_dim} are compared. Updates `state`. Enqueues eight launches, or ten where the rule chooses among the
+  /// pairs, and does not wait.
+  void run(const Stream& stream, const PairRule& rule, const float* metric, int metric_dim, const float* x, int dim,
+           TokenState& state, float* merged);
+  void run(const Stream& stream, const float* x, int dim, TokenState& state, float* merged) {
+    run(stream, {}, x, dim, x, dim, state, merged);
+  }
 
-  /// The two halves of run(): find the best neighbours {rows}, and merge mutual ones.
-  const int* findPairs(const Stream& stream, const float* x, int dim, TokenState& state);
-  void mergePairs(const Stream& stream, const float* x, int dim, const int* best, TokenState& state, float* merged);
+  /// The parts of run(): find the best neighbours {rows}, make rows of pairs that do not merge their own, merge pairs.
+  int* findPairs(const Stream& stream, const float* x, int dim, TokenState& state);
+  void choosePairs(const Stream& stream, const PairRule& rule, const float* x, int dim, const TokenState& state,
+                   int* best);
+  void mergePairs(const Stream& stream, const float* x, int dim, const int* best, TokenState& state, float* merged,
+                  bool weighted = false);
 
  private:
   Neighbours neighbours_;
   Buffer<int> best_, cluster_, members_;
+  Buffer<float> similarity_;
 };
 
 /// Rotary positions of each patch, and those of merged rows (merging/merge_positions.h).

@@ -31,7 +31,7 @@ class Net final : public DeviceNet {
   DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, bool key_bias) override;
   DeviceOpPtr rotaryPositions(MergedPositions merged, MatrixView<const float> cosine,
                               MatrixView<const float> sine) override;
-  DeviceOpPtr mutualPairMerge(int special) override;
+  DeviceOpPtr mergePairs(const MergeRule& rule, int special) override;
   DeviceOpPtr tokenNorm(const NormWeights& norm, int dim, int special) override;
   DeviceOpPtr tokenLinear(const LinearWeights& linear, std::optional<Activation> activation, Precision precision,
                           int special) override;

@@ -86,16 +86,19 @@ DeviceOpPtr Net::rotaryPositions(MergedPositions merged, MatrixView<const float>
   });
 }
 
-DeviceOpPtr Net::mutualPairMerge(int special) {
-  return opOf([this, special](const Call& call) {
+DeviceOpPtr Net::mergePairs(const MergeRule& rule, int special) {
+  const PairRule pairs{rule.count, rule.similarity, rule.deviations, rule.weighted};
+  return opOf([this, pairs, special](const Call& call) {
     const int dim = dimOf(call.inputs[0]);
     // `before` stays unchanged: MergeReport and heads that read earlier blocks need it.
     const TokenState& before = state(call.inputs[1], special);
     const float* const tokens = rows(call.inputs[0], before);
+    const cv::Mat& compared = call.inputs[call.inputs.size() > 2 ? 2 : 0];
+    const float* const metric = rows(compared, before);
     TokenState& after = newState(call.outputs[1]);
     after.assign(stream, before, special);
     float* const merged = newRows(call.outputs[0], after, dim);
-    merge.run(stream, tokens, dim, after, merged);
+    merge.run(stream, pairs, metric, dimOf(compared), tokens, dim, after, merged);
     after.countRows();
     newRows(call.outputs[0], after, dim);  // fewer rows, the same memory
   });
