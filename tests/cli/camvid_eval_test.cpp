@@ -95,7 +95,7 @@ TEST_P(CamVidEvalBf16, KeepsTheAccuracy) {
 TEST_P(CamVidEvalInt8, KeepsTheAccuracy) {
   const CommandResult result = evaluate(GetParam(), "int8");
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_GE(result.jsonLines()[0]["miou"].get<double>(), GetParam()["miou"].get<double>() - 0.2);
+  EXPECT_GE(result.jsonLines()[0]["miou"].get<double>(), GetParam()["miou"].get<double>() - 0.3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, CamVidEval, ::testing::ValuesIn(expectedRows()), nameOf);

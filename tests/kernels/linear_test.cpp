@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "kernels/cpu/tiles.h"
 #include "kernels/each_instruction_set.h"
 #include "kernels/reference.h"
 #include "kernels/scratch.h"
@@ -214,21 +215,23 @@ struct Int8Rows {
   std::vector<std::vector<int>> values;
   std::vector<float> scales;
 
-  explicit Int8Rows(MatrixView<const float> x) {
+  Int8Rows(MatrixView<const float> x, float levels) {
     for (int i = 0; i < x.rows; ++i) {
       float largest = 0;
       for (int j = 0; j < x.cols; ++j) largest = std::max(largest, std::abs(x.row(i)[j]));
-      scales.push_back(largest / 127.0f);
+      scales.push_back(largest / levels);
       std::vector<int>& row = values.emplace_back(static_cast<std::size_t>(x.cols), 0);
       for (int j = 0; j < x.cols && largest > 0; ++j)
-        row[j] = static_cast<int>(std::nearbyint(x.row(i)[j] * (127.0f / largest)));
+        row[j] = static_cast<int>(std::nearbyint(x.row(i)[j] * (levels / largest)));
     }
   }
 };
 
 void expectInt8Product(const Matrix& weight, const std::vector<float>& bias, const Matrix& x, const Matrix& before,
                        bool accumulate) {
-  const Int8Rows w(weight.view()), rounded(x.view());
+  const TileKernel* const kernel = tileKernel(Precision::kInt8);
+  const Int8Rows w(weight.view(), kernel != nullptr ? static_cast<float>(kernel->max_w) : 127.0f);
+  const Int8Rows rounded(x.view(), 127.0f);
   Matrix y = before;
   PackedLinear(weight.view(), bias.data(), Precision::kInt8).run(x.view(), y.view(), accumulate);
   for (int i = 0; i < y.rows; ++i)
@@ -250,7 +253,7 @@ void expectInt8Product(const Matrix& weight, const std::vector<float>& bias, con
     }
 }
 
-// With each instruction set: oneDNN's products, our tiles, and sums of floats.
+// With each instruction set: tiles with weights of 8 and of 7 bits, and sums of floats.
 class Int8 : public test::EachInstructionSet {};
 MPM_EACH_INSTRUCTION_SET(Int8);
 
@@ -293,6 +296,25 @@ TEST_P(Int8, RowsOfZerosAndOutliers) {
   PackedLinear(zeros.view(), bias.data(), Precision::kInt8).run(x.view(), y.view());
   for (int i = 0; i < 5; ++i)
     for (int j = 0; j < 33; ++j) EXPECT_EQ(y.at(i, j), bias[j]);
+}
+
+// Cut into tasks of any height.
+TEST_P(Int8, SameBytesForAnyNumberOfThreads) {
+  const int rows = 203, in = 97, out = 150;
+  const Matrix weight = Matrix::normal(out, in, 1), x = Matrix::normal(rows, in, 2, 1, 3);
+  const std::vector<float> bias = test::normal(out, 3);
+  const PackedLinear linear(weight.view(), bias.data(), Precision::kInt8);
+  Matrix whole(rows, out);
+  linear.run(x.view(), whole.view());
+  for (int threads = 1; threads <= 4; ++threads) {
+    for (const int height : {1, 7, 16, 67}) {
+      Matrix parts(rows, out);
+      runPieces(test::Threads(threads), rows, height, [&](int begin, int end) {
+        linear.run(x.view().rowRange(begin, end), parts.view().rowRange(begin, end));
+      });
+      ASSERT_EQ(parts.values, whole.values) << threads << " threads, " << height << " rows";
+    }
+  }
 }
 
 TEST_P(Int8, KeepsANanInItsRow) { expectANanKeptInItsRow(Precision::kInt8); }

@@ -27,7 +27,7 @@ struct BuildInfo {
   std::vector<std::string> instruction_sets;
   bool bf16 = false;                     ///< this CPU multiplies bf16 in hardware; else it is refused
   bool fp16 = false;                     ///< the same of fp16
-  bool int8 = false;                     ///< this CPU multiplies int8 in hardware; else it is no faster than fp32
+  bool int8 = false;                     ///< int8 is faster than fp32 on this CPU
   std::vector<CudaDevice> cuda_devices;  ///< GPUs of this machine that nets can run on
   std::string cuda_problem;              ///< why there are none, in one line that says what to do; else empty
 };

@@ -8,8 +8,8 @@ namespace mpm {
 /// True when this CPU multiplies bf16 in hardware (AVX512-BF16 or AMX) and the GEMM library uses it.
 bool cpuHasBf16();
 
-/// True when this CPU multiplies int8 in hardware (AVX512-VNNI or AVX-VNNI; SDOT on Arm) and we use it. A linear
-/// layer in int8 gives the same without, up to rounding, at the speed of fp32.
+/// True when int8 is faster than fp32 on this CPU: on x86-64, and on Arm with SDOT. On others a linear layer in int8
+/// multiplies the rounded numbers in fp32, at its speed.
 bool cpuHasInt8();
 
 /// True when this CPU multiplies fp16 in hardware (64-bit Arm since version 8.2).

@@ -89,8 +89,8 @@ std::vector<Function> everyFunction() {
              std::vector<std::int8_t> to(from.size() + 1);
              const float large = std::ldexp(numbers[kColumns - 1], std::bit_cast<std::int32_t>(numbers[0]) >> 12 & 7);
              from.push_back(std::isfinite(large) ? large : numbers[kColumns - 1]);
-             const float scale = toInt8(from.data(), to.data(), static_cast<int>(from.size()));
-             return isInt8Of(scale, to.data(), from);
+             const float scale = toInt8(from.data(), to.data(), static_cast<int>(from.size()), kMaxInt8);
+             return isInt8Of(scale, to.data(), from, kMaxInt8);
            }},
           {"fp16", nullptr, [](const float* numbers, const double* /*exact*/) {
              std::vector<float> from(numbers, numbers + kColumns);

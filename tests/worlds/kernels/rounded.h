@@ -38,7 +38,8 @@ inline double largestOf(std::span<const float> values) {
   return largest;
 }
 
-inline bool isInt8Of(float scale, const std::int8_t* to, std::span<const float> from) {
+/// Rows of numbers up to `most`.
+inline bool isInt8Of(float scale, const std::int8_t* to, std::span<const float> from, int most) {
   const double largest = largestOf(from);
   if (std::isnan(largest) || largest < 1e-30) {
     if (std::isnan(largest) ? !std::isnan(scale) : scale != 0) return false;
@@ -46,11 +47,11 @@ inline bool isInt8Of(float scale, const std::int8_t* to, std::span<const float> 
       if (to[i] != 0) return false;
     return true;
   }
-  if (std::abs(static_cast<double>(scale) * 127 / largest - 1) > 1e-6) return false;
+  if (std::abs(static_cast<double>(scale) * most / largest - 1) > 1e-6) return false;
   for (std::size_t i = 0; i < from.size(); ++i) {
     // Half a step, and what fp32 rounds of it.
-    const double steps = static_cast<double>(from[i]) / largest * 127;
-    if (to[i] < -127 || std::abs(steps - to[i]) > 0.5 + 2e-5) return false;
+    const double steps = static_cast<double>(from[i]) / largest * most;
+    if (std::abs(int{to[i]}) > most || std::abs(steps - to[i]) > 0.5 + 2e-5) return false;
   }
   return true;
 }

@@ -29,8 +29,9 @@ void tryToBf16(Trial& trial) {
 void tryToInt8(Trial& trial) {
   const std::vector<float> values = numbers(trial.random);
   auto* const to = trial.memory.output<std::int8_t>(values.size());
-  const float scale = toInt8(trial.memory.input<float>(values), to, static_cast<int>(values.size()));
-  trial.require(isInt8Of(scale, to, values), "is not the nearest int8 by the largest number");
+  const int most = trial.random.oneOf({kMaxInt8, kMaxInt7});
+  const float scale = toInt8(trial.memory.input<float>(values), to, static_cast<int>(values.size()), most);
+  trial.require(isInt8Of(scale, to, values, most), "is not the nearest int8 by the largest number");
 }
 
 void tryToFp16(Trial& trial) {
@@ -47,7 +48,7 @@ void tryRoundedToInt8(Trial& trial) {
   const MatrixView<const float> rounded = roundedToInt8(x, scratch);
   for (int i = 0; i < x.rows; ++i) {
     std::vector<std::int8_t> whole(static_cast<std::size_t>(x.cols));
-    const float scale = toInt8(x.row(i), whole.data(), x.cols);
+    const float scale = toInt8(x.row(i), whole.data(), x.cols, kMaxInt8);
     for (int j = 0; j < x.cols; ++j)
       trial.near(static_cast<double>(rounded.row(i)[j]),
                  static_cast<double>(scale) * whole[static_cast<std::size_t>(j)], 1e-6);

@@ -98,8 +98,8 @@ const std::vector<WatchField>& watchFields() {
        "the model's own", 0, 0, readBy<parseSize>},
       {"precision", &W::precision, kNetworkGroup, "fp32|bf16|tf32|fp16|int8",
        "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 needs a GPU, fp16 a GPU or an Arm "
-       "CPU such as the Cortex-A76. int8 is for CPUs, and no faster than fp32 without AVX512-VNNI, AVX-VNNI or Arm's "
-       "SDOT",
+       "CPU such as the Cortex-A76. int8 is for CPUs, and no faster than fp32 on Arm without SDOT, such as the "
+       "Cortex-A72",
        ""},
       {"device", &W::device, kNetworkGroup, "D",
        "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there is one, "

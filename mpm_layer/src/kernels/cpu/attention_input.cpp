@@ -316,8 +316,8 @@ void AttentionInput::packTiles(int begin, MatrixView<const float> q_rows, Matrix
       std::uint32_t* const to = words(k) + panel * tiles->panelWords(depth);
       float* const scales = k_scales + panel * width;
       for (int r = 0; r < take; ++r) {
-        scales[in_panel + r] = tiles->roundRow(k_rows.row(i + r) + column, head_dim,
-                                               rounded + static_cast<std::ptrdiff_t>(r) * depth, kWeightExponent);
+        scales[in_panel + r] =
+            tiles->roundW(k_rows.row(i + r) + column, head_dim, rounded + static_cast<std::ptrdiff_t>(r) * depth);
         std::copy_n(v_rows.row(i + r) + column, head_dim,
                     values + (static_cast<std::ptrdiff_t>(h) * capacity + place + r) * head_dim);
       }
@@ -343,10 +343,10 @@ void AttentionInput::finishValues(int task) const {
             keys);
   std::fill_n(rounded + static_cast<std::ptrdiff_t>(count) * depth, (width - count) * depth, 0u);
   for (int c = 0; c < width; ++c)
-    v_scales[task * tiles->columns + c] =
-        c < count ? tiles->roundRow(columns + static_cast<std::ptrdiff_t>(c) * keys, keys,
-                                    rounded + static_cast<std::ptrdiff_t>(c) * depth, kWeightExponent)
-                  : 0.0f;
+    v_scales[task * tiles->columns + c] = c < count
+                                              ? tiles->roundW(columns + static_cast<std::ptrdiff_t>(c) * keys, keys,
+                                                              rounded + static_cast<std::ptrdiff_t>(c) * depth)
+                                              : 0.0f;
   std::uint32_t* const panel = words(v) + task * tiles->panelWords(depth);
   tiles->packColumns(rounded, width, depth, panel, 0, width);
   // Weights are unsigned as they are, without an offset.

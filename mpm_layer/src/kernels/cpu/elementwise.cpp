@@ -176,15 +176,15 @@ float largestOrZeros(const float* HWY_RESTRICT x, T* HWY_RESTRICT to, int n) {
   return largest < 1e-30f ? 0.0f : std::numeric_limits<float>::quiet_NaN();
 }
 
-float quantiseRow(const float* HWY_RESTRICT x, std::int8_t* HWY_RESTRICT to, int n) {
+float quantiseRow(const float* HWY_RESTRICT x, std::int8_t* HWY_RESTRICT to, int n, float levels) {
   const float largest = largestOrZeros(x, to, n);
   if (!(largest > 0)) return largest;
-  const float factor = 127.0f / largest;
+  const float factor = levels / largest;
   forManyElements(n, [&](auto d, std::ptrdiff_t i) {
     const hn::Rebind<std::int8_t, decltype(d)> d8;
     hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)))), d8, to + i);
   });
-  return largest / 127.0f;
+  return largest / levels;
 }
 
 // The bits of x in fp16, rounded to nearest even; |x| <= 65504. Where the CPU has no instruction for it, Highway's own
@@ -273,8 +273,8 @@ bool allFinite(const float* values, std::size_t count) {
 
 void toBf16(const float* from, std::uint16_t* to, int count) { HWY_DYNAMIC_DISPATCH(roundRow)(from, to, count); }
 
-float toInt8(const float* from, std::int8_t* to, int count) {
-  return HWY_DYNAMIC_DISPATCH(quantiseRow)(from, to, count);
+float toInt8(const float* from, std::int8_t* to, int count, int largest) {
+  return HWY_DYNAMIC_DISPATCH(quantiseRow)(from, to, count, static_cast<float>(largest));
 }
 
 float toFp16(const float* from, std::uint16_t* to, int count, int exponent) {
@@ -287,7 +287,7 @@ MatrixView<const float> roundedToInt8(MatrixView<const float> x, Scratch<float>&
   const MatrixView<float> rounded(memory.atLeast(static_cast<std::size_t>(x.rows) * cols), x.rows, x.cols);
   std::int8_t* const values = row.atLeast(cols);
   for (int i = 0; i < x.rows; ++i) {
-    const float scale = toInt8(x.row(i), values, x.cols);
+    const float scale = toInt8(x.row(i), values, x.cols, kMaxInt8);
     std::transform(values, values + x.cols, rounded.row(i),
                    [scale](std::int8_t value) { return scale * static_cast<float>(value); });
   }

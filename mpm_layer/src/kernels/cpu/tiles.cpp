@@ -36,7 +36,7 @@ void multiplyPortably(const std::uint32_t* x_words, const std::uint32_t* w_words
   }
 }
 
-const TileKernel kPortable{Precision::kFp32, 8, 12, 4, 512, false, multiplyPortably};
+const TileKernel kPortable{Precision::kFp32, 8, 12, 4, 512, false, 0, multiplyPortably};
 #endif
 
 }  // namespace
@@ -44,7 +44,7 @@ const TileKernel kPortable{Precision::kFp32, 8, 12, 4, 512, false, multiplyPorta
 #if !defined(__aarch64__)
 const TileKernel* tileKernel(Precision precision) {
 #if defined(__x86_64__)
-  if (precision == Precision::kInt8) return vnniKernel();
+  if (precision == Precision::kInt8) return vnniKernel() != nullptr ? vnniKernel() : pairsKernel();
 #endif
   return precision == Precision::kFp32 ? &kPortable : nullptr;
 }
@@ -59,11 +59,11 @@ const TileKernel* attentionTiles(Precision precision) {
 #endif
 }
 
-float TileKernel::roundRow(const float* row, int count, std::uint32_t* to, int fp16_exponent) const {
+float TileKernel::roundRow(const float* row, int count, std::uint32_t* to, int int8_max, int fp16_exponent) const {
   if (precision == Precision::kFp32) return std::memcpy(to, row, static_cast<std::size_t>(count) * sizeof(float)), 1.0f;
   to[wordsFor(count) - 1] = 0;
   if (precision == Precision::kFp16) return toFp16(row, reinterpret_cast<std::uint16_t*>(to), count, fp16_exponent);
-  return toInt8(row, reinterpret_cast<std::int8_t*>(to), count);
+  return toInt8(row, reinterpret_cast<std::int8_t*>(to), count, int8_max);
 }
 
 void TileKernel::packGroup(MatrixView<const float> x, std::uint32_t* to, float* scales) const {
@@ -74,7 +74,7 @@ void TileKernel::packGroup(MatrixView<const float> x, std::uint32_t* to, float* 
   if (precision == Precision::kFp32) return packPanel(x.data, x.stride, x.rows, words, group, 0, rows);
   std::uint32_t* const rounded = scratch.atLeast(groupWords(words));
   for (int i = 0; i < x.rows; ++i)
-    scales[i] = roundRow(x.row(i), x.cols, rounded + static_cast<std::ptrdiff_t>(i) * words, kXExponent);
+    scales[i] = roundX(x.row(i), x.cols, rounded + static_cast<std::ptrdiff_t>(i) * words);
   if (offset) std::for_each_n(rounded, x.rows * words, [](std::uint32_t& word) { word ^= 0x80808080u; });
   packPanel(reinterpret_cast<const float*>(rounded), words, x.rows, words, group, 0, rows);
 }
@@ -128,7 +128,7 @@ TileLinear::TileLinear(const TileKernel& kernel, MatrixView<const float> weight,
   } else {
     for (int j = 0; j < out_; ++j)
       scales_.atLeast(padded)[j] =
-          kernel.roundRow(weight.row(j), in_, rounded.data() + static_cast<std::ptrdiff_t>(j) * words, kWeightExponent);
+          kernel.roundW(weight.row(j), in_, rounded.data() + static_cast<std::ptrdiff_t>(j) * words);
   }
   for (int p = 0; p < panels; ++p) {
     const int first = p * kernel.columns, count = std::min(kernel.columns, out_ - first);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cpu/rounding.h"
 #include "kernels/precision.h"
 #include "kernels/scratch.h"
 #include "kernels/view.h"
@@ -38,7 +39,8 @@ struct TileKernel {
   int lanes;      ///< columns of a vector: the last panel of a matrix has a multiple of it
   int max_words;  ///< of one call, so that a panel stays in L1; 0: a call takes all
   bool offset;    ///< int8 of x plus 128; behind a panel are 128 times the sums of its columns, {columns} int32
-  /// One group times one panel of `vectors` * lanes columns, into y of that size.
+  int max_w;      ///< |w| in int8: kMaxInt8 or kMaxInt7; 0 in other precisions
+  /// One group times one panel of `vectors` * lanes columns, into y of that size. w is aligned to `lanes` words.
   void (*multiply)(const std::uint32_t* x, const std::uint32_t* w, int words, int vectors, const TileOutput& out);
 
   int depth() const { return precision == Precision::kInt8 ? 4 : precision == Precision::kFp16 ? 2 : 1; }
@@ -48,21 +50,32 @@ struct TileKernel {
   std::size_t panelWords(int words) const { return static_cast<std::size_t>(columns) * (words + (offset ? 1 : 0)); }
   std::size_t groupWords(int words) const { return static_cast<std::size_t>(rows) * words; }
 
-  /// Rounds a row to wordsFor(count) words and returns its scale: |x| <= 127 in int8, 2^fp16_exponent in fp16.
-  float roundRow(const float* row, int count, std::uint32_t* to, int fp16_exponent) const;
+  /// Rounds a row of x or of w to wordsFor(count) words and returns its scale: |x| <= kMaxInt8, |w| <= max_w in int8.
+  float roundX(const float* row, int count, std::uint32_t* to) const {
+    return roundRow(row, count, to, kMaxInt8, kXExponent);
+  }
+  float roundW(const float* row, int count, std::uint32_t* to) const {
+    return roundRow(row, count, to, max_w, kWeightExponent);
+  }
   /// Packs at most `rows` rows as a group. scales {rows}.
   void packGroup(MatrixView<const float> x, std::uint32_t* to, float* scales) const;
   /// Packs rounded rows, {count, words} words, as columns [first, first + count) of a panel with `width` columns.
   void packColumns(const std::uint32_t* w, int count, int words, std::uint32_t* panel, int first, int width) const;
   /// A group times a panel of `width` columns; out.y may be smaller than the tile.
   void run(const std::uint32_t* x, const std::uint32_t* w, int words, int width, const TileOutput& out) const;
+
+ private:
+  float roundRow(const float* row, int count, std::uint32_t* to, int int8_max, int fp16_exponent) const;
 };
 
 /// The kernel for a precision; null: this CPU has none.
 const TileKernel* tileKernel(Precision precision);
 
-/// In int8 on x86-64: of 512 bits with AVX512-VNNI, of 256 if the instruction set is "avx_vnni"; else null.
+/// In int8 on x86-64. The first adds up four products in one instruction, of 512 bits with AVX512-VNNI, of 256 if the
+/// instruction set is "avx_vnni"; else it is null. The second serves the CPUs without: two products at a time, with
+/// weights of 7 bits. It is null for plain loops.
 const TileKernel* vnniKernel();
+const TileKernel* pairsKernel();
 
 /// The kernel of attention in a net of this precision; null: attention has tiles of its own (attention_input.h).
 const TileKernel* attentionTiles(Precision precision);

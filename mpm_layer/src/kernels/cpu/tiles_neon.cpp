@@ -229,11 +229,11 @@ MPM_HALF_AND_DOT void int8(const std::uint32_t* x_words, const std::uint32_t* w_
 }  // namespace
 
 const TileKernel* tileKernel(Precision precision) {
-  static constexpr TileKernel kFloats{Precision::kFp32, kRows, 12, 4, 512, false, MPM_BY_WIDTH(fp32)};
+  static constexpr TileKernel kFloats{Precision::kFp32, kRows, 12, 4, 512, false, 0, MPM_BY_WIDTH(fp32)};
   if (precision == Precision::kFp32) return &kFloats;
 #ifdef MPM_HALF_AND_DOT
-  static constexpr TileKernel kHalves{Precision::kFp16, kRows, 24, 8, 384, false, MPM_BY_WIDTH(fp16)};
-  static constexpr TileKernel kBytes{Precision::kInt8, kRows, 12, 4, 0, false, MPM_BY_WIDTH(int8)};
+  static constexpr TileKernel kHalves{Precision::kFp16, kRows, 24, 8, 384, false, 0, MPM_BY_WIDTH(fp16)};
+  static constexpr TileKernel kBytes{Precision::kInt8, kRows, 12, 4, 0, false, kMaxInt8, MPM_BY_WIDTH(int8)};
   static const bool has = [] {
     constexpr unsigned long kWanted = HWCAP_ASIMDHP | HWCAP_ASIMDDP;
     return (getauxval(AT_HWCAP) & kWanted) == kWanted;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register tiles in int8 for x86-64 CPUs with VNNI: 512 bits with AVX-512, 256 bits without (Intel since the 12th
-// generation, N100). vpdpbusd multiplies unsigned x by signed w, so x has an offset of 128.
+// Register tiles in int8 for x86-64. All multiply bytes of x without sign by signed w, so x has an offset of 128.
+// VNNI adds four products to an int32 in one instruction: 512 bits with AVX-512, 256 bits without (Intel since the 12th
+// generation, N100). Other CPUs add two products in int16 (pmaddubsw, which saturates: weights have 7 bits, so
+// that it never does), then pairs of those sums in int32 (pmaddwd).
 #include "kernels/cpu/tiles.h"
 
 #if defined(__x86_64__)
@@ -22,28 +24,53 @@ namespace mpm {
 namespace HWY_NAMESPACE {
 namespace {
 
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 using Words = hn::RebindToSigned<Floats>;
 using WordVec = hn::Vec<Words>;
-// Sums of rows x vectors, vectors of w and one word of x fill the registers.
+// Sums of rows x vectors and the operands of one step fill the registers.
 constexpr int kRows = kManyRegisters ? 8 : 4, kVectors = 3;
 using Rows = std::make_index_sequence<kRows>;
 
-// sums += word w. gcc 12 copies the sums around the intrinsic, and stores them in each step.
-HWY_INLINE void multiplyAdd(WordVec& sums, WordVec word, WordVec w) {
+// What multiplies a word of x by vectors of w, in assembly. gcc 12 copies the sums around the intrinsic of vpdpbusd,
+// and stores them in each step; and it loads the vectors of w into registers that the sums of 16 need.
+#if HWY_TARGET != HWY_SSE4
+struct Fours {
+  template <std::size_t... V>
+  static HWY_INLINE void multiplyAdd(WordVec word, const std::int32_t* w, WordVec (&sums)[sizeof...(V)],
+                                     std::index_sequence<V...>) {
+    (multiplyAdd(word, hn::Load(Words(), w + kLanes * V), sums[V]), ...);
+  }
+  static HWY_INLINE void multiplyAdd(WordVec word, WordVec w, WordVec& sums) {
 #if HWY_TARGET == HWY_AVX3
-  asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(word.raw), "v"(w.raw));
+    asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(word.raw), "v"(w.raw));
 #else
-  asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums.raw) : "x"(word.raw), "x"(w.raw));
+    asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums.raw) : "x"(word.raw), "x"(w.raw));
 #endif
-}
+  }
+};
+#endif
 
-template <std::size_t... V>
-HWY_INLINE void multiplyRow(const std::int32_t* x, const WordVec (&w)[sizeof...(V)], WordVec (&sums)[sizeof...(V)],
-                            std::index_sequence<V...>) {
-  const WordVec word = hn::Set(Words(), *x);
-  (multiplyAdd(sums[V], word, w[V]), ...);
-}
+struct Pairs {
+  template <std::size_t... V>
+  static HWY_INLINE void multiplyAdd(WordVec word, const std::int32_t* w, WordVec (&sums)[sizeof...(V)],
+                                     std::index_sequence<V...>) {
+    (multiplyAdd(word, w + kLanes * V, sums[V]), ...);
+  }
+  static HWY_INLINE void multiplyAdd(WordVec word, const std::int32_t* w, WordVec& sums) {
+    const WordVec ones = hn::Set(Words(), 0x00010001);
+    const auto& columns = *reinterpret_cast<const decltype(sums.raw)*>(w);
+#if HWY_TARGET == HWY_SSE4
+    asm("pmaddubsw %2, %1\n\tpmaddwd %3, %1\n\tpaddd %1, %0"
+        : "+x"(sums.raw), "+x"(word.raw)
+        : "m"(columns), "x"(ones.raw));
+#else
+    WordVec products;
+    asm("vpmaddubsw %2, %3, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"
+        : "+v"(sums.raw), "=&v"(products.raw)
+        : "m"(columns), "v"(word.raw), "v"(ones.raw));
+#endif
+  }
+};
 
 template <std::size_t... V>
 HWY_INLINE void takeRow(const WordVec (&sums)[sizeof...(V)], const WordVec (&offsets)[sizeof...(V)],
@@ -59,33 +86,47 @@ HWY_INLINE void takeRow(const WordVec (&sums)[sizeof...(V)], const WordVec (&off
   (hn::StoreU(values[V], d, y + kLanes * V), ...);
 }
 
-template <std::size_t... V, std::size_t... R>
+template <class Step, std::size_t... V, std::size_t... R>
 void multiplyTile(const std::int32_t* x, const std::int32_t* w, int words, const TileOutput& out,
                   std::index_sequence<V...> vectors, std::index_sequence<R...>) {
   WordVec sums[kRows][sizeof...(V)] = {};
   for (int k = 0; k < words; ++k, x += kRows, w += kLanes * sizeof...(V)) {
-    const WordVec columns[] = {hn::LoadU(Words(), w + kLanes * V)...};
-    (multiplyRow(x + R, columns, sums[R], vectors), ...);
+    (Step::multiplyAdd(hn::Set(Words(), x[R]), w, sums[R], vectors), ...);
   }
   const WordVec offsets[] = {hn::LoadU(Words(), w + kLanes * V)...};
   (takeRow(sums[R], offsets, out, R, vectors), ...);
 }
 
+template <class Step>
 void multiply(const std::uint32_t* x_words, const std::uint32_t* w_words, int words, int vectors,
               const TileOutput& out) {
   const auto* const x = reinterpret_cast<const std::int32_t*>(x_words);
   const auto* const w = reinterpret_cast<const std::int32_t*>(w_words);
-  if (vectors == 1) return multiplyTile(x, w, words, out, std::make_index_sequence<1>(), Rows());
-  if (vectors == 2) return multiplyTile(x, w, words, out, std::make_index_sequence<2>(), Rows());
-  multiplyTile(x, w, words, out, std::make_index_sequence<3>(), Rows());
+  if (vectors == 1) return multiplyTile<Step>(x, w, words, out, std::make_index_sequence<1>(), Rows());
+  if (vectors == 2) return multiplyTile<Step>(x, w, words, out, std::make_index_sequence<2>(), Rows());
+  multiplyTile<Step>(x, w, words, out, std::make_index_sequence<3>(), Rows());
 }
 
-const TileKernel* kernel() {
-  static constexpr TileKernel kBytes{Precision::kInt8, kRows, kVectors * kLanes, kLanes, 0, true, multiply};
-  return &kBytes;
+constexpr TileKernel kernelOf(decltype(TileKernel::multiply) multiply, int max_w) {
+  return {Precision::kInt8, kRows, kVectors * kLanes, kLanes, 0, true, max_w, multiply};
+}
+
+const TileKernel* pairs() {
+  static constexpr TileKernel kKernel = kernelOf(multiply<Pairs>, kMaxInt7);
+  return &kKernel;
+}
+
+const TileKernel* fours() {
+#if HWY_TARGET != HWY_SSE4
+  static constexpr TileKernel kKernel = kernelOf(multiply<Fours>, kMaxInt8);
+  return &kKernel;
+#else
+  return nullptr;
+#endif
 }
 #else
-const TileKernel* kernel() { return nullptr; }
+const TileKernel* pairs() { return nullptr; }
+const TileKernel* fours() { return nullptr; }
 #endif
 
 }  // namespace
@@ -95,13 +136,16 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mpm {
-HWY_EXPORT(kernel);
+HWY_EXPORT(pairs);
+HWY_EXPORT(fours);
 
 const TileKernel* vnniKernel() {
   const std::string set = instructionSet();
   const bool has = set == "avx_vnni" || (set == "avx512" && __builtin_cpu_supports("avx512vnni"));
-  return has ? HWY_DYNAMIC_DISPATCH(kernel)() : nullptr;
+  return has ? HWY_DYNAMIC_DISPATCH(fours)() : nullptr;
 }
+
+const TileKernel* pairsKernel() { return HWY_DYNAMIC_DISPATCH(pairs)(); }
 
 }  // namespace mpm
 #endif  // HWY_ONCE
