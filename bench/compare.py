@@ -36,9 +36,11 @@ class Worker:
         self.name = f"{runtime} {reduce} {precision}"
         self.note, self.version, self.ms, self.peak_mib, self.labels, self.agreement = "", None, [], None, None, []
         self.complaints = tempfile.TemporaryFile()
+        self.folder = tempfile.TemporaryDirectory(prefix="mpm_compare_")  # of its temporary files, because it is killed in the end
         self.received = b""
         try:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.complaints)
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.complaints,
+                                            env={**os.environ, "TMPDIR": self.folder.name})
         except OSError as error:
             self.process = None
             self.fail(f"it could not be started: {error.strerror}")
@@ -55,6 +57,7 @@ class Worker:
             with contextlib.suppress(BrokenPipeError):  # of what it did not read
                 self.process.stdin.close()
         self.process = None
+        self.folder.cleanup()
 
     def ask(self, seconds, **question):
         """The answer, or None: this worker is out."""

@@ -3,6 +3,7 @@
 """Tests bench/compare.py with workers that compute nothing: their turns, and whatever may happen to one of them. Needs NumPy, or exits
 with 77."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -48,9 +49,9 @@ class Compare(unittest.TestCase):
         text = WORKER.format(name=name, ms=ms, labels=list(labels), ends_after=ends_after, log=str(self.folder / "log"))
         (self.folder / f"{name}_worker.py").write_text(text)
 
-    def run_it(self, *words):
+    def run_it(self, *words, environment={}):
         command = [sys.executable, str(ROOT / "bench/compare.py"), "--model", "m.onnx", "--workers", str(self.folder), *words]
-        return subprocess.run(command, capture_output=True, text=True, timeout=100)
+        return subprocess.run(command, capture_output=True, text=True, timeout=100, env={**os.environ, **environment})
 
     def rows(self, *words):
         run = self.run_it("--json", *words)
@@ -83,6 +84,14 @@ class Compare(unittest.TestCase):
         self.assertIsNone(rows["killed none fp32"]["ratio"])
         table = self.run_it("--runtimes", "refused", "--rounds", "1").stdout
         self.assertIn("not on Mondays", table)
+
+    def test_leaves_no_temporary_files_of_workers(self):
+        (self.folder / "littering_worker.py").write_text("import tempfile; tempfile.mkdtemp(); print('[]', flush=True); input()")
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        run = self.run_it("--runtimes", "littering", "--reduce", "none", "--rounds", "1", environment={"TMPDIR": str(temporary)})
+        self.assertIn("it answered nonsense", run.stdout)
+        self.assertEqual(list(temporary.iterdir()), [])
 
     def test_refuses_in_one_line(self):
         self.assertIn("no runtime tvm", self.run_it("--runtimes", "tvm").stderr)
