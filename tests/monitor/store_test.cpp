@@ -524,6 +524,10 @@ TEST_F(Store, YesterdayIsNotWhatIsLeftOfAShortRange) {
   const DayNightStatistics whole = reader.dayNight(1, INT64_MIN, end), day = reader.dayNight(1, end - kDayMs, end);
   for (const auto& change : {whole.night_change, day.night_change}) EXPECT_DOUBLE_EQ(change.value(), 5);
   EXPECT_EQ(day.night.samples, 12);
+  const DayNightStatistics night = reader.dayNight(1, end - 6 * kHourMs, end);
+  EXPECT_EQ(night.day.samples, 0);
+  EXPECT_FALSE(night.day_change) << "of a part of the day that is not asked for";
+  EXPECT_DOUBLE_EQ(night.night_change.value(), 5);
 }
 
 TEST_F(Store, EventsOfASourceAndOfNoneByTime) {

@@ -18,7 +18,7 @@ from . import reached
 from . import relations
 
 # What each form of the report must print where the oracle has a value.
-NOT_COMPUTED = {("blocks",), ("plus minus",), ("gaps",), ("alarms",)}
+NOT_COMPUTED = {("gaps",), ("alarms",)}
 IN_JSON = lambda key: key[0] not in ("darkest", "brightest", "bad", "gaps", "alarms")
 IN_TEXT = {"from", "to", "samples", "reduce", "pooled", "tokens"}
 

@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 
+from . import difference
 from . import events
 from . import pictures
 from . import world
@@ -267,6 +268,9 @@ class Oracle:
         """The series of a source in the order of their numbers, which count from 1."""
         return list(dict.fromkeys(sample.series for sample in self.stored[db][s]))
 
+    def report(self, db, s, days=None):
+        return report(self, db, s, days)
+
     def events(self, db, s):
         """What events.expected() says of a source, or None where it does not say all: alarms begin anew with another series, and go by
         the order in which pictures were measured."""
@@ -373,6 +377,8 @@ def report(oracle, db, s, days, of=None):
         table["darkest",], table["brightest",] = min(brightness), max(brightness)
     if table["tokens", "day", "samples"] and table["tokens", "night", "samples"]:
         table["night - day",] = table["tokens", "night", "mean"] - table["tokens", "day", "mean"]
+        sides = [[(sample.ms, sample.counts[-1]) for sample in by_night(known, night)] for night in (False, True)]
+        table["blocks",], table["plus minus",] = difference.compare(*sides)
     return table
 
 

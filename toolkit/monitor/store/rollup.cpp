@@ -312,8 +312,8 @@ DayNightStatistics StoreReader::dayNight(std::int64_t series, UnixMs from, UnixM
   // Yesterday is another day than today also where less than two of them are asked for.
   if (constexpr UnixMs kSpan = 2 * kDayMs + kHourMs; now >= kSpan && from > now - kSpan) {
     const DayNightStatistics recent = compareDayNight(hoursOfTokens(series, now - kSpan, to), now);
-    statistics.day_change = recent.day_change;
-    statistics.night_change = recent.night_change;
+    if (statistics.day.samples > 0) statistics.day_change = recent.day_change;
+    if (statistics.night.samples > 0) statistics.night_change = recent.night_change;
   }
   return statistics;
 }
