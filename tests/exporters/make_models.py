@@ -39,6 +39,7 @@ from timm.layers import set_fused_attn
 from torch import nn
 
 import adapter
+import depth_anything3
 import mpm_reference
 import rotary
 import segmenter
@@ -155,6 +156,11 @@ def hf_depth_anything(fused):
     return Fields(transformers.DepthAnythingForDepthEstimation(transformers.DepthAnythingConfig(
         backbone_config=backbone, patch_size=PATCH, reassemble_hidden_size=DIM, neck_hidden_sizes=[4, 4, 6, 8],
         fusion_hidden_size=6, head_hidden_size=4)), "predicted_depth")
+
+
+def depth_anything_3(fused, start=None):
+    encoder = depth_anything3.Encoder(IMAGE, PATCH, DIM, 4, HEADS, start)
+    return depth_anything3.DepthAnything3(encoder, taps=[1, 3])
 
 
 def hf_beit_seg(fused):
@@ -332,6 +338,11 @@ SOURCES = {
     "hf_depth_anything": Source("transformers DepthAnythingForDepthEstimation: Depth Anything v2", hf_depth_anything,
                                 head="other", blocks=4, image=(32, 32), outputs=("predicted_depth",),
                                 layers=lambda m: m.model.backbone.encoder.layer),
+    "da3_mono": Source("Depth Anything 3, mono and metric: DINOv2, depth and sky", depth_anything_3, head="other", blocks=4,
+                       outputs=("depth", "sky")),
+    "da3": Source("Depth Anything 3, small and base: q and k normalised and rotated from block 2 on, a camera token, features of "
+                  "two blocks side by side", lambda f: depth_anything_3(f, 2), head="other", blocks=4,
+                  outputs=("depth", "depth_conf")),
     "hf_dpt_seg": Source("transformers DPTForSemanticSegmentation", head="other", blocks=4, image=(32, 32),
                          layers=lambda m: m.model.dpt.encoder.layer, build=lambda f: Fields(
                              transformers.DPTForSemanticSegmentation(hf_dpt(f, num_labels=3)), "logits")),
@@ -478,6 +489,10 @@ SUITE = [
     Spec("hf_dpt_depth", "dynamo", 18, kept=False),
     Spec("hf_dpt_seg", "dynamo", 18),
     Spec("hf_depth_anything", "dynamo", 18, oracle=True),
+    Spec("da3_mono", "torchscript", 17, dynamic=("batch",), batch=2, kept=False),
+    Spec("da3_mono", "dynamo", 18, oracle=True, kept=False),
+    Spec("da3", "torchscript", 17, dynamic=("batch",), batch=2, oracle=True),
+    Spec("da3", "dynamo", 18, kept=False),
     Spec("hf_eomt", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
     Spec("hf_eomt", "dynamo", 18, kept=False),
     Spec("hf_eomt_dinov3", "torchscript", 17, dynamic=("batch",), batch=3, kept=False),

@@ -13,6 +13,7 @@ struct BlockOptions {
   int dim = 48, heads = 3, head_dim = 16, hidden = 100;
   int special = 0, rotary_tables = 0;
   bool qk_norm = false, gated = false, mlp_norm = false, attention_norm = false, rms = false, biases = true;
+  bool norm_per_head = false, parallel = false;
   Activation activation = Activation::kGeluErf;
   Precision precision = Precision::kFp32;
 };
@@ -32,7 +33,7 @@ struct BlockWeights {
         proj_bias(normal(proj.rows, seed + 5, 0.2f)),
         fc1_bias(normal(fc1.rows, seed + 6, 0.2f)),
         fc2_bias(normal(fc2.rows, seed + 7, 0.2f)),
-        norms(normal(4 * o.dim + 4 * o.head_dim + 2 * o.hidden + 2 * o.heads * o.head_dim, seed + 8, 0.3f, 1.0f)) {}
+        norms(normal(4 * o.dim + 2 * o.hidden + 6 * o.heads * o.head_dim, seed + 8, 0.3f, 1.0f)) {}
 
   TransformerBlockSpec spec() const {
     const float* next = norms.data();
@@ -54,8 +55,10 @@ struct BlockWeights {
     s.special = options.special;
     s.rotary_tables = options.rotary_tables;
     s.qk_norm = options.qk_norm;
-    s.q_norm = norm(options.head_dim, 1e-6f);
-    s.k_norm = norm(options.head_dim, 1e-4f);
+    s.norm_per_head = options.norm_per_head;
+    s.parallel = options.parallel;
+    s.q_norm = norm(s.normWidth(), 1e-6f);
+    s.k_norm = norm(s.normWidth(), 1e-4f);
     s.mlp_norm = options.mlp_norm;
     s.mlp_norm_weights = norm(options.hidden, 1e-6f);
     s.attention_norm = options.attention_norm;
@@ -101,6 +104,21 @@ inline std::vector<BlockOptions> blockVariations() {
   });
   all.push_back(all.back());
   all.back().attention_norm = all.back().rms = true;
+  return all;
+}
+
+/// These, and what only the CPU has.
+inline std::vector<BlockOptions> cpuBlockVariations() {
+  std::vector<BlockOptions> all = blockVariations();
+  const BlockOptions together = all.back();
+  all.emplace_back().parallel = true;
+  all.emplace_back().qk_norm = true;
+  all.back().norm_per_head = true;
+  for (const Activation activation :
+       {Activation::kReluSquared, Activation::kElu, Activation::kMish, Activation::kHardSwish})
+    all.emplace_back().activation = activation;
+  all.push_back(together);
+  all.back().norm_per_head = all.back().parallel = true;
   return all;
 }
 

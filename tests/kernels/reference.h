@@ -76,6 +76,10 @@ inline Reference norm(const Reference& x, const NormWeights& weights) {
   return y;
 }
 
+inline constexpr Activation kActivations[] = {Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick,
+                                              Activation::kRelu,    Activation::kSilu,     Activation::kReluSquared,
+                                              Activation::kElu,     Activation::kMish,     Activation::kHardSwish};
+
 inline double activated(Activation activation, double x) {
   switch (activation) {
     case Activation::kGeluErf:
@@ -88,6 +92,14 @@ inline double activated(Activation activation, double x) {
       return x > 0 ? x : 0;
     case Activation::kSilu:
       return x / (1 + std::exp(-x));
+    case Activation::kReluSquared:
+      return x > 0 ? x * x : 0;
+    case Activation::kElu:
+      return x > 0 ? x : std::expm1(x);
+    case Activation::kMish:
+      return x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
+    case Activation::kHardSwish:
+      return x * std::clamp(x + 3, 0.0, 6.0) / 6;
   }
   return 0;
 }
@@ -149,6 +161,20 @@ struct Rotations {
   int special = 0, tables = 1;
 };
 
+/// Each head of q or k normalised.
+inline Reference headNormed(const AttentionSpec& s, const Reference& all, const NormWeights& weights) {
+  Reference result(all.rows, all.cols);
+  for (int h = 0; h < s.heads; ++h) {
+    NormWeights own = weights;
+    own.weight += s.norm_per_head ? h * s.head_dim : 0;
+    own.bias += s.norm_per_head ? h * s.head_dim : 0;
+    const Reference head = norm(all.columns(h * s.head_dim, (h + 1) * s.head_dim), own);
+    for (int i = 0; i < all.rows; ++i)
+      for (int c = 0; c < s.head_dim; ++c) result.at(i, h * s.head_dim + c) = head.at(i, c);
+  }
+  return result;
+}
+
 /// Attention of rows behind norm1 to each other.
 inline Reference attended(const AttentionSpec& s, const Reference& normed, const float* key_bias,
                           const Rotations& rotations = {}, const PositionBias& bias = {},
@@ -157,15 +183,8 @@ inline Reference attended(const AttentionSpec& s, const Reference& normed, const
   const Reference qkv = linear(normed, s.qkv);
   Reference q = qkv.columns(0, width), k = qkv.columns(width, 2 * width);
   if (s.qk_norm) {
-    const auto perHead = [&](const Reference& all, const NormWeights& weights) {
-      Reference heads(all.rows * s.heads, s.head_dim);
-      heads.values = all.values;  // row-major: a head of a row is a row
-      Reference result(all.rows, width);
-      result.values = norm(heads, weights).values;
-      return result;
-    };
-    q = perHead(q, s.q_norm);
-    k = perHead(k, s.k_norm);
+    q = headNormed(s, q, s.q_norm);
+    k = headNormed(s, k, s.k_norm);
   }
   if (rotations.table.data != nullptr) {
     q = rotated(q, s.heads, rotations.special, rotations.table, rotations.tables);
@@ -198,8 +217,9 @@ inline Reference windowAttention(const WindowAttentionSpec& s, const Reference& 
   return withAttention(s, x, result);
 }
 
-inline Reference withMlp(const TransformerBlockSpec& s, Reference y) {
-  Reference hidden = linear(norm(y, s.norm2), s.fc1);
+/// y plus what the MLP makes of x.
+inline Reference withMlp(const TransformerBlockSpec& s, Reference y, const Reference& x) {
+  Reference hidden = linear(norm(x, s.norm2), s.fc1);
   const int m = s.fc2.weight.cols;
   for (int i = 0; i < hidden.rows; ++i)
     for (int j = 0; j < m; ++j)
@@ -213,20 +233,18 @@ inline Reference withMlp(const TransformerBlockSpec& s, Reference y) {
 
 inline Reference block(const TransformerBlockSpec& s, const Reference& x, const float* key_bias,
                        MatrixView<const float> rotations = {}) {
-  return withMlp(s,
-                 withAttention(s, x, attended(s, norm(x, s.norm1), key_bias, {rotations, s.special, s.rotary_tables})));
+  const Reference y =
+      withAttention(s, x, attended(s, norm(x, s.norm1), key_bias, {rotations, s.special, s.rotary_tables}));
+  return withMlp(s, y, s.parallel ? x : y);
 }
 
 /// The mean over the heads of the keys of rows behind norm1.
 inline Reference meanKeys(const AttentionSpec& s, const Reference& normed) {
-  const Reference qkv = linear(normed, s.qkv);
-  Reference mean(normed.rows, s.head_dim);
-  for (int h = 0; h < s.heads; ++h) {
-    const int begin = (s.heads + h) * s.head_dim;
-    Reference k = qkv.columns(begin, begin + s.head_dim);
-    if (s.qk_norm) k = norm(k, s.k_norm);
-    for (std::size_t i = 0; i < mean.values.size(); ++i) mean.values[i] += k.values[i] / s.heads;
-  }
+  const int width = s.heads * s.head_dim;
+  Reference k = linear(normed, s.qkv).columns(width, 2 * width), mean(normed.rows, s.head_dim);
+  if (s.qk_norm) k = headNormed(s, k, s.k_norm);
+  for (int i = 0; i < k.rows; ++i)
+    for (int c = 0; c < width; ++c) mean.at(i, c % s.head_dim) += k.at(i, c) / s.heads;
   return mean;
 }
 

@@ -27,7 +27,7 @@ Matrix run(const WindowAttention& attention, const Matrix& x, const Parallel& pa
 TEST_P(Windows, EveryVariationMatchesDoublePrecision) {
   std::vector<float> all(67);
   std::iota(all.begin(), all.end(), 0.0f);
-  for (int i = 0; const BlockOptions& options : test::blockVariations()) {
+  for (int i = 0; const BlockOptions& options : test::cpuBlockVariations()) {
     SCOPED_TRACE(i++);
     const BlockWeights weights(options);
     WindowAttentionSpec spec{weights.spec(), {}, {}, {}};

@@ -29,6 +29,61 @@ std::vector<Dialect> dialects() {
       {.name = "norm_mul", .norm = NormStyle::kMul},
       {.name = "norm_reciprocal", .norm = NormStyle::kReciprocal},
       {.name = "norm_powHalf", .norm = NormStyle::kPowHalf},
+      {.name = "norm_meanBySum", .norm = NormStyle::kMeanBySum},
+      {.name = "norm_meanOfSquares", .norm = NormStyle::kMeanOfSquares},
+      {.name = "norm_folded", .norm = NormStyle::kFolded},
+      {.name = "activation_siluDivided", .activation = ActivationStyle::kSiluDivided},
+      {.name = "activation_reluSquared", .activation = ActivationStyle::kReluSquared},
+      {.name = "activation_reluPow", .activation = ActivationStyle::kReluPow},
+      {.name = "activation_elu", .activation = ActivationStyle::kElu},
+      {.name = "activation_mishOp", .opset = 18, .activation = ActivationStyle::kMishOp},
+      {.name = "activation_mish", .activation = ActivationStyle::kMish},
+      {.name = "activation_hardSwishOp", .activation = ActivationStyle::kHardSwishOp},
+      {.name = "activation_hardSwishSigmoid", .activation = ActivationStyle::kHardSwishSigmoid},
+      {.name = "activation_hardSwishClip", .activation = ActivationStyle::kHardSwishClip},
+      {.name = "softmax_byHand", .softmax = SoftmaxStyle::kByHand},
+      {.name = "softmax_byHandOpset11", .opset = 11, .norm = NormStyle::kPow, .softmax = SoftmaxStyle::kByHand},
+      {.name = "softmax_byHandReciprocal", .softmax = SoftmaxStyle::kByHandReciprocal},
+      {.name = "softmax_byHandWithoutMaximum", .softmax = SoftmaxStyle::kByHandWithoutMaximum},
+      {.name = "softmax_log", .softmax = SoftmaxStyle::kLog},
+      {.name = "mask_zeros", .mask = MaskStyle::kZeros},
+      {.name = "mask_where", .mask = MaskStyle::kWhere},
+      {.name = "mask_whereNot", .mask = MaskStyle::kWhereNot},
+      {.name = "qkv_einsumDense", .qkv = QkvStyle::kEinsumDense},
+      {.name = "qkv_turned", .qkv = QkvStyle::kTurned},
+      {.name = "linear_einsum", .linear = LinearStyle::kEinsum},
+      {.name = "linear_einsumTurned", .linear = LinearStyle::kEinsumTurned},
+      {.name = "linear_onTheLeft", .linear = LinearStyle::kOnTheLeft},
+      {.name = "linear_convAlongTokens", .linear = LinearStyle::kConvAlongTokens},
+      {.name = "scale_key", .scale = ScaleStyle::kKey},
+      {.name = "cosine", .cosine = true},
+      {.name = "cosineOfOneHead", .heads = 1, .cosine = true},
+      {.name = "cosineByOp",
+       .qkv = QkvStyle::kSeparate,
+       .scale = ScaleStyle::kQuery,
+       .l2 = L2Style::kLp,
+       .cosine = true},
+      {.name = "cosineClipped", .l2 = L2Style::kReduceL2Clip, .cosine = true},
+      {.name = "rotary", .scale = ScaleStyle::kQuery, .rotary_tables = 1},
+      {.name = "rotaryScaledKeys", .scale = ScaleStyle::kKey, .rotary_tables = 1},
+      {.name = "rotaryScaledBoth", .qkv = QkvStyle::kSeparate, .scale = ScaleStyle::kBoth, .rotary_tables = 1},
+      {.name = "rotaryPerHead", .scale = ScaleStyle::kKey, .rotary_tables = 2},
+      {.name = "rotaryOfNormalised", .scale = ScaleStyle::kQuery, .qk_norm = true, .rotary_tables = 2},
+      {.name = "rotaryInFrontOfSpecials",
+       .position = PositionStyle::kBehind,
+       .head = HeadStyle::kLinear,
+       .special = 3,
+       .rotary_tables = 1},
+      {.name = "rotaryPerHeadInFrontOfSpecials",
+       .scale = ScaleStyle::kKey,
+       .position = PositionStyle::kBehind,
+       .head = HeadStyle::kLinear,
+       .special = 2,
+       .rotary_tables = 2},
+      {.name = "specialsBehind", .position = PositionStyle::kBehind, .head = HeadStyle::kLinear, .special = 2},
+      {.name = "parallel", .blocks_are = BlockStyle::kParallel},
+      {.name = "parallelOneByOne", .blocks_are = BlockStyle::kParallelOneByOne},
+      {.name = "parallelLayerScale", .blocks_are = BlockStyle::kParallel, .layer_scale = true},
       {.name = "activation_erfHalfFirst", .activation = ActivationStyle::kErfHalfFirst},
       {.name = "activation_erfHalfInside", .activation = ActivationStyle::kErfHalfInside},
       {.name = "activation_erfDivided", .activation = ActivationStyle::kErfDivided},
@@ -183,12 +238,23 @@ auto networkOf(const Dialect& d) {
       case ActivationStyle::kTanhPow:
       case ActivationStyle::kTanhMul:
         return ActivationStyle::kTanhOp;
-      case ActivationStyle::kQuick:
-      case ActivationStyle::kSilu:
-      case ActivationStyle::kRelu:
-        return d.activation;
-      default:
+      case ActivationStyle::kErfOp:
+      case ActivationStyle::kErfHalfLast:
+      case ActivationStyle::kErfHalfFirst:
+      case ActivationStyle::kErfHalfInside:
+      case ActivationStyle::kErfDivided:
         return ActivationStyle::kErfOp;
+      case ActivationStyle::kSiluDivided:
+        return ActivationStyle::kSilu;
+      case ActivationStyle::kReluPow:
+        return ActivationStyle::kReluSquared;
+      case ActivationStyle::kMishOp:
+        return ActivationStyle::kMish;
+      case ActivationStyle::kHardSwishSigmoid:
+      case ActivationStyle::kHardSwishClip:
+        return ActivationStyle::kHardSwishOp;
+      default:
+        return d.activation;
     }
   };
   const Storage weights = d.storage == Storage::kHalf || d.storage == Storage::kShared ? d.storage : Storage::kFloat;
@@ -199,7 +265,7 @@ auto networkOf(const Dialect& d) {
                                                             : d.head;
   return std::tuple(weights, activation(), bias, position, head, d.special, d.heads, d.scale == ScaleStyle::kNone,
                     d.layer_scale, d.qk_norm, d.gated, d.mlp_norm, d.pre_norm, d.normalises, d.resize_in_graph,
-                    d.oneKeyHead(), d.bgr());
+                    d.oneKeyHead(), d.bgr(), d.cosine, d.rotary_tables, d.blocks_are != BlockStyle::kSequential);
 }
 
 /// With merging, every spelling of a network gives the maps and the numbers of its first spelling in the list.

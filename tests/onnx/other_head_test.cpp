@@ -41,6 +41,33 @@ TEST_F(OtherHead, TokensPlusSomethingElseAreNoFeatures) {
   EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
 }
 
+/// The self-attention of a decoder of joined features, such as that of RF-DETR, is a part of the head.
+TEST_F(OtherHead, ADecodersAttentionRunsNodeByNode) {
+  const auto image = TinyVit::image(9);
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string rows = g.node("Concat", {"features", g.node("Relu", {"features"})}, {{"axis", 2L}});
+  const std::string scores = g.node("MatMul", {rows, g.transpose(rows, {0, 2, 1})});
+  const std::string y = g.node("MatMul", {g.node("Softmax", {scores}, {{"axis", -1L}}), rows}, {}, 1, "y");
+  const std::vector<double> features = TinyVit(dialect).evaluate(image)[0];
+  const std::size_t count = features.size() / kDim;
+  const auto at = [&](std::size_t row, std::size_t column) {
+    const double value = features[row * kDim + column % kDim];
+    return column < kDim ? value : std::max(value, 0.0);
+  };
+  std::vector<double> expected(2 * features.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<double> share(count);
+    double sum = 0;
+    for (std::size_t j = 0; j < count; ++j) {
+      for (std::size_t c = 0; c < 2 * kDim; ++c) share[j] += at(i, c) * at(j, c);
+      sum += share[j] = std::exp(share[j]);
+    }
+    for (std::size_t j = 0; j < count; ++j)
+      for (std::size_t c = 0; c < 2 * kDim; ++c) expected[i * 2 * kDim + c] += share[j] / sum * at(j, c);
+  }
+  EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
+}
+
 TEST_F(OtherHead, RmsNormDoesNotSubtractTheMean) {
   const auto image = TinyVit::image(9);
   dialect.opset = 23;

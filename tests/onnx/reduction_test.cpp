@@ -7,6 +7,7 @@
 #include "support/in_folder.h"
 #include "support/onnx_file.h"
 #include "support/pictures.h"
+#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -46,6 +47,53 @@ std::string attributeOf(const onnx::ModelProto& model, const std::string& node, 
                : attribute.type() == onnx::AttributeProto::INT  ? std::to_string(attribute.i())
                                                                 : std::to_string(attribute.f());
   return "absent";
+}
+
+/// Equal tokens stay equal without positions, and attention to one of two with their number is attention to both. So
+/// merging of twins changes nothing, which needs no reference but the full model.
+TEST(EqualPairs, MergedProportionallyGiveTheFullModel) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  constexpr int kPatches = TinyVit::kTokens, kGridW = TinyVit::kGridW, kSide = TinyVit::kPatch,
+                kWidth = TinyVit::kWidth;
+  for (const bool parallel : {false, true}) {
+    TinyVit({.blocks_are = parallel ? BlockStyle::kParallel : BlockStyle::kSequential,
+             .special = 2,
+             .layer_scale = true,
+             .no_positions = true})
+        .save(path);
+    // Patch i is that of i - 7, if there is one; the last of 15 has no twin.
+    std::vector<double> image = TinyVit::image(5);
+    for (int pixel = 0; pixel < static_cast<int>(image.size()); ++pixel) {
+      const int x = pixel % kWidth, row = pixel / kWidth, y = row % TinyVit::kHeight;
+      const int patch = y / kSide * kGridW + x / kSide, twin = patch - kPatches / 2;
+      if (twin < 0 || patch + 1 == kPatches) continue;
+      const int down = (patch / kGridW - twin / kGridW) * kSide, right = (patch % kGridW - twin % kGridW) * kSide;
+      image[pixel] = image[(row - down) * kWidth + x - right];
+    }
+    const auto run = [&](const std::string& reduction) {
+      return runModel(path, {.reduce = parseReduction(reduction)}, image, {"features", "token_counts"});
+    };
+    const auto full = run("none");
+    for (const std::string at : {"0", "1", "2"}) {
+      const auto merged = run("mpm:blocks=" + at + ":attention=proportional");
+      EXPECT_THAT(merged[1], ElementsAre(kPatches, (kPatches + 1) / 2));
+      EXPECT_LT(difference(merged[0], full[0]), 1e-5) << "merged before block " << at;
+      EXPECT_GT(difference(run("mpm:blocks=" + at + ":attention=plain")[0], full[0]), 1e-3) << "sees twins once";
+    }
+  }
+}
+
+TEST(ParallelBlocks, HaveNoPlaceForMergesInsideAndNoWindows) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  TinyVit({.blocks_are = BlockStyle::kParallel}).save(path);
+  EXPECT_MPM_ERROR(readNet(path, {.convert = {.reduce = parseReduction("tome:blocks=0:count=2")}}),
+                   "its blocks compute attention and MLP side by side");
+  TinyVit(
+      {.blocks_are = BlockStyle::kParallel, .position = PositionStyle::kBeforeConcat, .special = 0, .windowed = true})
+      .save(path);
+  EXPECT_MPM_ERROR(readNet(path), "found an MLP beside attention in windows or with a bias of pairs");
 }
 
 TEST_F(Reductions, MergesInsideItsBlocksOnly) {

@@ -383,7 +383,7 @@ const Case kEncoders[] = {
     {"NormOfAttentionWeights",
      behind("Softmax", of("LayerNormalization", {x, weights({16}), weights({16})}, {{"axis", -1L}})), "odd",
      "of something else than tokens"},
-    {"HeadNormOfASum", behind(kQueryNorm, in("Add", {x, weights({12})})), "", kPartOfFeatures, kQkNorm},
+    {"HeadNormOfASum", behind(kQueryNorm, in("Add", {x, weights({16, 12})})), "", kPartOfFeatures, kQkNorm},
     {"HeadNormOfHalfOfEach", behind(kQueryNorm, in("Mul", {x, number(0.5)})), "", kPartOfFeatures, kQkNorm},
     {"HeadNormWithAZeroInFront", behind(kQueryNorm, in("Pad", {part(3, 1, 12), ints({0, 0, 0, 1, 0, 0, 0, 0})})), "",
      kPartOfFeatures, kQkNorm},
@@ -467,8 +467,8 @@ TEST_F(Refusal, EinsumsThatAreNoAttention) {
   for (const char* equation :
        {"bqhd", "bqhd->bhqk", "bqhd,bkhd", "bqh,bkhd->bhqk", "bqhd,bkh->bhqk", "bqhd,bkhd->bhqx"})
     expectRefused("Einsum", equation, none, "found ");
-  for (const char* equation : {"bqhd,bkhd->bqk", "bqhd,bkhd->bhdqk", "bqhd,bqhd->bqhd", "bqhd,bkhe->bhqk",
-                               "bqhd,bkgd->bhqkg", "bqhd,bkhd->bhkq"})
+  for (const char* equation :
+       {"bqhd,bkhd->bqk", "bqhd,bkhd->bhdqk", "bqhd,bqhd->bqhd", "bqhd,bkhe->bhqk", "bqhd,bkgd->bhqkg"})
     expectRefused("Einsum", equation, none, kEinsumRefused);
   dialect.heads = 1;
   expectRefused("Einsum", "bqhd,khd->hbqk", behind("Einsum<1", in("Reshape", {x, ints({16, 1, 24})})), kEinsumRefused);

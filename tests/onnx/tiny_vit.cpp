@@ -64,6 +64,8 @@ TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) 
   drawNorm("mlp.norm", kDim, state);
   drawLinear("mlp.hidden", kDim, kHidden, 0.4, state, 0.4);
   drawLinear("mlp", kHidden, classes, 0.4, state, 0.4);
+  draw("angle", static_cast<std::size_t>(dialect_.rotary_tables * kTokens * headDim() / 2), 3, 0, state);
+  if (dialect_.no_positions) std::ranges::fill(weights_["position"], 0.0);
   for (const auto& [name, values] : weights_) floats_[name].assign(values.begin(), values.end());
 }
 
@@ -145,9 +147,22 @@ Activation TinyVit::activation() const {
     case ActivationStyle::kQuick:
       return Activation::kGeluQuick;
     case ActivationStyle::kSilu:
+    case ActivationStyle::kSiluDivided:
       return Activation::kSilu;
     case ActivationStyle::kRelu:
       return Activation::kRelu;
+    case ActivationStyle::kReluSquared:
+    case ActivationStyle::kReluPow:
+      return Activation::kReluSquared;
+    case ActivationStyle::kElu:
+      return Activation::kElu;
+    case ActivationStyle::kMishOp:
+    case ActivationStyle::kMish:
+      return Activation::kMish;
+    case ActivationStyle::kHardSwishOp:
+    case ActivationStyle::kHardSwishSigmoid:
+    case ActivationStyle::kHardSwishClip:
+      return Activation::kHardSwish;
     default:
       return Activation::kGeluErf;
   }
@@ -166,13 +181,30 @@ Reference TinyVit::block(const Reference& x, const std::string& name) const {
   s.fc1 = linearWeights(name + (s.gated ? ".fc1+gate" : ".fc1"), kDim);
   s.fc2 = linearWeights(name + ".fc2", kHidden);
   s.activation = activation();
+  // A division by the length is an RMSNorm, whose root of the mean is smaller by that of the width.
+  const std::vector<float> share(static_cast<std::size_t>(headDim()), 1 / std::sqrt(static_cast<float>(headDim())));
+  const std::vector<float> zeros(share.size(), 0.0f);
+  if (dialect_.cosine) {
+    s.qk_norm = true;
+    s.q_norm = s.k_norm = {share.data(), zeros.data(), 0, true};
+    s.scale = kCosineScale;
+  }
   std::vector<float> apart;  // of tokens in different columns of patches
   for (int pair = 0; dialect_.windowed && pair < s.heads * x.rows * x.rows; ++pair)
     apart.push_back(pair / x.rows % x.rows % kGridW == pair % x.rows % kGridW ? 0.0f : -1e30f);
   const PositionBias bias{static_cast<int>(apart.size()) / s.heads, apart.data(), nullptr};
-  Reference middle = withAttention(s, x, attended(s, norm(x, s.norm1), nullptr, {}, bias));
+  const int tables = dialect_.rotary_tables, pairs = headDim() / 2, half = tables * pairs;
+  std::vector<float> turns;  // of a patch: the cosines of all tables, then the sines
+  for (int i = 0; i < kTokens * 2 * half; ++i) {
+    const int patch = i / (2 * half), column = i % half;
+    const double angle =
+        weight("angle")[static_cast<std::size_t>((column / pairs * kTokens + patch) * pairs + column % pairs)];
+    turns.push_back(static_cast<float>(i % (2 * half) < half ? std::cos(angle) : std::sin(angle)));
+  }
+  const Rotations rotations{{tables > 0 ? turns.data() : nullptr, kTokens, 2 * half}, dialect_.special, tables};
+  Reference middle = withAttention(s, x, attended(s, norm(x, s.norm1), nullptr, rotations, bias));
   if (dialect_.layer_scale) middle = withLayerScale(x, middle, floats_.at(name + ".scale1"));
-  const Reference y = withMlp(s, middle);
+  const Reference y = withMlp(s, middle, dialect_.blocks_are == BlockStyle::kSequential ? middle : x);
   return dialect_.layer_scale ? withLayerScale(middle, y, floats_.at(name + ".scale2")) : y;
 }
 

@@ -8,7 +8,16 @@
 
 namespace mpm::test {
 
-enum class NormStyle { kOp, kPow, kMul, kReciprocal, kPowHalf };
+enum class NormStyle {
+  kOp,
+  kPow,
+  kMul,
+  kReciprocal,
+  kPowHalf,
+  kMeanBySum,      ///< a mean is a sum divided by the number of columns
+  kMeanOfSquares,  ///< as Flax: the variance is the mean square minus the square of the mean, not below 0
+  kFolded          ///< as Keras: x * factor + (bias - mean * factor)
+};
 enum class ActivationStyle {
   kErfOp,
   kErfHalfLast,
@@ -20,7 +29,16 @@ enum class ActivationStyle {
   kTanhMul,
   kQuick,
   kSilu,
-  kRelu
+  kSiluDivided,
+  kRelu,
+  kReluSquared,
+  kReluPow,
+  kElu,
+  kMishOp,
+  kMish,
+  kHardSwishOp,
+  kHardSwishSigmoid,
+  kHardSwishClip
 };
 enum class QkvStyle {
   kGather,
@@ -31,14 +49,24 @@ enum class QkvStyle {
   kBatchedHeads,
   kTokensFirst,
   kEinsum,
+  kEinsumDense,  ///< as Keras: the heads are in the weights, and keys come in front of queries
+  kTurned,       ///< (k q^T)^T, and (v^T p^T)^T
   kAttentionOp,
   kOneKeyHead,     ///< one head of keys and values serves all heads of queries
   kAttentionOpOne  ///< the same, by the op
 };
-enum class ScaleStyle { kScores, kScoresDiv, kQuery, kBoth, kNone };
+enum class ScaleStyle { kScores, kScoresDiv, kQuery, kKey, kBoth, kNone };
+enum class SoftmaxStyle { kOp, kByHand, kByHandReciprocal, kByHandWithoutMaximum, kLog };
+enum class MaskStyle { kNone, kZeros, kWhere, kWhereNot };
+enum class BlockStyle { kSequential, kParallel, kParallelOneByOne };
 enum class BiasStyle { kPresent, kAbsent, kZero, kAddedLater };
-enum class LinearStyle { kMatMul, kGemm, kGemmPlain, kConv };
-enum class PositionStyle { kAfterConcat, kBeforeConcat, kRegistersLater };
+enum class LinearStyle { kMatMul, kGemm, kGemmPlain, kConv, kConvAlongTokens, kEinsum, kEinsumTurned, kOnTheLeft };
+enum class PositionStyle {
+  kAfterConcat,
+  kBeforeConcat,
+  kRegistersLater,
+  kBehind  ///< the special tokens come behind the patches, without positions
+};
 enum class HeadStyle { kFeatures, kLinear, kLinearConv, kMlp, kMask, kClassToken, kClassSlice, kMean, kTap };
 enum class ImageStyle {
   kFirst,        ///< {1, 3, H, W}
@@ -75,6 +103,9 @@ struct Dialect {
   ActivationStyle activation = ActivationStyle::kErfHalfLast;
   QkvStyle qkv = QkvStyle::kGather;
   ScaleStyle scale = ScaleStyle::kScores;
+  SoftmaxStyle softmax = SoftmaxStyle::kOp;
+  MaskStyle mask = MaskStyle::kNone;
+  BlockStyle blocks_are = BlockStyle::kSequential;
   BiasStyle qkv_bias = BiasStyle::kPresent;
   LinearStyle linear = LinearStyle::kMatMul;
   PositionStyle position = PositionStyle::kAfterConcat;
@@ -89,14 +120,18 @@ struct Dialect {
   bool normalises = false;      ///< the graph subtracts the mean and divides by the deviation itself
   bool resize_in_graph = true;  ///< a segmentation head ends with a Resize
   bool argmax = false;
-  bool lone_concat = false;  ///< a Concat of one input before the Softmax
-  bool windowed = false;     ///< attention within columns of patches, as SAM writes its windows; without special tokens
+  int rotary_tables = 0;      ///< of rotary positions of halves of each head; 1, or one per head
+  bool no_positions = false;  ///< those of all tokens are zeros
+  bool cosine = false;        ///< q and k are divided by their length, and the scale is kCosineScale
+  bool lone_concat = false;   ///< a Concat of one input before the Softmax
+  bool windowed = false;  ///< attention within columns of patches, as SAM writes its windows; without special tokens
 };
 
 /// A tiny random ViT: written as ONNX in a dialect, and evaluated by double-precision loops.
 class TinyVit {
  public:
   static constexpr int kDim = 24, kHidden = 20, kPatch = 4, kGridH = 3, kGridW = 5;
+  static constexpr float kCosineScale = 6;
   static constexpr int kHeight = kPatch * kGridH, kWidth = kPatch * kGridW, kTokens = kGridH * kGridW, kClasses = 9;
 
   explicit TinyVit(Dialect dialect, unsigned seed = 7);

@@ -123,6 +123,10 @@ class TinyVitWriter {
       const std::string shape = g_.node("Concat", {g_.unsqueeze(batch, 0), g_.ints({count, kDim})}, {{"axis", 0L}});
       return g_.node("Expand", {rows, shape});
     };
+    if (dialect_.position == PositionStyle::kBehind) {
+      x = g_.node("Add", {x, g_.weights("position", {1, patches, kDim}, part(special, patches))});
+      return g_.node("Concat", {x, specialRows("special", 0, special)}, {{"axis", 1L}});
+    }
     if (dialect_.position == PositionStyle::kBeforeConcat || special == 0) {
       x = g_.node("Add", {x, g_.weights("position", {1, patches, kDim}, part(special, patches))});
       return special == 0 ? x : g_.node("Concat", {specialRows("special", 0, special), x}, {{"axis", 1L}});
@@ -146,10 +150,27 @@ class TinyVitWriter {
     if (dialect_.norm == NormStyle::kOp) {
       return g_.node("LayerNormalization", {x, w, b}, {{"axis", -1L}, {"epsilon", eps}});
     }
-    const std::string centred = g_.node("Sub", {x, g_.reduceMean(x, -1)});
+    const auto mean = [&](const std::string& of) {
+      if (dialect_.norm != NormStyle::kMeanBySum) return g_.reduceMean(of, -1);
+      return g_.node("Div", {g_.reduceSum(of, -1), g_.number(static_cast<double>(width))});
+    };
+    const std::string centred = g_.node("Sub", {x, mean(x)});
+    if (dialect_.norm == NormStyle::kMeanOfSquares || dialect_.norm == NormStyle::kFolded) {
+      const bool folded = dialect_.norm == NormStyle::kFolded;
+      const std::string middle = g_.reduceMean(x, -1);
+      const std::string variance = folded ? g_.reduceMean(g_.node("Mul", {centred, centred}), -1)
+                                          : g_.node("Max", {g_.node("Sub", {g_.reduceMean(g_.node("Mul", {x, x}), -1),
+                                                                            g_.node("Mul", {middle, middle})}),
+                                                            g_.number(0)});
+      const std::string root = g_.node("Sqrt", {g_.node("Add", {variance, g_.number(eps)})});
+      const std::string factor = g_.node("Mul", {g_.node("Reciprocal", {root}), w});
+      if (!folded) return g_.node("Add", {g_.node("Mul", {g_.node("Sub", {x, middle}), factor}), b});
+      const std::string shift = g_.node("Sub", {b, g_.node("Mul", {g_.reduceMean(x, -1), factor})});
+      return g_.node("Add", {g_.node("Mul", {x, factor}), shift});
+    }
     const bool twice = dialect_.norm == NormStyle::kPow;
     const std::string square = twice ? g_.node("Pow", {centred, g_.number(2)}) : g_.node("Mul", {centred, centred});
-    const std::string variance = g_.node("Add", {g_.reduceMean(square, -1), g_.number(eps)});
+    const std::string variance = g_.node("Add", {mean(square), g_.number(eps)});
     std::string unit;
     if (dialect_.norm == NormStyle::kReciprocal) {
       unit = g_.node("Mul", {centred, g_.node("Reciprocal", {g_.node("Sqrt", {variance})})});
@@ -194,6 +215,23 @@ class TinyVitWriter {
         if (bias) inputs.push_back(g_.weights(stem + ".b", {out}, b));
         return g_.reshape(g_.node("Gemm", inputs, {{"transB", long{transB}}}), {1, rows, out});
       }
+      case LinearStyle::kEinsum:
+      case LinearStyle::kEinsumTurned: {
+        const bool as_rows = dialect_.linear == LinearStyle::kEinsumTurned;
+        const std::string y = g_.node(
+            "Einsum", {x, g_.weights(stem + ".w", as_rows ? Ints{out, in} : Ints{in, out}, as_rows ? w : turned)},
+            {{"equation", std::string(as_rows ? "btd,ed->bte" : "btd,de->bte")}});
+        return bias ? g_.node("Add", {y, g_.weights(stem + ".b", {out}, b)}) : y;
+      }
+      case LinearStyle::kOnTheLeft: {
+        const std::string y = g_.node("MatMul", {g_.weights(stem + ".w", {out, in}, w), g_.transpose(x, {0, 2, 1})});
+        return g_.transpose(bias ? g_.node("Add", {y, g_.weights(stem + ".b", {out, 1}, b)}) : y, {0, 2, 1});
+      }
+      case LinearStyle::kConvAlongTokens: {
+        std::vector<std::string> inputs{g_.transpose(x, {0, 2, 1}), g_.weights(stem + ".w", {out, in, 1}, w)};
+        if (bias) inputs.push_back(g_.weights(stem + ".b", {out}, b));
+        return g_.transpose(g_.node("Conv", inputs, {{"kernel_shape", Ints{1}}}), {0, 2, 1});
+      }
       case LinearStyle::kConv:
         break;
     }
@@ -225,8 +263,29 @@ class TinyVitWriter {
         return mul(x, g_.node("Sigmoid", {mul(x, g_.number(1.702))}));
       case ActivationStyle::kSilu:
         return mul(g_.node("Sigmoid", {x}), x);
+      case ActivationStyle::kSiluDivided:
+        return g_.node("Div", {x, plus1(g_.node("Exp", {g_.node("Neg", {x})}))});
       case ActivationStyle::kRelu:
         return g_.node("Relu", {x});
+      case ActivationStyle::kReluSquared: {
+        const std::string above = g_.node("Relu", {x});
+        return mul(above, above);
+      }
+      case ActivationStyle::kReluPow:
+        return g_.node("Pow", {g_.node("Relu", {x}), g_.number(2)});
+      case ActivationStyle::kElu:
+        return g_.node("Elu", {x});
+      case ActivationStyle::kMishOp:
+        return g_.node("Mish", {x});
+      case ActivationStyle::kMish:
+        return mul(x, g_.node("Tanh", {g_.node("Softplus", {x})}));
+      case ActivationStyle::kHardSwishOp:
+        return g_.node("HardSwish", {x});
+      case ActivationStyle::kHardSwishSigmoid:
+        return mul(x, g_.node("HardSigmoid", {x}, {{"alpha", 1.0 / 6}, {"beta", 0.5}}));
+      case ActivationStyle::kHardSwishClip:
+        return g_.node("Div", {mul(x, g_.node("Clip", {g_.node("Add", {x, g_.number(3)}), g_.number(0), g_.number(6)})),
+                               g_.number(6)});
       case ActivationStyle::kTanhPow:
       case ActivationStyle::kTanhMul:
         break;
@@ -254,7 +313,19 @@ class TinyVitWriter {
         const std::string first = g_.split(linear(x, all, rows, kDim, bias), -1, {kDim, kDim, kDim});
         return {byHead(first), byHead(GraphBuilder::other(first, 1)), byHead(GraphBuilder::other(first, 2))};
       }
+      case QkvStyle::kEinsumDense: {
+        const auto one = [&](const std::string& part) {
+          const auto& w = vit_.weight(part + ".w");
+          std::vector<double> turned(w.size());
+          for (long i = 0; i < std::ssize(turned); ++i) turned[i] = w[i % kDim * kDim + i / kDim];
+          const std::string y = g_.node("Einsum", {x, g_.weights(part + ".w", {kDim, heads_, head_dim_}, turned)},
+                                        {{"equation", std::string("abc,cde->abde")}});
+          return g_.node("Add", {y, g_.weights(part + ".b", {heads_, head_dim_}, vit_.weight(part + ".b"))});
+        };
+        return {one(all[0]), one(all[1]), one(all[2])};
+      }
       case QkvStyle::kSeparate:
+      case QkvStyle::kTurned:
       case QkvStyle::kEinsum:
       case QkvStyle::kAttentionOp: {
         const auto one = [&](const std::string& part) {
@@ -332,8 +403,19 @@ class TinyVitWriter {
       heads.q = norm(heads.q, name + ".q_norm", head_dim_, 1e-6);
       heads.k = norm(heads.k, name + ".k_norm", head_dim_, 1e-6);
     }
-    const double scale = 1 / std::sqrt(static_cast<double>(head_dim_));
+    if (dialect_.cosine) {
+      heads.q = unit(heads.q);
+      heads.k = unit(heads.k);
+    }
+    const double scale =
+        dialect_.cosine ? static_cast<double>(TinyVit::kCosineScale) : 1 / std::sqrt(static_cast<double>(head_dim_));
+    if (dialect_.scale == ScaleStyle::kKey) heads.k = g_.node("Mul", {heads.k, g_.number(scale)});
     if (dialect_.scale == ScaleStyle::kQuery) heads.q = g_.node("Mul", {heads.q, g_.number(scale)});
+    if (dialect_.rotary_tables > 0) {
+      heads.q = rotated(heads.q, name + ".q");
+      heads.k = rotated(heads.k, name + ".k");
+    }
+    if (dialect_.qkv == QkvStyle::kEinsumDense) return denseAttention(heads, name, scale);
     std::string out;
     if (dialect_.qkv == QkvStyle::kAttentionOpOne) {
       out = g_.node("Attention", {heads.q, heads.k, heads.v},
@@ -349,17 +431,88 @@ class TinyVitWriter {
         heads.q = g_.node("Mul", {heads.q, g_.number(std::sqrt(scale))});
         k = g_.node("Mul", {k, g_.number(std::sqrt(scale))});
       }
-      std::string scores = einsum ? g_.node("Einsum", {heads.q, k}, {{"equation", std::string("bqhd,bkhd->bhqk")}})
-                                  : g_.node("MatMul", {heads.q, k});
+      const bool turned = dialect_.qkv == QkvStyle::kTurned;
+      const auto swapped = [&](const std::string& value) { return g_.transpose(value, {0, 1, 3, 2}); };
+      std::string scores = einsum   ? g_.node("Einsum", {heads.q, k}, {{"equation", std::string("bqhd,bkhd->bhqk")}})
+                           : turned ? swapped(g_.node("MatMul", {heads.k, swapped(heads.q)}))
+                                    : g_.node("MatMul", {heads.q, k});
       if (dialect_.scale == ScaleStyle::kScores) scores = g_.node("Mul", {scores, g_.number(scale)});
       if (dialect_.scale == ScaleStyle::kScoresDiv) scores = g_.node("Div", {scores, g_.number(1 / scale)});
       if (dialect_.lone_concat) scores = g_.node("Concat", {scores}, {{"axis", -1L}});
-      const std::string p = g_.node("Softmax", {scores}, {{"axis", batched ? 2L : 3L}});
-      out = einsum ? g_.node("Einsum", {p, heads.v}, {{"equation", std::string("bhqk,bkhd->bqhd")}})
-                   : g_.node("MatMul", {p, heads.v});
+      const std::string p = softmax(masked(scores, rows), batched ? 2 : 3);
+      out = einsum   ? g_.node("Einsum", {p, heads.v}, {{"equation", std::string("bhqk,bkhd->bqhd")}})
+            : turned ? swapped(g_.node("MatMul", {swapped(heads.v), swapped(p)}))
+                     : g_.node("MatMul", {p, heads.v});
     }
     if (!einsum) out = batched ? g_.transpose(out, {1, 0, 2}) : g_.transpose(out, {0, 2, 1, 3});
     return linear(g_.reshape(out, {windows, rows, kDim}), {name + ".proj"}, rows, kDim);
+  }
+
+  /// The patches of {1, heads, tokens, head_dim} rotated.
+  std::string rotated(const std::string& x, const std::string& name) {
+    const long special = dialect_.special, tables = dialect_.rotary_tables, pairs = head_dim_ / 2;
+    const bool behind = dialect_.position == PositionStyle::kBehind;
+    std::vector<double> cosine, sine;
+    for (long i = 0; i < tables * TinyVit::kTokens * head_dim_; ++i) {
+      const double angle = vit_.weight("angle")[static_cast<std::size_t>(i / head_dim_ * pairs + i % pairs)];
+      cosine.push_back(std::cos(angle));
+      sine.push_back(std::sin(angle));
+    }
+    const Ints shape{1, tables, TinyVit::kTokens, head_dim_};
+    const std::string patches = g_.slice(x, 2, behind ? 0 : special, behind ? TinyVit::kTokens : 1L << 60);
+    const std::string first = g_.split(patches, -1, {pairs, pairs});
+    const std::string turned =
+        g_.node("Concat", {g_.node("Neg", {GraphBuilder::other(first, 1)}), first}, {{"axis", -1L}});
+    const std::string sum = g_.node("Add", {g_.node("Mul", {patches, g_.weights(name + ".cosine", shape, cosine)}),
+                                            g_.node("Mul", {turned, g_.weights(name + ".sine", shape, sine)})});
+    if (special == 0) return sum;
+    const std::string kept = behind ? g_.slice(x, 2, TinyVit::kTokens, 1L << 60) : g_.slice(x, 2, 0, special);
+    return g_.node("Concat", behind ? std::vector{sum, kept} : std::vector{kept, sum}, {{"axis", 2L}});
+  }
+
+  /// Logits behind a mask that hides nothing.
+  std::string masked(const std::string& scores, long rows) {
+    switch (dialect_.mask) {
+      case MaskStyle::kZeros:
+        return g_.node("Add", {scores, g_.weights("zeros", {1, 1, 1, rows}, std::vector<double>(rows, 0.0))});
+      case MaskStyle::kWhere:
+      case MaskStyle::kWhereNot: {
+        const bool kept = dialect_.mask == MaskStyle::kWhere;
+        const std::string mask =
+            g_.node("Equal", {g_.ints(Ints(static_cast<std::size_t>(rows), 1)), g_.ints({kept ? 1 : 0})});
+        return kept ? g_.node("Where", {mask, scores, g_.number(-1e9)})
+                    : g_.node("Where", {mask, g_.number(-1e9), scores});
+      }
+      case MaskStyle::kNone:
+        break;
+    }
+    return scores;
+  }
+
+  std::string softmax(const std::string& scores, long axis) {
+    if (dialect_.softmax == SoftmaxStyle::kOp) return g_.node("Softmax", {scores}, {{"axis", axis}});
+    if (dialect_.softmax == SoftmaxStyle::kLog)
+      return g_.node("Exp", {g_.node("LogSoftmax", {scores}, {{"axis", axis}})});
+    const bool shifted = dialect_.softmax != SoftmaxStyle::kByHandWithoutMaximum;
+    const std::string power = g_.node(
+        "Exp", {shifted ? g_.node("Sub", {scores, g_.node("ReduceMax", {scores}, {{"axes", Ints{-1}}})}) : scores});
+    const std::string sum = g_.reduceSum(power, -1);
+    return dialect_.softmax == SoftmaxStyle::kByHandReciprocal ? g_.node("Mul", {power, g_.node("Reciprocal", {sum})})
+                                                               : g_.node("Div", {power, sum});
+  }
+
+  /// Attention of heads {1, tokens, heads, head_dim}, as Keras writes it.
+  std::string denseAttention(const Heads& heads, const std::string& name, double scale) {
+    const auto einsum = [&](const std::string& a, const std::string& b, const char* equation) {
+      return g_.node("Einsum", {a, b}, {{"equation", std::string(equation)}});
+    };
+    const std::string scores = einsum(heads.k, g_.node("Mul", {heads.q, g_.number(scale)}), "aecd,abcd->acbe");
+    const std::string mixed = einsum(softmax(scores, 3), heads.v, "acbe,aecd->abcd");
+    const auto& w = vit_.weight(name + ".proj.w");
+    std::vector<double> turned(w.size());
+    for (long i = 0; i < std::ssize(turned); ++i) turned[i] = w[i % kDim * kDim + i / kDim];
+    const std::string weights = g_.weights(name + ".proj.w", {heads_, head_dim_, kDim}, turned);
+    return g_.node("Add", {einsum(mixed, weights, "abcd,cde->abe"), stored(name + ".proj.b", {kDim})});
   }
 
   /// The grid cut into windows of kGridH x 1, attention in each, and back.
@@ -375,8 +528,9 @@ class TinyVitWriter {
     const std::string first = norm(x, name + ".norm1", kDim, eps);
     std::string branch = dialect_.windowed ? windowedAttention(first, name) : attention(first, name, rows);
     if (dialect_.layer_scale) branch = g_.node("Mul", {branch, stored(name + ".scale1", {kDim})});
+    const bool parallel = dialect_.blocks_are != BlockStyle::kSequential;
     const std::string middle = g_.node("Add", {x, branch});
-    const std::string normed = norm(middle, name + ".norm2", kDim, eps);
+    const std::string normed = norm(parallel ? x : middle, name + ".norm2", kDim, eps);
     std::string hidden;
     if (dialect_.gated_fused) {
       const std::string both =
@@ -389,6 +543,7 @@ class TinyVitWriter {
     if (dialect_.mlp_norm) hidden = norm(hidden, name + ".mlp_norm", kHidden, 1e-6);
     std::string mlp = linear(hidden, {name + ".fc2"}, rows, kHidden);
     if (dialect_.layer_scale) mlp = g_.node("Mul", {stored(name + ".scale2", {kDim}), mlp});
+    if (dialect_.blocks_are == BlockStyle::kParallel) return g_.node("Add", {x, g_.node("Add", {branch, mlp})});
     return g_.node("Add", {mlp, middle});
   }
 
@@ -427,7 +582,8 @@ class TinyVitWriter {
     const auto out = [&](const std::string& value, const std::string& name) {
       g_.output(g_.node("Identity", {value}, {}, 1, name));
     };
-    const long special = dialect_.special, classes = dialect_.classes, count = TinyVit::kTokens;
+    const long classes = dialect_.classes, count = TinyVit::kTokens;
+    const long special = dialect_.position == PositionStyle::kBehind ? 0 : dialect_.special, end = special + count;
     switch (dialect_.head) {
       case HeadStyle::kFeatures:
       case HeadStyle::kTap:
@@ -440,12 +596,11 @@ class TinyVitWriter {
       case HeadStyle::kClassSlice:
         return out(g_.squeeze(linear(g_.slice(x, 1, 0, 1), {"head"}, 1, kDim), 1), "logits");
       case HeadStyle::kMean:
-        return out(g_.squeeze(linear(g_.reduceMean(g_.slice(x, 1, special, 1L << 60), 1), {"head"}, 1, kDim), 1),
-                   "logits");
+        return out(g_.squeeze(linear(g_.reduceMean(g_.slice(x, 1, special, end), 1), {"head"}, 1, kDim), 1), "logits");
       default:
         break;
     }
-    const std::string patches = g_.slice(x, 1, special, 1L << 60);
+    const std::string patches = g_.slice(x, 1, special, end);
     std::string map;
     if (dialect_.head == HeadStyle::kLinearConv) {
       const std::string grid =

@@ -16,11 +16,14 @@ struct AttentionSpec {
   NormWeights norm1;
   LinearWeights qkv;  ///< {3 heads head_dim, dim}: q, k, v rows, head-major
   bool qk_norm = false;
-  NormWeights q_norm, k_norm;  ///< over head_dim
+  bool norm_per_head = false;  ///< each head has its own weights of q_norm and k_norm
+  NormWeights q_norm, k_norm;  ///< over head_dim; weights {head_dim}, or {heads head_dim}
   bool attention_norm = false;
   NormWeights attention_norm_weights;  ///< over heads head_dim, before proj
   LinearWeights proj;                  ///< {dim, heads head_dim}
   Precision precision = Precision::kFp32;
+
+  int normWidth() const { return norm_per_head ? heads * head_dim : head_dim; }
 };
 
 /// Keys and values that outlive a call, in a net that reuses rows of earlier frames (docs/reuse.md). A view of memory,

@@ -9,7 +9,7 @@
 namespace mpm {
 
 // The tables in elementwise.cpp and elementwise.cu have this order.
-enum class Activation { kGeluErf, kGeluTanh, kGeluQuick, kRelu, kSilu };
+enum class Activation { kGeluErf, kGeluTanh, kGeluQuick, kRelu, kSilu, kReluSquared, kElu, kMish, kHardSwish };
 
 /// "gelu_erf" and so on (docs/ops.md). Throws mpm::Error for another name.
 Activation parseActivation(std::string_view name);
@@ -26,7 +26,7 @@ struct NormWeights {
 /// y may be x. On the calling thread.
 void norm(MatrixView<const float> x, const NormWeights& weights, MatrixView<float> y);
 
-/// x = activation(x), in place, on the calling thread. |error| <= 3e-7 |x| against double precision.
+/// y = activation(x), in place, on the calling thread. |error| <= 3e-7 max(|x|, |y|) against double precision.
 void activate(Activation activation, MatrixView<float> x);
 
 /// x = gelu_erf(x) in place, and its derivative at the x before. `slope` as large as x. On the calling thread.

@@ -20,6 +20,7 @@ enum class BlockPart {
 /// What of a block runs, and which rows its positions turn.
 struct BlockTask {
   BlockPart part = BlockPart::kWhole;  ///< weights of the other part stay empty
+  bool parallel = false;               ///< x + Attention(LN(x)) + MLP(LN(x)); only of a whole block
   int special = 0;                     ///< rows in front that rotary positions leave as they are
   int rotary_tables = 0;               ///< 0: no rotary positions; 1: all heads have the same; else one per head
 };
@@ -40,9 +41,9 @@ struct MlpSpec {
 /// bases by name, so a new field does not compile until that code has decided what to do with it.
 struct TransformerBlockSpec : AttentionSpec, BlockTask, MlpSpec {};
 
-/// x' + MLP(LN(x')) with x' = x + Attention(LN(x)), or one of the two parts. Weights are packed once. Tiled, so that
-/// intermediates stay in L2 and the N x N scores never exist: LN+QKV per row tile, attention per head and row tile, the
-/// rest per row tile again.
+/// x' + MLP(LN(x')) with x' = x + Attention(LN(x)), or x' + MLP(LN(x)), or one of the two parts. Weights are packed
+/// once. Tiled, so that intermediates stay in L2 and the N x N scores never exist: LN+QKV per row tile, attention per
+/// head and row tile, the rest per row tile again.
 class TransformerBlock {
  public:
   explicit TransformerBlock(const TransformerBlockSpec& spec);

@@ -34,8 +34,8 @@ void BlockConstants::attention(AttentionSpec& spec) {
   norm(spec.norm1, spec.dim);
   linear(spec.qkv, 3 * inner, spec.dim);
   if (spec.qk_norm) {
-    norm(spec.q_norm, spec.head_dim);
-    norm(spec.k_norm, spec.head_dim);
+    norm(spec.q_norm, spec.normWidth());
+    norm(spec.k_norm, spec.normWidth());
   }
   if (spec.attention_norm) norm(spec.attention_norm_weights, inner);
   linear(spec.proj, spec.dim, inner);
@@ -53,6 +53,7 @@ void readAttention(const cv::dnn::LayerParams& params, AttentionSpec& spec) {
   if (spec.heads < 1 || spec.head_dim < 1) throw Error("has no heads, or heads without columns");
   spec.scale = params.get<float>("scale");
   spec.qk_norm = params.get<int>("qk_norm", 0) != 0;
+  spec.norm_per_head = params.get<int>("norm_per_head", 0) != 0;
   spec.attention_norm = params.get<int>("attention_norm", 0) != 0;
   readNorm(params, "norm1", spec.norm1);
   readNorm(params, "qk_norm", spec.q_norm);

@@ -52,6 +52,8 @@ class TransformerBlockLayer final : public TokenLayer {
   explicit TransformerBlockLayer(const cv::dnn::LayerParams& params) : TokenLayer(params, constantsOf(params)) {
     spec_.part = partOf(params);
     spec_.special = special_;
+    spec_.parallel = params.get<int>("parallel", 0) != 0;
+    expect(!spec_.parallel || spec_.part == BlockPart::kWhole, "has two parts, which it cannot run side by side");
     spec_.precision = parsePrecision(params.get<cv::String>("precision", "fp32"));
     if (spec_.part != BlockPart::kMlp) {
       readAttention(params, spec_);
@@ -68,6 +70,10 @@ class TransformerBlockLayer final : public TokenLayer {
     spec_.activation = parseActivation(params.get<cv::String>("activation"));
     spec_.gated = params.get<int>("gated", 0) != 0;
     spec_.mlp_norm = params.get<int>("mlp_norm", 0) != 0;
+  }
+
+  std::string onlyOnCpu() const override {
+    return spec_.norm_per_head ? "norms of each head" : spec_.parallel ? "attention and MLP side by side" : "";
   }
 
  protected:

@@ -43,8 +43,7 @@ TEST_F(CudaElementwise, NormsOfRowsAndOfHeads) {
 }
 
 TEST_F(CudaElementwise, ActivationsPlainAndGated) {
-  for (const Activation activation :
-       {Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick, Activation::kRelu, Activation::kSilu})
+  for (const Activation activation : mpm::test::kActivations)
     for (const int cols : {5, 64}) {
       const int rows = 9;
       const std::vector<float> x = test::normal(rows * 2 * cols, 1, 4);
@@ -73,8 +72,7 @@ TEST_F(CudaElementwise, ActivationsOfHalvesInPlaceAndGated) {
   for (std::size_t i = 0; i < 200; ++i) x[i] = 0.2f * static_cast<float>(i) - 20;
   x[200] = 1e4f, x[201] = -1e4f, x[202] = 1e-6f, x[203] = -1e-6f, x[204] = 0;
   const std::vector<Half> halves = test::narrowedAll<Half>(x);
-  for (const Activation activation :
-       {Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick, Activation::kRelu, Activation::kSilu})
+  for (const Activation activation : mpm::test::kActivations)
     for (const bool gated : {false, true}) {
       const int rows = 9, cols = gated ? 61 : 2 * 61;
       Buffer<Half> device_x = uploaded(stream(), halves);

@@ -25,7 +25,9 @@ import generate  # noqa: E402
 
 TOLERANCE = 2e-4  # of the largest value: the net computes in fp32
 EQUAL = "equal"
-FLOORS = {"graph": 0.6, "edit": 0.25}  # the share that must be compared: a converter that refuses everything is not right
+# The share that must be compared: a converter that refuses everything is not right. `common`: of random graphs, those
+# that have only the common spellings of spellings.py.
+FLOORS = {"common": 0.6, "edit": 0.25}
 
 
 class Runner:
@@ -253,30 +255,42 @@ def main(build, seeds, jobs=None, keep=None, kinds=("graph", "edit")):
         for kind in kinds:
             for seed in seeds:
                 (pathlib.Path(keep) / f"{kind}_{seed}.onnx").write_bytes(build_one(kind, seed)[0].SerializeToString())
-    verdicts, refused, features, disagree, total = (collections.Counter(), collections.Counter(), collections.Counter(), 0, 0)
+    verdicts, refused, equal, common, lost = (collections.Counter() for _ in range(5))
+    first, disagree, total = {}, 0, 0
     work = [(kind, seed) for seed in seeds for kind in kinds]
     with multiprocessing.Pool(jobs or os.cpu_count(), prepare, (build,)) as pool:
-        for kind, seed, verdict, why, what, found in pool.imap(one, work, 8):
+        for kind, seed, verdict, why, what, features in pool.imap(one, work, 8):
             total += 1
             if verdict.startswith("fault"):
                 disagree += 1
                 print(f"{kind} {seed} ({what}) {verdict}; "
                       f"python3 tests/worlds/run.py --build {build} --graphs --kind {kind} --seeds {seed}", flush=True)
                 continue
-            verdicts[f"{kind} {verdict}"] += 1
+            for group in (kind, "common") if "common" in features else (kind,):
+                verdicts[f"{group} {verdict}"] += 1
             if verdict == EQUAL:
-                features.update(f"{kind} {name}" for name in found)
+                equal.update(f"{kind} {name}" for name in features)
+            if "common" in features:
+                common.update(features)
+                lost.update(features if verdict == "refused" else ())
             if why:
-                refused[f"{kind} {verdict}: {why}"] += 1
-    print("equal, with: " + ", ".join(f"{name} {count}" for name, count in sorted(features.items())))
+                text = f"{'common' if 'common' in features else kind} {verdict}: {why}"
+                refused[text] += 1
+                first.setdefault(text, seed)
+    print("equal, with: " + ", ".join(f"{name} {count}" for name, count in sorted(equal.items())))
     print("others:")
     for name, count in refused.most_common():
-        print(f"  {count:5d} {name}")
-    for kind in kinds:
-        made = sum(count for name, count in verdicts.items() if name.startswith(kind))
-        if made >= 50 and verdicts[f"{kind} {EQUAL}"] < FLOORS[kind] * made:
+        print(f"  {count:5d} {name} (first: {first[name]})")
+    print("common spellings that are refused, of all with them: " + ", ".join(
+        f"{name} {count} of {common[name]}" for name, count in sorted(lost.items(), key=lambda one: -one[1] / common[one[0]])))
+    for group, floor in FLOORS.items():
+        made = sum(count for name, count in verdicts.items() if name.startswith(group))
+        share = verdicts[f"{group} {EQUAL}"] / max(made, 1)
+        if made:
+            print(f"{group}: {verdicts[f'{group} {EQUAL}']} of {made} are equal, {100 * share:.0f} %, at least {100 * floor:.0f} % must be")
+        if made >= 50 and share < floor:
             disagree += 1
-            print(f"fault: only {verdicts[f'{kind} {EQUAL}']} of {made} of kind {kind} were compared")
+            print(f"fault: only {verdicts[f'{group} {EQUAL}']} of {made} graphs of group {group} were compared")
     print("reached: " + ", ".join(f"{name} {count}" for name, count in sorted(verdicts.items())))
     print(f"{total} graphs, {disagree} disagree")
     return disagree

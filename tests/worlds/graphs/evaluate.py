@@ -686,6 +686,8 @@ class Evaluator:
         return pads, strides, dilations
 
     def op_Conv(self, given, x, w, b=None):
+        if x.ndim == 3 and w.ndim == 3 and not set(given) - {"kernel_shape"}:  # along one axis
+            return self.op_Conv({}, x[..., None], w[..., None], b)[..., 0]
         groups = given.get("group", 1)
         pads, strides, dilations = self.windows(given, x, w.shape[2:])
         if x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:

@@ -21,8 +21,9 @@ test::BlockOptions randomOptions(Random& random) {
   o.attention_norm = random.chance(4);
   o.rms = random.chance(3);
   o.biases = !random.chance(4);
-  o.activation = random.oneOf(
-      {Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick, Activation::kRelu, Activation::kSilu});
+  o.norm_per_head = o.qk_norm && random.chance(2);
+  o.parallel = random.chance(4);
+  o.activation = test::kActivations[random.bits() % std::size(test::kActivations)];
   if (random.chance(2) && o.head_dim > 1) o.rotary_tables = random.chance(2) ? 1 : o.heads;
   return o;
 }
@@ -33,6 +34,7 @@ void tryBlock(Trial& trial) {
   const test::BlockWeights weights(options, random.bits());
   TransformerBlockSpec spec = weights.spec();
   spec.part = random.oneOf({BlockPart::kWhole, BlockPart::kWhole, BlockPart::kAttention, BlockPart::kMlp});
+  spec.parallel = spec.parallel && spec.part == BlockPart::kWhole;
   const bool attends = spec.part != BlockPart::kMlp;
   const int batch = random.size(1, 3), capacity = options.special + random.size(1, 90);
   std::vector<int> rows;
@@ -86,7 +88,7 @@ void tryBlock(Trial& trial) {
       expected = test::withAttention(spec, from,
                                      test::attended(spec, test::norm(from, spec.norm1), bias ? bias + begin : nullptr,
                                                     {turns, spec.special, spec.rotary_tables}));
-    if (spec.part != BlockPart::kAttention) expected = test::withMlp(spec, expected);
+    if (spec.part != BlockPart::kAttention) expected = test::withMlp(spec, expected, spec.parallel ? from : expected);
     // Norms of one or two columns, as heads and hidden layers may have, enlarge what rounding leaves.
     trial.near({results[0] + begin * options.dim, n, options.dim}, expected, 2e-3);
     if (keyed)

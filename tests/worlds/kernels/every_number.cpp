@@ -58,6 +58,9 @@ std::vector<Function> everyFunction() {
           activation<Activation::kGeluQuick>("gelu_quick"),
           activation<Activation::kRelu>("relu"),
           activation<Activation::kSilu>("silu"),
+          activation<Activation::kElu>("elu"),
+          activation<Activation::kMish>("mish"),
+          activation<Activation::kHardSwish>("hard_swish"),
           {"gelu_erf_slope",
            [](double x) {
              return 0.5 * std::erfc(-x / std::sqrt(2.0)) +

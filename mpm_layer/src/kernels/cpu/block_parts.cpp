@@ -16,6 +16,7 @@ PackedNorm::PackedNorm(const NormWeights& weights, int dim)
 PackedAttention::PackedAttention(const AttentionSpec& spec)
     : heads(spec.heads),
       head_dim(spec.head_dim),
+      norm_step(spec.norm_per_head ? spec.head_dim : 0),
       scale(spec.scale),
       bf16(spec.precision != Precision::kFp32 && cpuHasBf16() && hasBf16AttentionTile()),
       tiles(attentionTiles(spec.precision)),
@@ -23,8 +24,8 @@ PackedAttention::PackedAttention(const AttentionSpec& spec)
       qkv(spec.qkv.weight, spec.qkv.bias, spec.precision),
       proj(spec.proj.weight, spec.proj.bias, spec.precision) {
   if (spec.qk_norm) {
-    q_norm = PackedNorm(spec.q_norm, head_dim);
-    k_norm = PackedNorm(spec.k_norm, head_dim);
+    q_norm = PackedNorm(spec.q_norm, spec.normWidth());
+    k_norm = PackedNorm(spec.k_norm, spec.normWidth());
   }
   if (spec.attention_norm) attended_norm = PackedNorm(spec.attention_norm_weights, width());
 }
@@ -36,8 +37,8 @@ PackedAttention::Operands PackedAttention::operands(MatrixView<float> all) const
   if (!q_norm.weight.empty()) {
     for (int h = 0; h < heads; ++h) {
       const MatrixView<float> q = columns(h * head_dim, head_dim), k = columns(width() + h * head_dim, head_dim);
-      q_norm.run(q, q);
-      k_norm.run(k, k);
+      q_norm.runFrom(h * norm_step, q, q);
+      k_norm.runFrom(h * norm_step, k, k);
     }
   }
   return {columns(0, width()), columns(width(), width()), columns(2 * width(), width())};

@@ -20,12 +20,17 @@ struct PackedNorm {
 
   PackedNorm() = default;
   PackedNorm(const NormWeights& weights, int dim);
-  void run(MatrixView<const float> x, MatrixView<float> y) const { norm(x, {weight.data(), bias.data(), eps, rms}, y); }
+  void run(MatrixView<const float> x, MatrixView<float> y) const { runFrom(0, x, y); }
+  /// With the weights from `first` on.
+  void runFrom(int first, MatrixView<const float> x, MatrixView<float> y) const {
+    norm(x, {weight.data() + first, bias.data() + first, eps, rms}, y);
+  }
 };
 
 /// An AttentionSpec, packed.
 struct PackedAttention {
   int heads = 0, head_dim = 0;
+  int norm_step = 0;  ///< from the weights of q_norm and k_norm for a head to those for the next one
   float scale = 0;
   bool bf16 = false;                                ///< of q k^T and of the sum of v
   const TileKernel* tiles = nullptr;                ///< for both, if not null

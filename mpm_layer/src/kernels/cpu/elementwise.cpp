@@ -75,7 +75,11 @@ HWY_INLINE hn::Vec<D> apply(D d, hn::Vec<D> x) {
   if constexpr (kActivation == Activation::kGeluTanh) return geluTanh(d, x);
   if constexpr (kActivation == Activation::kGeluQuick) return timesSigmoid(d, x, hn::Mul(x, hn::Set(d, 1.702f)));
   if constexpr (kActivation == Activation::kSilu) return timesSigmoid(d, x, x);
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // Max would turn NaN into 0
+  if constexpr (kActivation == Activation::kElu) return elu(d, x);
+  if constexpr (kActivation == Activation::kMish) return mish(d, x);
+  if constexpr (kActivation == Activation::kHardSwish) return hardSwish(d, x);
+  const auto above = hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // Max would turn NaN into 0
+  return kActivation == Activation::kReluSquared ? hn::Mul(above, above) : above;
 }
 
 // `gate` null: in place; else times the gate.
@@ -91,7 +95,8 @@ void activateAnyRow(Activation activation, float* x, const float* gate, int n) {
   // In the order of Activation.
   constexpr decltype(&activateRow<Activation::kRelu>) kRow[] = {
       activateRow<Activation::kGeluErf>, activateRow<Activation::kGeluTanh>, activateRow<Activation::kGeluQuick>,
-      activateRow<Activation::kRelu>, activateRow<Activation::kSilu>};
+      activateRow<Activation::kRelu>,    activateRow<Activation::kSilu>,     activateRow<Activation::kReluSquared>,
+      activateRow<Activation::kElu>,     activateRow<Activation::kMish>,     activateRow<Activation::kHardSwish>};
   kRow[static_cast<int>(activation)](x, gate, n);
 }
 
@@ -237,8 +242,13 @@ Activation parseActivation(std::string_view name) {
   if (name == "gelu_quick") return Activation::kGeluQuick;
   if (name == "relu") return Activation::kRelu;
   if (name == "silu") return Activation::kSilu;
-  throw Error("activation '" + std::string(name) +
-              "' is unknown; it can be gelu_erf, gelu_tanh, gelu_quick, relu or silu");
+  if (name == "relu_squared") return Activation::kReluSquared;
+  if (name == "elu") return Activation::kElu;
+  if (name == "mish") return Activation::kMish;
+  if (name == "hard_swish") return Activation::kHardSwish;
+  throw Error(
+      "activation '" + std::string(name) +
+      "' is unknown; it can be gelu_erf, gelu_tanh, gelu_quick, relu, silu, relu_squared, elu, mish or hard_swish");
 }
 
 void norm(MatrixView<const float> x, const NormWeights& weights, MatrixView<float> y) {

@@ -33,6 +33,7 @@ MatrixView<T> rowsOf(const TokensView<T>& tokens, const RowTile& tile) {
 
 struct TransformerBlock::Impl {
   BlockPart part;
+  bool parallel;
   int special, rotary_tables;
   PackedAttention attention;
   bool gated;
@@ -42,6 +43,7 @@ struct TransformerBlock::Impl {
 
   explicit Impl(const TransformerBlockSpec& spec)
       : part(spec.part),
+        parallel(spec.parallel),
         special(spec.special),
         rotary_tables(spec.rotary_tables),
         gated(spec.gated),
@@ -91,7 +93,7 @@ struct TransformerBlock::Impl {
       copyRows(x, y);
     if (part == BlockPart::kAttention) return;
     const MatrixView<float> normalised = narrowScratch(x.rows, x.cols), wide = wideScratch(x.rows, fc1.out());
-    norm2.run(y, normalised);
+    norm2.run(parallel ? x : MatrixView<const float>(y), normalised);
     fc1.run(normalised, wide);
     fc2.run(hiddenOf(wide), y, true);
   }

@@ -100,6 +100,33 @@ HWY_INLINE hn::Vec<D> geluTanh(D d, hn::Vec<D> x) {
   return timesSigmoid(d, x, hn::Mul(x, poly));
 }
 
+/// x from 0 on, else exp(x) - 1: near 0 its series, because the difference would be of nearly equal numbers.
+template <class D>
+HWY_INLINE hn::Vec<D> elu(D d, hn::Vec<D> x) {
+  const auto one = constant(d, 1.0f), below = hn::Min(x, hn::Zero(d));
+  const auto far = hn::Sub(exp2(d, hn::Mul(below, constant(d, 1.4426950408889634f))), one);
+  auto near = one;  // 1 + x / 2 (1 + x / 3 (1 + ..))
+  for (int k = 8; k > 1; --k) near = hn::MulAdd(hn::Mul(near, below), constant(d, 1.0f / static_cast<float>(k)), one);
+  const auto negative = hn::IfThenElse(hn::Lt(x, constant(d, -0.5f)), far, hn::Mul(near, below));
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), negative, x);
+}
+
+/// x tanh(log(1 + e)) with e = exp(x), which is x n / (n + 2) with n = e (e + 2).
+template <class D>
+HWY_INLINE hn::Vec<D> mish(D d, hn::Vec<D> x) {
+  const auto e = exp2(d, hn::Min(hn::Mul(x, constant(d, 1.4426950408889634f)), constant(d, 40.0f)));
+  const auto two = constant(d, 2.0f), n = hn::Mul(e, hn::Add(e, two));
+  return hn::Mul(x, hn::Div(n, hn::Add(n, two)));
+}
+
+/// x min(max(x + 3, 0), 6) / 6.
+template <class D>
+HWY_INLINE hn::Vec<D> hardSwish(D d, hn::Vec<D> x) {
+  const auto raised = hn::Add(x, constant(d, 3.0f));
+  const auto share = hn::Mul(hn::Min(hn::Max(raised, hn::Zero(d)), constant(d, 6.0f)), constant(d, 1.0f / 6));
+  return hn::Mul(x, share);
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace mpm

@@ -121,7 +121,14 @@ __device__ float activated(float x) {
     return timesSigmoid<T>(x, x * (1.5957691216057308f + 0.07135481282f * x * x));
   if constexpr (kActivation == Activation::kGeluQuick) return timesSigmoid<T>(x, 1.702f * x);
   if constexpr (kActivation == Activation::kSilu) return timesSigmoid<T>(x, x);
-  return fmaxf(x, 0.0f);
+  if constexpr (kActivation == Activation::kElu) return x < 0 ? expm1f(x) : x;
+  if constexpr (kActivation == Activation::kMish) {  // x tanh(log(1 + e)) with e = exp(x)
+    const float e = expf(fminf(x, 20.0f)), n = e * (e + 2.0f);
+    return x * (n / (n + 2.0f));
+  }
+  if constexpr (kActivation == Activation::kHardSwish) return x * (fminf(fmaxf(x + 3.0f, 0.0f), 6.0f) / 6.0f);
+  const float above = fmaxf(x, 0.0f);
+  return kActivation == Activation::kReluSquared ? above * above : above;
 }
 
 // 16 bytes per thread.
@@ -263,7 +270,8 @@ void activate(const Stream& stream, Activation activation, bool gated, int rows,
   // In the order of Activation.
   constexpr decltype(&activateWith<Activation::kRelu>) kWith[] = {
       activateWith<Activation::kGeluErf>, activateWith<Activation::kGeluTanh>, activateWith<Activation::kGeluQuick>,
-      activateWith<Activation::kRelu>, activateWith<Activation::kSilu>};
+      activateWith<Activation::kRelu>,    activateWith<Activation::kSilu>,     activateWith<Activation::kReluSquared>,
+      activateWith<Activation::kElu>,     activateWith<Activation::kMish>,     activateWith<Activation::kHardSwish>};
   kWith[static_cast<int>(activation)](stream, gated, rows, cols, number, x, y);
 }
 

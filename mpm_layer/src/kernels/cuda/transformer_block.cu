@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "mpm/error.hpp"
+
 namespace mpm::cuda {
 
 // All fields of the spec are bound by name: one that is new does not compile until it is used here.
@@ -10,10 +12,11 @@ TransformerBlock::TransformerBlock(const Stream& stream, const TransformerBlockS
   const auto linear = [&](const LinearWeights& weights) {
     return Linear(stream, weights.weight, weights.bias, precision_);
   };
-  const auto& [dim, heads, head_dim, scale, norm1, qkv, qk_norm, q_norm, k_norm, attention_norm, attention_norm_weights,
-               proj, precision] = static_cast<const AttentionSpec&>(spec);
-  const auto& [part, special, rotary_tables] = static_cast<const BlockTask&>(spec);
+  const auto& [dim, heads, head_dim, scale, norm1, qkv, qk_norm, norm_per_head, q_norm, k_norm, attention_norm,
+               attention_norm_weights, proj, precision] = static_cast<const AttentionSpec&>(spec);
+  const auto& [part, parallel, special, rotary_tables] = static_cast<const BlockTask&>(spec);
   const auto& [norm2, fc1, gated, activation, mlp_norm, mlp_norm_weights, fc2] = static_cast<const MlpSpec&>(spec);
+  if (norm_per_head || parallel) throw Error("norms of each head, and attention and MLP side by side, are for the CPU");
   precision_ = precision;
   part_ = part;
   dim_ = dim;

@@ -92,6 +92,7 @@ struct Emitter::BlockNode {
     linear("qkv", block.qkv);
     if (block.q_norm) {
       setWhen("qk_norm", true);
+      setWhen("norm_per_head", block.normPerHead());
       kind("qk_norm", *block.q_norm);
       norm("q_norm", *block.q_norm);
       norm("k_norm", *block.k_norm);
@@ -177,6 +178,7 @@ std::string Emitter::block(Block& block, const Tokens& in, const std::string& na
     node.attributes.emplace_back("key_bias", std::int64_t{key_bias ? 1 : 0});
   }
   if (part != "attention") node.mlp(block);
+  node.setWhen("parallel", block.parallel);
   if (part != "whole") node.attributes.emplace_back("part", part);
   if (keys) {
     node.setWhen("keys", true);

@@ -175,6 +175,10 @@ void Emitter::encoder() {
     if (late != trunk_.chain.late.end() && late->block == i) now = prepend(*late++, now);
     const std::string name = "backbone/block" + std::to_string(i);
     const bool key_bias = reduction_.attention == Attention::kProportional && states_.size() > 1;
+    if (merges && step->inside && blocks[i].parallel)
+      throw Error(
+          "its blocks compute attention and MLP side by side, and the reduction merges tokens between the two: "
+          "choose one that merges before a block");
     if (merges && step->inside) {
       now.name = block(blocks[i], now, name + "/attention", key_bias, "attention", step->keys);
       now = merge(*step, now, step->keys ? std::vector{now.name + "/keys"} : Names());
@@ -199,9 +203,10 @@ void Emitter::encoder() {
 
 Emitter::Tokens Emitter::prepend(const LateTokens& late, const Tokens& in) {
   const std::string name = "backbone/late_tokens" + std::to_string(late.block);
-  net_.op("PrependTokens", {in.name, in.state, net_.weights(name + ".rows", {late.rows, trunk_.dim}, late.values)},
-          {name}, {{"special_tokens", in.special}});
-  return {name, in.state, late.rows + in.special};
+  net_.op(late.replaced > 0 ? "ClassTokens" : "PrependTokens",
+          {in.name, in.state, net_.weights(name + ".rows", {late.rows, trunk_.dim}, late.values)}, {name},
+          {{"special_tokens", in.special}});
+  return {name, in.state, late.rows + in.special - late.replaced};
 }
 
 Emitter::Tokens Emitter::addPositions(const LaterPositions& positions, const Tokens& in) {

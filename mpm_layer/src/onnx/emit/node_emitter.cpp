@@ -118,7 +118,8 @@ std::string NodeEmitter::stockFault(const Node& node) const {
     return "a Resize with mode " + node.text("mode", "nearest") + " and coordinates " +
            node.text("coordinate_transformation_mode", "half_pixel");
   }
-  if (isOneOf(node.op, {"Conv", "ConvTranspose"})) return "weights that are not constant";
+  if (isOneOf(node.op, {"Conv", "ConvTranspose"}))
+    return out.size() == 4 ? "weights that are not constant" : "a convolution along one axis";
   if (node.op == "BatchNormalization" && !graph_.constant(node.input(1))) return "weights that are not constant";
   if (!isOneOf(node.op, {"BatchNormalization", "GlobalAveragePool", "Sigmoid", "Tanh", "Softmax", "Concat", "Transpose",
                          "LeakyRelu", "Elu", "Exp", "Neg", "Abs", "Sqrt"}))

@@ -326,16 +326,38 @@ std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node
   return one(evaluateElementwise(graph, node, budget));
 }
 
-/// True for a node whose readers can read its input instead.
-bool doesNothing(const Graph& graph, const Node& node) {
-  if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] < 0) return false;
-  if (node.op == "Identity" || node.op == "Dropout") return true;
-  if (node.op == "Cast") return castsToFloat(node);
+/// The operand that a Where of a constant condition, a sum with zeros or a product with ones gives, else -1. A mask
+/// that hides nothing is such a constant.
+int operandOf(const Graph& graph, const Node& node) {
+  const auto uniform = [&](std::size_t i) {
+    const Tensor* tensor = graph.constant(node.input(i));
+    return tensor ? tensor->uniform() : std::nullopt;
+  };
+  if (node.op == "Where") {
+    const auto condition = uniform(0);
+    return condition && node.inputs.size() == 3 ? node.inputs[*condition != 0 ? 1 : 2] : -1;
+  }
+  const bool sum = node.op == "Add" || node.op == "Sub", product = node.op == "Mul" || node.op == "Div";
+  if ((!sum && !product) || node.inputs.size() != 2) return -1;
+  const double neutral = sum ? 0 : 1;
+  if (uniform(1) == neutral) return node.inputs[0];
+  return (node.op == "Add" || node.op == "Mul") && uniform(0) == neutral ? node.inputs[1] : -1;
+}
+
+/// The value that readers of `node` can read instead, or -1.
+int sameAs(const Graph& graph, const Node& node) {
+  if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] < 0) return -1;
+  const auto when = [&](bool same) { return same ? node.inputs[0] : -1; };
+  if (node.op == "Identity" || node.op == "Dropout") return when(true);
+  if (node.op == "Cast") return when(castsToFloat(node));
   if (node.op == "Expand" || node.op == "Tile" || node.op == "Reshape") {
     const auto movement = moveData(graph, node, false);
-    return movement && (*movement)[0].in_order && (*movement)[0].shape == *graph.shape(node.inputs[0]);
+    return when(movement && (*movement)[0].in_order && (*movement)[0].shape == *graph.shape(node.inputs[0]));
   }
-  return false;
+  const int operand = operandOf(graph, node);
+  const Shape* shape = graph.shape(operand);
+  const auto made = shape ? inferShapes(graph, node) : std::nullopt;
+  return made && made->front() == *shape ? operand : -1;
 }
 
 /// Forgets results of folding when their last reader is folded too: the bias tables of BEiT pass through several nodes.
@@ -458,9 +480,9 @@ void foldConstants(Graph& graph, const Shape& image) {
         }
         node.dead = tensors->size() >= node.outputs.size();
         if (node.dead) intermediates.folded(graph, node, left - budget.left, budget);
-      } else if (doesNothing(graph, node)) {
-        alias[node.outputs[0]] = node.inputs[0];
-        intermediates.replace(node.outputs[0], node.inputs[0]);
+      } else if (const int same = sameAs(graph, node); same >= 0) {
+        alias[node.outputs[0]] = same;
+        intermediates.replace(node.outputs[0], same);
         node.dead = true;
       } else if (const auto shapes = inferShapes(graph, node)) {
         for (std::size_t i = 0; i < shapes->size() && i < node.outputs.size(); ++i) {

@@ -20,7 +20,7 @@ struct FoldBudget {
 
 /// Sets the static shape of the image. Every tensor that does not depend on pixels becomes a constant, every other one
 /// gets its shape if the operator is known. Nodes that do nothing at inference (Identity, Dropout, a Cast between
-/// floats) are removed. Throws mpm::Error naming a node whose shapes contradict each other.
+/// floats, a sum with zeros) are removed. Throws mpm::Error naming a node whose shapes contradict each other.
 void foldConstants(Graph& graph, const Shape& image);
 
 /// Resize of a constant (a position embedding) over the last two of four axes.

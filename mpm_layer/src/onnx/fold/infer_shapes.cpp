@@ -21,23 +21,25 @@ std::optional<Shape> matMulShape(const Node& node, Shape a, Shape b) {
   return shape;
 }
 
-/// Convolution and pooling over two axes; `channels` of the output.
+/// Convolution and pooling over the axes of `kernel`, one or two; `channels` of the output.
 std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int64_t channels, const Integers& kernel) {
-  if (input.size() != 4 || kernel.size() != 2) return std::nullopt;
-  const auto strides = node.integers("strides", {1, 1});
-  const auto dilations = node.integers("dilations", {1, 1});
+  const std::size_t axes = kernel.size();
+  if (input.size() != axes + 2 || axes < 1 || axes > 2) return std::nullopt;
+  const auto strides = node.integers("strides", Shape(axes, 1));
+  const auto dilations = node.integers("dilations", Shape(axes, 1));
   const std::string automatic = node.text("auto_pad", "NOTSET");
-  const auto pads = automatic == "NOTSET" ? node.integers("pads", Shape(4, 0)) : Shape(4, 0);
-  if (strides.size() != 2 || dilations.size() != 2 || pads.size() != 4) return std::nullopt;
-  Shape shape{input[0], channels, 0, 0};
-  for (std::size_t axis = 0; axis < 2; ++axis) {
+  const auto pads = automatic == "NOTSET" ? node.integers("pads", Shape(2 * axes, 0)) : Shape(2 * axes, 0);
+  if (strides.size() != axes || dilations.size() != axes || pads.size() != 2 * axes) return std::nullopt;
+  Shape shape{input[0], channels};
+  shape.resize(axes + 2);
+  for (std::size_t axis = 0; axis < axes; ++axis) {
     if (kernel[axis] < 1) refuse(node, "an empty kernel", "at least one pixel");
     const std::int64_t reach = dilations[axis] * (kernel[axis] - 1) + 1;
     if (automatic.starts_with("SAME")) {
       shape[axis + 2] = (input[axis + 2] + strides[axis] - 1) / strides[axis];
       continue;
     }
-    const std::int64_t extent = input[axis + 2] + pads[axis] + pads[axis + 2] - reach;
+    const std::int64_t extent = input[axis + 2] + pads[axis] + pads[axis + axes] - reach;
     if (extent < 0) refuse(node, "an image of " + toString(input), "at least one kernel");
     const bool ceil = node.integer("ceil_mode", 0) != 0;
     shape[axis + 2] = (extent + (ceil ? strides[axis] - 1 : 0)) / strides[axis] + 1;
@@ -150,9 +152,9 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
   if (op == "MatMul" || op == "Gemm") return b ? matMulShape(node, *a, *b) : std::nullopt;
   if (op == "Einsum") return b && node.inputs.size() == 2 ? einsumShape(node, *a, *b) : std::nullopt;
   if (op == "Conv") {
-    if (!b || b->size() != 4) return std::nullopt;
-    if (a->size() == 4) requireGroups(node, *a, *b);
-    return slidingShape(node, *a, (*b)[0], {(*b)[2], (*b)[3]});
+    if (!b || b->size() < 3) return std::nullopt;
+    if (a->size() == b->size()) requireGroups(node, *a, *b);
+    return slidingShape(node, *a, (*b)[0], Shape(b->begin() + 2, b->end()));
   }
   if (op == "ConvTranspose") return b ? transposedConvShape(node, *a, *b) : std::nullopt;
   if (isOneOf(op, {"MaxPool", "AveragePool"}) && a->size() == 4)

@@ -121,7 +121,7 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
     auto rotated = rotatedHeads(cells, term);
     if (!rotated) return std::nullopt;
     const auto equal =
-        std::ranges::find_if(rotations_, [&](const auto& known) { return *known == *rotated->rotation; });
+        std::ranges::find_if(rotations_, [&](const auto& known) { return areNear(*known, *rotated->rotation); });
     if (equal == rotations_.end())
       rotations_.push_back(rotated->rotation);
     else

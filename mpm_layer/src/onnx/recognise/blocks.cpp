@@ -21,6 +21,28 @@ class BlockMatcher {
 
   std::string why;
 
+  /// branch == Attention(LayerNorm(stream)) + MLP(LayerNorm(stream)), in any order, LayerScale folded in.
+  bool parallel(int branch, int stream, Block& block) {
+    const auto scale = peelScale(branch);
+    const Term& sum = at(branch);
+    if (sum.kind != TermKind::kAdd) return false;
+    for (const std::size_t first : {0, 1}) {
+      Block attempt;
+      why.clear();  // of the order in which one of the two fits
+      const bool attends = attention(sum.inputs[first], stream, attempt);
+      if (!attends || !mlp(sum.inputs[1 - first], stream, attempt)) {
+        if (attends) return false;
+        continue;
+      }
+      attempt.proj = scaled(std::move(attempt.proj), scale);
+      attempt.fc2 = scaled(std::move(attempt.fc2), scale);
+      attempt.parallel = true;
+      block = std::move(attempt);
+      return true;
+    }
+    return false;
+  }
+
   /// branch == Attention(LayerNorm(stream)), LayerScale folded in.
   bool attention(int branch, int stream, Block& block) {
     auto scale = peelScale(branch);
@@ -65,6 +87,10 @@ class BlockMatcher {
     if (block.q_norm.has_value() != block.k_norm.has_value()) return no(middle, "q and k normalised both, or neither");
     if (block.q_norm && block.q_norm->eps != block.k_norm->eps) return no(middle, "one epsilon for q and k");
     if (block.q_norm && block.q_norm->rms != block.k_norm->rms) return no(middle, "one kind of norm for q and k");
+    if (block.q_norm && block.q_norm->weight.size() != block.k_norm->weight.size()) {
+      repeat(*block.q_norm, static_cast<std::size_t>(attention.cols));
+      repeat(*block.k_norm, static_cast<std::size_t>(attention.cols));
+    }
     block.norm1 = normPart(at(norm));
     return true;
   }
@@ -202,16 +228,17 @@ class BlockMatcher {
     int source = view.term;
     std::vector<double> factor(view.column_scale.begin(), view.column_scale.end());
     factor.resize(view.column.size(), 1.0);
-    const bool one_head = block.heads == 1 && at(source).kind == TermKind::kNorm;
-    if (at(source).kind == TermKind::kHeadNorm || one_head) {
+    const TermKind kind = at(source).kind;
+    const bool one_head = block.heads == 1 && (kind == TermKind::kNorm || kind == TermKind::kL2Norm);
+    if (kind == TermKind::kHeadNorm || one_head) {
       if (part == 2) return no(source, "v as the linear layer gives it");
-      auto normalised = headNorm(at(source), view, block);
+      auto normalised =
+          headNorm(kind == TermKind::kL2Norm ? asNorm(at(source), at(source).cols) : at(source), view, block);
       if (!normalised) return no(source, "a LayerNorm over the features of each head");
+      scaleNorm(*normalised, factor);
       (part == 0 ? block.q_norm : block.k_norm) = std::move(*normalised);
       source = at(source).inputs[0];
       if (!isZero(view.offset)) return no(view.term, "nothing added to a normalised head");
-      if (!scaleNorm(part == 0 ? *block.q_norm : *block.k_norm, factor))
-        return no(view.term, "one scale for all normalised heads");
     }
     const auto rows = ofNorm(source, "the linear layer of q, k or v", stream, norm, padding);
     if (!rows) return false;
@@ -230,17 +257,27 @@ class BlockMatcher {
     return true;
   }
 
-  /// Multiplies the norm by the factors of the heads' columns, if they are the same for all heads, and makes them ones.
-  static bool scaleNorm(NormPart& norm, std::vector<double>& factor) {
+  /// Multiplies the norm by the factors of the heads' columns, and makes them ones. If they differ from head to head,
+  /// the norm gets weights for each.
+  static void scaleNorm(NormPart& norm, std::vector<double>& factor) {
     const std::size_t width = norm.weight.size();
-    for (std::size_t i = width; i < factor.size(); ++i)
-      if (factor[i] != factor[i % width]) return false;
-    for (std::size_t i = 0; i < width; ++i) {
+    bool same = true;
+    for (std::size_t i = width; i < factor.size(); ++i) same = same && factor[i] == factor[i % width];
+    if (!same) repeat(norm, factor.size());
+    for (std::size_t i = 0; i < norm.weight.size(); ++i) {
       norm.weight[i] = static_cast<float>(static_cast<double>(norm.weight[i]) * factor[i]);
       norm.bias[i] = static_cast<float>(static_cast<double>(norm.bias[i]) * factor[i]);
     }
     factor.assign(factor.size(), 1.0);
-    return true;
+  }
+
+  /// The weights of a head for each head, `size` in all.
+  static void repeat(NormPart& norm, std::size_t size) {
+    const std::size_t width = norm.weight.size();
+    for (std::size_t i = width; i < size; ++i) {
+      norm.weight.push_back(norm.weight[i % width]);
+      norm.bias.push_back(norm.bias[i % width]);
+    }
   }
 
   /// The norm's weights in the order of the head's features, when its groups are the heads. One over whole rows has one
@@ -279,20 +316,24 @@ class BlockMatcher {
   const std::vector<Term>& terms_;
 };
 
-/// True when `term` puts rows in front of all rows of `stream`, or adds positions to them: both go to `chain`, before
-/// its next block.
+/// True when `term` puts rows in front of all rows of `stream`, or in the place of its first ones, or adds positions to
+/// them: all go to `chain`, before its next block.
 bool joins(const std::vector<Term>& terms, int term, int stream, BlockChain& chain) {
   const Term& arrange = terms[term];
   const Term& x = terms[stream];
-  const std::int64_t rows = arrange.rows - x.rows;
-  if (arrange.kind != TermKind::kArrange || rows < 0 || arrange.scale != 1 || arrange.cols != x.cols ||
+  if (arrange.kind != TermKind::kArrange || arrange.scale != 1 || arrange.cols != x.cols ||
       !isCounting(arrange.col_of) || arrange.offset.empty())
     return false;
+  const auto isConstant = [](std::int64_t row) { return row < 0; };
+  const std::int64_t rows = std::ranges::find_if_not(arrange.row_of, isConstant) - arrange.row_of.begin();
+  const std::int64_t replaced = rows + x.rows - arrange.rows;
+  if (replaced < 0 || (replaced > 0 && rows == 0) || !countsBehind(arrange.row_of, rows, replaced)) return false;
   const auto split = arrange.offset.begin() + rows * arrange.cols;
-  if (!countsBehind(arrange.row_of, rows)) return false;
+  const bool adds = !isZero({split, arrange.offset.end()});
+  if (adds && replaced > 0) return false;
   const std::size_t block = chain.blocks.size();
-  if (rows > 0) chain.late.push_back({block, rows, {arrange.offset.begin(), split}});
-  if (!isZero({split, arrange.offset.end()})) chain.positions.push_back({block, {split, arrange.offset.end()}});
+  if (rows > 0) chain.late.push_back({block, rows, {arrange.offset.begin(), split}, replaced, arrange.node});
+  if (adds) chain.positions.push_back({block, {split, arrange.offset.end()}});
   return true;
 }
 
@@ -337,6 +378,18 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
   BlockChain chain;
   chain.streams.push_back(stream);
   int x = stream;  // what the next block reads
+  const auto append = [&](Block block, int end) {
+    if (block.parallel && block.fixesPlaces()) {
+      chain.obstacle =
+          describe(*terms[end].node) +
+          ": found an MLP beside attention in windows or with a bias of pairs, expected it behind attention";
+      return false;
+    }
+    chain.blocks.push_back(std::move(block));
+    chain.streams.push_back(end);
+    x = end;
+    return true;
+  };
   while (true) {
     Block block;
     const auto attend = [&](int from) {
@@ -375,17 +428,27 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
       }
     }
     if (middle < 0) {
+      const auto [end, parallel_why] =
+          next(x, [&](BlockMatcher& matcher, int branch) { return matcher.parallel(branch, x, block); });
+      if (end >= 0) {
+        if (!append(std::move(block), end)) return chain;
+        continue;
+      }
       const auto behindLast = [&](const auto& joined) { return joined.block == chain.blocks.size(); };
       std::erase_if(chain.late, behindLast);
       std::erase_if(chain.positions, behindLast);
-      chain.obstacle = attention_why;
+      chain.obstacle = parallel_why.empty() ? attention_why : parallel_why;
       return chain;
     }
     const auto [end, mlp_why] = next(middle, [&, attended = middle](BlockMatcher& matcher, int branch) {
-      Block attempt = block;
-      if (!matcher.mlp(branch, attended, attempt)) return false;
-      block = std::move(attempt);
-      return true;
+      for (const int reads : {attended, x}) {  // x: attention and MLP side by side
+        Block attempt = block;
+        attempt.parallel = reads == x;
+        if (!matcher.mlp(branch, reads, attempt)) continue;
+        block = std::move(attempt);
+        return true;
+      }
+      return false;
     });
     if (end < 0) {
       chain.half_a_block = mlp_why.empty();
@@ -395,9 +458,7 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
                            : describe(*node) + ": found no MLP behind the attention, expected a pre-norm block";
       return chain;
     }
-    chain.blocks.push_back(std::move(block));
-    chain.streams.push_back(end);
-    x = end;
+    if (!append(std::move(block), end)) return chain;
   }
 }
 

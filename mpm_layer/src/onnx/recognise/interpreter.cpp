@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::int64_t kMaxTokens = std::int64_t{1} << 17;
 
+using Axes = std::vector<std::size_t>;
+
 bool all(const std::optional<Integers>& values, std::int64_t expected) {
   return !values || std::ranges::all_of(*values, [expected](std::int64_t v) { return v == expected; });
 }
@@ -267,10 +269,27 @@ std::optional<Cells> Interpreter::unchangedIn(int sum, const Cells& cells) const
   return result;
 }
 
-/// Logits in another shape; monostate for other values, and where elements change places.
+/// Logits in another shape, or with queries and keys exchanged; monostate for other values, and where elements change
+/// places otherwise.
 Meaning Interpreter::moveLogits(const Node& node, int value) const {
   const Meaning& meaning = meaning_[value];
   if (!std::holds_alternative<Scores>(meaning) && !std::holds_alternative<PositionLogits>(meaning)) return {};
+  const auto perm = node.op == "Transpose" ? node.integers("perm") : std::nullopt;
+  if (const Scores* scores = std::get_if<Scores>(&meaning); scores && perm && perm->size() == scores->shape.size()) {
+    const std::size_t rank = perm->size();
+    Integers back = *perm;
+    if (rank >= 2) std::swap(back[rank - 1], back[rank - 2]);
+    const bool bare = !scores->query && !scores->bias && scores->positions.empty();
+    if (isCounting(back) && (scores->softmax || bare)) {
+      Scores turned = *scores;
+      std::swap(turned.shape[rank - 1], turned.shape[rank - 2]);
+      if (scores->softmax)
+        turned.turned = !turned.turned;
+      else
+        std::swap(turned.q, turned.k);
+      return turned;
+    }
+  }
   const auto movements = moveData(graph_, node, false);
   if (!movements || movements->size() != 1 || !movements->front().in_order) return {};
   Meaning result = meaning;
@@ -302,23 +321,33 @@ Meaning Interpreter::pad(const Node& node) {
 Meaning Interpreter::convolution(const Node& node) {
   const Tensor* weight = graph_.constant(node.input(1));
   if (!weight || !weight->isFloat()) return foreign(node, "a convolution with weights that are not constant");
-  if (const ImageCells* image = as<ImageCells>(node.inputs[0])) return patches(node, *image);
-  const bool pointwise = weight->shape[2] == 1 && weight->shape[3] == 1 && node.integer("group", 1) == 1 &&
+  const std::int64_t out = weight->shape[0];
+  if (const ImageCells* image = as<ImageCells>(node.inputs[0]))
+    return weight->shape.size() == 4 ? patches(node, *image)
+                                     : foreign(node, "a convolution along one axis of the image");
+  const bool pointwise = weight->size() == out * weight->shape[1] && node.integer("group", 1) == 1 &&
                          all(node.integers("strides"), 1) && all(node.integers("pads"), 0);
-  Cells* map = cellsOf(node.inputs[0], node);
+  const Cells* map = cellsOf(node.inputs[0], node);
   if (!pointwise || !map)
     return foreign(node, "a convolution over tokens",
                    "a plain ViT (this looks like a convolutional or hierarchical backbone)");
-  Cells tokens = Algebra::permuted(*map, {0, 2, 3, 1});
-  const auto view = algebra_.rows(tokens, node);
-  if (!view) return foreign(node, "a 1x1 convolution over something else than tokens");
-  const std::int64_t out = weight->shape[0];
   const auto bias = biasOf(graph_, node, out);
   if (!bias) return foreign(node, "a bias that is not constant");
-  Term term = termOf(TermKind::kLinear, {view->term}, algebra_.at(view->term).rows, out, node);
-  term.weight = weight->reshaped({out, weight->shape[1]});
-  term.bias = *bias;
-  return Algebra::permuted(algebra_.cells(*view, algebra_.add(std::move(term))), {0, 3, 1, 2});
+  const bool two_axes = map->shape.size() == 4;
+  const Cells tokens = Algebra::permuted(*map, two_axes ? Axes{0, 2, 3, 1} : Axes{0, 2, 1});
+  const Meaning result = linear(node, tokens, weight->reshaped({out, weight->shape[1]}), *bias);
+  const Cells* cells = std::get_if<Cells>(&result);
+  return cells ? Algebra::permuted(*cells, two_axes ? Axes{0, 3, 1, 2} : Axes{0, 2, 1}) : result;
+}
+
+/// Tokens {.., in} times weights {out, in}, plus a bias.
+Meaning Interpreter::linear(const Node& node, Cells tokens, Tensor weight, Tensor bias) {
+  const auto view = algebra_.rows(tokens, node);
+  if (!view) return foreign(node, "features of several tokens in one row", "one token per row");
+  Term term = termOf(TermKind::kLinear, {view->term}, algebra_.at(view->term).rows, weight.shape[0], node);
+  term.weight = std::move(weight);
+  term.bias = std::move(bias);
+  return algebra_.cells(*view, algebra_.add(std::move(term)));
 }
 
 /// Patches of the whole image by a convolution with this kernel {C, kh, kw}, whose weights {d, C, kh, kw} and bias are
@@ -443,27 +472,29 @@ Meaning Interpreter::patchRows(const Node& node, const ImageCells& image) {
 
 Meaning Interpreter::rowWise(const Node& node) {
   Cells& cells = *as<Cells>(node.inputs[0]);
+  if (node.op == "Linear")
+    return linear(node, cells, *graph_.constant(node.inputs[1]), *graph_.constant(node.inputs[2]));
   Term term;
   term.node = &node;
   term.rms = node.op == "RMSNorm";
-  if (node.op == "Linear" || node.op == "LayerNorm" || term.rms) {
+  term.eps = node.eps;
+  term.activation = node.activation;
+  term.kind = node.op == "L2Normalize"  ? TermKind::kL2Norm
+              : node.op == "Activation" ? TermKind::kActivation
+                                        : TermKind::kNorm;
+  if (term.kind == TermKind::kNorm) {
     term.weight = *graph_.constant(node.inputs[1]);
     term.bias = *graph_.constant(node.inputs[2]);
   }
-  term.eps = node.eps;
-  term.activation = node.activation;
-  term.kind = node.op == "Linear"                  ? TermKind::kLinear
-              : node.op == "LayerNorm" || term.rms ? TermKind::kNorm
-              : node.op == "L2Normalize"           ? TermKind::kL2Norm
-                                                   : TermKind::kActivation;
   const auto view = algebra_.rows(cells, node);
   if (!view) {
     if (term.kind == TermKind::kNorm) return headNorm(std::move(term), cells);
+    if (term.kind == TermKind::kL2Norm) return headNorm(asNorm(term, cells.shape.back()), cells);
     return foreign(node, "features of several tokens in one row", "one token per row");
   }
   term.inputs = {view->term};
   term.rows = algebra_.at(view->term).rows;
-  term.cols = term.kind == TermKind::kLinear ? term.weight.shape[0] : algebra_.at(view->term).cols;
+  term.cols = algebra_.at(view->term).cols;
   return algebra_.cells(*view, algebra_.add(std::move(term)));
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "onnx/fold/fold.h"
 #include "onnx/recognise/algebra.h"
 #include "onnx/recognise/meaning.h"
 #include "onnx/recognise/positions.h"
@@ -32,6 +34,7 @@ class Interpreter {
   Term patchTerm(const Node& node, const ImageCells& image, const Shape& kernel, std::vector<float> weight,
                  std::vector<float> bias, const PatchGrid& grid) const;
   Meaning rowWise(const Node& node);
+  Meaning linear(const Node& node, Cells tokens, Tensor weight, Tensor bias);
   Meaning headNorm(Term term, const Cells& cells);
   Meaning mean(const Node& node);
   Meaning resize(const Node& node);
@@ -41,6 +44,7 @@ class Interpreter {
   Meaning arithmetic(const Node& node);
   Meaning imageArithmetic(const Node& node, const ImageCells& image, const Tensor& constant);
   Meaning withConstant(const Node& node, int value, const Tensor& constant);
+  std::optional<Cells> withBias(const Cells& sum, const Node& node);
   Meaning columnScale(const Node& node, int value, const Tensor& constant);
   Meaning negative(const Node& node);
   Meaning ofTwo(const Node& node);
@@ -50,6 +54,7 @@ class Interpreter {
   // interpreter_attention.cpp: from two projections to the context
   Meaning matMul(const Node& node);
   Meaning einsum(const Node& node);
+  std::optional<Meaning> einsumWithWeights(const Node& node, const Equation& equation, std::size_t weights);
   Meaning attentionOp(const Node& node);
   Meaning scoresOf(const Node& node, Cells q, Cells k, Shape shape) const;
   Meaning scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant);

@@ -92,6 +92,32 @@ Meaning Interpreter::withConstant(const Node& node, int value, const Tensor& con
     if (cells.offset) offset[i] += (*cells.offset)[i];
   }
   result.offset = shared(std::move(offset));
+  return withBias(result, node).value_or(std::move(result));
+}
+
+/// Columns of a linear layer plus one number each as those of a layer with this bias; nullopt for any other sum.
+std::optional<Cells> Interpreter::withBias(const Cells& sum, const Node& node) {
+  const Term& layer = algebra_.at(sum.term);
+  if (layer.kind != TermKind::kLinear || sum.blend || sum.scale == 0) return std::nullopt;
+  std::vector<float> added(layer.cols);
+  std::vector<bool> known(layer.cols, false);
+  for (std::size_t i = 0; i < sum.offset->size(); ++i) {
+    const float offset = (*sum.offset)[i];
+    if (sum.id(i) < 0) return std::nullopt;
+    const auto column = static_cast<std::size_t>(sum.id(i) % layer.cols);
+    if (known[column] && added[column] != offset) return std::nullopt;
+    known[column] = true;
+    added[column] = offset;
+  }
+  Term with = layer;
+  with.node = &node;
+  std::vector<float> bias = *layer.bias.floats;
+  for (std::size_t i = 0; i < bias.size(); ++i)
+    bias[i] += static_cast<float>(static_cast<double>(added[i]) / sum.scale);
+  with.bias = Tensor::of({layer.cols}, std::move(bias));
+  Cells result = sum;
+  result.offset = nullptr;
+  result.term = algebra_.add(std::move(with));
   return result;
 }
 

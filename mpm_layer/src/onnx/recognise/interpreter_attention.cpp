@@ -17,6 +17,13 @@ std::vector<std::size_t> lastTwoSwapped(std::size_t rank) {
   return order;
 }
 
+/// Where each letter of `to` is in `from`.
+std::vector<std::size_t> axesOf(const std::string& from, const std::string& to) {
+  std::vector<std::size_t> result;
+  for (const char letter : to) result.push_back(from.find(letter));
+  return result;
+}
+
 /// The view with a factor per head besides its own; empty: none.
 HeadView timesHeads(HeadView view, const std::vector<float>& factors) {
   if (factors.empty()) return view;
@@ -31,14 +38,28 @@ HeadView timesHeads(HeadView view, const std::vector<float>& factors) {
 Meaning Interpreter::matMul(const Node& node) {
   const Tensor* query = graph_.constant(node.inputs[0]);
   const Cells* keys = query ? cellsOf(node.inputs[1], node) : nullptr;
+  if (keys && query->shape.size() == 2 && query->isFloat() && keys->shape.size() > 2) {
+    const std::int64_t out = query->shape[0];
+    const auto turned = lastTwoSwapped(keys->shape.size());
+    const Meaning result =
+        linear(node, Algebra::permuted(*keys, turned), *query, Tensor::of({out}, std::vector<float>(out, 0.0f)));
+    const Cells* cells = std::get_if<Cells>(&result);
+    return cells ? Algebra::permuted(*cells, turned) : result;
+  }
   if (keys && query->shape.size() == keys->shape.size() && query->shape.size() > 2)
     return Scores{{}, Algebra::permuted(*keys, lastTwoSwapped(keys->shape.size())), *query, shapeOf(node)};
   if (query || graph_.constant(node.inputs[1]))
     return foreign(node, "a MatMul with a constant that is not a matrix of weights on the right");
   Cells* right = cellsOf(node.inputs[1], node);
-  if (const Scores* scores = as<Scores>(node.inputs[0]); scores && scores->softmax && right)
+  if (const Scores* scores = as<Scores>(node.inputs[0]); scores && scores->softmax && !scores->turned && right)
     return context(node, *scores, *right);
   const Cells* left = cellsOf(node.inputs[0], node);
+  if (const Scores* scores = as<Scores>(node.inputs[1]); scores && scores->turned && left) {  // v^T p^T
+    const auto turned = lastTwoSwapped(left->shape.size());
+    const Meaning result = context(node, *scores, Algebra::permuted(*left, turned));
+    const Cells* cells = std::get_if<Cells>(&result);
+    return cells ? Algebra::permuted(*cells, turned) : result;
+  }
   right = as<Cells>(node.inputs[1]);
   if (!left || !right) return foreign(node, "a MatMul of something else than tokens", "q k^T or softmax(q k^T) v");
   return scoresOf(node, *left, Algebra::permuted(*right, lastTwoSwapped(right->shape.size())), shapeOf(node));
@@ -123,41 +144,86 @@ Meaning Interpreter::einsum(const Node& node) {
   const Shape &of_a = *graph_.shape(node.inputs[0]), &of_b = *graph_.shape(node.inputs[1]);
   const auto equation = plainEquation(node, of_a.size(), of_b.size());
   if (!equation) return refusal;
-  const std::string &a = equation->of[0], &b = equation->of[1], &c = equation->made;
+  for (const std::size_t weights : {1, 0})
+    if (auto result = einsumWithWeights(node, *equation, weights)) return *result;
   const Tensor* constant = graph_.constant(node.inputs[1]);
   const Cells* rows = constant ? cellsOf(node.inputs[0], node) : nullptr;
-  if (auto products = rows ? rowProducts(*rows, *constant, a, b, c) : std::nullopt) {
+  if (auto products =
+          rows ? rowProducts(*rows, *constant, equation->of[0], equation->of[1], equation->made) : std::nullopt) {
     const Shape shape = products->shape;
     return PositionLogits{{std::move(*products)}, shape};
   }
   // The axes of the batch and the heads, of the rows and columns of the result, and the one that is summed.
   std::string batch, row, column, summed, other;
+  const std::string &a = equation->of[0], &b = equation->of[1], &c = equation->made;
   for (const char letter : c + a + b) {
     const auto in = [letter](const std::string& part) { return part.find(letter) != std::string::npos; };
     if (in(batch + row + column + summed + other)) continue;
     const bool both = in(a) && in(b), fits = both ? of_a[a.find(letter)] == of_b[b.find(letter)] : in(c);
     (!fits ? other : !both ? in(a) ? row : column : in(c) ? batch : summed) += letter;
   }
-  Cells* right = cellsOf(node.inputs[1], node);
-  if (!right || row.size() != 1 || column.size() != 1 || summed.size() != 1 || !other.empty()) return refusal;
-  const auto order = [](const std::string& from, const std::string& to) {
-    std::vector<std::size_t> result;
-    for (const char letter : to) result.push_back(from.find(letter));
-    return result;
-  };
-  const Cells turned = Algebra::permuted(*right, order(b, batch + column + summed));
-  if (const Scores* scores = as<Scores>(node.inputs[0]); scores && scores->softmax) {
-    if (a != batch + row + summed) return refusal;
-    Meaning result = context(node, *scores, Algebra::permuted(turned, lastTwoSwapped(turned.shape.size())));
-    Cells* cells = std::get_if<Cells>(&result);
-    return cells ? Algebra::permuted(*cells, order(batch + row + column, c)) : result;
+  if (row.size() != 1 || column.size() != 1 || summed.size() != 1 || !other.empty()) return refusal;
+  for (const std::size_t first : {0, 1}) {  // which operand has q, or the weights of attention
+    const std::string &of_first = equation->of[first], &of_other = equation->of[1 - first];
+    if (first == 1) std::swap(row, column);
+    const Scores* scores = as<Scores>(node.inputs[first]);
+    const bool attends = scores && scores->softmax && !scores->turned && of_first == batch + row + summed;
+    if (!attends && c != batch + row + column) continue;
+    Cells* right = cellsOf(node.inputs[1 - first], node);
+    const Cells* left = attends ? nullptr : cellsOf(node.inputs[first], node);
+    right = as<Cells>(node.inputs[1 - first]);
+    if (!right || (!attends && !left)) continue;
+    const Cells turned = Algebra::permuted(*right, axesOf(of_other, batch + column + summed));
+    if (attends) {
+      Meaning result = context(node, *scores, Algebra::permuted(turned, lastTwoSwapped(turned.shape.size())));
+      Cells* cells = std::get_if<Cells>(&result);
+      return cells ? Algebra::permuted(*cells, axesOf(batch + row + column, c)) : result;
+    }
+    const Cells q = Algebra::permuted(*left, axesOf(of_first, batch + row + summed));
+    Shape shape = q.shape;
+    shape.back() = turned.shape[turned.shape.size() - 2];
+    return scoresOf(node, q, turned, shape);
   }
-  const Cells* left = cellsOf(node.inputs[0], node);
-  if (!left || c != batch + row + column) return refusal;
-  const Cells q = Algebra::permuted(*left, order(a, batch + row + summed));
-  Shape shape = q.shape;
-  shape.back() = turned.shape[turned.shape.size() - 2];
-  return scoresOf(node, q, turned, shape);
+  return refusal;
+}
+
+/// An Einsum of tokens and constant weights as a linear layer: operand `weights` shares the axes that are summed with
+/// the tokens, and no other. nullopt for any other Einsum.
+std::optional<Meaning> Interpreter::einsumWithWeights(const Node& node, const Equation& equation, std::size_t weights) {
+  const Tensor* constant = graph_.constant(node.inputs[weights]);
+  const Cells* tokens = constant && constant->isFloat() ? cellsOf(node.inputs[1 - weights], node) : nullptr;
+  if (!tokens) return std::nullopt;
+  const std::string &a = equation.of[1 - weights], &b = equation.of[weights], &c = equation.made;
+  std::string kept, summed, own;
+  for (const char letter : a) (c.find(letter) != std::string::npos ? kept : summed) += letter;
+  for (const char letter : b)
+    if (summed.find(letter) == std::string::npos) own += letter;
+  const auto inResult = [&](char letter) { return c.find(letter) != std::string::npos; };
+  const bool sums_all = std::ranges::all_of(summed, [&](char letter) {
+    const std::size_t at = b.find(letter);
+    return at != std::string::npos && constant->shape[at] == tokens->shape[a.find(letter)];
+  });
+  const auto isKept = [&](char letter) { return kept.find(letter) != std::string::npos; };
+  if (kept.empty() || summed.empty() || !sums_all || !std::ranges::all_of(own, inResult) ||
+      std::ranges::any_of(own, isKept))
+    return std::nullopt;
+  Cells rows = Algebra::permuted(*tokens, axesOf(a, kept + summed));
+  Shape made(rows.shape.begin(), rows.shape.begin() + std::ssize(kept)), lead = made;
+  Integers stride = strides(constant->shape), sides, steps;
+  for (const char letter : own + summed) {
+    sides.push_back(constant->shape[b.find(letter)]);
+    steps.push_back(stride[b.find(letter)]);
+  }
+  const std::int64_t in = elementsFrom(rows.shape, kept.size()), out = constant->size() / in;
+  rows.shape = lead;
+  rows.shape.push_back(in);
+  made.insert(made.end(), sides.begin(), sides.begin() + std::ssize(own));
+  Meaning result = linear(node, std::move(rows), constant->picked({out, in}, strided(sides, steps)),
+                          Tensor::of({out}, std::vector<float>(out, 0.0f)));
+  Cells* cells = std::get_if<Cells>(&result);
+  if (!cells) return std::nullopt;
+  cells->shape = made;
+  return Algebra::permuted(*cells, axesOf(kept + own, c));
 }
 
 Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant) {

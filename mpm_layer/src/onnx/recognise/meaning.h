@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -47,8 +48,6 @@ struct Rotation {
   std::int64_t rows = 0;
   std::int64_t pairs = 0;
   std::vector<float> cosine, sine;  ///< {tables, rows, pairs}
-
-  bool operator==(const Rotation&) const = default;
 };
 
 /// A constant that attention adds to its logits (relative positions): table[head * entries + e] for query i and key j,
@@ -123,6 +122,18 @@ inline Term termOf(TermKind kind, std::vector<int> inputs, std::int64_t rows, st
   term.cols = cols;
   term.node = &node;
   return term;
+}
+
+/// A division by the length of rows as the RMSNorm that does the same: the length is the root of `width` times the mean
+/// square. A limit of the length becomes an eps; both only prevent a division by zero.
+inline Term asNorm(Term l2, std::int64_t width) {
+  const auto scale = 1 / std::sqrt(static_cast<float>(width));
+  l2.kind = TermKind::kNorm;
+  l2.rms = true;
+  l2.eps = std::max(l2.eps * l2.eps, 1e-24f) / static_cast<float>(width);
+  l2.weight = Tensor::of({width}, std::vector<float>(width, scale));
+  l2.bias = Tensor::of({width}, std::vector<float>(width, 0.0f));
+  return l2;
 }
 
 template <class T>
@@ -206,6 +217,7 @@ struct Scores {
   double scale = 1;
   std::vector<float> head_scale = {};  ///< of each head besides `scale`; empty: ones
   bool softmax = false;
+  bool turned = false;                        ///< behind the softmax, keys came in front of queries
   bool shifted = false;                       ///< one number was added to all, which a softmax does not see
   std::shared_ptr<const PairBias> bias = {};  ///< added after the scale, of the tokens in the graph's order; null: none
   std::vector<RowProducts> positions = {};    ///< added after the scale

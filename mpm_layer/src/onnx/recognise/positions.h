@@ -62,6 +62,9 @@ std::optional<Cells> blendedSum(const Cells& left, const Cells& right, double si
 /// something else.
 std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term);
 
+/// True for tables that differ by rounding at most: q and k may be scaled in different ways.
+bool areNear(const Rotation& a, const Rotation& b);
+
 /// The angles {tables, height * width, pairs} of the patches of a grid, when they are a sum of one angle per row and
 /// one per column, in equal steps of less than half a turn; else nullopt.
 std::optional<std::vector<float>> anglesOf(const Rotation& rotation, const Shape& grid);

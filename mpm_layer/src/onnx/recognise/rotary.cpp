@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <utility>
 
 namespace mpm::onnx_graph {
@@ -23,11 +24,26 @@ std::array<Product, 2> productsOf(const Cells& cells, std::size_t i) {
           Product{one.other, cells.scale * static_cast<double>(one.other_factor)}};
 }
 
-/// The blend of one head, as a sparse matrix per token.
+/// The row of the term at each token of cells {.., tokens, head_dim}; nullopt when they are not all of its rows once.
+std::optional<Integers> rowsOf(const Cells& cells, const Term& term) {
+  const std::int64_t width = cells.shape.back(), tokens = cells.shape[cells.shape.size() - 2];
+  Integers rows;
+  for (std::int64_t t = 0; t < tokens; ++t) rows.push_back(cells.id(static_cast<std::size_t>(t * width)) / term.cols);
+  Integers sorted = rows;
+  std::ranges::sort(sorted);
+  return isCounting(sorted) && tokens == term.rows ? std::optional(rows) : std::nullopt;
+}
+
+/// The blend of one head, as a sparse matrix per token. `row_of`: the row of the term at each token.
 class HeadBlend {
  public:
-  HeadBlend(const Cells& cells, const Term& term, std::int64_t head)
-      : cells_(cells), term_(term), first_(static_cast<std::size_t>(head * tokens_ * width_)) {}
+  HeadBlend(const Cells& cells, const Term& term, const Integers& row_of, std::int64_t head)
+      : cells_(cells), term_(term), row_of_(row_of), first_(static_cast<std::size_t>(head * tokens_ * width_)) {
+    findLength();
+  }
+
+  /// What the head is multiplied by besides the rotation.
+  double length() const { return length_; }
 
   /// The one or two columns of the term that column j reads, in every token of its own row, in rising order; else
   /// nullopt.
@@ -38,7 +54,7 @@ class HeadBlend {
       if (cells_.offset && (*cells_.offset)[i] != 0) return std::nullopt;
       for (const std::int32_t id : {cells_.id(i), (*cells_.blend)[i].other}) {
         if (id < 0) continue;
-        if (id / term_.cols != t) return std::nullopt;
+        if (id / term_.cols != row_of_[t]) return std::nullopt;
         if (std::ranges::find(result, id % term_.cols) == result.end()) result.push_back(id % term_.cols);
       }
       if (result.size() > 2) return std::nullopt;
@@ -47,24 +63,25 @@ class HeadBlend {
     return result.empty() ? std::nullopt : std::optional(result);
   }
 
-  /// The factor of a column of the term in column j.
+  /// The factor of a column of the term in column j, in units of length().
   double factor(std::int64_t t, std::int64_t j, std::int64_t column) const {
     const std::size_t i = at(t, j);
     const BlendedElement& one = (*cells_.blend)[i];
+    const std::int64_t id = row_of_[t] * term_.cols + column;
     double sum = 0;
-    if (cells_.id(i) == t * term_.cols + column) sum += static_cast<double>(one.factor);
-    if (one.other == t * term_.cols + column) sum += static_cast<double>(one.other_factor);
-    return sum;
+    if (cells_.id(i) == id) sum += static_cast<double>(one.factor);
+    if (one.other == id) sum += static_cast<double>(one.other_factor);
+    return sum / length_;
   }
 
   bool isCopy(std::int64_t j, std::int64_t column) const {
     for (std::int64_t t = 0; t < tokens_; ++t)
-      if (factor(t, j, column) != 1) return false;
+      if (std::abs(factor(t, j, column) - 1) > 1e-6) return false;
     return true;
   }
 
-  /// Columns j and k as the rotation of two columns: `columns` in that order, and its cosine and sine per token, `step`
-  /// apart.
+  /// Columns j and k as the rotation of two columns: `columns` in that order, and its cosine and sine per row of the
+  /// term, `step` apart.
   bool rotation(std::int64_t j, std::int64_t k, Integers& columns, float* cosine, float* sine,
                 std::int64_t step) const {
     constexpr double kClose = 1e-4;
@@ -76,8 +93,8 @@ class HeadBlend {
       const bool rotates = std::abs(factor(t, k, columns[1]) - c) < kClose &&
                            std::abs(factor(t, j, columns[1]) + s) < kClose && std::abs(c * c + s * s - 1) < 1e-2;
       if (!rotates) return false;
-      cosine[t * step] = static_cast<float>(c);
-      sine[t * step] = static_cast<float>(s);
+      cosine[row_of_[t] * step] = static_cast<float>(c);
+      sine[row_of_[t] * step] = static_cast<float>(s);
     }
     return true;
   }
@@ -85,8 +102,28 @@ class HeadBlend {
  private:
   std::size_t at(std::int64_t t, std::int64_t j) const { return first_ + static_cast<std::size_t>(t * width_ + j); }
 
+  /// A column of its own factor has the length of all; of rotated pairs it is the mean length of their two factors.
+  void findLength() {
+    double squares = 0;
+    for (std::int64_t t = 0; t < tokens_; ++t) {
+      for (std::int64_t j = 0; j < width_; ++j) {
+        const BlendedElement& one = (*cells_.blend)[at(t, j)];
+        const auto own = static_cast<double>(one.factor), other = static_cast<double>(one.other_factor);
+        if (other == 0 && own != 0) {
+          length_ = std::abs(own);
+          return;
+        }
+        squares += own * own + other * other;
+      }
+    }
+    const double length = std::sqrt(squares / static_cast<double>(tokens_ * width_));
+    if (std::abs(length - 1) > 1e-6 && length > 0) length_ = length;  // else the rounding of the table
+  }
+
   const Cells& cells_;
   const Term& term_;
+  const Integers& row_of_;
+  double length_ = 1;
   std::int64_t width_ = cells_.shape.back(), tokens_ = cells_.shape[cells_.shape.size() - 2];
   std::size_t first_;
 };
@@ -134,6 +171,14 @@ std::optional<Steps> stepsOf(const Rotation& rotation, const Shape& grid, std::i
 }
 
 }  // namespace
+
+bool areNear(const Rotation& a, const Rotation& b) {
+  const auto near = [](const std::vector<float>& x, const std::vector<float>& y) {
+    return std::ranges::equal(x, y, [](float one, float other) { return std::abs(one - other) < 1e-6F; });
+  };
+  return a.tables == b.tables && a.rows == b.rows && a.pairs == b.pairs && near(a.cosine, b.cosine) &&
+         near(a.sine, b.sine);
+}
 
 Cells blended(const Cells& cells) {
   Cells result = cells;
@@ -198,12 +243,16 @@ std::optional<Cells> blendedSum(const Cells& left, const Cells& right, double si
 std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
   const std::int64_t width = cells.shape.back(), tokens = cells.shape[cells.shape.size() - 2];
   const std::int64_t heads = elements(cells.shape) / (width * tokens);
+  const auto row_of = rowsOf(cells, term);
+  if (!row_of) return std::nullopt;
   HeadView view;
   view.term = cells.term;
   view.scale = cells.scale;
+  if (!isCounting(*row_of)) view.row_of = *row_of;
   Rotation rotation{heads, tokens, 0, {}, {}};
   for (std::int64_t h = 0; h < heads; ++h) {
-    const HeadBlend head(cells, term, h);
+    const HeadBlend head(cells, term, *row_of, h);
+    view.column_scale.insert(view.column_scale.end(), width, static_cast<float>(head.length()));
     std::vector<Integers> columns;
     for (std::int64_t j = 0; j < width; ++j) {
       const auto read = head.columns(j);
@@ -246,6 +295,10 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
     for (const std::int64_t j : order) view.column.push_back(columns[j][0]);
   }
   view.offset.assign(view.column.size(), 0.0f);
+  if (std::ranges::adjacent_find(view.column_scale, std::not_equal_to()) == view.column_scale.end()) {
+    view.scale *= static_cast<double>(view.column_scale.front());
+    view.column_scale.clear();
+  }
   shareTable(rotation);
   view.rotation = shared(std::move(rotation));
   return view;

@@ -108,11 +108,12 @@ bool meetsSoftmax(const Graph& graph, const Node& node) {
          leadsThere(graph.nodes.rbegin(), graph.nodes.rend(), node.inputs, &Node::outputs, &Node::inputs);
 }
 
-/// True for a constant, and for what convolutions and the like make of the image or of tokens.
+/// True for a constant, and for what convolutions and the like make of the image or of tokens, also where the features
+/// of several blocks are joined: what a decoder, such as that of RF-DETR, reads.
 bool isOfMaps(const Graph& graph, const Interpretation& found, int value) {
   if (value < 0 || graph.constant(value)) return true;
   const Foreign* foreign = found.as<Foreign>(value);
-  return foreign && isOneOf(foreign->node->op, {"Conv", "ConvTranspose", "GridSample", "MaxPool", "Resize"});
+  return foreign && isOneOf(foreign->node->op, {"Concat", "Conv", "ConvTranspose", "GridSample", "MaxPool", "Resize"});
 }
 
 /// True when the graph contains an unknown kind of attention. Other products of tokens, such as that of queries and
@@ -149,6 +150,18 @@ void requireUnrotatedSpecials(const Trunk& trunk) {
       if (special && (rotation.cosine[i] != 1 || rotation.sine[i] != 0))
         throw Error("found rotary positions on special tokens, expected them on patches only");
     }
+  }
+}
+
+/// Rows that take the place of others take that of all special tokens, and of no patch.
+void requireAllReplaced(const Trunk& trunk) {
+  std::int64_t special = trunk.embedding.special;
+  for (const LateTokens& late : trunk.chain.late) {
+    if (late.replaced != 0 && late.replaced != special)
+      refuse(*late.node,
+             std::to_string(late.replaced) + " tokens of " + std::to_string(special) + " special ones replaced",
+             "all special tokens, or none");
+    special += late.rows - late.replaced;
   }
 }
 
@@ -195,7 +208,8 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
     trunk.embedding = std::move(*embedding);
     trunk.dim = terms[i].cols;
     // Before the first block, special tokens may join behind an interaction of the patches.
-    if (auto& late = trunk.chain.late; !late.empty() && late.front().block == 0 && !trunk.pre_norm &&
+    if (auto& late = trunk.chain.late; !late.empty() && late.front().block == 0 && late.front().replaced == 0 &&
+                                       !trunk.pre_norm &&
                                        (trunk.chain.positions.empty() || trunk.chain.positions.front().block > 0)) {
       Embedding& start = trunk.embedding;
       start.special += late.front().rows;
@@ -203,6 +217,7 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
       late.erase(late.begin());
     }
     requireUnrotatedSpecials(trunk);
+    requireAllReplaced(trunk);
     return trunk;
   }
   if (!obstacle.empty()) throw Error(obstacle);

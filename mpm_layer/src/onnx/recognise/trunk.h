@@ -30,7 +30,8 @@ struct Block {
   double scale = 0;
   NormPart norm1, norm2;
   LinearPart qkv, proj, fc1, fc2;
-  std::optional<NormPart> q_norm, k_norm, attention_norm, mlp_norm;
+  bool parallel = false;                                             ///< attention and MLP read the same rows
+  std::optional<NormPart> q_norm, k_norm, attention_norm, mlp_norm;  ///< of q and k {head_dim}, or {heads * head_dim}
   std::string activation;
   bool gated = false;
   std::shared_ptr<const Rotation> rotation;  ///< of all rows; null: none. Blocks share one, or few
@@ -40,6 +41,8 @@ struct Block {
   std::shared_ptr<const PairBias> pair_bias;  ///< of the rows of the window; null: none
   std::shared_ptr<const RelativePositions> relative_positions;  ///< null: none
 
+  /// True when each head of q and k has its own norm.
+  bool normPerHead() const { return q_norm && std::ssize(q_norm->weight) != head_dim; }
   /// True when attention knows the place of each row, so that rows cannot merge.
   bool fixesPlaces() const { return windows > 0; }
 };
@@ -59,6 +62,8 @@ struct LateTokens {
   std::size_t block = 0;
   std::int64_t rows = 0;
   std::vector<float> values;
+  std::int64_t replaced = 0;  ///< 0, or all special tokens, whose place they take (a camera token)
+  const Node* node = nullptr;
 };
 
 /// Positions that are added to all tokens again before a block, {tokens, dim}.
