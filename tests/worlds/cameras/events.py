@@ -7,7 +7,6 @@ from . import oracle
 
 HYSTERESIS = 0.05
 STEPS = 15
-COMPARED = ("alarm", "alarm ended", "quality")
 
 
 def usual(steps):
@@ -49,7 +48,17 @@ class Limit:
         return sample.values[self.region].get(self.quantity)
 
 
+@dataclasses.dataclass
+class State:
+    """An alarm of a state (docs/states.md, "Watch")."""
+    head: str
+    state: str
+    rings: bool = False
+
+
 def limit_of(text):
+    if match := re.fullmatch(r"(\w+)=(\w+)", text):
+        return State(match[1], match[2])
     match = re.fullmatch(r"(?:(.*):)?(\w+)([<>])([\d.]+)", text)
     return Limit(match[1] or "", match[2], match[3] == ">", float(match[4]))
 
@@ -57,7 +66,7 @@ def limit_of(text):
 def expected(samples, source):
     """[(time, kind, value or words)] of samples in the order in which they were recorded. Values on a limit are None."""
     limits = [limit_of(text) for text in source["alarms"]]
-    steps, before, result = [], None, []
+    steps, before, state, result = [], None, None, []
     flag, following, in_a_row = 0, 0, 0
     for sample in samples:
         gap = False
@@ -66,7 +75,16 @@ def expected(samples, source):
             gap = bool(steps) and is_gap(step, steps)
             steps = [*steps, step][-STEPS:]
         before = sample.ms
+        counted, was = sample.counted_state, state
+        if counted != was:
+            state = counted
+            result.append((sample.ms, "state", f"{counted}, was {was}" if was else counted))
         for one in limits:
+            if isinstance(one, State):
+                if counted is not None and (counted == one.state) != one.rings:
+                    one.rings = not one.rings
+                    result.append((sample.ms, "alarm" if one.rings else "alarm ended", f"{one.head} is {counted}"))
+                continue
             if gap and not one.rings:
                 one.outside_since = None
             value = one.value(sample)
@@ -98,7 +116,11 @@ def read(lines):
     """[(time, kind, value or words)] of events as JSON, those that are compared."""
     result = []
     for line in lines:
-        if line["event"] in ("alarm", "alarm ended"):
+        if line["event"] == "state":
+            result.append((oracle.ms_of(line["time"]), "state", re.fullmatch(r"\w+ is (.*) \([\d.]+\)", line["message"])[1]))
+        elif line["event"] in ("alarm", "alarm ended") and re.fullmatch(r"\w+ is \w+", line["message"]):
+            result.append((oracle.ms_of(line["time"]), line["event"], line["message"]))
+        elif line["event"] in ("alarm", "alarm ended"):
             number = re.search(r"(?:back at |.* )(-?[\d.]+(?:e[+-]\d+)?)(?: %)?(?:, no longer| above| below)", line["message"])
             result.append((oracle.ms_of(line["time"]), line["event"], float(number[1])))
         elif line["event"] == "quality":

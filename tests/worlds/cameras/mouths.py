@@ -64,6 +64,14 @@ def text_report(text):
                 if part:
                     count, _, name = part.partition(" ")
                     table["quality", {"covered or fogged": "fogged"}.get(name, name)] = number(count)
+        elif line.startswith("states  "):
+            section = "states"
+        elif section == "states" and (match := re.fullmatch(r"(light\d+) +(\d+) +(\d+) +([\d.]+)  +(.*)", line)):
+            table["states", match[1], "all"], table["states", match[1], "number of changes"] = number(match[2]), number(match[3])
+            table["states", match[1], "sure, %"] = number(match[4])
+            for part in match[5].split(", "):
+                state, _, share = part.rpartition(" ")
+                table["states", match[1], "%", None if state == "not known" else state] = number(share)
         elif line.startswith("area, %"):
             section = "area"
         elif re.match(r"mean  +whole picture", line):
@@ -121,10 +129,20 @@ def json_report(text):
         for part in "day", "night":
             for name, value in (report[part] or {"samples": 0}).items():
                 table["tokens", part, name] = Printed(value)
+        for name, state in report["states"].items():
+            changes = [(oracle_.ms_of(change["time"]), change["state"]) for change in state["changes"]]
+            table.update(states_values(name, state["samples"], changes))
+            table["states", name, "sure"] = Printed(state["sure"])
         if difference := report["night_minus_day"]:
             table["night - day",], table["plus minus",] = Printed(difference["tokens"]), Printed(difference["plus_minus_95"])
             table["blocks",] = Printed((difference["block"], difference["day_blocks"], difference["night_blocks"]))
     return result
+
+
+def states_values(name, samples, changes):
+    table = {("states", name, "of", state or None): Printed(count) for state, count in samples.items()}
+    table["states", name, "changes"] = Printed([(ms, state or None) for ms, state in changes])
+    return table
 
 
 def json_values(values, kind, region):
@@ -149,11 +167,11 @@ def brief(text):
     result = {}
     for line in text.splitlines():
         source, _, rest = line.partition(": last sample ")
-        match = re.match(r"(\S+)Z(?: \(.*? ago\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?, (\d+) alarms?", rest)
+        match = re.match(r"(\S+)Z(?: \(.*? ago\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?(?:, (\w+ \w+))?, (\d+) alarms?", rest)
         if not match:
             result[source] = {("unreadable",): Printed(line)}
             continue
-        result[source] = {("to",): Printed(match[1]), ("samples",): number(match[2]), ("gaps",): number(match[3]), ("alarms",): number(match[5])}
+        result[source] = {("to",): Printed(match[1]), ("samples",): number(match[2]), ("gaps",): number(match[3]), ("alarms",): number(match[6]), ("state now",): Printed(match[5])}
         if match[4]:
             result[source]["bad",] = percent(number(match[4]))
     return result
@@ -165,10 +183,16 @@ def brief(text):
 def sample_object(line):
     """{key: Printed} of a sample as JSON prints it."""
     table = {("night",): Printed(line["night"]), ("reduce",): Printed(line["reduce"]), ("token_counts",): Printed([float(count) for count in line["token_counts"]])}
+    for name, state in line["states"].items():
+        table.update(state_values(name, state["state"], state["sure"], state["counted"]))
     for region, values in ("", line), *line["regions"].items():
         for key, printed in json_values(values, "value", region).items():
             table[key] = printed
     return (line["unix_ms"], line["picture"]), table
+
+
+def state_values(name, state, sure, counted):
+    return {("state", name, "read"): Printed(state), ("state", name, "sure"): Printed(sure), ("state", name, "counted"): Printed(counted or None)}
 
 
 def jsonl(text):
@@ -182,6 +206,9 @@ def csv_rows(text, regions):
     for row in csv.DictReader(io.StringIO(text)):
         table = {("night",): Printed({"": None, "0": False, "1": True}[row["night"]]), ("reduce",): Printed(row["reduce"]),
                  ("token_counts",): Printed([float(count) for count in row["token_counts"].split()])}
+        for name in (match[1] for match in (re.fullmatch(r"state_(\w+)_counted", column) for column in row) if match):
+            if row[f"state_{name}"]:
+                table.update(state_values(name, row[f"state_{name}"], row[f"state_{name}_sure"] == "1", row[f"state_{name}_counted"]))
         for column, cell in row.items():
             for region in "", *regions:
                 prefix = f"region_{region}_" if region else ""

@@ -44,6 +44,9 @@ class Sample:
     values: dict = dataclasses.field(default_factory=dict)  # of a region, "" is the whole picture: quantity -> number
     areas: dict = dataclasses.field(default_factory=dict)  # of a region: share by class name
 
+    state: tuple = None  # what was read, and whether it is sure; None: no states
+    counted_state: str = None
+
     @property
     def counted(self):
         return not self.flag
@@ -234,7 +237,12 @@ class Oracle:
 
     def trust(self, db, s, exported, of=None):
         """Takes what is not computed here from exported rows of a series, the latest by default."""
-        for sample in (sample for sample in self.stored[db][s] if sample.series == (of or self.latest[db, s])):
+        samples = [sample for sample in self.stored[db][s] if sample.series == (of or self.latest[db, s])]
+        for sample in samples:
+            if read := exported.get((sample.ms, sample.name), {}).get(("state", f"light{s}", "read")):
+                sample.state = read.value, exported[sample.ms, sample.name]["state", f"light{s}", "sure"].value
+        count_states(samples, self.script["sources"][s]["states"])
+        for sample in samples:
             row = exported.get((sample.ms, sample.name), {})
             for name in TRUSTED:
                 if (printed := row.get(("value", "", name))) and printed.value is not None:
@@ -268,6 +276,12 @@ class Oracle:
         """The series of a source in the order of their numbers, which count from 1."""
         return list(dict.fromkeys(sample.series for sample in self.stored[db][s]))
 
+    def states(self, db, s, of=None):
+        """The samples of a series whose states are computed, else []: they go by the order in which pictures were measured."""
+        samples = [sample for sample in self.stored[db][s] if sample.series == (of or self.latest[db, s])]
+        plain = samples == sorted(samples, key=lambda sample: sample.ms) and all(sample.state for sample in samples)
+        return samples if self.script["sources"][s]["states"] and plain else []
+
     def report(self, db, s, days=None):
         return report(self, db, s, days)
 
@@ -280,6 +294,25 @@ class Oracle:
         if self.script["sources"][s].get("camera") or not plain or samples != sorted(samples, key=lambda sample: sample.ms):
             return None
         return events.expected(samples, self.script["sources"][s])
+
+
+def count_states(samples, after):
+    """Which state counts in each sample, by what was read (docs/states.md, "Watch")."""
+    before, last, in_turn, counted = None, None, 0, None
+    for sample in samples:
+        if sample.state and sample.state[1]:
+            in_turn = in_turn + 1 if sample.state[0] == last else 1
+            last = sample.state[0]
+            if in_turn >= after or before is None or abs(sample.ms - before) >= 60000:
+                counted = last
+        before = sample.ms
+        sample.counted_state = counted
+
+
+def changes_of_states(samples):
+    """[(time, state that counts from then on)], the first of the first sample."""
+    return [(sample.ms, sample.counted_state) for before, sample in zip([None, *samples], samples)
+            if before is None or before.counted_state != sample.counted_state]
 
 
 def ms_of(text):
@@ -321,6 +354,7 @@ def judged(oracle, rule):
     """The same stored samples, judged by another rule from the start, in the order of their times."""
     result = copy.copy(oracle)
     result.stored = {}
+    result.states = lambda db, s, of=None: Oracle.states(result, db, s, of) if oracle.states(db, s, of) else []
     for db, sources in oracle.stored.items():
         for s, samples in sources.items():
             judge = Judge()
@@ -350,6 +384,21 @@ def report(oracle, db, s, days, of=None):
         table["quality", name] = sum(sample.flag == bit for sample in series)
     if table["quality", "pictures"]:
         table["bad",] = table["quality", "left_out"] / table["quality", "pictures"]
+    if (states := oracle.states(db, s, of)) and series:
+        name = f"light{s}"
+        for state in {sample.counted_state for sample in series}:
+            table["states", name, "of", state] = sum(sample.counted_state == state for sample in series)
+        table["states", name, "sure"] = sum(sample.state[1] for sample in series)
+        begin = ms_of(table["from",])
+        changes = changes_of_states(states)
+        since = max((ms for ms, _ in changes if ms <= begin), default=begin)
+        table["states", name, "all"] = len(series)
+        table["states", name, "sure, %"] = 100 * table["states", name, "sure"] / len(series)
+        for state in {sample.counted_state for sample in series}:
+            table["states", name, "%", state] = 100 * table["states", name, "of", state] / len(series)
+        table["states", name, "changes"] = [(max(ms, begin), state) for ms, state in changes if ms >= since]
+        table["states", name, "number of changes"] = max(0, sum(state is not None for _, state in table["states", name, "changes"]) - 1)
+        table["state now",] = f"{name} {series[-1].counted_state}" if series[-1].counted_state else None
     regions = sorted({name for sample in series for name in sample.values})
     for region in regions:
         in_region = [sample for sample in series if region in sample.values]
@@ -387,6 +436,10 @@ def rows(oracle, db, s, of=None):
     result = {}
     for sample in (sample for sample in oracle.stored[db][s] if sample.series == (of or oracle.latest[db, s])):
         table = {("night",): sample.night, ("reduce",): sample.series[1], ("token_counts",): [float(count) for count in sample.counts]}
+        if sample.state:
+            table["state", f"light{s}", "read"], table["state", f"light{s}", "sure"] = sample.state
+            if oracle.states(db, s, of):
+                table["state", f"light{s}", "counted"] = sample.counted_state
         for region, values in sample.values.items():
             table.update({("value", region, quantity): value for quantity, value in values.items()})
             table.update({("area", region, label, "all"): share for label, share in sample.areas[region].items()})

@@ -146,6 +146,17 @@ class Player:
                 result[s, int(frame["name"]), model, reduce] = labels, clusters, frame["tokens"], list(frame["classes"])
         return result
 
+    def teach(self, s):
+        """Teaches the states of a source with its own pictures."""
+        source = self.script["sources"][s]
+        for p, picture in enumerate(source["pictures"]):
+            if picture["kind"] == "scene":
+                folder = self.folder / f"taught{s}" / ("bright" if world.is_bright(picture) else "dim")
+                folder.mkdir(parents=True, exist_ok=True)
+                shutil.copy(self.folder / "all" / str(s) / f"{p:03d}{pathlib.Path(picture['name']).suffix}", folder)
+        model = next(step["model"] for step in self.script["steps"] if step["do"] == "watch" and step["source"] == s)
+        self.run("teach", "--states", f"taught{s}", "--model", DATA / MODELS[model], "-o", f"light{s}.json", "--threads", 1)
+
     def options(self, step):
         """The arguments of `mpm monitor` of one step."""
         source = self.script["sources"][step["source"]]
@@ -165,6 +176,8 @@ class Player:
         elif night["rule"] == "brightness":
             arguments += ["--night-brightness", night["night"], "--day-brightness", night["day"]]
         arguments += ["--regions", "none" if step["regions"] is None else f"regions{step['regions']}.json"]
+        if source["states"]:
+            arguments += ["--states", f"light{step['source']}.json", "--state-after", source["states"]]
         for alarm in source["alarms"]:
             arguments += ["--alarm", alarm]
         arguments += ["--alarm-minutes", source["alarm_minutes"], "--quality", f"pictures={source['bad_in_a_row']}"]
@@ -182,6 +195,9 @@ class Player:
 
     def play(self):
         """Runs all steps. Returns what `mpm monitor --json` printed in each, None where it was killed and in steps of other kinds."""
+        for s, source in enumerate(self.script["sources"]):
+            if source["states"] and any(step["source"] == s for step in self.script["steps"]):
+                self.teach(s)
         return [self.step(step) for step in self.script["steps"]]
 
     def step(self, step):

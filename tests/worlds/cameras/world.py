@@ -16,6 +16,7 @@ A source with "camera": true is a film that the programs take for a camera: the 
 "clock", the Unix time of its start. The wall clock then runs SPEED times as fast, so frames are minutes apart; the programs say when each was.
 
 A folder has "alarms" as `mpm monitor` takes them, "alarm_minutes", and "bad_in_a_row", the bad pictures that make an event.
+"states": after how many sure results a state counts, or None: no states.
 A picture is {"name", "ms" (the time that its name says in the zone of the source), "level" (mean grey level), "kind", "seed"}.
 """
 import datetime
@@ -160,6 +161,7 @@ def make(seed):
             script["steps"].append(random_.choice([queue for queue in queues if queue]).pop(0))
     add_alarms(random.Random(f"{seed} alarms"), script)
     thin(random.Random(f"{seed} every"), script)
+    add_states(random.Random(f"{seed} states"), script)
     span = max(source["pictures"][-1]["ms"] - source["pictures"][0]["ms"] for source in folders_of(script)) / 86400000
     # Parts of 1024 of a day are whole milliseconds.
     script["ask"] = {"days": [max(2, int(span * 1024 * random_.uniform(0.2, 0.9))) / 1024]}
@@ -201,6 +203,23 @@ def thin(random_, script):
         usual = random_.choice([1, 2, 3]) * step_s
         for before, step in zip([None, *watches], watches):
             step["every"] = before["every"] if before and before["kill"] is not None else min(86400, random_.choice([usual, usual, 0, 2 * step_s]))
+
+
+def is_bright(picture):
+    return picture["level"] > 90
+
+
+def add_states(random_, script):
+    """Some archives have the states dim and bright, which are taught with their own pictures."""
+    for index, source in enumerate(script["sources"]):
+        source["states"] = None
+        models = {step["model"] for step in script["steps"] if step["do"] == "watch" and step["source"] == index}
+        bright = [is_bright(picture) for picture in source["pictures"] if picture["kind"] == "scene"]
+        if source.get("camera") or len(models) > 1 or min(bright.count(True), bright.count(False)) < 3 or random_.random() < 0.4:
+            continue
+        source["states"] = random_.choice([1, 2, 3])
+        if random_.random() < 0.5:
+            source["alarms"].append(f"light{index}={random_.choice(['dim', 'bright'])}")
 
 
 def folders_of(script):
