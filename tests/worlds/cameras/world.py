@@ -171,7 +171,7 @@ def make(seed):
     if film.random() < 0.4:
         script["ask"]["film"] = film.choice(["noon", "noon", "13:30", "0:00", "sun:20", "sun:5:evening"])
     scene = random.Random(f"{seed} scene")
-    script["scene"] = f"{scene.randint(2019, 2024)}-{scene.randint(1, 12):02d}-10T{scene.randrange(24):02d}:30" if scene.random() < 0.06 else None
+    script["scene"] = f"{scene.randint(2019, 2024)}-{scene.randint(1, 12):02d}-10T{scene.randrange(24):02d}:30" if scene.random() < 0.06 and min(size) >= 64 else None
     if random_.random() < 0.5:
         script["relation"] = random_.choice(RELATIONS)
     if script["relation"] == "sources in another order" and len(script["sources"]) < 2:
