@@ -252,7 +252,7 @@ def serve(server, oracle_, db, names, comparison, random_):
         else:
             comparison.table(where, "/api/cameras", last, rows[ms, picture])
             comparison.table(where, "/metrics", metrics.get(name, {}), {**rows[ms, picture], ("stored",): len(samples), ("last",): max(times) / 1000},
-                             lambda key: key[0] in ("stored", "last", "area") or key[0] == "value" and key[2] == "tokens")
+                             lambda key: key[0] in ("stored", "last", "area") or key[0] == "value" and key[2] == "tokens" or key[0] == "state" and key[2] == "counted")
         series = oracle_.latest_series(db, s, samples)
         if states := oracle_.states(db, s):
             answer = json.loads(server.get("api/states", camera=name, **{"from": "1980-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}))

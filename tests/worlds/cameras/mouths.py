@@ -242,6 +242,8 @@ def metrics(text):
             table["area", labels["region"], labels["class"], "all"] = Printed(value)
         elif match[1] == "mpm_picture_flag":
             table["value", "", labels["flag"]] = Printed(value)
+        elif match[1] == "mpm_state":
+            table["state", labels["name"], "counted"] = Printed(labels["state"])
         elif match[1] == "mpm_stored_samples":
             table["stored",] = Printed(value)
         elif match[1] == "mpm_last_frame_timestamp_seconds":
