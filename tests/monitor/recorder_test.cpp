@@ -414,12 +414,15 @@ TEST_F(RecorderTest, ANewAlarmRingsThoughItsValueWasOutsideBefore) {
 TEST_F(RecorderTest, AHeartbeatComesOnceADayWhileSamplesCome) {
   for (const bool archive : {false, true}) {
     std::vector<std::string> beats;
+    std::vector<UnixMs> times;
     Recorder recorder({.source = "camera 0",
                        .every_s = 0,
                        .archive_clock = archive ? std::optional(vision::CameraClock()) : std::nullopt,
                        .own_clock = archive},
                       nullptr, [&](const Event& event) {
-                        if (event.kind == EventKind::kHeartbeat) beats.push_back(event.message);
+                        if (event.kind != EventKind::kHeartbeat) return;
+                        beats.push_back(event.message);
+                        times.push_back(event.time);
                       });
     const auto beatsAfter = [&](std::int64_t ms) {
       recorder.add(resultAt(ms), 0);
@@ -431,6 +434,7 @@ TEST_F(RecorderTest, AHeartbeatComesOnceADayWhileSamplesCome) {
     EXPECT_EQ(beatsAfter(25 * kHourMs), archive ? 0u : 2u);
     EXPECT_EQ(beatsAfter(100 * kHourMs), archive ? 0u : 3u) << "at once when samples come again";
     EXPECT_EQ(beats.size() > 1 ? beats[1] : "", archive ? "" : "4 samples since the heartbeat before");
+    EXPECT_EQ(times.size() > 1 ? times[1] : 0, archive ? 0 : kNoon + 25 * kHourMs) << "of its sample";
   }
 }
 
