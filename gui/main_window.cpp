@@ -129,7 +129,7 @@ void MainWindow::makeControllers(QSettings& stored) {
   opener_ = new Opener({options_.model, options_.inference.read.convert.reduce}, live_.get(), stored, &settings_, this);
   folder_ = new FolderBrowser(folder_bar_, live_.get(), pause, this);
   exports_ = new Exports(history_->chartPanel(), &history_->history(), pictures_, live_.get(), this);
-  tuning_ = new Tuning(options_.inference, live_.get(), pictures_, folder_, pause, this);
+  tuning_ = new Tuning(live_.get(), pictures_, folder_, pause, this);
   watching_ = new Watching(options_,
                            {live_.get(), rules_, opener_, folder_, exports_, history_, pictures_, &legend_, &selection_,
                             actions_, pane_, source_, reduction_, legend_panel_, speed_, compare_, status_},
@@ -243,8 +243,8 @@ void MainWindow::openCamera(const monitor::Watch& camera) {
   if (!QFileInfo::exists(database)) {
     rules_->follow(camera);
     const auto variant = camera.reduce.empty() ? std::nullopt : std::optional(parseReduction(camera.reduce));
-    if (!camera.model.empty()) watching_->openModel(QString::fromStdString(camera.model), variant);
-    if (camera.model.empty() && variant) watching_->chooseReduction(*variant);
+    const std::string model = camera.model.empty() ? vision::defaultModel() : camera.model;
+    if (!model.empty()) watching_->openModel(QString::fromStdString(model), variant);
     return watching_->open(QString::fromStdString(camera.source));
   }
   watching_->close();

@@ -112,7 +112,7 @@ void MainWindow::makeActions() {
     compare_->box()->setChecked(on);
     if (on) docks_->raise("compare");
   });
-  a.add(watch, "tune", tr("&Tune for this camera…"), tr("U"), [this] { tuning_->ask(); });
+  a.add(watch, "tune", tr("&Tune for this camera…"), tr("U"), [this] { tuning_->ask(watching_->inference()); });
   a.addToggle(watch, "teach", tr("Teac&h the model"), tr("L"), false, [this](bool on) { setTeaching(on); });
   a.add(watch, "take", tr("Ta&ke this picture to teach it"), tr("K"), [this] {
     if (teach().take() && stack_->currentWidget() != teach_pane_)

@@ -23,7 +23,7 @@
 #include "monitor/service_notify.h"
 #include "monitor/session.h"
 #include "monitor/store/export.h"
-#include "monitor/watch/watch_options.h"
+#include "monitor/watch/camera.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "page/page.h"
@@ -92,30 +92,6 @@ WatchFile watchFile(const MonitorArguments& arguments) {
     take(written.watch, given);
   }
   return file;
-}
-
-// A source goes on with the model and the reduction that the database has for it, an archive also with its time zone
-// and its place, where nothing else is said.
-Watch continued(Watch watch, const std::string& database) try {
-  const vision::SourceSpec source = vision::parseSourceSpec(watch.source);
-  const StoreReader store(database);
-  for (const SourceRecord& stored : store.sources()) {
-    const auto sessions = stored.name == source.name() ? store.sessions(stored.id) : std::vector<SessionRecord>();
-    if (sessions.empty()) continue;
-    const SessionRecord& latest = sessions.back();
-    if (watch.model.empty()) {
-      watch.model = latest.model;
-      if (watch.reduce.empty()) watch.reduce = latest.reduce;
-      if (watch.precision.empty()) watch.precision = latest.precision;
-    }
-    if (!stored.archive || !vision::isArchive(source, {}) || watch.times == "none") continue;
-    if (watch.time_zone.empty()) watch.time_zone = stored.time_zone;
-    if (watch.night.empty() && watch.night_hours.empty() && !watch.night_brightness && !watch.lat && !watch.lon)
-      std::tie(watch.lat, watch.lon) = std::tie(latest.latitude, latest.longitude);
-  }
-  return watch;
-} catch (const Error&) {  // there is no database yet, or the session says what is wrong with it
-  return watch;
 }
 
 // Names of the regions that will be measured: those of the file, else those that the database has.
@@ -206,36 +182,34 @@ int judgeStored(const std::vector<Camera>& cameras) {
   return kOk;
 }
 
-// The model that is said, else the one that measured what is stored, else the default one.
-std::string storedModel(const Watch& said, const Watch& goes_on) {
-  if (said.model.empty() && !goes_on.model.empty() && !std::filesystem::exists(goes_on.model))
-    throw WatchError("model", "the model that measured what is stored, '" + goes_on.model + "', is not there any more");
-  return chosenModel(goes_on.model);
+// nullopt: there is no database yet, or the session says what is wrong with it.
+std::optional<StoreReader> stored(const std::string& database) try {
+  return StoreReader(database);
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) {
   const Watch& said = written.watch;
-  Camera camera{.name = cameraName(said), .said = said};
   const vision::SourceKind kind = vision::parseSourceSpec(said.source).kind;
   if (!arguments.shard.isWhole() && kind != vision::SourceKind::kFolder && kind != vision::SourceKind::kGlob)
     throw UsageError("--shard needs a folder or a glob");
-  WatchOptions& watch = camera.watch;
-  SessionOptions& session = camera.session;
-  orOptionError(
+  Camera camera = orOptionError(
       [&] {
-        const Watch goes_on = continued(said, said.db);
-        session = sessionOptions(goes_on);
-        watch = watchOptions(goes_on);
-        camera.files = namedFiles(said);
-        session.model = storedModel(said, goes_on);
-        checkStates(said, watch, session.model);
-        checkNames(session, watch);
+        checkWatch(said);
+        const auto store = stored(said.db);
+        Camera one = monitor::cameraOf(said, store ? &*store : nullptr);
+        one.session.model = chosenModel(one.session.model);
+        checkStates(said, one.watch, one.session.model);
+        checkNames(one.session, one.watch);
+        return one;
       },
       written.places);
+  WatchOptions& watch = camera.watch;
+  SessionOptions& session = camera.session;
   if (!arguments.shard.isWhole())
     watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
   if (watch.archive) requireAllFrames(session.inference.reuse, arguments.shard, false);
-  if (watch.archive) session.choose_reuse = false;  // pictures are far apart, and after a kill some are left out
   if (arguments.recompute) {
     if (!watch.archive)
       throw UsageError("--recompute needs pictures: '" + watch.source.shownText() + "' is no folder of pictures");

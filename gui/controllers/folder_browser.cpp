@@ -8,18 +8,14 @@ namespace mpm::gui {
 
 FolderBrowser::FolderBrowser(FolderBar* bar, LiveMonitor* live, QAction* pause, QObject* parent)
     : QObject(parent), bar_(bar), live_(live), pause_(pause), thread_(this, [this](const QString& why) {
-        wanted_.clear();
+        emit chosen({});
         emit said(why, Badge::kBad);
       }) {
   connect(bar_, &FolderBar::picked, this, &FolderBrowser::show);
-  connect(pause_, &QAction::toggled, this, [this](bool on) {
-    if (!on) wanted_.clear();
-  });
 }
 
 void FolderBrowser::setSource(const QString& source, const std::optional<vision::TimeOptions>& times) {
   thread_.giveUp();
-  wanted_.clear();
   bar_->setPictures({});
   const vision::SourceSpec spec = sourceSpec(source);
   if (spec.kind != vision::SourceKind::kFolder && spec.kind != vision::SourceKind::kGlob) return;
@@ -51,8 +47,6 @@ QStringList FolderBrowser::files() const {
 
 void FolderBrowser::follow(const LiveFrame& frame) {
   const QString file = QString::fromStdString(frame.result.frame.file);
-  if (!wanted_.isEmpty() && wanted_ != file) return;
-  wanted_.clear();
   const auto& all = bar_->pictures();
   // They come in this order, so the search is short.
   auto found = std::ranges::find(all.begin() + std::min<std::ptrdiff_t>(bar_->current(), std::ssize(all)), all.end(),
@@ -72,8 +66,7 @@ void FolderBrowser::step(int by) {
 void FolderBrowser::show(int index) {
   if (live_->session().framesCome()) pause_->setChecked(true);
   const FolderPicture& picture = bar_->pictures()[static_cast<std::size_t>(index)];
-  wanted_ = picture.file;
-  emit chosen();
+  emit chosen(picture.file);
   thread_.giveUp();  // if several wait, only the last is read
   thread_.run([this, file = picture.file, time = picture.time] {
     const auto frame = vision::openSource(file.toStdString())->next();

@@ -24,7 +24,8 @@ class FolderBrowser : public QObject {
   void step(int by);
 
  signals:
-  void chosen();
+  /// A person chose this picture; empty: it cannot be read, so that what is watched goes on.
+  void chosen(const QString& file);
   void said(const QString& text, mpm::gui::Badge badge);
 
  private:
@@ -33,7 +34,6 @@ class FolderBrowser : public QObject {
   FolderBar* bar_;
   LiveMonitor* live_;
   QAction* pause_;
-  QString wanted_;  // chosen, and not on show yet: frames before it do not move the bar
   Worker thread_;
 };
 

@@ -163,11 +163,11 @@ std::optional<monitor::PictureOwner> HistoryBrowser::owner() const {
   return monitor::PictureOwner{.source = source().toStdString(), .database = facts ? facts->id : ""};
 }
 
-monitor::PrivacyOptions HistoryBrowser::privacy() const {
+SourceFacts HistoryBrowser::facts() const {
   const auto& facts = history_.facts();
   if (!facts) return {};
-  const auto found = facts->privacy.find(source());
-  return found == facts->privacy.end() ? monitor::PrivacyOptions() : found->second;
+  const auto found = facts->sources.find(source());
+  return found == facts->sources.end() ? SourceFacts() : found->second;
 }
 
 void HistoryBrowser::showPictures(const std::vector<StoredPicture>& pictures) {

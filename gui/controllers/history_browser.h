@@ -50,8 +50,8 @@ class HistoryBrowser : public QObject {
   QString source() const;
   /// Whose pictures belong to it; nullopt: its database was not read yet.
   std::optional<monitor::PictureOwner> owner() const;
-  /// What the database says must not be seen of it.
-  monitor::PrivacyOptions privacy() const;
+  /// What the database says of it; nothing where it was not read yet.
+  SourceFacts facts() const;
   void showPictures(const std::vector<StoredPicture>& pictures);
   /// How far from a moment of the chart a picture may be, in seconds.
   double nearness() const;

@@ -7,26 +7,21 @@
 
 namespace mpm::gui {
 
-Tuning::Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures,
-               const FolderBrowser* folder, QAction* pause, QWidget* window)
-    : QObject(window),
-      inference_(inference),
-      live_(live),
-      pictures_(pictures),
-      folder_(folder),
-      pause_(pause),
-      window_(window) {
+Tuning::Tuning(LiveMonitor* live, const PictureStore* pictures, const FolderBrowser* folder, QAction* pause,
+               QWidget* window)
+    : QObject(window), live_(live), pictures_(pictures), folder_(folder), pause_(pause), window_(window) {
   connect(live_, &LiveMonitor::frameArrived, this, &Tuning::collect);
   connect(&look_, &QTimer::timeout, this, &Tuning::look);
 }
 
-void Tuning::ask() {
+void Tuning::ask(const EstimatorOptions& inference) {
   if (!live_->session().isOpen())
     return emit said(tr("Open a source first: it is tuned for what that shows"), Badge::kNone);
   const QStringList stored = files();
   const bool enough = stored.size() >= evaluation::kMinTunePictures;
   if (!enough && !live_->session().framesCome())
     return emit said(tr("No frames come: the source is paused, lost or at its end"), Badge::kBad);
+  inference_ = inference;
   dialog_ = new TuneDialog(window_);
   connect(dialog_, &TuneDialog::used, this, &Tuning::chosen);
   connect(dialog_, &QDialog::finished, this, &Tuning::end);

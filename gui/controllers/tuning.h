@@ -16,10 +16,10 @@ class Tuning : public QObject {
   static constexpr int kPictures = 40;  ///< at most
 
   /// `pause`: the action of that name.
-  Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures,
-         const FolderBrowser* folder, QAction* pause, QWidget* window);
+  Tuning(LiveMonitor* live, const PictureStore* pictures, const FolderBrowser* folder, QAction* pause, QWidget* window);
 
-  void ask();
+  /// `inference`: of the model that runs.
+  void ask(const EstimatorOptions& inference);
 
  signals:
   /// A person chose it for the live picture.

@@ -5,8 +5,6 @@
 #include "base/hash.h"
 #include "gui/models/recents.h"
 #include "gui/views/watch_dialogs.h"
-#include "monitor/event_command.h"
-#include "monitor/watch/watch_options.h"
 #include "program/paths.h"
 
 namespace mpm::gui {
@@ -58,7 +56,8 @@ WatchRules::Known& WatchRules::of(const QString& source) {
 void WatchRules::follow(const Watch& camera) {
   Known& known = of(QString::fromStdString(camera.source));
   known.watch = camera;
-  known.options = {};
+  known.camera = {};
+  known.followed = true;
   for (const monitor::WatchField& field : monitor::watchFields())
     if (field.group == std::string(monitor::kKeepGroup) || field.key == "on-event")
       std::visit([&](auto member) { known.watch.*member = {}; }, field.member);
@@ -69,12 +68,12 @@ void WatchRules::follow(const Watch& camera) {
 // whole picture is blurred, as for each class that the model lacks: no model has a class "*".
 void WatchRules::interpret(Known& known) {
   Watch usable = known.watch;
-  const auto regions = known.options.regions;  // their file may be on its way to the disk
+  const auto regions = known.camera.watch.regions;  // their file may be on its way to the disk
   if (regions) usable.regions.clear();
   if (usable.times.empty()) usable.times = "none";  // nobody was asked yet
   while (true) try {
-      known.options = monitor::watchOptions(usable);
-      if (regions) known.options.regions = regions;
+      known.camera = monitor::cameraOf(usable, nullptr);
+      if (regions) known.camera.watch.regions = regions;
       return;
     } catch (const monitor::WatchError& error) {
       const Watch before = usable;
@@ -100,22 +99,23 @@ void WatchRules::write(const QString& source, const Watch& watch) {
 void WatchRules::change(const QString& source, const Watch& watch) {
   Known& known = of(source);
   if (known.watch == watch && watch.states.empty()) return;  // a file of states may have changed
-  const monitor::NightRule night = known.options.night;
+  const monitor::NightRule night = known.camera.watch.night;
   known.watch = watch;
   interpret(known);
   write(source, watch);
-  if (known.options.night != night) emit nightChanged(source);
+  if (known.camera.watch.night != night) emit nightChanged(source);
   emit changed(source);
 }
 
 const std::vector<vision::Region>& WatchRules::regions(const QString& source) {
   static const std::vector<vision::Region> none;
-  const auto& regions = of(source).options.regions;
+  const auto& regions = of(source).camera.watch.regions;
   return regions ? *regions : none;
 }
 
 void WatchRules::propose(const QString& source, const std::vector<vision::Region>& regions) {
-  if (!regions.empty() && !of(source).options.regions) of(source).options.regions = regions;
+  auto& known = of(source).camera.watch.regions;
+  if (!regions.empty() && !known) known = regions;
 }
 
 void WatchRules::useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use) {
@@ -131,36 +131,32 @@ void WatchRules::useStates(const QString& source, const evaluation::StateHead& h
   change(source, watch);
 }
 
-monitor::WatchOptions WatchRules::watchOptions(const QString& source) {
+// A folder is looked through, not played, and a live picture is shown between samples.
+monitor::Camera WatchRules::camera(const QString& source) {
   const Known& known = of(source);
-  monitor::WatchOptions options = known.options;
+  monitor::Camera camera = known.camera;
+  monitor::WatchOptions& options = camera.watch;
   options.source = sourceSpec(source);
   options.every_frame = isNumbered(options.source);
   options.samples_only = options.resume_demo = false;
   options.every_s = known.watch.every.value_or(options.every_frame ? 0 : 1);
   const SourceKind kind = options.source.kind;
-  // A folder is looked through, not played.
   options.max_fps = kind == SourceKind::kFolder || kind == SourceKind::kGlob ? 4 : kind == SourceKind::kDemo ? 10 : 25;
   if (options.archive) {
     options.archive->show_last = true;
     options.max_fps = 0;
   }
-  return options;
+  return camera;
 }
 
 monitor::SnapshotOptions WatchRules::snapshotOptions(const QString& source, const QString& pictures) {
   constexpr double kReserveMb = 200;
   const Watch& watch = of(source).watch;
-  monitor::SnapshotOptions options = monitor::snapshotOptions(watch);
+  monitor::SnapshotOptions options = of(source).camera.session.snapshots;
   options.folder = pictures.toStdString();
   options.reserve_megabytes = kReserveMb;
   options.every_minutes = watch.snapshot_every;  // else none but those that are asked for
   return options;
-}
-
-std::vector<std::string> WatchRules::command(const QString& source) {
-  const std::string& line = of(source).watch.on_event;
-  return line.empty() ? std::vector<std::string>() : monitor::splitCommand(line);
 }
 
 bool WatchRules::knowsTimes(const QString& source) {
@@ -200,7 +196,7 @@ void WatchRules::askRegions(const QString& source, const cv::Mat& picture, UnixM
                                    watchOptions(source).archiveClock(), window_);
   connect(dialog, &RegionsDialog::chosen, this, [this, source, own](const std::vector<vision::Region>& regions) {
     Known& known = of(source);
-    known.options.regions = regions;
+    known.camera.watch.regions = regions;
     known.watch.regions = regions.empty() ? "none" : own.toStdString();
     if (!regions.empty() && !known.damaged)
       settings_->run([path = own.toStdString(), regions] {

@@ -3,7 +3,7 @@
 
 #include "gui/models/worker.h"
 #include "gui/views/regions_dialog.h"
-#include "monitor/session.h"
+#include "monitor/watch/camera.h"
 
 namespace mpm::gui {
 
@@ -19,21 +19,26 @@ class WatchRules : public QObject {
   /// The rules of the camera's source become those of its watch file, until the next call. What is stored and where
   /// stays the app's. `on-event` is not run: a file that is opened starts no program.
   void follow(const monitor::Watch& camera);
+  /// The model of this source and the options of its net are those of its watch file, not those of the app.
+  bool follows(const QString& source) { return of(source).followed; }
   /// Its watch file, which is there once something was chosen.
   QString file(const QString& source) const;
   /// Writes all that is said, of a source that is watched like that.
   void write(const QString& source, const monitor::Watch& watch);
 
-  monitor::WatchOptions watchOptions(const QString& source);
+  /// How it is opened and measured, with the pace of a display. Its model, database and folder are those of a file that
+  /// it follows(), and else of no meaning.
+  monitor::Camera camera(const QString& source);
+  monitor::WatchOptions watchOptions(const QString& source) { return camera(source).watch; }
   /// Which pictures are kept in a folder.
   monitor::SnapshotOptions snapshotOptions(const QString& source, const QString& pictures);
-  /// The command that is run for each event, in words; empty: nothing.
-  std::vector<std::string> command(const QString& source);
   const std::vector<vision::Region>& regions(const QString& source);
   /// Those that the database has are those of a source for which none were chosen.
   void propose(const QString& source, const std::vector<vision::Region>& regions);
   /// Those that are read of a source.
-  const std::vector<evaluation::StateHead>& states(const QString& source) { return of(source).options.states.heads; }
+  const std::vector<evaluation::StateHead>& states(const QString& source) {
+    return of(source).camera.watch.states.heads;
+  }
   /// From now on, or no longer. `file`: that holds the head.
   void useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use);
 
@@ -59,9 +64,10 @@ class WatchRules : public QObject {
  private:
   struct Known {
     monitor::Watch watch;
-    monitor::FileTables tables;     // stay as they are: only `mpm monitor` does what they say
-    monitor::WatchOptions options;  // what of it makes sense
-    bool damaged = false;           // the file cannot be read, and stays as it is
+    monitor::FileTables tables;  // stay as they are: only `mpm monitor` does what they say
+    monitor::Camera camera;      // what of `watch` makes sense
+    bool damaged = false;        // the file cannot be read, and stays as it is
+    bool followed = false;       // `watch` is of another watch file
   };
 
   Known& of(const QString& source);

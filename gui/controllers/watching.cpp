@@ -8,7 +8,11 @@
 namespace mpm::gui {
 
 Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* parent)
-    : QObject(parent), options_(options), refine_at_start_(options.inference.refine), parts_(parts) {
+    : QObject(parent),
+      options_(options),
+      parts_(parts),
+      inference_(options.inference),
+      choose_reuse_(options.choose_reuse) {
   connect(parts.live, &LiveMonitor::frameArrived, this, &Watching::takeFrame);
   connect(parts.live, &LiveMonitor::stateChanged, this, &Watching::takeState);
   connect(parts.live, &LiveMonitor::ticked, this, &Watching::tick);
@@ -25,14 +29,17 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
     session().storeIn(path.toStdString());
     parts_.history->setOwnDatabase(path);
   });
-  connect(parts.folder, &FolderBrowser::chosen, this, &Watching::backToLive);
+  connect(parts.folder, &FolderBrowser::chosen, this, [this](const QString& file) {
+    if (!file.isEmpty()) backToLive();
+    on_show_.choose(file);
+  });
   connect(parts.history, &HistoryBrowser::timePicked, this, &Watching::lookForStored);
   connect(parts.pictures, &PictureStore::loaded, this, [this](const StoredSample& picture) {
-    if (wanted_) showStored(picture, storedText(picture.text));
+    if (on_show_.asked() == picture.question) showStored(picture, storedText(picture.text));
   });
   connect(&parts.history->history(), &History::sampleReady, this, &Watching::showSample);
   connect(parts.pictures, &PictureStore::listed, this, [this] {
-    if (frozen_ && !frame()) loadLastPicture();  // they were not listed yet when its sample was shown
+    if (on_show_.stored() && !frame()) loadLastPicture();  // they were not listed yet when its sample was shown
   });
   connect(parts.history, &HistoryBrowser::foreignChanged, this, &Watching::backToLive);
   connect(parts.reduction->editor(), &ReductionEditor::reductionChanged, this, &Watching::chooseReduction);
@@ -41,9 +48,11 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
 
   connect(parts.rules, &WatchRules::timesChosen, this, &Watching::open);
   connect(parts.rules, &WatchRules::changed, this, [this](const QString& of) {
-    if (of == asked_ || of == parts_.live->source()) {
+    const Live* const live = on_show_.live();
+    if (live && (of == live->asked || of == live->source)) {
       // Also the frame that stays on show, where no other one comes: something else may have to be hidden in it.
-      parts_.live->change([this](monitor::Session& session) { session.setRules(parts_.rules->watchOptions(opened_)); });
+      parts_.live->change(
+          [this](monitor::Session& session) { session.setRules(parts_.rules->watchOptions(opened())); });
       keepByRules();
     }
   });
@@ -53,10 +62,8 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
     refreshRegions();
   });
   connect(&parts.history->history(), &History::namesReady, this, [this](const SourceNames& of) {
-    if (parts_.history->foreignName().isEmpty())
-      parts_.rules->propose(of.name, of.current);
-    else
-      foreign_ = of;  // only drawn: our own are measured and stored
+    // Those of another program are only drawn: our own are measured and stored.
+    if (parts_.history->foreignName().isEmpty()) parts_.rules->propose(of.name, of.current);
     if (of.name == source() && !of.current.empty() && parts_.pane->image()->regions().empty()) refreshRegions();
   });
 }
@@ -66,18 +73,20 @@ void Watching::open(const QString& asked) { begin(asked, false); }
 void Watching::begin(const QString& asked, bool again) {
   if (asked.isEmpty()) return;
   parts_.rules->forgetTimes();
-  asked_ = asked;
-  opened_ = asked == QLatin1String("demo:") ? demoSource() : asked;
-  monitor::WatchOptions watch = parts_.rules->watchOptions(opened_);
+  const QString opened = asked == QLatin1String("demo:") ? demoSource() : asked;
+  takeNetOf(opened);
+  monitor::WatchOptions watch = parts_.rules->watchOptions(opened);
   watch.factory = options_.factory;
   watch.again = again;
   parts_.live->open(watch);
+  on_show_.watch(Live{.asked = asked, .opened = opened, .source = parts_.live->source()});
   keepByRules();
   endPause(true);
-  forgetFrame();
+  clearFrame();
+  emit liveChanged(false);
   parts_.source->setSource(parts_.live->source());
   emit pageChanged();
-  parts_.folder->setSource(opened_, watch.archive ? std::optional(watch.archive->times) : std::nullopt);
+  parts_.folder->setSource(opened, watch.archive ? std::optional(watch.archive->times) : std::nullopt);
   parts_.pane->setClock(watch.archiveClock());
   refreshRegions();
   parts_.history->watch(parts_.live->source());
@@ -86,22 +95,36 @@ void Watching::begin(const QString& asked, bool again) {
   tick();
 }
 
+// The net of a camera of a watch file runs as that says; all others as the app was started, or with what was chosen
+// since.
+void Watching::takeNetOf(const QString& source) {
+  const bool followed = parts_.rules->follows(source);
+  if (!followed && !net_of_file_) return;
+  net_of_file_ = followed;
+  const monitor::SessionOptions file = parts_.rules->camera(source).session;
+  inference_ = followed ? file.inference : options_.inference;
+  choose_reuse_ = followed ? file.choose_reuse : options_.choose_reuse;
+  session().worker().setOptions(inference_, choose_reuse_);
+}
+
 void Watching::openAgain() {
-  if (session().isOpen()) open(QString(asked_));
+  if (session().isOpen()) open(asked());
 }
 
 void Watching::measureAgain() {
-  if (session().isOpen()) begin(QString(asked_), true);
+  if (session().isOpen()) begin(asked(), true);
 }
 
 void Watching::close() {
   parts_.rules->forgetTimes();
   parts_.live->close();
+  on_show_.watch(std::nullopt);
   refreshRegions();
   parts_.folder->setSource({}, {});
   endPause(false);
   parts_.history->stopWatching();
-  forgetFrame();
+  clearFrame();
+  emit liveChanged(false);
   parts_.actions->action("record")->setChecked(false);
   parts_.source->setSource({});
   emit pageChanged();
@@ -122,6 +145,7 @@ void Watching::setPaused(bool on) {
                      Badge::kNone);
   }
   session().setPaused(on);
+  if (!on) on_show_.choose({});
   tick();
 }
 
@@ -133,26 +157,19 @@ void Watching::endPause(bool open) const {
 }
 
 // The numbers of one source must not stand beside the name of another.
-void Watching::forgetFrame() {
-  frozen_.reset();
-  wanted_ = false;
-  end_reported_ = false;
-  live_frame_.reset();
-  clearFrame();
-  parts_.speed->setTimes({});
-  emit liveChanged(false);
-}
-
 void Watching::clearFrame() {
   emit frameShown(nullptr);
   parts_.pane->image()->setBanner({});
   parts_.legend->setAreas({});
   parts_.compare->setFrame(nullptr);
+  parts_.speed->setTimes({});
 }
+
+LiveFramePtr Watching::liveFrame() const { return on_show_.live() ? on_show_.live()->frame : nullptr; }
 
 void Watching::openModel(const QString& path, const std::optional<Reduction>& variant) {
   if (!model_) parts_.pane->image()->setBanner({});
-  if (path.toStdString() != session().model()) options_.inference.refine = refine_at_start_;
+  if (path.toStdString() != session().model()) inference_.refine = options_.inference.refine;
   parts_.live->change([&](monitor::Session& session) { session.worker().setModel(path.toStdString(), variant); });
   emit said(tr("Reading %1…").arg(QFileInfo(path).fileName()), Badge::kNone);
 }
@@ -171,8 +188,8 @@ void Watching::compareWith(const std::optional<Reduction>& variant) {
 }
 
 void Watching::setSharpEdges(bool on) {
-  options_.inference.refine = on ? Refine::kGuided : Refine::kNone;
-  parts_.live->change([this](monitor::Session& session) { session.worker().setRefine(*options_.inference.refine); });
+  inference_.refine = on ? Refine::kGuided : Refine::kNone;
+  parts_.live->change([this](monitor::Session& session) { session.worker().setRefine(*inference_.refine); });
   sayWhenItShows(on ? tr("sharp edges") : tr("edges as the model gives them"));
 }
 
@@ -181,33 +198,36 @@ void Watching::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   // Another reduction of the same model keeps the colours and the choice of classes.
   if (!model_ || model_->task != model->task || vision::classNames(*model_) != vision::classNames(*model))
     parts_.legend->setClasses(*model);
-  if (frozen_) showAreas();
+  if (on_show_.stored()) showAreas();
   parts_.legend_panel->setModel(*model);
-  if (!model_ && !frozen_) parts_.pane->image()->setBanner({});
+  if (!model_ && !on_show_.stored()) parts_.pane->image()->setBanner({});
   model_ = model;
   parts_.reduction->setModel(*model);
   parts_.compare->setModel(*model);
   parts_.source->setModel(model.get(), parts_.live->model());
   parts_.pane->setSteps(static_cast<int>(model->schedule().size()));
   emit modelChanged();
-  if (live_frame_) remember();
+  if (liveFrame()) remember();
 }
 
 // Only what gave a frame: a source that was mistyped must not be what is gone on with after a power cut.
-void Watching::remember() { parts_.opener->remember(asked_, model_ ? std::optional(model_->reduction) : std::nullopt); }
+void Watching::remember() {
+  parts_.opener->remember(asked(), model_ ? std::optional(model_->reduction) : std::nullopt);
+}
 
 void Watching::takeFrame(const LiveFramePtr& frame) {
-  const bool first = !live_frame_;
-  live_frame_ = frame;
+  if (!on_show_.live()) return;
+  const bool first = !liveFrame();
+  on_show_.live()->frame = frame;
   takeModel(frame->result.model);
   if (first) emit liveChanged(true);
   if (first) remember();
-  if (!frozen_) showFrame(frame);
-  parts_.folder->follow(*frame);
+  if (!on_show_.stored()) showFrame(frame);
+  if (on_show_.follows(*frame)) parts_.folder->follow(*frame);
   if (!frame->hasGrid()) return;
   parts_.selection->limit(frame->lookup.tokens());
   parts_.speed->setTimes(frame->result.estimate.ms);
-  if (!frozen_) parts_.compare->setFrame(frame);
+  if (!on_show_.stored()) parts_.compare->setFrame(frame);
 }
 
 // The numbers beside a picture are of that picture, live or stored.
@@ -219,16 +239,17 @@ void Watching::showFrame(const LiveFramePtr& frame) {
 // A region that was not measured has no areas.
 void Watching::showAreas() {
   const QString region = parts_.legend_panel->region();
-  if (frozen_) return parts_.legend->setNamedAreas(frozen_->areas.value(region));
-  const monitor::RegionSample* const measured =
-      live_frame_ ? live_frame_->sample.region(region.toStdString()) : nullptr;
+  if (const StoredSample* const stored = on_show_.stored())
+    return parts_.legend->setNamedAreas(stored->areas.value(region));
+  const LiveFramePtr live = liveFrame();
+  const monitor::RegionSample* const measured = live ? live->sample.region(region.toStdString()) : nullptr;
   parts_.legend->setAreas(measured ? measured->areas : std::vector<std::pair<int, double>>());
 }
 
 void Watching::takeSnapshot() {
-  if (frozen_) return emit said(tr("The picture on show is stored already. Esc: back to live"), Badge::kNone);
+  if (on_show_.stored()) return emit said(tr("The picture on show is stored already. Esc: back to live"), Badge::kNone);
   session().snapshots().setStyle(overlayStyle());
-  parts_.exports->save(live_frame_);
+  parts_.exports->save(liveFrame());
 }
 
 void Watching::takeEvent(const monitor::Event& event) {
@@ -256,13 +277,14 @@ void Watching::tick() {
   const auto& [capture, inference] = std::tie(status.source, status.inference);
   session().snapshots().setStyle(overlayStyle());
   parts_.source->setStatus(status);
-  if (!live_frame_) takeModel(inference.info);  // no frame brings it
+  if (!liveFrame()) takeModel(inference.info);  // no frame brings it
   if (!model_) parts_.source->setModel(nullptr, parts_.live->model());
   parts_.speed->setStatus(capture, inference);
   const bool open = session().isOpen(), old = open && isOld(capture);
   parts_.status->setStatus(capture, inference, open, session().paused());
-  if (!frozen_) parts_.pane->setFaded(old);
-  if (!frozen_ && open && model_)
+  const bool stored = on_show_.stored() != nullptr;
+  if (!stored) parts_.pane->setFaded(old);
+  if (!stored && open && model_)
     parts_.pane->image()->setBanner(
         old ? tr("%1: the last frame is %2 old").arg(SourcePanel::stateText(capture), spanText(capture.frame_age_s))
         : gaveNothing(capture) ? QString::fromStdString(capture.message)
@@ -275,8 +297,9 @@ void Watching::tick() {
                                    status.store && status.store->stopped);
   if (!inference.comparing && parts_.compare->box()->isChecked())
     parts_.compare->refuse(QString::fromStdString(inference.no_comparison));
-  parts_.history->refresh(live_frame_ ? live_frame_->result.frame.time : 0);
-  if (status.finished && status.pictures > 0 && !std::exchange(end_reported_, true))
+  parts_.history->refresh(liveFrame() ? liveFrame()->result.frame.time : 0);
+  Live* const live = on_show_.live();
+  if (live && status.finished && status.pictures > 0 && !std::exchange(live->end_reported, true))
     emit said(SourcePanel::storedText(status), status.stored == status.pictures ? Badge::kGood : Badge::kWarning);
 }
 
@@ -285,12 +308,12 @@ void Watching::lookForStored(double time) {
   const double within = history.nearness();
   const auto record = history.chartPanel()->record();
   const auto owner = history.owner();
-  wanted_ = true;
+  const int question = on_show_.ask();
   if (record && record->archive)  // one of its own pictures is nearer than a snapshot of another day
     history.history().askSample(*record, static_cast<UnixMs>(time * 1000), static_cast<UnixMs>(within * 1000),
-                                saidOfStored());
+                                saidOfStored(), question);
   else if (const auto* picture = owner ? nearestPicture(parts_.pictures->pictures(), *owner, time, within) : nullptr)
-    parts_.pictures->load(picture->path, hiddenInStored());
+    parts_.pictures->load(picture->path, hiddenInStored(), question);
   else
     emit said(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"), Badge::kNone);
 }
@@ -302,7 +325,9 @@ monitor::PrivacyChoice Watching::saidOfStored() const {
                                          : monitor::PrivacyChoice();
 }
 
-monitor::PrivacyOptions Watching::hiddenInStored() const { return saidOfStored().over(parts_.history->privacy()); }
+monitor::PrivacyOptions Watching::hiddenInStored() const {
+  return saidOfStored().over(parts_.history->facts().privacy);
+}
 
 QString Watching::storedText(const QString& when) const {
   return session().isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
@@ -311,7 +336,7 @@ QString Watching::storedText(const QString& when) const {
 
 // The numbers beside the picture are the stored ones.
 void Watching::showStored(const StoredSample& sample, const QString& banner) {
-  frozen_ = sample;
+  on_show_.show(sample);
   refreshRegions();
   emit pageChanged();
   sample.frame ? showFrame(sample.frame) : clearFrame();
@@ -321,7 +346,7 @@ void Watching::showStored(const StoredSample& sample, const QString& banner) {
 
 // The last sample of a database that was opened takes the place of the welcome page, but not that of a live source.
 void Watching::showSample(const StoredSample& sample) {
-  if (!sample.last && !wanted_) return;
+  if (!sample.last && on_show_.asked() != sample.question) return;
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
   if (!sample.last) return showStored(sample, storedText(sample.text));
   if (session().isOpen() || sample.text.isEmpty()) return;
@@ -330,21 +355,18 @@ void Watching::showSample(const StoredSample& sample) {
 }
 
 void Watching::loadLastPicture() {
-  wanted_ = true;
+  const int question = on_show_.ask();
   const auto owner = parts_.history->owner();
   const QStringList files = owner ? parts_.pictures->filesOf(*owner) : QStringList();
-  if (!files.isEmpty()) return parts_.pictures->load(files.back(), hiddenInStored());
+  if (!files.isEmpty()) return parts_.pictures->load(files.back(), hiddenInStored(), question);
   parts_.pane->image()->setPlaceholder(tr("The picture of this sample is not stored"));
 }
 
 void Watching::backToLive() {
-  wanted_ = false;
-  foreign_ = {};
-  if (!frozen_) return;
-  frozen_.reset();
+  if (!on_show_.back()) return;
   refreshRegions();
   parts_.pane->image()->setBanner({});
-  live_frame_ ? showFrame(live_frame_) : forgetFrame();
+  liveFrame() ? showFrame(liveFrame()) : clearFrame();
   if (!session().isOpen()) emit pageChanged();
 }
 
@@ -356,22 +378,26 @@ void Watching::askRegions() {
 
 // The frame on show is measured in the new regions; a stored picture says what was measured then.
 void Watching::refreshRegions() {
-  const std::vector<vision::Region>& own = parts_.rules->regions(source());
-  const bool theirs = frozen_ && own.empty() && !parts_.history->foreignName().isEmpty() && source() == foreign_.name;
-  const std::vector<vision::Region>& regions = theirs ? foreign_.current : own;
+  const StoredSample* const stored = on_show_.stored();
+  std::vector<vision::Region> regions = parts_.rules->regions(source());
+  const bool foreign = !parts_.history->foreignName().isEmpty() && source() == parts_.history->source();
+  if (stored && foreign && regions.empty()) regions = parts_.history->facts().regions;
   parts_.pane->image()->setRegions(regions);
-  QStringList stored = frozen_ ? frozen_->areas.keys() : QStringList();
-  stored.removeAll(QString());
-  stored.sort();
-  parts_.legend_panel->setRegions(frozen_ ? stored : regionNames(regions));
-  emit regionsChanged();
-  if (frozen_ || !live_frame_) return;
-  if (live_frame_->result.model) {
-    auto again = std::make_shared<LiveFrame>(*live_frame_);
-    again->sample = session().measure(again->result);
-    live_frame_ = again;
+  QStringList named = regionNames(regions);
+  if (stored) {
+    named = stored->areas.keys();
+    named.removeAll(QString());
+    named.sort();
   }
-  showFrame(live_frame_);
+  parts_.legend_panel->setRegions(named);
+  emit regionsChanged();
+  const LiveFramePtr live = liveFrame();
+  if (on_show_.stored() || !live) return;
+  if (!live->result.model) return showFrame(live);
+  const auto again = std::make_shared<LiveFrame>(*live);
+  again->sample = session().measure(again->result);
+  on_show_.live()->frame = again;
+  showFrame(again);
 }
 
 monitor::OverlayStyle Watching::overlayStyle() const {
@@ -397,10 +423,10 @@ void Watching::sayWhenItShows(const QString& change) {
 }
 
 void Watching::keepByRules() {
-  const monitor::StoreOptions keep = monitor::storeOptions(parts_.rules->watch(opened_));
-  session().setRetention(keep.keep_days, keep.max_megabytes);
-  session().snapshots().setOptions(parts_.rules->snapshotOptions(opened_, parts_.pictures->folder()));
-  session().setEventCommand(parts_.rules->command(opened_));
+  const monitor::SessionOptions kept = parts_.rules->camera(opened()).session;
+  session().setRetention(kept.store.keep_days, kept.store.max_megabytes);
+  session().snapshots().setOptions(parts_.rules->snapshotOptions(opened(), parts_.pictures->folder()));
+  session().setEventCommand(kept.on_event);
 }
 
 void Watching::ask(const QString& title, const char* group) {
@@ -417,14 +443,14 @@ void Watching::ask(const QString& title, const char* group) {
 }
 
 monitor::Watch Watching::watch() const {
-  const QString source = session().isOpen() ? opened_ : QString();
+  const QString source = opened();
   monitor::Watch watch = parts_.rules->watch(source);
   watch.source = vision::redactCredentials(source.toStdString());
   watch.model = parts_.live->model().isEmpty() ? "" : modelPath().toStdString();
-  EstimatorOptions running = options_.inference;
+  EstimatorOptions running = inference_;
   running.read.convert.reduce = parts_.reduction->editor()->reduction();
   monitor::setInference(watch, running);
-  watch.reuse = options_.choose_reuse ? "" : toString(options_.inference.reuse);
+  watch.reuse = choose_reuse_ ? "" : toString(inference_.reuse);
   watch.db = parts_.history->ownDatabase().toStdString();
   if (watch.times.empty() && !parts_.rules->knowsTimes(source)) watch.times = "none";
   if (watch.snapshot_every) watch.snapshots = parts_.pictures->folder().toStdString();
@@ -435,8 +461,8 @@ monitor::Watch Watching::watch() const {
 
 void Watching::copyCommandLine() {
   if (!session().isOpen()) return emit said(tr("Open a source first: each has its own"), Badge::kNone);
-  const QString file = parts_.rules->file(opened_);
-  parts_.rules->write(opened_, watch());
+  const QString file = parts_.rules->file(opened());
+  parts_.rules->write(opened(), watch());
   const QString line =
       QStringLiteral("mpm monitor --watch '%1'").arg(QString(file).replace(QLatin1Char('\''), QLatin1String("'\\''")));
   QApplication::clipboard()->setText(line);

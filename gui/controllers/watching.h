@@ -7,6 +7,7 @@
 #include "gui/controllers/history_browser.h"
 #include "gui/controllers/opener.h"
 #include "gui/controllers/watch_rules.h"
+#include "gui/models/on_show.h"
 #include "gui/views/frame_panels.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_panels.h"
@@ -17,7 +18,8 @@ namespace mpm::gui {
 /// Choices of the command line.
 struct WindowOptions {
   QString model;                     ///< empty: the default model
-  EstimatorOptions inference;        ///< of that model, and but for the reduction of every one that is opened later
+  EstimatorOptions inference;        ///< of that model, and but for the reduction of every one that is opened later,
+                                     ///< other than of cameras of a watch file
   bool choose_reuse = false;         ///< as in monitor::InferenceWorker
   QString database;                  ///< empty: nothing is stored
   QString pictures;                  ///< folder of snapshots
@@ -61,20 +63,22 @@ class Watching : public QObject {
   /// Opens the archive again and measures all its pictures, into a series of their own.
   void measureAgain();
   void close();
-  /// The source that open() was asked for last.
-  const QString& asked() const { return asked_; }
+  const OnShow& onShow() const { return on_show_; }
+  /// The source that is watched, as open() was asked for it; empty: none.
+  QString asked() const { return on_show_.live() ? on_show_.live()->asked : QString(); }
   /// A source is open, or a stored picture is on show.
-  bool active() const { return frozen_ || session().isOpen(); }
+  bool active() const { return !std::holds_alternative<Nothing>(on_show_.shown()); }
   /// The source of the picture on show; empty: none.
-  QString source() const { return frozen_ ? frozen_->source : parts_.live->source(); }
+  QString source() const { return on_show_.source(); }
   const LiveFramePtr& frame() const { return parts_.pane->image()->frame(); }  ///< on show; null: none
   /// A source has given a frame.
-  bool hasFrame() const { return live_frame_ != nullptr; }
+  bool hasFrame() const { return liveFrame() != nullptr; }
 
   void openModel(const QString& path, const std::optional<Reduction>& variant);
   const std::shared_ptr<const ModelInfo>& model() const { return model_; }  ///< null: none has run yet
   QString modelPath() const { return QFileInfo(parts_.live->model()).absoluteFilePath(); }
-  const EstimatorOptions& inference() const { return options_.inference; }
+  /// How its net runs.
+  const EstimatorOptions& inference() const { return inference_; }
 
   /// A person chose it: of the live picture.
   void chooseReduction(const Reduction& variant);
@@ -106,9 +110,11 @@ class Watching : public QObject {
 
  private:
   void begin(const QString& asked, bool again);
+  void takeNetOf(const QString& source);
   void endPause(bool open) const;
-  void forgetFrame();
   void clearFrame();
+  LiveFramePtr liveFrame() const;  // the last one of the source that is watched; null: none
+  QString opened() const { return on_show_.live() ? on_show_.live()->opened : QString(); }
   QString storedText(const QString& when) const;
   void compareWith(const std::optional<Reduction>& variant);
   void takeModel(const std::shared_ptr<const ModelInfo>& model);
@@ -131,16 +137,13 @@ class Watching : public QObject {
   monitor::OverlayStyle overlayStyle() const;
   monitor::Session& session() const { return parts_.live->session(); }
 
-  WindowOptions options_;
-  const std::optional<Refine> refine_at_start_;
+  const WindowOptions options_;
   const Parts parts_;
-  QString asked_, opened_;  // a demo is opened at a moment of its own
+  EstimatorOptions inference_;  // of the model that runs, but for its reduction
+  bool choose_reuse_;
+  bool net_of_file_ = false;  // these two are those of a watch file
   std::shared_ptr<const ModelInfo> model_;
-  LiveFramePtr live_frame_;
-  std::optional<StoredSample> frozen_;  // the stored picture on show
-  bool wanted_ = false;                 // a stored picture, and nothing else since
-  SourceNames foreign_;                 // of another program's database
-  bool end_reported_ = false;           // of the source, how many of its pictures are stored
+  OnShow on_show_;
 };
 
 }  // namespace mpm::gui

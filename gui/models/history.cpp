@@ -55,10 +55,11 @@ void History::ask(Kind kind, Answer answer) {
 
 void History::askSources() {
   ask(kSources, [this](const monitor::StoreReader& reader) {
-    DatabaseFacts facts{.id = reader.id(), .privacy = {}};
+    DatabaseFacts facts{.id = reader.id(), .sources = {}};
     const auto sources = reader.sources();
     for (const monitor::SourceRecord& source : sources)
-      facts.privacy[QString::fromStdString(source.name)] = monitor::readPrivacy(reader.privacy(source.name));
+      facts.sources[QString::fromStdString(source.name)] = {monitor::readPrivacy(reader.privacy(source.name)),
+                                                            monitor::currentRegions(reader, source.name)};
     return [this, sources, facts] {
       facts_ = facts;
       emit sourcesChanged(sources);
@@ -109,14 +110,15 @@ void History::askNames(std::int64_t source, const QString& name) {
 }
 
 void History::askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within,
-                        const monitor::PrivacyChoice& said) {
+                        const monitor::PrivacyChoice& said, int question) {
   ask(kSample, [=, this](const monitor::StoreReader& reader) {
     std::optional<monitor::Sample> nearest;
     reader.samples(source.id, time - within, time + within + 1, [&](const monitor::Sample& one) {
       if (!nearest || std::abs(one.time - time) < std::abs(nearest->time - time)) nearest = one;
       return true;
     });
-    const StoredSample found = nearest ? storedSample(reader, source, *nearest, said) : StoredSample();
+    StoredSample found = nearest ? storedSample(reader, source, *nearest, said) : StoredSample();
+    found.question = question;
     return [this, found] { emit sampleReady(found); };
   });
 }

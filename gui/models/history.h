@@ -19,10 +19,16 @@ struct SourceNames {
   std::vector<vision::Region> current{};  ///< that are
 };
 
-/// Whose the pictures of a database are, and what none of them may show.
+/// What lies over the pictures of a source of a database.
+struct SourceFacts {
+  monitor::PrivacyOptions privacy;
+  std::vector<vision::Region> regions;  ///< that are measured in it
+};
+
+/// Whose the pictures of a database are, and what lies over them.
 struct DatabaseFacts {
-  std::string id;                                      ///< StoreReader::id()
-  std::map<QString, monitor::PrivacyOptions> privacy;  ///< by source
+  std::string id;                          ///< StoreReader::id()
+  std::map<QString, SourceFacts> sources;  ///< by name
 };
 
 /// Reads what the chart, the day/night panel and the event list show of a database, on its own thread. Of
@@ -47,8 +53,9 @@ class History : public QObject {
   /// Asks for what can be drawn of a source: the classes of its latest session, and its regions by its name.
   void askNames(std::int64_t source, const QString& name);
   /// The sample of a picture of this source that is nearest to a time, and no further than that away: sampleReady().
-  /// `said`: about its privacy, over what is stored.
-  void askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within, const monitor::PrivacyChoice& said);
+  /// `said`: about its privacy, over what is stored. `question`: StoredSample::question.
+  void askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within, const monitor::PrivacyChoice& said,
+                 int question);
   /// Asks for the last sample of a database that was opened.
   void askLast(const monitor::SourceRecord& source);
 

@@ -61,6 +61,7 @@ struct StoredSample {
   QString text{};     ///< when it was taken; of the last sample also states, and gaps before it
   QString source{};   ///< without credentials
   bool last = false;  ///< asked for by History::askLast()
+  int question = 0;   ///< of OnShow::ask(), which it answers; 0: none
 };
 
 /// LiveFrame::row_age of a frame becomes that of the frame that follows it in a source; the first has none before it.

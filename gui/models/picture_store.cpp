@@ -122,12 +122,13 @@ void PictureStore::list(const QString& other) {
   });
 }
 
-void PictureStore::load(const QString& path, const monitor::PrivacyOptions& hidden) {
-  thread_.run([this, path, hidden] {
+void PictureStore::load(const QString& path, const monitor::PrivacyOptions& hidden, int question) {
+  thread_.run([this, path, hidden, question] {
     const monitor::StoredFrame stored = monitor::readStored(path.chopped(4).toStdString());
     const QJsonDocument facts = readFacts(path);
     StoredSample picture{.frame = frameOf(stored, hidden, facts), .text = timeText(stored.time, {})};
     picture.source = QString::fromStdString(stored.owner.source);
+    picture.question = question;
     const auto add = [&](const QString& region, const QJsonObject& measured) {
       const QJsonObject areas = measured[QStringLiteral("area_fraction")].toObject();
       for (auto area = areas.begin(); area != areas.end(); ++area)

@@ -34,8 +34,8 @@ class PictureStore : public QObject {
   /// Lists the pictures again, from now on also those in `other`, the folder of another program.
   void list(const QString& other);
   void list() { list(other_); }
-  /// `hidden`: what must not be seen in it.
-  void load(const QString& path, const monitor::PrivacyOptions& hidden);
+  /// `hidden`: what must not be seen in it. `question`: StoredSample::question.
+  void load(const QString& path, const monitor::PrivacyOptions& hidden, int question);
   /// Makes a picture of another kind, such as the chart, and writes it as PNG: saved() or failed().
   void save(std::function<QImage()> make, const QString& path);
 

@@ -14,7 +14,9 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
       << R"("})";
   std::ofstream(file("two.toml").toStdString())
       << "[[camera]]\nname = 'yard'\nsource = 'demo:yard'\ndb = 'yard.db'\nsnapshots = 'shots'\n"
-         "[[camera]]\nname = 'road'\nsource = 'street'\ndb = 'road.db'\nreduce = 'mpm:blocks=2'\nalarm = ['tokens>9']\n"
+         "[[camera]]\nname = 'road'\nsource = 'street'\ndb = 'road.db'\nreduce = 'mpm:blocks=2'\nmodel = '"
+      << MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx"
+      << "'\nrefine = 'guided'\nthreads = 2\nmin-score = 0.25\nprecision = 'bf16'\nalarm = ['tokens>9']\n"
          "hide = 'hide.json'\nkeep = 1\non-event = 'touch x'\n";
   std::ofstream(file("hide.json").toStdString())
       << R"({"regions": [{"name": "window", "width": 320, "height": 160, "polygons": [[[0, 0], [159, 0], [159, 159], [0, 159]]]}]})";
@@ -42,6 +44,10 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   const monitor::Watch road = watching().watch();
   EXPECT_EQ(road.alarm, std::vector<std::string>{"tokens>9"});
   EXPECT_EQ(road.reduce, "mpm:blocks=2");
+  EXPECT_EQ(std::tuple(road.refine, road.threads, road.min_score, road.precision),
+            std::tuple("guided", 2, 0.25, "bf16"));
+  EXPECT_EQ(frame()->result.model->facts.refine, Refine::kGuided) << "it is measured as the file says";
+  EXPECT_EQ(frame()->result.model->precision, Precision::kBf16);
   EXPECT_FALSE(road.keep) << "of the database that the file names";
   EXPECT_EQ(road.on_event, "") << "a file that is opened runs nothing";
   trigger("previous_camera");

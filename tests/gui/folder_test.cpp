@@ -58,7 +58,7 @@ TEST_F(Folder, WhatPlaysIsPausedByAStep) {
   QAction* pause = action("pause");
   bar()->findChild<QSlider*>()->setValue(30);
   EXPECT_TRUE(pause->isChecked());
-  part<FolderBrowser>()->follow(*frame());  // which was on its way
+  emit window_->live().frameArrived(frame());  // which was on its way
   EXPECT_TRUE(begins("30.png  ·  31 of 40"));
   EXPECT_TRUE(onShow("street/30.png"));
   pause->toggle();

@@ -49,8 +49,9 @@ TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
   std::optional<StoredSample> found;
   QObject::connect(&history_, &History::sampleReady, [&](const StoredSample& sample) { found = sample; });
   for (const auto& [minute, off, name] : {std::tuple(60, 1, "road"), {61, 1, "ice"}, {0, -1, "road"}, {91, 1, "ice"}}) {
-    history_.askSample(source, kNoon + minute * kMinuteMs + off * kSecondMs, minute == 60 ? kHourMs : kSecondMs, {});
+    history_.askSample(source, kNoon + minute * kMinuteMs + off * kSecondMs, minute == 60 ? kHourMs : kSecondMs, {}, 7);
     ASSERT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
+    EXPECT_EQ(found->question, 7);
     EXPECT_EQ(found->text, timeText(kNoon + minute * kMinuteMs, {}));
     EXPECT_EQ(found->areas.value({}).value(name), 0.75);
     EXPECT_EQ(found->areas.value({}).size(), 2) << "none of the other session";

@@ -57,19 +57,20 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(store.pictures()[1].owner.source, "rtsp://***@camera") << "a recording tells of its source too";
   EXPECT_THAT(store.filesOf({"demo:", "d"}), ElementsAre(QString::fromStdString(picture)));
   EXPECT_THAT(store.filesOf({"demo:", "another"}), IsEmpty());
-  store.load(QString::fromStdString(picture), {});
+  store.load(QString::fromStdString(picture), {}, 5);
   ASSERT_TRUE(loaded.wait(60000));
-  const auto& [frame, areas, text, source, last] = loaded[0][0].value<StoredSample>();
+  const auto& [frame, areas, text, source, last, question] = loaded[0][0].value<StoredSample>();
   EXPECT_EQ(frame->image().at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
   EXPECT_FALSE(frame->overlay.empty());
   EXPECT_EQ(frame->result.estimate.tokens, (std::vector<double>{6, 5}));
   EXPECT_EQ(frame->sample.place.right, 12) << "outlines move along";
   EXPECT_EQ(text, timeText(1770000000123, {}));
   EXPECT_EQ(source, "demo:");
+  EXPECT_EQ(question, 5);
   EXPECT_EQ(areas.value({}).value("road"), 1);
   EXPECT_EQ(areas.value("lake").value("sky"), 0.25);
   cv::imwrite(picture.substr(0, picture.size() - 4) + "_overlay.png", frame->overlay.rowRange(1, 16));
-  store.load(QString::fromStdString(picture), {});
+  store.load(QString::fromStdString(picture), {}, 5);
   ASSERT_TRUE(loaded.wait(5000));
   EXPECT_TRUE(loaded[1][0].value<StoredSample>().frame->overlay.empty()) << "of another size";
 }
@@ -84,7 +85,7 @@ TEST(PictureStore, WhatIsHiddenByNowIsNotShown) {
   PictureStore store(folder.path());
   QSignalSpy loaded(&store, &PictureStore::loaded);
   const auto load = [&](const monitor::PrivacyOptions& hidden) {
-    store.load(picture, hidden);
+    store.load(picture, hidden, 1);
     EXPECT_TRUE(loaded.wait(60000));
     return loaded.takeFirst()[0].value<StoredSample>().frame;
   };
@@ -114,7 +115,7 @@ TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {
   ASSERT_TRUE(file.resize(file.size() - 20));
   PictureStore store(folder.path());
   QSignalSpy failed(&store, &PictureStore::failed);
-  store.load(path, {});
+  store.load(path, {}, 1);
   ASSERT_TRUE(failed.wait(60000));
   EXPECT_THAT(failed[0][0].toString(), Has(path + "': the file is damaged or cut off"));
 }

@@ -383,7 +383,8 @@ TEST_F(TeachOnePicture, StatesOfTheSourceOfAStoredPictureAreNotThoseOfTheLiveOne
   emit pane()->states()->useRequested(head, true);
   ASSERT_TRUE(wait(reads));
   emit part<ChartPanel>()->chart()->timePicked(0);
-  emit part<PictureStore>()->loaded({.frame = live().frame(), .source = "garden"});
+  emit part<PictureStore>()->loaded(
+      {.frame = live().frame(), .source = "garden", .question = watching().onShow().asked().value()});
   emit pane()->states()->useRequested(head, false);
   trigger("unpin");
   EXPECT_TRUE(reads());

@@ -428,8 +428,8 @@ TEST_F(Faults, EventsRunTheCommandThatWasChosen) {
   EXPECT_TRUE(wait([&] { return content(file("log")).contains(("alarm " + file("street")).toUtf8()); }))
       << content(file("log"));
   make();
-  EXPECT_EQ(part<WatchRules>()->command(file("street")).size(), 3U) << "and after a restart";
-  EXPECT_TRUE(part<WatchRules>()->command(file("yard")).empty()) << "it belongs to its source";
+  EXPECT_EQ(part<WatchRules>()->camera(file("street")).session.on_event.size(), 3U) << "and after a restart";
+  EXPECT_TRUE(part<WatchRules>()->camera(file("yard")).session.on_event.empty()) << "it belongs to its source";
 }
 
 // A file that somebody edited: what is wrong is said, the rest counts, and the file stays as it is.

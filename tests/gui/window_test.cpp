@@ -285,7 +285,7 @@ TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
 }
 
 TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
-  ASSERT_TRUE(openAndWait());
+  ASSERT_TRUE(openAndWait() && stores());
   trigger("snapshot");
   const QDir pictures(folder_.filePath("pictures"));
   ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));

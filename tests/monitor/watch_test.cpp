@@ -4,6 +4,8 @@
 #include <fstream>
 
 #include "monitor/every_field.h"
+#include "monitor/samples.h"
+#include "monitor/watch/camera.h"
 #include "monitor/watch/watch_options.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
@@ -181,9 +183,9 @@ TEST(Watch, WhatIsAboutPicturesNeedsTheirFolder) {
   for (const Watch& more : {Watch{.snapshot_every = 5}, {.keep_snapshots = 9}, {.min_free = 9}, {.merge_maps = true}}) {
     Watch watch{.source = "0", .db = "a.db"};
     take(watch, more);
-    EXPECT_MPM_ERROR(sessionOptions(watch), "needs 'snapshots'");
+    EXPECT_MPM_ERROR(checkWatch(watch), "needs 'snapshots'");
     watch.snapshots = "shots";
-    EXPECT_NO_THROW(sessionOptions(watch));
+    EXPECT_NO_THROW(checkWatch(watch));
   }
 }
 
@@ -196,6 +198,58 @@ TEST(Watch, WhatIsNotSaidAboutPrivacyStaysAsItIsStored) {
   EXPECT_THAT(said({.source = "0", .blur = {"none"}}).blurred, testing::Optional(IsEmpty()));
   EXPECT_THAT(said({.source = "0", .blur = {"car", "none"}}).blurred, testing::Optional(ElementsAre("car", "none")));
   EXPECT_FALSE(said({.source = "0", .blur = {"car"}}).hidden);
+}
+
+TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
+  const std::string path = folder_ / "a.db", model = folder_ / "vit.onnx", pictures = folder_ / "pictures";
+  std::ofstream(model) << "x";
+  fs::create_directory(pictures);
+  StoreWriter writer(path);
+  for (const std::string& source : {std::string("rtsp://yard/1"), pictures}) {
+    SessionInfo info;
+    info.source = source;
+    info.model = model;
+    info.reduce = "mpm:blocks=1,2";
+    info.precision = "bf16";
+    info.time_zone = "+09:00";
+    info.latitude = 48;
+    info.longitude = 11;
+    writer.beginSession(info, source == pictures ? std::optional(kNoon) : std::nullopt);
+    writer.append(sampleAt(kNoon));
+  }
+  ASSERT_TRUE(writer.flush());
+  const StoreReader stored(path);
+
+  const Camera yard = cameraOf({.source = "rtsp://yard/1"}, &stored);
+  EXPECT_EQ(yard.name, "yard-1");
+  EXPECT_EQ(yard.session.model, model);
+  EXPECT_EQ(yard.session.inference.read.convert.reduce, parseReduction("mpm:blocks=1,2"));
+  EXPECT_EQ(yard.session.inference.read.convert.precision, Precision::kBf16);
+  EXPECT_TRUE(yard.session.choose_reuse);
+  EXPECT_FALSE(yard.watch.place) << "of a camera a person says it";
+  const Camera archive = cameraOf({.source = pictures}, &stored);
+  ASSERT_TRUE(archive.watch.archive);
+  EXPECT_EQ(archive.watch.archiveClock()->zone(), "+09:00");
+  EXPECT_EQ(archive.watch.place->latitude, 48);
+  EXPECT_FALSE(archive.session.choose_reuse) << "pictures are far apart";
+
+  const Camera said = cameraOf({.source = "rtsp://yard/1",
+                                .model = "other.onnx",
+                                .refine = "guided",
+                                .input_size = "32x64",
+                                .threads = 3,
+                                .min_score = 0.25},
+                               &stored);
+  EXPECT_EQ(said.session.model, "other.onnx");
+  EXPECT_FALSE(said.session.inference.read.convert.reduce) << "a reduction belongs to its model";
+  EXPECT_EQ(said.session.inference.refine, Refine::kGuided);
+  EXPECT_EQ(said.session.inference.threads, 3);
+  EXPECT_EQ(said.session.inference.min_score, 0.25);
+  EXPECT_TRUE(said.session.inference.read.convert.input_size);
+  EXPECT_EQ(cameraOf({.source = "rtsp://yard/1"}, nullptr).session.model, "");
+  EXPECT_EQ(cameraOf({.source = "rtsp://yard/2"}, &stored).session.model, "");
+  fs::remove(model);
+  EXPECT_MPM_ERROR(cameraOf({.source = "rtsp://yard/1"}, &stored), "is not there any more");
 }
 
 TEST(Watch, ASceneIsAtItsPlace) {

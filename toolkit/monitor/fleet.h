@@ -7,19 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "monitor/session.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera.h"
 
 namespace mpm::monitor {
-
-/// One camera of a Fleet.
-struct Camera {
-  std::string name{};        ///< cameraName()
-  Watch said{};              ///< what the two below were made from
-  std::string files{};       ///< namedFiles(said)
-  SessionOptions session{};  ///< with a database; its `models` is that of the Fleet
-  WatchOptions watch{};      ///< with `once` it ends with its first sample, or when none comes
-};
 
 struct CameraStatus {
   std::string name{}, title{};                    ///< Watch::title, or empty
@@ -52,7 +42,8 @@ class Fleet {
   explicit Fleet(Callbacks callbacks);
   ~Fleet();  ///< finish(), however long the disks take
 
-  /// Watches these from now on, each with a name and a database of its own. A camera that is as before goes on without
+  /// Watches these from now on, each with a name, a model and a database of its own; their SessionOptions::models is
+  /// that of the Fleet. A camera that is as before goes on without
   /// a gap, unless it failed. Does not wait: a camera whose database another one has begins when that one has ended.
   Changes set(std::vector<Camera> cameras);
 

@@ -113,7 +113,7 @@ std::size_t SharedModels::waiting() const {
 
 std::shared_ptr<Estimator> SharedModels::open(const std::string& path, const std::string& digest,
                                               const EstimatorOptions& options) {
-  struct Camera {
+  struct Shared {
     std::shared_ptr<const Estimator> first;
     Estimator own = first->another();
   };
@@ -126,7 +126,7 @@ std::shared_ptr<Estimator> SharedModels::open(const std::string& path, const std
     first = std::make_shared<const Estimator>(path, options);
     impl_->nets.push_back({path, digest, options, first});
   }
-  const auto camera = std::make_shared<Camera>(Camera{std::move(first)});
+  const auto camera = std::make_shared<Shared>(Shared{std::move(first)});
   return {camera, &camera->own};
 }
 
@@ -142,8 +142,7 @@ struct InferenceWorker::Impl {
   std::shared_ptr<FrameMailbox> frames;
   std::shared_ptr<SharedModels> models;
   Callbacks callbacks;
-  bool choose_reuse = false;
-  std::optional<Refine> first_refine;  // of the options at the start
+  std::optional<Refine> first_refine;  // of the options at the start, or of setOptions()
   bool features = false;               // of setFeatures(), also while the model refuses them
 
   // Written by the callers.
@@ -152,7 +151,8 @@ struct InferenceWorker::Impl {
   struct Wanted {
     std::string path;
     EstimatorOptions options;  // its reduction is the wanted one
-    int version = 0;           // grows with every change of path or reduction
+    bool choose_reuse = false;
+    int version = 0;  // grows with every change of path or reduction
     int stream = 0;
     std::optional<Reduction> compare{};
     bool paused = false;
@@ -257,7 +257,7 @@ struct InferenceWorker::Impl {
     setLoading(true);
     file = file_seen = lookAt(now.path);
     try {
-      auto fresh = read(now.path, now.options, vision::modelDigest(now.path), choose_reuse);
+      auto fresh = read(now.path, now.options, vision::modelDigest(now.path), now.choose_reuse);
       // One that has not proved itself yet is not worth keeping as the one to fall back to.
       if (current && current->session > 0) previous = std::move(current);
       current = std::move(fresh);
@@ -438,11 +438,11 @@ InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::stri
   impl_->frames = std::move(frames);
   impl_->models = models ? std::move(models) : std::make_shared<SharedModels>();
   impl_->callbacks = std::move(callbacks);
-  impl_->choose_reuse = choose_reuse;
   impl_->first_refine = options.refine;
   impl_->features = options.features;
   impl_->wanted.path = std::move(model);
   impl_->wanted.options = std::move(options);
+  impl_->wanted.choose_reuse = choose_reuse;
   impl_->wanted.version = impl_->wanted.path.empty() ? 0 : 1;
   impl_->status.loading = !impl_->wanted.path.empty();
   impl_->thread = std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->run(stop); });
@@ -479,6 +479,20 @@ void InferenceWorker::setModel(std::string path, const std::optional<Reduction>&
       std::tie(wanted.options.refine, wanted.options.features) = std::tie(impl_->first_refine, impl_->features);
     wanted.path = std::move(path);
     wanted.options.read.convert.reduce = variant;
+    ++wanted.version;
+  });
+}
+
+void InferenceWorker::setOptions(EstimatorOptions options, bool choose_reuse) {
+  options.read.validate();
+  options.labels = true;
+  impl_->change([&](Impl::Wanted& wanted) {
+    options.read.convert.reduce = wanted.options.read.convert.reduce;
+    options.features = wanted.options.features;
+    impl_->first_refine = options.refine;
+    if (sameNet(options, wanted.options) && choose_reuse == wanted.choose_reuse) return;
+    wanted.options = std::move(options);
+    wanted.choose_reuse = choose_reuse;
     ++wanted.version;
   });
 }

@@ -181,16 +181,6 @@ std::string namedFiles(const Watch& watch) {
 }
 
 SessionOptions sessionOptions(const Watch& watch) {
-  if (watch.source.empty())
-    throw WatchError("source", "no source: name a camera, a URL, a video or a folder of images");
-  of("source", [&] { vision::checkSource(vision::parseSourceSpec(watch.source)); });  // no retry can mend these
-  if (watch.db.empty()) throw WatchError("db", "no database: name the file to write");
-  if (watch.snapshots.empty())
-    for (const auto& [key, said] : {std::pair("snapshot-every", watch.snapshot_every.has_value()),
-                                    {"merge-maps", watch.merge_maps},
-                                    {"keep-snapshots", watch.keep_snapshots.has_value()},
-                                    {"min-free", watch.min_free.has_value()}})
-      if (said) throw WatchError(key, "needs 'snapshots', the folder of the pictures");
   SessionOptions options{.model = watch.model,
                          .inference = inferenceOptions(watch),
                          .choose_reuse = watch.reuse.empty(),

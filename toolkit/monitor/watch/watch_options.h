@@ -30,8 +30,7 @@ WatchOptions watchOptions(const Watch& watch);
 /// another watch.
 std::string namedFiles(const Watch& watch);
 
-/// Checks the rest of a watch: the model by its name, the database, what runs for each event. Throws WatchError, also
-/// for a source that can never be opened.
+/// The rest of a watch: the model by its name, the database, what runs for each event. Throws WatchError.
 SessionOptions sessionOptions(const Watch& watch);
 
 }  // namespace mpm::monitor
