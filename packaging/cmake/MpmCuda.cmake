@@ -1,21 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 # mpm_cuda is ON when the CUDA language is enabled and CUDA::cublasLt exists. The default is machine code for every
-# architecture from Turing to Hopper, and PTX of Ada for later GPUs. -DCMAKE_CUDA_ARCHITECTURES=90a builds faster.
+# architecture from Turing on that this nvcc knows, and PTX of Ada for later GPUs. -DCMAKE_CUDA_ARCHITECTURES=90a builds faster.
 # The sources take minutes to compile, so AUTO leaves them out on a machine without the driver of a GPU.
 set(mpm_cuda OFF)
 if(MPM_WITH_CUDA STREQUAL "ON" OR (MPM_WITH_CUDA STREQUAL "AUTO" AND EXISTS /proc/driver/nvidia/version))
+  find_program(MPM_NVCC nvcc DOC "Compiler of the kernels for NVIDIA GPUs")
+  if(NOT MPM_NVCC AND MPM_WITH_CUDA STREQUAL "ON")  # required, so also look where NVIDIA's packages install it
+    find_program(MPM_NVCC nvcc PATHS /usr/local/cuda/bin NO_DEFAULT_PATH)
+  endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89 90a-real)
+    if(MPM_NVCC)
+      execute_process(COMMAND ${MPM_NVCC} --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
+      foreach(newer 87 100 103 110 120 121)  # Jetson Orin; Blackwell and Jetson Thor
+        if(known MATCHES "sm_${newer}(\n|$)")
+          list(APPEND CMAKE_CUDA_ARCHITECTURES ${newer}-real)
+        endif()
+      endforeach()
+    endif()
   endif()
   set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "Architectures of NVIDIA GPUs to compile for")
   # In code for plain sm_90 the kernels for Hopper's warpgroups end with a trap. A build with both architectures would launch
   # them, and the driver may choose the code for sm_90.
   if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90(-|;|$)" AND CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90a")
     message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES is ${CMAKE_CUDA_ARCHITECTURES}: code for 90 and for 90a cannot be in one build, take one of them")
-  endif()
-  find_program(MPM_NVCC nvcc DOC "Compiler of the kernels for NVIDIA GPUs")
-  if(NOT MPM_NVCC AND MPM_WITH_CUDA STREQUAL "ON")  # required, so also look where NVIDIA's packages install it
-    find_program(MPM_NVCC nvcc PATHS /usr/local/cuda/bin NO_DEFAULT_PATH)
   endif()
   if(MPM_NVCC AND NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     set(ENV{CUDACXX} ${MPM_NVCC})
