@@ -145,11 +145,5 @@ TEST_F(Reduce, GoesAlone) {
       expectFailure(mpmCommand(Words{verb} + options), 2, parts);
 }
 
-TEST_F(Reduce, OnAGpuIsOneLineExceptMpm) {
-  expectFailure(mpmCommand({"run", image_, "--model", kSegmenter, "--reduce", kSpec, "--device", "cuda"},
-                           {.environment = {{"MPM_CUDA_PLUGIN", MPM_LIBRARY_DIR "/libmpm_cuda_fails.so"}}}),
-                1, {kSpec, "does not run on a GPU", "use the device cpu"});
-}
-
 }  // namespace
 }  // namespace mpm::test

@@ -89,7 +89,8 @@ TEST_F(DepthWindow, SaysWhyItTeachesNothingAndStoresTokens) {
 }
 
 TEST_F(DepthWindow, SavesDepthAndShowsItAgain) {
-  ASSERT_TRUE(openAndPause());
+  ASSERT_TRUE(openAndWait() && stores());
+  trigger("pause");
   QSignalSpy listed(part<PictureStore>(), &PictureStore::listed), loaded(part<PictureStore>(), &PictureStore::loaded);
   trigger("snapshot");
   ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
