@@ -72,8 +72,12 @@ class MqttChannel : public Channel {
   // A farewell: the broker sends no last will, and the status is what was said last.
   ~MqttChannel() override {
     if (!started_) return;
-    mosquitto_disconnect(mosquitto_.get());
     std::unique_lock lock(mutex_);
+    // A socket that is closed before the broker has answered is reset, and what the broker has not read yet is lost.
+    changed_.wait_for(lock, 2s, [&] { return !connected_ || last_ == 0 || confirmed_.contains(last_); });
+    lock.unlock();
+    mosquitto_disconnect(mosquitto_.get());
+    lock.lock();
     const bool gone = changed_.wait_for(lock, 2s, [&] { return !connected_; });
     lock.unlock();
     mosquitto_loop_stop(mosquitto_.get(), !gone);
@@ -115,6 +119,7 @@ class MqttChannel : public Channel {
     await(lock, 30s, [&] { return confirmed_.contains(sent_) || !connected_; });
     if (!confirmed_.contains(sent_)) throw Error(problem_.empty() ? "it does not confirm" : problem_);
     confirmed_.clear();
+    if (last_ == sent_) last_ = 0;
   }
 
  private:
@@ -149,7 +154,7 @@ class MqttChannel : public Channel {
     for (const int never : {MOSQ_ERR_PAYLOAD_SIZE, MOSQ_ERR_OVERSIZE_PACKET, MOSQ_ERR_MALFORMED_UTF8})
       if (code == never) throw Refused(mosquitto_strerror(code), 1);
     check(code);
-    return number;
+    return last_ = number;
   }
 
   CurrentTopics& topics_;
@@ -160,6 +165,7 @@ class MqttChannel : public Channel {
   std::map<std::string, std::string> states_{};  // the last of each topic
   std::string sending_{};                        // id of the last message
   int sent_ = 0;                                 // its number at libmosquitto
+  int last_ = 0;                                 // the number of the last publication; 0: it was confirmed
   bool started_ = false;                         // and the first answer was waited for
 
   std::mutex mutex_;
