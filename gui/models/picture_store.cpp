@@ -34,6 +34,7 @@ cv::Mat savedOverlay(const monitor::StoredFrame& stored, const monitor::PrivacyO
   try {
     if (!std::filesystem::exists(stored.stem + Ending::kDepth)) return stored.picture(Ending::kOverlay, hidden);
     if (stored.showsOf(hidden).on()) return {};
+    monitor::requireOrdinary(stored.stem + Ending::kDepth);
     cv::Mat depth = vision::readPictureFile(stored.stem + Ending::kDepth, cv::IMREAD_UNCHANGED);
     depth.convertTo(depth, CV_32F);
     return vision::depthPicture(depth, depthRange(depth));

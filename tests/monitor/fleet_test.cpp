@@ -24,7 +24,8 @@ class FleetTest : public InFolder {
   void TearDown() override { gate_.open(); }
   Collected<std::pair<std::string, std::string>> events_;  // camera, message
   std::map<std::string, std::atomic<int>> samples_, opened_;
-  std::atomic<bool> held_ = false;  // "leaves" stands at the gate with a sample, and cannot end
+  std::atomic<bool> loses_ = false;  // samples of "loses" are not taken
+  std::atomic<bool> held_ = false;   // "leaves" stands at the gate with a sample, and cannot end
   Gate gate_;
   std::unique_ptr<Fleet> fleet_ =
       std::make_unique<Fleet>(Fleet::Callbacks{.on_event =
@@ -34,6 +35,8 @@ class FleetTest : public InFolder {
                                                .on_sample =
                                                    [this](const Camera& camera, const Sample&, const InferenceResult&) {
                                                      ++samples_.at(camera.name);
+                                                     if (loses_ && camera.name == "loses")
+                                                       throw std::runtime_error("no such disk");
                                                      if (held_ && camera.name == "leaves") gate_.wait();
                                                    }});
 
@@ -151,6 +154,20 @@ TEST_F(FleetTest, OneThatIsAloneIsNotTriedAgain) {
   ASSERT_TRUE(eventually([&] { return status("broken").over; }));
   EXPECT_TRUE(fleet_->finish());
   EXPECT_TRUE(events_.all().empty()) << "its error is the program's, and is said once";
+}
+
+// All goes on, but what is missing is not forgotten at the end.
+TEST_F(FleetTest, ALostResultIsAFailureInTheEnd) {
+  fleet_->set(cameras({"loses", "stores"}));
+  for (const char* name : {"loses", "stores"}) ASSERT_TRUE(gives(name));
+  loses_ = true;
+  ASSERT_TRUE(eventually([&] { return status("loses").session.inference.lost > 0; }));
+  loses_ = false;
+  ASSERT_TRUE(gives("loses"));
+  EXPECT_EQ(status("loses").failure, "");
+  EXPECT_TRUE(fleet_->finish());
+  EXPECT_THAT(status("loses").failure, HasSubstr(" without a sample: a result was lost: no such disk"));
+  EXPECT_EQ(status("stores").failure, "");
 }
 
 TEST(Fleet, IsStuckWhenOnlyANewProcessHelps) {

@@ -257,6 +257,8 @@ TEST_F(InferenceWorkerTest, AReceiverThatFailsGetsTheNextResult) {
   }));
   EXPECT_TRUE(toldOf("no such disk"));
   EXPECT_EQ(events_.size(), 1u) << "reported once, not with every frame";
+  EXPECT_TRUE(eventually([&] { return worker.status().lost >= 3; }));
+  EXPECT_EQ(worker.status().failure, "a result was lost: no such disk");
 }
 
 TEST_F(InferenceWorkerTest, WaitsForItsFirstModel) {

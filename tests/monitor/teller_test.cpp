@@ -105,6 +105,20 @@ TEST(HomeAssistant, NamesInOtherLettersHaveIdsOfTheirOwn) {
   EXPECT_EQ(described({}, info, sample)["components"][ids["bay.1"]]["name"], "bay.1") << "also where it is the first";
 }
 
+// A file of another program may hold any bytes. The writer of the store describes, and must go on.
+TEST(HomeAssistant, NamesThatAreNoUtf8AreDescribed) {
+  SessionInfo info = session();
+  info.classes = {"caf\xe9"};
+  Sample sample = sampleAt(kNoon);
+  sample.whole().areas = {{0, 1}};
+  sample.regions.push_back({.region = 1, .name = "b\xfcro", .areas = {{0, 1}}});
+  sample.states = {{.name = "t\xfcr", .counted = "open"}};
+  const CameraFacts facts{.alarms = {parseAlarm("caf\xe9>0.5")}};
+  const std::string text = toLine(described(facts, info, sample)["components"]);
+  EXPECT_THAT(text, HasSubstr(R"(area_fraction[\"caf�\"])"));
+  for (const char* name : {"b�ro", "t�r", "caf�>0.5"}) EXPECT_THAT(text, HasSubstr(name));
+}
+
 // What a restart, or another model or file, leaves of the description before.
 TEST(HomeAssistant, ClassesStayAndWhatIsGoneIsRemoved) {
   SessionInfo info = session();

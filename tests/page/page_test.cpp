@@ -439,10 +439,10 @@ TEST_F(PageTest, APictureThatIsTooLargeIsNotRead) {
   Page shown = page();
   for (const char* how : {"small", "large"})
     EXPECT_THAT(ask(shown, "/api/snapshot/" + id, {{how, ""}}, 500)["error"].get<std::string>(),
-                HasSubstr("it is larger than 64 MiB"));
+                HasSubstr("it is larger than 256 MiB"));
   std::ofstream(sparse) << std::string("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x40\0\0\0\x40\0\x08\x06\0\0\0", 29);
   EXPECT_THAT(ask(shown, "/api/snapshot/" + id, {{"small", ""}}, 500)["error"].get<std::string>(),
-              HasSubstr("it has more pixels than this page reads"));
+              HasSubstr("it has more than 100 million pixels"));
 }
 
 // A year of a sample a minute of each of eight cameras. Prints how long each answer takes.

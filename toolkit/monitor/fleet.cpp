@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "monitor/pace.h"
 #include "mpm/error.hpp"
 
@@ -145,6 +146,7 @@ class Watching {
       if (camera.watch.once) session.tick();  // says how it stands
       break;
     }
+    const InferenceStatus work = session.status().inference;  // finish() ends the worker
     shared_.set([&] { status_.session = std::exchange(session_, nullptr)->status(); });
     const bool all_stored = session.finish(kDiskPatienceS);
     const WriterStatus written = *session.status().store;
@@ -152,6 +154,10 @@ class Watching {
     if (!written.stopped && !all_stored)
       failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
                 (hangs ? "the disk of '" + camera.session.database + "' does not answer" : written.problem);
+    if (const auto without = work.failed + work.lost; failure.empty() && without > 0)
+      failure = counted(without, "frame") + " without a sample: " + work.failure;
+    if (failure.empty() && written.lost > 0)
+      failure = counted(written.lost, "sample") + " could not be written in time";
     shared_.set([&] {
       status_.session.store = written;
       status_.failure = failure;

@@ -2,7 +2,6 @@
 #include "page/page.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -14,7 +13,6 @@
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
-#include "base/open_file.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
@@ -302,27 +300,6 @@ std::string metricsText(const Json& cameras) {
   for (const auto& [name, type, help] : kMetrics)
     text += std::string("# HELP ") + name + " " + help + "\n# TYPE " + name + " " + type + "\n" + lines[name];
   return text;
-}
-
-// Refuses a stored picture that would take gigabytes of memory: a file of some kilobytes may unpack to them.
-void requireOrdinary(const std::string& path) {
-  constexpr std::uint64_t kMaxBytes = 64U << 20, kMaxPixels = 100'000'000;
-  constexpr std::size_t kHeader = 24;  // of a PNG, with its width and height
-  try {
-    const OpenFile file(path);
-    if (file.size() > kMaxBytes) throw Error("it is larger than " + std::to_string(kMaxBytes >> 20) + " MiB");
-    std::array<unsigned char, kHeader> header{};
-    if (file.size() < kHeader) return;
-    file.read(0, header.data(), header.size());
-    const auto number = [&](std::size_t at) {
-      std::uint64_t value = 0;
-      for (std::size_t i = at; i < at + 4; ++i) value = value << 8 | header[i];
-      return value;
-    };
-    if (number(16) * number(20) > kMaxPixels) throw Error("it has more pixels than this page reads");
-  } catch (const Error& error) {
-    throw Error("cannot read '" + path + "': " + error.what());
-  }
 }
 
 Response toResponse(const Json& json, int status = 200) { return {status, "application/json", toLine(json)}; }

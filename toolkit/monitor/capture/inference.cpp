@@ -226,7 +226,11 @@ struct InferenceWorker::Impl {
     if (result && callbacks.on_result) try {
         callbacks.on_result(std::move(*result));
       } catch (const std::exception& problem) {
-        postOnce(std::string("a result was lost: ") + problem.what());
+        const std::string failure = std::string("a result was lost: ") + problem.what();
+        postOnce(failure);
+        const std::lock_guard lock(mutex);
+        ++status.lost;
+        status.failure = failure;
       }
     const std::lock_guard lock(mutex);
     busy_since = 0;
@@ -326,9 +330,11 @@ struct InferenceWorker::Impl {
       error = estimate(*current, frame, result.estimate);
     }
     if (!error.empty()) {
-      postOnce("inference failed: " + error);
+      const std::string failure = "inference failed: " + error;
+      postOnce(failure);
       const std::lock_guard lock(mutex);
       ++status.failed;
+      status.failure = failure;
       return std::nullopt;
     }
     previous.reset();

@@ -83,6 +83,8 @@ struct InferenceStatus {
   std::int64_t done = 0;          ///< frames of this stream that need no more work: delivered, dropped, failed
   std::int64_t stale = 0;         ///< results dropped, because the reduction, model or stream changed meanwhile
   std::int64_t failed = 0;        ///< frames that gave an error
+  std::int64_t lost = 0;          ///< results that on_result did not take
+  std::string failure{};          ///< of the last one that failed or was lost
   double p50_ms = 0, p95_ms = 0;  ///< of Estimate::ms.total over the last few hundred frames
   std::array<std::int64_t, kTimeBounds.size() + 1> by_time{};  ///< results by Estimate::ms.total
   double all_s = 0;                                            ///< the sum of these times

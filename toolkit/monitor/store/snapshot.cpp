@@ -2,6 +2,7 @@
 #include "monitor/store/snapshot.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <condition_variable>
 #include <deque>
@@ -14,6 +15,7 @@
 
 #include "base/atomic_file.h"
 #include "base/json_file.h"
+#include "base/open_file.h"
 #include "evaluation/numbers.h"
 #include "monitor/clocks.h"
 #include "mpm/error.hpp"
@@ -174,6 +176,27 @@ StoredFrame readStored(const std::string& stem) {
   return frame;
 }
 
+void requireOrdinary(const std::string& path) {
+  constexpr std::uint64_t kMaxBytes = 256U << 20, kMaxPixels = 100'000'000;
+  constexpr std::size_t kHeader = 24;  // of a PNG, with its width and height
+  try {
+    const OpenFile file(path);
+    if (file.size() > kMaxBytes) throw Error("it is larger than " + std::to_string(kMaxBytes >> 20) + " MiB");
+    std::array<unsigned char, kHeader> header{};
+    if (file.size() < kHeader) return;
+    file.read(0, header.data(), header.size());
+    const auto number = [&](std::size_t at) {
+      std::uint64_t value = 0;
+      for (std::size_t i = at; i < at + 4; ++i) value = value << 8 | header[i];
+      return value;
+    };
+    if (number(16) * number(20) > kMaxPixels)
+      throw Error("it has more than " + std::to_string(kMaxPixels / 1'000'000) + " million pixels");
+  } catch (const Error& error) {
+    throw Error("cannot read '" + path + "': " + error.what());
+  }
+}
+
 PrivacyOptions StoredFrame::showsOf(const PrivacyOptions& hidden) const {
   PrivacyOptions shown = hidden;
   if (hides_regions == hidden.regionsDigest()) shown.hidden.clear();
@@ -182,10 +205,14 @@ PrivacyOptions StoredFrame::showsOf(const PrivacyOptions& hidden) const {
 }
 
 cv::Mat StoredFrame::picture(const std::string& ending, const PrivacyOptions& hidden) const {
-  const cv::Mat stored = vision::readPicture(stem + ending);
+  const auto read = [&](const std::string& path) {
+    requireOrdinary(path);
+    return vision::readPicture(path);
+  };
+  const cv::Mat stored = read(stem + ending);
   const PrivacyOptions shown = showsOf(hidden);
   if (!shown.on()) return stored;
-  const cv::Size size = ending == ".png" ? stored.size() : vision::readPicture(stem + ".png").size();
+  const cv::Size size = ending == ".png" ? stored.size() : read(stem + ".png").size();
   return hiddenPicture(stored, size, time, place, shown);
 }
 

@@ -59,9 +59,12 @@ struct StoredFrame {
   /// What of `hidden` can be seen in it, as it was stored before that was to be hidden.
   PrivacyOptions showsOf(const PrivacyOptions& hidden) const;
   /// The pixels of its file with this ending, ".png" or one of vision::EstimateFiles, without what is hidden now.
-  /// Throws mpm::Error as vision::readPictureFile().
+  /// Throws mpm::Error as requireOrdinary() and vision::readPictureFile().
   cv::Mat picture(const std::string& ending, const PrivacyOptions& hidden) const;
 };
+/// Throws mpm::Error naming a stored picture, a PNG, that would take gigabytes of memory: a file of some kilobytes may
+/// unpack to them.
+void requireOrdinary(const std::string& path);
 /// `stem`: the path of a picture without its ending. Throws mpm::Error.
 StoredFrame readStored(const std::string& stem);
 

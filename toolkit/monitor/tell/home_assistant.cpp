@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/json_file.h"
 #include "monitor/pace.h"
 #include "monitor/tell/channel.h"
 #include "mpm/version.hpp"
@@ -114,7 +115,7 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
   for (const RegionSample& region : sample.regions) {
     const bool whole = region.region == 0;
     const std::string of = whole ? "" : region.name + " ",
-                      place = whole ? "value_json" : "value_json.regions[" + Json(region.name).dump() + "]";
+                      place = whole ? "value_json" : "value_json.regions[" + toLine(region.name) + "]";
     for (const Quantity& one : quantities()) {
       if (!whole && !one.ofRegions()) continue;
       const std::string id = components.idOf(of + one.key), at = place + "." + one.key, key = one.key;
@@ -135,13 +136,13 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
       const std::string name = vision::className(session.classes, label), id = components.idOf(of + "area " + name);
       const bool occurs = std::ranges::any_of(region.areas, [&](const auto& one) { return one.first == label; });
       if (occurs || components.wasThere(id))
-        sensor(id, of + name, "(" + place + ".area_fraction[" + Json(name).dump() + "] | default(0)) * 100", "%", 1,
+        sensor(id, of + name, "(" + place + ".area_fraction[" + toLine(name) + "] | default(0)) * 100", "%", 1,
                rings(region.name, name) || (whole && session.classes.size() <= kMaxClassesShown));
     }
   }
   for (const StateSample& one : sample.states)
     components.add(components.idOf("state " + one.name), one.name, "sensor")["value_template"] =
-        "{{ value_json.states[" + Json(one.name).dump() + "].counted }}";
+        "{{ value_json.states[" + toLine(one.name) + "].counted }}";
   if (sample.night)
     components.add(components.idOf("night"), "Night", "binary_sensor")["value_template"] = isOn("value_json.night");
   for (const Alarm& alarm : facts.alarms) {
@@ -149,7 +150,7 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
     Json& entity = components.add(components.idOf("alarm " + text), "Alarm " + text, "binary_sensor");
     entity["device_class"] = "problem";
     entity["state_topic"] = topic + "/alarms";
-    entity["value_template"] = isOn("value_json[" + Json(text).dump() + "]");
+    entity["value_template"] = isOn("value_json[" + toLine(text) + "]");
   }
   // It is there also when the process is not: a kill is a problem. What ended is none.
   Json& problem = components.add(components.idOf("status"), "Problem", "binary_sensor");
