@@ -22,6 +22,7 @@
 #include "monitor/watch/watch_options.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "mpm/version.hpp"
 #include "program/paths.h"
 #include "vision/labels/classes.h"
 #include "vision/model_files.h"
@@ -78,11 +79,54 @@ SeriesRecord chosenSeries(const std::vector<SeriesRecord>& all, int number) {
   return all.empty() ? SeriesRecord() : all.back();
 }
 
+// The camera's clock; nullopt: that of this machine.
+charts::Clock clockOf(const SourceRecord& source, const ReportArguments& arguments) {
+  return arguments.time_zone ? arguments.time_zone : source.clock;
+}
+
+// How long one series was measured without another one in between: to the hour, but for the ends of the report.
+struct Stretch {
+  SeriesRecord series{};
+  UnixMs from = 0, to = 0;
+  std::int64_t samples = 0;
+};
+
+// By their beginnings. Of hours in which several were measured each has one.
+std::vector<Stretch> stretchesOf(const StoreReader& store, const std::vector<SeriesRecord>& all, const Span& span) {
+  std::map<UnixMs, std::map<std::size_t, std::int64_t>> hours;  // samples by series
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const RollupRow& row : store.rollup({.series = all[i].id, .from = span.from, .to = span.to, .width = kHourMs}))
+      if (const auto whole = row.regions.find(""); whole != row.regions.end())
+        hours[row.start][i] += whole->second.samples();
+  std::vector<Stretch> stretches;
+  std::map<std::size_t, std::size_t> open;  // the stretch of each series that was measured last
+  for (const auto& [start, found] : hours) {
+    std::map<std::size_t, std::size_t> next;
+    for (const auto& [series, samples] : found) {
+      const auto before = open.find(series);
+      const std::size_t at = before == open.end() ? stretches.size() : before->second;
+      if (before == open.end()) stretches.push_back({.series = all[series], .from = std::max(start, span.from)});
+      stretches[at].to = std::min(start + kHourMs, span.to);
+      stretches[at].samples += samples;
+      next[series] = at;
+    }
+    // One that has no sample in an hour of others ends with it.
+    open = std::move(next);
+  }
+  return stretches;
+}
+
 /// The numbers of a series of a source over a period.
 struct SourceReport {
   SourceReport(const StoreReader& store, const SourceRecord& record, const ReportArguments& arguments)
       : source(record), span(spanOf(record, arguments.days)), all_series(store.series(record.id)) {
     series = chosenSeries(all_series, arguments.series);
+    const charts::Clock shown = clockOf(record, arguments);
+    clock = shown ? *shown : vision::CameraClock::ofMachine();
+    stretches = stretchesOf(store, all_series, span);
+    for (const SessionRecord& session : store.sessions(record.id))
+      if (session.series == series.id)
+        night_rules.insert(session.night_rule.value_or("a rule says so that is not stored"));
     statistics = store.dayNight(series.id, span.from, span.to);
     samples = store.count(record.id, span.from, span.to, series.id);
     const bool all = span.from <= record.first && record.last < span.to;  // whose number is known already
@@ -98,8 +142,11 @@ struct SourceReport {
 
   SourceRecord source;
   Span span;
+  vision::CameraClock clock{};
   std::vector<SeriesRecord> all_series;
   SeriesRecord series;
+  std::vector<Stretch> stretches;
+  std::set<std::string> night_rules;  // of the sessions of the series; "": none
   DayNightStatistics statistics;
   std::int64_t samples = 0, others = 0;      // of the series in the span; of other series, or of a clock that was wrong
   std::int64_t pooled = 0, pooled_days = 0;  // samples with tokens that know day and night, on days of UTC
@@ -133,37 +180,73 @@ void printAreas(const std::vector<ClassArea>& areas) {
         {percent(area.all), percent(area.day), percent(area.night), percent(area.corrected), percent(area.iou)});
 }
 
-// A row for each quantity, and of each region its largest classes.
+// Of each region a row for each quantity, with its least and its largest value, and its largest classes.
 void printRegions(const std::vector<RegionMeans>& regions) {
-  constexpr std::size_t kInRow = 6, kShown = 3;
-  for (std::size_t first = 0; first < regions.size(); first += kInRow) {
-    const std::size_t last = std::min(regions.size(), first + kInRow);
-    const auto row = [&](const std::string& name, const auto& cellOf) {
-      std::vector<std::string> cells = {name};
-      std::vector<int> widths = {-28};
-      for (std::size_t r = first; r < last; ++r) {
-        cells.push_back(" " + cellOf(regions[r]));
-        widths.push_back(std::max(15, static_cast<int>(cells.back().size())));
-      }
-      printLine("  " + tableRow(cells, widths));
+  constexpr std::size_t kShown = 3;
+  const std::vector<int> widths = {-26, 27, 27, 27};
+  for (const RegionMeans& region : regions) {
+    const bool sides = region.knowsNight();
+    const auto row = [&](const std::string& name, const std::vector<std::string>& cells) {
+      std::vector<std::string> line = {name};
+      for (const std::string& cell : cells) line.push_back("  " + cell);
+      if (!sides) line.resize(2);
+      printLine("  " + tableRow(line, widths));
     };
-    row("mean", [](const RegionMeans& one) { return one.name.empty() ? "whole picture" : one.name; });
-    row("samples", [](const RegionMeans& one) { return std::to_string(one.samples()); });
+    row(region.name.empty() ? "whole picture" : region.name, {"mean [min, max]", "day", "night"});
+    const auto counts = [](const std::vector<Spread>& values) {
+      return std::to_string(spreadOf(values, "pixels").samples);
+    };
+    row("samples", {counts(region.values), counts(region.day), counts(region.night)});
     for (std::size_t q = 0; q < quantities().size(); ++q) {
       const Quantity& one = quantities()[q];
-      if (one.ofRegions())
-        row(one.label + (*one.unit ? std::string(", ") + one.unit : ""), [&](const RegionMeans& region) {
-          const Spread& value = region.values[q];
-          return value.samples > 0 ? fixed(value.mean, one.digits) : "-";
-        });
+      if (!one.ofRegions()) continue;
+      const auto cell = [&](const Spread& value) {
+        return value.samples == 0 ? std::string("-")
+                                  : fixed(value.mean, one.digits) + " [" + fixed(value.min, one.digits) + ", " +
+                                        fixed(value.max, one.digits) + "]";
+      };
+      row(one.label + (*one.unit ? std::string(", ") + one.unit : ""),
+          {cell(region.values[q]), cell(region.day[q]), cell(region.night[q])});
     }
-  }
-  for (const RegionMeans& region : regions) {
     std::string classes;
     for (const ClassArea& area : largest(region.areas, kShown))
       classes += (classes.empty() ? "" : ", ") + area.name + " " + fixed(100 * area.all, 1);
     if (!region.name.empty() && !classes.empty()) printLine("  largest classes of " + region.name + ", %: " + classes);
   }
+}
+
+// Which series was measured when, where there are several.
+void printStretches(const SourceReport& report) {
+  if (report.stretches.size() < 2) return;
+  const std::vector<int> widths = {-28, -28, 8, 10, -2};
+  printLine("  " + tableRow({"measured from", "to", "series", "samples", "", "model, reduction"}, widths));
+  for (const Stretch& one : report.stretches)
+    printLine("  " + tableRow({report.clock.localTime(one.from), report.clock.localTime(one.to),
+                               std::to_string(one.series.number), std::to_string(one.samples), "",
+                               one.series.model_name + " " + one.series.model_digest + ", " + one.series.reduce},
+                              widths));
+}
+
+// When it is night: "the sun is below -6 degrees at ...".
+std::string nightText(const SourceReport& report) {
+  std::string text;
+  for (const std::string& rule : report.night_rules)
+    if (!rule.empty()) text += (text.empty() ? "" : ", or ") + rule;
+  return text;
+}
+
+// What a text about these numbers has to say of how they were made.
+std::string methodsText(const SourceReport& report) {
+  const SeriesRecord& series = report.series;
+  std::string text = "Measured with mpm_layer " MPM_VERSION ", model " + series.model_name + " (digest " +
+                     series.model_digest + "), reduction " + series.reduce + ", precision " + series.precision + ", " +
+                     std::to_string(series.tokens) + " tokens before merging; n = " + std::to_string(report.samples) +
+                     " samples";
+  if (const auto left_out = report.flagged("flagged"); left_out > 0)
+    text += ", of which " + std::to_string(left_out) + " flagged ones are left out";
+  return text + ", from " + report.clock.date(report.span.from) + " to " + report.clock.date(report.span.to - 1) +
+         " by the clock of " + report.clock.name() + "; " +
+         (report.knowsNight() ? "night where " + nightText(report) : "day and night are not told apart") + ".";
 }
 
 void printStates(const std::vector<StateSeries>& states) {
@@ -186,12 +269,14 @@ void printStates(const std::vector<StateSeries>& states) {
   }
 }
 
-void printReport(const SourceReport& report) {
+void printNumbers(const SourceReport& report) {
   const std::vector<int> kWidths = {-8, 11, 11, 11, 11, 11, 11, 17};
   const auto line = [](const std::string& text) { printLine("  " + text); };
   printLine(report.source.name);
   line(isoTime(report.span.from) + " to " + isoTime(report.span.to - 1) + ", " + counted(report.samples, "sample") +
        " kept");
+  line(report.clock.localTime(report.span.from) + " to " + report.clock.localTime(report.span.to - 1) +
+       " by the clock of " + report.clock.name());
   const SeriesRecord& series = report.series;
   line("model " + series.model + ", reduction " + series.reduce + ", " + std::to_string(series.tokens) +
        " tokens before merging");
@@ -202,6 +287,7 @@ void printReport(const SourceReport& report) {
     line("series " + std::to_string(series.number) + " of " + std::to_string(report.all_series.size()) +
          ": samples of another model or reduction are not averaged with these; --series shows " + others);
   }
+  printStretches(report);
   if (const Spread rows = report.value("rows"), agreement = report.value("agreement"); rows.samples > 0)
     line("reuse: " + fixed(rows.mean, 1) + " % of the rows computed on average" +
          (agreement.samples == 0
@@ -252,6 +338,11 @@ void printReport(const SourceReport& report) {
             : ", too few samples for an interval"));
 }
 
+void printReport(const SourceReport& report) {
+  printNumbers(report);
+  printLine("  methods: " + methodsText(report));
+}
+
 // One line for somebody who looks after many cameras: is all well?
 void printBrief(const StoreReader& store, const SourceReport& report, const std::string& database) {
   const std::int64_t id = report.source.id;
@@ -289,6 +380,19 @@ Json summaryJson(const Summary& summary, const std::optional<double>& change) {
           {"change_since_yesterday", evaluation::orNull(change)}};
 }
 
+// Means, and the least and the largest values.
+Json spreadsJson(const std::vector<Spread>& values) {
+  Json json = {{"samples", spreadOf(values, "pixels").samples}};
+  for (std::size_t q = 0; q < quantities().size(); ++q) {
+    const Quantity& one = quantities()[q];
+    if (values[q].samples == 0) continue;
+    json[one.key] = rounded(one, values[q].mean);
+    json["min"][one.key] = rounded(one, values[q].min);
+    json["max"][one.key] = rounded(one, values[q].max);
+  }
+  return json;
+}
+
 Json reportJson(const SourceReport& report) {
   const SeriesRecord& series = report.series;
   Json all_series = Json::array();
@@ -297,6 +401,9 @@ Json reportJson(const SourceReport& report) {
   Json json = {{"source", report.source.name},
                {"from", isoTime(report.span.from, true)},
                {"to", isoTime(report.span.to - 1, true)},
+               {"from_local", report.clock.localTime(report.span.from)},
+               {"to_local", report.clock.localTime(report.span.to - 1)},
+               {"clock", report.clock.name()},
                {"samples", report.samples},
                {"model", series.model},
                {"model_digest", series.model_digest},
@@ -304,6 +411,9 @@ Json reportJson(const SourceReport& report) {
                {"precision", series.precision},
                {"series", series.number},
                {"all_series", std::move(all_series)},
+               {"stretches", Json::array()},
+               {"night_where", report.knowsNight() ? Json(nightText(report)) : Json()},
+               {"methods", methodsText(report)},
                {"pooled", {{"samples", report.pooled}, {"days", report.pooled_days}}},
                {"day", summaryJson(report.statistics.day, report.statistics.day_change)},
                {"night", summaryJson(report.statistics.night, report.statistics.night_change)},
@@ -313,6 +423,14 @@ Json reportJson(const SourceReport& report) {
                {"areas", Json::object()},
                {"regions", Json::object()},
                {"states", Json::object()}};
+  for (const Stretch& one : report.stretches)
+    json["stretches"].push_back({{"series", one.series.number},
+                                 {"model", one.series.model},
+                                 {"model_digest", one.series.model_digest},
+                                 {"reduce", one.series.reduce},
+                                 {"from", isoTime(one.from, true)},
+                                 {"to", isoTime(one.to, true)},
+                                 {"samples", one.samples}});
   for (const StateSeries& one : report.states) {
     Json changes = Json::array();
     for (const auto& [time, state] : one.changes)
@@ -327,10 +445,8 @@ Json reportJson(const SourceReport& report) {
                                 {"corrected", evaluation::orNull(area.corrected)},
                                 {"iou", evaluation::orNull(area.iou)}};
   for (const RegionMeans& region : report.regions) {
-    Json means = {{"samples", region.samples()}};
-    for (std::size_t q = 0; q < quantities().size(); ++q)
-      if (const Spread& value = region.values[q]; value.samples > 0)
-        means[quantities()[q].key] = rounded(quantities()[q], value.mean);
+    Json means = spreadsJson(region.values);
+    if (region.knowsNight()) means.update({{"day", spreadsJson(region.day)}, {"night", spreadsJson(region.night)}});
     for (const ClassArea& area : region.areas)
       if (area.all > 0) means["area_fraction"][area.name] = area.all;
     (region.name.empty() ? json["mean"] : json["regions"][region.name]) = std::move(means);
@@ -358,11 +474,6 @@ std::optional<vision::Place> placeOf(const StoreReader& store, const SourceRecor
   for (const SessionRecord& session : store.sessions(source.id))
     if (session.latitude && session.longitude) place = {*session.latitude, *session.longitude};
   return place;
-}
-
-// The camera's clock; nullopt: that of this machine.
-charts::Clock clockOf(const SourceRecord& source, const ReportArguments& arguments) {
-  return arguments.time_zone ? arguments.time_zone : source.clock;
 }
 
 // A camera whose clock is not known is taken for one that is never put forward.
@@ -505,6 +616,7 @@ int report(const ReportArguments& arguments) {
   if (writes && sources.size() > 1)
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   for (const SourceRecord& source : sources) {
+    if (writes && !arguments.json && !arguments.brief) break;  // who asks for a file has it, and no report beside it
     const SourceReport found(store, source, arguments);
     arguments.json    ? printLine(reportJson(found))
     : arguments.brief ? printBrief(store, found, database)
@@ -518,7 +630,11 @@ int report(const ReportArguments& arguments) {
   const Span exported = arguments.days > 0 ? span : Span{INT64_MIN, INT64_MAX};
   if (!arguments.folder.empty()) writePhenoCamFiles(store, source, series, exported, arguments);
   if (!arguments.export_path.empty()) {
-    ExportOptions options{.source = source.id, .series = series.id, .from = exported.from, .to = exported.to};
+    ExportOptions options{.source = source.id,
+                          .series = series.id,
+                          .from = exported.from,
+                          .to = exported.to,
+                          .clock = arguments.time_zone};
     if (arguments.format) options.format = *arguments.format;
     const auto samples = exportSamples(store, options, arguments.export_path);
     printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
@@ -554,9 +670,9 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
   addField(*verb, "time-zone", arguments->time_zone, [](const std::string& text) { return vision::CameraClock(text); })
       ->description(
-          "The zone of the camera's clock, +01:00 or Europe/Paris with its summer time: for the days of PhenoCam's "
-          "files and of a film, for "
-          "--film-at and --night-hours. Default: the zone in which 'mpm monitor' read an archive, else that of this "
+          "The zone of the camera's clock, +01:00 or Europe/Paris with its summer time: for local times, the days of "
+          "PhenoCam's files and of a film, and --film-at. Default: the zone in which 'mpm monitor' read an archive, "
+          "else that of this "
           "machine")
       ->group("Options");
   addOption(

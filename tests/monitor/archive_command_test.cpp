@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "monitor/samples.h"
@@ -105,6 +106,11 @@ TEST_F(ArchiveCommand, GoesOnWithTheSummerTimeOfItsZone) {
   watch({"--judge", "--night-hours", "00:00-01:00"});
   const auto report = mpmCommand({"report", database_, "--json"}).json();
   EXPECT_EQ(report["night"]["samples"], 1) << "00:30 by the clock in July";
+  EXPECT_EQ(report["night_where"], "the clock shows 00:00 to 01:00");
+  EXPECT_EQ(report["from_local"], "2024-01-15T12:00:00+01:00");
+  EXPECT_EQ(report["to_local"], "2024-07-15T00:30:00+02:00");
+  succeeded(mpmCommand({"report", database_, "--export", folder_ / "a.csv"}));
+  EXPECT_THAT(readFile(folder_ / "a.csv"), HasSubstr("\n2024-07-14T22:30:00.000Z,2024-07-15T00:30:00+02:00,"));
   const auto film =
       succeeded(mpmCommand({"report", database_, "--brief", "--film", folder_ / "f.avi", "--film-at", "00:30"}));
   EXPECT_THAT(film.err, HasSubstr("2 days of Europe/Paris; 181 days between them"));

@@ -166,7 +166,7 @@ TEST_F(FleetTest, ALostResultIsAFailureInTheEnd) {
   ASSERT_TRUE(gives("loses"));
   EXPECT_EQ(status("loses").failure, "");
   EXPECT_TRUE(fleet_->finish());
-  EXPECT_THAT(status("loses").failure, HasSubstr(" without a sample: a result was lost: no such disk"));
+  EXPECT_THAT(status("loses").failure, HasSubstr(" not stored: a result was lost: no such disk"));
   EXPECT_EQ(status("stores").failure, "");
 }
 

@@ -319,6 +319,47 @@ TEST_F(MonitorCommand, SamplesOfAClockThatWasWrongAreInNoReport) {
   }
 }
 
+TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
+  using monitor::test::kNoon;
+  monitor::SessionInfo first = monitor::test::session(), other = first;
+  first.night_rule = "the sun is below -6 degrees at 48 north, 11 east";
+  other.model_name = "large";
+  other.model_digest = "00000000000000b2";
+  const auto add = [&](const monitor::SessionInfo& info, std::initializer_list<std::pair<int, bool>> hours) {
+    std::vector<monitor::Sample> samples;
+    for (const auto& [hour, night] : hours) {
+      samples.push_back(monitor::test::sampleAt(kNoon + hour * kHourMs, 377, night));
+      monitor::Sample& sample = samples.back();
+      sample.whole().set("gcc", 0.3 + 0.01 * hour);
+    }
+    monitor::test::record(database_, samples, info);
+  };
+  add(first, {{0, false}, {1, true}, {2, false}});
+  add(other, {{3, false}, {4, false}});
+  add(first, {{5, true}});
+  const Words ask = {"report", database_, "--time-zone", "+02:00"};
+  const auto json = mpmCommand(ask + Words{"--json"}).json();
+  std::vector<std::tuple<int, std::string, int>> stretches;
+  for (const auto& one : json["stretches"]) stretches.emplace_back(one["series"], one["model_digest"], one["samples"]);
+  EXPECT_THAT(stretches, ElementsAre(std::tuple(1, "00000000000000a1", 3), std::tuple(2, "00000000000000b2", 2),
+                                     std::tuple(1, "00000000000000a1", 1)));
+  EXPECT_EQ(json["stretches"][1]["from"], "2026-06-01T15:00:00.000Z");
+  EXPECT_EQ(json["to_local"], "2026-06-01T19:00:00+02:00");
+  const auto& mean = json["mean"];
+  EXPECT_EQ(std::tuple(mean["gcc"], mean["min"]["gcc"], mean["max"]["gcc"]), std::tuple(0.32, 0.3, 0.35));
+  EXPECT_EQ(std::tuple(mean["day"]["gcc"], mean["day"]["samples"]), std::tuple(0.31, 2));
+  EXPECT_EQ(std::tuple(mean["night"]["gcc"], mean["night"]["max"]["gcc"]), std::tuple(0.33, 0.35));
+  const std::string text = succeeded(mpmCommand(ask)).out;
+  EXPECT_THAT(text, HasSubstr("  2026-06-01T14:00:00+02:00 to 2026-06-01T19:00:00+02:00 by the clock of UTC+02:00\n"));
+  EXPECT_THAT(text,
+              ::testing::ContainsRegex("\n  2026-06-01T17:00:00[+]02:00 +2026-06-01T19:00:00[+]02:00 +2 +2 +large "
+                                       "00000000000000b2, mpm:blocks=2,5\n"));
+  EXPECT_THAT(text, HasSubstr("  0.3200 [0.3000, 0.3500]    0.3100 [0.3000, 0.3200]    0.3300 [0.3100, 0.3500]\n"));
+  EXPECT_THAT(text, HasSubstr("(digest 00000000000000a1), reduction mpm:blocks=2,5, precision fp32, 660 tokens before "
+                              "merging; n = 4 samples, from 2026-06-01 to 2026-06-01 by the clock of UTC+02:00; night "
+                              "where the sun is below -6 degrees at 48 north, 11 east.\n"));
+}
+
 TEST_F(MonitorCommand, ColumnsOfNamesInOtherLettersAreAligned) {
   monitor::SessionInfo info = monitor::test::session();
   info.classes = {"дорога", "car", "sky", "strada"};
@@ -350,8 +391,10 @@ TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
 
 TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   ASSERT_EQ(monitor(images(4), {"--every", "0", "--night-hours", "00:00-24:00"}).exit_code, 0);
-  const CommandResult report =
+  const CommandResult files =
       succeeded(mpmCommand({"report", database_, "--chart", folder_ / "chart.png", "--export", folder_ / "a.csv"}));
+  EXPECT_EQ(files.out, "") << "who asks for a file reads the report elsewhere";
+  const CommandResult report = succeeded(mpmCommand({"report", database_}));
   EXPECT_THAT(report.out, AllOf(HasSubstr("reduction mpm:blocks=1,2"), HasSubstr("  night             4"),
                                 HasSubstr("  area, %                 all      day    night\n")));
   expectFailure(mpmCommand({"report", database_, "--export", folder_ / "a.p", "--format", "parquet"}), 2, {"--format"});
@@ -404,7 +447,7 @@ TEST_F(MonitorCommand, ReportSumsUpReuse) {
     agreement += line["agreement"].get<double>() / 2;
     worst = std::min(worst, line["agreement"].get<double>());
   }
-  const CommandResult report = mpmCommand({"report", database_, "--chart", folder_ / "chart.png"});
+  const CommandResult report = mpmCommand({"report", database_});
   char expected[200];
   std::snprintf(
       expected, sizeof expected,
@@ -416,6 +459,7 @@ TEST_F(MonitorCommand, ReportSumsUpReuse) {
   const auto json = mpmCommand({"report", database_, "--json"}).json()["mean"];
   EXPECT_NEAR(json["rows"], rows, 1e-3);
   EXPECT_NEAR(json["agreement"], agreement, 1e-4);
+  succeeded(mpmCommand({"report", database_, "--chart", folder_ / "chart.png"}));
   EXPECT_EQ(cv::imread(folder_ / "chart.png").size(), cv::Size(1280, 620)) << "tokens, rows, agreement and areas";
 }
 

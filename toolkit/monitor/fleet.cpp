@@ -154,8 +154,7 @@ class Watching {
     if (!written.stopped && !all_stored)
       failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
                 (hangs ? "the disk of '" + camera.session.database + "' does not answer" : written.problem);
-    if (const auto without = work.failed + work.lost; failure.empty() && without > 0)
-      failure = counted(without, "frame") + " without a sample: " + work.failure;
+    if (failure.empty() && work.lost > 0) failure = counted(work.lost, "result") + " not stored: " + work.failure;
     if (failure.empty() && written.lost > 0)
       failure = counted(written.lost, "sample") + " could not be written in time";
     shared_.set([&] {

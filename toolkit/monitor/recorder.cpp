@@ -34,6 +34,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.model = result.model_path;
   info.model_name = result.model->facts.name;
   info.cross_validation = evaluation::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
+  info.night_rule = toText(options.night);
   info.every_s = options.once && options.every_s <= 60 ? 0 : options.every_s;
   if (options.archive_clock) info.time_zone = options.archive_clock->zone();
   if (options.place) {
@@ -308,6 +309,7 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::Plac
       options_.night = night;
       day_night_ = DayNight(night);
       night_.reset();
+      session_ = -1;  // the next sample begins one of the new rule
     }
     if (place != options_.place) {
       options_.place = place;

@@ -318,6 +318,12 @@ std::string CameraClock::name() const {
   return offset_ == 0 ? "UTC" : vision::offsetText(offset_, "UTC");
 }
 
+std::string CameraClock::localTime(UnixMs time) const {
+  std::string text = isoTime(wall(time));
+  text.pop_back();  // the Z
+  return text + vision::offsetText(offset(time), "");
+}
+
 std::string CameraClock::offsetText(UnixMs time) const { return vision::offsetText(offset(time), "UTC"); }
 
 UnixMs CameraClock::offset(UnixMs time) const {

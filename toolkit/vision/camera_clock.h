@@ -32,6 +32,9 @@ class CameraClock {
   /// For people, with the offset of this moment: "UTC+02:00".
   std::string offsetText(UnixMs time) const;
 
+  /// "2026-06-01T14:00:00+02:00".
+  std::string localTime(UnixMs time) const;
+
   /// How far the clock is ahead of UTC, ms.
   UnixMs offset(UnixMs time) const;
   UnixMs wall(UnixMs time) const { return time + offset(time); }

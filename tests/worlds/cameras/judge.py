@@ -21,7 +21,7 @@ from . import relations
 NOT_COMPUTED = ("gaps", "alarms", "state", "states", "state now")
 IN_ONE_FORM = ("all", "sure, %", "%", "number of changes")  # of states: of the text
 IN_JSON = lambda key: key[0] not in ("darkest", "brightest", "bad", "gaps", "alarms", "state now") and not (key[0] == "states" and key[2] in IN_ONE_FORM)
-IN_TEXT = {"from", "to", "samples", "reduce", "pooled", "tokens"}
+IN_TEXT = {"from", "to", "from local", "to local", "samples", "reduce", "pooled", "tokens"}
 
 
 def differs(printed, expected):

@@ -46,7 +46,7 @@ def unit_of(quantity):
 
 def text_report(text):
     """{source: {key: Printed}}."""
-    result, table, section, regions = {}, None, None, []
+    result, table, section, region = {}, None, None, ""
     for line in text.splitlines():
         if not line.startswith(" "):
             table = result.setdefault(line, {})
@@ -56,6 +56,8 @@ def text_report(text):
         if match := re.fullmatch(r"(\S+)Z to (\S+)Z, (\d+) samples? kept", line):
             table["from",], table["to",] = Printed(match[1]), Printed(match[2])
             table["samples",] = number(match[3])
+        elif match := re.fullmatch(r"(\S+) to (\S+) by the clock of .*", line):
+            table["from local",], table["to local",] = Printed(match[1]), Printed(match[2])
         elif match := re.match(r"model .*, reduction (\S+), (\d+) tokens before merging", line):
             table["reduce",] = Printed(match[1])
         elif match := re.fullmatch(r"quality: (\d+) of (\d+) pictures? left out(?:: (.*))?", line):
@@ -74,8 +76,8 @@ def text_report(text):
                 table["states", match[1], "%", None if state == "not known" else state] = number(share)
         elif line.startswith("area, %"):
             section = "area"
-        elif re.match(r"mean  +whole picture", line):
-            section, regions = "mean", ["", *re.split(r"  +", line)[2:]]
+        elif match := re.match(r"(.*?)  +mean \[min, max\]", line):
+            section, region = "mean", "" if match[1] == "whole picture" else match[1]
         elif match := re.match(r"largest classes of (.*), %: (.*)", line):
             for part in match[2].split(", "):
                 name, _, share = part.rpartition(" ")
@@ -93,10 +95,14 @@ def text_report(text):
         elif section == "area" and len(parts := re.split(r"  +", line)) >= 4:
             for part, share in zip(("all", "day", "night"), parts[1:]):
                 table["area", "", parts[0], part] = percent(number(share))
-        elif section == "mean" and len(parts := re.split(r"  +", line)) == 1 + len(regions):
-            for region, value in zip(regions, parts[1:]):
-                key = ("samples of", region) if parts[0] == "samples" else ("mean", region, LABELS[parts[0].partition(", %")[0] if parts[0] not in LABELS else parts[0]])
-                table[key] = number(value.split(" ")[0])
+        elif section == "mean" and len(parts := re.split(r"  +", line)) in (2, 4):
+            label = parts[0] if parts[0] in LABELS else parts[0].partition(", %")[0]
+            for side, value in zip(("", "day ", "night "), parts[1:]):
+                if label == "samples":
+                    table[side + "samples of", region] = number(value)
+                elif label in LABELS and (match := re.fullmatch(r"(\S+) \[(\S+), (\S+)\]", value)):
+                    for name, text in zip(("mean", "min", "max"), match.groups()):
+                        table[side + name, region, LABELS[label]] = number(text)
         elif section == "tokens" and re.match(r"(day|night)  ", line):
             parts = line.split()
             for name, value in zip(("samples", "mean", "median", "p90", "min", "max", "change_since_yesterday"), parts[1:]):
@@ -118,11 +124,20 @@ def json_report(text):
         report = json.loads(line)
         table = result[report["source"]] = {("from",): Printed(report["from"]), ("to",): Printed(report["to"]), ("samples",): Printed(report["samples"]),
                                             ("reduce",): Printed(report["reduce"]), ("pooled", "samples"): Printed(report["pooled"]["samples"]),
-                                            ("pooled", "days"): Printed(report["pooled"]["days"])}
+                                            ("pooled", "days"): Printed(report["pooled"]["days"]),
+                                            ("from local",): Printed(report["from_local"]), ("to local",): Printed(report["to_local"])}
+        for stretch in report["stretches"]:
+            measured = table.setdefault(("measured", stretch["reduce"]), Printed(0))
+            measured.value += stretch["samples"]
         for name, value in report["quality"].items():
             table["quality", name] = Printed(value)
         for region, means in ("", report["mean"]), *report["regions"].items():
-            table.update(json_values(means, "mean", region))
+            for side in "", "day", "night":
+                values = (means or {}).get(side, {}) if side else means
+                prefix = side + " " if side else ""
+                table.update(json_values(values, prefix + "mean", region, prefix))
+                for bound in "min", "max":
+                    table.update(json_values((values or {}).get(bound, {}), prefix + bound, region))
         for label, area in report["areas"].items():
             for part in "all", "day", "night":
                 table["area", "", label, part] = Printed(area[part])
@@ -145,12 +160,12 @@ def states_values(name, samples, changes):
     return table
 
 
-def json_values(values, kind, region):
-    """The numbers of an object that has them as samples and reports do."""
+def json_values(values, kind, region, prefix=""):
+    """The numbers of an object that has them as samples and reports do. `prefix`: of the key of their count."""
     table = {}
     for name, value in (values or {}).items():
         if name == "samples":
-            table["samples of", region] = Printed(value)
+            table[prefix + "samples of", region] = Printed(value)
         elif name == "area_fraction":
             for label, share in value.items():
                 table["area", region, label, "all"] = Printed(share)

@@ -336,10 +336,11 @@ def mean(numbers):
     return sum(numbers) / len(numbers) if numbers else None
 
 
-def mean_of(samples, region, quantity):
-    """The mean of a quantity over samples, without flagged ones where it leaves them out."""
-    return mean([sample.values[region].get(quantity) for sample in samples
-                 if region in sample.values and (sample.counted or not region and quantity in OF_ALL_PICTURES)])
+def numbers_of(samples, region, quantity):
+    """A quantity of samples, without flagged ones where it leaves them out."""
+    numbers = [sample.values[region].get(quantity) for sample in samples
+               if region in sample.values and (sample.counted or not region and quantity in OF_ALL_PICTURES)]
+    return [number for number in numbers if number is not None]
 
 
 def area_of(samples, region, label):
@@ -373,7 +374,13 @@ def report(oracle, db, s, days, of=None):
              ("quality", "left_out"): sum(not sample.counted for sample in series),
              ("quality", "pictures"): sum(sample.flag is not None for sample in series)}
     first = oracle.believed(db, s)[0].ms
-    table["from",] = pictures.iso(first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1))
+    begin = first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1)
+    table["from",] = pictures.iso(begin)
+    source = oracle.script["sources"][s]
+    zone = oracle.script["machine_zone"] if source.get("camera") else source["zone"]
+    table["from local",], table["to local",] = (world.local_time(ms, zone).isoformat() for ms in (begin, oracle.last(db, s)))
+    for sample in oracle.span(db, s, days):
+        table["measured", sample.series[1]] = table.get(("measured", sample.series[1]), 0) + 1
     if days is None:
         times = sorted({sample.ms for sample in oracle.believed(db, s)})
         table["gaps",] = len(events.gaps(times, not oracle.script["sources"][s].get("camera")))
@@ -403,8 +410,13 @@ def report(oracle, db, s, days, of=None):
     for region in regions:
         in_region = [sample for sample in series if region in sample.values]
         table["samples of", region] = sum(sample.counted for sample in in_region)
-        for quantity in sorted({quantity for sample in in_region for quantity in sample.values[region]}):
-            table["mean", region, quantity] = mean_of(series, region, quantity)
+        for side, chosen in ("", series), ("day ", by_night(series, False)), ("night ", by_night(series, True)):
+            if side:
+                table[side + "samples of", region] = sum(sample.counted for sample in by_night(in_region, side == "night "))
+            for quantity in sorted({quantity for sample in in_region for quantity in sample.values[region]}):
+                if numbers := numbers_of(chosen, region, quantity):
+                    for name, value in ("mean", mean(numbers)), ("min", min(numbers)), ("max", max(numbers)):
+                        table[side + name, region, quantity] = value
         for label in sorted({label for sample in in_region for label in sample.areas[region]}):
             table["area", region, label, "all"] = area_of(series, region, label)
     for label in sorted({label for sample in series for label in sample.classes}):

@@ -146,7 +146,7 @@ def forgotten(script, player, comparison):
     first, second = ({"scene": table for table in mouths.json_report(player.run("report", db, "--json")).values()} for db in ("kept.db", "gone.db"))
     deleted = second["scene"]["samples",].value < first["scene"]["samples",].value
     for table in first["scene"], second["scene"]:
-        for key in ("samples",), ("from",), ("to",):  # of what is kept
+        for key in [key for key in table if key[0] in ("samples", "from", "to", "from local", "to local", "measured")]:  # of what is kept
             del table[key]
     compare("--keep", first, second, comparison)
     return deleted
@@ -156,8 +156,9 @@ def by_folder(tables):
     return {source.rpartition("/")[2]: table for source, table in tables.items()}
 
 
-# What two worlds need not have in common: the labels of a mirrored picture are others, and each shard counts the states of its own pictures.
-DIFFERS = {"mirrored": ("area", "tokens", "pooled", "night - day", "plus minus", "blocks", "states"), "in shards": ("states",)}
+# What two worlds need not have in common: the labels of a mirrored picture are others, each shard counts the states of its own pictures, and
+# pictures that are measured again are two stretches.
+DIFFERS = {"again": ("measured",), "mirrored": ("area", "tokens", "pooled", "night - day", "plus minus", "blocks", "states"), "in shards": ("states",)}
 
 
 def compare(where, first, second, comparison, name=""):

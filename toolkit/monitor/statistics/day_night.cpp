@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
+#include "base/number_text.h"
 #include "base/quantiles.h"
 #include "evaluation/statistics.h"
 #include "mpm/error.hpp"
@@ -102,6 +104,21 @@ NightByHours parseNightHours(const std::string& text) {
   const NightByHours hours{from_hour * 60 + from_minute, to_hour * 60 + to_minute};
   validate(hours);
   return hours;
+}
+
+std::string toText(const NightRule& rule) {
+  if (const auto* sun = std::get_if<NightBySun>(&rule))
+    return "the sun is below " + numberText(sun->night_below) + " degrees at " + numberText(sun->latitude) +
+           " north, " + numberText(sun->longitude) + " east";
+  if (const auto* brightness = std::get_if<NightByBrightness>(&rule))
+    return "the brightness is below " + numberText(brightness->night_below) + ", until it is above " +
+           numberText(brightness->day_above);
+  const auto* hours = std::get_if<NightByHours>(&rule);
+  if (!hours) return "";
+  char text[32];
+  std::snprintf(text, sizeof text, "%02d:%02d to %02d:%02d", hours->from / 60, hours->from % 60, hours->to / 60,
+                hours->to % 60);
+  return std::string("the clock shows ") + text;
 }
 
 void validate(const NightRule& rule) {

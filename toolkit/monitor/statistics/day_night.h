@@ -44,6 +44,9 @@ using NightRule = std::variant<std::monostate, NightBySun, NightByBrightness, Ni
 /// "21:00-06:30". Throws mpm::Error on anything else.
 NightByHours parseNightHours(const std::string& text);
 
+/// For people: "the sun is below -6 degrees at 48.1 north, 11.6 east"; "" where nothing tells night from day.
+std::string toText(const NightRule& rule);
+
 /// Throws mpm::Error for a latitude beyond the poles, a band upside down, an hour that is none.
 void validate(const NightRule& rule);
 

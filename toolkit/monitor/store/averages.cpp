@@ -64,7 +64,7 @@ std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count) 
   return areas;
 }
 
-const Spread& RegionMeans::value(std::string_view key) const {
+const Spread& spreadOf(const std::vector<Spread>& values, std::string_view key) {
   return values.at(static_cast<std::size_t>(findQuantity(key) - quantities().data()));
 }
 

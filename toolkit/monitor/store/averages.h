@@ -23,6 +23,9 @@ struct ClassArea {
 /// The classes that cover most of the picture, the largest first; none that covers nothing.
 std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count);
 
+/// The one of this key, of values by quantities().
+const Spread& spreadOf(const std::vector<Spread>& values, std::string_view key);
+
 /// Means of a region, or of the whole picture, over a span of time.
 struct RegionMeans {
   std::string name;                              ///< empty: the whole picture
@@ -30,7 +33,7 @@ struct RegionMeans {
   /// The classes that occur, or of the whole picture those of the cross-validation of the model.
   std::vector<ClassArea> areas{};
 
-  const Spread& value(std::string_view key) const;
+  const Spread& value(std::string_view key) const { return spreadOf(values, key); }
   std::int64_t samples() const { return value("pixels").samples; }
   bool knowsNight() const;  ///< some samples were judged
 };

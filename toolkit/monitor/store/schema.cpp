@@ -129,7 +129,8 @@ void addColumns(Database& database) {
       database.execute("ALTER TABLE " + table + " ADD COLUMN " + column + " " + type);
   };
   for (const Quantity& one : quantities()) add("region_sample", one.key);
-  add("source", "privacy", "TEXT");  // what must not be seen of it, as JSON; NULL and '': nothing
+  add("session", "night_rule", "TEXT");  // for people, by which its samples were judged; NULL: not known, '': by none
+  add("source", "privacy", "TEXT");      // what must not be seen of it, as JSON; NULL and '': nothing
 }
 
 void makeTables(Database& database, const std::string& path) {

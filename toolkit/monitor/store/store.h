@@ -48,6 +48,7 @@ struct SessionInfo : Measuring {
   double every_s = 1;                             ///< how often a sample was meant to come; 0: no fixed time
   std::optional<double> latitude{}, longitude{};  ///< degrees north and east
   std::string time_zone{};                        ///< CameraClock::zone() of an archive; empty: not known
+  std::optional<std::string> night_rule{};        ///< toText(NightRule) by which samples are judged; nullopt: not known
 };
 
 struct SessionRecord : SessionInfo {

@@ -10,11 +10,13 @@
 namespace mpm::monitor {
 namespace {
 
-// A session and the series that it belongs to.
-constexpr const char* kSessionColumns =
-    "SELECT session.id, series.id, started_ms, ended_ms, model, model_name, schedule, precision, tokens, classes,"
-    " every_s, latitude, longitude, time_zone, model_digest, cross_validation FROM session"
-    " JOIN series ON series.id = session.series WHERE session.source = ? ORDER BY session.id";
+// A session and the series that it belongs to. `night_rule`: its column, which older files lack.
+std::string sessionRows(const std::string& night_rule) {
+  return "SELECT session.id, series.id, started_ms, ended_ms, model, model_name, schedule, precision, tokens, classes,"
+         " every_s, latitude, longitude, time_zone, model_digest, cross_validation, " +
+         night_rule +
+         " FROM session JOIN series ON series.id = session.series WHERE session.source = ? ORDER BY session.id";
+}
 constexpr const char* kSeriesColumns =
     "SELECT id, number, model, model_name, schedule, precision, tokens, classes, model_digest, cross_validation"
     " FROM series WHERE source = ? ORDER BY (SELECT max(id) FROM session WHERE session.series = series.id), id";
@@ -50,7 +52,7 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   std::string classes, validation;
   row.read(session.id, session.series, session.started, session.ended, session.model, session.model_name,
            session.reduce, session.precision, session.tokens, classes, session.every_s, session.latitude,
-           session.longitude, session.time_zone, session.model_digest, validation);
+           session.longitude, session.time_zone, session.model_digest, validation, session.night_rule);
   if (!session.latitude || !session.longitude) session.latitude = session.longitude = std::nullopt;
   session.classes = classesIn(classes);
   session.cross_validation = validationIn(validation, session.classes.size());
@@ -244,7 +246,8 @@ std::vector<vision::Region> currentRegions(const StoreReader& store, const std::
 std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   const std::string name = impl_->sourceName(source);
   std::vector<SessionRecord> sessions;
-  Statement rows = impl_->database.prepare(kSessionColumns);
+  Statement rows =
+      impl_->database.prepare(sessionRows(nullUnless(columnsOf(impl_->database, "session"), "night_rule")));
   rows.bind(source);
   while (rows.step()) sessions.push_back(readSession(rows, name));
   return sessions;

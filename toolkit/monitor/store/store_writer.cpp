@@ -147,6 +147,7 @@ class Connection {
     const std::int64_t source = database_.integer("SELECT id FROM source WHERE name = ?", how.source);
     if (source == 0) throw Error("'" + path_ + "' holds no samples of '" + how.source + "'");
     if (!monitor::judge(database_, source, how.rule, how.progress)) return false;
+    database_.run("UPDATE session SET night_rule = ? WHERE source = ?", toText(how.rule), source);
     transaction.commit();
     return true;
   }
@@ -318,10 +319,10 @@ class Connection {
     endKilledSessions(target.source);
     target.series = seriesFor(target.source, info, begin.again);
     database_.run(
-        "INSERT INTO session(source, series, started_ms, every_s, latitude, longitude, time_zone)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO session(source, series, started_ms, every_s, latitude, longitude, time_zone,"
+        " night_rule) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         target.source, target.series, begin.time, info.every_s, info.latitude, info.longitude,
-        info.time_zone.empty() ? std::nullopt : std::optional(info.time_zone));
+        info.time_zone.empty() ? std::nullopt : std::optional(info.time_zone), info.night_rule);
     target.session = database_.lastId();
   }
 
