@@ -441,7 +441,7 @@ TEST_F(Window, EverythingThatTakesTheFocusHasAName) {
 }
 
 TEST_F(Window, TheChartIsExportedFromItsDialog) {
-  ASSERT_TRUE(openAndWait() && stores());
+  ASSERT_TRUE(openAndWait() && stores() && looks());
   auto* dialog = dialogOf<ExportDialog>("export");
   EXPECT_EQ(dialog->span(), (std::pair<UnixMs, UnixMs>(0, INT64_MAX)));
   EXPECT_THAT(textOf(dialog), Has("Source: street, in m.db"));
