@@ -102,7 +102,7 @@ class Bench:
 
     def converted(self, model):
         """The full model as a file that mpm has converted."""
-        return self.made(model.with_name(f"{model.stem}_converted.onnx"), self.options.mpm, "convert", model, "--schedule", "none")
+        return self.made(model.with_name(f"{model.stem}_converted.onnx"), self.options.mpm, "convert", model, "--reduce", "none")
 
     def picture(self):
         if self.options.image:
@@ -188,7 +188,7 @@ def part(bench, name, instructions):
         rivals = {precision: [one for one in runtimes if one != "ncnn"] for precision, runtimes in rivals.items()}  # takes minutes an image
     model, rounds = make(bench), bench.options.rounds if name in ("t", "encoder") else bench.few_rounds
     run = bench.compared(model, rounds, reductions, list(RIVALS), rivals)
-    choices = [word for option, values in (("--schedule", schedules), ("--precision", RIVALS)) for value in values for word in (option, value)]
+    choices = [word for option, values in (("--reduce", reductions), ("--precision", RIVALS)) for value in values for word in (option, value)]
     alone = bench.run(model, bench.few_rounds, *choices)
     print(f"\n## {work}\n\n| ms | full | MPM(2,5) |\n|---|---|---|")
     for runtime, precision in dict.fromkeys((variant["runtime"], variant["precision"]) for variant in run["variants"]):
@@ -242,7 +242,7 @@ def batch_rows(bench):
     per_image = {1: [], 8: []}
     for _ in range(3):  # alternates, because one run has one batch size
         for batch, times in per_image.items():
-            run = bench.run(bench.model("T", "labels"), max(5, bench.options.rounds // batch), "--schedule", "2,5", "--batch", str(batch))
+            run = bench.run(bench.model("T", "labels"), max(5, bench.options.rounds // batch), "--reduce", "mpm:blocks=2,5", "--batch", str(batch))
             times.append(ms(find(run, "mpm", schedule="2,5", batch=batch)) / batch)
     one, eight = (statistics.median(times) for times in per_image.values())
     Targets().row("Seg-T/16 MPM(2,5), an image of a batch of 8 / an image alone", 1.0, eight / one,

@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   app.footer(R"(Examples:
   mpm run demo:day --out mpm_day
   mpm run street.png --model vit.onnx --out pictures
-  mpm convert vit.onnx -o vit_mpm.onnx --schedule 2,5
+  mpm convert vit.onnx -o vit_mpm.onnx --reduce mpm:blocks=2,5
   mpm help run
 
 Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.

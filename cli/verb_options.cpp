@@ -97,7 +97,7 @@ struct AddField {
 
 void addWatchFields(CLI::App& verb, monitor::Watch& watch, const char* group) {
   for (const monitor::WatchField& field : monitor::watchFields()) {
-    if (group ? field.group != std::string(group) : field.key == "reduce") continue;
+    if (group && field.group != std::string(group)) continue;
     CLI::Option* const option = std::visit(AddField{verb, watch, field}, field.member);
     option->group(field.group);
     if (field.key == "source") option->envname("MPM_SOURCE");
@@ -129,8 +129,7 @@ void addNight(CLI::App& verb, Night& night) {
 
 std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model, const ConvertOptions& convert) const {
   std::vector<std::optional<Reduction>> wanted(reductions.begin(), reductions.end());
-  for (const Schedule& schedule : schedules) wanted.emplace_back(mpmBefore(schedule, attention));
-  if (wanted.empty()) wanted.push_back(attention ? std::optional(Reduction{.attention = attention}) : std::nullopt);
+  if (wanted.empty()) wanted.emplace_back();
   std::vector<ConvertOptions> conversions;
   for (const Precision precision : precisions.empty() ? std::vector{convert.precision} : precisions)
     for (const std::optional<Reduction>& reduction : wanted) {
@@ -162,18 +161,14 @@ void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, 
   addField(verb, "input-size", options.read.convert.input_size, parseSize);
   addDevice(verb, options.read.device);
   addField(verb, "threads", options.threads);
-  CLI::Option* const schedule =
-      addTexts(verb, "--schedule", "S", kScheduleWords + several + kUsualSchedule,
-               [&variants](const std::string& text) { variants.schedules.push_back(parseSchedule(text)); })
-          ->group(kMergingGroup);
-  CLI::Option* const attention = addAttention(verb, [&variants](Attention chosen) { variants.attention = chosen; });
   const auto addFields = [&](const std::string& key, const std::string& usual, auto& values, auto read) {
     const monitor::WatchField& field = monitor::watchField(key);
     return addTexts(verb, "--" + key, field.unit, several + field.words + usual,
                     [&values, read](const std::string& text) { values.push_back(read(text)); })
         ->group(field.group);
   };
-  addFields("reduce", "", variants.reductions, parseReduction)->excludes(schedule)->excludes(attention);
+  addFields("reduce", std::string(". Default: ") + monitor::watchField("reduce").usual, variants.reductions,
+            parseReduction);
   addFields("precision", ". Default: fp32; of a converted model its own", variants.precisions, parsePrecision);
   addFields("reuse", ". Default: off", variants.reuses, parseReuse);
 }

@@ -49,7 +49,7 @@ void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes);
 /// --times and --time-zone: when pictures were taken.
 void addTimes(CLI::App& verb, vision::TimeOptions& options);
 
-/// The options of the fields of watch files under this heading; nullptr: of all, but reduce, which has short forms.
+/// The options of the fields of watch files under this heading; nullptr: of all.
 void addWatchFields(CLI::App& verb, monitor::Watch& watch, const char* group = nullptr);
 
 /// Returns what `work` does, whose monitor::WatchError becomes one that names the option, or where a file has the key.
@@ -90,9 +90,7 @@ struct VariantOptions {
     Reuse reuse{};
   };
 
-  std::vector<Schedule> schedules{};
-  std::optional<Attention> attention{};  ///< of `schedules`
-  std::vector<Reduction> reductions{};   ///< instead of both
+  std::vector<Reduction> reductions{};
   std::vector<Precision> precisions{};
   std::vector<Reuse> reuses{};
 
@@ -101,8 +99,8 @@ struct VariantOptions {
   std::vector<Variant> of(const std::string& model, const ConvertOptions& convert) const;
 };
 
-/// --model, --device, --threads, --input-size, and what makes variants: --schedule, --attention, --reduce, --precision
-/// and --reuse, of which each can be given several times.
+/// --model, --device, --threads, --input-size, and what makes variants: --reduce, --precision and
+/// --reuse, of which each can be given several times.
 void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, VariantOptions& variants);
 
 }  // namespace mpm::cli

@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   command.footer(
       "Examples:\n"
       "  mpm-monitor demo:\n"
-      "  mpm-monitor /dev/video0 --model vit.onnx --schedule 2,5\n"
+      "  mpm-monitor /dev/video0 --model vit.onnx --reduce mpm:blocks=2,5\n"
       "  mpm-monitor /var/lib/mpm/yard.db                            what 'mpm monitor' stores, live");
   try {
     command.parse(argc, argv);

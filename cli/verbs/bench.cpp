@@ -432,13 +432,11 @@ struct Comparison {
 Comparison compared(const BenchArguments& arguments) {
   const VariantOptions& wanted = arguments.variants;
   Comparison result{readModelInfo(arguments.model, arguments.options.read.convert), {}};
-  const bool chosen = !wanted.reductions.empty() || !wanted.schedules.empty();
   std::vector<VariantOptions::Variant> ours = wanted.of(arguments.model, arguments.options.read.convert);
-  if (!chosen && !result.model.converted) {  // a converted one runs as it was made, beside nothing
+  if (wanted.reductions.empty() && !result.model.converted) {  // a converted one runs as it was made, beside nothing
     VariantOptions full = wanted;
-    full.attention.reset();
     full.reductions = {kFullModel};
-    if (wanted.attention || result.model.reduction != kFullModel) {
+    if (result.model.reduction != kFullModel) {
       const auto before = full.of(arguments.model, arguments.options.read.convert);
       ours.insert(ours.begin(), before.begin(), before.end());
     }
@@ -462,11 +460,11 @@ void expectAlive(const std::vector<Variant>& variants) {
 // networks of the paper's table of a Raspberry Pi. Prints Markdown, to be sent.
 int board(BenchArguments arguments, int threads) {
   VariantOptions& wanted = arguments.variants;
-  if (!arguments.image.empty() || !wanted.reductions.empty() || !wanted.schedules.empty() || wanted.attention ||
-      !wanted.reuses.empty() || arguments.json || arguments.options.read.device != "cpu" || arguments.batch != 1)
+  if (!arguments.image.empty() || !wanted.reductions.empty() || !wanted.reuses.empty() || arguments.json ||
+      arguments.options.read.device != "cpu" || arguments.batch != 1)
     throw UsageError(
-        "--board chooses picture, reductions, reuse and batch itself: leave out --image, --reduce, --schedule, "
-        "--attention, --reuse, --batch, --json and --device");
+        "--board chooses picture, reductions, reuse and batch itself: leave out --image, --reduce, "
+        "--reuse, --batch, --json and --device");
   const BuildInfo build = buildInfo();
   if (wanted.precisions.empty()) {
     wanted.precisions = {Precision::kFp32};
@@ -579,11 +577,11 @@ relative to the first row. GFLOP counts the live rows, 2 per multiply-add. peak 
 CPU, measured in the same run. bench/compare.py of the sources runs other runtimes beside this one.
 --json has every round, the ratio also round by round (median and quartiles), and what was compared: model, digest,
 image, sizes, versions, CPU. With --reuse every round takes the next frame of --image, which all variants compute from
-the picture to its labels. Without --reduce and --schedule: none, and that of the model.
+the picture to its labels. Without --reduce: none, and that of the model.
 
 Examples:
   mpm bench --model vit.onnx --image street.png
-  mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json
+  mpm bench --model vit.onnx --reduce none --reduce mpm:blocks=2,5 --precision fp32 --precision bf16 --json
   mpm bench --model vit.onnx --reduce none --reduce mpm:blocks=2,5 --reduce gradual:blocks=0-7:count=48
   mpm bench --image "demo:street?step=1" --reduce none --reuse off --reuse auto
   mpm bench --board > board.md

@@ -70,7 +70,7 @@ in the folder of the model and travel inside the converted file.
 
 Examples:
   mpm convert vit.onnx -o vit_mpm.onnx
-  mpm convert vit.onnx -o vit_full.onnx --schedule none --input-size 512x512
+  mpm convert vit.onnx -o vit_full.onnx --reduce none --input-size 512x512
   mpm convert vit.onnx -o vit_gradual.onnx --reduce gradual:blocks=0-7:count=48
   mpm convert dinov2.onnx -o fast.onnx --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
 )");

@@ -224,8 +224,7 @@ int study(const StudyArguments& arguments) {
   MeasurePlan plan = arguments.plan;
   plan.model = chosenModel(plan.model);
   std::vector<Reduction>& reductions = plan.variants.reductions;
-  if (reductions.empty() && plan.variants.schedules.empty())
-    reductions = evaluation::usualReductions(plan.model, plan.options.read);
+  if (reductions.empty()) reductions = evaluation::usualReductions(plan.model, plan.options.read);
   reductions.insert(reductions.begin(), kFullModel);
   makeFolder(arguments.folder);
   // Before the measurement, which may take hours.
@@ -237,7 +236,6 @@ int study(const StudyArguments& arguments) {
   if (const int code = evaluate(plan, false); code != kOk) return code;
   if (arguments.sweep_images > 0) {  // one step of mpm before each block in turn, or also two
     reductions = {kFullModel};
-    plan.variants.schedules.clear();
     const int blocks = readModelInfo(plan.model, plan.options.read.convert).blocks;
     for (int block = 0; block < blocks; ++block) {
       reductions.push_back(mpmBefore({block}));
@@ -306,9 +304,7 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
       "Merge by a Python function of rows, sizes and info, slowly, on the CPU (docs/adding-a-method.md), as one more "
       "--reduce. Its keys follow: veto.py:groups:blocks=0-7:where=inside. Can be given several times",
       [&plan](const std::string& text) { plan.variants.reductions.push_back(parseRule(text)); })
-      ->group(kMergingGroup)
-      ->excludes("--schedule")
-      ->excludes("--attention");
+      ->group(kMergingGroup);
   addNight(verb, plan.night);
   verb.add_flag("--day", plan.by_day, "Measure the images as they are, too, beside --simulate-night")
       ->needs("--simulate-night")
@@ -397,10 +393,10 @@ films or stretches of images.
 docs/reduction.md lists the keys of the lines of --per-image and --resume.
 
 Examples:
-  mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5
+  mpm eval --model vit.onnx --images val/images --labels val/labels --reduce mpm:blocks=2,5
   mpm eval --model vit.onnx --images val/images --labels val/labels --json --per-image images.jsonl
   mpm eval --model ade20k.onnx --dataset ade20k ADEChallengeData2016
-  mpm eval "demo:street?seed=1..8&weather=auto&step=1314000&frames=24" --schedule none
+  mpm eval "demo:street?seed=1..8&weather=auto&step=1314000&frames=24" --reduce none
   mpm eval --model vit.onnx --images val/images --labels val/labels --reduce none --reduce mpm --precision fp32 \
     --precision bf16
   mpm eval --model vit.onnx --images images --labels labels --shard 2/8 --resume 2.jsonl
@@ -430,7 +426,7 @@ so the intervals count blocks: a film each (the streets of "seed=1..8") where th
 ten stretches of consecutive images. With --json "minus_day" of the night has the differences ('mpm eval --help').
 
 Examples:
-  mpm daynight street.png --schedule 2,5
+  mpm daynight street.png --reduce mpm:blocks=2,5
   mpm daynight "demo:street?weather=auto&speed=20000&frames=100" --model vit.onnx --json
 )");
   return {verb, [arguments] { return eval(*arguments); }};

@@ -39,10 +39,9 @@ using namespace monitor;
 using namespace std::chrono_literals;
 
 struct MonitorArguments {
-  Watch watch;                      // what the options say
-  std::optional<Reduction> reduce;  // --reduce, --schedule, --attention
-  std::string file;                 // --watch, --check
-  std::string check;                // --check
+  Watch watch;        // what the options say
+  std::string file;   // --watch, --check
+  std::string check;  // --check
   bool print = false, json = false, recompute = false, judge = false, once = false;
   Shard shard;
 };
@@ -76,8 +75,7 @@ WatchFile watchFile(const MonitorArguments& arguments) {
   WatchFile file{.cameras = std::vector<WrittenWatch>(1)};
   if (!arguments.file.empty()) file = orUsageError([&] { return readWatches(arguments.file); });
   auto& cameras = file.cameras;
-  Watch given = arguments.watch;
-  if (arguments.reduce) given.reduce = toString(*arguments.reduce);
+  const Watch& given = arguments.watch;
   const bool several = cameras.size() > 1;
   if (several && !(given.source + given.name + given.db).empty())
     throw UsageError("'" + arguments.file + "' has " + counted(static_cast<std::int64_t>(cameras.size()), "camera") +
@@ -488,7 +486,6 @@ int monitorCameras(const MonitorArguments& arguments) {
 Verb addMonitor(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("monitor", "Watch a camera for months and store what it sees");
   const auto arguments = std::make_shared<MonitorArguments>();
-  addReduction(*verb, arguments->reduce);
   addWatchFields(*verb, arguments->watch);
   addOption(*verb, "--watch", arguments->file, "FILE.toml",
             "Watch what this file says (docs/watch.md); options count in place\nof its keys")

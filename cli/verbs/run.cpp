@@ -416,10 +416,10 @@ Examples:
   mpm run demo:day --out mpm_day
   mpm run street.png --model vit.onnx --out pictures
   mpm run street.mp4 --model vit.onnx --video annotated.mp4
-  mpm run street.png --model vit.onnx --schedule 2,5 --out pictures --maps
+  mpm run street.png --model vit.onnx --reduce mpm:blocks=2,5 --out pictures --maps
   mpm run 0 --model vit.onnx --json | jq .tokens
   mpm run "demo:street?seed=7&step=600&frames=144" --model vit.onnx --chart day.png
-  mpm run video.avi --model vit.onnx --schedule none --max-frames 100
+  mpm run video.avi --model vit.onnx --reduce none --max-frames 100
   mpm run rtsp://user:password@camera/stream --model vit.onnx --json
   mpm run images --model vit.onnx --out pictures --shard 2/8 --resume
 )");

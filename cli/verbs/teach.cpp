@@ -238,8 +238,10 @@ Verb addTeach(CLI::App& mpm) {
   addOption(*verb, "--model", options->job.model, "M.onnx",
             "A plain ViT as ONNX, whose encoder is used. Default: MPM_MODEL of the environment, else the default "
             "model ('mpm info' names it)");
-  addReduction(*verb, options->reduce,
-               "The head is trained on merged tokens, and the new model merges the same way by default. Default: none");
+  addField(*verb, "reduce", options->reduce, parseReduction)
+      ->description(monitor::watchField("reduce").words +
+                    std::string(". The head is trained on merged tokens, and the new model merges the same way. "
+                                "Default: none"));
   addOption(*verb, "-o,--output", options->job.output, "MINE.onnx",
             "The new model. Its classes and colours go to MINE.json beside it. With --states: MINE.json")
       ->required();
@@ -287,7 +289,7 @@ whole days, by the times of the pictures, and says which examples it gets wrong.
 
 Examples:
   mpm teach --images pictures --labels labels --classes classes.json -o mine.onnx
-  mpm teach --images pictures --labels labels --classes classes.json --schedule 2,5 -o mine.onnx
+  mpm teach --images pictures --labels labels --classes classes.json --reduce mpm:blocks=2,5 -o mine.onnx
   mpm run picture.png --model mine.onnx --out results
   mpm teach --states examples --regions yard.json --region gate -o gate.json      examples/open, examples/closed
 )");

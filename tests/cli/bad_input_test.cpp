@@ -73,10 +73,10 @@ TEST_F(BadInput, AModelThatCannotRunIsOneLineAndLeavesNothing) {
   };
   for (const auto& [model, options, part, exit_code] :
        std::vector<Case>{{words, {}, "ONNX"},
-                         {nan, {"--schedule", "1,2"}, "NaN"},
-                         {many, {"--schedule", "1"}, "300 classes"},
-                         {kSegmenter, {"--schedule", "1,3"}, "3"},
-                         {kSegmenter, {"--schedule", "2,1"}, "increasing", 2},
+                         {nan, {"--reduce", "mpm:blocks=1,2"}, "NaN"},
+                         {many, {"--reduce", "mpm:blocks=1"}, "300 classes"},
+                         {kSegmenter, {"--reduce", "mpm:blocks=1,3"}, "3"},
+                         {kSegmenter, {"--reduce", "mpm:blocks=2,1"}, "increasing", 2},
                          {kSegmenter, {"--input-size", "33x64"}, "33x64"}}) {
     expectFailure(run(model, options + Words{"--out", folder_ / "out"}), exit_code, {part});
     EXPECT_FALSE(fs::exists(folder_ / "out")) << model;
@@ -88,22 +88,24 @@ TEST_F(BadInput, AModelThatCannotRunIsOneLineAndLeavesNothing) {
 
 TEST_F(BadInput, ANetThatOverflowsWritesNoPicture) {
   writeModelThatOverflows(kSegmenter, folder_ / "overflows.onnx");
-  expectFailure(run(folder_ / "overflows.onnx", {"--schedule", "1,2", "--out", folder_ / "out"}), 1, {"NaN"});
+  expectFailure(run(folder_ / "overflows.onnx", {"--reduce", "mpm:blocks=1,2", "--out", folder_ / "out"}), 1, {"NaN"});
   EXPECT_FALSE(fs::exists(folder_ / "out/a_labels.png"));
   EXPECT_FALSE(fs::exists(folder_ / "out/a_merge.png"));
 }
 
 TEST_F(BadInput, SourceThatIsNotThere) {
-  expectFailure(mpmCommand({"run", "rtsp://me:secret@127.0.0.1:9/live", "--model", kSegmenter, "--schedule", "1"}), 1,
-                {"cannot open rtsp://***@127.0.0.1:9/live"});
+  expectFailure(
+      mpmCommand({"run", "rtsp://me:secret@127.0.0.1:9/live", "--model", kSegmenter, "--reduce", "mpm:blocks=1"}), 1,
+      {"cannot open rtsp://***@127.0.0.1:9/live"});
 }
 
 TEST_F(BadInput, UnreadableImage) {
   write("b.png", "no picture");
   writeImage(folder_ / "c.png", 32, 64);
-  const CommandResult alone = mpmCommand({"run", folder_ / "b.png", "--model", kSegmenter, "--schedule", "1"});
+  const CommandResult alone = mpmCommand({"run", folder_ / "b.png", "--model", kSegmenter, "--reduce", "mpm:blocks=1"});
   expectFailure(alone, 1, {folder_ / "b.png"});
-  const CommandResult among = mpmCommand({"run", folder_.path(), "--model", kSegmenter, "--schedule", "1", "--json"});
+  const CommandResult among =
+      mpmCommand({"run", folder_.path(), "--model", kSegmenter, "--reduce", "mpm:blocks=1", "--json"});
   EXPECT_EQ(among.exit_code, 1);
   EXPECT_EQ(among.jsonLines().size(), 2u) << "the images before and after it were done";
   EXPECT_THAT(among.err, HasSubstr("left out: cannot read image '" + (folder_ / "b.png")));
@@ -112,28 +114,30 @@ TEST_F(BadInput, UnreadableImage) {
 
 TEST_F(BadInput, ChartThatCannotBeWrittenIsFoundBeforeTheWork) {
   MPM_NEEDS_DEMO();
-  const CommandResult result = mpmCommand({"run", "demo:street?size=64x64&frames=3", "--model", kSegmenter,
-                                           "--schedule", "1", "--json", "--chart", folder_ / "none/chart.png"});
+  const CommandResult result = mpmCommand({"run", "demo:street?size=64x64&frames=3", "--model", kSegmenter, "--reduce",
+                                           "mpm:blocks=1", "--json", "--chart", folder_ / "none/chart.png"});
   expectFailure(result, 1, {"cannot write '" + (folder_ / "none/chart.png"), "No such file"});
   EXPECT_EQ(result.out, "");
 }
 
 TEST_F(BadInput, DiskThatIsFull) {
   writeImage(image_, 400, 600);
-  expectFailure(mpmCommand({"run", image_, "--model", kSegmenter, "--schedule", "1", "--out", folder_ / "out"},
+  expectFailure(mpmCommand({"run", image_, "--model", kSegmenter, "--reduce", "mpm:blocks=1", "--out", folder_ / "out"},
                            {.file_size_limit = 1024}),  // LLVM's OpenMP writes as much into its shared memory
                 1, {"cannot write", folder_ / "out/a_"});
   EXPECT_TRUE(fs::is_empty(folder_ / "out"));
   if (fs::exists("/dev/full"))
-    expectFailure(
-        mpmCommand({"run", image_, "--model", kSegmenter, "--schedule", "1", "--json"}, {.stdout_is_full = true}), 1,
-        {"standard output", "No space left"});
+    expectFailure(mpmCommand({"run", image_, "--model", kSegmenter, "--reduce", "mpm:blocks=1", "--json"},
+                             {.stdout_is_full = true}),
+                  1, {"standard output", "No space left"});
 }
 
 TEST_F(BadInput, FolderThatCannotBeMade) {
   write("file", "in the way");
-  expectFailure(run(kSegmenter, {"--schedule", "1", "--out", folder_ / "file"}), 1, {"cannot make the folder"});
-  expectFailure(run(kSegmenter, {"--schedule", "1", "--out", folder_ / "file/deeper"}), 1, {"cannot make the folder"});
+  expectFailure(run(kSegmenter, {"--reduce", "mpm:blocks=1", "--out", folder_ / "file"}), 1,
+                {"cannot make the folder"});
+  expectFailure(run(kSegmenter, {"--reduce", "mpm:blocks=1", "--out", folder_ / "file/deeper"}), 1,
+                {"cannot make the folder"});
 }
 
 }  // namespace

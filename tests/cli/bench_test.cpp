@@ -18,8 +18,8 @@ CommandResult bench(const Words& more, const CommandOptions& options = {}) {
 TEST_F(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
   const std::string image = folder_ / "a user-pw=secret.png";
   writeImage(image, 40, 60);
-  const auto json = succeeded(bench({"--schedule", "none", "--schedule", "1,2", "--image", image, "--batch", "2",
-                                     "--simulate-night", "0.2", "--attention", "proportional", "--json"},
+  const auto json = succeeded(bench({"--reduce", "none", "--reduce", "mpm:blocks=1,2:attention=proportional", "--image",
+                                     image, "--batch", "2", "--simulate-night", "0.2", "--json"},
                                     {.stdin_is_closed = true}))
                         .json();
   EXPECT_EQ(json["model"]["path"], kSegmenter);
@@ -57,7 +57,7 @@ TEST_F(Bench, SaysThatABatchRepeatsImages) {
   fs::create_directories(folder_ / "images");
   for (int seed = 1; seed <= 2; ++seed) writeImage(folder_ / ("images/" + std::to_string(seed) + ".png"), 40, 60, seed);
   const auto notesOf = [&](const char* batch) {
-    return succeeded(mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none", "--image",
+    return succeeded(mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--reduce", "none", "--image",
                                  folder_ / "images", "--batch", batch, "--json"}))
         .err;
   };
@@ -66,8 +66,8 @@ TEST_F(Bench, SaysThatABatchRepeatsImages) {
 }
 
 TEST_F(Bench, UsesNoMoreThreadsThanThereAreCpus) {
-  const CommandResult result = succeeded(mpmCommand(
-      {"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none", "--threads", "4096", "--json"}));
+  const CommandResult result = succeeded(
+      mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--reduce", "none", "--threads", "4096", "--json"}));
   const std::string threads = std::to_string(cv::getNumberOfCPUs());
   EXPECT_EQ(result.json()["threads"].dump(), threads);
   EXPECT_THAT(result.err, AllOf(HasSubstr("--threads 4096"), HasSubstr(threads + " are used")));
@@ -90,18 +90,18 @@ TEST_F(Bench, ReuseRunsOverTheFramesOfASequence) {
 
 TEST_F(Bench, MeasuresAConvertedModelAsItWasMade) {
   const std::string model = folder_ / "converted.onnx";
-  ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", model, "--schedule", "1,2"}).exit_code, 0);
+  ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", model, "--reduce", "mpm:blocks=1,2"}).exit_code, 0);
   const auto benchWith = [&](const Words& more) {
     return mpmCommand(Words{"bench", "--model", model, "--rounds", "1", "--json"} + more);
   };
-  for (const Words& schedule : {Words{}, {"--schedule", "1,2"}}) {
+  for (const Words& schedule : {Words{}, {"--reduce", "mpm:blocks=1,2"}}) {
     const CommandResult result = succeeded(benchWith(schedule));
     const auto variants = result.json()["variants"];
     ASSERT_EQ(variants.size(), 1u);
     EXPECT_EQ(variants[0]["name"], "mpm mpm:blocks=1,2 fp32");
     EXPECT_EQ(variants[0]["note"], "") << "there is nothing that its labels could agree with";
   }
-  expectFailure(benchWith({"--schedule", "none"}), 1, {"converted with reduction mpm:blocks=1,2", "none"});
+  expectFailure(benchWith({"--reduce", "none"}), 1, {"converted with reduction mpm:blocks=1,2", "none"});
   expectFailure(benchWith({"--precision", "bf16"}), 1, {"converted with precision fp32", "bf16"});
 }
 
@@ -169,7 +169,7 @@ TEST_F(Bench, LongBoardHasEveryFastPrecision) {
 
 TEST_F(Bench, FailsWhenOneOfOursDoes) {
   // tf32 is a GPU's
-  const CommandResult result = bench({"--schedule", "none", "--precision", "fp32", "--precision", "tf32", "--json"});
+  const CommandResult result = bench({"--reduce", "none", "--precision", "fp32", "--precision", "tf32", "--json"});
   expectFailure(result, 1, {"mpm none tf32: "});
   const auto variants = result.json()["variants"];
   EXPECT_GT(variants[0]["ms"]["median"], 0) << "what did run is not lost";
@@ -180,7 +180,7 @@ TEST_F(Bench, PrintsATableOfWhatTheModelHas) {
   const CommandResult result = succeeded(bench({}));
   EXPECT_THAT(result.out, ::testing::ContainsRegex("mpm none fp32 [^\n]*\nmpm mpm:blocks=2 fp32 "));
   EXPECT_THAT(result.out, HasSubstr("GEMM peak fp32"));
-  expectFailure(bench({"--schedule", "none", "--schedule", "1,7"}), 1, {"1,7", "3 blocks"});
+  expectFailure(bench({"--reduce", "none", "--reduce", "mpm:blocks=1,7"}), 1, {"1,7", "3 blocks"});
 }
 
 }  // namespace

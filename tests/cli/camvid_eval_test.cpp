@@ -32,6 +32,15 @@ std::vector<nlohmann::json> gradualRows() {
   return rows;
 }
 
+// The reduction of a row of the reference.
+std::string reductionOf(const nlohmann::json& row) {
+  if (row.contains("reduce")) return row["reduce"];
+  const std::string blocks = row["schedule"];
+  if (blocks == "none") return blocks;
+  return "mpm:blocks=" + blocks +
+         (row.contains("attention") ? ":attention=" + row["attention"].get<std::string>() : "");
+}
+
 CommandResult evaluate(const nlohmann::json& row, const std::string& precision) {
   Words words = {"eval",
                  "--model",
@@ -43,8 +52,7 @@ CommandResult evaluate(const nlohmann::json& row, const std::string& precision) 
                  "--precision",
                  precision,
                  "--json"};
-  for (const char* option : {"schedule", "attention", "reduce"})
-    if (row.contains(option)) words.insert(words.end(), {std::string("--") + option, row[option]});
+  words.insert(words.end(), {"--reduce", reductionOf(row)});
   if (row.contains("reduce"))
     words.insert(words.end(), {"--reduce", row["reduce"].get<std::string>() + ":head=restored"});
   return mpmCommand(words);

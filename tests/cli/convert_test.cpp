@@ -13,13 +13,13 @@ using Convert = InFolder;
 
 TEST_F(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
   const CommandResult result =
-      succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--schedule", "1,2"}));
+      succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--reduce", "mpm:blocks=1,2"}));
   EXPECT_EQ(result.out, "") << "data would go there";
   EXPECT_THAT(result.err, AllOf(HasSubstr("3 blocks"), HasSubstr("reduction mpm:blocks=1,2")));
 
   writeImage(folder_ / "a.png", 40, 50);
   const auto plain =
-      mpmCommand({"run", folder_ / "a.png", "--model", kSegmenter, "--schedule", "1,2", "--json"}).json();
+      mpmCommand({"run", folder_ / "a.png", "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--json"}).json();
   const auto converted = mpmCommand({"run", folder_ / "a.png", "--model", folder_ / "m.onnx", "--json"}).json();
   EXPECT_EQ(plain["tokens"], converted["tokens"]);
   EXPECT_EQ(plain["classes"], converted["classes"]);
@@ -49,8 +49,8 @@ TEST_F(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
 }
 
 TEST_F(Convert, ResizesTheInput) {
-  succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--schedule", "1", "--input-size", "48x80",
-                        "--output", "logits"}));
+  succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--reduce", "mpm:blocks=1", "--input-size",
+                        "48x80", "--output", "logits"}));
   const auto json = mpmCommand({"info", folder_ / "m.onnx", "--json"}).json();
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 48}, {"width", 80}}));
   EXPECT_EQ(json["tokens"], 60);
@@ -59,7 +59,7 @@ TEST_F(Convert, ResizesTheInput) {
 TEST_F(Convert, GivesTheOutputsThatWereAskedFor) {
   const std::string model = kData + "/segmenter_linear_ts12.onnx";
   const auto outputs = [&](const Words& options) {
-    succeeded(mpmCommand(Words{"convert", model, "-o", folder_ / "m.onnx", "--schedule", "1"} + options));
+    succeeded(mpmCommand(Words{"convert", model, "-o", folder_ / "m.onnx", "--reduce", "mpm:blocks=1"} + options));
     onnx::ModelProto converted = modelAt(folder_ / "m.onnx");
     Words names;
     for (const auto& output : converted.graph().output()) names.push_back(output.name());
@@ -72,9 +72,10 @@ TEST_F(Convert, GivesTheOutputsThatWereAskedFor) {
 
 TEST_F(Convert, LeavesDevicesAsTheyAre) {
   fs::create_symlink("/dev/null", folder_ / "link");
-  EXPECT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "link", "--schedule", "1"}).exit_code, 0);
+  EXPECT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "link", "--reduce", "mpm:blocks=1"}).exit_code, 0);
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
-  const CommandResult piped = succeeded(mpmCommand({"convert", kSegmenter, "-o", "/dev/stdout", "--schedule", "1"}));
+  const CommandResult piped =
+      succeeded(mpmCommand({"convert", kSegmenter, "-o", "/dev/stdout", "--reduce", "mpm:blocks=1"}));
   EXPECT_THAT(piped.out, HasSubstr("ai.mpm"));
 }
 
@@ -131,18 +132,16 @@ TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
   }
 }
 
-// Verbs with one reduction share its options, and so do those with several: run and bench have each refusal.
-TEST_F(Reduce, GoesAlone) {
-  const Words schedule = {"--reduce", kSpec, "--schedule", "1"};
+// Verbs with one reduction share its option, and so do those with several.
+TEST_F(Reduce, RefusesWhatIsNoReduction) {
   for (const Words& verb :
-       {Words{"convert", kSegmenter, "-o", folder_ / "m.onnx"}, {"eval"}, {"daynight", image_}, {"monitor", image_}})
-    expectFailure(mpmCommand(verb + schedule), 2, {"--reduce", "--schedule"});
+       {Words{"convert", kSegmenter, "-o", folder_ / "m.onnx"}, {"run", image_}, {"monitor", image_}})
+    expectFailure(mpmCommand(verb + Words{"--reduce", kSpec, "--reduce", "mpm:blocks=1"}), 2, {"--reduce"});
   for (const std::string verb : {"run", "bench"})
-    for (const auto& [options, parts] : {std::pair(schedule, Words{"--reduce", "--schedule"}),
-                                         {{"--reduce", kSpec, "--attention", "plain"}, {"--attention", "--reduce"}},
-                                         {{"--reduce", "gradual:cuont=2"}, {"'gradual' has no key 'cuont'"}},
-                                         {{"--reduce", "tome:count=x"}, {"count: 'x' is not a whole number"}}})
-      expectFailure(mpmCommand(Words{verb} + options), 2, parts);
+    for (const auto& [spec, part] : {std::pair("gradual:cuont=2", "'gradual' has no key 'cuont'"),
+                                     {"tome:count=x", "count: 'x' is not a whole number"},
+                                     {"2,5", "'2,5' is not none, mpm,"}})
+      expectFailure(mpmCommand({verb, "--reduce", spec}), 2, {"--reduce", part});
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ class CudaPlugin : public InFolder {
  protected:
   CudaPlugin() { writeImage(image_, 40, 60); }
   CommandResult run(const std::string& device, const std::string& plugin) {
-    return mpmCommand({"run", image_, "--model", kSegmenter, "--schedule", "1", "--device", device},
+    return mpmCommand({"run", image_, "--model", kSegmenter, "--reduce", "mpm:blocks=1", "--device", device},
                       {.environment = {{"MPM_CUDA_PLUGIN", plugin}}});
   }
   /// `auto` is the CPU; `cuda` is one line with these parts, and info prints the same line.

@@ -11,7 +11,7 @@ constexpr const char* kDay = "demo:day";
 class Day : public WithStreetModel {
  protected:
   CommandResult run(const Words& more, const std::string& display = "") const {
-    return mpmCommand(Words{"run"} + more + Words{"--model", model_, "--schedule", "1,2"},
+    return mpmCommand(Words{"run"} + more + Words{"--model", model_, "--reduce", "mpm:blocks=1,2"},
                       {.environment = {{"DISPLAY", display}, {"WAYLAND_DISPLAY", ""}}});
   }
 };

@@ -54,7 +54,7 @@ TEST_F(DefaultModel, IsBesideTheProgram) {
   EXPECT_TRUE(fs::equivalent(nlohmann::json::parse(std::ifstream(folder_ / "info"))["path"].get<std::string>(), model));
 
   writeImage(folder_ / "a.png", 40, 60);
-  const CommandResult result = succeeded(command({"run", folder_ / "a.png", "--schedule", "1,2", "--json"}));
+  const CommandResult result = succeeded(command({"run", folder_ / "a.png", "--reduce", "mpm:blocks=1,2", "--json"}));
   EXPECT_EQ(result.json()["tokens"][0], 32);
 }
 
@@ -70,14 +70,14 @@ TEST(ShippedModel, SeesWhatIsTrue) {
   const auto info = mpmCommand({"info", "--json"}).json();
   EXPECT_EQ(info["path"], model);
   EXPECT_FALSE(info["converted"]);
-  const auto scoresOf = [](const char* schedule) {
-    const CommandResult result = mpmCommand(
-        {"eval", "demo:street?seed=1..8&weather=auto&step=3942000&frames=8", "--schedule", schedule, "--json"},
-        {.timeout_s = 900});  // with sanitizers
+  const auto scoresOf = [](const char* reduce) {
+    const CommandResult result =
+        mpmCommand({"eval", "demo:street?seed=1..8&weather=auto&step=3942000&frames=8", "--reduce", reduce, "--json"},
+                   {.timeout_s = 900});  // with sanitizers
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.json();
   };
-  const auto full = scoresOf("none"), merged = scoresOf("2,5");
+  const auto full = scoresOf("none"), merged = scoresOf("mpm:blocks=2,5");
   EXPECT_EQ(full["day"]["images"], 40);
   EXPECT_EQ(full["night"]["images"], 24);
   EXPECT_GT(full["day"]["miou"], 69);

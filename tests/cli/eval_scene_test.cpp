@@ -14,7 +14,7 @@ const std::string kStreets = "demo:street?seed=5..6&size=64x96&start=2026-03-20T
 class EvalOfTheScene : public WithStreetModel {
  protected:
   CommandResult eval(const Words& more) const {
-    return mpmCommand(Words{"eval"} + more + Words{"--model", model_, "--schedule", "1,2"});
+    return mpmCommand(Words{"eval"} + more + Words{"--model", model_, "--reduce", "mpm:blocks=1,2"});
   }
 };
 
@@ -112,7 +112,8 @@ TEST_F(EvalOfTheScene, PrintsDayAndNightBesideEachOther) {
 }
 
 TEST_F(EvalOfTheScene, RefusesWhatCannotBeCompared) {
-  expectFailure(mpmCommand({"eval", kStreets, "--model", kSegmenter, "--schedule", "1,2"}), 1, {"classes", "road"});
+  expectFailure(mpmCommand({"eval", kStreets, "--model", kSegmenter, "--reduce", "mpm:blocks=1,2"}), 1,
+                {"classes", "road"});
   expectFailure(eval({"demo:street?size=64x96"}), 2, {"never ends", "frames=N"});
   expectFailure(eval({}), 2, {"--images"});
   expectFailure(eval({kStreets, "--images", "x", "--labels", "y"}), 2, {"not both"});
@@ -121,7 +122,8 @@ TEST_F(EvalOfTheScene, RefusesWhatCannotBeCompared) {
 const std::string kScene = "demo:street?size=96x128&speed=30000&frames=4";
 
 nlohmann::json jsonOf(const Words& words) {
-  return succeeded(mpmCommand(words + Words{"--model", kSegmenter, "--schedule", "1,2", "--json"})).jsonLines();
+  return succeeded(mpmCommand(words + Words{"--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--json"}))
+      .jsonLines();
 }
 
 // Images of one street are one observation: the interval is that of six streets, by Student's t.
@@ -169,7 +171,8 @@ TEST(DayNight, ANightAsItIsIsNoDay) {
 }
 
 TEST(DayNight, PrintsTheDifference) {
-  const CommandResult result = succeeded(mpmCommand({"daynight", kScene, "--model", kSegmenter, "--schedule", "1,2"}));
+  const CommandResult result =
+      succeeded(mpmCommand({"daynight", kScene, "--model", kSegmenter, "--reduce", "mpm:blocks=1,2"}));
   EXPECT_THAT(result.out, ::testing::ContainsRegex("mpm:blocks=1,2 night +[0-9.]+ +- +- +- "));
   EXPECT_THAT(result.out, ::testing::ContainsRegex("more tokens than by day after each step: [-0-9.]+ \\("));
   EXPECT_THAT(result.out, ::testing::EndsWith("\nover 4 images\n")) << "nothing is said of what it lacks";

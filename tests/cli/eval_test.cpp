@@ -30,7 +30,7 @@ class Eval : public InFolder {
   cv::Mat readLabels(int i) const { return cv::imread(labels(i), cv::IMREAD_UNCHANGED); }
 
   CommandResult eval(const Words& more = {}) const {
-    return mpmCommand(Words{"eval", "--model", kSegmenter, "--schedule", "1,2", "--images", folder_ / "images",
+    return mpmCommand(Words{"eval", "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--images", folder_ / "images",
                             "--labels", folder_ / "labels"} +
                       more);
   }
@@ -56,7 +56,7 @@ TEST_F(Eval, CountsWhatIsWrongAndNotWhatIsIgnored) {
             json["pixel_accuracy"]);
   fs::copy_file(kSegmenter, folder_ / "own.onnx");
   std::ofstream(folder_ / "own.json") << R"({"ignore": 9})";
-  const auto own = mpmCommand({"eval", "--model", folder_ / "own.onnx", "--schedule", "1,2", "--images",
+  const auto own = mpmCommand({"eval", "--model", folder_ / "own.onnx", "--reduce", "mpm:blocks=1,2", "--images",
                                folder_ / "images", "--labels", folder_ / "labels", "--json", "--label-offset", "-1"})
                        .json();
   EXPECT_EQ(own["ignore"], nlohmann::json::array({10})) << "the model's 9, as the files count";
@@ -68,9 +68,9 @@ TEST_F(Eval, SaysWhatItMeasuredAndCountsTheConfusion) {
   const int given = changed.at<unsigned char>(0, 0), truth = (given + 1) % 4;
   changed.at<unsigned char>(0, 0) = static_cast<unsigned char>(truth);
   cv::imwrite(labels(0), changed);
-  const auto json = eval({"--json", "--attention", "proportional", "--simulate-night", "0.5"}).json();
+  const auto json = eval({"--json", "--simulate-night", "0.5"}).json();
   EXPECT_EQ(json["model"], kSegmenter);
-  EXPECT_EQ(json["reduce"], "mpm:blocks=1,2:attention=proportional");
+  EXPECT_EQ(json["reduce"], "mpm:blocks=1,2");
   EXPECT_EQ(json["precision"], "fp32");
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 32}, {"width", 64}}));
   EXPECT_EQ(json["fit"], "resize");
@@ -150,7 +150,8 @@ TEST_F(Eval, SlidesWindows) {
 
 TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
   const auto with = [&](const std::string& model, const std::string& images, const std::string& label_maps) {
-    return mpmCommand({"eval", "--model", model, "--schedule", "1", "--images", images, "--labels", label_maps});
+    return mpmCommand(
+        {"eval", "--model", model, "--reduce", "mpm:blocks=1", "--images", images, "--labels", label_maps});
   };
   const std::string images = folder_ / "images", label_maps = folder_ / "labels", nothing = folder_ / "nothing";
   expectFailure(with(kClassifier, images, label_maps), 1, {"does not segment (its head is 'classifier')"});
@@ -196,8 +197,9 @@ class EvalOfADataset : public InFolder {
   }
 
   CommandResult eval(const Words& more) const {
-    return mpmCommand(
-        Words{"eval", "--model", model_, "--schedule", "1,2", "--json", "--dataset", "ade20k", folder_.path()} + more);
+    return mpmCommand(Words{"eval", "--model", model_, "--reduce", "mpm:blocks=1,2", "--json", "--dataset", "ade20k",
+                            folder_.path()} +
+                      more);
   }
 
   const std::string model_ = folder_ / "model.onnx", image_ = folder_ / "images/validation/a.jpg",

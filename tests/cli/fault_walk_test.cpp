@@ -60,7 +60,7 @@ class FaultWalk : public InFolder {
 
 TEST_F(FaultWalk, ConvertLeavesTheOldModelOrTheNewOne) {
   const std::string model = out_ + "/fast.onnx";
-  const Words convert = {"convert", kSegmenter, "-o", model, "--schedule", "1,2"};
+  const Words convert = {"convert", kSegmenter, "-o", model, "--reduce", "mpm:blocks=1,2"};
   ASSERT_EQ(mpmCommand(convert).exit_code, 0);
   const std::string whole = readFile(model);
   for (const char* kind : {"MPM_FAIL_FOLDER", "MPM_FAIL_MEMORY"}) {

@@ -62,7 +62,8 @@ TEST_F(Info, ListsTheDevicesThatThereAre) {
   const std::string table = mpmCommand({"info", kSegmenter}).out;
   writeImage(folder_ / "street.png", 40, 60);
   const auto on = [&](const std::string& device) {
-    return mpmCommand({"run", folder_ / "street.png", "--model", kSegmenter, "--schedule", "1", "--device", device});
+    return mpmCommand(
+        {"run", folder_ / "street.png", "--model", kSegmenter, "--reduce", "mpm:blocks=1", "--device", device});
   };
   EXPECT_EQ(on("auto").exit_code, 0);
   for (const auto& device : json["cuda_devices"]) {

@@ -29,7 +29,7 @@ class Release : public ::testing::TestWithParam<std::string> {
 TEST_P(Release, ItsModelsRun) {
   writeImage(folder_ / "a.png", 64, 96);
   const auto labels = [&](const std::string& model) {
-    succeeded(mpmCommand({"run", folder_ / "a.png", "--model", folder_ / model, "--schedule", "1,2", "--out",
+    succeeded(mpmCommand({"run", folder_ / "a.png", "--model", folder_ / model, "--reduce", "mpm:blocks=1,2", "--out",
                           folder_ / model + ".out"}));
     return readFile(folder_ / model + ".out/a_labels.png");
   };

@@ -13,7 +13,7 @@ const std::string kFrames = "demo:street?seed=5&size=64x96&weather=clear&start=2
 using ReuseCommand = WithStreetModel;
 
 TEST_F(ReuseCommand, RunSaysAndDrawsWhatItComputed) {
-  const auto lines = succeeded(mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--reuse",
+  const auto lines = succeeded(mpmCommand({"run", kFrames, "--model", model_, "--reduce", "none", "--reuse",
                                            "threshold=12", "--out", folder_ / "out", "--json"}))
                          .jsonLines();
   ASSERT_EQ(lines.size(), 6u);
@@ -36,7 +36,7 @@ TEST_F(ReuseCommand, RunSaysAndDrawsWhatItComputed) {
 }
 
 TEST_F(ReuseCommand, AThresholdOfZeroIsTheFullModel) {
-  const auto result = mpmCommand({"eval", kFrames, "--model", model_, "--schedule", "none", "--reuse",
+  const auto result = mpmCommand({"eval", kFrames, "--model", model_, "--reduce", "none", "--reuse",
                                   "threshold=0:flush=0", "--against", "full", "--json"})
                           .json();
   EXPECT_EQ(result["pixel_accuracy"], 100);
@@ -47,7 +47,7 @@ TEST_F(ReuseCommand, AThresholdOfZeroIsTheFullModel) {
 }
 
 TEST_F(ReuseCommand, KeyFramesThatAreDueMeasureTheAgreement) {
-  const auto result = mpmCommand({"eval", kFrames, "--model", model_, "--schedule", "none", "--reuse",
+  const auto result = mpmCommand({"eval", kFrames, "--model", model_, "--reduce", "none", "--reuse",
                                   "threshold=12:refresh=2", "--json"})
                           .json();
   EXPECT_EQ(result["reuse"]["key_frames"], 2) << "after two and four seconds of the scene's clock";
@@ -66,7 +66,7 @@ TEST_F(ReuseCommand, BenchComparesIt) {
   EXPECT_EQ(rows[1]["agreement"], 100) << "every frame is computed whole";
   EXPECT_EQ(rows[1]["rows"], std::vector<double>(4, 1));
   const auto lines =
-      mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--reuse", "threshold=12", "--json"})
+      mpmCommand({"run", kFrames, "--model", model_, "--reduce", "none", "--reuse", "threshold=12", "--json"})
           .jsonLines();
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(rows[2]["rows"][i], lines.at(i + 2)["reuse"]["rows"]) << i;
 }
@@ -100,7 +100,7 @@ TEST_F(ReuseCommand, MisuseIsOneLine) {
   const auto run = [&](const Words& more) { return mpmCommand(Words{"run", kFrames, "--model", model_} + more); };
   expectFailure(run({"--reuse", "sometimes"}), 2, {"--reuse", "'sometimes'", "threshold=12"});
   expectFailure(run({"--reuse", "threshold=300"}), 2, {"--reuse", "threshold '300'", "0 and 255"});
-  expectFailure(run({"--schedule", "none", "--reuse", "auto", "--resume", "--out", folder_ / "out"}), 2, {"--resume"});
+  expectFailure(run({"--reduce", "none", "--reuse", "auto", "--resume", "--out", folder_ / "out"}), 2, {"--resume"});
   expectFailure(run({"--reduce", "tome:count=3", "--reuse", "auto"}), 1, {"cannot be reused", "mpm and gradual"});
   expectFailure(mpmCommand({"eval", "--against", "full", "--model", model_, "--images", folder_ / ".", "--labels",
                             folder_ / "."}),

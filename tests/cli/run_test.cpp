@@ -18,7 +18,7 @@ namespace {
 using RunCommand = InFolder;
 
 CommandResult run(const Words& more, const CommandOptions& options = {}) {
-  return mpmCommand(Words{"run"} + more + Words{"--model", kSegmenter, "--schedule", "1,2"}, options);
+  return mpmCommand(Words{"run"} + more + Words{"--model", kSegmenter, "--reduce", "mpm:blocks=1,2"}, options);
 }
 
 TEST_F(RunCommand, PrintsOneJsonObjectPerFrame) {
@@ -207,11 +207,11 @@ void expectDepths(const cv::Mat& pixels, const nlohmann::json& depth) {
 
 TEST_F(RunCommand, WritesDepth) {
   writeImage(folder_ / "a.png", 45, 261);
-  const auto run = [&](const std::string& model, const std::string& out, const std::string& schedule) {
+  const auto run = [&](const std::string& model, const std::string& out, const std::string& reduce) {
     return mpmCommand(
-        {"run", folder_ / "a.png", "--model", model, "--schedule", schedule, "--out", folder_ / out, "--json"});
+        {"run", folder_ / "a.png", "--model", model, "--reduce", reduce, "--out", folder_ / out, "--json"});
   };
-  const auto line = succeeded(run(kDepthModel, "out", "1,2")).json();
+  const auto line = succeeded(run(kDepthModel, "out", "mpm:blocks=1,2")).json();
   EXPECT_EQ(line["tokens"].size(), 3u);
   EXPECT_FALSE(line.contains("classes"));
   EXPECT_EQ(line["depth"]["unit"], "relative");
@@ -238,8 +238,8 @@ TEST_F(RunCommand, WritesDepth) {
 TEST_F(RunCommand, WritesSegments) {
   writeImage(folder_ / "a.png", 45, 61);
   const auto run = [&](const Words& more) {
-    return mpmCommand(Words{"run", folder_ / "a.png", "--model", kEomt, "--schedule", "1,2", "--min-score", "0.3"} +
-                      more);
+    return mpmCommand(
+        Words{"run", folder_ / "a.png", "--model", kEomt, "--reduce", "mpm:blocks=1,2", "--min-score", "0.3"} + more);
   };
   const auto line =
       succeeded(run({"--task", "panoptic", "--min-overlap", "0.1", "--out", folder_ / "out", "--json"})).json();
@@ -340,8 +340,8 @@ TEST_F(RunCommand, NeverReplacesItsSources) {
 // Thousands of frames, so that a signal after the first always comes in the middle.
 Words longRun(const TemporaryFolder& folder, const Words& more = {}) {
   writeImage(folder / "a.png", 200, 300);
-  return Words{"run"} + Words(5000, folder / "a.png") + Words{"--model", kSegmenter, "--schedule", "1,2", "--json"} +
-         more;
+  return Words{"run"} + Words(5000, folder / "a.png") +
+         Words{"--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--json"} + more;
 }
 
 TEST(Interrupt, FinishesTheFrameInHand) {
@@ -371,7 +371,7 @@ TEST(Interrupt, LeavesTheChartOfAnotherRun) {
   const TemporaryFolder folder;
   writeImage(folder / "chart.png", 10, 10);
   const CommandResult result = mpmCommand({"run", "demo:street?size=64x64&step=60&frames=100000", "--model", kSegmenter,
-                                           "--schedule", "1,2", "--chart", folder / "chart.png"},
+                                           "--reduce", "mpm:blocks=1,2", "--chart", folder / "chart.png"},
                                           {.signal_after_first_line = SIGINT});
   EXPECT_EQ(result.exit_code, 130);
   EXPECT_THAT(result.err, HasSubstr("nothing written"));

@@ -29,12 +29,12 @@ class Shards : public InFolder {
   void SetUp() override { writeLabelledImages(folder_, kImages); }
 
   CommandResult eval(const Words& more) const {
-    return mpmCommand(Words{"eval", "--model", kSegmenter, "--schedule", "1,2", "--images", folder_ / "images",
+    return mpmCommand(Words{"eval", "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--images", folder_ / "images",
                             "--labels", folder_ / "labels", "--simulate-night", "0.5"} +
                       more);
   }
   CommandResult run(const std::string& out, const Words& more, const CommandOptions& options = {}) const {
-    return mpmCommand(Words{"run", folder_ / "images", "--model", kSegmenter, "--schedule", "1,2", "--out",
+    return mpmCommand(Words{"run", folder_ / "images", "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--out",
                             folder_ / out, "--json", "--simulate-night", "0.5"} +
                           more,
                       options);
@@ -86,7 +86,7 @@ TEST_F(Shards, AddUpToTheWhole) {
 
 TEST_F(Shards, OfSeveralFoldersAreComparedWithTheirFullModel) {
   const std::string both = folder_ / "both.jsonl", folder = "\"data\":\"" + (folder_ / "images");
-  ASSERT_EQ(eval({"--schedule", "none", "--per-image", both}).exit_code, 0);
+  ASSERT_EQ(eval({"--reduce", "none", "--per-image", both}).exit_code, 0);
   const auto combined = [&] { return succeeded(mpmCommand({"eval", "--json", "--combine", both})).jsonLines(); };
   const auto before = combined();
   EXPECT_TRUE(before[0]["against_full"]["miou_loss"].is_number()) << before[0];
@@ -174,7 +174,6 @@ TEST_F(Shards, AKilledEvaluationGoesOn) {
   EXPECT_EQ(withoutTimes(rest.json()), whole);
   EXPECT_EQ(readFile(folder_ / "rest.jsonl"), readFile(manifest));
   EXPECT_EQ(linesOf(manifest).size(), std::size_t{kImages});
-  ASSERT_EQ(eval({"--resume", manifest, "--reduce", "none"}).exit_code, 2) << "--schedule is there";
   EXPECT_EQ(eval({"--json", "--resume", manifest, "--label-offset", "-1"}).json()["label_offset"], -1);
   EXPECT_EQ(linesOf(manifest).size(), std::size_t{2 * kImages}) << "other work adds to it";
   expectFailure(eval({"--resume", folder_ / "labels/street_0.png"}), 2, {"--resume would replace"});

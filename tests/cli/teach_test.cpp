@@ -75,7 +75,7 @@ class Teach : public InFolder {
 TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
   writeStreet("train", "start=2026-06-20T05:00&step=21600", 4, true);
   writeStreet("test", "start=2026-07-09T02:30&step=25200", 6, false);
-  const auto lines = succeeded(teach({"--schedule", "2", "--steps", "60", "--json"})).jsonLines();
+  const auto lines = succeeded(teach({"--reduce", "mpm:blocks=2", "--steps", "60", "--json"})).jsonLines();
   EXPECT_EQ(lines[lines.size() - 2], nlohmann::json({{"progress", 1.0}}));
   const nlohmann::json& report = lines.back();
   EXPECT_EQ(report["model"], mine_);
@@ -96,7 +96,7 @@ TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
   EXPECT_EQ(scores["reduce"], "mpm:blocks=2");
   EXPECT_GT(scores["pixel_accuracy"], 85) << scores;
   for (const std::string& name : kNames) EXPECT_GT(scores["iou"][name], 30) << name << ' ' << scores["iou"];
-  EXPECT_EQ(eval({"--schedule", "none", "--max-frames", "1"})["reduce"], "none") << "unless another one is named";
+  EXPECT_EQ(eval({"--reduce", "none", "--max-frames", "1"})["reduce"], "none") << "unless another one is named";
 
   succeeded(mpmCommand({"run", folder_ / "test/images", "--model", mine_, "--max-frames", "1"}));
   succeeded(mpmCommand({"convert", mine_, "-o", folder_ / "fast.onnx"}));
@@ -186,7 +186,7 @@ TEST_F(Teach, RefusesWhatMakesNoSense) {
   writeFlat("a", 0, 7);
   expectRefusal(kSmallModel, 1, {"a.png", "label 7", "2 classes"});
   writeFlat("a");
-  expectRefusal(kSmallModel + Words{"--schedule", "40"}, 1, {"block 40 does not exist"});
+  expectRefusal(kSmallModel + Words{"--reduce", "mpm:blocks=40"}, 1, {"block 40 does not exist"});
   writeClasses({"low"});
   expectRefusal(kSmallModel, 1, {"fewer than two classes"});
   expectFailure(mpmCommand({"teach", "--images", "a", "--labels", "b"}), 2, {"--output is required"});

@@ -63,7 +63,7 @@ TEST(Usage, SuggestsTheNearestWord) {
   expectMeant({"moniter", "0"}, "monitor");
   expectMeant({"help", "tuen"}, "tune");
   expectMeant({"run", "--modle", "m.onnx", "a.png"}, "--model");
-  expectMeant({"run", "--sched=2,5", "a.png"}, "--schedule");
+  expectMeant({"run", "--reuze=none", "a.png"}, "--reuse");
   expectMeant({"run", "-model", "m.onnx", "a.png"}, "--model");
   expectMeant({"convert", "m.onnx", "--uot", "n.onnx"}, "--out");
 }
@@ -85,10 +85,9 @@ TEST(Usage, RefusesOptionsThatMakeNoSenseBeforeAnyWork) {
   const auto run = [](const Words& more) {
     return mpmCommand(Words{"run", "missing.png", "--model", "missing.onnx"} + more);
   };
-  expectFailure(run({"--schedule", "5,2"}), 2, {"--schedule", "increasing"});
-  expectFailure(run({"--schedule", "-1"}), 2, {"--schedule"});
+  expectFailure(run({"--reduce", "mpm:blocks=5,2"}), 2, {"--reduce", "increasing"});
+  expectFailure(run({"--reduce", "mpm:blocks=-1"}), 2, {"--reduce"});
   expectFailure(run({"--input-size", "512X512"}), 2, {"HEIGHTxWIDTH"});
-  expectFailure(run({"--attention", "some"}), 2, {"--attention"});
   expectFailure(run({"--precision", "fp8"}), 2, {"--precision"});
   expectFailure(run({"--device", "cuda:x"}), 2, {"--device", "cuda:x", "cuda:1"});
   for (const char* threads : {"0", "-2", "many"}) expectFailure(run({"--threads", threads}), 2, {"--threads"});

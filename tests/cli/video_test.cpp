@@ -17,7 +17,7 @@ class Video : public InFolder {
   }
 
   CommandResult run(const Words& more, const CommandOptions& options = {}) const {
-    return mpmCommand(Words{"run"} + more + Words{"--model", kSegmenter, "--schedule", "1,2"}, options);
+    return mpmCommand(Words{"run"} + more + Words{"--model", kSegmenter, "--reduce", "mpm:blocks=1,2"}, options);
   }
 
   const std::string images_ = folder_ / "in";

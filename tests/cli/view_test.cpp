@@ -24,7 +24,7 @@ class View : public ::testing::Test {
 TEST_F(View, Helps) {
   const CommandResult help = succeeded(view({"--help"}));
   EXPECT_EQ(help.err, "");
-  for (const char* part : {"SOURCE", "--model", "--schedule", "Keys:", "mpm-view 0"})
+  for (const char* part : {"SOURCE", "--model", "--reduce", "Keys:", "mpm-view 0"})
     EXPECT_THAT(help.out, HasSubstr(part));
   EXPECT_EQ(view({"--version"}).out, "mpm-view " MPM_VERSION "\n");
 }
@@ -32,7 +32,7 @@ TEST_F(View, Helps) {
 TEST_F(View, RefusesWrongUsage) {
   expectFailure(view({}), 2, {"SOURCE", "mpm-view --help"});
   expectFailure(view({"a.png", "--wings"}), 2, {"--wings", "mpm-view --help"});
-  expectFailure(view({"a.png", "--schedule", "5,2"}), 2, {"--schedule", "increasing"});
+  expectFailure(view({"a.png", "--reduce", "mpm:blocks=5,2"}), 2, {"--reduce", "increasing"});
 }
 
 TEST_F(View, WithoutADisplaySaysSo) {

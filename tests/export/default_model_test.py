@@ -35,7 +35,7 @@ def main(mpm, preview, model):
         folder = f"{parent}/new"  # the preview makes it
         subprocess.run([preview, f"street?seed=3&step=18000&size={height}x{width}", str(FRAMES), folder], check=True)
         images = [pathlib.Path(folder, f"{frame:04}.png") for frame in range(FRAMES)]
-        subprocess.run([mpm, "run", *images, "--model", model, "--schedule", "none", "--out", f"{folder}/mpm"],
+        subprocess.run([mpm, "run", *images, "--model", model, "--reduce", "none", "--out", f"{folder}/mpm"],
                        check=True, stdout=subprocess.DEVNULL)
         for path in images:
             image = np.asarray(Image.open(path).convert("RGB"), np.float32) / 255

@@ -230,7 +230,7 @@ class ExportTest(unittest.TestCase):
         wanted = wanted.argmax(dim=1)[0].numpy()
         self.assertGreater(len(np.unique(wanted)), 2)  # or anything would pass
         converted, pictures = self.folder / "converted.onnx", self.folder / "pictures"
-        self.mpm("convert", self.out, "-o", converted, "--schedule", "none")
+        self.mpm("convert", self.out, "-o", converted, "--reduce", "none")
         self.mpm("run", self.folder / "picture.png", "--model", converted, "--out", pictures)
         labels = np.asarray(Image.open(pictures / "picture_labels.png"))
         self.assertEqual(labels.shape, wanted.shape)
@@ -248,7 +248,7 @@ class ExportTest(unittest.TestCase):
 
     def check_classifier(self, size, logits_of):
         self.check_model(size, logits_of)
-        self.mpm("convert", self.out, "-o", self.folder / "converted.onnx", "--schedule", "1")
+        self.mpm("convert", self.out, "-o", self.folder / "converted.onnx", "--reduce", "mpm:blocks=1")
 
 
 class Segmenter(ExportTest):
@@ -285,7 +285,7 @@ net_kwargs:
         self.check_epsilons(1e-5)
         self.check_segmentation((40, 40), logits_of)
         self.assertIn("mask_transformer", self.mpm("info", self.out).replace(" ", "_"))
-        lines = self.mpm("run", self.folder / "picture.png", "--model", self.out, "--schedule", "none", "--json")
+        lines = self.mpm("run", self.folder / "picture.png", "--model", self.out, "--reduce", "none", "--json")
         self.assertTrue(set(json.loads(lines)["classes"]) <= {f"thing {i}" for i in range(CLASSES)})
 
     @needs("yaml")

@@ -53,7 +53,7 @@ TEST(Start, WhatCannotWorkIsASentenceAndACode) {
       {arguments(folder, {"--model", brokenModel(folder)}), offscreen(folder), 1, "broken.onnx"},
       {arguments(folder), with_model, 1, "broken.onnx"},
       {{"--nonsense"}, {}, 2, "--nonsense"},
-      {{"--schedule", "5,2"}, {}, 2, "5,2"},
+      {{"--reduce", "mpm:blocks=5,2"}, {}, 2, "5,2"},
       {{"--device", "tpu"}, {}, 2, "tpu"}};
   for (const auto& [given, environment, code, words] : cases) {
     const Outcome outcome = start(given, environment);

@@ -23,7 +23,7 @@ class ArchiveCommand : public InFolder {
   void add(const std::string& name, int seed = 0) { writeImage(in_ + "/" + name, 40, 60, seed); }
 
   CommandResult monitor(const std::string& source, const Words& more = {}, CommandOptions options = {}) {
-    return mpmCommand(Words{"monitor", source, "--model", kSegmenter, "--schedule", "1,2", "--db", database_,
+    return mpmCommand(Words{"monitor", source, "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--db", database_,
                             "--time-zone", "+01:00"} +
                           more,
                       options);
@@ -62,8 +62,8 @@ TEST_F(ArchiveCommand, PicturesAreStoredAtTheirTimes) {
 
 TEST_F(ArchiveCommand, GoesOnWithItsZoneAndPlace) {
   const auto watch = [&](const Words& more) {
-    return succeeded(
-        mpmCommand(Words{"monitor", in_, "--model", kSegmenter, "--schedule", "1,2", "--db", database_} + more));
+    return succeeded(mpmCommand(
+        Words{"monitor", in_, "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--db", database_} + more));
   };
   const auto nights = [&] {
     std::vector<std::optional<bool>> found;
@@ -91,7 +91,7 @@ TEST_F(ArchiveCommand, GoesOnWithItsZoneAndPlace) {
 TEST_F(ArchiveCommand, GoesOnWithTheSummerTimeOfItsZone) {
   const auto watch = [&](const Words& more) {
     return succeeded(
-        mpmCommand(Words{"monitor", in_, "--model", kSegmenter, "--schedule", "none", "--db", database_} + more));
+        mpmCommand(Words{"monitor", in_, "--model", kSegmenter, "--reduce", "none", "--db", database_} + more));
   };
   add("20240115_120000.png");
   watch({"--time-zone", "Europe/Paris"});

@@ -70,8 +70,8 @@ class ArchiveSeries : public ::testing::Test {
   }
 
   static Words monitor(const std::string& source, const std::string& database, const Words& more = {}) {
-    const Words arguments = {"monitor", source,  "--model", kSegmenter, "--schedule", "1,2",     "--db",
-                             database,  "--lat", "48",      "--lon",    "11",         "--every", "0"};
+    const Words arguments = {"monitor", source,  "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--db",
+                             database,  "--lat", "48",      "--lon",    "11",       "--every",        "0"};
     return arguments + (source.starts_with("demo:") ? Words{} : Words{"--time-zone", "UTC"}) + more;
   }
 

@@ -33,8 +33,9 @@ class MonitorCommand : public InFolder {
   }
 
   CommandResult monitor(const std::string& source, const Words& more = {}, CommandOptions options = {}) {
-    return mpmCommand(Words{"monitor", source, "--model", kSegmenter, "--schedule", "1,2", "--db", database_} + more,
-                      options);
+    return mpmCommand(
+        Words{"monitor", source, "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--db", database_} + more,
+        options);
   }
 };
 
@@ -205,8 +206,8 @@ TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
 TEST_F(MonitorCommand, KeepsCredentialsToItself) {
   const std::string source = "rtsp://admin:hunter2@127.0.0.1:9/stream";
   const CommandOptions at_first_event{.environment = {{"MPM_SOURCE", source}}, .signal_after_first_line = SIGTERM};
-  const CommandResult result = succeeded(
-      mpmCommand({"monitor", "--model", kSegmenter, "--schedule", "1", "--db", database_, "--json"}, at_first_event));
+  const CommandResult result = succeeded(mpmCommand(
+      {"monitor", "--model", kSegmenter, "--reduce", "mpm:blocks=1", "--db", database_, "--json"}, at_first_event));
   ASSERT_FALSE(result.jsonLines().empty());
   EXPECT_THAT(result.jsonLines()[0]["message"].get<std::string>(), HasSubstr("Retrying (1, next in 1 s)"));
   const std::string bytes = readFile(database_);
@@ -538,8 +539,8 @@ TEST_F(MonitorCommand, AReportKnowsASourceByTheAddressThatWasWatched) {
 }
 
 TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
-  succeeded(mpmCommand({"monitor", "--every", "0", "--model", kSegmenter, "--schedule", "1,2", "--db", database_,
-                        "--alarm", "class_0>99", images(1)}));
+  succeeded(mpmCommand({"monitor", "--every", "0", "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--db",
+                        database_, "--alarm", "class_0>99", images(1)}));
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 1);
 }
 

@@ -67,27 +67,6 @@ void addPrecision(CLI::App& verb, Precision& precision) {
   });
 }
 
-void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std::string& schedule_description) {
-  CLI::Option* const schedule =
-      addText(verb, "--schedule", "S", kScheduleWords + schedule_description, [&reduction](const std::string& text) {
-        reduction = mpmBefore(parseSchedule(text), reduction ? reduction->attention : std::nullopt);
-      })->group(kMergingGroup);
-  CLI::Option* const attention = addAttention(verb, [&reduction](Attention chosen) {
-    if (!reduction) reduction.emplace();
-    if (reduction->method == ReductionMethod::kMpm) reduction->attention = chosen;
-  });
-  addField(verb, "reduce", reduction, parseReduction)->excludes(schedule)->excludes(attention);
-}
-
-CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take) {
-  return addText(
-             verb, "--attention", "plain|proportional",
-             "Short for --reduce mpm:attention=A, beside --schedule. plain, as in the paper; proportional: a merged "
-             "token counts as many times as it has members. Default: plain",
-             [take = std::move(take)](const std::string& text) { take(parseAttention(text)); })
-      ->group(kMergingGroup);
-}
-
 void noteAssumed(const ModelInfo& model) {
   if (model.facts.assumed)
     printNote(
@@ -104,7 +83,7 @@ void noteSlowPrecision(Precision precision) {
 }
 
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
-  addReduction(verb, options.reduce);
+  addField(verb, "reduce", options.reduce, parseReduction);
   addField(verb, "input-size", options.input_size, parseSize);
   addPrecision(verb, options.precision);
 }

@@ -86,22 +86,8 @@ void noteAssumed(const ModelInfo& model);
 /// Prints a line, once, if this CPU computes int8 no faster than fp32.
 void noteSlowPrecision(Precision precision);
 
-/// --reduce, --schedule, --attention, --input-size, --precision: how a plain ViT is converted.
+/// --reduce, --input-size, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
-
-/// The help of --schedule, and of what it is without one.
-constexpr const char* kScheduleWords =
-    "Short for --reduce mpm:blocks=S: merge tokens before these blocks, counted from 0 and increasing: 2,5 or 1,3,5; "
-    "none runs the full model. ";
-constexpr const char* kUsualSchedule =
-    "Default: that of the model's JSON file, else 2,5 for a plain ViT (those of them that it has), else what the model "
-    "was converted with";
-
-/// --reduce, and its short form: --schedule, with this description, and --attention.
-void addReduction(CLI::App& verb, std::optional<Reduction>& reduction,
-                  const std::string& schedule_description = kUsualSchedule);
-
-CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take);
 
 void addPrecision(CLI::App& verb, Precision& precision);
 

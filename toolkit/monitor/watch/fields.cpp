@@ -91,8 +91,9 @@ const std::vector<WatchField>& watchFields() {
        "what the model says, else none"},
       {"reduce", &W::reduce, kMergingGroup, "SPEC",
        "How tokens merge: none, mpm:blocks=2,5, gradual:blocks=0-7:count=48, gradual:similarity=0.95, tome:count=36, "
-       "algm:threshold=0.88, cts:policy=FILE.onnx:share=0.4. docs/reduction.md and 'man mpm' have all keys",
-       "", 0, 0, readBy<parseReduction>},
+       "algm:threshold=0.88, cts:policy=FILE.onnx:share=0.4. Blocks count from 0. docs/reduction.md has all keys",
+       "that of the model's JSON file, else mpm:blocks=2,5 for a plain ViT, else what the model was converted with", 0,
+       0, readBy<parseReduction>},
       {"input-size", &W::input_size, kNetworkGroup, "HxW",
        "Network input in pixels, height x width, multiples of the patch. The position embedding is resized",
        "the model's own", 0, 0, readBy<parseSize>},
