@@ -121,12 +121,11 @@ struct SourceReport {
   SourceReport(const StoreReader& store, const SourceRecord& record, const ReportArguments& arguments)
       : source(record), span(spanOf(record, arguments.days)), all_series(store.series(record.id)) {
     series = chosenSeries(all_series, arguments.series);
-    const charts::Clock shown = clockOf(record, arguments);
-    clock = shown ? *shown : vision::CameraClock::ofMachine();
+    clock = vision::clockOrMachine(clockOf(record, arguments));
     stretches = stretchesOf(store, all_series, span);
     for (const SessionRecord& session : store.sessions(record.id))
       if (session.series == series.id)
-        night_rules.insert(session.night_rule.value_or("a rule says so that is not stored"));
+        night_rules.insert(session.night_rule.value_or("a rule that is not stored says so"));
     statistics = store.dayNight(series.id, span.from, span.to);
     samples = store.count(record.id, span.from, span.to, series.id);
     const bool all = span.from <= record.first && record.last < span.to;  // whose number is known already
@@ -238,7 +237,7 @@ std::string nightText(const SourceReport& report) {
 // What a text about these numbers has to say of how they were made.
 std::string methodsText(const SourceReport& report) {
   const SeriesRecord& series = report.series;
-  std::string text = "Measured with mpm_layer " MPM_VERSION ", model " + series.model_name + " (digest " +
+  std::string text = "Report of mpm_layer " MPM_VERSION "; model " + series.model_name + " (digest " +
                      series.model_digest + "), reduction " + series.reduce + ", precision " + series.precision + ", " +
                      std::to_string(series.tokens) + " tokens before merging; n = " + std::to_string(report.samples) +
                      " samples";
@@ -615,12 +614,17 @@ int report(const ReportArguments& arguments) {
                       !arguments.film.path.empty();
   if (writes && sources.size() > 1)
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
-  for (const SourceRecord& source : sources) {
-    if (writes && !arguments.json && !arguments.brief) break;  // who asks for a file has it, and no report beside it
-    const SourceReport found(store, source, arguments);
-    arguments.json    ? printLine(reportJson(found))
-    : arguments.brief ? printBrief(store, found, database)
-                      : printReport(found);
+  // Who asks for a file has it, and no report beside it.
+  const bool prints = !writes || arguments.json || arguments.brief;
+  for (std::size_t i = 0; prints && i < sources.size(); ++i) {
+    const SourceReport found(store, sources[i], arguments);
+    if (arguments.json) {
+      printLine(reportJson(found));
+    } else if (arguments.brief) {
+      printBrief(store, found, database);
+    } else {
+      printReport(found);
+    }
   }
   if (!writes) return kOk;
   const SourceRecord& source = sources[0];

@@ -19,8 +19,7 @@ QStringList texts(const std::vector<std::string>& list) {
 }
 
 QDateTime dateTime(UnixMs time, const charts::Clock& clock) {
-  const auto shown = clock ? *clock : vision::CameraClock::ofMachine();
-  return QDateTime::fromMSecsSinceEpoch(shown.wall(time), QTimeZone::utc());
+  return QDateTime::fromMSecsSinceEpoch(vision::clockOrMachine(clock).wall(time), QTimeZone::utc());
 }
 
 QString timeText(UnixMs time, const charts::Clock& clock, const QString& format) {

@@ -209,8 +209,7 @@ void RegionsDialog::makeFields() {
   };
   const auto time = [this](const QCheckBox* on, const QDateTimeEdit* edit) {
     const UnixMs shown = edit->dateTime().toMSecsSinceEpoch();
-    return on->isChecked() ? std::optional((clock_ ? *clock_ : vision::CameraClock::ofMachine()).time(shown))
-                           : std::nullopt;
+    return on->isChecked() ? std::optional(vision::clockOrMachine(clock_).time(shown)) : std::nullopt;
   };
   const auto dates = change([this, time](vision::Region& region) {
     region.from = time(from_on_, from_);
@@ -341,7 +340,7 @@ void RegionsDialog::act(Action action) {
 
 void RegionsDialog::read(const QString& path) {
   act([&] {
-    const auto found = vision::readRegions(path.toStdString(), clock_ ? *clock_ : vision::CameraClock::ofMachine());
+    const auto found = vision::readRegions(path.toStdString(), vision::clockOrMachine(clock_));
     const auto first = static_cast<int>(edited_.size());
     edited_.insert(edited_.end(), found.begin(), found.end());
     file_ = path;

@@ -23,8 +23,6 @@ constexpr Step kSteps[] = {{1},         {2},         {5},          {10},       {
                            {0, 0, 1},   {0, 0, 3},   {0, 0, 6},    {0, 0, 12}, {0, 0, 24}, {0, 0, 60}, {0, 0, 120},
                            {0, 0, 240}, {0, 0, 600}, {0, 0, 1200}};
 
-vision::CameraClock clockOf(const Clock& clock) { return clock ? *clock : vision::CameraClock::ofMachine(); }
-
 UnixMs wholeSecond(double time) { return static_cast<UnixMs>(std::floor(time)) * kSecondMs; }
 
 int remainder(int value, int divisor) { return (value % divisor + divisor) % divisor; }
@@ -59,7 +57,7 @@ std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, const Cloc
   const double least = spacing / axis.width * (axis.to - axis.from);
   const Step* found = std::find_if(std::begin(kSteps), std::end(kSteps), [&](Step s) { return s.length() >= least; });
   const Step step = found == std::end(kSteps) ? *std::prev(found) : *found;
-  const vision::CameraClock clock = clockOf(by);
+  const vision::CameraClock clock = vision::clockOrMachine(by);
 
   // The first tick at or before `from`. Fields beyond their range are fine: wallTime() carries them over.
   vision::CivilTime at = vision::civilTime(clock.wall(wholeSecond(axis.from)));
@@ -99,7 +97,7 @@ std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, const Cloc
 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the formats are the callers' tables
 std::string timeText(double time, const Clock& clock, const char* format) {
-  const UnixMs wall = clockOf(clock).wall(wholeSecond(time));
+  const UnixMs wall = vision::clockOrMachine(clock).wall(wholeSecond(time));
   const vision::CivilTime shown = vision::civilTime(wall);
   std::tm parts{};
   parts.tm_year = shown.year - 1900;

@@ -313,6 +313,10 @@ CameraClock CameraClock::ofMachine() {
   return known.emplace(key, clock).first->second;
 }
 
+CameraClock clockOrMachine(const std::optional<CameraClock>& known) {
+  return known ? *known : CameraClock::ofMachine();
+}
+
 std::string CameraClock::name() const {
   if (rules_) return zone_.empty() ? "local time" : zone_;
   return offset_ == 0 ? "UTC" : vision::offsetText(offset_, "UTC");

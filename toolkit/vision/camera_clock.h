@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "vision/time.h"
@@ -66,6 +67,9 @@ class CameraClock {
   UnixMs offset_ = 0;                     // without rules
   std::shared_ptr<const Rules> rules_{};  // null: the offset never changes
 };
+
+/// The clock that times of a camera are shown in and read by: its own where it is known, else this machine's.
+CameraClock clockOrMachine(const std::optional<CameraClock>& known);
 
 /// The parts of what a clock shows.
 struct CivilTime {

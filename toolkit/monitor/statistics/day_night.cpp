@@ -144,7 +144,7 @@ std::optional<bool> DayNight::night(UnixMs time, double brightness) {
   if (const auto* sun = std::get_if<NightBySun>(&rule_))
     return sunElevation(time, sun->latitude, sun->longitude) < sun->night_below;
   if (const auto* hours = std::get_if<NightByHours>(&rule_)) {
-    const int minute = minuteOfDay(time, hours->clock ? *hours->clock : vision::CameraClock::ofMachine());
+    const int minute = minuteOfDay(time, vision::clockOrMachine(hours->clock));
     return hours->from < hours->to ? minute >= hours->from && minute < hours->to
                                    : minute >= hours->from || minute < hours->to;
   }

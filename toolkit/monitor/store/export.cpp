@@ -121,9 +121,10 @@ void writeParts(const Columns& columns, const Write& write) {
 
 vision::CameraClock clockOf(const StoreReader& store, const ExportOptions& options) {
   if (options.clock) return *options.clock;
-  for (const SourceRecord& source : store.sources())
-    if (source.id == options.source && source.clock) return *source.clock;
-  return vision::CameraClock::ofMachine();
+  for (const SourceRecord& source : store.sources()) {
+    if (source.id == options.source) return vision::clockOrMachine(source.clock);
+  }
+  return vision::clockOrMachine(std::nullopt);
 }
 
 void writeHeader(std::ostream& out, const Columns& columns) {
