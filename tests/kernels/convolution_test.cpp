@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "kernels/instruction_set.h"
-#include "kernels/random.h"
+#include "kernels/reference.h"
 #include "kernels/threads.h"
 
 namespace mpm {
@@ -23,40 +23,6 @@ struct Case {
 
   bool has(char letter) const { return with.find(letter) != std::string::npos; }
 };
-
-/// Each pixel of x, or of y if transposed, is met by the weights around it.
-std::vector<double> expected(const Case& c, const ConvolutionSpec& s, const std::vector<float>& x,
-                             const std::vector<const float*>& addends) {
-  std::vector<double> y(c.batch * c.out_height * c.out_width * c.outputs);
-  const int in = c.channels / s.groups, out = c.outputs / s.groups;
-  for (int b = 0; b < c.batch; ++b)
-    for (int row = 0; row < (s.transposed ? c.height : c.out_height); ++row)
-      for (int column = 0; column < (s.transposed ? c.width : c.out_width); ++column)
-        for (int ky = 0; ky < s.kernel[0]; ++ky)
-          for (int kx = 0; kx < s.kernel[1]; ++kx) {
-            const int other_row = row * s.strides[0] + ky * s.dilations[0] - s.pads[0];
-            const int other_column = column * s.strides[1] + kx * s.dilations[1] - s.pads[1];
-            if (other_row < 0 || other_row >= (s.transposed ? c.out_height : c.height) || other_column < 0 ||
-                other_column >= (s.transposed ? c.out_width : c.width))
-              continue;
-            const int x_row = s.transposed ? row : other_row, x_column = s.transposed ? column : other_column;
-            const int y_row = s.transposed ? other_row : row, y_column = s.transposed ? other_column : column;
-            for (int o = 0; o < c.outputs; ++o)
-              for (int i = 0; i < in; ++i) {
-                const float value = x[((b * c.height + x_row) * c.width + x_column) * c.channels + o / out * in + i];
-                y[((b * c.out_height + y_row) * c.out_width + y_column) * c.outputs + o] +=
-                    static_cast<double>(s.relu_input && value < 0 ? 0 : value) *
-                    static_cast<double>(s.weight[((o * in + i) * s.kernel[0] + ky) * s.kernel[1] + kx]);
-              }
-          }
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    y[i] += static_cast<double>(s.bias[i % static_cast<std::size_t>(c.outputs)]);
-    for (const float* addend : addends) y[i] += static_cast<double>(addend[i]);
-    if (s.activation == kRelu) y[i] = std::max(y[i], 0.0);
-    if (s.activation == Activation::kGeluErf) y[i] *= 0.5 * (1 + std::erf(y[i] / std::sqrt(2.0)));
-  }
-  return y;
-}
 
 class Convolutions : public ::testing::TestWithParam<Case> {
  protected:
@@ -81,13 +47,13 @@ TEST_P(Convolutions, AreOnnxs) {
   s.channels = c.channels, s.outputs = c.outputs, s.weight = weight.data(), s.bias = bias.data();
   const auto addend = test::normal(size, 4);
   const std::vector<const float*> added(std::count(c.with.begin(), c.with.end(), '+'), addend.data());
-  const auto truth = expected(c, s, x, added);
+  const MapsView<const float> from{x.data(), c.batch, c.height, c.width, c.channels};
+  const auto truth = test::convolution(s, from, c.out_height, c.out_width, added);
   for (const std::string& set : availableInstructionSets()) {
     SCOPED_TRACE(set);
     setInstructionSet(set);
     const Convolution convolution(s);
     std::vector<float> y(size, NAN), threaded(size, NAN);
-    const MapsView<const float> from{x.data(), c.batch, c.height, c.width, c.channels};
     convolution.run(from, added, {y.data(), c.batch, c.out_height, c.out_width, c.outputs}, Serial());
     convolution.run(from, added, {threaded.data(), c.batch, c.out_height, c.out_width, c.outputs}, test::Threads(3));
     EXPECT_EQ(y, threaded);

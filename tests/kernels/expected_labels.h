@@ -3,24 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/resample.h"
-#include "kernels/view.h"
+#include "kernels/reference.h"
 
 namespace mpm::test {
-
-/// The logit of class `c` at pixel (y, x) of a label map, from the scores {grid, classes}.
-inline double logitAt(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns, int y,
-                      int x, int c) {
-  double sum = 0;
-  for (int t = 0; t < rows.taps; ++t)
-    for (int u = 0; u < columns.taps; ++u) {
-      const int row = rows.first[y] + t, column = columns.first[x] + u;
-      sum += static_cast<double>(rows.weight[y * rows.taps + t]) *
-             static_cast<double>(columns.weight[x * columns.taps + u]) *
-             static_cast<double>(scores.row(row * columns.inputs + column)[c]);
-    }
-  return sum;
-}
 
 /// Each label is that of the largest logit.
 template <typename Label>

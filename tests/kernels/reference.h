@@ -4,9 +4,11 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/convolution.h"
 #include "kernels/elementwise.h"
 #include "kernels/patch_embed.h"
 #include "kernels/random.h"
+#include "kernels/resample.h"
 #include "kernels/transformer_block.h"
 #include "kernels/window_attention.h"
 
@@ -305,6 +307,60 @@ inline double relativeError(const Matrix& y, const Reference& expected, const Ma
       error += difference * difference;
     }
   return std::sqrt(error / squares);
+}
+
+/// ONNX's Conv and ConvTranspose: {x.batch, out_height, out_width, outputs}. Each pixel of x, or of the result where it
+/// is transposed, is met by the weights around it. `addends`: each as large as the result.
+inline std::vector<double> convolution(const ConvolutionSpec& spec, const MapsView<const float>& x, int out_height,
+                                       int out_width, const std::vector<const float*>& addends) {
+  std::vector<double> y(static_cast<std::size_t>(x.batch) * out_height * out_width * spec.outputs);
+  const int in = spec.channels / spec.groups, out = spec.outputs / spec.groups;
+  const bool back = spec.transposed;
+  for (int b = 0; b < x.batch; ++b) {
+    for (int row = 0; row < (back ? x.height : out_height); ++row) {
+      for (int column = 0; column < (back ? x.width : out_width); ++column) {
+        for (int ky = 0; ky < spec.kernel[0]; ++ky) {
+          for (int kx = 0; kx < spec.kernel[1]; ++kx) {
+            const int there = row * spec.strides[0] + ky * spec.dilations[0] - spec.pads[0];
+            const int beside = column * spec.strides[1] + kx * spec.dilations[1] - spec.pads[1];
+            if (there < 0 || there >= (back ? out_height : x.height)) continue;
+            if (beside < 0 || beside >= (back ? out_width : x.width)) continue;
+            const float* const from = x.pixel(b, back ? row : there, back ? column : beside);
+            const int to = (b * out_height + (back ? there : row)) * out_width + (back ? beside : column);
+            double* const sums = y.data() + static_cast<std::ptrdiff_t>(to) * spec.outputs;
+            for (int o = 0; o < spec.outputs; ++o) {
+              for (int i = 0; i < in; ++i) {
+                const float value = from[o / out * in + i];
+                sums[o] += static_cast<double>(spec.relu_input && value < 0 ? 0 : value) *
+                           static_cast<double>(spec.weight[((o * in + i) * spec.kernel[0] + ky) * spec.kernel[1] + kx]);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    y[i] += static_cast<double>(spec.bias[i % static_cast<std::size_t>(spec.outputs)]);
+    for (const float* addend : addends) y[i] += static_cast<double>(addend[i]);
+    if (spec.activation) y[i] = activated(*spec.activation, y[i]);
+  }
+  return y;
+}
+
+/// The logit of class `c` at pixel (y, x) of a label map, from the scores {grid, classes}.
+inline double logitAt(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns, int y,
+                      int x, int c) {
+  double sum = 0;
+  for (int t = 0; t < rows.taps; ++t) {
+    for (int u = 0; u < columns.taps; ++u) {
+      const int row = rows.first[y] + t, column = columns.first[x] + u;
+      sum += static_cast<double>(rows.weight[y * rows.taps + t]) *
+             static_cast<double>(columns.weight[x * columns.taps + u]) *
+             static_cast<double>(scores.row(row * columns.inputs + column)[c]);
+    }
+  }
+  return sum;
 }
 
 }  // namespace mpm::test

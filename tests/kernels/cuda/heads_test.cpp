@@ -5,6 +5,7 @@
 #include "kernels/cuda/convolution.h"
 #include "kernels/cuda/on_device.h"
 #include "kernels/cuda/tensor.h"
+#include "kernels/reference.h"
 #include "support/throws_with.h"
 
 namespace mpm::cuda {
@@ -19,40 +20,6 @@ struct ConvolutionCase {
   bool relu, gelu;
   int addends;
 };
-
-// Each pixel of x, or of y if transposed, is met by the weights around it.
-std::vector<double> expected(const ConvolutionCase& c, const ConvolutionSpec& s, const std::vector<float>& x,
-                             const std::vector<float>& addend) {
-  std::vector<double> y(static_cast<std::size_t>(c.batch * c.out_height * c.out_width * c.outputs));
-  const int in = c.channels / c.groups, out = c.outputs / c.groups;
-  for (int b = 0; b < c.batch; ++b)
-    for (int row = 0; row < (c.transposed ? c.height : c.out_height); ++row)
-      for (int column = 0; column < (c.transposed ? c.width : c.out_width); ++column)
-        for (int ky = 0; ky < c.kernel[0]; ++ky)
-          for (int kx = 0; kx < c.kernel[1]; ++kx) {
-            const int there = row * c.strides[0] + ky * c.dilations[0] - c.pads[0],
-                      beside = column * c.strides[1] + kx * c.dilations[1] - c.pads[1];
-            if (there < 0 || there >= (c.transposed ? c.out_height : c.height) || beside < 0 ||
-                beside >= (c.transposed ? c.out_width : c.width))
-              continue;
-            const int from = (b * c.height + (c.transposed ? row : there)) * c.width + (c.transposed ? column : beside);
-            const int to =
-                (b * c.out_height + (c.transposed ? there : row)) * c.out_width + (c.transposed ? beside : column);
-            for (int o = 0; o < c.outputs; ++o)
-              for (int i = 0; i < in; ++i) {
-                const float value = x[from * c.channels + o / out * in + i];
-                y[to * c.outputs + o] +=
-                    static_cast<double>(c.relu && value < 0 ? 0 : value) *
-                    static_cast<double>(s.weight[((o * in + i) * c.kernel[0] + ky) * c.kernel[1] + kx]);
-              }
-          }
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    y[i] += static_cast<double>(s.bias[i % static_cast<std::size_t>(c.outputs)]);
-    y[i] += c.addends * static_cast<double>(addend[i]);
-    if (c.gelu) y[i] *= 0.5 * (1 + std::erf(y[i] / std::sqrt(2.0)));
-  }
-  return y;
-}
 
 TEST_F(CudaHeads, ConvolutionsAreOnnxs) {
   const ConvolutionCase cases[] = {
@@ -83,7 +50,9 @@ TEST_F(CudaHeads, ConvolutionsAreOnnxs) {
                                bias = test::normal(c.outputs, 3),
                                addend = test::normal(c.batch * c.out_height * c.out_width * c.outputs, 4);
       s.weight = weight.data(), s.bias = bias.data();
-      const std::vector<double> truth = expected(c, s, x, addend);
+      const std::vector<double> truth =
+          mpm::test::convolution(s, {x.data(), c.batch, c.height, c.width, c.channels}, c.out_height, c.out_width,
+                                 std::vector<const float*>(static_cast<std::size_t>(c.addends), addend.data()));
       const Buffer<float> device_x = uploaded(stream(), x), added = uploaded(stream(), addend);
       Buffer<float> y(stream(), truth.size());
       Convolution(stream(), s)

@@ -82,8 +82,7 @@ void tryMultiply(Trial& trial) {
   trial.near(c, expected, 1e-5);
 }
 
-/// A random convolution, and its result by ONNX's definition. Each pixel of x, or of y where it is transposed, is met
-/// by the weights around it.
+/// A random convolution, with sizes that fit together.
 struct RandomConvolution {
   ConvolutionSpec spec;
   int batch, height, width, out_height, out_width;
@@ -118,39 +117,6 @@ struct RandomConvolution {
   }
 
   std::size_t outputs() const { return static_cast<std::size_t>(batch) * out_height * out_width * spec.outputs; }
-
-  std::vector<double> expected(const float* x, const std::vector<const float*>& addends) const {
-    std::vector<double> y(outputs());
-    const int in = spec.channels / spec.groups, out = spec.outputs / spec.groups;
-    for (int b = 0; b < batch; ++b)
-      for (int row = 0; row < (spec.transposed ? height : out_height); ++row)
-        for (int column = 0; column < (spec.transposed ? width : out_width); ++column)
-          for (int ky = 0; ky < spec.kernel[0]; ++ky)
-            for (int kx = 0; kx < spec.kernel[1]; ++kx) {
-              const int there = row * spec.strides[0] + ky * spec.dilations[0] - spec.pads[0];
-              const int beside = column * spec.strides[1] + kx * spec.dilations[1] - spec.pads[1];
-              if (there < 0 || there >= (spec.transposed ? out_height : height) || beside < 0 ||
-                  beside >= (spec.transposed ? out_width : width))
-                continue;
-              const int from =
-                  (b * height + (spec.transposed ? row : there)) * width + (spec.transposed ? column : beside);
-              const int to =
-                  (b * out_height + (spec.transposed ? there : row)) * out_width + (spec.transposed ? beside : column);
-              for (int o = 0; o < spec.outputs; ++o)
-                for (int i = 0; i < in; ++i) {
-                  const float value = x[from * spec.channels + o / out * in + i];
-                  y[static_cast<std::size_t>(to) * spec.outputs + o] +=
-                      static_cast<double>(spec.relu_input && value < 0 ? 0 : value) *
-                      static_cast<double>(spec.weight[((o * in + i) * spec.kernel[0] + ky) * spec.kernel[1] + kx]);
-                }
-            }
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      y[i] += static_cast<double>(spec.bias[i % static_cast<std::size_t>(spec.outputs)]);
-      for (const float* addend : addends) y[i] += static_cast<double>(addend[i]);
-      if (spec.activation) y[i] = test::activated(*spec.activation, y[i]);
-    }
-    return y;
-  }
 };
 
 void tryConvolution(Trial& trial) {
@@ -165,7 +131,7 @@ void tryConvolution(Trial& trial) {
   convolution.run(from, addends, {y, c.batch, c.out_height, c.out_width, c.spec.outputs}, Serial());
   convolution.run(from, addends, {threaded, c.batch, c.out_height, c.out_width, c.spec.outputs}, trial.threads());
   trial.require(std::memcmp(y, threaded, c.outputs() * sizeof(float)) == 0, kThreadsMatter);
-  const std::vector<double> expected = c.expected(x, addends);
+  const std::vector<double> expected = test::convolution(c.spec, from, c.out_height, c.out_width, addends);
   for (std::size_t i = 0; i < expected.size(); ++i) trial.near(static_cast<double>(y[i]), expected[i], 2e-5);
 }
 

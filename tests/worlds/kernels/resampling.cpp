@@ -23,16 +23,6 @@ double tap(const AxisResampling& axis, int output, int t) {
   return static_cast<double>(axis.weight[static_cast<std::size_t>(output) * axis.taps + t]);
 }
 
-double logitAt(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns, int y, int x,
-               int c) {
-  double sum = 0;
-  for (int t = 0; t < rows.taps; ++t)
-    for (int u = 0; u < columns.taps; ++u)
-      sum += tap(rows, y, t) * tap(columns, x, u) *
-             static_cast<double>(scores.row((rows.first[y] + t) * columns.inputs + columns.first[x] + u)[c]);
-  return sum;
-}
-
 template <typename T>
 void tryResizeArgmax(Trial& trial) {
   const AxisResampling rows = randomAxis(trial.random, 12, 40), columns = randomAxis(trial.random, 12, 70);
@@ -48,9 +38,9 @@ void tryResizeArgmax(Trial& trial) {
     for (int x = 0; x < width; ++x) {
       const auto found = static_cast<int>(labels[y * width + x]);
       if (found < 0 || found >= classes) return trial.require(false, "gives a class that is none");
-      const double logit = logitAt(scores, rows, columns, y, x, found);
+      const double logit = test::logitAt(scores, rows, columns, y, x, found);
       for (int c = 0; c < classes; ++c)
-        trial.require(logitAt(scores, rows, columns, y, x, c) <= logit + 2e-5 * (1 + std::abs(logit)),
+        trial.require(test::logitAt(scores, rows, columns, y, x, c) <= logit + 2e-5 * (1 + std::abs(logit)),
                       "gives a class with a smaller score");
     }
 }
@@ -68,8 +58,8 @@ void tryResizeLogits(Trial& trial) {
   for (int c = 0; c < classes; ++c)
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
-        trial.near(static_cast<double>(logits[(c * height + y) * width + x]), logitAt(scores, rows, columns, y, x, c),
-                   1e-5);
+        trial.near(static_cast<double>(logits[(c * height + y) * width + x]),
+                   test::logitAt(scores, rows, columns, y, x, c), 1e-5);
 }
 
 void tryCombineRows(Trial& trial) {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace mpm::worlds {
@@ -38,14 +39,21 @@ inline double largestOf(std::span<const float> values) {
   return largest;
 }
 
+/// A row of nothing but zeros, or one with a number that is not finite, has no steps: its numbers are 0 and its scale
+/// is 0, or NaN. Nothing for any other row; else whether this one is as it must be.
+template <typename IsZero>
+std::optional<bool> isRowWithoutSteps(float scale, double largest, std::size_t count, IsZero is_zero) {
+  if (largest >= 1e-30) return std::nullopt;
+  bool right = std::isnan(largest) ? std::isnan(scale) : scale == 0;
+  for (std::size_t i = 0; i < count; ++i) right = right && is_zero(i);
+  return right;
+}
+
 /// Rows of numbers up to `most`.
 inline bool isInt8Of(float scale, const std::int8_t* to, std::span<const float> from, int most) {
   const double largest = largestOf(from);
-  if (std::isnan(largest) || largest < 1e-30) {
-    if (std::isnan(largest) ? !std::isnan(scale) : scale != 0) return false;
-    for (std::size_t i = 0; i < from.size(); ++i)
-      if (to[i] != 0) return false;
-    return true;
+  if (const auto right = isRowWithoutSteps(scale, largest, from.size(), [&](std::size_t i) { return to[i] == 0; })) {
+    return *right;
   }
   if (std::abs(static_cast<double>(scale) * most / largest - 1) > 1e-6) return false;
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -58,11 +66,9 @@ inline bool isInt8Of(float scale, const std::int8_t* to, std::span<const float> 
 
 inline bool isFp16Of(float scale, const std::uint16_t* to, std::span<const float> from, int exponent) {
   const double largest = largestOf(from);
-  if (std::isnan(largest) || largest < 1e-30) {
-    if (std::isnan(largest) ? !std::isnan(scale) : scale != 0) return false;
-    for (std::size_t i = 0; i < from.size(); ++i)
-      if (fp16Value(to[i]) != 0) return false;
-    return true;
+  if (const auto right =
+          isRowWithoutSteps(scale, largest, from.size(), [&](std::size_t i) { return fp16Value(to[i]) == 0; })) {
+    return *right;
   }
   int power;
   if (std::frexp(static_cast<double>(scale), &power) != 0.5) return false;
