@@ -13,6 +13,7 @@
 #include "kernels/resample.h"
 #include "kernels/transformer_block.h"
 #include "kernels/view.h"
+#include "layers/shape.h"
 #include "mpm/export.hpp"
 #include "mpm/options.hpp"
 
@@ -47,6 +48,20 @@ struct EinsumLetters {
   std::string operand[2], out;
   // Axes of both operands and the result, of the first and the result, of the second and the result, and of neither.
   std::string batch, rows, columns, summed;
+
+  /// Sides of these axes, given those of both operands: the longer one where an operand repeats its 1.
+  Shape sides(const std::string& letters, const Shapes& operands) const {
+    Shape sides;
+    for (const char letter : letters) {
+      int side = 1;
+      for (std::size_t k = 0; k < 2; ++k) {
+        const std::size_t axis = operand[k].find(letter);
+        if (axis != std::string::npos && operands[k][axis] != 1) side = operands[k][axis];
+      }
+      sides.push_back(side);
+    }
+    return sides;
+  }
 };
 
 /// The state that the layers of one net share on a device. OpenCV passes host blobs between our layers. On the device,

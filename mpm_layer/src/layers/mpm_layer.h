@@ -10,12 +10,11 @@
 #include "layers/layer_supply.h"
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
+#include "layers/shape.h"
 #include "merging/token_state.h"
 
 namespace mpm {
 
-using Shape = std::vector<int>;
-using Shapes = std::vector<Shape>;
 using Blobs = std::vector<cv::Mat>;
 
 /// The base of the ops of domain ai.mpm: attributes, constants (as blobs in OpenCV 4.x, as inputs in the engine
@@ -143,13 +142,6 @@ TokenState<float> stateOf(cv::Mat& blob, int b);
 MatrixView<const float> matrixOf(const cv::Mat& constant);
 
 std::string shapeText(const Shape& shape);
-
-/// Number of elements from the axis `first` on.
-inline std::size_t countOf(const Shape& shape, std::size_t first = 0) {
-  std::size_t count = 1;
-  for (std::size_t axis = first; axis < shape.size(); ++axis) count *= static_cast<std::size_t>(shape[axis]);
-  return count;
-}
 
 /// The layer of that name in the file, when there is one and it is ours; else null. OpenCV puts a prefix that ends in
 /// '!' in front of the name.

@@ -69,7 +69,7 @@ void takeOverMoves(onnx::GraphProto& graph) {
       node = std::move(made);
     };
     const auto isConstant = [&](const std::string& name) { return findNamed(graph.initializer(), name) != nullptr; };
-    if (std::any_of(node.input().begin(), node.input().begin() + std::min(node.input_size(), 1), isConstant)) continue;
+    if (node.input_size() > 0 && isConstant(node.input(0))) continue;
     if (node.op_type() == "Identity") {
       become("HeadReshape", 1, {});
     } else if (node.op_type() == "Reshape" && attributeOf(node, "allowzero").i() == 0) {

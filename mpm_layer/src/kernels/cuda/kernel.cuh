@@ -32,6 +32,21 @@ __device__ __forceinline__ T warpSum(T x) {
   return x;
 }
 
+/// The sum over a block of `kWarpsOfBlock` warps, in every thread, in an order that is always the same. `sums`
+/// {kWarpsOfBlock} is shared memory. Every thread of the block calls it.
+template <int kWarpsOfBlock, typename T>
+__device__ __forceinline__ T blockSum(T x, T* sums) {
+  x = warpSum(x);
+  __syncthreads();  // the sums of a call before have been read
+  if (laneIndex() == 0) sums[warpIndex()] = x;
+  __syncthreads();
+  T sum = 0;
+  for (int w = 0; w < kWarpsOfBlock; ++w) {
+    sum += sums[w];
+  }
+  return sum;
+}
+
 /// Maps floats (no NaN) to unsigned integers in the same order, for an atomic maximum. -0 and +0 are equal.
 __device__ __forceinline__ unsigned orderedBits(float x) {
   const unsigned bits = __float_as_uint(x + 0.0f);

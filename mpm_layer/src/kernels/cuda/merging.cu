@@ -90,17 +90,6 @@ __global__ void comparePairs(const float* x, int dim, const int* offsets, int sp
   if (laneIndex() == 0) similarity_rows[begin + i] = similarity;
 }
 
-// The sum over a block of kScanThreads, in every thread. `sums` {kScanWarps}.
-__device__ double sumOfBlock(double value, double* sums) {
-  value = warpSum(value);
-  __syncthreads();  // the last sum has been read
-  if (laneIndex() == 0) sums[warpIndex()] = value;
-  __syncthreads();
-  double sum = 0;
-  for (int w = 0; w < kScanWarps; ++w) sum += sums[w];
-  return sum;
-}
-
 // One block per image: the first row of each pair that does not merge becomes its own neighbour.
 __global__ void __launch_bounds__(kScanThreads)
     choose(PairRule rule, const int* offsets, int special, const float* similarity_rows, int* best_rows) {
@@ -112,12 +101,12 @@ __global__ void __launch_bounds__(kScanThreads)
     double count = 0, sum = 0, squares = 0;
     for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads)
       if (similarity[i] > kNoPair) count += 1, sum += static_cast<double>(similarity[i]);
-    count = sumOfBlock(count, sums);
-    const double mean = sumOfBlock(sum, sums) / (count > 0 ? count : 1);
+    count = blockSum<kScanWarps>(count, sums);
+    const double mean = blockSum<kScanWarps>(sum, sums) / (count > 0 ? count : 1);
     for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads)
       if (similarity[i] > kNoPair)
         squares += (static_cast<double>(similarity[i]) - mean) * (static_cast<double>(similarity[i]) - mean);
-    squares = sumOfBlock(squares, sums);
+    squares = blockSum<kScanWarps>(squares, sums);
     const double spread = count > 1 ? sqrt(squares / (count - 1)) : 0.0;
     threshold = fmax(threshold, mean + static_cast<double>(rule.deviations) * spread);
   }

@@ -92,17 +92,6 @@ __global__ void runWindows(const float* x, std::size_t count, int side, std::siz
   y[i] = value;
 }
 
-// The sum over a block, in every thread. `sums` has a place per warp.
-__device__ double blockSum(double value, double* sums) {
-  value = warpSum(value);
-  __syncthreads();  // the last sum has been read
-  if (laneIndex() == 0) sums[warpIndex()] = value;
-  __syncthreads();
-  double sum = 0;
-  for (int w = 0; w < kWarps; ++w) sum += sums[w];
-  return sum;
-}
-
 // One block per slice. Moments in two passes and double, as on the CPU.
 __global__ void normaliseSlices(const float* x, std::size_t size, std::size_t width, int channels, float eps,
                                 const float* scale, const float* offset, float* y) {
@@ -110,13 +99,13 @@ __global__ void normaliseSlices(const float* x, std::size_t size, std::size_t wi
   const std::size_t begin = static_cast<std::size_t>(blockIdx.x) * size;
   double sum = 0;
   for (std::size_t i = threadIdx.x; i < size; i += kThreads) sum += static_cast<double>(x[begin + i]);
-  const double mean = blockSum(sum, sums) / static_cast<double>(size);
+  const double mean = blockSum<kWarps>(sum, sums) / static_cast<double>(size);
   double squares = 0;
   for (std::size_t i = threadIdx.x; i < size; i += kThreads) {
     const double difference = static_cast<double>(x[begin + i]) - mean;
     squares += difference * difference;
   }
-  const double variance = blockSum(squares, sums) / static_cast<double>(size);
+  const double variance = blockSum<kWarps>(squares, sums) / static_cast<double>(size);
   const double inverse = 1.0 / sqrt(variance + static_cast<double>(eps));
   for (std::size_t i = threadIdx.x; i < size; i += kThreads) {
     const std::size_t channel = (begin + i) / width % channels;

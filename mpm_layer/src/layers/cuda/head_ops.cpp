@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of heads (docs/ops.md) on a device. All of them work on plain arrays.
 #include <algorithm>
-#include <memory>
-#include <numeric>
 
 #include "kernels/cuda/tensor.h"
 #include "layers/cuda/net.h"
@@ -13,22 +11,6 @@ namespace mpm::cuda {
 namespace {
 
 using Call = DeviceOp::Call;
-using Shape = std::vector<int>;
-
-Shape shapeOf(const cv::Mat& blob) { return {blob.size.p, blob.size.p + blob.dims}; }
-
-std::size_t countOf(const Shape& shape, std::size_t first, std::size_t last) {
-  return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(first),
-                         shape.begin() + static_cast<std::ptrdiff_t>(last), std::size_t{1},
-                         [](std::size_t count, int side) { return count * static_cast<std::size_t>(side); });
-}
-
-/// Elements from one entry of an axis to the next.
-std::vector<long long> stepsOf(const Shape& shape) {
-  std::vector<long long> steps(shape.size(), 1);
-  for (std::size_t axis = shape.size(); axis-- > 1;) steps[axis - 1] = steps[axis] * shape[axis];
-  return steps;
-}
 
 ElementLayout layoutOf(const Shape& result) {
   if (result.size() > ElementLayout::kMaxRank)
@@ -47,23 +29,8 @@ struct Operand {
 };
 
 void broadcast(const Operand& operand, int k, ElementLayout& layout) {
-  const std::vector<long long> steps = stepsOf(operand.shape);
-  const std::size_t missing = static_cast<std::size_t>(layout.rank) - operand.shape.size();
-  for (std::size_t axis = 0; axis < operand.shape.size(); ++axis)
-    if (operand.shape[axis] != 1) layout.steps[k][missing + axis] = steps[axis];
-}
-
-/// Sides of these axes in two operands: the longer one where the other repeats its 1.
-Shape sidesOf(const std::string& letters, const std::string (&of)[2], const Operand (&operands)[2]) {
-  Shape sides;
-  for (const char letter : letters) {
-    int side = 1;
-    for (int k = 0; k < 2; ++k)
-      if (const std::size_t axis = of[k].find(letter); axis != std::string::npos)
-        side = std::max(side, operands[k].shape[axis]);
-    sides.push_back(side);
-  }
-  return sides;
+  const std::vector<std::size_t> steps = broadcastStrides(operand.shape, static_cast<std::size_t>(layout.rank));
+  std::copy(steps.begin(), steps.end(), layout.steps[k]);
 }
 
 }  // namespace
@@ -123,8 +90,7 @@ DeviceOpPtr Net::windows(const WindowsSpec& spec) {
                windows = Windows(stream, spec.indices, spec.weights, spec.taps, spec.fill)](const Call& call) {
     const Shape shape = shapeOf(call.inputs[0]);
     const float* const x = dense(call.inputs[0]);
-    windows.run(stream, x, countOf(shape, 0, axis), shape[axis], countOf(shape, axis + 1, shape.size()),
-                newDense(call.outputs[0]));
+    windows.run(stream, x, countOf(shape, 0, axis), shape[axis], countOf(shape, axis + 1), newDense(call.outputs[0]));
   });
 }
 
@@ -133,7 +99,7 @@ DeviceOpPtr Net::normaliseGroups(int groups, float eps, const std::vector<float>
   return opOf([this, groups, eps, channels = static_cast<int>(scale.size()), scales = uploaded(stream, scale),
                offsets = uploaded(stream, offset)](const Call& call) {
     const Shape shape = shapeOf(call.inputs[0]);
-    const std::size_t width = countOf(shape, 2, shape.size());
+    const std::size_t width = countOf(shape, 2);
     const std::size_t size = static_cast<std::size_t>(channels / groups) * width;
     const std::size_t slices = static_cast<std::size_t>(shape[0]) * static_cast<std::size_t>(groups);
     const float* const x = dense(call.inputs[0]);
@@ -147,42 +113,37 @@ DeviceOpPtr Net::einsum(const EinsumLetters& letters) {
     Buffer<float> operands[2], products;
   };
   // Both operands become rows {batch, rows or columns, summed}, their products {batch, rows, columns}.
-  return opOf([this, letters, memory = std::make_shared<Ordered>()](const Call& call) {
-    const Operand from[2] = {{shapeOf(call.inputs[0]), dense(call.inputs[0])},
-                             {shapeOf(call.inputs[1]), dense(call.inputs[1])}};
-    const auto sides = [&](const std::string& axes) { return sidesOf(axes, letters.operand, from); };
-    const auto count = [&](const std::string& axes) {
-      const Shape shape = sides(axes);
-      return static_cast<int>(countOf(shape, 0, shape.size()));
-    };
+  return opOf([this, letters, memory = Ordered()](const Call& call) mutable {
+    const Shapes shapes = {shapeOf(call.inputs[0]), shapeOf(call.inputs[1])};
+    const auto sides = [&](const std::string& axes) { return letters.sides(axes, shapes); };
+    const auto count = [&](const std::string& axes) { return static_cast<int>(countOf(sides(axes))); };
     const int batch = count(letters.batch), rows = count(letters.rows), columns = count(letters.columns),
               depth = count(letters.summed);
     // Copies an array, whose axes are `own` with these steps, in the order `axes`.
-    const auto reorder = [&](const float* data, const std::string& own, const std::vector<long long>& steps,
+    const auto reorder = [&](const float* data, const std::string& own, const std::vector<std::size_t>& steps,
                              const std::string& axes, float* to) {
       ElementLayout layout = layoutOf(sides(axes));
       for (std::size_t i = 0; i < axes.size(); ++i)
-        if (const std::size_t axis = own.find(axes[i]); axis != std::string::npos) layout.steps[0][i] = steps[axis];
+        if (const std::size_t axis = own.find(axes[i]); axis != std::string::npos)
+          layout.steps[0][i] = static_cast<long long>(steps[axis]);
       const float* const x[3] = {data, data, data};
       cuda::mapElements(stream, DeviceFunction::kCopy, layout, x, to);
     };
     const float* ordered[2];
     for (int k = 0; k < 2; ++k) {
       const std::string axes = letters.batch + (k == 0 ? letters.rows : letters.columns) + letters.summed;
-      float* const to = memory->operands[k].atLeast(stream, area(batch * (k == 0 ? rows : columns), depth));
-      std::vector<long long> steps = stepsOf(from[k].shape);
-      for (std::size_t axis = 0; axis < steps.size(); ++axis)
-        if (from[k].shape[axis] == 1) steps[axis] = 0;
-      reorder(from[k].data, letters.operand[k], steps, axes, to);
+      float* const to = memory.operands[k].atLeast(stream, area(batch * (k == 0 ? rows : columns), depth));
+      reorder(dense(call.inputs[static_cast<std::size_t>(k)]), letters.operand[k],
+              broadcastStrides(shapes[k], shapes[k].size()), axes, to);
       ordered[k] = to;
     }
-    float* const products = memory->products.atLeast(stream, area(batch * rows, columns));
+    float* const products = memory.products.atLeast(stream, area(batch * rows, columns));
     for (int b = 0; b < batch; ++b)
       gemm.run(stream,
                {Precision::kFp32, rows, depth, columns, ordered[0] + area(b * rows, depth),
                 ordered[1] + area(b * columns, depth), nullptr, Into::kFloat, products + area(b * rows, columns)});
     const std::string made = letters.batch + letters.rows + letters.columns;
-    reorder(products, made, stepsOf(sides(made)), letters.out, newDense(call.outputs[0]));
+    reorder(products, made, stridesOf(sides(made)), letters.out, newDense(call.outputs[0]));
   });
 }
 
@@ -196,8 +157,10 @@ DeviceOpPtr Net::reshape() {
 DeviceOpPtr Net::transpose(const std::vector<int>& axes) {
   return opOf([this, axes](const Call& call) {
     ElementLayout layout = layoutOf(shapeOf(call.outputs[0]));
-    const std::vector<long long> steps = stepsOf(shapeOf(call.inputs[0]));
-    for (std::size_t i = 0; i < axes.size(); ++i) layout.steps[0][i] = steps[static_cast<std::size_t>(axes[i])];
+    const std::vector<std::size_t> steps = stridesOf(shapeOf(call.inputs[0]));
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      layout.steps[0][i] = static_cast<long long>(steps[static_cast<std::size_t>(axes[i])]);
+    }
     const float* const data = dense(call.inputs[0]);
     const float* const x[3] = {data, data, data};
     cuda::mapElements(stream, DeviceFunction::kCopy, layout, x, newDense(call.outputs[0]));
@@ -207,7 +170,7 @@ DeviceOpPtr Net::transpose(const std::vector<int>& axes) {
 DeviceOpPtr Net::concatenate(std::size_t axis) {
   return opOf([this, axis](const Call& call) {
     const Shape shape = shapeOf(call.outputs[0]);
-    const std::size_t rows = countOf(shape, 0, axis), inner = countOf(shape, axis + 1, shape.size());
+    const std::size_t rows = countOf(shape, 0, axis), inner = countOf(shape, axis + 1);
     const std::size_t stride = static_cast<std::size_t>(shape[axis]) * inner;
     float* to = newDense(call.outputs[0]);
     for (const cv::Mat& input : call.inputs) {

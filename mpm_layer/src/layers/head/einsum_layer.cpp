@@ -35,7 +35,8 @@ class EinsumLayer final : public HeadLayer {
   Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     const Shapes from = operands(inputs, constants);
     expect(from.size() == 2, "has " + std::to_string(from.size()) + " operands, expected 2");
-    return {sides(axes_.out, from)};
+    expectFitting(from);
+    return {axes_.sides(axes_.out, from)};
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
@@ -50,12 +51,12 @@ class EinsumLayer final : public HeadLayer {
                             const std::vector<std::size_t>& strides) {
       std::vector<std::size_t> steps;
       for (const char letter : letters) steps.push_back(has(of, letter) ? strides[of.find(letter)] : 0);
-      return placesOf(sides(letters, shapes), steps);
+      return placesOf(axes_.sides(letters, shapes), steps);
     };
     Side operand[2];
     for (std::size_t k = 0; k < 2; ++k) {
       const std::string& own = k == 0 ? axes_.rows : axes_.columns;
-      const std::vector<std::size_t> strides = broadcastStrides(shapes[k], shapes[k]);
+      const std::vector<std::size_t> strides = broadcastStrides(shapes[k], shapes[k].size());
       operand[k] = {from[k].ptr<float>(), places(axes_.batch, axes_.operand[k], strides),
                     places(own, axes_.operand[k], strides), places(axes_.summed, axes_.operand[k], strides),
                     places(own, axes_.out, out_strides)};
@@ -109,24 +110,19 @@ class EinsumLayer final : public HeadLayer {
 
   static bool has(const std::string& letters, char letter) { return letters.find(letter) != std::string::npos; }
 
-  /// Sides of these axes: the longer one where the other operand repeats its 1.
-  Shape sides(const std::string& letters, const Shapes& shapes) const {
-    Shape result;
-    for (const char letter : letters) {
-      int side = 1;
-      for (std::size_t k = 0; k < 2; ++k) {
-        expect(
-            shapes[k].size() == axes_.operand[k].size(),
-            "expects an operand of rank " + std::to_string(axes_.operand[k].size()) + ", got " + shapeText(shapes[k]));
-        const std::size_t axis = axes_.operand[k].find(letter);
-        if (axis == std::string::npos || shapes[k][axis] == 1) continue;
-        expect(side == 1 || side == shapes[k][axis], "has operands " + shapeText(shapes[0]) + " and " +
-                                                         shapeText(shapes[1]) + ", which differ along an axis");
-        side = shapes[k][axis];
-      }
-      result.push_back(side);
+  void expectFitting(const Shapes& operands) const {
+    for (std::size_t k = 0; k < 2; ++k) {
+      expect(
+          operands[k].size() == axes_.operand[k].size(),
+          "expects an operand of rank " + std::to_string(axes_.operand[k].size()) + ", got " + shapeText(operands[k]));
     }
-    return result;
+    for (std::size_t i = 0; i < operands[0].size(); ++i) {
+      const std::size_t other = axes_.operand[1].find(axes_.operand[0][i]);
+      if (other == std::string::npos) continue;
+      const int side = operands[0][i], there = operands[1][other];
+      expect(side == there || side == 1 || there == 1, "has operands " + shapeText(operands[0]) + " and " +
+                                                           shapeText(operands[1]) + ", which differ along an axis");
+    }
   }
 
   EinsumLetters axes_;

@@ -96,7 +96,7 @@ class ElementwiseLayer final : public HeadLayer {
     const Shape shape = shapeOf(outputs[0]);
     const Blobs from = operands(inputs);
     std::vector<std::vector<std::size_t>> strides;
-    for (const cv::Mat& operand : from) strides.push_back(broadcastStrides(shapeOf(operand), shape));
+    for (const cv::Mat& operand : from) strides.push_back(broadcastStrides(shapeOf(operand), shape.size()));
     const auto width = static_cast<std::size_t>(shape.back());
     forRows(parallel_, width > 0 ? outputs[0].total() / width : 0, width, [&](std::size_t i) {
       RowOf r;

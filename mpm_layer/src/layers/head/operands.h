@@ -50,26 +50,6 @@ class HeadLayer : public MpmLayer {
   Blobs kept_;
 };
 
-inline Shape shapeOf(const cv::Mat& blob) { return {blob.size.p, blob.size.p + blob.dims}; }
-
-/// Steps in memory of a row-major tensor, per axis.
-inline std::vector<std::size_t> stridesOf(const Shape& shape) {
-  std::vector<std::size_t> strides(shape.size(), 1);
-  for (std::size_t axis = shape.size(); axis-- > 1;)
-    strides[axis - 1] = strides[axis] * static_cast<std::size_t>(shape[axis]);
-  return strides;
-}
-
-/// The strides of a tensor that is broadcast to `shape`: 0 along repeated axes.
-inline std::vector<std::size_t> broadcastStrides(const Shape& from, const Shape& shape) {
-  const std::vector<std::size_t> own = stridesOf(from);
-  std::vector<std::size_t> strides(shape.size(), 0);
-  const std::size_t missing = shape.size() - from.size();
-  for (std::size_t axis = 0; axis < from.size(); ++axis)
-    if (from[axis] != 1) strides[missing + axis] = own[axis];
-  return strides;
-}
-
 /// Offset of element `index` of a row-major tensor of the first strides.size() axes of `shape` in another layout.
 inline std::size_t offsetAt(std::size_t index, const Shape& shape, const std::vector<std::size_t>& strides,
                             std::size_t axes) {
