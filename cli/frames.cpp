@@ -2,9 +2,11 @@
 #include "cli/frames.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <utility>
 
+#include "base/key_values.h"
 #include "base/number_text.h"
 #include "base/quantiles.h"
 #include "mpm/convert.hpp"
@@ -18,6 +20,12 @@ namespace mpm::cli {
 using namespace program;
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kMaxFitPixels = 1 << 20;
+
+}  // namespace
 
 Frames::Frames(FrameOptions options) : options_(std::move(options)) {
   images_only_ = std::ranges::all_of(options_.sources, [](const std::string& source) {
@@ -91,13 +99,23 @@ std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& 
   return options.ignore.empty() ? std::vector<int>{own == 255 ? own : own - options.label_offset} : options.ignore;
 }
 
-void addDataset(CLI::App& verb, std::optional<evaluation::Dataset>& dataset, const std::string& description) {
+void addDataset(CLI::App& verb, LabelledOptions& labelled, const std::string& description) {
   using enum evaluation::Dataset;
-  addChoice(verb, "--dataset", dataset, {kAde20k, kCityscapes, kPascalContext, kCamVid}, description);
+  static constexpr std::array kAll = {kAde20k, kCityscapes, kPascalContext, kCamVid};
+  std::string names;
+  for (const evaluation::Dataset one : kAll) names += (names.empty() ? "" : "|") + toString(one);
+  addText(verb, "--dataset", names, description, [&labelled, names](const std::string& text) {
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    const auto* const found =
+        std::ranges::find_if(kAll, [&](evaluation::Dataset one) { return toString(one) == text.substr(0, colon); });
+    if (found == kAll.end()) throw Error("'" + text.substr(0, colon) + "' is not one of " + names);
+    labelled.dataset = *found;
+    labelled.split = colon < text.size() ? text.substr(colon + 1) : "";
+    if (colon + 1 == text.size()) throw Error("'" + text + "' names no part behind ':'");
+  });
 }
 
 void LabelledOptions::validate() const {
-  if (!split.empty() && !dataset) throw UsageError("--split needs --dataset");
   if (dataset) {
     if (source.empty()) throw UsageError("--dataset " + toString(*dataset) + " needs its folder");
     if (!images.empty() || !labels.empty() || !ignore.empty() || label_offset != 0)
@@ -115,13 +133,31 @@ void LabelledOptions::validate() const {
                      "compare with --against full");
 }
 
-void applyProtocol(const LabelledOptions& labelled, std::optional<Fit> fit, const std::string& model,
+FitOptions parseFit(const std::string& text) {
+  FitOptions fit;
+  if (text == "resize") return fit;
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  if (text.substr(0, colon) != "window") throw Error("'" + text.substr(0, colon) + "' is not resize or window");
+  fit.fit = Fit::kWindow;
+  if (colon < text.size())
+    for (const auto& [key, value] : keyValues(text.substr(colon + 1))) {
+      if (key != "stride" && key != "short-side") throw Error("'" + key + "' is neither stride=PX nor short-side=PX");
+      const auto pixels = readNumber<int>(value.value_or(""));
+      if (!pixels || *pixels < 1 || *pixels > kMaxFitPixels)
+        throw Error(key + ": '" + value.value_or("") + "' is not a number from 1 to " + std::to_string(kMaxFitPixels));
+      (key == "stride" ? fit.stride : fit.short_side) = *pixels;
+    }
+  return fit;
+}
+
+void applyProtocol(const LabelledOptions& labelled, const std::optional<FitOptions>& chosen, const std::string& model,
                    EstimatorOptions& options) {
   const auto protocol = labelled.dataset ? evaluation::protocolOf(*labelled.dataset) : evaluation::DatasetProtocol();
   const bool windows = protocol.window != Size2{};
-  options.fit = fit.value_or(windows ? Fit::kWindow : Fit::kResize);
-  if (options.fit != Fit::kWindow && (options.window_stride > 0 || options.short_side > 0))
-    throw UsageError(std::string(options.short_side > 0 ? "--short-side" : "--window-stride") + " needs --fit window");
+  const FitOptions fit = chosen.value_or(FitOptions{.fit = windows ? Fit::kWindow : Fit::kResize});
+  options.fit = fit.fit;
+  options.window_stride = fit.stride;
+  options.short_side = fit.short_side;
   if (!windows || options.fit != Fit::kWindow) return;
   ConvertOptions& convert = options.read.convert;
   const ModelInfo info = readModelInfo(model, convert);

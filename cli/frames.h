@@ -81,15 +81,24 @@ struct LabelledOptions {
   void validate() const;
 };
 
-/// --dataset.
-void addDataset(CLI::App& verb, std::optional<evaluation::Dataset>& dataset, const std::string& description);
+/// --dataset: its name, and behind a colon its part.
+void addDataset(CLI::App& verb, LabelledOptions& labelled, const std::string& description);
+
+/// How an image comes to the size of the network input.
+struct FitOptions {
+  Fit fit = Fit::kResize;
+  int stride = 0, short_side = 0;  ///< px, of windows; 0: those of the data set, else the defaults
+};
+
+/// Reads "resize", "window" or "window:stride=480:short-side=512". Throws mpm::Error for another text.
+FitOptions parseFit(const std::string& text);
 
 /// Labels that do not count; of a data set none is named.
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model);
 
-/// Sets the fit, the stride and the short side of `options` to those of the papers, as far as the model allows. What
-/// the user chose stays: a `fit`, and a stride or a side that is not 0.
-void applyProtocol(const LabelledOptions& labelled, std::optional<Fit> fit, const std::string& model,
+/// Sets the fit, the stride and the short side of `options` to what the user chose, else to those of the papers, as far
+/// as the model allows.
+void applyProtocol(const LabelledOptions& labelled, const std::optional<FitOptions>& chosen, const std::string& model,
                    EstimatorOptions& options);
 
 struct LabelledFrame {

@@ -15,8 +15,8 @@ namespace mpm::cli {
 struct MeasurePlan {
   std::string model{};
   LabelledOptions labelled{};
-  std::optional<Fit> fit{};    ///< that the user chose
-  EstimatorOptions options{};  ///< of all variants
+  std::optional<FitOptions> fit{};  ///< that the user chose
+  EstimatorOptions options{};       ///< of all variants
   VariantOptions variants{};
   Night night{};
   bool by_day = false;        ///< as the images are, too, beside the simulated night

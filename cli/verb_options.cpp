@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/hash.h"
+#include "base/key_values.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
@@ -95,9 +96,9 @@ struct AddField {
 
 }  // namespace
 
-void addWatchFields(CLI::App& verb, monitor::Watch& watch, const char* group) {
+void addWatchFields(CLI::App& verb, monitor::Watch& watch) {
   for (const monitor::WatchField& field : monitor::watchFields()) {
-    if (group && field.group != std::string(group)) continue;
+    if (!field.option) continue;
     CLI::Option* const option = std::visit(AddField{verb, watch, field}, field.member);
     option->group(field.group);
     if (field.key == "source") option->envname("MPM_SOURCE");
@@ -110,21 +111,33 @@ Json toJson(const Night& night) {
   return {{"gain", options.gain}, {"electrons", options.electrons}, {"thermal", options.thermal}};
 }
 
+vision::NightOptions parseNight(const std::string& text) {
+  vision::NightOptions night;
+  const auto read = [](const std::string& number, double& value) {
+    const auto parsed = readNumber<double>(number);
+    if (!parsed) throw Error("'" + number + "' is not a number");
+    value = *parsed;
+  };
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  read(text.substr(0, colon), night.gain);
+  if (colon < text.size())
+    for (const auto& [key, value] : keyValues(text.substr(colon + 1))) {
+      if (key != "electrons" && key != "thermal") throw Error("'" + key + "' is neither electrons=N nor thermal=SD");
+      read(value.value_or(""), key == "electrons" ? night.electrons : night.thermal);
+    }
+  night.validate();
+  return night;
+}
+
 void addNight(CLI::App& verb, Night& night) {
-  CLI::Option* const gain =
-      addNumber(verb, "--simulate-night", night.options.gain, "GAIN", 1e-3, 1,
-                night.on ? "Share of the light that is left at night. Default: 0.25"
-                         : "Simulate night: keep this share of the light, and add shot noise and thermal noise");
-  CLI::Option* const noise[] = {
-      addNumber(verb, "--electrons", night.options.electrons, "N", 1, 1e7,
-                "Electrons that a white pixel collects by day; fewer mean more shot noise at night. Default: 1500"),
-      addNumber(verb, "--thermal", night.options.thermal, "SD", 0, 1,
-                "Standard deviation of the thermal noise at night, as a share of white. Default: 0.008")};
-  gain->group(kNightGroup);
-  for (CLI::Option* option : noise) option->group(kNightGroup);
-  if (night.on) return;
-  gain->each([&night](const std::string&) { night.on = true; });
-  for (CLI::Option* option : noise) option->needs(gain);
+  const std::string what = night.on ? "The night: the share of the light that is left. Default: 0.25. "
+                                    : "Simulate night: keep this share of the light, and add noise. ";
+  addText(verb, "--simulate-night", "GAIN",
+          what +
+              "Behind it :electrons=N, those that a white pixel collects by day, for shot noise (1500), and "
+              ":thermal=SD of the thermal noise, as a share of white (0.008): 0.25:electrons=500",
+          [&night](const std::string& text) { night = {.on = true, .options = parseNight(text)}; })
+      ->group(kNightGroup);
 }
 
 std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model, const ConvertOptions& convert) const {

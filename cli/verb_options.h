@@ -49,8 +49,8 @@ void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes);
 /// --times and --time-zone: when pictures were taken.
 void addTimes(CLI::App& verb, vision::TimeOptions& options);
 
-/// The options of the fields of watch files under this heading; nullptr: of all.
-void addWatchFields(CLI::App& verb, monitor::Watch& watch, const char* group = nullptr);
+/// The options of the fields of watch files that have one.
+void addWatchFields(CLI::App& verb, monitor::Watch& watch);
 
 /// Returns what `work` does, whose monitor::WatchError becomes one that names the option, or where a file has the key.
 template <typename Work>
@@ -80,7 +80,10 @@ struct Night {
 /// {"gain", "electrons", "thermal"}; null by day.
 Json toJson(const Night& night);
 
-/// --simulate-night, which is off unless `night` is on already, and --electrons and --thermal, its noise.
+/// Reads "0.25" or "0.25:electrons=500:thermal=0.01". Throws mpm::Error for another text and a value out of range.
+vision::NightOptions parseNight(const std::string& text);
+
+/// --simulate-night, which is off unless `night` is on already.
 void addNight(CLI::App& verb, Night& night);
 
 /// The ways to run one model that a verb compares: each precision with each reduction and each reuse.

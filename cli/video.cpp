@@ -14,6 +14,7 @@
 #include "monitor/store/snapshot.h"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
+#include "vision/pictures/estimate_files.h"
 #include "vision/pictures/lettering.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
@@ -21,6 +22,12 @@
 namespace mpm::cli {
 
 using namespace program;
+
+namespace {
+
+constexpr double kFilmDaysPerSecond = 10;
+
+}  // namespace
 
 VideoFile::VideoFile(std::string path, double frames_per_second, Readers readers)
     : path_(std::move(path)),
@@ -129,7 +136,7 @@ Days storedPictures(const monitor::StoreReader& store, const monitor::SourceReco
   }
   if (!source.archive)
     throw Error("the samples of '" + source.name +
-                "' have no pictures: name the folder of its snapshots with --pictures");
+                "' have no pictures: name the folder of its snapshots with --snapshots");
   store.samples(source.id, options.from, options.to, [&](const monitor::Sample& sample) {
     if (files.contains(sample.picture) && !sample.flagged())
       add({sample.time, sample.picture, sample.digest, sample.motion.value_or(monitor::ViewMotion())});
@@ -174,18 +181,31 @@ FilmMoment parseFilmMoment(const std::string& text) {
               "sun:20 or sun:20:evening");
 }
 
+void FilmOptions::show(const std::string& text) {
+  for (const std::string& name : CLI::detail::split(text, ',')) {
+    if (name == "date")
+      date = true;
+    else if (name == "overlay")
+      ending = vision::EstimateFiles::kOverlay;
+    else if (name == "merge")
+      ending = vision::EstimateFiles::kMerge;
+    else
+      throw Error("'" + name + "' is not date, overlay or merge");
+  }
+}
+
 FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options) {
   const bool snapshots = !options.folder.empty();
   const monitor::PrivacyOptions hidden = monitor::readPrivacy(store.privacy(source.name));
   if (!snapshots && !hidden.blurred.empty())
     throw Error("the pictures of '" + source.name +
-                "' show what is blurred: store snapshots of them (--snapshots), and name their folder with --pictures");
+                "' show what is blurred: store snapshots of them, and name their folder with --snapshots");
   Files files;
   if (!snapshots && source.archive)
     for (const std::string& path : vision::sourceFiles(vision::parseSourceSpec(source.name)))
       files[fs::path(path).filename().string()].push_back(path);
   const Days days = storedPictures(store, source, options, files);
-  VideoFile film(options.path, options.frame_rate, hidden.on() ? Readers::kGroup : Readers::kByUmask);
+  VideoFile film(options.path, kFilmDaysPerSecond, hidden.on() ? Readers::kGroup : Readers::kByUmask);
   const std::string ending = snapshots ? options.ending : "";
   cv::Size size;
   FilmDays result;

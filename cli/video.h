@@ -55,9 +55,12 @@ struct FilmOptions {
   std::optional<vision::Place> place;  ///< of the camera. Without one, noon is 12:00, and no height of the sun is known
   std::string ending = ".png";         ///< of the file of a snapshot: its picture, or a vision::EstimateFiles
   bool date = false;                   ///< written into each picture
-  double frame_rate = 10;              ///< pictures, that is days, per second
   vision::CameraClock clock{};         ///< of the days and dates
   UnixMs from = 0, to = 0;             ///< pictures in [from, to)
+
+  /// Takes over "date", "overlay" or "merge", or several with commas between them: sets `ending` and `date`. Throws
+  /// mpm::Error for another text.
+  void show(const std::string& text);
 };
 
 /// What a film shows of its time.

@@ -38,7 +38,7 @@ struct BenchArguments {
   EstimatorOptions options;  ///< of every variant
   Night night;
   int batch = 1, rounds = 20, warm_up = 3;
-  bool json = false, head = false, board = false;
+  bool json = false, board = false;
 
   /// Successive frames instead of one image.
   bool reuses() const { return !variants.reuses.empty(); }
@@ -115,7 +115,6 @@ class Variant {
     EstimatorOptions options = arguments.options;
     options.read.convert = convert_;
     options.reuse = reuse;
-    head_ = arguments.head && options.read.device == "cpu";
     flops_.emplace(convertModel(arguments.model, convert_).bytes);
     if (arguments.reuses()) {
       estimator_ = std::make_unique<Estimator>(arguments.model, options);
@@ -136,8 +135,7 @@ class Variant {
     const double taken = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     if (loaded_.info.segments() && outputs_[1] == "labels") blobs[1].reshape(1, 1).convertTo(labels, CV_8U);
     if (!measured) return;
-    Json times = evaluation::toJson(forwardTimes(loaded_.net, taken));
-    if (head_) addHead(times);
+    const Json times = evaluation::toJson(forwardTimes(loaded_.net, taken));
     tokens = Json::array();
     double flop = 0;
     const cv::Mat& counts = blobs[0];
@@ -149,17 +147,6 @@ class Variant {
     }
     gflop.add(flop / 1e9);
     keep(taken, times);
-  }
-
-  void addHead(Json& times) {
-    std::vector<double> ticks;
-    loaded_.net.getPerfProfile(ticks);
-    const std::vector<cv::String> layers = loaded_.net.getLayerNames();
-    for (std::size_t i = 0; i < std::min(ticks.size(), layers.size()); ++i) {
-      if (!layers[i].substr(layers[i].rfind('!') + 1).starts_with("head/")) continue;
-      Json& sum = times["head:" + loaded_.net.getLayer(loaded_.net.getLayerId(layers[i]))->type];
-      sum = (sum.is_null() ? 0 : sum.get<double>()) + ticks[i] * 1e3 / cv::getTickFrequency();
-    }
   }
 
   void runFrame(const Round& round, bool measured) {
@@ -184,7 +171,6 @@ class Variant {
   LoadedNet loaded_;
   std::unique_ptr<Estimator> estimator_;  // of a sequence, instead of the net
   std::vector<cv::String> outputs_;
-  bool head_ = false;
 };
 
 /// The input of every variant. Of a sequence each round has its own.
@@ -335,7 +321,7 @@ struct Row {
       : variant(v), ms(v.median()), ratio(ms / all.front().median()), peak(peakOf(all, v.precision)) {
     if (peak > 0 && !v.gflop.values.empty()) peak_share = v.gflop.mean() / ms * 1e3 / peak;
     for (const auto& [stage, values] : v.stages)
-      if (stage == "backbone" || stage == "merge" || stage == "restore" || stage.starts_with("head"))
+      if (stage == "backbone" || stage == "merge" || stage == "restore" || stage == "head")
         stages[stage] = quantile(values, 0.5);
   }
   const Variant& variant;
@@ -560,7 +546,6 @@ Verb addBench(CLI::App& mpm) {
             "images and repeats them if there are fewer. Default: smooth colours with noise");
   addNight(*verb, arguments->night);
   verb->add_flag("--json", arguments->json, "One JSON object");
-  verb->add_flag("--head", arguments->head, "On the CPU: also the time of each kind of operator in the head");
   verb->add_flag(
       "--board", arguments->board,
       "A Markdown table of this computer to send, in every fast precision, full and merged: the default model on ten "
@@ -575,9 +560,9 @@ Verb addBench(CLI::App& mpm) {
       R"(The variants take turns: A B C A B C ... ms is wall time from the normalised tensor to the label map. ratio is
 relative to the first row. GFLOP counts the live rows, 2 per multiply-add. peak is the share of the GEMM speed of the
 CPU, measured in the same run. bench/compare.py of the sources runs other runtimes beside this one.
---json has every round, the ratio also round by round (median and quartiles), and what was compared: model, digest,
-image, sizes, versions, CPU. With --reuse every round takes the next frame of --image, which all variants compute from
-the picture to its labels. Without --reduce: none, and that of the model.
+With --json there is every round, the ratio also round by round (median and quartiles), and what was compared: model,
+digest, image, sizes, versions, CPU. With --reuse every round takes the next frame of --image, which all variants
+compute from the picture to its labels. Without --reduce: none, and that of the model.
 
 Examples:
   mpm bench --model vit.onnx --image street.png

@@ -311,9 +311,10 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
       ->group(kNightGroup);
   addOption(verb, "SOURCE", labelled.source, " ",
             "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"), or the folder of --dataset");
-  addDataset(verb, labelled.dataset,
-             "SOURCE is the unpacked folder of this data set. Labels, windows and stride are those of the papers "
-             "unless options say otherwise");
+  addDataset(
+      verb, labelled,
+      "SOURCE is the unpacked folder of this data set. Labels, windows and stride are those of the papers "
+      "unless options say otherwise. Behind a colon a part: camvid:test. Default: validation of ade20k, else val");
   addOption(verb, "--images", labelled.images, "DIR",
             "Folder of images. EXIF rotation is ignored. An image that cannot be read is an error");
   addOption(verb, "--labels", labelled.labels, "DIR",
@@ -324,7 +325,6 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
                   "labels. SOURCE may then be a video or a folder without labels");
   addNumber(verb, "--max-frames", labelled.max_frames, "N", 1, 1 << 30, "Only the first N images");
   verb.option_defaults()->group("Labels and windows");
-  addOption(verb, "--split", labelled.split, "NAME", "Part of the data set. Default: validation of ade20k, else val");
   addNumber(verb, "--ignore", labelled.ignore, "LABEL", 0, 255,
             "Label of pixels that do not count, as in the files; can be given several times. Default: the model's, "
             "less the offset of labels, else 255")
@@ -333,14 +333,12 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
             "Add this to every label; what falls below 0 does not count. -1: classes are counted from 1 and 0 is "
             "none of them, as in ADE20K. Default: 0");
   addField(verb, "refine", plan.options.refine, parseRefine);
-  addChoice<std::optional<Fit>>(
-      verb, "--fit", plan.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
-      "resize: one pass over the image resized to the network input; window: sliding windows at the image's "
-      "own scale. Default: resize, or that of the data set");
-  addNumber(verb, "--window-stride", plan.options.window_stride, "PX", 1, 1 << 20,
-            "Pixels from window to window (papers: 480 of 512, 320 of 480, 512 of 768). Default: 15/16 of the window");
-  addNumber(verb, "--short-side", plan.options.short_side, "PX", 1, 1 << 14,
-            "Shorter side of the images before the windows. Default: that of the data set, else their own scale");
+  addText(verb, "--fit", "SPEC",
+          "resize: one pass over the image resized to the network input; window: sliding windows. Behind it :stride=PX "
+          "from window to window (papers: 480 of 512, 320 of 480, 512 of 768; else 15/16 of the window), and "
+          ":short-side=PX of the images before the windows (else their own scale): window:stride=480:short-side=512. "
+          "Default: resize, or that of the data set",
+          [&plan](const std::string& text) { plan.fit = parseFit(text); });
 }
 
 }  // namespace

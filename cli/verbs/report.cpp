@@ -38,7 +38,7 @@ using namespace monitor;
 
 struct ReportArguments {
   std::vector<std::string> databases;
-  std::string merged, source, export_path, chart_path, folder, site;
+  std::string merged, source, export_path, chart_path, site;
   std::optional<vision::CameraClock> time_zone;
   std::optional<ExportFormat> format;
   double days = 0;  // 0: all
@@ -495,8 +495,8 @@ void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, co
   options.latitude = place->latitude;
   options.longitude = place->longitude;
   options.ahead_of_utc = clockOfDays(source, arguments).standardTime(source.last).offset(source.last);
-  makeFolder(arguments.folder);
-  for (const std::string& path : writePhenoCam(store, options, arguments.folder)) printNote("wrote " + path);
+  makeFolder(arguments.export_path);
+  for (const std::string& path : writePhenoCam(store, options, arguments.export_path)) printNote("wrote " + path);
 }
 
 // The colours of the model that measured, while its file is there.
@@ -581,6 +581,7 @@ void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, c
 }
 
 int report(const ReportArguments& arguments) {
+  const bool phenocam = arguments.format == ExportFormat::kPhenoCam;
   // The files of a database stand beside what a link to it leads to.
   Inputs inputs;
   for (const std::string& one : arguments.databases) {
@@ -589,7 +590,7 @@ int report(const ReportArguments& arguments) {
     for (const char* ending : {"", "-wal", "-shm", "-journal", "-lock"}) inputs.files.push_back(database + ending);
   }
   requireOutput("--merge", arguments.merged, inputs);
-  requireOutput("--export", arguments.export_path, inputs);
+  if (!phenocam) requireOutput("--export", arguments.export_path, inputs);
   requireOutput("--chart", arguments.chart_path, inputs);
   requireOutput("--film", arguments.film.path, inputs);
   const std::string ending = std::filesystem::path(arguments.chart_path).extension().string();
@@ -598,9 +599,11 @@ int report(const ReportArguments& arguments) {
   if (!arguments.export_path.empty() && !arguments.chart_path.empty() &&
       sameFile(arguments.export_path, arguments.chart_path))
     throw UsageError("--export and --chart are the same file");
-  const bool phenocam = arguments.format == ExportFormat::kPhenoCam;
-  if (arguments.folder.empty() == phenocam || (arguments.format && arguments.export_path.empty() != phenocam))
-    throw UsageError("--format phenocam needs a folder, --out, and every other format a file, --export");
+  if (arguments.format && arguments.export_path.empty())
+    throw UsageError("--format needs --export, the file to write, or of phenocam the folder");
+  if (!arguments.site.empty() && !phenocam) throw UsageError("--site is for --format phenocam");
+  if (arguments.film.ending != FilmOptions().ending && arguments.film.folder.empty())
+    throw UsageError("--film-show overlay and merge need --snapshots, where these pictures are");
   std::optional<ScratchFolder> scratch;
   std::string database = arguments.databases.front();
   if (arguments.databases.size() > 1 || !arguments.merged.empty()) {
@@ -610,8 +613,7 @@ int report(const ReportArguments& arguments) {
   }
   const StoreReader store(database);
   const auto sources = chosenSources(store, arguments.source);
-  const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty() || !arguments.folder.empty() ||
-                      !arguments.film.path.empty();
+  const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty() || !arguments.film.path.empty();
   if (writes && sources.size() > 1)
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   // Who asks for a file has it, and no report beside it.
@@ -632,8 +634,9 @@ int report(const ReportArguments& arguments) {
   const SeriesRecord series = chosenSeries(store.series(source.id), arguments.series);
   // Every sample, also those of a clock that was wrong.
   const Span exported = arguments.days > 0 ? span : Span{INT64_MIN, INT64_MAX};
-  if (!arguments.folder.empty()) writePhenoCamFiles(store, source, series, exported, arguments);
-  if (!arguments.export_path.empty()) {
+  if (phenocam) {
+    writePhenoCamFiles(store, source, series, exported, arguments);
+  } else if (!arguments.export_path.empty()) {
     ExportOptions options{.source = source.id,
                           .series = series.id,
                           .from = exported.from,
@@ -663,15 +666,16 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--merge", arguments->merged, "FILE", "Write what the databases hold into this new one, too");
   addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
   addNumber(*verb, "--days", arguments->days, "N", 1e-3, 1e6, "Only the last days. Default: all");
-  addOption(*verb, "--export", arguments->export_path, "FILE", "Write every sample into this file");
+  addOption(
+      *verb, "--export", arguments->export_path, "FILE",
+      "Write every sample into this file; with --format phenocam the three files that PhenoCam has of each region, "
+      "SITE_REGION_roistats.csv, _1day.csv and _3day.csv, into this folder");
   addChoice<std::optional<ExportFormat>>(
       *verb, "--format", arguments->format,
       {{"csv", ExportFormat::kCsv}, {"phenocam", ExportFormat::kPhenoCam}, {"jsonl", ExportFormat::kJsonLines}},
-      "CSV, a line of JSON per sample, or with --out PhenoCam's\nfiles. Default: csv");
-  addOption(*verb, "--out", arguments->folder, "DIR",
-            "With --format phenocam: write the three files that PhenoCam has of each region, SITE_REGION_roistats.csv, "
-            "_1day.csv and _3day.csv");
-  addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
+      "CSV, a line of JSON per sample, or PhenoCam's files. Default: csv");
+  addOption(*verb, "--site", arguments->site, "NAME",
+            "SITE of PhenoCam's files. Default: the end of the source's name");
   addField(*verb, "time-zone", arguments->time_zone, [](const std::string& text) { return vision::CameraClock(text); })
       ->description(
           "The zone of the camera's clock, +01:00 or Europe/Paris with its summer time: for local times, the days of "
@@ -685,23 +689,18 @@ Verb addReport(CLI::App& mpm) {
       "in other letters than those of ASCII become question marks");
   addOption(
       *verb, "--film", arguments->film.path, "FILE.mp4",
-      "Make a video of one stored picture a day: of an archive, or of the snapshots in --pictures. Flagged pictures "
+      "Make a video of one stored picture a day: of an archive, or of the snapshots in --snapshots. Flagged pictures "
       "are left out")
       ->group("Film");
-  addOption(*verb, "--pictures", arguments->film.folder, "DIR", "The folder of snapshots of 'mpm monitor'");
+  addOption(*verb, "--snapshots", arguments->film.folder, "DIR", "The folder of snapshots of 'mpm monitor'");
   addOption(*verb, "--film-at", arguments->film_moment, "WHEN",
             "The picture of a day: noon (the sun is highest; 12:00 where the place of the camera is not known), 13:30, "
             "sun:20 (nearest to 20 degrees in the morning) or sun:20:evening. Default: noon");
-  for (const auto& [option, ending, words] :
-       {std::tuple("--film-overlay", vision::EstimateFiles::kOverlay, "Show the stored overlay of each snapshot"),
-        {"--film-merge-map", vision::EstimateFiles::kMerge, "Show the stored merge map (monitor --merge-maps)"}})
-    verb->add_flag_callback(
-            option, [film = &arguments->film, ending = ending] { film->ending = ending; }, words)
-        ->needs("--pictures")
-        ->group("Film");
-  verb->add_flag("--film-date", arguments->film.date, "Write the date into each picture");
-  addNumber(*verb, "--film-rate", arguments->film.frame_rate, "DAYS", 0.1, 120, "Days per second. Default: 10");
-  for (const char* name : {"--pictures", "--film-at", "--film-date", "--film-rate"})
+  addText(*verb, "--film-show", "NAME,NAME",
+          "date: write it into each picture. overlay or merge: instead of the picture of each snapshot its overlay, or "
+          "the merge map that is there with 'merge-maps' of a watch file",
+          [film = &arguments->film](const std::string& text) { film->show(text); });
+  for (const char* name : {"--snapshots", "--film-at", "--film-show"})
     verb->get_option(name)->needs("--film")->group("Film");
   CLI::Option* const json = verb->add_flag("--json", arguments->json, "One JSON object per source");
   verb->add_flag("--brief", arguments->brief,
@@ -725,8 +724,8 @@ Examples:
   mpm report street.db --days 30 --chart month.png
   mpm report yard.db --days 1 --brief                         is all well?
   mpm report part1.db part2.db --merge all.db
-  mpm report street.db --format phenocam --out phenocam       roistats, 1-day and 3-day files of each region
-  mpm report yard.db --film season.mp4 --pictures snapshots --film-date
+  mpm report street.db --format phenocam --export phenocam      roistats, 1-day and 3-day files of each region
+  mpm report yard.db --film season.mp4 --snapshots pictures --film-show date
   mpm report archive.db --series 1                            what the first model measured
 )");
   return {verb, [arguments] { return report(*arguments); }};

@@ -242,7 +242,7 @@ Verb addTeach(CLI::App& mpm) {
       ->description(monitor::watchField("reduce").words +
                     std::string(". The head is trained on merged tokens, and the new model merges the same way. "
                                 "Default: none"));
-  addOption(*verb, "-o,--output", options->job.output, "MINE.onnx",
+  addOption(*verb, "-o,--out", options->job.output, "MINE.onnx",
             "The new model. Its classes and colours go to MINE.json beside it. With --states: MINE.json")
       ->required();
   verb->add_flag_callback(

@@ -105,24 +105,6 @@ TEST_F(Bench, MeasuresAConvertedModelAsItWasMade) {
   expectFailure(benchWith({"--precision", "bf16"}), 1, {"converted with precision fp32", "bf16"});
 }
 
-TEST_F(Bench, HeadTellsTheTimeOfEachKindOfOperator) {
-  const auto stagesWith = [](const Words& more) {
-    const CommandResult result =
-        succeeded(mpmCommand(Words{"bench", "--model", kData + "/hf_depth_anything_dynamo18.onnx", "--rounds", "1",
-                                   "--reduce", "none", "--json"} +
-                             more));
-    return result.json()["variants"][0]["stages"].get<std::map<std::string, double>>();
-  };
-  const auto stages = stagesWith({"--head"});
-  double parts = 0;
-  for (const auto& [stage, ms] : stages)
-    if (stage.starts_with("head:")) parts += ms;
-  EXPECT_GT(stages.at("head:ai.mpm.HeadConvolve"), 0);
-  EXPECT_GT(stages.size(), 6u) << "also the operators beside the convolutions";
-  EXPECT_NEAR(parts, stages.at("head"), 0.001 * static_cast<double>(stages.size())) << "each is rounded";
-  EXPECT_EQ(stagesWith({}).size(), 4u) << "nothing of the kind without it";
-}
-
 // The columns of every row: model, batch, precision, reduction, reuse.
 std::vector<std::string> boardRows(const Words& options = {}) {
   const auto lines = succeeded(mpmCommand(Words{"bench", "--board", "--input-size", "64x96", "--rounds", "1",

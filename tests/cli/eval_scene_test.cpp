@@ -130,7 +130,7 @@ nlohmann::json jsonOf(const Words& words) {
 TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
   const std::string streets = "demo:street?seed=1..6&size=96x128&start=2026-06-21T12:00&speed=30&frames=3";
   const Words run = {"run", streets}, simulated = {"--simulate-night", "0.3"},
-              night = simulated + Words{"--electrons", "50", "--thermal", "0.05"};
+              night = {"--simulate-night", "0.3:electrons=50:thermal=0.05"};
   const auto days = jsonOf(run), nights = jsonOf(run + night);
   ASSERT_EQ(days.size(), 18u);
   EXPECT_NE(nights[0]["tokens"], jsonOf(run + simulated)[0]["tokens"]) << "more noise changes nothing";
@@ -157,10 +157,14 @@ TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
   }
   EXPECT_LT(more["merged_percent"]["low"], more["merged_percent"]["mean"]);
   EXPECT_GT(more["merged_percent"]["high"], more["merged_percent"]["mean"]);
-  for (const char* verb : {"run", "eval", "bench"}) {
-    expectFailure(mpmCommand({verb, "--electrons", "50"}), 2, {"--electrons", "--simulate-night"});
-    expectFailure(mpmCommand({verb, "--simulate-night", "0.3", "--thermal", "2"}), 2, {"--thermal"});
-  }
+  for (const auto& [text, part] : {std::pair("dark", "'dark' is not a number"),
+                                   {"2", "gain must be in (0, 1]"},
+                                   {"0.3:electrons=few", "'few' is not a number"},
+                                   {"0.3:electrons=0", "electrons must be in 1"},
+                                   {"0.3:thermal=2", "thermal must be in 0..1"},
+                                   {"0.3:thermal", "'' is not a number"},
+                                   {"0.3:gain=2", "'gain' is neither electrons=N nor thermal=SD"}})
+    expectFailure(mpmCommand({"run", "--simulate-night", text}), 2, {"--simulate-night", part});
   expectFailure(mpmCommand({"eval", streets, "--model", kSegmenter, "--day"}), 2, {"--day requires --simulate-night"});
 }
 

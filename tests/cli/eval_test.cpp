@@ -141,11 +141,16 @@ TEST_F(Eval, SlidesWindows) {
   const CommandResult result = succeeded(eval({"--json", "--fit", "window"}));
   EXPECT_EQ(result.json()["images"], 2);
   EXPECT_EQ(result.json()["window_stride"], (nlohmann::json{{"height", 30}, {"width", 60}}));
-  const auto closer = eval({"--json", "--fit", "window", "--window-stride", "16"}).json();
+  const auto closer = eval({"--json", "--fit", "window:stride=16"}).json();
   EXPECT_EQ(closer["window_stride"], (nlohmann::json{{"height", 16}, {"width", 16}}));
   EXPECT_TRUE(eval({"--json"}).json()["window_stride"].is_null());
-  expectFailure(eval({"--fit", "window", "--window-stride", "33"}), 1, {"1 to 32 px apart"});
-  expectFailure(eval({"--window-stride", "16"}), 2, {"--window-stride needs --fit window"});
+  expectFailure(eval({"--fit", "window:stride=33"}), 1, {"1 to 32 px apart"});
+  for (const auto& [spec, part] : {std::pair("crop", "'crop' is not resize or window"),
+                                   {"resize:stride=16", "'resize' is not"},
+                                   {"window:stride", "stride: '' is not a number from 1"},
+                                   {"window:stride=0", "stride: '0' is not"},
+                                   {"window:side=3", "'side' is neither stride=PX nor short-side=PX"}})
+    expectFailure(eval({"--fit", spec}), 2, {"--fit", part});
 }
 
 TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
@@ -217,13 +222,14 @@ TEST_F(EvalOfADataset, ReadsItsFoldersAndLabels) {
     for (const auto& count : row) pixels += count.get<std::int64_t>();
   EXPECT_EQ(pixels, 23 * 40);
   EXPECT_TRUE(json["window_stride"].is_null());
+  expectFailure(mpmCommand({"eval", "--model", model_, "--dataset", "ade20k:training", folder_.path()}), 1,
+                {"training"});
   expectFailure(mpmCommand({"eval", "--model", kSegmenter, "--dataset", "ade20k", folder_.path()}), 1,
                 {"ade20k has 150 classes, the model 4"});
 }
 
 TEST_F(EvalOfADataset, OptionsWinOverTheProtocol) {
-  const auto json =
-      eval({"--fit", "window", "--input-size", "12x20", "--short-side", "30", "--window-stride", "10"}).json();
+  const auto json = eval({"--fit", "window:short-side=30:stride=10", "--input-size", "12x20"}).json();
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 12}, {"width", 20}}));
   EXPECT_EQ(json["short_side"], 30);
   EXPECT_EQ(json["window_stride"], (nlohmann::json{{"height", 10}, {"width", 10}}));
@@ -244,12 +250,10 @@ TEST_F(EvalOfADataset, SlidesTheWindowsOfItsProtocol) {
 }
 
 TEST(EvalDatasets, RefusesOptionsThatDoNotGoTogether) {
-  const std::pair<Words, Words> wrong[] = {
-      {{"--dataset", "kitti", "x"}, {"'kitti' is not ade20k or cityscapes"}},
-      {{"--dataset", "camvid"}, {"--dataset camvid needs its folder"}},
-      {{"--dataset", "camvid", "x", "--ignore", "3"}, {"leave out", "--ignore"}},
-      {{"--split", "val", "--images", "x", "--labels", "x"}, {"--split needs"}},
-      {{"--short-side", "30", "--images", "x", "--labels", "x", "--model", kSegmenter}, {"needs --fit window"}}};
+  const std::pair<Words, Words> wrong[] = {{{"--dataset", "kitti", "x"}, {"'kitti' is not one of ade20k|cityscapes"}},
+                                           {{"--dataset", "camvid"}, {"--dataset camvid needs its folder"}},
+                                           {{"--dataset", "camvid", "x", "--ignore", "3"}, {"leave out", "--ignore"}},
+                                           {{"--dataset", "camvid:", "x"}, {"names no part"}}};
   for (const auto& [words, parts] : wrong) expectFailure(mpmCommand(Words{"eval"} + words), 2, parts);
 }
 

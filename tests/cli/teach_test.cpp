@@ -189,7 +189,7 @@ TEST_F(Teach, RefusesWhatMakesNoSense) {
   expectRefusal(kSmallModel + Words{"--reduce", "mpm:blocks=40"}, 1, {"block 40 does not exist"});
   writeClasses({"low"});
   expectRefusal(kSmallModel, 1, {"fewer than two classes"});
-  expectFailure(mpmCommand({"teach", "--images", "a", "--labels", "b"}), 2, {"--output is required"});
+  expectFailure(mpmCommand({"teach", "--images", "a", "--labels", "b"}), 2, {"--out is required"});
 }
 
 // Shapes of LabelMe instead of a label map.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regex>
 #include <sstream>
 
 #include "base/atomic_file.h"
@@ -39,11 +40,25 @@ TEST(Usage, HelpsWithExamplesPerVerbAndDailyOptionsFirst) {
     EXPECT_EQ(of_verb.out.rfind("\n  -", start), std::string::npos) << "no other group before it";
     const std::string first = of_verb.out.substr(start, end - start);
     EXPECT_THAT(first, HasSubstr(daily));
-    for (const char* rare :
-         {"--precision", "--threads", "--thermal", "--shard", "--warm-up", "--window-stride", "--maps"})
+    for (const char* rare : {"--precision", "--threads", "--simulate-night", "--shard", "--warm-up", "--fit", "--maps"})
       EXPECT_THAT(first, Not(HasSubstr(rare)));
     EXPECT_THAT(of_verb.out.substr(end), HasSubstr("\nNetwork and computer:\n"));
   }
+}
+
+// An option more is something more that everybody has to read and that every other option may meet. One that few need
+// is a key of a watch file or a part of another option's text.
+TEST(Usage, HasFewOptions) {
+  constexpr std::ptrdiff_t kMaxOptions = 215;
+  const std::regex option("\n +(-[a-zA-Z],)?--[a-z]");
+  std::ptrdiff_t options = 0;
+  for (const char* verb : {"", "run", "info", "convert", "teach", "monitor", "report", "serve", "eval", "bench", "tune",
+                           "study", "daynight", "help"}) {
+    const std::string help = mpmCommand(*verb ? Words{verb, "--help"} : Words{"--help"}).out;
+    options += std::distance(std::sregex_iterator(help.begin(), help.end(), option), std::sregex_iterator());
+  }
+  EXPECT_GT(options, kMaxOptions / 2) << "the help has another form";
+  EXPECT_LE(options, kMaxOptions);
 }
 
 TEST(Usage, NamesTheVerbsWhenNoneIsGiven) { expectFailure(mpmCommand({}), 2, {"run, info, convert, teach"}); }

@@ -121,11 +121,11 @@ TEST_F(Film, ShowsSnapshotsOfItsSource) {
   snapshot(3, 12, R"({"source": "camera 1"})");
   snapshot(3, 11, R"({"source": "camera 0"})");
   snapshot(4, 12, R"({"source": "camera 0", "database": "another camera of this stream"})");
-  EXPECT_THAT(greys({"--pictures", folder, "--film-overlay"}), ElementsAre(220, 200, 210));
-  EXPECT_THAT(greys({"--pictures", folder, "--film-merge-map"}), ElementsAre(170, 150, 160));
+  EXPECT_THAT(greys({"--snapshots", folder, "--film-show", "overlay"}), ElementsAre(220, 200, 210));
+  EXPECT_THAT(greys({"--snapshots", folder, "--film-show", "merge"}), ElementsAre(170, 150, 160));
   EXPECT_EQ(cv::VideoCapture(video_).get(cv::CAP_PROP_FPS), 10);
 
-  succeeded(film({"--pictures", folder, "--film-date"}));
+  succeeded(film({"--snapshots", folder, "--film-show", "date"}));
   cv::Mat frame;
   ASSERT_TRUE(cv::VideoCapture(video_).read(frame));
   EXPECT_EQ(frame.size(), cv::Size(640, 480));
@@ -148,7 +148,7 @@ TEST_F(Film, ShowsNothingThatIsHiddenByNow) {
   hide(middle);
   EXPECT_THAT(greys({}), ElementsAre(0, 0, 0));
   hide({.blurred = {"car"}});
-  expectFailure(film({}), 1, {"show what is blurred", "--pictures"});
+  expectFailure(film({}), 1, {"show what is blurred", "--snapshots"});
   hide({});
   EXPECT_THAT(greys({}), ElementsAre(120, 90, 120));
 }
@@ -172,14 +172,15 @@ TEST_F(Film, OthersCannotReadOneOfASourceThatHidesSomething) {
 
 TEST_F(Film, RefusesWhatItCannotShow) {
   record(path_, {sampleAt(kNoon)});
-  expectFailure(film({}), 1, {"camera 0", "--pictures"});
-  expectFailure(film({"--pictures", folder_.path()}), 1, {"no picture of 'camera 0'", folder_.path()});
-  expectFailure(film({"--pictures", folder_.path(), "--film-at", "sun:10"}), 1,
+  expectFailure(film({}), 1, {"camera 0", "--snapshots"});
+  expectFailure(film({"--snapshots", folder_.path()}), 1, {"no picture of 'camera 0'", folder_.path()});
+  expectFailure(film({"--snapshots", folder_.path(), "--film-at", "sun:10"}), 1,
                 {"place of the camera", "--film-at 12:00"});
   for (const char* moment : {"late", "24:00", "-0:30", "7: 5", "12:60", "12", "sun:", "sun:90", "sun:5:night"})
     expectFailure(film({"--film-at", moment}), 2, {moment, "neither noon"});
-  expectFailure(film({"--film-overlay"}), 2, {"--film-overlay", "--pictures"});
-  for (const char* option : {"--pictures=x", "--film-at=noon", "--film-date", "--film-rate=5"})
+  expectFailure(film({"--film-show", "date,overlay"}), 2, {"--film-show overlay", "--snapshots"});
+  expectFailure(film({"--film-show", "date,maps"}), 2, {"--film-show", "'maps' is not date, overlay or merge"});
+  for (const char* option : {"--snapshots=x", "--film-at=noon", "--film-show=date"})
     expectFailure(mpmCommand({"report", path_, option}), 2, {"requires --film"});
   EXPECT_FALSE(fs::exists(video_));
 }

@@ -247,7 +247,7 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
   const std::tuple<const char*, Words, const char*> wrong[] = {
       {"rstp://user:hunter2@camera/1", {}, "'rstp://'"},
       {"0", {"--lat", "48", "--lon", "11", "--night-hours", "21:00-06:00"}, "--night: several rules are given"},
-      {"0", {"--timeout", "nan"}, "--timeout"}};
+      {"0", {"--every", "nan"}, "--every"}};
   for (const auto& [source, options, why] : wrong) expectFailure(monitor(source, options), 2, {why});
 }
 
@@ -377,9 +377,9 @@ TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
       << R"({"regions": [{"name": "DB_1000", "width": 60, "height": 40, "polygons": [[[5, 5], [50, 5], [50, 30]]]}]})";
   ASSERT_EQ(monitor(images(3), {"--every", "0", "--regions", folder_ / "regions.json"}).exit_code, 0);
   const auto report = [&](const Words& more) {
-    return mpmCommand(Words{"report", database_, "--out", folder_ / "out"} + more);
+    return mpmCommand(Words{"report", database_, "--export", folder_ / "out"} + more);
   };
-  expectFailure(report({}), 2, {"--out", "--format phenocam"});
+  expectFailure(report({"--site", "yard"}), 2, {"--site", "--format phenocam"});
   expectFailure(report({"--format", "phenocam"}), 2, {"--lat and --lon"});
   const CommandResult written =
       succeeded(report({"--format", "phenocam", "--lat", "48", "--lon", "11", "--site", "a/yard"}));
@@ -400,7 +400,7 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
                                 HasSubstr("  area, %                 all      day    night\n")));
   expectFailure(mpmCommand({"report", database_, "--export", folder_ / "a.p", "--format", "parquet"}), 2, {"--format"});
   expectFailure(mpmCommand({"report", database_, "--chart", folder_ / "fig.svg"}), 2, {"fig.svg' must end in .png"});
-  expectFailure(mpmCommand({"report", database_, "--export", folder_ / "b.csv", "--format", "phenocam"}), 2, {"--out"});
+  expectFailure(mpmCommand({"report", database_, "--format", "phenocam"}), 2, {"--format", "--export"});
   expectFailure(mpmCommand({"report", database_, "--format", "jsonl"}), 2, {"--export"});
   expectFailure(mpmCommand({"report", database_, "--export", "-"}), 2, {"--export writes a file"});
   expectFailure(mpmCommand({"report", database_, "--days", "0"}), 2, {"--days"});

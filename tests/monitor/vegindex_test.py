@@ -165,7 +165,7 @@ def main():
                     "--quality", "dark=0:white=100:contrast=0:sharp=0",  # PhenoCam knows no flags
                     "--time-zone", zone, "--regions", str(roi / f"{SITE}_{REGION}_roi.csv"), "--lat", str(LATITUDE),
                     "--lon", str(LONGITUDE), "--input-size", "96x128"], check=True)
-    subprocess.run([mpm, "report", database, "--format", "phenocam", "--out", str(out), "--site", SITE, "--time-zone", zone],
+    subprocess.run([mpm, "report", database, "--format", "phenocam", "--export", str(out), "--site", SITE, "--time-zone", zone],
                    check=True)
     problems, largest = [], {}
     for name in "roistats", "1day", "3day":

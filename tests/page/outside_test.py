@@ -38,9 +38,10 @@ def browse(url, *options):
 def recorded(folder):
     """A database and pictures of two days of a street whose class and state have names that are markup."""
     start = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() - 2 * 86400))
-    database = folder / "a.db"
+    database, watch = folder / "a.db", folder / "watch.toml"
+    watch.write_text("[[camera]]\nmerge-maps = true\n")
     done = subprocess.run([MPM, "monitor", f"demo:street?start={start}&step=7200&frames=25&size=112x160", "--model", MODEL, "--db", database,
-                           "--every", "0", "--snapshots", folder / "shots", "--snapshot-every", "0", "--merge-maps", "--lat", "48", "--lon", "0"],
+                           "--every", "0", "--watch", watch, "--snapshots", folder / "shots", "--snapshot-every", "0", "--lat", "48", "--lon", "0"],
                           capture_output=True, text=True)
     if "scene" in done.stderr and done.returncode != 0:
         print("skipped: built without the scene")

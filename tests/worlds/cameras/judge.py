@@ -218,7 +218,7 @@ def phenocam(player, oracle_, db, name, s, comparison):
     out = player.folder / "phenocam" / db / str(s)
     latitude, longitude = player.script["sources"][s]["place"]
     place = [f"--lat={latitude}", f"--lon={longitude}"] if player.script["seed"] % 2 else []  # else it is that of `mpm monitor`
-    player.run("report", db, "--format", "phenocam", "--out", out, "--site", "site", "--source", name, *place)
+    player.run("report", db, "--format", "phenocam", "--export", out, "--site", "site", "--source", name, *place)
     for kind in "roistats", "1day":
         for path in sorted(out.glob(f"*_{kind}.csv")):
             region, printed = mouths.phenocam(path.read_text(), kind)

@@ -61,6 +61,12 @@ void checkWebUrl(const std::string& text) {
 [[maybe_unused]] constexpr const char* kChoices[] = {MPM_SAID("watch", "none"), MPM_SAID("watch", "sun"),
                                                      MPM_SAID("watch", "brightness"), MPM_SAID("watch", "hours")};
 
+// The field without an option of `mpm monitor`.
+WatchField inFile(WatchField field) {
+  field.option = false;
+  return field;
+}
+
 }  // namespace
 
 const std::vector<WatchField>& watchFields() {
@@ -75,16 +81,16 @@ const std::vector<WatchField>& watchFields() {
        ""},
       {"name", &W::name, kOptionsGroup, "NAME", "How messages, pages and topics name this camera: a-z, 0-9, - and _",
        "made from the source", 0, 0, checkName},
-      {"title", &W::title, kOptionsGroup, "TEXT", "How people call this camera: in Home Assistant and on pages",
-       "the name"},
+      inFile({"title", &W::title, kOptionsGroup, "TEXT", "How people call this camera: in Home Assistant and on pages",
+              "the name"}),
       {"model", &W::model, kOptionsGroup, "M.onnx", "A plain ViT as ONNX, converted in memory, or a converted one",
        "MPM_MODEL of the environment, else the default model ('mpm info' names it)", 0, 0, nullptr, kFile},
       {"db", &W::db, kOptionsGroup, "FILE", "The SQLite database to write; an existing one is continued", "", 0, 0,
        nullptr, kFile},
       {"every", &W::every, kOptionsGroup, "SECONDS", "At most one sample in this time; 0: every frame",
        "1.\nOf pictures by the times when they were taken, default: 0", 0, 86400},
-      {"timeout", &W::timeout, kOptionsGroup, "SECONDS", "Reopen a camera or URL that gives no frame for this long",
-       "10", 0.01, 1e6},
+      inFile({"timeout", &W::timeout, kOptionsGroup, "SECONDS",
+              "Reopen a camera or URL that gives no frame for this long", "10", 0.01, 1e6}),
       {"refine", &W::refine, kOptionsGroup, "none|guided",
        "guided: the edges of classes follow those of the picture, by a guided filter of the class probabilities "
        "(docs/refine.md); none: they are as coarse as the patches",
@@ -113,12 +119,13 @@ const std::vector<WatchField>& watchFields() {
        "the seconds between frames that are computed whole; flush=0.7 the share of changed patches that makes one. "
        "Several keys are joined by ':'. See docs/reuse.md",
        "auto for a model that does not merge, else off", 0, 0, readBy<parseReuse>},
-      {"min-score", &W::min_score, kNetworkGroup, "0..1",
-       "For the tasks panoptic and instance: leave out segments with a lower score", "0.8", 0, 1},
-      {"min-overlap", &W::min_overlap, kNetworkGroup, "0..1",
-       "For the task panoptic: leave out a segment when other segments cover its mask and no more than this share is "
-       "left",
-       "0.8", 0, 1},
+      inFile({"min-score", &W::min_score, kNetworkGroup, "0..1",
+              "For the tasks panoptic and instance: leave out segments with a lower score", "0.8", 0, 1}),
+      inFile({"min-overlap", &W::min_overlap, kNetworkGroup, "0..1",
+              "For the task panoptic: leave out a segment when other segments cover its mask and no more than this "
+              "share is "
+              "left",
+              "0.8", 0, 1}),
       {"times", &W::times, kTimesGroup, "auto|exif|name|list:FILE|modified",
        "When pictures were taken. auto: their EXIF, else their names, such as 20130708_055413; list: a CSV file of "
        "names and times, before these two; modified: the dates of the files",
@@ -139,9 +146,9 @@ const std::vector<WatchField>& watchFields() {
        nullptr, kNone, MPM_SAID("watch", "Latitude"), 0, 4},
       {"lon", &W::lon, kDayNightGroup, "DEGREES", MPM_SAID("watch", "Place of the camera, degrees east"), "", -180, 180,
        nullptr, kNone, MPM_SAID("watch", "Longitude"), 0, 4},
-      {"night-elevation", &W::night_elevation, kDayNightGroup, "DEGREES",
-       MPM_SAID("watch", "By the sun: night while it is lower than this above the horizon"), "-6", -18, 10, nullptr,
-       kNone, MPM_SAID("watch", "Night when the sun is below"), -6, 1},
+      inFile({"night-elevation", &W::night_elevation, kDayNightGroup, "DEGREES",
+              MPM_SAID("watch", "By the sun: night while it is lower than this above the horizon"), "-6", -18, 10,
+              nullptr, kNone, MPM_SAID("watch", "Night when the sun is below"), -6, 1}),
       {"night-brightness", &W::night_brightness, kDayNightGroup, "0..255",
        MPM_SAID("watch", "By the brightness: night below this mean grey value"), "40", 0, 255, nullptr, kNone,
        MPM_SAID("watch", "Night below the brightness"), 40},
@@ -164,22 +171,22 @@ const std::vector<WatchField>& watchFields() {
       {"keep", &W::keep, kKeepGroup, "DAYS",
        MPM_SAID("watch", "Delete samples, events and snapshots of this source after so many days; means of hours stay"),
        "never", 0, kManyDays, nullptr, kNone, MPM_SAID("watch", "Forget samples older than"), 365},
-      {"max-size", &W::max_size, kKeepGroup, "MB",
-       MPM_SAID("watch", "Delete the oldest samples, of any source, when the database grows larger"), "", 0, 1e9,
-       nullptr, kNone, MPM_SAID("watch", "Forget the oldest samples above"), 2000},
+      inFile({"max-size", &W::max_size, kKeepGroup, "MB",
+              MPM_SAID("watch", "Delete the oldest samples, of any source, when the database grows larger"), "", 0, 1e9,
+              nullptr, kNone, MPM_SAID("watch", "Forget the oldest samples above"), 2000}),
       {"snapshots", &W::snapshots, kKeepGroup, "DIR",
        "Write the frame, its overlay, segments or depth, and a JSON file\nthere", "", 0, 0, nullptr, kFile},
       {"snapshot-every", &W::snapshot_every, kKeepGroup, "MINUTES", MPM_SAID("watch", "How often a picture is written"),
        "60", 0, 1e6, nullptr, kNone, MPM_SAID("watch", "Time-lapse: one picture every"), 15, 1},
-      {"merge-maps", &W::merge_maps, kKeepGroup, "true",
-       MPM_SAID("watch", "Write the merge map of each snapshot as a picture, too"), "", 0, 0, nullptr, kNone,
-       MPM_SAID("watch", "With a picture of the merge map")},
-      {"keep-snapshots", &W::keep_snapshots, kKeepGroup, "DAYS",
-       MPM_SAID("watch", "Delete snapshots of this source after so many days"), "as --keep", 0, kManyDays, nullptr,
-       kNone, MPM_SAID("watch", "Forget pictures older than"), 90},
-      {"min-free", &W::min_free, kKeepGroup, "MB",
-       MPM_SAID("watch", "Delete the oldest snapshots of this source while their disk has less free space"), "0, none",
-       0, 1e9, nullptr, kNone, MPM_SAID("watch", "Forget the oldest pictures to leave free"), 500},
+      inFile({"merge-maps", &W::merge_maps, kKeepGroup, "true",
+              MPM_SAID("watch", "Write the merge map of each snapshot as a picture, too"), "", 0, 0, nullptr, kNone,
+              MPM_SAID("watch", "With a picture of the merge map")}),
+      inFile({"keep-snapshots", &W::keep_snapshots, kKeepGroup, "DAYS",
+              MPM_SAID("watch", "Delete snapshots of this source after so many days"), "as 'keep'", 0, kManyDays,
+              nullptr, kNone, MPM_SAID("watch", "Forget pictures older than"), 90}),
+      inFile({"min-free", &W::min_free, kKeepGroup, "MB",
+              MPM_SAID("watch", "Delete the oldest snapshots of this source while their disk has less free space"),
+              "0, none", 0, 1e9, nullptr, kNone, MPM_SAID("watch", "Forget the oldest pictures to leave free"), 500}),
       {"hide", &W::hide, kPrivacyGroup, "FILE",
        "Black out these parts in every picture that is written, sent or shown: a file of the same form as for "
        "--regions. 'none': none",
@@ -209,10 +216,11 @@ const std::vector<WatchField>& watchFields() {
                 "MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME and _SOURCE, and as JSON on its standard input. See "
                 "docs/monitor.md"),
        "", 0, 0, readBy<parseCommand>, kNone, MPM_SAID("watch", "Run for each event")},
-      {"summary", &W::summary, kAlarmsGroup, "HOUR",
-       "Sum up the day before, each day at this hour of the local time: an event with means by day and by night, gaps "
-       "and alarms (docs/tell.md)",
-       "none", 0, 23}};
+      inFile({"summary", &W::summary, kAlarmsGroup, "HOUR",
+              "Sum up the day before, each day at this hour of the local time: an event with means by day and by "
+              "night, gaps "
+              "and alarms (docs/tell.md)",
+              "none", 0, 23})};
   return fields;
 }
 

@@ -87,7 +87,7 @@ struct TableField {
   using Member = std::variant<std::string Table::*, std::optional<double> Table::*, Whole,
                               std::vector<std::string> Table::*, bool Table::*>;
 
-  std::string key;  ///< in a watch file; of a camera, the option of `mpm monitor` is "--key", or the argument SOURCE
+  std::string key;  ///< in a watch file; `option` of `mpm monitor` is "--key", or the argument SOURCE
   Member member;
   const char* group;        ///< the heading of the help; of a table other than a camera: its name in the file
   const char* unit;         ///< what the help calls the value: "SECONDS"; of a choice all its words: "none|guided"
@@ -99,6 +99,7 @@ struct TableField {
   const char* label = "";  ///< in a dialog of the app; empty: it is asked elsewhere
   double start = 0;        ///< what the app proposes for a number
   int digits = 0;          ///< of it, after the point
+  bool option = true;      ///< `mpm monitor` has it as an option; false: it is asked for rarely, in a file or the app
 
   /// `words` with its default, for a help text.
   std::string help() const { return words + (*usual ? std::string(". Default: ") + usual : ""); }
