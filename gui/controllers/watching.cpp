@@ -160,7 +160,7 @@ void Watching::endPause(bool open) const {
 void Watching::clearFrame() {
   emit frameShown(nullptr);
   parts_.pane->image()->setBanner({});
-  parts_.legend->setAreas({});
+  parts_.legend->clearAreas();
   parts_.compare->setFrame(nullptr);
   parts_.speed->setTimes({});
 }
@@ -239,11 +239,13 @@ void Watching::showFrame(const LiveFramePtr& frame) {
 // A region that was not measured has no areas.
 void Watching::showAreas() {
   const QString region = parts_.legend_panel->region();
-  if (const StoredSample* const stored = on_show_.stored())
-    return parts_.legend->setNamedAreas(stored->areas.value(region));
+  if (const StoredSample* const stored = on_show_.stored()) {
+    const auto found = stored->areas.find(region);
+    return found == stored->areas.end() ? parts_.legend->clearAreas() : parts_.legend->setNamedAreas(*found);
+  }
   const LiveFramePtr live = liveFrame();
   const monitor::RegionSample* const measured = live ? live->sample.region(region.toStdString()) : nullptr;
-  parts_.legend->setAreas(measured ? measured->areas : std::vector<std::pair<int, double>>());
+  measured ? parts_.legend->setAreas(measured->areas) : parts_.legend->clearAreas();
 }
 
 void Watching::takeSnapshot() {

@@ -32,6 +32,11 @@ void LegendModel::setAreas(const std::vector<std::pair<int, double>>& shares) {
   changed({Qt::DisplayRole, kSortRole});
 }
 
+void LegendModel::clearAreas() {
+  for (Row& row : rows_) row.area.reset();
+  changed({Qt::DisplayRole, kSortRole});
+}
+
 void LegendModel::setNamedAreas(const QHash<QString, double>& shares) {
   for (Row& row : rows_) row.area = shares.value(row.name);
   changed({Qt::DisplayRole, kSortRole});
@@ -88,15 +93,20 @@ QVariant LegendModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const Row& row = rows_[index.row()];
   const bool name = index.column() == kName;
-  if (role == Qt::DisplayRole) return name ? row.name : tr("%1 %").arg(number(row.area * 100, 1));
-  if (role == kSortRole) return name ? QVariant(row.name) : QVariant(row.area);
+  if (role == Qt::DisplayRole) {
+    if (name) return row.name;
+    return row.area ? tr("%1 %").arg(number(*row.area * 100, 1)) : QStringLiteral("–");
+  }
+  if (role == kSortRole) return name ? QVariant(row.name) : QVariant(row.area.value_or(0));
   if (role == kClassRole) return index.row();
   if (role == Qt::ToolTipRole)
     return tr("%1 (class %2). Double click or Shift+Enter: show it alone. Enter or the context menu: change its "
               "colour.")
         .arg(row.name)
         .arg(index.row());
-  if (role == Qt::AccessibleTextRole) return tr("%1, %2 % of the frame").arg(row.name, number(row.area * 100, 1));
+  if (role == Qt::AccessibleTextRole) {
+    return row.area ? tr("%1, %2 % of the frame").arg(row.name, number(*row.area * 100, 1)) : row.name;
+  }
   if (role == Qt::CheckStateRole && name) return QVariant(visible(index.row()) ? Qt::Checked : Qt::Unchecked);
   if (role == Qt::DecorationRole && name) return QVariant(row.color);
   if (role == Qt::TextAlignmentRole && !name) return QVariant(Qt::AlignRight | Qt::AlignVCenter);

@@ -20,6 +20,7 @@ class LegendModel : public QAbstractTableModel {
 
   void setClasses(const ModelInfo& info);
   void setAreas(const std::vector<std::pair<int, double>>& shares);  ///< class, 0..1; classes left out cover nothing
+  void clearAreas();                                                 ///< nothing was measured
   /// Sets the areas by the names of the classes, as in the JSON of a snapshot.
   void setNamedAreas(const QHash<QString, double>& shares);
   void setColor(int index, const QColor& color);
@@ -58,7 +59,7 @@ class LegendModel : public QAbstractTableModel {
     QString name;
     QColor color;
     bool visible = true;
-    double area = 0;
+    std::optional<double> area{};  // of what is on show
   };
   void changed(const QList<int>& roles);
   std::vector<Row> rows_;

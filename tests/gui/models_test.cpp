@@ -84,6 +84,7 @@ TEST(LegendModel, ChecksSoloAndColoursReachThePaint) {
 TEST(LegendModel, AreasAreSharesAndSort) {
   LegendModel model;
   model.setClasses(classes({"road", "sky", "tree"}));
+  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "–") << "nothing was measured yet";
   model.setAreas({{0, 0.125}, {1, 0.5}, {1 << 28, 0.25}, {-1, 0.25}});  // two of them are of another model
   EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "12.5 %");
   EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "0.0 %");
@@ -99,6 +100,8 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   model.setNamedAreas({{"tree", 0.25}, {"boat", 0.75}});
   EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "25.0 %");
   EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "0.0 %") << "none in the stored picture";
+  model.clearAreas();
+  EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "–") << "nothing is on show";
 }
 
 TEST(LegendModel, PaintsTheFirst256ClassesOfALargerModel) {
