@@ -2,6 +2,7 @@
 // The whole watch with a source and a clock that the test holds in its hands.
 #include "monitor/session.h"
 
+#include <filesystem>
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/atomic_file.h"
@@ -449,6 +450,50 @@ TEST_F(SessionTest, ASourceKeepsItsPrivacyUntilAPersonSaysOtherwise) {
     EXPECT_EQ(stored().privacy("rtsp://***@yard/1"), expected.json());
   }
   EXPECT_TRUE(reported("pictures hide left and blur class_1, as stored with the source"));
+}
+
+TEST_F(SessionTest, APrivacyThatIsSaidInPartForTheFirstTimeIsNotCalledStored) {
+  for (const auto& [blurred, expected] :
+       {std::pair(std::optional(std::vector<std::string>{"class_1"}), false), {std::nullopt, true}}) {
+    make();
+    WatchOptions options = watch();
+    options.privacy.blurred = blurred;
+    session_->open(options);
+    const std::size_t before = samples_.size();
+    ASSERT_TRUE(eventually([&] { return samples_.size() > before; }));
+    EXPECT_TRUE(reported("pictures blur class_1"));
+    EXPECT_EQ(reported("as stored with the source"), expected);
+  }
+}
+
+// What is left out of an archive was measured by the model that is wanted, not by the one that still runs.
+TEST_F(SessionTest, AnArchiveThatIsOpenedBehindAChangeOfTheModelIsMeasuredByTheNewOne) {
+  std::filesystem::create_directory(folder_ / "pictures");
+  for (const char* name : {"20260601_120000.png", "20260601_130000.png"})
+    cv::imwrite(folder_ / "pictures" + "/" + name, mpm::test::noisePicture(48, 96, name[10]));
+  WatchOptions archive{.source = vision::parseSourceSpec(folder_ / "pictures"),
+                       .every_s = 0,
+                       .every_frame = true,
+                       .archive = vision::ArchiveOptions()};
+  make();
+  const auto measured = [&](std::size_t samples) {
+    return eventually([&] {
+      const SessionStatus now = session_->status();
+      return now.finished && samples_.size() == samples && now.store->pending == 0;
+    });
+  };
+  session_->open(archive);
+  ASSERT_TRUE(measured(2));
+  session_->open(archive);
+  ASSERT_TRUE(measured(2)) << "they are stored";
+  session_->worker().setReduction(mpmBefore({1}));
+  session_->open(archive);
+  ASSERT_TRUE(measured(4)) << session_->status().stored;
+  session_->worker().setReduction(mpmBefore({1, 2}));
+  session_->open(archive);
+  ASSERT_TRUE(measured(4)) << "those of the first reduction are stored, too";
+  const StoreReader reader = stored();
+  EXPECT_THAT(reader.series(reader.sources().at(0).id), SizeIs(2));
 }
 
 // A database that cannot be read may hide anything.

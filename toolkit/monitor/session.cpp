@@ -134,20 +134,14 @@ void readSource(const std::string& database, const std::string& source, Read rea
   }
 }
 
-// How the pictures of a source will be measured: by a model that runs, or by one that is read here.
-struct MeasuredBy {
-  std::string model{};
-  ConvertOptions convert{};
-  std::shared_ptr<const ModelInfo> info{};  // null: not read yet
-
-  // nullopt: there is no model, or one that cannot be read, which the worker reports.
-  std::optional<Measuring> measuring() const try {
-    if (model.empty()) return std::nullopt;
-    return measuringOf(info ? *info : readModelInfo(model, convert), vision::modelDigest(model));
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-};
+// How the pictures of a source will be measured. nullopt: there is no model, or one that cannot be read, which the
+// worker reports.
+std::optional<Measuring> measuringBy(const InferenceWorker::Wanted& by) try {
+  if (by.model.empty()) return std::nullopt;
+  return measuringOf(by.info ? *by.info : readModelInfo(by.model, by.convert), vision::modelDigest(by.model));
+} catch (const Error&) {
+  return std::nullopt;
+}
 
 void readStored(const StoreReader& store, std::int64_t series, StoredPictures& pictures) {
   store.pictures(series, [&](const std::string& name, UnixMs time, std::int64_t digest) {
@@ -164,10 +158,12 @@ void readStored(const StoreReader& store, std::int64_t series, StoredPictures& p
 std::string takeStoredPrivacy(const std::string& database, const std::string& source, Hiding& hiding,
                               const std::weak_ptr<Recorder>& recorder, const vision::SourceOptions& how) try {
   const auto before = hiding.options();  // nothing is left to the database
-  const PrivacyOptions now = before ? *before : hiding.setStored(storedPrivacy(database, source));
+  if (before) return before->json();
+  const PrivacyOptions stored = storedPrivacy(database, source), now = hiding.setStored(stored);
   const std::string json = now.json();
-  if (before) return json;
-  if (now.on() && how.on_note) how.on_note(now.text() + ", as stored with the source: 'none' for hide or blur ends it");
+  const bool as_stored = json == stored.json();
+  if (now.on() && how.on_note)
+    how.on_note(now.text() + (as_stored ? ", as stored with the source: 'none' for hide or blur ends it" : ""));
   if (const auto still = recorder.lock()) still->setPrivacy(json);
   return json;
 } catch (const Error& error) {
@@ -437,22 +433,18 @@ void Session::open(const WatchOptions& options) {
                                                  .hidden = std::bind_front(&Hiding::hiddenIn, hiding)},
                                  store, [this](const Event& event) { impl_->report(event); });
   const auto before = std::make_shared<StoredPictures>();
-  MeasuredBy by{.model = impl_->options.model, .convert = impl_->options.inference.read.convert};
-  if (const InferenceStatus status = impl_->worker->status(); status.ready) {
-    by.model = status.model;
-    by.info = status.info;
-  }
   // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs while the
   // database is read, the source is opened once more without.
-  SourceFactory factory = [options, name, archive, own_clock, before, by, hiding, stored = store != nullptr,
-                           asked = std::make_shared<std::atomic_flag>(), database = impl_->options.database,
-                           weak = std::weak_ptr(recorder), now = impl_->options.now](vision::SourceOptions how) {
+  SourceFactory factory = [options, name, archive, own_clock, before, by = impl_->worker->wanted(), hiding,
+                           stored = store != nullptr, asked = std::make_shared<std::atomic_flag>(),
+                           database = impl_->options.database, weak = std::weak_ptr(recorder),
+                           now = impl_->options.now](vision::SourceOptions how) {
     if (stored && !asked->test_and_set()) {
       const auto kept = takeStoredPrivacy(database, name, *hiding, weak, how);
       readSource(database, name, [&](const StoreReader& reader, const SourceRecord& record) {
         std::optional<std::int64_t> series;
         if (archive)
-          if (const auto measuring = by.measuring(); measuring && !options.again)
+          if (const auto measuring = measuringBy(by); measuring && !options.again)
             series = reader.seriesOf(record.id, *measuring);
         recall(reader, record, weak, kept, archive && !series, series, now(), own_clock);
         if (series) readStored(reader, *series, *before);

@@ -160,6 +160,7 @@ struct InferenceWorker::Impl {
   } wanted;
   std::optional<CapturedFrame> to_repeat;
   InferenceStatus status;
+  int info_version = 0;  // of `wanted`: that of status.info
   std::deque<double> latencies;
   Rate results;
   std::int64_t busy_since = 0;
@@ -425,6 +426,7 @@ struct InferenceWorker::Impl {
     status.ready = current != nullptr;
     status.model = current ? current->path : "";
     status.info = current ? current->info : nullptr;
+    info_version = loaded_version;
   }
 
   template <typename Change>
@@ -526,6 +528,13 @@ void InferenceWorker::setPaused(bool paused) {
 void InferenceWorker::repeat(CapturedFrame frame) {
   std::optional<CapturedFrame> asked(std::move(frame));
   impl_->change([&](Impl::Wanted&) { impl_->to_repeat.swap(asked); });
+}
+
+InferenceWorker::Wanted InferenceWorker::wanted() const {
+  const std::lock_guard lock(impl_->mutex);
+  const Impl::Wanted& wanted = impl_->wanted;
+  const bool read = impl_->info_version == wanted.version;
+  return {wanted.path, wanted.options.read.convert, read ? impl_->status.info : nullptr};
 }
 
 InferenceStatus InferenceWorker::status() const {

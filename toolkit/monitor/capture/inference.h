@@ -146,6 +146,15 @@ class InferenceWorker {
 
   InferenceStatus status() const;
 
+  /// The model that the next frames are for.
+  struct Wanted {
+    std::string model{};                      ///< its file; empty: none
+    ConvertOptions convert{};                 ///< how it is read
+    std::shared_ptr<const ModelInfo> info{};  ///< null: it was not read yet, or cannot be read
+  };
+  /// By the last change, also while another model still runs.
+  Wanted wanted() const;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
