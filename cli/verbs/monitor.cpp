@@ -8,11 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
@@ -99,14 +101,38 @@ std::vector<std::string> regionNames(const WatchOptions& watch, const std::strin
   return {};
 }
 
+// What the models of the cameras are. Each is read once, however many cameras have it.
+class ReadModels {
+ public:
+  const ModelInfo& of(const SessionOptions& session) {
+    const ConvertOptions& convert = session.inference.read.convert;
+    const auto parts = [](const ConvertOptions& of) {
+      return std::tie(of.reduce, of.input_size, of.mean, of.deviation, of.precision, of.output, of.scores);
+    };
+    auto found = std::ranges::find_if(
+        read_, [&](const Read& one) { return one.model == session.model && parts(one.convert) == parts(convert); });
+    if (found == read_.end())
+      found = read_.insert(found, {session.model, convert, readModelInfo(session.model, convert)});
+    return found->info;
+  }
+
+ private:
+  struct Read {
+    std::string model;
+    ConvertOptions convert;
+    ModelInfo info;
+  };
+  std::list<Read> read_;
+};
+
 // An alarm or a blur of a class, a region or a state that there is not is a typing error, reported at once. A service
 // (NOTIFY_SOCKET) goes on after a restart with a model that was replaced: the alarm rests, and all is blurred, until a
 // model knows the class.
-void checkNames(const SessionOptions& session, const WatchOptions& watch) {
+void checkNames(const SessionOptions& session, const WatchOptions& watch, ReadModels& models) {
   std::optional<std::vector<std::string>> classes, regions;
   const auto needClass = [&](const char* field, const std::string& name) {
     if (std::getenv("NOTIFY_SOCKET")) return;
-    if (!classes) classes = vision::classNames(readModelInfo(session.model, session.inference.read.convert));
+    if (!classes) classes = vision::classNames(models.of(session));
     if (std::ranges::find(*classes, name) == classes->end())
       throw WatchError(field, "the model has no class '" + name + "' ('mpm info' lists them)");
   };
@@ -187,7 +213,7 @@ std::optional<StoreReader> stored(const std::string& database) try {
   return std::nullopt;
 }
 
-Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) {
+Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written, ReadModels& models) {
   const Watch& said = written.watch;
   const vision::SourceKind kind = vision::parseSourceSpec(said.source).kind;
   if (!arguments.shard.isWhole() && kind != vision::SourceKind::kFolder && kind != vision::SourceKind::kGlob)
@@ -199,7 +225,7 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) 
         Camera one = monitor::cameraOf(said, store ? &*store : nullptr);
         one.session.model = chosenModel(one.session.model);
         checkStates(said, one.watch, one.session.model);
-        checkNames(one.session, one.watch);
+        checkNames(one.session, one.watch, models);
         return one;
       },
       written.places);
@@ -228,14 +254,14 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) 
 }
 
 std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vector<WrittenWatch>& written,
-                              const std::shared_ptr<Teller>& teller) {
+                              const std::shared_ptr<Teller>& teller, ReadModels& models) {
   std::vector<Camera> cameras;
   std::map<std::string, std::string> writers;  // names of cameras by the keys of their databases
   for (const WrittenWatch& one : written) {
     const std::string which = written.size() > 1 ? "camera '" + cameraName(one.watch) + "': " : "";
     Camera camera;
     try {
-      camera = cameraOf(arguments, one);
+      camera = cameraOf(arguments, one, models);
     } catch (const UsageError& error) {
       throw UsageError(which + error.what());
     } catch (const Error& error) {
@@ -311,9 +337,10 @@ class WatchedPage {
 };
 
 // What can be known before a camera is watched: its model and its database can be read.
-void foresee(const std::vector<Camera>& cameras) {
+void foresee(const std::vector<Camera>& cameras, ReadModels& models) {
   for (const Camera& one : cameras) {
-    (void)readModelInfo(one.session.model, one.session.inference.read.convert);
+    if (interrupted()) throw Error("interrupted");
+    (void)models.of(one.session);
     const std::filesystem::path database = std::filesystem::absolute(one.session.database);
     if (std::filesystem::exists(database)) (void)StoreReader(database);
     if (!std::filesystem::is_directory(database.parent_path()))
@@ -333,8 +360,9 @@ int checkFile(const MonitorArguments& arguments) {
                                         [](const page::Request&) { return page::Response(); });
         },
         in_file);
-  const std::vector<Camera> cameras = camerasOf(arguments, file.cameras, nullptr);
-  foresee(cameras);
+  ReadModels models;
+  const std::vector<Camera> cameras = camerasOf(arguments, file.cameras, nullptr, models);
+  foresee(cameras, models);
   std::string text = arguments.file + ": " + counted(static_cast<std::int64_t>(cameras.size()), "camera");
   for (const Camera& one : cameras)
     text +=
@@ -346,15 +374,22 @@ int checkFile(const MonitorArguments& arguments) {
 // SIGHUP: read the watch file again.
 std::atomic<bool> reload = false;
 
-std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std::shared_ptr<Teller>& teller,
-                      WatchedPage& page) try {
-  const auto [written, tables] = watchFile(arguments);
-  std::vector<Camera> cameras = camerasOf(arguments, written, teller);
-  foresee(cameras);  // before a camera is stopped for it
-  teller->set(tables);
+// Says to the teller, if there is one, which cameras the file has.
+void setCameras(const std::shared_ptr<Teller>& teller, const std::vector<Camera>& cameras) {
+  if (!teller) return;
   std::set<std::string> names;
   for (const Camera& one : cameras) names.insert(one.name);
   teller->setCameras(names);
+}
+
+std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std::shared_ptr<Teller>& teller,
+                      WatchedPage& page) try {
+  const auto [written, tables] = watchFile(arguments);
+  ReadModels models;
+  std::vector<Camera> cameras = camerasOf(arguments, written, teller, models);
+  foresee(cameras, models);  // before a camera is stopped for it
+  teller->set(tables);
+  setCameras(teller, cameras);
   std::string shown;
   try {
     if (!arguments.once) shown = page.set(tables.page);
@@ -390,10 +425,11 @@ int monitorCameras(const MonitorArguments& arguments) {
   }
   std::shared_ptr<Teller> teller;  // outlives the fleet
   if (!arguments.file.empty() && !arguments.recompute && !arguments.judge)
-    teller = std::make_shared<Teller>(arguments.once);
+    teller = std::make_shared<Teller>(arguments.file, arguments.once);
   const std::string in_file = "'" + arguments.file + "': ";
   if (teller) orUsageError([&] { return teller->set(file.tables); }, in_file);
-  std::vector<Camera> cameras = camerasOf(arguments, file.cameras, teller);
+  ReadModels models;
+  std::vector<Camera> cameras = camerasOf(arguments, file.cameras, teller, models);
   noteSlowPrecision(cameras.front().session.inference.read.convert.precision);
   if (arguments.judge) return judgeStored(cameras);
   // of an archive, which is watched alone
@@ -422,6 +458,7 @@ int monitorCameras(const MonitorArguments& arguments) {
   if (!arguments.once)
     if (const std::string shown = orUsageError([&] { return page.set(file.tables.page); }, in_file); !shown.empty())
       printNote(shown);
+  setCameras(teller, cameras);
   fleet.set(std::move(cameras));
 
   std::optional<Progress> progress;

@@ -239,7 +239,11 @@ class Hook(Case):
                             ("[webhook]\nurl-file = 'open'\n", "can be read by every user"),
                             ("[webhook]\nurl-file = 'empty'\n", "has no first line"),
                             ("[mqtt]\nprefix = 'x'\n", "has no 'address'"),
-                            ("[mqtt]\naddress = 'x'\nca-file = 'none'\n", "none'")]:
+                            ("[mqtt]\naddress = 'x'\nca-file = 'none'\n", "none'"),
+                            ("[mqtt]\naddress = 'x'\npassword-file = 'empty'\n", "password-file: needs 'user'"),
+                            ("[mqtt]\naddress = 'x'\nuser = 'me'\npassword-file = 'none'\n", "none'"),
+                            ("[mqtt]\naddress = 'x'\nuser = 'me'\npassword-file = 'open'\n", "can be read by every user"),
+                            ("[mqtt]\naddress = 'x'\nuser = 'me'\npassword-file = 'empty'\n", "has no first line")]:
             self.victim(tables)[1].until(why)
 
 
@@ -328,6 +332,85 @@ user root
         monitor.terminate()
         self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
         got.until("mpm/stays/status ended")
+
+    def cameras(self, name, cameras, more="", of=""):
+        """A watch file of scenes with these names, each with a database of the machine `of`."""
+        text = "".join(f"[[camera]]\nname = '{one}'\nsource = 'demo:street?size=96x128'\nmodel = '{MODEL}'\ndb = '{of}{one}.db'\n" for one in cameras)
+        return self.file(name, text + self.tables + "ca-file = 'own.pem'\n" + more)
+
+    def watched(self, watch, *more):
+        """Runs `mpm monitor --once` of it."""
+        monitor, said = self.process([MPM, "monitor", "--watch", watch, "--once", *more])
+        self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
+
+    def retained(self, name):
+        """All that the broker keeps, by topic."""
+        subprocess.run(["mosquitto_pub", *self.client, "-r", "-t", "~", "-m", name], check=True)
+        late = self.subscriber(name)
+        late.until("1 ~ " + name)
+        subprocess.run(["mosquitto_pub", *self.client, "-t", f"~/{name}", "-m", "end"], check=True)
+        late.until(f"0 ~/{name} end")
+        kept = dict(line.split(" ", 2)[1:] for line in late.all if line.startswith("1 "))
+        return {topic: payload for topic, payload in kept.items() if not topic.startswith("~")}
+
+    @staticmethod
+    def of(camera, kept):
+        return {topic for topic in kept if f"/{camera}/" in topic or topic.endswith(f"_{camera}/config")}
+
+    def test_a_camera_that_was_removed_while_nothing_ran(self):
+        _, log = self.broker()
+        watch = self.cameras("watch.toml", ["stays", "goes"], "picture = true\n")
+        self.watched(watch)
+        self.watched(self.cameras("neighbour.toml", ["neighbour"]))
+        kept = self.retained("before")
+        for camera in ["stays", "goes"]:
+            self.assertLessEqual({f"mpm/{camera}/status", f"mpm/{camera}/state", f"homeassistant/device/mpm_{camera}/config"}, self.of(camera, kept))
+        subprocess.run(["mosquitto_pub", *self.client, "-r", "-t", "mpm/goes/picture", "-m", "of a kill"], check=True)
+        self.watched(self.cameras("watch.toml", ["stays"]))
+        after = self.retained("after")
+        self.assertEqual(self.of("goes", after), set())
+        for camera in ["stays", "neighbour"]:
+            self.assertEqual(self.of(camera, after) - {f"mpm/{camera}/picture"}, self.of(camera, kept) - {f"mpm/{camera}/picture"})
+
+    def test_a_camera_that_moved_to_another_file_stays(self):
+        _, log = self.broker()
+        self.watched(self.cameras("one.toml", ["stays", "moves", "copied"]))
+        self.watched(self.cameras("two.toml", ["moves"]))
+        kept = self.of("moves", self.retained("two"))
+        self.assertEqual(len(kept), 3, kept)
+        self.watched(self.cameras("one.toml", ["stays", "copied"]))
+        self.assertEqual(self.of("moves", self.retained("one")), kept)
+        self.watched(self.cameras("two.toml", ["copied"]))
+        after = self.retained("again")
+        self.assertEqual((self.of("moves", after), len(self.of("copied", after))), (set(), 3))
+
+    def test_what_a_program_watches_is_not_removed_by_another_one(self):
+        """Two machines with one name and one file, of which one knows a camera less."""
+        _, log = self.broker()
+        both = self.cameras("watch.toml", ["here", "there"])
+        monitor, said = self.process([MPM, "monitor", "--watch", both])
+        got = self.subscriber("status", "mpm/+/status")
+        wait("both", lambda: all(any(f"/{name}/status online" in line for line in got.all) for name in ["here", "there"]))
+        self.watched(self.cameras("watch.toml", ["here"], of="second"))
+        self.assertEqual(self.retained("then")["mpm/there/status"], "online")
+        monitor.kill()
+        monitor.wait()
+        got.until("mpm/there/status offline")
+        self.watched(self.cameras("watch.toml", ["here"], of="second"))
+        self.assertEqual(self.of("there", self.retained("after")), set(), "nobody watches it any more")
+
+    def test_topics_of_another_prefix_go(self):
+        _, log = self.broker()
+        for discovery in ["", "discovery = 'none'\n"]:
+            self.watched(self.cameras("watch.toml", ["yard"], discovery))
+            self.assertIn("mpm/yard/status", self.retained("before" + discovery[:4]))
+            tables, self.tables = self.tables, self.tables.replace("'mpm'", "'other'")
+            self.watched(self.cameras("watch.toml", ["yard"], discovery))
+            after = self.retained("after" + discovery[:4])
+            self.assertEqual(([one for one in after if one.startswith("mpm/yard/")], after["other/yard/status"]), ([], "online"))
+            self.assertNotIn("homeassistant/device/mpm_yard/config", after)
+            self.tables = tables
+            (self.folder / "yard.db").unlink()
 
     def test_between_runs_of_once_a_camera_is_there(self):
         _, log = self.broker()

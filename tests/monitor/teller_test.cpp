@@ -11,6 +11,7 @@
 
 #include "monitor/samples.h"
 #include "monitor/service_notify.h"
+#include "monitor/tell/camera_claims.h"
 #include "monitor/tell/channel.h"
 #include "monitor/tell/home_assistant.h"
 #include "monitor/tell/teller.h"
@@ -65,6 +66,107 @@ TEST(Teller, SendsAStateSeldomUnlessItChanges) {
   EXPECT_EQ(sent(), 1u);
   sample.states[0].state = "closed";
   EXPECT_EQ(sent(), 0u) << "which does not count yet";
+}
+
+// What a start hears of the broker, and what it makes of it (tell_test.py: with a real broker).
+struct Claims {
+  explicit Claims(const std::set<std::string>& cameras, bool stays = false)
+      : claims({.address = "x", .prefix = "yard"}, "1", stays, topics) {
+    claims.setCameras(cameras);
+  }
+  void hear(const std::string& topic, const std::string& payload) { heard.take(topic, payload); }
+  std::map<std::string, std::string> sent() {
+    hear("yard/WATCH/1", "");  // that was all
+    return topics.take(false);
+  }
+
+  CurrentTopics topics{};
+  CameraClaims claims;
+  Subscription heard = claims.subscription();
+};
+
+constexpr char kGate[] = "homeassistant/device/yard_gate/config";
+
+TEST(CameraClaims, ACameraThatTheFileNamesNoMoreLeavesNothing) {
+  Claims one({"door"});
+  one.hear("yard/WATCH/1", R"({"cameras": {"door": "", "gate": "homeassistant/device/yard_gate/config", "shed": ""}})");
+  one.hear("yard/gate/status", "ended");
+  const std::string own = R"({"cameras":{"door":"homeassistant/device/yard_door/config"}})";
+  EXPECT_EQ(one.sent(), (std::map<std::string, std::string>{{kGate, ""},
+                                                            {"yard/WATCH/1", own},
+                                                            {"yard/gate/alarms", ""},
+                                                            {"yard/gate/picture", ""},
+                                                            {"yard/gate/state", ""},
+                                                            {"yard/gate/status", ""},
+                                                            {"yard/shed/alarms", ""},
+                                                            {"yard/shed/picture", ""},
+                                                            {"yard/shed/state", ""},
+                                                            {"yard/shed/status", ""}}));
+  EXPECT_THAT(one.sent(), IsEmpty()) << "once";
+  EXPECT_EQ(one.topics.take(true), (std::map<std::string, std::string>{{"yard/WATCH/1", own}})) << "a new connection";
+}
+
+TEST(CameraClaims, ACameraThatIsWatchedIsNotTouchedUntilItEnds) {
+  for (const char* status : {"online", "stalled", "lost", "not_writing"}) {
+    Claims one({"door"});
+    one.hear("yard/WATCH/1", R"({"cameras": {"gate": ""}})");
+    one.hear("yard/gate/status", status);
+    EXPECT_THAT(one.sent(), SizeIs(1)) << status;
+    EXPECT_THAT(one.topics.of("yard/WATCH/1"), testing::HasSubstr("gate")) << "the next start tries again";
+    one.hear("yard/gate/status", "offline");
+    EXPECT_TRUE(one.topics.take(false).contains("yard/gate/picture"));
+  }
+  Claims once({"door"});
+  once.hear("yard/WATCH/1", R"({"cameras": {"gate": ""}, "once": true})");
+  once.hear("yard/gate/status", "online");
+  EXPECT_TRUE(once.sent().contains("yard/gate/status")) << "between runs of --once it stays online";
+}
+
+TEST(CameraClaims, ACameraBelongsToTheFileThatStartedLast) {
+  Claims one({"door", "gate"});
+  one.hear("yard/WATCH/2", R"({"cameras": {"gate": "", "shed": ""}, "once": true})");
+  one.hear("yard/WATCH/3", R"({"cameras": {"door": ""}})");
+  one.hear("yard/WATCH/4", R"({"cameras": {"other": ""}})");
+  auto sent = one.sent();
+  EXPECT_EQ(sent.size(), 3u);
+  EXPECT_EQ(sent["yard/WATCH/2"], R"({"cameras":{"shed":""},"once":true})");
+  EXPECT_EQ(sent["yard/WATCH/3"], "") << "nothing is left of it";
+}
+
+TEST(CameraClaims, NothingIsSentBeforeTheBrokerHasSaidWhatItKeeps) {
+  Claims one({"door"});
+  one.hear("yard/WATCH/1", R"({"cameras": {"gate": ""}})");
+  EXPECT_THAT(one.topics.take(true), IsEmpty());
+  EXPECT_FALSE(one.claims.settled());
+}
+
+TEST(CameraClaims, SighupMayTakeACameraAway) {
+  Claims one({"door", "gate"});
+  (void)one.sent();
+  one.hear("yard/gate/status", "online");
+  one.claims.setCameras({"door"});
+  EXPECT_THAT(one.topics.of("yard/WATCH/1"), testing::HasSubstr("gate")) << "its program may be killed before it ends";
+  one.hear("yard/gate/status", "ended");
+  EXPECT_EQ(one.topics.of("yard/WATCH/1"), R"({"cameras":{"door":"homeassistant/device/yard_door/config"}})");
+}
+
+// Whoever may write at the broker may write a list, too.
+TEST(CameraClaims, ListsOfOthersEmptyNoOtherTopics) {
+  for (const char* list : {"x", "[]", "3", R"({"cameras": 3})", R"({"cameras": ["gate"]})", R"({"cameras": ""})",
+                           R"({"cameras": {"gate": "other/topic"}})", R"({"cameras": {"gate": 3}})",
+                           R"({"cameras": {"gate": "homeassistant/device/other_gate/config"}})",
+                           R"({"cameras": {"a/b": "", "+": "", "#": ""}})"}) {
+    Claims one({"door"});
+    one.hear("yard/WATCH/1", list);
+    EXPECT_THAT(one.sent(), SizeIs(1)) << list;
+  }
+}
+
+TEST(CameraClaims, TheIdIsOfTheFile) {
+  const std::string id = CameraClaims::idOf("watch.toml");
+  EXPECT_EQ(id.size(), 16u);
+  EXPECT_EQ(CameraClaims::idOf("./x/../watch.toml"), id);
+  EXPECT_NE(CameraClaims::idOf("other.toml"), id);
 }
 
 TEST(HomeAssistant, TopicsAreOfThisMachineUnlessAPrefixIsGiven) {

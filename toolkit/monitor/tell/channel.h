@@ -2,11 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "monitor/store/store.h"
 #include "monitor/watch/watch.h"
@@ -56,7 +58,7 @@ inline std::string withId(const Message& message) {
   return "{\"id\":\"" + message.id + "\"," + message.payload.substr(1);
 }
 
-/// The topics of a camera of which only the value of now counts: status, alarms, picture and discovery. Thread-safe.
+/// The topics of which only the value of now counts: status, alarms, picture and discovery of a camera. Thread-safe.
 class CurrentTopics {
  public:
   /// An empty payload: the broker keeps none any more.
@@ -67,6 +69,11 @@ class CurrentTopics {
     last->second = std::move(payload);
     changed_[topic] = last->second;
   }
+  /// Sends it now; no new connection sends it again.
+  void sendOnce(const std::string& topic, std::string payload) {
+    const std::lock_guard lock(mutex_);
+    changed_[topic] = std::move(payload);
+  }
   std::string of(const std::string& topic) const {
     const std::lock_guard lock(mutex_);
     const auto found = topics_.find(topic);
@@ -76,7 +83,8 @@ class CurrentTopics {
   std::map<std::string, std::string> take(bool all) {
     const std::lock_guard lock(mutex_);
     auto taken = std::exchange(changed_, {});
-    return all ? topics_ : taken;
+    if (all) taken.insert(topics_.begin(), topics_.end());
+    return taken;
   }
 
  private:
@@ -84,10 +92,21 @@ class CurrentTopics {
   std::map<std::string, std::string> topics_, changed_;
 };
 
+/// What is heard of a broker, on a thread of its own.
+struct Subscription {
+  std::vector<std::string> topics{};
+  /// One that `topics` match: an empty message that no broker keeps is sent there behind the subscriptions. When it
+  /// comes back, the broker has said all that it keeps.
+  std::string last{};
+  std::function<void(const std::string& topic, const std::string& payload)> take{};
+};
+
 /// The channels of one camera. Each reads its secrets; the connection is made by the first keep() or send(). Throws
 /// mpm::Error for what makes no sense, and where this build lacks the library.
 std::unique_ptr<Channel> openWebhook(const Webhook& options, const CurrentTopics& topics);
-/// `status`: the topic that says "offline" when the connection breaks without a farewell, by its last will.
-std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, const std::string& status);
+/// `status`: the topic that says "offline" when the connection breaks without a farewell, by its last will; empty:
+/// none.
+std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, const std::string& status,
+                                  const Subscription& subscription = {});
 
 }  // namespace mpm::monitor

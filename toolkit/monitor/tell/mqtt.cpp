@@ -25,8 +25,9 @@ void check(int code) {
 // The connection of one camera. libmosquitto's thread keeps it and makes it again; its callbacks note what happened.
 class MqttChannel : public Channel {
  public:
-  MqttChannel(const Mqtt& options, CurrentTopics& topics, const std::string& status)
+  MqttChannel(const Mqtt& options, CurrentTopics& topics, const std::string& status, Subscription subscription)
       : topics_(topics),
+        subscription_(std::move(subscription)),
         picture_(options.picture),
         birth_(discoveryOf(options).empty() ? "" : discoveryOf(options) + "/status") {
     if (options.address.empty()) throw Error("[mqtt] has no 'address'");
@@ -47,7 +48,7 @@ class MqttChannel : public Channel {
         check(mosquitto_tls_set(client, options.ca_file.c_str(), nullptr, nullptr, nullptr, nullptr));
       check(mosquitto_tls_opts_set(client, 1, nullptr, nullptr));  // 1: the broker's certificate is verified
     }
-    check(mosquitto_will_set(client, status.c_str(), 7, "offline", kQos, true));
+    if (!status.empty()) check(mosquitto_will_set(client, status.c_str(), 7, "offline", kQos, true));
     mosquitto_reconnect_delay_set(client, 1, 30, true);
     mosquitto_connect_callback_set(client, [](mosquitto*, void* self, int code) { of(self).onConnect(code); });
     mosquitto_disconnect_callback_set(client, [](mosquitto*, void* self, int code) {
@@ -64,9 +65,8 @@ class MqttChannel : public Channel {
       of(self).note([&](MqttChannel& channel) { channel.confirmed_.insert(number); });
     });
     mosquitto_message_callback_set(client, [](mosquitto*, void* self, const mosquitto_message* message) {
-      if (std::string_view(static_cast<const char*>(message->payload), static_cast<std::size_t>(message->payloadlen)) ==
-          "online")
-        of(self).note([](MqttChannel& channel) { channel.announce_ = true; });
+      of(self).onMessage(message->topic,
+                         {static_cast<const char*>(message->payload), static_cast<std::size_t>(message->payloadlen)});
     });
   }
   // A farewell: the broker sends no last will, and the status is what was said last.
@@ -139,8 +139,18 @@ class MqttChannel : public Channel {
     changed_.notify_all();
   }
 
+  void onMessage(const std::string& topic, std::string_view payload) {
+    if (topic != birth_ && subscription_.take) subscription_.take(topic, std::string(payload));
+    if (topic == birth_ && payload == "online") note([](MqttChannel& channel) { channel.announce_ = true; });
+  }
+
   void onConnect(int code) {
-    if (code == 0 && !birth_.empty()) mosquitto_subscribe(mosquitto_.get(), nullptr, birth_.c_str(), kQos);
+    mosquitto* const client = mosquitto_.get();
+    if (code == 0 && !birth_.empty()) mosquitto_subscribe(client, nullptr, birth_.c_str(), kQos);
+    if (code == 0 && subscription_.take) {
+      for (const std::string& one : subscription_.topics) mosquitto_subscribe(client, nullptr, one.c_str(), kQos);
+      mosquitto_publish(client, nullptr, subscription_.last.c_str(), 0, nullptr, kQos, false);
+    }
     note([&](MqttChannel& channel) {
       channel.connected_ = channel.announce_ = code == 0;
       channel.problem_ = code == 0 ? "" : mosquitto_connack_string(code);
@@ -158,6 +168,7 @@ class MqttChannel : public Channel {
   }
 
   CurrentTopics& topics_;
+  const Subscription subscription_;
   const bool picture_;               // it is wanted here, and not by a webhook alone
   std::set<std::string> cleared_{};  // topics of pictures that are not wanted
   const std::string birth_;
@@ -178,10 +189,11 @@ class MqttChannel : public Channel {
 
 }  // namespace
 
-std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, const std::string& status) {
+std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, const std::string& status,
+                                  const Subscription& subscription) {
   static const int once = mosquitto_lib_init();
   check(once);
-  return std::make_unique<MqttChannel>(options, topics, status);
+  return std::make_unique<MqttChannel>(options, topics, status, subscription);
 }
 
 }  // namespace mpm::monitor

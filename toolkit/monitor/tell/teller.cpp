@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <set>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "monitor/clocks.h"
+#include "monitor/tell/camera_claims.h"
 #include "monitor/tell/channel.h"
 #include "mpm/error.hpp"
 #include "vision/pictures/estimate_files.h"
@@ -46,11 +49,23 @@ class Sender {
   const std::string& name() const { return name_; }
 
   void add(Feed feed) {
+    {
+      const std::lock_guard lock(mutex_);
+      const StoreWriter* const store = feed.store;
+      feeds_[store] = std::make_shared<Feed>(std::move(feed));
+      woken_ = true;  // what an earlier run left
+    }
+    start();
+  }
+
+  // Sends what is new of the topics from now on.
+  void start() {
     const std::lock_guard lock(mutex_);
-    const StoreWriter* const store = feed.store;
-    feeds_[store] = std::make_shared<Feed>(std::move(feed));
-    woken_ = true;  // what an earlier run left
     if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+  bool fails() {
+    const std::lock_guard lock(mutex_);
+    return failures_ > 0;
   }
 
   void wake() {
@@ -195,27 +210,17 @@ std::unique_ptr<Channel> openWebhook(const Webhook&, const CurrentTopics&) {
 }
 #endif
 #ifndef MPM_WITH_MOSQUITTO
-std::unique_ptr<Channel> openMqtt(const Mqtt&, CurrentTopics&, const std::string&) {
+std::unique_ptr<Channel> openMqtt(const Mqtt&, CurrentTopics&, const std::string&, const Subscription&) {
   throw Error("[mqtt]: this build has no libmosquitto");
 }
 #endif
 
 namespace {
 
-std::string topicOf(const FileTables& tables, const std::string& camera) {
-  return prefixOf(tables.mqtt) + "/" + camera;
-}
-
-// Where Home Assistant looks for the camera; empty: it is told nothing.
-std::string configOf(const FileTables& tables, const std::string& camera) {
-  const std::string discovery = discoveryOf(tables.mqtt);
-  return discovery.empty() ? "" : discovery + "/device/" + topicName(topicOf(tables, camera)) + "/config";
-}
-
 // The servers that hear of one camera, by one version of the tables.
 struct Voice {
-  Voice(const FileTables& told, const std::string& camera)
-      : tables(told), topic(topicOf(told, camera)), config(configOf(told, camera)) {
+  Voice(const FileTables& told, const std::string& camera) : Voice(told, CameraTopics(told.mqtt, camera)) {}
+  Voice(const FileTables& told, const CameraTopics& named) : tables(told), topic(named.base), config(named.config) {
     if (tables.mqtt != Mqtt())
       senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, topics, topic + "/status")));
     if (tables.webhook != Webhook())
@@ -224,7 +229,7 @@ struct Voice {
 
   // Nothing of the camera stays at the broker.
   void clear() {
-    for (const char* of : {"/status", "/state", "/alarms", "/picture"}) topics.set(topic + of, "");
+    for (const std::string& one : CameraTopics::keptBelow(topic)) topics.set(one, "");
     if (!config.empty()) topics.set(config, "");
   }
 
@@ -233,6 +238,38 @@ struct Voice {
   CurrentTopics topics{};
   std::vector<std::unique_ptr<Sender>> senders{};  // last: they use the topics
 };
+
+// What the broker remembers of all cameras of the file.
+struct Memory {
+  Memory(const Mqtt& mqtt, const std::string& file, bool stays)
+      : claims(mqtt, CameraClaims::idOf(file), stays, topics),
+        sender("mqtt", openMqtt(mqtt, topics, "", claims.subscription())) {}
+
+  void setCameras(const std::set<std::string>& names) {
+    claims.setCameras(names);
+    sender.start();
+  }
+  // A short run, too, hears what the broker keeps, and its list arrives.
+  void end() {
+    const auto until = Clock::now() + std::chrono::seconds(2);
+    while (!claims.settled() && !sender.fails() && Clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    sender.end();
+  }
+
+  CurrentTopics topics{};
+  CameraClaims claims;
+  Sender sender;  // last: it uses the others
+};
+
+constexpr char kState[] = "/state";
+
+// The topic of a camera, by what was announced of it; empty: it does not say.
+std::string baseOf(const Json& announced) {
+  const bool says = announced.is_object() && announced.contains("state_topic") && announced["state_topic"].is_string();
+  const std::string topic = says ? announced["state_topic"].get<std::string>() : "";
+  return topic.ends_with(kState) ? topic.substr(0, topic.size() - std::strlen(kState)) : "";
+}
 
 // What makes a state worth sending at once: all of it that is no number.
 std::string changesAtOnce(const Sample& sample) {
@@ -249,13 +286,16 @@ struct Teller::Impl {
     std::shared_ptr<Voice> voice{};
     std::map<const StoreWriter*, Feed> feeds{};  // two for a while where SIGHUP changed the database
     CameraFacts facts{};
-    std::map<std::string, std::string> announced{};  // by topic: the descriptions that brokers keep
+    std::map<std::string, std::string> announced{};  // by topic: what brokers keep (Home Assistant's description)
     std::optional<std::int64_t> shown{}, stated{};   // steady: when its picture and its state were sent
     std::string stated_as{};                         // changesAtOnce() of that state
     bool gone = false;                               // the file does not name it any more
   };
+  const std::string file;
   const bool stays;
-  std::mutex setting{};  // before the other one
+  std::mutex setting{};                            // before the other one
+  std::unique_ptr<Memory> memory{};                // guarded by it, as is what follows
+  std::optional<std::set<std::string>> watched{};  // of setCameras()
   std::mutex mutex{};
   FileTables tables{};  // guarded by the mutex, as is what follows
   std::map<std::string, Camera> cameras{};
@@ -278,18 +318,31 @@ struct Teller::Impl {
     return camera;
   }
 
-  // The mutex is held. What Home Assistant was told under another topic goes; the classes that occurred stay known.
-  static void removeOthers(Camera& camera) {
-    const std::string& config = camera.voice->config;
-    if (camera.voice->tables.mqtt == Mqtt()) return;
+  // The mutex is held. What an earlier run told under other topics goes with all that the broker keeps there, and the
+  // database remembers those of now; the classes that occurred stay known.
+  static void moveTopics(Camera& camera) {
+    Voice& voice = *camera.voice;
+    if (voice.tables.mqtt == Mqtt()) return;
+    const std::string& own = voice.config.empty() ? voice.topic : voice.config;
+    const auto announce = [&](const std::string& topic, const std::string& payload) {
+      for (const auto& [store, feed] : camera.feeds) feed.store->announce(topic, payload);
+    };
     for (const auto& [topic, payload] : std::map(camera.announced)) {
-      if (topic == config) continue;
-      camera.voice->topics.set(topic, "");
-      for (const auto& [store, feed] : camera.feeds) feed.store->announce(topic, "");
-      camera.announced.erase(topic);
+      if (topic == own) continue;
       const Json before = Json::parse(payload, nullptr, false);
-      if (!config.empty() && before.is_object() && before.contains("components"))
-        camera.announced.try_emplace(config, toLine({{"components", before["components"]}}));
+      const bool described = before.is_object() && before.contains("components");
+      if (described) voice.topics.set(topic, "");
+      const std::string base = baseOf(before);
+      if (!base.empty() && base != voice.topic)
+        for (const std::string& one : CameraTopics::keptBelow(base)) voice.topics.set(one, "");
+      announce(topic, "");
+      camera.announced.erase(topic);
+      if (described && !voice.config.empty())
+        camera.announced.try_emplace(own, toLine({{"components", before["components"]}}));
+    }
+    if (voice.config.empty() && !camera.announced.contains(own)) {
+      camera.announced[own] = toLine({{"state_topic", voice.topic + kState}});
+      announce(own, camera.announced[own]);
     }
   }
 
@@ -308,13 +361,18 @@ struct Teller::Impl {
   }
 };
 
-Teller::Teller(bool stays) : impl_(new Impl{.stays = stays}) {}
-Teller::~Teller() = default;
+Teller::Teller(const std::string& file, bool stays) : impl_(new Impl{.file = file, .stays = stays}) {}
+
+Teller::~Teller() {
+  if (impl_->memory && impl_->watched) impl_->memory->end();
+}
 
 void Teller::set(const FileTables& tables) {
   const std::lock_guard setting(impl_->setting);
   if (impl_->now() == tables) return;
   (void)Voice(tables, "camera");  // reads the secrets
+  const bool remembers = !impl_->file.empty() && tables.mqtt != Mqtt();
+  auto memory = remembers ? std::make_unique<Memory>(tables.mqtt, impl_->file, impl_->stays) : nullptr;
   std::map<std::string, std::shared_ptr<Voice>> before;
   std::unique_lock lock(impl_->mutex);
   const FileTables last = std::exchange(impl_->tables, tables);
@@ -327,19 +385,28 @@ void Teller::set(const FileTables& tables) {
     voice->clear();
     for (const auto& sender : voice->senders) sender->end();
   }
+  if (impl_->memory && moved) {
+    impl_->memory->claims.withdraw();
+    impl_->memory->sender.end();
+  }
+  impl_->memory = std::move(memory);
+  if (impl_->memory && impl_->watched) impl_->memory->setCameras(*impl_->watched);
   before.clear();  // the broker hears the end of these connections before the others say that they are online
   lock.lock();
   for (auto& [name, camera] : impl_->cameras) {
     camera.shown.reset();
     camera.stated.reset();
     (void)impl_->cameraOf(name);
-    Impl::removeOthers(camera);
+    Impl::moveTopics(camera);
     for (const auto& [store, feed] : camera.feeds)
       for (const auto& sender : camera.voice->senders) sender->add(feed);
   }
 }
 
 void Teller::setCameras(const std::set<std::string>& names) {
+  const std::lock_guard setting(impl_->setting);
+  impl_->watched = names;
+  if (impl_->memory) impl_->memory->setCameras(names);
   const std::lock_guard lock(impl_->mutex);
   for (auto& [name, camera] : impl_->cameras) camera.gone = !names.contains(name);
 }
@@ -359,7 +426,7 @@ OutboxOptions Teller::outbox(const std::string& camera) {
     lock.unlock();
     Json json = toJson(event);
     json["camera"] = camera;
-    const std::string topic = topicOf(tables, camera), payload = toLine(json);
+    const std::string topic = CameraTopics(tables.mqtt, camera).base, payload = toLine(json);
     if (tables.mqtt != Mqtt()) messages.push_back({.channel = "mqtt", .topic = topic + "/event", .payload = payload});
     if (tables.webhook != Webhook()) messages.push_back({.channel = "webhook", .topic = topic, .payload = payload});
     return messages;
@@ -404,7 +471,7 @@ void Teller::add(const std::string& camera, const std::string& database, StoreWr
   Impl::Camera& of = impl_->cameraOf(camera);
   of.announced.merge(announced);
   const Feed& feed = of.feeds[&store] = {.database = database, .store = &store, .report = std::move(report)};
-  Impl::removeOthers(of);
+  Impl::moveTopics(of);
   for (const auto& sender : of.voice->senders) sender->add(feed);
 }
 

@@ -21,15 +21,17 @@ namespace mpm::monitor {
 /// told, but of a scene. Thread-safe.
 class Teller {
  public:
-  /// Tells nobody yet. `stays`: for the broker the cameras stay online when it ends, as between runs of `mpm monitor
+  /// Tells nobody yet. `file`: the watch file; the broker remembers its cameras for the next start (CameraClaims).
+  /// Empty: it does not. `stays`: for the broker the cameras stay online when it ends, as between runs of `mpm monitor
   /// --once`.
-  explicit Teller(bool stays = false);
+  explicit Teller(const std::string& file = "", bool stays = false);
   ~Teller();
 
   /// Who is told from now on; the same tables again change nothing. Reads the secrets. Throws mpm::Error, and changes
   /// nothing, for what makes no sense, a file that cannot be read, and a table whose library this build lacks.
   void set(const FileTables& tables);
-  /// The cameras of the file. What the broker keeps of another one is removed when its last store is.
+  /// The cameras of the file, before the first one is added and whenever they change. What the broker keeps of another
+  /// one is removed: of one that is watched, when its last store is.
   void setCameras(const std::set<std::string>& names);
   /// For the StoreWriter of this camera. Throws as set().
   OutboxOptions outbox(const std::string& camera);
