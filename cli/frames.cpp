@@ -159,10 +159,9 @@ void applyProtocol(const LabelledOptions& labelled, const std::optional<FitOptio
   options.window_stride = fit.stride;
   options.short_side = fit.short_side;
   if (!windows || options.fit != Fit::kWindow) return;
-  ConvertOptions& convert = options.read.convert;
-  const ModelInfo info = readModelInfo(model, convert);
-  if (!convert.input_size && !info.converted) convert.input_size = protocol.window;
-  const Size2 window = convert.input_size.value_or(info.input);
+  const ModelInfo info = readModelInfo(model, options.convert());
+  if (!options.input_size && !info.converted) options.input_size = protocol.window;
+  const Size2 window = options.input_size.value_or(info.input);
   if (options.short_side == 0) options.short_side = protocol.short_side;
   if (options.window_stride == 0 && window == protocol.window) options.window_stride = protocol.window_stride;
 }

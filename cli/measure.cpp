@@ -156,7 +156,7 @@ class Runner {
     plan_.model = chosenModel(plan_.model);
     digest_ = vision::modelDigest(plan_.model);
     applyProtocol(labelled, plan_.fit, plan_.model, plan_.options);
-    for (const VariantOptions::Variant& one : plan_.variants.of(plan_.model, plan_.options.read.convert)) {
+    for (const VariantOptions::Variant& one : plan_.variants.of(plan_.model, plan_.options.convert())) {
       requireAllFrames(one.reuse, plan_.shard, !plan_.resume.empty());
       for (const bool night : {false, true})
         if (night ? plan_.night.on : !plan_.night.on || plan_.by_day) add(one, night);
@@ -166,7 +166,7 @@ class Runner {
     shown_ = measured_.variants.size();
     for (std::size_t v = 0; plan_.against_full && v < shown_; ++v) {
       if (measured_.variants[v].full) continue;
-      VariantOptions::Variant full{options_[v].read.convert.with(kFullModel)};
+      VariantOptions::Variant full{options_[v].convert().with(kFullModel)};
       add(full, nights_[v]);
       findPartners(measured_.variants);
     }
@@ -190,11 +190,11 @@ class Runner {
  private:
   void add(const VariantOptions::Variant& variant, bool night) {
     EstimatorOptions options = plan_.options;
-    options.read.convert = variant.convert;
+    options.reduce = variant.convert.reduce;
+    options.precision = variant.convert.precision;
     options.reuse = variant.reuse;
     info_ = readModelInfo(plan_.model, variant.convert);
-    if (variant.convert.reduce->method == ReductionMethod::kRule)
-      options.read.rule = pythonRule(*variant.convert.reduce);
+    if (variant.convert.reduce->method == ReductionMethod::kRule) options.rule = pythonRule(*variant.convert.reduce);
     options_.push_back(options);
     nights_.push_back(night);
     const Json settings = settingsJson(plan_, options, info_, digest_, night);
@@ -254,13 +254,13 @@ class Runner {
     std::map<std::size_t, evaluation::FlopCounter> flops;
     const auto open = [&](std::size_t v) {
       if (nets.try_emplace(v, plan_.model, options_[v]).second && !options_[v].reuse.on)
-        flops.emplace(v, convertModel(plan_.model, options_[v].read.convert).bytes);
+        flops.emplace(v, convertModel(plan_.model, options_[v].convert()).bytes);
     };
     for (std::size_t v = first; v < last; ++v) {
       open(v);
       if (measured_.variants[v].full) open(*measured_.variants[v].full);
     }
-    const Json session = sessionJson(plan_.options.read.device);
+    const Json session = sessionJson(plan_.options.device);
     LabelledFrames images = frames(first, last);
     std::optional<int> film;
     std::map<std::size_t, bool> warm;

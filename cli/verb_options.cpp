@@ -171,8 +171,8 @@ std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model
 void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, VariantOptions& variants) {
   const std::string several = "Can be given several times. ";
   addField(verb, "model", [&model](const std::string& text) { model = text; });
-  addField(verb, "input-size", options.read.convert.input_size, parseSize);
-  addDevice(verb, options.read.device);
+  addField(verb, "input-size", options.input_size, parseSize);
+  addDevice(verb, options.device);
   addField(verb, "threads", options.threads);
   const auto addFields = [&](const std::string& key, const std::string& usual, auto& values, auto read) {
     const monitor::WatchField& field = monitor::watchField(key);

@@ -126,7 +126,7 @@ void MainWindow::makeControllers(QSettings& stored) {
   session.store.open_at_once = false;  // opening a large database after a crash takes long
   live_ = std::make_unique<LiveMonitor>(std::move(session));
   QAction* pause = actions_->action("pause");
-  opener_ = new Opener({options_.model, options_.inference.read.convert.reduce}, live_.get(), stored, &settings_, this);
+  opener_ = new Opener({options_.model, options_.inference.reduce}, live_.get(), stored, &settings_, this);
   folder_ = new FolderBrowser(folder_bar_, live_.get(), pause, this);
   exports_ = new Exports(history_->chartPanel(), &history_->history(), pictures_, live_.get(), this);
   tuning_ = new Tuning(live_.get(), pictures_, folder_, pause, this);

@@ -24,6 +24,7 @@
 #include <opencv2/imgproc.hpp>
 #include <span>
 #include <thread>
+#include <tuple>
 
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
@@ -334,10 +335,20 @@ MergeFunction mergeFunction(const RuleFunction& held) {
   };
 }
 
+/// Sets what is said of the conversion of any model.
+template <typename Options>
+void takeConvert(Options& options, const ConvertOptions& convert) {
+  std::tie(options.reduce, options.input_size, options.mean, options.deviation, options.precision) =
+      std::tie(convert.reduce, convert.input_size, convert.mean, convert.deviation, convert.precision);
+}
+
 ReadOptions readOptions(const nb::dict& arguments, const RuleFunction& rule) {
   ReadOptions options;
   if (rule) options.rule = mergeFunction(rule);
-  options.convert = convertOptions(arguments);
+  const ConvertOptions convert = convertOptions(arguments);
+  takeConvert(options, convert);
+  options.output = convert.output;
+  options.scores = convert.scores;
   options.device = argument<std::string>(arguments, "device", "a text such as 'cpu'");
   ofArguments([&] { options.validate(); });
   return options;
@@ -347,7 +358,10 @@ EstimatorOptions estimatorOptions(const nb::dict& arguments, const RuleFunction&
   const auto count = [&](const char* name) { return argument<int>(arguments, name, kWholeNumber); };
   const auto share = [&](const char* name) { return argument<double>(arguments, name, "a number, 0 to 1"); };
   EstimatorOptions options;
-  options.read = readOptions(arguments, rule);
+  const ReadOptions read = readOptions(arguments, rule);
+  takeConvert(options, read.convert());
+  options.device = read.device;
+  options.rule = read.rule;
   const auto task = argument<std::optional<std::string>>(arguments, "task", "a text such as 'semantic'");
   const auto fit = argument<std::string>(arguments, "fit", "'resize' or 'window'");
   const auto reuse = argument<std::string>(arguments, "reuse", "a text such as 'auto'");
@@ -525,7 +539,7 @@ class LockedEstimator {
     const EstimatorOptions options = estimatorOptions(arguments, rule_ = ruleOf(arguments));
     const std::string model = modelPath(arguments["model"]);
     estimator_ = withoutGil([&] { return std::make_unique<Estimator>(model, options); });
-    counter_ = [model, convert = options.read.convert] {
+    counter_ = [model, convert = options.convert()] {
       return evaluation::FlopCounter(convertModel(model, convert).bytes);
     };
   }
@@ -597,7 +611,7 @@ class LockedNet {
     outputs_ = options.outputs;
     if (!outputs_.empty()) return;
     outputs_ = loaded_.info.outputs;
-    if (options.convert.scores && loaded_.info.segments()) outputs_.emplace_back("scores");
+    if (options.scores && loaded_.info.segments()) outputs_.emplace_back("scores");
     outputs_.insert(outputs_.end(), {"merge_map", "token_counts"});
   }
 

@@ -85,12 +85,12 @@ int compare(const std::string& model, const std::vector<cv::Mat>& images, bool o
   int failed = 0;
   for (const bool merging : {false, true}) {
     EstimatorOptions options;
-    if (!merging) options.read.convert.reduce = kFullModel;
+    if (!merging) options.reduce = kFullModel;
     const Run host = runAll(model, options, images, once);
-    options.read.device = "cuda";
+    options.device = "cuda";
     for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16}) {
       if (precision == Precision::kBf16 && capability < 8) continue;
-      options.read.convert.precision = precision;
+      options.precision = precision;
       Run device;
       try {
         device = runAll(model, options, images, once);

@@ -59,7 +59,7 @@ class Variant {
         reduction(*variant.convert.reduce),
         precision(toString(variant.convert.precision)),
         convert_(variant.convert) {
-    const std::string& device = arguments.options.read.device;
+    const std::string& device = arguments.options.device;
     name = "mpm " + toString(reduction) + " " + precision + (device == "cpu" ? "" : " " + device) +
            (reuse.on ? " reuse " + toString(reuse) : "");
     tried([&] { load(arguments); });
@@ -113,18 +113,20 @@ class Variant {
 
   void load(const BenchArguments& arguments) {
     EstimatorOptions options = arguments.options;
-    options.read.convert = convert_;
+    options.reduce = convert_.reduce;
+    options.precision = convert_.precision;
     options.reuse = reuse;
     flops_.emplace(convertModel(arguments.model, convert_).bytes);
     if (arguments.reuses()) {
       estimator_ = std::make_unique<Estimator>(arguments.model, options);
       return;
     }
-    options.read.outputs = {"token_counts"};
+    ReadOptions read = options.read();
+    read.outputs = {"token_counts"};
     const ModelInfo info = readModelInfo(arguments.model, convert_);
-    options.read.outputs.insert(options.read.outputs.end(), info.outputs.begin(), info.outputs.end());
-    outputs_.assign(options.read.outputs.begin(), options.read.outputs.end());
-    loaded_ = readNet(arguments.model, options.read);
+    read.outputs.insert(read.outputs.end(), info.outputs.begin(), info.outputs.end());
+    outputs_.assign(read.outputs.begin(), read.outputs.end());
+    loaded_ = readNet(arguments.model, read);
   }
 
   void runNet(const cv::Mat& images, bool measured) {
@@ -276,8 +278,7 @@ void noteShares(std::vector<Variant>& variants) {
 }
 
 void measure(std::vector<Variant>& variants, Input& input, const BenchArguments& arguments) {
-  const bool peaks =
-      arguments.options.read.device == "cpu" && !arguments.board;  // of the CPU; a board's table has none
+  const bool peaks = arguments.options.device == "cpu" && !arguments.board;  // of the CPU; a board's table has none
   Progress progress(stderrIsTerminal(), static_cast<int>(variants.size()) * (arguments.rounds + arguments.warm_up));
   // A B C A B C ...: what else the machine does meets everyone alike.
   for (int round = -arguments.warm_up; round < arguments.rounds && !interrupted(); ++round) {
@@ -366,7 +367,7 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
           {"image", arguments.image.empty() ? Json(nullptr) : Json(vision::redactCredentials(arguments.image))},
           {"simulated_night", toJson(arguments.night)},
           {"input", sizeJson(model.input)},
-          {"device", arguments.options.read.device},
+          {"device", arguments.options.device},
           {"threads", threads},
           {"batch", arguments.batch},
           {"warm_up", arguments.warm_up},
@@ -417,13 +418,13 @@ struct Comparison {
 
 Comparison compared(const BenchArguments& arguments) {
   const VariantOptions& wanted = arguments.variants;
-  Comparison result{readModelInfo(arguments.model, arguments.options.read.convert), {}};
-  std::vector<VariantOptions::Variant> ours = wanted.of(arguments.model, arguments.options.read.convert);
+  Comparison result{readModelInfo(arguments.model, arguments.options.convert()), {}};
+  std::vector<VariantOptions::Variant> ours = wanted.of(arguments.model, arguments.options.convert());
   if (wanted.reductions.empty() && !result.model.converted) {  // a converted one runs as it was made, beside nothing
     VariantOptions full = wanted;
     full.reductions = {kFullModel};
     if (result.model.reduction != kFullModel) {
-      const auto before = full.of(arguments.model, arguments.options.read.convert);
+      const auto before = full.of(arguments.model, arguments.options.convert());
       ours.insert(ours.begin(), before.begin(), before.end());
     }
   }
@@ -447,7 +448,7 @@ void expectAlive(const std::vector<Variant>& variants) {
 int board(BenchArguments arguments, int threads) {
   VariantOptions& wanted = arguments.variants;
   if (!arguments.image.empty() || !wanted.reductions.empty() || !wanted.reuses.empty() || arguments.json ||
-      arguments.options.read.device != "cpu" || arguments.batch != 1)
+      arguments.options.device != "cpu" || arguments.batch != 1)
     throw UsageError(
         "--board chooses picture, reductions, reuse and batch itself: leave out --image, --reduce, "
         "--reuse, --batch, --json and --device");

@@ -158,7 +158,7 @@ int evaluate(const MeasurePlan& plan, bool json) {
     return endInterrupted(" after " + counted(measured.variants.front().result.all.images(), "image") +
                           (plan.resume.empty() ? ": no result" : ": the same command goes on from here"));
   printMeasured(measured, json);
-  noteAssumed(readModelInfo(chosenModel(plan.model), plan.options.read.convert));
+  noteAssumed(readModelInfo(chosenModel(plan.model), plan.options.convert()));
   return kOk;
 }
 
@@ -224,7 +224,7 @@ int study(const StudyArguments& arguments) {
   MeasurePlan plan = arguments.plan;
   plan.model = chosenModel(plan.model);
   std::vector<Reduction>& reductions = plan.variants.reductions;
-  if (reductions.empty()) reductions = evaluation::usualReductions(plan.model, plan.options.read);
+  if (reductions.empty()) reductions = evaluation::usualReductions(plan.model, plan.options.read());
   reductions.insert(reductions.begin(), kFullModel);
   makeFolder(arguments.folder);
   // Before the measurement, which may take hours.
@@ -236,7 +236,7 @@ int study(const StudyArguments& arguments) {
   if (const int code = evaluate(plan, false); code != kOk) return code;
   if (arguments.sweep_images > 0) {  // one step of mpm before each block in turn, or also two
     reductions = {kFullModel};
-    const int blocks = readModelInfo(plan.model, plan.options.read.convert).blocks;
+    const int blocks = readModelInfo(plan.model, plan.options.convert()).blocks;
     for (int block = 0; block < blocks; ++block) {
       reductions.push_back(mpmBefore({block}));
       for (int second = block + 1; arguments.sweep_pairs && second < blocks; ++second)
@@ -270,7 +270,7 @@ int tune(const TuneArguments& arguments) {
   plan.model = chosenModel(plan.model);
   plan.against_full = true;
   requireOutput("--out", arguments.output, {.models = {plan.model}, .sources = {plan.labelled.source}});
-  plan.variants.reductions = evaluation::usualReductions(plan.model, plan.options.read);
+  plan.variants.reductions = evaluation::usualReductions(plan.model, plan.options.read());
   plan.variants.reductions.insert(plan.variants.reductions.begin(), kFullModel);
   const Measured measured = measure(plan);
   if (!measured.finished) return endInterrupted(": no result");
@@ -289,8 +289,7 @@ int tune(const TuneArguments& arguments) {
   else
     printLine("chosen: " + name + ", the fastest whose agreement is at least " + fixed(arguments.agreement, 2) +
               " % by the lower end of its interval; of those as fast within noise, the one that agrees most");
-  if (!arguments.output.empty())
-    convertFile(plan.model, arguments.output, plan.options.read.convert.with(chosen.variant));
+  if (!arguments.output.empty()) convertFile(plan.model, arguments.output, plan.options.convert().with(chosen.variant));
   return kOk;
 }
 
@@ -469,9 +468,9 @@ Verb addTune(CLI::App& mpm) {
   addNumber(*verb, "--pictures", plan.labelled.spread, "N", evaluation::kMinTunePictures, 10000,
             "Use at most so many pictures, spread evenly over the source. Default: 40");
   addOption(*verb, "-o,--out", arguments->output, "OUT.onnx", "Write the converted model with the choice");
-  addField(*verb, "input-size", plan.options.read.convert.input_size, parseSize);
-  addPrecision(*verb, plan.options.read.convert.precision);
-  addDevice(*verb, plan.options.read.device);
+  addField(*verb, "input-size", plan.options.input_size, parseSize);
+  addPrecision(*verb, plan.options.precision);
+  addDevice(*verb, plan.options.device);
   addField(*verb, "threads", plan.options.threads);
   verb->add_flag("--json", arguments->json, "The JSON objects of 'mpm eval', then one with the choice");
   verb->footer(

@@ -105,7 +105,7 @@ std::vector<std::string> regionNames(const WatchOptions& watch, const std::strin
 class ReadModels {
  public:
   const ModelInfo& of(const SessionOptions& session) {
-    const ConvertOptions& convert = session.inference.read.convert;
+    const ConvertOptions convert = session.inference.convert();
     const auto parts = [](const ConvertOptions& of) {
       return std::tie(of.reduce, of.input_size, of.mean, of.deviation, of.precision, of.output, of.scores);
     };
@@ -430,7 +430,7 @@ int monitorCameras(const MonitorArguments& arguments) {
   if (teller) orUsageError([&] { return teller->set(file.tables); }, in_file);
   ReadModels models;
   std::vector<Camera> cameras = camerasOf(arguments, file.cameras, teller, models);
-  noteSlowPrecision(cameras.front().session.inference.read.convert.precision);
+  noteSlowPrecision(cameras.front().session.inference.precision);
   if (arguments.judge) return judgeStored(cameras);
   // of an archive, which is watched alone
   const bool counts = cameras.size() == 1 && cameras.front().watch.archive && !cameras.front().watch.archive->follow;

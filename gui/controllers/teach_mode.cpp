@@ -409,7 +409,7 @@ void TeachMode::takeModel() {
   if (!model_) return;
   model_path_ = watching_->parts().live->session().model();
   EstimatorOptions same = watching_->inference();
-  same.read.convert.reduce = model_->reduction;
+  same.reduce = model_->reduction;
   same.reuse = {};  // its pictures do not follow each other
   same.task = model_->givesLabels() ? std::optional(Task::kSemantic) : std::nullopt;
   analysis_.setModel(model_path_, same);

@@ -450,7 +450,7 @@ monitor::Watch Watching::watch() const {
   watch.source = vision::redactCredentials(source.toStdString());
   watch.model = parts_.live->model().isEmpty() ? "" : modelPath().toStdString();
   EstimatorOptions running = inference_;
-  running.read.convert.reduce = parts_.reduction->editor()->reduction();
+  running.reduce = parts_.reduction->editor()->reduction();
   monitor::setInference(watch, running);
   watch.reuse = choose_reuse_ ? "" : toString(inference_.reuse);
   watch.db = parts_.history->ownDatabase().toStdString();

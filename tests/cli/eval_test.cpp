@@ -10,7 +10,7 @@ namespace mpm::test {
 namespace {
 
 cv::Mat labelsBy(const std::string& model, const std::string& image) {
-  const EstimatorOptions options{.read = {.convert = {.reduce = mpmBefore({1, 2})}}};
+  const EstimatorOptions options{.reduce = mpmBefore({1, 2})};
   return Estimator(model, options).estimate(cv::imread(image)).labels;
 }
 

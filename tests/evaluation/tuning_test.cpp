@@ -138,12 +138,12 @@ TEST_F(Tune, MeasuresAllOnTheSamePictures) {
   });
   ASSERT_TRUE(rows.has_value());
   EXPECT_EQ(last, static_cast<int>(rows->size() * pictures_.size()));
-  EstimatorOptions options{.read = {.convert = {.reduce = kFullModel}}, .task = Task::kSemantic};
+  EstimatorOptions options{.reduce = kFullModel, .task = Task::kSemantic};
   Estimator full(test::kSegmenter, options);
   for (std::size_t i = 0; i < rows->size(); ++i) {
     const TuneRow& row = (*rows)[i];
     SCOPED_TRACE(toString(row.variant));
-    options.read.convert.reduce = row.variant;
+    options.reduce = row.variant;
     Estimator own(test::kSegmenter, options);
     double agreement = 0, tokens = 0;
     for (const cv::Mat& picture : pictures_) {

@@ -22,7 +22,7 @@ class OnScreen : public Window {
   WindowOptions options() const override {
     WindowOptions options = Window::options();
     options.model = MPM_SOURCE_DIR "/models/street_vit_t16.onnx";
-    options.inference.read.convert.reduce.reset();
+    options.inference.reduce.reset();
     return options;
   }
 

@@ -122,7 +122,7 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
 // goes on without a window.
 TEST_F(Faults, HowModelsRunIsSaidOnce) {
   WindowOptions chosen = options();
-  chosen.inference.read.convert.input_size = Size2{64, 64};
+  chosen.inference.input_size = Size2{64, 64};
   chosen.choose_reuse = true;
   make(chosen);
   ASSERT_TRUE(openAndWait());

@@ -100,7 +100,7 @@ class Window : public ::testing::Test {
   virtual WindowOptions options() const {
     WindowOptions options;
     options.model = MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx";
-    options.inference.read.convert.reduce = mpmBefore({1, 2});
+    options.inference.reduce = mpmBefore({1, 2});
     options.database = folder_.filePath("m.db");
     options.pictures = folder_.filePath("pictures");
     options.settings = folder_.filePath("settings.ini");

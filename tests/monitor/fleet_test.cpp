@@ -46,7 +46,7 @@ class FleetTest : public InFolder {
     samples_[name], opened_[name];
     Camera camera{
         .name = name, .said = {.name = name}, .session = {.model = kModel, .database = folder_ / (name + ".db")}};
-    camera.session.inference.read.convert.reduce = mpmBefore({1, 2});
+    camera.session.inference.reduce = mpmBefore({1, 2});
     camera.session.inference.threads = 1;
     camera.session.store.commit_s = 0.01;
     camera.watch = {.source = vision::parseSourceSpec("rtsp://" + name + "/1"),
@@ -195,7 +195,7 @@ TEST_F(FleetTest, OneSampleOfEach) {
 
 EstimatorOptions options(const char* reuse = "off") {
   EstimatorOptions options;
-  options.read.convert.reduce = mpmBefore({1, 2});
+  options.reduce = mpmBefore({1, 2});
   options.reuse = parseReuse(reuse);
   options.labels = true;
   options.threads = 1;

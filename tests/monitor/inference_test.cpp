@@ -27,7 +27,7 @@ class InferenceWorkerTest : public InFolder {
 
   static EstimatorOptions options(Schedule schedule = {1, 2}) {
     EstimatorOptions options;
-    options.read.convert.reduce = mpmBefore(schedule);
+    options.reduce = mpmBefore(schedule);
     return options;
   }
 

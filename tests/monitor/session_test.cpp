@@ -46,7 +46,7 @@ class SessionTest : public InFolder {
   SessionOptions options() {
     SessionOptions options{.model = kModel, .database = database_};
     options.now = [this] { return clock_.load(); };
-    options.inference.read.convert.reduce = mpmBefore({1, 2});
+    options.inference.reduce = mpmBefore({1, 2});
     options.inference.threads = 1;
     options.store.commit_s = options.store.retry_s = 0.01;
     return options;
@@ -268,7 +268,7 @@ TEST_F(ArchiveOfPictures, ItIsKnownHowManyAreStored) {
 TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreASeriesOfTheirOwn) {
   const auto measure = [&](const Reduction& reduce, bool again) {
     SessionOptions how = options();
-    how.inference.read.convert.reduce = reduce;
+    how.inference.reduce = reduce;
     Session session(how, {});
     WatchOptions watch = archive();
     watch.again = again;

@@ -223,8 +223,8 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
   const Camera yard = cameraOf({.source = "rtsp://yard/1"}, &stored);
   EXPECT_EQ(yard.name, "yard-1");
   EXPECT_EQ(yard.session.model, model);
-  EXPECT_EQ(yard.session.inference.read.convert.reduce, parseReduction("mpm:blocks=1,2"));
-  EXPECT_EQ(yard.session.inference.read.convert.precision, Precision::kBf16);
+  EXPECT_EQ(yard.session.inference.reduce, parseReduction("mpm:blocks=1,2"));
+  EXPECT_EQ(yard.session.inference.precision, Precision::kBf16);
   EXPECT_TRUE(yard.session.choose_reuse);
   EXPECT_FALSE(yard.watch.place) << "of a camera a person says it";
   const Camera archive = cameraOf({.source = pictures}, &stored);
@@ -241,11 +241,11 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
                                 .min_score = 0.25},
                                &stored);
   EXPECT_EQ(said.session.model, "other.onnx");
-  EXPECT_FALSE(said.session.inference.read.convert.reduce) << "a reduction belongs to its model";
+  EXPECT_FALSE(said.session.inference.reduce) << "a reduction belongs to its model";
   EXPECT_EQ(said.session.inference.refine, Refine::kGuided);
   EXPECT_EQ(said.session.inference.threads, 3);
   EXPECT_EQ(said.session.inference.min_score, 0.25);
-  EXPECT_TRUE(said.session.inference.read.convert.input_size);
+  EXPECT_TRUE(said.session.inference.input_size);
   EXPECT_EQ(cameraOf({.source = "rtsp://yard/1"}, nullptr).session.model, "");
   EXPECT_EQ(cameraOf({.source = "rtsp://yard/2"}, &stored).session.model, "");
   fs::remove(model);
@@ -277,20 +277,20 @@ TEST_F(WatchFile, WithAnotherFileOfPartsToHideItIsAnotherWatch) {
 // What the app runs with is what its file says.
 TEST(Watch, InferenceComesBack) {
   EstimatorOptions options;
-  options.read.convert.reduce = parseReduction("gradual:count=48");
-  options.read.convert.input_size = Size2{64, 96};
-  options.read.convert.precision = Precision::kBf16;
-  options.read.device = "auto";
+  options.reduce = parseReduction("gradual:count=48");
+  options.input_size = Size2{64, 96};
+  options.precision = Precision::kBf16;
+  options.device = "auto";
   options.refine = Refine::kGuided;
   options.threads = 3;
   options.min_score = 0.25;
   Watch watch;
   setInference(watch, options);
   const EstimatorOptions back = inferenceOptions(watch);
-  EXPECT_EQ(back.read.convert.reduce, options.read.convert.reduce);
-  EXPECT_EQ(back.read.convert.input_size, options.read.convert.input_size);
-  EXPECT_EQ(back.read.convert.precision, options.read.convert.precision);
-  EXPECT_EQ(back.read.device, "auto");
+  EXPECT_EQ(back.reduce, options.reduce);
+  EXPECT_EQ(back.input_size, options.input_size);
+  EXPECT_EQ(back.precision, options.precision);
+  EXPECT_EQ(back.device, "auto");
   EXPECT_EQ(back.refine, options.refine);
   EXPECT_EQ(back.threads, 3);
   EXPECT_EQ(back.min_score, 0.25);

@@ -46,7 +46,7 @@ class CamVid : public ::testing::TestWithParam<const char*> {
 
   static Estimator segmenter(Schedule schedule, Precision precision = Precision::kFp32) {
     return Estimator(kShared + "/models/" + GetParam() + ".onnx",
-                     {.read = {.convert = {.reduce = mpmBefore(schedule), .precision = precision}}});
+                     {.reduce = mpmBefore(schedule), .precision = precision});
   }
 
   nlohmann::json maps_;

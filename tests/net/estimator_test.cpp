@@ -22,7 +22,7 @@ const std::string kOfDepth = kEstimatorData + "/hf_dpt_depth_ts17.onnx";  // inp
 const std::string kOfScores = kEstimatorData + "/timm_vit_ts17.onnx";     // a classifier
 
 EstimatorOptions mergingOptions(std::optional<Task> task = {}) {
-  return {.read = {.convert = {.reduce = mpmBefore({1, 2})}}, .task = task, .inspect = true};
+  return {.reduce = mpmBefore({1, 2}), .task = task, .inspect = true};
 }
 
 void expectSimilarities(const RunReport& report) {
@@ -75,9 +75,9 @@ TEST(Estimator, FillsWhatTheTaskGives) {
 
 // The oracle: the rows that the merging reads. Behind the queries that join, those are among the special rows.
 TEST(Estimator, SimilaritiesAreThoseOfThePairsBehindQueriesToo) {
-  ReadOptions read{.convert = {.reduce = mpmBefore({3})}};
+  ReadOptions read{.reduce = mpmBefore({3})};
   const cv::Mat image = test::noisePicture(32, 32);
-  const Estimate found = Estimator(kOfQueries, {.read = read, .inspect = true}).estimate(image);
+  const Estimate found = Estimator(kOfQueries, {.reduce = read.reduce, .inspect = true}).estimate(image);
   read.outputs = {"backbone/block2"};
   LoadedNet loaded = readNet(kOfQueries, read);
   loaded.net.setInput(cv::dnn::blobFromImage(image, 2 / 255.0, {}, cv::Scalar::all(127.5), true));
@@ -122,7 +122,7 @@ TEST(Estimator, FeaturesAreTheRowsOfTheLastBlock) {
   for (const auto& [model, reduce] : {std::pair(kOfLabels, kFullModel),
                                       {kOfLabels, mpmBefore({1})},
                                       {kOfQueries, mpmBefore({1})}}) {  // which join the special tokens between blocks
-    Estimator estimator(model, {.read = {.convert = {.reduce = reduce}}, .features = true});
+    Estimator estimator(model, {.reduce = reduce, .features = true});
     const cv::Mat image = test::noisePicture(45, 61);
     const Estimate estimate = estimator.estimate(image);
     if (model == kOfLabels) {
@@ -142,7 +142,7 @@ TEST(Estimator, FeaturesAreTheRowsOfTheLastBlock) {
 }
 
 TEST(Estimator, FeaturesOfReusedRowsAreThoseOfTheFrame) {
-  EstimatorOptions options{.read = {.convert = {.reduce = kFullModel}}, .features = true};
+  EstimatorOptions options{.reduce = kFullModel, .features = true};
   Estimator full(kOfLabels, options);
   options.reuse = parseReuse("threshold=0");
   Estimator reusing(kOfLabels, options);
@@ -209,11 +209,11 @@ TEST(Estimator, RefusesWhatTheModelOrTheOptionsLack) {
 
 const std::string kOwnDpt = kEstimatorData + "/dpt_ts16.onnx";  // input 32x64, output {1, 1, 8, 16}
 
-EstimatorOptions depthWith(const Schedule& schedule) { return {.read = {.convert = {.reduce = mpmBefore(schedule)}}}; }
+EstimatorOptions depthWith(const Schedule& schedule) { return {.reduce = mpmBefore(schedule)}; }
 
 // The protocol with OpenCV alone.
 cv::Mat plainDepth(const std::string& model, const Schedule& schedule, const cv::Mat& image) {
-  LoadedNet loaded = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}});
+  LoadedNet loaded = readNet(model, {.reduce = mpmBefore(schedule)});
   const cv::Size input(loaded.info.input.width, loaded.info.input.height);
   cv::Mat resized, result;
   cv::resize(image, resized, input, 0, 0, cv::INTER_LINEAR);

@@ -65,7 +65,7 @@ TEST_F(HeadTrainerTest, TellsPicturesApartThatItHasNotSeen) {
 
 TEST_F(HeadTrainerTest, TokensAreThoseOfTheLastBlock) {
   const std::string block = "backbone/block" + std::to_string(trainer_.model().blocks - 1);
-  LoadedNet loaded = readNet(kModel, {.convert = {.reduce = kFullModel}, .outputs = {block, "merge_map"}});
+  LoadedNet loaded = readNet(kModel, {.reduce = kFullModel, .outputs = {block, "merge_map"}});
   const ModelInfo& info = trainer_.model();
   const cv::Mat grey(info.input.height, info.input.width, CV_8UC3, cv::Scalar(51, 51, 51));
   const int shape[] = {1, 3, info.input.height, info.input.width};

@@ -18,12 +18,12 @@ const std::string kSegmenterModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter
 const std::string kClip = std::string(MPM_TEST_DATA_DIR) + "/hf_clip_ts17.onnx";  // a LayerNorm before its blocks
 
 EstimatorOptions options(Schedule schedule, bool inspect) {
-  return {.read = {.convert = {.reduce = mpmBefore(schedule)}}, .inspect = inspect};
+  return {.reduce = mpmBefore(schedule), .inspect = inspect};
 }
 
 // A value of the net with that schedule for an image of its size.
 cv::Mat valueOf(const std::string& model, const Schedule& schedule, const cv::Mat& image, const std::string& name) {
-  cv::dnn::Net net = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}, .outputs = {name}}).net;
+  cv::dnn::Net net = readNet(model, {.reduce = mpmBefore(schedule), .outputs = {name}}).net;
   net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
   return net.forward(name).clone();
 }

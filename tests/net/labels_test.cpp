@@ -21,7 +21,7 @@ const std::string kMask = kData + "/segmenter_mask_ts17.onnx";  // input 32x64, 
 const std::string kLinear = kData + "/segmenter_linear_ts12.onnx";
 
 EstimatorOptions merging(Schedule schedule, Fit fit = Fit::kResize) {
-  return {.read = {.convert = {.reduce = mpmBefore(schedule)}}, .fit = fit};
+  return {.reduce = mpmBefore(schedule), .fit = fit};
 }
 
 // The protocol written down with OpenCV alone: an image of the net's input size to RGB, 0..1, mean and std 0.5; logits
@@ -29,7 +29,7 @@ EstimatorOptions merging(Schedule schedule, Fit fit = Fit::kResize) {
 class PlainNet {
  public:
   PlainNet(const std::string& model, const Schedule& schedule)
-      : loaded_(readNet(model, {.convert = {.reduce = mpmBefore(schedule), .output = Output::kLogits}})) {}
+      : loaded_(readNet(model, {.reduce = mpmBefore(schedule), .output = Output::kLogits})) {}
 
   cv::Size input() const { return {loaded_.info.input.width, loaded_.info.input.height}; }
 
@@ -111,7 +111,7 @@ TEST_F(Labels, FromMaskQueries) {
     EXPECT_EQ(count, 4);
     const cv::Mat image = test::smoothPicture(32, 32, 3);
     const Estimate result = segmenter.estimate(image);
-    LoadedNet loaded = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}});
+    LoadedNet loaded = readNet(model, {.reduce = mpmBefore(schedule)});
     loaded.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
     const cv::Mat masks = loaded.net.forward(loaded.info.outputs[0]).clone();
     const cv::Mat classes = loaded.net.forward(loaded.info.outputs[1]).clone();
@@ -148,7 +148,7 @@ TEST_F(Labels, FromAMapOfClasses) {
   std::ofstream(folder_ / "m.json") << R"({"task": "semantic"})";
   for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
     const cv::Mat image = test::smoothPicture(32, 32, 7);
-    LoadedNet loaded = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}});
+    LoadedNet loaded = readNet(model, {.reduce = mpmBefore(schedule)});
     loaded.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
     const cv::Mat map = loaded.net.forward(loaded.info.outputs[0]);
     std::vector<cv::Mat> planes;

@@ -43,8 +43,8 @@ struct Twins {
 
   Twins(const std::string& file, const std::string& reduction) {
     ReadOptions options;
-    options.convert.reduce = parseReduction(reduction);
-    if (readsAtAnySize(file)) options.convert.input_size = Size2{48, 64};
+    options.reduce = parseReduction(reduction);
+    if (readsAtAnySize(file)) options.input_size = Size2{48, 64};
     const auto outputs = [](const onnx::GraphProto&, const ModelInfo& info) { return info.outputs; };
     full = readNet(kFiles + "/" + file, options, outputs);
     reusing = readNet(kFiles + "/" + file, options, outputs, &reuse);
@@ -152,7 +152,7 @@ TEST(ReuseOfModels, OtherReductionsAreRefused) {
 constexpr const char* kSegmenter = "/segmenter_mask_ts17.onnx";  // input 32x64, patch 8
 
 EstimatorOptions reusing(const std::string& spec, const std::string& reduction = "none") {
-  return {.read = {.convert = {.reduce = parseReduction(reduction)}}, .reuse = parseReuse(spec)};
+  return {.reduce = parseReduction(reduction), .reuse = parseReuse(spec)};
 }
 
 cv::Mat scene(int seed, int height = 96, int width = 128) { return test::smoothPicture(height, width, seed); }

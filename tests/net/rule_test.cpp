@@ -37,7 +37,7 @@ Reduction ruleBefore(const Schedule& blocks) {
 }
 
 EstimatorOptions optionsOf(const MergeFunction& rule, const Reduction& reduction) {
-  return {.read = {.convert = {.reduce = reduction}, .rule = rule}};
+  return {.reduce = reduction, .rule = rule};
 }
 
 TEST(Rule, OfMutualPairsGivesWhatMpmGives) {
@@ -132,7 +132,7 @@ TEST(Rule, NeedsItsReductionAndAFunction) {
                    "for the reduction 'rule', not for 'mpm");
   EXPECT_MPM_ERROR(convertFile(kRuleModel, folder / "m.onnx", {.reduce = ruleBefore({1})}),
                    "a function of a program, which no file holds");
-  const ReadOptions beyond{.convert = {.reduce = ruleBefore({99})}, .rule = mutualPairs};
+  const ReadOptions beyond{.reduce = ruleBefore({99}), .rule = mutualPairs};
   EXPECT_MPM_ERROR(readNet(kRuleModel, beyond), "block 99 does not exist");
 }
 

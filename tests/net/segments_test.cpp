@@ -111,8 +111,7 @@ TEST_F(SegmentRules, WithoutACandidateThereAreNone) {
 TEST(Segments, FindsSegmentsAtTheSizeOfTheImage) {
   for (const Task task : {Task::kPanoptic, Task::kInstance}) {
     for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
-      const EstimatorOptions options{
-          .read = {.convert = {.reduce = mpmBefore(schedule)}}, .task = task, .min_score = 0.2, .min_overlap = 0.1};
+      const EstimatorOptions options{.reduce = mpmBefore(schedule), .task = task, .min_score = 0.2, .min_overlap = 0.1};
       Estimator segmenter(kEomt, options);
       EXPECT_EQ(segmenter.task(), task);
       for (const cv::Size size :

@@ -6,6 +6,7 @@
 #include "support/data_path.h"
 #include "support/in_folder.h"
 #include "support/onnx_file.h"
+#include "support/reading.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -25,7 +26,7 @@ Blobs runImages(cv::dnn::Net& net, const std::vector<std::vector<double>>& image
 /// False when the net says that it takes one image at a time.
 bool takesABatch(const std::string& path, ConvertOptions options) {
   options.reduce = mpmBefore({1, 2});
-  auto [net, info] = readNet(path, {.convert = options});
+  auto [net, info] = readNet(path, reading(options));
   std::vector<std::string> outputs = info.outputs;
   outputs.insert(outputs.end(), {"token_counts", "merge_map"});
   const std::vector<std::vector<double>> images = {TinyVit::image(3, info.input.height, info.input.width),

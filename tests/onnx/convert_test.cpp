@@ -8,6 +8,7 @@
 #include "support/data_path.h"
 #include "support/file_size_limit.h"
 #include "support/in_folder.h"
+#include "support/reading.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -148,7 +149,7 @@ TEST_F(Convert, OtherInputSize) {
       options.scores = true;
       for (const auto& [grid_h, grid_w] : {std::pair(3, 5), {6, 4}, {2, 9}}) {
         options.input_size = Size2{grid_h * TinyVit::kPatch, grid_w * TinyVit::kPatch};
-        auto [net, info] = readNet(path, {.convert = options});
+        auto [net, info] = readNet(path, reading(options));
         EXPECT_EQ(info.grid, (Size2{grid_h, grid_w}));
         const auto image = TinyVit::image(4, info.input.height, info.input.width);
         const auto found = runNet(net, image, {1, 3, info.input.height, info.input.width}, {"scores"});

@@ -6,6 +6,7 @@
 
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
+#include "support/reading.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -189,7 +190,7 @@ ConvertOptions optionsFor(const Dialect& dialect, Schedule schedule) {
 TEST_P(DialectTest, ConvertsToTheSameNumbers) {
   TinyVit vit(GetParam());
   vit.save(path);
-  auto [net, info] = readNet(path, {.convert = optionsFor(GetParam(), {})});
+  auto [net, info] = readNet(path, reading(optionsFor(GetParam(), {})));
   EXPECT_EQ(info.blocks, GetParam().blocks);
   EXPECT_EQ(info.heads, GetParam().heads);
   EXPECT_EQ(info.dim, TinyVit::kDim);
@@ -212,9 +213,8 @@ TEST(Windows, ComputeTheSameNumbers) {
   EXPECT_EQ(readModelInfo(path).schedule(), Schedule{}) << "what is not asked for";
   const std::vector<double> image = TinyVit::image(3);
   EXPECT_LT(difference(runModel(path, {}, image)[0], vit.evaluate(image)[0]), 1e-4);
-  EXPECT_MPM_ERROR(readNet(path, {.convert = {.reduce = mpmBefore({1})}}), "is inside windows of the patch grid");
-  EXPECT_MPM_ERROR(readNet(path, {.convert = {.reduce = parseReduction("tome:blocks=0:count=2")}}),
-                   "its tokens cannot merge");
+  EXPECT_MPM_ERROR(readNet(path, {.reduce = mpmBefore({1})}), "is inside windows of the patch grid");
+  EXPECT_MPM_ERROR(readNet(path, {.reduce = parseReduction("tome:blocks=0:count=2")}), "its tokens cannot merge");
 }
 
 /// The graph takes pixels as they are, so the programs give it 0 to 255 unless its JSON says otherwise.
@@ -272,7 +272,7 @@ auto networkOf(const Dialect& d) {
 TEST_P(DialectTest, MergesAsTheFirstSpellingDoes) {
   const auto merged = [&](const Dialect& dialect) {
     TinyVit(dialect).save(path);
-    auto [net, info] = readNet(path, {.convert = optionsFor(dialect, {1, 2})});
+    auto [net, info] = readNet(path, reading(optionsFor(dialect, {1, 2})));
     return runNet(net, TinyVit::image(3), shape, {"token_counts", "merge_map", info.outputs[0]});
   };
   const auto found = merged(GetParam());

@@ -7,6 +7,7 @@
 #include "onnx/reference_file.h"
 #include "onnx/run_net.h"
 #include "support/data_path.h"
+#include "support/reading.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -45,7 +46,7 @@ void compare(const std::string& path, const ConvertOptions& options, const Array
   asked.output = Output::kLogits;
   const bool labels = isLabels(expected[0], readModelInfo(path, asked));
   asked.output = labels ? Output::kLabels : Output::kLogits;
-  auto [net, info] = readNet(path, {.convert = asked});
+  auto [net, info] = readNet(path, reading(asked));
   std::vector<std::string> names = info.outputs;
   names.insert(names.end(), {"merge_map", "token_counts"});
   std::vector<int> shape = image.shape;

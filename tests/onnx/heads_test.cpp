@@ -49,7 +49,7 @@ TEST_P(HeadOperator, ComputesWhatOnnxMeans) {
   EXPECT_LT(difference(runModel(path, {.reduce = kFullModel}, image.values)[0], expected.values), 1e-4);
 
   // In a batch of two, with merging, each image is as alone.
-  cv::dnn::Net net = readNet(path, {.convert = {.reduce = mpmBefore({1})}}).net;
+  cv::dnn::Net net = readNet(path, {.reduce = mpmBefore({1})}).net;
   std::vector<double> other = image.values, both = image.values;
   for (double& value : other) value = 0.75 - 0.5 * value;
   both.insert(both.end(), other.begin(), other.end());

@@ -25,7 +25,7 @@ class OtherHead : public InFolder {
                           Schedule schedule = {}) {
     g.result(output);
     g.save(path);
-    auto [net, info] = readNet(path, {.convert = {.reduce = mpmBefore(schedule)}});
+    auto [net, info] = readNet(path, {.reduce = mpmBefore(schedule)});
     EXPECT_EQ(info.head, HeadKind::kOther);
     EXPECT_EQ(info.outputs, std::vector<std::string>{output});
     return runNet(net, image, {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {output})[0];

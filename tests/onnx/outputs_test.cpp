@@ -6,6 +6,7 @@
 #include "support/in_folder.h"
 #include "support/onnx_file.h"
 #include "support/pictures.h"
+#include "support/reading.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -146,7 +147,7 @@ TEST_F(Outputs, ComeAloneAllAtOnceOrAsChosen) {
   };
   const std::vector<std::string> all{"labels", "merge_map", "token_counts"};
   const auto expected = atOnce(cv::dnn::readNetFromONNX(converted), all);
-  EXPECT_EQ(atOnce(readNet(path, {.convert = options}).net, all), expected);
+  EXPECT_EQ(atOnce(readNet(path, reading(options)).net, all), expected);
   EXPECT_EQ(atOnce(readNet(converted).net, {"token_counts", "labels", "merge_map"}),
             (std::vector{expected[2], expected[0], expected[1]}));
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -169,7 +170,7 @@ TEST_F(Outputs, TheInputKeepsItsName) {
       onnx::ModelProto model = convertedModel(path, {.reduce = mpmBefore({1}), .output = output});
       ASSERT_EQ(model.graph().input_size(), 1);
       EXPECT_EQ(model.graph().input(0).name(), name);
-      cv::dnn::Net net = readNet(path, {.convert = {.reduce = kFullModel}}).net;
+      cv::dnn::Net net = readNet(path, {.reduce = kFullModel}).net;
       net.setInput(cv::Mat(shape, CV_32F, cv::Scalar(0)), name);
       EXPECT_NO_THROW(net.forward("labels"));
     }
@@ -214,11 +215,11 @@ TEST_F(Outputs, TheSegmenterReadsEveryConvertedFile) {
   for (const char* name : {"masks", "scores"}) {
     save(name);
     for (const Fit fit : {Fit::kResize, Fit::kWindow}) {
-      EstimatorOptions options{.read = {.convert = {.reduce = mpmBefore({1, 2})}}, .fit = fit};
+      EstimatorOptions options{.reduce = mpmBefore({1, 2}), .fit = fit};
       options.inspect = fit == Fit::kResize;
       const Estimate expected = Estimator(path, options).estimate(image);
       EXPECT_GT(cv::countNonZero(expected.labels != expected.labels.at<unsigned char>(0, 0)), 0);
-      options.read.convert.reduce.reset();
+      options.reduce.reset();
       for (const Output output : {Output::kLabels, Output::kLogits}) {
         const std::string converted = folder_ / (toString(output) + ".onnx");
         convertFile(path, converted, {.reduce = mpmBefore({1, 2}), .output = output});

@@ -98,7 +98,7 @@ TEST(Placement, WithoutAGpuAutoIsTheCpuAndCudaIsRefused) {
   const BuildInfo build = buildInfo();
   if (!build.cuda_devices.empty()) GTEST_SKIP() << "there is a CUDA device here";
   ReadOptions options;
-  options.convert.reduce = mpmBefore({1});
+  options.reduce = mpmBefore({1});
   options.device = "auto";
   EXPECT_NO_THROW(readNet(dataPath("segmenter_mask_ts17.onnx"), options));
   for (const char* word : {"cuda", "cuda:1"}) {

@@ -246,8 +246,8 @@ TEST_F(Cts, OfAFileHasTheInputsThatItNeeds) {
 TEST_F(Cts, IsInspectedLikeOtherMethods) {
   options.scores = false;
   options.reduce = share("0.5");
-  const Estimate result =
-      Estimator(path, {.read = {.convert = options}, .inspect = true}).estimate(noisePicture(16, 24));
+  const Estimate result = Estimator(path, {.reduce = options.reduce, .input_size = options.input_size, .inspect = true})
+                              .estimate(noisePicture(16, 24));
   EXPECT_EQ(result.tokens, (Values{24, 15}));
   ASSERT_EQ(result.pair_similarity.size(), 1u);
   EXPECT_EQ(std::count_if(result.pair_similarity[0].begin(), result.pair_similarity[0].end(),

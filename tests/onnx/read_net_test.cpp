@@ -41,7 +41,7 @@ TEST_F(ReadNet, InThreadsLeavesTheLogLevelAsItWas) {
 TEST_F(ReadNet, NetsRunInThreadsAsTheyDoAlone) {
   TinyVit({.head = HeadStyle::kMask}).save(path);
   const auto run = [&](int image) {
-    cv::dnn::Net net = readNet(path, {.convert = {.reduce = mpmBefore({1, 2})}}).net;
+    cv::dnn::Net net = readNet(path, {.reduce = mpmBefore({1, 2})}).net;
     std::vector<std::vector<double>> last;
     for (int round = 0; round < 20; ++round)
       last = runNet(net, TinyVit::image(image), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"labels", "merge_map"});
@@ -55,8 +55,8 @@ TEST_F(ReadNet, NetsRunInThreadsAsTheyDoAlone) {
 }
 
 TEST_F(ReadNet, RefusesAPrecisionThatTheDeviceLacks) {
-  EXPECT_MPM_ERROR(readNet(path, {.convert = {.precision = Precision::kTf32}}), "tf32 is for GPUs");
-  EXPECT_NO_THROW(readNet(path, {.convert = {.precision = Precision::kInt8}})) << "every CPU has int8, fast or not";
+  EXPECT_MPM_ERROR(readNet(path, {.precision = Precision::kTf32}), "tf32 is for GPUs");
+  EXPECT_NO_THROW(readNet(path, {.precision = Precision::kInt8})) << "every CPU has int8, fast or not";
 }
 
 TEST_F(ReadNet, TheFirstMergeMapDoesNotDependOnThePrecision) {
@@ -74,7 +74,7 @@ TEST_F(ReadNet, TheFirstMergeMapDoesNotDependOnThePrecision) {
 
 TEST_F(ReadNet, LabelsOfANaNAreAnError) {
   TinyVit({.head = HeadStyle::kLinear}).save(path);
-  cv::dnn::Net net = readNet(path, {.convert = {.reduce = kFullModel}}).net;
+  cv::dnn::Net net = readNet(path, {.reduce = kFullModel}).net;
   const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
   net.setInput(cv::Mat(4, sides, CV_32F, cv::Scalar(std::numeric_limits<float>::quiet_NaN())));
   EXPECT_CV_ERROR(net.forward("labels"), "hold NaN or infinity");
@@ -179,7 +179,7 @@ TEST_F(WeightsPastOpenCv, AreTheOnesThatOpenCvReads) {
   registerLayers();
   const auto through = results(cv::dnn::readNetFromONNX(path_));
   EXPECT_EQ(results(readNet(path_).net), through);
-  EXPECT_EQ(results(readNet(plain_, {.convert = {.reduce = mpmBefore({1}), .scores = true}}).net), through);
+  EXPECT_EQ(results(readNet(plain_, {.reduce = mpmBefore({1}), .scores = true}).net), through);
 }
 
 TEST_F(WeightsPastOpenCv, AreLeftWhereTheyAreNotPlainFloatsOfOneNode) {

@@ -7,6 +7,7 @@
 #include "support/in_folder.h"
 #include "support/onnx_file.h"
 #include "support/pictures.h"
+#include "support/reading.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -88,7 +89,7 @@ TEST(ParallelBlocks, HaveNoPlaceForMergesInsideAndNoWindows) {
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
   TinyVit({.blocks_are = BlockStyle::kParallel}).save(path);
-  EXPECT_MPM_ERROR(readNet(path, {.convert = {.reduce = parseReduction("tome:blocks=0:count=2")}}),
+  EXPECT_MPM_ERROR(readNet(path, {.reduce = parseReduction("tome:blocks=0:count=2")}),
                    "its blocks compute attention and MLP side by side");
   TinyVit(
       {.blocks_are = BlockStyle::kParallel, .position = PositionStyle::kBeforeConcat, .special = 0, .windowed = true})
@@ -195,7 +196,7 @@ TEST_F(Reductions, InABatchEachImageMergesOnItsOwn) {
   for (const std::string spec : {"gradual:similarity=0.7", "tome:count=3", "algm:threshold=0.5"}) {
     SCOPED_TRACE(spec);
     options.reduce = parseReduction(spec);
-    auto [net, info] = readNet(path, {.convert = options});
+    auto [net, info] = readNet(path, reading(options));
     const auto counts = [&, &of = net](int first, int images) {
       const cv::Mat batch({images, 3, 16, 24}, CV_32F,
                           values.data() + static_cast<std::ptrdiff_t>(first) * 3 * 16 * 24);
@@ -224,11 +225,11 @@ class ReductionsOfASegmenter : public Reductions {
 };
 
 TEST_F(ReductionsOfASegmenter, AreInspectedWhereTheyMerge) {
-  EstimatorOptions wanted{.read = {.convert = options}, .inspect = true};
+  EstimatorOptions wanted{.input_size = options.input_size, .inspect = true};
   for (const std::string spec :
        {"gradual:blocks=1,2:count=3", "tome:blocks=1,2:count=3", "algm:blocks=1,2:threshold=-1"}) {
     SCOPED_TRACE(spec);
-    wanted.read.convert.reduce = parseReduction(spec);
+    wanted.reduce = parseReduction(spec);
     const Estimate result = Estimator(path, wanted).estimate(noisePicture(16, 24));
     ASSERT_EQ(result.pair_similarity.size(), 2u);
     for (std::size_t k = 0; k < 2; ++k) {

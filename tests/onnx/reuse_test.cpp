@@ -34,8 +34,8 @@ class ReusingNet : public InFolder {
     }
   };
   Net read(const Schedule& schedule, bool reuses = true) const {
-    ReadOptions options{.convert = {.reduce = mpmBefore(schedule, Attention::kProportional), .scores = true}};
-    if (schedule.empty()) options.convert.reduce = kFullModel;
+    ReadOptions options{.reduce = mpmBefore(schedule, Attention::kProportional), .scores = true};
+    if (schedule.empty()) options.reduce = kFullModel;
     const auto outputs = [](const onnx::GraphProto&, const ModelInfo&) {
       return std::vector<std::string>{"scores", "merge_map"};
     };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpm/mpm.hpp"
+#include "support/reading.h"
 
 namespace mpm::test {
 
@@ -30,7 +31,7 @@ inline std::vector<std::vector<double>> runNet(cv::dnn::Net& net, const std::vec
 inline std::vector<std::vector<double>> runModel(const std::string& path, const ConvertOptions& options,
                                                  const std::vector<double>& images,
                                                  const std::vector<std::string>& names = {}) {
-  auto [net, info] = readNet(path, {.convert = options});
+  auto [net, info] = readNet(path, reading(options));
   const int pixels = 3 * info.input.height * info.input.width, count = static_cast<int>(images.size()) / pixels;
   return runNet(net, images, {count, 3, info.input.height, info.input.width}, names.empty() ? info.outputs : names);
 }

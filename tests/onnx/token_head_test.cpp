@@ -3,6 +3,7 @@
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/in_folder.h"
+#include "support/reading.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -72,14 +73,16 @@ TEST_P(TokenHeadOfADialect, ScoresTheTokensBehindTheLastBlock) {
     std::ofstream(folder_ / "taught.json") << R"({"input": {"height": 12, "width": 20}})";
   }
   const Values image = TinyVit::image(3);
-  cv::dnn::Net encoder = readNet(model_, {.convert = options, .outputs = {"backbone/block2"}}).net;
+  ReadOptions of_encoder = reading(options);
+  of_encoder.outputs = {"backbone/block2"};
+  cv::dnn::Net encoder = readNet(model_, of_encoder).net;
   const Values tokens = runNet(encoder, image, kShape, {"backbone/block2"})[0];
   const TokenHead head = randomHead();
   const Values expected = scores(head, {tokens.begin() + dialect.special * TinyVit::kDim, tokens.end()});
 
   write(onnx_graph::withTokenHead(model_, head));
   options.scores = true;
-  auto [net, info] = readNet(taught_, {.convert = options});
+  auto [net, info] = readNet(taught_, reading(options));
   EXPECT_EQ(info.head, HeadKind::kLinear);
   EXPECT_EQ(info.classes, kClasses);
   EXPECT_TRUE(info.segments());

@@ -91,7 +91,7 @@ TEST_F(FromScratch, TheSceneIsLearnedAndTheModelIsWritten) {
       mpmTrain({"--out", folder_ / "run", "--size", "128x192", "--batch", "8", "--steps", "160", "--warmup", "20",
                 "--average", "0", "--no-half", "--precision", "fp32", "--threads", "1", "--scale-max", "1"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  cv::dnn::Net net = readNet(folder_ / "run/segmenter.onnx", {.convert = {.reduce = kFullModel}}).net;
+  cv::dnn::Net net = readNet(folder_ / "run/segmenter.onnx", {.reduce = kFullModel}).net;
   double right = 0, pixels = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const scene::StreetOptions options{.seed = seed, .size = {192, 128}};

@@ -96,7 +96,7 @@ TEST_P(Written, ForAnotherSizeGivesTheLabelsOfLibTorch) {
   EXPECT_EQ(info.facts.name, "street");
   EXPECT_EQ(info.input, kSize);
   const cv::Mat image = street(), truth = byLibTorch(expected, image);
-  cv::dnn::Net net = readNet(folder / "street.onnx", {.convert = {.reduce = kFullModel}}).net;
+  cv::dnn::Net net = readNet(folder / "street.onnx", {.reduce = kFullModel}).net;
   net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
   const cv::Mat labels = net.forward("labels");
   cv::Mat bytes_of_labels;

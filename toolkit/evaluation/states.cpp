@@ -293,7 +293,7 @@ StateHead teachStates(StateHead head, const std::vector<StateExample>& examples,
 
 std::optional<StateHead> teachStates(const StatesJob& job) {
   EstimatorOptions options;
-  options.read.convert.reduce = job.reduce;
+  options.reduce = job.reduce;
   options.features = true;
   Estimator estimator(job.model, options);
   const ModelInfo& model = estimator.model();

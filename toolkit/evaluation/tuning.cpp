@@ -27,7 +27,7 @@ std::vector<Reduction> equalTokens(const ModelInfo& model, double kept) {
 }  // namespace
 
 std::vector<Reduction> usualReductions(const std::string& model, const ReadOptions& options) {
-  ConvertOptions as_it_is = options.convert;
+  ConvertOptions as_it_is = options.convert();
   as_it_is.reduce.reset();
   const ModelInfo info = readModelInfo(model, as_it_is);
   if (info.converted) throw Error("'" + model + "' is converted already: name the plain ViT it was made of");
@@ -44,7 +44,7 @@ std::vector<Reduction> usualReductions(const std::string& model, const ReadOptio
   std::vector<Reduction> reductions;
   for (const Reduction& one : wanted) {
     try {
-      const Reduction whole = readModelInfo(model, options.convert.with(one)).reduction;
+      const Reduction whole = readModelInfo(model, options.convert().with(one)).reduction;
       if (std::ranges::find(reductions, whole) == reductions.end()) reductions.push_back(whole);
     } catch (const Error&) {  // algm, for example, needs a grid with even sides
     }
@@ -79,11 +79,11 @@ std::optional<std::vector<TuneRow>> tuneRows(const std::string& model, Estimator
                 std::to_string(pictures.size()));
   options.task = Task::kSemantic;
   options.reuse = {};  // the pictures do not follow each other
-  std::vector<Reduction> variants = usualReductions(model, options.read);
+  std::vector<Reduction> variants = usualReductions(model, options.read());
   variants.insert(variants.begin(), kFullModel);
   const auto open = [&](const Reduction& variant) {
     EstimatorOptions own = options;
-    own.read.convert = options.read.convert.with(variant);
+    own.reduce = variant;
     return Estimator(model, own);
   };
   // Few nets at a time, because each has its own weights; each group runs by turns with the full model.

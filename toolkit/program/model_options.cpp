@@ -82,12 +82,6 @@ void noteSlowPrecision(Precision precision) {
   printNote("precision int8 is no faster than fp32 here, and fp32 loses nothing: this CPU does not multiply int8");
 }
 
-void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
-  addField(verb, "reduce", options.reduce, parseReduction);
-  addField(verb, "input-size", options.input_size, parseSize);
-  addPrecision(verb, options.precision);
-}
-
 void addDevice(CLI::App& verb, std::string& device) {
   addField(verb, "device", [&device](const std::string& text) {
     parseDeviceSpec(text);
@@ -97,8 +91,8 @@ void addDevice(CLI::App& verb, std::string& device) {
 
 void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options) {
   addField(verb, "model", [&model](const std::string& text) { model = text; });
-  addConvertOptions(verb, options.read.convert);
-  addDevice(verb, options.read.device);
+  addConvertOptions(verb, options);
+  addDevice(verb, options.device);
   addField(verb, "threads", options.threads);
 }
 

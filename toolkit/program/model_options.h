@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/size_text.h"
 #include "monitor/watch/watch.h"
 #include "mpm/estimator.hpp"
 
@@ -86,9 +87,6 @@ void noteAssumed(const ModelInfo& model);
 /// Prints a line, once, if this CPU computes int8 no faster than fp32.
 void noteSlowPrecision(Precision precision);
 
-/// --reduce, --input-size, --precision: how a plain ViT is converted.
-void addConvertOptions(CLI::App& verb, ConvertOptions& options);
-
 void addPrecision(CLI::App& verb, Precision& precision);
 
 void addDevice(CLI::App& verb, std::string& device);
@@ -113,6 +111,14 @@ template <typename T>
 CLI::Option* addField(CLI::App& verb, const std::string& key, T& target) {
   const monitor::WatchField& field = monitor::watchField(key);
   return addNumber(verb, "--" + key, target, field.unit, field.min, field.max, field.help())->group(field.group);
+}
+
+/// --reduce, --input-size, --precision: how a plain ViT is converted.
+template <typename Options>
+void addConvertOptions(CLI::App& verb, Options& options) {
+  addField(verb, "reduce", options.reduce, parseReduction);
+  addField(verb, "input-size", options.input_size, parseSize);
+  addPrecision(verb, options.precision);
 }
 
 /// --min-score and --min-overlap: the limits of segments.

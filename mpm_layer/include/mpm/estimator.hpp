@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <opencv2/core.hpp>
@@ -27,8 +28,14 @@ enum class Fit {
 
 /// How an Estimator reads its model, and what it computes for each image.
 struct EstimatorOptions {
-  ReadOptions read = ReadOptions();  ///< outputs, convert.output and convert.scores are ignored
-  std::optional<Task> task = {};     ///< nullopt: that of the model
+  std::optional<Reduction> reduce = {};                ///< as ConvertOptions::reduce
+  std::optional<Size2> input_size = {};                ///< as ConvertOptions::input_size
+  std::optional<std::array<float, 3>> mean = {};       ///< as ConvertOptions::mean
+  std::optional<std::array<float, 3>> deviation = {};  ///< as ConvertOptions::deviation
+  Precision precision = Precision::kFp32;              ///< as ConvertOptions::precision
+  std::string device = "cpu";                          ///< as ReadOptions::device
+  MergeFunction rule = {};                             ///< as ReadOptions::rule
+  std::optional<Task> task = {};                       ///< nullopt: that of the model
   /// CPU threads; 0: as many as now. Calls cv::setNumThreads, which is global to the process: the newest Estimator with
   /// a number decides, and after the last one it is the number before them.
   int threads = 0;
@@ -48,6 +55,10 @@ struct EstimatorOptions {
   /// that merges mutual pairs or none; pair_similarity stays empty.
   Reuse reuse = {};
 
+  /// The part about reading the model. The Estimator itself chooses the outputs.
+  MPM_API ReadOptions read() const;
+  /// The part about its conversion.
+  ConvertOptions convert() const { return read().convert(); }
   /// Throws mpm::Error for a value out of range.
   MPM_API void validate() const;
 };

@@ -177,19 +177,25 @@ using MergeFunction = std::function<std::vector<std::int64_t>(const RuleInput& i
 
 /// How a model is read: converted first if it is a plain ViT, then placed on a device.
 struct ReadOptions {
-  /// How a plain ViT is converted.
-  ConvertOptions convert = ConvertOptions();  // after = {} GCC 12 warns of an uninitialised optional
+  std::optional<Reduction> reduce = {};                ///< as ConvertOptions::reduce
+  std::optional<Size2> input_size = {};                ///< as ConvertOptions::input_size
+  std::optional<std::array<float, 3>> mean = {};       ///< as ConvertOptions::mean
+  std::optional<std::array<float, 3>> deviation = {};  ///< as ConvertOptions::deviation
+  Precision precision = Precision::kFp32;              ///< as ConvertOptions::precision
+  Output output = Output::kLabels;                     ///< as ConvertOptions::output
+  bool scores = false;                                 ///< as ConvertOptions::scores
   /// "cpu", "cuda" (the first GPU), "cuda:1" (a GPU by its index) or "auto" (the first GPU if there is one, else the
   /// CPU).
   std::string device = "cpu";
   /// The outputs of the net, in this order: values that the converted net computes, by the names in docs/ops.md, such
   /// as "merge_map" or "backbone/block1". What they do not need is not computed. Empty: the outputs of the model.
   std::vector<std::string> outputs = {};
-  MergeFunction rule = {};  ///< needs convert.reduce with kRule, which needs it
+  MergeFunction rule = {};  ///< needs `reduce` with kRule, which needs it
 
-  /// Calls convert.validate(), and throws mpm::Error for a device that is none of these words and a rule without
-  /// kRule. readNet() checks that
-  /// this machine has the device.
+  /// The part about the conversion.
+  MPM_API ConvertOptions convert() const;
+  /// Throws mpm::Error where ConvertOptions::validate() does, for a device that is none of these words and for a rule
+  /// without kRule. readNet() checks that this machine has the device.
   MPM_API void validate() const;
 };
 

@@ -2,6 +2,7 @@
 #include "mpm/options.hpp"
 
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "base/number_text.h"
@@ -126,12 +127,20 @@ void ConvertOptions::validate() const {
       throw Error("mean and std are three numbers each, for pixel values 0 to 1, and std is positive");
 }
 
+ConvertOptions ReadOptions::convert() const {
+  ConvertOptions options;
+  auto& [of_reduce, of_input_size, of_mean, of_deviation, of_precision, of_output, of_scores] = options;  // all of them
+  std::tie(of_reduce, of_input_size, of_mean, of_deviation, of_precision, of_output, of_scores) =
+      std::tie(reduce, input_size, mean, deviation, precision, output, scores);
+  return options;
+}
+
 void ReadOptions::validate() const {
-  convert.validate();
+  convert().validate();
   parseDeviceSpec(device);
-  if (rule && (!convert.reduce || convert.reduce->method != ReductionMethod::kRule))
+  if (rule && (!reduce || reduce->method != ReductionMethod::kRule))
     throw Error("a rule is for the reduction 'rule', not for '" +
-                (convert.reduce ? toString(*convert.reduce) : std::string("the one of the model")) + "'");
+                (reduce ? toString(*reduce) : std::string("the one of the model")) + "'");
 }
 
 }  // namespace mpm

@@ -76,8 +76,18 @@ std::optional<double> agreementPercent(const Estimate& a, const Estimate& b) {
   return 100.0 * cv::countNonZero(same) / static_cast<double>(same.total());
 }
 
+ReadOptions EstimatorOptions::read() const {
+  return {.reduce = reduce,
+          .input_size = input_size,
+          .mean = mean,
+          .deviation = deviation,
+          .precision = precision,
+          .device = device,
+          .rule = rule};
+}
+
 void EstimatorOptions::validate() const {
-  read.validate();
+  read().validate();
   if (threads < 0) throw Error("the number of threads must not be negative");
   if (short_side < 0) throw Error("the shorter side must not be negative");
   reuse.validate();
@@ -85,7 +95,7 @@ void EstimatorOptions::validate() const {
     throw Error("features are those of one picture in the fit 'resize', not of sliding windows");
   if (reuse.on && fit == Fit::kWindow)
     throw Error("rows of earlier frames are reused by the fit 'resize' only, not by sliding windows");
-  if (reuse.on && read.rule) throw Error("rows of earlier frames are not reused with the reduction 'rule'");
+  if (reuse.on && rule) throw Error("rows of earlier frames are not reused with the reduction 'rule'");
   for (const double share : {min_score, min_overlap})
     if (!(share >= 0 && share <= 1)) throw Error("the limits of segments are shares, 0 to 1");
 }

@@ -27,7 +27,7 @@ namespace {
 ImageNet encoderOf(const std::string& model, const Reduction& reduce) {
   onnx_graph::requireTokenHeadFits(model);
   EstimatorOptions options;
-  options.read.convert.reduce = reduce;
+  options.reduce = reduce;
   return {model, options,
           [](onnx::GraphProto& graph, const ModelInfo& info) { return std::vector{restoreLastTokens(graph, info)}; }};
 }

@@ -82,7 +82,7 @@ ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, co
     outputs_.assign(names.begin(), names.end());
     return names;
   };
-  LoadedNet loaded = readNet(model, options.read, choose, options.reuse.on ? &reuse_ : nullptr);
+  LoadedNet loaded = readNet(model, options.read(), choose, options.reuse.on ? &reuse_ : nullptr);
   net_ = loaded.net;
   info_ = std::move(loaded.info);
   pixel_values_ = pixelValues(info_.facts);

@@ -123,7 +123,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
                   ReuseNet* reuse) {
   registerLayers();
   const std::optional<int> device = chosenDevice(options.device);
-  onnx_graph::Converted converted = onnx_graph::convertPath(onnx_path, options.convert);
+  onnx_graph::Converted converted = onnx_graph::convertPath(onnx_path, options.convert());
   if (!device) requireOnCpu(converted.info.precision);
   if (device && converted.info.precision == Precision::kInt8)
     throw Error("precision int8 is for CPUs: on a GPU use fp32, tf32, bf16 or fp16");

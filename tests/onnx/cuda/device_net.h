@@ -34,7 +34,7 @@ struct Asked {
   std::vector<cv::String> names;
 
   Asked(const std::string& file, ReadOptions options) {
-    options.convert.scores = true;
+    options.scores = true;
     auto loaded = readNet(dataPath(file), options);
     net = std::move(loaded.net);
     info = std::move(loaded.info);

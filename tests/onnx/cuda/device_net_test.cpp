@@ -18,14 +18,14 @@ constexpr const char* kLinear = "segmenter_linear_ts12.onnx";
 
 ReadOptions with(Schedule schedule, const std::string& device = "cpu") {
   ReadOptions options;
-  options.convert.reduce = mpmBefore(schedule);
+  options.reduce = mpmBefore(schedule);
   options.device = device;
   return options;
 }
 
 /// The model on the device does to `batch` images, and then to others, what it does on the CPU.
 void compare(const std::string& file, ReadOptions options, int batch) {
-  SCOPED_TRACE(file + " " + toString(*options.convert.reduce));
+  SCOPED_TRACE(file + " " + toString(*options.reduce));
   options.device = "cpu";
   Asked host(file, options);
   options.device = "cuda";
@@ -42,7 +42,7 @@ TEST_F(DeviceNetTest, MaskTransformerWithEverySchedule) {
 
 TEST_F(DeviceNetTest, ProportionalAttention) {
   ReadOptions options = with({1, 2});
-  options.convert.reduce->attention = Attention::kProportional;
+  options.reduce->attention = Attention::kProportional;
   compare(kMask, options, 1);
 }
 
@@ -50,7 +50,7 @@ TEST_F(DeviceNetTest, LinearHeadWithMergingFromTheFirstBlock) { compare(kLinear,
 
 TEST_F(DeviceNetTest, LogitsAreMadeOnTheHost) {
   ReadOptions options = with({1});
-  options.convert.output = Output::kLogits;
+  options.output = Output::kLogits;
   compare(kLinear, options, 2);
 }
 
@@ -67,7 +67,7 @@ TEST_F(DeviceNetTest, AHeadThatStaysAsItIs) {
 
 ReadOptions reduced(const std::string& how) {
   ReadOptions options;
-  options.convert.reduce = parseReduction(how);
+  options.reduce = parseReduction(how);
   return options;
 }
 
@@ -89,7 +89,7 @@ TEST_F(DeviceNetTest, EveryModel) {
     if (entry.path().extension() != ".onnx") continue;
     for (const char* how : {"none", "mpm:blocks=1"}) {
       try {
-        convertedModel(entry.path().string(), reduced(how).convert);
+        convertedModel(entry.path().string(), reduced(how).convert());
       } catch (const Error&) {
         continue;  // not a plain ViT, or one that never merges
       }
@@ -148,7 +148,7 @@ TEST_F(DeviceNetTest, RoundedOperands) {
       ReadOptions options = with({0});
       Asked host(file, options);
       options.device = "cuda";
-      options.convert.precision = rounding.precision;
+      options.precision = rounding.precision;
       Asked device(file, options);
       const cv::Mat input = images(host.info.input, 2, 5);
       std::vector<cv::Mat> found = device.run(input), expected = host.run(input);
@@ -225,12 +225,12 @@ TEST_F(DeviceNetTest, OtherBlobsComeToTheHostWhenAskedFor) {
 }
 
 TEST_F(DeviceNetTest, TheSegmenterLabelsImagesOfAnySize) {
-  EstimatorOptions options{.read = with({1, 2})};
+  EstimatorOptions options{.reduce = with({1, 2}).reduce};
   for (const Fit fit : {Fit::kResize, Fit::kWindow}) {
     options.fit = fit;
-    options.read.device = "cpu";
+    options.device = "cpu";
     Estimator host(dataPath(kMask), options);
-    options.read.device = "auto";
+    options.device = "auto";
     Estimator device(dataPath(kMask), options);
     for (const cv::Size size : {cv::Size(70, 40), cv::Size(64, 32), cv::Size(70, 40), cv::Size(130, 99)}) {
       SCOPED_TRACE(size);
@@ -248,16 +248,16 @@ TEST_F(DeviceNetTest, TheSegmenterLabelsImagesOfAnySize) {
 TEST_F(DeviceNetTest, TheSegmenterNamesNaN) {
   const TemporaryFolder folder;
   writeModelThatOverflows(dataPath(kMask), folder / "overflows.onnx");
-  Estimator segmenter(folder / "overflows.onnx", {.read = with({}, "auto")});
+  Estimator segmenter(folder / "overflows.onnx", {.reduce = with({}).reduce, .device = "auto"});
   for (int round = 0; round < 2; ++round)
     EXPECT_MPM_ERROR(segmenter.estimate(smoothPicture(32, 64)), "scores hold NaN or infinity");
 }
 
 TEST_F(DeviceNetTest, TheSegmenterSeesInside) {
-  EstimatorOptions options{.read = with({1, 2}), .inspect = true};
+  EstimatorOptions options{.reduce = with({1, 2}).reduce, .inspect = true};
   const cv::Mat image = smoothPicture(40, 70);
   const Estimate expected = Estimator(dataPath(kMask), options).estimate(image);
-  options.read.device = "auto";
+  options.device = "auto";
   Estimator segmenter(dataPath(kMask), options);
   const Estimate found = segmenter.estimate(image);
   EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);

@@ -15,7 +15,7 @@ using cuda::test::takeCopies;
 
 ReadOptions onDevice(Schedule schedule) {
   ReadOptions options;
-  options.convert.reduce = mpmBefore(schedule);
+  options.reduce = mpmBefore(schedule);
   options.device = "cuda";
   return options;
 }
@@ -59,8 +59,8 @@ TEST(EmulatedDevice, OfAHeadOnlyTheResultComesDown) {
 
 TEST(EmulatedDevice, OfALabelledImageOnlyBytesGoUpAndComeDown) {
   EstimatorOptions options;
-  options.read.convert.reduce = mpmBefore({1});
-  options.read.device = "cuda";
+  options.reduce = mpmBefore({1});
+  options.device = "cuda";
   Estimator segmenter(dataPath("segmenter_mask_ts17.onnx"), options);
   const cv::Mat image(50, 90, CV_8UC3, cv::Scalar(10, 100, 200));
   segmenter.estimate(image);
@@ -79,7 +79,7 @@ TEST(EmulatedDevice, OfALabelledImageOnlyBytesGoUpAndComeDown) {
 // Full at the last allocation, when all that came before stands there.
 TEST(EmulatedDevice, AFullDeviceIsOneLineAndASmallerBatchStillFits) {
   const char* const file = "segmenter_linear_ts12.onnx";
-  Asked host(file, {.convert = {.reduce = mpmBefore({1})}});
+  Asked host(file, {.reduce = mpmBefore({1})});
   const cv::Mat one = images(host.info.input, 1, 2), many = images(host.info.input, 6, 2);
   std::size_t full = 0;
   {

@@ -53,7 +53,7 @@ double differenceOf(const Outputs& both, const Outputs& first, const Outputs& se
 void answer(const std::string& path) {
   mpm::LoadedNet loaded;
   try {
-    loaded = mpm::readNet(path, {.convert = {.reduce = mpm::kFullModel, .output = mpm::Output::kLogits}});
+    loaded = mpm::readNet(path, {.reduce = mpm::kFullModel, .output = mpm::Output::kLogits});
   } catch (const mpm::Error& error) {
     std::cout << "refused " << inOneLine(error.what()) << std::endl;
     return;

@@ -25,10 +25,8 @@ namespace {
 // Whether the same net serves both. The monitor sets no other options.
 bool sameNet(const EstimatorOptions& a, const EstimatorOptions& b) {
   const auto facts = [](const EstimatorOptions& one) {
-    const ConvertOptions& convert = one.read.convert;
-    return std::tie(convert.reduce, convert.input_size, convert.mean, convert.deviation, convert.precision,
-                    one.read.device, one.threads, one.min_score, one.min_overlap, one.refine, one.labels, one.features,
-                    one.reuse);
+    return std::tie(one.reduce, one.input_size, one.mean, one.deviation, one.precision, one.device, one.threads,
+                    one.min_score, one.min_overlap, one.refine, one.labels, one.features, one.reuse);
   };
   return facts(a) == facts(b);
 }
@@ -388,9 +386,9 @@ struct InferenceWorker::Impl {
   std::optional<ComparedResult> estimateWith(const Reduction& variant, const cv::Mat& image, const Estimate& own) {
     if (variant == current->info->reduction) return ComparedResult{own, variant};
     try {
-      if (!other || other->path != current->path || other->options.read.convert.reduce != variant) {
+      if (!other || other->path != current->path || other->options.reduce != variant) {
         EstimatorOptions options = current->options;
-        options.read.convert = options.read.convert.with(variant);
+        options.reduce = variant;
         options.reuse = {};
         other = read(current->path, options, current->digest, false);
       }
@@ -441,7 +439,7 @@ struct InferenceWorker::Impl {
 InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, EstimatorOptions options,
                                  Callbacks callbacks, bool choose_reuse, std::shared_ptr<SharedModels> models)
     : impl_(std::make_unique<Impl>()) {
-  options.read.validate();
+  options.read().validate();
   options.labels = true;
   impl_->frames = std::move(frames);
   impl_->models = models ? std::move(models) : std::make_shared<SharedModels>();
@@ -461,7 +459,7 @@ InferenceWorker::~InferenceWorker() = default;
 void InferenceWorker::setReduction(const Reduction& variant) {
   variant.validate();
   impl_->change([&](Impl::Wanted& wanted) {
-    wanted.options.read.convert.reduce = variant;
+    wanted.options.reduce = variant;
     ++wanted.version;
   });
 }
@@ -486,16 +484,16 @@ void InferenceWorker::setModel(std::string path, const std::optional<Reduction>&
     if (wanted.path != path)
       std::tie(wanted.options.refine, wanted.options.features) = std::tie(impl_->first_refine, impl_->features);
     wanted.path = std::move(path);
-    wanted.options.read.convert.reduce = variant;
+    wanted.options.reduce = variant;
     ++wanted.version;
   });
 }
 
 void InferenceWorker::setOptions(EstimatorOptions options, bool choose_reuse) {
-  options.read.validate();
+  options.read().validate();
   options.labels = true;
   impl_->change([&](Impl::Wanted& wanted) {
-    options.read.convert.reduce = wanted.options.read.convert.reduce;
+    options.reduce = wanted.options.reduce;
     options.features = wanted.options.features;
     impl_->first_refine = options.refine;
     if (sameNet(options, wanted.options) && choose_reuse == wanted.choose_reuse) return;
@@ -534,7 +532,7 @@ InferenceWorker::Wanted InferenceWorker::wanted() const {
   const std::lock_guard lock(impl_->mutex);
   const Impl::Wanted& wanted = impl_->wanted;
   const bool read = impl_->info_version == wanted.version;
-  return {wanted.path, wanted.options.read.convert, read ? impl_->status.info : nullptr};
+  return {wanted.path, wanted.options.convert(), read ? impl_->status.info : nullptr};
 }
 
 InferenceStatus InferenceWorker::status() const {

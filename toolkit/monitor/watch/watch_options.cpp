@@ -59,11 +59,10 @@ vision::TimeOptions timeOptions(const Watch& watch) {
 
 EstimatorOptions inferenceOptions(const Watch& watch) {
   EstimatorOptions options;
-  ConvertOptions& convert = options.read.convert;
-  if (!watch.reduce.empty()) convert.reduce = of("reduce", [&] { return parseReduction(watch.reduce); });
-  if (!watch.input_size.empty()) convert.input_size = of("input-size", [&] { return parseSize(watch.input_size); });
-  if (!watch.precision.empty()) convert.precision = of("precision", [&] { return parsePrecision(watch.precision); });
-  if (!watch.device.empty()) options.read.device = watch.device;
+  if (!watch.reduce.empty()) options.reduce = of("reduce", [&] { return parseReduction(watch.reduce); });
+  if (!watch.input_size.empty()) options.input_size = of("input-size", [&] { return parseSize(watch.input_size); });
+  if (!watch.precision.empty()) options.precision = of("precision", [&] { return parsePrecision(watch.precision); });
+  if (!watch.device.empty()) options.device = watch.device;
   if (!watch.refine.empty()) options.refine = of("refine", [&] { return parseRefine(watch.refine); });
   if (!watch.reuse.empty()) options.reuse = of("reuse", [&] { return parseReuse(watch.reuse); });
   if (watch.threads) options.threads = *watch.threads;
@@ -75,14 +74,13 @@ EstimatorOptions inferenceOptions(const Watch& watch) {
 
 void setInference(Watch& watch, const EstimatorOptions& options) {
   const EstimatorOptions usual;
-  const ConvertOptions& convert = options.read.convert;
   const auto number = []<typename Number>(Number value, Number otherwise) {
     return value == otherwise ? std::nullopt : std::optional(value);
   };
-  watch.reduce = convert.reduce ? toString(*convert.reduce) : "";
-  watch.input_size = convert.input_size ? toString(*convert.input_size) : "";
-  watch.precision = convert.precision == usual.read.convert.precision ? "" : toString(convert.precision);
-  watch.device = options.read.device == usual.read.device ? "" : options.read.device;
+  watch.reduce = options.reduce ? toString(*options.reduce) : "";
+  watch.input_size = options.input_size ? toString(*options.input_size) : "";
+  watch.precision = options.precision == usual.precision ? "" : toString(options.precision);
+  watch.device = options.device == usual.device ? "" : options.device;
   watch.refine = options.refine ? toString(*options.refine) : "";
   watch.threads = number(options.threads, usual.threads);
   watch.min_score = number(options.min_score, usual.min_score);
