@@ -52,7 +52,7 @@ struct FilmOptions {
   std::string path;    ///< .mp4, .mkv, .mov or .avi
   std::string folder;  ///< of the snapshots; empty: the pictures of an archive themselves
   FilmMoment moment;
-  std::optional<vision::Place> place;  ///< of the camera. Without one, noon is 12:00, and no height of the sun is known
+  std::optional<vision::GeoPosition> place;  ///< of the camera. Without one, noon is 12:00, and no height of the sun is known
   std::string ending = ".png";         ///< of the file of a snapshot: its picture, or a vision::EstimateFiles
   bool date = false;                   ///< written into each picture
   vision::CameraClock clock{};         ///< of the days and dates

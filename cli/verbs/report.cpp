@@ -466,10 +466,10 @@ std::string siteOf(const std::string& source) {
 }
 
 // Where the camera stands: as the options say, else as its latest session with a place.
-std::optional<vision::Place> placeOf(const StoreReader& store, const SourceRecord& source,
+std::optional<vision::GeoPosition> placeOf(const StoreReader& store, const SourceRecord& source,
                                      const ReportArguments& said) {
-  if (said.lat && said.lon) return vision::Place{*said.lat, *said.lon};
-  std::optional<vision::Place> place;
+  if (said.lat && said.lon) return vision::GeoPosition{*said.lat, *said.lon};
+  std::optional<vision::GeoPosition> place;
   for (const SessionRecord& session : store.sessions(source.id))
     if (session.latitude && session.longitude) place = {*session.latitude, *session.longitude};
   return place;

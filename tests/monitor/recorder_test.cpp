@@ -71,7 +71,7 @@ TEST_F(RecorderTest, OneSamplePerInterval) {
 TEST_F(RecorderTest, ANewModelOrScheduleIsANewSession) {
   {
     StoreWriter store(path_);
-    Recorder recorder({.source = "rtsp://u:secret@cam", .every_s = 0, .place = vision::Place{48.1, 11.6}}, &store);
+    Recorder recorder({.source = "rtsp://u:secret@cam", .every_s = 0, .place = vision::GeoPosition{48.1, 11.6}}, &store);
     for (int session : {1, 1, 2, 2, 2, 1}) recorder.add(resultAt(session, session), 0);
   }
   const StoreReader reader(path_);

@@ -300,7 +300,7 @@ std::optional<Event> Recorder::lookAtDisk(UnixMs time, std::int64_t steady) {
   return std::nullopt;
 }
 
-void Recorder::setRules(const NightRule& night, const std::optional<vision::Place>& place, const AlarmOptions& alarms,
+void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoPosition>& place, const AlarmOptions& alarms,
                         const QualityOptions& quality, UnixMs now) {
   std::vector<Event> events;
   {

@@ -31,7 +31,7 @@ struct RecorderOptions {
   /// Frames have times of their own, as those of an archive and of the scene demo:. Alarms and states go by them.
   bool own_clock = false;
   NightRule night{};
-  std::optional<vision::Place> place{};  ///< of the camera
+  std::optional<vision::GeoPosition> place{};  ///< of the camera
   AlarmOptions alarms{};
   QualityOptions quality{};
   StateOptions states{};
@@ -91,7 +91,7 @@ class Recorder {
   void setStoredRegions(const std::vector<vision::Region>& regions);
 
   /// Replaces those rules that differ. Alarms that ring end, and ring again where the new ones do.
-  void setRules(const NightRule& night, const std::optional<vision::Place>& place, const AlarmOptions& alarms,
+  void setRules(const NightRule& night, const std::optional<vision::GeoPosition>& place, const AlarmOptions& alarms,
                 const QualityOptions& quality, UnixMs now);
   /// Sets the states that are read from the next sample on; results need features. Throws mpm::Error as
   /// StateOptions::validate().

@@ -60,7 +60,7 @@ struct WatchOptions {
   std::function<bool(const std::string& path)> chosen{};  ///< vision::SourceOptions::chosen
   bool resume_demo = false;  ///< demo: begin after the last stored sample, with frames every_s apart by its own clock
   NightRule night{};
-  std::optional<vision::Place> place{};  ///< of the camera
+  std::optional<vision::GeoPosition> place{};  ///< of the camera
   AlarmOptions alarms{};
   std::optional<int> summary_hour{};  ///< DailySummary; nullopt: none. Of an archive none is made
   QualityOptions quality{};

@@ -65,8 +65,8 @@ class DemoSource final : public vision::FrameSource {
     return names;
   }
 
-  std::optional<vision::Place> place() const override {
-    return vision::Place{streets_.front().latitude, streets_.front().longitude};
+  std::optional<vision::GeoPosition> place() const override {
+    return vision::GeoPosition{streets_.front().latitude, streets_.front().longitude};
   }
 
  private:

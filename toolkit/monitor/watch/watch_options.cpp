@@ -144,7 +144,7 @@ WatchOptions watchOptions(const Watch& watch) {
       placed.night = "none";  // opening it again reports the error
     }
   options.night = nightRule(placed);
-  if (placed.lat && placed.lon) options.place = vision::Place{*placed.lat, *placed.lon};
+  if (placed.lat && placed.lon) options.place = vision::GeoPosition{*placed.lat, *placed.lon};
   if (auto* const hours = std::get_if<NightByHours>(&options.night); hours && options.archive)
     hours->clock = options.archive->times.clock();
   for (const std::string& text : watch.alarm) of("alarm", [&] { options.alarms.alarms.push_back(parseAlarm(text)); });

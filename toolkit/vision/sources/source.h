@@ -55,10 +55,10 @@ struct SourceOptions {
 };
 
 /// On Earth, degrees.
-struct Place {
+struct GeoPosition {
   double latitude = 0;   ///< north
   double longitude = 0;  ///< east
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const GeoPosition&, const GeoPosition&) = default;
 };
 
 /// Where images come from. Not thread-safe.
@@ -73,7 +73,7 @@ class FrameSource {
   /// Names of the classes in Frame::labels: label 0 means the first class. Empty: frames have no labels.
   virtual std::vector<std::string> classNames() const { return {}; }
   /// Where the camera stands, when it is known.
-  virtual std::optional<Place> place() const { return std::nullopt; }
+  virtual std::optional<GeoPosition> place() const { return std::nullopt; }
   /// For SourceReader. A source whose old frames may be dropped while the caller is busy gives the stem of its frame
   /// names: the reader numbers the frames that it hands out. nullopt: every frame is handed out.
   virtual std::optional<std::string> latestOnlyStem() const { return std::nullopt; }
