@@ -3,7 +3,7 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "monitor/statistics/view_watch.h"
+#include "monitor/statistics/view_detector.h"
 
 namespace mpm::gui {
 namespace {

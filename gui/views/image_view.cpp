@@ -3,7 +3,7 @@
 
 #include "gui/models/readout.h"
 #include "monitor/statistics/region_meter.h"
-#include "monitor/statistics/view_watch.h"
+#include "monitor/statistics/view_detector.h"
 
 namespace mpm::gui {
 

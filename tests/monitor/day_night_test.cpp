@@ -69,12 +69,12 @@ TEST(DayNight, RefusesNonsense) {
   EXPECT_MPM_ERROR(DayNight(NightByBrightness{.night_below = 60, .day_above = 256}), "brightness");
 }
 
-TEST(ClockWatch, TellsJumpsFromDrift) {
-  ClockWatch watch;
+TEST(ClockDetector, TellsJumpsFromDrift) {
+  ClockDetector watch;
   EXPECT_EQ(watch.jump(1'000'000, 0), std::nullopt);
   for (int second = 1; second < 10000; ++second)  // a clock that runs 0.1 % fast: ten seconds in all
     ASSERT_EQ(watch.jump(1'000'000 + second * 1001, second * 1000), std::nullopt);
-  ClockWatch back;
+  ClockDetector back;
   back.jump(5'000'000, 0);
   EXPECT_EQ(back.jump(5'001'000 - 3'600'000, 1000), -3'600'000);
   EXPECT_EQ(back.jump(5'002'000 - 3'600'000, 2000), std::nullopt) << "reported once";

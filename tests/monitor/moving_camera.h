@@ -3,7 +3,7 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "monitor/statistics/view_watch.h"
+#include "monitor/statistics/view_detector.h"
 #include "vision/sources/source.h"
 
 namespace mpm::monitor::test {

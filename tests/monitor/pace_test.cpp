@@ -89,8 +89,8 @@ TEST(Pace, GapsOfStretches) {
   EXPECT_EQ(std::ranges::count(findGaps(steps, 60, 1, false), true), 2);
 }
 
-TEST(PaceWatch, IsOneEventAndItsEnd) {
-  PaceWatch watch;
+TEST(SlowPaceDetector, IsOneEventAndItsEnd) {
+  SlowPaceDetector watch;
   std::vector<Reached> cameras(8, {2, 2});
   std::vector<std::string> said;
   std::int64_t ms = 0;

@@ -71,7 +71,8 @@ TEST_F(RecorderTest, OneSamplePerInterval) {
 TEST_F(RecorderTest, ANewModelOrScheduleIsANewSession) {
   {
     StoreWriter store(path_);
-    Recorder recorder({.source = "rtsp://u:secret@cam", .every_s = 0, .place = vision::GeoPosition{48.1, 11.6}}, &store);
+    Recorder recorder({.source = "rtsp://u:secret@cam", .every_s = 0, .place = vision::GeoPosition{48.1, 11.6}},
+                      &store);
     for (int session : {1, 1, 2, 2, 2, 1}) recorder.add(resultAt(session, session), 0);
   }
   const StoreReader reader(path_);
@@ -477,10 +478,10 @@ TEST_F(RecorderTest, AFallingAgreementIsAnEvent) {
     EXPECT_EQ(allEvents(StoreReader(path_)), events);
     return events;
   };
-  const std::vector<double> low(ReuseWatch::kInARow, 94), high(20, 95.5);
+  const std::vector<double> low(ReuseDetector::kInARow, 94), high(20, 95.5);
   EXPECT_THAT(eventsOf("auto", high), SizeIs(0));
   std::vector<double> now_and_then;
-  for (int i = 0; i < 40; ++i) now_and_then.push_back(i % ReuseWatch::kInARow == 0 ? 96 : 80);
+  for (int i = 0; i < 40; ++i) now_and_then.push_back(i % ReuseDetector::kInARow == 0 ? 96 : 80);
   EXPECT_THAT(eventsOf("auto", now_and_then), SizeIs(0)) << "never six in a row";
 
   std::vector<double> falls = low;

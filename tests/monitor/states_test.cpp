@@ -5,7 +5,7 @@
 #include "monitor/recorder.h"
 #include "monitor/results.h"
 #include "monitor/sql.h"
-#include "monitor/statistics/state_watch.h"
+#include "monitor/statistics/state_detector.h"
 #include "monitor/store/export.h"
 #include "monitor/store/schema.h"
 #include "support/throws_with.h"
@@ -39,7 +39,7 @@ evaluation::StateHead gate(const std::string& name = "gate") {
 }
 
 struct Read {
-  StateWatch watch;
+  StateDetector watch;
   std::vector<Event> events{};
   UnixMs time = kNoon;
 
@@ -50,8 +50,8 @@ struct Read {
   }
 };
 
-TEST(StateWatch, AStateCountsAfterEqualSureResults) {
-  Read read{StateWatch({.heads = {gate()}, .after = 3})};
+TEST(StateDetector, AStateCountsAfterEqualSureResults) {
+  Read read{StateDetector({.heads = {gate()}, .after = 3})};
   const StateSample first = read(1);
   EXPECT_EQ(first.state, "open");
   EXPECT_GT(first.probability, 0.9);
@@ -76,24 +76,24 @@ TEST(StateWatch, AStateCountsAfterEqualSureResults) {
   EXPECT_FALSE(read(-1).changed);
 }
 
-TEST(StateWatch, CountsOnFromAnEarlierWatch) {
-  Read before{StateWatch({.heads = {gate()}, .after = 3})};
+TEST(StateDetector, CountsOnFromAnEarlierWatch) {
+  Read before{StateDetector({.heads = {gate()}, .after = 3})};
   for (const double level : {1, 1, 1, -1}) before(level);
   const StateSample last = before(-1);
-  Read read{StateWatch({.heads = {gate()}, .after = 3})};
+  Read read{StateDetector({.heads = {gate()}, .after = 3})};
   read.watch.resume({{.name = "gate", .state = "closed", .sure = true, .counted = "open"}, last, {.name = "door"}});
   const StateSample next = read(-1);
   EXPECT_EQ(next.counted, "closed") << "the third result of three";
   ASSERT_THAT(read.events, SizeIs(1));
   EXPECT_THAT(read.events[0].message, HasSubstr("gate is closed, was open"));
-  Read same{StateWatch({.heads = {gate()}, .after = 3})};
+  Read same{StateDetector({.heads = {gate()}, .after = 3})};
   same.watch.resume({{.name = "gate", .state = "open", .sure = true, .counted = "open"}});
   EXPECT_FALSE(same(1).changed);
   EXPECT_THAT(same.events, IsEmpty()) << "known already";
 }
 
-TEST(StateWatch, StatesOfAnotherModelAreNotRead) {
-  StateWatch watch({.heads = {gate()}});
+TEST(StateDetector, StatesOfAnotherModelAreNotRead) {
+  StateDetector watch({.heads = {gate()}});
   std::vector<Event> events;
   EXPECT_THAT(watch.read(showing(1), "00000000000000b2", {64, 48}, kNoon, {}, events), IsEmpty());
   EXPECT_THAT(watch.read(showing(1), "00000000000000b2", {64, 48}, kNoon, {}, events), IsEmpty());
@@ -102,23 +102,23 @@ TEST(StateWatch, StatesOfAnotherModelAreNotRead) {
   EXPECT_THAT(watch.read(showing(1), kDigest, {64, 48}, kNoon, {}, events), SizeIs(1));
 }
 
-TEST(StateWatch, ReadsItsRegionAndFollowsTheView) {
+TEST(StateDetector, ReadsItsRegionAndFollowsTheView) {
   evaluation::StateHead left = gate();
   left.regions = {{.name = "gate", .size = {64, 48}, .polygons = {{{0, 0}, {15, 0}, {15, 47}, {0, 47}}}}};
-  StateWatch watch({.heads = {left}});
+  StateDetector watch({.heads = {left}});
   Estimate estimate = showing(-1, {3, 4});  // patches of 16 px
   for (int i = 0; i < 12; i += 4) showing(1, {1, 1}).features.copyTo(estimate.features.row(i));
   std::vector<Event> events;
   EXPECT_EQ(watch.read(estimate, kDigest, {64, 48}, kNoon, {}, events).at(0).state, "open");
   EXPECT_EQ(watch.read(estimate, kDigest, {64, 48}, kNoon, {.right = 20}, events).at(0).state, "closed");
   left.regions[0].to = kNoon;
-  StateWatch over({.heads = {left}});
+  StateDetector over({.heads = {left}});
   EXPECT_THAT(over.read(estimate, kDigest, {64, 48}, kNoon + 1, {}, events), IsEmpty());
 }
 
-TEST(StateWatch, WrongOptionsAreOneLine) {
-  EXPECT_MPM_ERROR(StateWatch({.heads = {gate(), gate()}}), "two files of states are named 'gate'");
-  EXPECT_MPM_ERROR(StateWatch({.after = 0}), "at least 1 result");
+TEST(StateDetector, WrongOptionsAreOneLine) {
+  EXPECT_MPM_ERROR(StateDetector({.heads = {gate(), gate()}}), "two files of states are named 'gate'");
+  EXPECT_MPM_ERROR(StateDetector({.after = 0}), "at least 1 result");
 }
 
 InferenceResult resultAt(double level, UnixMs time) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/statistics/view_watch.h"
+#include "monitor/statistics/view_detector.h"
 
 #include <gtest/gtest.h>
 

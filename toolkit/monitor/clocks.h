@@ -37,7 +37,7 @@ class Rate {
 
 /// Finds jumps of the wall clock (set by hand, by NTP, a machine that slept) against the clock that never jumps.
 /// Not thread-safe.
-class ClockWatch {
+class ClockDetector {
  public:
   /// Both clocks, read together. By how many ms the wall clock jumped since the last call (negative: back), if it did.
   std::optional<std::int64_t> jump(UnixMs wall, std::int64_t steady) {

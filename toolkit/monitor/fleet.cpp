@@ -32,7 +32,7 @@ struct Shared {
   std::mutex mutex;
   std::condition_variable_any changed;       // with the mutex: each change of what it guards
   std::map<std::string, Reached> reached{};  // by camera, of those that are watched; with the mutex
-  PaceWatch paces{};
+  SlowPaceDetector paces{};
 
   bool alone() const { return cameras == 1; }  // when that camera ends, the program does
 

@@ -59,7 +59,7 @@ std::vector<bool> findGaps(const std::vector<StoredStep>& steps, double width_s,
   return gaps;
 }
 
-std::optional<std::string> PaceWatch::look(const std::vector<Reached>& cameras, std::int64_t steady) {
+std::optional<std::string> SlowPaceDetector::look(const std::vector<Reached>& cameras, std::int64_t steady) {
   const double limit = slow_ ? 1.5 : 2;  // once slow, a pace on the limit is no news
   std::int64_t slow = 0;
   Reached slowest;

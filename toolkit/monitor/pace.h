@@ -64,7 +64,7 @@ struct Reached {
 };
 
 /// Notices that a machine is too slow for what was asked of it. Not thread-safe.
-class PaceWatch {
+class SlowPaceDetector {
  public:
   /// `cameras`: all that are watched. Text for a person when some of them have got a sample in more than twice the
   /// time that was asked for, for as long as each of them needs to show it, and when all are in time again. Once a day

@@ -300,8 +300,8 @@ std::optional<Event> Recorder::lookAtDisk(UnixMs time, std::int64_t steady) {
   return std::nullopt;
 }
 
-void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoPosition>& place, const AlarmOptions& alarms,
-                        const QualityOptions& quality, UnixMs now) {
+void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoPosition>& place,
+                        const AlarmOptions& alarms, const QualityOptions& quality, UnixMs now) {
   std::vector<Event> events;
   {
     const std::lock_guard lock(mutex_);
@@ -334,7 +334,7 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoP
 }
 
 void Recorder::setStates(const StateOptions& states) {
-  StateWatch watch(states);
+  StateDetector watch(states);
   const std::lock_guard lock(mutex_);
   states_ = std::move(watch);
 }

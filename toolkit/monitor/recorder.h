@@ -14,8 +14,8 @@
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/picture_quality.h"
 #include "monitor/statistics/region_meter.h"
-#include "monitor/statistics/state_watch.h"
-#include "monitor/statistics/view_watch.h"
+#include "monitor/statistics/state_detector.h"
+#include "monitor/statistics/view_detector.h"
 #include "monitor/store/store.h"
 
 namespace mpm::monitor {
@@ -35,7 +35,7 @@ struct RecorderOptions {
   AlarmOptions alarms{};
   QualityOptions quality{};
   StateOptions states{};
-  /// What must not be seen, PrivacyOptions::json(), and where it lies in the picture of a result (ViewWatch). Called
+  /// What must not be seen, PrivacyOptions::json(), and where it lies in the picture of a result (ViewDetector). Called
   /// within add() and measure(). nullopt: what is stored of the source stays, until setPrivacy() says what that is.
   std::optional<std::string> privacy{};
   std::function<cv::Mat(const InferenceResult& result, const ViewMotion& place)> hidden{};
@@ -112,8 +112,8 @@ class Recorder {
   DayNight day_night_;
   Alarms alarms_;
   std::vector<AlarmState> stored_alarms_;
-  ClockWatch clock_;
-  ViewWatch view_;
+  ClockDetector clock_;
+  ViewDetector view_;
   std::optional<bool> night_;
   bool disk_reported_ = false;                    // that it does not answer
   std::optional<std::int64_t> disk_reported_at_;  // steady ms
@@ -131,8 +131,8 @@ class Recorder {
   QualityWatch quality_;
   std::optional<std::vector<std::string>> region_names_;  // once they were given
   RegionMeter regions_;
-  StateWatch states_;
-  ReuseWatch reuse_;
+  StateDetector states_;
+  ReuseDetector reuse_;
   std::optional<double> agreement_;  // Sample::agreement, since the last sample
 };
 

@@ -12,7 +12,7 @@
 #include "monitor/daily_summary.h"
 #include "monitor/event_command.h"
 #include "monitor/recorder.h"
-#include "monitor/statistics/view_watch.h"
+#include "monitor/statistics/view_detector.h"
 #include "monitor/watch/watch.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"

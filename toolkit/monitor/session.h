@@ -14,7 +14,7 @@
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/picture_quality.h"
-#include "monitor/statistics/state_watch.h"
+#include "monitor/statistics/state_detector.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
 #include "monitor/tell/teller.h"

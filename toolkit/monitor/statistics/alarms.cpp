@@ -233,7 +233,7 @@ std::vector<Event> Alarms::end(UnixMs time) {
   return events;
 }
 
-std::optional<Event> ReuseWatch::add(const ReuseReport& report, const Reuse& options, UnixMs time) {
+std::optional<Event> ReuseDetector::add(const ReuseReport& report, const Reuse& options, UnixMs time) {
   if (!report.agreement) return std::nullopt;
   const double wanted = options.agreement.value_or(kWanted);
   const std::string found = "reuse agrees with the full model on " + shortText(*report.agreement) + " % of the pixels";

@@ -117,7 +117,7 @@ class Alarms {
 };
 
 /// Notices that the reuse of rows agrees less with the full model than wanted, and goes on doing so (docs/reuse.md).
-class ReuseWatch {
+class ReuseDetector {
  public:
   /// Key frames in a row. A threshold that is steered falls by a fifth at each of them, so that after five its start of
   /// 6 grey levels has become the lowest, 2.

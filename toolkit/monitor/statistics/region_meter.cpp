@@ -7,7 +7,7 @@
 #include <limits>
 #include <opencv2/imgproc.hpp>
 
-#include "monitor/statistics/view_watch.h"
+#include "monitor/statistics/view_detector.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
 

@@ -65,7 +65,7 @@ struct SeriesRecord : Measuring {
   std::optional<evaluation::ConfusionMatrix> cross_validation{};
 };
 
-/// The view of a source while its camera has not moved, as ViewWatch learns it.
+/// The view of a source while its camera has not moved, as ViewDetector learns it.
 struct ViewReference {
   cv::Size size;        ///< of the pictures, px
   int pictures = 0;     ///< that were averaged; 0: `edges` is empty

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/statistics/view_watch.h"
+#include "monitor/statistics/view_detector.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class Watched {
     return {};
   }
 
-  ViewWatch view;
+  ViewDetector view;
 
  private:
   UnixMs time_ = 0;
@@ -44,9 +44,9 @@ struct Moment {
   ViewMotion large;
 };
 
-class ViewWatchAt : public ::testing::TestWithParam<Moment> {};
+class ViewDetectorAt : public ::testing::TestWithParam<Moment> {};
 
-TEST_P(ViewWatchAt, FindsTheViewThatMoved) {
+TEST_P(ViewDetectorAt, FindsTheViewThatMoved) {
   MovingCamera camera(GetParam().options, kSize);
   Watched watched;
   ASSERT_EQ(watched.watch(camera, 12).after, -1) << "it has not moved yet";
@@ -61,7 +61,7 @@ TEST_P(ViewWatchAt, FindsTheViewThatMoved) {
 
 // The numbers of a region in a view that moved are those of the view before, but for what the sampling does to its
 // edge.
-TEST_P(ViewWatchAt, RegionsFollowASmallMotionAndTheReferenceStays) {
+TEST_P(ViewDetectorAt, RegionsFollowASmallMotionAndTheReferenceStays) {
   const auto box = [](const char* name, double left, double top, double right, double bottom) {
     return vision::Region{
         .name = name, .size = {640, 448}, .polygons = {{{left, top}, {right, top}, {right, bottom}, {left, bottom}}}};
@@ -111,7 +111,7 @@ TEST_P(ViewWatchAt, RegionsFollowASmallMotionAndTheReferenceStays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Street, ViewWatchAt,
+    Street, ViewDetectorAt,
     ::testing::Values(
         Moment{"day", "seed=1&start=2026-06-21T10:00&step=40", {.turn = 4}},
         Moment{"night", "seed=2&start=2026-11-10T23:00&step=40", {.right = -32}},
@@ -119,17 +119,17 @@ INSTANTIATE_TEST_SUITE_P(
         Moment{"rushHour", "seed=4&weather=cloudy&start=2026-05-12T17:00&step=40", {.right = 27, .down = 9}}),
     [](const auto& tested) { return tested.param.name; });
 
-TEST(ViewWatch, ThirtyDaysOfAnUnmovedViewRaiseNoAlarm) {
+TEST(ViewDetector, ThirtyDaysOfAnUnmovedViewRaiseNoAlarm) {
   for (const char* seed : {"seed=5", "seed=6"}) {
     MovingCamera camera(std::string(seed) + "&weather=auto&start=2026-03-01T00:00&step=7237", kSize);
-    ViewWatch view;
+    ViewDetector view;
     for (UnixMs time = 0; time < 30 * kDayMs; time += 7237 * kSecondMs)
       ASSERT_EQ(view.add(camera.next().image, time, false), ViewChange::kNone) << seed << ": " << toText(view.moved());
   }
 }
 
 // Dawn, when everything changes within an hour, picture by picture.
-TEST(ViewWatch, DawnIsNoMove) {
+TEST(ViewDetector, DawnIsNoMove) {
   MovingCamera camera("seed=7&start=2026-04-02T03:30&step=240", kSize);
   Watched watched;
   EXPECT_EQ(watched.watch(camera, 60).after, -1);
@@ -137,7 +137,7 @@ TEST(ViewWatch, DawnIsNoMove) {
 
 // The reference is stored: nothing in it depends on a pixel that must not be seen, and the rest tells how the view
 // moved.
-TEST(ViewWatch, LearnsNothingOfWhatIsHidden) {
+TEST(ViewDetector, LearnsNothingOfWhatIsHidden) {
   for (const cv::Size size : {cv::Size(640, 480), cv::Size(320, 240), cv::Size(210, 150)}) {
     SCOPED_TRACE(::testing::Message() << size);
     const double unit = size.width / 320.;
@@ -155,7 +155,7 @@ TEST(ViewWatch, LearnsNothingOfWhatIsHidden) {
     };
     std::vector<cv::Mat> learned;
     for (const int seed : {1, 2}) {
-      ViewWatch watch;
+      ViewDetector watch;
       UnixMs time = 0;
       const auto add = [&](const ViewMotion& motion) {
         const cv::Mat picture = view(seed, motion);
@@ -177,16 +177,16 @@ TEST(ViewWatch, LearnsNothingOfWhatIsHidden) {
   }
 }
 
-TEST(ViewWatch, LearnsNothingOfAPictureThatIsHiddenAsAWhole) {
+TEST(ViewDetector, LearnsNothingOfAPictureThatIsHiddenAsAWhole) {
   MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
-  ViewWatch view;
+  ViewDetector view;
   for (int i = 0; i < 12; ++i)
     view.add(camera.next().image, i * kBetween, false,
              [](const ViewMotion&) { return cv::Mat(kSize, CV_8U, cv::Scalar(255)); });
   EXPECT_FALSE(view.takeLearned());
 }
 
-TEST(ViewWatch, WhatItForgetsLeavesTheViewInPlace) {
+TEST(ViewDetector, WhatItForgetsLeavesTheViewInPlace) {
   MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
   Watched watched;
   ASSERT_EQ(watched.watch(camera, 12).after, -1);
@@ -201,9 +201,9 @@ TEST(ViewWatch, WhatItForgetsLeavesTheViewInPlace) {
   EXPECT_LT(distance(watched.view.place(), camera.motion, kSize), 2) << "regions stay where they are";
 }
 
-TEST(ViewWatch, APictureWithoutEdgesIsNoMove) {
+TEST(ViewDetector, APictureWithoutEdgesIsNoMove) {
   MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
-  ViewWatch view;
+  ViewDetector view;
   UnixMs time = 0;
   for (int i = 0; i < 12; ++i) view.add(camera.next().image, time += kBetween, false);
   EXPECT_TRUE(view.motion());
@@ -213,9 +213,9 @@ TEST(ViewWatch, APictureWithoutEdgesIsNoMove) {
   }
 }
 
-TEST(ViewWatch, LooksTwiceAMinuteOrAtEachPicture) {
+TEST(ViewDetector, LooksTwiceAMinuteOrAtEachPicture) {
   MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
-  ViewWatch seldom, each;
+  ViewDetector seldom, each;
   for (int i = 0; i < 20; ++i) {
     const cv::Mat image = camera.next().image;
     seldom.add(image, i * kSecondMs, false);
@@ -228,13 +228,13 @@ TEST(ViewWatch, LooksTwiceAMinuteOrAtEachPicture) {
   EXPECT_TRUE(each.motion());
 }
 
-TEST(ViewWatch, GoesOnWithTheReferenceOfAnEarlierWatch) {
+TEST(ViewDetector, GoesOnWithTheReferenceOfAnEarlierWatch) {
   MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
   Watched before;
   before.watch(camera, 12);
   const ViewReference reference = before.view.takeLearned().value();
   camera.motion = {.right = 8, .turn = -1};
-  ViewWatch after, other_size;
+  ViewDetector after, other_size;
   after.start(reference);
   after.add(camera.next().image, 0, true);
   ASSERT_TRUE(after.motion()) << "from the first picture on";

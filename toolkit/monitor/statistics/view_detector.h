@@ -61,7 +61,7 @@ ViewReference withoutEdges(ViewReference reference);
 /// width or more has changed for good once five pictures in a row agree, pictures that are not sure left out. A picture
 /// that is not sure is learned as if it had not moved, so that a new view is known after some days. What must not be
 /// seen is not looked at: the reference is stored. Not thread-safe.
-class ViewWatch {
+class ViewDetector {
  public:
   /// Goes on with what an earlier watch of the camera learned. Ignored once add() was called.
   void start(ViewReference reference);

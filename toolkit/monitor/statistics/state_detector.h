@@ -22,10 +22,10 @@ struct StateOptions {
 };
 
 /// Reads the states of samples, and says when one changes. Not thread-safe.
-class StateWatch {
+class StateDetector {
  public:
   /// Throws mpm::Error as StateOptions::validate().
-  explicit StateWatch(StateOptions options = {});
+  explicit StateDetector(StateOptions options = {});
 
   /// Reads each head whose model this is and whose region the picture shows. `estimate` with features. Adds what
   /// changed to `events`. `digest`: of the model; `moved`: as RegionMeter::measure(); `sparse`: the sample before is a

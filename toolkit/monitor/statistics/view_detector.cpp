@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/statistics/view_watch.h"
+#include "monitor/statistics/view_detector.h"
 
 #include <algorithm>
 #include <array>
@@ -329,17 +329,17 @@ std::optional<ViewMotion> estimateMotion(const cv::Mat& reference, const cv::Mat
 
 ViewReference withoutEdges(ViewReference reference) { return {.size = reference.size, .motion = reference.motion}; }
 
-void ViewWatch::start(ViewReference reference) {
+void ViewDetector::start(ViewReference reference) {
   if (!last_) reference_ = std::move(reference);
 }
 
-void ViewWatch::forget() {
+void ViewDetector::forget() {
   reference_ = withoutEdges(reference_);
   in_a_row_ = 0;
   learned_ = false;
 }
 
-ViewChange ViewWatch::add(const cv::Mat& image, UnixMs time, bool every, const HiddenAt& hidden) {
+ViewChange ViewDetector::add(const cv::Mat& image, UnixMs time, bool every, const HiddenAt& hidden) {
   if (image.empty() || (!every && last_ && std::abs(time - *last_) < kStepMs)) return ViewChange::kNone;
   last_ = time;
   const cv::Size size = image.size();
@@ -374,20 +374,20 @@ ViewChange ViewWatch::add(const cv::Mat& image, UnixMs time, bool every, const H
   return ViewChange::kNone;
 }
 
-std::optional<ViewMotion> ViewWatch::motionOf(const cv::Mat& edges, const ViewMotion& guess) const {
+std::optional<ViewMotion> ViewDetector::motionOf(const cv::Mat& edges, const ViewMotion& guess) const {
   cv::Mat before;
   reference_.edges.convertTo(before, CV_32F, kUnit);
   return estimateMotion(before, edges, guess, reference_.size);
 }
 
-ViewMotion ViewWatch::placeOf(const cv::Mat& image, const HiddenAt& hidden) const {
+ViewMotion ViewDetector::placeOf(const cv::Mat& image, const HiddenAt& hidden) const {
   if (reference_.pictures < kFirst || image.size() != reference_.size) return place();
   const cv::Mat edges = edgeDirections(image, hidden ? hidden(place()) : cv::Mat());
   return motionOf(edges, place()).value_or(reference_.motion);
 }
 
 // Moved back by the motion that holds, not by that of this picture: small errors would add up over a year.
-void ViewWatch::learn(const cv::Mat& edges, UnixMs time) {
+void ViewDetector::learn(const cv::Mat& edges, UnixMs time) {
   cv::Mat before = cv::Mat::zeros(edges.size(), CV_32FC2);
   if (reference_.pictures > 0) reference_.edges.convertTo(before, CV_32F, kUnit);
   cv::Mat home = before.clone();
@@ -403,7 +403,7 @@ void ViewWatch::learn(const cv::Mat& edges, UnixMs time) {
   learned_ = true;
 }
 
-std::optional<ViewReference> ViewWatch::takeLearned() {
+std::optional<ViewReference> ViewDetector::takeLearned() {
   return std::exchange(learned_, false) ? std::optional(reference_) : std::nullopt;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/statistics/state_watch.h"
+#include "monitor/statistics/state_detector.h"
 
 #include <algorithm>
 #include <set>
@@ -19,14 +19,14 @@ void StateOptions::validate() const {
       throw Error("two files of states are named '" + visibleText(head.name) + "': give one of them another \"name\"");
 }
 
-StateWatch::StateWatch(StateOptions options) : options_(std::move(options)) {
+StateDetector::StateDetector(StateOptions options) : options_(std::move(options)) {
   options_.validate();
   for (const evaluation::StateHead& head : options_.heads) watched_.push_back({head});
 }
 
-std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::string& digest, cv::Size picture,
-                                          UnixMs time, const ViewMotion& moved, std::vector<Event>& events,
-                                          bool sparse) {
+std::vector<StateSample> StateDetector::read(const Estimate& estimate, const std::string& digest, cv::Size picture,
+                                             UnixMs time, const ViewMotion& moved, std::vector<Event>& events,
+                                             bool sparse) {
   std::vector<StateSample> samples;
   for (Watched& watched : watched_) {
     const evaluation::StateHead& head = watched.head;
@@ -72,7 +72,7 @@ std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::s
   return samples;
 }
 
-void StateWatch::resume(const std::vector<StateSample>& samples) {
+void StateDetector::resume(const std::vector<StateSample>& samples) {
   for (const StateSample& one : samples)
     for (Watched& watched : watched_) {
       if (watched.head.name != one.name) continue;
