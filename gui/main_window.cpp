@@ -201,7 +201,7 @@ void MainWindow::wire() {
   // Another program judged by its own rule; a scene has a place of its own.
   const auto show_rule = [this] {
     const bool foreign = !history_->foreignName().isEmpty();
-    history_->setNightRule(foreign ? std::nullopt : std::optional(rules_->watchOptions(history_->source()).night));
+    history_->setNightRule(foreign ? std::nullopt : std::optional(rules_->cameraPlan(history_->source()).night));
   };
   connect(history_, &HistoryBrowser::foreignChanged, this, show_rule);
   connect(history_, &HistoryBrowser::sourceChanged, this, show_rule);

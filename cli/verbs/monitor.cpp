@@ -95,7 +95,7 @@ WatchFile watchFile(const MonitorArguments& arguments) {
 }
 
 // Names of the regions that will be measured: those of the file, else those that the database has.
-std::vector<std::string> regionNames(const WatchOptions& watch, const std::string& database) try {
+std::vector<std::string> regionNames(const CameraPlan& watch, const std::string& database) try {
   return vision::namesOf(watch.regions ? *watch.regions : currentRegions(StoreReader(database), watch.source.name()));
 } catch (const Error&) {  // the same
   return {};
@@ -128,7 +128,7 @@ class ReadModels {
 // An alarm or a blur of a class, a region or a state that there is not is a typing error, reported at once. A service
 // (NOTIFY_SOCKET) goes on after a restart with a model that was replaced: the alarm rests, and all is blurred, until a
 // model knows the class.
-void checkNames(const SessionOptions& session, const WatchOptions& watch, ReadModels& models) {
+void checkNames(const SessionOptions& session, const CameraPlan& watch, ReadModels& models) {
   std::optional<std::vector<std::string>> classes, regions;
   const auto needClass = [&](const char* field, const std::string& name) {
     if (std::getenv("NOTIFY_SOCKET")) return;
@@ -152,7 +152,7 @@ void checkNames(const SessionOptions& session, const WatchOptions& watch, ReadMo
   for (const std::string& name : watch.privacy.blurred.value_or(std::vector<std::string>())) needClass("blur", name);
 }
 
-void checkStates(const Watch& watch, const WatchOptions& options, const std::string& model) {
+void checkStates(const Watch& watch, const CameraPlan& options, const std::string& model) {
   for (std::size_t i = 0; i < watch.states.size(); ++i)
     if (const evaluation::StateHead& head = options.states.heads[i]; head.model_digest != vision::modelDigest(model))
       throw WatchError("states", "'" + watch.states[i] + "' reads the tokens of another model, '" + head.model_name +
@@ -229,7 +229,7 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written, 
         return one;
       },
       written.places);
-  WatchOptions& watch = camera.watch;
+  CameraPlan& watch = camera.watch;
   SessionOptions& session = camera.session;
   if (!arguments.shard.isWhole())
     watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };

@@ -18,7 +18,7 @@ void Judging::begin(const QString& source) {
   const int others = running_++;
   auto* job = new Job(
       [session = &parts.live->session(), name,
-       night = parts.rules->watchOptions(source).night](const Job::Progress& progress) -> std::optional<QVariant> {
+       night = parts.rules->cameraPlan(source).night](const Job::Progress& progress) -> std::optional<QVariant> {
         const auto go_on = [&](double share) { return progress(static_cast<int>(100 * share), 100); };
         return session->judge(name, night, go_on) ? std::optional(QVariant(true)) : std::nullopt;
       },

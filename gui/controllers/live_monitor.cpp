@@ -33,7 +33,7 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
   tick_.start(500);
 }
 
-void LiveMonitor::open(const monitor::WatchOptions& options) {
+void LiveMonitor::open(const monitor::CameraPlan& options) {
   frame_.reset();
   picture_.reset();
   session_->open(options);

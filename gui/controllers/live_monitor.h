@@ -20,7 +20,7 @@ class LiveMonitor : public QObject {
   QString source() const { return QString::fromStdString(session_->source()); }
   QString model() const { return QString::fromStdString(session_->model()); }
 
-  void open(const monitor::WatchOptions& options);
+  void open(const monitor::CameraPlan& options);
   void close();
   /// Changes the session: it shows on the next frame, or where repeats() on the last one, which is no new sample.
   template <typename Change>

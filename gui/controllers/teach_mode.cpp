@@ -240,7 +240,7 @@ void TeachMode::useStates(const std::shared_ptr<const evaluation::StateHead>& he
   const QString source = watching_->source();
   watching_->parts().rules->useStates(source, *head, states_.file(QString::fromStdString(head->name)), use);
   if (source == watching_->parts().live->source())
-    watching_->parts().live->session().setStates(watching_->parts().rules->watchOptions(source).states);
+    watching_->parts().live->session().setStates(watching_->parts().rules->cameraPlan(source).states);
   takeRegions();
   if (use) emit taught();
 }

@@ -135,7 +135,7 @@ void WatchRules::useStates(const QString& source, const evaluation::StateHead& h
 monitor::Camera WatchRules::camera(const QString& source) {
   const Known& known = of(source);
   monitor::Camera camera = known.camera;
-  monitor::WatchOptions& options = camera.watch;
+  monitor::CameraPlan& options = camera.watch;
   options.source = sourceSpec(source);
   options.every_frame = isNumbered(options.source);
   options.samples_only = options.resume_demo = false;
@@ -193,7 +193,7 @@ void WatchRules::ask(const QString& source, const QString& title, const char* gr
 void WatchRules::askRegions(const QString& source, const cv::Mat& picture, UnixMs time) {
   const QString own = file(source).chopped(5) + QStringLiteral(".regions.json");
   auto* dialog = new RegionsDialog(sourceTitle(source), regions(source), picture, time,
-                                   watchOptions(source).archiveClock(), window_);
+                                   cameraPlan(source).archiveClock(), window_);
   connect(dialog, &RegionsDialog::chosen, this, [this, source, own](const std::vector<vision::Region>& regions) {
     Known& known = of(source);
     known.camera.watch.regions = regions;

@@ -29,7 +29,7 @@ class WatchRules : public QObject {
   /// How it is opened and measured, with the pace of a display. Its model, database and folder are those of a file that
   /// it follows(), and else of no meaning.
   monitor::Camera camera(const QString& source);
-  monitor::WatchOptions watchOptions(const QString& source) { return camera(source).watch; }
+  monitor::CameraPlan cameraPlan(const QString& source) { return camera(source).watch; }
   /// Which pictures are kept in a folder.
   monitor::SnapshotOptions snapshotOptions(const QString& source, const QString& pictures);
   const std::vector<vision::Region>& regions(const QString& source);

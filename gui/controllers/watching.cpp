@@ -51,8 +51,7 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
     const Live* const live = on_show_.live();
     if (live && (of == live->asked || of == live->source)) {
       // Also the frame that stays on show, where no other one comes: something else may have to be hidden in it.
-      parts_.live->change(
-          [this](monitor::Session& session) { session.setRules(parts_.rules->watchOptions(opened())); });
+      parts_.live->change([this](monitor::Session& session) { session.setRules(parts_.rules->cameraPlan(opened())); });
       keepByRules();
     }
   });
@@ -75,7 +74,7 @@ void Watching::begin(const QString& asked, bool again) {
   parts_.rules->forgetTimes();
   const QString opened = asked == QLatin1String("demo:") ? demoSource() : asked;
   takeNetOf(opened);
-  monitor::WatchOptions watch = parts_.rules->watchOptions(opened);
+  monitor::CameraPlan watch = parts_.rules->cameraPlan(opened);
   watch.factory = options_.factory;
   watch.again = again;
   parts_.live->open(watch);
@@ -323,7 +322,7 @@ void Watching::lookForStored(double time) {
 // What the app says of a source counts in its own database; another one has the privacy of who writes it.
 monitor::PrivacyChoice Watching::saidOfStored() const {
   const HistoryBrowser& history = *parts_.history;
-  return history.foreignName().isEmpty() ? parts_.rules->watchOptions(history.source()).privacy
+  return history.foreignName().isEmpty() ? parts_.rules->cameraPlan(history.source()).privacy
                                          : monitor::PrivacyChoice();
 }
 

@@ -133,7 +133,7 @@ QString problemOf(const Watch& watch, const WatchFields& fields) {
     if (!why.isEmpty()) return why;
   }
   try {
-    (void)monitor::watchOptions(watch);
+    (void)monitor::cameraPlan(watch);
   } catch (const WatchError& error) {  // of another dialog, it is none of this one
     for (const WatchField* field : fields)
       if (field->key == error.key) return QString::fromUtf8(error.what());

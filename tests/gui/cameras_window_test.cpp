@@ -55,7 +55,7 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   trigger("next_camera");
   ASSERT_TRUE(runs());
   EXPECT_TRUE(noticed("hide.json"));
-  EXPECT_EQ(part<WatchRules>()->watchOptions(file("street")).privacy.blurred, std::vector<std::string>{"*"}) << "all";
+  EXPECT_EQ(part<WatchRules>()->cameraPlan(file("street")).privacy.blurred, std::vector<std::string>{"*"}) << "all";
   trigger("previous_camera");
   EXPECT_FALSE(session().isOpen());
   ASSERT_TRUE(wait([&] { return frame() && frame()->image().cols == 64; }));

@@ -454,7 +454,7 @@ TEST_F(Faults, AWatchFileThatIsWrongIsSaid) {
   ASSERT_TRUE(openAndWait());
   EXPECT_TRUE(logged("both, lat and lon"));
   EXPECT_TRUE(logged("gone.json"));
-  EXPECT_EQ(part<WatchRules>()->watchOptions(file("street")).alarms.alarms.size(), 1U) << "the rest counts";
+  EXPECT_EQ(part<WatchRules>()->cameraPlan(file("street")).alarms.alarms.size(), 1U) << "the rest counts";
 }
 
 TEST_F(Faults, WhatCannotBeSavedIsSaid) {
@@ -538,8 +538,8 @@ TEST(WatchRules, AreOfASourceHoweverItIsOpened) {
   QWidget window;
   WatchRules rules(folder.filePath("watches"), &settings, &window);
   EXPECT_EQ(rules.file("demo:street?start=1"), rules.file("demo:street?start=2")) << "each demo has its own moment";
-  EXPECT_EQ(rules.watchOptions("0").every_s, 1);
-  EXPECT_EQ(rules.watchOptions(folder.path()).every_s, 0) << "each picture of a folder";
+  EXPECT_EQ(rules.cameraPlan("0").every_s, 1);
+  EXPECT_EQ(rules.cameraPlan(folder.path()).every_s, 0) << "each picture of a folder";
   EXPECT_GT(rules.snapshotOptions("0", "pictures").reserve_megabytes, 0);
   for (const char* name : {"yard", "gate"})
     rules.propose("0", {{.name = name, .size = {64, 48}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}}});

@@ -64,7 +64,7 @@ class SessionTest : public InFolder {
             .on_picture = [this](const std::string& path, SnapshotWriter::Occasion) { pictures_.add(path); },
             .on_pictures_removed = {}});
   }
-  static WatchOptions watch(SourceFactory factory = always(frame), const std::string& source = kCamera) {
+  static CameraPlan watch(SourceFactory factory = always(frame), const std::string& source = kCamera) {
     return {.source = vision::parseSourceSpec(source), .every_s = 0, .timeout_s = 60, .factory = std::move(factory)};
   }
   bool reported(const std::string& part) const {
@@ -157,7 +157,7 @@ TEST_F(SessionTest, APictureIsTakenOfAFrame) {
   Session session(with_pictures,
                   {.on_frame = [&](InferenceResult result, const Sample&) { results.add(std::move(result)); },
                    .on_picture = [&](const std::string& path, auto) { pictures_.add(path); }});
-  WatchOptions dark = watch();
+  CameraPlan dark = watch();
   dark.night = NightByBrightness{.night_below = 200, .day_above = 255};
   session.open(dark);
   ASSERT_TRUE(eventually([&] { return results.size() > 0; }));
@@ -190,7 +190,7 @@ TEST_F(SessionTest, AModelThatIsReplacedBeginsANewSession) {
 
 TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {
   make();
-  WatchOptions folder = watch(always([](int call) { return call < 20 ? frame(call) : std::nullopt; }), "folder");
+  CameraPlan folder = watch(always([](int call) { return call < 20 ? frame(call) : std::nullopt; }), "folder");
   folder.every_s = 60;
   folder.every_frame = folder.samples_only = true;
   folder.max_fps = 50;
@@ -216,8 +216,8 @@ class ArchiveOfPictures : public SessionTest {
     for (int i = 0; i < 3; ++i)
       cv::imwrite(folder_ / ("pictures/20130708_05541" + std::to_string(i) + ".png"), frame(i)->image);
   }
-  WatchOptions archive() const {
-    WatchOptions watch{.source = vision::parseSourceSpec(folder_ / "pictures"), .every_s = 0, .every_frame = true};
+  CameraPlan archive() const {
+    CameraPlan watch{.source = vision::parseSourceSpec(folder_ / "pictures"), .every_s = 0, .every_frame = true};
     watch.archive = vision::ArchiveOptions{.times = {.time_zone = vision::CameraClock()}, .show_last = true};
     return watch;
   }
@@ -270,7 +270,7 @@ TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreASeriesOfTheirOwn) {
     SessionOptions how = options();
     how.inference.reduce = reduce;
     Session session(how, {});
-    WatchOptions watch = archive();
+    CameraPlan watch = archive();
     watch.again = again;
     session.open(watch);
     EXPECT_TRUE(eventually([&] { return session.status().finished; }));
@@ -296,7 +296,7 @@ TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreASeriesOfTheirOwn) {
 
 TEST_F(SessionTest, OfACameraOnlySamplesAreSegmented) {
   make();
-  WatchOptions slow = watch();
+  CameraPlan slow = watch();
   slow.every_s = 0.1;
   slow.every_frame = slow.samples_only = true;  // the first is for files
   session_->open(slow);
@@ -307,11 +307,11 @@ TEST_F(SessionTest, OfACameraOnlySamplesAreSegmented) {
 
 TEST_F(SessionTest, RulesChangeWhileItRuns) {
   make();
-  WatchOptions ringing = watch();
+  CameraPlan ringing = watch();
   ringing.alarms = {.alarms = {parseAlarm("tokens>1")}, .minutes = 0};
   session_->open(ringing);
   ASSERT_TRUE(eventually([&] { return reported("above 1"); }));
-  WatchOptions rules;
+  CameraPlan rules;
   session_->setRules(rules);
   EXPECT_TRUE(reported("no longer watched for"));
   rules.night = NightBySun{.latitude = 48, .longitude = 11};
@@ -380,7 +380,7 @@ TEST_F(SessionTest, WhatIsHiddenIsHiddenAtOnceAndFollowsTheView) {
   const CapturedFrame unseen = *session.lastFrame();
   EXPECT_FALSE(black(session.shown(unseen).image, 40));
   const std::string source = session.source();
-  WatchOptions rules;
+  CameraPlan rules;
   rules.privacy.hidden = {{.name = "left", .size = {240, 160}, .polygons = {{{0, 0}, {80, 0}, {80, 159}, {0, 159}}}}};
   session.setRules(rules);
   EXPECT_TRUE(eventually([&] { return StoreReader(database_).privacy(source) == rules.privacy.over({}).json(); }));
@@ -406,7 +406,7 @@ TEST_F(SessionTest, APrivacyThatChangedBetweenTwoRunsForgetsTheView) {
                                                           .edges = cv::Mat(160, 320, CV_16SC2, cv::Scalar(7, 9))});
   }
   make();
-  WatchOptions hiding = watch();
+  CameraPlan hiding = watch();
   hiding.privacy.blurred = {{"class_1"}};
   session_->open(hiding);
   ASSERT_TRUE(eventually([&] { return samples_.size() > 3; }));
@@ -436,7 +436,7 @@ TEST_F(SessionTest, ASourceKeepsItsPrivacyUntilAPersonSaysOtherwise) {
       {{}, {}}};
   for (const auto& [said, expected] : runs) {
     make();
-    WatchOptions options = watch();
+    CameraPlan options = watch();
     options.privacy = said;
     session_->open(options);
     const std::size_t before = samples_.size();
@@ -456,7 +456,7 @@ TEST_F(SessionTest, APrivacyThatIsSaidInPartForTheFirstTimeIsNotCalledStored) {
   for (const auto& [blurred, expected] :
        {std::pair(std::optional(std::vector<std::string>{"class_1"}), false), {std::nullopt, true}}) {
     make();
-    WatchOptions options = watch();
+    CameraPlan options = watch();
     options.privacy.blurred = blurred;
     session_->open(options);
     const std::size_t before = samples_.size();
@@ -471,10 +471,10 @@ TEST_F(SessionTest, AnArchiveThatIsOpenedBehindAChangeOfTheModelIsMeasuredByTheN
   std::filesystem::create_directory(folder_ / "pictures");
   for (const char* name : {"20260601_120000.png", "20260601_130000.png"})
     cv::imwrite(folder_ / "pictures" + "/" + name, mpm::test::noisePicture(48, 96, name[10]));
-  WatchOptions archive{.source = vision::parseSourceSpec(folder_ / "pictures"),
-                       .every_s = 0,
-                       .every_frame = true,
-                       .archive = vision::ArchiveOptions()};
+  CameraPlan archive{.source = vision::parseSourceSpec(folder_ / "pictures"),
+                     .every_s = 0,
+                     .every_frame = true,
+                     .archive = vision::ArchiveOptions()};
   make();
   const auto measured = [&](std::size_t samples) {
     return eventually([&] {
@@ -509,7 +509,7 @@ TEST_F(SessionTest, WhereTheStoredPrivacyIsNotKnownAllIsBlurred) {
   const CapturedFrame raw = *session_->lastFrame();
   EXPECT_LT(cv::mean(cv::abs(session_->shown(raw).image.col(10) - session_->shown(raw).image.col(11)))[0],
             cv::mean(cv::abs(raw.image.col(10) - raw.image.col(11)))[0] / 4);
-  WatchOptions said = watch();
+  CameraPlan said = watch();
   said.privacy = {.hidden = {std::vector<vision::Region>()}, .blurred = {std::vector<std::string>()}};
   session_->open(said);
   ASSERT_TRUE(session_->privacy()) << "all is said";
@@ -522,7 +522,7 @@ TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   SessionOptions telling = options();
   telling.on_event = {"sh", "-c", "echo \"$MPM_EVENT_KIND\" >> " + (folder_ / "log")};
   telling.store.commit_s = 1e6;  // the last flush alone stores samples, as in `mpm monitor --once`
-  WatchOptions seven = watch();
+  CameraPlan seven = watch();
   seven.summary_hour = 7;
   for (const UnixMs time : {kNoon - 6 * kHourMs, kNoon, kNoon + kHourMs}) {
     clock_ = time;
@@ -547,7 +547,7 @@ TEST_F(SessionTest, ASummaryWaitsForTheFirstPicture) {
   record(database_, {sampleAt(kNoon - kDayMs)}, session("rtsp://***@yard/1"));
   make();
   const auto gate = std::make_shared<Gate>();
-  WatchOptions dark = watch(always([gate](int call) {
+  CameraPlan dark = watch(always([gate](int call) {
     gate->wait();
     return frame(call);
   }));

@@ -190,7 +190,7 @@ TEST(Watch, WhatIsAboutPicturesNeedsTheirFolder) {
 }
 
 TEST(Watch, WhatIsNotSaidAboutPrivacyStaysAsItIsStored) {
-  const auto said = [](const Watch& watch) { return watchOptions(watch).privacy; };
+  const auto said = [](const Watch& watch) { return cameraPlan(watch).privacy; };
   EXPECT_FALSE(said({.source = "0"}).hidden);
   EXPECT_FALSE(said({.source = "0"}).blurred);
   EXPECT_THAT(said({.source = "0", .hide = "none"}).hidden, testing::Optional(IsEmpty()));
@@ -255,7 +255,7 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
 TEST(Watch, ASceneIsAtItsPlace) {
   const auto night = [](Watch watch) {
     watch.source = "demo:street?size=64x96";
-    return watchOptions(watch).night;
+    return cameraPlan(watch).night;
   };
   EXPECT_EQ(std::get<NightBySun>(night({})), std::get<NightBySun>(night({.night = "sun"})));
   EXPECT_NE(std::get<NightBySun>(night({})).latitude, 0);

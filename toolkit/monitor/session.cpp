@@ -387,7 +387,7 @@ Session::~Session() {
   impl_->stopTelling(0);
 }
 
-void Session::open(const WatchOptions& options) {
+void Session::open(const CameraPlan& options) {
   if (options.regions) vision::check(*options.regions);
   close();
   const bool live = options.source.isLive(), every_frame = options.every_frame && !live;
@@ -575,7 +575,7 @@ std::string Session::model() const {
   return status.ready || !status.loading ? status.model : impl_->options.model;
 }
 
-void Session::setRules(const WatchOptions& rules) {
+void Session::setRules(const CameraPlan& rules) {
   if (!impl_->watch) return;
   impl_->watch->recorder->setRules(rules.night, rules.place, rules.alarms, rules.quality, impl_->options.now());
   if (const auto privacy = impl_->watch->hiding->say(rules.privacy);

@@ -39,7 +39,7 @@ struct SessionOptions {
 };
 
 /// The source to watch, and how.
-struct WatchOptions {
+struct CameraPlan {
   vision::SourceSpec source{};  ///< stored as SourceSpec::name()
   double every_s = 1;           ///< at most one sample in this time; 0: one per frame
   /// Files, folders, demo: every frame is read, waits for the model and is a sample. Live sources never wait.
@@ -116,7 +116,7 @@ class Session {
   ~Session();  ///< finish(), however long the disk takes; the command of events gets 5 s
 
   /// Closes the source before it. Throws mpm::Error for options that make no sense.
-  void open(const WatchOptions& options);
+  void open(const CameraPlan& options);
   void close();
   bool isOpen() const;
   std::string source() const;  ///< SourceSpec::name() of the open one; empty: none
@@ -127,7 +127,7 @@ class Session {
   std::optional<PrivacyOptions> privacy() const;
   /// The last frame of the open source as it came, also where no model has seen it yet.
   std::optional<CapturedFrame> lastFrame() const;
-  /// A frame that no model has seen, with the pixels that may be shown (WatchOptions::privacy).
+  /// A frame that no model has seen, with the pixels that may be shown (CameraPlan::privacy).
   CapturedFrame shown(CapturedFrame frame) const;
   /// A frame of the source that is open now.
   bool owns(const CapturedFrame& frame) const;
@@ -143,7 +143,7 @@ class Session {
   std::string model() const;
 
   /// Replaces night rule, alarms, quality and privacy of the open source, from now on.
-  void setRules(const WatchOptions& rules);
+  void setRules(const CameraPlan& rules);
   /// Replaces the regions of the open source from the next sample on; stored at once. Throws mpm::Error as
   /// vision::check().
   void setRegions(const std::vector<vision::Region>& regions);

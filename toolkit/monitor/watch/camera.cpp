@@ -41,7 +41,7 @@ Camera cameraOf(const Watch& said, const StoreReader* stored) {
     throw WatchError("model", "the model that measured what is stored, '" + watch.model + "', is not there any more");
   Camera camera{.name = cameraName(said), .said = said};
   camera.session = sessionOptions(watch);
-  camera.watch = watchOptions(watch);
+  camera.watch = cameraPlan(watch);
   camera.files = namedFiles(said);
   // Pictures of an archive are far apart, and after a kill some are left out.
   if (camera.watch.archive) camera.session.choose_reuse = false;

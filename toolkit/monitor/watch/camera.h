@@ -14,7 +14,7 @@ struct Camera {
   Watch said{};              ///< what the rest was made from
   std::string files{};       ///< namedFiles(said)
   SessionOptions session{};  ///< without a model where none was said or measured before
-  WatchOptions watch{};      ///< with `once` it ends with its first sample, or when none comes
+  CameraPlan watch{};        ///< with `once` it ends with its first sample, or when none comes
 };
 
 /// How a camera is opened and measured, for `mpm monitor`, a Fleet and the app: by what is said of it; where nothing is

@@ -128,8 +128,8 @@ SnapshotOptions snapshotOptions(const Watch& watch) {
           .merge_maps = watch.merge_maps};
 }
 
-WatchOptions watchOptions(const Watch& watch) {
-  WatchOptions options{.every_frame = true, .samples_only = true, .resume_demo = true};
+CameraPlan cameraPlan(const Watch& watch) {
+  CameraPlan options{.every_frame = true, .samples_only = true, .resume_demo = true};
   options.source = vision::parseSourceSpec(watch.source);
   options.archive = archiveOptions(watch, options.source);
   options.every_s = watch.every.value_or(options.archive ? 0 : 1);

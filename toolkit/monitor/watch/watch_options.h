@@ -24,7 +24,7 @@ SnapshotOptions snapshotOptions(const Watch& watch);
 
 /// Everything that is said of the source, as `mpm monitor` watches it. Reads the files of regions and states. Throws
 /// WatchError.
-WatchOptions watchOptions(const Watch& watch);
+CameraPlan cameraPlan(const Watch& watch);
 
 /// The content of the files of regions, hidden parts, states and times that a watch names: with another content it is
 /// another watch.
