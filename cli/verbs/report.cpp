@@ -198,7 +198,7 @@ void printRegions(const std::vector<RegionMeans>& regions) {
     row("samples", {counts(region.values), counts(region.day), counts(region.night)});
     for (std::size_t q = 0; q < quantities().size(); ++q) {
       const Quantity& one = quantities()[q];
-      if (!one.ofRegions()) continue;
+      if (!one.of_regions) continue;
       const auto cell = [&](const Spread& value) {
         return value.samples == 0 ? std::string("-")
                                   : fixed(value.mean, one.digits) + " [" + fixed(value.min, one.digits) + ", " +
@@ -467,7 +467,7 @@ std::string siteOf(const std::string& source) {
 
 // Where the camera stands: as the options say, else as its latest session with a place.
 std::optional<vision::GeoPosition> placeOf(const StoreReader& store, const SourceRecord& source,
-                                     const ReportArguments& said) {
+                                           const ReportArguments& said) {
   if (said.lat && said.lon) return vision::GeoPosition{*said.lat, *said.lon};
   std::optional<vision::GeoPosition> place;
   for (const SessionRecord& session : store.sessions(source.id))
@@ -526,7 +526,7 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
                               .unit = one.unit,
                               .decimals = one.digits,
                               .joins = joins,
-                              .sparse = one.scope == Quantity::Scope::kFrame});
+                              .sparse = one.ofFrame()});
   };
   const auto colors = colorsOf(report.series);
   const auto addAreas = [&](const RegionMeans& of) {

@@ -142,7 +142,7 @@ void ChartPanel::updateSeries() {
                         .name = action->text().toStdString(),
                         .unit = one.unit,
                         .decimals = one.digits,
-                        .sparse = one.scope == monitor::Quantity::Scope::kFrame});
+                        .sparse = one.ofFrame()});
   }
   for (const QString& name : classes_) {
     if (!wanted_classes_.contains(name)) continue;
@@ -208,7 +208,7 @@ void ChartPanel::setRegions(const QStringList& names) {
 void ChartPanel::pickRegion(int index) {
   regions_->setCurrentIndex(index);
   for (QAction* action : values_->menu()->actions())
-    action->setVisible(region().isEmpty() || monitor::findQuantity(action->objectName().toStdString())->ofRegions());
+    action->setVisible(region().isEmpty() || monitor::findQuantity(action->objectName().toStdString())->of_regions);
   updateSeries();
 }
 

@@ -32,23 +32,23 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-struct Told {
+struct ReportedEvent {
   Event event;
   std::string source;
 };
 
 // Ours less what an earlier command got, and less the sources as they were given, which may hold passwords.
-std::vector<std::string> environmentOf(const Told& told) {
+std::vector<std::string> environmentOf(const ReportedEvent& reported) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry; ++entry)
     if (const std::string_view text = *entry; !text.starts_with("MPM_EVENT_") && !text.starts_with("MPM_SOURCE"))
       all.emplace_back(text);
-  const Event& event = told.event;
+  const Event& event = reported.event;
   for (const auto& [name, value] : {std::pair<std::string, std::string>("KIND", toString(event.kind)),
                                     {"SEVERITY", toString(event.severity)},
                                     {"MESSAGE", event.message},
                                     {"TIME", isoTime(event.time, true)},
-                                    {"SOURCE", told.source}})
+                                    {"SOURCE", reported.source}})
     all.push_back("MPM_EVENT_" + name + "=" + value);
   return all;
 }
@@ -71,9 +71,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 // Returns an error number; 0: `child` runs, as the leader of its own group.
-int start(std::vector<std::string> arguments, const Told& told, pid_t& child) {
-  Json json = toJson(told.event);
-  json["source"] = told.source;
+int start(std::vector<std::string> arguments, const ReportedEvent& reported, pid_t& child) {
+  Json json = toJson(reported.event);
+  json["source"] = reported.source;
   const int input = inputWith(toLine(json) + "\n");
   if (input < 0) return errno;
   posix_spawn_file_actions_t files;
@@ -89,7 +89,7 @@ int start(std::vector<std::string> arguments, const Told& told, pid_t& child) {
   posix_spawnattr_setsigmask(&how, &signals);
   sigaddset(&signals, SIGPIPE);
   posix_spawnattr_setsigdefault(&how, &signals);
-  std::vector<std::string> environment = environmentOf(told);
+  std::vector<std::string> environment = environmentOf(reported);
   const int error = ::posix_spawnp(&child, arguments.front().c_str(), &files, &how, pointers(arguments).data(),
                                    pointers(environment).data());
   posix_spawnattr_destroy(&how);
@@ -152,7 +152,7 @@ struct EventCommand::Impl {
 
   std::mutex mutex{};
   std::condition_variable changed{};
-  std::deque<Told> waiting{};                   // guarded by the mutex, as is what follows
+  std::deque<ReportedEvent> waiting{};          // guarded by the mutex, as is what follows
   std::size_t dropped = 0;                      // since this was reported
   std::optional<Clock::time_point> patience{};  // finish() was called
   std::thread thread{};
@@ -189,7 +189,7 @@ struct EventCommand::Impl {
       const bool ends = patience && Clock::now() >= *patience;
       if (ends) dropped += std::exchange(waiting, {}).size();
       const std::size_t lost = std::exchange(dropped, 0);
-      std::optional<Told> next;
+      std::optional<ReportedEvent> next;
       if (!waiting.empty()) {
         next = std::move(waiting.front());
         waiting.pop_front();

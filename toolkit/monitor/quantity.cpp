@@ -10,7 +10,9 @@
 namespace mpm::monitor {
 namespace {
 
-using enum Quantity::Scope;
+// The last two fields of a row: whether it is measured of regions, and whether sums have flagged pictures.
+constexpr bool kOfWhole = false, kOfRegions = true, kWithFlagged = true;
+
 using Value = std::optional<double>;
 using M = Measurement;
 
@@ -38,19 +40,20 @@ Value flag(const M& m) {
 std::vector<Quantity>& quantities() {
   static std::vector<Quantity> table = {
       {"tokens", QT_TRANSLATE_NOOP("quantities", "Tokens kept"), "", 1, [](const M& m) { return m.tokens; }},
-      {"merged", QT_TRANSLATE_NOOP("quantities", "Merged away"), "%", 1, merged, kWhole},
+      {"merged", QT_TRANSLATE_NOOP("quantities", "Merged away"), "%", 1, merged, kOfWhole},
       {"inference_ms", QT_TRANSLATE_NOOP("quantities", "Inference"), "ms", 1,
-       [](const M& m) { return Value(m.frame->inference_ms); }, kFrame},
+       [](const M& m) { return Value(m.frame->inference_ms); }, kOfWhole, kWithFlagged},
       {"rows", QT_TRANSLATE_NOOP("quantities", "Rows computed"), "%", 1,
-       [](const M& m) { return m.frame->rows ? Value(100 * *m.frame->rows) : Value(); }, kFrame},
+       [](const M& m) { return m.frame->rows ? Value(100 * *m.frame->rows) : Value(); }, kOfWhole, kWithFlagged},
       {"agreement", QT_TRANSLATE_NOOP("quantities", "Agreement of key frames"), "%", 2,
-       [](const M& m) { return m.frame->agreement; }, kFrame},
+       [](const M& m) { return m.frame->agreement; }, kOfWhole, kWithFlagged},
       {"gcc", QT_TRANSLATE_NOOP("quantities", "Green share, gcc"), "", 4, [](const M& m) { return perSum(m, 1); }},
       {"rcc", QT_TRANSLATE_NOOP("quantities", "Red share, rcc"), "", 4, [](const M& m) { return perSum(m, 0); }},
       {"exg", QT_TRANSLATE_NOOP("quantities", "Excess green, ExG"), "", 1,
        [](const M& m) { return ofPixels(m, 2 * m.mean[1] - m.mean[0] - m.mean[2]); }},
       {"brightness", QT_TRANSLATE_NOOP("quantities", "Brightness"), "", 1,
-       [](const M& m) { return ofPixels(m, 0.299 * m.mean[0] + 0.587 * m.mean[1] + 0.114 * m.mean[2]); }, kAlways},
+       [](const M& m) { return ofPixels(m, 0.299 * m.mean[0] + 0.587 * m.mean[1] + 0.114 * m.mean[2]); }, kOfRegions,
+       kWithFlagged},
       {"red", QT_TRANSLATE_NOOP("quantities", "Mean red"), "", 1, [](const M& m) { return ofPixels(m, m.mean[0]); }},
       {"green", QT_TRANSLATE_NOOP("quantities", "Mean green"), "", 1,
        [](const M& m) { return ofPixels(m, m.mean[1]); }},
@@ -64,17 +67,21 @@ std::vector<Quantity>& quantities() {
       {"pixels", QT_TRANSLATE_NOOP("quantities", "Pixels"), "", 0,
        [](const M& m) { return Value(static_cast<double>(m.pixels)); }},
       {"dropped", QT_TRANSLATE_NOOP("quantities", "Frames dropped"), "", 0,
-       [](const M& m) { return Value(static_cast<double>(m.frame->dropped)); }, kFrame},
-      {"sharpness", QT_TRANSLATE_NOOP("quantities", "Sharpness"), "", 1, ofQuality<&PictureQuality::sharpness>, kFrame},
-      {"contrast", QT_TRANSLATE_NOOP("quantities", "Contrast"), "", 1, ofQuality<&PictureQuality::contrast>, kFrame},
+       [](const M& m) { return Value(static_cast<double>(m.frame->dropped)); }, kOfWhole, kWithFlagged},
+      {"sharpness", QT_TRANSLATE_NOOP("quantities", "Sharpness"), "", 1, ofQuality<&PictureQuality::sharpness>,
+       kOfWhole, kWithFlagged},
+      {"contrast", QT_TRANSLATE_NOOP("quantities", "Contrast"), "", 1, ofQuality<&PictureQuality::contrast>, kOfWhole,
+       kWithFlagged},
       {"saturated", QT_TRANSLATE_NOOP("quantities", "White pixels"), "%", 1,
-       [](const M& m) { return m.frame->quality ? Value(100 * m.frame->quality->saturated) : Value(); }, kFrame},
+       [](const M& m) { return m.frame->quality ? Value(100 * m.frame->quality->saturated) : Value(); }, kOfWhole,
+       kWithFlagged},
       {"flagged", QT_TRANSLATE_NOOP("quantities", "Left out"), "", 0, flag<kDark | kOverexposed | kBlurred | kFogged>,
-       kFrame},
-      {"dark", QT_TRANSLATE_NOOP("quantities", "Dark"), "", 0, flag<kDark>, kFrame},
-      {"overexposed", QT_TRANSLATE_NOOP("quantities", "Overexposed"), "", 0, flag<kOverexposed>, kFrame},
-      {"blurred", QT_TRANSLATE_NOOP("quantities", "Blurred"), "", 0, flag<kBlurred>, kFrame},
-      {"fogged", QT_TRANSLATE_NOOP("quantities", "Covered or fogged"), "", 0, flag<kFogged>, kFrame},
+       kOfWhole, kWithFlagged},
+      {"dark", QT_TRANSLATE_NOOP("quantities", "Dark"), "", 0, flag<kDark>, kOfWhole, kWithFlagged},
+      {"overexposed", QT_TRANSLATE_NOOP("quantities", "Overexposed"), "", 0, flag<kOverexposed>, kOfWhole,
+       kWithFlagged},
+      {"blurred", QT_TRANSLATE_NOOP("quantities", "Blurred"), "", 0, flag<kBlurred>, kOfWhole, kWithFlagged},
+      {"fogged", QT_TRANSLATE_NOOP("quantities", "Covered or fogged"), "", 0, flag<kFogged>, kOfWhole, kWithFlagged},
   };
   return table;
 }

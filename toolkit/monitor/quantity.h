@@ -48,22 +48,16 @@ struct Measurement {
 
 /// One number that is measured: its key, its words and how it is computed. docs/regions.md documents each.
 struct Quantity {
-  enum class Scope {
-    kEverywhere,  ///< of each region and of the whole picture; sums leave flagged pictures out
-    kAlways,      ///< the same with flagged pictures
-    kWhole,       ///< of the whole picture, flagged pictures left out
-    kFrame,       ///< of the frame, with flagged pictures
-  };
-
   const char* key;    ///< in databases, files, alarms: lower case letters, digits, '_'
   const char* label;  ///< for people, in English
   const char* unit;   ///< "", "%", "ms"
   int digits;         ///< after the decimal point, where it is shown
   std::optional<double> (*measure)(const Measurement&);  ///< nullopt: not known here
-  Scope scope = Scope::kEverywhere;
+  bool of_regions = true;   ///< measured of each region, too; false: of the whole picture only
+  bool of_flagged = false;  ///< sums have flagged pictures, too
 
-  bool ofRegions() const { return scope == Scope::kEverywhere || scope == Scope::kAlways; }
-  bool ofFlagged() const { return scope == Scope::kAlways || scope == Scope::kFrame; }
+  /// A number of the frame and its measurement, not of what the picture shows.
+  bool ofFrame() const { return !of_regions && of_flagged; }
 };
 
 /// The table, in the order of columns and menus. It may grow while no database is open.

@@ -225,7 +225,7 @@ struct Session::Impl {
   std::optional<SnapshotWriter> snapshots;
   std::optional<InferenceWorker> worker;
 
-  std::shared_ptr<OpenSource> current() const {
+  std::shared_ptr<OpenSource> openSource() const {
     const std::lock_guard lock(mutex);
     return watch;
   }
@@ -254,25 +254,25 @@ struct Session::Impl {
 
   // Stores and reports an event of the source that is open, if any.
   void post(const Event& event) {
-    if (current() && store) store->append(event);
+    if (openSource() && store) store->append(event);
     report(event);
   }
 
   void take(InferenceResult result) {
     std::optional<Sample> sample;
-    const auto now = current();
-    const bool ours = now && result.frame.stream == now->stream;
+    const auto open = openSource();
+    const bool ours = open && result.frame.stream == open->stream;
     const std::string& file = result.frame.file;
     // ArchiveOptions::show_last gives a stored picture once more.
-    if (ours && !file.empty() && now->before->state(file, result.frame.time) == vision::Done::kYes)
+    if (ours && !file.empty() && open->before->state(file, result.frame.time) == vision::Done::kYes)
       result.repeated = true;
-    if (ours && !result.repeated) sample = now->recorder->add(result, now->capture.status().dropped);
+    if (ours && !result.repeated) sample = open->recorder->add(result, open->capture.status().dropped);
     const bool recorded = sample.has_value();
     if (!sample && callbacks.on_frame) sample = measure(result);
-    if (ours) hide(result, *now, recorded ? &sample->place : nullptr);  // measured are the pixels as they were
+    if (ours) hide(result, *open, recorded ? &sample->place : nullptr);  // measured are the pixels as they were
     if (ours && !result.repeated) {
-      snapshots->add(result, recorded ? &*sample : nullptr, now->source);
-      now->samples += recorded;
+      snapshots->add(result, recorded ? &*sample : nullptr, open->source);
+      open->samples += recorded;
       if (recorded) tellPicture(result);
       if (recorded && callbacks.on_sample) callbacks.on_sample(*sample, result);
     }
@@ -295,8 +295,8 @@ struct Session::Impl {
   }
 
   Sample measure(const InferenceResult& result) const {
-    const auto now = current();
-    return now ? now->recorder->measure(result) : Sample();
+    const auto open = openSource();
+    return open ? open->recorder->measure(result) : Sample();
   }
 
   void takeState(const CaptureStatus& status) {
@@ -307,10 +307,11 @@ struct Session::Impl {
   // Sums up the day before once it is due: with the first sample, so that there is a picture to go with it, or a minute
   // later where none comes.
   void sumUp() {
-    const auto now = current();
-    if (!now || !now->summary || (now->samples == 0 && steadyNow() - now->opened < kMinuteMs)) return;
+    const auto open = openSource();
+    if (!open || !open->summary || (open->samples == 0 && steadyNow() - open->opened < kMinuteMs)) return;
     try {
-      if (const auto event = now->summary->due(options.now(), options.database, now->source, options.snapshots.folder))
+      if (const auto event =
+              open->summary->due(options.now(), options.database, open->source, options.snapshots.folder))
         post(*event);
     } catch (const Error&) {  // the writer meets the same problem and reports it
     }
@@ -632,7 +633,7 @@ bool Session::finish(double patience_s) {
 
 SessionStatus Session::status() const {
   SessionStatus status;
-  const auto watch = impl_->current();
+  const auto watch = impl_->openSource();
   if (watch) status.source = watch->capture.status();
   if (impl_->worker) status.inference = impl_->worker->status();
   if (impl_->store) status.store = impl_->store->status();

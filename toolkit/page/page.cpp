@@ -436,7 +436,7 @@ struct Page::Impl {
         list.push_back(unreadable(one));
       }
     for (const Quantity& one : quantities())
-      table.push_back({{"key", one.key}, {"label", one.label}, {"unit", one.unit}, {"of_regions", one.ofRegions()}});
+      table.push_back({{"key", one.key}, {"label", one.label}, {"unit", one.unit}, {"of_regions", one.of_regions}});
     Json json = {{"version", MPM_VERSION}, {"now_ms", options.now()}, {"cameras", std::move(list)}};
     json["quantities"] = std::move(table);
     json["problems"] = std::move(problems);

@@ -45,7 +45,7 @@ Alarm parseAlarm(const std::string& text) {
   if (alarm.quantity == kNoFrame && !(alarm.above && alarm.limit > 0 && alarm.region.empty()))
     refuse("is not no-frame>SECONDS");
   const Quantity* const number = findQuantity(alarm.quantity);
-  if (number && !alarm.region.empty() && !number->ofRegions()) refuse("is of the whole picture, not of a region");
+  if (number && !alarm.region.empty() && !number->of_regions) refuse("is of the whole picture, not of a region");
   if (alarm.isArea() && !(alarm.limit >= 0 && alarm.limit <= 100)) refuse("is not an area from 0 to 100 percent");
   return alarm;
 }

@@ -38,7 +38,7 @@ class Bucket {
   /// wrote.
   Bucket(const Statement& row, int column);
 
-  /// A region of the sample; of a flagged one only what Quantity::ofFlagged() says.
+  /// A region of the sample; of a flagged one only what Quantity::of_flagged says.
   void add(const Sample& sample, const RegionSample& region);
   void add(const Bucket& other);
   Spread spread(const std::string& quantity) const;  ///< by its key

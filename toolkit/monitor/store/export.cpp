@@ -131,7 +131,7 @@ void writeHeader(std::ostream& out, const Columns& columns) {
   out << "time_utc,time_local,unix_ms,picture,night,reduce,token_counts";
   writeParts(columns, [&](const std::string& region, const std::string& prefix) {
     for (const Quantity& one : quantities())
-      if (region.empty() || one.ofRegions()) out << ',' << field(prefix + one.key);
+      if (region.empty() || one.of_regions) out << ',' << field(prefix + one.key);
     for (const std::string& name : columns.classes) out << ',' << field(prefix + "area_" + oneLine(name) + "_percent");
   });
   for (const std::string& name : columns.states)
@@ -152,7 +152,7 @@ void writeRow(std::ostream& out, const Columns& columns, const vision::CameraClo
   writeParts(columns, [&](const std::string& name, const std::string&) {
     const RegionSample* const region = sample.region(name);
     for (std::size_t q = 0; q < quantities().size(); ++q) {
-      if (!name.empty() && !quantities()[q].ofRegions()) continue;
+      if (!name.empty() && !quantities()[q].of_regions) continue;
       const auto value = region ? region->value(q) : std::nullopt;
       out << ',' << (value ? numberText(rounded(quantities()[q], *value)) : "");
     }

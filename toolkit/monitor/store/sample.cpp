@@ -21,7 +21,7 @@ std::size_t indexOf(std::string_view key) {
 void addNumbers(Json& json, const RegionSample& region, const std::vector<std::string>& classes) {
   for (std::size_t q = 0; q < quantities().size(); ++q) {
     const Quantity& quantity = quantities()[q];
-    if (region.region != 0 && !quantity.ofRegions()) continue;
+    if (region.region != 0 && !quantity.of_regions) continue;
     const auto value = region.value(q);
     json[quantity.key] = value ? Json(rounded(quantity, *value)) : Json();
   }
@@ -46,8 +46,8 @@ void RegionSample::set(std::string_view key, std::optional<double> value) {
 RegionSample evaluate(const Measurement& measurement) {
   RegionSample region;
   for (const Quantity& one : quantities())
-    region.values.push_back(measurement.frame || one.ofRegions() ? one.measure(measurement).value_or(kUnknown)
-                                                                 : kUnknown);
+    region.values.push_back(measurement.frame || one.of_regions ? one.measure(measurement).value_or(kUnknown)
+                                                                : kUnknown);
   return region;
 }
 

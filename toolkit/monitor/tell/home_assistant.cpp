@@ -117,7 +117,7 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
     const std::string of = whole ? "" : region.name + " ",
                       place = whole ? "value_json" : "value_json.regions[" + toLine(region.name) + "]";
     for (const Quantity& one : quantities()) {
-      if (!whole && !one.ofRegions()) continue;
+      if (!whole && !one.of_regions) continue;
       const std::string id = components.idOf(of + one.key), at = place + "." + one.key, key = one.key;
       const bool flag = std::ranges::count(kQualityFlags, key) > 0, alarmed = rings(region.name, key);
       if (flag || key == "flagged") {
@@ -130,7 +130,7 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
       }
       Json& entity = sensor(id, of + one.label, at, one.unit, one.digits,
                             alarmed || (whole && key == "brightness") || (!whole && key == "gcc"));
-      if (one.scope == Quantity::Scope::kFrame || key == "tokens") entity["entity_category"] = "diagnostic";
+      if (one.ofFrame() || key == "tokens") entity["entity_category"] = "diagnostic";
     }
     for (int label = 0; label < static_cast<int>(session.classes.size()); ++label) {
       const std::string name = vision::className(session.classes, label), id = components.idOf(of + "area " + name);

@@ -219,8 +219,9 @@ namespace {
 
 // The servers that hear of one camera, by one version of the tables.
 struct Voice {
-  Voice(const FileTables& told, const std::string& camera) : Voice(told, CameraTopics(told.mqtt, camera)) {}
-  Voice(const FileTables& told, const CameraTopics& named) : tables(told), topic(named.base), config(named.config) {
+  Voice(const FileTables& settings, const std::string& camera) : Voice(settings, CameraTopics(settings.mqtt, camera)) {}
+  Voice(const FileTables& settings, const CameraTopics& named)
+      : tables(settings), topic(named.base), config(named.config) {
     if (tables.mqtt != Mqtt())
       senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, topics, topic + "/status")));
     if (tables.webhook != Webhook())
