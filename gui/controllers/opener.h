@@ -23,8 +23,8 @@ class Opener : public QObject {
   const QVector<Recent>& recents() const { return recents_; }
   /// It was watched before.
   bool knows(const QString& source) const { return recentOf(source) != recents_.end(); }
-  /// Remembers what is watched now: `source`, as it was asked for, with the model that runs and its
-  /// reduction. Where these only stand in for those that were remembered, which cannot be read, those stay remembered.
+  /// Remembers `source`, as it was asked for, with the model that runs and its reduction `variant`. If the remembered
+  /// model of this source cannot be read now and another one runs in its place, the remembered one is kept.
   void remember(const QString& source, const std::optional<Reduction>& variant);
 
   /// A source, a model, a database or a watch file, by what it is; also as file:///.

@@ -24,8 +24,8 @@ void saveRecents(QSettings& settings, const QVector<Recent>& recents);
 QVector<Recent> remembered(QVector<Recent> recents, Recent recent);
 
 inline vision::SourceSpec sourceSpec(const QString& source) { return vision::parseSourceSpec(source.toStdString()); }
-/// A folder, a glob, a demo of so many frames: what it has is a number of pictures, none to be left out. Nothing passes
-/// in them while a model works, as it does in front of a camera.
+/// True for a folder, a glob, and a demo of a given number of frames: a number of pictures, of which none may be
+/// dropped. A camera, in contrast, goes on while the model works.
 bool isNumbered(const vision::SourceSpec& source);
 /// The folder that the files of a source are in; empty: it has none.
 QString sourceFolder(const QString& source);

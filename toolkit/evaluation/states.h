@@ -42,8 +42,8 @@ struct StateVerdict {
 struct StateHead {
   std::string name{};                 ///< of the region, else of the file
   std::vector<std::string> states{};  ///< by index
-  /// Where it looks: all that have one name and the time, without those that are ignored. None but ignored ones: the
-  /// whole picture without them.
+  /// Where the head looks: all regions of one name that are valid at the time of the picture, minus those that are
+  /// ignored. If only ignored regions are left, the head sees the whole picture minus those.
   std::vector<vision::Region> regions{};
   std::string model_name{}, model_digest{};  ///< whose tokens it reads (modelDigest())
   std::string reduce{};                      ///< the Reduction that its examples were seen with

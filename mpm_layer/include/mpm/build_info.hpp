@@ -25,11 +25,11 @@ struct BuildInfo {
   std::string instruction_set;  ///< of the CPU kernels: "avx512", "avx_vnni", "avx2", "sse4", "neon" or "scalar"
   /// Instruction sets of this CPU, best first. The environment variable MPM_INSTRUCTION_SET selects one of them.
   std::vector<std::string> instruction_sets;
-  bool bf16 = false;                     ///< this CPU multiplies bf16 in hardware; else it is refused
+  bool bf16 = false;                     ///< this CPU multiplies bf16 in hardware; else Precision::kBf16 is refused
   bool fp16 = false;                     ///< the same of fp16
   bool int8 = false;                     ///< int8 is faster than fp32 on this CPU
   std::vector<CudaDevice> cuda_devices;  ///< GPUs of this machine that nets can run on
-  std::string cuda_problem;              ///< why there are none, in one line that says what to do; else empty
+  std::string cuda_problem;              ///< why `cuda_devices` is empty, in one line that says what to do; else empty
 };
 
 /// Loads the CUDA plug-in if there is one. Thread-safe.

@@ -36,8 +36,8 @@ struct EstimatorOptions {
   std::string device = "cpu";                          ///< as ReadOptions::device
   MergeFunction rule = {};                             ///< as ReadOptions::rule
   std::optional<Task> task = {};                       ///< nullopt: that of the model
-  /// CPU threads; 0: as many as now. Calls cv::setNumThreads, which is global to the process: the newest Estimator with
-  /// a number decides, and after the last one it is the number before them.
+  /// CPU threads; 0: leaves their number as it is. Calls cv::setNumThreads, which is global to the process: the newest
+  /// Estimator with a number decides. When the last of these is destroyed, the earlier number is back.
   int threads = 0;
   bool inspect = false;    ///< also fill token_score and pair_similarity; only with Fit::kResize
   Fit fit = Fit::kResize;  ///< how an image of another size reaches the net
@@ -51,8 +51,8 @@ struct EstimatorOptions {
   bool labels = false;    ///< with kPanoptic and kInstance: also fill labels
   bool scores = false;    ///< of kSemantic: also fill scores
   bool features = false;  ///< also fill features; only with Fit::kResize
-  /// For the frames of a fixed camera, one after the other. Only with Fit::kResize and on the CPU, and with a reduction
-  /// that merges mutual pairs or none; pair_similarity stays empty.
+  /// Reuse of rows, for the frames of a fixed camera one after the other (docs/reuse.md). Needs Fit::kResize, the CPU,
+  /// and a reduction that merges mutual pairs or none. Estimate::pair_similarity stays empty.
   Reuse reuse = {};
 
   /// The part about reading the model. The Estimator itself chooses the outputs.
@@ -91,10 +91,12 @@ struct Estimate : RunReport {
   std::optional<Task> task = {};          ///< nullopt: none, see `outputs`
   std::optional<ReuseReport> reuse = {};  ///< with EstimatorOptions::reuse
   cv::Mat labels = {};                    ///< kSemantic: CV_8U, the class of each pixel
-  /// kSemantic with `scores`: CV_32F {classes, height, width}, the probability of each class; their sum is 1. Of mask
-  /// queries, whose class scores have no sum of 1, the share. Those before edges are refined.
+  /// kSemantic with EstimatorOptions::scores: CV_32F {classes, height, width}, the probability of each class at each
+  /// pixel. The sum over the classes is 1; the scores of mask queries are divided by their sum for this. Refinement of
+  /// edges changes `labels` and not these.
   cv::Mat scores = {};
-  /// With `features`: CV_32F {N, dim}, the image tokens behind the last block; tokens that merged have equal rows.
+  /// With EstimatorOptions::features: CV_32F {N, dim}, the image tokens behind the last block, in raster order. Tokens
+  /// that merged have equal rows.
   cv::Mat features = {};
   std::vector<float> token_score = {};  ///< kSemantic with `inspect`: {N}, probability of each token's best class
   cv::Mat ids = {};                     ///< kPanoptic, kInstance: CV_16U, the segment of each pixel, 0 for none
@@ -143,8 +145,8 @@ class MPM_API Estimator {
   /// it when another source follows. An image of another size and an error do the same.
   void reset();
 
-  /// Another Estimator on the net of this one, for another camera: it only has memory of its own for what
-  /// EstimatorOptions::reuse keeps of earlier frames. Use all Estimators of a net from one thread at a time.
+  /// Another Estimator that shares the net of this one, for another camera. Only what EstimatorOptions::reuse keeps of
+  /// earlier frames is its own. Use all Estimators of one net from one thread at a time.
   Estimator another() const;
 
   const ModelInfo& model() const;  ///< as it was read; lives as long as the Estimator

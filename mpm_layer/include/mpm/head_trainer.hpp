@@ -61,28 +61,30 @@ class MPM_API HeadTrainer {
   /// 0..255. Throws mpm::Error for fewer than two classes or more than 255.
   void setClasses(const std::vector<ClassInfo>& classes, int ignore = 255);
 
-  /// {N, dim} CV_32F. `image`: CV_8UC3 BGR of any size. Most of the time of a training.
+  /// The image tokens of a picture, {N, dim} CV_32F. `image`: CV_8UC3 BGR of any size. This takes most of the time of a
+  /// training.
   cv::Mat tokens(const cv::Mat& image);
-  /// `tokens` with the labels of their picture, CV_8U of any size. Without tokens (empty) the labels alone, before the
-  /// encoder has worked; train() needs them. Throws mpm::Error for a label that is no class and for tokens that are not
-  /// of this encoder or hold a NaN.
+  /// Joins `tokens`, as tokens() gives them, with the label map of the same picture, CV_8U of any size. `tokens` may be
+  /// empty while only the labels are wanted; train() needs them. Throws mpm::Error for a label that is no class and for
+  /// tokens that are not of this encoder or hold a NaN.
   LabelledTokens label(const cv::Mat& tokens, const cv::Mat& labels) const;
 
   /// Trains with AdamW. The loss is the cross entropy of the scores, resized to the cells as the model resizes them to
-  /// pixels; rare classes weigh more. The same for the same pictures, options and kind of processor. Throws mpm::Error
-  /// when nothing is labelled, for a picture that is not what label() gives with the classes of now, and when training
-  /// diverges: the loss is larger than at the start and than that of a head that gives all classes the same score.
+  /// pixels; rare classes weigh more. The result is the same for the same pictures, options and kind of processor.
+  /// Throws mpm::Error when nothing is labelled, for a picture that label() did not make with the present classes, and
+  /// when the training diverges: its loss is larger than at the start, and than that of equal scores for all classes.
   TokenHead train(const std::vector<const LabelledTokens*>& pictures, const HeadTrainingOptions& options = {}) const;
 
   /// The classes that a head gives to the tokens of a picture, CV_8U of the size of the network input.
   cv::Mat predict(const TokenHead& head, const cv::Mat& tokens) const;
-  /// How sure it is of each token, CV_32F {grid.height, grid.width}: the probability of the likeliest class minus that
-  /// of the second.
+  /// How sure a head is of each token, CV_32F {grid.height, grid.width}: the probability of the likeliest class minus
+  /// that of the second.
   cv::Mat margins(const TokenHead& head, const cv::Mat& tokens) const;
 
-  /// Writes the model with this head as `path`, which ends in .onnx, and the JSON beside it, both or none. `taught`:
-  /// JSON for its field of that name; empty: none. Throws mpm::Error naming the file, also where `mpm` could not read
-  /// what it would be, and where it is a file of the encoder.
+  /// Writes the model with this head to `path`, which ends in .onnx, and its facts to the JSON file beside it: both
+  /// files or none. `taught`: the value of the field "taught" in that JSON; empty: without the field. Throws mpm::Error
+  /// naming the file if it cannot be written, if it is a file of the encoder, or if the new model could not be read
+  /// back.
   void write(const std::string& path, const TokenHead& head, const std::string& taught = {}) const;
 
  private:

@@ -22,7 +22,7 @@ struct MergeMap {
 /// Tokens of one image after one insertion of Mutual Pair Merging.
 struct MergedTokens {
   std::vector<float> tokens;  ///< {special + map.clusters, dim}
-  MergeMap map;               ///< who went where
+  MergeMap map;               ///< the cluster of each image token
 };
 
 /// Mutual Pair Merging of the tokens of one image {special + N, dim}, row-major (paper, sec. 3). Two image tokens that

@@ -60,28 +60,28 @@ enum class ReductionMethod {
 };
 
 /// How many tokens merge, which ones and where: what --reduce says. "Inside" a block is between its attention and its
-/// MLP. A field that a method lacks stays empty. `count` and `share` are for each block.
+/// MLP. Fields that the method does not use stay empty. `count` and `share` count for each block anew.
 struct Reduction {
   ReductionMethod method = ReductionMethod::kMpm;  ///< which tokens merge
-  /// Blocks, strictly increasing. nullopt: 2,5 for kMpm and kRule and 0-7 for kGradual, without those that the model
-  /// lacks; all for kTome; 0,4 for kAlgm (0,6 in a model of 24 blocks or more), which needs two. kCts merges before
-  /// block 0.
+  /// The blocks where tokens merge, strictly increasing. kAlgm needs two of them. kCts merges before block 0 and has no
+  /// choice. nullopt: 2,5 for kMpm and kRule; 0-7 for kGradual; all for kTome; for kAlgm 0,4, or 0,6 in a model of 24
+  /// blocks or more. Blocks that the model does not have are left out of 2,5 and of 0-7.
   std::optional<Schedule> blocks = {};
   std::optional<int> count = {};  ///< kGradual, kTome: merges at most so many pairs
-  /// The number of tokens to merge as a share of the tokens at the input, 0..1. kCts: share of the windows; nullopt:
-  /// 0.4.
+  /// kGradual, kTome: the number of tokens to merge, as a share of the tokens at the input, 0..1. kCts: the share of
+  /// the windows that become one token; nullopt: 0.4.
   std::optional<double> share = {};
-  /// kGradual: merges only pairs that are at least so similar, -1..1. With none of the three, `share` is 0.073.
-  /// kAlgm: the same for windows, "threshold" in the spec. nullopt: 0.88.
+  /// kGradual: merges only pairs with at least this cosine similarity, -1..1. Without `count`, `share` and
+  /// `similarity`, `share` is 0.073. kAlgm: the same for windows; its key is "threshold", and nullopt means 0.88.
   std::optional<double> similarity = {};
   /// nullopt: kProportional for kGradual and kTome, else kPlain.
   std::optional<Attention> attention = {};
   std::optional<MergedPositions> positions = {};  ///< nullopt: kMean. Other values need a model with rotary positions
-  /// kCts: an ONNX file, {1, C, H, W} -> {1, 1, grid height / 2, grid width / 2}. It becomes a part of the converted
-  /// model, so a converted file does not need it.
+  /// kCts: the path of the policy network, an ONNX file {1, C, H, W} -> {1, 1, grid height / 2, grid width / 2}. It
+  /// becomes a part of the converted model, so a converted file does not need it.
   std::string policy = {};
-  /// A mask transformer or linear head runs on the restored grid, as in the papers. False: on merged rows, which gives
-  /// the same labels in less time (docs/reduction.md). Other heads always run on the restored grid.
+  /// True: a mask transformer or linear head runs on the restored grid, as in the papers. False: it runs on merged
+  /// rows, which gives the same labels in less time (docs/reduction.md). Other heads always run on the restored grid.
   bool head_restored = false;
   bool plain_mean = false;    ///< kRule: a merged row is the plain mean of its rows, else the mean by their sizes
   bool inside = false;        ///< kRule: merges inside its blocks, else before them
@@ -133,11 +133,12 @@ struct Size2 {
   friend bool operator==(const Size2&, const Size2&) = default;
 };
 
-/// How a plain ViT is converted. A converted file keeps the options that it was made with: asking it for another
-/// reduction, input size, precision or output is an error, except for a value that is the default here.
+/// How a plain ViT is converted. A converted file keeps the options that it was made with. To ask such a file for
+/// another reduction, input size, precision or output is an error; the defaults here ask for nothing.
 struct ConvertOptions {
-  /// nullopt: the "reduce" of the JSON beside a plain ViT, else kMpm; kNone if the model's tokens cannot merge, and for
-  /// HeadKind::kOther without a task, whose output may be anything. The file's own reduction for a converted one.
+  /// nullopt: for a converted file its own reduction. For a plain ViT the "reduce" of the JSON beside it, else kMpm;
+  /// but kNone where the model's tokens cannot merge, and for HeadKind::kOther without a task, whose output may be
+  /// anything.
   std::optional<Reduction> reduce = {};
   /// Network input in px, multiples of the patch. nullopt: the size in the graph, else the one in the JSON beside it.
   std::optional<Size2> input_size = {};
@@ -171,8 +172,9 @@ struct RuleInput {
   int block = 0;                      ///< before or inside which rows merge, from 0
 };
 
-/// Decides which rows of one image merge (ReductionMethod::kRule). Returns {N}: rows with the same number merge into
-/// one row, in the order of the first members. Its exceptions reach the caller of forward() or estimate().
+/// Decides which rows of one image merge (ReductionMethod::kRule). Returns N numbers, one per row: rows with the same
+/// number merge into one row. The merged rows stand in the order of their first members. Called on the thread of
+/// forward() or estimate(), whose caller gets its exceptions.
 using MergeFunction = std::function<std::vector<std::int64_t>(const RuleInput& input)>;
 
 /// How a model is read: converted first if it is a plain ViT, then placed on a device.

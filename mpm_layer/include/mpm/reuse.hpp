@@ -26,9 +26,9 @@ struct Reuse {
   /// Percent of the pixels that should have the label of the full model; steers a threshold that is chosen. nullopt: no
   /// target.
   std::optional<double> agreement = {};
-  /// s between key frames, which are computed whole and compared with reuse.
+  /// Seconds between key frames. A key frame is computed whole and compared with what reuse would have given.
   double refresh = 600;
-  double flush = 0.7;  ///< a frame of which more patches changed than this share is a key frame
+  double flush = 0.7;  ///< a frame is a key frame, too, when a larger share of its patches changed, 0..1
 
   /// Throws mpm::Error for a value out of range, and for two of `threshold`, `budget`, `cosine` and `agreement`.
   MPM_API void validate() const;
@@ -47,9 +47,11 @@ struct ReuseReport {
   bool key_frame = false;         ///< computed whole
   double rows = 1;                ///< rows of patches that were computed, as a share of all patches
   std::vector<int> patches = {};  ///< those that changed, in raster order; of a key frame all count, none is listed
-  std::optional<double> agreement = {};  ///< of a key frame that was due: percent, reuse compared with the full result
-  double threshold = 0;                  ///< grey levels
-  std::size_t kept_bytes = 0;            ///< memory that the net keeps for the next frame
+  /// Percent of the pixels in which reuse and the full result agree. Known only of a key frame that came because
+  /// Reuse::refresh was over.
+  std::optional<double> agreement = {};
+  double threshold = 0;        ///< by which a patch counted as changed, grey levels
+  std::size_t kept_bytes = 0;  ///< memory that the net keeps for the next frame
 };
 
 }  // namespace mpm

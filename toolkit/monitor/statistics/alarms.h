@@ -39,7 +39,7 @@ std::string toString(const Alarm& alarm);
 struct AlarmState {
   std::string rule{};  ///< toString() of the alarm
   UnixMs since = 0;    ///< its number has been outside since this sample, or no frame came at this time
-  bool rings = false;  ///< and this was told
+  bool rings = false;  ///< its event has been reported
 
   friend bool operator==(const AlarmState&, const AlarmState&) = default;
 };
@@ -75,8 +75,9 @@ class Alarms {
 
   /// Those that ring or will.
   std::vector<AlarmState> states() const;
-  /// Goes on where an earlier watch ended: what rang rings on, and nothing of that is told again. `samples`: when the
-  /// last ones came, ascending; `now`, `steady`: one moment, by the clock of the states and by that of add().
+  /// Goes on where an earlier run of the program ended: an alarm that rang still rings, without a new event. `states`:
+  /// as states() gave them. `samples`: times of the last samples, ascending. `now` and `steady` are the same moment, by
+  /// the clock of `states` and by the clock of add().
   void resume(const std::vector<AlarmState>& states, const std::vector<UnixMs>& samples, UnixMs now,
               std::int64_t steady);
 

@@ -95,11 +95,11 @@ struct StoreOptions {
   /// False: the writer's thread opens the file, and tries again until it can; the constructor does not wait for a disk.
   bool open_at_once = true;
   double commit_s = 1;  ///< what a kill may lose; not more often than this
-  /// Forget samples, minutes and events older than this, of the source that is written and of none; 0: keep all.
-  /// An archive is always kept.
-  /// Waits while the clock is a day ahead of what is stored, for an hour at most.
+  /// Deletes samples, minutes and events that are older than this; 0: keeps all. Those of the source that is written
+  /// and events of no source; never those of an archive. Deletion waits up to one hour if the clock jumped more than a
+  /// day past the last sample, because a wrong clock must not delete everything.
   double keep_days = 0;
-  double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
+  double max_megabytes = 0;        ///< deletes the oldest samples of any source while the file is larger; 0: no limit
   double retry_s = 10;             ///< after a full disk: how long until the next try
   double report_s = 600;           ///< trouble that comes and goes is reported once in this time
   double patience_s = 30;          ///< an attempt to write that takes longer: the disk does not answer
@@ -142,13 +142,13 @@ class StoreWriter {
   explicit StoreWriter(const std::string& path, StoreOptions options = {}, EventCallback on_event = {});
   ~StoreWriter();  ///< ends the session, commits what is pending if the disk lets it
 
-  /// Ends the session before it, if any; samples and events that follow belong to the new one.
-  /// One of the same source that was killed ends with its last sample.
-  /// `archive`: samples have times of pictures, not of the clock, and this is that of the first one. Such a session
-  /// begins with its first sample and ends with its last; a sample whose picture, digest and time are stored is left
-  /// out.
-  /// It goes on with the newest series of the source that is measured like this; with `again` it begins one of its own,
-  /// for pictures that are measured again.
+  /// Ends the session before it, if any. Samples and events that follow belong to the new one. If a session of the
+  /// same source was killed, it ends with its last sample.
+  /// `archive`: the time of the first picture, for samples that have the times of pictures and not of the clock. Such a
+  /// session begins with its first sample and ends with its last. A sample is left out if its picture, digest and time
+  /// are stored already.
+  /// The session goes on with the newest series of the source that has equal `Measuring` values. With `again` it begins
+  /// a new series, for pictures that are measured again.
   void beginSession(const SessionInfo& info, std::optional<UnixMs> archive = {}, bool again = false);
   void endSession();  ///< and its source: events belong to none
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.
@@ -291,7 +291,7 @@ class StoreReader {
   /// anybody waits for.
   void setDeadline(std::int64_t steady);
 
-  /// Which database this is: 16 hexadecimal digits, the same in a copy; "": of an older program.
+  /// The name of the database: 16 hexadecimal digits. A copy has the same. Empty if an older program made the file.
   std::string id() const;
   /// `now`: of the clock by which samples of days to come are not believed.
   std::vector<SourceRecord> sources(UnixMs now = unixNow()) const;
