@@ -139,7 +139,7 @@ Days storedPictures(const monitor::StoreReader& store, const monitor::SourceReco
                 "' have no pictures: name the folder of its snapshots with --snapshots");
   store.samples(source.id, options.from, options.to, [&](const monitor::Sample& sample) {
     if (files.contains(sample.picture) && !sample.flagged())
-      add({sample.time, sample.picture, sample.digest, sample.motion.value_or(monitor::ViewMotion())});
+      add({sample.time, sample.picture, sample.digest, sample.measured_offset.value_or(monitor::ViewMotion())});
     return true;
   });
   return days;

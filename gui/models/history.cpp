@@ -160,7 +160,7 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
   try {
     if (folder.isEmpty() || sample.picture.empty() || !QFileInfo::exists(path)) return result;
     const auto read = vision::openSource(path.toStdString())->next();
-    const monitor::ViewMotion place = sample.motion.value_or(monitor::ViewMotion());
+    const monitor::ViewMotion place = sample.measured_offset.value_or(monitor::ViewMotion());
     const monitor::PrivacyOptions hidden = said.over(monitor::readPrivacy(reader.privacy(source.name)));
     const cv::Mat shown =
         hidden.on() ? monitor::hiddenPicture(read->image, read->image.size(), sample.time, place, hidden) : read->image;
@@ -169,7 +169,7 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
     if (hidden.on()) frame->result.hidden_by = std::make_shared<const monitor::PrivacyOptions>(hidden);
     frame->result.estimate.tokens = sample.token_counts;
     frame->result.estimate.ms.total = sample.whole().value("inference_ms").value_or(0);
-    frame->sample.place = place;
+    frame->sample.view_offset = place;
     result.frame = frame;
   } catch (const Error&) {  // it is no picture any more
   }

@@ -50,7 +50,7 @@ LiveFramePtr frameOf(const monitor::StoredFrame& stored, const monitor::PrivacyO
   if (const cv::Mat overlay = savedOverlay(stored, hidden); overlay.size() == image.size()) frame->overlay = overlay;
   if (hidden.on()) frame->result.hidden_by = std::make_shared<const monitor::PrivacyOptions>(hidden);
   Estimate& estimate = frame->result.estimate;
-  frame->sample.place = stored.place;
+  frame->sample.view_offset = stored.place;
   for (const QJsonValue count : facts[QStringLiteral("token_counts")].toArray())
     estimate.tokens.push_back(count.toDouble());
   estimate.ms.total = facts[QStringLiteral("ms")][QStringLiteral("total")].toDouble();

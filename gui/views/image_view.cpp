@@ -265,7 +265,7 @@ void ImageView::paintRegions(QPainter& painter, const Viewport& view) const {
   constexpr int kAir = 3;
   const UnixMs time = frame()->result.frame.time;
   const cv::Size size = frame()->image().size();
-  const monitor::ViewMotion& place = frame()->sample.place;
+  const monitor::ViewMotion& place = frame()->sample.view_offset;
   const bool follows = monitor::followsView({}, place, size);
   const cv::Matx23d to = monitor::matrixOf(place, size);
   // Pixel centres are whole numbers there.

@@ -38,7 +38,7 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   const LiveFramePtr first = frameAt(time), second = frameAt(time + 1000);
   monitor::Sample sample;
   sample.token_counts = first->result.estimate.tokens;
-  sample.place = {.right = 12};
+  sample.view_offset = {.right = 12};
   sample.whole().areas = {{0, 1}};
   sample.regions.push_back({.region = 1, .name = "lake", .areas = {{1, 0.25}}});
   const std::string picture = monitor::writeSnapshot(path, first->result, sample, {"demo:", "d"});
@@ -63,7 +63,7 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(frame->image().at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
   EXPECT_FALSE(frame->overlay.empty());
   EXPECT_EQ(frame->result.estimate.tokens, (std::vector<double>{6, 5}));
-  EXPECT_EQ(frame->sample.place.right, 12) << "outlines move along";
+  EXPECT_EQ(frame->sample.view_offset.right, 12) << "outlines move along";
   EXPECT_EQ(text, timeText(1770000000123, {}));
   EXPECT_EQ(source, "demo:");
   EXPECT_EQ(question, 5);
@@ -79,7 +79,7 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
 TEST(PictureStore, WhatIsHiddenByNowIsNotShown) {
   const QTemporaryDir folder;
   monitor::Sample sample;
-  sample.place = {.right = 12};
+  sample.view_offset = {.right = 12};
   const QString picture = QString::fromStdString(
       monitor::writeSnapshot(folder.path().toStdString(), frameAt(1770000000123)->result, sample, {"demo:", "d"}));
   PictureStore store(folder.path());

@@ -279,7 +279,7 @@ TEST(ImageView, OutlinesFollowTheCamera) {
   view.setRegions({{.name = "yard", .size = {320, 160}, .polygons = {{{40, 40}, {90, 40}, {90, 90}, {40, 90}}}}});
   const auto leftEdge = [&](double moved) {
     auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(cv::Mat(160, 320, CV_8UC3, cv::Scalar::all(0))));
-    frame->sample.place.right = moved;
+    frame->sample.view_offset.right = moved;
     view.setFrame(frame);
     const QImage shown = view.grab().toImage();
     int x = 0;

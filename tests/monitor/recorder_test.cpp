@@ -124,16 +124,16 @@ TEST_F(RecorderTest, AViewThatMovesIsAnEvent) {
     EXPECT_THAT(reader.sessions(1), SizeIs(2));
   }
   const Sample last = watch(4, 2, "");
-  ASSERT_TRUE(last.motion);
-  EXPECT_NEAR(last.motion->right, 4, 0.3);
-  EXPECT_NEAR(last.motion->down, 2, 0.3);
+  ASSERT_TRUE(last.measured_offset);
+  EXPECT_NEAR(last.measured_offset->right, 4, 0.3);
+  EXPECT_NEAR(last.measured_offset->down, 2, 0.3);
   const StoreReader reader(path_);
   const auto events = eventsButBeats(reader);
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_EQ(events[0].severity, Severity::kInfo);
   EXPECT_THAT(events[0].message, HasSubstr("the camera was moved a little: what it shows moved 4 px right and 2 px d"));
   EXPECT_THAT(reader.sessions(1), SizeIs(1)) << "regions move along";
-  EXPECT_FALSE(allSamples(reader).front().motion) << "the view is not known yet";
+  EXPECT_FALSE(allSamples(reader).front().measured_offset) << "the view is not known yet";
 }
 
 // What `hide` and `blur` cover leaves no trace in the stored reference, also where it stands still for days.
@@ -178,7 +178,7 @@ TEST_F(RecorderTest, AnotherPrivacyBeginsToLearnAnew) {
   const auto add = [&] {
     result.frame.time += kMinuteMs;
     result.frame.steady += kMinuteMs;
-    return recorder.add(result, 0)->motion.has_value();
+    return recorder.add(result, 0)->measured_offset.has_value();
   };
   const auto view = [&] {
     store.flush();
@@ -216,7 +216,7 @@ TEST_F(RecorderTest, KnowsTheViewOfAnEarlierWatch) {
   for (const bool known : {false, true}) {
     Recorder recorder({.source = "camera 0", .every_s = 0}, nullptr);
     if (known) recorder.setView(view);
-    EXPECT_EQ(recorder.add(result, 0)->motion.has_value(), known) << "at the first picture";
+    EXPECT_EQ(recorder.add(result, 0)->measured_offset.has_value(), known) << "at the first picture";
   }
   // A frame is measured where its own view has moved the regions to: as a sample, and again, after others, to be shown.
   Recorder recorder({.source = "camera 0", .every_s = 0}, nullptr);

@@ -26,7 +26,7 @@ struct Picture {
   }
   // Without the whole picture, which is `whole`.
   std::vector<RegionSample> measure(RegionMeter& meter, UnixMs time = 0, const ViewMotion& place = {}) {
-    Sample sample{.time = time, .place = place};
+    Sample sample{.time = time, .view_offset = place};
     try {
       meter.measure(sample, {}, image, labels, report);
     } catch (const Error&) {

@@ -410,7 +410,7 @@ TEST_F(SessionTest, APrivacyThatChangedBetweenTwoRunsForgetsTheView) {
   hiding.privacy.blurred = {{"class_1"}};
   session_->open(hiding);
   ASSERT_TRUE(eventually([&] { return samples_.size() > 3; }));
-  EXPECT_EQ(samples_.all().front().place.right, 2) << "regions stay where they are";
+  EXPECT_EQ(samples_.all().front().view_offset.right, 2) << "regions stay where they are";
   const StoreReader reader = stored();
   EXPECT_EQ(reader.privacy(source), hiding.privacy.over({}).json());
   const auto view = reader.view(source);

@@ -185,11 +185,11 @@ TEST_F(SnapshotTest, WhatIsHiddenByNowIsHiddenInAStoredPicture) {
   const vision::Region corner{.name = "corner", .size = {8, 8}, .polygons = {{{0, 0}, {2, 0}, {2, 2}, {0, 2}}}};
   const PrivacyOptions regions{.hidden = {corner}}, all{.hidden = {corner}, .blurred = {"class_0", "class_1"}};
   Sample sample = sampleAt(kNoon);
-  sample.place = {.right = 4};
+  sample.view_offset = {.right = 4};
   sample.whole().set("flagged", 1);
   InferenceResult plain = result(kNoon), hiding = result(kNoon + 1000);
   plain.frame.image.col(7).setTo(cv::Scalar::all(255));
-  Privacy(regions).hide(hiding, sample.place);
+  Privacy(regions).hide(hiding, sample.view_offset);
   const auto stored = [&](const InferenceResult& one) {
     const std::string path = writeSnapshot(folder_.path(), one, sample, {"rtsp://u:hunter2@cam", "d", "yard"});
     return readStored(path.substr(0, path.size() - 4));

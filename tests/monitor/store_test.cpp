@@ -130,7 +130,7 @@ TEST_F(Store, GivesBackWhatWasPutIn) {
   facts.quality = {.sharpness = 41.5, .contrast = 12.25, .saturated = 0.125, .flags = kBlurred};
   Sample odd = sampleAt(kNoon + 250, 376.5, std::nullopt, facts);
   odd.whole().areas = {{2, 0.1}, {149, 0.9}};
-  odd.motion = {.right = 3.5, .down = -2, .turn = 0.25, .zoom = 1.03125};
+  odd.measured_offset = {.right = 3.5, .down = -2, .turn = 0.25, .zoom = 1.03125};
   odd.regions.push_back(regionOf(1, {90, 120.5, 60}, 17, {{0, 0.25}, {3, 0.75}}, "tree"));
   odd.regions.push_back(regionOf(2, {1, 2, 3}, {}, {}, "sky"));
   odd.regions.push_back(regionOf(3, {1, 2, 3}));
@@ -155,10 +155,10 @@ TEST_F(Store, GivesBackWhatWasPutIn) {
   EXPECT_EQ(samples[0].night, true);
   EXPECT_EQ(samples[1].night, std::nullopt);
   EXPECT_THAT(samples[1].token_counts, ElementsAre(660, 491, 376.5));
-  EXPECT_FALSE(samples[0].motion);
+  EXPECT_FALSE(samples[0].measured_offset);
   EXPECT_THAT(samples[0].regions, SizeIs(1));
   EXPECT_EQ(samples[0].whole().value("rows"), std::nullopt) << "reuse is off";
-  const ViewMotion& moved = samples[1].motion.value();
+  const ViewMotion& moved = samples[1].measured_offset.value();
   EXPECT_EQ(std::tuple(moved.right, moved.down, moved.turn, moved.zoom), std::tuple(3.5, -2, 0.25, 1.03125));
   ASSERT_THAT(samples[1].regions, SizeIs(3)) << "there is no fourth region";
   EXPECT_EQ(samples[1].regions[1].region, 2);

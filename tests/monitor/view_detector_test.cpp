@@ -74,7 +74,7 @@ TEST_P(ViewDetectorAt, RegionsFollowASmallMotionAndTheReferenceStays) {
   ASSERT_EQ(watched.watch(camera, 12).after, -1);
   RegionMeter meter(regions);
   const auto measured = [&](const cv::Mat& image, const ViewMotion& moved) {
-    Sample sample{.place = moved};
+    Sample sample{.view_offset = moved};
     meter.measure(sample, {}, image, {}, {});
     sample.regions.erase(sample.regions.begin());
     return sample.regions;

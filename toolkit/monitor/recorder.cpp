@@ -129,7 +129,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       facts.agreement = std::exchange(agreement_, std::nullopt);
       facts.quality = measureQuality(result.frame.image, options_.quality);
       sample = measure(result, facts, events);
-      sample->motion = view_.motion();
+      sample->measured_offset = view_.motion();
       const auto before = std::exchange(last_, sample->time);
       if (const std::int64_t arrived = arrived_.exchange(steady); arrived > 0 && !options_.once)
         pace_.add(static_cast<double>(steady - arrived) / kSecondMs);
@@ -138,7 +138,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       const bool sparse =
           options_.own_clock ? !before || std::abs(sample->time - *before) >= kMinuteMs : options_.every_s >= 60;
       sample->states = states_.read(result.estimate, result.model_digest, result.frame.image.size(), sample->time,
-                                    sample->place, events, sparse);
+                                    sample->view_offset, events, sparse);
       sample->night = night_ = day_night_.night(sample->time, sample->brightness());
       if (auto event = heartbeat(sample->time, steady)) events.push_back(std::move(*event));
       for (Event& event : alarms_.add(*sample, options_.own_clock ? sample->time : steady))
@@ -160,7 +160,7 @@ Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts,
   sample.picture = std::filesystem::path(result.frame.file).filename().string();
   sample.night = night_;
   sample.token_counts = facts.token_counts;
-  sample.place = result.repeated ? view_.placeOf(result.frame.image, hiddenIn(result)) : view_.place();
+  sample.view_offset = result.repeated ? view_.placeOf(result.frame.image, hiddenIn(result)) : view_.place();
   try {
     regions_.measure(sample, facts, result.frame.image, result.estimate.labels, result.estimate);
   } catch (const Error& error) {

@@ -269,7 +269,7 @@ struct Session::Impl {
     if (ours && !result.repeated) sample = open->recorder->add(result, open->capture.status().dropped);
     const bool recorded = sample.has_value();
     if (!sample && callbacks.on_frame) sample = measure(result);
-    if (ours) hide(result, *open, recorded ? &sample->place : nullptr);  // measured are the pixels as they were
+    if (ours) hide(result, *open, recorded ? &sample->view_offset : nullptr);  // measured are the pixels as they were
     if (ours && !result.repeated) {
       snapshots->add(result, recorded ? &*sample : nullptr, open->source);
       open->samples += recorded;

@@ -80,7 +80,7 @@ void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat
                           const RunReport& report) {
   std::optional<Error> problem;
   try {
-    prepare(image.size(), report.grid, sample.time, sample.place);
+    prepare(image.size(), report.grid, sample.time, sample.view_offset);
   } catch (const Error& error) {
     problem = error;
   }

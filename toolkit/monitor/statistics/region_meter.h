@@ -24,9 +24,9 @@ class RegionMeter {
   explicit RegionMeter(std::vector<vision::Region> regions = {});
 
   /// Sample::regions: the whole picture without what is ignored, then each region that is valid at the time of
-  /// `sample`, is not ignored and has a pixel that counts, where `sample.place` moved it. `image`: CV_8UC3; `labels`:
-  /// CV_8U of its size, or empty. Throws mpm::Error, once for a size of pictures, where maskOf() does; then and for
-  /// this size only the whole picture is measured.
+  /// `sample`, is not ignored and has a pixel that counts, where `sample.view_offset` moved it. `image`: CV_8UC3;
+  /// `labels`: CV_8U of its size, or empty. Throws mpm::Error, once for a size of pictures, where maskOf() does; then
+  /// and for this size only the whole picture is measured.
   void measure(Sample& sample, const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels,
                const RunReport& report);
 

@@ -74,7 +74,7 @@ Json toJson(const Sample& sample, const std::vector<std::string>& classes, const
                {"token_counts", sample.token_counts}};
   addNumbers(json, sample.whole(), classes);
   json["motion"] = nullptr;
-  if (sample.motion) json["motion"] = toJson(*sample.motion);
+  if (sample.measured_offset) json["motion"] = toJson(*sample.measured_offset);
   JsonObject regions, states;
   for (std::size_t r = 1; r < sample.regions.size(); ++r) {
     Json numbers = Json::object();

@@ -57,8 +57,9 @@ struct Sample {
   std::int64_t digest = 0;             ///< vision::pictureDigest() of it, in an archive; 0: not known, the same as any
   std::optional<bool> night{};         ///< nullopt: no rule
   std::vector<double> token_counts{};  ///< N, then N' after each insertion
-  std::optional<ViewMotion> motion{};  ///< nullopt: not measured, or not sure
-  ViewMotion place{};                  ///< where the regions lay: `motion`, or the last that was sure; not stored
+  std::optional<ViewMotion> measured_offset{};  ///< of the view from its reference; nullopt: not measured, or not sure
+  /// By which the regions were moved: `measured_offset`, or the last that was sure. Not stored.
+  ViewMotion view_offset{};
   std::vector<StateSample> states{};
   std::vector<RegionSample> regions = std::vector<RegionSample>(1);  ///< the first is the whole picture
 

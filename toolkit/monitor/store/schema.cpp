@@ -450,7 +450,7 @@ bool SampleRows::next(Sample& sample) {
     }
     if (sample.regions.empty()) {
       for (double count = 0; takeNumber(counts, count);) sample.token_counts.push_back(count);
-      if (!rows_.isNull(6)) sample.motion = moved;
+      if (!rows_.isNull(6)) sample.measured_offset = moved;
       // A row of the whole picture that another program deleted: its numbers are unknown.
       if (region.region != 0) sample.regions.emplace_back();
     }

@@ -45,7 +45,7 @@ void addFacts(Json& json, const InferenceResult& result, const PictureOwner& own
 
 std::string describe(const InferenceResult& result, const Sample& sample, const PictureOwner& owner) {
   Json json = mpm::monitor::toJson(sample, vision::classNames(*result.model), toString(result.model->reduction));
-  json["place"] = mpm::monitor::toJson(sample.place);
+  json["place"] = mpm::monitor::toJson(sample.view_offset);
   addFacts(json, result, owner);
   json["model"] = result.model_path;
   json["ms"] = evaluation::toJson(result.estimate.ms);

@@ -181,7 +181,7 @@ class Connection {
       return !known;
     });
     const auto moved = [&](double ViewMotion::*part) {
-      return sample.motion ? std::optional((*sample.motion).*part) : std::nullopt;
+      return sample.measured_offset ? std::optional((*sample.measured_offset).*part) : std::nullopt;
     };
     insert_sample_.run(target.session, target.source, sample.time, sample.picture, sample.night,
                        countsJson(sample.token_counts), moved(&ViewMotion::right), moved(&ViewMotion::down),
