@@ -52,11 +52,12 @@ struct FilmOptions {
   std::string path;    ///< .mp4, .mkv, .mov or .avi
   std::string folder;  ///< of the snapshots; empty: the pictures of an archive themselves
   FilmMoment moment;
-  std::optional<vision::GeoPosition> place;  ///< of the camera. Without one, noon is 12:00, and no height of the sun is known
-  std::string ending = ".png";         ///< of the file of a snapshot: its picture, or a vision::EstimateFiles
-  bool date = false;                   ///< written into each picture
-  vision::CameraClock clock{};         ///< of the days and dates
-  UnixMs from = 0, to = 0;             ///< pictures in [from, to)
+  std::optional<vision::GeoPosition>
+      place;                    ///< of the camera. Without one, noon is 12:00, and no height of the sun is known
+  std::string ending = ".png";  ///< of the file of a snapshot: its picture, or a vision::EstimateFiles
+  bool date = false;            ///< written into each picture
+  vision::CameraClock clock{};  ///< of the days and dates
+  UnixMs from = 0, to = 0;      ///< pictures in [from, to)
 
   /// Takes over "date", "overlay" or "merge", or several with commas between them: sets `ending` and `date`. Throws
   /// mpm::Error for another text.

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# Questions that one place answers (docs/architecture.md, "Questions and their answers"): a line elsewhere that answers one again fails.
+cmake_minimum_required(VERSION 3.25)
+set(failures "")
+
+# check(ADVICE WORDS regex... IN folders or files... [EXCEPT files...]): no line of IN matches one of WORDS.
+function(check advice)
+  cmake_parse_arguments(PARSE_ARGV 1 rule "" "" "WORDS;IN;EXCEPT")
+  list(JOIN rule_WORDS "|" words)
+  set(files "")
+  foreach(place IN LISTS rule_IN)
+    if(IS_DIRECTORY ${SOURCE_DIR}/${place})
+      file(GLOB_RECURSE found ${SOURCE_DIR}/${place}/*.h ${SOURCE_DIR}/${place}/*.cpp)
+    else()
+      file(GLOB found ${SOURCE_DIR}/${place})
+    endif()
+    list(APPEND files ${found})
+  endforeach()
+  foreach(file IN LISTS files)
+    file(RELATIVE_PATH name ${SOURCE_DIR} ${file})
+    if(name IN_LIST rule_EXCEPT)
+      continue()
+    endif()
+    file(STRINGS ${file} lines REGEX "(^|[^A-Za-z_])(${words})")
+    foreach(line IN LISTS lines)
+      string(STRIP "${line}" line)
+      string(APPEND failures "${name}: ${line}: ${advice}\n")
+    endforeach()
+  endforeach()
+  set(failures "${failures}" PARENT_SCOPE)
+endfunction()
+
+# vision/camera_clock.h is the only code that turns moments into dates, so that all pages, charts and files have the same days. The
+# functions of the C library and of Qt follow the zone of the machine, and TZ is one for the whole process. The two exceptions are times
+# of the person at the window: when a source was opened last, and lines of the log.
+set(clocks "localtime(_r)?\\(" "gmtime(_r)?\\(" "mktime\\(" "timegm\\(" "tzset\\(" "toLocalTime\\(" "Qt::LocalTime"
+  "fromMSecsSinceEpoch\\([^,()]*\\)\\." "QDateTime::currentDateTime\\(" "QDate::currentDate\\(" "QTime::currentTime\\(")
+check("use vision::CameraClock" WORDS ${clocks} IN toolkit cli gui train EXCEPT gui/controllers/opener.cpp gui/main_window.cpp)
+
+# Night is decided when a sample is recorded, or by the pass of the writer (store/sum_up.cpp). Readers have the stored answer.
+check("readers have the stored answer, Sample::night"
+  WORDS "NightBy(Sun|Brightness|Hours)" "DayNight [a-z_]+[({]" "DayNight\\("
+  IN toolkit/monitor/store toolkit/page toolkit/charts cli/verbs/report.cpp cli/video.cpp gui/models
+  EXCEPT toolkit/monitor/store/sum_up.cpp)
+
+# Samples of several models, classes or reductions are never averaged together.
+check("an aggregate is of a series, not of a source"
+  WORDS "[A-Za-z:<>]*(Rollup|Sums|Spread|Statistics|StateSeries|HourOfTokens)[A-Za-z>]* [a-zA-Z]+\\(std::int64_t source"
+  IN toolkit/monitor)
+
+# One function opens and measures a camera as it is said, for the command, a fleet and the app.
+check("use cameraOf()" WORDS "sessionOptions\\(" "inferenceOptions\\(" IN toolkit cli gui
+  EXCEPT toolkit/monitor/watch/camera.cpp toolkit/monitor/watch/watch_options.cpp toolkit/monitor/watch/watch_options.h)
+
+# Pictures have one reader, which knows damage, rotation and limits. The sensor of the scene decodes what it has just encoded.
+check("use vision::readPicture()" WORDS "cv::imread\\(" "cv::imdecode\\(" IN toolkit cli gui train
+  EXCEPT toolkit/vision/pictures/read_picture.cpp toolkit/vision/pictures/pictures.h toolkit/scene/sensor.cpp)
+
+if(failures)
+  message(FATAL_ERROR "${failures}")
+endif()

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# answers_have_one_place.cmake finds each wrong line of a small tree, and no other line.
+cmake_minimum_required(VERSION 3.25)
+
+# expect(FILE ADVICE WRONG lines... RIGHT lines...): each of WRONG in FILE is found with this advice, and none of RIGHT.
+function(expect file advice)
+  cmake_parse_arguments(PARSE_ARGV 2 lines "" "" "WRONG;RIGHT")
+  file(REMOVE_RECURSE ${SCRATCH})
+  list(JOIN lines_WRONG "\n" wrong)
+  list(JOIN lines_RIGHT "\n" right)
+  file(WRITE ${SCRATCH}/${file} "${wrong}\n${right}\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${SCRATCH} -P ${CMAKE_CURRENT_LIST_DIR}/answers_have_one_place.cmake
+    ERROR_VARIABLE printed)
+  string(REGEX REPLACE "[ \n]+" " " printed "${printed}")  # CMake breaks long lines
+  string(REGEX MATCHALL "${advice}" found "${printed}")
+  list(LENGTH found count)
+  list(LENGTH lines_WRONG expected)
+  if(NOT count EQUAL expected)
+    message(SEND_ERROR "${file}: expected ${expected} lines, found ${count}: ${printed}")
+  endif()
+endfunction()
+
+set(clocks "::localtime_r(&second, &parts)" "std::mktime(&parts)" "timegm(&parts)" "time.toLocalTime()" "QDateTime::fromMSecsSinceEpoch(last).date()"
+  "QDateTime::currentDateTime()" "QTime::currentTime()")
+expect(toolkit/charts/chart.cpp "use vision::CameraClock" WRONG ${clocks}
+  RIGHT "clock.localtime" "/etc/localtime" "QDateTime::fromMSecsSinceEpoch(clock.wall(time), QTimeZone::utc())" "myTimegm(x)"
+  "QDateTime::currentDateTimeUtc()")
+expect(gui/controllers/opener.cpp "use vision::CameraClock" RIGHT "QDateTime::currentDateTime()")
+expect(toolkit/monitor/store/export.cpp "readers have the stored answer" WRONG "NightByHours hours" "DayNight judge(rule)" "x = DayNight(rule)"
+  RIGHT "DayNightSums sums(x)" "store.dayNight(series)" "const DayNightStatistics now = f(x)")
+expect(toolkit/monitor/store/sum_up.cpp "readers have the stored answer" RIGHT "DayNight day_night(rule)")
+expect(toolkit/monitor/recorder.h "readers have the stored answer" RIGHT "DayNight day_night_")
+expect(toolkit/monitor/store/store.h "an aggregate is of a series" WRONG "Spread mean(std::int64_t source)"
+  "std::vector<StateSeries> states(std::int64_t source, UnixMs from)" "DayNightStatistics dayNight(std::int64_t source)"
+  RIGHT "std::vector<StateSeries> states(std::int64_t series)" "std::vector<Event> events(std::int64_t source)")
+expect(gui/controllers/live.cpp "use cameraOf" WRONG "x = sessionOptions(watch)" "monitor::inferenceOptions(watch)" RIGHT "cameraOf(watch)")
+expect(cli/verbs/run.cpp "use vision::readPicture" WRONG "cv::imread(path)" "cv::imdecode(bytes)" RIGHT "vision::readPicture(path)")
