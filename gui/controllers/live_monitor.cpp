@@ -18,7 +18,10 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
     const std::lock_guard lock(mutex_);
     if (!std::exchange(latest_, std::move(frame))) QMetaObject::invokeMethod(this, [this] { takeFrame(); });
   };
-  callbacks.on_event = queued(&LiveMonitor::eventHappened);
+  callbacks.on_event = [this](const monitor::Event& event) {
+    QMetaObject::invokeMethod(this,
+                              [this, event, opened = opened_.load()] { emit eventHappened(event, opened != opened_); });
+  };
   callbacks.on_state = queued(&LiveMonitor::stateChanged);
   callbacks.on_picture = queued(&LiveMonitor::pictureWritten);
   callbacks.on_pictures_removed = queued(&LiveMonitor::picturesRemoved);
@@ -26,8 +29,11 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
   connect(&tick_, &QTimer::timeout, this, [this] {
     session_->tick();
     if (!frame_)  // no result yet, or no model: show what the camera sees
-      if (const auto last = picture_ && !session_->framesCome() ? picture_ : session_->lastFrame())
+      if (const auto last = picture_ && !session_->framesCome() ? picture_ : session_->lastFrame()) {
         emit frameArrived(makeLiveFrame(session_->shown(*last)));
+        // Paused before the first result: no frame comes that would bring one.
+        if (!session_->framesCome() && session_->status().inference.ready) session_->worker().repeat(*last);
+      }
     emit ticked();
   });
   tick_.start(500);
@@ -36,6 +42,8 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
 void LiveMonitor::open(const monitor::CameraPlan& options) {
   frame_.reset();
   picture_.reset();
+  session_->close();  // from then on nothing happens to the source before
+  ++opened_;
   session_->open(options);
 }
 
@@ -43,6 +51,7 @@ void LiveMonitor::close() {
   frame_.reset();
   picture_.reset();
   session_->close();
+  ++opened_;
 }
 
 void LiveMonitor::takeFrame() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QtWidgets>
+#include <atomic>
 #include <mutex>
 
 #include "gui/models/live_frame.h"
@@ -37,7 +38,8 @@ class LiveMonitor : public QObject {
  signals:
   void frameArrived(const mpm::gui::LiveFramePtr& frame);
   void stateChanged(const mpm::monitor::CaptureStatus& status);
-  void eventHappened(const mpm::monitor::Event& event);
+  /// `late`: another source was opened, or this one closed, since it happened.
+  void eventHappened(const mpm::monitor::Event& event, bool late);
   void pictureWritten(const std::string& path, mpm::monitor::SnapshotWriter::Occasion occasion);
   void picturesRemoved(int files);
   /// Twice a second: counters and ages.
@@ -46,6 +48,7 @@ class LiveMonitor : public QObject {
  private:
   void takeFrame();
 
+  std::atomic<int> opened_ = 0;  // how often a source was opened or closed
   std::mutex mutex_;
   LiveFramePtr latest_;                            // guarded by the mutex; null: the UI thread has taken it
   LiveFramePtr frame_;                             // on show

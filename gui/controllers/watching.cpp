@@ -41,7 +41,12 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   connect(parts.pictures, &PictureStore::listed, this, [this] {
     if (on_show_.stored() && !frame()) loadLastPicture();  // they were not listed yet when its sample was shown
   });
+  const auto want_last = [this] {
+    if (!parts_.history->foreignName().isEmpty()) on_show_.wantLast();
+  };
   connect(parts.history, &HistoryBrowser::foreignChanged, this, &Watching::backToLive);
+  connect(parts.history, &HistoryBrowser::foreignChanged, this, want_last);
+  connect(parts.history->chartPanel(), &ChartPanel::sourceChosen, this, want_last);
   connect(parts.reduction->editor(), &ReductionEditor::reductionChanged, this, &Watching::chooseReduction);
   connect(parts.compare, &ComparePanel::compareChosen, this, &Watching::compareWith);
   connect(parts.legend_panel, &LegendPanel::regionPicked, this, &Watching::showAreas);
@@ -75,7 +80,7 @@ void Watching::begin(const QString& asked, bool again) {
   const QString opened = asked == QLatin1String("demo:") ? demoSource() : asked;
   takeNetOf(opened);
   monitor::CameraPlan watch = parts_.rules->cameraPlan(opened);
-  watch.factory = options_.factory;
+  if (options_.factory) watch.factory = options_.factory(watch.source);
   watch.again = again;
   parts_.live->open(watch);
   on_show_.watch(Live{.asked = asked, .opened = opened, .source = parts_.live->source()});
@@ -253,8 +258,8 @@ void Watching::takeSnapshot() {
   parts_.exports->save(liveFrame());
 }
 
-void Watching::takeEvent(const monitor::Event& event) {
-  parts_.history->add(event);
+void Watching::takeEvent(const monitor::Event& event, bool late) {
+  if (!late) parts_.history->add(event);
   const QString text = QString::fromStdString(event.message);
   if (event.kind != monitor::EventKind::kSource) emit logged(text);  // takeState() says it in the user's language
   const bool error = event.severity == monitor::Severity::kError;
@@ -350,7 +355,7 @@ void Watching::showSample(const StoredSample& sample) {
   if (!sample.last && on_show_.asked() != sample.question) return;
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
   if (!sample.last) return showStored(sample, storedText(sample.text));
-  if (session().isOpen() || sample.text.isEmpty()) return;
+  if (session().isOpen() || !on_show_.wantsLast() || sample.text.isEmpty()) return;
   showStored(sample, sample.text);
   if (!sample.frame) loadLastPicture();
 }

@@ -24,7 +24,8 @@ struct WindowOptions {
   QString database;                  ///< empty: nothing is stored
   QString pictures;                  ///< folder of snapshots
   QString settings;                  ///< an .ini file instead of the user's settings
-  monitor::SourceFactory factory{};  ///< instead of every source's own; for tests
+  /// Gives what opens a source instead of vision::openSource(); empty, or giving an empty one: nothing. For tests.
+  std::function<monitor::SourceFactory(const vision::SourceSpec& source)> factory{};
   bool teach_live = true;            ///< train after each stroke. For tests
   int teach_steps = 0;               ///< of training; 0: the usual number. For tests
 };
@@ -121,7 +122,7 @@ class Watching : public QObject {
   void remember();
   void takeFrame(const LiveFramePtr& frame);
   void takeState(const monitor::CaptureStatus& status);
-  void takeEvent(const monitor::Event& event);
+  void takeEvent(const monitor::Event& event, bool late);
   void showFrame(const LiveFramePtr& frame);
   void lookForStored(double time);
   // What is said about the privacy of the stored pictures of the source of the chart, and what they must not show.

@@ -28,6 +28,7 @@ QString OnShow::source() const {
 
 void OnShow::watch(const std::optional<Live>& live) {
   asked_.reset();
+  wants_last_ = false;
   shown_ = Nothing();
   if (live) shown_ = *live;
 }
@@ -41,6 +42,11 @@ void OnShow::choose(const QString& file) {
     shown_ = ChosenPicture{std::move(of), file};
 }
 
+int OnShow::ask() {
+  wants_last_ = false;
+  return asked_.emplace(++questions_);
+}
+
 void OnShow::show(const StoredSample& sample) {
   const Live* const watched = live();
   shown_ = Stored{sample, watched ? std::optional(*watched) : std::nullopt};
@@ -48,6 +54,7 @@ void OnShow::show(const StoredSample& sample) {
 
 bool OnShow::back() {
   asked_.reset();
+  wants_last_ = false;
   auto* const stored = std::get_if<Stored>(&shown_);
   if (!stored) return false;
   watch(std::optional(stored->behind));

@@ -52,9 +52,13 @@ class OnShow {
   void choose(const QString& file);
 
   /// Asks for a stored picture: the number of the question.
-  int ask() { return asked_.emplace(++questions_); }
+  int ask();
   /// The question whose answer counts; nullopt: none does.
   std::optional<int> asked() const { return asked_; }
+  /// A database was opened, or a person chose one of its sources: the last sample takes the place of an empty window,
+  /// but not once something else was asked for, closed or left.
+  void wantLast() { wants_last_ = true; }
+  bool wantsLast() const { return wants_last_; }
   void show(const StoredSample& sample);
   /// Back to the source that is watched. Whether something stored was on show.
   bool back();
@@ -63,6 +67,7 @@ class OnShow {
   std::variant<Nothing, Live, Stored, ChosenPicture> shown_;
   std::optional<int> asked_;
   int questions_ = 0;
+  bool wants_last_ = false;
 };
 
 }  // namespace mpm::gui

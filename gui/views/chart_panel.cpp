@@ -82,6 +82,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   });
   connect(sources_, &QComboBox::activated, this, [this] {
     wanted_.clear();
+    emit sourceChosen();
     if (const auto id = source()) takePicked(*id);
     refresh();
   });
@@ -245,8 +246,8 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
     if (index < 0) index = sources_->count() - 1;
   }
   sources_->setCurrentIndex(index);
-  if (source() != before) chart_->setChart({});
-  if (index < 0 && before) {
+  if (source() != before) {  // classes and regions are of the source before
+    chart_->setChart({});
     setClasses({});
     setRegions({});
   }

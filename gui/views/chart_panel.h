@@ -51,6 +51,8 @@ class ChartPanel : public QWidget {
 
  signals:
   void sourcePicked(qint64 source);
+  /// A person picked it.
+  void sourceChosen();
   void backRequested();
 
  protected:

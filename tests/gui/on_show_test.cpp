@@ -36,6 +36,21 @@ TEST(OnShow, IsOneOfFour) {
   EXPECT_TRUE(std::holds_alternative<Nothing>(show.shown()));
 }
 
+TEST(OnShow, TheLastSampleIsWantedUntilAPersonDoesSomethingElse) {
+  OnShow show;
+  EXPECT_FALSE(show.wantsLast());
+  show.wantLast();
+  EXPECT_TRUE(show.wantsLast());
+  show.back();  // before it came
+  EXPECT_FALSE(show.wantsLast());
+  show.wantLast();
+  show.watch(std::nullopt);
+  EXPECT_FALSE(show.wantsLast());
+  show.wantLast();
+  show.ask();
+  EXPECT_FALSE(show.wantsLast());
+}
+
 TEST(OnShow, AnAnswerCountsWhileNothingElseCameUp) {
   OnShow show;
   EXPECT_FALSE(show.asked());

@@ -55,9 +55,11 @@ class Faults : public Window {
   }
   bool openCamera() {
     WindowOptions with_camera = options();
-    with_camera.factory = [camera = camera_](const vision::SourceOptions&) {
-      if (camera->unplugged) throw Error("nothing at rtsp://anna:geheim@camera/1");
-      return std::make_unique<CameraSource>(camera);
+    with_camera.factory = [camera = camera_](const vision::SourceSpec&) {
+      return [camera](const vision::SourceOptions&) {
+        if (camera->unplugged) throw Error("nothing at rtsp://anna:geheim@camera/1");
+        return std::make_unique<CameraSource>(camera);
+      };
     };
     make(with_camera);
     watching().open("rtsp://anna:geheim@camera/1");
