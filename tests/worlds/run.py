@@ -11,6 +11,9 @@
     python3 tests/worlds/run.py --graphs --kind edit --seeds 7 --keep DIR    leaves the graph in DIR
     python3 tests/worlds/run.py --build build --kernels --seeds 1..300    each kernel on random sizes, with each instruction set
                                                                           of this CPU; --kernels NAME: one of them
+    python3 tests/worlds/run.py --build build --window --seeds 1..300    random walks of 40 actions through the app, against a
+                                                                         model of what must be on show and stored
+    python3 tests/worlds/run.py --window --seeds 7 --shrink              the shortest walk that still fails, for --script
 
 Prints each disagreement with the command that repeats it, what was reached, and as the last line how many disagree. The exit
 status is 1 if any does.
@@ -35,12 +38,13 @@ def main():
     parser.add_argument("--build", default="build", help="the build folder")
     parser.add_argument("--graphs", action="store_true", help="graphs for the converter, not worlds of cameras")
     parser.add_argument("--kernels", nargs="?", const="", metavar="NAME", help="kernels, or one of them, not worlds of cameras")
+    parser.add_argument("--window", action="store_true", help="walks through the app, not worlds of cameras")
     parser.add_argument("--kind", choices=["graph", "edit"], help="of --graphs: random graphs or edits alone")
     parser.add_argument("--seeds", type=seeds, help="1..300, 7 or 1,4,9. Default: 1..100")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for what the seeds made")
-    parser.add_argument("--script", type=pathlib.Path, nargs="+", default=[], help="of cameras: files with scripts of worlds")
-    parser.add_argument("--shrink", action="store_true", help="of cameras: print the smallest world that disagrees in the same way")
+    parser.add_argument("--script", type=pathlib.Path, nargs="+", default=[], help="of cameras and walks: files with scripts")
+    parser.add_argument("--shrink", action="store_true", help="of cameras and walks: print the smallest script that disagrees in the same way")
     parser.add_argument("--print", action="store_true", help="of cameras: print the scripts and play nothing")
     options = parser.parse_args()
     if options.seeds is None:
@@ -52,6 +56,9 @@ def main():
     if options.kernels is not None:
         import kernels
         return 1 if kernels.main(options.build, options.seeds, options.jobs, options.kernels) else 0
+    if options.window:
+        import window
+        return 1 if window.main(options.build, options.seeds, options.jobs, options.keep, options.script, options.shrink) else 0
     import cameras
     return 1 if cameras.main(options.build, options.seeds, options.jobs, options.keep, options.script, options.print, options.shrink) else 0
 

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds what the window shows, and what it has stored, against the model."""
+import itertools
+import json
+import pathlib
+import sqlite3
+import time
+
+import cv2
+
+from .model import CAMERAS, PAGES
+from .stage import GREY, MODELS, REDUCTIONS, SOURCES, brightness_of, size_of, tags_in
+
+LIMIT = 100  # of the alarm of a source: this and its number
+
+
+class Wrong(Exception):
+    """`kind`: the same for disagreements that look alike."""
+
+    def __init__(self, kind, text):
+        super().__init__(f"{kind}: {text}")
+        self.kind = kind
+
+
+def require(holds, kind, text=""):
+    if not holds:
+        raise Wrong(kind, text)
+
+
+def picture_of(picture):
+    """The source and the index of a picture, from its size and its brightness."""
+    tag = next((t for t in SOURCES if size_of(t) == (picture["width"], picture["height"])), None)
+    near = [i for i in range(SOURCES[tag].count) if abs(picture["brightness"] - brightness_of(tag, i)) < 1.5] if tag else []
+    require(len(near) == 1, "a picture of no source", picture)
+    return tag, near[0]
+
+
+def is_stored(seen):
+    return seen["banner"].startswith(("Stored picture", "Last sample"))
+
+
+def check_legend(stage, seen, tag, index):
+    half = bool(seen["legend_region"])
+    for model, reduction in itertools.product(MODELS, REDUCTIONS):
+        expected = stage.measured(tag, index, model, reduction)[half]
+        if set(k for k, v in expected.items() if v > 2e-5) == set(k for k, v in seen["legend"].items() if v > 2e-5) and \
+                all(abs(expected[name] - share) < 2e-4 for name, share in seen["legend"].items() if share > 2e-5):
+            return
+    raise Wrong("the legend is not of the picture", f"{tag} {index}: {seen['legend']}")
+
+
+def check_chart(stage, chart, charted):
+    tags = tags_in(chart["source"])
+    if charted:
+        require(tags <= {charted}, "the chart is of another source", f"{chart['source']}, not {charted}")
+    require(tags_in(" ".join([chart["text"], *chart["regions"]])) <= tags, "the chart speaks of another source", chart)
+    if not tags or "brightness" not in chart:
+        return
+    tag, = tags
+    low, high = chart["brightness"]
+    require(low > brightness_of(tag, 0) - 1.5 and high < brightness_of(tag, SOURCES[tag].count - 1) + 1.5, "numbers in the chart of another source", f"{tag}: {chart}")
+    year = SOURCES[tag].year
+    for moment in chart["first"], chart["last"]:
+        require(time.gmtime(moment / 1000).tm_year == (year or time.gmtime().tm_year), "times in the chart of another source", f"{tag}: {chart}")
+
+
+def at_once(stage, model, seen):
+    """What holds at every moment."""
+    shown, title = model.shown(), model.title()
+    require(tags_in(seen["title"]) == ({title} if title else set()), "the title", f"'{seen['title']}', not {title}")
+    require(seen["page"] == PAGES[model.page()], "the page", f"{seen['page']}, not {model.page()}")
+    require(tags_in(seen["source"]) <= {model.live}, "the panel of the source", f"{seen['source']!r}, not {model.live}")
+    require(tags_in(seen.get("folder", "")) <= {model.live}, "the bar of the folder", f"{seen.get('folder')!r}, not {model.live}")
+    require(seen["map"], "the merge map is of another frame")
+    require(tags_in(seen["chart"]["database"]) == ({model.foreign} if model.foreign else set()), "the database above the chart", seen["chart"]["database"])
+    for where in "outlines", "legend_regions":
+        require(tags_in(" ".join(seen[where])) <= {shown}, f"{where} of another source", f"{seen[where]}, not {shown}")
+    if picture := seen["picture"]:
+        tag, index = picture_of(picture)
+        require(tag == shown, "a picture of another source", f"{tag}, not {shown}")
+        require(f"{picture['width']} × {picture['height']}" in seen["frame"] and tags_in(seen["frame"]) <= {tag}, "the line below the picture", seen["frame"])
+        if picture["file"]:
+            require(stage.index(tag, picture["file"]) == index, "a picture with the name of another one", picture)
+            if stage.time(tag, index):
+                require(picture["time"] == stage.time(tag, index), "a picture with the time of another one", picture)
+        if picture["measured"] or model.stored:
+            check_legend(stage, seen, tag, index)
+        require(bool(model.stored) == is_stored(seen), "a banner", f"{seen['banner']}, not of {model.stored or model.live}")
+    else:
+        require(not seen["legend"] or model.stored, "a legend without a picture", seen["legend"])
+        require(not seen["frame"], "a line below no picture", seen["frame"])
+    check_chart(stage, seen["chart"], model.charted())
+    told = set().union(*(tags_in(message) for _, message in seen["events"]))
+    require(told <= {model.charted()} if model.charted() else len(told) <= 1, "events of another source", f"{told}, not {model.charted()}")
+    for dialog in seen["dialogs"]:
+        of = model.asking if dialog["class"] == "TimesDialog" else model.dialog
+        require(tags_in(dialog["texts"]) <= {of}, "a dialog of another source", f"{dialog}, not {of}")
+        if dialog["picture"]:
+            require(picture_of(dialog["picture"])[0] == of, "a dialog with a picture of another source", f"{dialog}, not {of}")
+
+
+def in_the_end(stage, model, seen):
+    """What is so once all that was begun has ended."""
+    shown = model.shown()
+    require(not model.wanted, "no stored picture", model.wanted)
+    require(not model.asking or any(d["class"] == "TimesDialog" for d in seen["dialogs"]), "nobody asks for times", model.asking)
+    silent = model.live and (model.paused or model.live in model.dead)
+    if shown and not (silent and not seen["picture"]):
+        require(seen["picture"], "no picture", shown)
+        ended = model.live and SOURCES[model.live].year and seen["connection"] == "Ended"
+        index = model.stored[1] if model.stored else model.index if model.index is not None or not ended else SOURCES[model.live].count - 1
+        require(index is None or picture_of(seen["picture"])[1] == index, "another picture of the source", f"{picture_of(seen['picture'])}, not {index}")
+        require(model.stored or seen["picture"]["measured"], "no model has seen the picture")
+        require(sorted(seen["outlines"]) == sorted(model.outlines()), "the outlines", f"{seen['outlines']}, not {model.outlines()}")
+    if not shown:
+        require(not seen["picture"], "a picture of nothing", seen["picture"])
+    if model.foreign:
+        require(seen["chart"]["source"] == stage.address(model.foreign), "the chart of the other database", seen["chart"])
+    elif model.live and seen["picture"] and not silent and not model.stored:
+        require(seen["chart"]["source"] == stage.address(model.live), "the chart of what is watched", seen["chart"])
+
+
+def stored(stage, folder, model, written):
+    """What the database, the pictures, the rules and the labels say after the window was closed. `written`: what the window
+    said is stored: {source: samples}."""
+    folder = pathlib.Path(folder)
+    for file in (folder / "watches").glob("*.toml"):
+        text = file.read_text()
+        of = tags_in(text)
+        require(len(of) <= 1, "a watch file of two sources", f"{file.name}: {text}")
+        for tag in of:
+            require(tags_in(file.name) <= {tag}, "a watch file under another name", file.name)
+            expected = model.alarms.get(tag)
+            require(("no-frame>" in text) == bool(expected) and (not expected or expected in text), "alarms of another source", f"{tag}, {expected}: {text}")
+    for file in (folder / "watches").glob("*.regions.json"):
+        names = {r["name"] for r in json.loads(file.read_text())["regions"]}
+        require(tags_in(" ".join(names)) <= tags_in(file.name), "regions of another source in a file", f"{file.name}: {names}")
+    for tag, names in model.regions.items():
+        if tag in model.chosen and names:
+            files = list((folder / "watches").glob(f"{tag}-*.regions.json")) or list((folder / "watches").glob(f"*{tag}*.regions.json"))
+            require(files and {r["name"] for r in json.loads(files[0].read_text())["regions"]} == set(names), "regions are lost", f"{tag}: {names}, {files}")
+    for tag, limit in model.alarms.items():
+        require(any(limit in file.read_text() for file in (folder / "watches").glob("*.toml")), "an alarm is lost", f"{tag}: {limit}")
+    pictures = list((folder / "pictures").glob("*Z.json"))
+    for file in pictures:
+        facts = json.loads(file.read_text())
+        image = cv2.imread(str(file.with_suffix(".png")))
+        tag, index = picture_of({"width": image.shape[1], "height": image.shape[0], "brightness": (image @ GREY).mean()})
+        require(facts["source"] == stage.address(tag), "a picture stored for another source", f"{file}: {facts['source']}, not {tag}")
+        check_legend(stage, {"legend": facts["area_fraction"], "legend_region": ""}, tag, index)
+        require(tags_in(" ".join(facts.get("regions", {}))) <= {tag}, "a stored picture with regions of another source", facts)
+    database = folder / "m.db"
+    if not database.exists():
+        return require(not written, "nothing is stored", written)
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
+        found = {}
+        for name, picture, moment, brightness, areas in db.execute(
+                "SELECT source.name, picture, time_ms, brightness, areas FROM sample JOIN source ON source.id = sample.source "
+                "JOIN region_sample ON region_sample.sample = sample.id AND region = 0"):
+            tag, = tags_in(name)
+            found[tag] = found.get(tag, 0) + 1
+            near = [i for i in range(SOURCES[tag].count) if abs(brightness - brightness_of(tag, i)) < 1.5]
+            require(near, "a sample stored for another source", f"{name}: brightness {brightness}")
+            if SOURCES[tag].kind != "live":
+                require(picture == pathlib.Path(stage.file(tag, near[0])).name, "a sample with another picture", f"{picture}: {brightness}")
+            if SOURCES[tag].year:
+                require(moment == stage.time(tag, near[0]), "a sample with another time", f"{picture}: {moment}")
+            legend = {f"class_{label}": share for label, share in json.loads(areas).items()}
+            check_legend(stage, {"legend": legend, "legend_region": ""}, tag, near[0])
+        for tag, count in written.items():
+            require(found.get(tag, 0) >= count, "samples are lost", f"{tag}: {found.get(tag, 0)} of {count}")
+        for name, region in db.execute("SELECT source.name, region.name FROM region JOIN source ON source.id = region.source"):
+            require(tags_in(region) <= tags_in(name), "a region stored for another source", f"{region}: {name}")
+        for name, region in db.execute("SELECT DISTINCT source.name, region.name FROM region_sample JOIN region ON region.id = region_sample.region "
+                                       "JOIN sample ON sample.id = region_sample.sample JOIN source ON source.id = sample.source"):
+            require(tags_in(region) <= tags_in(name), "a sample with a region of another source", f"{region}: {name}")
+        for name, message in db.execute("SELECT source.name, message FROM event JOIN source ON source.id = event.source"):
+            require(tags_in(message) <= tags_in(name), "an event stored for another source", f"{name}: {message}")
+        for name, rule in db.execute("SELECT source.name, rule FROM alarm JOIN source ON source.id = alarm.source"):
+            tag, = tags_in(name)
+            require(rule == model.alarms.get(tag), "an alarm of another source", f"{name}: {rule}")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must be on show after each action: the model that the window is held against. It is written from docs/ and knows no C++."""
+from .stage import SOURCES
+
+PAGES = {"welcome": "WelcomePage", "cameras": "CamerasPage", "watch": "QWidget", "teach": "TeachPane"}
+CAMERAS = ("olive", "sorbus")  # of the watch file
+
+
+class Model:
+    """`live`: the source that is watched. `foreign`: the database of another program that is on show. `camera`: of the watch
+    file, "all" while all are on show. `stored`: source and index of the stored picture on show. `index`: of the picture that a
+    person chose in the folder that is watched; None: any. `wanted`: the stored picture that was asked for and is not on show yet.
+    `asking`: the folder whose times are asked for. `dialog`: the source that a dialog is about."""
+
+    def __init__(self):
+        self.regions = {"olive": ["olive-gate"], "rowan": ["rowan-gate"]}  # current ones; of databases until others are chosen
+        self.chosen = set()    # sources whose regions a person chose
+        self.known = set()     # sources that open without a question
+        self.alarms = {}       # source -> limit
+        self.snapshots = {}    # source -> how many
+        self.forget()
+
+    def forget(self):
+        """A new window."""
+        self.live = self.foreign = self.camera = self.stored = self.wanted = self.index = self.asking = self.dialog = None
+        self.paused = self.has_watch_file = self.teaching = False
+        self.dead = set()
+
+    def begin(self, tag):
+        self.live, self.foreign, self.index, self.paused, self.asking = tag, None, None, False, None
+        self.stored = self.wanted = None
+        self.known.add(tag)
+
+    def open_database(self, tag):
+        self.foreign, self.asking, self.stored = tag, None, None
+        self.wanted = None if self.live else (tag, SOURCES[tag].count - 1)
+
+    def choose_camera(self, tag):
+        self.camera, self.asking = tag, None
+        if tag == "sorbus":  # nothing is stored of it: the camera itself
+            return self.begin(tag)
+        self.live = None
+        self.open_database(tag)
+
+    def back_to_cameras(self):
+        if self.camera in CAMERAS:
+            self.camera = "all"
+
+    def drop(self, what):
+        if what == "two":
+            self.has_watch_file, self.camera = True, "all"
+        elif what.endswith(".db"):
+            self.camera = None
+            self.open_database(what[:-3])
+        else:
+            self.camera = None
+            if what in self.known or SOURCES[what].kind == "live":
+                return self.begin(what)
+            self.asking = what
+
+    def close(self):
+        self.live = self.stored = self.wanted = self.index = self.asking = None
+        self.paused = False
+        self.back_to_cameras()
+
+    def own_database(self):
+        self.foreign = self.stored = self.wanted = None
+        self.back_to_cameras()
+
+    def unpin(self):
+        self.stored = self.wanted = None
+        if not self.live:
+            self.back_to_cameras()
+
+    def step_picture(self, index):
+        self.stored, self.wanted, self.index = None, None, index
+
+    # What follows from that.
+    def shown(self):
+        """The source of the picture, legend and merge map."""
+        return self.stored[0] if self.stored else self.live
+
+    def title(self):
+        return self.camera if self.camera in CAMERAS else self.live or self.foreign
+
+    def charted(self):
+        return self.foreign or self.live
+
+    def page(self):
+        if self.teaching:
+            return "teach"
+        if self.camera == "all":
+            return "cameras"
+        return "watch" if self.shown() or self.camera else "welcome"
+
+    def outlines(self):
+        tag = self.shown()
+        own = tag in self.chosen or tag not in ("olive", "rowan")
+        return self.regions.get(tag, []) if tag and (own or self.stored) else []

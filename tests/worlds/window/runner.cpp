@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands and eyes for walks through the app: does what a line of JSON on the standard input says to a real MainWindow,
+// and answers with a line of what the window shows then. It knows nothing of what should be there: model.py does.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "gui/main_window.h"
+#include "gui/views/watch_dialogs.h"
+
+namespace {
+
+using namespace mpm;
+using namespace mpm::gui;
+
+constexpr int kPatience = 200;  // ms until wait() answers although nothing changed
+
+// A live camera: shows the pictures of a folder in turns, for ever. Outlives the window, as a driver does.
+struct Camera {
+  std::vector<cv::Mat> pictures;
+  std::atomic<bool> dead = false;
+};
+
+class CameraSource : public vision::FrameSource {
+ public:
+  CameraSource(std::shared_ptr<Camera> camera, std::string name) : camera_(std::move(camera)), name_(std::move(name)) {}
+  std::optional<vision::Frame> next() override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    if (camera_->dead) throw Error("unplugged " + name_);
+    const auto turn = static_cast<std::size_t>(number_ / 4) % camera_->pictures.size();
+    return vision::Frame{camera_->pictures[turn], "frame", name_, number_++};
+  }
+
+ private:
+  std::shared_ptr<Camera> camera_;
+  std::string name_;
+  int number_ = 0;
+};
+
+class Hands {
+ public:
+  QJsonObject look();
+  QJsonObject wait();
+  QJsonValue act(const QJsonObject& what);
+
+ private:
+  template <typename Part>
+  Part* part(const QString& name = {}) const {
+    return window_ ? window_->findChild<Part*>(name) : nullptr;
+  }
+  static bool isNamed(const QWidget* widget, const char* name) {
+    return widget->property("value_name") == QLatin1String(name) || widget->accessibleName() == QLatin1String(name);
+  }
+  /// The widget that screen readers call so, in the window or in a part of it.
+  template <typename Widget>
+  Widget* named(const char* name, const QObject* in = nullptr) const {
+    for (auto* widget : (in ? in : window_.get())->findChildren<Widget*>())
+      if (isNamed(widget, name)) return widget;
+    return nullptr;
+  }
+  QString value(const char* name) const {
+    const auto* label = named<QLabel>(name);
+    return label ? label->text() : QString();
+  }
+  void start(const QJsonObject& what);
+  bool close();
+  void deliver();
+  void tick() const;
+  QList<QDialog*> dialogs() const;
+  QJsonValue answer(bool accept) const;
+  QJsonValue drop(const QJsonArray& paths) const;
+  QJsonValue clickChart(double time) const;
+  QJsonValue choose(const char* name, const QString& text) const;
+  QJsonValue drawRegion(const QString& name) const;
+  QJsonValue fill(const QString& field, const QString& text) const;
+  static QJsonObject pictureOf(const LiveFramePtr& frame);
+
+  std::unique_ptr<MainWindow> window_;
+  std::map<std::string, std::shared_ptr<Camera>> cameras_;  // by URL
+  QSet<QString> held_;                                      // classes whose answers wait
+  QJsonObject last_;
+};
+
+void Hands::start(const QJsonObject& what) {
+  const QString folder = what["folder"].toString();
+  WindowOptions options;
+  options.model = what["model"].toString();
+  options.inference.reduce = parseReduction(what["reduce"].toString().toStdString());
+  options.inference.threads = 1;
+  options.database = folder + QStringLiteral("/m.db");
+  options.pictures = folder + QStringLiteral("/pictures");
+  options.settings = folder + QStringLiteral("/settings.ini");
+  options.teach_live = false;
+  const QJsonObject cameras = what["cameras"].toObject();
+  cameras_.clear();
+  for (const QString& url : cameras.keys()) {
+    auto camera = std::make_shared<Camera>();
+    for (const QJsonValue picture : cameras[url].toArray())
+      camera->pictures.push_back(cv::imread(picture.toString().toStdString()));
+    cameras_[url.toStdString()] = camera;
+  }
+  options.factory = [cameras = cameras_](const vision::SourceSpec& source) -> monitor::SourceFactory {
+    const auto found = cameras.find(source.text);
+    if (found == cameras.end()) return {};
+    return [camera = found->second, url = source.text](const vision::SourceOptions&) {
+      if (camera->dead) throw Error("nothing at " + url);
+      return std::make_unique<CameraSource>(camera, url);
+    };
+  };
+  window_ = std::make_unique<MainWindow>(options);
+  window_->resize(1280, 800);
+  window_->show();
+  part<HistoryBrowser>()->setPeriod(1);
+  part<QAction>("brightness")->setChecked(true);  // of the chart: it tells sources apart
+}
+
+// As a person would: a question is answered with Yes. False: there is no window.
+bool Hands::close() {
+  if (!window_) return false;
+  held_.clear();
+  window_->close();
+  if (window_->isVisible()) window_->leave();
+  window_.reset();
+  return true;
+}
+
+// What has arrived in the event loop; while answers are held, all but these.
+void Hands::deliver() {
+  if (held_.isEmpty()) {
+    QCoreApplication::processEvents();
+    return QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  }
+  QList<QPointer<QObject>> all = {window_.get(), &window_->live()};
+  for (QObject* one : window_->findChildren<QObject*>()) all << one;
+  for (const QPointer<QObject>& one : all)
+    if (one && !held_.contains(QString::fromLatin1(one->metaObject()->className()).section("::", -1)))
+      QCoreApplication::sendPostedEvents(one, 0);
+}
+
+// What two timers of half a second do.
+void Hands::tick() const {
+  window_->live().session().tick();
+  emit window_->live().ticked();
+}
+
+// Until something else is on show, or nothing has happened for a while.
+QJsonObject Hands::wait() {
+  QElapsedTimer timer;
+  timer.start();
+  QJsonObject seen;
+  do {
+    if (!window_) return look();
+    deliver();
+    tick();
+    deliver();
+    if (seen = look(); seen != last_) break;
+    QThread::msleep(2);
+  } while (timer.elapsed() < kPatience);
+  return seen;
+}
+
+QList<QDialog*> Hands::dialogs() const {
+  QList<QDialog*> all;
+  for (auto* dialog : window_->findChildren<QDialog*>())
+    if (dialog->isVisible()) all << dialog;
+  return all;
+}
+
+QJsonObject Hands::pictureOf(const LiveFramePtr& frame) {
+  if (!frame) return {};
+  const auto sum = cv::mean(frame->image());
+  const double brightness = 0.114 * sum[0] + 0.587 * sum[1] + 0.299 * sum[2];
+  return {{"width", frame->size().width()},
+          {"height", frame->size().height()},
+          {"brightness", std::round(brightness * 100) / 100},
+          {"measured", frame->result.model != nullptr},
+          {"time", static_cast<double>(frame->result.frame.time)},
+          {"file", QString::fromStdString(frame->result.frame.file)}};
+}
+
+QJsonObject Hands::look() {
+  if (!window_) return {};
+  const auto* pane = part<PicturesPane>();
+  const auto* panel = part<ChartPanel>();
+  const auto* stack = static_cast<QStackedWidget*>(window_->centralWidget());
+  const auto itemsOf = [this](const char* name) {
+    QJsonArray items;
+    const auto* box = named<QComboBox>(name);
+    for (int i = 1; i < box->count(); ++i) items << box->itemData(i).toString();
+    return items;
+  };
+  QJsonObject seen{{"title", window_->windowTitle().section(" – MPM Monitor", 0, 0)},
+                   {"page", QString::fromLatin1(stack->currentWidget()->metaObject()->className()).section("::", -1)},
+                   {"connection", value("Connection")},
+                   {"frame", value("Frame on show")},
+                   {"banner", pane->image()->banner()},
+                   {"step", value("Insertion on show")},
+                   {"picture", pictureOf(pane->image()->frame())},
+                   {"map", pane->image()->frame() == pane->map()->frame()},
+                   {"legend_regions", itemsOf("Where the areas are measured")},
+                   {"legend_region", part<LegendPanel>()->region()},
+                   {"pause", part<QAction>("pause")->isChecked()}};
+  QStringList source;
+  for (const auto* label : part<SourcePanel>()->findChildren<QLabel*>())
+    if (label->isVisibleTo(part<SourcePanel>())) source << label->text();
+  seen["source"] = source.join('\n');
+  if (part<FolderBar>()->isVisibleTo(window_->centralWidget())) seen["folder"] = value("Picture on show");
+  QJsonObject legend;
+  const auto* model = part<LegendModel>();
+  for (int row = 0; row < model->classes(); ++row)
+    if (const double area = model->index(row, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(); area > 0)
+      legend[model->name(row)] = std::round(area * 1e5) / 1e5;
+  seen["legend"] = legend;
+  seen["classes"] = model->classes();
+  QJsonArray outlines;
+  for (const RegionOutline& one : pane->image()->regions()) outlines << QString::fromStdString(one.region.name);
+  seen["outlines"] = outlines;
+
+  QJsonObject chart{{"source", panel->sourceName()},
+                    {"text", panel->sourceText()},
+                    {"database", value("Database on show")},
+                    {"regions", itemsOf("Region whose numbers are drawn")},
+                    {"pictures", static_cast<int>(panel->chart()->scene().pictures.size())}};
+  if (const auto& drawn = panel->chart()->chart(); !drawn.buckets.empty()) {
+    chart["first"] = static_cast<double>(drawn.buckets.front().start);
+    chart["last"] = static_cast<double>(drawn.buckets.back().start);
+    const auto keys = panel->chart()->quantities();
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      if (keys[k].quantity != "brightness") continue;
+      double low = 1e9, high = -1e9;
+      for (const auto& bucket : drawn.buckets) {
+        if (k >= bucket.values.size() || bucket.values[k].samples == 0) continue;
+        low = std::min(low, bucket.values[k].min);
+        high = std::max(high, bucket.values[k].max);
+      }
+      if (low <= high) chart["brightness"] = QJsonArray{std::round(low * 100) / 100, std::round(high * 100) / 100};
+    }
+  }
+  seen["chart"] = chart;
+  QJsonArray events;
+  const auto* list = part<EventsModel>();
+  for (int row = 0; row < list->rowCount(); ++row)
+    events << QJsonArray{static_cast<double>(list->eventAt(row).time),
+                         QString::fromStdString(list->eventAt(row).message)};
+  seen["events"] = events;
+  QJsonArray open;
+  for (const QDialog* dialog : dialogs()) {
+    QStringList texts{dialog->windowTitle()};
+    for (const auto* label : dialog->findChildren<QLabel*>()) texts << label->text();
+    for (const auto* edit : dialog->findChildren<QLineEdit*>()) texts << edit->text();
+    for (const auto* edit : dialog->findChildren<QPlainTextEdit*>()) texts << edit->toPlainText();
+    for (const auto* items : dialog->findChildren<QListWidget*>())
+      for (int row = 0; row < items->count(); ++row) texts << items->item(row)->text();
+    const auto* picture = dialog->findChild<RegionCanvas*>();
+    open << QJsonObject{{"class", QString::fromLatin1(dialog->metaObject()->className()).section("::", -1)},
+                        {"title", dialog->windowTitle()},
+                        {"texts", texts.join('\n')},
+                        {"picture", pictureOf(picture ? picture->frame() : nullptr)}};
+  }
+  seen["dialogs"] = open;
+  return last_ = seen;
+}
+
+QJsonValue Hands::drop(const QJsonArray& paths) const {
+  QMimeData data;
+  QList<QUrl> urls;
+  for (const QJsonValue path : paths)
+    urls << (path.toString().contains("://") ? QUrl(path.toString()) : QUrl::fromLocalFile(path.toString()));
+  data.setUrls(urls);
+  QDragEnterEvent enter(QPoint(100, 100), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(window_.get(), &enter);
+  QDropEvent event(QPointF(100, 100), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(window_.get(), &event);
+  return true;
+}
+
+// The topmost dialog.
+QJsonValue Hands::answer(bool accept) const {
+  const auto open = dialogs();
+  if (open.isEmpty()) return "no dialog";
+  QDialog* dialog = open.back();
+  if (auto* box = dialog->findChild<QDialogButtonBox*>()) {
+    for (auto* button : box->buttons()) {
+      const auto role = box->buttonRole(button);
+      const bool yes = role == QDialogButtonBox::AcceptRole || role == QDialogButtonBox::YesRole;
+      if (yes != accept) continue;
+      if (!button->isEnabled()) return "disabled";
+      button->click();
+      return true;
+    }
+  }
+  dialog->close();
+  return true;
+}
+
+QJsonValue Hands::clickChart(double time) const {
+  TimeChart* chart = part<TimeChart>();
+  const TimeAxis& axis = chart->axis();
+  if (time < axis.from || time > axis.to) return "not on show";
+  const QPointF at(axis.x(time), chart->height() / 2.0);
+  for (const auto type : {QEvent::MouseButtonPress, QEvent::MouseButtonRelease}) {
+    QMouseEvent event(type, at, chart->mapToGlobal(at), Qt::LeftButton,
+                      type == QEvent::MouseButtonPress ? Qt::LeftButton : Qt::NoButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(chart, &event);
+  }
+  return true;
+}
+
+// In a list of choices, by its data or its tool tip.
+QJsonValue Hands::choose(const char* name, const QString& text) const {
+  auto* box = named<QComboBox>(name);
+  for (int i = 0; box && i < box->count(); ++i) {
+    if (box->itemData(i).toString() != text && box->itemData(i, Qt::ToolTipRole).toString() != text) continue;
+    box->setCurrentIndex(i);
+    emit box->activated(i);
+    return true;
+  }
+  return "no such choice";
+}
+
+// The left half of the picture, in the dialog that is open.
+QJsonValue Hands::drawRegion(const QString& name) const {
+  const auto open = dialogs();
+  auto* dialog = open.isEmpty() ? nullptr : qobject_cast<RegionsDialog*>(open.back());
+  if (!dialog) return "no dialog";
+  auto* canvas = dialog->findChild<RegionCanvas*>();
+  const double width = canvas->frame()->size().width(), height = canvas->frame()->size().height();
+  const double right = std::floor(width / 2) - 0.5, below = height - 0.5;  // the middle of the last pixels
+  emit canvas->drawn(QPolygonF({{0.5, 0.5}, {right, 0.5}, {right, below}, {0.5, below}}));
+  auto* edit = dialog->findChild<QLineEdit*>();
+  edit->setText(name);
+  emit edit->textEdited(name);
+  return true;
+}
+
+// A field of the topmost dialog, by what screen readers call it.
+QJsonValue Hands::fill(const QString& field, const QString& text) const {
+  const auto open = dialogs();
+  if (open.isEmpty()) return "no dialog";
+  const QByteArray name = field.toUtf8();
+  if (auto* edit = named<QPlainTextEdit>(name, open.back())) return edit->setPlainText(text), true;
+  if (auto* edit = named<QLineEdit>(name, open.back())) return edit->setText(text), true;
+  return "no such field";
+}
+
+QJsonValue Hands::act(const QJsonObject& what) {
+  const QString act = what["do"].toString(), of = what["of"].toString();
+  if (act == "start") return start(what), true;
+  if (act == "end") return close();
+  if (!window_) return "no window";
+  if (act == "drop") return drop(what["paths"].toArray());
+  if (act == "accept" || act == "reject") return answer(act == "accept");
+  if (act == "draw") return drawRegion(of);
+  if (act == "fill") return fill(of, what["text"].toString());
+  if (act == "chart") return clickChart(what["time"].toDouble());
+  if (act == "chart_source") return choose("Source whose samples are drawn", of);
+  if (act == "legend_region") {
+    const QJsonValue chosen = choose("Where the areas are measured", of);
+    return chosen;
+  }
+  if (act == "event") {
+    auto* table = part<HistoryBrowser>()->eventsTable();
+    if (table->model()->rowCount() == 0) return "no event";
+    emit table->activated(table->model()->index(what["row"].toInt() % table->model()->rowCount(), 0));
+    return true;
+  }
+  if (act == "camera") {
+    auto* page = part<CamerasPage>();
+    if (page->count() == 0 || !page->isVisible()) return "no cameras";
+    emit page->activated(page->model()->index(what["row"].toInt() % page->count(), 0));
+    return true;
+  }
+  if (act == "plug") {
+    for (const auto& [url, camera] : cameras_)
+      if (QString::fromStdString(url) == of) camera->dead = !what["in"].toBool();
+    return true;
+  }
+  if (act == "look") return true;
+  if (act == "reduce") {  // as typed in the panel
+    auto* edit = named<QLineEdit>("Reduction as text", part<ReductionPanel>());
+    edit->setText(of);
+    emit edit->returnPressed();
+    return true;
+  }
+  if (act == "hold") return held_ << of, true;
+  if (act == "release") return held_.clear(), true;
+  auto* action = part<QAction>(act);
+  if (!action) return "no such action";
+  if (!action->isEnabled() || !action->isVisible()) return "disabled";
+  action->trigger();
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  QApplication::setOrganizationName(QStringLiteral("mpm-test"));
+  QLocale::setDefault(QLocale::c());
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  applyLook(lightTheme(), 100);
+  Hands hands;
+  for (std::string line; std::getline(std::cin, line);) {
+    const QJsonObject what = QJsonDocument::fromJson(QByteArray::fromStdString(line)).object();
+    QJsonObject reply;
+    try {
+      const bool waits = what["do"].toString() == "wait";
+      reply["done"] = waits ? QJsonValue(true) : hands.act(what);
+      reply["seen"] = waits ? hands.wait() : hands.look();
+    } catch (const std::exception& error) {
+      reply["done"] = QString::fromUtf8(error.what());
+    }
+    std::cout << QJsonDocument(reply).toJson(QJsonDocument::Compact).toStdString() << std::endl;
+  }
+  return 0;
+}

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A walk: random actions, each done in the real window and in the model."""
+import json
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import time
+
+from . import judge
+from .model import CAMERAS, Model
+from .stage import MODELS, SOURCES, STORED
+
+END = "end"  # closes the window
+PATIENCE = 8  # s, for what the window must show in the end; the machine may be slow
+HELD = ("History", "PictureStore", "FolderBrowser", "LiveMonitor", "TimesDialog")
+
+
+class Runner:
+    """The process with the window (runner.cpp)."""
+
+    def __init__(self, build):
+        self.program = str(pathlib.Path(build) / "bin" / "window_runner")
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+    def ask(self, **what):
+        try:
+            self.process.stdin.write(json.dumps(what) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            status = self.process.wait()
+            self.start()
+            raise judge.Wrong("a crash", f"status {status}")
+        return json.loads(line)
+
+
+def choose(random_, model, seen):
+    """A step that makes sense now."""
+    settle = random_.random() < 0.55
+    if seen["dialogs"]:
+        return {"do": random_.choice(["accept", "accept", "reject"]), "settle": settle}
+    steps = [{"do": "drop", "of": what} for what in ("alder", "alder", "birch", "birch", "cedar", "maple", "maple", "rowan.db", "rowan.db", "two")]
+    steps += [{"do": "open", "of": random_.choice(["alder", "birch", "cedar", "maple"])}] * 2
+    steps += [{"do": do} for do in ("close", "unpin", "own_database", "pause", "previous_picture", "next_picture", "again", "snapshot", "merge_map", "event", "compare")]
+    steps += [{"do": do, "end": random_.choice(["accept", "accept", "reject", "leave"])} for do in ("regions", "alarms")]
+    steps += [{"do": "chart", "index": random_.randrange(3)}] * 2
+    steps += [{"do": "legend_region"}]
+    steps += [{"do": "hold", "of": random_.choice(HELD)}, {"do": "release"}, {"do": "release"}]
+    if model.has_watch_file:
+        steps += [{"do": do} for do in ("cameras", "next_camera", "previous_camera")]
+    if model.camera == "all":
+        steps += [{"do": "camera", "row": random_.randrange(2)}] * 6
+    if model.live and SOURCES[model.live].kind == "live":
+        steps += [{"do": "plug", "in": model.live in model.dead}] * 2
+    steps += [{"do": "restart"}]
+    return {**random_.choice(steps), "settle": settle}
+
+
+class Player:
+    def __init__(self, build, stage):
+        self.runner, self.stage = Runner(build), stage
+        self.reached = {}
+
+    def play(self, folder, steps):
+        """Does the steps, which may be a generator that is sent what is seen and the model. Returns the steps that were
+        done and None or a Wrong."""
+        self.folder, self.model, self.written, done = folder, Model(), {}, []
+        self.held = False
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        try:
+            self.start()
+            self.settle()
+            for step in steps(self):
+                done.append(step)
+                self.step(step)
+            self.close()
+        except judge.Wrong as wrong:
+            try:
+                self.runner.ask(do=END)
+            except judge.Wrong:
+                pass
+            return done, wrong
+        return done, None
+
+    def start(self):
+        cameras = {f"rtsp://{s.tag}/1": [self.stage.file(s.tag, i) for i in range(s.count)] for s in SOURCES.values() if s.kind == "live"}
+        self.take(self.runner.ask(do="start", folder=str(self.folder), model=str(MODELS["mask"]), reduce="mpm:blocks=1", cameras=cameras))
+
+    def close(self):
+        self.runner.ask(do=END)
+        judge.stored(self.stage, self.folder, self.model, self.written)
+
+    def take(self, reply):
+        """Judges what is seen. True: the action was done."""
+        model, seen = self.model, reply["seen"]
+        # A folder whose pictures have no time is opened without a question; one with times is asked for.
+        if model.asking == "cedar" and "cedar" in seen["title"]:
+            model.begin("cedar")
+        if model.wanted and seen["picture"] and judge.is_stored(seen) and judge.picture_of(seen["picture"]) == model.wanted:
+            model.stored, model.wanted = model.wanted, None
+        self.seen = seen
+        judge.at_once(self.stage, model, seen)
+        stored = re.search(r"(\d+) of \d+ pictures are stored", seen["source"])
+        if stored and model.live and SOURCES[model.live].year:
+            self.written[model.live] = max(self.written.get(model.live, 0), int(stored[1]))
+        return reply["done"] is True
+
+    def settle(self):
+        """Waits until what must be on show is on show."""
+        if self.held:
+            return
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return judge.in_the_end(self.stage, self.model, self.seen)
+            except judge.Wrong:
+                if time.monotonic() > end:
+                    raise
+            self.take(self.runner.ask(do="wait"))
+
+    def ask(self, **what):
+        """Does it, and judges only after `then` has changed the model."""
+        self.reply = self.runner.ask(**what)
+        return self.reply["done"] is True
+
+    def step(self, step):
+        self.reply = {"done": False, "seen": self.seen}  # of an action that makes no sense now
+        done = self.act(step, self.model)
+        self.take(self.reply)
+        name = step["do"] + (" " + str(step["of"]) if step["do"] in ("drop", "open", "hold") else "") + (" " + step["end"] if "end" in step else "")
+        self.reached[name, done] = self.reached.get((name, done), 0) + 1
+        if step["settle"]:
+            self.settle()
+        else:
+            self.take(self.runner.ask(do="look"))
+
+    def act(self, step, model):
+        do, of = step["do"], step.get("of")
+        if do == "restart":
+            self.close()
+            model.forget()
+            self.held = False
+            self.start()
+            self.reply = self.runner.ask(do="look")
+            return True
+        if self.seen["dialogs"] and do not in ("accept", "reject", "hold", "release", "plug"):
+            return False
+        if do == "open":  # by the dialog; it may stand at any kind of source
+            self.ask(do="open")
+            for field in "Video file", "Folder", "Address":
+                self.ask(do="fill", of=field, text=self.stage.address(of))
+            self.ask(do="accept")
+            model.drop(of)
+            return True
+        if do == "drop":
+            paths = {"two": str(self.stage.folder / "two.toml")}.get(of) or (self.stage.database(of[:-3]) if of.endswith(".db") else self.stage.address(of))
+            self.ask(do="drop", paths=[paths])
+            model.drop(of)
+            return True
+        if do in ("accept", "reject"):
+            asked = self.seen["dialogs"][-1] if self.seen["dialogs"] else None
+            if not self.ask(do=do):
+                return False
+            if asked["class"] == "TimesDialog":
+                tag, model.asking = model.asking, None
+                if do == "accept":
+                    model.begin(tag)
+            elif do == "accept" and asked["class"] in ("RegionsDialog", "WatchDialog"):
+                self.accepted(model)
+            elif do == "accept" and asked["title"] == "Measure again":
+                model.begin(model.live)
+            return True
+        if do in ("regions", "alarms"):
+            return self.dialog(step, model)
+        if do == "chart":
+            tag = model.charted()
+            moment = tag and self.stage.time(tag, step["index"])
+            if not moment or self.seen["chart"]["source"] != self.stage.address(tag) or tag not in ("olive", "rowan") and self.written.get(tag, 0) < SOURCES[tag].count:
+                return False
+            if not self.ask(do="chart", time=moment / 1000):
+                return False
+            model.wanted = tag, step["index"]
+            return True
+        if do == "legend_region":
+            names = self.seen["legend_regions"]
+            return self.ask(do="legend_region", of="" if self.seen["legend_region"] else names[0] if names else "none")
+        if do in ("previous_picture", "next_picture"):
+            if not self.seen.get("folder") or not self.ask(do=do):
+                return False
+            model.step_picture(self.stage.index(model.live, self.reply["seen"]["folder"].partition("  ·  ")[0]))
+            model.paused = self.reply["seen"]["pause"]
+            return True
+        what = {key: value for key, value in step.items() if key != "settle"}
+        if do == "plug":
+            what["of"] = self.stage.address(model.live or "maple")
+        done = self.ask(**what)
+        if not done:
+            return False
+        if do == "close":
+            model.close()
+        elif do == "unpin":
+            model.unpin()
+        elif do == "own_database":
+            model.own_database()
+        elif do == "again" and model.live:
+            model.begin(model.live)
+        elif do == "pause":
+            model.paused = self.reply["seen"]["pause"]
+            if not model.paused and "Ended" not in self.seen["connection"]:
+                model.index = None
+        elif do == "cameras":
+            model.camera = "all"
+        elif do in ("next_camera", "previous_camera"):
+            at = CAMERAS.index(model.camera) if model.camera in CAMERAS else -1
+            model.choose_camera(CAMERAS[(at + 1 if do == "next_camera" else max(at, 0) - 1) % 2])
+        elif do == "camera":
+            model.choose_camera(CAMERAS[step["row"]])
+        elif do == "plug":
+            (model.dead.discard if step["in"] else model.dead.add)(model.live or "maple")
+        elif do == "event":
+            model.wanted = None
+        elif do in ("hold", "release"):
+            self.held = do == "hold"
+        return True
+
+    def dialog(self, step, model):
+        do, end = step["do"], step["end"]
+        tag = model.shown() or next(iter(judge.tags_in(self.seen["chart"]["source"])), None) or model.live
+        if tag is None or not self.ask(do=do) or not self.reply["seen"]["dialogs"]:
+            return False
+        model.dialog = tag
+        if do == "regions":
+            own = model.regions.get(tag, []) if tag in model.chosen or tag not in STORED else []
+            self.draft = do, tag, [*own, f"{tag}-region{len(own)}"]
+            self.ask(do="draw", of=self.draft[2][-1])
+        else:
+            self.draft = do, tag, f"no-frame>{judge.LIMIT + SOURCES[tag].number}"
+            if not self.ask(do="fill", of="Alarms, one a line", text=self.draft[2]):
+                raise judge.Wrong("no field", self.reply)
+        if end == "leave":
+            return True
+        if not self.ask(do=end):
+            return False
+        if end == "reject" and do == "regions":
+            return self.ask(do="accept")  # drop what was changed
+        if end == "accept":
+            self.accepted(model)
+        return True
+
+    def accepted(self, model):
+        do, tag, what = self.draft
+        if do == "regions":
+            model.regions[tag] = what
+            model.chosen.add(tag)
+        else:
+            model.alarms[tag] = what
+
+
+def random_steps(seed, count):
+    def steps(player):
+        random_ = random.Random(seed)
+        for _ in range(count):
+            yield choose(random_, player.model, player.seen)
+    return steps
