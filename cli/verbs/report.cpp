@@ -17,7 +17,7 @@
 #include "evaluation/numbers.h"
 #include "monitor/store/averages.h"
 #include "monitor/store/export.h"
-#include "monitor/store/schema.h"
+#include "monitor/store/merge.h"
 #include "monitor/store/store.h"
 #include "monitor/watch/watch_options.h"
 #include "mpm/convert.hpp"

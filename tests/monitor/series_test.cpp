@@ -6,7 +6,7 @@
 
 #include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "monitor/store/schema.h"
+#include "monitor/store/merge.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {

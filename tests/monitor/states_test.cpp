@@ -7,7 +7,7 @@
 #include "monitor/sql.h"
 #include "monitor/statistics/state_detector.h"
 #include "monitor/store/export.h"
-#include "monitor/store/schema.h"
+#include "monitor/store/merge.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {

@@ -6,7 +6,6 @@
 #include "monitor/clocks.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "monitor/store/schema.h"
 #include "monitor/store/sqlite.h"
 #include "monitor/wait.h"
 #include "support/throws_with.h"

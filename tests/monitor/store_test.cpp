@@ -14,7 +14,7 @@
 #include "monitor/clocks.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "monitor/store/schema.h"
+#include "monitor/store/merge.h"
 #include "monitor/wait.h"
 #include "support/throws_with.h"
 

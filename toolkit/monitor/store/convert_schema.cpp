@@ -7,6 +7,7 @@
 
 #include "monitor/store/bucket.h"
 #include "monitor/store/schema.h"
+#include "monitor/store/sum_up.h"
 
 namespace mpm::monitor {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/visible_text.h"
 #include "monitor/store/bucket.h"
+#include "monitor/store/merge.h"
 #include "monitor/store/schema.h"
 #include "mpm/error.hpp"
 

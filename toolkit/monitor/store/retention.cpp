@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/store/schema.h"
+#include "monitor/store/retention.h"
 
 #include <string>
 #include <vector>

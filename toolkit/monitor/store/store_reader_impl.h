@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/store/sample_rows.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
 

@@ -19,8 +19,11 @@
 #include "evaluation/numbers.h"
 #include "monitor/clocks.h"
 #include "monitor/store/bucket.h"
+#include "monitor/store/retention.h"
+#include "monitor/store/sample_rows.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
+#include "monitor/store/sum_up.h"
 #include "mpm/error.hpp"
 #include "vision/sources/source.h"
 

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "monitor/store/bucket.h"
+#include "monitor/store/sample_rows.h"
 #include "monitor/store/schema.h"
+#include "monitor/store/sum_up.h"
 
 namespace mpm::monitor {
 namespace {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "monitor/statistics/day_night.h"
+#include "monitor/store/sqlite.h"
+
+namespace mpm::monitor {
+
+/// Makes the sums of a source anew from its samples. Sums of which samples were forgotten stay as they are.
+void sumUp(Database& database, std::int64_t source);
+
+/// As StoreWriter::judge(), in the transaction of the caller. False: `progress` said so, and the caller rolls back.
+bool judge(Database& database, std::int64_t source, const NightRule& rule,
+           const std::function<bool(double share)>& progress);
+
+}  // namespace mpm::monitor
