@@ -130,11 +130,11 @@ struct SourceReport {
     samples = store.count(record.id, span.from, span.to, series.id);
     const bool all = span.from <= record.first && record.last < span.to;  // whose number is known already
     others = (all ? record.samples : store.count(record.id, span.from, span.to)) - samples;
-    pooled = statistics.day.samples + statistics.night.samples;
-    std::set<std::int64_t> days_of_pooled;
+    comparable_samples = statistics.day.samples + statistics.night.samples;
+    std::set<std::int64_t> compared_days;
     for (const HourOfTokens& hour : store.hoursOfTokens(series.id, span.from, span.to))
-      days_of_pooled.insert(hour.start / kDayMs);
-    pooled_days = static_cast<std::int64_t>(days_of_pooled.size());
+      compared_days.insert(hour.start / kDayMs);
+    comparable_days = static_cast<std::int64_t>(compared_days.size());
     regions = regionMeans(store, series, span.from, span.to);
     states = store.states(series.id, span.from, span.to);
   }
@@ -147,9 +147,10 @@ struct SourceReport {
   std::vector<Stretch> stretches;
   std::set<std::string> night_rules;  // of the sessions of the series; "": none
   DayNightStatistics statistics;
-  std::int64_t samples = 0, others = 0;      // of the series in the span; of other series, or of a clock that was wrong
-  std::int64_t pooled = 0, pooled_days = 0;  // samples with tokens that know day and night, on days of UTC
-  std::vector<RegionMeans> regions;          // the first is the whole picture
+  std::int64_t samples = 0, others = 0;  // of the series in the span; of other series, or of a clock that was wrong
+  std::int64_t comparable_samples = 0,
+               comparable_days = 0;  // samples with tokens that know day and night, on days of UTC
+  std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
 
   // The mean of a quantity, and the areas, of the whole picture.
@@ -308,9 +309,10 @@ void printNumbers(const SourceReport& report) {
     return line(
         "day and night are not known: 'mpm monitor --judge' decides, with --lat and --lon, --night-brightness or "
         "--night-hours");
-  if (report.pooled == 0) return line("no tokens by day or night: every picture is flagged, or has no tokens");
-  line("pooled: " + counted(report.pooled, "sample") + " of this model and reduction, on " +
-       counted(report.pooled_days, "day") + " (UTC)");
+  if (report.comparable_samples == 0)
+    return line("no tokens by day or night: every picture is flagged, or has no tokens");
+  line("comparable: " + counted(report.comparable_samples, "sample") + " of this model and reduction, on " +
+       counted(report.comparable_days, "day") + " (UTC)");
   const auto withSign = [](std::optional<double> value) { return (value && *value >= 0 ? "+" : "") + fixed(value, 2); };
   const auto row = [&](const std::string& name, const Summary& summary, const std::optional<double>& change) {
     std::vector<std::string> cells = {name, std::to_string(summary.samples)};
@@ -413,7 +415,7 @@ Json reportJson(const SourceReport& report) {
                {"stretches", Json::array()},
                {"night_where", report.knowsNight() ? Json(nightText(report)) : Json()},
                {"methods", methodsText(report)},
-               {"pooled", {{"samples", report.pooled}, {"days", report.pooled_days}}},
+               {"comparable", {{"samples", report.comparable_samples}, {"days", report.comparable_days}}},
                {"day", summaryJson(report.statistics.day, report.statistics.day_change)},
                {"night", summaryJson(report.statistics.night, report.statistics.night_change)},
                {"night_minus_day", nullptr},

@@ -427,8 +427,8 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_FALSE(json["mean"].contains("rows"));
   EXPECT_THAT(report.out, Not(HasSubstr("reuse:")));
   expectFailure(mpmCommand({"report", folder_ / "none.db"}), 1, {"none.db"});
-  EXPECT_THAT(report.out, HasSubstr("pooled: 4 samples of this model and reduction, on 1 day (UTC)"));
-  EXPECT_EQ(json["pooled"], nlohmann::json({{"samples", 4}, {"days", 1}}));
+  EXPECT_THAT(report.out, HasSubstr("comparable: 4 samples of this model and reduction, on 1 day (UTC)"));
+  EXPECT_EQ(json["comparable"], nlohmann::json({{"samples", 4}, {"days", 1}}));
   EXPECT_THAT(report.out, HasSubstr("all count as night, with a brightness from "));
   expectFailure(mpmCommand({"report", database_, "--source", "x"}), 1, {"'x'"});
   expectFailure(mpmCommand({"report"}), 2, {"DB"});

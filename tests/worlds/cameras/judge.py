@@ -21,7 +21,7 @@ from . import relations
 NOT_COMPUTED = ("gaps", "alarms", "state", "states", "state now")
 IN_ONE_FORM = ("all", "sure, %", "%", "number of changes")  # of states: of the text
 IN_JSON = lambda key: key[0] not in ("darkest", "brightest", "bad", "gaps", "alarms", "state now") and not (key[0] == "states" and key[2] in IN_ONE_FORM)
-IN_TEXT = {"from", "to", "from local", "to local", "samples", "reduce", "pooled", "tokens"}
+IN_TEXT = {"from", "to", "from local", "to local", "samples", "reduce", "comparable", "tokens"}
 
 
 def differs(printed, expected):
@@ -80,8 +80,8 @@ class Comparison:
 
     def between(self, where, form, printed):
         """A total lies between its parts, whatever the oracle says."""
-        pooled, counted = printed.get(("pooled", "samples")), printed.get(("samples of", ""))
-        if not pooled or not counted or pooled.value != counted.value:
+        comparable, counted = printed.get(("comparable", "samples")), printed.get(("samples of", ""))
+        if not comparable or not counted or comparable.value != counted.value:
             return  # some samples are neither of the day nor of the night
         for key, whole in printed.items():
             if key[0] == "area" and key[3] == "all" and not key[1]:

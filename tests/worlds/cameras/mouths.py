@@ -82,8 +82,8 @@ def text_report(text):
             for part in match[2].split(", "):
                 name, _, share = part.rpartition(" ")
                 table["area", match[1], name, "all"] = percent(number(share))
-        elif match := re.match(r"pooled: (\d+) samples? of this model and reduction, on (\d+) days?", line):
-            table["pooled", "samples"], table["pooled", "days"] = number(match[1]), number(match[2])
+        elif match := re.match(r"comparable: (\d+) samples? of this model and reduction, on (\d+) days?", line):
+            table["comparable", "samples"], table["comparable", "days"] = number(match[1]), number(match[2])
         elif line.startswith("tokens  ") and "median" in line:
             section = "tokens"
         elif match := re.match(r"night - day (\S+) \+- (\S+)", line):
@@ -123,8 +123,8 @@ def json_report(text):
     for line in text.splitlines():
         report = json.loads(line)
         table = result[report["source"]] = {("from",): Printed(report["from"]), ("to",): Printed(report["to"]), ("samples",): Printed(report["samples"]),
-                                            ("reduce",): Printed(report["reduce"]), ("pooled", "samples"): Printed(report["pooled"]["samples"]),
-                                            ("pooled", "days"): Printed(report["pooled"]["days"]),
+                                            ("reduce",): Printed(report["reduce"]), ("comparable", "samples"): Printed(report["comparable"]["samples"]),
+                                            ("comparable", "days"): Printed(report["comparable"]["days"]),
                                             ("from local",): Printed(report["from_local"]), ("to local",): Printed(report["to_local"])}
         for stretch in report["stretches"]:
             measured = table.setdefault(("measured", stretch["reduce"]), Printed(0))

@@ -422,10 +422,10 @@ def report(oracle, db, s, days, of=None):
     for label in sorted({label for sample in series for label in sample.classes}):
         for part, night in ("day", False), ("night", True):
             table["area", "", label, part] = area_of(by_night(series, night), "", label)
-    table["pooled", "samples"] = 0
+    table["comparable", "samples"] = 0
     known = [sample for sample in counted if sample.night is not None]
-    table["pooled", "samples"] = len(known)
-    table["pooled", "days"] = len({sample.ms // DAY_MS for sample in known})
+    table["comparable", "samples"] = len(known)
+    table["comparable", "days"] = len({sample.ms // DAY_MS for sample in known})
     for part, night in ("day", False), ("night", True):
         tokens = [sample.counts[-1] for sample in by_night(known, night)]
         table["tokens", part, "samples"] = len(tokens)

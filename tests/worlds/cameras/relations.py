@@ -158,7 +158,7 @@ def by_folder(tables):
 
 # What two worlds need not have in common: the labels of a mirrored picture are others, each shard counts the states of its own pictures, and
 # pictures that are measured again are two stretches.
-DIFFERS = {"again": ("measured",), "mirrored": ("area", "tokens", "pooled", "night - day", "plus minus", "blocks", "states"), "in shards": ("states",)}
+DIFFERS = {"again": ("measured",), "mirrored": ("area", "tokens", "comparable", "night - day", "plus minus", "blocks", "states"), "in shards": ("states",)}
 
 
 def compare(where, first, second, comparison, name=""):
