@@ -10,7 +10,7 @@ import time
 
 from . import judge
 from .model import CAMERAS, Model
-from .stage import MODELS, SOURCES, STORED
+from .stage import MODELS, REDUCTIONS, SOURCES, STORED
 
 END = "end"  # closes the window
 PATIENCE = 8  # s, for what the window must show in the end; the machine may be slow
@@ -53,7 +53,8 @@ def choose(random_, model, seen):
     steps = [{"do": "drop", "of": what} for what in ("alder", "alder", "birch", "birch", "cedar", "maple", "maple", "rowan.db", "rowan.db", "two")]
     steps += [{"do": "open", "of": random_.choice(["alder", "birch", "cedar", "maple"])}] * 2
     steps += [{"do": do} for do in ("close", "unpin", "own_database", "pause", "previous_picture", "next_picture", "again", "snapshot", "merge_map", "event", "compare")]
-    steps += [{"do": do, "end": random_.choice(["accept", "accept", "reject", "leave"])} for do in ("regions", "alarms")]
+    steps += [{"do": do, "end": random_.choice(["accept", "accept", "reject", "leave"])} for do in ("regions", "alarms", "night", "keep")]
+    steps += [{"do": "reduce", "of": random_.choice(REDUCTIONS)}, {"do": "model", "of": random_.choice(sorted(MODELS))}, {"do": "teach"}]
     steps += [{"do": "chart", "index": random_.randrange(3)}] * 2
     steps += [{"do": "legend_region"}]
     steps += [{"do": "hold", "of": random_.choice(HELD)}, {"do": "release"}, {"do": "release"}]
@@ -182,8 +183,18 @@ class Player:
             elif do == "accept" and asked["title"] == "Measure again":
                 model.begin(model.live)
             return True
-        if do in ("regions", "alarms"):
+        if do in ("regions", "alarms", "night", "keep"):
             return self.dialog(step, model)
+        if do == "model":  # the pictures of an archive may be asked for, to be measured again
+            return self.ask(do="drop", paths=[str(MODELS[of])])
+        if do == "teach":  # there and back
+            if not self.ask(do="teach"):
+                return False
+            model.teaching = True
+            self.take(self.reply)
+            self.ask(do="teach")
+            model.teaching = False
+            return True
         if do == "chart":
             tag = model.charted()
             moment = tag and self.stage.time(tag, step["index"])
@@ -245,6 +256,8 @@ class Player:
             own = model.regions.get(tag, []) if tag in model.chosen or tag not in STORED else []
             self.draft = do, tag, [*own, f"{tag}-region{len(own)}"]
             self.ask(do="draw", of=self.draft[2][-1])
+        elif do in ("night", "keep"):  # accepted as it is: changes nothing
+            self.draft = do, tag, None
         else:
             self.draft = do, tag, f"no-frame>{judge.LIMIT + SOURCES[tag].number}"
             if not self.ask(do="fill", of="Alarms, one a line", text=self.draft[2]):
@@ -264,7 +277,7 @@ class Player:
         if do == "regions":
             model.regions[tag] = what
             model.chosen.add(tag)
-        else:
+        elif do == "alarms":
             model.alarms[tag] = what
 
 
