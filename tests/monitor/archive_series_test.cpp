@@ -143,7 +143,8 @@ TEST_F(ArchiveSeries, ShardsTogetherAreTheWhole) {
   const CommandResult summed = succeeded(mpmCommand(report + Words{"--merge", merged, "--json"}));
   EXPECT_EQ(seriesOf(merged), seriesOf(whole));
   const auto one = mpmCommand({"report", whole, "--json"}).json();
-  for (const char* key : {"from", "to", "samples", "comparable", "reduce"}) EXPECT_EQ(summed.json()[key], one[key]) << key;
+  for (const char* key : {"from", "to", "samples", "comparable", "reduce"})
+    EXPECT_EQ(summed.json()[key], one[key]) << key;
   for (const char* key : {"mean", "median", "max"})
     EXPECT_NEAR(summed.json()["day"][key], one["day"][key], 1e-6) << key;
   expectFailure(mpmCommand({"report", whole, merged}), 1, {"merged.db' holds what another part holds: picture '2025"});
