@@ -133,6 +133,13 @@ std::string EstimateWriter::text(const Estimate& estimate) const {
     }
     return text;
   }
+  if (std::ranges::any_of(estimate.segments, [](const Segment& one) { return one.box.has_value(); })) {
+    std::string text = counted(static_cast<std::int64_t>(estimate.segments.size()), "object");
+    for (std::size_t i = 0; i < std::min<std::size_t>(estimate.segments.size(), 3); ++i)
+      text += (i > 0 ? ", " : ": ") + names_[static_cast<std::size_t>(estimate.segments[i].label)] + " " +
+              fixed(100 * estimate.segments[i].score, 0) + " %";
+    return text;
+  }
   auto largest = areas(estimate);
   std::ranges::stable_sort(largest, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
@@ -181,7 +188,7 @@ vision::EstimateFiles EstimateWriter::files(const Estimate& estimate, const cv::
 cv::Mat EstimateWriter::annotated(const EstimateFiles& files) {
   for (const auto& [ending, picture] : files.pictures)
     if (ending == EstimateFiles::kOverlay || ending == EstimateFiles::kDepthColors) return picture;
-  throw Error("--video needs a model of labels, segments or depth");
+  throw Error("--video needs a model of labels, segments, boxes or depth");
 }
 
 cv::Mat EstimateWriter::legend() const { return drawn_.empty() ? cv::Mat() : legendPicture(model_, drawn_); }

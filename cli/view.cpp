@@ -9,6 +9,7 @@
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"
 #include "scene/demo_source.h"
+#include "vision/pictures/estimate_files.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
 
@@ -33,11 +34,13 @@ struct ViewState {
   bool closed = false;
 };
 
-void draw(const vision::Frame& frame, const Estimate& result, const std::vector<cv::Vec3b>& colors,
-          const ViewState& state) {
+void draw(const vision::Frame& frame, const Estimate& result, const ModelInfo& model,
+          const std::vector<cv::Vec3b>& colors, const ViewState& state) {
   cv::Mat picture = frame.image.clone();
   if (state.picture == 'm') picture = vision::mergePicture(frame.image, result);
-  if (state.picture == 'o' && !result.labels.empty())
+  if (state.picture == 'o' && model.head == HeadKind::kBoxQueries)
+    picture = vision::segmentsOverlay(result, frame.image, model, colors, state.opacity);
+  else if (state.picture == 'o' && !result.labels.empty())
     picture = vision::overlayPicture(frame.image, result.labels, colors, state.opacity);
   const std::string text = "tokens " + tokensText(result.tokens) + "  " + fixed(result.ms.total, 1) + " ms";
   const cv::Point at(10, picture.rows - 12);
@@ -75,7 +78,7 @@ int view(ViewArguments arguments) {
   while (frame && !state.closed && !interrupted()) {
     const Estimate result = segmenter.estimate(frame->image);
     do {
-      draw(*frame, result, colors, state);
+      draw(*frame, result, segmenter.model(), colors, state);
       handleKey(cv::waitKey(state.paused || still ? 30 : 1) & 0xff, state);
       if (cv::getWindowProperty(kWindow, cv::WND_PROP_VISIBLE) < 1) state.closed = true;
     } while ((state.paused || still) && !state.closed && !interrupted());

@@ -368,7 +368,7 @@ EstimatorOptions estimatorOptions(const nb::dict& arguments, const RuleFunction&
   const auto refine = argument<std::optional<std::string>>(arguments, "refine", "'none' or 'guided'");
   options.window_stride = count("window_stride");
   options.short_side = count("short_side");
-  options.min_score = share("min_score");
+  options.min_score = argument<std::optional<double>>(arguments, "min_score", "a number, 0 to 1");
   options.min_overlap = share("min_overlap");
   options.threads = count("threads");
   options.scores = argument<bool>(arguments, "scores", kYesOrNo);
@@ -547,7 +547,7 @@ class LockedEstimator {
   const ModelInfo& model() const { return estimator_->model(); }
   RuleFunction rule() const { return rule_; }
 
-  /// The fields of mpm.Estimate; segments are tuples of id, label, score, area.
+  /// The fields of mpm.Estimate; segments are tuples of id, label, score, area, box.
   nb::tuple estimate(nb::handle array, nb::handle chosen) {
     const auto patches = valueOf<std::optional<std::vector<int>>>(chosen, "patches", "a list of whole numbers");
     const cv::Mat image = toImage(array);
@@ -557,7 +557,11 @@ class LockedEstimator {
       return turns_.take([&] { return estimator_->estimate(rgb_ ? bgr : image, {}, patches); });
     });
     nb::list segments;
-    for (const Segment& one : result.segments) segments.append(nb::make_tuple(one.id, one.label, one.score, one.area));
+    for (const Segment& one : result.segments) {
+      nb::object box = nb::none();
+      if (one.box) box = nb::make_tuple(one.box->x, one.box->y, one.box->br().x, one.box->br().y);
+      segments.append(nb::make_tuple(one.id, one.label, one.score, one.area, box));
+    }
     const std::size_t insertions = result.cluster_of_token.size();
     const auto tokens = static_cast<std::size_t>(model().tokens());
     std::vector<std::int32_t> maps;

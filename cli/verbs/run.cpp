@@ -226,12 +226,11 @@ int run(RunArguments arguments) {
   if (arguments.resume) images = requireNamedImages("--resume", arguments.frames.sources);
   requireAllFrames(arguments.options.reuse, arguments.shard, arguments.resume);
   const std::string model_path = chosenModel(arguments.model);
-  arguments.options.min_score = arguments.min_score.value_or(arguments.options.min_score);
+  arguments.options.min_score = arguments.min_score;
   arguments.options.min_overlap = arguments.min_overlap.value_or(arguments.options.min_overlap);
   Estimator estimator(model_path, arguments.options);
-  const bool segments = estimator.task() == Task::kPanoptic || estimator.task() == Task::kInstance;
-  if (!segments && (arguments.min_score || arguments.min_overlap))
-    throw UsageError("--min-score and --min-overlap are for the tasks panoptic and instance");
+  if (!givesSegments(estimator.task()) && (arguments.min_score || arguments.min_overlap))
+    throw UsageError("--min-score and --min-overlap are for the tasks panoptic, instance and boxes");
   const ModelInfo& model = estimator.model();
   EstimateWriter writer(model, estimator.task());
   std::optional<PictureFolder> pictures;
@@ -343,7 +342,7 @@ int run(RunArguments arguments) {
 }  // namespace
 
 Verb addRun(CLI::App& mpm) {
-  CLI::App* verb = mpm.add_subcommand("run", "Labels, segments or depth of images, videos and cameras");
+  CLI::App* verb = mpm.add_subcommand("run", "Labels, segments, objects or depth of images, videos and cameras");
   const auto arguments = std::make_shared<RunArguments>();
   addOption(*verb, "SOURCE", arguments->frames.sources, "...",
             "Image, folder of images, glob (\"street/*.png\"), video, camera (0, /dev/video0), URL (rtsp://, "
@@ -352,7 +351,8 @@ Verb addRun(CLI::App& mpm) {
   addModelOptions(*verb, arguments->model, arguments->options);
   addField(*verb, "refine", arguments->options.refine, parseRefine);
   addReuse(*verb, arguments->options.reuse);
-  addChoice(*verb, "--task", arguments->options.task, {Task::kSemantic, Task::kPanoptic, Task::kInstance, Task::kDepth},
+  addChoice(*verb, "--task", arguments->options.task,
+            {Task::kSemantic, Task::kPanoptic, Task::kInstance, Task::kDepth, Task::kBoxes},
             "What to make of the net's output. Default: the task in the model's JSON, else what the head does ('mpm "
             "info' names it)")
       ->group(kNetworkGroup);
@@ -360,8 +360,9 @@ Verb addRun(CLI::App& mpm) {
   addOption(*verb, "-o,--out", arguments->folder, "DIR",
             "Write into this folder: NAME_labels.png (8-bit class index, as large as the image; almost black to "
             "the eye), NAME_overlay.png, NAME_merge.png (each cluster in its mean colour) and legend.png "
-            "(colours of the overlays). For the tasks panoptic and instance instead of labels: NAME_segments.png (16 "
-            "bits, the segment of each pixel, 0 for none) and NAME_segments.json. For depth instead of labels and "
+            "(colours of the overlays). Of segments and objects instead of labels: "
+            "NAME_segments.png (16 bits, the segment of each pixel, 0 for none) and NAME_segments.json. For depth "
+            "instead of labels and "
             "overlay: NAME_depth.png (16 bits) and NAME_depth_colors.png. With --reuse also NAME_computed.png (patches "
             "that were kept are dark). Of a model without a task NAME_output.npy, for NumPy, and NAME_output.png where "
             "it is an image of one channel, stretched to black and white; then _output2 and so on. Default: nowhere");

@@ -67,9 +67,6 @@
     </message>
 </context>
 <context>
-    <name>mpm::gui::Measuring</name>
-</context>
-<context>
     <name>mpm::gui::PicturesPane</name>
     <message numerus="yes">
         <source>%n patch(es)</source>

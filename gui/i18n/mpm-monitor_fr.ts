@@ -831,6 +831,10 @@
         <source>%1 % of the patches, those outlined, were computed for this frame. Dark ones are kept from earlier frames.</source>
         <translation>%1&#xa0;% des carrés, ceux qui sont entourés, ont été calculés pour cette image. Les carrés sombres viennent d’images précédentes.</translation>
     </message>
+    <message>
+        <source>%1 %2 %</source>
+        <translation>%1 %2&#xa0;%</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::InspectorPanel</name>

@@ -28,6 +28,7 @@ cv::Point cellAt(cv::Size cells, QPointF at) {
 // The map that is laid over the image.
 cv::Mat paintedMap(const Estimate& estimate) {
   if (!estimate.depth.empty()) return vision::depthShares(estimate.depth, estimate.depth_range);
+  if (estimate.task == Task::kBoxes) return {};  // a filled box would hide what is in it
   return estimate.ids.empty() ? estimate.labels : segmentClasses(estimate.ids, estimate.segments);
 }
 

@@ -163,8 +163,7 @@ LegendPanel::LegendPanel(LegendModel* model, QWidget* parent) : QWidget(parent),
 }
 
 void LegendPanel::setModel(const ModelInfo& model) {
-  const bool segments = model.task == Task::kPanoptic || model.task == Task::kInstance;
-  pages_->setCurrentIndex(segments ? 1 : model.task == Task::kDepth ? 2 : 0);
+  pages_->setCurrentIndex(givesSegments(model.task) ? 1 : model.task == Task::kDepth ? 2 : 0);
 }
 
 void LegendPanel::setFrame(const LiveFramePtr& frame) {

@@ -4,6 +4,7 @@
 #include "gui/models/readout.h"
 #include "monitor/statistics/region_meter.h"
 #include "monitor/statistics/view_detector.h"
+#include "vision/labels/classes.h"
 
 namespace mpm::gui {
 
@@ -227,12 +228,13 @@ void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
     if (showsComputed())
       paintComputed(image, frame()->row_age, frame()->lookup.grid(), paint_.faded, picture, canvas_);
     else
-      paintClasses(image, frame()->map, paint_, picture, canvas_, frame()->ids());
+      paintClasses(image, frame()->map, paint_, picture, canvas_, frame()->map.empty() ? cv::Mat() : frame()->ids());
     canvas_.setDevicePixelRatio(ratio);
     stale_ = false;
   }
   painter.drawImage(0, 0, canvas_);
   if (shows_regions_) paintRegions(painter, view);
+  if (paint_.mode != ViewMode::kImage && paint_.mode != ViewMode::kComputed) paintBoxes(painter, view);
   if (showsComputed()) outlineComputed(painter, view);
   if (paint_.mode == ViewMode::kCurtain) {
     const double x = std::round(curtainX(view)) + 0.5;
@@ -262,7 +264,6 @@ void ImageView::setRegions(const std::vector<vision::Region>& regions) {
 
 // An ignored region has a broken line: its name alone would not tell it from the others at a glance.
 void ImageView::paintRegions(QPainter& painter, const Viewport& view) const {
-  constexpr int kAir = 3;
   const UnixMs time = frame()->result.frame.time;
   const cv::Size size = frame()->image().size();
   const monitor::ViewMotion& place = frame()->sample.view_offset;
@@ -279,14 +280,36 @@ void ImageView::paintRegions(QPainter& painter, const Viewport& view) const {
     for (const QPolygonF& polygon : outline.polygons)
       paintPolygon(painter, view, placed(view.fromShares(polygon)), 0, region.ignore ? Qt::DashLine : Qt::SolidLine);
     const QPointF corner = view.toWidget(placed(view.fromShares(outline.polygons.front())).boundingRect().topLeft());
-    const QString title = outline.title();
-    QRectF box = QRectF(fontMetrics().boundingRect(title)).adjusted(-kAir, -kAir, kAir, kAir);
-    const QRectF shown = view.pictureRect() & QRectF(rect());
-    box.moveTopLeft({std::clamp(corner.x() + kAir, shown.left(), std::max(shown.left(), shown.right() - box.width())),
-                     std::clamp(corner.y() + kAir, shown.top(), std::max(shown.top(), shown.bottom() - box.height()))});
-    painter.fillRect(box, QColor(0, 0, 0, 170));
-    painter.setPen(Qt::white);
-    painter.drawText(box, Qt::AlignCenter, title);
+    paintTitle(painter, view, corner, outline.title());
+  }
+}
+
+void ImageView::paintTitle(QPainter& painter, const Viewport& view, QPointF at, const QString& title) const {
+  constexpr int kAir = 3;
+  QRectF box = QRectF(fontMetrics().boundingRect(title)).adjusted(-kAir, -kAir, kAir, kAir);
+  const QRectF shown = view.pictureRect() & QRectF(rect());
+  box.moveTopLeft({std::clamp(at.x() + kAir, shown.left(), std::max(shown.left(), shown.right() - box.width())),
+                   std::clamp(at.y() + kAir, shown.top(), std::max(shown.top(), shown.bottom() - box.height()))});
+  painter.fillRect(box, QColor(0, 0, 0, 170));
+  painter.setPen(Qt::white);
+  painter.drawText(box, Qt::AlignCenter, title);
+}
+
+void ImageView::paintBoxes(QPainter& painter, const Viewport& view) const {
+  const std::vector<Segment>& segments = frame()->result.estimate.segments;
+  for (auto one = segments.rbegin(); one != segments.rend(); ++one) {  // the best last, above the others
+    const auto label = static_cast<std::size_t>(one->label);
+    if (!one->box || !paint_.visible.at(label)) continue;
+    const cv::Rect2d& box = *one->box;
+    const QRectF place(view.toWidget({box.x, box.y}), view.toWidget({box.br().x, box.br().y}));
+    painter.setBrush(Qt::NoBrush);
+    for (const QPen& pen : {QPen(QColor(0, 0, 0, 160), 4), QPen(QColor(paint_.color.at(label)), 2)}) {
+      painter.setPen(pen);
+      painter.drawRect(place);
+    }
+    const std::string name = vision::classNames(*frame()->result.model)[label];
+    paintTitle(painter, view, place.topLeft(),
+               tr("%1 %2 %").arg(QString::fromStdString(name), number(100 * one->score, 0)));
   }
 }
 

@@ -145,6 +145,10 @@ class ImageView : public PictureView {
   void outlineComputed(QPainter& painter, const Viewport& viewport) const;
   void paintMeaning(QPainter& painter) const;
   void paintRegions(QPainter& painter, const Viewport& viewport) const;
+  /// The boxes of objects with name and score, where classes are shown and this one is.
+  void paintBoxes(QPainter& painter, const Viewport& viewport) const;
+  /// A title on a dark plate at a place of the widget, moved into the picture.
+  void paintTitle(QPainter& painter, const Viewport& viewport, QPointF at, const QString& title) const;
 
   ClassPaint paint_;
   std::vector<RegionOutline> regions_;

@@ -48,9 +48,11 @@ class Segment(NamedTuple):
     label: int
     """Its class, an index into info['class_names']."""
     score: float
-    """Probability of the class, 0..1; for the task 'instance' times the mean probability of the mask."""
+    """Probability of the class, 0..1; of a model of mask queries for the task 'instance' times the mean probability of the mask."""
     area: int
-    """px"""
+    """px of Estimate.ids"""
+    box: tuple[float, float, float, float] | None = None
+    """Of a model of box queries: left, top, right and bottom, px; it may reach over the edges of the image."""
 
 
 class Estimate(NamedTuple):
@@ -60,7 +62,7 @@ class Estimate(NamedTuple):
     labels: np.ndarray | None
     """Task 'semantic': uint8 (height, width), the class of each pixel."""
     ids: np.ndarray | None
-    """Tasks 'panoptic' and 'instance': uint16 (height, width), the segment of each pixel, 0 for none."""
+    """Tasks 'panoptic', 'instance' and 'boxes': uint16 (height, width), the segment of each pixel, 0 for none."""
     segments: list[Segment]
     depth: np.ndarray | None
     """Task 'depth': float32 (height, width). info['depth'] says what its values mean: 'metre'; 'inverse', no unit and larger is
@@ -180,13 +182,15 @@ class Estimator(_Model):
     precision: 'fp32', 'int8', or 'bf16' (x86) or 'fp16' (Arm) on a CPU that has it; on a GPU 'fp32', 'tf32', 'bf16' or 'fp16'.
     device: 'cpu', 'cuda', 'cuda:1' or 'auto'. Wheels have no GPU code.
     input_size: height and width of the network input, multiples of the patch. None is the size in the model.
-    task: 'semantic', 'panoptic', 'instance' or 'depth'; None is info['task']. Queries, as EoMT has them, give the first three:
-        in 'panoptic' each pixel belongs to at most one segment and the segments of a stuff class are one; in 'instance' each
-        query of a thing is a segment and a later one covers an earlier one. A model without a task gives tokens and maps.
+    task: 'semantic', 'panoptic', 'instance', 'depth' or 'boxes'; None is info['task']. Queries, as EoMT has them, give the first
+        three: in 'panoptic' each pixel belongs to at most one segment and the segments of a stuff class are one; in 'instance'
+        each query of a thing is a segment and a later one covers an earlier one. RF-DETR gives 'boxes', and 'instance' with
+        masks: its objects come with the best first, and cover those behind them. A model without a task gives tokens and maps.
     fit: for labels. 'resize' gives the whole image to the net in one pass; 'window' slides windows of the network input over
         it, window_stride px apart (0: 15/16 of a window), after the image is resized to this shorter side, short_side px
         (0: it stays as it is).
-    min_score, min_overlap: of segments, 0..1, as the options of mpm run (docs/converter.md).
+    min_score, min_overlap: of segments, 0..1, as the options of mpm run (docs/converter.md). min_score None is 0.8, and 0.5 of
+        a model of boxes.
     threads: CPU threads, for the whole process, while this object is the newest with a number of its own; 0 is as many as now.
     channels: 'BGR' as in OpenCV, or 'RGB': the order in the images that estimate() gets.
     reuse: for the frames of a fixed camera, given one after the other: 'auto', or a spec such as 'threshold=12:refresh=600'.
@@ -199,7 +203,7 @@ class Estimator(_Model):
     def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str = "fp32",
                  device: str = "cpu", *, reduce: str | Rule | None = None, input_size: tuple[int, int] | None = None,
                  task: str | None = None, fit: str = "resize", window_stride: int = 0, short_side: int = 0,
-                 min_score: float = 0.8, min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR",
+                 min_score: float | None = None, min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR",
                  reuse: str = "off", refine: str | None = None, scores: bool = False, features: bool = False) -> None:
         self._read(_mpm.Estimator, locals())
 
@@ -309,8 +313,8 @@ def convert(model: Path, output_file: Path, schedule: Sequence[int] | str | None
 
 def info(model: Path) -> dict[str, Any]:
     """Describes a plain ViT ONNX file or a converted one without running it: 'input' (height, width), 'patch', 'grid',
-    'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'task' ('semantic', 'panoptic', 'instance', 'depth' or
-    None), 'depth' (what the values of a depth map mean: see Estimate.depth; None for other tasks), 'classes', 'class_names', 'mean',
+    'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'task' ('semantic', 'panoptic', 'instance', 'depth', 'boxes'
+    or None), 'depth' (what the values of a depth map mean: see Estimate.depth; None for other tasks), 'classes', 'class_names', 'mean',
     'std', 'assumed' (nothing says mean and std: they are 0.5), 'reduction' and more. Raises Error for a model that is not a plain pre-norm ViT."""
     return _mpm.info(model)
 

@@ -26,6 +26,7 @@ LINEAR = DATA / "segmenter_linear_ts12.onnx"
 CLIP = DATA / "hf_clip_ts17.onnx"
 DEPTH = DATA / "hf_depth_anything_dynamo18.onnx"
 QUERIES = DATA / "hf_eomt_ts17.onnx"
+OBJECTS = DATA / "hf_rf_detr_seg_dynamo18.onnx"
 SHARED = pathlib.Path(os.environ.get("MPM_SHARED_DIR", ROOT.parent / "shared"))
 
 
@@ -157,6 +158,22 @@ def test_segments_cover_their_ids():
         assert len(result.tokens) == 2 and result.maps.shape == (1, estimator.info["tokens"])
     strict = mpm.Estimator(QUERIES, task="panoptic", min_score=1).estimate([image])[0]
     assert strict.segments == [] and (strict.ids == 0).all()
+
+
+def test_objects_have_boxes():
+    image = picture()
+    instances = mpm.Estimator(OBJECTS).estimate(image)
+    boxes = mpm.Estimator(OBJECTS, task="boxes", min_score=0).estimate(image)
+    assert mpm.info(OBJECTS)["task"] == "instance" and instances.segments
+    for result in (instances, boxes):
+        scores = [one.score for one in result.segments]
+        assert scores == sorted(scores, reverse=True)
+        for one in result.segments:
+            left, top, right, bottom = one.box
+            assert left < right and top < bottom and one.area == (result.ids == one.id).sum()
+    assert min(one.score for one in instances.segments) > 0.5
+    assert len(boxes.segments) == 6, "as many as there are queries"
+    assert mpm.Estimator(QUERIES, task="instance", min_score=0).estimate(image).segments[0].box is None
 
 
 def test_batches_are_lists_of_results():

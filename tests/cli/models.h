@@ -13,6 +13,8 @@ inline const std::string kData = MPM_TEST_DATA_DIR;
 inline const std::string kSegmenter = kData + "/segmenter_mask_ts17.onnx";
 inline const std::string kDepthModel = kData + "/hf_dpt_depth_ts17.onnx";  // input 32x32, 4 blocks
 inline const std::string kEomt = kData + "/hf_eomt_ts17.onnx";             // input 32x32, 4 blocks, 4 classes
+inline const std::string kObjects =
+    kData + "/hf_rf_detr_seg_dynamo18.onnx";  // input 32x32, boxes, 4 classes, masks 8x8
 inline const std::string kClassifier = kData + "/timm_vit_ts17.onnx";
 
 /// Writes a picture of smooth colours.

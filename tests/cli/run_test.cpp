@@ -260,7 +260,7 @@ TEST_F(RunCommand, WritesSegments) {
   EXPECT_THAT(run({"--task", "instance"}).out, HasSubstr("segment"));
   EXPECT_TRUE(mpmCommand({"run", folder_ / "a.png", "--model", kEomt, "--json"}).json().contains("classes"));
 
-  expectFailure(run({}), 2, {"--min-score", "panoptic and instance"});
+  expectFailure(run({}), 2, {"--min-score", "panoptic, instance and boxes"});
   expectFailure(mpmCommand({"run", folder_ / "a.png", "--model", kDepthModel, "--min-overlap", "0.3"}), 2,
                 {"--min-overlap"});
   const auto as = [&](const std::string& model, const std::string& task) {
@@ -269,6 +269,42 @@ TEST_F(RunCommand, WritesSegments) {
   expectFailure(as(kSegmenter, "panoptic"), 1, {"gives no segments (its head is 'mask_transformer'"});
   expectFailure(as(kClassifier, "semantic"), 1, {"does not segment (its head is 'classifier')"});
   expectFailure(as(kEomt, "depth"), 1, {"does not estimate depth"});
+}
+
+TEST_F(RunCommand, WritesObjectsWithNamesScoresAndBoxes) {
+  cv::imwrite(folder_ / "a.png", noisePicture(45, 61));
+  fs::copy_file(kObjects, folder_ / "m.onnx");
+  std::ofstream(folder_ / "m.json") << R"({"classes": [{"name": "person", "color": "#ff0000"}, {"name": "car"},
+    {"name": "dog"}, {"name": "cat"}]})";
+  const auto run = [&](const Words& more) {
+    return succeeded(mpmCommand(Words{"run", folder_ / "a.png", "--model", folder_ / "m.onnx"} + more));
+  };
+  for (const std::string task : {"instance", "boxes"}) {
+    const auto line = run({"--task", task, "--out", folder_ / task, "--json"}).json();
+    EXPECT_EQ(line["outputs"], (nlohmann::json{"a_segments.png", "a_overlay.png", "a_segments.json", "a_merge.png"}));
+    const auto list = nlohmann::json::parse(std::ifstream(folder_ / (task + "/a_segments.json")));
+    EXPECT_EQ(list["task"], task);
+    EXPECT_EQ(list["segments"], line["segments"]);
+    ASSERT_GT(line["segments"].size(), 0u);
+    const auto& best = line["segments"][0];
+    EXPECT_THAT((std::vector<std::string>{"person", "car", "dog", "cat"}), Contains(best["class"]));
+    ASSERT_EQ(best["box"].size(), 4u);
+    EXPECT_LT(best["box"][0], best["box"][2]);
+    EXPECT_LT(best["box"][1], best["box"][3]);
+    const std::string text = run({"--task", task}).out;
+    EXPECT_THAT(text, HasSubstr("object"));
+    EXPECT_THAT(text, HasSubstr(best["class"].get<std::string>() + " " +
+                                std::to_string(std::lround(100 * best["score"].get<double>())) + " %"));
+  }
+  // Outside of all boxes and names the overlay of boxes is the picture.
+  const cv::Mat drawn = cv::imread(folder_ / "boxes/a_overlay.png"), image = cv::imread(folder_ / "a.png");
+  cv::Mat same;
+  cv::absdiff(drawn, image, same);
+  const int changed = cv::countNonZero(same.reshape(1));
+  EXPECT_GT(changed, 0);
+  EXPECT_GT(cv::countNonZero(cv::imread(folder_ / "instance/a_overlay.png").reshape(1) != drawn.reshape(1)), 0);
+  expectFailure(mpmCommand({"eval", "demo:street?frames=1&size=40x60", "--model", folder_ / "m.onnx"}), 1,
+                {"does not segment (its task is 'instance')"});
 }
 
 TEST_F(RunCommand, WritesWhatAModelWithoutATaskGives) {

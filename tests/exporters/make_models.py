@@ -174,13 +174,14 @@ def hf_yolos(fused):
         fused, num_hidden_layers=4, image_size=list(IMAGE), num_detection_tokens=5))), "logits", "pred_boxes")
 
 
-def hf_rf_detr(fused):
+def hf_rf_detr(fused, kind="ObjectDetection", *fields):
     backbone = transformers.models.rf_detr.configuration_rf_detr.RfDetrDinov2Config(
         hidden_size=DIM, num_hidden_layers=4, num_attention_heads=HEADS, mlp_ratio=2, image_size=32, patch_size=PATCH, num_windows=2,
         out_indices=[2, 4], attn_implementation="sdpa" if fused else "eager")
-    return Fields(transformers.RfDetrForObjectDetection(transformers.RfDetrConfig(
+    model = getattr(transformers, "RfDetrFor" + kind)(transformers.RfDetrConfig(
         backbone_config=backbone, d_model=DIM, num_queries=6, decoder_layers=2, decoder_ffn_dim=DIM, group_detr=1, num_labels=4,
-        decoder_self_attention_heads=2, decoder_cross_attention_heads=2, decoder_n_points=2)), "logits", "pred_boxes")
+        decoder_self_attention_heads=2, decoder_cross_attention_heads=2, decoder_n_points=2))
+    return Fields(model, *fields or ("logits", "pred_boxes"))
 
 
 def hf_eomt(fused, kind="Eomt"):
@@ -357,6 +358,10 @@ SOURCES = {
                              transformers.DPTForSemanticSegmentation(hf_dpt(f, num_labels=3)), "logits")),
     "hf_rf_detr": Source("transformers RfDetrForObjectDetection: windows with a class token each, a deformable decoder", hf_rf_detr,
                          head="other", special=4, blocks=4, image=(32, 32), outputs=("logits", "boxes"), merges=False),
+    "hf_rf_detr_seg": Source(
+        "transformers RfDetrForInstanceSegmentation: RF-DETR with masks, outputs named as its authors do", head="box_queries",
+        special=4, blocks=4, image=(32, 32), outputs=("dets", "labels", "masks"), merges=False,
+        build=lambda f: hf_rf_detr(f, "InstanceSegmentation", "pred_boxes", "logits", "pred_masks")),
     "hf_eomt": Source("transformers EomtForUniversalSegmentation: queries join in front of the tokens before block 2",
                       hf_eomt, head="mask_queries", special=3, blocks=4, image=(32, 32),
                       outputs=("masks_queries_logits", "class_queries_logits"), layers=lambda m: m.model.layers),
@@ -505,6 +510,7 @@ SUITE = [
     Spec("da3", "torchscript", 17, dynamic=("batch",), batch=2, oracle=True),
     Spec("da3", "dynamo", 18, kept=False),
     Spec("hf_rf_detr", "dynamo", 18),
+    Spec("hf_rf_detr_seg", "dynamo", 18),
     Spec("hf_eomt", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
     Spec("hf_eomt", "dynamo", 18, kept=False),
     Spec("hf_eomt_dinov3", "torchscript", 17, dynamic=("batch",), batch=3, kept=False),

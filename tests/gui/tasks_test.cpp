@@ -155,6 +155,83 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
   EXPECT_EQ(watching().watch().min_overlap, 0.1);
 }
 
+class BoxesWindow : public Window {
+ protected:
+  WindowOptions options() const override {
+    WindowOptions options = Window::options();
+    options.model = file("objects.onnx");
+    QFile::copy(MPM_TEST_DATA_DIR "/hf_rf_detr_dynamo18.onnx", options.model);
+    write(file("objects.json"), R"({"task": "boxes", "classes": [{"name": "person", "color": "#c80000"},
+                                {"name": "car", "color": "#00c800"}, {"name": "dog", "color": "#0000c8"},
+                                {"name": "cat", "color": "#c8c800"}]})");
+    options.inference.min_score = 0.2;
+    options.inference.reduce = kFullModel;  // its windows do not merge
+    return options;
+  }
+};
+
+TEST_F(BoxesWindow, ShowsNamesScoresAndBoxes) {
+  cv::imwrite(file("noise.png").toStdString(), mpm::test::noisePicture(48, 96));
+  watching().open(file("noise.png"));
+  ASSERT_TRUE(wait([&] { return frame() && frame()->result.estimate.task == Task::kBoxes; }));
+  const Estimate& estimate = frame()->result.estimate;
+  ASSERT_GT(estimate.segments.size(), 0U);
+  const QTableView* segments = nullptr;
+  for (const auto* table : part<LegendPanel>()->findChildren<QTableView*>())
+    if (table->isVisible()) segments = table;
+  ASSERT_NE(segments, nullptr);
+  ASSERT_EQ(static_cast<std::size_t>(segments->model()->rowCount()), estimate.segments.size());
+  std::vector<std::string> listed, expected;
+  for (int row = 0; row < segments->model()->rowCount(); ++row)
+    listed.push_back((segments->model()->index(row, 0).data().toString() + QLatin1Char(' ') +
+                      segments->model()->index(row, 1).data().toString())
+                         .toStdString());
+  for (const Segment& one : estimate.segments)
+    expected.push_back(
+        (part<LegendModel>()->name(one.label) + QStringLiteral(" %1 %").arg(std::lround(100 * one.score)))
+            .toStdString());
+  EXPECT_THAT(listed, ::testing::UnorderedElementsAreArray(expected));
+  EXPECT_TRUE(frame()->map.empty()) << "what is in a box is seen";
+
+  // Pixels in the colour of the best object on the sides of its box; none when the picture alone or another class is
+  // shown.
+  const auto* const view = part<ImageView>();
+  const Segment& best = estimate.segments.front();
+  const QColor color = part<LegendModel>()->color(best.label);
+  const auto onSides = [&] {
+    const QImage shot = this->shot(part<ImageView>());
+    const cv::Rect2d& box = *best.box;
+    const QRectF place(view->viewport().toWidget({box.x, box.y}), view->viewport().toWidget({box.br().x, box.br().y}));
+    int found = 0;
+    for (int y = 0; y < shot.height(); ++y)
+      for (int x = 0; x < shot.width(); ++x) {
+        const bool near = place.adjusted(-2, -2, 2, 2).contains(x, y) && !place.adjusted(2, 2, -2, -2).contains(x, y);
+        found += near && shot.pixelColor(x, y) == color;
+      }
+    return found;
+  };
+  trigger("overlay");
+  EXPECT_GT(onSides(), 20);
+  trigger("image");
+  EXPECT_EQ(onSides(), 0);
+  trigger("overlay");
+  part<LegendModel>()->setAllVisible(false);
+  EXPECT_EQ(onSides(), 0);
+  part<LegendModel>()->setAllVisible(true);
+
+  const cv::Point inside(std::clamp(static_cast<int>(best.box->x + best.box->width / 2), 0, 95),
+                         std::clamp(static_cast<int>(best.box->y + best.box->height / 2), 0, 47));
+  EXPECT_THAT(readout(*frame(), {(inside.x + 0.5) / 96, (inside.y + 0.5) / 48}),
+              Begins(part<LegendModel>()->name(best.label)));
+  for (const auto& [label, area] : frame()->sample.whole().areas) EXPECT_LT(label, 4) << "no area of no class";
+  EXPECT_FALSE(frame()->sample.whole().areas.empty());
+  EXPECT_FALSE(action("tune")->isEnabled());
+
+  trigger("snapshot");
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
+  EXPECT_EQ(saved(file("pictures")), (QStringList{".json", ".png", "_overlay.png", "_segments.json", "_segments.png"}));
+}
+
 // A camera that stands still: one corner changes from frame to frame.
 class ReuseWindow : public Window {
  protected:

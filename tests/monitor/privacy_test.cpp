@@ -165,6 +165,43 @@ TEST(Privacy, BlacksOutRegionsThatFollowTheView) {
 }
 
 // docs/monitor.md has the printed numbers.
+TEST(Privacy, NamesNoObjectThatIsHidden) {
+  const vision::Region window = regionNamed("window");  // 10x10 px of 64x48
+  const cv::Rect hidden = [&] {
+    cv::Mat mask = vision::maskOf(window, {64, 48});
+    return cv::boundingRect(mask);
+  }();
+  InferenceResult result = roadOf({64, 48}, 0);
+  Estimate& estimate = result.estimate;
+  estimate.task = Task::kBoxes;
+  estimate.ids = cv::Mat::zeros(48, 64, CV_16U);
+  const auto add = [&](const cv::Rect2d& box) {
+    const int id = static_cast<int>(estimate.segments.size()) + 1;
+    const cv::Rect pixels = cv::Rect(box) & cv::Rect({}, estimate.ids.size());
+    estimate.ids(pixels).setTo(id);
+    estimate.segments.push_back({.id = id, .label = kPerson, .score = 0.9, .area = pixels.area(), .box = box});
+  };
+  add({hidden.x + 2.25, hidden.y + 2.5, 4.5, 5});              // under the region
+  add(cv::Rect2d(hidden.x + 5, hidden.y, 25, hidden.height));  // half of it
+  add({0, 40, 5.5, 12});                                       // elsewhere, over the edge of the picture
+  estimate.ids.setTo(0, estimate.ids == 1);                    // the better one covers the first one
+  Privacy({.hidden = {window}}).hide(result, {});
+  ASSERT_EQ(estimate.segments.size(), 2u);
+  EXPECT_EQ(estimate.segments[0].id, 2);
+  EXPECT_EQ(estimate.segments[0].box->x, hidden.br().x) << "its box does not reach under the region";
+  EXPECT_EQ(estimate.segments[0].box->br().x, hidden.x + 30);
+  EXPECT_EQ(estimate.segments[0].area, cv::countNonZero(estimate.ids == 2));
+  EXPECT_EQ(estimate.segments[1].box, cv::Rect2d(0, 40, 5.5, 12));
+  InferenceResult segments = roadOf({64, 48}, 0);
+  segments.estimate.ids = cv::Mat::zeros(48, 64, CV_16U);
+  segments.estimate.ids(hidden).setTo(1);
+  segments.estimate.segments = {{.id = 1, .label = kPerson, .score = 0.9, .area = 100},
+                                {.id = 2, .label = kCar, .score = 0.9, .area = 0}};
+  Privacy({.hidden = {window}}).hide(segments, {});
+  ASSERT_EQ(segments.estimate.segments.size(), 1u) << "one that was covered before stays";
+  EXPECT_EQ(segments.estimate.segments[0].id, 2);
+}
+
 TEST(PrivacyOnTheStreet, LongShareThatStaysVisible) {
   scene::registerDemoSource();
   Estimator estimator(std::string(MPM_SOURCE_DIR) + "/models/street_vit_t16.onnx");

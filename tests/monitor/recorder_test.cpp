@@ -48,6 +48,23 @@ TEST_F(RecorderTest, MakesASampleOfAResult) {
   EXPECT_EQ(recorder.add(resultAt(1000), 7)->whole().value("dropped"), 2);
 }
 
+TEST_F(RecorderTest, PixelsWithoutAnObjectAreOfNoClass) {
+  vision::Region window = regionNamed("window");
+  window.size = {4, 4};
+  window.polygons = {{{0, 0}, {3, 0}, {3, 1}, {0, 1}}};
+  Recorder recorder({.source = "camera 0"}, nullptr);
+  recorder.setRegions({window});
+  InferenceResult result = resultAt(0);
+  result.estimate.labels = cv::Mat(result.frame.image.size(), CV_8U, cv::Scalar(255));
+  result.estimate.labels.row(0).setTo(1);
+  const Sample sample = recorder.add(result, 0).value();
+  const double share = 1.0 / result.estimate.labels.rows;
+  EXPECT_THAT(sample.whole().areas, ElementsAre(std::pair(1, share))) << "of the whole picture";
+  ASSERT_EQ(sample.regions.size(), 2u);
+  ASSERT_EQ(sample.regions[1].areas.size(), 1u);
+  EXPECT_EQ(sample.regions[1].areas[0].first, 1);
+}
+
 TEST_F(RecorderTest, OneSamplePerInterval) {
   EXPECT_MPM_ERROR(Recorder({.source = "camera 0", .every_s = -1}, nullptr), "negative");
   Recorder recorder({.source = "camera 0", .every_s = 1}, nullptr);

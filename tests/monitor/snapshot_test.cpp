@@ -61,6 +61,15 @@ TEST_F(SnapshotTest, WritesSegmentsAndDepth) {
   EXPECT_EQ(list["task"], "instance");
   EXPECT_EQ(list["segments"][0]["class"], "class_2");
 
+  segments.frame.time = kNoon + kDayMs / 2;
+  segments.estimate.task = Task::kBoxes;
+  segments.estimate.segments = {
+      {.id = 2, .label = 2, .score = 0.9, .area = 0, .box = cv::Rect2d(1, 1, 5.5, 4)}};  // 1 was hidden
+  writeSnapshot(folder_.path(), segments, sampleAt(kNoon + kDayMs / 2), {"0"});
+  const std::string boxes = folder_ / "2026-06-02T00-00-00.000Z";
+  EXPECT_EQ(nlohmann::json::parse(std::ifstream(boxes + "_segments.json"))["segments"][0]["box"],
+            (nlohmann::json{1.0, 1.0, 6.5, 5.0}));
+
   InferenceResult depth = result(kNoon + kDayMs);
   depth.estimate.labels.release();
   depth.estimate.task = Task::kDepth;
@@ -78,7 +87,7 @@ TEST_F(SnapshotTest, WritesSegmentsAndDepth) {
   EXPECT_GT(cv::imread(next + "_depth_colors.png").rows, 8) << "the legend below";
   EXPECT_FALSE(fs::exists(next + "_overlay.png"));
   shoot(kNoon + 2 * kDayMs);
-  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 2 * kDayMs, 0.1, 0), 9) << "five and four files";
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 2 * kDayMs, 0.1, 0), 14) << "twice five and four files";
 }
 
 // As a folder inside somebody else's private one, or on a disk that fails: the system does not even say what it is.

@@ -317,6 +317,8 @@ TEST_F(Convert, TheTaskIsThatOfTheHead) {
   EXPECT_EQ(taskOf("hf_eomt_ts17.onnx"), Task::kSemantic);
   EXPECT_EQ(taskOf("hf_dpt_depth_ts17.onnx"), Task::kDepth);
   EXPECT_EQ(taskOf("hf_vitpose_ts17.onnx"), std::nullopt);
+  EXPECT_EQ(taskOf("hf_rf_detr_seg_dynamo18.onnx"), Task::kInstance) << "dets, labels and masks";
+  EXPECT_EQ(taskOf("hf_rf_detr_dynamo18.onnx"), std::nullopt) << "logits and boxes, as DETR has them, with a softmax";
   EXPECT_EQ(taskOf("timm_vit_ts17.onnx"), std::nullopt);
   EXPECT_EQ(taskOf("hf_dinov3_dynamo18.onnx"), std::nullopt);
 }
@@ -340,8 +342,15 @@ TEST_F(Convert, TheJsonNamesATaskThatTheHeadCanDo) {
                    "'predicted_depth' is not a map with a channel for each class");
   EXPECT_MPM_ERROR(withJson("hf_dpt_depth_ts17.onnx", R"({"task": "panoptic"})"), "which the head 'other'");
   EXPECT_MPM_ERROR(withJson("hf_vitpose_ts17.onnx", R"({"task": "depth"})"), "'heatmaps' is not a map of one channel");
-  EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"task": "sleep"})"),
-                   (folder_ / "model.json") + "': task: task 'sleep' is not semantic, panoptic, instance or depth");
+  EXPECT_EQ(withJson("hf_rf_detr_dynamo18.onnx", R"({"task": "boxes"})"), Task::kBoxes);
+  EXPECT_EQ(withJson("hf_rf_detr_seg_dynamo18.onnx", R"({"task": "boxes"})"), Task::kBoxes);
+  EXPECT_MPM_ERROR(withJson("hf_rf_detr_dynamo18.onnx", R"({"task": "instance"})"),
+                   "task 'instance', which the head 'box_queries' does not do");
+  EXPECT_MPM_ERROR(withJson("hf_rf_detr_seg_dynamo18.onnx", R"({"task": "panoptic"})"), "which the head 'other'");
+  EXPECT_MPM_ERROR(withJson("segmenter_mask_ts17.onnx", R"({"task": "boxes"})"), "which the head 'mask_transformer'");
+  EXPECT_MPM_ERROR(
+      withJson("timm_vit_ts17.onnx", R"({"task": "sleep"})"),
+      (folder_ / "model.json") + "': task: task 'sleep' is not semantic, panoptic, instance, depth or boxes");
   EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"depth": "feet"})"), "depth 'feet' is not metre, relative or");
 }
 
@@ -360,9 +369,10 @@ TEST(Options, Words) {
   for (const char* word : {"plain", "proportional"}) EXPECT_EQ(toString(parseAttention(word)), word);
   for (const char* word : {"labels", "logits"}) EXPECT_EQ(toString(parseOutput(word)), word);
   for (const char* word : {"RGB", "BGR"}) EXPECT_EQ(toString(parseChannelOrder(word)), word);
-  for (const char* word : {"mask_transformer", "linear", "classifier", "features", "other"})
+  for (const char* word : {"mask_transformer", "linear", "classifier", "features", "other", "box_queries"})
     EXPECT_EQ(toString(parseHeadKind(word)), word);
-  for (const char* word : {"semantic", "panoptic", "instance", "depth"}) EXPECT_EQ(toString(parseTask(word)), word);
+  for (const char* word : {"semantic", "panoptic", "instance", "depth", "boxes"})
+    EXPECT_EQ(toString(parseTask(word)), word);
   for (const char* word : {"metre", "relative", "inverse"}) EXPECT_EQ(toString(parseDepthUnit(word)), word);
   EXPECT_MPM_ERROR(parseChannelOrder("rgb"), "channel order 'rgb' is not RGB or BGR");
   EXPECT_MPM_ERROR(parsePrecision("fp8"), "precision 'fp8' is not fp32, bf16, tf32, fp16 or int8");

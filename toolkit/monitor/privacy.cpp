@@ -38,12 +38,32 @@ cv::Mat blurred(const cv::Mat& image) {
   return result;
 }
 
-// Says nothing of the pixels of a mask.
+// Says nothing of the pixels of a mask: a segment keeps its other pixels, its box does not reach further than the
+// pixels that are seen, and a segment that lies under the mask is not reported.
 void hideIn(Estimate& estimate, const cv::Mat& mask) {
   for (const auto& [map, nothing] : {std::pair(&estimate.labels, double{kHiddenLabel}),
                                      {&estimate.ids, 0.0},
                                      {&estimate.depth, double{estimate.depth_range.min}}})
     if (map->size() == mask.size()) *map = map->clone().setTo(nothing, mask);
+  if (estimate.ids.size() != mask.size()) return;
+  std::vector<Segment> seen;
+  for (Segment segment : estimate.segments) {
+    const bool had_pixels = segment.area > 0;
+    segment.area = cv::countNonZero(estimate.ids == segment.id);
+    if (segment.box) {
+      const cv::Rect2d& box = *segment.box;
+      const cv::Rect place =
+          cv::Rect(cv::Point(cvFloor(box.x), cvFloor(box.y)), cv::Point(cvCeil(box.br().x), cvCeil(box.br().y))) &
+          cv::Rect({}, mask.size());
+      const cv::Rect open = cv::boundingRect(mask(place) == 0);
+      if (open.empty()) continue;
+      if (open.size() != place.size()) segment.box = box & cv::Rect2d(open + place.tl());
+    } else if (had_pixels && segment.area == 0) {
+      continue;
+    }
+    seen.push_back(segment);
+  }
+  estimate.segments = seen;
 }
 
 }  // namespace

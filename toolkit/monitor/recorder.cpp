@@ -167,6 +167,8 @@ Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts,
     events.push_back(
         {sample.time, EventKind::kSource, Severity::kError, std::string("regions are not measured: ") + error.what()});
   }
+  for (RegionSample& region : sample.regions)  // pixels without an object have a label that is no class
+    std::erase_if(region.areas, [&](const auto& area) { return area.first >= result.model->classes; });
   return sample;
 }
 

@@ -122,8 +122,8 @@ void addConvertOptions(CLI::App& verb, Options& options) {
 }
 
 /// --min-score and --min-overlap: the limits of segments.
-template <typename T>
-void addSegmentLimits(CLI::App& verb, T& min_score, T& min_overlap) {
+template <typename Score, typename Overlap>
+void addSegmentLimits(CLI::App& verb, Score& min_score, Overlap& min_overlap) {
   addField(verb, "min-score", min_score);
   addField(verb, "min-overlap", min_overlap);
 }

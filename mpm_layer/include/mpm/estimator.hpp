@@ -43,12 +43,12 @@ struct EstimatorOptions {
   Fit fit = Fit::kResize;  ///< how an image of another size reaches the net
   int short_side = 0;      ///< Fit::kWindow: resize images to this shorter side first, px; 0: their own scale
   int window_stride = 0;   ///< px between windows, 1 to the shorter side of a window; 0: 15/16 of a window (512: 480)
-  double min_score = 0.8;  ///< of a segment, 0..1
+  std::optional<double> min_score = {};  ///< of a segment, 0..1; nullopt: 0.8, and 0.5 with the head kBoxQueries
   /// kPanoptic: a segment is left out unless it keeps a larger share of its mask, 0..1. Other segments cover the rest.
   double min_overlap = 0.8;
   /// Refinement of the labels of kSemantic; nullopt: as the model says (ModelFacts::refine).
   std::optional<Refine> refine = {};
-  bool labels = false;    ///< with kPanoptic and kInstance: also fill labels
+  bool labels = false;    ///< with kPanoptic, kInstance and kBoxes: also fill labels
   bool scores = false;    ///< of kSemantic: also fill scores
   bool features = false;  ///< also fill features; only with Fit::kResize
   /// Reuse of rows, for the frames of a fixed camera one after the other (docs/reuse.md). Needs Fit::kResize, the CPU,
@@ -69,10 +69,11 @@ MPM_API Size2 windowStride(const EstimatorOptions& options, Size2 window);
 
 /// Pixels of one class that belong together.
 struct Segment {
-  int id = 0;             ///< of Estimate::ids
-  int label = 0;          ///< class
-  double score = 0;       ///< probability of the class, 0..1; kInstance: times the mean probability of the mask
-  std::int64_t area = 0;  ///< px
+  int id = 0;        ///< of Estimate::ids
+  int label = 0;     ///< class
+  double score = 0;  ///< probability of the class, 0..1; kInstance of mask queries: times that of the mask, its mean
+  std::int64_t area = 0;               ///< px of Estimate::ids
+  std::optional<cv::Rect2d> box = {};  ///< with the head kBoxQueries, px; it may reach over the edges of the image
 };
 
 /// Three values of a depth map, in its unit (ModelFacts::depth).
@@ -90,7 +91,7 @@ MPM_API DepthRange depthRange(const cv::Mat& depth);
 struct Estimate : RunReport {
   std::optional<Task> task = {};          ///< nullopt: none, see `outputs`
   std::optional<ReuseReport> reuse = {};  ///< with EstimatorOptions::reuse
-  cv::Mat labels = {};                    ///< kSemantic: CV_8U, the class of each pixel
+  cv::Mat labels = {};                    ///< kSemantic: CV_8U, the class of each pixel; of box queries 255 is none
   /// kSemantic with EstimatorOptions::scores: CV_32F {classes, height, width}, the probability of each class at each
   /// pixel. The sum over the classes is 1; the scores of mask queries are divided by their sum for this. Refinement of
   /// edges changes `labels` and not these.
@@ -99,11 +100,12 @@ struct Estimate : RunReport {
   /// that merged have equal rows.
   cv::Mat features = {};
   std::vector<float> token_score = {};  ///< kSemantic with `inspect`: {N}, probability of each token's best class
-  cv::Mat ids = {};                     ///< kPanoptic, kInstance: CV_16U, the segment of each pixel, 0 for none
-  std::vector<Segment> segments = {};   ///< the same: ids 1, 2, ...
-  cv::Mat depth = {};                   ///< kDepth: CV_32F; ModelFacts::depth says what its values mean
-  DepthRange depth_range = {};          ///< of `depth`
-  std::vector<cv::Mat> outputs = {};    ///< without a task: CV_32F, what the net gives for ModelInfo::outputs
+  /// kPanoptic, kInstance, kBoxes: CV_16U, the segment of each pixel, 0 for none.
+  cv::Mat ids = {};
+  std::vector<Segment> segments = {};  ///< the same: ids 1, 2, ...
+  cv::Mat depth = {};                  ///< kDepth: CV_32F; ModelFacts::depth says what its values mean
+  DepthRange depth_range = {};         ///< of `depth`
+  std::vector<cv::Mat> outputs = {};   ///< without a task: CV_32F, what the net gives for ModelInfo::outputs
 };
 
 /// Percent of the pixels that two results of one image have in common: the same class, or depths that differ by at most
@@ -121,6 +123,10 @@ MPM_API cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& s
 /// kPanoptic: each pixel belongs to the query with the largest product of its class and its mask, and all segments of a
 /// stuff class are one. kInstance: each query whose class is a thing is a segment, and a later one covers an earlier
 /// one.
+///
+/// Boxes, and instances of box queries, are those of the post-processing of RF-DETR: the best pairs of a query and a
+/// class, the best first, without suppression of overlaps. An object covers those behind it in the list; in kBoxes its
+/// pixels are those of its box.
 ///
 /// An Estimator that was moved from can be destroyed or assigned to. Its other functions throw mpm::Error.
 class MPM_API Estimator {

@@ -30,9 +30,11 @@ enum class HeadKind {
   /// Segmentation: learned queries, each with class scores and a mask (EoMT). The net has both outputs; an Estimator
   /// makes labels or segments of them.
   kMaskQueries,
+  /// Objects: queries, each with class scores, a box and possibly a mask, as RF-DETR has them.
+  kBoxQueries,
 };
 
-/// "mask_transformer", "linear", "classifier", "features", "other", "mask_queries".
+/// "mask_transformer", "linear", "classifier", "features", "other", "mask_queries", "box_queries".
 MPM_API std::string toString(HeadKind head);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API HeadKind parseHeadKind(const std::string& text);
@@ -43,12 +45,18 @@ enum class Task {
   kPanoptic,  ///< segments that cover the image, each of a class
   kInstance,  ///< single objects, each of a class
   kDepth,     ///< the depth of each pixel
+  kBoxes,     ///< single objects, each of a class and with a box
 };
 
-/// "semantic", "panoptic", "instance", "depth".
+/// "semantic", "panoptic", "instance", "depth", "boxes".
 MPM_API std::string toString(Task task);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API Task parseTask(const std::string& text);
+
+/// True for the tasks whose results are segments: Estimate::segments and ids.
+constexpr bool givesSegments(std::optional<Task> task) {
+  return task == Task::kPanoptic || task == Task::kInstance || task == Task::kBoxes;
+}
 
 /// The unit of the values of a depth map.
 enum class DepthUnit {
@@ -111,7 +119,8 @@ struct ModelInfo {
   HeadKind head = HeadKind::kOther;  ///< what stands behind the encoder
   int classes = 0;                   ///< 0: the head has no classes
   /// ModelFacts::task, or what the converter found: kSemantic for a net that gives labels or mask queries, kDepth for
-  /// one map of one channel whose name says depth. nullopt: none of the tasks (classifiers, features).
+  /// one map of one channel whose name says depth, kInstance or kBoxes for box queries with or without masks. nullopt:
+  /// none of the tasks (classifiers, features).
   std::optional<Task> task = {};
   /// How a converted file merges tokens; for a plain ViT what ConvertOptions select.
   Reduction reduction = {.method = ReductionMethod::kNone};
@@ -129,10 +138,12 @@ struct ModelInfo {
   /// True for the heads kMaskTransformer and kLinear: the net gives a class for each pixel.
   bool segments() const { return head == HeadKind::kMaskTransformer || head == HeadKind::kLinear; }
   /// True when an Estimator can give a class for each pixel.
-  bool givesLabels() const {
-    const bool map_of_classes = head == HeadKind::kOther && task == Task::kSemantic;
-    return segments() || head == HeadKind::kMaskQueries || map_of_classes;
-  }
+  bool givesLabels() const { return can(Task::kSemantic); }
+  /// True when the classes of the head are those of its results: names in a JSON must be as many.
+  bool hasClasses() const { return givesLabels() || head == HeadKind::kClassifier || head == HeadKind::kBoxQueries; }
+  /// True when an Estimator can do this task. With the head kOther `task` must say so: a map of depths or of classes
+  /// looks like any other map.
+  MPM_API bool can(Task wanted) const;
 };
 
 }  // namespace mpm

@@ -32,12 +32,14 @@ constexpr Word<HeadKind> kHeadKinds[] = {{HeadKind::kMaskTransformer, "mask_tran
                                          {HeadKind::kClassifier, "classifier"},
                                          {HeadKind::kFeatures, "features"},
                                          {HeadKind::kOther, "other"},
-                                         {HeadKind::kMaskQueries, "mask_queries"}};
+                                         {HeadKind::kMaskQueries, "mask_queries"},
+                                         {HeadKind::kBoxQueries, "box_queries"}};
 constexpr Word<Refine> kRefines[] = {{Refine::kNone, "none"}, {Refine::kGuided, "guided"}};
 constexpr Word<Task> kTasks[] = {{Task::kSemantic, "semantic"},
                                  {Task::kPanoptic, "panoptic"},
                                  {Task::kInstance, "instance"},
-                                 {Task::kDepth, "depth"}};
+                                 {Task::kDepth, "depth"},
+                                 {Task::kBoxes, "boxes"}};
 constexpr Word<DepthUnit> kDepthUnits[] = {
     {DepthUnit::kMetre, "metre"}, {DepthUnit::kRelative, "relative"}, {DepthUnit::kInverse, "inverse"}};
 

@@ -7,25 +7,25 @@
 #include <opencv2/imgproc.hpp>
 
 #include "net/label_maker.h"
+#include "net/objects.h"
 #include "net/segments.h"
 
 namespace mpm {
 namespace {
 
-bool isSegmentTask(std::optional<Task> task) { return task == Task::kPanoptic || task == Task::kInstance; }
-
 /// The task of the model; nullopt: the outputs of the net. Throws mpm::Error when it cannot do the `wanted` task.
 std::optional<Task> taskOf(const ModelInfo& info, std::optional<Task> wanted) {
   const std::string head = "its head is '" + toString(info.head) + "'";
   const std::optional<Task> task = wanted ? wanted : info.task;
-  if (isSegmentTask(task) && info.head != HeadKind::kMaskQueries)
-    throw Error("gives no segments (" + head + ", but they need 'mask_queries')");
-  if (wanted == Task::kDepth && info.task != Task::kDepth)
+  if (!wanted || info.can(*wanted)) return task;
+  if (wanted == Task::kBoxes) throw Error("gives no boxes (" + head + ", but they need 'box_queries')");
+  if (wanted == Task::kInstance && info.head == HeadKind::kBoxQueries)
+    throw Error("gives no masks of its objects, only boxes: use the task 'boxes'");
+  if (givesSegments(wanted)) throw Error("gives no segments (" + head + ", but they need 'mask_queries')");
+  if (wanted == Task::kDepth)
     throw Error("does not estimate depth (its task is '" + (info.task ? toString(*info.task) : "none") + "', " + head +
                 ")");
-  if (wanted == Task::kSemantic && !info.givesLabels())
-    throw Error("does not segment (" + (info.task ? "its task is '" + toString(*info.task) + "'" : head) + ")");
-  return task;
+  throw Error("does not segment (" + (info.task ? "its task is '" + toString(*info.task) + "'" : head) + ")");
 }
 
 void addDepth(const cv::Mat& image, ImageNet& net, Estimate& result) {
@@ -96,7 +96,7 @@ void EstimatorOptions::validate() const {
   if (reuse.on && fit == Fit::kWindow)
     throw Error("rows of earlier frames are reused by the fit 'resize' only, not by sliding windows");
   if (reuse.on && rule) throw Error("rows of earlier frames are not reused with the reduction 'rule'");
-  for (const double share : {min_score, min_overlap})
+  for (const double share : {min_score.value_or(0), min_overlap})
     if (!(share >= 0 && share <= 1)) throw Error("the limits of segments are shares, 0 to 1");
 }
 
@@ -133,6 +133,7 @@ struct Solver {
   ImageNet net;  // sets the task
   std::optional<LabelMaker> labels;
   std::optional<SegmentMaker> segments;
+  std::optional<ObjectMaker> objects;
   bool features;
 
   Solver(const std::string& model, const EstimatorOptions& options)
@@ -152,7 +153,11 @@ struct Solver {
     if (task != Task::kSemantic && options.scores)
       throw Error("'" + model + "' gives no labels for this task, so it has no probabilities of classes");
     if (task == Task::kSemantic) labels.emplace(net, options);
-    if (isSegmentTask(task)) segments.emplace(net, options, *task);
+    if (!givesSegments(task)) return;
+    if (net.info().head == HeadKind::kBoxQueries)
+      objects.emplace(net, options, *task);
+    else
+      segments.emplace(net, options, *task);
   }
 
   void run(const cv::Mat& image, Estimate& result) {
@@ -163,6 +168,7 @@ struct Solver {
   void runTask(const cv::Mat& image, Estimate& result) {
     if (labels) return labels->run(image, result);
     if (segments) return segments->run(image, result);
+    if (objects) return objects->run(image, result);
     if (task == Task::kDepth) return addDepth(image, net, result);
     net.run(image, result);
     for (std::size_t i = 0; i < net.answers(); ++i) net.requireFinite(i, net.answerName(i));

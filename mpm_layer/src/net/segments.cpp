@@ -19,6 +19,8 @@ struct Candidate {
   float score = 0;
 };
 
+double minScore(const EstimatorOptions& options) { return options.min_score.value_or(0.8); }
+
 // Shares of 1, {count}.
 std::vector<double> softmax(const float* logits, int count) {
   const double largest = static_cast<double>(*std::max_element(logits, logits + count));
@@ -90,7 +92,7 @@ void countAreas(const cv::Mat& ids, std::vector<Segment>& segments) {
 std::vector<Segment> panopticSegments(const ResizedMasks& masks, const EstimatorOptions& options,
                                       const std::vector<bool>& things, const Parallel& parallel, cv::Mat& ids) {
   const std::vector<Candidate> candidates = candidatesOf(
-      masks.queries, true, [&](const Candidate& one) { return static_cast<double>(one.score) > options.min_score; });
+      masks.queries, true, [&](const Candidate& one) { return static_cast<double>(one.score) > minScore(options); });
   // Pixels of each candidate: where it has the largest score, where its mask is, and both.
   struct Pixels {
     std::int64_t won = 0, masked = 0, both = 0;
@@ -152,7 +154,7 @@ std::vector<Segment> instanceSegments(const ResizedMasks& masks, const Estimator
                                       const std::vector<bool>& things, const Parallel& parallel, cv::Mat& ids) {
   // The mean of a mask is at most 1, so a class below the limit never passes it.
   const auto wanted = [&](const Candidate& one) {
-    return things[one.label] && static_cast<double>(one.score) >= options.min_score;
+    return things[one.label] && static_cast<double>(one.score) >= minScore(options);
   };
   std::vector<Candidate> candidates = candidatesOf(masks.queries, false, wanted);
   std::vector<double> scores(candidates.size());
@@ -174,7 +176,7 @@ std::vector<Segment> instanceSegments(const ResizedMasks& masks, const Estimator
   std::vector<Segment> segments;
   std::vector<Candidate> kept;
   for (std::size_t k = 0; k < candidates.size(); ++k) {
-    if (scores[k] <= 0 || scores[k] < options.min_score) continue;
+    if (scores[k] <= 0 || scores[k] < minScore(options)) continue;
     kept.push_back(candidates[k]);
     segments.push_back({static_cast<int>(kept.size()), candidates[k].label, scores[k], 0});
   }

@@ -158,9 +158,9 @@ void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info) {
                 std::to_string(classes) + kAgain);
   const bool classifies = info.head == HeadKind::kClassifier;
   if (classifies) requireSide(outputOf(graph, info.outputs.front()), info.classes);
-  if (info.givesLabels() || classifies) requireClasses(info.facts, info.classes);
+  if (info.hasClasses()) requireClasses(info.facts, info.classes);
   requireTask(info);
-  if ((info.givesLabels() || classifies) != (info.classes > 0))
+  if (info.hasClasses() != (info.classes > 0))
     throw Error("metadata 'mpm.info': says " + std::to_string(info.classes) + " classes for the head '" +
                 mpm::toString(info.head) + "'" + kAgain);
 }

@@ -120,7 +120,8 @@ const std::vector<WatchField>& watchFields() {
        "Several keys are joined by ':'. See docs/reuse.md",
        "auto for a model that does not merge, else off", 0, 0, readBy<parseReuse>},
       inFile({"min-score", &W::min_score, kNetworkGroup, "0..1",
-              "For the tasks panoptic and instance: leave out segments with a lower score", "0.8", 0, 1}),
+              "For the tasks panoptic, instance and boxes: leave out segments with a lower score",
+              "0.8; of a model with boxes 0.5", 0, 1}),
       inFile({"min-overlap", &W::min_overlap, kNetworkGroup, "0..1",
               "For the task panoptic: leave out a segment when other segments cover its mask and no more than this "
               "share is "

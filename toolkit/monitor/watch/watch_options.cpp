@@ -66,7 +66,7 @@ EstimatorOptions inferenceOptions(const Watch& watch) {
   if (!watch.refine.empty()) options.refine = of("refine", [&] { return parseRefine(watch.refine); });
   if (!watch.reuse.empty()) options.reuse = of("reuse", [&] { return parseReuse(watch.reuse); });
   if (watch.threads) options.threads = *watch.threads;
-  options.min_score = watch.min_score.value_or(options.min_score);
+  options.min_score = watch.min_score;
   options.min_overlap = watch.min_overlap.value_or(options.min_overlap);
   options.features = !watch.states.empty();
   return options;
@@ -83,7 +83,7 @@ void setInference(Watch& watch, const EstimatorOptions& options) {
   watch.device = options.device == usual.device ? "" : options.device;
   watch.refine = options.refine ? toString(*options.refine) : "";
   watch.threads = number(options.threads, usual.threads);
-  watch.min_score = number(options.min_score, usual.min_score);
+  watch.min_score = options.min_score;
   watch.min_overlap = number(options.min_overlap, usual.min_overlap);
 }
 

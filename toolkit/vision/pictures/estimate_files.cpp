@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/pictures/estimate_files.h"
 
+#include <algorithm>
+
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
 
@@ -10,12 +12,14 @@ Json segmentsJson(const Estimate& estimate, const ModelInfo& model) {
   const std::vector<std::string> names = classNames(model);
   const std::vector<ClassInfo>& classes = model.facts.classes;
   Json list = Json::array();
-  for (const Segment& one : estimate.segments)
-    list.push_back({{"id", one.id},
-                    {"class", names[one.label]},
-                    {"score", one.score},
-                    {"area", one.area},
-                    {"thing", classes.empty() || classes[one.label].thing}});
+  for (const Segment& one : estimate.segments) {
+    Json& json = list.emplace_back(Json{{"id", one.id},
+                                        {"class", names[one.label]},
+                                        {"score", one.score},
+                                        {"area", one.area},
+                                        {"thing", classes.empty() || classes[one.label].thing}});
+    if (one.box) json["box"] = {one.box->x, one.box->y, one.box->br().x, one.box->br().y};
+  }
   return list;
 }
 
@@ -30,6 +34,18 @@ Json depthJson(const Estimate& estimate, const ModelInfo& model) {
           {"step", file.step}};
 }
 
+cv::Mat segmentsOverlay(const Estimate& estimate, const cv::Mat& image, const ModelInfo& model,
+                        const std::vector<cv::Vec3b>& class_colors, double opacity) {
+  std::vector<cv::Vec3b> colors;
+  for (const Segment& one : estimate.segments) {
+    colors.resize(std::max(colors.size(), static_cast<std::size_t>(one.id)));
+    colors[static_cast<std::size_t>(one.id) - 1] = class_colors[one.label];
+  }
+  const bool filled = estimate.task != Task::kBoxes;  // a filled box would hide what is in it
+  return withBoxes(filled ? segmentsPicture(image, estimate.ids, colors, opacity) : image, estimate.segments,
+                   classNames(model), class_colors);
+}
+
 EstimateFiles estimateFiles(const Estimate& estimate, const cv::Mat& image, const ModelInfo& model,
                             const std::vector<cv::Vec3b>& class_colors, double opacity) {
   EstimateFiles files;
@@ -39,10 +55,8 @@ EstimateFiles estimateFiles(const Estimate& estimate, const cv::Mat& image, cons
     files.pictures = {{EstimateFiles::kDepth, depthImage(estimate.depth, unit).pixels},
                       {EstimateFiles::kDepthColors, withDepthLegend(depthPicture(estimate.depth, range), range, unit)}};
   } else if (!estimate.ids.empty()) {
-    std::vector<cv::Vec3b> colors;
-    for (const Segment& one : estimate.segments) colors.push_back(class_colors[one.label]);
     files.pictures = {{EstimateFiles::kIds, estimate.ids},
-                      {EstimateFiles::kOverlay, segmentsPicture(image, estimate.ids, colors, opacity)}};
+                      {EstimateFiles::kOverlay, segmentsOverlay(estimate, image, model, class_colors, opacity)}};
     const Json json = {{"task", toString(*estimate.task)}, {"segments", segmentsJson(estimate, model)}};
     files.texts = {{EstimateFiles::kSegments, toLine(json) + "\n"}};
   } else if (!estimate.labels.empty()) {

@@ -11,7 +11,8 @@
 
 namespace mpm::vision {
 
-/// "id", "class", "score", "area" (px) and "thing" of each segment.
+/// "id", "class", "score", "area" (px) and "thing" of each segment, and the "box" of those that have one: left, top,
+/// right and bottom.
 Json segmentsJson(const Estimate& estimate, const ModelInfo& model);
 
 /// "unit", "min", "median", "max", and the "offset" and "step" of depthImage().
@@ -25,6 +26,11 @@ struct EstimateFiles {
   std::vector<std::pair<std::string, cv::Mat>> pictures{};
   std::vector<std::pair<std::string, std::string>> texts{};
 };
+
+/// `image` with its segments painted over it: in the task kBoxes outlines with names and scores, else pixels, and both
+/// for segments that have boxes.
+cv::Mat segmentsOverlay(const Estimate& estimate, const cv::Mat& image, const ModelInfo& model,
+                        const std::vector<cv::Vec3b>& class_colors, double opacity);
 
 /// `class_colors` (BGR) and `opacity` (0..1) are those of the overlay.
 EstimateFiles estimateFiles(const Estimate& estimate, const cv::Mat& image, const ModelInfo& model,

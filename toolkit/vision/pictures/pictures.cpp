@@ -6,11 +6,14 @@
 #include <cmath>
 #include <numeric>
 #include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
 #include <string>
 
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
+#include "vision/pictures/lettering.h"
 
 namespace mpm::vision {
 namespace {
@@ -91,6 +94,36 @@ cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vec
     if (edge) return outlineColor(has_color ? colors[own - 1u] : pixel);
     return has_color ? blend(pixel, colors[own - 1u], alpha) : pixel;
   });
+}
+
+cv::Mat withBoxes(const cv::Mat& picture, const std::vector<Segment>& segments, const std::vector<std::string>& names,
+                  const std::vector<cv::Vec3b>& colors) {
+  checkImage(picture);
+  constexpr double kLetters = 11, kAir = 3;
+  cv::Mat drawn = picture.clone();
+  const cv::Rect whole({}, drawn.size());
+  for (auto one = segments.rbegin(); one != segments.rend(); ++one) {
+    if (!one->box) continue;
+    const cv::Vec3b& color = colors[static_cast<std::size_t>(one->label)];
+    const auto corner = [](double x, double y) {  // of the pixel whose area holds the point
+      const auto pixel = [](double at) { return static_cast<int>(std::clamp(std::floor(at), -1e6, 1e6)); };
+      return cv::Point(pixel(x), pixel(y));
+    };
+    const cv::Point top_left = corner(one->box->x, one->box->y),
+                    bottom_right = corner(one->box->br().x, one->box->br().y);
+    cv::rectangle(drawn, top_left, bottom_right, color, 2);
+    const std::string text = names[static_cast<std::size_t>(one->label)] + " " + fixed(100 * one->score, 0) + " %";
+    const cv::Point size = at(textWidth(text, kLetters) + 2 * kAir, kLetters + 2 * kAir);
+    cv::Mat plate(size.y, size.x, CV_8UC3, cv::Scalar(color));
+    write(plate, text, kAir, kAir + kLetters - 1, 0, kLetters, cv::Scalar(outlineColor(color)));
+    plate = reduced(plate);
+    cv::Rect place(top_left, plate.size());  // moved into the picture: names of boxes at its edges are read, too
+    place.x = std::clamp(place.x, 0, std::max(0, whole.width - place.width));
+    place.y = std::clamp(place.y, 0, std::max(0, whole.height - place.height));
+    const cv::Rect seen = place & whole;
+    plate(cv::Rect({}, seen.size())).copyTo(drawn(seen));
+  }
+  return drawn;
 }
 
 cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid) {

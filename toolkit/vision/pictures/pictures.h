@@ -32,6 +32,11 @@ cv::Vec3b outlineColor(const cv::Vec3b& fill);
 cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vector<cv::Vec3b>& colors,
                         double opacity = 0.5);
 
+/// `picture` (CV_8UC3) with the boxes of those segments that have one, the first above the others, each with the name
+/// of its class and its score in percent. `names` and `colors`: of the classes.
+cv::Mat withBoxes(const cv::Mat& picture, const std::vector<Segment>& segments, const std::vector<std::string>& names,
+                  const std::vector<cv::Vec3b>& colors);
+
 /// Fills every cluster with its mean colour in `image` and draws a border of 1 px between clusters.
 /// `cluster_of_token` has grid.height * grid.width ids, raster order.
 cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/size_text.h"
+#include "onnx/model/box_outputs.h"
 #include "onnx/model/model_info_json.h"
 
 namespace mpm::onnx_graph {
@@ -82,7 +83,23 @@ void Emitter::otherHead() {
   } else if (const std::int64_t classes = maskQueryClasses(); classes > 0) {
     info_.head = HeadKind::kMaskQueries;
     info_.classes = static_cast<int>(classes);
+  } else if (const std::int64_t columns = boxQueryClasses(); columns > 0) {
+    info_.head = HeadKind::kBoxQueries;
+    info_.classes = static_cast<int>(columns);
   }
+}
+
+/// Classes of a head of box queries, when the JSON names its task or the outputs have the names of RF-DETR. DETR and
+/// YOLOS have outputs of the same shapes, whose scores are a softmax with "no object". 0 for any other head.
+std::int64_t Emitter::boxQueryClasses() const {
+  const std::vector<std::string>& names = graph_.output_names;
+  const bool rf_detr = names.size() >= 2 && names[0] == "dets" && names[1] == "labels";
+  const bool named = info_.facts.task == Task::kBoxes || info_.facts.task == Task::kInstance;
+  if (!named && (info_.facts.task || !rf_detr)) return 0;
+  std::vector<Shape> shapes;
+  for (const int output : graph_.outputs) shapes.push_back(graph_.shape(output) ? *graph_.shape(output) : Shape());
+  const auto found = boxOutputs(names, shapes);
+  return found ? shapes[found->scores].back() : 0;
 }
 
 /// Classes of a head of mask queries: masks {1, Q, h, w} and class scores {1, Q, classes + 1}, the last of no object,
@@ -106,6 +123,8 @@ void Emitter::findTask() {
   const std::int64_t channels = pixels > 0 ? elements(*shape) / pixels : 0;
   info_.task = info_.facts.task;
   if (!info_.task && info_.givesLabels()) info_.task = Task::kSemantic;
+  if (!info_.task && info_.head == HeadKind::kBoxQueries)
+    info_.task = info_.can(Task::kInstance) ? Task::kInstance : Task::kBoxes;
   if (!info_.task && channels == 1 && output.find("depth") != std::string::npos) info_.task = Task::kDepth;
   requireTask(info_);
   if (info_.task == Task::kDepth && channels != 1)

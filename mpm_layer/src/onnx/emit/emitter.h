@@ -44,6 +44,7 @@ class Emitter {
   void encoder();
   void otherHead();
   std::int64_t maskQueryClasses() const;
+  std::int64_t boxQueryClasses() const;
   void findTask();
   std::string segmentationOutput() const;
   Size2 classMapSize() const;

@@ -11,7 +11,26 @@
 #include "onnx/model/model_file.h"
 #include "onnx/model/model_info_json.h"
 
-namespace mpm::onnx_graph {
+namespace mpm {
+
+bool ModelInfo::can(Task wanted) const {
+  const bool one_map = head == HeadKind::kOther && task == wanted && outputs.size() == 1;
+  switch (wanted) {
+    case Task::kSemantic:
+      return segments() || head == HeadKind::kMaskQueries || one_map;
+    case Task::kDepth:
+      return one_map;
+    case Task::kPanoptic:
+      return head == HeadKind::kMaskQueries;
+    case Task::kInstance:  // box queries have boxes and scores, and the third output are masks
+      return head == HeadKind::kMaskQueries || (head == HeadKind::kBoxQueries && outputs.size() == 3);
+    case Task::kBoxes:
+      return head == HeadKind::kBoxQueries;
+  }
+  return false;
+}
+
+namespace onnx_graph {
 namespace {
 
 std::array<float, 3> three(const JsonValue& value, bool positive) {
@@ -83,11 +102,7 @@ void requireClasses(const ModelFacts& facts, int classes) {
 
 void requireTask(const ModelInfo& info) {
   if (!info.task) return;
-  const bool other = info.head == HeadKind::kOther;
-  const bool fits = *info.task == Task::kSemantic ? info.givesLabels()
-                    : *info.task == Task::kDepth  ? other
-                                                  : info.head == HeadKind::kMaskQueries;
-  if (fits && (!other || info.outputs.size() == 1)) return;
+  if (info.can(*info.task)) return;
   throw Error("its JSON says task '" + mpm::toString(*info.task) + "', which the head '" + mpm::toString(info.head) +
               "' does not do");
 }
@@ -150,4 +165,5 @@ void writeModel(const std::string& path, const std::string& onnx, Json json) {
   writeFilesAtomically({{factsPath(path).string(), json.dump(2) + "\n"}, {path, withMetadata(onnx, kIdKey, id)}});
 }
 
-}  // namespace mpm::onnx_graph
+}  // namespace onnx_graph
+}  // namespace mpm
