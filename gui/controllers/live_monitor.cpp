@@ -32,7 +32,7 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
       if (const auto last = picture_ && !session_->framesCome() ? picture_ : session_->lastFrame()) {
         emit frameArrived(makeLiveFrame(session_->shown(*last)));
         // Paused before the first result: no frame comes that would bring one.
-        if (!session_->framesCome() && session_->status().inference.ready) session_->worker().repeat(*last);
+        if (session_->paused() && session_->status().inference.ready) session_->worker().repeat(*last);
       }
     emit ticked();
   });
