@@ -14,15 +14,17 @@ HistoryBrowser::HistoryBrowser(const QString& database, QAction* night, QObject*
       day_night_(new DayNightPanel(night)),
       events_table_(gui::eventsTable(&events_)) {
   connect(&history_, &History::statisticsReady, this,
-          [this](const monitor::DayNightStatistics& statistics, const std::vector<monitor::ClassArea>& areas) {
-            if (!chart_->source()) return;
+          [this](qint64 source, const monitor::DayNightStatistics& statistics,
+                 const std::vector<monitor::ClassArea>& areas) {
+            if (chart_->source() != source) return;
             day_night_->setStatistics(statistics);
             day_night_->setAreas(areas);
             day_night_->setStretch(judged_.first, judged_.second, chart_->chart()->clock());
           });
-  connect(&history_, &History::eventsReady, this, [this](const std::vector<monitor::Event>& events) {
+  connect(&history_, &History::eventsReady, this, [this](qint64 source, const std::vector<monitor::Event>& events) {
     events_.setClock(chart_->chart()->clock());
-    if (!watching_ || !foreign_.isEmpty()) events_.setEvents(events);  // a late answer is not of what is watched
+    const bool wanted = !watching_ || !foreign_.isEmpty();  // else the events of what is watched are on show
+    if (wanted && chart_->source() == source) events_.setEvents(events);
   });
   connect(&history_, &History::failed, this, &HistoryBrowser::failed);
   connect(chart_, &ChartPanel::sourcePicked, this, &HistoryBrowser::takeSource);
@@ -108,7 +110,10 @@ void HistoryBrowser::add(const monitor::Event& event) {
 }
 
 void HistoryBrowser::takeSource(qint64 source) {
-  if (!foreign_.isEmpty() || !watching_) history_.askEvents(source);
+  if (!foreign_.isEmpty() || !watching_) {
+    events_.setEvents({});  // of the source before
+    history_.askEvents(source);
+  }
   if (const auto record = chart_->record(); record && !foreign_.isEmpty()) history_.askLast(*record);
   day_night_->clear();  // of the source before
   refreshStatistics();

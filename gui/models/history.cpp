@@ -72,10 +72,7 @@ void History::askChart(const monitor::ChartQuery& query) {
     const auto series = reader.series(query.source);
     const auto states =
         series.empty() ? std::vector<monitor::StateSeries>() : reader.states(series.back().id, query.from, query.to);
-    return [this, chart = reader.chart(query), states, query] {
-      emit statesReady(states);
-      emit chartReady(chart, query);
-    };
+    return [this, chart = reader.chart(query), states, query] { emit chartReady(chart, states, query); };
   });
 }
 
@@ -87,13 +84,13 @@ void History::askStatistics(std::int64_t source, UnixMs from, UnixMs to) {
       statistics = reader.dayNight(series.back().id, from, to);
       areas = monitor::classAreas(reader, series.back(), from, to);
     }
-    return [this, statistics, areas] { emit statisticsReady(statistics, areas); };
+    return [=, this] { emit statisticsReady(source, statistics, areas); };
   });
 }
 
 void History::askEvents(std::int64_t source) {
   ask(kEvents, [this, source](const monitor::StoreReader& reader) {
-    return [this, events = reader.events(source, 0, INT64_MAX)] { emit eventsReady(events); };
+    return [this, source, events = reader.events(source, 0, INT64_MAX)] { emit eventsReady(source, events); };
   });
 }
 

@@ -61,12 +61,13 @@ class History : public QObject {
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
-  void chartReady(const mpm::charts::Chart& chart, const mpm::monitor::ChartQuery& query);
-  /// The states of the span of the chart, before it.
-  void statesReady(const std::vector<mpm::monitor::StateSeries>& states);
-  void statisticsReady(const mpm::monitor::DayNightStatistics& statistics,
+  /// Each answer names the source of its question: another one may be on show by now. `states`: of the span of the
+  /// chart.
+  void chartReady(const mpm::charts::Chart& chart, const std::vector<mpm::monitor::StateSeries>& states,
+                  const mpm::monitor::ChartQuery& query);
+  void statisticsReady(qint64 source, const mpm::monitor::DayNightStatistics& statistics,
                        const std::vector<mpm::monitor::ClassArea>& areas);
-  void eventsReady(const std::vector<mpm::monitor::Event>& events);
+  void eventsReady(qint64 source, const std::vector<mpm::monitor::Event>& events);
   void namesReady(const mpm::gui::SourceNames& names);
   void sampleReady(const mpm::gui::StoredSample& sample);
   void failed(const QString& message);

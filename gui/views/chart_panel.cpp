@@ -83,6 +83,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   connect(sources_, &QComboBox::activated, this, [this] {
     wanted_.clear();
     emit sourceChosen();
+    clearSource();
     if (const auto id = source()) takePicked(*id);
     refresh();
   });
@@ -109,11 +110,14 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     areas_->setEnabled(!of.classes.isEmpty());
     setRegions(of.regions);
   });
-  connect(history_, &History::statesReady, chart_, &TimeChart::setStates);
-  connect(history_, &History::chartReady, this, [this](charts::Chart chart, const monitor::ChartQuery& query) {
-    // Else what is drawn was changed in between, and the answer to that is on its way.
-    if (query.source == source() && query.series == chart_->quantities()) chart_->setChart(std::move(chart));
-  });
+  connect(
+      history_, &History::chartReady, this,
+      [this](charts::Chart chart, const std::vector<monitor::StateSeries>& states, const monitor::ChartQuery& query) {
+        // Else what is drawn was changed in between, and the answer to that is on its way.
+        if (query.source != source() || query.series != chart_->quantities()) return;
+        chart_->setStates(states);
+        chart_->setChart(std::move(chart));
+      });
   setRegions({});
 }
 
@@ -246,17 +250,21 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
     if (index < 0) index = sources_->count() - 1;
   }
   sources_->setCurrentIndex(index);
-  if (source() != before) {  // classes and regions are of the source before
-    chart_->setChart({});
-    setClasses({});
-    setRegions({});
-  }
+  if (source() != before) clearSource();
   sources_->setVisible(sources_->count() > 1);
   if (const auto id = source(); id && id != before) {
     history_->askNames(*id, sourceName());
     takePicked(*id);
     askAgain();
   }
+}
+
+// What was drawn, and what can be drawn, is of the source before.
+void ChartPanel::clearSource() {
+  chart_->setChart({});
+  chart_->setStates({});
+  setClasses({});
+  setRegions({});
 }
 
 void ChartPanel::takePicked(qint64 id) {

@@ -61,6 +61,7 @@ class ChartPanel : public QWidget {
  private:
   void fillSources();
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
+  void clearSource();
   void takePicked(qint64 id);
   void setClasses(const QStringList& names);
   void setRegions(const QStringList& names);

@@ -540,10 +540,10 @@ TEST(History, AnswersTheLastOfManyQuestions) {
   history.askStatistics(1, 0, unixNow());
   ASSERT_TRUE(QTest::qWaitFor([&] { return !statistics.isEmpty(); }, kPatience));
   EXPECT_LT(charts.count(), 20) << "questions that a later one made pointless are dropped";
-  EXPECT_EQ(charts.last()[1].value<monitor::ChartQuery>().max_buckets, 120);
-  const auto answer = statistics[0][0].value<monitor::DayNightStatistics>();
+  EXPECT_EQ(charts.last()[2].value<monitor::ChartQuery>().max_buckets, 120);
+  const auto answer = statistics[0][1].value<monitor::DayNightStatistics>();
   EXPECT_NEAR(answer.night.mean - answer.day.mean, 20, 1);
-  EXPECT_FALSE(statistics[0][1].value<std::vector<monitor::ClassArea>>().empty());
+  EXPECT_FALSE(statistics[0][2].value<std::vector<monitor::ClassArea>>().empty());
 }
 
 TEST(History, ADatabaseThatIsJustBeingMadeIsNoFailure) {

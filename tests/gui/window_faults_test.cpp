@@ -588,7 +588,7 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   part<HistoryBrowser>()->add({unixNow(), EventKind::kSource, monitor::Severity::kError, "unplugged"});
   EXPECT_FALSE(reported(EventKind::kSource, "unplugged")) << "not of that database";
   buttonOf(part<ChartPanel>(), ChartPanel::tr("Back to the live source"))->click();
-  emit part<History>()->eventsReady({});  // an answer that comes late
+  emit part<History>()->eventsReady(*part<ChartPanel>()->source(), {});  // an answer that comes late
   EXPECT_TRUE(reported(EventKind::kSource, "unplugged")) << "but not forgotten";
   EXPECT_FALSE(reported(EventKind::kAlarm, "of the yard"));
   EXPECT_TRUE(wait([&] { return part<ChartPanel>()->sourceName() == live; }));
@@ -600,6 +600,44 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   trigger("own_database");
   EXPECT_EQ(window_->windowTitle(), "MPM Monitor");
   EXPECT_TRUE(wait([&] { return part<ChartPanel>()->sourceName() == live; }));
+}
+
+TEST_F(Faults, NothingOfTheSourceBeforeIsShownOfAnotherOneOfADatabase) {
+  const UnixMs first = unixNow() - kDayMs;
+  store(file("other.db"), "yard", first, 1000, 9, {}, "of the yard");
+  store(file("other.db"), "lane", first, 1000, 9, {}, "of the lane");
+  window_->opener().open(file("other.db"));
+  ChartPanel* const panel = part<ChartPanel>();
+  auto* const sources = fieldOf<QComboBox>(panel, "Source whose samples are drawn");
+  const auto pick = [&](const QString& name) {
+    sources->setCurrentIndex(sources->findData(name, Qt::ToolTipRole));
+    emit sources->activated(sources->currentIndex());
+  };
+  ASSERT_TRUE(wait([&] { return sources->count() == 2; }));
+  pick("yard");
+  ASSERT_TRUE(
+      wait([&] { return reported(EventKind::kAlarm, "of the yard") && !panel->chart()->chart().buckets.empty(); }));
+  const auto before = *panel->source();
+  History* const history = part<History>();
+  emit history->namesReady({before, "yard", {"road"}, {"gate"}});
+  const auto* const regions = fieldOf<QComboBox>(panel, "Region whose numbers are drawn");
+  ASSERT_EQ(regions->count(), 2);
+
+  pick("lane");
+  EXPECT_EQ(regions->count(), 1);
+  emit history->eventsReady(before, {{first, EventKind::kAlarm, monitor::Severity::kWarning, "late"}});
+  charts::Chart chart;
+  chart.buckets.resize(1);
+  emit history->chartReady(chart, {{"gate"}}, {.source = before, .series = panel->chart()->quantities()});
+  monitor::DayNightStatistics statistics;
+  statistics.day.samples = statistics.night.samples = 777;
+  emit history->statisticsReady(before, statistics, {});
+  EXPECT_FALSE(reported(EventKind::kAlarm, "late"));
+  EXPECT_FALSE(reported(EventKind::kAlarm, "of the yard"));
+  EXPECT_TRUE(panel->chart()->chart().buckets.empty());
+  EXPECT_TRUE(panel->chart()->scene().bands.empty());
+  EXPECT_THAT(textIn<DayNightPanel>(), Not(Has("777")));
+  EXPECT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of the lane"); }));
 }
 
 }  // namespace
