@@ -60,6 +60,11 @@ std::vector<SourceRecord> chosenSources(const StoreReader& store, const std::str
   return chosen;
 }
 
+// The camera's clock: as the option says, else as its source has it.
+vision::CameraClock clockOf(const SourceRecord& source, const ReportArguments& arguments) {
+  return vision::clockOrMachine(arguments.time_zone ? arguments.time_zone : source.clock);
+}
+
 struct Span {
   UnixMs from, to;
 };
@@ -77,11 +82,6 @@ SeriesRecord chosenSeries(const std::vector<SeriesRecord>& all, int number) {
     throw Error("there is no series " + std::to_string(number) + " of this source; it has " +
                 std::to_string(all.size()));
   return all.empty() ? SeriesRecord() : all.back();
-}
-
-// The camera's clock; nullopt: that of this machine.
-charts::Clock clockOf(const SourceRecord& source, const ReportArguments& arguments) {
-  return arguments.time_zone ? arguments.time_zone : source.clock;
 }
 
 // How long one series was measured without another one in between: to the hour, but for the ends of the report.
@@ -119,9 +119,11 @@ std::vector<Stretch> stretchesOf(const StoreReader& store, const std::vector<Ser
 /// The numbers of a series of a source over a period.
 struct SourceReport {
   SourceReport(const StoreReader& store, const SourceRecord& record, const ReportArguments& arguments)
-      : source(record), span(spanOf(record, arguments.days)), all_series(store.series(record.id)) {
+      : source(record),
+        span(spanOf(record, arguments.days)),
+        clock(clockOf(record, arguments)),
+        all_series(store.series(record.id)) {
     series = chosenSeries(all_series, arguments.series);
-    clock = vision::clockOrMachine(clockOf(record, arguments));
     stretches = stretchesOf(store, all_series, span);
     for (const SessionRecord& session : store.sessions(record.id))
       if (session.series == series.id)
@@ -131,17 +133,20 @@ struct SourceReport {
     const bool all = span.from <= record.first && record.last < span.to;  // whose number is known already
     others = (all ? record.samples : store.count(record.id, span.from, span.to)) - samples;
     comparable_samples = statistics.day.samples + statistics.night.samples;
-    std::set<std::int64_t> compared_days;
-    for (const HourOfTokens& hour : store.hoursOfTokens(series.id, span.from, span.to))
-      compared_days.insert(hour.start / kDayMs);
-    comparable_days = static_cast<std::int64_t>(compared_days.size());
+    const auto days =
+        store.rollup({.series = series.id, .from = span.from, .to = span.to, .width = kDayMs, .clock = clock});
+    comparable_days = std::ranges::count_if(days, [](const RollupRow& day) {
+      const auto whole = day.regions.find("");
+      return whole != day.regions.end() && (whole->second.of(Side::kDay).spread("tokens").samples > 0 ||
+                                            whole->second.of(Side::kNight).spread("tokens").samples > 0);
+    });
     regions = regionMeans(store, series, span.from, span.to);
     states = store.states(series.id, span.from, span.to);
   }
 
   SourceRecord source;
   Span span;
-  vision::CameraClock clock{};
+  vision::CameraClock clock;
   std::vector<SeriesRecord> all_series;
   SeriesRecord series;
   std::vector<Stretch> stretches;
@@ -149,7 +154,7 @@ struct SourceReport {
   DayNightStatistics statistics;
   std::int64_t samples = 0, others = 0;  // of the series in the span; of other series, or of a clock that was wrong
   std::int64_t comparable_samples = 0,
-               comparable_days = 0;  // samples with tokens that know day and night, on days of UTC
+               comparable_days = 0;  // samples with tokens that know day and night, on days of the camera
   std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
 
@@ -312,7 +317,7 @@ void printNumbers(const SourceReport& report) {
   if (report.comparable_samples == 0)
     return line("no tokens by day or night: every picture is flagged, or has no tokens");
   line("comparable: " + counted(report.comparable_samples, "sample") + " of this model and reduction, on " +
-       counted(report.comparable_days, "day") + " (UTC)");
+       counted(report.comparable_days, "day") + " (" + report.clock.name() + ")");
   const auto withSign = [](std::optional<double> value) { return (value && *value >= 0 ? "+" : "") + fixed(value, 2); };
   const auto row = [&](const std::string& name, const Summary& summary, const std::optional<double>& change) {
     std::vector<std::string> cells = {name, std::to_string(summary.samples)};
@@ -477,12 +482,6 @@ std::optional<vision::GeoPosition> placeOf(const StoreReader& store, const Sourc
   return place;
 }
 
-// A camera whose clock is not known is taken for one that is never put forward.
-vision::CameraClock clockOfDays(const SourceRecord& source, const ReportArguments& arguments) {
-  const auto clock = clockOf(source, arguments);
-  return clock ? *clock : vision::CameraClock::ofMachine().standardTime(source.last);
-}
-
 void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series, Span span,
                         const ReportArguments& arguments) {
   const auto place = placeOf(store, source, arguments);
@@ -496,7 +495,7 @@ void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, co
   options.site = arguments.site.empty() ? siteOf(source.name) : fileName(arguments.site);
   options.latitude = place->latitude;
   options.longitude = place->longitude;
-  options.ahead_of_utc = clockOfDays(source, arguments).standardTime(source.last).offset(source.last);
+  options.ahead_of_utc = clockOf(source, arguments).standardTime(source.last).offset(source.last);
   makeFolder(arguments.export_path);
   for (const std::string& path : writePhenoCam(store, options, arguments.export_path)) printNote("wrote " + path);
 }
@@ -519,7 +518,7 @@ std::map<std::string, std::uint32_t> colorsOf(const SeriesRecord& series) {
 // Tokens, areas of classes, regions, and where it was on, the reuse of rows.
 cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   constexpr std::size_t kInLane = 4;  // as many colours
-  ChartDrawing drawing{.clock = vision::CameraClock()};
+  ChartDrawing drawing{.clock = report.clock};
   std::vector<std::string> shown = {"Tokens kept"};
   const auto add = [&](const char* key, const std::string& region, bool joins) {
     const Quantity& one = *findQuantity(key);
@@ -561,6 +560,7 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
                    .from = report.span.from,
                    .to = report.span.to,
                    .max_buckets = 1170,
+                   .clock = report.clock,
                    .only = report.series.id};
   for (const ChartSeries& series : drawing.series) query.series.push_back(series.quantity);
   drawing.chart = store.chart(query);
@@ -575,7 +575,7 @@ void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, c
   film.from = span.from;
   film.to = span.to;
   film.place = placeOf(store, source, arguments);
-  film.clock = clockOfDays(source, arguments);
+  film.clock = clockOf(source, arguments);
   film.moment = orUsageError([&] { return parseFilmMoment(arguments.film_moment); });
   const FilmDays days = writeFilm(store, source, film);
   printNote("wrote " + film.path + ": " + counted(days.shown, "day") + " of " + film.clock.name() +
@@ -643,7 +643,7 @@ int report(const ReportArguments& arguments) {
                           .series = series.id,
                           .from = exported.from,
                           .to = exported.to,
-                          .clock = arguments.time_zone};
+                          .clock = clockOf(source, arguments)};
     if (arguments.format) options.format = *arguments.format;
     const auto samples = exportSamples(store, options, arguments.export_path);
     printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
@@ -680,10 +680,8 @@ Verb addReport(CLI::App& mpm) {
             "SITE of PhenoCam's files. Default: the end of the source's name");
   addField(*verb, "time-zone", arguments->time_zone, [](const std::string& text) { return vision::CameraClock(text); })
       ->description(
-          "The zone of the camera's clock, +01:00 or Europe/Paris with its summer time: for local times, the days of "
-          "PhenoCam's files and of a film, and --film-at. Default: the zone in which 'mpm monitor' read an archive, "
-          "else that of this "
-          "machine")
+          "The zone of the camera's clock, +01:00 or Europe/Paris with its summer time: for local times, days and "
+          "--film-at. Default: the zone in which 'mpm monitor' read an archive, else that of this machine")
       ->group("Options");
   addOption(
       *verb, "--chart", arguments->chart_path, "FILE.png",

@@ -5,11 +5,13 @@
 
 namespace mpm::gui {
 
-QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& suffix) {
+QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::Clock& clock, const QString& suffix) {
   QString name = title;
   static const QRegularExpression others(QStringLiteral("[^\\w.]+"), QRegularExpression::UseUnicodePropertiesOption);
   name.replace(others, QStringLiteral("-"));
-  const auto day = [](UnixMs time) { return QLatin1Char('-') + QString::fromStdString(isoTime(time).substr(0, 10)); };
+  const auto day = [of = vision::clockOrMachine(clock)](UnixMs time) {
+    return QLatin1Char('-') + QString::fromStdString(of.date(time));
+  };
   name = name.left(80) + day(from);  // addresses are long
   if (day(to) != day(from)) name += day(to);
   return name + QLatin1Char('.') + suffix;
@@ -69,7 +71,7 @@ void Exports::ask() {
     const auto format = dialog->format();
     const auto [from, to] = dialog->span();
     const QString name = exportName(sourceTitle(QString::fromStdString(record.name)), std::max(from, record.first),
-                                    std::min(to, record.last), dialog->suffix());
+                                    std::min(to, record.last), record.clock, dialog->suffix());
     askWhereToWrite(window_, tr("Export to"), name, {}, dialog->suffix(),
                     [this, format, source = record.id, from = from, to = to](const QString& path) {
                       write(format, source, from, to, path);
@@ -116,6 +118,8 @@ Job::Work Exports::exporting(const QString& database, const monitor::ExportOptio
       const monitor::StoreReader reader(database.toStdString());
       monitor::ExportOptions options = asked;
       if (const auto series = reader.series(options.source); !series.empty()) options.series = series.back().id;
+      for (const monitor::SourceRecord& source : reader.sources())
+        if (source.id == options.source) options.clock = vision::clockOrMachine(source.clock);
       if (reader.count(options.source, options.from, options.to, options.series) == 0)
         return QVariant::fromValue<qint64>(0);
       const auto samples = monitor::exportSamples(reader, options, path.toStdString(), [&](double share) {

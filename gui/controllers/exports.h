@@ -9,7 +9,7 @@
 namespace mpm::gui {
 
 /// "yard.mp4", from a moment to another -> "yard.mp4-2026-11-21-2026-11-22.csv": a name that any file system takes.
-QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& suffix);
+QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::Clock& clock, const QString& suffix);
 
 /// Files that a person asks for: pictures, one at a time or as a recording; for other programs the samples of the
 /// source on show, or its chart as a picture. What takes long says how far it is, and can be cancelled meanwhile.

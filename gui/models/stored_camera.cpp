@@ -35,13 +35,14 @@ QStringList StoredCamera::read() {
     facts << QString::fromStdString(head + ": ") +
                  (its["counted"].is_string() ? QString::fromStdString(its["counted"]) : tr("not known"));
 
-  const QDate day = dateTime(last, {}).date();
-  const bool today = day == dateTime(unixNow(), {}).date();
+  const std::string zone = camera["clock"]["zone"];
+  const vision::CameraClock clock = vision::clockOrMachine(zone.empty() ? charts::Clock() : vision::CameraClock(zone));
+  const QDate day = dateTime(last, clock).date();
+  const bool today = day == dateTime(unixNow(), clock).date();
   QStringList span{today ? tr("Today") : QLocale().toString(day, QLocale::ShortFormat)};
   QStringList numbers;
   for (const char* key : {"tokens", "brightness"}) {
-    const std::string midnight = isoTime(vision::CameraClock::ofMachine().startOfDay(last)),
-                      end = isoTime(last + 1, true);
+    const std::string midnight = isoTime(clock.startOfDay(last)), end = isoTime(last + 1, true);
     const Json means = page_.json(
         {"/api/series", {{"camera", camera["name"]}, {"quantity", key}, {"from", midnight}, {"to", end}}})["all"];
     if (span.size() == 1) span << tr("%n sample(s)", nullptr, means[2]);

@@ -285,7 +285,8 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
                       .from = static_cast<UnixMs>(from * 1000),
                       .to = static_cast<UnixMs>(to * 1000) + 1,
                       .series = chart_->quantities(),
-                      .max_buckets = max_buckets});
+                      .max_buckets = max_buckets,
+                      .clock = vision::clockOrMachine(chart_->clock())});
 }
 
 std::optional<monitor::SourceRecord> ChartPanel::record() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "charts/draw_chart.h"
+#include "charts/svg.h"
 #include "support/local_zone.h"
 #include "support/matchers.h"
 
@@ -303,6 +304,48 @@ TEST_F(DrawnChart, NightsAreShadedAndALegendComesWithATitle) {
   canvas = draw();
   EXPECT_THAT(canvas.texts, ::testing::IsSupersetOf({"A street", "night", "lowest to highest",
                                                      "1 Jan 1970 00:00 to 1 Jan 1970 00:00 UTC"}));
+}
+
+TEST_F(DrawnChart, ANarrowChartHasItsTitleAndNoLegendOverIt) {
+  drawing.title = std::string(76, 'x');
+  EXPECT_THAT(draw().texts, AllOf(Contains(drawing.title), Not(Contains("night")), Not(Contains("lowest to highest"))));
+  drawing.title = std::string(60, 'x');
+  EXPECT_THAT(draw().texts, AllOf(Contains("night"), Not(Contains("lowest to highest")))) << "what has room is there";
+}
+
+TEST_F(DrawnChart, ItsSpanNamesItsClock) {
+  const NotedCanvas canvas;
+  const Zone zone("Asia/Kathmandu");
+  const auto label = [&](const Clock& clock) { return canvas.label(axis(1'790'986'200, 1'790'989'800), clock); };
+  EXPECT_EQ(label(vision::CameraClock("Europe/Paris")), "3 Oct 2026 02:10 to 3 Oct 2026 03:10 Europe/Paris");
+  EXPECT_EQ(label(vision::CameraClock("-03:30")), "2 Oct 2026 20:40 to 2 Oct 2026 21:40 UTC-03:30");
+  EXPECT_EQ(label({}), "3 Oct 2026 05:55 to 3 Oct 2026 06:55 Asia/Kathmandu") << "that of this machine";
+}
+
+// A picture and an SVG of one chart have the same lines.
+TEST_F(DrawnChart, AsSvgItHasTheSameLines) {
+  drawing.series[0].name = "<b>\"&\x1b";
+  drawing.title = "A \xff street";
+  const std::string svg = chartSvg(drawing, {640, 320});
+  EXPECT_THAT(svg, AllOf(HasSubstr("&lt;b&gt;&quot;&amp;\\x1b"), HasSubstr("<title>A \\xff street</title>"),
+                         HasSubstr("width=\"640\" height=\"320\"")));
+  const auto number = [&](const std::string& name) {
+    const auto at = svg.find("data-" + name + "=\"");
+    return at == std::string::npos ? NAN : std::stod(svg.substr(at + name.size() + 7));
+  };
+  EXPECT_EQ(std::pair(number("from"), number("to")), std::pair(0., 6000.));
+  const double second = (number("right") - number("left")) / 6;
+  const std::string line = "<polyline points=\"" + std::to_string(number("left") + second / 2).substr(0, 4);
+  EXPECT_THAT(svg, HasSubstr(line)) << "the middle of the first second";
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = svg.find(part, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("stroke=\"#1f62c4\""), 2u) << "the first series, before and behind the gap";
+  EXPECT_EQ(count("<g "), count("</g>"));
+  EXPECT_EQ(count("<clipPath"), count("</clipPath>"));
+  EXPECT_EQ(count("style"), 0u) << "a page may forbid styles of others";
 }
 
 TEST_F(DrawnChart, LabelsEndWithTheUnitOfTheTick) {

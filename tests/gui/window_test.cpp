@@ -474,9 +474,11 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
 
 TEST(Exports, ProposeANameThatAnyDiskTakes) {
   const UnixMs noon = 1774008000000;  // 20 March 2026
-  EXPECT_EQ(exportName("rtsp://***@yard/1?x=2", noon, noon + 1, "csv"), "rtsp-yard-1-x-2-2026-03-20.csv");
-  EXPECT_EQ(exportName("straße.mp4", noon, noon + kDayMs, "jsonl"), "straße.mp4-2026-03-20-2026-03-21.jsonl");
-  EXPECT_EQ(exportName(QString(300, 'x'), noon, noon, "csv").size(), 80 + 11 + 4);
+  EXPECT_EQ(exportName("rtsp://***@yard/1?x=2", noon, noon + 1, vision::CameraClock(), "csv"),
+            "rtsp-yard-1-x-2-2026-03-20.csv");
+  EXPECT_EQ(exportName("straße.mp4", noon, noon + kDayMs, vision::CameraClock("+14:00"), "jsonl"),
+            "straße.mp4-2026-03-21-2026-03-22.jsonl");
+  EXPECT_EQ(exportName(QString(300, 'x'), noon, noon, {}, "csv").size(), 80 + 11 + 4);
 }
 
 TEST_F(Window, AnExportThatMakesNoFileSaysWhy) {

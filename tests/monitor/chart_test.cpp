@@ -136,6 +136,27 @@ TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
   EXPECT_EQ(StoreReader(folder_ / "d.db").gaps(1, 0, INT64_MAX).count, 0) << "2.5 minutes are allowed";
 }
 
+TEST_F(ChartTest, AGapThatReachesIntoTheSpanCountsWithItsPart) {
+  std::vector<Sample> samples;
+  for (const auto& [from, to] : {std::pair(0, 60), {300, 360}, {600, 660}})
+    for (int minute = from; minute < to; ++minute) samples.push_back(sampleAt(kNoon + minute * kMinuteMs));
+  samples.insert(samples.begin(), sampleAt(5000));     // before the clock was set
+  samples.push_back(sampleAt(kNoon + 4000 * kDayMs));  // and when it was set to another day
+  record(path_, samples, session("camera 0", 60));
+  const StoreReader store(path_);
+  const auto gaps = [&](int from, int to, std::optional<UnixMs> now = {}) {
+    const Gaps found = store.gaps(1, kNoon + from * kMinuteMs, kNoon + to * kMinuteMs, now);
+    return std::tuple(found.count, found.longest / kMinuteMs,
+                      std::lround(static_cast<double>(found.total) / kMinuteMs));
+  };
+  EXPECT_EQ(gaps(0, 660), std::tuple(2, 241, 482));
+  EXPECT_EQ(gaps(100, 500), std::tuple(2, 200, 341)) << "from 100 to 300, and from 359 to 500";
+  EXPECT_EQ(gaps(100, 200), std::tuple(1, 99, 100)) << "nothing but a gap";
+  EXPECT_EQ(gaps(310, 350), std::tuple(0, 0, 0));
+  EXPECT_EQ(gaps(0, 900, kNoon + 662 * kMinuteMs), std::tuple(2, 241, 482)) << "it is alive";
+  EXPECT_EQ(gaps(0, 900, kNoon + 860 * kMinuteMs), std::tuple(3, 241, 683)) << "until now";
+}
+
 // Four days of a sample a minute are too many to be read one by one.
 TEST_F(ChartTest, ReadsHoursWhereItsBucketsHoldWholeOnes) {
   std::vector<Sample> samples;

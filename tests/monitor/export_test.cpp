@@ -58,6 +58,11 @@ TEST_F(ExportTest, Csv) {
           "400.5,39.318,12.5,12.5,98.75,0.333333,0.333333,0,100,100,100,100,0,0,0,100,3,90.125,20.5,1.25,"
           "1,0,0,0,1,100.0000,0.0000"));
   EXPECT_EQ(linesOf(exportText(reader(), {.source = 1, .from = kNoon + kHourMs})).size(), 2u);
+  EXPECT_THAT(linesOf(exportText(reader(), {.source = 1, .clock = vision::CameraClock("Asia/Kathmandu")}))[1],
+              StartsWith("2026-06-01T12:00:00.250Z,2026-06-01T17:45:00+05:45,1780315200250,"));
+  const std::string json =
+      exportText(reader(), {.format = ExportFormat::kJsonLines, .source = 1, .clock = vision::CameraClock("-03:30")});
+  EXPECT_THAT(json, HasSubstr(R"("time":"2026-06-01T12:00:00.250Z")"));
 }
 
 TEST_F(ExportTest, NoCommaOfALocaleGetsIn) {

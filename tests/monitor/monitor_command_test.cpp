@@ -14,6 +14,7 @@
 #include "monitor/sql.h"
 #include "mpm/convert.hpp"
 #include "support/demo.h"
+#include "support/local_zone.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::test {
@@ -23,6 +24,7 @@ using monitor::StoreReader;
 
 class MonitorCommand : public InFolder {
  protected:
+  const mpm::test::LocalZone zone_{"UTC"};
   std::string database_ = folder_ / "a.db";
 
   std::string images(int count) {

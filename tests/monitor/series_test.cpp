@@ -2,11 +2,17 @@
 // Sums of a series against a loop over its samples, and samples that are judged anew.
 
 #include <cmath>
+#include <ctime>
+#include <iomanip>
+#include <map>
+#include <numeric>
 #include <random>
+#include <sstream>
 
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/merge.h"
+#include "support/local_zone.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
@@ -117,6 +123,69 @@ TEST_F(SeriesTest, RowsAddUpToTheirSpan) {
   }
 }
 
+// What the C library's own calendar shows in the zone of TZ.
+std::string shownText(UnixMs time, const char* form) {
+  const std::time_t second = time / kSecondMs;
+  std::tm parts{};
+  ::localtime_r(&second, &parts);
+  std::ostringstream text;
+  text << std::put_time(&parts, form);
+  return text.str();
+}
+
+// Two weeks in which clocks are put back, in Paris by an hour on the first Sunday, in Newfoundland on the second.
+TEST_F(SeriesTest, DaysAreThoseOfTheCamera) {
+  constexpr UnixMs kOctober = 1'792'400'000'000;  // 2026-10-19
+  std::vector<Sample> samples;
+  std::mt19937 random(7);
+  for (UnixMs time = kOctober; time < kOctober + 16 * kDayMs;) {
+    samples.push_back(sampleAt(time, 300 + static_cast<double>(random() % 900) / 10, random() % 3 == 0));
+    time += std::uniform_int_distribution<UnixMs>(kMinuteMs, 9 * kMinuteMs)(random);
+  }
+  record(path_, samples, session("camera 0", 300));
+  const StoreReader store(path_);
+  for (const char* name : {"UTC", "Europe/Paris", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"}) {
+    const mpm::test::LocalZone zone(name);
+    const vision::CameraClock clock{name};
+    std::map<std::string, std::vector<double>> days;
+    for (const Sample& sample : samples) days[shownText(sample.time, "%F")].push_back(sample.token_counts.back());
+    const auto rows = store.rollup({.series = 1, .from = 0, .to = INT64_MAX, .width = kDayMs, .clock = clock});
+    ASSERT_EQ(rows.size(), days.size()) << name;
+    for (const RollupRow& row : rows) {
+      EXPECT_EQ(shownText(row.start, "%T"), "00:00:00") << name;
+      EXPECT_EQ(shownText(row.end, "%T"), "00:00:00") << name;
+      const std::vector<double>& tokens = days[shownText(row.start, "%F")];
+      const Spread all = row.regions.at("").spread("tokens");
+      ASSERT_EQ(all.samples, std::ssize(tokens)) << name << ' ' << shownText(row.start, "%F");
+      EXPECT_NEAR(all.mean, std::accumulate(tokens.begin(), tokens.end(), 0.0) / static_cast<double>(tokens.size()),
+                  1e-9);
+    }
+    ChartQuery query{.source = 1, .from = 0, .to = INT64_MAX, .series = {{.quantity = "tokens"}}};
+    query.least_ms = kDayMs;
+    query.clock = clock;
+    const Chart chart = store.chart(query);
+    ASSERT_EQ(chart.buckets.size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_EQ(chart.buckets[i].start, rows[i].start);
+      EXPECT_FALSE(chart.buckets[i].gap_before) << "a day of 25 hours is no gap";
+    }
+    for (const std::int64_t width : {kHourMs, 2 * kHourMs, 6 * kHourMs, 12 * kHourMs, 3 * kDayMs}) {
+      UnixMs before = 0;
+      std::int64_t found = 0;
+      for (const RollupRow& row :
+           store.rollup({.series = 1, .from = 0, .to = INT64_MAX, .width = width, .clock = clock})) {
+        const std::int64_t count = std::ranges::count_if(
+            samples, [&](const Sample& sample) { return sample.time >= row.start && sample.time < row.end; });
+        ASSERT_EQ(row.regions.at("").samples(), count) << name << ' ' << width;
+        ASSERT_GE(row.start, before);
+        before = row.end;
+        found += count;
+      }
+      EXPECT_EQ(found, std::ssize(samples));
+    }
+  }
+}
+
 TEST_F(SeriesTest, AChartIsOfTheLatestSeriesOfEachBucket) {
   {
     StoreWriter writer(path_);
@@ -141,6 +210,23 @@ TEST_F(SeriesTest, AChartIsOfTheLatestSeriesOfEachBucket) {
   EXPECT_THAT(means(), ElementsAre(200, 200, 250)) << "no mean of both";
   query.only = 1;
   EXPECT_THAT(means(), ElementsAre(100, 100, 100));
+}
+
+TEST_F(SeriesTest, AValueMayBeOfTheDayOrOfTheNightAlone) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < 4; ++i) samples.push_back(sampleAt(kNoon + i, i < 3 ? 100 + i : 200, i == 3));
+  record(path_, samples);
+  SeriesKey all{.quantity = "tokens"}, day = all, night = all;
+  day.night = false;
+  night.night = true;
+  const StoreReader store(path_);
+  const auto means = store.means(store.series(1)[0], 0, INT64_MAX, {all, day, night});
+  EXPECT_EQ(std::tuple(means[0].mean, means[1].mean, means[2].mean), std::tuple(125.75, 101, 200));
+  const Chart chart = store.chart({.source = 1, .to = INT64_MAX, .series = {night, day, all}});
+  ASSERT_THAT(chart.buckets, SizeIs(1));
+  EXPECT_EQ(chart.buckets[0].values[0].mean, 200);
+  EXPECT_EQ(chart.buckets[0].values[1].max, 102);
+  EXPECT_EQ(chart.buckets[0].values[2].samples, 4);
 }
 
 // A clock that was wrong does not say when a camera began or ended.

@@ -537,7 +537,7 @@ TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   };
   EXPECT_EQ(summaries(events_.all()), 1);
   EXPECT_EQ(summaries(allEvents(stored())), 1);
-  EXPECT_THAT(messagesOf(allEvents(stored())), Contains(HasSubstr("2026-05-31: 1 sample, ")));
+  EXPECT_THAT(messagesOf(allEvents(stored())), Contains(HasSubstr("2026-05-31 (UTC): 1 sample, ")));
   const std::string ran = readFile(folder_ / "log");
   EXPECT_EQ(ran.find("summary"), ran.rfind("summary")) << ran;
   EXPECT_THAT(ran, HasSubstr("summary"));

@@ -48,6 +48,17 @@ check("an aggregate is of a series, not of a source"
   WORDS "[A-Za-z:<>]*(Rollup|Sums|Spread|Statistics|StateSeries|HourOfTokens)[A-Za-z>]* [a-zA-Z]+\\(std::int64_t source"
   IN toolkit/monitor)
 
+# Sums and means over time are made of the stored sums in one place.
+check("use StoreReader::rollup()" WORDS "(FROM|JOIN|INTO|UPDATE) bucket" IN toolkit cli gui
+  EXCEPT toolkit/monitor/store/bucket.cpp toolkit/monitor/store/retention.cpp toolkit/monitor/store/rollup.cpp
+  toolkit/monitor/store/store_reader.cpp toolkit/monitor/store/sum_up.cpp)
+
+# The page shows the charts of charts/, and times by the offsets of the camera's clock that it is given.
+check("charts/ draws, by the camera's clock"
+  WORDS "(get|set)(Hours|Minutes|Date|Day|Month|FullYear|TimezoneOffset)\\(" "toLocale(Date|Time)String" "polyline" "getContext"
+  "\"(line|rect|circle|path)\""
+  IN toolkit/page/page.js)
+
 # One function opens and measures a camera as it is said, for the command, a fleet and the app.
 check("use cameraOf()" WORDS "sessionOptions\\(" "inferenceOptions\\(" IN toolkit cli gui
   EXCEPT toolkit/monitor/watch/camera.cpp toolkit/monitor/watch/watch_options.cpp toolkit/monitor/watch/watch_options.h)

@@ -33,5 +33,8 @@ expect(toolkit/monitor/recorder.h "readers have the stored answer" RIGHT "DayNig
 expect(toolkit/monitor/store/store.h "an aggregate is of a series" WRONG "Spread mean(std::int64_t source)"
   "std::vector<StateSeries> states(std::int64_t source, UnixMs from)" "DayNightStatistics dayNight(std::int64_t source)"
   RIGHT "std::vector<StateSeries> states(std::int64_t series)" "std::vector<Event> events(std::int64_t source)")
+expect(toolkit/page/page.cpp "use StoreReader::rollup" WRONG "SELECT sums FROM bucket" RIGHT "from buckets of sums")
+expect(toolkit/page/page.js "charts/ draws" WRONG "time.getHours()" "draw(\"rect\", box)" "time.toLocaleTimeString()"
+  RIGHT "time.getTime()" "time.toISOString()")
 expect(gui/controllers/live.cpp "use cameraOf" WRONG "x = sessionOptions(watch)" "monitor::inferenceOptions(watch)" RIGHT "cameraOf(watch)")
 expect(cli/verbs/run.cpp "use vision::readPicture" WRONG "cv::imread(path)" "cv::imdecode(bytes)" RIGHT "vision::readPicture(path)")

@@ -9,6 +9,7 @@
 #include "monitor/privacy.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
+#include "support/local_zone.h"
 
 namespace mpm::page {
 namespace {
@@ -20,6 +21,8 @@ const std::string kName = "<script>alert(\"1\")</script>\\\n";
 
 class PageTest : public InFolder {
  protected:
+  const mpm::test::LocalZone zone_{"UTC"};  // of cameras, whose clock is that of this machine
+
   Page page(std::vector<std::string> databases = {}, UnixMs now = kNoon + kMinuteMs) {
     if (databases.empty()) databases = {path_};
     return Page({.databases = databases, .snapshots = {folder_ / "shots"}, .now = [now] { return now; }});
@@ -163,7 +166,7 @@ TEST_F(PageTest, SeriesTellDayFromNight) {
   EXPECT_EQ(all["columns"], Json({"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night"}));
   EXPECT_EQ(all["bucket_ms"], kDayMs);
   EXPECT_EQ(all["rows"].size(), 21) << "days of UTC";
-  const Json day = {kNoon + 36 * kHourMs, true, 20, 380.5, 300, 401, 400.5, 300.5};
+  const Json day = {kNoon + 36 * kHourMs, false, 20, 380.5, 300, 401, 400.5, 300.5};
   EXPECT_EQ(all["rows"][2], day) << "of its hours four are missing at its beginning: " << all["rows"][2];
   EXPECT_EQ(all["all"][2], 470);
   EXPECT_EQ(all["all"][6], 400.5);
@@ -173,6 +176,99 @@ TEST_F(PageTest, SeriesTellDayFromNight) {
   EXPECT_EQ(
       ask(shown, "/api/series", {{"camera", "camera 0"}, {"class", "tree"}, {"to", isoTime(kNoon + kDayMs)}})["all"][3],
       25);
+}
+
+TEST_F(PageTest, DaysAndTimesAreThoseOfTheCamera) {
+  monitor::SessionInfo info = session("archive", 0);
+  info.time_zone = "Europe/Paris";
+  monitor::StoreWriter writer(path_);
+  writer.beginSession(info, kNoon);
+  for (int hour = 0; hour < 20 * 24; ++hour) writer.append(sampleAt(kNoon + hour * kHourMs, 300 + hour));
+  ASSERT_TRUE(writer.flush());
+  Page shown = page();
+  const Json clock = ask(shown, "/api/cameras")["cameras"][0]["clock"];
+  EXPECT_EQ(clock["name"], "Europe/Paris");
+  EXPECT_EQ(clock["offsets"][0], Json({kNoon, 2 * kHourMs}));
+  const Json json = ask(
+      shown, "/api/series",
+      {{"camera", "archive"}, {"quantity", "tokens"}, {"from", isoTime(kNoon)}, {"to", isoTime(kNoon + 20 * kDayMs)}});
+  const Json first = json["rows"][0], second = json["rows"][1];
+  EXPECT_EQ(std::pair(first[0], first[2]), std::pair(Json(kNoon - 14 * kHourMs), Json(10))) << "noon is 14:00 there";
+  EXPECT_EQ(std::tuple(second[0], second[2], second[3]), std::tuple(Json(kNoon + 10 * kHourMs), Json(24), Json(321.5)));
+  EXPECT_EQ(json["all"][3], 300 + (20 * 24 - 1) / 2.0);
+}
+
+// The root of the SVG of a request, and the number of its polylines of this colour.
+struct Drawing {
+  std::string text;
+  double number(const std::string& name) const {
+    const auto at = text.find("data-" + name + "=\"");
+    return at == std::string::npos ? NAN : std::stod(text.substr(at + name.size() + 7));
+  }
+  // The points of each line of this colour.
+  std::vector<std::vector<cv::Point2d>> lines(const std::string& color) const {
+    std::vector<std::vector<cv::Point2d>> all;
+    const std::regex line("<polyline points=\"([^\"]*)\" fill=\"none\" stroke=\"" + color + "\""),
+        point("([^ ,]+),([^ ,]+)");
+    for (std::sregex_iterator one(text.begin(), text.end(), line), end; one != end; ++one) {
+      const std::string points = (*one)[1];
+      std::vector<cv::Point2d>& of = all.emplace_back();
+      for (std::sregex_iterator at(points.begin(), points.end(), point); at != end; ++at)
+        of.emplace_back(std::stod((*at)[1]), std::stod((*at)[2]));
+    }
+    return all;
+  }
+};
+
+TEST_F(PageTest, TheChartIsDrawnHere) {
+  std::vector<Sample> samples;
+  for (int hour = 0; hour < 48; ++hour)
+    if (hour < 20 || hour >= 30)
+      samples.push_back(sampleAt(kNoon + hour * kHourMs, hour % 24 >= 12 ? 300 : 400, hour % 24 >= 12));
+  for (Sample& one : samples)
+    one.states = {{.name = kName,
+                   .state = "<open>",
+                   .probability = 1,
+                   .sure = true,
+                   .counted = "<open>",
+                   .changed = &one == &samples[0]}};
+  record(path_, samples, session("camera 0", 3600));
+  Page shown = page();
+  const auto draw = [&](std::map<std::string, std::string> more) {
+    more.insert({{"camera", "camera 0"},
+                 {"quantity", "tokens"},
+                 {"from", isoTime(kNoon)},
+                 {"to", isoTime(kNoon + 2 * kDayMs)}});
+    const Response response = shown.answer({.path = "/api/chart.svg", .arguments = std::move(more), .allowed = true});
+    EXPECT_EQ(response.status, 200) << response.body;
+    EXPECT_EQ(response.type, "image/svg+xml");
+    return Drawing{response.body};
+  };
+  const Drawing light = draw({{"width", "640"}}), dark = draw({{"theme", "dark"}});
+  EXPECT_THAT(light.text, StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\""));
+  EXPECT_EQ(light.number("from"), kNoon);
+  EXPECT_EQ(light.number("to"), kNoon + 2 * kDayMs);
+  const auto days = light.lines("#b25e00"), nights = light.lines("#3d56c5");
+  ASSERT_EQ(days.size(), 2u);
+  ASSERT_EQ(nights.size(), 2u) << "hours 12 to 20, and 36 to 48";
+  const double hour = (light.number("right") - light.number("left")) / 48;
+  EXPECT_EQ(days[0].size(), 12u);
+  EXPECT_NEAR(days[0][0].x, light.number("left") + hour / 12, 0.1) << "the middle of its ten minutes";
+  EXPECT_NEAR(days[0][11].x, light.number("left") + (11 + 1 / 12.0) * hour, 0.1);
+  EXPECT_GT(nights[0][0].y, days[0][0].y) << "fewer tokens are lower";
+  EXPECT_EQ(dark.lines("#f2ab4e").size(), 2u);
+  EXPECT_THAT(dark.text, AllOf(HasSubstr("#1a2029"), Not(HasSubstr("#ffffff"))));
+  EXPECT_THAT(light.text, AllOf(HasSubstr("&lt;open&gt;"), HasSubstr("&lt;script&gt;"), HasSubstr(">by night<"),
+                                HasSubstr(" UTC</text>")));
+  EXPECT_THAT(light.text, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("style")), Not(HasSubstr("\n\n"))));
+  EXPECT_THAT(draw({{"to", "2026-05-01T00:00:00Z"}, {"from", "2026-04-01T00:00:00Z"}}).text,
+              HasSubstr("no samples in this period"));
+  for (const auto& [key, value] :
+       {std::pair("width", "100"), {"width", "1e9"}, {"width", "nan"}, {"theme", "<b>"}, {"quantity", "x"}}) {
+    std::map<std::string, std::string> arguments = {{"camera", "camera 0"}, {"quantity", "tokens"}};
+    arguments[key] = value;
+    ask(shown, "/api/chart.svg", arguments, 400);
+  }
 }
 
 TEST_F(PageTest, NightsOfAnArchiveByDayAreNoGaps) {
@@ -330,8 +426,8 @@ TEST_F(PageTest, WhoIsNotAllowedSeesThePageAlone) {
   record(path_, {sampleAt(kNoon)});
   shot("2026-06-01T12-00-00.250Z", "camera 0");
   Page shown = page();
-  for (const char* path :
-       {"/api/cameras", "/api/series", "/api/snapshot/2026-06-01T12-00-00.250Z.png-0", "/metrics", "/x"})
+  for (const char* path : {"/api/cameras", "/api/series", "/api/chart.svg",
+                           "/api/snapshot/2026-06-01T12-00-00.250Z.png-0", "/metrics", "/x"})
     EXPECT_EQ(shown.answer({.path = path, .arguments = {{"camera", "camera 0"}}}).status, 401) << path;
   for (const auto& [path, type] : {std::pair("/", "text/html"),
                                    {"/page.js", "text/javascript"},
@@ -458,7 +554,8 @@ TEST(PageSpeed, LongYearOfEightCameras) {
   }
   ASSERT_TRUE(writer.flush());
   Page page({.databases = {folder / "year.db"}, .now = [] { return kNoon; }});
-  for (const char* path : {"/api/cameras", "/metrics", "/api/series", "/api/events", "/api/states", "/api/snapshots"})
+  for (const char* path :
+       {"/api/cameras", "/metrics", "/api/series", "/api/chart.svg", "/api/events", "/api/states", "/api/snapshots"})
     for (const int days : {1, 7, 30, 365}) {
       const auto start = std::chrono::steady_clock::now();
       const Response response = page.answer(

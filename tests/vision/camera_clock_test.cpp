@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/camera_clock.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cstdint>
 #include <ctime>
@@ -199,6 +200,21 @@ TEST(CameraClock, ADamagedFileIsRefused) {
     changed[random() % (i < 150 ? 60 : changed.size())] = static_cast<char>(random());
     (void)offsets(changed.substr(0, i % 3 == 0 ? random() % changed.size() : changed.size()));
   }
+}
+
+TEST(CameraClock, OfUtcIsNamedSo) {
+  EXPECT_EQ(CameraClock("Etc/UTC").name(), "UTC");
+  EXPECT_EQ(CameraClock("Etc/UTC").localTime(0), "1970-01-01T00:00:00+00:00");
+}
+
+TEST(CameraClock, SaysWhenItIsChanged) {
+  const UnixMs from = *timeOfIso("2026-01-01T00:00:00Z"), to = *timeOfIso("2027-01-01T00:00:00Z");
+  using ::testing::ElementsAre, ::testing::Pair;
+  EXPECT_THAT(CameraClock("Europe/Paris").offsets(from, to),
+              ElementsAre(Pair(from, kHourMs), Pair(*timeOfIso("2026-03-29T01:00:00Z"), 2 * kHourMs),
+                          Pair(*timeOfIso("2026-10-25T01:00:00Z"), kHourMs)));
+  EXPECT_THAT(CameraClock("Asia/Kathmandu").offsets(from, to), ElementsAre(Pair(from, 345 * kMinuteMs)));
+  EXPECT_THAT(CameraClock("+09:00").offsets(from, from), ElementsAre(Pair(from, 9 * kHourMs)));
 }
 
 }  // namespace

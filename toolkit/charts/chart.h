@@ -13,9 +13,10 @@ namespace mpm::charts {
 
 /// A quantity that a chart shows.
 struct SeriesKey {
-  std::string quantity{};    ///< key of a monitor::Quantity; empty: the area of `class_name`
-  std::string class_name{};  ///< its share of the pixels is drawn, percent; models differ in its number
-  std::string region{};      ///< name; empty: the whole picture
+  std::string quantity{};       ///< key of a monitor::Quantity; empty: the area of `class_name`
+  std::string class_name{};     ///< its share of the pixels is drawn, percent; models differ in its number
+  std::string region{};         ///< name; empty: the whole picture
+  std::optional<bool> night{};  ///< only what was taken by night, or by day; nullopt: all
 
   friend bool operator==(const SeriesKey&, const SeriesKey&) = default;
 };

@@ -169,7 +169,10 @@ class Drawer {
     const double y = kMargin + line_ / 2;
     canvas_.text(chart_.title, {plot_.x, y}, chart_.colors.text);
     double right = plot_.br().x;
+    const double title_end = plot_.x + canvas_.textWidth(chart_.title) + 12;
     const auto entry = [&](const std::string& name, std::uint32_t color, double opacity) {
+      if (right - canvas_.textWidth(name) - 6 - line_ < title_end)
+        return;  // a narrow chart has room for its title alone
       right -= canvas_.textWidth(name);
       canvas_.text(name, {right, y}, chart_.colors.muted);
       right -= 6 + line_;
@@ -182,10 +185,10 @@ class Drawer {
       for (const Spread& value : bucket.values) band = band || value.max > value.min;
     }
     if (night) entry(chart_.night_name, chart_.colors.night, 1);
-    if (band) entry(chart_.band_name, placeColor(0), kBandOpacity);
+    if (band) entry(chart_.band_name, chart_.series.empty() ? placeColor(0) : colorOf(0), kBandOpacity);
     const std::string span = canvas_.label(chart_.axis, chart_.clock);
-    canvas_.text(span, {plot_.x + (plot_.width - canvas_.textWidth(span)) / 2, size_.height - kMargin - line_ / 2},
-                 chart_.colors.muted);
+    const double left = std::max(2.0, plot_.x + (plot_.width - canvas_.textWidth(span)) / 2);
+    canvas_.text(span, {left, size_.height - kMargin - line_ / 2}, chart_.colors.muted);
   }
 
   void drawNote() {
@@ -301,7 +304,7 @@ std::string ChartCanvas::label(double value, int decimals) const {
 
 std::string ChartCanvas::label(const TimeAxis& axis, const Clock& clock) const {
   const auto text = [&](double time) { return timeText(time, clock, "%-d %b %Y %H:%M"); };
-  return text(axis.from) + " to " + text(axis.to) + (clock ? " " + clock->name() : "");
+  return text(axis.from) + " to " + text(axis.to) + " " + vision::clockOrMachine(clock).name();
 }
 
 cv::Rect2d plotArea(const ChartCanvas& canvas, cv::Size2d size, bool with_title) {

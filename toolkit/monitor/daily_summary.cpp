@@ -17,32 +17,11 @@ namespace {
 
 constexpr std::size_t kClasses = 20, kClassesInText = 3;
 
-// This hour of the local day that is so many days after that of `time`. `date`: gets this day.
-UnixMs localTime(UnixMs time, int days, double hour, std::string* date = nullptr) {
-  const auto clock = vision::CameraClock::ofMachine();
+// This hour of the day that is so many days after that of `time`.
+UnixMs hourOfDay(UnixMs time, int days, double hour, const vision::CameraClock& clock) {
   const vision::CivilTime today = vision::civilTime(clock.wall(time));
   const int minute = static_cast<int>(std::lround(hour * 60));
-  const UnixMs local = clock.time(vision::wallTime({today.year, today.month, today.day + days, 0, minute}));
-  if (date) *date = clock.date(local);
-  return local;
-}
-
-// Number and length of the gaps that a chart shows from `from` to `to`. It has the time around, too: a gap may begin or
-// end there.
-std::pair<int, UnixMs> gapsIn(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to, UnixMs now) {
-  const Chart chart = store.chart({.source = source, .from = from - kDayMs, .to = now + 1});
-  std::pair<int, UnixMs> gaps;
-  UnixMs last = from;
-  const auto add = [&](UnixMs end) {
-    const UnixMs length = std::min(end, to) - std::max(last, from);
-    if (length > 0) gaps = {gaps.first + 1, gaps.second + length};
-  };
-  for (const ChartBucket& bucket : chart.buckets) {
-    if (bucket.gap_before || &bucket == &chart.buckets.front()) add(bucket.start);
-    last = bucket.start + chart.bucket_ms;
-  }
-  if (!store.pace(source).alive(last, now)) add(to);
-  return gaps;
+  return clock.time(vision::wallTime({today.year, today.month, today.day + days, 0, minute}));
 }
 
 // The path of the first frame from noon on, else of the last one before; empty: there is none. Frames that show what is
@@ -69,17 +48,21 @@ constexpr std::tuple<const char*, const char*, std::vector<Spread> RegionMeans::
     {"night", "by night ", &RegionMeans::night, [](const ClassArea& area) { return area.night; }}};
 
 Event summaryOf(const StoreReader& store, const SourceRecord& source, UnixMs now, const std::string& pictures) {
-  std::string date;
-  const UnixMs from = std::max(localTime(now, -1, 0, &date), source.first), to = localTime(now, 0, 0);
+  const vision::CameraClock clock = vision::clockOrMachine(source.clock);
+  const UnixMs midnight = clock.startOfDay(now, -1), from = std::max(midnight, source.first),
+               to = clock.startOfDay(now);
+  const std::string date = clock.date(midnight);
   const std::int64_t samples = store.count(source.id, from, to);
-  const auto [gaps, length] = gapsIn(store, source.id, from, to, now);
-  const auto minutes = std::llround(static_cast<double>(length) / kMinuteMs);
+  const Gaps gaps = store.gaps(source.id, from, to, now);
+  const auto minutes = std::llround(static_cast<double>(gaps.total) / kMinuteMs);
   const auto alarms = std::ranges::count(store.events(source.id, from, to, INT_MAX), EventKind::kAlarm, &Event::kind);
-  std::string text = date + ": " + counted(samples, "sample") + ", " + counted(gaps, "gap") +
-                     (gaps > 0 ? " of " + counted(minutes, "minute") : "") + ", " + counted(alarms, "alarm");
-  Json facts = {{"date", date}, {"samples", samples}, {"gaps", gaps}, {"gap_minutes", minutes}, {"alarms", alarms}};
+  std::string text = date + " (" + clock.name() + "): " + counted(samples, "sample") + ", " +
+                     counted(gaps.count, "gap") + (gaps.count > 0 ? " of " + counted(minutes, "minute") : "") + ", " +
+                     counted(alarms, "alarm");
+  Json facts = {{"date", date},       {"time_zone", clock.name()}, {"samples", samples},
+                {"gaps", gaps.count}, {"gap_minutes", minutes},    {"alarms", alarms}};
   facts["picture_file"] = pictureOf(pictures, {.source = source.name, .database = store.id()},
-                                    readPrivacy(store.privacy(source.name)), from, localTime(now, -1, 12), to);
+                                    readPrivacy(store.privacy(source.name)), from, hourOfDay(now, -1, 12, clock), to);
   const auto series = store.series(source.id);
   const auto regions = series.empty() ? std::vector<RegionMeans>() : regionMeans(store, series.back(), from, to);
   const bool knows_night = std::ranges::any_of(regions, [](const RegionMeans& one) { return one.knowsNight(); });
@@ -108,8 +91,9 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, UnixMs now
 
 std::optional<Event> DailySummary::due(UnixMs now, const std::string& database, const std::string& source,
                                        const std::string& pictures) {
-  const UnixMs today = localTime(now, 0, 0);
-  if (today == done_ || now < localTime(now, 0, hour_)) return std::nullopt;
+  const auto clock = vision::CameraClock::ofMachine();  // that of a camera that is watched; an archive has no summary
+  const UnixMs today = clock.startOfDay(now);
+  if (today == done_ || now < hourOfDay(now, 0, hour_, clock)) return std::nullopt;
   std::optional<Event> event;
   const StoreReader store(database);
   for (const SourceRecord& one : store.sources())

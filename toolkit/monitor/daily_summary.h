@@ -8,7 +8,7 @@
 
 namespace mpm::monitor {
 
-/// Once a day an event "summary" of the day before, by the local time of this machine (docs/tell.md). Not thread-safe.
+/// Once a day an event "summary" of the day before, by the clock of the camera (docs/tell.md). Not thread-safe.
 class DailySummary {
  public:
   explicit DailySummary(int hour) : hour_(hour) {}  ///< when it is due, 0 to 23

@@ -13,11 +13,13 @@
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
+#include "charts/svg.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
+#include "vision/camera_clock.h"
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/pictures.h"
 #include "vision/regions/region.h"
@@ -28,10 +30,10 @@ namespace mpm::page {
 namespace {
 
 using namespace monitor;
+using charts::ChartDrawing;
 
-constexpr int kMaxRows = 400;     // of a chart, days
-constexpr int kMaxBuckets = 300;  // the same of less than days; so a week has hours, which are read from their sums
-constexpr int kMaxHours = 20000;  // that are looked through for gaps
+constexpr int kMaxDays = 400;     // of a chart
+constexpr int kMaxBuckets = 300;  // of one that has no whole days; so a week has hours, which are read from their sums
 constexpr int kSmallWidth = 800;  // px, of a picture that a phone loads quickly
 constexpr int kMaxPictures = 48, kMaxEvents = 200;
 constexpr std::size_t kMaxCameras = 500;  // that are stored and that nobody watches here
@@ -50,6 +52,14 @@ struct Shown {
   std::optional<CameraStatus> live{};  // it is watched by this program
   UnixMs from = 0, to = 0;             // what is asked for
 
+  vision::CameraClock clock() const { return vision::clockOrMachine(source.clock); }
+  // By which clock the page shows its times: "offsets" says from when on it is how far ahead of UTC, ms.
+  Json clockJson(UnixMs now) const {
+    constexpr UnixMs kYear = 366 * kDayMs;
+    const UnixMs first = std::max(source.first, now - 100 * kYear);
+    const UnixMs last = std::max(first, std::min(std::max(source.last, now), now + kYear));
+    return {{"name", clock().name()}, {"zone", clock().zone()}, {"offsets", clock().offsets(first, last)}};
+  }
   PictureOwner owner() const { return {.source = source.name, .database = store ? store->id() : ""}; }
 };
 
@@ -72,27 +82,6 @@ const char* stateOf(const Shown& camera, const SessionRecord& session, UnixMs la
   return scene || camera.store->pace(source.id).alive(last, now) ? "online" : "stalled";
 }
 
-// The mean of one quantity, or the area of one class, in sums: of all samples, by day and by night.
-struct Means {
-  Spread all{}, day{}, night{};
-
-  Means(const DayNightSums& sums, const SeriesKey& key, int label) {
-    const auto of = [&](const auto& part) {
-      return !key.quantity.empty() ? part.spread(key.quantity) : label >= 0 ? part.area(label) : Spread();
-    };
-    all = of(sums);
-    day = of(sums.of(Side::kDay));
-    night = of(sums.of(Side::kNight));
-  }
-  Json json(UnixMs start, bool gap, const Quantity& quantity) const {
-    Json json = {start, gap, all.samples};
-    for (const double value : {all.mean, all.min, all.max})
-      json.push_back(all.samples ? Json(rounded(quantity, value)) : Json());
-    for (const Spread& part : {day, night}) json.push_back(part.samples ? Json(rounded(quantity, part.mean)) : Json());
-    return json;
-  }
-};
-
 // The series of the camera that is asked for by its number; without one the latest.
 SeriesRecord seriesIn(const Shown& camera, Request& request) {
   const auto all = camera.store->series(camera.source.id);
@@ -103,46 +92,114 @@ SeriesRecord seriesIn(const Shown& camera, Request& request) {
   return all.back();
 }
 
-Json series(const Shown& camera, Request& request) {
+// One quantity, or the area of one class, over time. The buckets have three values: of all samples, by day, by night.
+struct Curve {
+  const Quantity* quantity = nullptr;
+  SeriesKey key{};
+  SeriesRecord of{};
+  Chart chart{};
+};
+
+std::vector<SeriesKey> valuesOf(const SeriesKey& key) {
+  SeriesKey day = key, night = key;
+  day.night = false;
+  night.night = true;
+  return {key, day, night};
+}
+
+Curve curveOf(const Shown& camera, Request& request) {
+  static const Quantity area{.key = "", .label = "", .unit = "%", .digits = 2, .measure = nullptr};
   auto& said = request.arguments;
-  const SeriesKey key{said["quantity"], said["class"], said["region"]};
-  const Quantity area{.key = "", .label = "", .unit = "%", .digits = 2, .measure = nullptr};
-  const Quantity* const quantity = key.quantity.empty() ? &area : findQuantity(key.quantity);
-  if (!quantity || key.quantity.empty() == key.class_name.empty())
+  Curve result{.key = {said["quantity"], said["class"], said["region"]}};
+  const SeriesKey& key = result.key;
+  result.quantity = key.quantity.empty() ? &area : findQuantity(key.quantity);
+  if (!result.quantity || key.quantity.empty() == key.class_name.empty())
     throw Refusal(400, "name a quantity of /api/cameras, or a class: quantity=tokens or class=car");
   const auto regions = camera.store->regions(camera.source.name);
   if (!key.region.empty() && std::ranges::none_of(regions, [&](auto& one) { return one.region.name == key.region; }))
     throw Refusal(400, "region: there is no '" + visibleText(key.region) + "'");
-  const SeriesRecord of = seriesIn(camera, request);
-  const auto label = std::ranges::find(of.classes, key.class_name);
-  if (!key.class_name.empty() && label == of.classes.end())
+  result.of = seriesIn(camera, request);
+  if (!key.class_name.empty() && std::ranges::count(result.of.classes, key.class_name) == 0)
     throw Refusal(400, "class: there is no '" + visibleText(key.class_name) + "'");
-  // A long span has whole days; else the rows are those of a chart.
-  const UnixMs span = camera.to - camera.from;
-  const bool by_days = span > 10 * kDayMs;
-  const int buckets = by_days ? kMaxHours : kMaxBuckets;  // gaps are those of hours
-  const Chart chart = camera.store->chart({camera.source.id, camera.from, camera.to, {key}, buckets, of.id});
-  const UnixMs width = by_days ? (span / kMaxRows + kDayMs - 1) / kDayMs * kDayMs : chart.bucket_ms;
-  std::map<UnixMs, bool> gaps;  // before the first bucket of each row
-  for (const ChartBucket& bucket : chart.buckets)
-    if (width > 0) gaps.emplace(bucketStart(bucket.start, width), bucket.gap_before);
-  const auto meansIn = [&](const RollupRow& row) {
-    const auto region = row.regions.find(key.region);
-    return Means(region == row.regions.end() ? DayNightSums() : region->second, key,
-                 static_cast<int>(label - of.classes.begin()));
+  ChartQuery query{.source = camera.source.id, .from = camera.from, .to = camera.to, .series = valuesOf(key)};
+  const bool by_days = camera.to - camera.from > 10 * kDayMs;  // a long span has whole days
+  query.max_buckets = by_days ? kMaxDays : kMaxBuckets;
+  query.least_ms = by_days ? kDayMs : 0;
+  query.clock = camera.clock();
+  query.only = result.of.id;
+  result.chart = camera.store->chart(query);
+  return result;
+}
+
+Json series(const Shown& camera, Request& request) {
+  const Curve curve = curveOf(camera, request);
+  const Quantity& quantity = *curve.quantity;
+  const auto row = [&](UnixMs start, bool gap, const std::vector<Spread>& values) {
+    const Spread& all = values[0];
+    Json json = {start, gap, all.samples};
+    for (const double value : {all.mean, all.min, all.max})
+      json.push_back(all.samples ? Json(rounded(quantity, value)) : Json());
+    for (const Spread& part : {values[1], values[2]})
+      json.push_back(part.samples ? Json(rounded(quantity, part.mean)) : Json());
+    return json;
   };
-  RollupQuery query{.series = of.id, .from = camera.from, .to = camera.to, .regions = !key.region.empty()};
-  const auto all = camera.store->rollup(query);
-  query.width = width;
-  Json json = {{"bucket_ms", width}, {"unit", quantity->unit}, {"digits", quantity->digits}, {"series", of.number}};
+  Json json = {{"bucket_ms", curve.chart.bucket_ms}, {"unit", quantity.unit}, {"digits", quantity.digits}};
+  json["series"] = curve.of.number;
   json["columns"] = {"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night"};
-  json["all"] = meansIn(all.empty() ? RollupRow() : all.front()).json(camera.from, false, *quantity);
+  json["all"] = row(camera.from, false, camera.store->means(curve.of, camera.from, camera.to, valuesOf(curve.key)));
   json["rows"] = Json::array();
-  if (width == 0) return json;
-  for (const RollupRow& row : camera.store->rollup(query))
-    if (const Means means = meansIn(row); means.all.samples > 0)
-      json["rows"].push_back(means.json(row.start, gaps[row.start], *quantity));
+  for (const ChartBucket& bucket : curve.chart.buckets)
+    if (bucket.values[0].samples > 0) json["rows"].push_back(row(bucket.start, bucket.gap_before, bucket.values));
   return json;
+}
+
+// The curve as SVG: by day and by night where that is known, with the states below it.
+std::string chartSvg(const Shown& camera, Request& request) {
+  constexpr double kLeastWidth = 240, kMaxWidth = 4000, kNarrow = 480, kHeight = 300, kLowHeight = 250,
+                   kBandHeight = 42;
+  constexpr UnixMs kShortNight = 6 * kHourMs;  // a bucket that holds a night and a day is not shaded
+  Curve curve = curveOf(camera, request);
+  const std::string &theme = request.arguments["theme"], &wanted = request.arguments["width"];
+  if (!theme.empty() && theme != "light" && theme != "dark")
+    throw Refusal(400, "theme: '" + visibleText(theme) + "' is neither light nor dark");
+  const auto width = wanted.empty() ? std::optional(960.0) : readNumber<double>(wanted);
+  if (!width || !(*width >= kLeastWidth && *width <= kMaxWidth))
+    throw Refusal(400, "width: '" + visibleText(wanted) + "' is no number of pixels from 240 to 4000");
+
+  const bool dark = theme == "dark";
+  ChartDrawing drawing{.clock = camera.clock()};
+  if (dark) drawing.colors = charts::darkChartColors();
+  const bool knows_night = std::ranges::any_of(curve.chart.buckets, [](const ChartBucket& bucket) {
+    return bucket.values[1].samples > 0 || bucket.values[2].samples > 0;
+  });
+  for (ChartBucket& bucket : curve.chart.buckets) {
+    bucket.values =
+        knows_night ? std::vector<Spread>{bucket.values[1], bucket.values[2]} : std::vector<Spread>{bucket.values[0]};
+    if (curve.chart.bucket_ms >= kShortNight) bucket.night.reset();
+  }
+  const auto add = [&](const char* name, std::uint32_t light_color, std::uint32_t dark_color) {
+    drawing.series.push_back({.name = name,
+                              .unit = curve.quantity->unit,
+                              .decimals = curve.quantity->digits,
+                              .joins = !drawing.series.empty(),
+                              .color = dark ? dark_color : light_color});
+  };
+  if (knows_night) {
+    add("by day", 0xb25e00, 0xf2ab4e);
+    add("by night", 0x3d56c5, 0x93a7ff);
+  } else {
+    add("mean", 0x0b5cbb, 0x7db8ff);
+  }
+  drawing.title = (curve.key.quantity.empty() ? curve.key.class_name : curve.quantity->label) +
+                  (curve.key.region.empty() ? "" : " in " + curve.key.region);
+  for (const StateSeries& one : camera.store->states(curve.of.id, camera.from, camera.to))
+    drawing.bands.push_back({one.name, one.changes});
+  drawing.chart = std::move(curve.chart);
+  drawing.axis.from = static_cast<double>(camera.from) / kSecondMs;
+  drawing.axis.to = static_cast<double>(camera.to) / kSecondMs;
+  const double height =
+      (*width < kNarrow ? kLowHeight : kHeight) + kBandHeight * static_cast<double>(drawing.bands.size());
+  return charts::chartSvg(std::move(drawing), {*width, height});
 }
 
 Json events(const Shown& camera) {
@@ -390,6 +447,7 @@ struct Page::Impl {
     Json json = {{"name", name},
                  {"title", titled ? live->title : name},
                  {"state", stateOf(camera, session, last_ms, now)},
+                 {"clock", camera.clockJson(now)},
                  {"first_ms", source.first}};
     if (live) {
       const auto& [capture, inference] = std::tie(live->session.source, live->session.inference);
@@ -433,7 +491,7 @@ struct Page::Impl {
         list.push_back(cameraJson(one));
       } catch (const Error& error) {  // a file that somebody changed, or more than can be read in time
         problems.push_back(visibleText(one.name) + ": " + error.what());
-        list.push_back(unreadable(one));
+        list.push_back(unreadable(one, options.now()));
       }
     for (const Quantity& one : quantities())
       table.push_back({{"key", one.key}, {"label", one.label}, {"unit", one.unit}, {"of_regions", one.of_regions}});
@@ -444,9 +502,10 @@ struct Page::Impl {
   }
 
   // A camera of which nothing more can be said than that it is there.
-  static Json unreadable(const Shown& camera) {
+  static Json unreadable(const Shown& camera, UnixMs now) {
     return {{"name", camera.name},
             {"state", "lost"},
+            {"clock", camera.clockJson(now)},
             {"first_ms", camera.source.first},
             {"last_ms", 0},
             {"samples", 0},
@@ -505,6 +564,10 @@ Response Page::answer(const Request& request) try {
   if (!request.allowed) throw Refusal(401, "a token is needed, or without one the address that 'mpm serve' prints");
   if (path.starts_with(kPicture))
     return impl_->picture(path.substr(kPicture.size()), request.arguments.contains("small"));
+  if (path == "/api/chart.svg") {
+    Request asked = request;
+    return {200, "image/svg+xml", chartSvg(impl_->asked(asked), asked)};
+  }
   if (path == "/metrics") return {200, "text/plain; version=0.0.4; charset=utf-8", metricsText(impl_->camerasJson())};
   return toResponse(impl_->json(request));
 } catch (const Refusal& refusal) {

@@ -33,20 +33,17 @@ function show(parent, ...children) {
 
 // -- words -------------------------------------------------------------------------------------------------------------
 
+// Times are shown by the clock of the camera, whose offsets from UTC the server says; the language is that of the browser.
+const offset = (time, one) => one.clock.offsets.findLast(([from]) => from <= time)?.[1] ?? one.clock.offsets[0][1];
 const format = options => {
-  const made = new Intl.DateTimeFormat(undefined, options);
-  return time => made.format(time);
+  const made = new Intl.DateTimeFormat(undefined, {...options, timeZone: "UTC"});
+  return (time, one) => made.format(time + offset(time, one));
 };
 const date = {
   full: format({dateStyle: "medium", timeStyle: "short"}),
   second: format({dateStyle: "medium", timeStyle: "medium"}),
-  clock: format({hour: "2-digit", minute: "2-digit"}),
-  weekday: format({weekday: "short", day: "numeric"}),
-  day: format({day: "numeric", month: "short"}),
   dayClock: format({day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"}),
   dayOfYear: format({dateStyle: "medium"}),
-  month: format({month: "short"}),
-  monthOfYear: format({month: "short", year: "numeric"}),
 };
 
 function ago(ms) {
@@ -159,7 +156,7 @@ function renderOverview() {
       make("div", {class: "text"},
         make("div", {class: "name"}, make("strong", {}, one.title), stateChip(one)),
         make("p", {class: "quiet"}, sample ? [
-          one.state === "archive" ? date.full(one.last_ms) : ago(data.now_ms - one.last_ms), light(sample),
+          one.state === "archive" ? `${date.full(one.last_ms, one)} ${one.clock.name}` : ago(data.now_ms - one.last_ms), light(sample),
           sample.tokens === null ? null : `${number(sample.tokens, 0)} tokens`].filter(Boolean).join(" · ") : "no samples"),
         make("p", {class: "quiet"}, sample ? byArea(sample).slice(0, 3).map(([name, share]) => `${name} ${percent(share, 0)}`).join(", ") : ""))));
   }));
@@ -176,11 +173,11 @@ async function renderCamera(one) {
 
 function renderSample(one) {
   const sample = one.sample;
-  const facts = {"Samples": one.last_ms ? `${number(one.samples, 0)} since ${date.dayOfYear(one.first_ms)}` : "none", "Model": one.model || "–"};
+  const facts = {"Samples": one.last_ms ? `${number(one.samples, 0)} since ${date.dayOfYear(one.first_ms, one)}` : "none", "Model": one.model || "–"};
   if (sample) {
     const flags = data.quantities.filter(each => ["dark", "overexposed", "blurred", "fogged"].includes(each.key) && sample[each.key]);
     Object.assign(facts, {
-      "Taken": `${date.second(sample.unix_ms)}${one.state === "archive" ? "" : `, ${ago(data.now_ms - sample.unix_ms)}`}`,
+      "Taken": `${date.second(sample.unix_ms, one)} ${one.clock.name}${one.state === "archive" ? "" : `, ${ago(data.now_ms - sample.unix_ms)}`}`,
       "Light": light(sample) ?? "not known",
       "Tokens": sample.token_counts.map(count => number(count, 0)).join(" → ") || "–",
       "Merging": sample.reduce,
@@ -194,8 +191,7 @@ function renderSample(one) {
   const areas = sample ? byArea(sample).slice(0, 8) : [];
   $("areas-title").hidden = areas.length === 0;
   show($("areas"), ...areas.map(([name, share]) => make("li", {}, make("span", {}, name), make("span", {}, percent(share)),
-    draw("svg", {"aria-hidden": "true", viewBox: "0 0 100 1", preserveAspectRatio: "none"},
-      draw("rect", {width: 100 * share, height: 1})))));
+    make("progress", {"aria-hidden": "true", max: 1, value: share}))));
 }
 
 function renderPicture(one) {
@@ -212,8 +208,8 @@ function renderPicture(one) {
   if (views.length === 0) return;
   const taken = Date.parse(ids.time);
   if ($("picture").getAttribute("src") !== picture(ids[view])) $("picture").src = picture(ids[view]);
-  $("picture").alt = `${kViews[view]} of ${one.name}, ${date.full(taken)}`;
-  show($("caption"), `${date.second(taken)} · `, make("a", {href: picture(ids[view], false)}, "full size"),
+  $("picture").alt = `${kViews[view]} of ${one.name}, ${date.full(taken, one)}`;
+  show($("caption"), `${date.second(taken, one)} ${one.clock.name} · `, make("a", {href: picture(ids[view], false)}, "full size"),
     chosen ? " · " : null, chosen ? make("a", {href: link({}), id: "unchoose"}, "back to the last picture") : null);
   if (chosen) $("unchoose").onclick = event => { event.preventDefault(); choose(one, null); };
   const size = outlined[0];
@@ -280,162 +276,95 @@ function renderControls(one) {
 // Empties the panels, so that what one camera shows does not stay under the name of the next.
 function clearPeriod() {
   series = null;
-  $("states").hidden = true;
-  for (const id of ["span", "chart", "readout", "legend", "values", "events", "snapshots"]) show($(id));
+  $("states").hidden = $("slider").hidden = true;
+  for (const id of ["span", "drawing", "readout", "values", "events", "snapshots"]) show($(id));
 }
 
 async function renderPeriod(one) {
   const to = endOf(one), from = to - kPeriods[period()];
   const span = {camera: one.name, from: new Date(Math.max(0, from)).toISOString(), to: new Date(to).toISOString()};
   const key = state.has("class") ? {class: state.get("class")} : {quantity: state.get("quantity") ?? "tokens"};
+  const asked = {...span, ...key, region: state.get("region") ?? ""};
   const answers = Promise.all([
-    get("/api/series", {...span, ...key, region: state.get("region") ?? ""}), get("/api/events", span),
-    get("/api/states", span), get("/api/snapshots", span)]);
-  const [chart, events, states, snapshots] = await answers.catch(error => {
+    get("/api/series", asked), get("/api/events", span), get("/api/states", span), get("/api/snapshots", span), drawingOf(asked)]);
+  const [chart, events, states, snapshots, drawing] = await answers.catch(error => {
     if (camera() === one && series?.camera !== one.name) clearPeriod();
     throw error;
   });
   if (camera() !== one) return;  // another one was chosen meanwhile
-  series = {...chart, camera: one.name, from, to, knowsNight: one.sample !== null && one.sample.night !== null,
+  series = {...chart, camera: one.name, asked, knowsNight: one.sample !== null && one.sample.night !== null,
     label: $("quantity").selectedOptions[0]?.textContent ?? ""};
   series.points = chart.rows.map(row => Object.fromEntries(chart.columns.map((name, i) => [name, row[i]])));
   cursor = Math.min(cursor, series.points.length - 1);
   const ends = period() === "hour" || period() === "day" ? date.full : date.dayOfYear;
-  $("span").textContent = `${ends(from)} – ${ends(to)}`;
-  renderChart();
+  $("span").textContent = `${ends(from, one)} – ${ends(to, one)}, ${one.clock.name}`;
+  renderChart(drawing);
   renderTable();
-  renderStates(states, from, to);
+  renderStates(states);
   renderEvents(events);
   renderSnapshots(one, snapshots);
 }
 
 // -- the chart ----------------------------------------------------------------------------------------------------------
 
-// The curves: one of all samples, or one by day and one by night.
-const curves = () => series.knowsNight ? [["day", "by day"], ["night", "by night"]] : [["mean", "mean"]];
+// The server draws it (/api/chart.svg); here it is placed, and its values are read by pointer and keys.
 
-const when = time => (series.bucket_ms >= kDay ? date.dayOfYear : date.full)(time);
+// The means: one of all samples, or one by day and one by night.
+const means = () => series.knowsNight ? [["day", "by day"], ["night", "by night"]] : [["mean", "mean"]];
 
-// Round values in [low, high], about `most` of them.
-function ticks(low, high, most) {
-  const raw = (high - low) / most, magnitude = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map(factor => factor * magnitude).find(each => each >= raw * 0.999);
-  const found = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) found.push(i * step);
-  return {found, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9))};
+const when = time => (series.bucket_ms >= kDay ? date.dayOfYear : date.full)(time, camera());
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+async function drawingOf(asked) {
+  const width = Math.round(Math.min(4000, Math.max(240, $("chart").clientWidth)));
+  const query = new URLSearchParams({...asked, width, theme: dark.matches ? "dark" : "light"});
+  const answer = await fetch(`/api/chart.svg?${query}`);
+  if (answer.status === 401) throw new Refused();
+  if (!answer.ok) throw new Error((await answer.json()).error);
+  return document.importNode(new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement, true);
 }
 
-// Round times of the clock in [from, to), at most about `most`, with their labels.
-function timeTicks(from, to, most) {
-  const units = [[kMinute, [5, 10, 15, 30], date.clock], [kHour, [1, 2, 3, 6, 12], date.clock], [kDay, [1, 2, 5, 10], date.day]];
-  const found = [];
-  for (const [unit, steps, label] of units)
-    for (const step of steps) {
-      if ((to - from) / (unit * step) > most || (unit < kDay && to - from > 4 * kDay)) continue;
-      const at = new Date(from);
-      at.setSeconds(0, 0);
-      if (unit === kMinute) at.setMinutes(Math.ceil(at.getMinutes() / step) * step);
-      if (unit === kHour) at.setHours(Math.ceil(at.getHours() / step) * step, 0);
-      if (unit === kDay) at.setHours(24, 0);
-      while (at.getTime() < to) {
-        if (at.getTime() >= from) found.push([at.getTime(), to - from > 5 * kDay && to - from < 10 * kDay ? date.weekday(at) : label(at)]);
-        if (unit === kMinute) at.setMinutes(at.getMinutes() + step);
-        if (unit === kHour) at.setHours(at.getHours() + step);
-        if (unit === kDay) at.setDate(at.getDate() + step);
-      }
-      return found;
-    }
-  const at = new Date(from);
-  at.setHours(0, 0, 0, 0);
-  at.setMonth(at.getMonth() + 1, 1);
-  const step = Math.ceil((to - from) / (30.4 * kDay) / most);
-  for (; at.getTime() < to; at.setMonth(at.getMonth() + step))
-    found.push([at.getTime(), at.getMonth() === 0 ? date.monthOfYear(at) : date.month(at)]);
-  return found;
+// After another width or theme.
+async function redraw() {
+  const {asked} = series ?? {};
+  if (!asked || $("camera").hidden) return;
+  const drawing = await drawingOf(asked);
+  if (series?.asked === asked) renderChart(drawing);
 }
 
 function readout(point) {
   const value = of => `${number(of, series.digits)}${series.unit && ` ${series.unit}`}`;
-  const means = curves().filter(([key]) => point[key] !== null).map(([key, words]) => `${words} ${value(point[key])}`);
-  return `${when(point.start_ms)}: ${means.join(", ")}; ${value(point.min)} to ${value(point.max)} in ${
+  const read = means().filter(([key]) => point[key] !== null).map(([key, words]) => `${words} ${value(point[key])}`);
+  return `${when(point.start_ms)}: ${read.join(", ")}; ${value(point.min)} to ${value(point.max)} in ${
     point.samples === 1 ? "1 sample" : `${number(point.samples, 0)} samples`}`;
 }
 
-function renderChart() {
-  const {points, from, to, bucket_ms: width} = series;
-  const box = $("chart").getBoundingClientRect();
-  if (box.width === 0) return;
-  if (points.length === 0) {
-    show($("legend"));
-    show($("chart"), make("p", {class: "quiet"}, "No samples in this period."));
-    $("readout").textContent = "";
-    return;
-  }
-  const area = {top: 8, bottom: box.height - 24, left: 8, right: box.width - 8};
-  let low = Math.min(...points.map(point => point.min)), high = Math.max(...points.map(point => point.max));
-  if (low > 0 && low < 0.35 * high) low = 0;
-  const room = (high - low || Math.abs(high) || 1) * 0.06;
-  high += room;
-  if (low !== 0) low -= room;
-  const {found, digits} = ticks(low, high, Math.max(2, Math.floor((area.bottom - area.top) / 48)));
-  area.left += Math.max(...found.map(value => number(value, digits).length)) * 7 + 4;
-  const x = time => area.left + (time - from) / (to - from) * (area.right - area.left);
-  const y = value => area.bottom - (value - low) / (high - low) * (area.bottom - area.top);
-  const middle = point => x(Math.min(to, Math.max(from, point.start_ms + width / 2)));
-  const spot = value => value.toFixed(1);
-
-  const svg = draw("svg", {"aria-hidden": "true"});
-  if (series.knowsNight && width < 6 * kHour)
-    for (let i = 0; i < points.length; ++i) {
-      if (points[i].day !== null) continue;
-      const left = Math.max(area.left, x(points[i].start_ms));
-      while (points[i + 1]?.day === null && !points[i + 1].gap_before) ++i;
-      const joined = points[i + 1] && !points[i + 1].gap_before;
-      const right = Math.min(area.right, x(joined ? points[i + 1].start_ms : points[i].start_ms + width));
-      svg.append(draw("rect", {class: "dusk", x: spot(left), y: area.top, width: spot(right - left), height: spot(area.bottom - area.top)}));
-    }
-  for (const value of found)
-    svg.append(draw("line", {class: "grid", x1: area.left, x2: area.right, y1: spot(y(value)), y2: spot(y(value))}),
-      draw("text", {x: area.left - 6, y: spot(y(value) + 4), "text-anchor": "end"}, number(value, digits)));
-  for (const [time, label] of timeTicks(from, to, Math.max(3, Math.floor((area.right - area.left) / 72))))
-    svg.append(draw("line", {class: "grid", x1: spot(x(time)), x2: spot(x(time)), y1: area.bottom, y2: area.bottom + 5}),
-      draw("text", {x: spot(Math.min(area.right - 16, Math.max(area.left + 16, x(time)))), y: area.bottom + 19, "text-anchor": "middle"}, label));
-
-  // Pieces without a gap, for the band between minimum and maximum, and for each curve.
-  const pieces = has => points.reduce((all, point) => {
-    if (!has(point)) return all.at(-1)?.length === 0 ? all : [...all, []];
-    if (all.length === 0 || point.gap_before) all.push([]);
-    all.at(-1).push(point);
-    return all;
-  }, []).filter(piece => piece.length > 0);
-  for (const piece of pieces(() => true)) {
-    const edge = key => piece.map(point => `${spot(middle(point))},${spot(y(point[key]))}`);
-    svg.append(draw("polygon", {class: "band", points: [...edge("max"), ...edge("min").reverse()].join(" ")}));
-  }
-  for (const [key] of curves())
-    for (const piece of pieces(point => point[key] !== null)) {
-      const line = piece.map(point => `${spot(middle(point))},${spot(y(point[key]))}`);
-      svg.append(piece.length > 1 ? draw("polyline", {class: `curve ${key}`, points: line.join(" ")})
-        : draw("circle", {class: `curve dot ${key}`, cx: line[0].split(",")[0], cy: line[0].split(",")[1], r: 2.5}));
-    }
-  const mark = draw("g");
-  svg.append(mark);
-  const chart = make("div", {role: "slider", tabindex: 0, id: "slider", "aria-orientation": "horizontal",
-    "aria-label": `${series.label}: time in the chart`, "aria-valuemin": 0, "aria-valuemax": points.length - 1}, svg);
+function renderChart(drawing) {
+  const {points, bucket_ms: width} = series;
+  drawing.setAttribute("aria-hidden", "true");
+  $("drawing").replaceChildren(drawing);
+  const slider = $("slider");
+  slider.hidden = false;
+  slider.setAttribute("aria-label", `${series.label}: time in the chart`);
+  slider.setAttribute("aria-valuemax", Math.max(0, points.length - 1));
+  const area = Object.fromEntries(["from", "to", "left", "right", "top", "bottom"].map(name => [name, Number(drawing.dataset[name])]));
+  const scale = () => drawing.clientWidth / Number(drawing.getAttribute("width"));
+  const x = point => {
+    const middle = Math.min(area.to, Math.max(area.from, point.start_ms + width / 2));
+    return scale() * (area.left + (middle - area.from) / (area.to - area.from) * (area.right - area.left));
+  };
 
   const point = index => {
     cursor = Math.max(-1, Math.min(points.length - 1, index));
-    mark.replaceChildren();
-    chart.setAttribute("aria-valuenow", Math.max(0, cursor));
-    chart.setAttribute("aria-valuetext", readout(points[Math.max(0, cursor)]));
-    $("readout").textContent = cursor < 0 ? "Point at the chart, or focus it and use the arrow keys, to read values." : readout(points[cursor]);
+    const now = points[Math.max(0, cursor)];
+    slider.setAttribute("aria-valuenow", Math.max(0, cursor));
+    slider.setAttribute("aria-valuetext", now ? readout(now) : "no samples");
+    $("readout").textContent = !now ? "" : cursor < 0 ? "Point at the chart, or focus it and use the arrow keys, to read values." : readout(now);
+    $("mark").hidden = cursor < 0;
     if (cursor < 0) return;
-    mark.append(draw("line", {class: "cursor", x1: spot(middle(points[cursor])), x2: spot(middle(points[cursor])), y1: area.top, y2: area.bottom}));
-    for (const [key] of curves())
-      if (points[cursor][key] !== null)
-        mark.append(draw("circle", {class: `curve dot ${key}`, cx: spot(middle(points[cursor])), cy: spot(y(points[cursor][key])), r: 4}));
+    Object.assign($("mark").style, {left: `${x(now)}px`, top: `${scale() * area.top}px`, height: `${scale() * (area.bottom - area.top)}px`});
   };
-  chart.onkeydown = event => {
+  slider.onkeydown = event => {
     const page = Math.max(1, Math.round(points.length / 10));
     const to = {ArrowLeft: cursor - 1, ArrowDown: cursor - 1, ArrowRight: cursor + 1, ArrowUp: cursor + 1,
       PageDown: cursor - page, PageUp: cursor + page, Home: 0, End: points.length - 1}[event.key];
@@ -443,26 +372,19 @@ function renderChart() {
     event.preventDefault();
     point(Math.max(0, to));
   };
-  chart.onpointermove = chart.onpointerdown = event => {
-    const at = event.clientX - chart.getBoundingClientRect().left;
-    const distances = points.map(each => Math.abs(middle(each) - at));
+  slider.onpointermove = slider.onpointerdown = event => {
+    const at = event.clientX - slider.getBoundingClientRect().left;
+    const distances = points.map(each => Math.abs(x(each) - at));
     point(distances.indexOf(Math.min(...distances)));
   };
-  const focused = document.activeElement?.id === "slider";
-  $("chart").replaceChildren(chart);
-  if (focused) chart.focus();
   point(cursor);
-  const sample = key => key === "band" ? draw("rect", {class: "band", width: 28, height: 12})
-    : draw("line", {class: `curve ${key}`, x1: 1, x2: 27, y1: 6, y2: 6});
-  show($("legend"), ...[...curves(), ["band", "lowest to highest"]].map(([key, words]) =>
-    make("li", {}, draw("svg", {"aria-hidden": "true"}, sample(key)), words)));
 }
 
 function renderTable() {
   const value = (point, key) => make("td", {}, number(point[key], series.digits));
-  const heads = ["Time", ...curves().map(([, words]) => words[0].toUpperCase() + words.slice(1)), "Lowest", "Highest", "Samples"];
+  const heads = ["Time", ...means().map(([, words]) => words[0].toUpperCase() + words.slice(1)), "Lowest", "Highest", "Samples"];
   const sum = Object.fromEntries(series.columns.map((name, i) => [name, series.all[i]]));
-  const row = (point, words) => make("tr", {}, make("th", {scope: "row"}, words), ...curves().map(([key]) => value(point, key)),
+  const row = (point, words) => make("tr", {}, make("th", {scope: "row"}, words), ...means().map(([key]) => value(point, key)),
     value(point, "min"), value(point, "max"), make("td", {}, number(point.samples, 0)));
   show($("values"), make("caption", {}, series.label), make("thead", {}, make("tr", {}, ...heads.map(head => make("th", {scope: "col"}, head)))),
     make("tbody", {}, sum.samples > 0 ? row(sum, "All") : null, ...series.points.map(point => row(point, when(point.start_ms)))));
@@ -470,28 +392,21 @@ function renderTable() {
 
 // -- states, events, pictures -------------------------------------------------------------------------------------------
 
-function renderStates(heads, from, to) {
+// How the samples share among the states; when each was so is a strip of the chart.
+function renderStates(heads) {
   $("states").hidden = heads.length === 0;
-  show($("strips"), ...heads.map(head => {
+  show($("shares"), ...heads.flatMap(head => {
     const all = Object.values(head.samples).reduce((sum, count) => sum + count, 0);
     const names = [...new Set([...head.changes.map(([, name]) => name), ...Object.keys(head.samples)])].filter(Boolean).sort();
-    const last = Math.max(from, Math.min(to, camera().last_ms));
-    const stretches = head.changes.map(([start, name], i) => [start, head.changes[i + 1]?.[0] ?? last, name]);
-    const place = time => (time - from) / (to - from) * 1000;  // Chromium cuts lengths beyond 2^25, so none is in milliseconds
-    return make("div", {class: "strip"}, make("h3", {}, head.name),
-      draw("svg", {viewBox: "0 0 1000 1", preserveAspectRatio: "none", "aria-hidden": "true"},
-        ...stretches.filter(([, , name]) => name).map(([start, end, name]) => draw("rect",
-          {class: `tone${names.indexOf(name) % 4}`, x: place(start), width: Math.max(0, place(end) - place(start)), height: 1},
-          draw("title", {}, `${name} from ${date.full(start)}`)))),
-      make("ul", {}, ...names.map((name, i) => make("li", {}, make("i", {class: `tone${i % 4}`}),
-        `${name}: ${percent((head.samples[name] ?? 0) / (all || 1))} of the samples`))));
+    return [make("dt", {}, head.name),
+      make("dd", {}, names.map(name => `${name}: ${percent((head.samples[name] ?? 0) / (all || 1))}`).join(", ") || "not known")];
   }));
 }
 
 function renderEvents(events) {
   if (events.length === 0) return show($("events"), make("li", {class: "quiet"}, "No events in this period."));
   show($("events"), ...events.reverse().map(event => make("li", {class: event.severity},
-    make("div", {class: "quiet"}, make("time", {datetime: event.time}, date.second(Date.parse(event.time))), ` · ${event.event}`),
+    make("div", {class: "quiet"}, make("time", {datetime: event.time}, date.second(Date.parse(event.time), camera())), ` · ${event.event}`),
     event.severity === "info" ? null : make("b", {}, `${event.severity === "error" ? "Error" : "Warning"}: `), event.message)));
 }
 
@@ -499,7 +414,7 @@ function renderSnapshots(one, snapshots) {
   if (snapshots.length === 0) return show($("snapshots"), make("li", {class: "quiet"}, "No pictures are stored of this period."));
   show($("snapshots"), ...snapshots.map((ids, i) => make("li", {}, make("button",
     {type: "button", id: `snapshot-${i}`, "data-time": ids.time, "aria-pressed": String(ids.time === chosen?.time)},
-    make("img", {src: picture(ids[firstView(ids)]), alt: "", loading: "lazy"}), make("span", {}, date.dayClock(Date.parse(ids.time)))))));
+    make("img", {src: picture(ids[firstView(ids)]), alt: "", loading: "lazy"}), make("span", {}, date.dayClock(Date.parse(ids.time), one))))));
   snapshots.forEach((ids, i) => { $(`snapshot-${i}`).onclick = () => choose(one, ids); });
 }
 
@@ -516,7 +431,12 @@ addEventListener("hashchange", () => {
   }
   refresh();
 });
-addEventListener("resize", () => { if (series && !$("camera").hidden) renderChart(); });
+let resized = 0;
+addEventListener("resize", () => {
+  clearTimeout(resized);
+  resized = setTimeout(redraw, 200);
+});
+dark.addEventListener("change", redraw);
 document.addEventListener("visibilitychange", () => document.hidden ? clearTimeout(timer) : refresh());
 $("outlines").onchange = () => renderPicture(camera());
 $("login").onsubmit = async event => {

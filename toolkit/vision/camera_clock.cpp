@@ -318,6 +318,7 @@ CameraClock clockOrMachine(const std::optional<CameraClock>& known) {
 }
 
 std::string CameraClock::name() const {
+  if (zone_ == "Etc/UTC") return "UTC";  // where /etc/localtime of a machine in UTC leads to
   if (rules_) return zone_.empty() ? "local time" : zone_;
   return offset_ == 0 ? "UTC" : vision::offsetText(offset_, "UTC");
 }
@@ -350,6 +351,25 @@ UnixMs CameraClock::time(UnixMs wall, Twice twice) const {
 UnixMs CameraClock::startOfDay(UnixMs time, int days) const {
   CivilTime civil = civilTime(wall(time));
   return this->time(wallTime({civil.year, civil.month, civil.day + days}));
+}
+
+std::vector<std::pair<UnixMs, UnixMs>> CameraClock::offsets(UnixMs from, UnixMs to) const {
+  constexpr UnixMs kStep = 7 * kDayMs;  // no clock is changed there and back within a week
+  std::vector<std::pair<UnixMs, UnixMs>> all = {{from, offset(from)}};
+  if (!rules_) return all;
+  for (UnixMs before = from; before < to;) {
+    const UnixMs after = std::min(to, before + kStep);
+    if (offset(after) != all.back().second) {
+      UnixMs same = before, changed = after;
+      while (changed - same > 1) {
+        const UnixMs middle = same + (changed - same) / 2;
+        (offset(middle) == all.back().second ? same : changed) = middle;
+      }
+      if (changed < to) all.emplace_back(changed, offset(changed));
+    }
+    before = after;
+  }
+  return all;
 }
 
 CameraClock CameraClock::standardTime(UnixMs around) const {

@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "vision/time.h"
 
@@ -51,6 +53,8 @@ class CameraClock {
   UnixMs startOfDay(UnixMs time, int days = 0) const;
   /// "2026-11-03".
   std::string date(UnixMs time) const { return isoTime(wall(time)).substr(0, 10); }
+  /// From when on the clock is how far ahead of UTC in [from, to), ascending; the first is at `from`.
+  std::vector<std::pair<UnixMs, UnixMs>> offsets(UnixMs from, UnixMs to) const;
   /// The same zone without summer time, as it is in the year around this moment: what a camera shows that is never put
   /// forward.
   CameraClock standardTime(UnixMs around) const;

@@ -53,11 +53,11 @@ def text_report(text):
             section = None
             continue
         line = line.strip()
-        if match := re.fullmatch(r"(\S+)Z to (\S+)Z, (\d+) samples? kept", line):
+        if match := re.fullmatch(r"(\S+Z) to (\S+Z), (\d+) samples? kept", line):
             table["from",], table["to",] = Printed(match[1]), Printed(match[2])
             table["samples",] = number(match[3])
-        elif match := re.fullmatch(r"(\S+) to (\S+) by the clock of .*", line):
-            table["from local",], table["to local",] = Printed(match[1]), Printed(match[2])
+        elif match := re.fullmatch(r"(\S+) to (\S+) by the clock of (.*)", line):
+            table["from local",], table["to local",], table["clock",] = Printed(match[1]), Printed(match[2]), Printed(match[3])
         elif match := re.match(r"model .*, reduction (\S+), (\d+) tokens before merging", line):
             table["reduce",] = Printed(match[1])
         elif match := re.fullmatch(r"quality: (\d+) of (\d+) pictures? left out(?:: (.*))?", line):
@@ -123,6 +123,7 @@ def json_report(text):
     for line in text.splitlines():
         report = json.loads(line)
         table = result[report["source"]] = {("from",): Printed(report["from"]), ("to",): Printed(report["to"]), ("samples",): Printed(report["samples"]),
+                                            ("clock",): Printed(report["clock"]),
                                             ("reduce",): Printed(report["reduce"]), ("comparable", "samples"): Printed(report["comparable"]["samples"]),
                                             ("comparable", "days"): Printed(report["comparable"]["days"]),
                                             ("from local",): Printed(report["from_local"]), ("to local",): Printed(report["to_local"])}
@@ -182,7 +183,7 @@ def brief(text):
     result = {}
     for line in text.splitlines():
         source, _, rest = line.partition(": last sample ")
-        match = re.match(r"(\S+)Z(?: \(.*? ago\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?(?:, (\w+ \w+))?, (\d+) alarms?", rest)
+        match = re.match(r"(\S+Z)(?: \(.*? ago\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?(?:, (\w+ \w+))?, (\d+) alarms?", rest)
         if not match:
             result[source] = {("unreadable",): Printed(line)}
             continue
@@ -197,7 +198,7 @@ def brief(text):
 
 def sample_object(line):
     """{key: Printed} of a sample as JSON prints it."""
-    table = {("night",): Printed(line["night"]), ("reduce",): Printed(line["reduce"]), ("token_counts",): Printed([float(count) for count in line["token_counts"]])}
+    table = {("night",): Printed(line["night"]), ("time",): Printed(line["time"]), ("reduce",): Printed(line["reduce"]), ("token_counts",): Printed([float(count) for count in line["token_counts"]])}
     for name, state in line["states"].items():
         table.update(state_values(name, state["state"], state["sure"], state["counted"]))
     for region, values in ("", line), *line["regions"].items():
@@ -219,7 +220,7 @@ def csv_rows(text, regions):
     """The same of a CSV file. `regions` are the names that occur."""
     result = {}
     for row in csv.DictReader(io.StringIO(text)):
-        table = {("night",): Printed({"": None, "0": False, "1": True}[row["night"]]), ("reduce",): Printed(row["reduce"]),
+        table = {("night",): Printed({"": None, "0": False, "1": True}[row["night"]]), ("time",): Printed(row["time_utc"]), ("time local",): Printed(row["time_local"]), ("reduce",): Printed(row["reduce"]),
                  ("token_counts",): Printed([float(count) for count in row["token_counts"].split()])}
         for name in (match[1] for match in (re.fullmatch(r"state_(\w+)_counted", column) for column in row) if match):
             if row[f"state_{name}"]:

@@ -129,7 +129,7 @@ class Judge:
         if rule["rule"] == "sun":
             return elevation_of_sun(ms, *source["place"]) < -6
         if rule["rule"] == "hours":
-            clock = world.local_time(ms, source["machine_zone"] if source.get("camera") else source["zone"])
+            clock = world.local_time(ms, zone_of(source))
             minute = clock.hour * 60 + clock.minute
             start, end = rule["from"], rule["to"]
             return start <= minute < end if start <= end else minute >= start or minute < end
@@ -365,19 +365,39 @@ def judged(oracle, rule):
     return result
 
 
-def report(oracle, db, s, days, of=None):
-    """{key: value} of `mpm report` about one source and its series `of`, or the latest; mouths.py says where each key is printed."""
+def zone_of(source):
+    """The zone of the clock of a camera: of an archive as it was read, of a live camera that of the machine."""
+    return source["machine_zone"] if source.get("camera") else source["zone"]
+
+
+def name_of_zone(zone):
+    return zone if zone[0] not in "+-" else "UTC" if zone == "+00:00" else f"UTC{zone}"
+
+
+def end_of_row(start, width, zone):
+    """Rows that are wider than an hour end when the clock shows a multiple of their width; days have 23 to 25 hours."""
+    if width <= 3600000:
+        return start + width
+    local = world.local_time(start, zone)
+    moment = local.replace(tzinfo=None) + datetime.timedelta(milliseconds=width)
+    return round(moment.replace(tzinfo=local.tzinfo).timestamp() * 1000)
+
+
+def report(oracle, db, s, days, of=None, zone=None):
+    """{key: value} of `mpm report` about one source and its series `of`, or the latest; mouths.py says where each key is printed.
+
+    `zone` is that of --time-zone.
+    """
+    zone = zone or zone_of(oracle.script["sources"][s])
     of = of or oracle.latest[db, s]
     series = [sample for sample in oracle.span(db, s, days) if sample.series == of]
     counted = [sample for sample in series if sample.counted]
-    table = {("samples",): len(series), ("to",): pictures.iso(oracle.last(db, s)), ("reduce",): of[1],
+    table = {("samples",): len(series), ("to",): pictures.iso(oracle.last(db, s)), ("clock",): name_of_zone(zone), ("reduce",): of[1],
              ("quality", "left_out"): sum(not sample.counted for sample in series),
              ("quality", "pictures"): sum(sample.flag is not None for sample in series)}
     first = oracle.believed(db, s)[0].ms
     begin = first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1)
     table["from",] = pictures.iso(begin)
-    source = oracle.script["sources"][s]
-    zone = oracle.script["machine_zone"] if source.get("camera") else source["zone"]
     table["from local",], table["to local",] = (world.local_time(ms, zone).isoformat() for ms in (begin, oracle.last(db, s)))
     for sample in oracle.span(db, s, days):
         table["measured", sample.series[1]] = table.get(("measured", sample.series[1]), 0) + 1
@@ -425,7 +445,7 @@ def report(oracle, db, s, days, of=None):
     table["comparable", "samples"] = 0
     known = [sample for sample in counted if sample.night is not None]
     table["comparable", "samples"] = len(known)
-    table["comparable", "days"] = len({sample.ms // DAY_MS for sample in known})
+    table["comparable", "days"] = len({world.local_time(sample.ms, zone).date() for sample in known})
     for part, night in ("day", False), ("night", True):
         tokens = [sample.counts[-1] for sample in by_night(known, night)]
         table["tokens", part, "samples"] = len(tokens)
@@ -447,7 +467,8 @@ def rows(oracle, db, s, of=None):
     """{(ms, picture): {key: value}} of each sample of a series of a source, the latest by default, as exports print them."""
     result = {}
     for sample in (sample for sample in oracle.stored[db][s] if sample.series == (of or oracle.latest[db, s])):
-        table = {("night",): sample.night, ("reduce",): sample.series[1], ("token_counts",): [float(count) for count in sample.counts]}
+        local = world.local_time(sample.ms, zone_of(oracle.script["sources"][s])).isoformat()
+        table = {("time",): pictures.iso(sample.ms), ("time local",): local, ("night",): sample.night, ("reduce",): sample.series[1], ("token_counts",): [float(count) for count in sample.counts]}
         if sample.state:
             table["state", f"light{s}", "read"], table["state", f"light{s}", "sure"] = sample.state
             if oracle.states(db, s, of):

@@ -119,14 +119,6 @@ void writeParts(const Columns& columns, const Write& write) {
   for (const std::string& region : columns.regions) write(region, "region_" + oneLine(region) + "_");
 }
 
-vision::CameraClock clockOf(const StoreReader& store, const ExportOptions& options) {
-  if (options.clock) return *options.clock;
-  for (const SourceRecord& source : store.sources()) {
-    if (source.id == options.source) return vision::clockOrMachine(source.clock);
-  }
-  return vision::clockOrMachine(std::nullopt);
-}
-
 void writeHeader(std::ostream& out, const Columns& columns) {
   out << "time_utc,time_local,unix_ms,picture,night,reduce,token_counts";
   writeParts(columns, [&](const std::string& region, const std::string& prefix) {
@@ -195,14 +187,17 @@ std::optional<std::int64_t> exportSamples(const StoreReader& store, const Export
   const Columns columns = findColumns(store, options, goes_on);
   if (stopped) return std::nullopt;
   if (options.format == ExportFormat::kCsv) writeHeader(out, columns);
-  const vision::CameraClock clock = clockOf(store, options);
   std::int64_t written = 0;
   // Newer rows may have more columns: write as many as were counted.
   store.samples(
       options.source, options.from, options.to,
       [&](const Sample& sample) {
         if (written == columns.samples) return false;
-        options.format == ExportFormat::kCsv ? writeRow(out, columns, clock, sample) : writeJson(out, columns, sample);
+        if (options.format == ExportFormat::kCsv) {
+          writeRow(out, columns, options.clock, sample);
+        } else {
+          writeJson(out, columns, sample);
+        }
         ++written;
         return goes_on() && out.good();
       },

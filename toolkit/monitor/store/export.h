@@ -21,7 +21,7 @@ struct ExportOptions {
   std::int64_t source = 0;
   std::optional<std::int64_t> series{};  ///< SeriesRecord::id, of this source; nullopt: samples of each
   UnixMs from = 0, to = INT64_MAX;
-  charts::Clock clock{};  ///< of the column time_local of CSV; nullopt: that of the source
+  vision::CameraClock clock{};  ///< of the camera: of the column time_local of CSV
 };
 
 /// Writes every sample in [from, to) as text, and returns their number. `path` is whole or as

@@ -25,9 +25,11 @@ constexpr std::array kWidths = {kSecondMs,      2 * kSecondMs,  5 * kSecondMs, 1
                                 14 * kDayMs,    28 * kDayMs,    364 * kDayMs};
 
 // The narrowest width with at most `buckets` over [from, to), not below `least`, whose multiple it is.
-std::int64_t widthFor(UnixMs from, UnixMs to, std::int64_t least, int buckets) {
+std::int64_t widthFor(UnixMs from, UnixMs to, std::int64_t least, int buckets, const vision::CameraClock& clock) {
   const auto needed = [&](std::int64_t width) {
-    return bucketStart(to - 1, width) / width - bucketStart(from, width) / width + 1;
+    const bool by_clock = width > kHourMs;  // as RowTimes
+    const UnixMs first = by_clock ? clock.wall(from) : from, last = by_clock ? clock.wall(to - 1) : to - 1;
+    return bucketStart(last, width) / width - bucketStart(first, width) / width + 1;
   };
   for (std::int64_t width : kWidths)
     if (width >= least && needed(width) <= buckets) return width;
@@ -41,6 +43,47 @@ UnixMs bucketFrom(UnixMs time, std::int64_t width) {
   const UnixMs start = bucketStart(time, width);
   return start == time ? start : start + width;
 }
+
+// Cuts time into rows of one width. Up to an hour they begin at its whole multiples since 1970; wider ones where the
+// clock of the camera shows such a multiple, so that days are its days and last 23 to 25 hours. Width 0: one row of
+// all.
+class RowTimes {
+ public:
+  RowTimes(std::int64_t width, vision::CameraClock clock) : width_(width), clock_(std::move(clock)) {}
+
+  // Start of the row in which `time` lies, and of the one behind it. Those of a time near the one before cost nothing.
+  UnixMs start(UnixMs time) {
+    find(time);
+    return start_;
+  }
+  UnixMs end(UnixMs time) {
+    find(time);
+    return end_;
+  }
+
+ private:
+  void find(UnixMs time) {
+    if (start_ <= time && time < end_) return;
+    if (width_ == 0) {
+      start_ = INT64_MIN;
+      end_ = INT64_MAX;
+    } else if (width_ <= kHourMs) {
+      start_ = bucketStart(time, width_);
+      end_ = start_ + width_;
+    } else {
+      // Where the clock is changed, what it shows may lie on the other side of the start of a row.
+      UnixMs wall = bucketStart(clock_.wall(time), width_);
+      while (clock_.time(wall) > time) wall -= width_;
+      while (clock_.time(wall + width_) <= time) wall += width_;
+      start_ = clock_.time(wall);
+      end_ = clock_.time(wall + width_);
+    }
+  }
+
+  std::int64_t width_;
+  vision::CameraClock clock_;
+  UnixMs start_ = 0, end_ = 0;
+};
 
 // What is stored of a source, by levels: its samples, then the sums of each of kBucketWidths. Retention forgets the
 // oldest of a level; what was summed up of it stays in the next one.
@@ -69,20 +112,28 @@ class StoreReader::Impl::SumReader {
   // Whether nothing that came at `time` or later has been forgotten at this level.
   bool isComplete(std::size_t level, UnixMs time) const { return complete_from_[level] <= time; }
 
-  // Calls row_at(start) for the sums to which what is stored from `start` on is to be added, from the coarsest level on
-  // whose multiple the rows of the caller are.
-  void read(std::int64_t series, bool regions, UnixMs from, UnixMs to, std::size_t level,
-            const std::function<SumsById&(UnixMs)>& row_at) const {
+  struct Rows {
+    std::int64_t series = 0;
+    bool regions = false;
+    RowTimes times;
+    std::map<UnixMs, SumsById> sums{};  // by the start of the row
+  };
+
+  // Adds what is stored in [from, to), from sums of this level on.
+  void read(Rows& rows, UnixMs from, UnixMs to, std::size_t level) const {
     if (from >= to) return;
-    if (level == kSamples) return readSamples(series, regions, from, to, row_at);
+    if (level == kSamples) return readSamples(rows, from, to);
     const std::int64_t width = kBucketWidths[level - 1];
     UnixMs begin = bucketFrom(from, width), end = bucketStart(to, width);
     if (!isComplete(level - 1, from)) begin = bucketStart(from, width);
     if (end < to && !isComplete(level - 1, end)) end += width;
-    if (begin >= end) return read(series, regions, from, to, level - 1, row_at);
-    read(series, regions, from, begin, level - 1, row_at);
-    readRows(series, regions, width, begin, end, row_at);
-    read(series, regions, end, to, level - 1, row_at);
+    if (begin >= end) return read(rows, from, to, level - 1);
+    read(rows, from, begin, level - 1);
+    // A sum that lies in two rows is made of finer ones; where these are forgotten, it is one of the first row.
+    std::vector<std::pair<UnixMs, UnixMs>> cut;
+    readSums(rows, level, begin, end, cut);
+    for (const auto& [cut_from, cut_to] : cut) read(rows, cut_from, cut_to, level - 1);
+    read(rows, end, to, level - 1);
   }
 
  private:
@@ -106,25 +157,34 @@ class StoreReader::Impl::SumReader {
         source_, kBucketWidths[level - 1], from, to);
   }
 
-  void readSamples(std::int64_t series, bool regions, UnixMs from, UnixMs to,
-                   const std::function<SumsById&(UnixMs)>& row_at) const {
+  void readSamples(Rows& rows, UnixMs from, UnixMs to) const {
     using enum SampleRows::With;
-    impl_.visit(source_, from, to, regions ? kRegions : kWhole, series, [&](const Sample& sample) {
-      SumsById& sums = row_at(sample.time);
+    impl_.visit(source_, from, to, rows.regions ? kRegions : kWhole, rows.series, [&](const Sample& sample) {
+      SumsById& sums = rows.sums[rows.times.start(sample.time)];
       for (const RegionSample& region : sample.regions)
         if (region.region == 0 || !sample.flagged()) sums[region.region].of(sideOf(sample.night)).add(sample, region);
       return true;
     });
   }
 
-  void readRows(std::int64_t series, bool regions, std::int64_t width, UnixMs from, UnixMs to,
-                const std::function<SumsById&(UnixMs)>& row_at) const {
-    Statement rows = impl_.database.prepare(
+  // `cut`: gets the stretches of sums that lie in two rows, those side by side as one.
+  void readSums(Rows& rows, std::size_t level, UnixMs from, UnixMs to,
+                std::vector<std::pair<UnixMs, UnixMs>>& cut) const {
+    const std::int64_t width = kBucketWidths[level - 1];
+    Statement stored = impl_.database.prepare(
         std::string("SELECT start_ms, region, night, samples, sums FROM bucket WHERE series = ? AND width_ms = ? AND"
                     " start_ms >= ? AND start_ms < ?") +
-        (regions ? "" : " AND region = 0") + " ORDER BY start_ms");
-    rows.bind(series, width, from, to);
-    while (rows.step()) row_at(rows.integer(0))[rows.integer(1)].of(sideIn(rows, 2)).add(Bucket(rows, 3));
+        (rows.regions ? "" : " AND region = 0") + " ORDER BY start_ms");
+    stored.bind(rows.series, width, from, to);
+    while (stored.step()) {
+      const UnixMs start = stored.integer(0);
+      if (rows.times.end(start) < start + width && isComplete(level - 1, start)) {
+        if (cut.empty() || cut.back().second < start) cut.emplace_back(start, start + width);
+        cut.back().second = start + width;
+      } else {
+        rows.sums[rows.times.start(start)][stored.integer(1)].of(sideIn(stored, 2)).add(Bucket(stored, 3));
+      }
+    }
   }
 
   const Impl& impl_;
@@ -134,7 +194,8 @@ class StoreReader::Impl::SumReader {
 
 namespace {
 
-// The coarsest level of whose sums rows of this width are made; 0: one row of all.
+// The coarsest level of whose sums rows of this width are made where these do not lie in two of them; 0: one row of
+// all.
 std::size_t levelFor(std::int64_t width) {
   std::size_t level = kLevels - 1;
   while (width != 0 && level > kSamples && width % kBucketWidths[level - 1] != 0) --level;
@@ -172,13 +233,12 @@ std::vector<RollupRow> StoreReader::Impl::rollup(const RollupQuery& query, const
   const std::optional<Extent> all = extent(source);
   if (!all) return {};
   const UnixMs from = std::max(query.from, all->first), to = std::min(query.to, all->last + 1);
-  std::map<UnixMs, SumsById> rows;
-  reader.read(query.series, query.regions, from, to, levelFor(query.width), [&](UnixMs time) -> SumsById& {
-    return rows[query.width == 0 ? query.from : bucketStart(time, query.width)];
-  });
+  SumReader::Rows rows{.series = query.series, .regions = query.regions, .times = {query.width, query.clock}};
+  reader.read(rows, from, to, levelFor(query.width));
   std::vector<RollupRow> result;
-  for (auto& [start, regions] : rows) {
-    RollupRow& row = result.emplace_back(RollupRow{.start = start});
+  for (auto& [start, regions] : rows.sums) {
+    RollupRow& row = result.emplace_back(RollupRow{.start = query.width == 0 ? query.from : start});
+    row.end = query.width == 0 ? query.to : rows.times.end(start);
     for (auto& [id, sums] : regions) {
       const auto name = names.find(id);
       if (name == names.end()) continue;
@@ -187,6 +247,47 @@ std::vector<RollupRow> StoreReader::Impl::rollup(const RollupQuery& query, const
     }
   }
   return result;
+}
+
+namespace {
+
+// Reads values out of the rows of a series: a class has its number in it.
+class KeyReader {
+ public:
+  explicit KeyReader(const SeriesRecord& series) {
+    for (std::size_t c = 0; c < series.classes.size(); ++c) numbers_.emplace(series.classes[c], static_cast<int>(c));
+  }
+
+  Spread read(const RollupRow& row, const SeriesKey& key) const {
+    const auto region = row.regions.find(key.region);
+    if (region == row.regions.end()) return {};
+    return key.night ? read(region->second.of(sideOf(key.night)), key) : read(region->second, key);
+  }
+
+ private:
+  template <typename Sums>
+  Spread read(const Sums& sums, const SeriesKey& key) const {
+    if (!key.quantity.empty()) return sums.spread(key.quantity);
+    const auto label = numbers_.find(key.class_name);
+    return label == numbers_.end() ? Spread() : sums.area(label->second);
+  }
+
+  std::unordered_map<std::string_view, int> numbers_;
+};
+
+bool anyRegion(const std::vector<SeriesKey>& keys) {
+  return std::ranges::any_of(keys, [](const SeriesKey& one) { return !one.region.empty(); });
+}
+
+}  // namespace
+
+std::vector<Spread> StoreReader::means(const SeriesRecord& series, UnixMs from, UnixMs to,
+                                       const std::vector<SeriesKey>& keys) const {
+  const KeyReader values(series);
+  std::vector<Spread> all(keys.size());
+  for (const RollupRow& row : rollup({.series = series.id, .from = from, .to = to, .regions = anyRegion(keys)}))
+    std::ranges::transform(keys, all.begin(), [&](const SeriesKey& key) { return values.read(row, key); });
+  return all;
 }
 
 Chart StoreReader::chart(const ChartQuery& query) const {
@@ -210,21 +311,23 @@ Chart StoreReader::chart(const ChartQuery& query) const {
       }
   }
   Chart chart;
-  chart.bucket_ms = widthFor(from, to, least, query.max_buckets);
+  chart.bucket_ms = widthFor(from, to, std::max(least, query.least_ms), query.max_buckets, query.clock);
 
-  const bool regions = std::ranges::any_of(query.series, [](const SeriesKey& one) { return !one.region.empty(); });
+  const bool regions = anyRegion(query.series);
   const auto names = impl_->regionNames(query.source);
   std::map<UnixMs, ChartBucket> buckets;
+  std::map<UnixMs, UnixMs> ends;  // of the buckets: days of the camera differ in length
   std::vector<SeriesRecord> all_series = series(query.source);
   if (query.only) std::erase_if(all_series, [&](const SeriesRecord& one) { return one.id != *query.only; });
   std::ranges::reverse(all_series);  // the latest one first: what it knows is not looked for in others
   for (const SeriesRecord& one : all_series) {
-    std::unordered_map<std::string_view, int> numbers;
-    for (std::size_t c = 0; c < one.classes.size(); ++c) numbers.emplace(one.classes[c], static_cast<int>(c));
-    const RollupQuery of_one{.series = one.id, .from = from, .to = to, .width = chart.bucket_ms, .regions = regions};
+    const KeyReader values(one);
+    const RollupQuery of_one{
+        .series = one.id, .from = from, .to = to, .width = chart.bucket_ms, .clock = query.clock, .regions = regions};
     for (const RollupRow& row : impl_->rollup(of_one, reader, names)) {
       ChartBucket& bucket = buckets[row.start];
       bucket.start = row.start;
+      ends[row.start] = row.end;
       bucket.values.resize(query.series.size());
       if (const auto whole = row.regions.find(""); whole != row.regions.end() && bucket.samples == 0) {
         const auto samples = [&](Side side) { return whole->second.of(side).samples; };
@@ -232,24 +335,16 @@ Chart StoreReader::chart(const ChartQuery& query) const {
         bucket.samples = day + night + samples(Side::kUnknown);
         if (day + night > 0) bucket.night = static_cast<double>(night) / static_cast<double>(night + day);
       }
-      for (std::size_t q = 0; q < query.series.size(); ++q) {
-        const SeriesKey& key = query.series[q];
-        const auto region = row.regions.find(key.region);
-        if (region == row.regions.end() || bucket.values[q].samples > 0) continue;
-        const auto label = numbers.find(key.class_name);
-        if (!key.quantity.empty())
-          bucket.values[q] = region->second.spread(key.quantity);
-        else if (label != numbers.end())
-          bucket.values[q] = region->second.area(label->second);
-      }
+      for (std::size_t q = 0; q < query.series.size(); ++q)
+        if (bucket.values[q].samples == 0) bucket.values[q] = values.read(row, query.series[q]);
     }
   }
   for (auto& [start, bucket] : buckets) chart.buckets.push_back(std::move(bucket));
   std::vector<StoredStep> steps;
   for (std::size_t i = 1; i < chart.buckets.size(); ++i) {
     const ChartBucket& before = chart.buckets[i - 1];
-    steps.push_back(
-        {static_cast<double>(chart.buckets[i].start - before.start) / kSecondMs, static_cast<double>(before.samples)});
+    const UnixMs step = chart.buckets[i].start - ends[before.start] + chart.bucket_ms;
+    steps.push_back({static_cast<double>(step) / kSecondMs, static_cast<double>(before.samples)});
   }
   const Meant meant = impl_->meant(query.source, from, to);
   const auto gaps = findGaps(steps, static_cast<double>(chart.bucket_ms) / kSecondMs, meant.every_s, meant.archive);
@@ -318,29 +413,50 @@ DayNightStatistics StoreReader::dayNight(std::int64_t series, UnixMs from, UnixM
   return statistics;
 }
 
-Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to) const {
+Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now) const {
   constexpr std::int64_t kMaxTimes = 500000;
+  Gaps gaps;
+  const std::optional<Extent> all = impl_->extent(source);
+  if (!all) return gaps;
+  from = std::max(from, all->first);
+  to = std::min(to, now ? std::max(*now, all->last + 1) : all->last + 1);
+  if (from >= to) return gaps;
+  const auto add = [&](UnixMs start, UnixMs end) {
+    const UnixMs length = std::min(end, to - 1) - std::max(start, from);
+    if (length <= 0) return;
+    ++gaps.count;
+    gaps.total += length;
+    gaps.longest = std::max(gaps.longest, length);
+  };
+  // A gap may begin before the span and end behind it, and the pace there is that of the samples around, too; but not
+  // of those by a clock that was wrong.
+  const Extent believed = impl_->believedExtent(source, now.value_or(unixNow())).value_or(*all);
+  const auto before = impl_->extent(source, believed.first, from), after = impl_->extent(source, to, believed.last + 1);
+  const UnixMs first = before ? std::max(believed.first, std::min(before->last, from - kDayMs)) : from;
+  const UnixMs end = after ? std::min(believed.last + 1, std::max(after->first + 1, to + kDayMs)) : to;
   const Impl::SumReader reader(*impl_, source);
   const bool one_by_one =
-      reader.isComplete(kSamples, from) && impl_->countSamples(source, from, to, kMaxTimes + 1) <= kMaxTimes;
+      reader.isComplete(kSamples, first) && impl_->countSamples(source, first, end, kMaxTimes + 1) <= kMaxTimes;
+  const UnixMs width = one_by_one ? 0 : kHourMs;
   Statement times = impl_->database.prepare(
       one_by_one
           ? "SELECT time_ms, 1 FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 ORDER BY time_ms"
           : "SELECT start_ms, total(samples) FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?1)"
             " AND start_ms >= ?2 AND start_ms < ?3 AND width_ms = 3600000 AND region = 0 GROUP BY start_ms"
             " ORDER BY start_ms");
-  times.bind(source, from, to);
+  times.bind(source, width == 0 ? first : bucketStart(first, width), end);
   std::vector<StoredStep> steps;
-  Gaps gaps;
+  std::vector<UnixMs> starts;
   double samples = 0;
-  for (std::optional<UnixMs> last; times.step(); last = times.integer(0), samples = times.real(1)) {
-    if (!last) continue;
-    gaps.longest = std::max(gaps.longest, times.integer(0) - *last);
-    steps.push_back({static_cast<double>(times.integer(0) - *last) / kSecondMs, samples});
+  for (; times.step(); samples = times.real(1)) {
+    if (!starts.empty()) steps.push_back({static_cast<double>(times.integer(0) - starts.back()) / kSecondMs, samples});
+    starts.push_back(times.integer(0));
   }
-  const Meant meant = impl_->meant(source, from, to);
-  const auto found = findGaps(steps, one_by_one ? 0 : kHourMs / kSecondMs, meant.every_s, meant.archive);
-  gaps.count = static_cast<int>(std::ranges::count(found, true));
+  const Meant meant = impl_->meant(source, first, end);
+  const auto found = findGaps(steps, static_cast<double>(width) / kSecondMs, meant.every_s, meant.archive);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (found[i]) add(starts[i] + width, starts[i + 1]);
+  if (now && !pace(source).alive(believed.last, std::min(*now, to))) add(believed.last, *now);
   return gaps;
 }
 

@@ -20,6 +20,7 @@
 #include "monitor/store/sample.h"
 #include "mpm/error.hpp"
 #include "mpm/options.hpp"
+#include "vision/camera_clock.h"
 #include "vision/regions/region.h"
 #include "vision/time.h"
 
@@ -217,6 +218,8 @@ struct ChartQuery {
   UnixMs from = 0, to = 0;          ///< [from, to)
   std::vector<SeriesKey> series{};  ///< quantities, classes and regions to draw
   int max_buckets = 2000;
+  std::int64_t least_ms = 0;           ///< no bucket is narrower; kDayMs: whole days
+  vision::CameraClock clock{};         ///< of the camera: where buckets wider than an hour begin
   std::optional<std::int64_t> only{};  ///< SeriesRecord::id; nullopt: each value of a bucket is of the latest series
                                        ///< that has in it, so that a chart goes on where the model was changed
 };
@@ -239,18 +242,22 @@ using SumsOfRegions = std::map<std::string, DayNightSums>;
 struct RollupQuery {
   std::int64_t series = 0;  ///< SeriesRecord::id
   UnixMs from = 0, to = 0;  ///< [from, to)
-  std::int64_t width = 0;   ///< of the rows, ms, at whole multiples since 1970; 0: one row of all
-  bool regions = false;     ///< with those of the regions, not only of the whole picture
+  /// Of the rows, ms; 0: one row of all. Up to an hour they begin at whole multiples since 1970; wider ones where
+  /// `clock` shows a multiple, so that days are days of the camera, which have 23 to 25 hours.
+  std::int64_t width = 0;
+  vision::CameraClock clock{};  ///< of the camera; it changes where rows begin, and no sum of a row of all
+  bool regions = false;         ///< with those of the regions, not only of the whole picture
 };
 
 struct RollupRow {
-  UnixMs start = 0;
+  UnixMs start = 0, end = 0;  ///< [start, end)
   SumsOfRegions regions{};
 };
 
+/// Gaps that lie in a span, or reach into it. Of each counts the part within: the time between two samples.
 struct Gaps {
   int count = 0;
-  UnixMs longest = 0;  ///< time between two samples; a gap only if there is one
+  UnixMs longest = 0, total = 0;
 };
 
 struct SourceRecord {
@@ -312,17 +319,21 @@ class StoreReader {
   /// The states of each head that was read in [from, to), by name.
   std::vector<StateSeries> states(std::int64_t series, UnixMs from, UnixMs to) const;
 
-  /// The rows that have samples, ascending. Exact also where [from, to) begins or ends within a stored sum, as long as
-  /// its samples are kept; else with all of that minute or hour.
+  /// The rows that have samples, ascending. Exact also where a row, or [from, to), begins or ends within a stored sum,
+  /// as long as its samples are kept; else with all of that minute, hour or day.
   std::vector<RollupRow> rollup(const RollupQuery& query) const;
 
+  /// What a chart of one bucket for all of [from, to) has, of one series.
+  std::vector<Spread> means(const SeriesRecord& series, UnixMs from, UnixMs to,
+                            const std::vector<SeriesKey>& keys) const;
   /// At most max_buckets buckets with mean, min and max, from the finest stored resolution (sample, minute, hour, day)
   /// that needs no more than some ten thousand rows: a year opens in well under a second.
   Chart chart(const ChartQuery& query) const;
 
   /// Where samples are missing in [from, to), by the pace of the source there: findGaps(). Samples that are forgotten,
-  /// or more than 500,000, are looked at by hours.
-  Gaps gaps(std::int64_t source, UnixMs from, UnixMs to) const;
+  /// or more than 500,000, are looked at by hours. Before its first sample a source has no gap. With `now`, also the
+  /// time from its last one on, unless it is alive.
+  Gaps gaps(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now = {}) const;
   /// The pace of its last samples.
   Pace pace(std::int64_t source) const;
 

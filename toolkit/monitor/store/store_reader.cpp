@@ -154,8 +154,16 @@ StoreReader& StoreReader::operator=(StoreReader&&) noexcept = default;
 
 void StoreReader::setDeadline(std::int64_t steady) { impl_->database.setDeadline(steady); }
 
-std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
+std::optional<Extent> StoreReader::Impl::believedExtent(std::int64_t source, UnixMs now) const {
   constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;  // 2020-01-01
+  Statement row = database.prepare("SELECT archive, name FROM source WHERE id = ?");
+  const bool own_clock = row.bind(source).step() && (row.integer(0) != 0 || row.text(1).starts_with("demo:"));
+  std::optional<Extent> believed;
+  if (!own_clock) believed = extent(source, kNoClockWasSet, now + kMinuteMs);
+  return believed ? believed : extent(source);
+}
+
+std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
   std::vector<SourceRecord> sources;
   Statement rows = impl_->database.prepare(
       "SELECT id, name, archive, (SELECT time_zone FROM session WHERE source = source.id ORDER BY time_zone IS NULL,"
@@ -164,11 +172,7 @@ std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
     SourceRecord& source = sources.emplace_back();
     rows.read(source.id, source.name, source.archive, source.time_zone);
     source.clock = clockOf(source.time_zone);
-    std::optional<Extent> extent;
-    if (!source.archive && !source.name.starts_with("demo:"))
-      extent = impl_->extent(source.id, kNoClockWasSet, now + kMinuteMs);
-    if (!extent) extent = impl_->extent(source.id);
-    if (extent) {
+    if (const auto extent = impl_->believedExtent(source.id, now)) {
       source.first = extent->first;
       source.last = extent->last;
     }

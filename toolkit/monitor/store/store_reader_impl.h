@@ -55,6 +55,9 @@ struct StoreReader::Impl {
   // Of the times in [from, to): of samples, and of whole sums where those of their time are forgotten.
   std::optional<Extent> extent(std::int64_t source, UnixMs from = INT64_MIN, UnixMs to = INT64_MAX) const;
 
+  // As SourceRecord::first and ::last.
+  std::optional<Extent> believedExtent(std::int64_t source, UnixMs now) const;
+
   // Samples in [from, to), counted up to `limit`; of one series or of all.
   std::int64_t countSamples(std::int64_t source, UnixMs from, UnixMs to, std::int64_t limit,
                             std::optional<std::int64_t> series = {}) const;
