@@ -136,6 +136,24 @@ TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
   EXPECT_EQ(StoreReader(folder_ / "d.db").gaps(1, 0, INT64_MAX).count, 0) << "2.5 minutes are allowed";
 }
 
+TEST_F(ChartTest, AnArchiveThatWasMeasuredSeveralTimesHasTheGapsOfItsTimes) {
+  std::vector<Sample> samples;
+  for (int hour = 0; hour < 200; ++hour)
+    if (hour < 120 || hour >= 170) samples.push_back(sampleAt(kNoon + hour * kHourMs));
+  for (const char* model : {"a", "b", "c", "d"}) {
+    SessionInfo info = session("archive", 0);
+    info.model = info.model_digest = model;
+    record(path_, samples, info);
+  }
+  const StoreReader store(path_);
+  ASSERT_EQ(store.series(1).size(), 4u);
+  const Gaps gaps = store.gaps(1, 0, INT64_MAX);
+  EXPECT_EQ(std::pair(gaps.count, gaps.longest), std::pair(1, 51 * kHourMs));
+  EXPECT_EQ(store.pace(1).usual_s, 3600);
+  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(kNoon + 10 * kHourMs));
+  EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 1) << "of hours";
+}
+
 TEST_F(ChartTest, AGapThatReachesIntoTheSpanCountsWithItsPart) {
   std::vector<Sample> samples;
   for (const auto& [from, to] : {std::pair(0, 60), {300, 360}, {600, 660}})

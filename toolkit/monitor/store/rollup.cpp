@@ -438,12 +438,14 @@ Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to, std::optiona
   const bool one_by_one =
       reader.isComplete(kSamples, first) && impl_->countSamples(source, first, end, kMaxTimes + 1) <= kMaxTimes;
   const UnixMs width = one_by_one ? 0 : kHourMs;
+  // Pictures that were measured several times have samples in several series: each time counts once.
   Statement times = impl_->database.prepare(
       one_by_one
-          ? "SELECT time_ms, 1 FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 ORDER BY time_ms"
-          : "SELECT start_ms, total(samples) FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?1)"
-            " AND start_ms >= ?2 AND start_ms < ?3 AND width_ms = 3600000 AND region = 0 GROUP BY start_ms"
-            " ORDER BY start_ms");
+          ? "SELECT DISTINCT time_ms, 1 FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3"
+            " ORDER BY time_ms"
+          : "SELECT start_ms, max(samples) FROM (SELECT start_ms, total(samples) AS samples FROM bucket WHERE series IN"
+            " (SELECT id FROM series WHERE source = ?1) AND start_ms >= ?2 AND start_ms < ?3 AND width_ms = 3600000"
+            " AND region = 0 GROUP BY series, start_ms) GROUP BY start_ms ORDER BY start_ms");
   times.bind(source, width == 0 ? first : bucketStart(first, width), end);
   std::vector<StoredStep> steps;
   std::vector<UnixMs> starts;
@@ -464,7 +466,7 @@ Pace StoreReader::pace(std::int64_t source) const {
   Statement latest = impl_->database.prepare("SELECT every_s FROM session WHERE source = ? ORDER BY id DESC LIMIT 1");
   PaceMeter meter(latest.bind(source).step() ? latest.real(0) : 0);
   Statement times =
-      impl_->database.prepare("SELECT time_ms FROM sample WHERE source = ? ORDER BY time_ms DESC LIMIT ?");
+      impl_->database.prepare("SELECT DISTINCT time_ms FROM sample WHERE source = ? ORDER BY time_ms DESC LIMIT ?");
   times.bind(source, PaceMeter::kSteps + 1);
   for (std::optional<UnixMs> next; times.step(); next = times.integer(0))
     if (next) meter.add(static_cast<double>(*next - times.integer(0)) / kSecondMs);
