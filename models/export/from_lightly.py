@@ -10,7 +10,8 @@ from tensors import ExportError
 
 EXAMPLE = """\
 CHECKPOINT is a .pt file: exported_best.pt of your own training, or one of the published models, which
-`lightly_train.load_model("dinov3/vitt16-eomt-coco")` downloads. Needs lightly-train, which is AGPL-3.0 or commercial.
+`lightly_train.load_model("dinov3/vitt16-eomt-coco")` downloads. Needs lightly-train, which is AGPL-3.0 or commercial:
+https://github.com/lightly-ai/lightly-train
 
   python3 models/export/from_lightly.py out/exported_models/exported_best.pt -o eomt_t16.onnx
   build/bin/mpm run street.png --model eomt_t16.onnx --out pictures

@@ -66,7 +66,7 @@ TEST_F(Completion, OfZshIsAValidFunction) {
   const std::string file = script("zsh");
   const std::string text = readFile(file);
   EXPECT_THAT(text, StartsWith("#compdef mpm\n"));
-  EXPECT_THAT(text, HasSubstr("'run:Labels, segments or depth of images, videos and cameras'"));
+  EXPECT_THAT(text, HasSubstr("'run:Labels, segments, objects or depth of images, videos and cameras'"));
   EXPECT_THAT(text, HasSubstr(":fp32|bf16|tf32|fp16|int8:(fp32 bf16 tf32 fp16 int8)'"));
   if (has("zsh")) {
     EXPECT_TRUE(wordsOf("zsh -n " + file).empty());
