@@ -4,6 +4,7 @@
 
     export_transformers.py --model dinov3 --impose-tokens 770,591 -o dinov3_s16.onnx    # DINOv3 ViT-S/16 at 512x512
     export_transformers.py --model eomt -o eomt_s16.onnx                                # EoMT-S at 640x640, 150 classes
+    export_transformers.py --model eomt_t16 -o eomt_t16.onnx  # EoMT on DINOv3 ViT-T/16 at 512x512, 171 classes; eomt_t32: patches of 32 px
     export_transformers.py --model depth_anything --impose-tokens 1029,790 -o depth.onnx  # Depth Anything V2-S at 518x518
     export_transformers.py --model dpt -o dpt.onnx            # DPT on ViT-S/16 at 512x512, 150 classes
     export_transformers.py --model upernet -o upernet.onnx    # UPerNet on ViT-S/16 (BEiT without relative positions), the same
@@ -70,6 +71,21 @@ def eomt(side, imposed):
     return model, {"masks_queries_logits": "masks", "class_queries_logits": "classes"}
 
 
+def eomt_tiny(patch):
+    def build(side, imposed):
+        if imposed:
+            raise SystemExit("--impose-tokens is not for eomt")
+        transformers.models.eomt_dinov3.modeling_eomt_dinov3.requires_backends = lambda *_: None
+        model = transformers.EomtDinov3ForUniversalSegmentation(transformers.EomtDinov3Config(
+            image_size=side, patch_size=patch, hidden_size=192, intermediate_size=4 * 192, num_hidden_layers=BLOCKS,
+            num_attention_heads=3, num_blocks=3, num_queries=200, num_labels=171, num_register_tokens=4,
+            num_upscale_blocks={16: 2, 32: 3}[patch]))  # masks of a quarter of the image in both
+        from_transformers.attend_everywhere(model)
+        return model, {"masks_queries_logits": "masks", "class_queries_logits": "classes"}
+
+    return build
+
+
 def depth_anything(side, imposed):
     backbone = transformers.Dinov2Config(image_size=side, patch_size=14, hidden_size=DIM, num_hidden_layers=BLOCKS, num_attention_heads=HEADS,
                                          out_indices=[3, 6, 9, 12], reshape_hidden_states=False, apply_layernorm=True)
@@ -97,7 +113,8 @@ def upernet(side, imposed):
 
 
 # What builds it, the side of its image, and its classes.
-MODELS = {"dinov3": (dinov3, 512, 0), "eomt": (eomt, 640, 150), "depth_anything": (depth_anything, 518, 0), "dpt": (dpt, 512, 150),
+MODELS = {"dinov3": (dinov3, 512, 0), "eomt": (eomt, 640, 150), "eomt_t16": (eomt_tiny(16), 512, 171),
+          "eomt_t32": (eomt_tiny(32), 512, 171), "depth_anything": (depth_anything, 518, 0), "dpt": (dpt, 512, 150),
           "upernet": (upernet, 512, 150)}
 
 
@@ -114,7 +131,7 @@ def main():
     torch.onnx.export(model, (torch.rand(1, 3, side, side),), str(arguments.out), opset_version=17, dynamo=False,
                       input_names=["image"], output_names=names)
     arguments.out.with_suffix(".json").write_text(
-        make_segmenter.facts(f"{arguments.model}_s16", side, sidecar.IMAGENET, classes))
+        make_segmenter.facts(arguments.out.stem, side, sidecar.IMAGENET, classes))
 
 
 if __name__ == "__main__":
