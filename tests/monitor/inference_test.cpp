@@ -70,6 +70,23 @@ void overwrite(const std::string& path, const std::string& with) {  // as a copy
   fs::rename(path + ".new", path);
 }
 
+// While it is read, the facts of the model before are not those of the new one.
+TEST_F(RunningInference, SaysWhatIsWantedAndNotWhatStillRuns) {
+  ASSERT_TRUE(worker_.wanted().info);
+  for (const Schedule& blocks : {Schedule{1}, {2}, {1, 2}, {1}, {2}}) {
+    worker_.setReduction(mpmBefore(blocks));
+    EXPECT_TRUE(eventually([&] {
+      const InferenceWorker::Wanted wanted = worker_.wanted();
+      EXPECT_EQ(wanted.model, kModel);
+      EXPECT_EQ(wanted.convert.reduce, mpmBefore(blocks));
+      if (wanted.info) {
+        EXPECT_EQ(wanted.info->schedule(), blocks);
+      }
+      return wanted.info != nullptr;
+    }));
+  }
+}
+
 TEST_F(InferenceWorkerTest, GivesResultsWithTheirFrames) {
   const InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto result = one();

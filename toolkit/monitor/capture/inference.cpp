@@ -424,7 +424,7 @@ struct InferenceWorker::Impl {
     status.ready = current != nullptr;
     status.model = current ? current->path : "";
     status.info = current ? current->info : nullptr;
-    info_version = loaded_version;
+    if (!loading) info_version = loaded_version;
   }
 
   template <typename Change>
