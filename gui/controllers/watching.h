@@ -17,17 +17,17 @@ namespace mpm::gui {
 
 /// Choices of the command line.
 struct WindowOptions {
-  QString model;                     ///< empty: the default model
-  EstimatorOptions inference;        ///< of that model, and but for the reduction of every one that is opened later,
-                                     ///< other than of cameras of a watch file
-  bool choose_reuse = false;         ///< as in monitor::InferenceWorker
-  QString database;                  ///< empty: nothing is stored
-  QString pictures;                  ///< folder of snapshots
-  QString settings;                  ///< an .ini file instead of the user's settings
+  QString model;               ///< empty: the default model
+  EstimatorOptions inference;  ///< of that model, and but for the reduction of every one that is opened later,
+                               ///< other than of cameras of a watch file
+  bool choose_reuse = false;   ///< as in monitor::InferenceWorker
+  QString database;            ///< empty: nothing is stored
+  QString pictures;            ///< folder of snapshots
+  QString settings;            ///< an .ini file instead of the user's settings
   /// Gives what opens a source instead of vision::openSource(); empty, or giving an empty one: nothing. For tests.
   std::function<monitor::SourceFactory(const vision::SourceSpec& source)> factory{};
-  bool teach_live = true;            ///< train after each stroke. For tests
-  int teach_steps = 0;               ///< of training; 0: the usual number. For tests
+  bool teach_live = true;  ///< train after each stroke. For tests
+  int teach_steps = 0;     ///< of training; 0: the usual number. For tests
 };
 
 /// Watches a source: opens and closes it, and shows its frames, or a stored picture, with what the model makes of them.
