@@ -152,9 +152,10 @@ struct SourceReport {
   std::vector<Stretch> stretches;
   std::set<std::string> night_rules;  // of the sessions of the series; "": none
   DayNightStatistics statistics;
-  std::int64_t samples = 0, others = 0;  // of the series in the span; of other series, or of a clock that was wrong
-  std::int64_t comparable_samples = 0,
-               comparable_days = 0;  // samples with tokens that know day and night, on days of the camera
+  // Of the series in the span; of other series, or of a clock that was wrong.
+  std::int64_t samples = 0, others = 0;
+  // Samples with tokens that know day and night, and the days of the camera on which they were taken.
+  std::int64_t comparable_samples = 0, comparable_days = 0;
   std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
 
@@ -245,10 +246,9 @@ std::string methodsText(const SourceReport& report) {
   const SeriesRecord& series = report.series;
   std::string text = "Report of mpm_layer " MPM_VERSION "; model " + series.model_name + " (digest " +
                      series.model_digest + "), reduction " + series.reduce + ", precision " + series.precision + ", " +
-                     std::to_string(series.tokens) + " tokens before merging; n = " + std::to_string(report.samples) +
-                     " samples";
+                     std::to_string(series.tokens) + " tokens before merging; n = " + counted(report.samples, "sample");
   if (const auto left_out = report.flagged("flagged"); left_out > 0)
-    text += ", of which " + std::to_string(left_out) + " flagged ones are left out";
+    text += ", " + std::to_string(left_out) + " of them flagged and left out of the means";
   return text + ", from " + report.clock.date(report.span.from) + " to " + report.clock.date(report.span.to - 1) +
          " by the clock of " + report.clock.name() + "; " +
          (report.knowsNight() ? "night where " + nightText(report) : "day and night are not told apart") + ".";

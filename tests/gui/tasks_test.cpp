@@ -103,15 +103,25 @@ TEST_F(DepthWindow, SavesDepthAndShowsItAgain) {
   EXPECT_FALSE(frame()->map.empty());
 }
 
-class SegmentsWindow : public Window {
+// A window with a model of segments, which has these facts beside it.
+class ModelWindow : public Window {
+ protected:
+  WindowOptions optionsWith(const char* model, const char* facts) const {
+    WindowOptions options = Window::options();
+    options.model = file("model.onnx");
+    QFile::copy(QStringLiteral(MPM_TEST_DATA_DIR "/") + model, options.model);
+    write(file("model.json"), facts);
+    options.inference.min_score = 0.2;
+    return options;
+  }
+};
+
+class SegmentsWindow : public ModelWindow {
  protected:
   WindowOptions options() const override {
-    WindowOptions options = Window::options();
-    options.model = file("queries.onnx");
-    QFile::copy(MPM_TEST_DATA_DIR "/hf_eomt_ts17.onnx", options.model);
-    write(file("queries.json"), R"({"task": "panoptic", "classes": [{"name": "road", "color": "#c80000"},
+    WindowOptions options =
+        optionsWith("hf_eomt_ts17.onnx", R"({"task": "panoptic", "classes": [{"name": "road", "color": "#c80000"},
                                 {"name": "car"}, {"name": "tree"}, {"name": "sky"}]})");
-    options.inference.min_score = 0.2;
     options.inference.min_overlap = 0.1;
     return options;
   }
@@ -155,16 +165,13 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
   EXPECT_EQ(watching().watch().min_overlap, 0.1);
 }
 
-class BoxesWindow : public Window {
+class BoxesWindow : public ModelWindow {
  protected:
   WindowOptions options() const override {
-    WindowOptions options = Window::options();
-    options.model = file("objects.onnx");
-    QFile::copy(MPM_TEST_DATA_DIR "/hf_rf_detr_dynamo18.onnx", options.model);
-    write(file("objects.json"), R"({"task": "boxes", "classes": [{"name": "person", "color": "#c80000"},
+    WindowOptions options =
+        optionsWith("hf_rf_detr_dynamo18.onnx", R"({"task": "boxes", "classes": [{"name": "person", "color": "#c80000"},
                                 {"name": "car", "color": "#00c800"}, {"name": "dog", "color": "#0000c8"},
                                 {"name": "cat", "color": "#c8c800"}]})");
-    options.inference.min_score = 0.2;
     options.inference.reduce = kFullModel;  // its windows do not merge
     return options;
   }

@@ -115,7 +115,8 @@ class DailySummaryTest : public InFolder {
     return summary_.due(now, path_, "camera 0", pictures);
   }
   const mpm::test::LocalZone zone_{"CET-1CEST,M3.5.0,M10.5.0/3"};
-  DailySummary summary_{7};
+  const vision::CameraClock clock_ = vision::CameraClock::ofMachine();
+  DailySummary summary_{7, clock_};
 };
 
 TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
@@ -168,10 +169,10 @@ TEST_F(DailySummaryTest, ComesOnceADayAlsoAfterARestart) {
   EXPECT_EQ(event.facts["summary"]["all"]["tokens"], 300) << "day and night are not known";
   EXPECT_FALSE(event.facts["summary"].contains("day"));
   EXPECT_FALSE(due(kTo + 21 * kHourMs));
-  summary_ = DailySummary(7);
+  summary_ = DailySummary(7, clock_);
   EXPECT_TRUE(due(kTo + 21 * kHourMs)) << "it was killed before the event was stored";
   add(std::vector{event});
-  summary_ = DailySummary(7);
+  summary_ = DailySummary(7, clock_);
   EXPECT_FALSE(due(kTo + 21 * kHourMs));
   const Json next = due(kSeven + kDayMs).value().facts["summary"];
   EXPECT_EQ(next["samples"], 6 * 6);
@@ -188,7 +189,7 @@ TEST_F(DailySummaryTest, ADayWithoutSamplesIsOneAndTheFirstDayIsNone) {
   const Event event = due(kSeven + kDayMs).value();
   EXPECT_EQ(event.message, "2026-10-26 (local time): 0 samples, 1 gap of 1440 minutes, 0 alarms");
   EXPECT_EQ(event.severity, Severity::kWarning);
-  EXPECT_FALSE(DailySummary(7).due(kSeven, path_, "camera 1", ""));
+  EXPECT_FALSE(DailySummary(7, clock_).due(kSeven, path_, "camera 1", ""));
 }
 
 }  // namespace

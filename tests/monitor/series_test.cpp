@@ -2,16 +2,14 @@
 // Sums of a series against a loop over its samples, and samples that are judged anew.
 
 #include <cmath>
-#include <ctime>
-#include <iomanip>
 #include <map>
 #include <numeric>
 #include <random>
-#include <sstream>
 
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/merge.h"
+#include "support/formatted_time.h"
 #include "support/local_zone.h"
 #include "support/throws_with.h"
 
@@ -123,16 +121,6 @@ TEST_F(SeriesTest, RowsAddUpToTheirSpan) {
   }
 }
 
-// What the C library's own calendar shows in the zone of TZ.
-std::string shownText(UnixMs time, const char* form) {
-  const std::time_t second = time / kSecondMs;
-  std::tm parts{};
-  ::localtime_r(&second, &parts);
-  std::ostringstream text;
-  text << std::put_time(&parts, form);
-  return text.str();
-}
-
 // Two weeks in which clocks are put back, in Paris by an hour on the first Sunday, in Newfoundland on the second.
 TEST_F(SeriesTest, DaysAreThoseOfTheCamera) {
   constexpr UnixMs kOctober = 1'792'400'000'000;  // 2026-10-19
@@ -144,19 +132,22 @@ TEST_F(SeriesTest, DaysAreThoseOfTheCamera) {
   }
   record(path_, samples, session("camera 0", 300));
   const StoreReader store(path_);
+  const auto shown = [](UnixMs time, const char* form) {
+    return mpm::test::formatted(time, form, mpm::test::Zone::kTz);
+  };
   for (const char* name : {"UTC", "Europe/Paris", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"}) {
     const mpm::test::LocalZone zone(name);
     const vision::CameraClock clock{name};
     std::map<std::string, std::vector<double>> days;
-    for (const Sample& sample : samples) days[shownText(sample.time, "%F")].push_back(sample.token_counts.back());
+    for (const Sample& sample : samples) days[shown(sample.time, "%F")].push_back(sample.token_counts.back());
     const auto rows = store.rollup({.series = 1, .from = 0, .to = INT64_MAX, .width = kDayMs, .clock = clock});
     ASSERT_EQ(rows.size(), days.size()) << name;
     for (const RollupRow& row : rows) {
-      EXPECT_EQ(shownText(row.start, "%T"), "00:00:00") << name;
-      EXPECT_EQ(shownText(row.end, "%T"), "00:00:00") << name;
-      const std::vector<double>& tokens = days[shownText(row.start, "%F")];
+      EXPECT_EQ(shown(row.start, "%T"), "00:00:00") << name;
+      EXPECT_EQ(shown(row.end, "%T"), "00:00:00") << name;
+      const std::vector<double>& tokens = days[shown(row.start, "%F")];
       const Spread all = row.regions.at("").spread("tokens");
-      ASSERT_EQ(all.samples, std::ssize(tokens)) << name << ' ' << shownText(row.start, "%F");
+      ASSERT_EQ(all.samples, std::ssize(tokens)) << name << ' ' << shown(row.start, "%F");
       EXPECT_NEAR(all.mean, std::accumulate(tokens.begin(), tokens.end(), 0.0) / static_cast<double>(tokens.size()),
                   1e-9);
     }

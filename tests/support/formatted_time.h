@@ -9,11 +9,13 @@
 
 namespace mpm::test {
 
-/// A time in UTC by the C library's own calendar, in the form of strftime().
-inline std::string formatted(UnixMs time, const char* form) {
+enum class Zone { kUtc, kTz };  ///< kTz: that of the variable TZ
+
+/// A time by the C library's own calendar, in the form of strftime().
+inline std::string formatted(UnixMs time, const char* form, Zone zone = Zone::kUtc) {
   const std::time_t second = time / kSecondMs;
   std::tm parts{};
-  ::gmtime_r(&second, &parts);
+  (zone == Zone::kUtc ? ::gmtime_r : ::localtime_r)(&second, &parts);
   std::ostringstream text;
   text << std::put_time(&parts, form);
   return text.str();

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/number_text.h"
 #include "base/visible_text.h"
 
 namespace mpm::charts {
@@ -14,14 +15,8 @@ namespace {
 
 constexpr double kLetters = 12, kLine = 17;
 
-std::string number(double value) {
-  char text[64];  // not printf, which writes a comma where the locale has one
-  const auto tenths = static_cast<long long>(std::llround(std::clamp(value, -1e9, 1e9) * 10));
-  const long long whole = std::llabs(tenths) / 10, rest = std::llabs(tenths) % 10;
-  const int length = rest == 0 ? std::snprintf(text, sizeof text, "%s%lld", tenths < 0 ? "-" : "", whole)
-                               : std::snprintf(text, sizeof text, "%s%lld.%lld", tenths < 0 ? "-" : "", whole, rest);
-  return {text, static_cast<std::size_t>(length)};
-}
+// A place in px, to a tenth.
+std::string number(double value) { return numberText(std::round(std::clamp(value, -1e9, 1e9) * 10) / 10 + 0.0); }
 
 std::string colorText(std::uint32_t color) {
   char text[16];
@@ -31,16 +26,17 @@ std::string colorText(std::uint32_t color) {
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : visibleText(text, std::string::npos)) {
-    if (c == '&')
+    if (c == '&') {
       result += "&amp;";
-    else if (c == '<')
+    } else if (c == '<') {
       result += "&lt;";
-    else if (c == '>')
+    } else if (c == '>') {
       result += "&gt;";
-    else if (c == '"')
+    } else if (c == '"') {
       result += "&quot;";
-    else
+    } else {
       result += c;
+    }
   }
   return result;
 }
@@ -50,12 +46,13 @@ double widthOf(std::string_view text) {
   double ems = 0;
   for (const char c : text) {
     if ((c & 0xc0) == 0x80) continue;  // of a letter that was counted with its first byte
-    if (std::string_view("iljtfI.,:;|!'()[] -").find(c) != std::string_view::npos)
+    if (std::string_view("iljtfI.,:;|!'()[] -").find(c) != std::string_view::npos) {
       ems += 0.34;
-    else if (std::string_view("mwMW@%").find(c) != std::string_view::npos)
+    } else if (std::string_view("mwMW@%").find(c) != std::string_view::npos) {
       ems += 0.92;
-    else
+    } else {
       ems += c >= 'A' && c <= 'Z' ? 0.68 : 0.6;
+    }
   }
   return ems * kLetters;
 }
@@ -80,7 +77,8 @@ class SvgCanvas final : public ChartCanvas {
   }
 
   void area(const std::vector<cv::Point2d>& corners, std::uint32_t color, double opacity) override {
-    const std::string share = opacity < 1 ? " fill-opacity=\"" + shareText(opacity) + "\"" : "";
+    const std::string share =
+        opacity < 1 ? " fill-opacity=\"" + numberText(std::round(opacity * 1000) / 1000) + "\"" : "";
     add("<polygon points=\"" + listOf(corners) + "\" fill=\"" + colorText(color) + "\"" + share + "/>");
   }
 
@@ -112,9 +110,6 @@ class SvgCanvas final : public ChartCanvas {
   }
 
  private:
-  static std::string shareText(double share) {
-    return "0." + std::to_string(1000 + std::lround(share * 999)).substr(1);
-  }
   static std::string milliseconds(double seconds) {
     return std::to_string(std::llround(std::clamp(seconds, -1e14, 1e14) * kSecondMs));
   }

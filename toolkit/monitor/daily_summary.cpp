@@ -47,8 +47,8 @@ constexpr std::tuple<const char*, const char*, std::vector<Spread> RegionMeans::
     {"day", "by day ", &RegionMeans::day, [](const ClassArea& area) { return area.day; }},
     {"night", "by night ", &RegionMeans::night, [](const ClassArea& area) { return area.night; }}};
 
-Event summaryOf(const StoreReader& store, const SourceRecord& source, UnixMs now, const std::string& pictures) {
-  const vision::CameraClock clock = vision::clockOrMachine(source.clock);
+Event summaryOf(const StoreReader& store, const SourceRecord& source, const vision::CameraClock& clock, UnixMs now,
+                const std::string& pictures) {
   const UnixMs midnight = clock.startOfDay(now, -1), from = std::max(midnight, source.first),
                to = clock.startOfDay(now);
   const std::string date = clock.date(midnight);
@@ -91,15 +91,14 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, UnixMs now
 
 std::optional<Event> DailySummary::due(UnixMs now, const std::string& database, const std::string& source,
                                        const std::string& pictures) {
-  const auto clock = vision::CameraClock::ofMachine();  // that of a camera that is watched; an archive has no summary
-  const UnixMs today = clock.startOfDay(now);
-  if (today == done_ || now < hourOfDay(now, 0, hour_, clock)) return std::nullopt;
+  const UnixMs today = clock_.startOfDay(now);
+  if (today == done_ || now < hourOfDay(now, 0, hour_, clock_)) return std::nullopt;
   std::optional<Event> event;
   const StoreReader store(database);
   for (const SourceRecord& one : store.sources())
     if (one.name == source && one.first < today && one.first > 0 &&
         std::ranges::count(store.events(one.id, today, now + kDayMs, INT_MAX), EventKind::kSummary, &Event::kind) == 0)
-      event = summaryOf(store, one, now, pictures);
+      event = summaryOf(store, one, clock_, now, pictures);
   done_ = today;
   return event;
 }

@@ -481,7 +481,9 @@ void Session::open(const CameraPlan& options) {
                      .hiding = hiding,
                      .capture = CaptureThread(std::move(factory), capture, impl_->frames,
                                               [this](const CaptureStatus& status) { impl_->takeState(status); })});
-  if (options.summary_hour && !archive) watch->summary.emplace(*options.summary_hour);
+  if (options.summary_hour && !archive) {
+    watch->summary.emplace(*options.summary_hour, vision::clockOrMachine(options.archiveClock()));
+  }
   if (store) store->setSource(name);
   impl_->stays = options.once;
   // Of an earlier run, which may have hidden less, unless this one goes on with what that one hid.

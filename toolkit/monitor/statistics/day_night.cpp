@@ -7,7 +7,6 @@
 
 #include "base/number_text.h"
 #include "base/quantiles.h"
-#include "charts/chart.h"
 #include "evaluation/statistics.h"
 #include "mpm/error.hpp"
 #include "vision/astronomy.h"
