@@ -109,7 +109,9 @@ TEST(EmulatedDevice, MemoryDoesNotGrow) {
   const std::size_t held = heldMemory();
   for (int round = 0; round < 6; ++round)
     for (const int batch : {3, 1}) run(batch);
-  EXPECT_LE(heldMemory(), held + held / 20);
+  // Blobs of two forwards may lie at the same address by chance, which is worth some percent. Values that are never
+  // dropped are 2.5 times as many.
+  EXPECT_LT(heldMemory(), held * 3 / 2);
 }
 
 // Packed rows of an image begin where those before it end: the state of another block would shift all of them.
