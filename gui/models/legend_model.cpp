@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/legend_model.h"
 
+#include <algorithm>
+
 #include "gui/models/readout.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
@@ -38,6 +40,8 @@ void LegendModel::clearAreas() {
 }
 
 void LegendModel::setNamedAreas(const QHash<QString, double>& shares) {
+  const auto isShared = [&](const Row& row) { return shares.contains(row.name); };
+  if (!shares.isEmpty() && std::ranges::none_of(rows_, isShared)) return clearAreas();
   for (Row& row : rows_) row.area = shares.value(row.name);
   changed({Qt::DisplayRole, kSortRole});
 }

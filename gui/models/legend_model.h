@@ -21,7 +21,8 @@ class LegendModel : public QAbstractTableModel {
   void setClasses(const ModelInfo& info);
   void setAreas(const std::vector<std::pair<int, double>>& shares);  ///< class, 0..1; classes left out cover nothing
   void clearAreas();                                                 ///< nothing was measured
-  /// Sets the areas by the names of the classes, as in the JSON of a snapshot.
+  /// Sets the areas by the names of the classes, as in the JSON of a snapshot. If none of them is a class here, another
+  /// model measured: no area is known.
   void setNamedAreas(const QHash<QString, double>& shares);
   void setColor(int index, const QColor& color);
   /// Colours that replace those of the model, from the next setClasses() on.

@@ -100,6 +100,9 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   model.setNamedAreas({{"tree", 0.25}, {"boat", 0.75}});
   EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "25.0 %");
   EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "0.0 %") << "none in the stored picture";
+  model.setNamedAreas({{"class_0", 0.25}, {"boat", 0.75}});
+  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "–") << "of a model with other classes";
+  model.setNamedAreas({{"tree", 1.0}});
   model.clearAreas();
   EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "–") << "nothing is on show";
 }
