@@ -82,7 +82,7 @@ def times(random_, count):
 
 def pictures(random_, zone, count):
     form = random_.choice(FORMS)
-    flaws = random_.choice([0, 0, 0.1, 0.3, 1 if random_.random() < 0.15 else 0.1])
+    flaws = random_.choice([0, 0, 0.1, 0.3, 1 if random_.random() < 0.4 else 0.1])
     result = []
     for ms in times(random_, count):
         kind = "dark" if random_.random() < flaws / 3 else "white" if random_.random() < flaws / 3 else "flat" if random_.random() < flaws / 3 else "scene"
