@@ -74,32 +74,32 @@ namespace {
 // Adds the option of a field to a verb.
 struct AddField {
   CLI::App& verb;
-  monitor::Watch& watch;
-  const monitor::WatchField& field;
+  monitor::CameraConfig& config;
+  const monitor::CameraField& field;
   std::string name = field.key == "source" ? "SOURCE" : "--" + field.key;
 
-  CLI::Option* operator()(bool monitor::Watch::*member) const {
-    return verb.add_flag(name, watch.*member, field.help());
+  CLI::Option* operator()(bool monitor::CameraConfig::*member) const {
+    return verb.add_flag(name, config.*member, field.help());
   }
   template <typename Number>
-  CLI::Option* operator()(std::optional<Number> monitor::Watch::*member) const {
-    return addNumber(verb, name, watch.*member, field.unit, field.min, field.max, field.help());
+  CLI::Option* operator()(std::optional<Number> monitor::CameraConfig::*member) const {
+    return addNumber(verb, name, config.*member, field.unit, field.min, field.max, field.help());
   }
   template <typename Texts>
-  CLI::Option* operator()(Texts monitor::Watch::*member) const {
+  CLI::Option* operator()(Texts monitor::CameraConfig::*member) const {
     const auto problem = problemOf([&of = field](const std::string& text) { of.validate(text); });
     CLI::Option* const option =
-        addOption(verb, name, watch.*member, field.key == "source" ? " " : field.unit, field.help())->check(problem);
+        addOption(verb, name, config.*member, field.key == "source" ? " " : field.unit, field.help())->check(problem);
     return std::is_same_v<Texts, std::string> ? option : option->allow_extra_args(false);
   }
 };
 
 }  // namespace
 
-void addWatchFields(CLI::App& verb, monitor::Watch& watch) {
-  for (const monitor::WatchField& field : monitor::watchFields()) {
+void addCameraFields(CLI::App& verb, monitor::CameraConfig& config) {
+  for (const monitor::CameraField& field : monitor::cameraFields()) {
     if (!field.option) continue;
-    CLI::Option* const option = std::visit(AddField{verb, watch, field}, field.member);
+    CLI::Option* const option = std::visit(AddField{verb, config, field}, field.member);
     option->group(field.group);
     if (field.key == "source") option->envname("MPM_SOURCE");
   }
@@ -175,12 +175,12 @@ void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, 
   addDevice(verb, options.device);
   addField(verb, "threads", options.threads);
   const auto addFields = [&](const std::string& key, const std::string& usual, auto& values, auto read) {
-    const monitor::WatchField& field = monitor::watchField(key);
+    const monitor::CameraField& field = monitor::cameraField(key);
     return addTexts(verb, "--" + key, field.unit, several + field.words + usual,
                     [&values, read](const std::string& text) { values.push_back(read(text)); })
         ->group(field.group);
   };
-  addFields("reduce", std::string(". Default: ") + monitor::watchField("reduce").usual, variants.reductions,
+  addFields("reduce", std::string(". Default: ") + monitor::cameraField("reduce").usual, variants.reductions,
             parseReduction);
   addFields("precision", ". Default: fp32; of a converted model its own", variants.precisions, parsePrecision);
   addFields("reuse", ". Default: off", variants.reuses, parseReuse);

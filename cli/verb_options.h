@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/json_file.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 #include "mpm/convert.hpp"
 #include "mpm/estimator.hpp"
 #include "mpm/reuse.hpp"
@@ -50,14 +50,15 @@ void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes);
 void addTimes(CLI::App& verb, vision::TimeOptions& options);
 
 /// The options of the fields of watch files that have one.
-void addWatchFields(CLI::App& verb, monitor::Watch& watch);
+void addCameraFields(CLI::App& verb, monitor::CameraConfig& config);
 
-/// Returns what `work` does, whose monitor::WatchError becomes one that names the option, or where a file has the key.
+/// Returns what `work` does, whose monitor::CameraConfigError becomes one that names the option, or where a file has
+/// the key.
 template <typename Work>
 auto orOptionError(Work&& work, const std::map<std::string, std::string>& places = {}) {
   try {
     return work();
-  } catch (const monitor::WatchError& error) {
+  } catch (const monitor::CameraConfigError& error) {
     const auto place = places.find(error.key);
     const std::string option = error.key == "source" ? "" : "--" + error.key + ": ";
     const std::string why = (place == places.end() ? option : place->second + ": ") + error.what();

@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   mpm::program::addModelOptions(command, model, options.inference);
   mpm::program::addField(command, "refine", options.inference.refine, mpm::parseRefine);
   const CLI::Option* const reuse =
-      mpm::program::addReuse(command, options.inference.reuse, mpm::monitor::watchField("reuse").usual);
+      mpm::program::addReuse(command, options.inference.reuse, mpm::monitor::cameraField("reuse").usual);
   mpm::program::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);
   mpm::program::addOption(
       command, "--db", database, "FILE",

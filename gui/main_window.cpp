@@ -238,7 +238,7 @@ void MainWindow::showPage() {
 }
 
 // What is stored of it, which another program may be writing; the camera itself where nothing is stored.
-void MainWindow::openCamera(const monitor::Watch& camera) {
+void MainWindow::openCamera(const monitor::CameraConfig& camera) {
   const QString database = QString::fromStdString(camera.db);
   if (!QFileInfo::exists(database)) {
     rules_->follow(camera);

@@ -50,7 +50,7 @@ class MainWindow : public QMainWindow {
   void showPage();
   void refreshTitle();
   void openDatabase(const QString& path);
-  void openCamera(const monitor::Watch& camera);
+  void openCamera(const monitor::CameraConfig& camera);
   void setMode(ViewMode mode);
   void setDark(bool dark);
   void setFontPercent(int percent);

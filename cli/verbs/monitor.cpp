@@ -41,9 +41,9 @@ using namespace monitor;
 using namespace std::chrono_literals;
 
 struct MonitorArguments {
-  Watch watch;        // what the options say
-  std::string file;   // --watch, --check
-  std::string check;  // --check
+  CameraConfig config;  // what the options say
+  std::string file;     // --watch, --check
+  std::string check;    // --check
   bool print = false, json = false, recompute = false, judge = false, once = false;
   Shard shard;
 };
@@ -57,27 +57,27 @@ std::string variableOf(const std::string& name) {
 
 // Takes the sources of named cameras from the environment. Throws UsageError for a variable that is that of two
 // cameras: one of them would be watched under the name, and with the hidden parts, of the other.
-void takeSources(std::vector<WrittenWatch>& cameras) {
+void takeSources(std::vector<WrittenCamera>& cameras) {
   std::map<std::string, std::string> names;  // by variable
-  for (WrittenWatch& one : cameras) {
-    const std::string& name = one.watch.name;
+  for (WrittenCamera& one : cameras) {
+    const std::string& name = one.config.name;
     const std::string variable = name.empty() ? "" : variableOf(name);
     const char* const source = name.empty() ? nullptr : std::getenv(variable.c_str());
     if (!source || !*source) continue;
     if (const auto [before, first] = names.emplace(variable, name); !first)
       throw UsageError(variable + " of the environment is the source of both cameras '" + before->second + "' and '" +
                        name + "': give one of them another 'name'");
-    one.watch.source = source;
+    one.config.source = source;
     one.places.erase("source");
   }
 }
 
 // A watch file, with what the options say in place of keys of its cameras.
 WatchFile watchFile(const MonitorArguments& arguments) {
-  WatchFile file{.cameras = std::vector<WrittenWatch>(1)};
-  if (!arguments.file.empty()) file = orUsageError([&] { return readWatches(arguments.file); });
+  WatchFile file{.cameras = std::vector<WrittenCamera>(1)};
+  if (!arguments.file.empty()) file = orUsageError([&] { return readWatchFile(arguments.file); });
   auto& cameras = file.cameras;
-  const Watch& given = arguments.watch;
+  const CameraConfig& given = arguments.config;
   const bool several = cameras.size() > 1;
   if (several && !(given.source + given.name + given.db).empty())
     throw UsageError("'" + arguments.file + "' has " + counted(static_cast<std::int64_t>(cameras.size()), "camera") +
@@ -85,18 +85,19 @@ WatchFile watchFile(const MonitorArguments& arguments) {
   if (several && (arguments.recompute || !arguments.shard.isWhole()))
     throw UsageError("--recompute and --shard are for one camera");
   if (given.source.empty()) takeSources(cameras);
-  for (WrittenWatch& written : cameras) {
+  for (WrittenCamera& written : cameras) {
     std::erase_if(written.places, [&](const auto& place) {
-      return std::visit([&](auto member) { return given.*member != Watch().*member; }, watchField(place.first).member);
+      return std::visit([&](auto member) { return given.*member != CameraConfig().*member; },
+                        cameraField(place.first).member);
     });
-    take(written.watch, given);
+    take(written.config, given);
   }
   return file;
 }
 
 // Names of the regions that will be measured: those of the file, else those that the database has.
-std::vector<std::string> regionNames(const CameraPlan& watch, const std::string& database) try {
-  return vision::namesOf(watch.regions ? *watch.regions : currentRegions(StoreReader(database), watch.source.name()));
+std::vector<std::string> regionNames(const CameraPlan& plan, const std::string& database) try {
+  return vision::namesOf(plan.regions ? *plan.regions : currentRegions(StoreReader(database), plan.source.name()));
 } catch (const Error&) {  // the same
   return {};
 }
@@ -128,36 +129,36 @@ class ReadModels {
 // An alarm or a blur of a class, a region or a state that there is not is a typing error, reported at once. A service
 // (NOTIFY_SOCKET) goes on after a restart with a model that was replaced: the alarm rests, and all is blurred, until a
 // model knows the class.
-void checkNames(const SessionOptions& session, const CameraPlan& watch, ReadModels& models) {
+void checkNames(const SessionOptions& session, const CameraPlan& plan, ReadModels& models) {
   std::optional<std::vector<std::string>> classes, regions;
   const auto needClass = [&](const char* field, const std::string& name) {
     if (std::getenv("NOTIFY_SOCKET")) return;
     if (!classes) classes = vision::classNames(models.of(session));
     if (std::ranges::find(*classes, name) == classes->end())
-      throw WatchError(field, "the model has no class '" + name + "' ('mpm info' lists them)");
+      throw CameraConfigError(field, "the model has no class '" + name + "' ('mpm info' lists them)");
   };
-  const auto& heads = watch.states.heads;
-  for (const Alarm& alarm : watch.alarms.alarms) {
+  const auto& heads = plan.states.heads;
+  for (const Alarm& alarm : plan.alarms.alarms) {
     const auto head = std::ranges::find(heads, alarm.quantity, &evaluation::StateHead::name);
     if (!alarm.state.empty() && head == heads.end())
-      throw WatchError("alarm", "no states are named '" + alarm.quantity + "': give their file with --states");
+      throw CameraConfigError("alarm", "no states are named '" + alarm.quantity + "': give their file with --states");
     if (!alarm.state.empty() && head->indexOf(alarm.state) < 0)
-      throw WatchError("alarm", "'" + alarm.quantity + "' has no state '" + alarm.state + "'");
-    if (!alarm.region.empty() && !regions) regions = regionNames(watch, session.database);
+      throw CameraConfigError("alarm", "'" + alarm.quantity + "' has no state '" + alarm.state + "'");
+    if (!alarm.region.empty() && !regions) regions = regionNames(plan, session.database);
     if (!alarm.region.empty() && std::ranges::find(*regions, alarm.region) == regions->end())
-      throw WatchError("alarm", "there is no region '" + alarm.region + "'" +
-                                    (regions->empty() ? ": give a file with --regions" : ""));
+      throw CameraConfigError("alarm", "there is no region '" + alarm.region + "'" +
+                                           (regions->empty() ? ": give a file with --regions" : ""));
     if (alarm.isArea()) needClass("alarm", alarm.quantity);
   }
-  for (const std::string& name : watch.privacy.blurred.value_or(std::vector<std::string>())) needClass("blur", name);
+  for (const std::string& name : plan.privacy.blurred.value_or(std::vector<std::string>())) needClass("blur", name);
 }
 
-void checkStates(const Watch& watch, const CameraPlan& options, const std::string& model) {
-  for (std::size_t i = 0; i < watch.states.size(); ++i)
-    if (const evaluation::StateHead& head = options.states.heads[i]; head.model_digest != vision::modelDigest(model))
-      throw WatchError("states", "'" + watch.states[i] + "' reads the tokens of another model, '" + head.model_name +
-                                     "' (" + head.model_digest + "), than '" + model +
-                                     "': run that one, or teach the states again with --model");
+void checkStates(const CameraConfig& config, const CameraPlan& plan, const std::string& model) {
+  for (std::size_t i = 0; i < config.states.size(); ++i)
+    if (const evaluation::StateHead& head = plan.states.heads[i]; head.model_digest != vision::modelDigest(model))
+      throw CameraConfigError("states", "'" + config.states[i] + "' reads the tokens of another model, '" +
+                                            head.model_name + "' (" + head.model_digest + "), than '" + model +
+                                            "': run that one, or teach the states again with --model");
 }
 
 std::string statusText(const CameraStatus& camera) {
@@ -188,12 +189,12 @@ std::string storedText(std::int64_t added, const std::string& database) {
 // Day and night of all that is stored, by the rules of now.
 int judgeStored(const std::vector<Camera>& cameras) {
   for (const Camera& camera : cameras) {
-    const std::string name = camera.watch.source.name();
+    const std::string name = camera.plan.source.name();
     (void)StoreReader(camera.session.database);  // else the writer makes one
     StoreWriter writer(camera.session.database);
     std::optional<Progress> progress;
     int shown = 0;
-    const bool judged = writer.judge(name, camera.watch.night, [&](double share) {
+    const bool judged = writer.judge(name, camera.plan.night, [&](double share) {
       constexpr int kSteps = 100;
       if (!progress) progress.emplace(stderrIsTerminal(), kSteps, "percent");
       for (; shown < static_cast<int>(kSteps * share); ++shown) progress->step();
@@ -213,52 +214,52 @@ std::optional<StoreReader> stored(const std::string& database) try {
   return std::nullopt;
 }
 
-Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written, ReadModels& models) {
-  const Watch& said = written.watch;
+Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written, ReadModels& models) {
+  const CameraConfig& said = written.config;
   const vision::SourceKind kind = vision::parseSourceSpec(said.source).kind;
   if (!arguments.shard.isWhole() && kind != vision::SourceKind::kFolder && kind != vision::SourceKind::kGlob)
     throw UsageError("--shard needs a folder or a glob");
   Camera camera = orOptionError(
       [&] {
-        checkWatch(said);
+        checkConfig(said);
         const auto store = stored(said.db);
         Camera one = monitor::cameraOf(said, store ? &*store : nullptr);
         one.session.model = chosenModel(one.session.model);
-        checkStates(said, one.watch, one.session.model);
-        checkNames(one.session, one.watch, models);
+        checkStates(said, one.plan, one.session.model);
+        checkNames(one.session, one.plan, models);
         return one;
       },
       written.places);
-  CameraPlan& watch = camera.watch;
+  CameraPlan& plan = camera.plan;
   SessionOptions& session = camera.session;
   if (!arguments.shard.isWhole())
-    watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
-  if (watch.archive) requireAllFrames(session.inference.reuse, arguments.shard, false);
+    plan.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
+  if (plan.archive) requireAllFrames(session.inference.reuse, arguments.shard, false);
   if (arguments.recompute) {
-    if (!watch.archive)
-      throw UsageError("--recompute needs pictures: '" + watch.source.shownText() + "' is no folder of pictures");
+    if (!plan.archive)
+      throw UsageError("--recompute needs pictures: '" + plan.source.shownText() + "' is no folder of pictures");
     (void)StoreReader(session.database);  // else the writer makes one
-    watch.again = true;
-    watch.archive->follow = false;
+    plan.again = true;
+    plan.archive->follow = false;
     session.snapshots = {};
     session.on_event = {};
   }
-  if (arguments.once && (watch.archive || (!watch.source.isLive() && kind != vision::SourceKind::kDemo)))
+  if (arguments.once && (plan.archive || (!plan.source.isLive() && kind != vision::SourceKind::kDemo)))
     throw UsageError("--once is for a camera; files are read to their end");
   if (arguments.once) {
-    watch.every_frame = false;
-    watch.once = true;
-    watch.every_s = std::max(watch.every_s, 60.0);  // runs are minutes apart: each sample counts alone
+    plan.every_frame = false;
+    plan.once = true;
+    plan.every_s = std::max(plan.every_s, 60.0);  // runs are minutes apart: each sample counts alone
   }
   return camera;
 }
 
-std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vector<WrittenWatch>& written,
+std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vector<WrittenCamera>& written,
                               const std::shared_ptr<Teller>& teller, ReadModels& models) {
   std::vector<Camera> cameras;
   std::map<std::string, std::string> writers;  // names of cameras by the keys of their databases
-  for (const WrittenWatch& one : written) {
-    const std::string which = written.size() > 1 ? "camera '" + cameraName(one.watch) + "': " : "";
+  for (const WrittenCamera& one : written) {
+    const std::string which = written.size() > 1 ? "camera '" + cameraName(one.config) + "': " : "";
     Camera camera;
     try {
       camera = cameraOf(arguments, one, models);
@@ -366,7 +367,7 @@ int checkFile(const MonitorArguments& arguments) {
   std::string text = arguments.file + ": " + counted(static_cast<std::int64_t>(cameras.size()), "camera");
   for (const Camera& one : cameras)
     text +=
-        "\n" + one.name + "  " + one.watch.source.shownText() + "  " + one.session.database + "  " + one.session.model;
+        "\n" + one.name + "  " + one.plan.source.shownText() + "  " + one.session.database + "  " + one.session.model;
   printData(text);
   return kOk;
 }
@@ -413,9 +414,9 @@ int monitorCameras(const MonitorArguments& arguments) {
 #endif
   const WatchFile file = watchFile(arguments);
   if (arguments.print) {
-    std::vector<Watch> shown;
-    for (const WrittenWatch& one : file.cameras)
-      shown.emplace_back(one.watch).source = vision::redactCredentials(one.watch.source);
+    std::vector<CameraConfig> shown;
+    for (const WrittenCamera& one : file.cameras)
+      shown.emplace_back(one.config).source = vision::redactCredentials(one.config.source);
     FileTables tables = file.tables;
     tables.webhook.url = vision::redactCredentials(tables.webhook.url);
     std::string text = watchText(shown, tables, true);
@@ -433,7 +434,7 @@ int monitorCameras(const MonitorArguments& arguments) {
   noteSlowPrecision(cameras.front().session.inference.precision);
   if (arguments.judge) return judgeStored(cameras);
   // of an archive, which is watched alone
-  const bool counts = cameras.size() == 1 && cameras.front().watch.archive && !cameras.front().watch.archive->follow;
+  const bool counts = cameras.size() == 1 && cameras.front().plan.archive && !cameras.front().plan.archive->follow;
 
   ServiceNotify service;
   Lines lines;
@@ -523,7 +524,7 @@ int monitorCameras(const MonitorArguments& arguments) {
 Verb addMonitor(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("monitor", "Watch a camera for months and store what it sees");
   const auto arguments = std::make_shared<MonitorArguments>();
-  addWatchFields(*verb, arguments->watch);
+  addCameraFields(*verb, arguments->config);
   addOption(*verb, "--watch", arguments->file, "FILE.toml",
             "Watch what this file says (docs/watch.md); options count in place\nof its keys")
       ->group("Options");

@@ -19,7 +19,7 @@
 #include "monitor/store/export.h"
 #include "monitor/store/merge.h"
 #include "monitor/store/store.h"
-#include "monitor/watch/watch_options.h"
+#include "monitor/watch/camera_plan.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"

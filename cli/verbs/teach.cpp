@@ -239,7 +239,7 @@ Verb addTeach(CLI::App& mpm) {
             "A plain ViT as ONNX, whose encoder is used. Default: MPM_MODEL of the environment, else the default "
             "model ('mpm info' names it)");
   addField(*verb, "reduce", options->reduce, parseReduction)
-      ->description(monitor::watchField("reduce").words +
+      ->description(monitor::cameraField("reduce").words +
                     std::string(". The head is trained on merged tokens, and the new model merges the same way. "
                                 "Default: none"));
   addOption(*verb, "-o,--out", options->job.output, "MINE.onnx",

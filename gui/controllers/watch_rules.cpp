@@ -10,7 +10,7 @@
 namespace mpm::gui {
 namespace {
 
-using monitor::Watch;
+using monitor::CameraConfig;
 using vision::SourceKind;
 
 // Each demo has a moment of its own, and all are one source.
@@ -40,8 +40,8 @@ WatchRules::Known& WatchRules::of(const QString& source) {
   known.watch.source = key.toStdString();
   if (sourceSpec(source).kind != SourceKind::kDemo) known.watch.night = "brightness";
   if (const QString path = file(source); QFile::exists(path)) try {
-      const monitor::WatchFile read = monitor::readWatches(path.toStdString());
-      known.watch = read.cameras.front().watch;
+      const monitor::WatchFile read = monitor::readWatchFile(path.toStdString());
+      known.watch = read.cameras.front().config;
       known.tables = read.tables;
     } catch (const Error& error) {
       known.damaged = true;
@@ -53,12 +53,12 @@ WatchRules::Known& WatchRules::of(const QString& source) {
   return known;
 }
 
-void WatchRules::follow(const Watch& camera) {
+void WatchRules::follow(const CameraConfig& camera) {
   Known& known = of(QString::fromStdString(camera.source));
   known.watch = camera;
   known.camera = {};
   known.followed = true;
-  for (const monitor::WatchField& field : monitor::watchFields())
+  for (const monitor::CameraField& field : monitor::cameraFields())
     if (field.group == std::string(monitor::kKeepGroup) || field.key == "on-event")
       std::visit([&](auto member) { known.watch.*member = {}; }, field.member);
   interpret(known);
@@ -67,18 +67,18 @@ void WatchRules::follow(const Watch& camera) {
 // A field that makes no sense, or whose file is gone, does not count, and this is said. If that field is `hide`, the
 // whole picture is blurred, as for each class that the model lacks: no model has a class "*".
 void WatchRules::interpret(Known& known) {
-  Watch usable = known.watch;
-  const auto regions = known.camera.watch.regions;  // their file may be on its way to the disk
+  CameraConfig usable = known.watch;
+  const auto regions = known.camera.plan.regions;  // their file may be on its way to the disk
   if (regions) usable.regions.clear();
   if (usable.times.empty()) usable.times = "none";  // nobody was asked yet
   while (true) try {
       known.camera = monitor::cameraOf(usable, nullptr);
-      if (regions) known.camera.watch.regions = regions;
+      if (regions) known.camera.plan.regions = regions;
       return;
-    } catch (const monitor::WatchError& error) {
-      const Watch before = usable;
+    } catch (const monitor::CameraConfigError& error) {
+      const CameraConfig before = usable;
       if (error.key == "hide") usable.blur = {"*"};
-      std::visit([&](auto member) { usable.*member = {}; }, monitor::watchField(error.key).member);
+      std::visit([&](auto member) { usable.*member = {}; }, monitor::cameraField(error.key).member);
       if (usable == before)
         usable = {.source = usable.source, .times = "none", .hide = usable.hide, .blur = usable.blur};
       const QString why = QString::fromStdString(error.key + ": " + error.what());
@@ -87,7 +87,7 @@ void WatchRules::interpret(Known& known) {
     }
 }
 
-void WatchRules::write(const QString& source, const Watch& watch) {
+void WatchRules::write(const QString& source, const CameraConfig& watch) {
   const Known& known = of(source);
   if (known.damaged) return;
   settings_->run([path = file(source).toStdString(), text = monitor::watchText({watch}, known.tables)] {
@@ -96,30 +96,30 @@ void WatchRules::write(const QString& source, const Watch& watch) {
   });
 }
 
-void WatchRules::change(const QString& source, const Watch& watch) {
+void WatchRules::change(const QString& source, const CameraConfig& watch) {
   Known& known = of(source);
   if (known.watch == watch && watch.states.empty()) return;  // a file of states may have changed
-  const monitor::NightRule night = known.camera.watch.night;
+  const monitor::NightRule night = known.camera.plan.night;
   known.watch = watch;
   interpret(known);
   write(source, watch);
-  if (known.camera.watch.night != night) emit nightChanged(source);
+  if (known.camera.plan.night != night) emit nightChanged(source);
   emit changed(source);
 }
 
 const std::vector<vision::Region>& WatchRules::regions(const QString& source) {
   static const std::vector<vision::Region> none;
-  const auto& regions = of(source).camera.watch.regions;
+  const auto& regions = of(source).camera.plan.regions;
   return regions ? *regions : none;
 }
 
 void WatchRules::propose(const QString& source, const std::vector<vision::Region>& regions) {
-  auto& known = of(source).camera.watch.regions;
+  auto& known = of(source).camera.plan.regions;
   if (!regions.empty() && !known) known = regions;
 }
 
 void WatchRules::useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use) {
-  Watch watch = of(source).watch;
+  CameraConfig watch = of(source).watch;
   std::erase_if(watch.states, [&](const std::string& path) {
     try {
       return path == file.toStdString() || evaluation::readStates(path).name == head.name;
@@ -135,7 +135,7 @@ void WatchRules::useStates(const QString& source, const evaluation::StateHead& h
 monitor::Camera WatchRules::camera(const QString& source) {
   const Known& known = of(source);
   monitor::Camera camera = known.camera;
-  monitor::CameraPlan& options = camera.watch;
+  monitor::CameraPlan& options = camera.plan;
   options.source = sourceSpec(source);
   options.every_frame = isNumbered(options.source);
   options.samples_only = options.resume_demo = false;
@@ -151,7 +151,7 @@ monitor::Camera WatchRules::camera(const QString& source) {
 
 monitor::SnapshotOptions WatchRules::snapshotOptions(const QString& source, const QString& pictures) {
   constexpr double kReserveMb = 200;
-  const Watch& watch = of(source).watch;
+  const CameraConfig& watch = of(source).watch;
   monitor::SnapshotOptions options = of(source).camera.session.snapshots;
   options.folder = pictures.toStdString();
   options.reserve_megabytes = kReserveMb;
@@ -168,7 +168,7 @@ void WatchRules::askTimes(const QString& source, bool of_new_folder) {
   forgetTimes();
   auto* dialog = new TimesDialog(sourceSpec(source), of(source).watch, window_);
   asking_ = dialog;
-  connect(dialog, &TimesDialog::chosen, this, [this, source](const Watch& watch) {
+  connect(dialog, &TimesDialog::chosen, this, [this, source](const CameraConfig& watch) {
     asking_.clear();  // it ends by itself
     change(source, watch);
     emit timesChosen(source);
@@ -185,7 +185,7 @@ void WatchRules::askTimes(const QString& source, bool of_new_folder) {
 void WatchRules::ask(const QString& source, const QString& title, const char* group, const QStringList& notes) {
   auto* dialog =
       new WatchDialog(tr("%1 of %2").arg(title, sourceTitle(source)), group, of(source).watch, notes, window_);
-  connect(dialog, &WatchDialog::chosen, this, [this, source](const Watch& watch) { change(source, watch); });
+  connect(dialog, &WatchDialog::chosen, this, [this, source](const CameraConfig& watch) { change(source, watch); });
   openDialog(dialog);
 }
 
@@ -196,7 +196,7 @@ void WatchRules::askRegions(const QString& source, const cv::Mat& picture, UnixM
                                    cameraPlan(source).archiveClock(), window_);
   connect(dialog, &RegionsDialog::chosen, this, [this, source, own](const std::vector<vision::Region>& regions) {
     Known& known = of(source);
-    known.camera.watch.regions = regions;
+    known.camera.plan.regions = regions;
     known.watch.regions = regions.empty() ? "none" : own.toStdString();
     if (!regions.empty() && !known.damaged)
       settings_->run([path = own.toStdString(), regions] {

@@ -2,7 +2,7 @@
 #include "gui/controllers/watching.h"
 
 #include "gui/models/readout.h"
-#include "monitor/watch/watch_options.h"
+#include "monitor/watch/camera_plan.h"
 #include "vision/labels/classes.h"
 
 namespace mpm::gui {
@@ -448,9 +448,9 @@ void Watching::ask(const QString& title, const char* group) {
   parts_.rules->ask(of, title, group, notes);
 }
 
-monitor::Watch Watching::watch() const {
+monitor::CameraConfig Watching::watch() const {
   const QString source = opened();
-  monitor::Watch watch = parts_.rules->watch(source);
+  monitor::CameraConfig watch = parts_.rules->watch(source);
   watch.source = vision::redactCredentials(source.toStdString());
   watch.model = parts_.live->model().isEmpty() ? "" : modelPath().toStdString();
   EstimatorOptions running = inference_;

@@ -90,10 +90,10 @@ class Watching : public QObject {
   void takeSnapshot();
   void backToLive();
   void askRegions();
-  /// Asks for what is under a heading of monitor::watchFields(), of the source on show.
+  /// Asks for what is under a heading of monitor::cameraFields(), of the source on show.
   void ask(const QString& title, const char* group);
   /// All that is said of the source that is watched.
-  monitor::Watch watch() const;
+  monitor::CameraConfig watch() const;
   /// Writes watch() into the file of the source, and copies the command that takes it.
   void copyCommandLine();
 

@@ -3,7 +3,7 @@
 
 #include <QtGui>
 
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 #include "page/page.h"
 
 namespace mpm::gui {
@@ -14,11 +14,11 @@ class StoredCamera {
  public:
   static constexpr QSize kPicture{224, 140};  ///< px, at most
 
-  explicit StoredCamera(const monitor::Watch& said) : watch(said) {}
+  explicit StoredCamera(const monitor::CameraConfig& said) : watch(said) {}
   /// Its state, facts, and numbers of its last day, a line each. Always on the same thread. Throws mpm::Error.
   QStringList read();
 
-  const monitor::Watch watch;
+  const monitor::CameraConfig watch;
   QImage picture{};  ///< the last one; of the thread of read()
 
  private:

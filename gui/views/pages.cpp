@@ -22,11 +22,11 @@ CamerasPage::CamerasPage(QWidget* parent) : QListWidget(parent), thread_(this, {
 }
 
 void CamerasPage::open(const QString& file) {
-  const monitor::WatchFile said = monitor::readWatches(file.toStdString());
+  const monitor::WatchFile said = monitor::readWatchFile(file.toStdString());
   cameras_.clear();
   clear();
-  for (const monitor::WrittenWatch& one : said.cameras) {
-    cameras_.push_back(std::make_shared<StoredCamera>(one.watch));
+  for (const monitor::WrittenCamera& one : said.cameras) {
+    cameras_.push_back(std::make_shared<StoredCamera>(one.config));
     addItem(new QListWidgetItem);
     describe(count() - 1, {}, {});
   }

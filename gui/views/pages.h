@@ -16,8 +16,8 @@ class CamerasPage : public QListWidget {
   explicit CamerasPage(QWidget* parent = nullptr);
   ~CamerasPage() override { thread_.giveUp(); }
 
-  /// Shows the cameras of a file, or its only one. Throws mpm::Error as monitor::readWatches(); then they are those of
-  /// before.
+  /// Shows the cameras of a file, or its only one. Throws mpm::Error as monitor::readWatchFile(); then they are those
+  /// of before.
   void open(const QString& file);
   void choose(int row);
   void chooseAll() { setShown(kAll); }
@@ -34,14 +34,14 @@ class CamerasPage : public QListWidget {
   QString name() const { return shown_ < 0 ? QString() : nameOf(shown_); }  ///< of the camera on show
 
  signals:
-  void chosen(const mpm::monitor::Watch& camera);
+  void chosen(const mpm::monitor::CameraConfig& camera);
   /// allShown() or name() may have changed.
   void shownChanged();
 
  private:
   static constexpr int kNone = -2, kAll = -1;
   void setShown(int row);
-  const monitor::Watch& watch(int row) const { return cameras_[static_cast<std::size_t>(row)]->watch; }
+  const monitor::CameraConfig& watch(int row) const { return cameras_[static_cast<std::size_t>(row)]->watch; }
   QString nameOf(int row) const { return QString::fromStdString(monitor::cameraName(watch(row))); }
   void read();
   void describe(int row, const QStringList& lines, const QImage& picture);

@@ -5,20 +5,20 @@
 
 #include "gui/models/readout.h"
 #include "monitor/event_command.h"
-#include "monitor/watch/watch_options.h"
+#include "monitor/watch/camera_plan.h"
 #include "vision/times/archive.h"
 
 namespace mpm::gui {
 namespace {
 
-using monitor::Watch;
-using monitor::WatchError;
-using monitor::WatchField;
-using WatchFields = std::vector<const WatchField*>;
+using monitor::CameraConfig;
+using monitor::CameraConfigError;
+using monitor::CameraField;
+using CameraFields = std::vector<const CameraField*>;
 
 QString translated(const std::string& text) { return QCoreApplication::translate("watch", text.c_str()); }
 
-QString suffixOf(const WatchField& field) {
+QString suffixOf(const CameraField& field) {
   const std::map<std::string, QString> suffixes = {{"SECONDS", WatchDialog::tr(" s")},
                                                    {"MINUTES", WatchDialog::tr(" min")},
                                                    {"DAYS", WatchDialog::tr(" days")},
@@ -31,10 +31,10 @@ QString suffixOf(const WatchField& field) {
 // Makes the row of a field; returns what takes its value into a watch.
 struct MakeRow {
   QFormLayout* form;
-  const Watch& watch;
-  const WatchField& field;
+  const CameraConfig& watch;
+  const CameraField& field;
 
-  using Take = std::function<void(Watch&)>;
+  using Take = std::function<void(CameraConfig&)>;
 
   template <typename Widget>
   Widget* described(Widget* widget) const {
@@ -43,12 +43,12 @@ struct MakeRow {
   }
 
   template <typename Number>
-  Take operator()(std::optional<Number> Watch::*member) const {
+  Take operator()(std::optional<Number> CameraConfig::*member) const {
     const std::optional<double> given = watch.*member;
     auto* box =
         described(numberField({}, field.min, field.max, given.value_or(field.start), field.digits, suffixOf(field)));
     auto* on = guarded(form, translated(field.label), given.has_value(), box);
-    return [=, shown = box->value()](Watch& to) {
+    return [=, shown = box->value()](CameraConfig& to) {
       const std::optional<double> chosen = box->value();  // a number with more digits than are shown stays
       if (!on->isChecked())
         (to.*member).reset();
@@ -57,66 +57,66 @@ struct MakeRow {
     };
   }
 
-  Take operator()(std::string Watch::*member) const {
+  Take operator()(std::string CameraConfig::*member) const {
     const QString given = QString::fromStdString(watch.*member);
     const auto choices = field.choices();
     if (choices.empty()) {
       auto* edit = described(new QLineEdit(given));
       edit->setPlaceholderText(QString::fromUtf8(field.usual));
       form->addRow(translated(field.label), edit);
-      return [=](Watch& to) { to.*member = edit->text().trimmed().toStdString(); };
+      return [=](CameraConfig& to) { to.*member = edit->text().trimmed().toStdString(); };
     }
     auto* box = described(new QComboBox);
     if (given.isEmpty()) box->addItem(QStringLiteral("–"), QString());
     for (const std::string& choice : choices) box->addItem(translated(choice), QString::fromStdString(choice));
     box->setCurrentIndex(box->findData(given));
     form->addRow(translated(field.label), box);
-    return [=](Watch& to) { to.*member = box->currentData().toString().toStdString(); };
+    return [=](CameraConfig& to) { to.*member = box->currentData().toString().toStdString(); };
   }
 
-  Take operator()(std::vector<std::string> Watch::*member) const {
+  Take operator()(std::vector<std::string> CameraConfig::*member) const {
     auto* edit = described(new QPlainTextEdit(texts(watch.*member).join(QLatin1Char('\n'))));
     edit->setTabChangesFocus(true);
     edit->setFixedHeight(6 * edit->fontMetrics().lineSpacing());
     form->addRow(translated(field.label), edit);
     form->addRow(wrapped(mutedLabel(translated(field.words))));
-    return [=](Watch& to) {
+    return [=](CameraConfig& to) {
       (to.*member).clear();
       for (const QString& line : edit->toPlainText().split(QLatin1Char('\n')))
         if (!line.trimmed().isEmpty()) (to.*member).push_back(line.trimmed().toStdString());
     };
   }
 
-  Take operator()(bool Watch::*member) const {
+  Take operator()(bool CameraConfig::*member) const {
     auto* box = described(new QCheckBox(translated(field.label)));
     box->setChecked(watch.*member);
     form->addRow(box);
-    return [=](Watch& to) { to.*member = box->isChecked(); };
+    return [=](CameraConfig& to) { to.*member = box->isChecked(); };
   }
 };
 
 // The fields under a heading that have a label.
-WatchFields fieldsUnder(const char* group) {
-  WatchFields fields;
-  for (const WatchField& field : monitor::watchFields())
+CameraFields fieldsUnder(const char* group) {
+  CameraFields fields;
+  for (const CameraField& field : monitor::cameraFields())
     if (field.group == std::string(group) && *field.label) fields.push_back(&field);
   return fields;
 }
 
 // Adds rows for fields of a watch to a form; returns what gives the watch with what the rows say.
-std::function<Watch()> addWatchRows(QFormLayout* form, const Watch& watch, const WatchFields& fields) {
+std::function<CameraConfig()> addCameraRows(QFormLayout* form, const CameraConfig& watch, const CameraFields& fields) {
   std::vector<MakeRow::Take> takes;
-  for (const WatchField* field : fields) takes.push_back(std::visit(MakeRow{form, watch, *field}, field->member));
+  for (const CameraField* field : fields) takes.push_back(std::visit(MakeRow{form, watch, *field}, field->member));
   return [watch, takes] {
-    Watch result = watch;
+    CameraConfig result = watch;
     for (const auto& take : takes) take(result);
     return result;
   };
 }
 
 // The first mistake in these fields of a watch; empty: none.
-QString problemOf(const Watch& watch, const WatchFields& fields) {
-  for (const WatchField* field : fields) {
+QString problemOf(const CameraConfig& watch, const CameraFields& fields) {
+  for (const CameraField* field : fields) {
     const auto wrong = [&](const std::string& text) {
       try {
         if (!text.empty()) field->validate(text);
@@ -126,16 +126,16 @@ QString problemOf(const Watch& watch, const WatchFields& fields) {
       return QString();
     };
     QString why;
-    if (const auto* text = std::get_if<std::string Watch::*>(&field->member)) why = wrong(watch.**text);
-    if (const auto* list = std::get_if<std::vector<std::string> Watch::*>(&field->member))
+    if (const auto* text = std::get_if<std::string CameraConfig::*>(&field->member)) why = wrong(watch.**text);
+    if (const auto* list = std::get_if<std::vector<std::string> CameraConfig::*>(&field->member))
       for (const std::string& text : watch.**list)
         if (why.isEmpty()) why = wrong(text);
     if (!why.isEmpty()) return why;
   }
   try {
     (void)monitor::cameraPlan(watch);
-  } catch (const WatchError& error) {  // of another dialog, it is none of this one
-    for (const WatchField* field : fields)
+  } catch (const CameraConfigError& error) {  // of another dialog, it is none of this one
+    for (const CameraField* field : fields)
       if (field->key == error.key) return QString::fromUtf8(error.what());
   }
   return {};
@@ -150,9 +150,9 @@ constexpr int kList = 3, kNone = 5;
 
 }  // namespace
 
-WatchDialog::WatchDialog(const QString& title, const char* group, const Watch& watch, const QStringList& notes,
+WatchDialog::WatchDialog(const QString& title, const char* group, const CameraConfig& watch, const QStringList& notes,
                          QWidget* parent)
-    : SettingsDialog(title, parent), rows_(addWatchRows(form_, watch, fieldsUnder(group))) {
+    : SettingsDialog(title, parent), rows_(addCameraRows(form_, watch, fieldsUnder(group))) {
   for (const QString& note : notes) {
     QLabel* label = wrapped(mutedLabel(note));
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -191,7 +191,7 @@ void WatchDialog::addTest() {
   });
 }
 
-TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch& watch, QWidget* parent)
+TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::CameraConfig& watch, QWidget* parent)
     : SettingsDialog(tr("When were these pictures taken?"), parent), source_(source), thread_(this) {
   from_ = choiceField(tr("Their time"), {tr("EXIF, else the name of the file"), tr("EXIF"), tr("Name of the file"),
                                          tr("A list of names and times"), tr("Date of the file"),
@@ -203,7 +203,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch&
                tr("Lists (*.csv *.txt *.tsv);;All files (*)"), [this](const QString& file) { list_->setText(file); });
   });
   zone_ = named(new QLineEdit, tr("Time zone"));
-  zone_->setToolTip(QCoreApplication::translate("watch", monitor::watchField("time-zone").words));
+  zone_->setToolTip(QCoreApplication::translate("watch", monitor::cameraField("time-zone").words));
   found_ = wrapped(namedValue(new QLabel, tr("Found")));
   found_->setMinimumHeight(4 * found_->fontMetrics().lineSpacing());
   found_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
@@ -213,7 +213,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch&
   form_->addRow(tr("Found"), found_);
   form_->addRow(wrapped(mutedLabel(tr("Pictures with a time are stored once, at that time, in its order."))));
   form_->addRow(headingLabel(tr("Where were they taken?")));
-  place_ = addWatchRows(form_, watch, {&monitor::watchField("lat"), &monitor::watchField("lon")});
+  place_ = addCameraRows(form_, watch, {&monitor::cameraField("lat"), &monitor::cameraField("lon")});
   form_->addRow(wrapped(mutedLabel(tr("Where the place is known, the sun there tells day from night."))));
 
   const PictureTimesChoice times = watch.times == "none" ? std::nullopt : std::optional(monitor::timeOptions(watch));
@@ -233,7 +233,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch&
   connect(from_, &QComboBox::currentIndexChanged, this, follow);
   for (QLineEdit* edit : {list_, zone_}) connect(edit, &QLineEdit::textChanged, this, &TimesDialog::look);
   finish([this] {
-    const monitor::Watch with = place_();
+    const monitor::CameraConfig with = place_();
     return with.lat.has_value() == with.lon.has_value() ? QString() : tr("A place has a latitude and a longitude.");
   });
   fitToWindow(this, QSize(620, 460));  // a line for each picture
@@ -253,8 +253,8 @@ PictureTimesChoice TimesDialog::times() const {
   return options;
 }
 
-monitor::Watch TimesDialog::watch() const {
-  monitor::Watch watch = place_();
+monitor::CameraConfig TimesDialog::watch() const {
+  monitor::CameraConfig watch = place_();
   const PictureTimesChoice times = this->times();
   watch.times = times ? toString(*times) : "none";
   watch.time_zone = times && times->time_zone ? times->time_zone->zone() : "";

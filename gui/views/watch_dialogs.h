@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gui/views/dialogs.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 #include "vision/sources/source_spec.h"
 #include "vision/times/picture_times.h"
 
@@ -13,17 +13,17 @@ class WatchDialog : public SettingsDialog {
   Q_OBJECT
  public:
   /// `notes`: what else is to be known, a line each.
-  WatchDialog(const QString& title, const char* group, const monitor::Watch& watch, const QStringList& notes = {},
-              QWidget* parent = nullptr);
-  monitor::Watch watch() const { return rows_(); }
+  WatchDialog(const QString& title, const char* group, const monitor::CameraConfig& watch,
+              const QStringList& notes = {}, QWidget* parent = nullptr);
+  monitor::CameraConfig watch() const { return rows_(); }
 
  signals:
-  void chosen(const mpm::monitor::Watch& watch);
+  void chosen(const mpm::monitor::CameraConfig& watch);
 
  private:
   void addTest();
 
-  std::function<monitor::Watch()> rows_;  // the watch as they say
+  std::function<monitor::CameraConfig()> rows_;  // the watch as they say
 };
 
 /// How the times of pictures are read; nullopt: they count as taken when they are read.
@@ -35,13 +35,13 @@ class TimesDialog : public SettingsDialog {
   Q_OBJECT
  public:
   /// `watch`: as it was chosen before.
-  TimesDialog(const vision::SourceSpec& source, const monitor::Watch& watch, QWidget* parent = nullptr);
+  TimesDialog(const vision::SourceSpec& source, const monitor::CameraConfig& watch, QWidget* parent = nullptr);
   PictureTimesChoice times() const;
   /// With times and place. Where the place is known, night is by the sun, unless somebody said otherwise.
-  monitor::Watch watch() const;
+  monitor::CameraConfig watch() const;
 
  signals:
-  void chosen(const mpm::monitor::Watch& watch);
+  void chosen(const mpm::monitor::CameraConfig& watch);
   void looked();
 
  private:
@@ -52,8 +52,8 @@ class TimesDialog : public SettingsDialog {
   QComboBox* from_;
   QLineEdit *list_, *zone_;
   QLabel* found_;
-  std::function<monitor::Watch()> place_;  // the watch with it
-  bool touched_ = false;                   // somebody chose
+  std::function<monitor::CameraConfig()> place_;  // the watch with it
+  bool touched_ = false;                          // somebody chose
   Worker thread_;
 };
 

@@ -41,7 +41,7 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   EXPECT_EQ(session().source(), file("street").toStdString());
   EXPECT_EQ(cv::countNonZero(frame()->image().colRange(0, 159).reshape(1)), 0) << "what the file hides";
   EXPECT_GT(cv::countNonZero(frame()->image().colRange(161, 320).reshape(1)), 0);
-  const monitor::Watch road = watching().watch();
+  const monitor::CameraConfig road = watching().watch();
   EXPECT_EQ(road.alarm, std::vector<std::string>{"tokens>9"});
   EXPECT_EQ(road.reduce, "mpm:blocks=2");
   EXPECT_EQ(std::tuple(road.refine, road.threads, road.min_score, road.precision),

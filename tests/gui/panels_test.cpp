@@ -247,14 +247,14 @@ TEST(Exports, WithoutADatabaseThereIsNothingToWrite) {
 }
 
 TEST(WatchDialog, GivesBackWhatItWasGiven) {
-  for (const monitor::Watch& watch : {monitor::Watch(), monitor::test::everyField("/x")})
+  for (const monitor::CameraConfig& watch : {monitor::CameraConfig(), monitor::test::everyField("/x")})
     for (const char* group : {monitor::kDayNightGroup, monitor::kAlarmsGroup, monitor::kKeepGroup})
       EXPECT_EQ(WatchDialog(QString(), group, watch).watch(), watch) << group;
 }
 
 TEST(WatchDialog, AsksForEachFieldThatHasALabel) {
   int asked = 0;
-  for (const monitor::WatchField& field : monitor::watchFields()) {
+  for (const monitor::CameraField& field : monitor::cameraFields()) {
     if (!*field.label) continue;
     ++asked;
     const WatchDialog dialog(QString(), field.group, {});
@@ -291,7 +291,7 @@ TEST(WatchDialog, SaysWhatCannotBeAccepted) {
       if (label->text().contains(why) && !label->text().isEmpty()) return !possible && !label->isHidden();
     return !possible;
   };
-  monitor::Watch watch;
+  monitor::CameraConfig watch;
   watch.source = "/dev/video0";
   watch.night = "brightness";
   WatchDialog alarms(QString(), monitor::kAlarmsGroup, watch);

@@ -31,7 +31,7 @@ class PrivacyInTheApp : public Window {
   }
   // The watch file of the app says it of the source that it opens next.
   void hide(const std::string& of) {
-    monitor::Watch watch = part<WatchRules>()->watch(file("street"));
+    monitor::CameraConfig watch = part<WatchRules>()->watch(file("street"));
     watch.hide = of;
     part<WatchRules>()->follow(watch);
   }

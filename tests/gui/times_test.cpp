@@ -224,7 +224,7 @@ TEST_F(Times, WhatIsHiddenStaysSoInAStoredPicture) {
   vision::writeRegions(file("hide.json").toStdString(),
                        {{.name = "window", .size = {320, 160}, .polygons = {{{0, 0}, {99, 0}, {99, 99}, {0, 99}}}}});
   const auto clicked = [&](double second, const std::string& hide, const std::vector<std::string>& blur) {
-    monitor::Watch watch = part<WatchRules>()->watch(file("dated"));
+    monitor::CameraConfig watch = part<WatchRules>()->watch(file("dated"));
     watch.hide = hide;
     watch.blur = blur;
     part<WatchRules>()->follow(watch);
@@ -310,7 +310,7 @@ TEST_F(Times, EachSourceKeepsItsPlace) {
   ASSERT_TRUE(wait([&] { return shown.size() == 3 && shown[0].file.contains("far"); }));
   EXPECT_TRUE(std::ranges::is_sorted(shown, {}, &FolderPicture::time)) << "not by their names";
   const auto placeOf = [&](const char* folder) {
-    const monitor::Watch& watch = part<WatchRules>()->watch(file(folder));
+    const monitor::CameraConfig& watch = part<WatchRules>()->watch(file(folder));
     return std::tuple(watch.night, watch.lat, watch.lon);
   };
   EXPECT_EQ(placeOf("dated"), std::tuple("sun", 48.1372, 11.5755));

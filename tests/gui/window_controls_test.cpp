@@ -330,7 +330,7 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   settle();
   const QString judged = textOf(panel);
   part<WatchRules>()->ask("garden", "Night", monitor::kDayNightGroup);
-  monitor::Watch garden = childOf<WatchDialog>(window_.get())->watch();
+  monitor::CameraConfig garden = childOf<WatchDialog>(window_.get())->watch();
   garden.night_brightness = garden.day_brightness = 150;
   emit childOf<WatchDialog>(window_.get())->chosen(garden);
   EXPECT_EQ(textOf(panel), judged) << "by the rule of its own source";

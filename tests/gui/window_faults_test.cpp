@@ -133,7 +133,7 @@ TEST_F(Faults, HowModelsRunIsSaidOnce) {
   window_->opener().open(other);
   ASSERT_TRUE(wait([&] { return frame()->result.model_path == other.toStdString(); })) << log();
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
-  const monitor::Watch watch = watching().watch();
+  const monitor::CameraConfig watch = watching().watch();
   EXPECT_EQ(std::tuple(watch.reduce, watch.input_size, watch.threads, watch.reuse),
             std::tuple("mpm:blocks=2", "64x64", 1, ""));
 }
@@ -209,7 +209,7 @@ TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
 TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
   ASSERT_TRUE(openAndWait());
   auto* night = dialogOf<WatchDialog>("night");
-  monitor::Watch wanted = night->watch();
+  monitor::CameraConfig wanted = night->watch();
   wanted.night = "sun";
   wanted.lat = 48.25;
   wanted.lon = -4.5;
@@ -260,7 +260,7 @@ TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
   EXPECT_EQ(left(), 1) << "by default nothing is forgotten";
   ASSERT_TRUE(openAndWait());
   auto* keep = dialogOf<WatchDialog>("keep");
-  monitor::Watch year = keep->watch();
+  monitor::CameraConfig year = keep->watch();
   year.keep = 365;
   emit keep->chosen(year);
   EXPECT_TRUE(wait([&] { return left() == 0; }));
@@ -446,7 +446,7 @@ TEST_F(Faults, AWatchFileThatIsWrongIsSaid) {
   const QString path = write("[[camera]]\nevry = 1\n");
   ASSERT_TRUE(openAndWait());
   EXPECT_TRUE(logged("line 2: there is no key 'evry'"));
-  monitor::Watch watch = watching().watch();
+  monitor::CameraConfig watch = watching().watch();
   watch.keep = 9;
   emit dialogOf<WatchDialog>("keep")->chosen(watch);
   window_.reset();

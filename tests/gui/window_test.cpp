@@ -220,13 +220,13 @@ TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   quoted.settings = file("it's/settings.ini");
   make(quoted);
   ASSERT_TRUE(openAndWait());
-  monitor::Watch all = monitor::test::everyField(folder_.path().toStdString());
+  monitor::CameraConfig all = monitor::test::everyField(folder_.path().toStdString());
   part<WatchRules>()->write(file("street"), all);
   const QString path = part<WatchRules>()->file(file("street"));
   const auto said = [&] {
-    monitor::Watch read;
+    monitor::CameraConfig read;
     try {
-      read = monitor::readWatches(path.toStdString()).cameras.front().watch;
+      read = monitor::readWatchFile(path.toStdString()).cameras.front().config;
     } catch (const Error&) {  // it is not written yet
     }
     return read;
@@ -241,7 +241,7 @@ TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   const QByteArray printed = shell.readAllStandardOutput();
   EXPECT_THAT(printed, Begins(content(path).trimmed().left(40)));
   std::ofstream(file("again.toml").toStdString()) << printed;
-  EXPECT_EQ(monitor::readWatches(file("again.toml").toStdString()).cameras.front().watch, watching().watch());
+  EXPECT_EQ(monitor::readWatchFile(file("again.toml").toStdString()).cameras.front().config, watching().watch());
 }
 
 TEST_F(Window, SharpensEdgesAndSaysSoInTheWatch) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 
 namespace mpm::monitor::test {
 
 /// A watch that says something in every field, with files in `folder`.
-inline Watch everyField(const std::string& folder) {
+inline CameraConfig everyField(const std::string& folder) {
   return {.name = "yard_1-b",
           .title = "The yard, \"north\"",
           .source = "rtsp://camera/it's \"1\"",

@@ -49,13 +49,13 @@ class FleetTest : public InFolder {
     camera.session.inference.reduce = mpmBefore({1, 2});
     camera.session.inference.threads = 1;
     camera.session.store.commit_s = 0.01;
-    camera.watch = {.source = vision::parseSourceSpec("rtsp://" + name + "/1"),
-                    .every_s = 0,
-                    .timeout_s = 60,  // a busy machine is no outage
-                    .factory = [&opened = opened_.at(name), next](const vision::SourceOptions&) {
-                      ++opened;
-                      return std::make_unique<FakeSource>(next);
-                    }};
+    camera.plan = {.source = vision::parseSourceSpec("rtsp://" + name + "/1"),
+                   .every_s = 0,
+                   .timeout_s = 60,  // a busy machine is no outage
+                   .factory = [&opened = opened_.at(name), next](const vision::SourceOptions&) {
+                     ++opened;
+                     return std::make_unique<FakeSource>(next);
+                   }};
     return camera;
   }
   std::vector<Camera> cameras(std::initializer_list<const char*> names) {
@@ -84,7 +84,7 @@ TEST_F(FleetTest, WhatACameraDoesIsItsOwnAffair) {
     if (call == 3) gate.wait();
     return noiseFrame(call);
   }));
-  all.back().watch.timeout_s = 0.3;
+  all.back().plan.timeout_s = 0.3;
   all.push_back(camera("floods", [](int call) { return noiseFrame(call, 0); }));
   all.push_back(camera("dies", [](int call) { return call == 20 ? std::nullopt : noiseFrame(call); }));
   all.push_back(std::move(broken));
@@ -184,8 +184,8 @@ TEST_F(FleetTest, OneSampleOfEach) {
   std::vector<Camera> all;
   all.push_back(camera("gives"));
   all.push_back(camera("dark", [](int) -> std::optional<vision::Frame> { throw Error("no light"); }));
-  for (Camera& one : all) one.watch.once = true;
-  all[0].watch.every_s = 60;
+  for (Camera& one : all) one.plan.once = true;
+  all[0].plan.every_s = 60;
   fleet_->set(std::move(all));
   ASSERT_TRUE(eventually([&] { return status("gives").over && status("dark").over; }));
   EXPECT_EQ(samples_.at("gives"), 1);

@@ -592,20 +592,20 @@ TEST_F(MonitorCommand, RegionsThatMakeNoSenseAreRefused) {
 
 // What the app wrote, read here and printed again.
 TEST_F(MonitorCommand, AWatchFileComesBackAsItWas) {
-  const monitor::Watch all = monitor::test::everyField(folder_.path());
+  const monitor::CameraConfig all = monitor::test::everyField(folder_.path());
   std::ofstream(folder_ / "yard.toml") << monitor::watchText({all}) << monitor::test::kEveryTable;
   const CommandResult printed = succeeded(mpmCommand({"monitor", "--watch", folder_ / "yard.toml", "--print-watch"}));
   EXPECT_EQ(printed.out, monitor::watchText({all}) + monitor::test::kEveryTable);
   const CommandResult other =
       mpmCommand({"monitor", "0", "--watch", folder_ / "yard.toml", "--alarm", "sky<5", "--print-watch"});
   std::ofstream(folder_ / "other.toml") << other.out;
-  monitor::Watch expected = all;
+  monitor::CameraConfig expected = all;
   expected.source = "0";
   expected.alarm = {"sky<5"};
-  EXPECT_EQ(monitor::readWatches(folder_ / "other.toml").cameras.front().watch, expected);
+  EXPECT_EQ(monitor::readWatchFile(folder_ / "other.toml").cameras.front().config, expected);
   const std::string keys = mpmCommand({"monitor", "rtsp://me:geheim@camera/1", "--print-watch"}).out;
   EXPECT_THAT(keys, HasSubstr("source = 'rtsp://***@camera/1'"));
-  for (const monitor::WatchField& field : monitor::watchFields())
+  for (const monitor::CameraField& field : monitor::cameraFields())
     EXPECT_THAT(keys, HasSubstr((field.key == "source" ? "" : "# ") + field.key + " = "));
 }
 

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const auto told = [](const Event& event) { std::cout << event.message << std::endl; };
   Teller teller;
-  teller.set(readWatches(argv[1]).tables);
+  teller.set(readWatchFile(argv[1]).tables);
   OutboxOptions outbox = teller.outbox("yard");
   if (argc > 3) outbox.max_waiting = std::stoi(argv[3]);
   StoreWriter store(argv[2], {.commit_s = 0.02, .outbox = outbox}, told);
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
       std::cout << "flushed" << std::endl;
     } else if (line.starts_with("set ")) {
       store.flush();
-      teller.set(readWatches(line.substr(4)).tables);
+      teller.set(readWatchFile(line.substr(4)).tables);
     } else if (line == "summary") {
       store.append(Sample{.time = mpm::unixNow() - mpm::kDayMs});
       store.flush();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 
 #include <fstream>
 
 #include "monitor/every_field.h"
 #include "monitor/samples.h"
 #include "monitor/watch/camera.h"
-#include "monitor/watch/watch_options.h"
+#include "monitor/watch/camera_plan.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -20,28 +20,28 @@ class WatchFile : public ::testing::Test {
   TemporaryFolder folder_;
   std::string file_ = folder_ / "yard.toml";
 
-  Watch read(const std::string& text) {
+  CameraConfig read(const std::string& text) {
     std::ofstream(file_) << text;
-    return readWatches(file_).cameras.front().watch;
+    return readWatchFile(file_).cameras.front().config;
   }
 };
 
 TEST_F(WatchFile, HoldsEveryField) {
-  const Watch all = everyField(folder_.path());
-  for (const WatchField& field : watchFields())
-    std::visit([&](auto member) { EXPECT_NE(all.*member, Watch().*member) << field.key; }, field.member);
+  const CameraConfig all = everyField(folder_.path());
+  for (const CameraField& field : cameraFields())
+    std::visit([&](auto member) { EXPECT_NE(all.*member, CameraConfig().*member) << field.key; }, field.member);
   EXPECT_EQ(read(watchText({all})), all);
   EXPECT_EQ(read(watchText({all}, {}, true)), all);
   EXPECT_EQ(watchText({read(watchText({all}))}), watchText({all}));
-  const Watch none = read(watchText({Watch()}, {}, true));
-  EXPECT_EQ(none, Watch()) << "comments say nothing";
+  const CameraConfig none = read(watchText({CameraConfig()}, {}, true));
+  EXPECT_EQ(none, CameraConfig()) << "comments say nothing";
 }
 
 TEST_F(WatchFile, HoldsSeveralCamerasAndWhatIsAboutAll) {
   const std::string cameras = watchText({{.source = "0", .db = "/a.db"}, everyField(folder_.path())});
   std::ofstream(file_) << cameras << kEveryTable;
-  const auto [watches, tables] = readWatches(file_);
-  EXPECT_EQ(watchText({watches.at(0).watch, watches.at(1).watch}, tables), cameras + kEveryTable);
+  const auto [watches, tables] = readWatchFile(file_);
+  EXPECT_EQ(watchText({watches.at(0).config, watches.at(1).config}, tables), cameras + kEveryTable);
   const auto expectEvery = [](const auto& table) {
     for (const auto& field : fieldsOf(table))
       std::visit(
@@ -50,7 +50,7 @@ TEST_F(WatchFile, HoldsSeveralCamerasAndWhatIsAboutAll) {
   };
   expectEvery(tables.mqtt);
   expectEvery(tables.webhook);
-  EXPECT_THAT(watchText({Watch()}, {}, true), HasSubstr("\n# [webhook]\n# url = URL\n#   POST each"));
+  EXPECT_THAT(watchText({CameraConfig()}, {}, true), HasSubstr("\n# [webhook]\n# url = URL\n#   POST each"));
 }
 
 // Each is refused with the line and the key.
@@ -86,7 +86,7 @@ TEST_F(WatchFile, RefusesWhatMakesNoSense) {
       {"[webhook]\nurl = 'https://a/?token=***'\n", "line 2: url: its password was not written down"},
       {"# nothing\n", "yard.toml' has no camera"}};
   for (const auto& one : cases) EXPECT_MPM_ERROR(read(one.first), one.second) << one.first;
-  EXPECT_MPM_ERROR(readWatches(folder_ / "none.toml"), "none.toml");
+  EXPECT_MPM_ERROR(readWatchFile(folder_ / "none.toml"), "none.toml");
   EXPECT_MPM_ERROR(watchText({{.db = "\xff.db"}}), "UTF-8");
 }
 
@@ -107,10 +107,10 @@ TEST_F(WatchFile, WhatIsNestedDeepIsRefusedBeforeItIsParsed) {
   EXPECT_MPM_ERROR(read("[[camera]]\nsource = '" + times(9000, "a") + "'\n"), "source: a text of over 8192 bytes");
   const std::string source = "a.b.c.d.e.f.g.h.i.j.k.l[[[[[[[[[[[[#";
   for (const char* quote : {"'", "\"", "'''", "\"\"\""}) {
-    const Watch watch =
+    const CameraConfig config =
         read(camera + "alarm = [\n  'car>1.5', # 0.1.2.3.4.5.6.7.8.9\n  'car>2.5',\n]\nlat = 1.5\nsource = " + quote +
              "demo:" + source + quote + "\nlon = 2.5 # it's [\"\n");
-    EXPECT_EQ(std::tuple(watch.source, watch.lat, watch.lon, watch.alarm.size()),
+    EXPECT_EQ(std::tuple(config.source, config.lat, config.lon, config.alarm.size()),
               std::tuple("demo:" + source, 1.5, 2.5, 2))
         << quote;
   }
@@ -118,17 +118,17 @@ TEST_F(WatchFile, WhatIsNestedDeepIsRefusedBeforeItIsParsed) {
 
 TEST_F(WatchFile, RelativePathsCountFromItsFolder) {
   fs::create_directory(folder_ / "pictures");
-  const Watch watch = read(
+  const CameraConfig config = read(
       "[[camera]]\nsource = 'pictures'\nmodel = 'm.onnx'\ndb = '/x/a.db'\nregions = 'none'\nhide = 'none'\ntimes = "
       "'list:t.csv'\n"
       "states = ['s/gate.json']\n");
-  EXPECT_EQ(watch.source, folder_ / "pictures");
-  EXPECT_EQ(watch.model, folder_ / "m.onnx");
-  EXPECT_EQ(watch.db, "/x/a.db");
-  EXPECT_EQ(watch.regions, "none");
-  EXPECT_EQ(watch.hide, "none");
-  EXPECT_EQ(watch.times, "list:" + folder_ / "t.csv");
-  EXPECT_EQ(watch.states, std::vector<std::string>{folder_ / "s/gate.json"});
+  EXPECT_EQ(config.source, folder_ / "pictures");
+  EXPECT_EQ(config.model, folder_ / "m.onnx");
+  EXPECT_EQ(config.db, "/x/a.db");
+  EXPECT_EQ(config.regions, "none");
+  EXPECT_EQ(config.hide, "none");
+  EXPECT_EQ(config.times, "list:" + folder_ / "t.csv");
+  EXPECT_EQ(config.states, std::vector<std::string>{folder_ / "s/gate.json"});
   EXPECT_EQ(read("[[camera]]\nsource = '0'\n").source, "0");
 }
 
@@ -149,9 +149,9 @@ TEST(Watch, ACameraIsNamedAfterItsSource) {
 }
 
 TEST(Watch, MoreCountsInPlace) {
-  Watch watch{.source = "0", .db = "a.db", .every = 2, .alarm = {"car>20"}};
-  take(watch, {.db = "b.db", .alarm = {"sky<5"}});
-  EXPECT_EQ(watch, (Watch{.source = "0", .db = "b.db", .every = 2, .alarm = {"sky<5"}}));
+  CameraConfig config{.source = "0", .db = "a.db", .every = 2, .alarm = {"car>20"}};
+  take(config, {.db = "b.db", .alarm = {"sky<5"}});
+  EXPECT_EQ(config, (CameraConfig{.source = "0", .db = "b.db", .every = 2, .alarm = {"sky<5"}}));
 }
 
 TEST(Watch, NightIsByOneRule) {
@@ -163,34 +163,35 @@ TEST(Watch, NightIsByOneRule) {
   EXPECT_EQ(dark.day_above, 57);
   EXPECT_EQ(std::get<NightByHours>(nightRule({.night_hours = "21:00-06:30"})).to, 390);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(nightRule({.night = "none", .lat = 48, .lon = 11})));
-  const std::tuple<Watch, const char*, const char*> wrong[] = {
+  const std::tuple<CameraConfig, const char*, const char*> wrong[] = {
       {{.lat = 48}, "lat", "both, lat and lon"},
       {{.night = "sun", .lon = 11}, "lon", "both, lat and lon"},
       {{.night = "sun"}, "night", "both, lat and lon"},
       {{.lat = 48, .lon = 11, .night_brightness = 60}, "night", "several rules"},
       {{.night = "hours"}, "night-hours", "from when to when"},
       {{.night_brightness = 60, .day_brightness = 50}, "night-brightness", "day must begin"}};
-  for (const auto& [watch, key, why] : wrong) try {
-      (void)nightRule(watch);
+  for (const auto& [config, key, why] : wrong) try {
+      (void)nightRule(config);
       ADD_FAILURE() << why;
-    } catch (const WatchError& error) {
+    } catch (const CameraConfigError& error) {
       EXPECT_EQ(error.key, key);
       EXPECT_THAT(error.what(), HasSubstr(why));
     }
 }
 
 TEST(Watch, WhatIsAboutPicturesNeedsTheirFolder) {
-  for (const Watch& more : {Watch{.snapshot_every = 5}, {.keep_snapshots = 9}, {.min_free = 9}, {.merge_maps = true}}) {
-    Watch watch{.source = "0", .db = "a.db"};
-    take(watch, more);
-    EXPECT_MPM_ERROR(checkWatch(watch), "needs 'snapshots'");
-    watch.snapshots = "shots";
-    EXPECT_NO_THROW(checkWatch(watch));
+  for (const CameraConfig& more :
+       {CameraConfig{.snapshot_every = 5}, {.keep_snapshots = 9}, {.min_free = 9}, {.merge_maps = true}}) {
+    CameraConfig config{.source = "0", .db = "a.db"};
+    take(config, more);
+    EXPECT_MPM_ERROR(checkConfig(config), "needs 'snapshots'");
+    config.snapshots = "shots";
+    EXPECT_NO_THROW(checkConfig(config));
   }
 }
 
 TEST(Watch, WhatIsNotSaidAboutPrivacyStaysAsItIsStored) {
-  const auto said = [](const Watch& watch) { return cameraPlan(watch).privacy; };
+  const auto said = [](const CameraConfig& config) { return cameraPlan(config).privacy; };
   EXPECT_FALSE(said({.source = "0"}).hidden);
   EXPECT_FALSE(said({.source = "0"}).blurred);
   EXPECT_THAT(said({.source = "0", .hide = "none"}).hidden, testing::Optional(IsEmpty()));
@@ -226,11 +227,11 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
   EXPECT_EQ(yard.session.inference.reduce, parseReduction("mpm:blocks=1,2"));
   EXPECT_EQ(yard.session.inference.precision, Precision::kBf16);
   EXPECT_TRUE(yard.session.choose_reuse);
-  EXPECT_FALSE(yard.watch.place) << "of a camera a person says it";
+  EXPECT_FALSE(yard.plan.place) << "of a camera a person says it";
   const Camera archive = cameraOf({.source = pictures}, &stored);
-  ASSERT_TRUE(archive.watch.archive);
-  EXPECT_EQ(archive.watch.archiveClock()->zone(), "+09:00");
-  EXPECT_EQ(archive.watch.place->latitude, 48);
+  ASSERT_TRUE(archive.plan.archive);
+  EXPECT_EQ(archive.plan.archiveClock()->zone(), "+09:00");
+  EXPECT_EQ(archive.plan.place->latitude, 48);
   EXPECT_FALSE(archive.session.choose_reuse) << "pictures are far apart";
 
   const Camera said = cameraOf({.source = "rtsp://yard/1",
@@ -253,15 +254,16 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
 }
 
 TEST(Watch, ASceneIsAtItsPlace) {
-  const auto night = [](Watch watch) {
-    watch.source = "demo:street?size=64x96";
-    return cameraPlan(watch).night;
+  const auto night = [](CameraConfig config) {
+    config.source = "demo:street?size=64x96";
+    return cameraPlan(config).night;
   };
   EXPECT_EQ(std::get<NightBySun>(night({})), std::get<NightBySun>(night({.night = "sun"})));
   EXPECT_NE(std::get<NightBySun>(night({})).latitude, 0);
   EXPECT_EQ(std::get<NightBySun>(night({.night_elevation = -2})).night_below, -2);
   EXPECT_EQ(std::get<NightBySun>(night({.lat = 1, .lon = 2})), (NightBySun{1, 2}));
-  for (const Watch& other : {Watch{.night = "brightness"}, {.night_brightness = 60}, {.night_hours = "21:00-06:30"}})
+  for (const CameraConfig& other :
+       {CameraConfig{.night = "brightness"}, {.night_brightness = 60}, {.night_hours = "21:00-06:30"}})
     EXPECT_FALSE(std::holds_alternative<NightBySun>(night(other)));
   EXPECT_TRUE(std::holds_alternative<std::monostate>(night({.night = "none"})));
 }
@@ -284,9 +286,9 @@ TEST(Watch, InferenceComesBack) {
   options.refine = Refine::kGuided;
   options.threads = 3;
   options.min_score = 0.25;
-  Watch watch;
-  setInference(watch, options);
-  const EstimatorOptions back = inferenceOptions(watch);
+  CameraConfig config;
+  setInference(config, options);
+  const EstimatorOptions back = inferenceOptions(config);
   EXPECT_EQ(back.reduce, options.reduce);
   EXPECT_EQ(back.input_size, options.input_size);
   EXPECT_EQ(back.precision, options.precision);
@@ -294,8 +296,8 @@ TEST(Watch, InferenceComesBack) {
   EXPECT_EQ(back.refine, options.refine);
   EXPECT_EQ(back.threads, 3);
   EXPECT_EQ(back.min_score, 0.25);
-  setInference(watch, {});
-  EXPECT_EQ(watch, Watch()) << "what is as usual is not written";
+  setInference(config, {});
+  EXPECT_EQ(config, CameraConfig()) << "what is as usual is not written";
 }
 
 // The words of a field are written in toolkit/monitor/watch/fields.cpp and nowhere else: not in the programs, nor in
@@ -316,13 +318,13 @@ TEST(Watch, WordsAreWrittenOnce) {
         }
         text += line;
       }
-      for (const WatchField& field : watchFields()) {
+      for (const CameraField& field : cameraFields()) {
         std::string words = std::string(field.words).substr(0, 40);
         for (std::size_t at = 0; (at = words.find('\n', at)) != std::string::npos;) words.replace(at, 1, "\\n");
         for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++found[field.key];
       }
     }
-  for (const WatchField& field : watchFields()) EXPECT_EQ(found[field.key], 1) << field.key << ": " << field.words;
+  for (const CameraField& field : cameraFields()) EXPECT_EQ(found[field.key], 1) << field.key << ": " << field.words;
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ check("charts/ draws, by the camera's clock"
 
 # One function opens and measures a camera as it is said, for the command, a fleet and the app.
 check("use cameraOf()" WORDS "sessionOptions\\(" "inferenceOptions\\(" IN toolkit cli gui
-  EXCEPT toolkit/monitor/watch/camera.cpp toolkit/monitor/watch/watch_options.cpp toolkit/monitor/watch/watch_options.h)
+  EXCEPT toolkit/monitor/watch/camera.cpp toolkit/monitor/watch/camera_plan.cpp toolkit/monitor/watch/camera_plan.h)
 
 # Pictures have one reader, which knows damage, rotation and limits. The sensor of the scene decodes what it has just encoded.
 check("use vision::readPicture()" WORDS "cv::imread\\(" "cv::imdecode\\(" IN toolkit cli gui train

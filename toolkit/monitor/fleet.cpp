@@ -45,16 +45,16 @@ struct Shared {
 };
 
 // Watches one camera on a thread of its own.
-class Watching {
+class CameraRun {
  public:
   // `before`: those that have its database until they have ended.
-  Watching(Camera watched, Shared& shared, std::vector<std::shared_ptr<const Watching>> before)
+  CameraRun(Camera watched, Shared& shared, std::vector<std::shared_ptr<const CameraRun>> before)
       : camera(std::move(watched)), shared_(shared), before_(std::move(before)) {
     status_.name = camera.name;
     status_.title = camera.session.title;
     status_.database = camera.session.database;
     status_.snapshots = camera.session.snapshots.folder;
-    status_.source = camera.watch.source.name();
+    status_.source = camera.plan.source.name();
     camera.session.models = shared_.models;
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
@@ -95,7 +95,7 @@ class Watching {
       } catch (const std::exception& error) {
         problem = error.what();
       }
-      const bool again = !problem.empty() && !shared_.alone() && !camera.watch.once && !stop.stop_requested();
+      const bool again = !problem.empty() && !shared_.alone() && !camera.plan.once && !stop.stop_requested();
       if (again && std::exchange(reported, problem) != problem)
         shared_.callbacks.on_event(camera, {unixNow(), EventKind::kSource, Severity::kError,
                                             "not watched: " + problem + "; it is tried again every 30 s"});
@@ -125,7 +125,7 @@ class Watching {
     if (stop.stop_requested()) return;
     if (!loading.ready) throw Error(loading.problem);
     opened_ = true;
-    session.open(camera.watch);
+    session.open(camera.plan);
     shared_.set([&] {
       status_.started = true;
       status_.over = false;
@@ -140,10 +140,10 @@ class Watching {
         lookAtPace(session, now);
       }
       const bool sampled = hasSample(), silent = now.source.attempt > 0 || now.source.state == CaptureState::kStalled;
-      if (!now.finished && !now.store->stopped && !(camera.watch.once && (sampled || silent))) continue;
-      if (!sampled || !camera.watch.once) failure = now.source.message;
-      if (camera.watch.once && !sampled && failure.empty()) failure = "no frame came";
-      if (camera.watch.once) session.tick();  // says how it stands
+      if (!now.finished && !now.store->stopped && !(camera.plan.once && (sampled || silent))) continue;
+      if (!sampled || !camera.plan.once) failure = now.source.message;
+      if (camera.plan.once && !sampled && failure.empty()) failure = "no frame came";
+      if (camera.plan.once) session.tick();  // says how it stands
       break;
     }
     const InferenceStatus work = session.status().inference;  // finish() ends the worker
@@ -209,7 +209,7 @@ class Watching {
   }
 
   Shared& shared_;
-  std::vector<std::shared_ptr<const Watching>> before_;
+  std::vector<std::shared_ptr<const CameraRun>> before_;
   // Guarded by the mutex of Shared.
   Session* session_ = nullptr;
   CameraStatus status_;
@@ -230,8 +230,8 @@ bool stuck(const std::vector<CameraStatus>& cameras) {
 
 struct Fleet::Impl {
   Shared shared;
-  std::vector<std::shared_ptr<Watching>> cameras;  // of set(); guarded by the mutex of `shared`
-  std::vector<std::shared_ptr<Watching>> leaving;  // until their threads have ended
+  std::vector<std::shared_ptr<CameraRun>> cameras;  // of set(); guarded by the mutex of `shared`
+  std::vector<std::shared_ptr<CameraRun>> leaving;  // until their threads have ended
 };
 
 Fleet::Fleet(Callbacks callbacks) : impl_(std::make_unique<Impl>()) { impl_->shared.callbacks = std::move(callbacks); }
@@ -246,7 +246,7 @@ Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
   std::erase_if(leaving, [](const auto& one) { return one->ended(); });
   shared.cameras = cameras.size();
   auto others = std::exchange(impl_->cameras, {});
-  std::vector<std::shared_ptr<Watching>> kept(cameras.size());
+  std::vector<std::shared_ptr<CameraRun>> kept(cameras.size());
   for (std::size_t i = 0; i < cameras.size(); ++i) {
     const auto same = std::ranges::find_if(others, [&](const auto& one) {
       return one->camera.said == cameras[i].said && one->camera.files == cameras[i].files && !one->failed();
@@ -268,11 +268,11 @@ Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
     const bool was = std::ranges::any_of(others, [&](const auto& one) { return one->camera.name == camera.name; });
     ++(was ? changes.restarted : changes.started);
     changes.ended -= was;
-    std::vector<std::shared_ptr<const Watching>> before;
+    std::vector<std::shared_ptr<const CameraRun>> before;
     std::ranges::copy_if(leaving, std::back_inserter(before), [&](const auto& one) {
       return sameFile(one->camera.session.database, camera.session.database);
     });
-    kept[i] = std::make_shared<Watching>(std::move(camera), shared, std::move(before));
+    kept[i] = std::make_shared<CameraRun>(std::move(camera), shared, std::move(before));
   }
   impl_->cameras = std::move(kept);
   return changes;

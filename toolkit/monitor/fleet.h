@@ -12,7 +12,7 @@
 namespace mpm::monitor {
 
 struct CameraStatus {
-  std::string name{}, title{};                    ///< Watch::title, or empty
+  std::string name{}, title{};                    ///< CameraConfig::title, or empty
   std::string database{}, snapshots{}, source{};  ///< a file, a folder; the source as the database names it
   SessionStatus session{};                        ///< the last one, if it ended or failed
   std::optional<Sample> sample{};                 ///< the last one of this process

@@ -13,7 +13,7 @@
 #include "monitor/event_command.h"
 #include "monitor/recorder.h"
 #include "monitor/statistics/view_detector.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "vision/model_files.h"

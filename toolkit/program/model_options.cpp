@@ -56,13 +56,13 @@ CLI::Option* addTexts(CLI::App& verb, const std::string& name, const std::string
 }
 
 CLI::Option* addField(CLI::App& verb, const std::string& key, std::function<void(const std::string&)> take) {
-  const monitor::WatchField& field = monitor::watchField(key);
+  const monitor::CameraField& field = monitor::cameraField(key);
   return addText(verb, "--" + key, field.unit, field.help(), std::move(take))->group(field.group);
 }
 
 void addPrecision(CLI::App& verb, Precision& precision) {
   addField(verb, "precision", [&precision](const std::string& text) {
-    monitor::watchField("precision").validate(text);
+    monitor::cameraField("precision").validate(text);
     precision = parsePrecision(text);
   });
 }
@@ -98,7 +98,7 @@ void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& optio
 
 CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual) {
   return addField(verb, "reuse", reuse, parseReuse)
-      ->description(monitor::watchField("reuse").words + (". Default: " + usual));
+      ->description(monitor::cameraField("reuse").words + (". Default: " + usual));
 }
 
 std::string chosenModel(const std::string& named) {

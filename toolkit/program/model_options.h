@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/size_text.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 #include "mpm/estimator.hpp"
 
 namespace mpm::program {
@@ -109,7 +109,7 @@ CLI::Option* addField(CLI::App& verb, const std::string& key, T& target, Read re
 /// The same for its number.
 template <typename T>
 CLI::Option* addField(CLI::App& verb, const std::string& key, T& target) {
-  const monitor::WatchField& field = monitor::watchField(key);
+  const monitor::CameraField& field = monitor::cameraField(key);
   return addNumber(verb, "--" + key, target, field.unit, field.min, field.max, field.help())->group(field.group);
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "monitor/tell/channel.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 
 namespace mpm::monitor {
 

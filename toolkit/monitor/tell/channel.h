@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "monitor/store/store.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {

@@ -6,7 +6,7 @@
 
 #include "monitor/statistics/alarms.h"
 #include "monitor/store/store.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 
 namespace mpm::monitor {
 

@@ -10,7 +10,7 @@
 #include "monitor/capture/inference.h"
 #include "monitor/store/store.h"
 #include "monitor/tell/home_assistant.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 
 namespace mpm::monitor {
 

@@ -4,28 +4,28 @@
 #include <string>
 
 #include "monitor/session.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 
 namespace mpm::monitor {
 
 /// A camera, and how it is opened and measured.
 struct Camera {
   std::string name{};        ///< cameraName()
-  Watch said{};              ///< what the rest was made from
+  CameraConfig said{};       ///< what the rest was made from
   std::string files{};       ///< namedFiles(said)
   SessionOptions session{};  ///< without a model where none was said or measured before
-  CameraPlan watch{};        ///< with `once` it ends with its first sample, or when none comes
+  CameraPlan plan{};         ///< with `once` it ends with its first sample, or when none comes
 };
 
 /// How a camera is opened and measured, for `mpm monitor`, a Fleet and the app: by what is said of it; where nothing is
 /// said, by what its database has; else by the defaults. From here the database gives the model that measured the
 /// source, with its reduction and precision, and of an archive time zone and place; regions and privacy that are not
-/// said are read by Session::open(). `stored`: null: nothing is stored. Reads the files that the watch names. Throws
-/// WatchError.
-Camera cameraOf(const Watch& said, const StoreReader* stored);
+/// said are read by Session::open(). `stored`: null: nothing is stored. Reads the files that it names. Throws
+/// CameraConfigError.
+Camera cameraOf(const CameraConfig& said, const StoreReader* stored);
 
-/// Throws WatchError for what `mpm monitor` cannot watch: no source, or one that no retry can open, no database, and
-/// options of snapshots without a folder.
-void checkWatch(const Watch& watch);
+/// Throws CameraConfigError for what `mpm monitor` cannot watch: no source, or one that no retry can open, no database,
+/// and options of snapshots without a folder.
+void checkConfig(const CameraConfig& config);
 
 }  // namespace mpm::monitor

@@ -8,7 +8,7 @@
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/picture_quality.h"
 #include "monitor/tell/channel.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 #include "mpm/options.hpp"
 #include "mpm/reuse.hpp"
 #include "vision/sources/source_spec.h"
@@ -62,18 +62,18 @@ void checkWebUrl(const std::string& text) {
                                                      MPM_SAID("watch", "brightness"), MPM_SAID("watch", "hours")};
 
 // The field without an option of `mpm monitor`.
-WatchField inFile(WatchField field) {
+CameraField inFile(CameraField field) {
   field.option = false;
   return field;
 }
 
 }  // namespace
 
-const std::vector<WatchField>& watchFields() {
+const std::vector<CameraField>& cameraFields() {
   using enum FieldPath;
-  using W = Watch;
+  using W = CameraConfig;
   constexpr double kManyDays = 1e6;
-  static const std::vector<WatchField> fields = {
+  static const std::vector<CameraField> fields = {
       {"source", &W::source, kOptionsGroup, "SOURCE",
        "Camera (0, /dev/video0), URL (rtsp://, http://), pipeline\n(gst:... ! appsink), video, folder of images, or "
        "the built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a "
@@ -278,14 +278,14 @@ const std::vector<TableField<WebPage>>& fieldsOf(const WebPage&) {
   return fields;
 }
 
-const WatchField& watchField(const std::string& key) {
-  const auto& all = watchFields();
-  return *std::ranges::find_if(all, [&](const WatchField& field) { return field.key == key; });
+const CameraField& cameraField(const std::string& key) {
+  const auto& all = cameraFields();
+  return *std::ranges::find_if(all, [&](const CameraField& field) { return field.key == key; });
 }
 
-std::string cameraName(const Watch& watch) {
-  if (!watch.name.empty()) return watch.name;
-  const vision::SourceSpec source = vision::parseSourceSpec(watch.source);
+std::string cameraName(const CameraConfig& config) {
+  if (!config.name.empty()) return config.name;
+  const vision::SourceSpec source = vision::parseSourceSpec(config.source);
   std::string text = source.name();
   using enum vision::SourceKind;
   if (source.kind == kUrl)
@@ -305,12 +305,12 @@ std::string cameraName(const Watch& watch) {
   return name.empty() ? "camera" : name;
 }
 
-void take(Watch& watch, const Watch& more) {
-  static const Watch none;
-  for (const WatchField& field : watchFields())
+void take(CameraConfig& config, const CameraConfig& more) {
+  static const CameraConfig none;
+  for (const CameraField& field : cameraFields())
     std::visit(
         [&](auto member) {
-          if (more.*member != none.*member) watch.*member = more.*member;
+          if (more.*member != none.*member) config.*member = more.*member;
         },
         field.member);
 }

@@ -14,7 +14,7 @@
 #include "base/json_file.h"
 #include "base/number_text.h"
 #include "base/visible_text.h"
-#include "monitor/watch/watch.h"
+#include "monitor/watch/camera_config.h"
 #include "vision/sources/source_spec.h"
 
 namespace mpm::monitor {
@@ -216,13 +216,13 @@ void print(std::ostream& out, const std::string& heading, const Table& table, bo
     for (std::string line; std::getline(words, line);) keys << "\n#   " << line;
     keys << '\n';
   }
-  const bool camera = std::is_same_v<Table, Watch>;
+  const bool camera = std::is_same_v<Table, CameraConfig>;
   if (said || explained || camera) out << (said || camera ? "" : "# ") << heading << '\n' << keys.str();
 }
 
 }  // namespace
 
-WatchFile readWatches(const std::string& path) {
+WatchFile readWatchFile(const std::string& path) {
   const std::string file = "'" + visibleText(path, 1000) + "'";
   const std::string text = readFile(path, kMostBytes);
   requireShallow(text, file);
@@ -237,9 +237,9 @@ WatchFile readWatches(const std::string& path) {
     bool known = key.str() == "camera" && cameras && cameras->is_array_of_tables();
     if (known)
       for (const toml::node& table : *cameras) {
-        WrittenWatch camera;
-        camera.places = readTable(*table.as_table(), file, folder, camera.watch);
-        const std::string name = cameraName(camera.watch);
+        WrittenCamera camera;
+        camera.places = readTable(*table.as_table(), file, folder, camera.config);
+        const std::string name = cameraName(camera.config);
         if (!names.insert(name).second)
           throw Error(lineOf(file, table.source()) + ": a camera above is named '" + name +
                       "' too: give each a 'name' of its own");
@@ -261,9 +261,9 @@ WatchFile readWatches(const std::string& path) {
   return read;
 }
 
-std::string watchText(const std::vector<Watch>& cameras, const FileTables& tables, bool explained) {
+std::string watchText(const std::vector<CameraConfig>& cameras, const FileTables& tables, bool explained) {
   std::ostringstream out;
-  for (const Watch& camera : cameras) print(out, "[[camera]]", camera, explained);
+  for (const CameraConfig& camera : cameras) print(out, "[[camera]]", camera, explained);
   eachTable(tables, [&](const auto& table) {
     print(out, std::string("[") + fieldsOf(table).front().group + "]", table, explained);
   });

@@ -20,7 +20,7 @@ namespace mpm::monitor {
 
 /// The settings of one camera: a table [[camera]] of a watch file. An empty text or list, a number without
 /// value and a flag that is off mean the default.
-struct Watch {
+struct CameraConfig {
   std::string name{}, title{}, source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{},
       db{};
   std::optional<int> threads{};
@@ -42,7 +42,7 @@ struct Watch {
   std::string quality{}, on_event{};
   std::optional<int> summary{};
 
-  friend bool operator==(const Watch&, const Watch&) = default;
+  friend bool operator==(const CameraConfig&, const CameraConfig&) = default;
 };
 
 /// The broker that is told of all cameras of the file: the table [mqtt] of a watch file.
@@ -126,37 +126,37 @@ struct TableField {
     return result;
   }
 };
-using WatchField = TableField<Watch>;
+using CameraField = TableField<CameraConfig>;
 
 /// All fields of a table, in the order of a watch file.
-const std::vector<WatchField>& watchFields();
-inline const std::vector<WatchField>& fieldsOf(const Watch&) { return watchFields(); }
+const std::vector<CameraField>& cameraFields();
+inline const std::vector<CameraField>& fieldsOf(const CameraConfig&) { return cameraFields(); }
 const std::vector<TableField<Mqtt>>& fieldsOf(const Mqtt&);
 const std::vector<TableField<Webhook>>& fieldsOf(const Webhook&);
 const std::vector<TableField<WebPage>>& fieldsOf(const WebPage&);
 /// The field of this key, which must exist.
-const WatchField& watchField(const std::string& key);
+const CameraField& cameraField(const std::string& key);
 
 /// Takes over what `more` says, field by field.
-void take(Watch& watch, const Watch& more);
+void take(CameraConfig& config, const CameraConfig& more);
 
-/// An error in a watch, with the key of the field.
-class WatchError : public Error {
+/// An error in what is said of a camera, with the key of the field.
+class CameraConfigError : public Error {
  public:
   /// `of_file`: what is wrong is in the file that the field names.
-  WatchError(const std::string& field, const std::string& why, bool of_file = false)
+  CameraConfigError(const std::string& field, const std::string& why, bool of_file = false)
       : Error(why), key(field), in_file(of_file) {}
   std::string key;
   bool in_file;
 };
 
-/// Watch::name, else one made from the source: "/dev/video0" gives "video0", "rtsp://yard/1" gives "yard-1". It matches
-/// [a-z0-9_-]{1,64}: topics, pages and metrics name the camera by it.
-std::string cameraName(const Watch& watch);
+/// CameraConfig::name, else one made from the source: "/dev/video0" gives "video0", "rtsp://yard/1" gives "yard-1". It
+/// matches [a-z0-9_-]{1,64}: topics, pages and metrics name the camera by it.
+std::string cameraName(const CameraConfig& config);
 
-/// A watch as a file has it.
-struct WrittenWatch {
-  Watch watch{};
+/// What a watch file says of a camera, and where.
+struct WrittenCamera {
+  CameraConfig config{};
   std::map<std::string, std::string> places{};  ///< by key: "'yard.toml', line 3: every"
 };
 
@@ -171,16 +171,16 @@ struct FileTables {
 
 /// A watch file: its cameras, at least one, and what is about all of them.
 struct WatchFile {
-  std::vector<WrittenWatch> cameras{};
+  std::vector<WrittenCamera> cameras{};
   FileTables tables{};
 };
 
 /// Throws mpm::Error, which names file, line and key, for what is no TOML, an unknown table or key, a value of another
 /// type or out of range, a text that its field does not understand, and two cameras of one name.
-WatchFile readWatches(const std::string& path);
+WatchFile readWatchFile(const std::string& path);
 
 /// The text of a watch file: the fields that say something. `explained`: the others follow as comments, each with its
 /// words. Throws mpm::Error for a text that is not UTF-8.
-std::string watchText(const std::vector<Watch>& cameras, const FileTables& tables = {}, bool explained = false);
+std::string watchText(const std::vector<CameraConfig>& cameras, const FileTables& tables = {}, bool explained = false);
 
 }  // namespace mpm::monitor
