@@ -91,8 +91,8 @@ class MPM_API DeviceNet {
   /// `cosine`, `sine` {tables * patches, pairs}. For kCentroid `cosine` are angles and `sine` is not read.
   virtual DeviceOpPtr rotaryPositions(MergedPositions merged, MatrixView<const float> cosine,
                                       MatrixView<const float> sine) = 0;
-  /// Mutual pairs only.
-  virtual DeviceOpPtr mergePairs(const MergeRule& rule, int special) = 0;
+  /// Null for MergeGroups::kRule: a function of the program sees rows on the host.
+  virtual DeviceOpPtr mergeTokens(const MergeRule& rule, int special) = 0;
   virtual DeviceOpPtr tokenNorm(const NormWeights& norm, int dim, int special) = 0;
   virtual DeviceOpPtr tokenLinear(const LinearWeights& linear, std::optional<Activation> activation,
                                   Precision precision, int special) = 0;

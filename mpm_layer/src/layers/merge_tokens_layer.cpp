@@ -66,7 +66,7 @@ class MergeTokensLayer final : public TokenLayer {
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
-    return rule_.groups == MergeGroups::kMutualPairs ? device.mergePairs(rule_, special_) : nullptr;
+    return device.mergeTokens(rule_, special_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

@@ -222,5 +222,6 @@ T atomicMax(T* at, T value) {
 }
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
+inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
 inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __ffs(unsigned x) { return x == 0 ? 0 : std::countr_zero(x) + 1; }

@@ -108,12 +108,34 @@ TEST_F(DeviceNetTest, EveryModel) {
   EXPECT_LE(refused, 7);
 }
 
-// Tokens that the CPU merges go up again with their state.
 TEST_F(DeviceNetTest, EveryMethod) {
   for (const char* file : {"timm_vit_ts17.onnx", "timm_dinov3_ts17.onnx"})
     for (const char* how :
          {"gradual:blocks=0-1:count=3", "gradual:similarity=0.5", "tome:count=2", "algm:blocks=0,2:threshold=0.5"})
-      compare(file, reduced(how), 1);
+      compare(file, reduced(how), 2);
+}
+
+// Merging by rounded rows: the counts are those of the CPU, the maps but for a rare tie, and results are as near as in
+// full nets.
+TEST_F(DeviceNetTest, EveryMethodInEveryPrecision) {
+  const std::pair<Precision, double> bounds[] = {
+      {Precision::kTf32, 0.02}, {Precision::kFp16, 0.02}, {Precision::kBf16, 0.1}};
+  for (const auto& [precision, bound] : bounds)
+    for (const char* how : {"none", "gradual:blocks=0-1:count=3", "tome:count=2", "algm:blocks=0,1:threshold=0.5"}) {
+      if (precision == Precision::kBf16 && buildInfo().cuda_devices.front().major < 8) continue;
+      SCOPED_TRACE(toString(precision) + " " + how);
+      ReadOptions options = reduced(how);
+      Asked host("timm_dinov3_ts17.onnx", options);
+      options.device = "cuda";
+      options.precision = precision;
+      Asked device("timm_dinov3_ts17.onnx", options);
+      const cv::Mat input = images(host.info.input, 2, 5);
+      const std::vector<cv::Mat> found = device.run(input), expected = host.run(input);
+      EXPECT_EQ(cv::norm(found[1], expected[1]), 0) << host.names[1];
+      const cv::Mat maps = found[0].reshape(1, 1), expected_maps = expected[0].reshape(1, 1);
+      EXPECT_LE(cv::countNonZero(maps != expected_maps), static_cast<int>(maps.total()) / 20);
+      EXPECT_LT(cv::norm(found.back(), expected.back()), bound * cv::norm(expected.back())) << host.names.back();
+    }
 }
 
 // The policy is a mean over the pixels of each window, by layers of OpenCV.

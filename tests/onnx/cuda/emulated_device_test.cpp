@@ -57,6 +57,23 @@ TEST(EmulatedDevice, OfAHeadOnlyTheResultComesDown) {
   }
 }
 
+TEST(EmulatedDevice, WithEveryMethodOnlyTheResultComesDown) {
+  for (const char* how :
+       {"mpm:blocks=1", "gradual:blocks=0-1:count=3", "tome:count=2", "algm:blocks=0,2:threshold=0.5"}) {
+    SCOPED_TRACE(how);
+    ReadOptions options = onDevice({});
+    options.reduce = parseReduction(how);
+    Asked device("timm_dinov3_ts17.onnx", options);
+    const cv::Mat input = images(device.info.input, 2, 1);
+    device.run(input);  // the weights go up
+    takeCopies();
+    device.run(input);
+    const Copies copies = takeCopies();
+    EXPECT_EQ(copies.uploads, 1);
+    EXPECT_EQ(copies.downloads, static_cast<int>(device.names.size()));
+  }
+}
+
 TEST(EmulatedDevice, OfALabelledImageOnlyBytesGoUpAndComeDown) {
   EstimatorOptions options;
   options.reduce = mpmBefore({1});
@@ -133,7 +150,7 @@ TEST(EmulatedDevice, TokensWithTheStateOfOthersAreAnError) {
   ops.push_back(net.restoreTokens(kSpecial, false));
   ops.push_back(net.meanOfPatches(kSpecial));
   ops.push_back(net.someSpecialRows(kSpecial, 0, 1));
-  ops.push_back(net.mergePairs({}, kSpecial));
+  ops.push_back(net.mergeTokens({}, kSpecial));
   for (const auto& op : ops) {
     const std::vector<cv::Mat> inputs = {tokens, other}, outputs = {out, cv::Mat(kBatch, 1 + 2 * kPatches, CV_32F)};
     EXPECT_MPM_ERROR(op->compute({inputs, outputs, false}), "image 0 has 7 rows of tokens and 6 in its state");

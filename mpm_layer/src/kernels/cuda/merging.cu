@@ -4,20 +4,11 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/cuda/kernel.cuh"
+#include "kernels/cuda/merging.cuh"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {
 namespace {
-
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / kWarp;
-constexpr int kScanThreads = 1024;  // an image of 512 x 512 pixels with patches of 16 is one step of the scan
-constexpr int kScanWarps = kScanThreads / kWarp;
-
-__device__ void copyRow(const float* from, float* to, int dim) {
-  for (int c = 4 * laneIndex(); c < dim; c += 4 * kWarp) storeFour(to, dim, c, loadFour(from, dim, c));
-}
 
 // Members of a cluster, counted from the first row after the special rows. `second` is -1 in a cluster of one.
 struct Members {
@@ -63,16 +54,14 @@ __global__ void stateAsFloats(const int* offsets, int special, int patches, cons
   if (to.sizes != nullptr) rowOf(to.sizes, b, to.sizes_stride)[p] = p < live ? static_cast<float>(sizes[at]) : 0.0f;
 }
 
-constexpr float kNoPair = -4;  // less than any similarity
-
-// Similarity of each mutual pair, at its first row; kNoPair at all others. One warp per row.
+// Similarity of each mutual pair, at its first row; kNoGroup at all others. One warp per row.
 __global__ void comparePairs(const float* x, int dim, const int* offsets, int special, const int* best_rows,
                              float* similarity_rows) {
   const int b = static_cast<int>(blockIdx.y), begin = offsets[b] + special;
   const int i = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (i >= offsets[b + 1] - begin) return;
   const int j = best_rows[begin + i];
-  float similarity = kNoPair;
+  float similarity = kNoGroup;
   if (i < j && best_rows[begin + j] == i) {  // the same for the whole warp
     const float *first = rowOf(x, begin + i, dim), *second = rowOf(x, begin + j, dim);
     double dot = 0, one = 0, other = 0;
@@ -90,9 +79,9 @@ __global__ void comparePairs(const float* x, int dim, const int* offsets, int sp
   if (laneIndex() == 0) similarity_rows[begin + i] = similarity;
 }
 
-// One block per image: the first row of each pair that does not merge becomes its own neighbour.
-__global__ void __launch_bounds__(kScanThreads)
-    choose(PairRule rule, const int* offsets, int special, const float* similarity_rows, int* best_rows) {
+// One block per image: see chooseGroups().
+__global__ void __launch_bounds__(kScanThreads) choose(MergeRule rule, bool most_half, const int* offsets, int special,
+                                                       const float* similarity_rows, int* best_rows, int* ahead_rows) {
   auto* const sums = static_cast<double*>(sharedMemory());
   const int b = static_cast<int>(blockIdx.x), begin = offsets[b] + special, n = offsets[b + 1] - begin;
   const float* similarity = similarity_rows + begin;
@@ -100,26 +89,28 @@ __global__ void __launch_bounds__(kScanThreads)
   if (rule.deviations >= 0) {
     double count = 0, sum = 0, squares = 0;
     for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads)
-      if (similarity[i] > kNoPair) count += 1, sum += static_cast<double>(similarity[i]);
+      if (similarity[i] > kNoGroup) count += 1, sum += static_cast<double>(similarity[i]);
     count = blockSum<kScanWarps>(count, sums);
     const double mean = blockSum<kScanWarps>(sum, sums) / (count > 0 ? count : 1);
     for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads)
-      if (similarity[i] > kNoPair)
+      if (similarity[i] > kNoGroup)
         squares += (static_cast<double>(similarity[i]) - mean) * (static_cast<double>(similarity[i]) - mean);
     squares = blockSum<kScanWarps>(squares, sums);
     const double spread = count > 1 ? sqrt(squares / (count - 1)) : 0.0;
     threshold = fmax(threshold, mean + static_cast<double>(rule.deviations) * spread);
   }
+  const bool ranks = ahead_rows != nullptr || rule.count >= 0 || most_half;
+  const int most = most_half ? n / 2 : n, count = rule.count < 0 || rule.count > most ? most : rule.count;
   for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads) {
     const float own = similarity[i];
-    if (own <= kNoPair) continue;
-    bool merges = static_cast<double>(own) >= threshold;
-    if (merges && rule.count >= 0) {
-      int ahead = 0;
-      for (int k = 0; k < n; ++k) ahead += similarity[k] > own || (similarity[k] == own && k < i) ? 1 : 0;
-      merges = ahead < rule.count;
+    int ahead = -1;
+    if (own > kNoGroup && static_cast<double>(own) >= threshold) {
+      ahead = 0;
+      for (int k = 0; ranks && k < n; ++k) ahead += similarity[k] > own || (similarity[k] == own && k < i) ? 1 : 0;
+      if (ahead >= count) ahead = -1;
     }
-    if (!merges) best_rows[begin + i] = i;
+    if (ahead_rows != nullptr) ahead_rows[begin + i] = ahead;
+    if (best_rows != nullptr && own > kNoGroup && ahead < 0) best_rows[begin + i] = i;
   }
 }
 
@@ -135,7 +126,6 @@ __global__ void __launch_bounds__(kScanThreads)
   Members* members = member_rows + begin;
   const int* before = sizes_before + b * patches;
   int* after = sizes_after + b * patches;
-  const int lane = laneIndex(), warp = warpIndex();
   int numbered = 0;
   for (int from = 0; from < n; from += kScanThreads) {
     const int i = from + static_cast<int>(threadIdx.x);
@@ -146,21 +136,14 @@ __global__ void __launch_bounds__(kScanThreads)
       mutual = j != i && best[j] == i;
     }
     const bool leads = i < n && !(mutual && j < i);
-    const unsigned leaders = __ballot_sync(kAllLanes, leads);
-    if (lane == 0) totals[warp] = __popc(leaders);
-    __syncthreads();
-    int id = numbered + __popc(leaders & ((1u << lane) - 1));
-    for (int w = 0; w < kScanWarps; ++w) {
-      if (w < warp) id += totals[w];
-      numbered += totals[w];
-    }
+    const int id = numberOf(leads, totals, numbered);
     if (leads) {
       cluster[i] = id;
       members[id] = {i, mutual ? j : -1};
       after[id] = before[i] + (mutual ? before[j] : 0);
     }
-    __syncthreads();  // before totals are overwritten and the clusters of leaders are read
   }
+  __syncthreads();  // all clusters of leaders are written
   for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads) {
     const int j = best[i];
     if (j < i && best[j] == i) cluster[i] = cluster[j];
@@ -307,8 +290,6 @@ __global__ void mergeRotations(MergedPositions merged, const float* cosine, cons
 
 unsigned images(const TokenState& state) { return static_cast<unsigned>(state.rows().batch); }
 
-std::size_t size(int count) { return static_cast<std::size_t>(count); }
-
 }  // namespace
 
 void TokenState::reserve(const Stream& stream, int batch, int patches, int special) {
@@ -379,7 +360,7 @@ const std::vector<int>& TokenState::countRows() {
   const int* const host = host_offsets_.data();
   if (host[batch + 1] != 0)
     throw Error("image " + std::to_string(host[batch + 1] - 1) +
-                " of the batch has a token with a NaN or an infinity; check the layers before the merge");
+                " of the batch has a token or score with a NaN or an infinity; check the layers before the merge");
   counting_ = false;
   rows_.total = host[batch];
   rows_.longest = 0;
@@ -407,46 +388,57 @@ int* MutualPairMerge::findPairs(const Stream& stream, const float* x, int dim, T
   return best;
 }
 
-void MutualPairMerge::choosePairs(const Stream& stream, const PairRule& rule, const float* x, int dim,
+void chooseGroups(const Stream& stream, const MergeRule& rule, bool most_half, const TokenState& state,
+                  const float* similarity, int* best, int* ahead) {
+  launch(choose, Grid{images(state)}, kScanThreads, kScanWarps * sizeof(double), stream, rule, most_half,
+         state.rows().offsets, state.special(), similarity, best, ahead);
+}
+
+void TokenState::become(const Stream& stream, const int* cluster, const int* live) {
+  const int from = current_, to = 1 - from;
+  const auto batch = static_cast<unsigned>(rows_.batch);
+  int* const offsets = offsets_[to].data();
+  launch(sumOffsets, Grid{}, kWarp, 0, stream, live, rows_.batch, special_, not_finite_.data(), offsets,
+         host_offsets_.data());
+  // The host can read the counts and enqueue the next block while the rows are averaged.
+  counted_.record(stream);
+  counting_ = true;
+  launch(composeMaps, Grid{piecesOf(patches_, kThreads), batch}, kThreads, 0, stream, map_[from].data(), patches_,
+         rows_.offsets, special_, cluster, map_[to].data());
+  rows_.offsets = offsets;
+  current_ = to;
+}
+
+void MutualPairMerge::choosePairs(const Stream& stream, const MergeRule& rule, const float* x, int dim,
                                   const TokenState& state, int* best) {
   const Ragged& rows = state.rows_;
-  const auto batch = static_cast<unsigned>(rows.batch);
   float* const similarity = similarity_.atLeast(stream, size(rows.total));
-  launch(comparePairs, Grid{piecesOf(rows.longest, kWarps), batch}, kThreads, 0, stream, x, dim, rows.offsets,
+  launch(comparePairs, Grid{piecesOf(rows.longest, kWarps), images(state)}, kThreads, 0, stream, x, dim, rows.offsets,
          state.special_, static_cast<const int*>(best), similarity);
-  launch(choose, Grid{batch}, kScanThreads, kScanWarps * sizeof(double), stream, rule, rows.offsets, state.special_,
-         static_cast<const float*>(similarity), best);
+  chooseGroups(stream, rule, false, state, similarity, best, nullptr);
 }
 
 void MutualPairMerge::mergePairs(const Stream& stream, const float* x, int dim, const int* best, TokenState& state,
                                  float* merged, bool weighted) {
   const Ragged rows = state.rows_;
   const auto batch = static_cast<unsigned>(rows.batch);
-  const int special = state.special_, patches = state.patches_;
-  const int from = state.current_, to = 1 - from;
+  const int special = state.special_, patches = state.patches_, from = state.current_;
   int* const cluster = cluster_.atLeast(stream, size(rows.total) + size(rows.batch));
   int* const live = cluster + rows.total;
   auto* const members = reinterpret_cast<Members*>(members_.atLeast(stream, 2 * size(rows.total)));
-  int* const offsets = state.offsets_[to].data();
   launch(numberClusters, Grid{batch}, kScanThreads, kScanWarps * sizeof(int), stream, best, rows.offsets, special,
-         patches, state.sizes_[from].data(), cluster, members, state.sizes_[to].data(), live);
-  launch(sumOffsets, Grid{}, kWarp, 0, stream, live, rows.batch, special, state.not_finite_.data(), offsets,
-         state.host_offsets_.data());
-  state.rows_.offsets = offsets;
-  // The host can read the counts and enqueue the next block while the rows are averaged.
-  state.counted_.record(stream);
-  state.counting_ = true;
+         patches, state.sizes_[from].data(), cluster, members, state.sizes_[1 - from].data(), live);
+  state.become(stream, cluster, live);
   launch(averageRows, Grid{piecesOf(rows.longest, kWarps), batch}, kThreads, 0, stream, x, dim, special, rows.offsets,
-         offsets, members, weighted ? static_cast<const int*>(state.sizes_[from].data()) : nullptr, patches, merged);
-  launch(composeMaps, Grid{piecesOf(patches, kThreads), batch}, kThreads, 0, stream, state.map_[from].data(), patches,
-         rows.offsets, special, cluster, state.map_[to].data());
-  state.current_ = to;
+         state.rows_.offsets, members, weighted ? static_cast<const int*>(state.sizes_[from].data()) : nullptr, patches,
+         merged);
 }
 
-void MutualPairMerge::run(const Stream& stream, const PairRule& rule, const float* metric, int metric_dim,
+void MutualPairMerge::run(const Stream& stream, const MergeRule& rule, const float* metric, int metric_dim,
                           const float* x, int dim, TokenState& state, float* merged) {
   int* const best = findPairs(stream, metric, metric_dim, state);
-  if (!rule.choosesAll()) choosePairs(stream, rule, metric, metric_dim, state, best);
+  const bool all = rule.count < 0 && rule.similarity < -1 && rule.deviations < 0;
+  if (!all) choosePairs(stream, rule, metric, metric_dim, state, best);
   mergePairs(stream, x, dim, best, state, merged, rule.weighted);
 }
 

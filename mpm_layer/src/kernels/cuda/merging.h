@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/merge_rule.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/pairing.h"
 #include "kernels/view.h"
@@ -39,7 +40,11 @@ class TokenState {
   void logSizes(const Stream& stream, float* key_bias) const;
 
  private:
+  friend class GroupMerge;
   friend class MutualPairMerge;
+  /// Enqueues the end of a merge: the rows of `cluster` {rows} become clusters, `live` {batch} of each image. Their
+  /// sizes go to sizes_[current_] of the new state.
+  void become(const Stream& stream, const int* cluster, const int* live);
   void reserve(const Stream& stream, int batch, int patches, int special);
 
   int patches_ = 0, special_ = 0, current_ = 0;
@@ -61,23 +66,13 @@ struct StateFloats {
 };
 void writeState(const Stream& stream, const TokenState& state, const StateFloats& to);
 
-/// Which of the mutual pairs of an image merge, and how (merging/merge_tokens.h). The defaults are those of the paper.
-struct PairRule {
-  int count = -1;         ///< so many, the most similar first, ties to the lower first row; -1: all
-  float similarity = -2;  ///< that are at least so similar
-  float deviations = -1;  ///< and as similar as the mean over all pairs plus so many standard deviations; < 0: any
-  bool weighted = false;  ///< the mean by cluster size; else the plain one
-
-  bool choosesAll() const { return count < 0 && similarity < -1 && deviations < 0; }
-};
-
 /// One call of a method of mutual pairs on a batch of images (merging/merge_tokens.h has the rule).
 class MutualPairMerge {
  public:
   /// x {rows, dim} -> merged {fewer rows, dim}, both packed; `merged` must hold as many rows as x. Rows of `metric`
   /// {rows, metric_dim} are compared. Updates `state`. Enqueues eight launches, or ten where the rule chooses among the
   /// pairs, and does not wait.
-  void run(const Stream& stream, const PairRule& rule, const float* metric, int metric_dim, const float* x, int dim,
+  void run(const Stream& stream, const MergeRule& rule, const float* metric, int metric_dim, const float* x, int dim,
            TokenState& state, float* merged);
   void run(const Stream& stream, const float* x, int dim, TokenState& state, float* merged) {
     run(stream, {}, x, dim, x, dim, state, merged);
@@ -85,7 +80,7 @@ class MutualPairMerge {
 
   /// The parts of run(): find the best neighbours {rows}, make rows of pairs that do not merge their own, merge pairs.
   int* findPairs(const Stream& stream, const float* x, int dim, TokenState& state);
-  void choosePairs(const Stream& stream, const PairRule& rule, const float* x, int dim, const TokenState& state,
+  void choosePairs(const Stream& stream, const MergeRule& rule, const float* x, int dim, const TokenState& state,
                    int* best);
   void mergePairs(const Stream& stream, const float* x, int dim, const int* best, TokenState& state, float* merged,
                   bool weighted = false);

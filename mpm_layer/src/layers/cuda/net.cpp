@@ -37,7 +37,8 @@ void Net::release() {
   values_.clear();
   workspace = {};
   convolution_workspace = {};
-  merge = {};
+  pair_merge = {};
+  group_merge = {};
   key_bias = {};
   operands = {};
   state_floats_ = {};
@@ -74,6 +75,14 @@ void Net::placeRows(const cv::Mat& blob, const TokenState& state) {
 const float* Net::rows(const cv::Mat& blob, const TokenState& state) {
   expectRowsOf(blob, state);
   return find(blob, Kind::kRows, "tokens").floats.data();
+}
+
+const float* Net::allRows(const cv::Mat& blob) {
+  const auto found = values_.find(blob.data);
+  if (found == values_.end() || found->second.kind != Kind::kRows) return dense(blob);
+  if (found->second.count != blob.total())
+    throw Error("its input on the device has rows that were merged; convert the model again");
+  return found->second.floats.data();
 }
 
 void Net::expectRowsOf(const cv::Mat& blob, const TokenState& state) {

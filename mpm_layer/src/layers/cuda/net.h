@@ -10,6 +10,7 @@
 #include "kernels/cuda/convolution.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/gemm.h"
+#include "kernels/cuda/group_merging.h"
 #include "kernels/cuda/merging.h"
 #include "kernels/cuda/transformer_block.h"
 #include "layers/device_net.h"
@@ -31,7 +32,7 @@ class Net final : public DeviceNet {
   DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, bool key_bias) override;
   DeviceOpPtr rotaryPositions(MergedPositions merged, MatrixView<const float> cosine,
                               MatrixView<const float> sine) override;
-  DeviceOpPtr mergePairs(const MergeRule& rule, int special) override;
+  DeviceOpPtr mergeTokens(const MergeRule& rule, int special) override;
   DeviceOpPtr tokenNorm(const NormWeights& norm, int dim, int special) override;
   DeviceOpPtr tokenLinear(const LinearWeights& linear, std::optional<Activation> activation, Precision precision,
                           int special) override;
@@ -63,6 +64,8 @@ class Net final : public DeviceNet {
   /// Packed rows of tokens. Throws mpm::Error when an image has another number of rows than in `state`, as in a damaged
   /// net that combines tokens with the state of another block.
   const float* rows(const cv::Mat& blob, const TokenState& state);
+  /// {count} rows of `dim` columns, whatever they are: a plain array, or tokens of which every row is live.
+  const float* allRows(const cv::Mat& blob);
   void expectRowsOf(const cv::Mat& blob, const TokenState& state);
   /// A state for tokens with `special` rows in front of each image, or with as many as it has. Valid until the next
   /// newState() of that blob.
@@ -81,7 +84,8 @@ class Net final : public DeviceNet {
   Gemm gemm;
   BlockWorkspace workspace;
   ConvolutionWorkspace convolution_workspace;
-  MutualPairMerge merge;
+  MutualPairMerge pair_merge;
+  GroupMerge group_merge;
   Buffer<float> key_bias;
   Buffer<unsigned char> operands;
 

@@ -86,19 +86,31 @@ DeviceOpPtr Net::rotaryPositions(MergedPositions merged, MatrixView<const float>
   });
 }
 
-DeviceOpPtr Net::mergePairs(const MergeRule& rule, int special) {
-  const PairRule pairs{rule.count, rule.similarity, rule.deviations, rule.weighted};
-  return opOf([this, pairs, special](const Call& call) {
+DeviceOpPtr Net::mergeTokens(const MergeRule& rule, int special) {
+  // All fields of the rule are bound by name: one that is new does not compile until a device merges by it.
+  const auto& [groups, count, similarity, deviations, weighted, grid_width, block] = rule;
+  if (groups == MergeGroups::kRule) return nullptr;
+  return opOf([this, rule, special](const Call& call) {
     const int dim = dimOf(call.inputs[0]);
     // `before` stays unchanged: MergeReport and heads that read earlier blocks need it.
     const TokenState& before = state(call.inputs[1], special);
     const float* const tokens = rows(call.inputs[0], before);
-    const cv::Mat& compared = call.inputs[call.inputs.size() > 2 ? 2 : 0];
-    const float* const metric = rows(compared, before);
+    Compared compared;
+    if (rule.groups == MergeGroups::kScoredWindows) {
+      compared.scores = dense(call.inputs[2]);
+      compared.shared = allRows(call.inputs[3]);
+    } else {
+      const cv::Mat& metric = call.inputs[call.inputs.size() > 2 ? 2 : 0];
+      compared.metric = rows(metric, before);
+      compared.metric_dim = dimOf(metric);
+    }
     TokenState& after = newState(call.outputs[1]);
     after.assign(stream, before, special);
     float* const merged = newRows(call.outputs[0], after, dim);
-    merge.run(stream, pairs, metric, dimOf(compared), tokens, dim, after, merged);
+    if (rule.groups == MergeGroups::kMutualPairs)
+      pair_merge.run(stream, rule, compared.metric, compared.metric_dim, tokens, dim, after, merged);
+    else
+      group_merge.run(stream, rule, compared, tokens, dim, after, merged);
     after.countRows();
     newRows(call.outputs[0], after, dim);  // fewer rows, the same memory
   });
