@@ -38,8 +38,8 @@ PAPER = {"mask_transformer 192/16 512x512": ("Seg-T/16", 38.1, 25, 37.6, 17.6),
 NOTES = f"""mIoU is over the classes with true pixels; its loss is in points. In brackets and as bars: 95 % intervals, by
 bootstrap over blocks of images, widened by Student's t for few blocks. A block is a film where there are five or more, else
 one of about ten stretches of images that follow each other; a photograph is a film of its own. Each interval is of one
-comparison: of twenty, one misses the truth. * marks a class with fewer than {RARE_PIXELS} true pixels. agreement: pixels with the
-label of the full model. speed-up: time of the full model on the same image, by turns, divided by that of the variant, median.
+comparison: of twenty, one misses the truth. * marks a class with fewer than {RARE_PIXELS} true pixels. agreement: share of an image's
+pixels with the label of the full model, mean over the images. speed-up: time of the full model on the same image, by turns, divided by that of the variant, median.
 ms: median over the images of the session that is named; times of other sessions are not compared. GFLOP and tokens at the
 end: means, of one pass; windows are a pass each. restored: with the head on the restored grid, as papers count it. GFLOP of
 batches are computed from the tokens of images drawn at random: ragged ones, as this library runs them, keep the tokens of each

@@ -383,10 +383,10 @@ those that were due, in percent, "share_of_full_ms": time as a share of the full
 first frame of a film does not count.
 tokens_sd is the standard deviation of a sample of images. A row of "confusion" counts the pixels of one true class by
 the class that the model gave them. "day" and "night" hold "images" to "confusion" again where the source knows them.
-Of several variants each has an object in a line, also with "against_full": {"agreement", "agreement_low",
-"agreement_high", and so "miou_loss" and "speed_up" (median)} if the full model is one of them, and "minus_day":
-{"images", "blocks", "tokens": [{"mean", "low", "high"}..], "merged_percent"} of a simulated night: 95 % intervals over
-films or stretches of images.
+Of several variants each has an object in a line, also with "against_full": {"agreement" (share of the pixels, mean over
+the images), "agreement_low", "agreement_high", and so "miou_loss" and "speed_up" (median)} if the full model is one of
+them, and "minus_day": {"images", "blocks", "tokens": [{"mean", "low", "high"}..], "merged_percent"} of a simulated
+night: 95 % intervals over films or stretches of images.
 docs/reduction.md lists the keys of the lines of --per-image and --resume.
 
 Examples:
@@ -464,7 +464,7 @@ Verb addTune(CLI::App& mpm) {
       ->required();
   addOption(*verb, "--model", plan.model, "M.onnx", "A plain ViT as ONNX. Default: as in 'mpm run'");
   addNumber(*verb, "--agreement", arguments->agreement, "PERCENT", 50, 100,
-            "Share of the pixels that keep the label of the full model. Default: 99");
+            "Mean share of a picture's pixels with the full model's label. Default: 99");
   addNumber(*verb, "--pictures", plan.labelled.spread, "N", evaluation::kMinTunePictures, 10000,
             "Use at most so many pictures, spread evenly over the source. Default: 40");
   addOption(*verb, "-o,--out", arguments->output, "OUT.onnx", "Write the converted model with the choice");
@@ -475,8 +475,8 @@ Verb addTune(CLI::App& mpm) {
   verb->add_flag("--json", arguments->json, "The JSON objects of 'mpm eval', then one with the choice");
   verb->footer(
       R"('mpm eval SOURCE --against full' with usual reductions, and the choice: of the rows whose agreement is high enough by
-the lower end of its 95 % interval, the fastest. Where the speed-ups of several are equal within noise (their intervals
-reach that of the fastest), the one of these that agrees most. Use pictures of all that the camera sees: day and night,
+the lower end of its 95 % interval, the fastest. Where several are as fast within noise (the upper end of their interval
+reaches the speed-up of the fastest), the one that agrees most. Use pictures of all that the camera sees: day and night,
 empty and crowded. Times are of this machine: use it for nothing else meanwhile. To measure with labels: 'mpm study'.
 
 With --json the last line is {"chosen", "wanted_agreement"}.

@@ -27,8 +27,8 @@ struct TuneRow {
 constexpr int kMinTunePictures = 8;
 
 /// The row to choose: of those whose agreement is at least `percent` by the lower end of its interval, the fastest.
-/// Speed-ups whose intervals reach its own are as fast within noise, so of these the one that agrees most. The full
-/// model, which has to be a row, always passes.
+/// Rows whose interval reaches up to its speed-up are as fast within noise, so of these the one that agrees most. The
+/// full model, which has to be a row, always passes.
 std::size_t fastestRow(const std::vector<TuneRow>& rows, double percent);
 
 /// The full model and each of usualReductions() on the same pictures, by turns: the fastest first. `model`: as in
