@@ -32,11 +32,29 @@ def main():
             times = [ms for ms, in sqlite3.connect(folder / database).execute("SELECT time_ms FROM sample ORDER BY time_ms")]
             assert times == [1735689600000 + hour * 3600000 for hour in hours], f"{database}: {times}"
         if importlib.util.find_spec("matplotlib"):
-            run(sys.executable, examples / "plot_year.py", "a.db", "tree", "building", "year.png")
+            plot = lambda *arguments: subprocess.run([sys.executable, examples / "plot_year.py", *arguments], cwd=folder,
+                                                     capture_output=True, text=True)
+            drawn = plot("a.db", "tree", "building", "year.png")
+            assert "wrote year.png: 2 samples" in drawn.stdout, drawn
             assert (folder / "year.png").read_bytes().startswith(b"\x89PNG")
-            wrong = subprocess.run([sys.executable, examples / "plot_year.py", folder / "a.db", "tree", "moss", folder / "b.png"],
-                                   capture_output=True, text=True)
-            assert wrong.returncode == 1 and "no samples of a region 'tree' with a class 'moss'" in wrong.stderr
+            wrong = plot("a.db", "tree", "moss", "b.png")
+            assert wrong.returncode == 1 and "no samples of a region 'tree' with a class 'moss'" in wrong.stderr, wrong
+            one_series_of_one_source(run, plot, mpm)
+
+
+def one_series_of_one_source(run, plot, mpm):
+    """A figure shows the series of a source that was measured last, without flagged pictures."""
+    run(mpm, "monitor", "archive/*.jpg", "--db", "a.db", "--reduce", "none", "--recompute", "all")
+    last = plot("a.db", "tree", "building", "year.png")
+    assert "year.png: 2 samples" in last.stdout, last
+    run(mpm, "monitor", "archive/sub", "--db", "a.db", "--regions", "regions.json", "--time-zone", "+01:00", "--quality", "dark=255")
+    two = plot("a.db", "tree", "building", "year.png")
+    assert two.returncode == 1 and "name one of the sources with a region 'tree': " in two.stderr, two
+    flagged, other = sorted(two.stderr.strip().split(": ")[-1].split(", "), key=lambda source: not source.endswith("sub"))
+    drawn = plot("a.db", "tree", "building", "year.png", other)
+    assert "year.png: 2 samples" in drawn.stdout, drawn
+    nothing = plot("a.db", "tree", "building", "year.png", flagged)
+    assert nothing.returncode == 1 and "no samples of a region 'tree'" in nothing.stderr, nothing
 
 
 if __name__ == "__main__":
