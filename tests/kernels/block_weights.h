@@ -92,6 +92,8 @@ inline std::vector<BlockOptions> blockVariations() {
   with([](BlockOptions& o) { o.attention_norm = true; });
   with([](BlockOptions& o) { o.rms = true; });
   with([](BlockOptions& o) { o.biases = false; });
+  with([](BlockOptions& o) { o.parallel = true; });
+  with([](BlockOptions& o) { o.qk_norm = o.norm_per_head = true; });
   with([](BlockOptions& o) { o.head_dim = 20; });
   with([](BlockOptions& o) { o.dim = 192, o.head_dim = 64, o.hidden = 768; });
   for (const Activation activation :
@@ -104,16 +106,7 @@ inline std::vector<BlockOptions> blockVariations() {
   });
   all.push_back(all.back());
   all.back().attention_norm = all.back().rms = true;
-  return all;
-}
-
-/// These, and what only the CPU has.
-inline std::vector<BlockOptions> cpuBlockVariations() {
-  std::vector<BlockOptions> all = blockVariations();
   const BlockOptions together = all.back();
-  all.emplace_back().parallel = true;
-  all.emplace_back().qk_norm = true;
-  all.back().norm_per_head = true;
   for (const Activation activation :
        {Activation::kReluSquared, Activation::kElu, Activation::kMish, Activation::kHardSwish})
     all.emplace_back().activation = activation;

@@ -46,7 +46,7 @@ double errorOf(const BlockWeights& weights, const Matrix& x, const float* key_bi
 Matrix rotations(int rows, int columns) { return Matrix::normal(rows, columns, 22, 0.7f); }
 
 TEST_P(Block, EveryVariationMatchesDoublePrecision) {
-  for (int i = 0; const BlockOptions& options : test::cpuBlockVariations()) {
+  for (int i = 0; const BlockOptions& options : test::blockVariations()) {
     SCOPED_TRACE(i++);
     const BlockWeights weights(options);
     const Matrix x = Matrix::normal(67, options.dim, 20);
@@ -56,7 +56,7 @@ TEST_P(Block, EveryVariationMatchesDoublePrecision) {
 }
 
 TEST_P(Block, ItsPartsGiveTheSameBytesAsTheWhole) {
-  for (int i = 0; const BlockOptions& options : test::cpuBlockVariations()) {
+  for (int i = 0; const BlockOptions& options : test::blockVariations()) {
     SCOPED_TRACE(i++);
     if (options.parallel) continue;  // has no parts
     const BlockWeights weights(options);

@@ -27,10 +27,10 @@ Matrix run(const WindowAttention& attention, const Matrix& x, const Parallel& pa
 TEST_P(Windows, EveryVariationMatchesDoublePrecision) {
   std::vector<float> all(67);
   std::iota(all.begin(), all.end(), 0.0f);
-  for (int i = 0; const BlockOptions& options : test::cpuBlockVariations()) {
+  for (int i = 0; const BlockOptions& options : test::blockVariations()) {
     SCOPED_TRACE(i++);
     const BlockWeights weights(options);
-    WindowAttentionSpec spec{weights.spec(), {}, {}, {}};
+    WindowAttentionSpec spec{weights.spec(), {}};
     spec.windows = {1, 67, all.data()};
     const Matrix x = Matrix::normal(67, options.dim, 20);
     EXPECT_LE(
@@ -56,7 +56,7 @@ TEST_P(Windows, PositionBiasesMatchDoublePrecision) {
           if (!indexed) std::fill_n(table.begin(), rows, 0.0f);  // of the first row
           std::vector<float> index(static_cast<std::size_t>(pairs));
           for (int i = 0; i < pairs; ++i) index[static_cast<std::size_t>(i)] = static_cast<float>(i * 7 % entries);
-          WindowAttentionSpec spec{weights.spec(), {}, {}, {}};
+          WindowAttentionSpec spec{weights.spec(), {}};
           spec.windows = {1, rows, all.data()};
           spec.position_bias = {entries, table.data(), indexed ? index.data() : nullptr};
           const Matrix x = Matrix::normal(rows, options.dim, 20);
@@ -108,7 +108,7 @@ TEST_P(Windows, RelativePositionsMatchDoublePrecision) {
                                         << c.window_w << ", positions of size " << size);
       const BlockOptions options{.heads = c.heads, .head_dim = c.head_dim, .qk_norm = c.qk_norm, .biases = c.biases};
       const BlockWeights weights(options);
-      WindowAttentionSpec spec{weights.spec(), {}, {}, {}};
+      WindowAttentionSpec spec{weights.spec(), {}};
       const int height = c.window_h > 0 ? c.window_h : c.grid_h, width = c.window_w > 0 ? c.window_w : c.grid_w;
       const std::vector<float> rows = windowRows(c.grid_h, c.grid_w, height, width);
       spec.windows = {static_cast<int>(rows.size()) / (height * width), height * width, rows.data()};
@@ -130,7 +130,7 @@ TEST_P(Windows, RelativePositionsMatchDoublePrecision) {
 
 TEST_P(Windows, OfABatchEqualThoseOfEachImage) {
   const BlockWeights weights{BlockOptions()};
-  WindowAttentionSpec spec{weights.spec(), {}, {}, {}};
+  WindowAttentionSpec spec{weights.spec(), {}};
   const std::vector<float> rows = windowRows(5, 7, 3, 3);
   spec.windows = {6, 9, rows.data()};
   const WindowAttention attention(spec);

@@ -35,12 +35,10 @@ std::vector<Reduction> usualReductions(const std::string& model, const ReadOptio
   const int middle = 5 * info.blocks / 12, late = 2 * info.blocks / 3;
   std::vector<Reduction> wanted = {parseReduction("mpm"), mpmBefore({middle}), mpmBefore({late})};
   if (middle < late) wanted.push_back(mpmBefore({middle, late}));
-  if (options.device == "cpu") {
-    for (const double kept : {0.7, 0.5, 0.35})
-      for (const Reduction& one : equalTokens(info, kept)) wanted.push_back(one);
-    for (const char* text : {"gradual:similarity=0.95", "gradual:similarity=0.98", "algm", "algm:threshold=0.94"})
-      wanted.push_back(parseReduction(text));
-  }
+  for (const double kept : {0.7, 0.5, 0.35})
+    for (const Reduction& one : equalTokens(info, kept)) wanted.push_back(one);
+  for (const char* text : {"gradual:similarity=0.95", "gradual:similarity=0.98", "algm", "algm:threshold=0.94"})
+    wanted.push_back(parseReduction(text));
   std::vector<Reduction> reductions;
   for (const Reduction& one : wanted) {
     try {

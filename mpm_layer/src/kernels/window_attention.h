@@ -33,13 +33,16 @@ struct RelativePositions {
   const float* columns = nullptr;  ///< {2 width - 1, head_dim}
 };
 
-/// As the op WindowAttention of docs/ops.md describes it. The pointers are borrowed until the constructor of
-/// WindowAttention returns.
-struct WindowAttentionSpec : AttentionSpec {
+/// Which rows attend to each other, and what their positions add.
+struct WindowSpec {
   AttentionWindows windows;
   PositionBias position_bias;
   RelativePositions relative_positions;  ///< not beside a position_bias
 };
+
+/// As the op WindowAttention of docs/ops.md describes it. The pointers are borrowed until the constructor of
+/// WindowAttention returns. It has no fields of its own, see TransformerBlockSpec.
+struct WindowAttentionSpec : AttentionSpec, WindowSpec {};
 
 /// x + Attention(LN(x)) inside windows. Weights are packed once, and tiled like those of TransformerBlock.
 class WindowAttention {

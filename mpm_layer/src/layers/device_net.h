@@ -13,6 +13,7 @@
 #include "kernels/resample.h"
 #include "kernels/transformer_block.h"
 #include "kernels/view.h"
+#include "kernels/window_attention.h"
 #include "layers/shape.h"
 #include "mpm/export.hpp"
 #include "mpm/options.hpp"
@@ -88,6 +89,7 @@ class MPM_API DeviceNet {
   /// The operators of docs/ops.md. Weights are on the host and must stay valid during the call.
   virtual DeviceOpPtr patchEmbed(const PatchEmbedSpec& spec) = 0;
   virtual DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, bool key_bias) = 0;
+  virtual DeviceOpPtr windowAttention(const WindowAttentionSpec& spec, int special) = 0;
   /// `cosine`, `sine` {tables * patches, pairs}. For kCentroid `cosine` are angles and `sine` is not read.
   virtual DeviceOpPtr rotaryPositions(MergedPositions merged, MatrixView<const float> cosine,
                                       MatrixView<const float> sine) = 0;

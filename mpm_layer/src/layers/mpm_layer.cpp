@@ -141,7 +141,7 @@ void MpmLayer::pack(Blobs constants, const Blobs& inputs) {
     if (constant.depth() != CV_32F) constant.convertTo(constant, CV_32F);
     if (!constant.isContinuous()) constant = constant.clone();
   }
-  if (device_ && onlyOnCpu().empty()) device_op_ = makeDeviceOp(*device_, constants, inputs);
+  if (device_) device_op_ = makeDeviceOp(*device_, constants, inputs);
   if (!device_op_) takeConstants(constants);
   blobs.clear();  // packed above; registerLayers() has OpenCV forget its own
   waiting_.clear();

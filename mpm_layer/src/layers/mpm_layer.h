@@ -32,10 +32,6 @@ class MpmLayer : public cv::dnn::Layer {
   /// mpm::Error. `memory` is for weights that are read from a file.
   void packWaiting(Scratch<float>& memory);
 
-  /// The part of this op that no GPU runs, such as "rotary positions"; empty: none. A net with such an op stays on the
-  /// CPU.
-  virtual std::string onlyOnCpu() const { return {}; }
-
   /// ReadOptions::rule, for a layer that merges rows by it.
   virtual void setRule(const MergeFunction& /*rule*/) {}
 
@@ -58,8 +54,7 @@ class MpmLayer : public cv::dnn::Layer {
   /// Called once, before the first compute(): pack the weights here. CV_32F, continuous; borrowed until it returns.
   virtual void takeConstants(const Blobs& /*constants*/) {}
   /// The op on a device, used instead of takeConstants() and compute(). Null if there is none: then those two run on
-  /// the host, with inputs copied from the device and outputs copied to it. Called once, unless the op is
-  /// onlyOnCpu(); may throw mpm::Error.
+  /// the host, with inputs copied from the device and outputs copied to it. Called once; may throw mpm::Error.
   virtual DeviceOpPtr makeDeviceOp(DeviceNet& /*device*/, const Blobs& /*constants*/, const Blobs& /*inputs*/) {
     return nullptr;
   }

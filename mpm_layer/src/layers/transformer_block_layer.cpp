@@ -72,10 +72,6 @@ class TransformerBlockLayer final : public TokenLayer {
     spec_.mlp_norm = params.get<int>("mlp_norm", 0) != 0;
   }
 
-  std::string onlyOnCpu() const override {
-    return spec_.norm_per_head ? "norms of each head" : spec_.parallel ? "attention and MLP side by side" : "";
-  }
-
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
     const bool rotates = spec_.rotary_tables > 0;

@@ -29,20 +29,20 @@ class WindowAttentionLayer final : public TokenLayer {
     expect(!relative_positions_ || spec_.scale != 0, "has relative positions and a scale of 0");
   }
 
-  std::string onlyOnCpu() const override { return "attention in windows and relative positions"; }
-
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
     return {tokensWithState(inputs)};
   }
 
   void takeConstants(const Blobs& constants) override {
-    BlockConstants read(constants);
-    read.attention(spec_);
-    windows(read.next());
-    if (position_bias_) positionBias(read);
-    if (relative_positions_) relativePositions(read);
+    describe(constants);
     attention_ = std::make_unique<WindowAttention>(spec_);
+  }
+
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& inputs) override {
+    describe(constants);
+    expectDim(inputs[0].size[2], spec_.dim);
+    return device.windowAttention(spec_, special_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
@@ -55,6 +55,15 @@ class WindowAttentionLayer final : public TokenLayer {
   }
 
  private:
+  /// The weights as a spec, borrowed from the constants.
+  void describe(const Blobs& constants) {
+    BlockConstants read(constants);
+    read.attention(spec_);
+    windows(read.next());
+    if (position_bias_) positionBias(read);
+    if (relative_positions_) relativePositions(read);
+  }
+
   void windows(const cv::Mat& constant) {
     expect(constant.dims == 2, "has no rows of each window");
     spec_.windows = {constant.size[0], constant.size[1], constant.ptr<float>()};

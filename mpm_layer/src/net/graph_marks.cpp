@@ -84,24 +84,6 @@ void takeOverMoves(onnx::GraphProto& graph) {
   }
 }
 
-/// Throws mpm::Error for an op that no GPU runs.
-void requireOnGpu(const onnx::NodeProto& node) {
-  if (!isOurs(node)) return;
-  cv::dnn::LayerParams params;
-  params.name = node.name();
-  params.type = node.domain() + "." + node.op_type();
-  for (const onnx::AttributeProto& attribute : node.attribute()) {
-    if (attribute.type() == onnx::AttributeProto::INT) params.set(attribute.name(), attribute.i());
-    if (attribute.type() == onnx::AttributeProto::FLOAT) params.set(attribute.name(), attribute.f());
-    if (attribute.type() == onnx::AttributeProto::STRING) params.set(attribute.name(), cv::String(attribute.s()));
-    if (attribute.type() == onnx::AttributeProto::INTS)
-      params.set(attribute.name(), cv::dnn::DictValue::arrayInt(attribute.ints().begin(), attribute.ints_size()));
-  }
-  const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params).dynamicCast<MpmLayer>();
-  if (layer && !layer->onlyOnCpu().empty())
-    throw Error(layer->onlyOnCpu() + " do not run on a GPU: use the device cpu");
-}
-
 }  // namespace
 
 void requireUnmarked(const onnx::GraphProto& graph) {
@@ -151,11 +133,9 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info) {
 }
 
 void placeOnDevice(onnx::GraphProto& graph) {
-  registerLayers();
   takeOverMoves(graph);
   std::map<std::string, Use> uses;
   for (const onnx::NodeProto& node : graph.node()) {
-    requireOnGpu(node);
     for (const std::string& name : node.output()) uses[name].made_by_us = isOurs(node);
     for (const std::string& name : node.input()) {
       Use& use = uses[name];

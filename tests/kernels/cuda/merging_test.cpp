@@ -126,12 +126,12 @@ TEST_F(CudaMerging, ChosenPairs) {
   const int batch = 2, patches = 150, special = 1, dim = 13, rows = special + patches;
   const std::vector<float> values = test::normal(batch * rows * dim, 8);
   const MergeRule rules[] = {{.count = 0},
-                            {.count = 5},
-                            {.count = 1000},
-                            {.similarity = 0.6f},
-                            {.deviations = 0},
-                            {.deviations = 1},
-                            {.count = 3, .similarity = 0.5f, .deviations = 0.5f, .weighted = true}};
+                             {.count = 5},
+                             {.count = 1000},
+                             {.similarity = 0.6f},
+                             {.deviations = 0},
+                             {.deviations = 1},
+                             {.count = 3, .similarity = 0.5f, .deviations = 0.5f, .weighted = true}};
   for (const unsigned schedule : test::schedules())
     for (const MergeRule& rule : rules) {
       SCOPED_TRACE(::testing::Message() << rule.count << " " << rule.similarity << " " << rule.deviations);

@@ -4,8 +4,8 @@
 #include <string>
 #include <type_traits>
 
+#include "kernels/cuda/attention.h"
 #include "kernels/cuda/attention_operands.cuh"
-#include "kernels/cuda/transformer_block.h"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {
@@ -45,8 +45,23 @@ __device__ float4 multiplyAdd(float a, float4 b, float4 sum) {
 
 // head_dim <= kWidth. Thread (y, x) has kR queries from y * kR on, and keys x, x + 16 of the scores. Of the output it
 // has four columns each from 4 x, 4 x + 64, ... on. The sixteen threads of one y are half a warp.
-template <typename T, int kWidth, int kQueries>
-__global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all) {
+// What positions add to the logit of a pair, in units of the softmax.
+__device__ float ofPair(const PairPositions& positions, int heads, int head, int first_row, int query, int key) {
+  float sum = 0;
+  if (positions.table != nullptr) {
+    const int pair = query * positions.tokens + key;
+    sum = positions.table[head * positions.entries + (positions.index != nullptr ? positions.index[pair] : pair)];
+  }
+  if (positions.products != nullptr) {
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(first_row + query) * heads + head;
+    const float* const products = rowOf(positions.products, row, positions.height + positions.width);
+    sum += products[key / positions.width] + products[positions.height + key % positions.width];
+  }
+  return sum * kLog2E;
+}
+
+template <typename T, int kWidth, int kQueries, bool kPositions>
+__global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all, PairPositions positions) {
   constexpr int kR = kQueries / 16, kC = kWidth / 64;
   const HeadRows<T> head = headRows(all, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y));
   const int first_query = static_cast<int>(blockIdx.x) * kQueries;
@@ -83,7 +98,11 @@ __global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all) {
       for (int e = 0; e < 2; ++e) {
         const int key = begin + x + 16 * e;
         const bool valid = key < head.rows;
-        const float bias = valid && head.bias != nullptr ? head.bias[key] * kLog2E : 0.0f;
+        float bias = valid && head.bias != nullptr ? head.bias[key] * kLog2E : 0.0f;
+        if (kPositions && valid && first_query + y + r < head.rows) {
+          bias += ofPair(positions, all.heads, static_cast<int>(blockIdx.y), all.rows.offsets[blockIdx.z],
+                         first_query + y + r, key);
+        }
         score[r][e] = valid ? fmaf(score[r][e], all.scale, bias) : -kInfinity;
       }
       float most = fmaxf(top[r], fmaxf(score[r][0], score[r][1]));
@@ -139,30 +158,68 @@ __global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all) {
 }
 
 template <typename T, int kWidth, int kQueries>
-void runInFp32(const Stream& stream, const Operands<T>& all) {
+void runInFp32(const Stream& stream, const Operands<T>& all, const PairPositions& positions) {
+  const auto kernel = positions.tokens > 0 ? attend<T, kWidth, kQueries, true> : attend<T, kWidth, kQueries, false>;
   const Grid grid{piecesOf(all.rows.longest, kQueries), static_cast<unsigned>(all.heads),
                   static_cast<unsigned>(all.rows.batch)};
-  launch(attend<T, kWidth, kQueries>, grid, kFp32Threads, sizeof(Fp32Tiles<kWidth, kQueries>), stream, all);
+  launch(kernel, grid, kFp32Threads, sizeof(Fp32Tiles<kWidth, kQueries>), stream, all, positions);
+}
+
+// One warp per row and head, a lane owns every 32nd product.
+template <typename T>
+__global__ void multiplyByPositions(Operands<T> all, int height, int width, const float* rows, const float* columns,
+                                    float* products) {
+  const int task = static_cast<int>(blockIdx.x) * (kFp32Threads / kWarp) + warpIndex();
+  const int row = task / all.heads, head = task % all.heads, image = static_cast<int>(blockIdx.y);
+  const HeadRows<T> of_head = headRows(all, image, head);
+  if (row >= of_head.rows) return;
+  const T* const q = rowOf(of_head.q, row, of_head.stride);
+  const int sides = height + width;
+  const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(all.rows.offsets[image] + row) * all.heads + head;
+  float* const to = rowOf(products, first, sides);
+  for (int k = laneIndex(); k < sides; k += kWarp) {
+    const float* const position = k < height ? rowOf(rows, row / width - k + height - 1, all.head_dim)
+                                             : rowOf(columns, row % width - (k - height) + width - 1, all.head_dim);
+    float sum = 0;
+    for (int c = 0; c < all.head_dim; ++c) sum = fmaf(toFloat(q[c]), position[c], sum);
+    to[k] = sum;
+  }
 }
 
 }  // namespace
 
 void attention(const Stream& stream, const AttentionCall& call, Number number, const void* qkv, void* out) {
   if (call.rows.batch == 0 || call.rows.longest == 0) return;
-  if (call.head_dim < 1 || call.head_dim > 128)
-    throw Error("attention on a GPU takes heads of up to 128 columns, not " + std::to_string(call.head_dim) +
-                "; run this model on the CPU");
+  const bool turing = stream.device().major < 8;  // 64 KB of shared memory
+  const int most = turing ? 128 : 256;
+  if (call.head_dim < 1 || call.head_dim > most)
+    throw Error("attention on this GPU takes heads of up to " + std::to_string(most) + " columns, not " +
+                std::to_string(call.head_dim) + "; run this model on the CPU");
   withNumber(number, [&](auto zero) {
     using T = decltype(zero);
     const Operands<T> all{static_cast<const T*>(qkv), static_cast<T*>(out), call.heads, call.head_dim,
                           call.scale * kLog2E,        call.key_bias,        call.rows};
     if constexpr (!std::is_same_v<T, float>) {
-      const int widest = stream.device().major < 8 ? 96 : 128;  // Turing: 64 KB of shared memory
-      if (call.head_dim % 8 == 0 && call.head_dim <= widest)
+      const int widest = turing ? 96 : 128;
+      if (call.head_dim % 8 == 0 && call.head_dim <= widest && call.positions.tokens == 0)
         return attentionOnTensorCores(stream, all, call.warpgroups);
     }
-    if (call.head_dim <= 64) return runInFp32<T, 64, 64>(stream, all);
-    runInFp32<T, 128, 32>(stream, all);
+    if (call.head_dim <= 64) return runInFp32<T, 64, 64>(stream, all, call.positions);
+    if (call.head_dim <= 128) return runInFp32<T, 128, 32>(stream, all, call.positions);
+    runInFp32<T, 256, 16>(stream, all, call.positions);
+  });
+}
+
+void relativeProducts(const Stream& stream, const AttentionCall& call, int height, int width, const float* rows,
+                      const float* columns, Number number, const void* qkv, float* products) {
+  if (call.rows.batch == 0 || call.rows.longest == 0) return;
+  const Grid grid{piecesOf(call.rows.longest * call.heads, kFp32Threads / kWarp),
+                  static_cast<unsigned>(call.rows.batch)};
+  withNumber(number, [&](auto zero) {
+    using T = decltype(zero);
+    const Operands<T> all{
+        static_cast<const T*>(qkv), nullptr, call.heads, call.head_dim, call.scale, nullptr, call.rows};
+    launch(multiplyByPositions<T>, grid, kFp32Threads, 0, stream, all, height, width, rows, columns, products);
   });
 }
 

@@ -34,6 +34,8 @@ __global__ void normPieces(NormCall call, const X* x, Y* y) {
   const int r = piece / call.slices, s = piece % call.slices, dim = call.dim;
   const X* from = rowOf(x, r, call.stride) + s * dim;
   Y* to = rowOf(y, r, call.y_stride) + s * dim;
+  const float* const weight = call.weight + (call.own ? s * dim : 0);
+  const float* const bias = call.bias + (call.own ? s * dim : 0);
   const int begin = 4 * laneIndex(), step = 4 * kWarp;
   float sum = 0;
   for (int k = begin; k < dim; k += step) sum += sumOf(loadFour(from, dim, k));
@@ -46,7 +48,7 @@ __global__ void normPieces(NormCall call, const X* x, Y* y) {
   }
   const float scale = 1.0f / sqrtf(warpSum(squares) / static_cast<float>(dim) + call.eps);
   for (int k = begin; k < dim; k += step) {
-    const float4 v = loadFour(from, dim, k), w = loadFour(call.weight, dim, k), b = loadFour(call.bias, dim, k);
+    const float4 v = loadFour(from, dim, k), w = loadFour(weight, dim, k), b = loadFour(bias, dim, k);
     storeFour(to, dim, k,
               make_float4((v.x - mean) * scale * w.x + b.x, (v.y - mean) * scale * w.y + b.y,
                           (v.z - mean) * scale * w.z + b.z, (v.w - mean) * scale * w.w + b.w));
@@ -229,11 +231,12 @@ void norm(const Stream& stream, const NormCall& call, Number x_number, const voi
   });
 }
 
-Norm::Norm(const Stream& stream, const NormWeights& weights, int dim)
-    : weight_(uploaded(stream, std::vector<float>(weights.weight, weights.weight + dim))),
-      bias_(uploaded(stream, std::vector<float>(weights.bias, weights.bias + dim))),
+Norm::Norm(const Stream& stream, const NormWeights& weights, int dim, int slices)
+    : weight_(uploaded(stream, std::vector<float>(weights.weight, weights.weight + area(slices, dim)))),
+      bias_(uploaded(stream, std::vector<float>(weights.bias, weights.bias + area(slices, dim)))),
       eps_(weights.eps),
       rms_(weights.rms),
+      own_(slices > 1),
       dim_(dim) {}
 
 void Norm::run(const Stream& stream, int rows, Number x_number, const void* x, Number y_number, void* y) const {
@@ -241,7 +244,8 @@ void Norm::run(const Stream& stream, int rows, Number x_number, const void* x, N
 }
 
 void Norm::runOnSlices(const Stream& stream, int rows, int slices, int stride, Number number, void* x) const {
-  norm(stream, {rows, slices, dim_, stride, stride, weight_.data(), bias_.data(), eps_, rms_}, number, x, number, x);
+  norm(stream, {rows, slices, dim_, stride, stride, weight_.data(), bias_.data(), eps_, rms_, own_}, number, x, number,
+       x);
 }
 
 void rotate(const Stream& stream, const RotaryCall& call, std::ptrdiff_t stride, Number number, void* x) {

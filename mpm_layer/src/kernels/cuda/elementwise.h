@@ -22,7 +22,8 @@ void convert(const Stream& stream, const float* from, std::size_t count, Number 
 
 /// Norm (kernels/elementwise.h) of `slices` slices of {dim} of every row: one for tokens, one per head for the
 /// norm of q and k. Slice s of row r begins at element r * stride + s * dim, in y at r * y_stride + s * dim. The
-/// strides are multiples of dim. y may be x if types and strides are equal. `weight`, `bias` {dim} on the device.
+/// strides are multiples of dim. y may be x if types and strides are equal. `weight`, `bias` {dim}, or {slices, dim},
+/// on the device.
 struct NormCall {
   int rows = 0, slices = 1, dim = 0;
   std::ptrdiff_t stride = 0, y_stride = 0;
@@ -30,6 +31,7 @@ struct NormCall {
   const float* bias = nullptr;
   float eps = 0;
   bool rms = false;  ///< RMSNorm; else LayerNorm
+  bool own = false;  ///< each slice has its own weights, {slices, dim}
 };
 void norm(const Stream& stream, const NormCall& call, Number x_number, const void* x, Number y_number, void* y);
 
@@ -37,8 +39,8 @@ void norm(const Stream& stream, const NormCall& call, Number x_number, const voi
 class Norm {
  public:
   Norm() = default;
-  /// `weights` on the host; copied.
-  Norm(const Stream& stream, const NormWeights& weights, int dim);
+  /// `weights` on the host; copied. `slices` of them, or one for all slices.
+  Norm(const Stream& stream, const NormWeights& weights, int dim, int slices = 1);
 
   /// x, y {rows, dim}.
   void run(const Stream& stream, int rows, Number x_number, const void* x, Number y_number, void* y) const;
@@ -48,7 +50,7 @@ class Norm {
  private:
   Buffer<float> weight_, bias_;
   float eps_ = 0;
-  bool rms_ = false;
+  bool rms_ = false, own_ = false;
   int dim_ = 0;
 };
 

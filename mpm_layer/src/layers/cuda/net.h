@@ -30,6 +30,7 @@ class Net final : public DeviceNet {
   DeviceOpPtr normalise(const PixelValues& values) override;
   DeviceOpPtr patchEmbed(const PatchEmbedSpec& spec) override;
   DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, bool key_bias) override;
+  DeviceOpPtr windowAttention(const WindowAttentionSpec& spec, int special) override;
   DeviceOpPtr rotaryPositions(MergedPositions merged, MatrixView<const float> cosine,
                               MatrixView<const float> sine) override;
   DeviceOpPtr mergeTokens(const MergeRule& rule, int special) override;

@@ -2,13 +2,16 @@
 // The operators of docs/ops.md on a device, and normalisation.
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "kernels/cuda/mask_scores.h"
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
+#include "kernels/cuda/window_attention.h"
 #include "layers/cuda/net.h"
 #include "layers/cuda/work_op.h"
+#include "mpm/error.hpp"
 
 namespace mpm::cuda {
 namespace {
@@ -76,6 +79,19 @@ DeviceOpPtr Net::transformerBlock(const TransformerBlockSpec& spec, bool use_key
     float* const x = successor(call.inputs[0], call.outputs[0], call.takes_first);
     if (call.outputs.size() > 1) extras.keys = newRows(call.outputs[1], state, head_dim);
     block.run(stream, gemm, workspace, state.rows(), extras, x);
+  });
+}
+
+DeviceOpPtr Net::windowAttention(const WindowAttentionSpec& spec, int special) {
+  return opOf([this, attention = WindowAttention(stream, spec), special](const Call& call) mutable {
+    const TokenState& state = this->state(call.inputs[1], special);
+    expectRowsOf(call.inputs[0], state);
+    for (const int live : state.liveRows())
+      if (special + live != attention.rows())
+        throw Error("has windows for " + std::to_string(attention.rows()) + " tokens, got " +
+                    std::to_string(special + live));
+    float* const x = successor(call.inputs[0], call.outputs[0], call.takes_first);
+    attention.run(stream, gemm, workspace, state.rows().batch, x);
   });
 }
 
