@@ -136,6 +136,7 @@ int main(int argc, char** argv) {
   options.pictures = pictures.empty() ? QStandardPaths::writableLocation(QStandardPaths::PicturesLocation) +
                                             QStringLiteral("/mpm-monitor")
                                       : QString::fromStdString(pictures);
+  int status = 1;
   try {
     bool failed = false;
     mpm::gui::MainWindow window(options);
@@ -160,9 +161,9 @@ int main(int argc, char** argv) {
     });
     poll.start(200);
     const int code = QApplication::exec();
-    return failed ? 1 : code;
+    status = failed ? 1 : code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
-    return 1;
   }
+  return mpm::program::endProgram(status);
 }

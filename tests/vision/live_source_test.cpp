@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "mpm/error.hpp"
 #include "support/gate.h"
 #include "support/throws_with.h"
+#include "vision/sources/source_reader.h"
 #include "vision/sources/sources.h"
 
 namespace mpm::vision {
@@ -162,6 +164,14 @@ TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
   while (*abandoned_reads > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(*opened, 8);
   EXPECT_NO_THROW(openLive(kCamera, {.timeout_s = 300, .abandoned_reads = abandoned_reads}, givesNothing));
+}
+
+TEST(LiveSource, TheEndOfAProgramWaitsForReadsThatReturn) {
+  auto gate = std::make_shared<Gate>();
+  EXPECT_MPM_ERROR(openLive(kCamera, {.timeout_s = 0.01}, hanging(gate))->next(), "camera 3");
+  EXPECT_FALSE(SourceReader::allReturn(std::chrono::milliseconds(1)));
+  gate->open();
+  EXPECT_TRUE(SourceReader::allReturn(std::chrono::minutes(1)));
 }
 
 TEST(LiveSource, SaysThatItDoesNotOpenInOurWords) {

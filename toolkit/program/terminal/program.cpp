@@ -2,7 +2,9 @@
 #include "program/terminal/program.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
@@ -14,6 +16,7 @@
 
 #include "mpm/version.hpp"
 #include "program/terminal/output.h"
+#include "vision/sources/source_reader.h"
 
 namespace mpm::program {
 namespace {
@@ -127,7 +130,9 @@ void prepare(CLI::App& program) {
       ->option_text("bash|zsh|fish");
 }
 
-int runProgram(CLI::App& program, int argc, char** argv, const std::function<int()>& work) {
+namespace {
+
+int parseAndWork(CLI::App& program, int argc, char** argv, const std::function<int()>& work) {
   struct sigaction action {};
   action.sa_handler = onSignal;
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
@@ -158,6 +163,18 @@ int runProgram(CLI::App& program, int argc, char** argv, const std::function<int
   } catch (const std::exception& error) {
     return fail(messageOf(error));
   }
+}
+
+}  // namespace
+
+int runProgram(CLI::App& program, int argc, char** argv, const std::function<int()>& work) {
+  return endProgram(parseAndWork(program, argc, argv, work));
+}
+
+int endProgram(int status) {
+  if (vision::SourceReader::allReturn(std::chrono::seconds(1))) return status;
+  std::fflush(nullptr);
+  std::_Exit(status);
 }
 
 std::string messageOf(const std::exception& error) {

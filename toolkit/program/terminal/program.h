@@ -48,6 +48,10 @@ void prepare(CLI::App& program);
 /// OPENCV_FFMPEG_LOGLEVEL in the environment say so.
 int runProgram(CLI::App& program, int argc, char** argv, const std::function<int()>& work);
 
+/// Returns `status`, with which main() then ends. Where a source still hangs in a read it ends the program itself, as
+/// soon as all that was written is flushed: a library that is destroyed while a thread reads with it crashes.
+int endProgram(int status);
+
 /// The message of an error for a person: the words of the libraries below us only where they are meant for one.
 std::string messageOf(const std::exception& error);
 

@@ -122,17 +122,38 @@ struct SourceReader::Shared {
   }
 };
 
+// The threads of all readers. Never destroyed: one that hangs may return while the program ends.
+struct SourceReader::Threads {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int running = 0;
+
+  void add(int number) {
+    const std::lock_guard lock(mutex);
+    running += number;
+    changed.notify_all();
+  }
+  static Threads& all() {
+    static auto* const threads = new Threads;
+    return *threads;
+  }
+};
+
 SourceReader::SourceReader(std::string shown, Open open, SourceOptions options)
     : shown_(std::move(shown)), timeout_s_(options.timeout_s), shared_(std::make_shared<Shared>()) {
   static const auto common = std::make_shared<std::atomic<int>>(0);
   shared_->abandoned_reads = options.abandoned_reads ? options.abandoned_reads : common;
   if (const int hanging = *shared_->abandoned_reads; hanging >= kMaxAbandoned)
     throw Error("cannot open " + shown_ + ": " + std::to_string(hanging) + " reads hang and none has returned");
+  Threads::all().add(1);
   try {
     std::thread([shared = shared_, open = std::move(open), options = std::move(options)]() mutable {
       shared->read(std::move(open), std::move(options));
+      shared.reset();
+      Threads::all().add(-1);
     }).detach();
   } catch (const std::system_error& error) {
+    Threads::all().add(-1);
     throw Error("cannot open " + shown_ + ": cannot start a thread: " + error.what());
   }
 }
@@ -167,6 +188,12 @@ void SourceReader::wake() {
   const std::lock_guard lock(shared_->mutex);
   shared_->woken = true;
   shared_->changed.notify_all();
+}
+
+bool SourceReader::allReturn(std::chrono::milliseconds patience) {
+  Threads& threads = Threads::all();
+  std::unique_lock lock(threads.mutex);
+  return threads.changed.wait_for(lock, patience, [&] { return threads.running == 0; });
 }
 
 std::string SourceReader::hangMessage() const {

@@ -52,11 +52,16 @@ class SourceReader {
   /// Ends the next() that waits, or the next call of it.
   void wake();
 
+  /// For the end of a program: waits until the threads of readers that are gone have returned, for `patience` at most.
+  /// False: one hangs. Then only std::_Exit() is safe, for a thread that reads meets the destructors of its libraries.
+  static bool allReturn(std::chrono::milliseconds patience);
+
   /// "camera 0 gave no frame for 10 s", "cannot open camera 0: no answer within 10 s".
   std::string hangMessage() const;
 
  private:
   struct Shared;
+  struct Threads;
   std::string shown_;
   double timeout_s_;
   bool opened_ = false;
