@@ -57,6 +57,19 @@ TEST(DayNight, ByHours) {
 
 TEST(DayNight, WithoutARuleNothingIsKnown) { EXPECT_EQ(DayNight().night(0, 100), std::nullopt); }
 
+TEST(DayNight, AnotherRuleGoesOnFromTheOneBefore) {
+  DayNight night(NightByHours{0, 24 * 60, vision::CameraClock()});
+  ASSERT_EQ(night.night(kNoon, 200), true);
+  night.setRule(NightByBrightness{40, 60});
+  EXPECT_EQ(night.night(kNoon, 55), true) << "within the band, so it lasts";
+  night.setRule({});
+  EXPECT_EQ(night.night(kNoon, 55), std::nullopt);
+  EXPECT_THROW(night.setRule(NightByBrightness{60, 40}), Error);
+  DayNight resumed;
+  resumed.goOn(true);
+  EXPECT_EQ(resumed.night(kNoon, 10), std::nullopt) << "what an earlier watch said is no rule";
+}
+
 TEST(DayNight, RefusesNonsense) {
   for (const char* text : {"", "21-6", "25:00-06:00", "21:60-06:00", "21:-1-06:00", "21:00-06:60", "21:00-06:-1",
                            "21:00-21:00", "21:00-06:00x", "-1:00-06:00"})
@@ -111,12 +124,21 @@ class DailySummaryTest : public InFolder {
     ASSERT_TRUE(writer.flush());
   }
   static std::optional<bool> byClock(UnixMs time) { return time < kFrom + 6 * kHourMs || time >= kFrom + 19 * kHourMs; }
+  // The one that is due, if any, which is stored.
   std::optional<Event> due(UnixMs now, const std::string& pictures = "") {
-    return summary_.due(now, path_, "camera 0", pictures);
+    const std::vector<Event> all = summary_.due(now, path_, "camera 0", pictures);
+    EXPECT_LE(all.size(), 1U);
+    add(all);
+    return all.empty() ? std::nullopt : std::optional(all.front());
+  }
+  static std::vector<Json> datesOf(const std::vector<Event>& events) {
+    std::vector<Json> dates;
+    for (const Event& event : events) dates.push_back(event.facts["summary"]["date"]);
+    return dates;
   }
   const mpm::test::LocalZone zone_{"CET-1CEST,M3.5.0,M10.5.0/3"};
   const vision::CameraClock clock_ = vision::CameraClock::ofMachine();
-  DailySummary summary_{7, clock_};
+  DailySummary summary_{7, clock_, kSeven};
 };
 
 TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
@@ -149,6 +171,7 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
   EXPECT_EQ(facts["gap_minutes"], 130) << "from 12:50 to 15:00 of the clock";
   EXPECT_EQ(facts["alarms"], 2);
   EXPECT_EQ(facts["picture_file"], folder_ / "shots/2026-10-25T11-15-00.000Z.png") << "its first one from noon on";
+  ASSERT_TRUE(due(kSeven + kDayMs));
   EXPECT_EQ(due(kSeven + 2 * kDayMs, folder_ / "shots").value().facts["summary"]["picture_file"], "");
   EXPECT_EQ(facts["day"]["tokens"], 300);
   EXPECT_EQ(facts["night"]["tokens"], 500);
@@ -165,19 +188,38 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
 
 TEST_F(DailySummaryTest, ComesOnceADayAlsoAfterARestart) {
   add(kFrom, kTo + 6 * kHourMs, [](UnixMs) { return std::nullopt; });
-  const Event event = due(kTo + 20 * kHourMs).value();  // it was off at seven
+  const Event event = summary_.due(kTo + 20 * kHourMs, path_, "camera 0", "").at(0);  // it was off at seven
   EXPECT_EQ(event.facts["summary"]["all"]["tokens"], 300) << "day and night are not known";
   EXPECT_FALSE(event.facts["summary"].contains("day"));
   EXPECT_FALSE(due(kTo + 21 * kHourMs));
-  summary_ = DailySummary(7, clock_);
+  summary_ = DailySummary(7, clock_, kTo + 21 * kHourMs);
   EXPECT_TRUE(due(kTo + 21 * kHourMs)) << "it was killed before the event was stored";
-  add(std::vector{event});
-  summary_ = DailySummary(7, clock_);
+  summary_ = DailySummary(7, clock_, kTo + 21 * kHourMs);
   EXPECT_FALSE(due(kTo + 21 * kHourMs));
   const Json next = due(kSeven + kDayMs).value().facts["summary"];
   EXPECT_EQ(next["samples"], 6 * 6);
   EXPECT_EQ(next["gaps"], 1) << "until the end of the day";
   EXPECT_EQ(next["gap_minutes"], 18 * 60 + 10);
+}
+
+TEST_F(DailySummaryTest, AfterAnOutageAllThatWereDueCome) {
+  add(kFrom, kTo, byClock);
+  const auto at = [&](UnixMs now) { return datesOf(summary_.due(now, path_, "camera 0", "")); };
+  ASSERT_TRUE(due(kSeven));
+  summary_ = DailySummary(7, clock_, kSeven + 3 * kDayMs);
+  EXPECT_THAT(at(kSeven + 3 * kDayMs), ElementsAre("2026-10-26", "2026-10-27", "2026-10-28"));
+  summary_ = DailySummary(7, clock_, kSeven + 30 * kDayMs);
+  EXPECT_THAT(at(kSeven + 30 * kDayMs), AllOf(SizeIs(7), Contains("2026-11-18"), Contains("2026-11-24")));
+  summary_ = DailySummary(7, clock_, 0);  // of a scene whose clock is not that of this machine
+  EXPECT_THAT(at(kSeven + kDayMs), ElementsAre("2026-10-26"));
+}
+
+TEST_F(DailySummaryTest, TheFirstIsOfTheDayBeforeItWasAskedFor) {
+  add(kFrom - 2 * kDayMs, kTo, byClock);
+  EXPECT_THAT(datesOf(summary_.due(kSeven, path_, "camera 0", "")), ElementsAre("2026-10-25"));
+  summary_ = DailySummary(7, clock_, 0);
+  EXPECT_THAT(datesOf(summary_.due(kSeven, path_, "camera 0", "")),
+              ElementsAre("2026-10-23", "2026-10-24", "2026-10-25"));
 }
 
 TEST_F(DailySummaryTest, ADayWithoutSamplesIsOneAndTheFirstDayIsNone) {
@@ -189,7 +231,7 @@ TEST_F(DailySummaryTest, ADayWithoutSamplesIsOneAndTheFirstDayIsNone) {
   const Event event = due(kSeven + kDayMs).value();
   EXPECT_EQ(event.message, "2026-10-26 (local time): 0 samples, 1 gap of 1440 minutes, 0 alarms");
   EXPECT_EQ(event.severity, Severity::kWarning);
-  EXPECT_FALSE(DailySummary(7, clock_).due(kSeven, path_, "camera 1", ""));
+  EXPECT_THAT(DailySummary(7, clock_, kSeven).due(kSeven, path_, "camera 1", ""), IsEmpty());
 }
 
 }  // namespace

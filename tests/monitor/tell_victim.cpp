@@ -37,8 +37,9 @@ int main(int argc, char** argv) {
     } else if (line == "summary") {
       store.append(Sample{.time = mpm::unixNow() - mpm::kDayMs});
       store.flush();
-      store.append(
-          DailySummary(0, mpm::vision::CameraClock()).due(mpm::unixNow(), argv[2], session.source, "").value());
+      store.append(DailySummary(0, mpm::vision::CameraClock(), mpm::unixNow())
+                       .due(mpm::unixNow(), argv[2], session.source, "")
+                       .at(0));
     } else if (line == "sample" || line == "night") {
       Sample sample{.time = mpm::unixNow(), .states = {{.name = "gate", .state = "open", .counted = "open"}}};
       sample.whole().set("tokens", 64);

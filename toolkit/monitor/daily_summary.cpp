@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
@@ -16,6 +17,7 @@ namespace mpm::monitor {
 namespace {
 
 constexpr std::size_t kClasses = 20, kClassesInText = 3;
+constexpr int kMostDays = 7;
 
 // This hour of the day that is so many days after that of `time`.
 UnixMs hourOfDay(UnixMs time, int days, double hour, const vision::CameraClock& clock) {
@@ -47,10 +49,11 @@ constexpr std::tuple<const char*, const char*, std::vector<Spread> RegionMeans::
     {"day", "by day ", &RegionMeans::day, [](const ClassArea& area) { return area.day; }},
     {"night", "by night ", &RegionMeans::night, [](const ClassArea& area) { return area.night; }}};
 
+// Of the day that is so many `days` before that of `now`.
 Event summaryOf(const StoreReader& store, const SourceRecord& source, const vision::CameraClock& clock, UnixMs now,
-                const std::string& pictures) {
-  const UnixMs midnight = clock.startOfDay(now, -1), from = std::max(midnight, source.first),
-               to = clock.startOfDay(now);
+                int days, const std::string& pictures) {
+  const UnixMs midnight = clock.startOfDay(now, -days), from = std::max(midnight, source.first),
+               to = clock.startOfDay(now, 1 - days);
   const std::string date = clock.date(midnight);
   const std::int64_t samples = store.count(source.id, from, to);
   const Gaps gaps = store.gaps(source.id, from, to, now);
@@ -61,8 +64,9 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
                      counted(alarms, "alarm");
   Json facts = {{"date", date},       {"time_zone", clock.name()}, {"samples", samples},
                 {"gaps", gaps.count}, {"gap_minutes", minutes},    {"alarms", alarms}};
-  facts["picture_file"] = pictureOf(pictures, {.source = source.name, .database = store.id()},
-                                    readPrivacy(store.privacy(source.name)), from, hourOfDay(now, -1, 12, clock), to);
+  facts["picture_file"] =
+      pictureOf(pictures, {.source = source.name, .database = store.id()}, readPrivacy(store.privacy(source.name)),
+                from, hourOfDay(now, -days, 12, clock), to);
   const auto series = store.series(source.id);
   const auto regions = series.empty() ? std::vector<RegionMeans>() : regionMeans(store, series.back(), from, to);
   const bool knows_night = std::ranges::any_of(regions, [](const RegionMeans& one) { return one.knowsNight(); });
@@ -89,18 +93,24 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
 
 }  // namespace
 
-std::optional<Event> DailySummary::due(UnixMs now, const std::string& database, const std::string& source,
-                                       const std::string& pictures) {
+std::vector<Event> DailySummary::due(UnixMs now, const std::string& database, const std::string& source,
+                                     const std::string& pictures) {
   const UnixMs today = clock_.startOfDay(now);
-  if (today == done_ || now < hourOfDay(now, 0, hour_, clock_)) return std::nullopt;
-  std::optional<Event> event;
+  if (today == done_ || now < hourOfDay(now, 0, hour_, clock_)) return {};
+  std::vector<Event> result;
   const StoreReader store(database);
-  for (const SourceRecord& one : store.sources())
-    if (one.name == source && one.first < today && one.first > 0 &&
-        std::ranges::count(store.events(one.id, today, now + kDayMs, INT_MAX), EventKind::kSummary, &Event::kind) == 0)
-      event = summaryOf(store, one, clock_, now, pictures);
+  for (const SourceRecord& one : store.sources()) {
+    if (one.name != source || one.first <= 0) continue;
+    std::optional<UnixMs> told;  // midnight at the end of the last day that was summed up
+    for (const Event& event : store.events(one.id, 0, now + kDayMs, INT_MAX))
+      if (event.kind == EventKind::kSummary) told = clock_.startOfDay(event.time);
+    const UnixMs next = told ? *told : clock_.startOfDay(std::max(since_, one.first), since_ > one.first ? -1 : 0);
+    for (int days = kMostDays; days > 0; --days)
+      if (clock_.startOfDay(now, -days) >= next && clock_.startOfDay(now, 1 - days) > one.first)
+        result.push_back(summaryOf(store, one, clock_, now, days, pictures));
+  }
   done_ = today;
-  return event;
+  return result;
 }
 
 }  // namespace mpm::monitor

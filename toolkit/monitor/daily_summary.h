@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "monitor/store/sample.h"
 #include "vision/camera_clock.h"
 
 namespace mpm::monitor {
 
-/// Once a day an event "summary" of the day before, by the clock of the camera (docs/tell.md). Not thread-safe.
+/// Once a day an event "summary" of the day before, by the clock of the camera (docs/tell.md). Where nothing ran when
+/// some were due, the last seven of them come at the next look. Not thread-safe.
 class DailySummary {
  public:
-  /// `hour`: when it is due, 0 to 23.
-  DailySummary(int hour, vision::CameraClock clock) : hour_(hour), clock_(std::move(clock)) {}
+  /// `hour`: when it is due, 0 to 23. `since`: of a source that has no summary yet, the first is of the day before this
+  /// time.
+  DailySummary(int hour, vision::CameraClock clock, UnixMs since)
+      : hour_(hour), clock_(std::move(clock)), since_(since) {}
 
-  /// nullopt: it is not due yet, the database has it, or the source had no sample before today. A day without samples
-  /// is summed up, too. `pictures`: a folder of snapshots, or "". Reads the database only once it is due. Throws
-  /// mpm::Error.
-  std::optional<Event> due(UnixMs now, const std::string& database, const std::string& source,
-                           const std::string& pictures);
+  /// What is due and not in the database, the oldest first: of each day since the last summary, also of one without
+  /// samples, but not of days before the first sample. `pictures`: a folder of snapshots, or "". Reads the database
+  /// only once a day. Throws mpm::Error.
+  std::vector<Event> due(UnixMs now, const std::string& database, const std::string& source,
+                         const std::string& pictures);
 
  private:
   int hour_;
   vision::CameraClock clock_;
+  UnixMs since_;
   UnixMs done_ = INT64_MIN;  // the day on which it was due last
 };
 

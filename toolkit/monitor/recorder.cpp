@@ -134,9 +134,9 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       if (const std::int64_t arrived = arrived_.exchange(steady); arrived > 0 && !options_.once)
         pace_.add(static_cast<double>(steady - arrived) / kSecondMs);
       if (pace_.known()) usual_s_ = pace_.pace().usual_s;
-      // Pictures have times of their own; a camera is asked at the pace of the samples.
+      // A camera that is asked once a minute may answer a moment earlier; pictures have times of their own.
       const bool sparse =
-          options_.own_clock ? !before || std::abs(sample->time - *before) >= kMinuteMs : options_.every_s >= 60;
+          !before || std::abs(sample->time - *before) >= kMinuteMs || (!options_.own_clock && options_.every_s >= 60);
       sample->states = states_.read(result.estimate, result.model_digest, result.frame.image.size(), sample->time,
                                     sample->view_offset, events, sparse);
       sample->night = night_ = day_night_.night(sample->time, sample->brightness());
@@ -309,7 +309,7 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoP
     const std::lock_guard lock(mutex_);
     if (night != options_.night) {
       options_.night = night;
-      day_night_ = DayNight(night);
+      day_night_.setRule(night);
       night_.reset();
       session_ = -1;  // the next sample begins one of the new rule
     }

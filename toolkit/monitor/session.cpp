@@ -310,9 +310,11 @@ struct Session::Impl {
     const auto open = openSource();
     if (!open || !open->summary || (open->samples == 0 && steadyNow() - open->opened < kMinuteMs)) return;
     try {
-      if (const auto event =
-              open->summary->due(options.now(), options.database, open->source, options.snapshots.folder))
-        post(*event);
+      UnixMs now = options.now();
+      if (open->scene)
+        readSource(options.database, open->source, [&](const auto&, const SourceRecord& stored) { now = stored.last; });
+      for (const Event& event : open->summary->due(now, options.database, open->source, options.snapshots.folder))
+        post(event);
     } catch (const Error&) {  // the writer meets the same problem and reports it
     }
   }
@@ -482,7 +484,8 @@ void Session::open(const CameraPlan& options) {
                      .capture = CaptureThread(std::move(factory), capture, impl_->frames,
                                               [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (options.summary_hour && !archive) {
-    watch->summary.emplace(*options.summary_hour, vision::clockOrMachine(options.archiveClock()));
+    watch->summary.emplace(*options.summary_hour, vision::clockOrMachine(options.archiveClock()),
+                           scene ? 0 : impl_->options.now());
   }
   if (store) store->setSource(name);
   impl_->stays = options.once;

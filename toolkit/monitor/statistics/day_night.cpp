@@ -140,7 +140,18 @@ void validate(const NightRule& rule) {
 
 DayNight::DayNight(NightRule rule) : rule_(rule) { validate(rule_); }
 
+void DayNight::setRule(const NightRule& rule) {
+  validate(rule);
+  rule_ = rule;
+}
+
 std::optional<bool> DayNight::night(UnixMs time, double brightness) {
+  const std::optional<bool> night = decide(time, brightness);
+  goOn(night);
+  return night;
+}
+
+std::optional<bool> DayNight::decide(UnixMs time, double brightness) const {
   if (const auto* sun = std::get_if<NightBySun>(&rule_))
     return sunElevation(time, sun->latitude, sun->longitude) < sun->night_below;
   if (const auto* hours = std::get_if<NightByHours>(&rule_)) {
@@ -148,12 +159,11 @@ std::optional<bool> DayNight::night(UnixMs time, double brightness) {
     return hours->from < hours->to ? minute >= hours->from && minute < hours->to
                                    : minute >= hours->from || minute < hours->to;
   }
-  if (const auto* band = std::get_if<NightByBrightness>(&rule_)) {
-    if (!last_) last_ = brightness < (band->night_below + band->day_above) / 2;
-    if (brightness < band->night_below) last_ = true;
-    if (brightness > band->day_above) last_ = false;
-  }
-  return last_;
+  const auto* const band = std::get_if<NightByBrightness>(&rule_);
+  if (!band) return std::nullopt;
+  if (brightness < band->night_below) return true;
+  if (brightness > band->day_above) return false;
+  return last_.value_or(brightness < (band->night_below + band->day_above) / 2);
 }
 
 Summary summarize(const std::map<double, std::int64_t>& occurrences) {

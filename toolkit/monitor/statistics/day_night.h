@@ -56,6 +56,8 @@ class DayNight {
   /// Throws as validate().
   explicit DayNight(NightRule rule = {});
 
+  /// Another rule from now on. A band of brightness goes on from what the one before said. Throws as validate().
+  void setRule(const NightRule& rule);
   /// nullopt without a rule. `brightness` is looked at by NightByBrightness alone, which starts with the middle of its
   /// band as the border.
   std::optional<bool> night(UnixMs time, double brightness);
@@ -63,6 +65,8 @@ class DayNight {
   void goOn(const std::optional<bool>& last) { last_ = last ? last : last_; }
 
  private:
+  std::optional<bool> decide(UnixMs time, double brightness) const;
+
   NightRule rule_;
   std::optional<bool> last_;
 };

@@ -41,8 +41,10 @@ std::optional<vision::ArchiveOptions> archiveOptions(const CameraConfig& config,
       throw CameraConfigError(config.times.empty() ? "time-zone" : "times", "it is for pictures");
     return std::nullopt;
   }
-  for (const auto& [key, limit] : {std::pair("keep", config.keep), std::pair("max-size", config.max_size)})
-    if (limit.value_or(0) > 0)
+  for (const auto& [key, said] : {std::pair("keep", config.keep.value_or(0) > 0),
+                                  {"max-size", config.max_size.value_or(0) > 0},
+                                  {"summary", config.summary.has_value()}})
+    if (said)
       throw CameraConfigError(key, "it is for a camera: pictures with times of their own are old from the first");
   return archive;
 }
