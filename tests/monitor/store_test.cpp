@@ -365,6 +365,26 @@ TEST_F(Store, RunsOfOneSampleForgetToo) {
   EXPECT_EQ(allSamples(StoreReader(path_)).front().time, kNoon + 40 * kHourMs);
 }
 
+// The first samples that are left after runs of one sample each, at these times, that keep two days.
+TEST_F(Store, RunsOfOneSampleForgetAgainAfterAnOutage) {
+  const auto firstAfter = [&](const std::string& name, const std::vector<int>& hours) {
+    for (const int hour : hours) {
+      const UnixMs now = kNoon + hour * kHourMs;
+      StoreWriter writer(folder_ / name, {.keep_days = 2, .now = [now] { return now; }});
+      ::usleep(20000);  // its first look at what is old comes before it knows its source
+      writer.beginSession(session());
+      writer.append(sampleAt(now));
+      EXPECT_TRUE(writer.flush());
+    }
+    return (allSamples(StoreReader(folder_ / name)).front().time - kNoon) / kHourMs;
+  };
+  EXPECT_EQ(firstAfter("doubt.db", {0, 3, 6, 90}), 0) << "the clock may be wrong";
+  EXPECT_EQ(firstAfter("outage.db", {0, 3, 6, 90, 93, 96}), 90) << "it has gone on since";
+  EXPECT_EQ(firstAfter("back.db", {0, 3, 6, 9000, 9}), 0) << "the last one is the only one to be believed";
+  EXPECT_EQ(firstAfter("slow.db", {0, 49, 98, 147, 196, 245, 294, 343, 392, 441, 490}), 392)
+      << "their usual distance is known after four of them";
+}
+
 TEST_F(Store, TheClockIsBelievedAfterAnHour) {
   SettledClock clock(kNoon);
   EXPECT_TRUE(clock.believes(kNoon + 20 * kHourMs, 0)) << "a night without power";

@@ -53,18 +53,19 @@ class ClockDetector {
 };
 
 /// Decides when the wall clock can be trusted for ages, so that a clock that is wrong for a minute makes nothing old:
-/// not while it lies more than a day beyond where the clock that never jumps puts it, until it has done so for an hour.
-/// Not thread-safe.
+/// not while it lies more than a pause beyond where the clock that never jumps puts it, until it has done so for an
+/// hour. Not thread-safe.
 class SettledClock {
  public:
-  /// A time that was right before; nullopt: none is known, and the first look is believed.
-  explicit SettledClock(std::optional<UnixMs> believed) : believed_(believed) {}
+  /// `believed`: a time that was right before; nullopt: none is known, and the first look is believed. `pause`: for so
+  /// long the machine may be off, in ms.
+  explicit SettledClock(std::optional<UnixMs> believed, UnixMs pause = kDayMs) : believed_(believed), pause_(pause) {}
 
   /// Both clocks, read together.
   bool believes(UnixMs wall, std::int64_t steady) {
     if (!believed_) believed_ = wall;
     if (!believed_at_) believed_at_ = steady;
-    if (wall - *believed_ - (steady - *believed_at_) > kDayMs) {
+    if (wall - *believed_ - (steady - *believed_at_) > pause_) {
       if (!doubted_since_) doubted_since_ = steady;
       if (steady - *doubted_since_ < kHourMs) return false;
     }
@@ -76,6 +77,7 @@ class SettledClock {
 
  private:
   std::optional<UnixMs> believed_;
+  UnixMs pause_;
   std::optional<std::int64_t> believed_at_, doubted_since_;  // steady
 };
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/json_file.h"
 #include "evaluation/confusion_matrix.h"
@@ -33,6 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t kStepsNeeded = 3;   // between samples, to know their usual distance
 constexpr std::size_t kMaxOthers = 1000;  // events and sessions kept while nothing can be written
 
 struct BeginSession {
@@ -80,6 +82,7 @@ struct Target {
   bool had_one = false;                              // this writer had a source
   std::int64_t unnamed = 0;                          // the first event that came before its source had a row; 0: none
   std::optional<UnixMs> last_before;                 // when samples of the first one came last, before this writer
+  UnixMs longest_pause = kDayMs;                     // between two of them, where nothing is wrong with the clock
   std::string regions_of;                            // a source; its regions by index
   std::vector<std::int64_t> regions{};
 };
@@ -366,13 +369,23 @@ class Connection {
   void own(Target& target) {
     if (target.source == 0 || std::exchange(target.had_one, true)) return;
     // By id: a clock that was wrong once left samples of a later time. It may have gone wrong only just before a
-    // restart: then the one before its jump counts. The index knows no ids, so only the youngest are looked through.
+    // restart: then the one before its jump counts, unless it has gone on for an hour since (SettledClock). The index
+    // knows no ids, so only the youngest are looked through.
     Statement last = database_.prepare(
         "SELECT time_ms FROM sample WHERE id > (SELECT max(id) FROM sample) - 100000 AND +source = ?"
         " ORDER BY id DESC LIMIT 600");
     last.bind(target.source);
-    for (UnixMs later = INT64_MAX / 2; last.step(); later = last.integer(0))
-      if (later - last.integer(0) > kDayMs) target.last_before = last.integer(0);
+    std::vector<UnixMs> times, steps;
+    while (last.step()) {
+      if (!times.empty() && times.back() >= last.integer(0)) steps.push_back(times.back() - last.integer(0));
+      times.push_back(last.integer(0));
+    }
+    if (steps.size() >= kStepsNeeded) {  // a timer may take one sample in two days
+      std::ranges::nth_element(steps, steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2));
+      target.longest_pause = std::max(target.longest_pause, 2 * steps[steps.size() / 2]);
+    }
+    for (std::size_t i = 1; i < times.size() && times.front() - times[i - 1] < kHourMs; ++i)
+      if (times[i - 1] - times[i] > target.longest_pause) target.last_before = times[i];
     if (target.last_before) return;
     Statement latest = database_.prepare("SELECT max(time_ms) FROM sample WHERE source = ?");
     latest.bind(target.source).step();
@@ -690,7 +703,7 @@ struct StoreWriter::Impl {
         limits.max_bytes = std::llround(options.max_megabytes * 1e6);
       }
       const UnixMs now = options.now();
-      if (!clock && target.had_one) clock.emplace(target.last_before);
+      if (!clock && target.had_one) clock.emplace(target.last_before, target.longest_pause);
       if (!clock || !clock->believes(now, steadyNow())) limits.keep_days = 0;
       const Retention result = connection->maintain(now, limits);
       if (result == Retention::kHopeless && !std::exchange(hopeless, true))
