@@ -184,14 +184,16 @@ TEST(Privacy, NamesNoObjectThatIsHidden) {
   add({hidden.x + 2.25, hidden.y + 2.5, 4.5, 5});              // under the region
   add(cv::Rect2d(hidden.x + 5, hidden.y, 25, hidden.height));  // half of it
   add({0, 40, 5.5, 12});                                       // elsewhere, over the edge of the picture
+  add({-13, 4, 11, 9});                                        // beside it
   estimate.ids.setTo(0, estimate.ids == 1);                    // the better one covers the first one
   Privacy({.hidden = {window}}).hide(result, {});
-  ASSERT_EQ(estimate.segments.size(), 2u);
+  ASSERT_EQ(estimate.segments.size(), 3u);
   EXPECT_EQ(estimate.segments[0].id, 2);
   EXPECT_EQ(estimate.segments[0].box->x, hidden.br().x) << "its box does not reach under the region";
   EXPECT_EQ(estimate.segments[0].box->br().x, hidden.x + 30);
   EXPECT_EQ(estimate.segments[0].area, cv::countNonZero(estimate.ids == 2));
   EXPECT_EQ(estimate.segments[1].box, cv::Rect2d(0, 40, 5.5, 12));
+  EXPECT_EQ(estimate.segments[2].box, cv::Rect2d(-13, 4, 11, 9)) << "nothing hides it";
   InferenceResult segments = roadOf({64, 48}, 0);
   segments.estimate.ids = cv::Mat::zeros(48, 64, CV_16U);
   segments.estimate.ids(hidden).setTo(1);
