@@ -84,15 +84,30 @@ SeriesRecord chosenSeries(const std::vector<SeriesRecord>& all, int number) {
   return all.empty() ? SeriesRecord() : all.back();
 }
 
-// How long one series was measured without another one in between: to the hour, but for the ends of the report.
+// How long one series was measured without an hour that only has others in between.
 struct Stretch {
   SeriesRecord series{};
-  UnixMs from = 0, to = 0;
+  UnixMs from = 0, to = 0;  // of its first and of its last sample; where these are forgotten, of their hours
   std::int64_t samples = 0;
 };
 
+// The times of the first and the last sample of a series in one of its hours, which has so many; of that hour where
+// they are forgotten.
+Span timesWithin(const StoreReader& store, std::int64_t source, std::int64_t series, Span hour, std::int64_t samples) {
+  if (store.count(source, hour.from, hour.to, series) < samples) return hour;
+  Span times = hour;
+  const auto takeFirst = [&](const Sample& sample) {
+    times.from = sample.time;
+    return false;
+  };
+  store.samples(source, hour.from, hour.to, takeFirst, series);
+  times.to = store.lastSamples(source, 1, hour.to, series).back().time;
+  return times;
+}
+
 // By their beginnings. Of hours in which several were measured each has one.
-std::vector<Stretch> stretchesOf(const StoreReader& store, const std::vector<SeriesRecord>& all, const Span& span) {
+std::vector<Stretch> stretchesOf(const StoreReader& store, std::int64_t source, const std::vector<SeriesRecord>& all,
+                                 const Span& span) {
   std::map<UnixMs, std::map<std::size_t, std::int64_t>> hours;  // samples by series
   for (std::size_t i = 0; i < all.size(); ++i)
     for (const RollupRow& row : store.rollup({.series = all[i].id, .from = span.from, .to = span.to, .width = kHourMs}))
@@ -105,14 +120,27 @@ std::vector<Stretch> stretchesOf(const StoreReader& store, const std::vector<Ser
     for (const auto& [series, samples] : found) {
       const auto before = open.find(series);
       const std::size_t at = before == open.end() ? stretches.size() : before->second;
-      if (before == open.end()) stretches.push_back({.series = all[series], .from = std::max(start, span.from)});
-      stretches[at].to = std::min(start + kHourMs, span.to);
+      if (before == open.end()) stretches.push_back({.series = all[series], .from = start});
+      stretches[at].to = start;
       stretches[at].samples += samples;
       next[series] = at;
     }
     // One that has no sample in an hour of others ends with it.
     open = std::move(next);
   }
+  const auto timesOf = [&](UnixMs hour, const Stretch& one) {
+    std::int64_t samples = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].id == one.series.id) samples = hours.at(hour).at(i);
+    const Span within{std::max(hour, span.from), std::min(hour + kHourMs, span.to)};
+    return timesWithin(store, source, one.series.id, within, samples);
+  };
+  for (Stretch& one : stretches) {
+    const Span first = timesOf(one.from, one), last = timesOf(one.to, one);
+    one.from = first.from;
+    one.to = last.to;
+  }
+  std::ranges::stable_sort(stretches, {}, &Stretch::from);
   return stretches;
 }
 
@@ -124,7 +152,7 @@ struct SourceReport {
         clock(clockOf(record, arguments)),
         all_series(store.series(record.id)) {
     series = chosenSeries(all_series, arguments.series);
-    stretches = stretchesOf(store, all_series, span);
+    stretches = stretchesOf(store, record.id, all_series, span);
     for (const SessionRecord& session : store.sessions(record.id))
       if (session.series == series.id)
         night_rules.insert(session.night_rule.value_or("a rule that is not stored says so"));

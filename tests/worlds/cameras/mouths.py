@@ -130,6 +130,7 @@ def json_report(text):
         for stretch in report["stretches"]:
             measured = table.setdefault(("measured", stretch["reduce"]), Printed(0))
             measured.value += stretch["samples"]
+        table["measured", "stretches"] = Printed(sorted((stretch["from"], stretch["to"], stretch["series"], stretch["samples"]) for stretch in report["stretches"]))
         for name, value in report["quality"].items():
             table["quality", name] = Printed(value)
         for region, means in ("", report["mean"]), *report["regions"].items():

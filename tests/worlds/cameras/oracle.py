@@ -126,6 +126,11 @@ class Judge:
         self.before = None
 
     def night(self, rule, source, ms, brightness):
+        night = self.decide(rule, source, ms, brightness)
+        self.before = self.before if night is None else night
+        return night
+
+    def decide(self, rule, source, ms, brightness):
         if rule["rule"] == "sun":
             return elevation_of_sun(ms, *source["place"]) < -6
         if rule["rule"] == "hours":
@@ -134,13 +139,9 @@ class Judge:
             start, end = rule["from"], rule["to"]
             return start <= minute < end if start <= end else minute >= start or minute < end
         if rule["rule"] == "brightness":
-            if self.before is None:
-                self.before = brightness < (rule["night"] + rule["day"]) / 2
-            if brightness < rule["night"]:
-                self.before = True
-            elif brightness > rule["day"]:
-                self.before = False
-            return self.before
+            if rule["night"] <= brightness <= rule["day"] and self.before is not None:
+                return self.before
+            return bool(brightness < (rule["night"] + rule["day"]) / 2)
         return None
 
 
@@ -401,6 +402,7 @@ def report(oracle, db, s, days, of=None, zone=None):
     table["from local",], table["to local",] = (world.local_time(ms, zone).isoformat() for ms in (begin, oracle.last(db, s)))
     for sample in oracle.span(db, s, days):
         table["measured", sample.series[1]] = table.get(("measured", sample.series[1]), 0) + 1
+    table["measured", "stretches"] = stretches(oracle.all_series(db, s), oracle.span(db, s, days))
     if days is None:
         times = sorted({sample.ms for sample in oracle.believed(db, s)})
         table["gaps",] = len(events.gaps(times, not oracle.script["sources"][s].get("camera")))
@@ -461,6 +463,22 @@ def report(oracle, db, s, days, of=None, zone=None):
         sides = [[(sample.ms, sample.counts[-1]) for sample in by_night(known, night)] for night in (False, True)]
         table["blocks",], table["plus minus",] = difference.compare(*sides)
     return table
+
+
+def stretches(all_series, samples):
+    """[(first, last, number of the series, samples)]: a stretch ends where an hour only has samples of other series."""
+    result = []
+    for number, series in enumerate(all_series, 1):
+        before = None
+        hours = sorted({sample.ms // HOUR_MS for sample in samples})
+        for position, hour in enumerate(hours):
+            times = [sample.ms for sample in samples if sample.series == series and sample.ms // HOUR_MS == hour]
+            if times and before is not None and before == position - 1:
+                result[-1][1:] = [max(times), number, result[-1][3] + len(times)]
+            elif times:
+                result.append([min(times), max(times), number, len(times)])
+            before = position if times else before
+    return sorted((pictures.iso(first), pictures.iso(last), number, count) for first, last, number, count in result)
 
 
 def rows(oracle, db, s, of=None):

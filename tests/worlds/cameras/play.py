@@ -153,7 +153,7 @@ class Player:
             if picture["kind"] == "scene":
                 folder = self.folder / f"taught{s}" / ("bright" if world.is_bright(picture) else "dim")
                 folder.mkdir(parents=True, exist_ok=True)
-                shutil.copy(self.folder / "all" / str(s) / f"{p:03d}{pathlib.Path(picture['name']).suffix}", folder)
+                shutil.copy(self.folder / "all" / str(s) / f"{p:03d}{pathlib.Path(picture['name']).suffix or '.png'}", folder)
         model = next(step["model"] for step in self.script["steps"] if step["do"] == "watch" and step["source"] == s)
         self.run("teach", "--states", f"taught{s}", "--model", DATA / MODELS[model], "-o", f"light{s}.json", "--threads", 1)
 

@@ -161,6 +161,7 @@ def make(seed):
             script["steps"].append(random_.choice([queue for queue in queues if queue]).pop(0))
     add_alarms(random.Random(f"{seed} alarms"), script)
     thin(random.Random(f"{seed} every"), script)
+    change_night(random.Random(f"{seed} nights"), script)
     add_states(random.Random(f"{seed} states"), script)
     span = max(source["pictures"][-1]["ms"] - source["pictures"][0]["ms"] for source in folders_of(script)) / 86400000
     # Parts of 1024 of a day are whole milliseconds.
@@ -205,21 +206,38 @@ def thin(random_, script):
             step["every"] = before["every"] if before and before["kill"] is not None else min(86400, random_.choice([usual, usual, 0, 2 * step_s]))
 
 
+def change_night(random_, script):
+    """Some sources have another rule of night from one of their runs on."""
+    for index, source in enumerate(script["sources"]):
+        watches = [step for step in script["steps"] if step["do"] == "watch" and step["source"] == index]
+        changes = [k for k in range(1, len(watches)) if watches[k - 1]["kill"] is None]
+        if not changes or random_.random() < 0.7:
+            continue
+        rule = night_rule(random_, source["place"])
+        taken = [source["pictures"][p]["ms"] for step in script["steps"] if step["do"] == "take" and step["source"] == index for p in step["pictures"]]
+        if rule["rule"] == "brightness" and taken != sorted(taken):
+            continue  # hysteresis goes on from the sample that was stored before
+        for step in watches[random_.choice(changes):]:
+            step["night"] = rule
+
+
 def is_bright(picture):
     return picture["level"] > 90
 
 
 def add_states(random_, script):
-    """Some archives have the states dim and bright, which are taught with their own pictures."""
+    """Some sources have the states dim and bright, which are taught with their own pictures."""
+    of_cameras = random.Random(f"{script['seed']} states of cameras")
     for index, source in enumerate(script["sources"]):
+        chance = of_cameras if source.get("camera") else random_
         source["states"] = None
         models = {step["model"] for step in script["steps"] if step["do"] == "watch" and step["source"] == index}
         bright = [is_bright(picture) for picture in source["pictures"] if picture["kind"] == "scene"]
-        if source.get("camera") or len(models) > 1 or min(bright.count(True), bright.count(False)) < 3 or random_.random() < 0.4:
+        if len(models) > 1 or min(bright.count(True), bright.count(False)) < 3 or chance.random() < 0.4:
             continue
-        source["states"] = random_.choice([1, 2, 3])
-        if random_.random() < 0.5:
-            source["alarms"].append(f"light{index}={random_.choice(['dim', 'bright'])}")
+        source["states"] = chance.choice([1, 2, 3])
+        if chance.random() < 0.5:
+            source["alarms"].append(f"light{index}={chance.choice(['dim', 'bright'])}")
 
 
 def folders_of(script):
