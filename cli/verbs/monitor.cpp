@@ -30,6 +30,7 @@
 #include "mpm/error.hpp"
 #include "page/page.h"
 #include "program/paths.h"
+#include "vision/camera_clock.h"
 #include "vision/labels/classes.h"
 #include "vision/model_files.h"
 #include "vision/sources/source.h"
@@ -214,6 +215,16 @@ std::optional<StoreReader> stored(const std::string& database) try {
   return std::nullopt;
 }
 
+// Read by another clock, each picture would be a sample for the second time.
+void checkZone(const Camera& camera, const StoreReader& store) {
+  const std::string zone = camera.said.time_zone.empty() ? "" : vision::CameraClock(camera.said.time_zone).zone();
+  for (const SourceRecord& one : store.sources())
+    if (one.name == camera.plan.source.name() && !zone.empty() && !one.time_zone.empty() && one.time_zone != zone)
+      throw CameraConfigError("time-zone", "the pictures in '" + camera.session.database +
+                                               "' were read by the clock of " + one.time_zone +
+                                               ": --recompute all reads them by that of " + zone);
+}
+
 Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written, ReadModels& models) {
   const CameraConfig& said = written.config;
   const vision::SourceKind kind = vision::parseSourceSpec(said.source).kind;
@@ -227,6 +238,7 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written,
         one.session.model = chosenModel(one.session.model);
         checkStates(said, one.plan, one.session.model);
         checkNames(one.session, one.plan, models);
+        if (one.plan.archive && store && !arguments.recompute && !arguments.judge) checkZone(one, *store);
         return one;
       },
       written.places);

@@ -83,6 +83,8 @@ TEST_F(ArchiveCommand, GoesOnWithItsZoneAndPlace) {
     EXPECT_THAT(stored(), ElementsAre(early + "2013-07-08T13:54:13Z", late + "2013-07-09T07:54:13Z"));
     EXPECT_THAT(nights(), ElementsAre(false, true));
   }
+  expectFailure(mpmCommand({"monitor", in_, "--model", kSegmenter, "--db", database_, "--time-zone", "+05:45"}), 2,
+                {"time-zone", "read by the clock of -08:00", "--recompute all"});
   watch({"--recompute", "all", "--time-zone", "Z"});
   EXPECT_THAT(stored(), ElementsAre(early + "2013-07-08T05:54:13Z", late + "2013-07-08T23:54:13Z"));
   EXPECT_THAT(nights(), ElementsAre(true, false));

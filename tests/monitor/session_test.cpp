@@ -543,6 +543,16 @@ TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   EXPECT_THAT(ran, HasSubstr("summary"));
 }
 
+TEST_F(SessionTest, WhatHappenedBeforeTheFirstSourceIsStoredWithIt) {
+  make();
+  session_->addEvent(eventAt(clock_, "a broker does not answer"));
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return samples_.size() > 0; }));
+  EXPECT_TRUE(session_->finish(60));
+  const std::vector<Event> events = StoreReader(database_).events(1, 0, INT64_MAX);
+  EXPECT_THAT(messagesOf(events), Contains("a broker does not answer"));
+}
+
 TEST_F(SessionTest, ASummaryWaitsForTheFirstPicture) {
   record(database_, {sampleAt(kNoon - kDayMs)}, session("rtsp://***@yard/1"));
   make();

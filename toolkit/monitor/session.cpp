@@ -217,6 +217,8 @@ struct Session::Impl {
   mutable std::mutex mutex;
   std::shared_ptr<OpenSource> watch;      // guarded by the mutex: several threads look at it
   std::shared_ptr<EventCommand> command;  // the same; null: none
+  bool had_source = false;                // the same
+  std::vector<Event> early{};             // the same: before the first source
   CameraFacts facts{};                    // that are told
   bool picture_failed = false;            // and this was reported; of the thread that writes pictures
 
@@ -252,10 +254,25 @@ struct Session::Impl {
     if (next) next->finish(patience_s);
   }
 
-  // Stores and reports an event of the source that is open, if any.
+  // Stores and reports an event of the source that is open. One from before the first source, such as a broker that
+  // does not answer, is stored with that.
   void post(const Event& event) {
-    if (openSource() && store) store->append(event);
+    std::unique_lock lock(mutex);
+    const bool ours = watch && store;
+    if (!had_source) early.push_back(event);
+    lock.unlock();
+    if (ours) store->append(event);
     report(event);
+  }
+
+  void setSource(const std::shared_ptr<OpenSource>& source) {
+    std::unique_lock lock(mutex);
+    watch = source;
+    had_source = true;
+    const std::vector<Event> before = std::exchange(early, {});
+    lock.unlock();
+    for (const Event& event : before)
+      if (store) store->append(event);
   }
 
   void take(InferenceResult result) {
@@ -498,10 +515,7 @@ void Session::open(const CameraPlan& options) {
   if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setFeatures(!options.states.heads.empty());
   impl_->worker->setStream(watch->stream, options.samples_only && !every_frame ? options.every_s : 0);
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->watch = watch;
-  }
+  impl_->setSource(watch);
   if (privacy && privacy->on())
     impl_->report({impl_->options.now(), EventKind::kSource, Severity::kInfo, privacy->text()});
   watch->capture.start();
