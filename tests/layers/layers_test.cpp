@@ -104,6 +104,27 @@ TEST_F(Layers, AsManyBiasesAsOutputs) {
   EXPECT_CV_ERROR(layer->forward(inputs, outputs, internals), "has 3 biases for 4 outputs");
 }
 
+// What stands in for ONNX's operator in a net on a device, and runs on the CPU where the device has no operator.
+TEST_F(Layers, SoftmaxAlongAnAxis) {
+  for (const auto& [axis, from_front] : {std::pair(1, 1), {-1, 2}, {0, 0}}) {
+    cv::dnn::LayerParams params = paramsOf("HeadSoftmax", {});
+    params.set("axis", axis);
+    const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
+    const int sides[] = {2, 5, 3}, steps[] = {15, 3, 1};
+    cv::Mat x(3, sides, CV_32F);
+    cv::randn(x, 0, 40);
+    std::vector<cv::Mat> inputs{x}, outputs{cv::Mat(3, sides, CV_32F)}, internals;
+    layer->forward(inputs, outputs, internals);
+    for (int i = 0; i < 30; ++i) {
+      const int side = sides[from_front], step = steps[from_front], first = i - i / step % side * step;
+      double sum = 0;
+      for (int k = 0; k < side; ++k)
+        sum += std::exp(static_cast<double>(x.ptr<float>()[first + k * step]) - static_cast<double>(x.ptr<float>()[i]));
+      EXPECT_NEAR(static_cast<double>(outputs[0].ptr<float>()[i]), 1 / sum, 1e-6) << axis << ", " << i;
+    }
+  }
+}
+
 TEST_F(Layers, ALayerThatCannotBeMadeIsNamedByOpenCv) {
   cv::dnn::LayerParams params = paramsOf("TokenLinear", {cv::Mat::zeros(4, 8, CV_32F), cv::Mat::zeros(4, 1, CV_32F)});
   params.set("precision", "fp7");

@@ -13,7 +13,8 @@ namespace mpm::evaluation {
 
 /// The reductions that `mpm tune`, `mpm study` and the app compare, of those that the model can have: `mpm` before one
 /// block or two; `gradual` and `tome` by a count that leaves both the same number of tokens, at three numbers;
-/// `gradual` by similarity and `algm` by threshold, two each, whose tokens the content decides. Throws mpm::Error for a model that is converted already or does not segment.
+/// `gradual` by similarity and `algm` by threshold, two each, whose tokens the content decides. Throws mpm::Error for a
+/// model that is converted already or does not segment.
 std::vector<Reduction> usualReductions(const std::string& model, const ReadOptions& options);
 
 /// A reduction beside the full model, on the same pictures.

@@ -73,6 +73,10 @@ class AddRowsLayer final : public TokenLayer {
     if (constant_) positions_ = constants[0].clone();
   }
 
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    return device.addRows(constant_ ? matrixOf(constants[0]) : MatrixView<const float>(), special_);
+  }
+
   void compute(const Blobs& inputs, Blobs& outputs) override {
     const std::size_t states = inputs.size() - (constant_ ? 0 : 1);
     for (std::size_t i = 1; i < states; ++i) liveRowsOfClusters(inputs[i], special_);

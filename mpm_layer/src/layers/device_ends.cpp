@@ -35,15 +35,14 @@ void DeviceLabels::resize(const AxisResampling& rows, const AxisResampling& colu
   labels_.create(rows.outputs(), columns.outputs(), CV_8U);
 }
 
-bool DeviceLabels::run(cv::Mat& labels) {
+void DeviceLabels::run(cv::Mat& labels) {
   DeviceNet& device = *scores_->device();
   const std::vector<cv::Mat> from = {scores_->onDevice()}, to = {labels_};
   try {
     op_->compute({from, to, false});
     device.download(labels_);
-    const bool finite = device.finite(from[0]);  // waits for both
+    device.wait();
     labels_.copyTo(labels);
-    return finite;
   } catch (const Error&) {
     device.release();
     throw;

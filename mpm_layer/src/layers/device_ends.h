@@ -46,9 +46,9 @@ class DeviceLabels {
   /// device fails.
   void resize(const AxisResampling& rows, const AxisResampling& columns);
 
-  /// Computes the labels of the last forward(). `labels`: CV_8U, of the size given to resize(). Returns false when a
-  /// score is NaN or infinite. Throws mpm::Error when the device fails.
-  bool run(cv::Mat& labels);
+  /// Computes the labels of the last forward(). `labels`: CV_8U, of the size given to resize(). Throws mpm::Error
+  /// when a score is NaN or infinite, or the device fails.
+  void run(cv::Mat& labels);
 
  private:
   explicit DeviceLabels(cv::Ptr<MpmLayer> scores) : scores_(std::move(scores)) {}

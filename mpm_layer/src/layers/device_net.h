@@ -9,6 +9,7 @@
 
 #include "base/merge_rule.h"
 #include "kernels/convolution.h"
+#include "kernels/grid_sample.h"
 #include "kernels/patch_embed.h"
 #include "kernels/resample.h"
 #include "kernels/transformer_block.h"
@@ -34,6 +35,19 @@ class MPM_API DeviceOp {
 };
 
 using DeviceOpPtr = std::unique_ptr<DeviceOp>;
+
+/// Constant operands of an operator of a head, and their places among the operands.
+struct ConstantOperands {
+  std::vector<int> at;
+  std::vector<cv::Mat> values;
+};
+
+/// The operator HeadReduce of docs/ops.md.
+struct ReduceSpec {
+  std::string function;
+  std::vector<int> axes;
+  bool last = false;  ///< of ArgMax and ArgMin: ties go to the last
+};
 
 /// The operator HeadWindow of docs/ops.md.
 struct WindowsSpec {
@@ -78,8 +92,6 @@ class MPM_API DeviceNet {
   /// Copies the value of the blob into it, in the layout of the CPU layers. Done after wait(). A CV_8U blob receives
   /// labels as bytes.
   virtual void download(const cv::Mat& blob) = 0;
-  /// Whether the value of the blob, a plain array, has no NaN and no infinity. Waits.
-  virtual bool finite(const cv::Mat& blob) = 0;
   virtual void wait() = 0;
   /// Frees all values and scratch memory after an error, so that a smaller batch can fit.
   virtual void release() = 0;
@@ -106,21 +118,32 @@ class MPM_API DeviceNet {
   /// PoolTokens: the mean over the patches, or `count` special rows from `index` on.
   virtual DeviceOpPtr meanOfPatches(int special) = 0;
   virtual DeviceOpPtr someSpecialRows(int special, int index, int count) = 0;
-  /// At most 256 classes.
+  /// `keys` {heads, d}: the logit of row x in head h is keys_h . x. `values` {width, d}, `bias` {width}: of the values.
+  virtual DeviceOpPtr attentionPool(MatrixView<const float> keys, MatrixView<const float> values, const float* bias,
+                                    int special) = 0;
+  /// AddPositions and AddRows. `positions` {E + N, d}; without data the rows are the last input.
+  virtual DeviceOpPtr addRows(MatrixView<const float> positions, int special) = 0;
+  /// Into a CV_8U blob of at most 256 classes, or floats. compute() waits, and throws mpm::Error where a score is NaN
+  /// or infinite.
   virtual DeviceOpPtr segmentLabels(const AxisResampling& rows, const AxisResampling& columns) = 0;
+  virtual DeviceOpPtr segmentLogits(const AxisResampling& rows, const AxisResampling& columns) = 0;
   virtual DeviceOpPtr mergeReport() = 0;
 
   // Operators of heads, on plain arrays. Null where the device does not have the function, or not this rank.
   virtual DeviceOpPtr convolve(const ConvolutionSpec& spec) = 0;
   virtual DeviceOpPtr activateElements(Activation activation) = 0;
-  /// Operands are the inputs, with `constants` at the places `constant_at`.
-  virtual DeviceOpPtr mapElements(const std::string& function, const std::vector<int>& constant_at,
-                                  const std::vector<cv::Mat>& constants) = 0;
+  virtual DeviceOpPtr mapElements(const std::string& function, const ConstantOperands& constants) = 0;
   virtual DeviceOpPtr windows(const WindowsSpec& spec) = 0;
   virtual DeviceOpPtr normaliseGroups(int groups, float eps, const std::vector<float>& scale,
                                       const std::vector<float>& offset) = 0;
-  /// Inputs only.
-  virtual DeviceOpPtr einsum(const EinsumLetters& letters) = 0;
+  virtual DeviceOpPtr einsum(const EinsumLetters& letters, const ConstantOperands& constants) = 0;
+  virtual DeviceOpPtr reduce(const ReduceSpec& spec) = 0;
+  virtual DeviceOpPtr softmax(std::size_t axis) = 0;
+  virtual DeviceOpPtr topK(std::size_t axis, int k, bool largest) = 0;
+  virtual DeviceOpPtr gridSample(const GridSampling& sampling, const ConstantOperands& constants) = 0;
+  /// `function`: Gather, GatherElements or GatherND; `axis`: of GatherND the number of axes of the batch. compute()
+  /// waits, and throws mpm::Error for an index outside of its axis.
+  virtual DeviceOpPtr gather(const std::string& function, std::size_t axis, const ConstantOperands& constants) = 0;
   virtual DeviceOpPtr reshape() = 0;
   virtual DeviceOpPtr transpose(const std::vector<int>& axes) = 0;
   virtual DeviceOpPtr concatenate(std::size_t axis) = 0;

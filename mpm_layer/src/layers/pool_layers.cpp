@@ -84,22 +84,17 @@ class AttentionPoolLayer final : public TokenLayer {
   }
 
   void takeConstants(const Blobs& constants) override {
-    const int dim = constants[1].size[1], width = constants[1].size[0] / 2, head_dim = width / heads_;
-    expect(constants[0].total() == static_cast<std::size_t>(width) &&
-               constants[2].total() == static_cast<std::size_t>(2 * width),
-           "its query and bias do not fit its weight");
-    cv::Mat keys(heads_, dim, CV_32F);
-    for (int h = 0; h < heads_; ++h) {
-      for (int c = 0; c < dim; ++c) {
-        double sum = 0;
-        for (int j = h * head_dim; j < (h + 1) * head_dim; ++j)
-          sum += static_cast<double>(constants[0].ptr<float>()[j]) * static_cast<double>(constants[1].ptr<float>(j)[c]);
-        keys.at<float>(h, c) = static_cast<float>(sum * scale_);
-      }
-    }
-    logits_of_ = PackedLinear(matrixOf(keys), nullptr);
+    logits_of_ = PackedLinear(matrixOf(keysOf(constants)), nullptr);
+    const int width = constants[1].size[0] / 2;
     values_ = constants[1].rowRange(width, 2 * width).clone();
     bias_.assign(constants[2].ptr<float>() + width, constants[2].ptr<float>() + 2 * width);
+  }
+
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    const cv::Mat keys = keysOf(constants);
+    const int width = constants[1].size[0] / 2;
+    return device.attentionPool(matrixOf(keys), matrixOf(constants[1].rowRange(width, 2 * width)),
+                                constants[2].ptr<float>() + width, special_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
@@ -117,6 +112,24 @@ class AttentionPoolLayer final : public TokenLayer {
   }
 
  private:
+  /// {heads, dim}: the logit of row x in head h is keys_h . x.
+  cv::Mat keysOf(const Blobs& constants) const {
+    const int dim = constants[1].size[1], width = constants[1].size[0] / 2, head_dim = width / heads_;
+    expect(constants[0].total() == static_cast<std::size_t>(width) &&
+               constants[2].total() == static_cast<std::size_t>(2 * width),
+           "its query and bias do not fit its weight");
+    cv::Mat keys(heads_, dim, CV_32F);
+    for (int h = 0; h < heads_; ++h) {
+      for (int c = 0; c < dim; ++c) {
+        double sum = 0;
+        for (int j = h * head_dim; j < (h + 1) * head_dim; ++j)
+          sum += static_cast<double>(constants[0].ptr<float>()[j]) * static_cast<double>(constants[1].ptr<float>(j)[c]);
+        keys.at<float>(h, c) = static_cast<float>(sum * scale_);
+      }
+    }
+    return keys;
+  }
+
   void poolHead(MatrixView<const float> x, TokenState<const float> state, MatrixView<const float> logits, int h,
                 float* out) const {
     double largest = -std::numeric_limits<double>::infinity(), total = 0;

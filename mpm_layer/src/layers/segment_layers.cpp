@@ -33,9 +33,8 @@ class SegmentLayer final : public MpmLayer {
     return {{scores[0], labels_ ? 1 : scores[2], height_, width_}};
   }
 
-  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& inputs) override {
-    constexpr int kByte = 256;
-    return labels_ && inputs[0].size[2] <= kByte ? device.segmentLabels(rows_, columns_) : nullptr;
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
+    return labels_ ? device.segmentLabels(rows_, columns_) : device.segmentLogits(rows_, columns_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

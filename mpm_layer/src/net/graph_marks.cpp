@@ -55,9 +55,14 @@ std::vector<std::int64_t> wholeNumbers(const onnx::GraphProto& graph, const std:
   return values;
 }
 
-/// Makes stock nodes that only move values operators of ours, so that values stay on the device between those of a
-/// head.
-void takeOverMoves(onnx::GraphProto& graph) {
+std::int64_t opsetOf(const onnx::ModelProto& model) {
+  for (const onnx::OperatorSetIdProto& import : model.opset_import())
+    if (import.domain().empty() || import.domain() == "ai.onnx") return import.version();
+  return 0;
+}
+
+/// Makes stock nodes operators of ours where a device has them, so that values stay there between those of a head.
+void takeOverStockNodes(onnx::GraphProto& graph, std::int64_t opset) {
   for (onnx::NodeProto& node : *graph.mutable_node()) {
     if (!node.domain().empty() && node.domain() != "ai.onnx") continue;
     const auto become = [&](const std::string& op, int inputs, const std::vector<Attribute>& attributes) {
@@ -70,6 +75,8 @@ void takeOverMoves(onnx::GraphProto& graph) {
     };
     const auto isConstant = [&](const std::string& name) { return findNamed(graph.initializer(), name) != nullptr; };
     if (node.input_size() > 0 && isConstant(node.input(0))) continue;
+    const bool computed = std::none_of(node.input().begin(), node.input().end(), isConstant);
+    const bool unary = node.op_type() == "Exp" || node.op_type() == "Sigmoid";
     if (node.op_type() == "Identity") {
       become("HeadReshape", 1, {});
     } else if (node.op_type() == "Reshape" && attributeOf(node, "allowzero").i() == 0) {
@@ -78,7 +85,12 @@ void takeOverMoves(onnx::GraphProto& graph) {
     } else if (node.op_type() == "Transpose") {
       const auto& perm = attributeOf(node, "perm").ints();
       if (!perm.empty()) become("HeadTranspose", 1, {{"perm", std::vector<std::int64_t>(perm.begin(), perm.end())}});
-    } else if (node.op_type() == "Concat" && std::none_of(node.input().begin(), node.input().end(), isConstant)) {
+    } else if (unary || (node.op_type() == "Add" && computed)) {
+      become("HeadElementwise", node.input_size(), {{"function", node.op_type()}});
+    } else if (node.op_type() == "Softmax" && (opset >= 13 || attributeOf(node, "axis").i() == -1)) {
+      const auto* const axis = findAttribute(node, "axis");  // before opset 13 it took all axes from this one on
+      become("HeadSoftmax", 1, {{"axis", axis != nullptr ? axis->i() : std::int64_t{-1}}});
+    } else if (node.op_type() == "Concat" && computed) {
       become("HeadConcat", node.input_size(), {{"axis", attributeOf(node, "axis").i()}});
     }
   }
@@ -132,8 +144,9 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info) {
   return places;
 }
 
-void placeOnDevice(onnx::GraphProto& graph) {
-  takeOverMoves(graph);
+void placeOnDevice(onnx::ModelProto& model) {
+  onnx::GraphProto& graph = *model.mutable_graph();
+  takeOverStockNodes(graph, opsetOf(model));
   std::map<std::string, Use> uses;
   for (const onnx::NodeProto& node : graph.node()) {
     for (const std::string& name : node.output()) uses[name].made_by_us = isOurs(node);

@@ -33,7 +33,7 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info);
 /// - `host_outputs`, a character per output: 1 when a stock node reads it or it is an output of the net.
 ///
 /// Throws mpm::Error for an op that runs on the CPU only.
-void placeOnDevice(onnx::GraphProto& graph);
+void placeOnDevice(onnx::ModelProto& model);
 
 }  // namespace onnx_graph
 }  // namespace mpm

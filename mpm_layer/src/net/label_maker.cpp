@@ -138,7 +138,7 @@ void LabelMaker::runResized(const cv::Mat& image, Estimate& result) {
       labels_size_ = image.size();
     }
     if (device_labels_) {
-      if (!device_labels_->run(result.labels)) failNotFinite("scores");
+      device_labels_->run(result.labels);
     } else {
       resizeArgmax<unsigned char>(scores(), label_rows_, label_columns_, {result.labels.data, image.rows, image.cols},
                                   net_.parallel());

@@ -145,7 +145,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
         reuse->places = onnx_graph::reuseRows(graph, converted.info);
       }
       if (device) {
-        onnx_graph::placeOnDevice(graph);
+        onnx_graph::placeOnDevice(converted.model);
         converted.late.load(graph);
         supply.device = makeDeviceNet(*device);
       }

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to packed rows outside blocks and merges: other rows in front, means, mask scores, states for the host.
+#include <cmath>
+#include <map>
+
+#include "kernels/cuda/added_rows.h"
 #include "kernels/cuda/mask_scores.h"
 #include "kernels/cuda/on_device.h"
 #include "kernels/reference.h"
@@ -160,6 +164,84 @@ TEST_F(CudaTokens, MeetTheirClasses) {
       }
       ASSERT_EQ(size(next * classes), found.size());
       EXPECT_THROW(scores.run(stream(), gemm, device_x.data(), state_, patches, y.data()), Error);
+    }
+}
+
+// Of the last state alone, equal shares; of a state per merge, the mean of means.
+TEST_F(CudaTokens, RowsOfTheGridAreAddedToMergedRows) {
+  // A second merge, of the rows that the first left.
+  TokenState second;
+  second.assign(stream(), state_, kSpecial);
+  Buffer<float> merged(stream(), size(state_.rows().total * kDim));
+  MutualPairMerge().run(stream(), merged_.data(), kDim, second, merged.data());
+  second.countRows();
+  const std::vector<int> offsets = fetched(second.rows().offsets, kBatch + 1);
+  const std::vector<float> x = fetched(merged.data(), size(offsets[kBatch] * kDim));
+  const std::vector<int> map = fetched(second.clusterOfPatch(), size(kBatch * kPatches)),
+                         earlier = fetched(state_.clusterOfPatch(), size(kBatch * kPatches));
+  const int all = kSpecial + kPatches;
+  const std::vector<float> added = test::normal(size(kBatch * all * kDim), 9);
+  const Buffer<float> device_added = uploaded(stream(), added);
+  AddedRows rows;
+  for (const bool one : {false, true})
+    for (const bool with_special : {false, true})
+      for (const bool both : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << one << with_special << both);
+        const Buffer<float> y = uploaded(stream(), x);
+        std::vector<const TokenState*> states = {&second};
+        if (both) states.insert(states.begin(), &state_);
+        rows.run(stream(), states, device_added.data(), with_special, one, kDim, y.data());
+        const std::vector<float> found = fetched(y.data(), x.size());
+        const int front = with_special ? kSpecial : 0;
+        for (int b = 0; b < kBatch; ++b) {
+          const float* const of_image = added.data() + (one ? 0 : b * (front + kPatches) * kDim);
+          for (int k = 0; k < offsets[size(b + 1)] - offsets[size(b)]; ++k)
+            for (int c = 0; c < kDim; ++c) {
+              double expected = x[size((offsets[size(b)] + k) * kDim + c)];
+              if (k < kSpecial) {
+                expected += with_special ? static_cast<double>(of_image[k * kDim + c]) : 0.0;
+              } else {
+                // The mean over the rows that merged last, each the mean of its patches.
+                std::map<int, std::pair<double, int>> parts;
+                for (int p = 0; p < kPatches; ++p) {
+                  if (map[size(b * kPatches + p)] != k - kSpecial) continue;
+                  auto& [sum, count] = parts[both ? earlier[size(b * kPatches + p)] : p];
+                  sum += static_cast<double>(of_image[(front + p) * kDim + c]);
+                  ++count;
+                }
+                for (const auto& [row, part] : parts)
+                  expected += part.first / part.second / static_cast<double>(parts.size());
+              }
+              ASSERT_NEAR(found[size((offsets[size(b)] + k) * kDim + c)], expected, 2e-6) << k;
+            }
+        }
+      }
+}
+
+TEST_F(CudaTokens, AttentionOfOneQueryPerHead) {
+  const int heads = 3, head_dim = 5, width = heads * head_dim;
+  const std::vector<float> keys = test::normal(size(heads * kDim), 1), values = test::normal(size(width * kDim), 2),
+                           bias = test::normal(size(width), 3);
+  Gemm gemm(stream());
+  Buffer<float> pooled(stream(), size(kBatch * width));
+  AttentionPool(stream(), {keys.data(), heads, kDim}, {values.data(), width, kDim}, bias.data())
+      .run(stream(), gemm, merged_.data(), state_, pooled.data());
+  const std::vector<float> found = fetched(pooled.data(), pooled.capacity());
+  const std::vector<int> sizes = fetched(state_.sizes(), size(kBatch * kPatches));
+  for (int b = 0; b < kBatch; ++b)
+    for (int j = 0; j < width; ++j) {
+      double total = 0, sum = 0;
+      for (int i = 0; i < offsets_[size(b + 1)] - offsets_[size(b)]; ++i) {
+        double logit = 0, own = 0;
+        for (int c = 0; c < kDim; ++c) {
+          logit += static_cast<double>(keys[size(j / head_dim * kDim + c)]) * static_cast<double>(value(b, i, c));
+          own += static_cast<double>(values[size(j * kDim + c)]) * static_cast<double>(value(b, i, c));
+        }
+        const double weight = std::exp(logit) * (i < kSpecial ? 1 : sizes[size(b * kPatches + i - kSpecial)]);
+        total += weight;
+        sum += weight * own;
+      }
+      EXPECT_NEAR(found[size(b * width + j)], sum / total + static_cast<double>(bias[size(j)]), 2e-5) << b << " " << j;
     }
 }
 

@@ -48,7 +48,7 @@ TEST_F(DeviceNetTest, ProportionalAttention) {
 
 TEST_F(DeviceNetTest, LinearHeadWithMergingFromTheFirstBlock) { compare(kLinear, with({0, 2}), 2); }
 
-TEST_F(DeviceNetTest, LogitsAreMadeOnTheHost) {
+TEST_F(DeviceNetTest, LogitsAtTheSizeOfTheImage) {
   ReadOptions options = with({1});
   options.output = Output::kLogits;
   compare(kLinear, options, 2);

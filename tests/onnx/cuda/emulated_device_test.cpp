@@ -35,9 +35,11 @@ TEST(EmulatedDevice, OnlyTheImageGoesUpAndOnlyTheOutputsComeDown) {
     const auto pixels = static_cast<std::size_t>(device.info.input.height * device.info.input.width);
     const auto tokens = static_cast<std::size_t>(device.info.tokens()),
                classes = static_cast<std::size_t>(device.info.classes);
-    // Labels, scores, maps, counts. What the host must know of a merge, the device writes to it.
-    EXPECT_EQ(copies.downloads, 4);
-    EXPECT_EQ(copies.downloaded_bytes, kBatch * (pixels + 4 * (tokens * classes + kMerges * tokens + kMerges + 1)));
+    // Labels, scores, maps, counts, and whether a score is a NaN. What the host must know of a merge, the device writes
+    // to it.
+    EXPECT_EQ(copies.downloads, 5);
+    EXPECT_EQ(copies.downloaded_bytes,
+              kBatch * (pixels + 4 * (tokens * classes + kMerges * tokens + kMerges + 1)) + sizeof(int));
   }
 }
 
@@ -54,6 +56,23 @@ TEST(EmulatedDevice, OfAHeadOnlyTheResultComesDown) {
     const Copies copies = takeCopies();
     EXPECT_EQ(copies.uploads, 1);
     EXPECT_EQ(copies.downloads, static_cast<int>(device.names.size()));
+  }
+}
+
+// Detectors (sampling by a grid, the best queries), depth of any view, SAM, a pooled query.
+TEST(EmulatedDevice, NoOperatorOfAHeadNeedsTheHost) {
+  for (const char* file :
+       {"hf_rf_detr_dynamo18.onnx", "hf_rf_detr_seg_dynamo18.onnx", "da3_ts17.onnx", "hf_yolos_dynamo18.onnx",
+        "timm_map_dynamo18.onnx", "timm_deit_distilled_dynamo19.onnx", "hf_sam_dynamo18.onnx"}) {
+    SCOPED_TRACE(file);
+    ReadOptions options = onDevice({});
+    options.reduce = parseReduction("none");
+    Asked device(file, options);
+    const cv::Mat input = images(device.info.input, 1, 1);
+    device.run(input);  // the weights go up
+    takeCopies();
+    device.run(input);
+    EXPECT_EQ(takeCopies().uploads, 1);
   }
 }
 

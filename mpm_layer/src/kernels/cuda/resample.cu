@@ -107,6 +107,35 @@ __global__ void __launch_bounds__(kThreads)
     if (i < count) to[i] = static_cast<unsigned char>(label[i]);
 }
 
+// One thread per pixel. Writes the label, or with `logits` those of all classes.
+__global__ void resizeClasses(const float* scores, AxisView rows, AxisView columns, int classes, float* labels,
+                              float* logits) {
+  const int pixel = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), b = static_cast<int>(blockIdx.y);
+  const int pixels = rows.outputs * columns.outputs;
+  if (pixel >= pixels) return;
+  const int y = pixel / columns.outputs, x = pixel % columns.outputs;
+  const float* const image = rowOf(scores, static_cast<std::ptrdiff_t>(b) * rows.inputs * columns.inputs, classes);
+  float best = 0;
+  int label = -1;
+  for (int c = 0; c < classes; ++c) {
+    float sum = 0;
+    for (int t = 0; t < rows.taps; ++t) {
+      float line = 0;
+      for (int u = 0; u < columns.taps; ++u) {
+        const int cell = (rows.first[y] + t) * columns.inputs + columns.first[x] + u;
+        line += columns.weight[x * columns.taps + u] * rowOf(image, cell, classes)[c];
+      }
+      sum += rows.weight[y * rows.taps + t] * line;
+    }
+    if (logits != nullptr) rowOf(logits, static_cast<std::ptrdiff_t>(b) * classes + c, pixels)[pixel] = sum;
+    if (label < 0 || sum > best) {
+      best = sum;
+      label = c;
+    }
+  }
+  if (labels != nullptr) rowOf(labels, b, pixels)[pixel] = static_cast<float>(label);
+}
+
 // First pixels of the runs, and the end of the last run. Runs of the same cells have about the same length.
 std::vector<int> runsOf(const AxisResampling& columns) {
   std::vector<int> begins;
@@ -137,6 +166,23 @@ ResizeArgmax::ResizeArgmax(const Stream& stream, const AxisResampling& rows, con
   const auto first = [&](int run) { return columns.first[begins[run]]; };
   for (int run = 0; run < runs_; run += kRuns)
     span_ = std::max(span_, first(std::min(run + kRuns, runs_) - 1) + columns.taps - first(run));
+}
+
+void ResizeArgmax::resize(const Stream& stream, const float* scores, int batch, int classes, float* labels,
+                          float* logits) const {
+  const auto view = [](const Axis& axis) {
+    return AxisView{axis.inputs, axis.outputs, axis.taps, axis.first.data(), axis.weight.data()};
+  };
+  const Grid grid{piecesOf(rows_.outputs * columns_.outputs, kThreads), static_cast<unsigned>(batch)};
+  launch(resizeClasses, grid, kThreads, 0, stream, scores, view(rows_), view(columns_), classes, labels, logits);
+}
+
+void ResizeArgmax::floatLabels(const Stream& stream, const float* scores, int batch, int classes, float* labels) const {
+  resize(stream, scores, batch, classes, labels, nullptr);
+}
+
+void ResizeArgmax::logits(const Stream& stream, const float* scores, int batch, int classes, float* logits) const {
+  resize(stream, scores, batch, classes, nullptr, logits);
 }
 
 void ResizeArgmax::run(const Stream& stream, const float* scores, int batch, int classes, unsigned char* labels) const {

@@ -14,8 +14,14 @@ class ResizeArgmax {
   /// scores {batch, rows.inputs * columns.inputs, classes} -> labels {batch, rows.outputs(), columns.outputs()}; ties
   /// to the lowest class. classes <= 256.
   void run(const Stream& stream, const float* scores, int batch, int classes, unsigned char* labels) const;
+  /// The same for any number of classes.
+  void floatLabels(const Stream& stream, const float* scores, int batch, int classes, float* labels) const;
+  /// Without the argmax: logits {batch, classes, rows.outputs(), columns.outputs()}.
+  void logits(const Stream& stream, const float* scores, int batch, int classes, float* logits) const;
 
  private:
+  void resize(const Stream& stream, const float* scores, int batch, int classes, float* labels, float* logits) const;
+
   struct Axis {
     int inputs, outputs, taps;
     Buffer<int> first;

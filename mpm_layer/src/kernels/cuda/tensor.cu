@@ -3,6 +3,7 @@
 #include "kernels/cuda/tensor.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -17,27 +18,61 @@ constexpr int kWarps = kThreads / kWarp;
 
 __device__ float softplus(float a) { return fmaxf(a, 0.0f) + log1pf(expf(-fabsf(a))); }
 
+__device__ float truth(bool value) { return value ? 1.0f : 0.0f; }
+
 template <DeviceFunction kFunction>
 __device__ float valueOf(float a, float b, float c) {
-  if constexpr (kFunction == DeviceFunction::kAbs) return fabsf(a);
-  if constexpr (kFunction == DeviceFunction::kErf) return erff(a);
-  if constexpr (kFunction == DeviceFunction::kExp) return expf(a);
-  if constexpr (kFunction == DeviceFunction::kHardSwish) return a * fminf(fmaxf(a / 6.0f + 0.5f, 0.0f), 1.0f);
-  if constexpr (kFunction == DeviceFunction::kMish) return a * tanhf(softplus(a));
-  if constexpr (kFunction == DeviceFunction::kNeg) return -a;
-  if constexpr (kFunction == DeviceFunction::kReciprocal) return 1.0f / a;
-  if constexpr (kFunction == DeviceFunction::kRelu) return a > 0 ? a : 0.0f;
-  if constexpr (kFunction == DeviceFunction::kSigmoid) return 1.0f / (1.0f + expf(-a));
-  if constexpr (kFunction == DeviceFunction::kSoftplus) return softplus(a);
-  if constexpr (kFunction == DeviceFunction::kSqrt) return sqrtf(a);
-  if constexpr (kFunction == DeviceFunction::kTanh) return tanhf(a);
-  if constexpr (kFunction == DeviceFunction::kAdd) return a + b;
-  if constexpr (kFunction == DeviceFunction::kDiv) return a / b;
-  if constexpr (kFunction == DeviceFunction::kMax) return a != a || a > b ? a : b;
-  if constexpr (kFunction == DeviceFunction::kMin) return a != a || a < b ? a : b;
-  if constexpr (kFunction == DeviceFunction::kMul) return a * b;
-  if constexpr (kFunction == DeviceFunction::kSub) return a - b;
-  if constexpr (kFunction == DeviceFunction::kClip) return a < b ? fminf(b, c) : (a > c ? c : a);
+  using F = DeviceFunction;
+  if constexpr (kFunction == F::kAbs) return fabsf(a);
+  if constexpr (kFunction == F::kCeil) return ceilf(a);
+  if constexpr (kFunction == F::kCos) return cosf(a);
+  if constexpr (kFunction == F::kErf) return erff(a);
+  if constexpr (kFunction == F::kExp) return expf(a);
+  if constexpr (kFunction == F::kFloor) return floorf(a);
+  if constexpr (kFunction == F::kHardSwish) return a * fminf(fmaxf(a / 6.0f + 0.5f, 0.0f), 1.0f);
+  if constexpr (kFunction == F::kIsNan) return truth(a != a);
+  if constexpr (kFunction == F::kLog) return logf(a);
+  if constexpr (kFunction == F::kMish) return a * tanhf(softplus(a));
+  if constexpr (kFunction == F::kNeg) return -a;
+  if constexpr (kFunction == F::kNot) return truth(a == 0);
+  if constexpr (kFunction == F::kReciprocal) return 1.0f / a;
+  if constexpr (kFunction == F::kRelu) return a > 0 ? a : 0.0f;
+  if constexpr (kFunction == F::kRound) return rintf(a);
+  if constexpr (kFunction == F::kSigmoid) return 1.0f / (1.0f + expf(-a));
+  if constexpr (kFunction == F::kSign) return truth(a > 0) - truth(a < 0);
+  if constexpr (kFunction == F::kSin) return sinf(a);
+  if constexpr (kFunction == F::kSoftplus) return softplus(a);
+  if constexpr (kFunction == F::kSoftsign) return a / (1.0f + fabsf(a));
+  if constexpr (kFunction == F::kSqrt) return sqrtf(a);
+  if constexpr (kFunction == F::kTanh) return tanhf(a);
+  if constexpr (kFunction == F::kTrunc) return truncf(a);
+  if constexpr (kFunction == F::kAdd) return a + b;
+  if constexpr (kFunction == F::kAnd) return truth(a != 0 && b != 0);
+  if constexpr (kFunction == F::kCelu) return a > 0 ? a : b * expm1f(a / b);
+  if constexpr (kFunction == F::kDiv) return a / b;
+  if constexpr (kFunction == F::kEqual) return truth(a == b);
+  if constexpr (kFunction == F::kFmod) return fmodf(a, b);
+  if constexpr (kFunction == F::kGreater) return truth(a > b);
+  if constexpr (kFunction == F::kGreaterOrEqual) return truth(a >= b);
+  if constexpr (kFunction == F::kLess) return truth(a < b);
+  if constexpr (kFunction == F::kLessOrEqual) return truth(a <= b);
+  if constexpr (kFunction == F::kMax) return a != a || a > b ? a : b;
+  if constexpr (kFunction == F::kMin) return a != a || a < b ? a : b;
+  if constexpr (kFunction == F::kMod) return a - b * floorf(a / b);
+  if constexpr (kFunction == F::kMul) return a * b;
+  if constexpr (kFunction == F::kOr) return truth(a != 0 || b != 0);
+  if constexpr (kFunction == F::kPRelu) return a < 0 ? a * b : a;
+  if constexpr (kFunction == F::kPow) return powf(a, b);
+  if constexpr (kFunction == F::kSub) return a - b;
+  if constexpr (kFunction == F::kThresholdedRelu) return a > b ? a : 0.0f;
+  if constexpr (kFunction == F::kXor) return truth((a != 0) != (b != 0));
+  if constexpr (kFunction == F::kClip) return a < b ? fminf(b, c) : (a > c ? c : a);
+  if constexpr (kFunction == F::kHardSigmoid) {
+    const float v = b * a + c;  // NaN stays NaN
+    return v < 0 ? 0.0f : (v > 1 ? 1.0f : v);
+  }
+  if constexpr (kFunction == F::kSelu) return c * (a > 0 ? a : b * expm1f(a));
+  if constexpr (kFunction == F::kWhere) return a != 0 ? b : c;
   return a;
 }
 
@@ -114,30 +149,82 @@ __global__ void normaliseSlices(const float* x, std::size_t size, std::size_t wi
   }
 }
 
+struct Known {
+  std::string_view name;
+  DeviceFunction function;
+  decltype(&mapWith<DeviceFunction::kCopy>) map;
+};
+
+template <DeviceFunction kFunction>
+constexpr Known known(std::string_view name) {
+  return {name, kFunction, mapWith<kFunction>};
+}
+
+using F = DeviceFunction;
+// In the order of DeviceFunction.
+constexpr Known kFunctions[] = {
+    known<F::kCopy>(""),
+    known<F::kAbs>("Abs"),
+    known<F::kCeil>("Ceil"),
+    known<F::kCos>("Cos"),
+    known<F::kErf>("Erf"),
+    known<F::kExp>("Exp"),
+    known<F::kFloor>("Floor"),
+    known<F::kHardSwish>("HardSwish"),
+    known<F::kIsNan>("IsNaN"),
+    known<F::kLog>("Log"),
+    known<F::kMish>("Mish"),
+    known<F::kNeg>("Neg"),
+    known<F::kNot>("Not"),
+    known<F::kReciprocal>("Reciprocal"),
+    known<F::kRelu>("Relu"),
+    known<F::kRound>("Round"),
+    known<F::kSigmoid>("Sigmoid"),
+    known<F::kSign>("Sign"),
+    known<F::kSin>("Sin"),
+    known<F::kSoftplus>("Softplus"),
+    known<F::kSoftsign>("Softsign"),
+    known<F::kSqrt>("Sqrt"),
+    known<F::kTanh>("Tanh"),
+    known<F::kTrunc>("Trunc"),
+    known<F::kAdd>("Add"),
+    known<F::kAnd>("And"),
+    known<F::kCelu>("Celu"),
+    known<F::kDiv>("Div"),
+    known<F::kEqual>("Equal"),
+    known<F::kFmod>("Fmod"),
+    known<F::kGreater>("Greater"),
+    known<F::kGreaterOrEqual>("GreaterOrEqual"),
+    known<F::kLess>("Less"),
+    known<F::kLessOrEqual>("LessOrEqual"),
+    known<F::kMax>("Max"),
+    known<F::kMin>("Min"),
+    known<F::kMod>("Mod"),
+    known<F::kMul>("Mul"),
+    known<F::kOr>("Or"),
+    known<F::kPRelu>("PRelu"),
+    known<F::kPow>("Pow"),
+    known<F::kSub>("Sub"),
+    known<F::kThresholdedRelu>("ThresholdedRelu"),
+    known<F::kXor>("Xor"),
+    known<F::kClip>("Clip"),
+    known<F::kHardSigmoid>("HardSigmoid"),
+    known<F::kSelu>("Selu"),
+    known<F::kWhere>("Where"),
+};
+
+constexpr bool inOrder() {
+  for (std::size_t i = 0; i < std::size(kFunctions); ++i)
+    if (kFunctions[i].function != static_cast<F>(i)) return false;
+  return true;
+}
+static_assert(inOrder());
+
 }  // namespace
 
 std::optional<DeviceFunction> deviceFunction(std::string_view name) {
-  static constexpr std::pair<std::string_view, DeviceFunction> kNames[] = {{"Abs", DeviceFunction::kAbs},
-                                                                           {"Erf", DeviceFunction::kErf},
-                                                                           {"Exp", DeviceFunction::kExp},
-                                                                           {"HardSwish", DeviceFunction::kHardSwish},
-                                                                           {"Mish", DeviceFunction::kMish},
-                                                                           {"Neg", DeviceFunction::kNeg},
-                                                                           {"Reciprocal", DeviceFunction::kReciprocal},
-                                                                           {"Relu", DeviceFunction::kRelu},
-                                                                           {"Sigmoid", DeviceFunction::kSigmoid},
-                                                                           {"Softplus", DeviceFunction::kSoftplus},
-                                                                           {"Sqrt", DeviceFunction::kSqrt},
-                                                                           {"Tanh", DeviceFunction::kTanh},
-                                                                           {"Add", DeviceFunction::kAdd},
-                                                                           {"Div", DeviceFunction::kDiv},
-                                                                           {"Max", DeviceFunction::kMax},
-                                                                           {"Min", DeviceFunction::kMin},
-                                                                           {"Mul", DeviceFunction::kMul},
-                                                                           {"Sub", DeviceFunction::kSub},
-                                                                           {"Clip", DeviceFunction::kClip}};
-  for (const auto& [known, function] : kNames)
-    if (known == name) return function;
+  for (const Known& one : kFunctions)
+    if (!name.empty() && one.name == name) return one.function;
   return std::nullopt;
 }
 
@@ -146,14 +233,7 @@ void mapElements(const Stream& stream, DeviceFunction function, const ElementLay
   std::size_t count = 1;
   for (int axis = 0; axis < layout.rank; ++axis) count *= static_cast<std::size_t>(layout.shape[axis]);
   if (count == 0) return;
-  // In the order of DeviceFunction.
-  using F = DeviceFunction;
-  constexpr decltype(&mapWith<F::kCopy>) kWith[] = {
-      mapWith<F::kCopy>,     mapWith<F::kAbs>,  mapWith<F::kErf>,        mapWith<F::kExp>,  mapWith<F::kHardSwish>,
-      mapWith<F::kMish>,     mapWith<F::kNeg>,  mapWith<F::kReciprocal>, mapWith<F::kRelu>, mapWith<F::kSigmoid>,
-      mapWith<F::kSoftplus>, mapWith<F::kSqrt>, mapWith<F::kTanh>,       mapWith<F::kAdd>,  mapWith<F::kDiv>,
-      mapWith<F::kMax>,      mapWith<F::kMin>,  mapWith<F::kMul>,        mapWith<F::kSub>,  mapWith<F::kClip>};
-  kWith[static_cast<int>(function)](stream, layout, count, {{x[0], x[1], x[2]}}, y);
+  kFunctions[static_cast<int>(function)].map(stream, layout, count, {{x[0], x[1], x[2]}}, y);
 }
 
 void copyBlocks(const Stream& stream, const float* x, std::size_t rows, std::size_t width, std::size_t stride,

@@ -18,30 +18,58 @@ struct ElementLayout {
   long long steps[3][kMaxRank] = {};
 };
 
-/// Functions of elements that a device has, a part of base/element_functions.h.
+/// The functions of elements of base/element_functions.h, and a copy.
 enum class DeviceFunction {
   kCopy,
   kAbs,
+  kCeil,
+  kCos,
   kErf,
   kExp,
+  kFloor,
   kHardSwish,
+  kIsNan,
+  kLog,
   kMish,
   kNeg,
+  kNot,
   kReciprocal,
   kRelu,
+  kRound,
   kSigmoid,
+  kSign,
+  kSin,
   kSoftplus,
+  kSoftsign,
   kSqrt,
   kTanh,
+  kTrunc,
   kAdd,
+  kAnd,
+  kCelu,
   kDiv,
+  kEqual,
+  kFmod,
+  kGreater,
+  kGreaterOrEqual,
+  kLess,
+  kLessOrEqual,
   kMax,
   kMin,
+  kMod,
   kMul,
+  kOr,
+  kPRelu,
+  kPow,
   kSub,
+  kThresholdedRelu,
+  kXor,
   kClip,
+  kHardSigmoid,
+  kSelu,
+  kWhere,
 };
-/// By its name in docs/ops.md; nullopt: no device has it.
+/// By its name in docs/ops.md; nullopt: there is no such function.
 std::optional<DeviceFunction> deviceFunction(std::string_view name);
 
 /// y = function(x[0], x[1], x[2]), of which the function takes as many as it has operands.

@@ -2,6 +2,8 @@
 // Operators of heads (docs/ops.md) on a device. All of them work on plain arrays.
 #include <algorithm>
 
+#include "kernels/cuda/reduce.h"
+#include "kernels/cuda/sampling.h"
 #include "kernels/cuda/tensor.h"
 #include "layers/cuda/net.h"
 #include "layers/cuda/work_op.h"
@@ -28,9 +30,45 @@ struct Operand {
   const float* data;
 };
 
+/// The operands of an operator: its inputs, and constants that stay on the device.
+class Operands {
+ public:
+  Operands(const Stream& stream, const ConstantOperands& constants) {
+    for (std::size_t i = 0; i < constants.values.size(); ++i) {
+      const cv::Mat& value = constants.values[i];
+      kept_.push_back({static_cast<std::size_t>(std::max(constants.at[i], 0)), shapeOf(value),
+                       uploaded(stream, std::vector<float>(value.ptr<float>(), value.ptr<float>() + value.total()))});
+    }
+  }
+
+  std::vector<Operand> of(Net& net, const Call& call) const {
+    std::vector<Operand> all;
+    for (const cv::Mat& input : call.inputs) all.push_back({shapeOf(input), net.dense(input)});
+    for (const Constant& constant : kept_)
+      all.insert(all.begin() + static_cast<std::ptrdiff_t>(std::min(constant.at, all.size())),
+                 {constant.shape, constant.values.data()});
+    return all;
+  }
+
+ private:
+  struct Constant {
+    std::size_t at;
+    Shape shape;
+    Buffer<float> values;
+  };
+  std::vector<Constant> kept_;
+};
+
 void broadcast(const Operand& operand, int k, ElementLayout& layout) {
   const std::vector<std::size_t> steps = broadcastStrides(operand.shape, static_cast<std::size_t>(layout.rank));
   std::copy(steps.begin(), steps.end(), layout.steps[k]);
+}
+
+/// Axes with these sides, and their steps in an operand.
+ElementLayout layoutOf(const Shape& sides, const std::vector<std::size_t>& steps) {
+  ElementLayout layout = layoutOf(sides);
+  std::copy(steps.begin(), steps.end(), layout.steps[0]);
+  return layout;
 }
 
 }  // namespace
@@ -54,26 +92,11 @@ DeviceOpPtr Net::activateElements(Activation activation) {
   });
 }
 
-DeviceOpPtr Net::mapElements(const std::string& name, const std::vector<int>& constant_at,
-                             const std::vector<cv::Mat>& constants) {
+DeviceOpPtr Net::mapElements(const std::string& name, const ConstantOperands& constants) {
   const std::optional<DeviceFunction> function = deviceFunction(name);
   if (!function) return nullptr;
-  struct Constant {
-    std::size_t at;
-    Shape shape;
-    Buffer<float> values;
-  };
-  std::vector<Constant> kept;
-  for (std::size_t i = 0; i < constants.size(); ++i)
-    kept.push_back({static_cast<std::size_t>(constant_at[i]), shapeOf(constants[i]),
-                    uploaded(stream, std::vector<float>(constants[i].ptr<float>(),
-                                                        constants[i].ptr<float>() + constants[i].total()))});
-  return opOf([this, function = *function, kept = std::move(kept)](const Call& call) {
-    std::vector<Operand> from;
-    for (const cv::Mat& input : call.inputs) from.push_back({shapeOf(input), dense(input)});
-    for (const Constant& constant : kept)
-      from.insert(from.begin() + static_cast<std::ptrdiff_t>(std::min(constant.at, from.size())),
-                  {constant.shape, constant.values.data()});
+  return opOf([this, function = *function, operands = Operands(stream, constants)](const Call& call) {
+    const std::vector<Operand> from = operands.of(*this, call);
     ElementLayout layout = layoutOf(shapeOf(call.outputs[0]));
     const float* x[3];
     for (int k = 0; k < 3; ++k) {
@@ -108,13 +131,14 @@ DeviceOpPtr Net::normaliseGroups(int groups, float eps, const std::vector<float>
   });
 }
 
-DeviceOpPtr Net::einsum(const EinsumLetters& letters) {
+DeviceOpPtr Net::einsum(const EinsumLetters& letters, const ConstantOperands& constants) {
   struct Ordered {
     Buffer<float> operands[2], products;
   };
   // Both operands become rows {batch, rows or columns, summed}, their products {batch, rows, columns}.
-  return opOf([this, letters, memory = Ordered()](const Call& call) mutable {
-    const Shapes shapes = {shapeOf(call.inputs[0]), shapeOf(call.inputs[1])};
+  return opOf([this, letters, memory = Ordered(), operands = Operands(stream, constants)](const Call& call) mutable {
+    const std::vector<Operand> from = operands.of(*this, call);
+    const Shapes shapes = {from[0].shape, from[1].shape};
     const auto sides = [&](const std::string& axes) { return letters.sides(axes, shapes); };
     const auto count = [&](const std::string& axes) { return static_cast<int>(countOf(sides(axes))); };
     const int batch = count(letters.batch), rows = count(letters.rows), columns = count(letters.columns),
@@ -133,8 +157,8 @@ DeviceOpPtr Net::einsum(const EinsumLetters& letters) {
     for (int k = 0; k < 2; ++k) {
       const std::string axes = letters.batch + (k == 0 ? letters.rows : letters.columns) + letters.summed;
       float* const to = memory.operands[k].atLeast(stream, area(batch * (k == 0 ? rows : columns), depth));
-      reorder(dense(call.inputs[static_cast<std::size_t>(k)]), letters.operand[k],
-              broadcastStrides(shapes[k], shapes[k].size()), axes, to);
+      reorder(from[static_cast<std::size_t>(k)].data, letters.operand[k], broadcastStrides(shapes[k], shapes[k].size()),
+              axes, to);
       ordered[k] = to;
     }
     float* const products = memory.products.atLeast(stream, area(batch * rows, columns));
@@ -144,6 +168,91 @@ DeviceOpPtr Net::einsum(const EinsumLetters& letters) {
                 ordered[1] + area(b * columns, depth), nullptr, Into::kFloat, products + area(b * rows, columns)});
     const std::string made = letters.batch + letters.rows + letters.columns;
     reorder(products, made, stridesOf(sides(made)), letters.out, newDense(call.outputs[0]));
+  });
+}
+
+DeviceOpPtr Net::reduce(const ReduceSpec& spec) {
+  const std::optional<DeviceReduction> function = deviceReduction(spec.function);
+  if (!function) return nullptr;
+  return opOf([this, function = *function, axes = spec.axes, last = spec.last](const Call& call) {
+    const Shape shape = shapeOf(call.inputs[0]);
+    const std::vector<std::size_t> strides = stridesOf(shape);
+    Shape kept, gone;
+    std::vector<std::size_t> kept_steps, gone_steps;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const bool is_gone = std::find(axes.begin(), axes.end(), static_cast<int>(axis)) != axes.end();
+      (is_gone ? gone : kept).push_back(shape[axis]);
+      (is_gone ? gone_steps : kept_steps).push_back(strides[axis]);
+    }
+    const float* const x = dense(call.inputs[0]);
+    reduceElements(stream, function, last, layoutOf(kept, kept_steps), layoutOf(gone, gone_steps), x,
+                   newDense(call.outputs[0]));
+  });
+}
+
+DeviceOpPtr Net::softmax(std::size_t axis) {
+  return opOf([this, axis](const Call& call) {
+    const Shape shape = shapeOf(call.inputs[0]);
+    const float* const x = dense(call.inputs[0]);
+    softmaxAlong(stream, x, countOf(shape, 0, axis), shape[axis], countOf(shape, axis + 1), newDense(call.outputs[0]));
+  });
+}
+
+DeviceOpPtr Net::topK(std::size_t axis, int k, bool largest) {
+  return opOf([this, axis, k, largest](const Call& call) {
+    const Shape shape = shapeOf(call.inputs[0]);
+    const float* const x = dense(call.inputs[0]);
+    float* const values = newDense(call.outputs[0]);
+    extremesAlong(stream, x, countOf(shape, 0, axis), shape[axis], countOf(shape, axis + 1), k, largest, values,
+                  newDense(call.outputs[1]));
+  });
+}
+
+DeviceOpPtr Net::gridSample(const GridSampling& sampling, const ConstantOperands& constants) {
+  return opOf([this, sampling, operands = Operands(stream, constants)](const Call& call) {
+    const std::vector<Operand> from = operands.of(*this, call);
+    const Shape &maps = from[0].shape, &grid = from[1].shape;
+    const GridSampleCall sample{.batch = maps[0],
+                                .channels = maps[1],
+                                .height = maps[2],
+                                .width = maps[3],
+                                .places = grid[1] * grid[2],
+                                .maps = from[0].data,
+                                .grid = from[1].data,
+                                .one_grid = grid[0] == 1};
+    cuda::gridSample(stream, sampling, sample, newDense(call.outputs[0]));
+  });
+}
+
+DeviceOpPtr Net::gather(const std::string& function, std::size_t axis, const ConstantOperands& constants) {
+  return opOf([this, function, axis, operands = Operands(stream, constants)](const Call& call) {
+    const std::vector<Operand> from = operands.of(*this, call);
+    const Shape &x = from[0].shape, &indices = from[1].shape;
+    std::vector<std::size_t> strides = stridesOf(x);
+    const std::size_t depth = function == "GatherND" ? static_cast<std::size_t>(indices.back()) : 1;
+    GatherCall gather{};
+    gather.depth = static_cast<int>(depth);
+    gather.width = function == "GatherElements" ? 1 : countOf(x, axis + depth);
+    for (std::size_t k = 0; k < depth; ++k) {
+      gather.sides[k] = x[axis + k];
+      gather.steps[k] = static_cast<long long>(strides[axis + k]);
+    }
+    gather.index_rows = countOf(indices) / std::max<std::size_t>(depth, 1);
+    const std::size_t per_batch = countOf(x, axis), outer = countOf(x, 0, axis);
+    if (function == "GatherElements") {
+      strides[axis] = 0;
+      gather.slices = layoutOf(indices, strides);
+    } else {
+      // Slices of one entry of the outer axes follow each other.
+      const std::size_t slices =
+          function == "Gather" ? gather.index_rows : gather.index_rows / std::max<std::size_t>(outer, 1);
+      gather.slices = layoutOf({static_cast<int>(outer), static_cast<int>(slices)}, {per_batch, 0});
+    }
+    gather.x = from[0].data;
+    gather.indices = from[1].data;
+    float* const y = newDense(call.outputs[0]);
+    if (!unmarked([&](int* outside) { gatherSlices(stream, gather, y, outside); }))
+      throw Error("takes an index outside of its operand");
   });
 }
 

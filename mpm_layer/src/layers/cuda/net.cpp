@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/cuda/elementwise.h"
 #include "layers/cuda_plugin.h"
 #include "mpm/error.hpp"
 
@@ -189,17 +188,6 @@ void Net::download(const cv::Mat& blob) {
     cuda::download(stream, floats, host, blob.total() * sizeof(float));
     stream.wait();  // all states use one buffer
   }
-}
-
-bool Net::finite(const cv::Mat& blob) {
-  const float* const values = dense(blob);
-  int* const found = not_finite_.atLeast(stream, 1);
-  clear(stream, found, sizeof(int));
-  findNotFinite(stream, values, blob.total(), found);
-  int answer = 0;
-  cuda::download(stream, found, &answer, sizeof(int));
-  stream.wait();
-  return answer == 0;
 }
 
 namespace {

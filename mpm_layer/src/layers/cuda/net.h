@@ -23,7 +23,6 @@ class Net final : public DeviceNet {
 
   void upload(const cv::Mat& blob) override;
   void download(const cv::Mat& blob) override;
-  bool finite(const cv::Mat& blob) override;
   void wait() override { stream.wait(); }
   void release() override;
 
@@ -43,19 +42,39 @@ class Net final : public DeviceNet {
   DeviceOpPtr restoreTokens(int special, bool keep_special) override;
   DeviceOpPtr meanOfPatches(int special) override;
   DeviceOpPtr someSpecialRows(int special, int index, int count) override;
+  DeviceOpPtr attentionPool(MatrixView<const float> keys, MatrixView<const float> values, const float* bias,
+                            int special) override;
+  DeviceOpPtr addRows(MatrixView<const float> positions, int special) override;
+  DeviceOpPtr segmentLogits(const AxisResampling& rows, const AxisResampling& columns) override;
   DeviceOpPtr segmentLabels(const AxisResampling& rows, const AxisResampling& columns) override;
   DeviceOpPtr mergeReport() override;
   DeviceOpPtr convolve(const ConvolutionSpec& spec) override;
   DeviceOpPtr activateElements(Activation activation) override;
-  DeviceOpPtr mapElements(const std::string& function, const std::vector<int>& constant_at,
-                          const std::vector<cv::Mat>& constants) override;
+  DeviceOpPtr mapElements(const std::string& function, const ConstantOperands& constants) override;
   DeviceOpPtr windows(const WindowsSpec& spec) override;
   DeviceOpPtr normaliseGroups(int groups, float eps, const std::vector<float>& scale,
                               const std::vector<float>& offset) override;
-  DeviceOpPtr einsum(const EinsumLetters& letters) override;
+  DeviceOpPtr einsum(const EinsumLetters& letters, const ConstantOperands& constants) override;
+  DeviceOpPtr reduce(const ReduceSpec& spec) override;
+  DeviceOpPtr softmax(std::size_t axis) override;
+  DeviceOpPtr topK(std::size_t axis, int k, bool largest) override;
+  DeviceOpPtr gridSample(const GridSampling& sampling, const ConstantOperands& constants) override;
+  DeviceOpPtr gather(const std::string& function, std::size_t axis, const ConstantOperands& constants) override;
   DeviceOpPtr reshape() override;
   DeviceOpPtr transpose(const std::vector<int>& axes) override;
   DeviceOpPtr concatenate(std::size_t axis) override;
+
+  /// Calls mark(found), which enqueues work that may set *found, and waits. Returns whether it stayed 0.
+  template <typename Mark>
+  bool unmarked(Mark mark) {
+    int* const found = mark_.atLeast(stream, 1);
+    clear(stream, found, sizeof(int));
+    mark(found);
+    int answer = 0;
+    cuda::download(stream, found, &answer, sizeof(int));
+    stream.wait();
+    return answer == 0;
+  }
 
   /// Starts a forward. Frees values that the previous forward did not write: their blobs no longer exist.
   void beginForward();
@@ -113,7 +132,7 @@ class Net final : public DeviceNet {
   unsigned forward_ = 1;
   Buffer<float> state_floats_;
   PinnedBuffer<unsigned char> host_labels_;
-  Buffer<int> not_finite_;
+  Buffer<int> mark_;
 };
 
 }  // namespace mpm::cuda

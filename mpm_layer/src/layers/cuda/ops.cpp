@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/cuda/added_rows.h"
 #include "kernels/cuda/mask_scores.h"
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
@@ -207,11 +208,55 @@ DeviceOpPtr Net::someSpecialRows(int special, int index, int count) {
   });
 }
 
+DeviceOpPtr Net::attentionPool(MatrixView<const float> keys, MatrixView<const float> values, const float* bias,
+                               int special) {
+  return opOf([this, pool = AttentionPool(stream, keys, values, bias), special](const Call& call) mutable {
+    const TokenState& state = this->state(call.inputs[1], special);
+    const float* const x = rows(call.inputs[0], state);
+    pool.run(stream, gemm, x, state, newDense(call.outputs[0]));
+  });
+}
+
+DeviceOpPtr Net::addRows(MatrixView<const float> positions, int special) {
+  const bool constant = positions.data != nullptr;
+  std::vector<float> values;
+  if (constant) values.assign(positions.data, positions.row(positions.rows));
+  return opOf(
+      [this, constant, kept = uploaded(stream, values), added = AddedRows(), special](const Call& call) mutable {
+        const cv::Mat& tokens = call.inputs[0];
+        std::vector<const TokenState*> states;  // in the order of the merges
+        for (std::size_t i = 2; i < call.inputs.size() - (constant ? 0 : 1); ++i)
+          states.push_back(&state(call.inputs[i], special));
+        states.push_back(&state(call.inputs[1], special));
+        expectRowsOf(tokens, *states.back());
+        const bool with_special = constant || call.inputs.back().size[1] == tokens.size[1];
+        const float* const from = constant ? kept.data() : allRows(call.inputs.back());
+        float* const x = successor(tokens, call.outputs[0], call.takes_first);
+        added.run(stream, states, from, with_special, constant, dimOf(tokens), x);
+      });
+}
+
 DeviceOpPtr Net::segmentLabels(const AxisResampling& label_rows, const AxisResampling& label_columns) {
   return opOf([this, resize = ResizeArgmax(stream, label_rows, label_columns)](const Call& call) {
+    constexpr int kByte = 256;
     const cv::Mat& scores = call.inputs[0];
-    unsigned char* const labels = newLabels(call.outputs[0]);
-    resize.run(stream, dense(scores), scores.size[0], dimOf(scores), labels);
+    const int batch = scores.size[0], classes = dimOf(scores);
+    const float* const from = dense(scores);
+    if (classes <= kByte)
+      resize.run(stream, from, batch, classes, newLabels(call.outputs[0]));
+    else
+      resize.floatLabels(stream, from, batch, classes, newDense(call.outputs[0]));
+    // The argmax of NaNs would be class 0, which looks valid.
+    if (!unmarked([&](int* found) { findNotFinite(stream, from, scores.total(), found); }))
+      throw Error("the scores hold NaN or infinity: the image or the weights are damaged");
+  });
+}
+
+DeviceOpPtr Net::segmentLogits(const AxisResampling& label_rows, const AxisResampling& label_columns) {
+  return opOf([this, resize = ResizeArgmax(stream, label_rows, label_columns)](const Call& call) {
+    const cv::Mat& scores = call.inputs[0];
+    const float* const from = dense(scores);
+    resize.logits(stream, from, scores.size[0], dimOf(scores), newDense(call.outputs[0]));
   });
 }
 

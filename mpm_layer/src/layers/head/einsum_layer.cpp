@@ -40,7 +40,7 @@ class EinsumLayer final : public HeadLayer {
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
-    return constants.empty() ? device.einsum(axes_) : nullptr;
+    return device.einsum(axes_, constantOperands(constants));
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

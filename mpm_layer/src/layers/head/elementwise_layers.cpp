@@ -87,7 +87,7 @@ class ElementwiseLayer final : public HeadLayer {
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
-    return device.mapElements(std::string(function_->name), constantPlaces(), constants);
+    return device.mapElements(std::string(function_->name), constantOperands(constants));
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

@@ -45,6 +45,10 @@ class GatherLayer final : public HeadLayer {
     return {shape};
   }
 
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    return device.gather(function_, axis_, constantOperands(constants));
+  }
+
   void compute(const Blobs& inputs, Blobs& outputs) override {
     const Blobs from = operands(inputs);
     const Shape x = shapeOf(from[0]), indices = shapeOf(from[1]);

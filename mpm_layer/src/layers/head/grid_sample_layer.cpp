@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/grid_sample.h"
 #include "layers/head/operands.h"
 #include "layers/ops.h"
 
@@ -11,13 +12,16 @@ namespace {
 /// ONNX's GridSample of maps {B, C, H, W} at places {B, h, w, 2}: x and y, -1 and 1 at the borders of the map.
 class GridSampleLayer final : public HeadLayer {
  public:
-  explicit GridSampleLayer(const cv::dnn::LayerParams& params)
-      : HeadLayer(params), corners_(params.get<int>("align_corners", 0) != 0) {
+  explicit GridSampleLayer(const cv::dnn::LayerParams& params) : HeadLayer(params) {
+    sampling_.corners = params.get<int>("align_corners", 0) != 0;
     const std::string mode = params.get<cv::String>("mode", ""), padding = params.get<cv::String>("padding", "");
-    taps_ = mode == "nearest" ? 1 : mode == "linear" ? 2 : mode == "cubic" ? 4 : 0;
-    expect(taps_ > 0, "does not know the mode '" + mode + "'");
-    padding_ = padding == "zeros" ? Padding::kZeros : padding == "border" ? Padding::kBorder : Padding::kReflection;
-    expect(padding_ != Padding::kReflection || padding == "reflection", "does not know the padding '" + padding + "'");
+    sampling_.taps = mode == "nearest" ? 1 : mode == "linear" ? 2 : mode == "cubic" ? 4 : 0;
+    expect(sampling_.taps > 0, "does not know the mode '" + mode + "'");
+    sampling_.padding = padding == "zeros"    ? GridPadding::kZeros
+                        : padding == "border" ? GridPadding::kBorder
+                                              : GridPadding::kReflection;
+    expect(sampling_.padding != GridPadding::kReflection || padding == "reflection",
+           "does not know the padding '" + padding + "'");
   }
 
  protected:
@@ -29,13 +33,17 @@ class GridSampleLayer final : public HeadLayer {
     return {{from[0][0], from[0][1], from[1][1], from[1][2]}};
   }
 
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    return device.gridSample(sampling_, constantOperands(constants));
+  }
+
   void compute(const Blobs& inputs, Blobs& outputs) override {
     const Blobs from = operands(inputs);
     const cv::Mat &maps = from[0], &grid = from[1];
     const int height = maps.size[2], width = maps.size[3];
     const auto channels = static_cast<std::size_t>(maps.size[1]), pixels = countOf(shapeOf(maps), 2);
     const std::size_t places = countOf(shapeOf(outputs[0]), 2), batch = static_cast<std::size_t>(maps.size[0]);
-    const auto taps = static_cast<std::size_t>(taps_);
+    const auto taps = static_cast<std::size_t>(sampling_.taps);
     forRows(parallel_, batch * places, channels * taps * taps, [&](std::size_t i) {
       const std::size_t image = i / places, place = i % places;
       const float* const at = grid.ptr<float>() + 2 * (grid.size[0] == 1 ? place : i);
@@ -56,8 +64,6 @@ class GridSampleLayer final : public HeadLayer {
   }
 
  private:
-  enum class Padding { kZeros, kBorder, kReflection };
-
   /// A pixel along one axis; index -1: outside, which is 0.
   struct Tap {
     int index = -1;
@@ -67,17 +73,17 @@ class GridSampleLayer final : public HeadLayer {
   /// `coordinate`: -1 to 1 along an axis of `side` pixels.
   std::array<Tap, 4> tapsAt(float coordinate, int side) const {
     const auto sides = static_cast<float>(side);
-    float x = corners_ ? (coordinate + 1) / 2 * (sides - 1) : ((coordinate + 1) * sides - 1) / 2;
+    float x = sampling_.corners ? (coordinate + 1) / 2 * (sides - 1) : ((coordinate + 1) * sides - 1) / 2;
     constexpr float kFar = 1 << 22;  // beyond it a float has no fraction; also where a NaN is put
     x = x > -kFar ? std::min(x, kFar) : -kFar;
-    if (taps_ == 1) x = std::nearbyint(x);
+    if (sampling_.taps == 1) x = std::nearbyint(x);
     const float floor = std::floor(x), part = x - floor;
-    const int first = static_cast<int>(floor) - (taps_ == 4 ? 1 : 0);
+    const int first = static_cast<int>(floor) - (sampling_.taps == 4 ? 1 : 0);
     std::array<float, 4> weights = {1, 0, 0, 0};
-    if (taps_ == 2) weights = {1 - part, part, 0, 0};
-    if (taps_ == 4) weights = {outer(1 + part), inner(part), inner(1 - part), outer(2 - part)};
+    if (sampling_.taps == 2) weights = {1 - part, part, 0, 0};
+    if (sampling_.taps == 4) weights = {outer(1 + part), inner(part), inner(1 - part), outer(2 - part)};
     std::array<Tap, 4> result;
-    for (int t = 0; t < taps_; ++t) result[t] = {inside(first + t, side), weights[t]};
+    for (int t = 0; t < sampling_.taps; ++t) result[t] = {inside(first + t, side), weights[t]};
     return result;
   }
 
@@ -87,17 +93,15 @@ class GridSampleLayer final : public HeadLayer {
 
   int inside(int index, int side) const {
     if (index >= 0 && index < side) return index;
-    if (padding_ == Padding::kZeros) return -1;
-    if (padding_ == Padding::kBorder) return std::clamp(index, 0, side - 1);
-    const int period = corners_ ? 2 * (side - 1) : 2 * side;
+    if (sampling_.padding == GridPadding::kZeros) return -1;
+    if (sampling_.padding == GridPadding::kBorder) return std::clamp(index, 0, side - 1);
+    const int period = sampling_.corners ? 2 * (side - 1) : 2 * side;
     if (period == 0) return 0;
     index = (index % period + period) % period;
-    return index < side ? index : period - (corners_ ? 0 : 1) - index;
+    return index < side ? index : period - (sampling_.corners ? 0 : 1) - index;
   }
 
-  bool corners_;
-  int taps_;  ///< per axis
-  Padding padding_;
+  GridSampling sampling_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "layers/device_net.h"
 #include "layers/mpm_layer.h"
 
 namespace mpm {
@@ -42,8 +43,8 @@ class HeadLayer : public MpmLayer {
     return activations;
   }
   Blobs operands(const Blobs& inputs) const { return operands(inputs, kept_); }
-  /// Where the constants are among the operands.
-  const std::vector<int>& constantPlaces() const { return constant_at_; }
+  /// The constants for a device.
+  ConstantOperands constantOperands(const Blobs& constants) const { return {constant_at_, constants}; }
 
  private:
   std::vector<int> constant_at_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -13,12 +14,12 @@ class ReduceLayer final : public HeadLayer {
  public:
   explicit ReduceLayer(const cv::dnn::LayerParams& params)
       : HeadLayer(params), axes_(integersOf(params, "axes")), keep_(params.get<int>("keepdims", 1) != 0) {
-    const std::string function = params.get<cv::String>("function", "");
-    largest_ = function == "ArgMax";
-    seeks_ = largest_ || function == "ArgMin";
+    function_ = params.get<cv::String>("function", "");
+    largest_ = function_ == "ArgMax";
+    seeks_ = largest_ || function_ == "ArgMin";
     last_ = params.get<int>("last", 0) != 0;
-    reduction_ = elementReduction(function);
-    expect(reduction_ || (seeks_ && axes_.size() == 1), "does not know the function '" + function + "', or its axes");
+    reduction_ = elementReduction(function_);
+    expect(reduction_ || (seeks_ && axes_.size() == 1), "does not know the function '" + function_ + "', or its axes");
   }
 
  protected:
@@ -33,6 +34,10 @@ class ReduceLayer final : public HeadLayer {
         result.push_back(1);
     }
     return {result};
+  }
+
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
+    return device.reduce({function_, axes_, last_});
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
@@ -71,6 +76,7 @@ class ReduceLayer final : public HeadLayer {
     return static_cast<float>(best);
   }
 
+  std::string function_;
   std::vector<int> axes_;
   bool keep_, seeks_ = false, largest_ = false, last_ = false;
   const ElementReduction* reduction_ = nullptr;
@@ -93,6 +99,10 @@ class TopKLayer final : public HeadLayer {
            "cannot take " + std::to_string(k_) + " along axis " + std::to_string(axis_) + " of " + shapeText(shape));
     shape[axis_] = k_;
     return {shape, shape};
+  }
+
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
+    return device.topK(axis_, k_, largest_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
@@ -125,9 +135,54 @@ class TopKLayer final : public HeadLayer {
   bool largest_;
 };
 
+/// Softmax along one axis. Only in nets on a device, where it takes the place of ONNX's operator (net/graph_marks.h).
+class SoftmaxLayer final : public HeadLayer {
+ public:
+  explicit SoftmaxLayer(const cv::dnn::LayerParams& params)
+      : HeadLayer(params), axis_(attribute<int>(params, "axis")) {}
+
+ protected:
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
+    axisOf(inputs[0]);
+    return {inputs[0]};
+  }
+
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& inputs) override {
+    return device.softmax(axisOf(shapeOf(inputs[0])));
+  }
+
+  void compute(const Blobs& inputs, Blobs& outputs) override {
+    const Shape shape = shapeOf(inputs[0]);
+    const std::size_t axis = axisOf(shape), width = countOf(shape, axis + 1);
+    const auto side = static_cast<std::size_t>(shape[axis]);
+    forRows(parallel_, countOf(shape, 0, axis) * width, side, [&](std::size_t row) {
+      const std::size_t first = row / width * side * width + row % width;
+      const float* const x = inputs[0].ptr<float>() + first;
+      float* const y = outputs[0].ptr<float>() + first;
+      float top = x[0];
+      for (std::size_t i = 1; i < side; ++i) top = std::max(top, x[i * width]);
+      double sum = 0;
+      for (std::size_t i = 0; i < side; ++i) sum += static_cast<double>(y[i * width] = std::exp(x[i * width] - top));
+      for (std::size_t i = 0; i < side; ++i) y[i * width] /= static_cast<float>(sum);
+    });
+  }
+
+ private:
+  /// A negative axis counts from the end.
+  std::size_t axisOf(const Shape& shape) const {
+    const int rank = static_cast<int>(shape.size());
+    expect(axis_ >= -rank && axis_ < rank, "has no axis " + std::to_string(axis_));
+    return static_cast<std::size_t>(axis_ < 0 ? axis_ + rank : axis_);
+  }
+
+  int axis_;
+};
+
 }  // namespace
 
 LayerPtr makeReduce(cv::dnn::LayerParams& params) { return cv::makePtr<ReduceLayer>(params); }
+
+LayerPtr makeSoftmax(cv::dnn::LayerParams& params) { return cv::makePtr<SoftmaxLayer>(params); }
 
 LayerPtr makeTopK(cv::dnn::LayerParams& params) { return cv::makePtr<TopKLayer>(params); }
 
