@@ -65,6 +65,26 @@ TEST(Placement, StockNodesOfAHeadBecomeOurs) {
   }
 }
 
+TEST(Placement, FunctionsOfOneElementBecomeOurs) {
+  onnx::ModelProto model = convertedModel(dataPath("segmenter_mask_ts17.onnx"), {.reduce = mpmBefore({1})});
+  const std::string read = model.graph().output(0).name();
+  const std::vector<std::string> functions = {"Abs", "Exp", "Neg", "Sigmoid", "Sqrt", "Tanh", "Elu"};
+  for (const std::string& function : functions) {
+    onnx::NodeProto& node = *model.mutable_graph()->add_node();
+    node.set_op_type(function);
+    node.add_input(read);
+    node.add_output(function);
+  }
+  placeOnDevice(model);
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    if (node.output_size() == 0 || std::ranges::find(functions, node.output(0)) == functions.end()) continue;
+    const bool ours = node.output(0) != "Elu";
+    EXPECT_EQ(node.op_type(), ours ? "HeadElementwise" : "Elu");
+    EXPECT_EQ(isOurs(node), ours);
+    EXPECT_EQ(attributeOf(node, "function").s(), ours ? node.output(0) : "");
+  }
+}
+
 TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
   onnx::ModelProto model = convertedModel(dataPath("segmenter_mask_ts17.onnx"), {.reduce = mpmBefore({1})});
   onnx::NodeProto& copy = *model.mutable_graph()->add_node();

@@ -55,6 +55,9 @@ std::vector<std::int64_t> wholeNumbers(const onnx::GraphProto& graph, const std:
   return values;
 }
 
+/// Functions of one element that a converted model leaves to OpenCV.
+constexpr const char* kUnary[] = {"Abs", "Exp", "Neg", "Sigmoid", "Sqrt", "Tanh"};
+
 std::int64_t opsetOf(const onnx::ModelProto& model) {
   for (const onnx::OperatorSetIdProto& import : model.opset_import())
     if (import.domain().empty() || import.domain() == "ai.onnx") return import.version();
@@ -76,7 +79,7 @@ void takeOverStockNodes(onnx::GraphProto& graph, std::int64_t opset) {
     const auto isConstant = [&](const std::string& name) { return findNamed(graph.initializer(), name) != nullptr; };
     if (node.input_size() > 0 && isConstant(node.input(0))) continue;
     const bool computed = std::none_of(node.input().begin(), node.input().end(), isConstant);
-    const bool unary = node.op_type() == "Exp" || node.op_type() == "Sigmoid";
+    const bool unary = std::ranges::any_of(kUnary, [&](const char* name) { return node.op_type() == name; });
     if (node.op_type() == "Identity") {
       become("HeadReshape", 1, {});
     } else if (node.op_type() == "Reshape" && attributeOf(node, "allowzero").i() == 0) {

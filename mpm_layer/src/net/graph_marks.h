@@ -31,8 +31,6 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info);
 ///   and only this node reads it; 3 the same as 0, and only this node reads it.
 /// - `device_outputs`, a character per output: 1 when a marked node reads it.
 /// - `host_outputs`, a character per output: 1 when a stock node reads it or it is an output of the net.
-///
-/// Throws mpm::Error for an op that runs on the CPU only.
 void placeOnDevice(onnx::ModelProto& model);
 
 }  // namespace onnx_graph

@@ -271,6 +271,20 @@ TEST_F(DeviceNetTest, TheSegmenterNamesNaN) {
     EXPECT_MPM_ERROR(segmenter.estimate(smoothPicture(32, 64)), "scores hold NaN or infinity");
 }
 
+// The argmax of NaNs would be class 0.
+TEST_F(DeviceNetTest, LabelsOfNaNAreAnError) {
+  const TemporaryFolder folder;
+  writeModelThatOverflows(dataPath(kMask), folder / "overflows.onnx");
+  for (const char* device : {"cpu", "cuda"}) {
+    LoadedNet loaded = readNet(folder / "overflows.onnx", with({}, device));
+    loaded.net.setInput(images(loaded.info.input, 1, 1));
+    EXPECT_THAT(
+        [&] { loaded.net.forward("labels"); },
+        testing::Throws<cv::Exception>(testing::Field(&cv::Exception::err, HasSubstr("scores hold NaN or infinity"))))
+        << device;
+  }
+}
+
 TEST_F(DeviceNetTest, TheSegmenterSeesInside) {
   EstimatorOptions options{.reduce = with({1, 2}).reduce, .inspect = true};
   const cv::Mat image = smoothPicture(40, 70);
