@@ -8,6 +8,7 @@
 #include <opencv2/core/utils/logger.hpp>
 
 #include "gui/main_window.h"
+#include "gui/views/look.h"
 #include "mpm/version.hpp"
 #include "program/model_options.h"
 #include "program/terminal/program.h"

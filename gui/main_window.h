@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "gui/controllers/camera_control.h"
+#include "gui/controllers/camera_dialogs.h"
+#include "gui/controllers/exports.h"
 #include "gui/controllers/judging.h"
 #include "gui/controllers/measuring.h"
-#include "gui/controllers/panel_docks.h"
+#include "gui/controllers/opener.h"
+#include "gui/controllers/stored_moments.h"
 #include "gui/controllers/teach_mode.h"
 #include "gui/controllers/tuning.h"
-#include "gui/views/pages.h"
+#include "gui/controllers/window_look.h"
+#include "gui/views/central_pages.h"
+#include "gui/views/folder_bar.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/status_line.h"
 
 namespace mpm::gui {
 
-/// The window: it makes the parts and wires them, nothing else.
+/// The window: it makes the parts and connects them, nothing else. Models are its members; controllers know models;
+/// views, but for those of one controller, are made by the method that connects them (main_window_views.cpp).
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
@@ -30,30 +39,29 @@ class MainWindow : public QMainWindow {
   void dropEvent(QDropEvent* event) override;
 
  private:
-  void makeActions();
+  ActionRegistry* makeActions();
   void makeToolBar();
+  PicturesPane* makePictures();
+  StatusLine* makeStatusLine();
+  PanelDocks* makePanels();
+  void connectOpening();
+  void connectHistory();
+  void connectPages();
+  void connectMessages();
 
-  void makeCentral();
-  void makeDocks();
-  void makeControllers(QSettings& stored);
-  void wire();
-
-  // How the window looks, between two starts: where it stands, its panels, what pictures and chart show.
-  void restoreLook(const QSettings& stored);
-  void rememberLook();
-
-  // The Teach mode takes the place of the live view, which goes on behind it.
+  /// The Teach mode takes the place of the live view, which goes on behind it.
   TeachMode& teach();
   void setTeaching(bool on);
-  void setPanelsAside(bool on);
   void offerWhatFits();
   void showPage();
   void refreshTitle();
+  void showStatus(const monitor::SessionStatus& status);
   void openDatabase(const QString& path);
   void openCamera(const monitor::CameraConfig& camera);
-  void setMode(ViewMode mode);
-  void setDark(bool dark);
-  void setFontPercent(int percent);
+  /// Asks for what is under a heading of monitor::cameraFields(), of the source on show.
+  void ask(const QString& title, const char* group);
+  void askRegions();
+  void takeSnapshot();
   void setLanguage(const QString& language);
   void log(const QString& text);
   void report(const QString& text, Badge badge);
@@ -61,44 +69,34 @@ class MainWindow : public QMainWindow {
 
   const WindowOptions options_;
   SettingsWriter settings_;
-  int font_percent_ = 100;
-  LegendModel legend_;
-  PatchSelection selection_;
-  PictureStore* pictures_;
+  LegendModel* const legend_;
+  PatchSelection* const selection_;
+  PictureStore* const pictures_;
+  CameraConfigs* const configs_;
+  OnShow* const on_show_;
+  const std::unique_ptr<LiveMonitor> live_;
 
-  ActionRegistry* actions_;
-  HistoryBrowser* history_;
-  Opener* opener_;
-  WatchRules* rules_;
-  PanelDocks* docks_ = nullptr;
-  Exports* exports_;
-  Tuning* tuning_;
-  QStackedWidget* stack_;
-  WelcomePage* welcome_;
-  CamerasPage* cameras_;
-  QWidget* watch_page_;  // the pictures, and the bar of a folder
-  PicturesPane* pane_;
-  FolderBar* folder_bar_;
-  FolderBrowser* folder_;
-  QSlider* opacity_;
-  SourcePanel* source_;
-  ReductionPanel* reduction_;
-  LegendPanel* legend_panel_;
-  InspectorPanel* inspector_;
-  SpeedPanel* speed_;
-  ComparePanel* compare_;
-  QPlainTextEdit* log_;
-  StatusLine* status_;
-  Watching* watching_;
-  Measuring* measuring_;
-  Judging* judging_;
-  TeachPane* teach_pane_ = nullptr;
-  TeachMode* teach_ = nullptr;
+  ActionRegistry* const actions_;
+  NetControl* const net_;
+  PicturesPane* const pane_;
+  FolderBar* const folder_bar_;
+  QPlainTextEdit* const log_;
+  StatusLine* const status_;
+  HistoryBrowser* const history_;
+  CameraControl* const camera_;
+  CameraDialogs* const dialogs_;
+  StoredMoments* const stored_;
+  Opener* const opener_;
+  FolderBrowser* const folder_;
+  Exports* const exports_;
+  Tuning* const tuning_;
+  Measuring* const measuring_;
+  Judging* const judging_;
+  CentralPages* const pages_;
+  PanelDocks* const docks_;
+  WindowLook* const look_;
+  TeachMode* teach_ = nullptr;  // made when it is first asked for
   bool leaving_ = false;
-  QByteArray layout_;  // of the live view while the Teach mode or all cameras are on show
-  QVariantMap remembered_;
-  QTimer remember_;
-  std::unique_ptr<LiveMonitor> live_;  // last: its threads end before the rest goes
 };
 
 }  // namespace mpm::gui

@@ -2,12 +2,13 @@
 // The actions of the window, and the bar with the most used of them.
 
 #include "gui/main_window.h"
+#include "gui/views/look.h"
 
 namespace mpm::gui {
 
-void MainWindow::makeActions() {
-  actions_ = new ActionRegistry(this);
-  ActionRegistry& a = *actions_;
+ActionRegistry* MainWindow::makeActions() {
+  auto* actions = new ActionRegistry(this);
+  ActionRegistry& a = *actions;
   const QString file = tr("&File"), view = tr("&View"), watch = tr("&Watch"), help = tr("&Help");
 
   a.add(file, "open", tr("&Open a source…"), QKeySequence::Open, [this] {
@@ -19,24 +20,23 @@ void MainWindow::makeActions() {
         [this] { opener_->askForDatabase(); });
   a.add(file, "own_database", tr("Back from the other da&tabase"), tr("Ctrl+Shift+B"), [this] {
      history_->closeForeign();
-     cameras_->back();
+     pages_->cameras()->back();
    })->setEnabled(false);
-  a.add(file, "cameras", tr("All c&ameras of the watch file"), tr("W"), [this] { cameras_->chooseAll(); });
-  a.add(file, "previous_camera", tr("Pre&vious camera"), tr("Ctrl+PgUp"), [this] { cameras_->step(-1); });
-  a.add(file, "next_camera", tr("Ne&xt camera"), tr("Ctrl+PgDown"), [this] { cameras_->step(1); });
+  a.add(file, "cameras", tr("All c&ameras of the watch file"), tr("W"), [this] { pages_->cameras()->chooseAll(); });
+  a.add(file, "previous_camera", tr("Pre&vious camera"), tr("Ctrl+PgUp"), [this] { pages_->cameras()->step(-1); });
+  a.add(file, "next_camera", tr("Ne&xt camera"), tr("Ctrl+PgDown"), [this] { pages_->cameras()->step(1); });
   a.separate();
-  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { watching_->takeSnapshot(); });
+  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { takeSnapshot(); });
   a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) {
     exports_->setRecording(on);
-    watching_->tick();
+    camera_->tick();
   });
-  a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"),
-        [this] { watching_->ask(tr("What is kept"), monitor::kKeepGroup); });
+  a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"), [this] { ask(tr("What is kept"), monitor::kKeepGroup); });
   a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { exports_->ask(); });
   a.separate();
   a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] {
-    watching_->close();
-    cameras_->back();
+    camera_->close();
+    pages_->cameras()->back();
   });
   a.add(file, "quit", tr("&Quit"), tr("Ctrl+Q"), [this] { close(); });
 
@@ -49,7 +49,7 @@ void MainWindow::makeActions() {
       {"computed", tr("Com&puted patches"), tr("5"), ViewMode::kComputed}};
   for (const auto& [id, text, key, mode] : kinds) {
     QAction* action = a.addToggle(view, id, text, key, mode == ClassPaint().mode, [this, mode = mode](bool on) {
-      if (on) setMode(mode);
+      if (on) pane_->setMode(mode);
     });
     modes->addAction(action);
   }
@@ -64,21 +64,21 @@ void MainWindow::makeActions() {
      pane_->setCurtain(pane_->paint().curtain + 0.05);
    })->setEnabled(false);
   a.addToggle(view, "sharp_edges", tr("Sharp &edges of classes"), tr("Shift+E"), false, [this](bool on) {
-     watching_->setSharpEdges(on);
+     net_->setSharpEdges(on);
    })->setEnabled(false);
   a.addToggle(view, "region_outlines", tr("Outlines of re&gions"), tr("Shift+O"), true,
               [this](bool on) { pane_->image()->showRegions(on); });
-  a.add(view, "classes", tr("Show &all classes"), tr("A"), [this] { legend_.setAllVisible(true); });
+  a.add(view, "classes", tr("Show &all classes"), tr("A"), [this] { legend_->setAllVisible(true); });
   a.separate();
   a.addToggle(view, "merge_map", tr("M&erge map"), tr("M"), true, [this](bool on) { pane_->showMap(on); });
-  a.add(view, "next_insertion", tr("&Next insertion"), tr("."), [this] { pane_->showStep(selection_.step() + 1); });
+  a.add(view, "next_insertion", tr("&Next insertion"), tr("."), [this] { pane_->showStep(selection_->step() + 1); });
   a.add(view, "previous_insertion", tr("&Previous insertion"), tr(","),
-        [this] { pane_->showStep(selection_.step() - 1); });
+        [this] { pane_->showStep(selection_->step() - 1); });
   a.add(view, "coloring", tr("Next co&louring of the merge map"), tr("C"), [this] { pane_->showNextColoring(); });
   a.add(view, "unpin", tr("Back to li&ve, let go of the patch"), tr("Esc"), [this] {
-    selection_.unpin();
-    watching_->backToLive();
-    if (!watching_->active()) cameras_->back();
+    selection_->unpin();
+    stored_->leave();
+    if (on_show_->isNothing()) pages_->cameras()->back();
   });
   a.add(view, "fit", tr("Whole p&icture"), tr("Ctrl+0"), [this] { pane_->showWholePicture(); });
   a.separate();
@@ -90,65 +90,43 @@ void MainWindow::makeActions() {
     a.add(view, spans[i].first, spans[i].second, QKeySequence(tr("Ctrl+%1").arg(i + 1)),
           [this, i] { history_->chartPanel()->chooseSpan(static_cast<ChartPanel::Span>(i)); });
   a.separate();
-  a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) { setDark(on); });
-  a.add(view, "larger", tr("&Larger text"), tr("Ctrl++"), [this] { setFontPercent(font_percent_ + 10); });
-  a.add(view, "smaller", tr("&Smaller text"), tr("Ctrl+-"), [this] { setFontPercent(font_percent_ - 10); });
+  a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) { look_->setDark(on); });
+  a.add(view, "larger", tr("&Larger text"), tr("Ctrl++"), [this] { look_->setFont(look_->font() + 10); });
+  a.add(view, "smaller", tr("&Smaller text"), tr("Ctrl+-"), [this] { look_->setFont(look_->font() - 10); });
   a.add(view, "english", tr("English"), tr("Ctrl+Alt+E"), [this] { setLanguage(QStringLiteral("en")); });
   a.add(view, "french", tr("Français"), tr("Ctrl+Alt+F"), [this] { setLanguage(QStringLiteral("fr")); });
   a.addToggle(view, "fullscreen", tr("&Full screen"), tr("F11"), false,
               [this](bool on) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, on)); });
   a.separate();
-  a.add(view, "layout", tr("&Restore the default layout"), tr("Ctrl+L"), [this] {
-    docks_->restore();
-    pane_->restoreSizes();
-    actions_->action("merge_map")->setChecked(true);
-  });
+  a.add(view, "layout", tr("&Restore the default layout"), tr("Ctrl+L"), [this] { look_->reset(); });
 
-  a.addToggle(watch, "pause", tr("&Pause"), tr("P"), false, [this](bool on) { watching_->setPaused(on); });
+  a.addToggle(watch, "pause", tr("&Pause"), tr("P"), false, [this](bool on) { camera_->setPaused(on); });
   a.action("pause")->setEnabled(false);  // nothing is watched yet
   a.add(watch, "previous_picture", tr("Pre&vious picture of the folder"), tr("PgUp"), [this] { folder_->step(-1); });
   a.add(watch, "next_picture", tr("Ne&xt picture of the folder"), tr("PgDown"), [this] { folder_->step(1); });
   a.addToggle(watch, "compare", tr("&Compare with another reduction"), tr("X"), false, [this](bool on) {
-    compare_->box()->setChecked(on);
     if (on) docks_->raise("compare");
   });
-  a.add(watch, "tune", tr("&Tune for this camera…"), tr("U"), [this] { tuning_->ask(watching_->inference()); });
+  a.add(watch, "tune", tr("&Tune for this camera…"), tr("U"), [this] { tuning_->ask(net_->inference()); });
   a.addToggle(watch, "teach", tr("Teac&h the model"), tr("L"), false, [this](bool on) { setTeaching(on); });
   a.add(watch, "take", tr("Ta&ke this picture to teach it"), tr("K"), [this] {
-    if (teach().take() && stack_->currentWidget() != teach_pane_)
+    if (teach().take() && !pages_->teaching())
       status_->notify(tr("Taken. %1: label it").arg(actions_->keyOf("teach")), Badge::kGood);
   });
-  a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] { watching_->openAgain(); });
-  a.add(watch, "command", tr("Copy as command &line"), tr("Ctrl+Shift+C"), [this] { watching_->copyCommandLine(); });
+  a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] { camera_->openAgain(); });
+  a.add(watch, "command", tr("Copy as command &line"), tr("Ctrl+Shift+C"), [this] { camera_->copyCommandLine(); });
   a.separate();
   a.add(watch, "times", tr("T&imes of the pictures…"), tr("Ctrl+Shift+T"), [this] {
-    if (!folder_->files().isEmpty()) rules_->askTimes(watching_->asked(), false);
+    if (!folder_->files().isEmpty()) dialogs_->askTimes(on_show_->asked(), false);
   });
   a.add(watch, "measure", tr("&Measure the stored pictures again…"), tr("Ctrl+Shift+M"), [this] { measuring_->ask(); });
-  a.add(watch, "night", tr("Day and &night…"), tr("N"),
-        [this] { watching_->ask(tr("Day and night"), monitor::kDayNightGroup); });
-  a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { watching_->ask(tr("Alarms"), monitor::kAlarmsGroup); });
-  a.add(watch, "regions", tr("&Regions…"), tr("O"), [this] { watching_->askRegions(); });
+  a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { ask(tr("Day and night"), monitor::kDayNightGroup); });
+  a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { ask(tr("Alarms"), monitor::kAlarmsGroup); });
+  a.add(watch, "regions", tr("&Regions…"), tr("O"), [this] { askRegions(); });
 
   a.add(help, "keys", tr("&Keys"), tr("?"), [this] { actions_->showHelp(this); });
   a.add(help, "about", tr("&About"), tr("F1"), [this] { ActionRegistry::showAbout(this); });
-}
-
-// A model of depth has no classes.
-void MainWindow::offerWhatFits() {
-  const ModelInfo& model = *watching_->model();
-  const bool depth = model.task == Task::kDepth;
-  if (depth) setTeaching(false);
-  const QString no_classes = depth ? tr("not with a model of depth, which has no classes") : QString();
-  for (const char* id : {"teach", "take", "classes"}) actions_->setPossible(id, no_classes);
-  actions_->setPossible("tune", model.converted     ? tr("not with a converted file, whose reduction is fixed")
-                                : depth             ? no_classes
-                                : !model.segments() ? tr("only with a model that gives each pixel a class")
-                                                    : QString());
-  QAction* sharp = actions_->action("sharp_edges");
-  const QSignalBlocker quiet(sharp);
-  sharp->setEnabled(model.task == Task::kSemantic);
-  sharp->setChecked(model.facts.refine == Refine::kGuided);
+  return actions;
 }
 
 void MainWindow::makeToolBar() {
@@ -172,14 +150,20 @@ void MainWindow::makeToolBar() {
   bar->addSeparator();
   for (const char* id : {"image", "mask", "overlay", "curtain"}) put(id, false);
   if (options_.inference.reuse.on) put("computed", false);
-  opacity_ = named(new QSlider(Qt::Horizontal, bar), tr("Opacity of the overlay"));
-  opacity_->setRange(0, 100);
-  opacity_->setSingleStep(5);
-  opacity_->setFixedWidth(120);
-  opacity_->setToolTip(tr("Opacity of the overlay ([ and ])"));
-  opacity_->setValue(static_cast<int>(pane_->paint().opacity * 100));
-  bar->addWidget(opacity_);
-  connect(opacity_, &QSlider::valueChanged, this, [this](int value) { pane_->setOpacity(value / 100.0); });
+  auto* opacity = named(new QSlider(Qt::Horizontal, bar), tr("Opacity of the overlay"));
+  opacity->setRange(0, 100);
+  opacity->setSingleStep(5);
+  opacity->setFixedWidth(120);
+  opacity->setToolTip(tr("Opacity of the overlay ([ and ])"));
+  opacity->setValue(static_cast<int>(pane_->paint().opacity * 100));
+  bar->addWidget(opacity);
+  connect(opacity, &QSlider::valueChanged, this, [this](int value) { pane_->setOpacity(value / 100.0); });
+  connect(pane_, &PicturesPane::opacityChanged, opacity, [opacity](double share) {
+    const QSignalBlocker quiet(opacity);
+    opacity->setValue(static_cast<int>(std::lround(share * 100)));
+  });
+  connect(pane_, &PicturesPane::modeChanged, opacity,
+          [opacity](ViewMode mode) { opacity->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain); });
   bar->addSeparator();
   for (const char* id : {"snapshot", "record", "compare", "teach", "export"}) put(id, false);
   auto* space = new QWidget(bar);

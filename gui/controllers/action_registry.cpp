@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/action_registry.h"
 
+#include "gui/views/layouts.h"
 #include "gui/views/look.h"
+#include "gui/views/tables.h"
 #include "mpm/build_info.hpp"
 
 namespace mpm::gui {

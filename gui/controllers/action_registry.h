@@ -34,7 +34,7 @@ class ActionRegistry : public QObject {
  private:
   QAction* enter(const QString& menu, const QString& id, const QString& text, const QKeySequence& key);
 
-  QMainWindow* window_;
+  QMainWindow* const window_;
   QHash<QString, QMenu*> menus_;  // by their titles
   bool separate_ = false;
 };

@@ -2,6 +2,9 @@
 #include "gui/controllers/exports.h"
 
 #include "gui/models/recents.h"
+#include "gui/views/file_dialogs.h"
+#include "gui/views/look.h"
+#include "gui/views/questions.h"
 
 namespace mpm::gui {
 

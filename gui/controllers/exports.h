@@ -3,8 +3,9 @@
 
 #include "gui/controllers/live_monitor.h"
 #include "gui/models/picture_store.h"
+#include "gui/models/theme.h"
 #include "gui/views/chart_panel.h"
-#include "gui/views/dialogs.h"
+#include "gui/views/export_dialog.h"
 
 namespace mpm::gui {
 
@@ -42,11 +43,11 @@ class Exports : public QObject {
   void logged(const QString& text);
 
  private:
-  ChartPanel* chart_;
-  const History* history_;
-  PictureStore* pictures_;
-  LiveMonitor* live_;
-  QWidget* window_;
+  ChartPanel* const chart_;
+  const History* const history_;
+  PictureStore* const pictures_;
+  LiveMonitor* const live_;
+  QWidget* const window_;
   int running_ = 0;
   bool left_out_logged_ = false;
   QPointer<QMessageBox> question_;

@@ -18,7 +18,7 @@ void FolderBrowser::setSource(const QString& source, const std::optional<vision:
   thread_.giveUp();
   bar_->setPictures({});
   const vision::SourceSpec spec = sourceSpec(source);
-  if (spec.kind != vision::SourceKind::kFolder && spec.kind != vision::SourceKind::kGlob) return;
+  if (!isFolder(spec)) return;
   thread_.run([this, spec, times] {
     std::vector<FolderPicture> pictures;
     try {

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "gui/controllers/live_monitor.h"
+#include "gui/models/theme.h"
 #include "gui/models/worker.h"
-#include "gui/views/pictures_pane.h"
+#include "gui/views/folder_bar.h"
 
 namespace mpm::gui {
 
@@ -31,9 +32,9 @@ class FolderBrowser : public QObject {
  private:
   void show(int index);
 
-  FolderBar* bar_;
-  LiveMonitor* live_;
-  QAction* pause_;
+  FolderBar* const bar_;
+  LiveMonitor* const live_;
+  QAction* const pause_;
   Worker thread_;
 };
 

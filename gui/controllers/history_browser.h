@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "gui/controllers/live_monitor.h"
 #include "gui/models/picture_store.h"
 #include "gui/views/chart_panel.h"
-#include "gui/views/history_panels.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/events_table.h"
 
 namespace mpm::gui {
 
@@ -12,30 +14,34 @@ namespace mpm::gui {
 class HistoryBrowser : public QObject {
   Q_OBJECT
  public:
-  /// `database`: where this program stores its samples; may be empty. `night`: the action that asks what night is.
-  HistoryBrowser(const QString& database, QAction* night, QObject* parent = nullptr);
+  /// `live`: knows where this program stores its samples. `night`: the action that asks what night is.
+  HistoryBrowser(const LiveMonitor* live, QAction* night, QObject* parent = nullptr);
   /// Asks for what is there already.
-  void begin() { history_.setDatabase(own_database_); }
+  void begin() { history_->setDatabase(live_->database()); }
 
   ChartPanel* chartPanel() const { return chart_; }
   DayNightPanel* dayNightPanel() const { return day_night_; }
   QTableView* eventsTable() const { return events_table_; }
-  History& history() { return history_; }
-  const QString& ownDatabase() const { return own_database_; }
-  void setOwnDatabase(const QString& path);
-  EventsModel& events() { return events_; }
+  History& history() { return *history_; }
 
   /// A source was opened, or closed; `source` without credentials.
   void watch(const QString& source);
   void stopWatching();
+  /// This program stores in another file from now on.
+  void showNewDatabase();
   /// Another program's database, read-only, while that goes on.
   void openForeign(const QString& path);
   /// Back to our own, and to what is watched.
   void closeForeign();
+  /// Of our own database, the source that is watched again, after a person chose another one.
+  void showWatched();
+  bool isWatching() const { return watched_.has_value(); }
+  /// The source that is watched is on show.
+  bool showsWatched() const;
   /// The name of another program's database that is on show; empty: it is our own.
   QString foreignName() const { return QFileInfo(foreign_).fileName(); }
-  /// Judges what is on show; nullopt: as it was stored.
-  /// By which the samples on show are judged; nullopt: those of another program, as it judged them.
+  /// By which samples of the source are judged from now on; nullopt: those of another program. Until there are samples
+  /// the panel shows this one, then the rule by which they were judged.
   void setNightRule(const std::optional<monitor::NightRule>& rule);
   /// What is stored was judged anew.
   void takeJudged();
@@ -46,7 +52,8 @@ class HistoryBrowser : public QObject {
   /// To be called twice a second. `shown`: when the frame on show was taken; 0: there is none.
   void refresh(UnixMs shown);
 
-  /// The source whose history is on show; without a database the one that is watched.
+  /// The source whose history is on show; as long as nothing is stored, the one that is watched. Empty: none, or a
+  /// database of another program is not read yet.
   QString source() const;
   /// Whose pictures belong to it; nullopt: its database was not read yet.
   std::optional<monitor::PictureOwner> owner() const;
@@ -70,14 +77,13 @@ class HistoryBrowser : public QObject {
   std::pair<double, double> stretchToJudge() const;
   void takeSource(qint64 source);
 
-  QString own_database_;
-  EventsModel events_;
-  History history_;
-  ChartPanel* chart_;
-  DayNightPanel* day_night_;
-  QTableView* events_table_;
-  QString watched_;  // last
-  bool watching_ = false;
+  const LiveMonitor* const live_;
+  EventsModel* const events_;
+  History* const history_;
+  ChartPanel* const chart_;
+  DayNightPanel* const day_night_;
+  QTableView* const events_table_;
+  std::optional<QString> watched_;                                     // the source
   QString foreign_;                                                    // the path of another program's database on show
   std::vector<monitor::Event> live_events_;                            // of what is watched, ascending
   std::int64_t period_ = 2000, next_chart_ = 0, next_statistics_ = 0;  // steady ms

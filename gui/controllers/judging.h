@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/controllers/watching.h"
+#include "gui/controllers/history_browser.h"
+#include "gui/controllers/live_monitor.h"
+#include "gui/models/camera_configs.h"
+#include "gui/models/theme.h"
 
 namespace mpm::gui {
 
@@ -10,7 +13,7 @@ namespace mpm::gui {
 class Judging : public QObject {
   Q_OBJECT
  public:
-  Judging(Watching* watching, QWidget* window);
+  Judging(LiveMonitor* live, CameraConfigs* configs, HistoryBrowser* history, QWidget* window);
 
   bool running() const { return running_ > 0; }
 
@@ -21,8 +24,10 @@ class Judging : public QObject {
  private:
   void begin(const QString& source);
 
-  Watching* watching_;
-  QWidget* window_;
+  LiveMonitor* const live_;
+  CameraConfigs* const configs_;
+  HistoryBrowser* const history_;
+  QWidget* const window_;
   int running_ = 0;
 };
 

@@ -3,7 +3,10 @@
 
 namespace mpm::gui {
 
-LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QObject(parent) {
+LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent)
+    : QObject(parent),
+      database_(QString::fromStdString(options.database)),
+      pictures_(QString::fromStdString(options.snapshots.folder)) {
   options.inference.inspect = true;
   // Emits on the thread of this object.
   const auto queued = [this](auto signal) {
@@ -14,9 +17,8 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
   monitor::Session::Callbacks callbacks;
   callbacks.on_frame = [this](monitor::InferenceResult result, monitor::Sample sample) {
     countAges(row_ages_, result.estimate);
-    LiveFramePtr frame = makeLiveFrame(std::move(result), std::move(sample), row_ages_);
-    const std::lock_guard lock(mutex_);
-    if (!std::exchange(latest_, std::move(frame))) QMetaObject::invokeMethod(this, [this] { takeFrame(); });
+    if (latest_.put(makeLiveFrame(std::move(result), std::move(sample), row_ages_)))
+      QMetaObject::invokeMethod(this, [this] { takeFrame(); });
   };
   callbacks.on_event = [this](const monitor::Event& event) {
     QMetaObject::invokeMethod(this,
@@ -54,12 +56,13 @@ void LiveMonitor::close() {
   ++opened_;
 }
 
+void LiveMonitor::storeIn(const QString& database) {
+  session_->storeIn(database.toStdString());
+  database_ = database;
+}
+
 void LiveMonitor::takeFrame() {
-  LiveFramePtr frame;
-  {
-    const std::lock_guard lock(mutex_);
-    frame = std::exchange(latest_, nullptr);
-  }
+  const LiveFramePtr frame = latest_.take();
   if (!frame || !session_->owns(frame->result.frame)) return;
   frame_ = frame;
   if (!frame->result.repeated) picture_.reset();

@@ -10,6 +10,25 @@
 
 namespace mpm::gui {
 
+/// The last frame of a thread, for another one: of several that nobody has taken only the latest is left.
+class LatestFrame {
+ public:
+  /// True: the one before was taken, so that the taker has to be told.
+  bool put(LiveFramePtr frame) {
+    const std::lock_guard lock(mutex_);
+    return !std::exchange(frame_, std::move(frame));
+  }
+  /// Null: it was taken already.
+  LiveFramePtr take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(frame_, nullptr);
+  }
+
+ private:
+  std::mutex mutex_;
+  LiveFramePtr frame_;
+};
+
 /// The monitor::Session behind the window, as signals on the UI thread. Of frames only the latest arrives.
 class LiveMonitor : public QObject {
   Q_OBJECT
@@ -20,7 +39,13 @@ class LiveMonitor : public QObject {
   const monitor::Session& session() const { return *session_; }
   QString source() const { return QString::fromStdString(session_->source()); }
   QString model() const { return QString::fromStdString(session_->model()); }
+  /// Where samples are stored; empty: nowhere.
+  const QString& database() const { return database_; }
+  /// The folder of stored pictures.
+  const QString& pictures() const { return pictures_; }
 
+  /// From now on samples are stored in this file: where the store has stopped.
+  void storeIn(const QString& database);
   void open(const monitor::CameraPlan& options);
   void close();
   /// Changes the session: it shows on the next frame, or where repeats() on the last one, which is no new sample.
@@ -48,9 +73,10 @@ class LiveMonitor : public QObject {
  private:
   void takeFrame();
 
+  QString database_;
+  const QString pictures_;
   std::atomic<int> opened_ = 0;  // how often a source was opened or closed
-  std::mutex mutex_;
-  LiveFramePtr latest_;                            // guarded by the mutex; null: the UI thread has taken it
+  LatestFrame latest_;
   LiveFramePtr frame_;                             // on show
   std::optional<monitor::CapturedFrame> picture_;  // of showPicture(), until the source gives a frame again
   std::vector<int> row_ages_;                      // of the model's thread

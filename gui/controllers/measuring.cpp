@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/measuring.h"
 
-#include "gui/views/dialogs.h"
+#include "gui/views/look.h"
+#include "gui/views/questions.h"
 
 namespace mpm::gui {
 
-Measuring::Measuring(Watching* watching, QWidget* window) : QObject(window), watching_(watching), window_(window) {
-  connect(watching_->parts().rules, &WatchRules::regionsChanged, this, &Measuring::offer);
-}
-
 qint64 Measuring::stored() const {
-  const Watching::Parts& parts = watching_->parts();
-  const auto record = parts.history->chartPanel()->record();
-  const bool ours = record && record->archive && parts.history->foreignName().isEmpty() &&
-                    record->name == parts.live->session().source();
+  const auto record = history_->chartPanel()->record();
+  const bool ours =
+      record && record->archive && history_->foreignName().isEmpty() && record->name == live_->session().source();
   return ours ? record->samples : 0;
 }
 
@@ -28,7 +24,7 @@ void Measuring::offer() {
   if (pictures == 0) return;
   delete question_;
   question_ = question(window_, tr("Measure again"), tr("Measure all pictures of this folder again?"),
-                       {tr("Measure again"), tr("Not now")}, Answer::kYes, [this] { watching_->measureAgain(); });
+                       {tr("Measure again"), tr("Not now")}, Answer::kYes, [this] { camera_->measureAgain(); });
   question_->setInformativeText(
       tr("With the model, regions and states of now, as a series of their own. What is stored stays."));
   openDialog(question_);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/controllers/watching.h"
+#include "gui/controllers/camera_control.h"
+#include "gui/controllers/history_browser.h"
 
 namespace mpm::gui {
 
@@ -10,7 +11,8 @@ namespace mpm::gui {
 class Measuring : public QObject {
   Q_OBJECT
  public:
-  Measuring(Watching* watching, QWidget* window);
+  Measuring(CameraControl* camera, const LiveMonitor* live, const HistoryBrowser* history, QWidget* window)
+      : QObject(window), camera_(camera), live_(live), history_(history), window_(window) {}
 
   /// Asks, or says why there is nothing to measure.
   void ask();
@@ -23,8 +25,10 @@ class Measuring : public QObject {
  private:
   qint64 stored() const;  // pictures of the archive that is open; 0: there is none
 
-  Watching* watching_;
-  QWidget* window_;
+  CameraControl* const camera_;
+  const LiveMonitor* const live_;
+  const HistoryBrowser* const history_;
+  QWidget* const window_;
   QPointer<QMessageBox> question_;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/opener.h"
 
-#include "gui/views/dialogs.h"
+#include "gui/views/file_dialogs.h"
+#include "gui/views/look.h"
 #include "gui/views/source_dialog.h"
 
 namespace mpm::gui {

@@ -65,10 +65,10 @@ class Opener : public QObject {
   void want(const std::optional<Recent>& recent);
   void lookForModel();
 
-  Named named_;
-  const LiveMonitor* live_;
-  SettingsWriter* settings_;
-  QWidget* window_;
+  const Named named_;
+  const LiveMonitor* const live_;
+  SettingsWriter* const settings_;
+  QWidget* const window_;
   QVector<Recent> recents_;
   std::optional<Recent> wanted_;  // its model cannot be read yet
   using FileState = std::optional<std::pair<QDateTime, qint64>>;

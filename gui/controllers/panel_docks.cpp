@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/panel_docks.h"
 
+#include "gui/views/layouts.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {

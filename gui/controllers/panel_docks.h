@@ -40,8 +40,8 @@ class PanelDocks : public QObject {
   void hideOrShowAll();
   bool roomy() const { return window_->width() >= 1000 && window_->height() >= 600; }
 
-  QMainWindow* window_;
-  ActionRegistry* actions_;
+  QMainWindow* const window_;
+  ActionRegistry* const actions_;
   QVector<QDockWidget*> docks_;
   bool large_ = true;  // the layout on show is that of a large window
   QByteArray other_;   // that of a window of the other size

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/teach_mode.h"
 
-#include "base/quantiles.h"
 #include "gui/models/readout.h"
-#include "vision/pictures/pictures.h"
+#include "gui/models/recents.h"
+#include "vision/labels/classes.h"
 
 namespace mpm::gui {
 namespace {
-
-constexpr std::size_t kMaxEditors = 8;  // each keeps a label map and its history
-constexpr int kSuggestions = 3;
-constexpr int kCandidates = 40;  // each takes the encoder about as long as a frame of the live view
-const QString kBefore = QStringLiteral("teach/before");
 
 std::vector<cv::Vec3b> colorsOf(const std::vector<ClassInfo>& classes) {
   ModelFacts facts;
@@ -31,22 +26,6 @@ std::array<std::uint8_t, 3> colorOfNew(const std::string& name, const std::vecto
   return {bgr[2], bgr[1], bgr[0]};
 }
 
-// The time at which it was taken.
-QString nameOf(const LiveFrame& frame) {
-  return QString::fromStdString(fileTime(frame.result.frame.time > 0 ? frame.result.frame.time : unixNow()));
-}
-
-// A stored picture, or a copy in `folder` where it shows what must not be seen by now. Empty: it cannot be read.
-QString coveredFile(const QString& picture, const monitor::PrivacyOptions& hidden, const QString& folder) try {
-  const monitor::StoredFrame stored = monitor::readStored(picture.chopped(4).toStdString());
-  if (!stored.showsOf(hidden).on()) return picture;
-  const QString copy = QStringLiteral("%1/%2").arg(folder, QFileInfo(picture).fileName());
-  vision::writePicture(copy.toStdString(), stored.picture(".png", hidden), Readers::kGroup);
-  return copy;
-} catch (const Error&) {
-  return {};
-}
-
 // NAME.db -> NAME.labels; without a database beside the pictures.
 QString labelFolder(const WindowOptions& options) {
   if (options.database.isEmpty()) return options.pictures + QStringLiteral("/taught.labels");
@@ -57,98 +36,84 @@ QString labelFolder(const WindowOptions& options) {
 
 }  // namespace
 
-TeachMode::TeachMode(const WindowOptions& options, Watching* watching, SettingsWriter* settings, TeachPane* pane,
-                     QObject* parent)
+TeachMode::TeachMode(const WindowOptions& options, OnShow* on_show, NetControl* net, CameraConfigs* configs,
+                     const SourcePictures& pictures, SettingsWriter* settings, TeachPane* pane, QObject* parent)
     : QObject(parent),
       options_(options),
-      watching_(watching),
-      settings_(settings),
+      on_show_(on_show),
+      net_(net),
       pane_(pane),
-      model_before_(settings->read()->value(kBefore).toString()),
       store_(labelFolder(options)),
-      states_(store_.folder()),
-      thumbnails_(store_.folder() + QStringLiteral("/pictures")) {
-  wirePane();
-  wireStore();
-  wireStates();
-  connect(&analysis_, &PictureAnalysis::finished, this, [this](const QString& name, const LiveFramePtr& frame) {
-    if (name != shown_) return;
-    frame_ = frame;
-    showPrediction();
-  });
-  connect(&analysis_, &PictureAnalysis::failed, this, &TeachMode::fail);
-  connect(&trainer_, &LiveTrainer::predicted, this,
-          [this](const QString& name, const cv::Mat& labels, const std::vector<int>& unsure) {
-            if (name == shown_) {
-              trained_ = labels;
-              pane_->canvas()->setUnsure(unsure);
-              showPrediction();
-            }
-            pane_->setStatus(tr("Trained on your labels: the pale colours are what the model makes of this picture"));
-          });
-  connect(&trainer_, &LiveTrainer::suggested, this, [this](const QStringList& files) {
-    comparing_ = false;
-    pane_->pictures()->setSuggestions(
-        files, files.isEmpty() ? tr("All pictures are like one that is labelled")
-                               : tr("These differ most from what is labelled. Press one to label it"));
-  });
-  connect(&trainer_, &LiveTrainer::failed, this, [this](const QString& why) {
-    pane_->setStatus(why, Badge::kWarning);
-    endComparing();
-  });
+      thumbnails_(store_.folder() + QStringLiteral("/pictures")),
+      models_(new ModelTeaching(net, settings, pane->models(), this)),
+      states_(new StateTeaching(store_.folder(), on_show, net, configs, pane->states(), this)),
+      suggestions_(new PictureSuggestions(pictures, on_show, &store_, &trainer_, pane->pictures(), this)) {
+  connectPictures();
+  connectClasses();
+  connectStore();
+  connectTrainer();
   store_.open();
-  wireWatching();
+  connectSource();
 }
 
-TeachMode::~TeachMode() { pane_->canvas()->setEditor(nullptr); }
+// The parts that look at the store and the trainer go before them.
+TeachMode::~TeachMode() {
+  pane_->canvas()->setEditor(nullptr);
+  delete suggestions_;
+  delete states_;
+  delete models_;
+}
 
-void TeachMode::wireWatching() {
+void TeachMode::connectSource() {
   LabelPicturesPanel* pictures = pane_->pictures();
-  const auto takeFolder = [this, pictures] { pictures->setFolder(sourceFolder(watching_->asked())); };
-  connect(watching_, &Watching::modelChanged, this, &TeachMode::takeModel);
-  connect(watching_, &Watching::regionsChanged, this, &TeachMode::takeRegions);
-  connect(watching_, &Watching::pageChanged, this, takeFolder);
-  connect(watching_, &Watching::liveChanged, pictures, &LabelPicturesPanel::setLive);
+  const auto take_folder = [this, pictures] { pictures->setFolder(sourceFolder(on_show_->asked())); };
+  connect(net_, &NetControl::modelChanged, this, &TeachMode::takeModel);
+  connect(on_show_, &OnShow::changed, this, take_folder);
+  connect(on_show_, &OnShow::liveChanged, pictures, &LabelPicturesPanel::setLive);
   takeModel();
-  takeRegions();
-  takeFolder();
-  pictures->setLive(watching_->hasFrame());
+  take_folder();
+  pictures->setLive(on_show_->liveFrame() != nullptr);
 }
 
-void TeachMode::wirePane() {
-  TeachCanvas* canvas = pane_->canvas();
-  connect(canvas, &TeachCanvas::said, this, [this](const QString& text) { emit said(text, Badge::kWarning); });
-
-  connect(pane_->pictures(), &LabelPicturesPanel::picked, this, &TeachMode::show);
-  connect(pane_->pictures(), &LabelPicturesPanel::takeRequested, this, &TeachMode::take);
-  connect(pane_->pictures(), &LabelPicturesPanel::suggestRequested, this, &TeachMode::suggest);
-  connect(pane_->pictures(), &LabelPicturesPanel::filesChosen, &store_, &LabelStore::addFiles);
-  connect(pane_->pictures(), &LabelPicturesPanel::importChosen, this, [this](const QString& from) {
-    const auto done = std::make_shared<vision::FoundLabels>();
-    changeLabels([from, done](vision::LabelFolder& folder) { *done = folder.import(from.toStdString()); },
-                 [this, done] {
-                   const QString text =
-                       tr("Labels of %n picture(s) are imported", nullptr, static_cast<int>(done->files.size()));
-                   if (done->missing.empty()) return emit said(text, Badge::kGood);
-                   emit said(
-                       tr("%1. There is no picture for %2").arg(text, texts(done->missing).join(QStringLiteral(", "))),
-                       Badge::kWarning);
-                 });
-  });
-  connect(pane_->pictures(), &LabelPicturesPanel::copyRequested, this, [this](const QString& from) {
+void TeachMode::connectPictures() {
+  connect(pane_->canvas(), &TeachCanvas::said, this, [this](const QString& text) { emit said(text, Badge::kWarning); });
+  LabelPicturesPanel* pictures = pane_->pictures();
+  connect(pictures, &LabelPicturesPanel::picked, this, &TeachMode::show);
+  connect(pictures, &LabelPicturesPanel::takeRequested, this, &TeachMode::take);
+  connect(pictures, &LabelPicturesPanel::suggestRequested, this, &TeachMode::suggest);
+  connect(pictures, &LabelPicturesPanel::filesChosen, &store_, &LabelStore::addFiles);
+  connect(pictures, &LabelPicturesPanel::importChosen, this, &TeachMode::importLabels);
+  connect(pictures, &LabelPicturesPanel::copyRequested, this, [this](const QString& from) {
     store_.read(from, [this, from](const cv::Mat& image, const cv::Mat& labels) { copyLabels(from, image, labels); });
   });
-  connect(pane_->pictures(), &LabelPicturesPanel::removeRequested, this, [this](const QString& name) {
+  connect(pictures, &LabelPicturesPanel::removeRequested, this, [this](const QString& name) {
     store_.change([name](vision::LabelFolder& folder) { folder.removePicture(name.toStdString()); });
   });
-
-  LabelClassesPanel* classes = pane_->classes();
-  connect(classes, &LabelClassesPanel::added, this, [this](const QString& name) {
-    const LiveFramePtr& shown = pane_->canvas()->frame();
-    changeClasses([name = name.toStdString(), image = shown ? shown->image() : cv::Mat(), model = model_](auto& list) {
-      list.push_back({name, colorOfNew(name, list, image, model.get())});
-    });
+  connect(&thumbnails_, &Thumbnails::made, pictures, &LabelPicturesPanel::setThumbnail);
+  connect(&thumbnails_, &Thumbnails::made, pane_->states(), &StatesPanel::setThumbnail);
+  connect(pane_->states(), &StatesPanel::picked, this, &TeachMode::show);
+  connect(pane_->labels(), &LabelTablePanel::picked, this, [this](const QString& picture, int label) {
+    pane_->classes()->choose(label);
+    show(picture);
   });
+  connect(pane_->labels(), &LabelTablePanel::removeRequested, this, &TeachMode::removeClass);
+}
+
+void TeachMode::importLabels(const QString& from) {
+  const auto done = std::make_shared<vision::FoundLabels>();
+  changeLabels(
+      [from, done](vision::LabelFolder& folder) { *done = folder.import(from.toStdString()); },
+      [this, done] {
+        const QString text = tr("Labels of %n picture(s) are imported", nullptr, static_cast<int>(done->files.size()));
+        if (done->missing.empty()) return emit said(text, Badge::kGood);
+        emit said(tr("%1. There is no picture for %2").arg(text, texts(done->missing).join(QStringLiteral(", "))),
+                  Badge::kWarning);
+      });
+}
+
+void TeachMode::connectClasses() {
+  LabelClassesPanel* classes = pane_->classes();
+  connect(classes, &LabelClassesPanel::added, this, &TeachMode::addClass);
   const auto changeOne = [this](int index, const std::function<void(ClassInfo&)>& change) {
     changeClasses([old = state_.classes.classes.at(static_cast<std::size_t>(index)).name, change](auto& list) {
       for (ClassInfo& one : list)  // by its name: another one may have its place by then
@@ -168,81 +133,42 @@ void TeachMode::wirePane() {
   connect(classes, &LabelClassesPanel::merged, this, [this](int from, std::optional<int> into) {
     changeLabels([from, into](vision::LabelFolder& folder) { folder.mergeClass(from, into); });
   });
-
-  connect(pane_->labels(), &LabelTablePanel::picked, this, [this](const QString& picture, int label) {
-    pane_->classes()->choose(label);
-    show(picture);
-  });
-  connect(pane_->labels(), &LabelTablePanel::removeRequested, this, &TeachMode::removeClass);
-
-  connect(pane_->models(), &TaughtModelsPanel::trainRequested, this, &TeachMode::train);
-  connect(pane_->models(), &TaughtModelsPanel::cancelRequested, this, [this] {
-    if (run_) run_->cancel();
-  });
-  connect(pane_->models(), &TaughtModelsPanel::useRequested, this, &TeachMode::use);
 }
 
-void TeachMode::wireStore() {
+void TeachMode::connectStore() {
   connect(&store_, &LabelStore::changed, this, &TeachMode::takeState);
-  connect(&thumbnails_, &Thumbnails::made, pane_->pictures(), &LabelPicturesPanel::setThumbnail);
-  connect(&thumbnails_, &Thumbnails::made, pane_->states(), &StatesPanel::setThumbnail);
   connect(&store_, &LabelStore::added, this, &TeachMode::show);
   connect(&store_, &LabelStore::failed, this, [this](const QString& message) {
     unwanted_.reset();
-    endComparing();
+    suggestions_->end();
     fail(message);
-    names_.clear();  // what was asked for did not come about
+    classes_ = {};  // what was asked for did not come about
     takeState(state_);
-    pane_->pictures()->showAs(shown_);
+    pane_->pictures()->showAs(picture_.name());
   });
 }
 
-LabelEditor* TeachMode::editor() {
-  const auto found = editors_.find(shown_);
-  return found == editors_.end() ? nullptr : &found->second;
-}
-
-void TeachMode::wireStates() {
-  StatesPanel* panel = pane_->states();
-  connect(panel, &StatesPanel::picked, this, &TeachMode::show);
-  connect(panel, &StatesPanel::setChosen, &states_, &StateTrainer::open);
-  connect(&states_, &StateTrainer::listed, panel, &StatesPanel::setSets);
-  connect(panel, &StatesPanel::examplesChanged, this,
-          [this, panel](const ShownStates& shown) { states_.save(panel->set(), shown); });
-  connect(panel, &StatesPanel::trainRequested, this, [this, panel] {
-    if (!model_) return panel->setProblem(tr("There is no model yet"));
-    states_.train(panel->set(), panel->region(), QString::fromStdString(model_path_), model_->reduction,
-                  watching_->parts().rules->regions(watching_->source()));
+void TeachMode::connectTrainer() {
+  connect(&analysis_, &PictureAnalysis::finished, this, [this](const QString& name, const LiveFramePtr& frame) {
+    if (picture_.takeAnalysis(name, frame)) showPrediction();
   });
-  connect(panel, &StatesPanel::useRequested, this, &TeachMode::useStates);
-  connect(&states_, &StateTrainer::opened, this, [panel](const QString& name, const ShownStates& shown) {
-    if (name == panel->set()) panel->setExamples(shown);
-  });
-  connect(&states_, &StateTrainer::progressed, panel, &StatesPanel::setProgress);
-  connect(&states_, &StateTrainer::trained, panel, [panel](const QString& name, const auto& head) {
-    if (name == panel->set()) panel->setHead(head);
-  });
-  connect(&states_, &StateTrainer::failed, panel, &StatesPanel::setProblem);
-  states_.open(panel->set());
-}
-
-// One of them may show states.
-void TeachMode::takeRegions() {
-  const QString source = watching_->source();
-  pane_->states()->setRegions(regionNames(watching_->parts().rules->regions(source)));
-  QStringList in_use;
-  for (const evaluation::StateHead& head : watching_->parts().rules->states(source))
-    in_use << QString::fromStdString(head.name);
-  pane_->states()->setInUse(in_use);
-}
-
-void TeachMode::useStates(const std::shared_ptr<const evaluation::StateHead>& head, bool use) {
-  const QString source = watching_->source();
-  watching_->parts().rules->useStates(source, *head, states_.file(QString::fromStdString(head->name)), use);
-  if (source == watching_->parts().live->source())
-    watching_->parts().live->session().setStates(watching_->parts().rules->cameraPlan(source).states);
-  takeRegions();
-  if (use) emit taught();
+  connect(&analysis_, &PictureAnalysis::failed, this, &TeachMode::fail);
+  connect(&trainer_, &LiveTrainer::predicted, this,
+          [this](const QString& name, const cv::Mat& labels, const std::vector<int>& unsure) {
+            if (picture_.takeTrained(name, labels)) {
+              pane_->canvas()->setUnsure(unsure);
+              showPrediction();
+            }
+            pane_->setStatus(tr("Trained on your labels: the pale colours are what the model makes of this picture"));
+          });
+  connect(&trainer_, &LiveTrainer::failed, this,
+          [this](const QString& why) { pane_->setStatus(why, Badge::kWarning); });
+  connect(suggestions_, &PictureSuggestions::said, this, &TeachMode::said);
+  connect(models_, &ModelTeaching::said, this, &TeachMode::said);
+  connect(models_, &ModelTeaching::wanted, this, &TeachMode::train);
+  connect(models_, &ModelTeaching::made, &store_, &LabelStore::open);
+  connect(models_, &ModelTeaching::taught, this, &TeachMode::taught);
+  connect(states_, &StateTeaching::taught, this, &TeachMode::taught);
 }
 
 void TeachMode::takeState(const LabelState& state) {
@@ -252,47 +178,43 @@ void TeachMode::takeState(const LabelState& state) {
   pane_->states()->setPictures(state.pictures);
   thumbnails_.setNames(state.pictures);
   QStringList rare;
-  for (const int label : state.progress.rare) rare << names_.value(label);
+  for (const int label : state.progress.rare) rare << classes_.names.value(label);
   pane_->pictures()->setProgress(state.progress, rare);
-  pane_->labels()->setLabels(state.counts, names_, colors_);
+  pane_->labels()->setLabels(state.counts, classes_.names, classes_.colors);
   pane_->models()->setModels(state.models);
-  if (!state.pictures.contains(shown_)) {
-    shown_.clear();
-    frame_.reset();
+  if (!state.pictures.contains(picture_.name())) {
+    picture_.clear();
     pane_->canvas()->setEditor(nullptr);
     pane_->canvas()->setFrame(nullptr);
-    if (!state.pictures.isEmpty() && !state.pictures.contains(wanted_)) show(state.pictures.back());
+    if (!state.pictures.isEmpty() && !state.pictures.contains(picture_.wanted())) show(state.pictures.back());
   }
-  std::erase_if(editors_, [&](const auto& one) { return !state.pictures.contains(one.first); });
+  picture_.keepEditorsOf(state.pictures);
 }
 
 // Only where something has changed: a name may be in the middle of being written.
 void TeachMode::showClasses(const vision::ClassList& list) {
-  QStringList names;
-  std::vector<QColor> colors;
+  ShownClasses shown;
   std::array<QRgb, 256> paint{};
   const auto bgr = colorsOf(list.classes);
   for (std::size_t c = 0; c < list.classes.size(); ++c) {
     paint[c] = qRgb(bgr[c][2], bgr[c][1], bgr[c][0]);
-    names << QString::fromStdString(list.classes[c].name);
-    colors.emplace_back(paint[c]);
+    shown.names << QString::fromStdString(list.classes[c].name);
+    shown.colors.emplace_back(paint[c]);
   }
-  if (names == names_ && colors == colors_) return;
-  names_ = names;
-  colors_ = colors;
-  pane_->classes()->setClasses(names, colors);
+  if (shown == classes_) return;
+  classes_ = shown;
+  pane_->classes()->setClasses(shown.names, shown.colors);
   pane_->canvas()->setColors(paint, list.ignore);
   showPrediction();
 }
 
 void TeachMode::show(const QString& name) {
-  if (!name.isEmpty() && name != shown_) load(name);
+  if (!name.isEmpty() && name != picture_.name()) load(name);
 }
 
 void TeachMode::load(const QString& name) {
-  wanted_ = name;
-  store_.read(name, [this, name, number = ++loads_](const cv::Mat& image, const cv::Mat& labels) {
-    if (number == loads_) showLoaded(name, image, labels);
+  store_.read(name, [this, name, question = picture_.ask(name)](const cv::Mat& image, const cv::Mat& labels) {
+    if (picture_.isAsked(question)) showLoaded(name, image, labels);
   });
 }
 
@@ -300,25 +222,19 @@ void TeachMode::load(const QString& name) {
 void TeachMode::changeLabels(const std::function<void(vision::LabelFolder&)>& change,
                              const std::function<void()>& then) {
   pane_->canvas()->setEditor(nullptr);
-  editors_.clear();
+  picture_.forgetEditors();
   store_.change(change, then);
-  if (!shown_.isEmpty()) load(shown_);
+  if (const QString shown = picture_.name(); !shown.isEmpty()) load(shown);
 }
 
 void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels) {
   pane_->canvas()->setEditor(nullptr);  // first: a stroke that is on ends in the picture before
-  wanted_.clear();
-  shown_ = name;
-  if (!editors_.contains(name)) {
-    if (editors_.size() >= kMaxEditors) editors_.erase(editors_.begin());
-    QUndoStack& steps = editors_.try_emplace(name, labels, state_.classes.ignore).first->second.steps();
-    connect(&steps, &QUndoStack::indexChanged, this, &TeachMode::keepStroke);
-    pane_->steps().addStack(&steps);
+  if (picture_.show(name, image, labels, state_.classes.ignore)) {
+    connect(&editor()->steps(), &QUndoStack::indexChanged, this, &TeachMode::keepStroke);
+    pane_->steps().addStack(&editor()->steps());
   }
-  frame_.reset();
-  trained_.release();
   pane_->canvas()->setUnsure({});
-  pane_->canvas()->setFrame(makeLiveFrame(image));
+  showPrediction();
   pane_->canvas()->setEditor(editor());
   pane_->pictures()->showAs(name);
   pane_->steps().setActiveStack(&editor()->steps());
@@ -326,18 +242,12 @@ void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::
   if (const auto unwanted = std::exchange(unwanted_, {}); unwanted && unwanted->first == name)
     return removeClass(name, unwanted->second);
   if (!state_.labelled.isEmpty()) return askTrainer();
-  if (options_.teach_live && !model_path_.empty() && !run_) trainer_.prepare(job(), name);
+  if (options_.teach.live && net_->model() && !training()) trainer_.prepare(job(), name);
 }
 
 void TeachMode::showPrediction() {
-  const LiveFramePtr base = frame_ ? frame_ : pane_->canvas()->frame();
-  if (!base) return;
-  auto frame = std::make_shared<LiveFrame>(*base);
-  // The model has classes of its own: those of the same name are shown, the others are not.
-  frame->map = frame->result.estimate.labels = !trained_.empty() ? trained_
-                                               : frame_          ? labelsIn(names_, *frame_, state_.classes.ignore)
-                                                                 : cv::Mat();
-  pane_->canvas()->setFrame(frame);
+  const LiveFramePtr frame = picture_.predicted(classes_.names, state_.classes.ignore);
+  if (frame) pane_->canvas()->setFrame(frame);
 }
 
 // Only what differs is then left to be drawn. What is drawn already stays.
@@ -345,7 +255,7 @@ void TeachMode::copyLabels(const QString& from, const cv::Mat& image, const cv::
   if (!editor()) return;
   if (labels.size() != editor()->labels().size())
     return emit said(tr("%1 has another size: its labels do not fit this picture").arg(from), Badge::kWarning);
-  const cv::Mat moved = movedLabels(labels, image, pane_->canvas()->frame()->image(), state_.classes.ignore);
+  const cv::Mat moved = movedLabels(labels, image, picture_.image(), state_.classes.ignore);
   editor()->begin();
   editor()->fillGaps(moved.empty() ? labels : moved);
   if (!editor()->end()) return emit said(tr("%1 has no labels where this picture has none").arg(from), Badge::kNone);
@@ -358,7 +268,7 @@ void TeachMode::copyLabels(const QString& from, const cv::Mat& image, const cv::
 
 // In its editor, so that it can be undone as a stroke can.
 void TeachMode::removeClass(const QString& picture, int label) {
-  if (picture != shown_) {
+  if (picture != picture_.name()) {
     unwanted_.emplace(picture, label);
     return show(picture);
   }
@@ -367,7 +277,8 @@ void TeachMode::removeClass(const QString& picture, int label) {
   editor()->erase(label);
   if (!editor()->end()) return;
   emit said(tr("The labels of %1 in %2 are removed; %3 brings them back")
-                .arg(names_.value(label), picture, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)),
+                .arg(classes_.names.value(label), picture,
+                     QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)),
             Badge::kNone);
 }
 
@@ -375,11 +286,11 @@ void TeachMode::keepStroke() {
   if (!editor()) return;  // its picture was removed while it was drawn
   pane_->canvas()->refreshLabels();
   const cv::Mat labels = editor()->labels().clone();
-  store_.save(shown_, labels);
+  store_.save(picture_.name(), labels);
   if (cv::countNonZero(labels != state_.classes.ignore) > 0)
-    state_.labels[shown_] = labels;
+    state_.labels[picture_.name()] = labels;
   else
-    state_.labels.remove(shown_);
+    state_.labels.remove(picture_.name());
   askTrainer();
 }
 
@@ -392,9 +303,15 @@ void TeachMode::changeClasses(const std::function<void(std::vector<ClassInfo>&)>
   });
 }
 
+void TeachMode::addClass(const QString& name) {
+  changeClasses([name = name.toStdString(), image = picture_.image(), model = net_->model()](auto& list) {
+    list.push_back({name, colorOfNew(name, list, image, model.get())});
+  });
+}
+
 void TeachMode::addModelClasses() {
-  if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
-  changeClasses([model = model_](std::vector<ClassInfo>& list) {
+  if (!net_->model()) return emit said(tr("No model is loaded"), Badge::kWarning);
+  changeClasses([model = net_->model()](std::vector<ClassInfo>& list) {
     const auto names = vision::classNames(*model);
     const auto colors = vision::classColors(model->facts, model->classes);
     for (std::size_t c = 0; c < names.size(); ++c)
@@ -403,138 +320,57 @@ void TeachMode::addModelClasses() {
 }
 
 void TeachMode::takeModel() {
-  model_ = watching_->model();
-  const QString running = watching_->modelPath();
-  pane_->models()->setInUse(running, model_before_);
-  if (!model_) return;
-  model_path_ = watching_->parts().live->session().model();
-  EstimatorOptions same = watching_->inference();
-  same.reduce = model_->reduction;
+  const auto& model = net_->model();
+  if (!model) return;
+  EstimatorOptions same = net_->inference();
+  same.reduce = model->reduction;
   same.reuse = {};  // its pictures do not follow each other
-  same.task = model_->givesLabels() ? std::optional(Task::kSemantic) : std::nullopt;
-  analysis_.setModel(model_path_, same);
-  if (const LiveFramePtr& now = pane_->canvas()->frame(); now && !shown_.isEmpty())
-    analysis_.begin(shown_, now->image());
-  // Until it runs the model before it does, and goes on where the new one cannot be read.
-  if (model_wanted_.isEmpty() || running != model_wanted_) return;
-  model_wanted_.clear();
-  watching_->parts().live->session().addEvent(
-      {unixNow(), monitor::EventKind::kModel, monitor::Severity::kInfo,
-       "the model is now '" + running.toStdString() + "'; before it was '" + model_before_.toStdString() + "'"});
-  emit taught();
-}
-
-void TeachMode::use(const QString& model) {
-  model_before_ = watching_->modelPath();
-  model_wanted_ = model;
-  settings_->set(kBefore, model_before_);
-  watching_->openModel(model, std::nullopt);
+  same.task = model->givesLabels() ? std::optional(Task::kSemantic) : std::nullopt;
+  analysis_.setModel(net_->runningPath().toStdString(), same);
+  if (!picture_.name().isEmpty()) analysis_.begin(picture_.name(), picture_.image());
 }
 
 bool TeachMode::take() {
-  const LiveFramePtr& frame = watching_->frame();
+  const LiveFramePtr frame = on_show_->frame();
   if (!frame) {
     emit said(tr("There is no frame yet"), Badge::kWarning);
     return false;
   }
   const QFileInfo file(QString::fromStdString(frame->result.frame.file));
-  store_.add(file.filePath().isEmpty() ? nameOf(*frame) : file.completeBaseName(), frame->image(),
+  store_.add(file.filePath().isEmpty() ? takenName(*frame) : file.completeBaseName(), frame->image(),
              frame->result.readers());
   return true;
 }
 
-// The pictures to label next: of the source, and the live one. Those whose name a picture has already are left out.
 void TeachMode::suggest() {
-  if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
-  if (run_) return emit said(tr("Wait until the training has ended"), Badge::kWarning);
-  const Watching::Parts& parts = watching_->parts();
-  const auto owner = parts.live->session().owner();
-  const auto privacy = parts.live->session().privacy();
-  QStringList files = owner && privacy ? parts.pictures->filesOf(*owner) : QStringList();
-  // The files of an archive show what is hidden; the one that is on show does not.
-  const bool whole = privacy && !privacy->on();
-  if (whole) files += parts.folder->files();
-  QStringList candidates;
-  for (int i = 0; i < files.size(); ++i)
-    if (isInSpread(i, static_cast<int>(files.size()), kCandidates) &&
-        !state_.pictures.contains(QFileInfo(files[i]).completeBaseName()))
-      candidates << files[i];
-  const LiveFramePtr& frame = watching_->frame();
-  const bool is_file = frame && whole && !frame->result.frame.file.empty();
-  const LiveFramePtr live = is_file ? nullptr : frame;
-  if (candidates.isEmpty() && !live)
-    return emit said(tr("There is nothing new to choose from: open a folder or a camera, or store pictures of it"),
-                     Badge::kWarning);
-  comparing_ = true;
-  const int count = static_cast<int>(candidates.size()) + (live ? 1 : 0);
-  pane_->pictures()->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));
-  const auto compared = std::make_shared<QStringList>();
-  const QString folder = scratch_.path();
-  store_.look(
-      [=](const vision::LabelFolder&) {
-        for (const QString& file : candidates) {
-          const QString shown = whole ? file : coveredFile(file, *privacy, folder);
-          if (!shown.isEmpty()) *compared << shown;
-        }
-        if (!live) return;
-        const QString file = QStringLiteral("%1/%2.png").arg(folder, nameOf(*live));
-        vision::writePicture(file.toStdString(), live->image(), live->result.readers());
-        *compared << file;
-      },
-      [this, compared] {
-        if (comparing_) trainer_.suggest(job(), *compared, kSuggestions);
-      });
-}
-
-void TeachMode::endComparing() {
-  if (std::exchange(comparing_, false)) pane_->pictures()->setSuggestions({}, {});
+  if (!net_->model()) return emit said(tr("No model is loaded"), Badge::kWarning);
+  if (training()) return emit said(tr("Wait until the training has ended"), Badge::kWarning);
+  suggestions_->look(state_.pictures, [this] { return job(); });
 }
 
 void TeachMode::rest() {
-  endComparing();
+  suggestions_->end();
   trainer_.stop();
 }
 
 TrainerJob TeachMode::job() const {
-  const auto reduce = model_ ? std::optional(model_->reduction) : std::nullopt;
-  return {store_.folder(), QString::fromStdString(model_path_), reduce, options_.teach_steps, state_.classes,
-          state_.labels};
+  const auto& model = net_->model();
+  return {store_.folder(),      net_->runningPath(), model ? std::optional(model->reduction) : std::nullopt,
+          options_.teach.steps, state_.classes,      state_.labels};
 }
 
 void TeachMode::askTrainer() {
-  if (!options_.teach_live || model_path_.empty() || run_ || shown_.isEmpty()) return;
+  if (!options_.teach.live || !net_->model() || training() || picture_.name().isEmpty()) return;
   pane_->setStatus(tr("Training on your labels…"));
-  trainer_.ask(job(), shown_);
+  trainer_.ask(job(), picture_.name());
 }
 
 void TeachMode::train() {
-  if (run_) return;
-  if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
+  if (training()) return;
+  if (!net_->model()) return emit said(tr("No model is loaded"), Badge::kWarning);
   rest();
-  QDir().mkpath(store_.modelsFolder());
-  QString model;
-  for (int version = 1; model.isEmpty() || QFileInfo::exists(model); ++version)
-    model = QStringLiteral("%1/v%2.onnx").arg(store_.modelsFolder()).arg(version);
-  run_ = new Job(gui::training(job(), model), this);
-  pane_->models()->setTraining(true);
-  pane_->models()->setProblem({});
+  models_->train(job(), store_.modelsFolder());
   pane_->setStatus({});
-  connect(run_, &Job::progressed, pane_->models(), &TaughtModelsPanel::setProgress);
-  connect(run_, &Job::ended, this, [this] {
-    std::exchange(run_, nullptr)->deleteLater();
-    pane_->models()->setTraining(false);
-  });
-  connect(run_, &Job::finished, this, [this](const QVariant& path) {
-    store_.open();
-    emit said(tr("%1 is trained. Read its verdict, then use it").arg(QFileInfo(path.toString()).completeBaseName()),
-              Badge::kGood);
-  });
-  connect(run_, &Job::cancelled, this,
-          [this] { emit said(tr("The training was cancelled; nothing was written"), Badge::kNone); });
-  connect(run_, &Job::failed, this, [this](const QString& why) {
-    fail(why);
-    pane_->models()->setProblem(why);
-  });
 }
 
 }  // namespace mpm::gui

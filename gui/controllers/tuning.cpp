@@ -3,13 +3,13 @@
 
 #include "base/quantiles.h"
 #include "gui/models/recents.h"
+#include "gui/views/look.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 
-Tuning::Tuning(LiveMonitor* live, const PictureStore* pictures, const FolderBrowser* folder, QAction* pause,
-               QWidget* window)
-    : QObject(window), live_(live), pictures_(pictures), folder_(folder), pause_(pause), window_(window) {
+Tuning::Tuning(LiveMonitor* live, const SourcePictures& pictures, QAction* pause, QWidget* window)
+    : QObject(window), live_(live), pictures_(pictures), pause_(pause), window_(window) {
   connect(live_, &LiveMonitor::frameArrived, this, &Tuning::collect);
   connect(&look_, &QTimer::timeout, this, &Tuning::look);
 }
@@ -34,39 +34,36 @@ void Tuning::ask(const EstimatorOptions& inference) {
         if (isInSpread(i, count, kPictures)) pictures.push_back(vision::readPicture(stored[i].toStdString()));
       return pictures;
     });
-  frames_.clear();
-  collecting_ = true;
-  last_taken_ = 0;
+  collection_.emplace();
   dialog_->showCollecting(0, kPictures);
   look_.start(500);
 }
 
 QStringList Tuning::files() const {
-  const auto owner = live_->session().owner();
-  const QStringList stored = owner ? pictures_->filesOf(*owner) : QStringList();
-  return live_->session().status().finished ? stored + folder_->files() : stored;
+  const QStringList stored = pictures_.stored();
+  return live_->session().status().finished ? stored + pictures_.ofFolder() : stored;
 }
 
 void Tuning::collect(const LiveFramePtr& frame) {
   const monitor::CapturedFrame& captured = frame->result.frame;
-  if (!collecting_ || !frame->hasGrid() || captured.id == last_frame_) return;
+  if (!collection_ || !frame->hasGrid() || captured.id == collection_->last_frame) return;
   constexpr std::int64_t kEvery = 2000;  // ms, of a camera: frames that follow each other at once are alike
   const std::int64_t now = steadyNow();
-  if (!isNumbered(sourceSpec(live_->source())) && now - last_taken_ < kEvery) return;
-  last_frame_ = captured.id;
-  last_taken_ = now;
-  frames_.push_back(captured.image);
-  dialog_->showCollecting(static_cast<int>(frames_.size()), kPictures);
-  if (static_cast<int>(frames_.size()) == kPictures) look();
+  if (!isNumbered(sourceSpec(live_->source())) && now - collection_->taken < kEvery) return;
+  collection_->last_frame = captured.id;
+  collection_->taken = now;
+  collection_->frames.push_back(captured.image);
+  const auto count = static_cast<int>(collection_->frames.size());
+  dialog_->showCollecting(count, kPictures);
+  if (count == kPictures) look();
 }
 
 // Goes on with what there is once no further frame comes.
 void Tuning::look() {
-  if (!collecting_) return look_.stop();
-  if (static_cast<int>(frames_.size()) < kPictures && live_->session().framesCome()) return;
-  collecting_ = false;
+  if (!collection_) return look_.stop();
+  if (static_cast<int>(collection_->frames.size()) < kPictures && live_->session().framesCome()) return;
   look_.stop();
-  measure([pictures = std::exchange(frames_, {})] { return pictures; });
+  measure([pictures = std::exchange(collection_, {})->frames] { return pictures; });
 }
 
 // `pictures` is called on the thread of the measurement.
@@ -92,8 +89,7 @@ void Tuning::measure(const std::function<std::vector<cv::Mat>()>& pictures) {
 
 // The job may need a moment to notice; nothing waits for it.
 void Tuning::end() {
-  collecting_ = false;
-  frames_.clear();
+  collection_.reset();
   if (job_) job_->cancel();
   resume();
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/controllers/folder_browser.h"
-#include "gui/controllers/live_monitor.h"
-#include "gui/models/picture_store.h"
+#include "gui/controllers/source_pictures.h"
 #include "gui/views/tune_dialog.h"
 
 namespace mpm::gui {
@@ -16,7 +14,7 @@ class Tuning : public QObject {
   static constexpr int kPictures = 40;  ///< at most
 
   /// `pause`: the action of that name.
-  Tuning(LiveMonitor* live, const PictureStore* pictures, const FolderBrowser* folder, QAction* pause, QWidget* window);
+  Tuning(LiveMonitor* live, const SourcePictures& pictures, QAction* pause, QWidget* window);
 
   /// `inference`: of the model that runs.
   void ask(const EstimatorOptions& inference);
@@ -34,17 +32,22 @@ class Tuning : public QObject {
   void end();
   void resume();
 
+  // Frames of the source, taken until there are enough.
+  struct Collection {
+    std::vector<cv::Mat> frames{};
+    std::int64_t last_frame = 0;  // its id
+    std::int64_t taken = 0;       // when that was, ms, steady
+  };
+
+  LiveMonitor* const live_;
+  const SourcePictures pictures_;
+  QAction* const pause_;
+  QWidget* const window_;
   EstimatorOptions inference_;
-  LiveMonitor* live_;
-  const PictureStore* pictures_;
-  const FolderBrowser* folder_;
-  QAction* pause_;
-  QWidget* window_;
   QPointer<TuneDialog> dialog_;
   QPointer<Job> job_;
-  std::vector<cv::Mat> frames_;  // collected so far
-  bool collecting_ = false, paused_ = false;
-  std::int64_t last_frame_ = 0, last_taken_ = 0;  // id; ms, steady
+  std::optional<Collection> collection_;  // while they are collected
+  bool paused_ = false;                   // by this
   QTimer look_;
 };
 

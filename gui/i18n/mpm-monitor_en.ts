@@ -67,6 +67,16 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::PictureSuggestions</name>
+    <message numerus="yes">
+        <source>Comparing %n picture(s)…</source>
+        <translation>
+            <numerusform>Comparing %n picture…</numerusform>
+            <numerusform>Comparing %n pictures…</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::PicturesPane</name>
     <message numerus="yes">
         <source>%n patch(es)</source>
@@ -132,13 +142,6 @@
 </context>
 <context>
     <name>mpm::gui::TeachMode</name>
-    <message numerus="yes">
-        <source>Comparing %n picture(s)…</source>
-        <translation>
-            <numerusform>Comparing %n picture…</numerusform>
-            <numerusform>Comparing %n pictures…</numerusform>
-        </translation>
-    </message>
     <message numerus="yes">
         <source>Labels of %n picture(s) are imported</source>
         <translation>

@@ -231,6 +231,63 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::CameraConfigs</name>
+    <message>
+        <source>%1. Until it is mended, what is chosen counts for this run only</source>
+        <translation>%1. Tant que le fichier n’est pas corrigé, les choix ne valent que jusqu’à la fermeture</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::CameraControl</name>
+    <message>
+        <source>No model yet: choose one with Ctrl+M, or drop an ONNX file here</source>
+        <translation>Pas encore de modèle&#xa0;: choisissez-en un avec Ctrl+M, ou déposez un fichier ONNX ici</translation>
+    </message>
+    <message>
+        <source>The source has come to its end: nothing is left to pause. %1 plays it again</source>
+        <translation>La source est arrivée à sa fin&#xa0;: il n’y a plus rien à mettre en pause. %1 la rejoue</translation>
+    </message>
+    <message>
+        <source>The folder has come to its end: nothing is left to pause. %1 and %2 go through its pictures, %3 plays it again</source>
+        <translation>Le dossier est arrivé à sa fin&#xa0;: il n’y a plus rien à mettre en pause. %1 et %2 parcourent ses images, %3 le rejoue</translation>
+    </message>
+    <message>
+        <source>Source: %1</source>
+        <translation>Source&#xa0;: %1</translation>
+    </message>
+    <message>
+        <source>%1: the last frame is %2 old</source>
+        <translation>%1&#xa0;: la dernière image date de %2</translation>
+    </message>
+    <message>
+        <source>Open a source first: each has its own</source>
+        <translation>Ouvrez d’abord une source&#xa0;: chacune a les siens</translation>
+    </message>
+    <message>
+        <source>Copied: %1</source>
+        <translation>Copié&#xa0;: %1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::CameraDialogs</name>
+    <message>
+        <source>Pictures are in %1</source>
+        <translation>Les images sont dans %1</translation>
+    </message>
+    <message>
+        <source>Samples are not stored.</source>
+        <translation>Les échantillons ne sont pas enregistrés.</translation>
+    </message>
+    <message>
+        <source>Samples are in %1; the means of hours and days stay.</source>
+        <translation>Les échantillons sont dans %1&#xa0;; les moyennes des heures et des jours restent.</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 – %2</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::CamerasPage</name>
     <message>
         <source>Cameras</source>
@@ -536,6 +593,10 @@
     <message>
         <source>Tokens kept</source>
         <translation>Jetons gardés</translation>
+    </message>
+    <message>
+        <source>Night where %1</source>
+        <translation>Nuit quand %1</translation>
     </message>
 </context>
 <context>
@@ -1863,6 +1924,26 @@
         <source>Not saved: %1</source>
         <translation>Non enregistré&#xa0;: %1</translation>
     </message>
+    <message>
+        <source>Open a source first: each has its own</source>
+        <translation>Ouvrez d’abord une source&#xa0;: chacune a les siens</translation>
+    </message>
+    <message>
+        <source>Open a source first: regions are drawn on its picture</source>
+        <translation>Ouvrez d’abord une source&#xa0;: les régions se dessinent sur son image</translation>
+    </message>
+    <message>
+        <source>The picture on show is stored already. Esc: back to live</source>
+        <translation>L’image affichée est déjà enregistrée. Échap&#xa0;: retour au direct</translation>
+    </message>
+    <message>
+        <source>No frame came</source>
+        <translation>Aucune image n’est venue</translation>
+    </message>
+    <message>
+        <source>Waiting for the first frame…</source>
+        <translation>En attente de la première image…</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::Measuring</name>
@@ -1928,6 +2009,56 @@
     <message>
         <source>before block %1</source>
         <translation>avant le bloc %1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::ModelTeaching</name>
+    <message>
+        <source>%1 is trained. Read its verdict, then use it</source>
+        <translation>%1 est entraîné. Lisez son verdict, puis utilisez-le</translation>
+    </message>
+    <message>
+        <source>The training was cancelled; nothing was written</source>
+        <translation>L’entraînement a été annulé&#xa0;; rien n’a été écrit</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::NetControl</name>
+    <message>
+        <source>Reading %1…</source>
+        <translation>Lecture de %1…</translation>
+    </message>
+    <message>
+        <source>reduction %1</source>
+        <translation>réduction %1</translation>
+    </message>
+    <message>
+        <source>the comparison with %1</source>
+        <translation>la comparaison avec %1</translation>
+    </message>
+    <message>
+        <source>sharp edges</source>
+        <translation>contours nets</translation>
+    </message>
+    <message>
+        <source>edges as the model gives them</source>
+        <translation>contours tels que le modèle les donne</translation>
+    </message>
+    <message>
+        <source>On this frame: %1</source>
+        <translation>Sur cette image&#xa0;: %1</translation>
+    </message>
+    <message>
+        <source>It is paused; from the next frame on: %1</source>
+        <translation>En pause&#xa0;; dès la prochaine image&#xa0;: %1</translation>
+    </message>
+    <message>
+        <source>The source has ended; once it is opened again (%1): %2</source>
+        <translation>La source est terminée&#xa0;; une fois rouverte (%1)&#xa0;: %2</translation>
+    </message>
+    <message>
+        <source>From the next frame on: %1</source>
+        <translation>Dès la prochaine image&#xa0;: %1</translation>
     </message>
 </context>
 <context>
@@ -1997,6 +2128,28 @@
     <message>
         <source>%1 cannot be written: %2</source>
         <translation>%1 ne peut pas être écrit&#xa0;: %2</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::PictureSuggestions</name>
+    <message>
+        <source>All pictures are like one that is labelled</source>
+        <translation>Toutes les images ressemblent à une image étiquetée</translation>
+    </message>
+    <message>
+        <source>These differ most from what is labelled. Press one to label it</source>
+        <translation>Celles-ci diffèrent le plus de ce qui est étiqueté. Cliquez-en une pour l&apos;étiqueter</translation>
+    </message>
+    <message>
+        <source>There is nothing new to choose from: open a folder or a camera, or store pictures of it</source>
+        <translation>Il n’y a rien de nouveau à choisir&#xa0;: ouvrez un dossier ou une caméra, ou enregistrez-en des images</translation>
+    </message>
+    <message numerus="yes">
+        <source>Comparing %n picture(s)…</source>
+        <translation>
+            <numerusform>Comparaison de %n image…</numerusform>
+            <numerusform>Comparaison de %n images…</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2629,6 +2782,13 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::StateTeaching</name>
+    <message>
+        <source>There is no model yet</source>
+        <translation>Il n’y a pas encore de modèle</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::StatesPanel</name>
     <message>
         <source>Region that shows the states</source>
@@ -2829,6 +2989,33 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::StoredMoments</name>
+    <message>
+        <source>No picture is stored near that time. File ▸ What is kept… makes a time-lapse</source>
+        <translation>Aucune image n’est enregistrée vers ce moment. Fichier ▸ Ce qui est gardé… fait un accéléré</translation>
+    </message>
+    <message>
+        <source>Stored picture of %1. Esc: back to live</source>
+        <translation>Image enregistrée du %1. Échap&#xa0;: retour au direct</translation>
+    </message>
+    <message>
+        <source>Stored picture of %1. Esc: back</source>
+        <translation>Image enregistrée du %1. Échap&#xa0;: retour</translation>
+    </message>
+    <message>
+        <source>There is no picture near that time any more</source>
+        <translation>Il n’y a plus d’image proche de ce moment</translation>
+    </message>
+    <message>
+        <source>The picture of this sample is not stored</source>
+        <translation>L’image de cette mesure n’est pas enregistrée</translation>
+    </message>
+    <message>
+        <source>%1. Esc: back to live</source>
+        <translation>%1. Échap&#xa0;: retour au direct</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::TaughtModelsPanel</name>
     <message>
         <source>good</source>
@@ -2975,31 +3162,8 @@
         <translation>Entraînement sur vos étiquettes…</translation>
     </message>
     <message>
-        <source>%1 is trained. Read its verdict, then use it</source>
-        <translation>%1 est entraîné. Lisez son verdict, puis utilisez-le</translation>
-    </message>
-    <message>
-        <source>The training was cancelled; nothing was written</source>
-        <translation>L’entraînement a été annulé&#xa0;; rien n’a été écrit</translation>
-    </message>
-    <message>
-        <source>All pictures are like one that is labelled</source>
-        <translation>Toutes les images ressemblent à une image étiquetée</translation>
-    </message>
-    <message>
-        <source>These differ most from what is labelled. Press one to label it</source>
-        <translation>Celles-ci diffèrent le plus de ce qui est étiqueté. Cliquez-en une pour l&apos;étiqueter</translation>
-    </message>
-    <message>
         <source>Wait until the training has ended</source>
         <translation>Attendez la fin de l&apos;entraînement</translation>
-    </message>
-    <message numerus="yes">
-        <source>Comparing %n picture(s)…</source>
-        <translation>
-            <numerusform>Comparaison de %n image…</numerusform>
-            <numerusform>Comparaison de %n images…</numerusform>
-        </translation>
     </message>
     <message>
         <source>%1 has another size: its labels do not fit this picture</source>
@@ -3014,20 +3178,12 @@
         <translation>Les étiquettes de %1 sont copiées. Dessinez ce qui diffère&#xa0;; %2 les retire</translation>
     </message>
     <message>
-        <source>There is nothing new to choose from: open a folder or a camera, or store pictures of it</source>
-        <translation>Il n’y a rien de nouveau à choisir&#xa0;: ouvrez un dossier ou une caméra, ou enregistrez-en des images</translation>
-    </message>
-    <message>
         <source>The labels of %1 are copied, and moved a little as the camera was. Draw what differs; %2 takes them back</source>
         <translation>Les étiquettes de %1 sont copiées, et déplacées un peu comme la caméra l’a été. Dessinez ce qui diffère&#xa0;; %2 les retire</translation>
     </message>
     <message>
         <source>The labels of %1 in %2 are removed; %3 brings them back</source>
         <translation>Les étiquettes de %1 dans %2 sont supprimées&#xa0;; %3 les rétablit</translation>
-    </message>
-    <message>
-        <source>There is no model yet</source>
-        <translation>Il n’y a pas encore de modèle</translation>
     </message>
     <message>
         <source>There is no frame yet</source>
@@ -3405,132 +3561,6 @@
     <message>
         <source>It ran without an error</source>
         <translation>Elle s’est exécutée sans erreur</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::WatchRules</name>
-    <message>
-        <source>%1. Until it is mended, what is chosen counts for this run only</source>
-        <translation>%1. Tant que le fichier n’est pas corrigé, les choix ne valent que jusqu’à la fermeture</translation>
-    </message>
-    <message>
-        <source>%1 of %2</source>
-        <translation>%1 – %2</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::Watching</name>
-    <message>
-        <source>No model yet: choose one with Ctrl+M, or drop an ONNX file here</source>
-        <translation>Pas encore de modèle&#xa0;: choisissez-en un avec Ctrl+M, ou déposez un fichier ONNX ici</translation>
-    </message>
-    <message>
-        <source>The source has come to its end: nothing is left to pause. %1 plays it again</source>
-        <translation>La source est arrivée à sa fin&#xa0;: il n’y a plus rien à mettre en pause. %1 la rejoue</translation>
-    </message>
-    <message>
-        <source>The folder has come to its end: nothing is left to pause. %1 and %2 go through its pictures, %3 plays it again</source>
-        <translation>Le dossier est arrivé à sa fin&#xa0;: il n’y a plus rien à mettre en pause. %1 et %2 parcourent ses images, %3 le rejoue</translation>
-    </message>
-    <message>
-        <source>Reading %1…</source>
-        <translation>Lecture de %1…</translation>
-    </message>
-    <message>
-        <source>reduction %1</source>
-        <translation>réduction %1</translation>
-    </message>
-    <message>
-        <source>the comparison with %1</source>
-        <translation>la comparaison avec %1</translation>
-    </message>
-    <message>
-        <source>sharp edges</source>
-        <translation>contours nets</translation>
-    </message>
-    <message>
-        <source>edges as the model gives them</source>
-        <translation>contours tels que le modèle les donne</translation>
-    </message>
-    <message>
-        <source>The picture on show is stored already. Esc: back to live</source>
-        <translation>L’image affichée est déjà enregistrée. Échap&#xa0;: retour au direct</translation>
-    </message>
-    <message>
-        <source>Source: %1</source>
-        <translation>Source&#xa0;: %1</translation>
-    </message>
-    <message>
-        <source>%1: the last frame is %2 old</source>
-        <translation>%1&#xa0;: la dernière image date de %2</translation>
-    </message>
-    <message>
-        <source>No frame came</source>
-        <translation>Aucune image n’est venue</translation>
-    </message>
-    <message>
-        <source>Waiting for the first frame…</source>
-        <translation>En attente de la première image…</translation>
-    </message>
-    <message>
-        <source>No picture is stored near that time. File ▸ What is kept… makes a time-lapse</source>
-        <translation>Aucune image n’est enregistrée vers ce moment. Fichier ▸ Ce qui est gardé… fait un accéléré</translation>
-    </message>
-    <message>
-        <source>Stored picture of %1. Esc: back to live</source>
-        <translation>Image enregistrée du %1. Échap&#xa0;: retour au direct</translation>
-    </message>
-    <message>
-        <source>Stored picture of %1. Esc: back</source>
-        <translation>Image enregistrée du %1. Échap&#xa0;: retour</translation>
-    </message>
-    <message>
-        <source>Open a source first: regions are drawn on its picture</source>
-        <translation>Ouvrez d’abord une source&#xa0;: les régions se dessinent sur son image</translation>
-    </message>
-    <message>
-        <source>On this frame: %1</source>
-        <translation>Sur cette image&#xa0;: %1</translation>
-    </message>
-    <message>
-        <source>It is paused; from the next frame on: %1</source>
-        <translation>En pause&#xa0;; dès la prochaine image&#xa0;: %1</translation>
-    </message>
-    <message>
-        <source>The source has ended; once it is opened again (%1): %2</source>
-        <translation>La source est terminée&#xa0;; une fois rouverte (%1)&#xa0;: %2</translation>
-    </message>
-    <message>
-        <source>From the next frame on: %1</source>
-        <translation>Dès la prochaine image&#xa0;: %1</translation>
-    </message>
-    <message>
-        <source>Copied: %1</source>
-        <translation>Copié&#xa0;: %1</translation>
-    </message>
-    <message>
-        <source>There is no picture near that time any more</source>
-        <translation>Il n’y a plus d’image proche de ce moment</translation>
-    </message>
-    <message>
-        <source>The picture of this sample is not stored</source>
-        <translation>L’image de cette mesure n’est pas enregistrée</translation>
-    </message>
-    <message>
-        <source>Open a source first: each has its own</source>
-        <translation>Ouvrez d’abord une source&#xa0;: chacune a les siens</translation>
-    </message>
-    <message>
-        <source>Pictures are in %1</source>
-        <translation>Les images sont dans %1</translation>
-    </message>
-    <message>
-        <source>Samples are not stored.</source>
-        <translation>Les échantillons ne sont pas enregistrés.</translation>
-    </message>
-    <message>
-        <source>Samples are in %1; the means of hours and days stay.</source>
-        <translation>Les échantillons sont dans %1&#xa0;; les moyennes des heures et des jours restent.</translation>
     </message>
 </context>
 <context>

@@ -80,11 +80,14 @@ void History::askStatistics(std::int64_t source, UnixMs from, UnixMs to) {
   ask(kStatistics, [this, source, from, to](const monitor::StoreReader& reader) {
     monitor::DayNightStatistics statistics;
     std::vector<monitor::ClassArea> areas;
+    NightRules judged_by;
     if (const auto series = reader.series(source); !series.empty()) {
+      for (const monitor::SessionRecord& session : reader.sessions(source))
+        if (session.series == series.back().id) judged_by.insert(session.night_rule);
       statistics = reader.dayNight(series.back().id, from, to);
       areas = monitor::classAreas(reader, series.back(), from, to);
     }
-    return [=, this] { emit statisticsReady(source, statistics, areas); };
+    return [=, this] { emit statisticsReady(source, statistics, areas, judged_by); };
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <set>
 
 #include "charts/chart.h"
 #include "gui/models/live_frame.h"
@@ -18,6 +19,10 @@ struct SourceNames {
   QStringList regions;                    ///< that are or were measured in it
   std::vector<vision::Region> current{};  ///< that are
 };
+
+/// The rules by which the samples of a series were judged, as monitor::toText() has them: "" of none, nullopt of one
+/// that is not known. Empty: there are no samples.
+using NightRules = std::set<std::optional<std::string>>;
 
 /// What lies over the pictures of a source of a database.
 struct SourceFacts {
@@ -66,7 +71,7 @@ class History : public QObject {
   void chartReady(const mpm::charts::Chart& chart, const std::vector<mpm::monitor::StateSeries>& states,
                   const mpm::monitor::ChartQuery& query);
   void statisticsReady(qint64 source, const mpm::monitor::DayNightStatistics& statistics,
-                       const std::vector<mpm::monitor::ClassArea>& areas);
+                       const std::vector<mpm::monitor::ClassArea>& areas, const mpm::gui::NightRules& judged_by);
   void eventsReady(qint64 source, const std::vector<mpm::monitor::Event>& events);
   void namesReady(const mpm::gui::SourceNames& names);
   void sampleReady(const mpm::gui::StoredSample& sample);

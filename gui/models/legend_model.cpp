@@ -50,6 +50,16 @@ void LegendModel::changed(const QList<int>& roles) {
   if (!rows_.empty()) emit dataChanged(index(0, 0), index(classes() - 1, kColumns - 1), roles);
 }
 
+void LegendModel::setAreasOf(const OnShow& on_show, const QString& region) {
+  if (const StoredSample* const stored = on_show.stored()) {
+    const auto found = stored->areas.find(region);
+    return found == stored->areas.end() ? clearAreas() : setNamedAreas(*found);
+  }
+  const LiveFramePtr live = on_show.liveFrame();
+  const monitor::RegionSample* const measured = live ? live->sample.region(region.toStdString()) : nullptr;
+  measured ? setAreas(measured->areas) : clearAreas();
+}
+
 void LegendModel::setColor(int row, const QColor& color) {
   rows_[row].color = color;
   emit dataChanged(index(row, 0), index(row, kColumns - 1), {Qt::DecorationRole});

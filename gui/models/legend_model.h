@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gui/models/class_paint.h"
+#include "gui/models/on_show.h"
 #include "mpm/model_info.hpp"
 
 namespace mpm::gui {
@@ -24,6 +25,8 @@ class LegendModel : public QAbstractTableModel {
   /// Sets the areas by the names of the classes, as in the JSON of a snapshot. If none of them is a class here, another
   /// model measured: no area is known.
   void setNamedAreas(const QHash<QString, double>& shares);
+  /// Those of what is on show, within a region ("": the whole picture). A region that was not measured has none.
+  void setAreasOf(const OnShow& on_show, const QString& region);
   void setColor(int index, const QColor& color);
   /// Colours that replace those of the model, from the next setClasses() on.
   void setChosenColors(ClassColors colors) { chosen_ = std::move(colors); }

@@ -6,6 +6,7 @@
 #include "gui/models/label_maps.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
+#include "vision/time.h"
 
 namespace mpm::gui {
 namespace {
@@ -103,5 +104,9 @@ LiveFramePtr makeLiveFrame(const monitor::CapturedFrame& captured) {
 }
 
 LiveFramePtr makeLiveFrame(const cv::Mat& image) { return makeLiveFrame(monitor::CapturedFrame{.image = image}); }
+
+QString takenName(const LiveFrame& frame) {
+  return QString::fromStdString(fileTime(frame.result.frame.time > 0 ? frame.result.frame.time : unixNow()));
+}
 
 }  // namespace mpm::gui

@@ -54,6 +54,9 @@ using StoredAreas = QHash<QString, QHash<QString, double>>;
 
 using LiveFramePtr = std::shared_ptr<const LiveFrame>;
 
+/// A name for the file of a frame: the time at which it was taken.
+QString takenName(const LiveFrame& frame);
+
 /// A picture that is stored, and what was measured in it.
 struct StoredSample {
   LiveFramePtr frame{};  ///< null: there is no sample at that time, or its picture is not there any more

@@ -3,9 +3,11 @@
 
 #include <utility>
 
+#include "gui/models/viewport.h"
+
 namespace mpm::gui {
 
-Live* OnShow::live() {
+Live* OnShow::open() {
   if (auto* const picture = std::get_if<ChosenPicture>(&shown_)) return &picture->of;
   if (auto* const stored = std::get_if<Stored>(&shown_)) return stored->behind ? &*stored->behind : nullptr;
   return std::get_if<Live>(&shown_);
@@ -16,21 +18,48 @@ const StoredSample* OnShow::stored() const {
   return stored ? &stored->sample : nullptr;
 }
 
+const ShownSource& OnShow::source() const {
+  static const ShownSource none;
+  if (const auto* const stored = std::get_if<Stored>(&shown_)) return stored->source;
+  return live() ? live()->source : none;
+}
+
+// A stored picture says what was measured then.
+QStringList OnShow::measuredRegions() const {
+  if (!stored()) return regionNames(source().regions);
+  QStringList names = stored()->areas.keys();
+  names.removeAll(QString());
+  names.sort();
+  return names;
+}
+
 bool OnShow::follows(const LiveFrame& frame) const {
   const auto* const picture = std::get_if<ChosenPicture>(&shown_);
   return !picture || picture->file.toStdString() == frame.result.frame.file;
 }
 
-QString OnShow::source() const {
-  if (const StoredSample* const sample = stored()) return sample->source;
-  return live() ? live()->source : QString();
+void OnShow::announce() {
+  emit changed();
+  emit bannerChanged({});
+  emit sourceDescribed();
+  emit frameChanged(frame());
 }
 
 void OnShow::watch(const std::optional<Live>& live) {
-  asked_.reset();
+  question_.reset();
   wants_last_ = false;
   shown_ = Nothing();
   if (live) shown_ = *live;
+  announce();
+  emit liveChanged(false);
+}
+
+void OnShow::takeFrame(const LiveFramePtr& frame) {
+  Live* const source = open();
+  if (!source) return;
+  const bool first = !std::exchange(source->frame, frame);
+  if (first) emit liveChanged(true);
+  if (!stored()) emit frameChanged(frame);
 }
 
 void OnShow::choose(const QString& file) {
@@ -44,21 +73,38 @@ void OnShow::choose(const QString& file) {
 
 int OnShow::ask() {
   wants_last_ = false;
-  return asked_.emplace(++questions_);
+  return question_.emplace(++questions_);
 }
 
-void OnShow::show(const StoredSample& sample) {
-  const Live* const watched = live();
-  shown_ = Stored{sample, watched ? std::optional(*watched) : std::nullopt};
+void OnShow::show(const StoredSample& sample, const ShownSource& source) {
+  std::optional<Live> behind;
+  if (live()) behind = *live();
+  shown_ = Stored{sample, source, std::move(behind)};
+  announce();
 }
 
 bool OnShow::back() {
-  asked_.reset();
+  question_.reset();
   wants_last_ = false;
-  auto* const stored = std::get_if<Stored>(&shown_);
-  if (!stored) return false;
-  watch(std::optional(stored->behind));
+  if (!stored()) return false;
+  if (auto behind = std::get<Stored>(shown_).behind)
+    shown_ = *std::move(behind);
+  else
+    shown_ = Nothing();
+  announce();
   return true;
+}
+
+void OnShow::describe(const ShownSource& source) {
+  const auto same = [&](const ShownSource& one) { return one.name == source.name && one.database == source.database; };
+  const auto tell = [&](ShownSource& one) {
+    if (!same(one)) return;
+    one.regions = source.regions;
+    one.states = source.states;
+  };
+  if (auto* const stored = std::get_if<Stored>(&shown_)) tell(stored->source);
+  if (Live* const live = open()) tell(live->source);
+  if (same(this->source())) emit sourceDescribed();
 }
 
 }  // namespace mpm::gui

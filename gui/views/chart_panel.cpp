@@ -3,6 +3,9 @@
 
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
+#include "gui/views/fields.h"
+#include "gui/views/labels.h"
+#include "gui/views/layouts.h"
 
 namespace mpm::gui {
 namespace {
@@ -32,13 +35,21 @@ QString titleOf(const monitor::SourceRecord& record, const std::vector<monitor::
 }  // namespace
 
 ChartPanel::ChartPanel(History* history, QWidget* parent)
-    : QWidget(parent), history_(history), chart_(named(new TimeChart(this), tr("Chart over time"))) {
-  sources_ = choiceField(tr("Source whose samples are drawn"), {});
+    : QWidget(parent),
+      history_(history),
+      chart_(named(new TimeChart(this), tr("Chart over time"))),
+      sources_(choiceField(tr("Source whose samples are drawn"), {})),
+      regions_(choiceField(tr("Region whose numbers are drawn"), {})),
+      values_(menuButton(tr("Values"), tr("Choose the numbers that are drawn"))),
+      areas_(menuButton(tr("Areas"), tr("Choose the classes whose share of the picture is drawn"))),
+      follow_(toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this)),
+      spans_(new QButtonGroup(this)),
+      foreign_bar_(new QWidget(this)),
+      foreign_(wrapped(namedValue(new QLabel(foreign_bar_), tr("Database on show")))),
+      back_(pushButton({}, {}, this, &ChartPanel::backRequested)) {
   sources_->setMinimumContentsLength(16);  // "Demo street · 20/", enough to distinguish two of them
   sources_->hide();
-  regions_ = choiceField(tr("Region whose numbers are drawn"), {});
   regions_->setMinimumContentsLength(9);
-  values_ = menuButton(tr("Values"), tr("Choose the numbers that are drawn"));
   for (const monitor::Quantity& one : monitor::quantities()) {
     QAction* action = values_->menu()->addAction(quantityName(one));
     action->setObjectName(QLatin1String(one.key));
@@ -46,13 +57,10 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     action->setChecked(kUsual.contains(QLatin1String(one.key)));
     connect(action, &QAction::toggled, this, &ChartPanel::updateSeries);
   }
-  areas_ = menuButton(tr("Areas"), tr("Choose the classes whose share of the picture is drawn"));
-  follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 
   auto* gap = new QWidget(this);
   gap->setFixedSize(12, 1);
   QLayout* bar = wrappingRow(4, {regions_, values_, areas_, gap});
-  spans_ = new QButtonGroup(this);
   const std::pair<QString, QString> names[] = {{tr("Hour"), tr("Show the last hour")},
                                                {tr("Day"), tr("Show the last day")},
                                                {tr("Week"), tr("Show the last week")},
@@ -65,10 +73,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   bar->addWidget(follow_);
   bar->addWidget(sources_);
 
-  foreign_bar_ = new QWidget(this);
-  foreign_ = wrapped(namedValue(new QLabel(foreign_bar_), tr("Database on show")));
   setBadge(foreign_, Badge::kWarning);
-  back_ = pushButton({}, {}, this, &ChartPanel::backRequested);
   fill(unframed(new QHBoxLayout(foreign_bar_)), stretched(foreign_), back_);
   setForeign({}, false);
   QBoxLayout* column = fill(new QVBoxLayout(this), foreign_bar_, bar, chart_);
@@ -77,7 +82,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   column->setStretch(2, 1);
 
   connect(regions_, &QComboBox::activated, this, [this](int index) {
-    wanted_region_ = regions_->itemData(index).toString();
+    chosen_.region = regions_->itemData(index).toString();
     pickRegion(index);
   });
   connect(sources_, &QComboBox::activated, this, [this] {
@@ -149,8 +154,8 @@ void ChartPanel::updateSeries() {
                         .decimals = one.digits,
                         .sparse = one.ofFrame()});
   }
-  for (const QString& name : classes_) {
-    if (!wanted_classes_.contains(name)) continue;
+  for (const QString& name : classes()) {
+    if (!chosen_.areas.contains(name)) continue;
     series.push_back({.quantity = {.class_name = name.toStdString()},
                       .name = tr("Area of %1").arg(name).toStdString(),
                       .unit = "%",
@@ -181,16 +186,22 @@ void ChartPanel::setClassColors(ClassColors colors) {
   if (std::exchange(colors_, std::move(colors)) != colors_) updateSeries();
 }
 
+QStringList ChartPanel::classes() const {
+  QStringList names;
+  for (const QAction* action : areas_->menu()->actions()) names << action->data().toString();
+  return names;
+}
+
 void ChartPanel::setClasses(const QStringList& names) {
-  if (names == classes_) return;  // a menu that is open keeps its place
-  classes_ = names;
+  if (names == classes()) return;  // a menu that is open keeps its place
   areas_->menu()->clear();
   for (const QString& name : names) {
     QAction* action = areas_->menu()->addAction(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")));
+    action->setData(name);
     action->setCheckable(true);
-    action->setChecked(wanted_classes_.contains(name));
+    action->setChecked(chosen_.areas.contains(name));
     connect(action, &QAction::toggled, this, [this, name](bool on) {
-      on ? wanted_classes_.append(name) : static_cast<void>(wanted_classes_.removeAll(name));
+      on ? chosen_.areas.append(name) : static_cast<void>(chosen_.areas.removeAll(name));
       updateSeries();
     });
   }
@@ -206,7 +217,7 @@ void ChartPanel::setRegions(const QStringList& names) {
   regions_->addItem(tr("Whole picture"), QString());
   for (const QString& name : names) regions_->addItem(name, name);
   regions_->setVisible(!names.isEmpty());
-  pickRegion(std::max(0, regions_->findData(wanted_region_)));
+  pickRegion(std::max(0, regions_->findData(chosen_.region)));
 }
 
 // Numbers that only the whole picture has are hidden.
@@ -224,10 +235,14 @@ std::optional<std::int64_t> ChartPanel::source() const {
 
 // Only where it changes something: a list that is open would lose the row that is pointed at.
 void ChartPanel::fillSources() {
-  std::vector<ListedSource> listed;
+  using Row = std::tuple<qint64, QString, QString>;  // id, title and name
+  std::vector<Row> listed, before;
   for (const auto& record : records_)
     listed.emplace_back(record.id, titleOf(record, records_), QString::fromStdString(record.name));
-  if (std::exchange(listed_, listed) == listed) return;
+  for (int i = 0; i < sources_->count(); ++i)
+    before.emplace_back(sources_->itemData(i).toLongLong(), sources_->itemText(i),
+                        sources_->itemData(i, Qt::ToolTipRole).toString());
+  if (listed == before) return;
   sources_->clear();
   for (const auto& [id, title, name] : listed) {
     sources_->addItem(title, QVariant::fromValue<qint64>(id));
@@ -270,7 +285,7 @@ void ChartPanel::clearSource() {
 void ChartPanel::takePicked(qint64 id) {
   const bool archive = record() && record()->archive;
   if (archive) showSpan(Span::kAll);
-  if (!archive && std::exchange(whole_, false)) showSpan(chosen_span_);
+  if (!archive && std::exchange(whole_, false)) showSpan(chosen_.span);
   whole_ = archive;
   emit sourcePicked(id);
 }
@@ -319,7 +334,7 @@ void ChartPanel::askAgain() {
 }
 
 void ChartPanel::chooseSpan(Span span) {
-  chosen_span_ = span;
+  chosen_.span = span;
   showSpan(span);
 }
 
@@ -334,34 +349,31 @@ QVariantMap ChartPanel::state() const {
   QStringList values;
   for (const QAction* action : values_->menu()->actions())
     if (action->isChecked()) values << action->objectName();
-  return {{"view/chart_span", kSpans[static_cast<int>(chosen_span_)]},
-          {"view/chart_areas", wanted_classes_},
-          {"view/chart_region", wanted_region_},
+  return {{"view/chart_span", kSpans[static_cast<int>(chosen_.span)]},
+          {"view/chart_areas", chosen_.areas},
+          {"view/chart_region", chosen_.region},
           {"view/chart_values", values}};
 }
 
 void ChartPanel::restore(const QSettings& stored) {
-  wanted_classes_ = stored.value("view/chart_areas").toStringList();
-  wanted_region_ = stored.value("view/chart_region").toString();
+  chosen_.areas = stored.value("view/chart_areas").toStringList();
+  chosen_.region = stored.value("view/chart_region").toString();
   const QStringList values = stored.value("view/chart_values", kUsual).toStringList();
   for (QAction* action : values_->menu()->actions()) action->setChecked(values.contains(action->objectName()));
   chooseSpan(static_cast<Span>(storedIndex(stored, "view/chart_span", kSpans, 0)));
 }
 
-void ChartPanel::setPresent(const QString& watched, std::optional<double> present) {
-  watched_ = watched;
-  present_ = present;
-}
+void ChartPanel::setPresent(const QString& watched, std::optional<double> present) { present_ = {watched, present}; }
 
 // It shows an archive or a source that is not watched, which end with their last sample.
 bool ChartPanel::ended() const {
   const auto on_show = record();
-  return on_show && on_show->last > 0 && (on_show->archive || sourceName() != watched_);
+  return on_show && on_show->last > 0 && (on_show->archive || sourceName() != present_.source);
 }
 
 double ChartPanel::present() const {
   if (ended()) return static_cast<double>(record()->last) / 1000;
-  return present_.value_or(static_cast<double>(unixNow()) / 1000);
+  return present_.time.value_or(static_cast<double>(unixNow()) / 1000);
 }
 
 // The span that ends now; a source younger than that fills the chart with what there is.

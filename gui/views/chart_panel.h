@@ -63,6 +63,7 @@ class ChartPanel : public QWidget {
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
   void clearSource();
   void takePicked(qint64 id);
+  QStringList classes() const;
   void setClasses(const QStringList& names);
   void setRegions(const QStringList& names);
   void pickRegion(int index);
@@ -73,23 +74,36 @@ class ChartPanel : public QWidget {
   void follow();
   bool ended() const;
 
-  History* history_;
-  TimeChart* chart_;
-  QWidget* foreign_bar_;
-  QLabel* foreign_;
-  QPushButton* back_;
-  QComboBox *sources_, *regions_;
-  QButtonGroup* spans_;
-  QToolButton *values_, *areas_, *follow_;  // the menu of values_ has an action for each quantity, named by its key
-  Span span_ = Span::kHour, chosen_span_ = Span::kHour;
-  bool whole_ = false;             // an archive is on show
-  std::optional<double> present_;  // of watched_
-  QString wanted_, watched_, wanted_region_;
-  QStringList classes_, wanted_classes_;  // of the source; of any, whose areas are drawn
+  History* const history_;
+  TimeChart* const chart_;
+  QComboBox* const sources_;
+  QComboBox* const regions_;
+  QToolButton* const values_;
+  QToolButton* const areas_;
+  QToolButton* const follow_;
+  QButtonGroup* const spans_;
+  QWidget* const foreign_bar_;
+  QLabel* const foreign_;
+  QPushButton* const back_;
+  // What a person chose to see of any source; the numbers are those of the actions of values_.
+  struct Chosen {
+    Span span = Span::kHour;
+    QStringList areas{};  // classes
+    QString region{};     // empty: the whole picture
+  };
+  // The "now" of the source that is watched.
+  struct Present {
+    QString source{};
+    std::optional<double> time{};  // s; nullopt: the clock's
+  };
+
+  Chosen chosen_;
+  Span span_ = Span::kHour;  // on show
+  bool whole_ = false;       // an archive is on show
+  Present present_;
+  QString wanted_;  // a source that may not be there yet
   ClassColors colors_;
   std::vector<monitor::SourceRecord> records_;
-  using ListedSource = std::tuple<qint64, QString, QString>;  // its id, title and name
-  std::vector<ListedSource> listed_;                          // rows of sources_
 };
 
 }  // namespace mpm::gui

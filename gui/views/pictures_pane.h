@@ -4,32 +4,10 @@
 #include "charts/chart.h"
 #include "gui/models/legend_model.h"
 #include "gui/views/image_view.h"
+#include "gui/views/merge_view.h"
+#include "monitor/store/snapshot.h"
 
 namespace mpm::gui {
-
-/// The merge map: which patches became one token.
-class MergeView : public PictureView {
-  Q_OBJECT
- public:
-  using PictureView::PictureView;
-
-  void setColoring(MergeColoring coloring) { setDrawn(coloring_, coloring); }
-  MergeColoring coloring() const { return coloring_; }
-  /// The step of the selection, or the last one of this frame.
-  int step() const;
-
- protected:
-  void paintPicture(QPainter& painter, const Viewport& viewport) override;
-
- private:
-  void paintKey(QPainter& painter);
-  void paintMeaning(QPainter& painter, const QRectF& picture);
-
-  MergeColoring coloring_ = MergeColoring::kMean;
-  std::vector<QRgb> fill_;
-  std::vector<GridLine> borders_;
-  int shown_step_ = -1;
-};
 
 /// The image with its classes and the merge map, side by side. Both show the same part of the same frame.
 class PicturesPane : public QSplitter {
@@ -50,6 +28,8 @@ class PicturesPane : public QSplitter {
   void setFaded(bool faded);
 
   void setMode(ViewMode mode);
+  /// As overlays are drawn into files.
+  monitor::OverlayStyle overlayStyle() const;
   void setOpacity(double opacity);
   void setCurtain(double share);
   /// The merge map has the steps 0 to `last`. Shows the last, which is what the rest of the network works on.
@@ -73,56 +53,26 @@ class PicturesPane : public QSplitter {
 
  signals:
   void opacityChanged(double opacity);
+  void modeChanged(mpm::gui::ViewMode mode);
 
  private:
   QWidget* makeMapSide();
   void refreshStep();
 
-  PatchSelection* selection_;
-  const LegendModel* legend_;
-  QAction *previous_, *next_;
-  ImageView* image_;
-  MergeView* map_;
-  QWidget *map_side_, *map_bar_;
-  QLabel *step_label_, *frame_label_;
-  QComboBox* coloring_;
+  PatchSelection* const selection_;
+  const LegendModel* const legend_;
+  QAction* const previous_;
+  QAction* const next_;
+  ImageView* const image_;
+  MergeView* const map_;
+  QLabel* const frame_label_;
+  QLabel* const step_label_;
+  QComboBox* const coloring_;
+  QWidget* const map_bar_;
+  QWidget* const map_side_;
   ClassPaint paint_;
   charts::Clock clock_{};
   int last_step_ = 0;
-};
-
-/// A picture of a folder, and when it was taken; 0: not known.
-struct FolderPicture {
-  QString file;
-  UnixMs time = 0;
-};
-
-/// Goes through the pictures of a folder: a button back, a slider that says the name and the time of its picture, a
-/// button forward. Hidden while there are none.
-class FolderBar : public QWidget {
-  Q_OBJECT
- public:
-  FolderBar(QAction* previous, QAction* next, QWidget* parent = nullptr);
-
-  /// `clock`: by which their times are shown.
-  void setPictures(std::vector<FolderPicture> pictures, const charts::Clock& clock = {});
-  const std::vector<FolderPicture>& pictures() const { return pictures_; }
-  /// Does not emit picked(). `time`: when that picture was taken, where the caller knows it.
-  void setCurrent(int index, UnixMs time = 0);
-  int current() const { return slider_->value(); }
-
- signals:
-  /// The user moved the slider.
-  void picked(int index);
-
- private:
-  void refresh();
-
-  std::vector<FolderPicture> pictures_;
-  charts::Clock clock_{};
-  QAction *previous_, *next_;
-  QSlider* slider_;
-  QLabel* label_;
 };
 
 }  // namespace mpm::gui

@@ -2,11 +2,15 @@
 #include "gui/views/regions_dialog.h"
 
 #include "gui/models/readout.h"
+#include "gui/views/fields.h"
+#include "gui/views/file_dialogs.h"
+#include "gui/views/labels.h"
+#include "gui/views/layouts.h"
+#include "gui/views/look.h"
+#include "gui/views/questions.h"
 
 namespace mpm::gui {
 namespace {
-
-constexpr double kReach = 9;  // px of the screen
 
 // Two regions may share a name at different times.
 QString listed(const RegionOutline& outline, const charts::Clock& clock) {
@@ -19,127 +23,25 @@ QString listed(const RegionOutline& outline, const charts::Clock& clock) {
 
 }  // namespace
 
-RegionCanvas::RegionCanvas(PatchSelection* cross, QWidget* parent) : ImageView(cross, parent), cross_(cross) {
-  setCursor(Qt::CrossCursor);
-}
-
-void RegionCanvas::paintPicture(QPainter& painter, const Viewport& view) {
-  ImageView::paintPicture(painter, view);
-  if (chosen_ >= 0 && chosen_ < static_cast<int>(regions().size()) && regions()[chosen_].hasCorners())
-    for (const QPolygonF& polygon : regions()[chosen_].polygons)
-      paintPolygon(painter, view, view.fromShares(polygon), polygon.size(),
-                   regions()[chosen_].region.ignore ? Qt::DashLine : Qt::SolidLine);
-  paintPen(painter, view, pen_, cursorPlace());
-}
-
-// The chosen region first: two regions may share a corner.
-std::optional<RegionCanvas::Corner> RegionCanvas::cornerAt(QPointF at) const {
-  std::vector<int> order = {chosen_};
-  for (int i = 0; i < static_cast<int>(regions().size()); ++i) order.push_back(i);
-  for (const int i : order) {
-    if (i < 0 || i >= static_cast<int>(regions().size()) || !regions()[i].hasCorners()) continue;
-    for (qsizetype p = 0; p < regions()[i].polygons.size(); ++p) {
-      const QPolygonF corners = viewport().fromShares(regions()[i].polygons[p]);
-      if (const qsizetype c = cornerNear(corners, at, kReach / viewport().scale()); c >= 0) return Corner{i, p, c};
-    }
-  }
-  return std::nullopt;
-}
-
-// `at`, px of the picture: on a corner it is grabbed, on the first corner of the polygon that is drawn that is closed.
-void RegionCanvas::press(QPointF at) {
-  at = {std::clamp(at.x(), 0.0, double(frame()->size().width())),
-        std::clamp(at.y(), 0.0, double(frame()->size().height()))};
-  if (pen_.size() > 2 && cornerNear(pen_, at, kReach / viewport().scale()) == 0) return close();
-  if (pen_.isEmpty()) grabbed_ = cornerAt(at);
-  if (grabbed_) {
-    if (grabbed_->region != chosen_) emit regionChosen(grabbed_->region);
-    return;
-  }
-  pen_ << at;
-  emit polygonChanged();
-  update();
-}
-
-void RegionCanvas::moveGrabbed(QPointF at) {
-  emit cornerMoved(*grabbed_, {std::clamp(at.x() / frame()->size().width(), 0.0, 1.0),
-                               std::clamp(at.y() / frame()->size().height(), 0.0, 1.0)});
-}
-
-bool RegionCanvas::beginDrag(QPointF at) {
-  grabbed_.reset();
-  press(viewport().toPicture(at));
-  return true;
-}
-
-void RegionCanvas::drag(QPointF at) {
-  if (grabbed_) moveGrabbed(viewport().toPicture(at));
-}
-
-void RegionCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (!pen_.isEmpty() && event->button() == Qt::LeftButton) return close();
-  mousePressEvent(event);  // the second of two quick clicks
-}
-
-void RegionCanvas::close() {
-  if (pen_.size() < 3) return;
-  emit drawn(std::exchange(pen_, {}));
-  emit polygonChanged();
-  update();
-}
-
-void RegionCanvas::drop() {
-  grabbed_.reset();
-  pen_.clear();
-  emit polygonChanged();
-  update();
-}
-
-void RegionCanvas::moveCross(QPointF by) {
-  const QSize size = frame()->size();
-  const QPointF from = cursorPlace().value_or(QPointF(size.width() / 2, size.height() / 2));
-  const QPointF to(std::clamp(from.x() + by.x(), 0.0, double(size.width())),
-                   std::clamp(from.y() + by.y(), 0.0, double(size.height())));
-  cross_->point(std::nullopt, QPointF(to.x() / size.width(), to.y() / size.height()));
-  if (grabbed_) moveGrabbed(to);
-}
-
-void RegionCanvas::keyPressEvent(QKeyEvent* event) {
-  if (!frame()) return ImageView::keyPressEvent(event);
-  const double step = event->modifiers() & Qt::ShiftModifier ? 1 : std::max(1.0, frame()->size().width() / 50.0);
-  const QPoint arrow = arrowOf(*event);
-  if (!arrow.isNull()) return moveCross(QPointF(arrow) * step);
-  switch (event->key()) {
-    case Qt::Key_Space:
-      if (grabbed_)
-        grabbed_.reset();
-      else if (const auto at = cursorPlace())
-        press(*at);
-      return;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      if (!pen_.isEmpty()) return close();
-      break;
-    case Qt::Key_Escape:
-      if (!pen_.isEmpty() || grabbed_) return drop();
-      break;
-    case Qt::Key_Backspace:
-      if (!pen_.isEmpty()) pen_.removeLast();
-      emit polygonChanged();
-      return update();
-    default:
-      break;
-  }
-  ImageView::keyPressEvent(event);
-}
-
 RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture,
                              UnixMs time, const charts::Clock& clock, QWidget* parent)
     : SettingsDialog(tr("Regions of %1").arg(source), parent),
       edited_(regions),
       size_(picture.size()),
       time_(time),
-      clock_(clock) {
+      clock_(clock),
+      canvas_(named(new RegionCanvas(&cross_), tr("Picture on which regions are drawn"))),
+      list_(named(new QListWidget, tr("Regions"))),
+      name_(named(new QLineEdit, tr("Name"))),
+      ignore_(new QCheckBox(tr("Ignored"))),
+      from_(named(new QDateTimeEdit, tr("Valid from"))),
+      to_(named(new QDateTimeEdit, tr("Valid until"))),
+      part_(pushButton(tr("Add a part"), tr("The next polygon becomes another part of this region"))),
+      remove_(pushButton(tr("Delete"), {}, this, &RegionsDialog::remove)),
+      export_(pushButton(tr("Export…"), {}, this, &RegionsDialog::askWhereToExport)),
+      said_(wrapped(new QLabel)),
+      from_on_(new QCheckBox(tr("From"))),
+      to_on_(new QCheckBox(tr("Until"))) {
   QWidget* const beside = makePicture(picture);
   makeFields();
   finish([this] { return refusal(); }, beside);
@@ -149,7 +51,6 @@ RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Re
 }
 
 QWidget* RegionsDialog::makePicture(const cv::Mat& picture) {
-  canvas_ = named(new RegionCanvas(&cross_), tr("Picture on which regions are drawn"));
   canvas_->setFrame(makeLiveFrame(picture));
   auto* side = new QWidget;
   fill(unframed(new QVBoxLayout(side)), stretched(canvas_),
@@ -162,27 +63,20 @@ QWidget* RegionsDialog::makePicture(const cv::Mat& picture) {
   return side;
 }
 
+void RegionsDialog::askWhereToExport() {
+  askWhereToWrite(this, tr("Export regions"), file_, tr("Regions (*.json)"), QStringLiteral("json"),
+                  [this](const QString& path) { write(path); });
+}
+
 void RegionsDialog::makeFields() {
-  list_ = named(new QListWidget, tr("Regions"));
   list_->setMinimumHeight(70);
-  name_ = named(new QLineEdit, tr("Name"));
-  ignore_ = new QCheckBox(tr("Ignored"));
   ignore_->setToolTip(tr("Its pixels count nowhere: a time stamp, the sky"));
-  from_ = named(new QDateTimeEdit, tr("Valid from"));
-  to_ = named(new QDateTimeEdit, tr("Valid until"));
-  part_ = pushButton(tr("Add a part"), tr("The next polygon becomes another part of this region"));
   part_->setCheckable(true);
-  remove_ = pushButton(tr("Delete"), {}, this, &RegionsDialog::remove);
   auto* read =
       pushButton(tr("Import…"), tr("Our JSON, LabelMe, COCO, or a list of PhenoCam with its masks"), this, [this] {
         askForFile(this, tr("Import regions"), file_, tr("Regions (*.json *.csv);;All files (*)"),
                    [this](const QString& path) { this->read(path); });
       });
-  export_ = pushButton(tr("Export…"), {}, this, [this] {
-    askWhereToWrite(this, tr("Export regions"), file_, tr("Regions (*.json)"), QStringLiteral("json"),
-                    [this](const QString& path) { write(path); });
-  });
-  said_ = wrapped(new QLabel);
   for (auto* edit : {from_, to_}) {
     edit->setCalendarPopup(true);
     edit->setTimeSpec(Qt::UTC);  // of dateTime(): its fields show the clock of the camera
@@ -191,8 +85,8 @@ void RegionsDialog::makeFields() {
   form_->addRow(list_);
   form_->addRow(tr("Name"), name_);
   form_->addRow(QString(), ignore_);
-  from_on_ = guarded(form_, tr("From"), false, from_);
-  to_on_ = guarded(form_, tr("Until"), false, to_);
+  guarded(form_, from_on_, false, from_);
+  guarded(form_, to_on_, false, to_);
   if (clock_) form_->addRow(QString(), mutedLabel(QString::fromStdString(clock_->name())));
   form_->addRow(fill(new QHBoxLayout, part_, remove_));
   form_->addRow(fill(new QHBoxLayout, read, export_));

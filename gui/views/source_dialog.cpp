@@ -3,7 +3,11 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "gui/views/dialogs.h"
+#include "gui/views/fields.h"
+#include "gui/views/file_dialogs.h"
+#include "gui/views/labels.h"
+#include "gui/views/layouts.h"
+#include "gui/views/look.h"
 
 namespace mpm::gui {
 
@@ -25,15 +29,23 @@ int pageOf(SourceKind kind) {
 
 }  // namespace
 
-SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
+SourceDialog::SourceDialog(SourceKind kind, QWidget* parent)
+    : QDialog(parent),
+      kinds_(named(new QListWidget, tr("Kind of source"))),
+      user_(named(new QLineEdit, tr("User"))),
+      password_(named(new QLineEdit, tr("Password"))),
+      pages_(new QStackedWidget),
+      camera_(named(new QComboBox, tr("Camera"))),
+      test_(pushButton(tr("Test"), tr("Read one frame and show it here"), this, &SourceDialog::test)),
+      result_(wrapped(namedValue(new QLabel, tr("Result of the test")))),
+      thumbnail_(namedValue(new QLabel, tr("The frame that was read"))),
+      open_(new QPushButton(tr("Open"))) {
   setWindowTitle(tr("Open a source"));
-  kinds_ = named(new QListWidget, tr("Kind of source"));
   const std::pair<const char*, QString> names[] = {{"demo", tr("Demo street")},        {"camera", tr("Camera")},
                                                    {"video", tr("Video file")},        {"folder", tr("Image folder")},
                                                    {"network", tr("Network address")}, {"pipeline", tr("GStreamer")}};
   for (const auto& [glyph, name] : names) new QListWidgetItem(icon(glyph), name, kinds_);
   kinds_->setFixedWidth(kinds_->sizeHintForColumn(0) + 40);
-  pages_ = new QStackedWidget;
 
   const auto page = [this] {
     auto* widget = new QWidget;
@@ -51,7 +63,6 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
   note(page(), tr("A rendered street that never was, from noon to midnight and on, with every class known. It needs no "
                   "camera and no download."));
   QFormLayout* camera = page();
-  camera_ = named(new QComboBox, tr("Camera"));
   for (const CameraDevice& device : cameras())
     camera_->addItem(QStringLiteral("%1 (%2)").arg(device.name, device.path), device.path);
   if (camera_->count() == 0) note(camera, tr("No camera was found. Plug one in and open this dialog again."));
@@ -61,8 +72,8 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
   edits_[SourceKind::kFolder] = pathField(page(), tr("Folder"), QFileDialog::Directory);
   QFormLayout* network = page();
   edits_[SourceKind::kUrl] = field(network, tr("Address"), "rtsp://192.168.1.20/stream");
-  user_ = field(network, tr("User"));
-  password_ = field(network, tr("Password"));
+  network->addRow(tr("User"), user_);
+  network->addRow(tr("Password"), password_);
   password_->setEchoMode(QLineEdit::Password);
   note(network,
        tr("rtsp, http or https. The password is kept in memory only: never in a log, a file or the database."));
@@ -71,14 +82,11 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
       field(gst, tr("Pipeline"), "videotestsrc ! videoconvert ! video/x-raw,format=BGR ! appsink");
   note(gst, tr("As for gst-launch-1.0, ending in an appsink that gets BGR frames."));
 
-  test_ = pushButton(tr("Test"), tr("Read one frame and show it here"), this, &SourceDialog::test);
-  result_ = wrapped(namedValue(new QLabel, tr("Result of the test")));
-  thumbnail_ = namedValue(new QLabel, tr("The frame that was read"));
   thumbnail_->setMinimumHeight(150);
   thumbnail_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
 
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
-  open_ = buttons->addButton(tr("Open"), QDialogButtonBox::AcceptRole);
+  buttons->addButton(open_, QDialogButtonBox::AcceptRole);
   makePrimary(open_);
   open_->setDefault(true);
   QBoxLayout* right =

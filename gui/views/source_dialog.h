@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QtWidgets>
+
 #include "gui/models/recents.h"
-#include "gui/views/look.h"
 #include "vision/sources/source_reader.h"
 
 namespace mpm::gui {
@@ -32,14 +33,17 @@ class SourceDialog : public QDialog {
   void lookAtTrial();
   void showTested(const QPixmap& thumbnail, const QString& message);
 
-  QListWidget* kinds_;
-  QStackedWidget* pages_;
-  QComboBox* camera_;
+  QListWidget* const kinds_;
+  QLineEdit* const user_;
+  QLineEdit* const password_;
+  QStackedWidget* const pages_;
+  QComboBox* const camera_;
+  QPushButton* const test_;
+  QLabel* const result_;
+  QLabel* const thumbnail_;
+  QPushButton* const open_;
   std::map<vision::SourceKind, QLineEdit*> edits_;  // what the source is
-  QLineEdit *user_, *password_;
-  QLabel *result_, *thumbnail_;
-  QPushButton *test_, *open_;
-  std::optional<vision::SourceReader> trial_;  // while a source is tested
+  std::optional<vision::SourceReader> trial_;       // while a source is tested
   QTimer look_;
   QElapsedTimer waiting_;
 };

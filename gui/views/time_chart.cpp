@@ -2,6 +2,8 @@
 #include "gui/views/time_chart.h"
 
 #include "gui/models/readout.h"
+#include "gui/views/layouts.h"
+#include "gui/views/look.h"
 
 namespace mpm::gui {
 namespace {

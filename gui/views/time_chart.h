@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QtWidgets>
+
 #include "charts/draw_chart.h"
-#include "gui/views/look.h"
+#include "gui/models/theme.h"
 #include "monitor/store/store.h"
 
 namespace mpm::gui {

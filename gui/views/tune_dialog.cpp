@@ -2,6 +2,11 @@
 #include "gui/views/tune_dialog.h"
 
 #include "gui/models/readout.h"
+#include "gui/views/fields.h"
+#include "gui/views/labels.h"
+#include "gui/views/layouts.h"
+#include "gui/views/look.h"
+#include "gui/views/tables.h"
 
 namespace mpm::gui {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "evaluation/tuning.h"
-#include "gui/views/look.h"
+#include "gui/views/questions.h"
 
 namespace mpm::gui {
 

@@ -4,6 +4,11 @@
 #include <filesystem>
 
 #include "gui/models/readout.h"
+#include "gui/views/fields.h"
+#include "gui/views/file_dialogs.h"
+#include "gui/views/labels.h"
+#include "gui/views/layouts.h"
+#include "gui/views/look.h"
 #include "monitor/event_command.h"
 #include "monitor/watch/camera_plan.h"
 #include "vision/times/archive.h"
@@ -47,7 +52,7 @@ struct MakeRow {
     const std::optional<double> given = watch.*member;
     auto* box =
         described(numberField({}, field.min, field.max, given.value_or(field.start), field.digits, suffixOf(field)));
-    auto* on = guarded(form, translated(field.label), given.has_value(), box);
+    auto* on = guarded(form, new QCheckBox(translated(field.label)), given.has_value(), box);
     return [=, shown = box->value()](CameraConfig& to) {
       const std::optional<double> chosen = box->value();  // a number with more digits than are shown stays
       if (!on->isChecked())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/views/dialogs.h"
+#include "gui/models/worker.h"
+#include "gui/views/settings_dialog.h"
 #include "monitor/watch/camera_config.h"
 #include "vision/sources/source_spec.h"
 #include "vision/times/picture_times.h"

@@ -2,7 +2,7 @@
 #include <QTest>
 #include <opencv2/imgcodecs.hpp>
 
-#include "gui/views/pages.h"
+#include "gui/views/cameras_page.h"
 #include "monitor/samples.h"
 #include "text.h"
 #include "wall_clock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/views/pages.h"
+#include "gui/views/cameras_page.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -41,7 +41,7 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   EXPECT_EQ(session().source(), file("street").toStdString());
   EXPECT_EQ(cv::countNonZero(frame()->image().colRange(0, 159).reshape(1)), 0) << "what the file hides";
   EXPECT_GT(cv::countNonZero(frame()->image().colRange(161, 320).reshape(1)), 0);
-  const monitor::CameraConfig road = watching().watch();
+  const monitor::CameraConfig road = camera().config();
   EXPECT_EQ(road.alarm, std::vector<std::string>{"tokens>9"});
   EXPECT_EQ(road.reduce, "mpm:blocks=2");
   EXPECT_EQ(std::tuple(road.refine, road.threads, road.min_score, road.precision),
@@ -55,7 +55,7 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   trigger("next_camera");
   ASSERT_TRUE(runs());
   EXPECT_TRUE(noticed("hide.json"));
-  EXPECT_EQ(part<WatchRules>()->cameraPlan(file("street")).privacy.blurred, std::vector<std::string>{"*"}) << "all";
+  EXPECT_EQ(part<CameraConfigs>()->plan(file("street")).privacy.blurred, std::vector<std::string>{"*"}) << "all";
   trigger("previous_camera");
   EXPECT_FALSE(session().isOpen());
   ASSERT_TRUE(wait([&] { return frame() && frame()->image().cols == 64; }));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Going through the pictures of a folder.
 
+#include "gui/views/folder_bar.h"
 #include "gui/views/source_dialog.h"
+#include "gui/views/source_panel.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -14,7 +16,7 @@ class Folder : public Window {
     QDir(folder_.path()).mkpath("few");
     for (int i = 0; i < pictures; ++i)
       QFile::copy(QString::fromStdString(path("street/%1.png", i)), QString::fromStdString(path("few/%1.png", i)));
-    watching().open(file("few"));
+    camera().open(file("few"));
     ASSERT_TRUE(runs());
     ASSERT_TRUE(wait([&] { return session().status().finished; }));
   }
@@ -46,7 +48,7 @@ TEST_F(Folder, KeysAndSliderGoThroughIt) {
   QTest::keyClick(window_.get(), Qt::Key_PageDown);
   EXPECT_TRUE(onShow("few/01.png"));
   EXPECT_EQ(frame()->result.frame.id, samples) << "no new frames of the source";
-  watching().close();
+  camera().close();
   EXPECT_TRUE(bar()->isHidden());
   window_.reset();
   EXPECT_EQ(monitor::StoreReader(file("m.db").toStdString()).sources().at(0).samples, 3) << "and no new samples";
@@ -97,7 +99,7 @@ TEST_F(Folder, APictureThatIsGoneSaysSo) {
 
 TEST_F(Folder, OpenRemembersKindAndPath) {
   playToTheEnd(1);
-  watching().close();
+  camera().close();
   auto* dialog = dialogOf<SourceDialog>("open");
   EXPECT_EQ(dialog->source(), file("few"));
   EXPECT_EQ(dialog->findChild<QListWidget*>()->currentItem()->text(), SourceDialog::tr("Image folder"));

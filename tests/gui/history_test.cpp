@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/models/history.h"
-
 #include <QSignalSpy>
 #include <QTest>
 
+#include "gui/models/history.h"
 #include "gui/models/readout.h"
+#include "gui/views/labels.h"
 #include "monitor/samples.h"
 #include "text.h"
 

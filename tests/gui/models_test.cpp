@@ -12,7 +12,7 @@
 #include "gui/models/recents.h"
 #include "gui/models/viewport.h"
 #include "gui/models/worker.h"
-#include "gui/views/frame_panels.h"
+#include "gui/views/legend_panel.h"
 #include "monitor/samples.h"
 #include "mpm/error.hpp"
 #include "text.h"

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gui/views/day_night_panel.h"
 #include "gui/views/look.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/reduction_editor.h"
+#include "gui/views/reduction_panel.h"
 #include "gui/views/source_dialog.h"
+#include "gui/views/source_panel.h"
+#include "gui/views/speed_panel.h"
+#include "gui/views/welcome_page.h"
 #include "monitor/every_field.h"
 #include "window_fixture.h"
 
@@ -164,6 +171,26 @@ TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   EXPECT_THAT(text, AllOf(Has("−19.8 ± 4.5"), Has("they differ"), Has("5 days, 4 nights"), Has("−3.2")));
   statistics.difference->plus_minus = 30;
   EXPECT_THAT(DayNightPanel::differenceText(statistics), Has("no difference shown"));
+}
+
+// Another rule may count by now.
+TEST(DayNightPanel, ShowsTheRuleByWhichTheSamplesWereJudged) {
+  QAction ask;
+  DayNightPanel panel(&ask);
+  const monitor::NightRule dark = monitor::NightByBrightness{.night_below = 70, .day_above = 80};
+  panel.setRule(dark);
+  EXPECT_THAT(textOf(&panel), Has("the picture darker than 70 of 255")) << "there are no samples yet";
+  panel.setJudgedBy({monitor::toText(monitor::NightByHours{})});
+  EXPECT_THAT(textOf(&panel), Has("Night where the clock shows 21:00 to 06:00"));
+  EXPECT_THAT(textOf(&panel), Not(Has("darker")));
+  panel.setJudgedBy({monitor::toText(dark)});
+  EXPECT_THAT(textOf(&panel), Has("the picture darker than 70 of 255"));
+  panel.setJudgedBy({monitor::toText(dark), ""});
+  EXPECT_THAT(textOf(&panel), AllOf(Has("darker than 70"), Has("not distinguished"))) << "of an earlier session";
+  panel.setJudgedBy({std::nullopt});
+  EXPECT_THAT(textOf(&panel), Has("as they were stored"));
+  panel.clear();
+  EXPECT_THAT(textOf(&panel), Has("darker than 70"));
 }
 
 TEST(DayNightPanel, ShowsAreasAndTheKnownErrorsOfTheModel) {

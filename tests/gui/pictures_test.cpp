@@ -6,7 +6,7 @@
 
 #include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
-#include "gui/views/reduction_panels.h"
+#include "gui/views/compare_panel.h"
 #include "monitor/privacy.h"
 #include "monitor/recorder.h"
 #include "monitor/store/snapshot.h"

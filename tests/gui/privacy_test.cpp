@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "gui/views/label_pictures_panel.h"
 #include "monitor/store/snapshot.h"
 #include "vision/pictures/pictures.h"
 #include "vision/regions/region.h"
@@ -31,9 +32,9 @@ class PrivacyInTheApp : public Window {
   }
   // The watch file of the app says it of the source that it opens next.
   void hide(const std::string& of) {
-    monitor::CameraConfig watch = part<WatchRules>()->watch(file("street"));
+    monitor::CameraConfig watch = part<CameraConfigs>()->config(file("street"));
     watch.hide = of;
-    part<WatchRules>()->follow(watch);
+    part<CameraConfigs>()->follow(watch);
   }
   void hide() {
     vision::writeRegions(file("hide.json").toStdString(), left());
@@ -58,7 +59,7 @@ TEST_F(PrivacyInTheApp, ASourceKeepsItUntilAPersonSaysOtherwise) {
   ASSERT_TRUE(openAndWait());
   EXPECT_TRUE(covers(frame()->image())) << "nothing was said here: the database says it";
   EXPECT_TRUE(wait([&] { return reported(monitor::EventKind::kSource, "pictures hide left"); }));
-  watching().close();
+  camera().close();
   hide("none");
   ASSERT_TRUE(openAndWait());
   EXPECT_FALSE(covers(frame()->image()));
@@ -107,7 +108,7 @@ TEST_F(PrivacyInTheApp, WhatIsSaidNowIsHiddenInTheFrameThatStandsStill) {
   ASSERT_TRUE(openAndPause() && stores());
   ASSERT_FALSE(covers(frame()->image()));
   hide();
-  emit part<WatchRules>()->changed(file("street"));
+  emit part<CameraConfigs>()->changed(file("street"));
   EXPECT_TRUE(wait([&] { return covers(frame()->image()); }));
   ASSERT_TRUE(takesSnapshot());
   const QString picture = part<PictureStore>()->pictures()[0].path;
@@ -117,7 +118,7 @@ TEST_F(PrivacyInTheApp, WhatIsSaidNowIsHiddenInTheFrameThatStandsStill) {
 
 TEST_F(PrivacyInTheApp, TeachProposesAndKeepsNothingThatIsHidden) {
   ASSERT_TRUE(openAndPause() && stores() && takesSnapshot()) << "a picture of before";
-  watching().close();
+  camera().close();
   hide();
   ASSERT_TRUE(openAndPause());
   check("teach", true);

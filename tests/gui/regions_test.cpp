@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#include "gui/views/image_view.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/region_canvas.h"
+#include "gui/views/regions_dialog.h"
 #include "vision/labels/classes.h"
 #include "vision/regions/region.h"
 #include "window_fixture.h"
@@ -84,7 +89,7 @@ TEST_F(Regions, DrawnOneIsKeptOverARestart) {
   buttonOf(childOf<QMessageBox>(dialog_), RegionsDialog::tr("Drop"))->click();
   EXPECT_FALSE(dialog_->isVisible());
   EXPECT_NEAR(inside(live()[0].region), 200 * 100, 900) << "Cancel leaves it";
-  watching().open(QString::fromStdString(path("street/%1.png", 3)));
+  camera().open(QString::fromStdString(path("street/%1.png", 3)));
   EXPECT_TRUE(live().empty()) << "of another source";
 }
 
@@ -168,7 +173,7 @@ TEST_F(Regions, FilesAreReadAndWritten) {
   EXPECT_TRUE(drawn()[1].ignore);
   ok()->click();
   const auto stored = [&] {
-    const std::string path = watching().watch().regions;
+    const std::string path = camera().config().regions;
     return wait([&] { return QFile::exists(QString::fromStdString(path)); }) ? vision::readRegions(path)
                                                                              : std::vector<vision::Region>();
   };
@@ -193,7 +198,7 @@ TEST_F(Regions, FilesAreReadAndWritten) {
   EXPECT_TRUE(ok()->isEnabled()) << "nothing of it came in";
   while (!drawn().empty()) buttonOf(dialog_, RegionsDialog::tr("Delete"))->click();
   ok()->click();
-  EXPECT_EQ(watching().watch().regions, "none") << "else those of the database would count";
+  EXPECT_EQ(camera().config().regions, "none") << "else those of the database would count";
 }
 
 TEST_F(Regions, DatesAreThoseOfTheCamerasClock) {
@@ -245,14 +250,14 @@ TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
 }
 
 TEST_F(Regions, OfAnotherDatabaseAreDrawnAndDoNotBecomeOurs) {
-  watching().close();
+  camera().close();
   monitor::StoreWriter(file("other.db").toStdString())
       .setRegions("garden", {{.name = "pond", .size = {320, 160}, .polygons = {{{10, 10}, {90, 10}, {90, 90}}}}});
   store(file("other.db"), "garden", unixNow(), 1000, 1);
   window_->opener().open(file("other.db"));
   ASSERT_TRUE(wait([&] { return live().size() == 1; }));
   EXPECT_EQ(live()[0].region.name, "pond");
-  EXPECT_TRUE(part<WatchRules>()->regions("garden").empty());
+  EXPECT_TRUE(part<CameraConfigs>()->regions("garden").empty());
   trigger("unpin");
   EXPECT_TRUE(live().empty());
 }

@@ -4,7 +4,13 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "gui/views/export_dialog.h"
+#include "gui/views/image_view.h"
+#include "gui/views/inspector_panel.h"
 #include "gui/views/look.h"
+#include "gui/views/merge_view.h"
+#include "gui/views/reduction_panel.h"
+#include "gui/views/welcome_page.h"
 #include "support/demo.h"
 #include "window_fixture.h"
 

@@ -4,6 +4,11 @@
 #include <cmath>
 
 #include "gui/models/readout.h"
+#include "gui/views/compare_panel.h"
+#include "gui/views/image_view.h"
+#include "gui/views/inspector_panel.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/pictures_pane.h"
 #include "vision/pictures/pictures.h"
 #include "window_fixture.h"
 
@@ -130,7 +135,7 @@ class SegmentsWindow : public ModelWindow {
 TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
   // The model finds no segments in smooth pictures.
   cv::imwrite(file("noise.png").toStdString(), mpm::test::noisePicture(48, 96));
-  watching().open(file("noise.png"));
+  camera().open(file("noise.png"));
   ASSERT_TRUE(runs());
   const Estimate& estimate = frame()->result.estimate;
   ASSERT_GT(estimate.segments.size(), 0U);
@@ -161,8 +166,8 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
   trigger("snapshot");
   ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
   EXPECT_EQ(saved(file("pictures")), (QStringList{".json", ".png", "_overlay.png", "_segments.json", "_segments.png"}));
-  EXPECT_EQ(watching().watch().min_score, 0.2);
-  EXPECT_EQ(watching().watch().min_overlap, 0.1);
+  EXPECT_EQ(camera().config().min_score, 0.2);
+  EXPECT_EQ(camera().config().min_overlap, 0.1);
 }
 
 class BoxesWindow : public ModelWindow {
@@ -179,7 +184,7 @@ class BoxesWindow : public ModelWindow {
 
 TEST_F(BoxesWindow, ShowsNamesScoresAndBoxes) {
   cv::imwrite(file("noise.png").toStdString(), mpm::test::noisePicture(48, 96));
-  watching().open(file("noise.png"));
+  camera().open(file("noise.png"));
   ASSERT_TRUE(wait([&] { return frame() && frame()->result.estimate.task == Task::kBoxes; }));
   const Estimate& estimate = frame()->result.estimate;
   ASSERT_GT(estimate.segments.size(), 0U);
@@ -252,7 +257,7 @@ class ReuseWindow : public Window {
       mpm::test::smoothPicture(80, 80, 101 + i).copyTo(yard(cv::Rect(0, 0, 80, 80)));  // 2x2 of 8x4 patches
       cv::imwrite(path("yard/%1.png", i), yard);
     }
-    watching().open(file("yard"));
+    camera().open(file("yard"));
     return wait([&] { return frame() && !frame()->row_age.empty() && frame()->row_age.back() > 1; });
   }
 };

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Teach mode: pictures are labelled, a model is trained on them and used.
 
+#include "gui/views/image_view.h"
+#include "gui/views/label_classes_panel.h"
+#include "gui/views/label_pictures_panel.h"
 #include "gui/views/look.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/states_panel.h"
+#include "gui/views/taught_models_panel.h"
+#include "gui/views/teach_canvas.h"
+#include "gui/views/teach_pane.h"
 #include "support/demo.h"
 #include "vision/pictures/pictures.h"
 #include "window_fixture.h"
@@ -15,7 +23,7 @@ class Teach : public Window {
  protected:
   WindowOptions options() const override {
     WindowOptions options = Window::options();
-    options.teach_live = false;
+    options.teach.live = false;
     return options;
   }
 
@@ -384,7 +392,7 @@ TEST_F(TeachOnePicture, StatesOfTheSourceOfAStoredPictureAreNotThoseOfTheLiveOne
   ASSERT_TRUE(wait(reads));
   emit part<ChartPanel>()->chart()->timePicked(0);
   emit part<PictureStore>()->loaded(
-      {.frame = live().frame(), .source = "garden", .question = watching().onShow().asked().value()});
+      {.frame = live().frame(), .source = "garden", .question = onShow().question().value()});
   emit pane()->states()->useRequested(head, false);
   trigger("unpin");
   EXPECT_TRUE(reads());
@@ -506,14 +514,14 @@ class TeachTrained : public Teach {
   }
   WindowOptions options() const override {
     WindowOptions options = Teach::options();
-    options.teach_live = true;
-    options.teach_steps = steps_;
+    options.teach.live = true;
+    options.teach.steps = steps_;
     return options;
   }
   // Pictures of a street at these hours, the sky and the ground of each labelled with a cluster.
   void label(const std::vector<const char*>& hours) {
     for (const char* hour : hours) {
-      watching().open(QString("demo:street?seed=3&size=240x320&frames=1&start=2026-06-20T%1:00").arg(hour));
+      camera().open(QString("demo:street?seed=3&size=240x320&frames=1&start=2026-06-20T%1:00").arg(hour));
       ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->hasGrid(); }));
       take();
       if (state().classes.count() == 0) {
@@ -575,7 +583,7 @@ TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
 
 TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
   for (const char* when : {"20T12", "21T23", "22T12", "23T23"}) {
-    watching().open(QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-%1:00").arg(when));
+    camera().open(QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-%1:00").arg(when));
     ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->hasGrid(); }));
     take();
   }
@@ -600,7 +608,7 @@ TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
   EXPECT_TRUE(QFile::exists(file("m.labels/states/picture.csv")));
   use->click();
   EXPECT_TRUE(use->isChecked());
-  EXPECT_EQ(watching().watch().states, std::vector<std::string>{file("m.labels/states/picture.json").toStdString()});
+  EXPECT_EQ(camera().config().states, std::vector<std::string>{file("m.labels/states/picture.json").toStdString()});
   EXPECT_EQ(use->text(), StatesPanel::tr("In use"));
 
   // Another set of states of the same pictures.
@@ -622,7 +630,7 @@ TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
 TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
   label({"09", "15"});
   const QString source = "demo:street?seed=3&size=240x320&frames=1&start=2026-06-20T23:30";
-  watching().open(source);
+  camera().open(source);
   ASSERT_TRUE(
       wait([&] { return live().frame() && live().frame()->hasGrid() && cv::mean(live().frame()->image())[1] < 100; }));
   check("teach", true);
@@ -646,7 +654,7 @@ TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
 TEST_F(TeachTrained, ProposesPicturesOfTheOpenFolder) {
   for (int i = 3; i < kPictures; ++i) QFile::remove(QString::fromStdString(path("street/%1.png", i)));
   label({"09"});
-  watching().open(file("street"));
+  camera().open(file("street"));
   ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->result.frame.file == path("street/%1.png", 2); }));
   take();
   buttonOf(pane()->pictures(), LabelPicturesPanel::tr("What to label next?"))->click();

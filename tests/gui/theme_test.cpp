@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "gui/models/theme.h"
+#include "gui/views/layouts.h"
 #include "gui/views/look.h"
 #include "text.h"
 

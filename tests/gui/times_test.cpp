@@ -2,6 +2,10 @@
 // Folders of pictures that have a time.
 
 #include "gui/models/readout.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/folder_bar.h"
+#include "gui/views/image_view.h"
+#include "gui/views/regions_dialog.h"
 #include "vision/regions/region.h"
 #include "window_fixture.h"
 
@@ -54,8 +58,8 @@ TEST_F(Times, AFolderIsAskedForOnce) {
             "20130708_055412.png: 2013-07-08 05:54:12 UTC+02:00, name");
   dialog->accept();
   ASSERT_TRUE(ends());
-  EXPECT_EQ(watching().watch().times, "auto");
-  EXPECT_EQ(watching().watch().time_zone, "+02:00");
+  EXPECT_EQ(camera().config().times, "auto");
+  EXPECT_EQ(camera().config().time_zone, "+02:00");
   const auto stored = samples();
   ASSERT_EQ(stored.size(), 3u);
   EXPECT_EQ(isoTime(stored[0].time), "2013-07-08T03:54:10Z");
@@ -101,7 +105,7 @@ TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
     EXPECT_THAT(text, Has(timeText(taken, machineClock())));
   ASSERT_TRUE(allAreStored());
   auto* chart = part<ChartPanel>();
-  watching().tick();
+  camera().tick();
   chart->refresh();
   EXPECT_EQ(chart->present(), static_cast<double>(taken + 1000) / 1000) << "the last sample of the archive";
 }
@@ -132,9 +136,9 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   measure("dated");
   ASSERT_TRUE(allAreStored());
   ASSERT_TRUE(runs());
-  watching().chooseReduction(mpmBefore({2}));
-  ASSERT_TRUE(wait([&] { return watching().model()->schedule() == Schedule{2}; }));
-  emit part<WatchRules>()->regionsChanged();
+  net().chooseReduction(mpmBefore({2}));
+  ASSERT_TRUE(wait([&] { return net().model()->schedule() == Schedule{2}; }));
+  emit part<CameraConfigs>()->regionsChanged();
   auto* question = childOf<QMessageBox>(window_.get());
   EXPECT_EQ(question->text(), "Measure all pictures of this folder again?");
   buttonOf(question, Measuring::tr("Measure again"))->click();
@@ -152,7 +156,7 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
 
 TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {
   ASSERT_TRUE(openAndWait());
-  emit part<WatchRules>()->regionsChanged();
+  emit part<CameraConfigs>()->regionsChanged();
   trigger("measure");
   EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr);
   EXPECT_THAT(notice(), Begins("Open a folder of pictures with times first"));
@@ -163,11 +167,11 @@ TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
   WindowOptions other = options();
   other.database = file("other.db");
   make(other);
-  EXPECT_FALSE(watching().active());
+  EXPECT_TRUE(onShow().isNothing());
   window_->opener().open(file("m.db"));
   ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
-  ASSERT_TRUE(wait([&] { return watching().model() != nullptr; })) << "which may come after the picture";
-  EXPECT_TRUE(watching().active()) << "instead of the welcome page";
+  ASSERT_TRUE(wait([&] { return net().model() != nullptr; })) << "which may come after the picture";
+  EXPECT_FALSE(onShow().isNothing()) << "instead of the welcome page";
   trigger("measure");
   EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr) << "what another program stored is its own";
   EXPECT_EQ(frame()->result.frame.name, "20130708_055412");
@@ -179,10 +183,10 @@ TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
   emit chart->chart()->timePicked(static_cast<double>(chart->record()->last) / 1000 - 2.02);
   EXPECT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055410"; })) << "a click shows its picture";
   trigger("unpin");
-  EXPECT_FALSE(watching().active());
+  EXPECT_TRUE(onShow().isNothing());
   QFile::remove(file("dated/20130708_055412.png"));
   window_->opener().open(file("m.db"));
-  EXPECT_TRUE(wait([&] { return watching().active(); })) << "its numbers are there";
+  EXPECT_TRUE(wait([&] { return !onShow().isNothing(); })) << "its numbers are there";
   EXPECT_EQ(frame(), nullptr);
   EXPECT_EQ(part<ImageView>()->banner(), banner);
 }
@@ -206,13 +210,15 @@ TEST_F(Times, AStoredPictureIsOfTheSourceThatItCameFrom) {
   emit chart->chart()->timePicked(first);
   ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
   EXPECT_EQ(frame()->result.frame.name, "20130708_055410") << "and not the snapshot of two seconds later";
-  pick("garden");
-  EXPECT_EQ(watching().source(), file("dated"));
   EXPECT_THAT(dialogOf<RegionsDialog>("regions")->windowTitle(), Has("dated"));
+  pick("garden");
+  EXPECT_TRUE(wait([&] { return onShow().source().name == "garden"; })) << "picture and chart are of one source";
+  pick(file("dated"));
+  ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
 
   const StoredSample late{.frame = frame(), .source = "garden"};
   emit chart->chart()->timePicked(first);
-  watching().open(file("street"));
+  camera().open(file("street"));
   emit part<History>()->sampleReady(late);
   emit part<PictureStore>()->loaded(late);
   EXPECT_EQ(frame(), nullptr) << "another source was opened since";
@@ -224,10 +230,10 @@ TEST_F(Times, WhatIsHiddenStaysSoInAStoredPicture) {
   vision::writeRegions(file("hide.json").toStdString(),
                        {{.name = "window", .size = {320, 160}, .polygons = {{{0, 0}, {99, 0}, {99, 99}, {0, 99}}}}});
   const auto clicked = [&](double second, const std::string& hide, const std::vector<std::string>& blur) {
-    monitor::CameraConfig watch = part<WatchRules>()->watch(file("dated"));
+    monitor::CameraConfig watch = part<CameraConfigs>()->config(file("dated"));
     watch.hide = hide;
     watch.blur = blur;
-    part<WatchRules>()->follow(watch);
+    part<CameraConfigs>()->follow(watch);
     const LiveFramePtr before = frame();
     const auto* chart = part<ChartPanel>();
     emit chart->chart()->timePicked(static_cast<double>(chart->record()->first) / 1000 + second);
@@ -248,14 +254,14 @@ TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
   window_->opener().open(file("street"));
   lookForTimes();
   ASSERT_TRUE(runs()) << "without a question";
-  EXPECT_EQ(watching().watch().times, "none");
+  EXPECT_EQ(camera().config().times, "none");
   ASSERT_FALSE(samples().empty());
   EXPECT_GE(samples()[0].time, before);
 }
 
 TEST_F(Times, AFolderDoesNotTakeThePlaceOfWhatWasOpenedSince) {
   for (const std::function<void()>& since :
-       {std::function([&] { watching().open(file("dated")); }), std::function([&] { watching().close(); }),
+       {std::function([&] { camera().open(file("dated")); }), std::function([&] { camera().close(); }),
         std::function([&] { window_->opener().open(file("other.db")); }),
         std::function([&] { window_->opener().open(file("dated")); })}) {
     window_->opener().open(file("street"));
@@ -274,7 +280,7 @@ TEST_F(Times, AZoneThatIsNoneIsSaid) {
 }
 
 TEST_F(Times, TheyCanBeChosenAgain) {
-  watching().open(file("dated"));
+  camera().open(file("dated"));
   ASSERT_TRUE(runs());
   ASSERT_TRUE(ends());
   auto* dialog = dialogOf<TimesDialog>("times");
@@ -282,7 +288,7 @@ TEST_F(Times, TheyCanBeChosenAgain) {
   from->setCurrentIndex(4);
   ASSERT_TRUE(wait([&] { return valueOf(dialog, "Found").contains(TimesDialog::tr("date of the file")); }));
   dialog->accept();
-  ASSERT_TRUE(wait([&] { return watching().watch().times == "modified"; }));
+  ASSERT_TRUE(wait([&] { return camera().config().times == "modified"; }));
 }
 
 // Two archives, of two continents.
@@ -310,7 +316,7 @@ TEST_F(Times, EachSourceKeepsItsPlace) {
   ASSERT_TRUE(wait([&] { return shown.size() == 3 && shown[0].file.contains("far"); }));
   EXPECT_TRUE(std::ranges::is_sorted(shown, {}, &FolderPicture::time)) << "not by their names";
   const auto placeOf = [&](const char* folder) {
-    const monitor::CameraConfig& watch = part<WatchRules>()->watch(file(folder));
+    const monitor::CameraConfig& watch = part<CameraConfigs>()->config(file(folder));
     return std::tuple(watch.night, watch.lat, watch.lon);
   };
   EXPECT_EQ(placeOf("dated"), std::tuple("sun", 48.1372, 11.5755));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions for a camera, from the key to the choice.
 
+#include "gui/views/reduction_panel.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -43,7 +44,7 @@ TEST_F(TuningTest, TakesTheNextFramesAndUsesWhatIsChosen) {
 }
 
 TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
-  watching().open(file("street"));
+  camera().open(file("street"));
   trigger("record");
   ASSERT_TRUE(wait([&] { return session().snapshots().recording().written >= 12; }));
   trigger("record");
@@ -106,7 +107,7 @@ TEST_F(TuningTest, SaysWhatIsWrong) {
   notices_.all.clear();
   EXPECT_EQ(ask(), nullptr) << "no picture is stored and none comes";
   EXPECT_THAT(notices_.all.join("\n"), Has("No frames come"));
-  watching().close();
+  camera().close();
   trigger("tune");
   EXPECT_EQ(window_->findChild<TuneDialog*>(), nullptr) << "there is nothing to tune for";
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person does with mouse and keys, and what comes of it.
 
+#include "gui/views/day_night_panel.h"
+#include "gui/views/image_view.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/merge_view.h"
+#include "gui/views/pictures_pane.h"
 #include "support/demo.h"
 #include "window_fixture.h"
 
@@ -287,7 +292,7 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
     sample.night = sample.time > last - 30 * kMinuteMs;
   });
   make();
-  watching().open("demo:");
+  camera().open("demo:");
   ASSERT_TRUE(runs());
   ChartPanel* panel = part<ChartPanel>();
   auto* sources = fieldOf<QComboBox>(panel, "Source whose samples are drawn");
@@ -303,7 +308,7 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   emit sources->activated(sources->currentIndex());
   EXPECT_NE(textIn<DayNightPanel>(), before) << "what was another source's is not seen until the answer comes";
   trigger("close");
-  watching().tick();
+  camera().tick();
   settle();
   EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(last) / 1000, 40);
 }
@@ -329,13 +334,13 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   EXPECT_TRUE(says(panel, "Samples, Day: 30"));
   settle();
   const QString judged = textOf(panel);
-  part<WatchRules>()->ask("garden", "Night", monitor::kDayNightGroup);
+  part<CameraDialogs>()->ask("garden", "Night", monitor::kDayNightGroup);
   monitor::CameraConfig garden = childOf<WatchDialog>(window_.get())->watch();
   garden.night_brightness = garden.day_brightness = 150;
   emit childOf<WatchDialog>(window_.get())->chosen(garden);
   EXPECT_EQ(textOf(panel), judged) << "by the rule of its own source";
   window_->opener().open(file("m.db"));
-  EXPECT_TRUE(says(panel, "as they were stored"));
+  EXPECT_TRUE(says(panel, "Night where the brightness is below 70")) << "the rule by which it judged";
   EXPECT_TRUE(says(panel, "Samples, Night: 10")) << "the one answer, whoever reads";
 }
 
@@ -348,7 +353,7 @@ TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
   auto* rule = fieldOf<QComboBox>(dialog, "Night by");
   rule->setCurrentIndex(rule->findData("hours"));
   QTest::keyClick(dialog, Qt::Key_Return);
-  ASSERT_EQ(part<WatchRules>()->watch(file("street")).night, "hours");
+  ASSERT_EQ(part<CameraConfigs>()->config(file("street")).night, "hours");
   EXPECT_THAT(textIn<DayNightPanel>(), Has("Night: from "));
   const auto lastNight = [&] {
     const auto samples = allSamples(file("m.db"));

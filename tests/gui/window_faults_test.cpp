@@ -3,6 +3,14 @@
 
 #include <algorithm>
 
+#include "gui/views/day_night_panel.h"
+#include "gui/views/image_view.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/reduction_panel.h"
+#include "gui/views/source_panel.h"
+#include "gui/views/speed_panel.h"
+#include "gui/views/status_line.h"
+#include "gui/views/welcome_page.h"
 #include "support/demo.h"
 #include "wall_clock.h"
 #include "window_fixture.h"
@@ -62,7 +70,7 @@ class Faults : public Window {
       };
     };
     make(with_camera);
-    watching().open("rtsp://anna:geheim@camera/1");
+    camera().open("rtsp://anna:geheim@camera/1");
     return runs();
   }
   std::shared_ptr<Camera> camera_ = std::make_shared<Camera>();
@@ -94,7 +102,7 @@ TEST_F(Faults, ASourceThatHangsGreysTheFrameAndReturns) {
 TEST_F(Faults, ASourceThatHangsDoesNotHoldTheWindowUp) {
   ASSERT_TRUE(openCamera());
   camera_->set(camera_->hangs, true);
-  watching().close();  // returns, or the test times out: the read comes back only when the test lets it
+  camera().close();  // returns, or the test times out: the read comes back only when the test lets it
   EXPECT_TRUE(!part<WelcomePage>()->isHidden());
   ASSERT_TRUE(camera_->hangs);
   window_->close();
@@ -107,7 +115,7 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
   camera_->set(camera_->unplugged, true);
   ASSERT_TRUE(wait([&] { return reported(EventKind::kSource, "unplugged"); }));
   ASSERT_TRUE(logged("unplugged"));
-  QStringList texts = {log(), window_->windowTitle(), QString::fromStdString(monitor::watchText({watching().watch()})),
+  QStringList texts = {log(), window_->windowTitle(), QString::fromStdString(monitor::watchText({camera().config()})),
                        notice(), part<ImageView>()->banner()};
   for (const QLabel* label : window_->findChildren<QLabel*>()) texts << label->text() << label->toolTip();
   for (const QAbstractButton* button : window_->findChildren<QAbstractButton*>())
@@ -133,7 +141,7 @@ TEST_F(Faults, HowModelsRunIsSaidOnce) {
   window_->opener().open(other);
   ASSERT_TRUE(wait([&] { return frame()->result.model_path == other.toStdString(); })) << log();
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
-  const monitor::CameraConfig watch = watching().watch();
+  const monitor::CameraConfig watch = camera().config();
   EXPECT_EQ(std::tuple(watch.reduce, watch.input_size, watch.threads, watch.reuse),
             std::tuple("mpm:blocks=2", "64x64", 1, ""));
 }
@@ -143,7 +151,7 @@ TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
   std::ofstream(file("broken.onnx").toStdString()) << "garbage";
   window_->opener().open(file("broken.onnx"));
   ASSERT_TRUE(wait([&] { return reported(EventKind::kModel, "broken.onnx"); }));
-  EXPECT_EQ(watching().watch().model, QFileInfo(options().model).absoluteFilePath().toStdString());
+  EXPECT_EQ(camera().config().model, QFileInfo(options().model).absoluteFilePath().toStdString());
   ASSERT_TRUE(openAndWait());
   for (const QLabel* label : window_->findChildren<QLabel*>())
     EXPECT_FALSE(label->toolTip().contains("broken.onnx") && label->toolTip() != notice());
@@ -157,7 +165,7 @@ TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
   ASSERT_TRUE(wait([&] { return frame() && frame()->result.model_path == other.toStdString(); })) << log();
   EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
   EXPECT_FALSE(reported(EventKind::kModel, "cannot load")) << "the schedule comes with the model";
-  EXPECT_EQ(watching().watch().model, QFileInfo(other).absoluteFilePath().toStdString());
+  EXPECT_EQ(camera().config().model, QFileInfo(other).absoluteFilePath().toStdString());
   EXPECT_TRUE(wait([&] { return lastWatched().model == other; }));
 }
 
@@ -170,7 +178,7 @@ TEST_F(Faults, AWallClockThatIsSetBackStopsNothing) {
 
 TEST_F(Faults, TheChartOfADemoEndsAtItsOwnPresent) {
   MPM_NEEDS_DEMO();
-  watching().open("demo:street?seed=3&size=64x64&start=2020-06-20T12:00");
+  camera().open("demo:street?seed=3&size=64x64&start=2020-06-20T12:00");
   ASSERT_TRUE(runs());
   EXPECT_TRUE(wait([&] { return part<ChartPanel>()->chart()->axis().to < 1'600'000'000; }));
 }
@@ -219,7 +227,7 @@ TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
   wanted.snapshot_every = 5;
   wanted.min_free = 250;
   emit night->chosen(wanted);
-  const QString path = part<WatchRules>()->file(file("street"));
+  const QString path = part<CameraConfigs>()->file(file("street"));
   ASSERT_TRUE(wait([&] { return content(path).contains("no-frame>45"); })) << "written without a close";
   ASSERT_TRUE(wait([&] { return content(file("settings.ini")).contains("street"); }));
   // The power goes: another window finds the settings as they are on the disk.
@@ -228,7 +236,7 @@ TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
   again.settings = file("after.ini");
   again.database = file("after.db");
   make(again);
-  EXPECT_EQ(part<WatchRules>()->watch(file("street")), wanted);
+  EXPECT_EQ(part<CameraConfigs>()->config(file("street")), wanted);
   window_->opener().resumeLast();
   ASSERT_TRUE(runs());
   EXPECT_EQ(session().source(), file("street").toStdString());
@@ -285,9 +293,9 @@ TEST_F(Faults, AnEmptySourceSaysSoAndHasNoNumbersOfTheLastOne) {
   const auto* pane = window_->findChild<PicturesPane*>();
   EXPECT_FALSE(valueOf(pane, "Frame on show").isEmpty());
   EXPECT_TRUE(wait([&] { return valueOf(pane, "Insertion on show").startsWith("Block 2: "); }));
-  watching().open(file("none.mp4"));
+  camera().open(file("none.mp4"));
   EXPECT_TRUE(wait([&] { return session().status().source.state == monitor::CaptureState::kEnded; }));
-  watching().tick();
+  camera().tick();
   EXPECT_THAT(part<ImageView>()->banner(), Has("none.mp4"));
   EXPECT_EQ(valueOf(pane, "Frame on show"), QString());
   EXPECT_EQ(valueOf(pane, "Insertion on show"), QString());
@@ -323,7 +331,7 @@ TEST_F(Faults, ASnapshotWithoutAModelBlamesNoDisk) {
   WindowOptions none = options();
   none.model = file("none.onnx");
   make(none);
-  watching().open(file("street"));
+  camera().open(file("street"));
   ASSERT_TRUE(wait([&] { return frame() != nullptr; })) << "what the camera sees";
   trigger("snapshot");
   EXPECT_THAT(notice(), Begins("No model has seen this frame yet"));
@@ -349,11 +357,11 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
 
 TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
   ASSERT_TRUE(wait([&] { return part<ReductionPanel>()->editor()->blocks() == 3; }));
-  watching().open(file("street"));
+  camera().open(file("street"));
   trigger("pause");  // before the event loop brings a frame
   emit part<ReductionPanel>()->editor()->reductionChanged(kFullModel);
   EXPECT_THAT(notice(), Begins("It is paused"));
-  watching().open(file("gone"));
+  camera().open(file("gone"));
   ASSERT_TRUE(wait([&] { return session().status().source.state == monitor::CaptureState::kEnded; }));
   trigger("compare");
   EXPECT_THAT(notice(), Begins("The source has ended; once it is opened again (Ctrl+R)"));
@@ -430,14 +438,14 @@ TEST_F(Faults, EventsRunTheCommandThatWasChosen) {
   EXPECT_TRUE(wait([&] { return content(file("log")).contains(("alarm " + file("street")).toUtf8()); }))
       << content(file("log"));
   make();
-  EXPECT_EQ(part<WatchRules>()->camera(file("street")).session.on_event.size(), 3U) << "and after a restart";
-  EXPECT_TRUE(part<WatchRules>()->camera(file("yard")).session.on_event.empty()) << "it belongs to its source";
+  EXPECT_EQ(part<CameraConfigs>()->camera(file("street")).session.on_event.size(), 3U) << "and after a restart";
+  EXPECT_TRUE(part<CameraConfigs>()->camera(file("yard")).session.on_event.empty()) << "it belongs to its source";
 }
 
 // A file that somebody edited: what is wrong is said, the rest counts, and the file stays as it is.
 TEST_F(Faults, AWatchFileThatIsWrongIsSaid) {
   const auto write = [&](const char* text) {
-    const QString path = part<WatchRules>()->file(file("street"));
+    const QString path = part<CameraConfigs>()->file(file("street"));
     QDir().mkpath(QFileInfo(path).path());
     std::ofstream(path.toStdString()) << text;
     make();
@@ -446,7 +454,7 @@ TEST_F(Faults, AWatchFileThatIsWrongIsSaid) {
   const QString path = write("[[camera]]\nevry = 1\n");
   ASSERT_TRUE(openAndWait());
   EXPECT_TRUE(logged("line 2: there is no key 'evry'"));
-  monitor::CameraConfig watch = watching().watch();
+  monitor::CameraConfig watch = camera().config();
   watch.keep = 9;
   emit dialogOf<WatchDialog>("keep")->chosen(watch);
   window_.reset();
@@ -456,7 +464,7 @@ TEST_F(Faults, AWatchFileThatIsWrongIsSaid) {
   ASSERT_TRUE(openAndWait());
   EXPECT_TRUE(logged("both, lat and lon"));
   EXPECT_TRUE(logged("gone.json"));
-  EXPECT_EQ(part<WatchRules>()->cameraPlan(file("street")).alarms.alarms.size(), 1U) << "the rest counts";
+  EXPECT_EQ(part<CameraConfigs>()->plan(file("street")).alarms.alarms.size(), 1U) << "the rest counts";
 }
 
 TEST_F(Faults, WhatCannotBeSavedIsSaid) {
@@ -465,7 +473,7 @@ TEST_F(Faults, WhatCannotBeSavedIsSaid) {
   write(file("no folder"), "");
   make(blocked);
   EXPECT_TRUE(logged("Not saved: cannot write"));
-  watching().open(file("street"));
+  camera().open(file("street"));
   trigger("command");
   EXPECT_TRUE(noticed("Not saved: cannot make the folder"));
 }
@@ -534,24 +542,24 @@ TEST(Opener, GoesOnWithTheModelOfTheSourceOrThatOfTheCommandLine) {
   });
 }
 
-TEST(WatchRules, AreOfASourceHoweverItIsOpened) {
+TEST(CameraConfigs, AreOfASourceHoweverItIsOpened) {
   QTemporaryDir folder;
   SettingsWriter settings(folder.filePath("s.ini"));
   QWidget window;
-  WatchRules rules(folder.filePath("watches"), &settings, &window);
-  EXPECT_EQ(rules.file("demo:street?start=1"), rules.file("demo:street?start=2")) << "each demo has its own moment";
-  EXPECT_EQ(rules.cameraPlan("0").every_s, 1);
-  EXPECT_EQ(rules.cameraPlan(folder.path()).every_s, 0) << "each picture of a folder";
-  EXPECT_GT(rules.snapshotOptions("0", "pictures").reserve_megabytes, 0);
+  CameraConfigs configs(folder.filePath("watches"), &settings, &window);
+  EXPECT_EQ(configs.file("demo:street?start=1"), configs.file("demo:street?start=2")) << "each demo has its own moment";
+  EXPECT_EQ(configs.plan("0").every_s, 1);
+  EXPECT_EQ(configs.plan(folder.path()).every_s, 0) << "each picture of a folder";
+  EXPECT_GT(configs.snapshotOptions("0", "pictures").reserve_megabytes, 0);
   for (const char* name : {"yard", "gate"})
-    rules.propose("0", {{.name = name, .size = {64, 48}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}}});
-  EXPECT_EQ(rules.regions("0").at(0).name, "yard") << "known already";
+    configs.propose("0", {{.name = name, .size = {64, 48}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}}});
+  EXPECT_EQ(configs.regions("0").at(0).name, "yard") << "known already";
   evaluation::StateHead head{.name = "gate", .states = {"closed", "open"}, .model_name = "m", .model_digest = "a1"};
   head.weights = cv::Mat(2, 4, CV_64F, cv::Scalar(0));
   for (const char* name : {"a.json", "b.json"}) {
     evaluation::writeStates(folder.filePath(name).toStdString(), head);
-    rules.useStates("0", head, folder.filePath(name), true);
-    EXPECT_EQ(rules.watch("0").states, std::vector{folder.filePath(name).toStdString()}) << "once each name";
+    configs.useStates("0", head, folder.filePath(name), true);
+    EXPECT_EQ(configs.config("0").states, std::vector{folder.filePath(name).toStdString()}) << "once each name";
   }
 }
 
@@ -631,7 +639,7 @@ TEST_F(Faults, NothingOfTheSourceBeforeIsShownOfAnotherOneOfADatabase) {
   emit history->chartReady(chart, {{"gate"}}, {.source = before, .series = panel->chart()->quantities()});
   monitor::DayNightStatistics statistics;
   statistics.day.samples = statistics.night.samples = 777;
-  emit history->statisticsReady(before, statistics, {});
+  emit history->statisticsReady(before, statistics, {}, {});
   EXPECT_FALSE(reported(EventKind::kAlarm, "late"));
   EXPECT_FALSE(reported(EventKind::kAlarm, "of the yard"));
   EXPECT_TRUE(panel->chart()->chart().buckets.empty());

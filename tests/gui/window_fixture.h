@@ -5,7 +5,9 @@
 #include <QTest>
 #include <opencv2/imgcodecs.hpp>
 
-#include "gui/main_window.h"  // and with it the parts that it makes
+#include "gui/main_window.h"
+#include "gui/views/image_view.h"
+#include "gui/views/status_line.h"
 #include "gui/views/watch_dialogs.h"
 #include "monitor/samples.h"
 #include "support/pictures.h"
@@ -189,7 +191,7 @@ class Window : public ::testing::Test {
     return wait([&] { return frame() && frame()->hasGrid(); });
   }
   bool openAndWait() {
-    watching().open(file("street"));
+    camera().open(file("street"));
     return runs();
   }
   /// The same, and then a picture that stands still: the last one once more, behind any that is in work.
@@ -212,7 +214,9 @@ class Window : public ::testing::Test {
   void lookForTimes() {
     EXPECT_TRUE(wait([&] { return !window_->findChild<TimesDialog*>(); }));
   }
-  Watching& watching() const { return *part<Watching>(); }
+  CameraControl& camera() const { return *part<CameraControl>(); }
+  NetControl& net() const { return *part<NetControl>(); }
+  OnShow& onShow() const { return *part<OnShow>(); }
   QAction* action(const char* id) const { return part<ActionRegistry>()->action(id); }
   void trigger(const char* id) const { action(id)->trigger(); }
   void check(const char* id, bool on) const { action(id)->setChecked(on); }

@@ -2,6 +2,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "gui/views/compare_panel.h"
+#include "gui/views/export_dialog.h"
+#include "gui/views/image_view.h"
+#include "gui/views/inspector_panel.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/merge_view.h"
+#include "gui/views/reduction_editor.h"
+#include "gui/views/reduction_panel.h"
+#include "gui/views/welcome_page.h"
 #include "monitor/every_field.h"
 #include "window_fixture.h"
 
@@ -196,7 +205,7 @@ TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
   QTest::keyClick(fieldOf<QLineEdit>(editor, "Reduction as text"), Qt::Key_Return);
   ASSERT_TRUE(runs_as("gradual:count=3:similarity=0.5"));
   EXPECT_THAT(status("Tokens"), Begins("tokens 32 → … → "));
-  EXPECT_EQ(watching().watch().reduce, "gradual:count=3:similarity=0.5");
+  EXPECT_EQ(camera().config().reduce, "gradual:count=3:similarity=0.5");
 
   // What the model lacks is the library's line, and what runs goes on.
   fieldOf<QLineEdit>(editor, "Reduction as text")->setText("tome:blocks=1,7");
@@ -211,7 +220,7 @@ TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == 1; }));
   EXPECT_TRUE(valueOf(editor, "Problem").isEmpty());
   EXPECT_EQ(status("Tokens"), "tokens 32");
-  EXPECT_EQ(watching().watch().reduce, "none");
+  EXPECT_EQ(camera().config().reduce, "none");
 }
 
 // The command that is copied, as a shell runs it.
@@ -221,8 +230,8 @@ TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   make(quoted);
   ASSERT_TRUE(openAndWait());
   monitor::CameraConfig all = monitor::test::everyField(folder_.path().toStdString());
-  part<WatchRules>()->write(file("street"), all);
-  const QString path = part<WatchRules>()->file(file("street"));
+  part<CameraConfigs>()->write(file("street"), all);
+  const QString path = part<CameraConfigs>()->file(file("street"));
   const auto said = [&] {
     monitor::CameraConfig read;
     try {
@@ -234,14 +243,14 @@ TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   ASSERT_TRUE(wait([&] { return said() == all; })) << "each field is in the file that the app writes";
   trigger("command");
   const QString line = QApplication::clipboard()->text();
-  ASSERT_TRUE(wait([&] { return said() == watching().watch(); }));
+  ASSERT_TRUE(wait([&] { return said() == camera().config(); }));
   QProcess shell;
   shell.start("sh", {"-c", MPM_COMMAND + line.mid(3) + " --print-watch"});
   ASSERT_TRUE(shell.waitForFinished(kPatience));
   const QByteArray printed = shell.readAllStandardOutput();
   EXPECT_THAT(printed, Begins(content(path).trimmed().left(40)));
   std::ofstream(file("again.toml").toStdString()) << printed;
-  EXPECT_EQ(monitor::readWatchFile(file("again.toml").toStdString()).cameras.front().config, watching().watch());
+  EXPECT_EQ(monitor::readWatchFile(file("again.toml").toStdString()).cameras.front().config, camera().config());
 }
 
 TEST_F(Window, SharpensEdgesAndSaysSoInTheWatch) {
@@ -249,10 +258,10 @@ TEST_F(Window, SharpensEdgesAndSaysSoInTheWatch) {
   const QAction* const sharp = action("sharp_edges");
   ASSERT_TRUE(sharp->isEnabled());
   EXPECT_FALSE(sharp->isChecked());
-  EXPECT_EQ(watching().watch().refine, "");
+  EXPECT_EQ(camera().config().refine, "");
   trigger("sharp_edges");
   ASSERT_TRUE(wait([&] { return frame()->result.model->facts.refine == Refine::kGuided; }));
-  EXPECT_EQ(watching().watch().refine, "guided");
+  EXPECT_EQ(camera().config().refine, "guided");
   trigger("sharp_edges");
   ASSERT_TRUE(wait([&] { return frame()->result.model->facts.refine == Refine::kNone; }));
 }
@@ -635,6 +644,40 @@ TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
   trigger("previous_insertion");
   trigger("previous_insertion");
   EXPECT_NE(above({360, 700}), merged);
+}
+
+// Title, picture, chart and events are of one source.
+TEST_F(Window, AnotherSourceOfTheChartIsOnShowUntilOneGoesBack) {
+  window_.reset();
+  store(file("m.db"), "garden", unixNow() - 86400000, 1000, 3, {}, "the gate is open");
+  make();
+  ASSERT_TRUE(openAndWait());
+  const auto* const chart = part<ChartPanel>();
+  ASSERT_TRUE(wait([&] { return chart->sourceName() == file("street"); }));
+  auto* sources = fieldOf<QComboBox>(chart, "Source whose samples are drawn");
+  const auto choose = [&](const QString& name) {
+    sources->setCurrentIndex(sources->findData(name, Qt::ToolTipRole));
+    emit sources->activated(sources->currentIndex());
+  };
+  choose("garden");
+  EXPECT_TRUE(wait([&] { return reported(monitor::EventKind::kAlarm, "the gate is open"); }));
+  EXPECT_TRUE(wait([&] { return onShow().source().name == "garden"; }));
+  EXPECT_TRUE(window_->windowTitle().startsWith("garden")) << window_->windowTitle();
+  EXPECT_FALSE(frame()) << "its picture is not stored";
+  EXPECT_TRUE(part<ImageView>()->banner().contains("back to live"));
+  EXPECT_TRUE(onShow().live()) << "it goes on behind";
+  trigger("unpin");
+  EXPECT_EQ(onShow().source().name, file("street"));
+  EXPECT_EQ(chart->sourceName(), file("street"));
+  EXPECT_FALSE(reported(monitor::EventKind::kAlarm, "the gate is open"));
+  EXPECT_TRUE(window_->windowTitle().startsWith("street"));
+  choose("garden");
+  EXPECT_TRUE(wait([&] { return onShow().source().name == "garden"; }));
+  choose(file("street"));
+  EXPECT_EQ(onShow().source().name, file("street")) << "choosing it is the same as going back";
+  EXPECT_FALSE(reported(monitor::EventKind::kAlarm, "the gate is open"));
+  window_->opener().open(file("none.db"));
+  EXPECT_EQ(part<HistoryBrowser>()->source(), "") << "nothing is known of that database yet";
 }
 
 }  // namespace

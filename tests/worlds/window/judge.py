@@ -116,6 +116,8 @@ def in_the_end(stage, model, seen):
         require(not seen["picture"], "a picture of nothing", seen["picture"])
     if model.foreign:
         require(seen["chart"]["source"] == stage.address(model.foreign), "the chart of the other database", seen["chart"])
+    elif model.picked:
+        require(seen["chart"]["source"] == stage.address(model.picked), "the chart of what was picked", seen["chart"])
     elif model.live and seen["picture"] and not silent and not model.stored:
         require(seen["chart"]["source"] == stage.address(model.live), "the chart of what is watched", seen["chart"])
 

@@ -10,7 +10,8 @@ class Model:
     """`live`: the source that is watched. `foreign`: the database of another program that is on show. `camera`: of the watch
     file, "all" while all are on show. `stored`: source and index of the stored picture on show. `index`: of the picture that a
     person chose in the folder that is watched; None: any. `wanted`: the stored picture that was asked for and is not on show yet.
-    `asking`: the folder whose times are asked for. `dialog`: the source that a dialog is about."""
+    `asking`: the folder whose times are asked for. `dialog`: the source that a dialog is about. `picked`: the source of our own
+    database that was picked in the chart in place of the one that is watched."""
 
     def __init__(self):
         self.regions = {"olive": ["olive-gate"], "rowan": ["rowan-gate"]}  # current ones; of databases until others are chosen
@@ -23,16 +24,17 @@ class Model:
     def forget(self):
         """A new window."""
         self.live = self.foreign = self.camera = self.stored = self.wanted = self.index = self.asking = self.dialog = None
+        self.picked = None
         self.paused = self.has_watch_file = self.teaching = False
         self.dead = set()
 
     def begin(self, tag):
         self.live, self.foreign, self.index, self.paused, self.asking = tag, None, None, False, None
-        self.stored = self.wanted = None
+        self.stored = self.wanted = self.picked = None
         self.known.add(tag)
 
     def open_database(self, tag):
-        self.foreign, self.asking, self.stored = tag, None, None
+        self.foreign, self.asking, self.stored, self.picked = tag, None, None, None
         self.wanted = None if self.live else (tag, SOURCES[tag].count - 1)
 
     def choose_camera(self, tag):
@@ -59,21 +61,27 @@ class Model:
             self.asking = what
 
     def close(self):
-        self.live = self.stored = self.wanted = self.index = self.asking = None
+        self.live = self.stored = self.wanted = self.index = self.asking = self.picked = None
         self.paused = False
         self.back_to_cameras()
 
     def own_database(self):
-        self.foreign = self.stored = self.wanted = None
+        self.foreign = self.stored = self.wanted = self.picked = None
         self.back_to_cameras()
 
     def unpin(self):
-        self.stored = self.wanted = None
+        self.stored = self.wanted = self.picked = None
         if not self.live:
             self.back_to_cameras()
 
     def step_picture(self, index):
-        self.stored, self.wanted, self.index = None, None, index
+        self.stored, self.wanted, self.picked, self.index = None, None, None, index
+
+    def pick(self, tag):
+        """Another source of our own database in the chart: its last picture, until one goes back."""
+        self.picked = tag if tag != self.live else None
+        self.stored = self.stored if self.picked else None
+        self.wanted = (tag, None) if self.picked else None  # the last one that has reached the disk
 
     # What follows from that.
     def shown(self):
@@ -81,10 +89,12 @@ class Model:
         return self.stored[0] if self.stored else self.live
 
     def title(self):
-        return self.camera if self.camera in CAMERAS else self.live or self.foreign
+        if self.camera in CAMERAS:
+            return self.camera
+        return self.stored[0] if self.stored else self.live or self.foreign
 
     def charted(self):
-        return self.foreign or self.live
+        return self.foreign or self.picked or self.live
 
     def page(self):
         if self.teaching:

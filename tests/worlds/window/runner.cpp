@@ -3,7 +3,6 @@
 // and answers with a line of what the window shows then. It knows nothing of what should be there: model.py does.
 
 #include <unistd.h>
-
 #include <cstdio>
 #include <iostream>
 #include <opencv2/core/utils/logger.hpp>
@@ -11,6 +10,17 @@
 #include <opencv2/imgproc.hpp>
 
 #include "gui/main_window.h"
+#include "gui/views/cameras_page.h"
+#include "gui/views/folder_bar.h"
+#include "gui/views/labels.h"
+#include "gui/views/layouts.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/look.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/reduction_panel.h"
+#include "gui/views/region_canvas.h"
+#include "gui/views/regions_dialog.h"
+#include "gui/views/source_panel.h"
 #include "gui/views/watch_dialogs.h"
 
 namespace {
@@ -95,7 +105,7 @@ void Hands::start(const QJsonObject& what) {
   options.database = folder + QStringLiteral("/m.db");
   options.pictures = folder + QStringLiteral("/pictures");
   options.settings = folder + QStringLiteral("/settings.ini");
-  options.teach_live = false;
+  options.teach.live = false;
   const QJsonObject cameras = what["cameras"].toObject();
   cameras_.clear();
   for (const QString& url : cameras.keys()) {

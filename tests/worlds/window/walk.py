@@ -56,6 +56,7 @@ def choose(random_, model, seen):
     steps += [{"do": do, "end": random_.choice(["accept", "accept", "reject", "leave"])} for do in ("regions", "alarms", "night", "keep")]
     steps += [{"do": "reduce", "of": random_.choice(REDUCTIONS)}, {"do": "model", "of": random_.choice(sorted(MODELS))}, {"do": "teach"}]
     steps += [{"do": "chart", "index": random_.randrange(3)}] * 2
+    steps += [{"do": "chart_source", "of": random_.choice(["alder", "birch"])}] * 2
     steps += [{"do": "legend_region"}]
     steps += [{"do": "hold", "of": random_.choice(HELD)}, {"do": "release"}, {"do": "release"}]
     if model.has_watch_file:
@@ -109,8 +110,10 @@ class Player:
         # A folder whose pictures have no time is opened without a question; one with times is asked for.
         if model.asking == "cedar" and "cedar" in seen["title"]:
             model.begin("cedar")
-        if model.wanted and seen["picture"] and judge.is_stored(seen) and judge.picture_of(seen["picture"]) == model.wanted:
-            model.stored, model.wanted = model.wanted, None
+        if model.wanted and seen["picture"] and judge.is_stored(seen):
+            found = judge.picture_of(seen["picture"])
+            if found == model.wanted or model.wanted == (found[0], None):
+                model.stored, model.wanted = found, None
         self.seen = seen
         judge.at_once(self.stage, model, seen)
         stored = re.search(r"(\d+) of \d+ pictures are stored", seen["source"])
@@ -203,6 +206,11 @@ class Player:
             if not self.ask(do="chart", time=moment / 1000):
                 return False
             model.wanted = tag, step["index"]
+            return True
+        if do == "chart_source":  # its last picture must be known
+            if model.foreign or not model.live or self.written.get(of, 0) < SOURCES[of].count or not self.ask(do=do, of=self.stage.address(of)):
+                return False
+            model.pick(of)
             return True
         if do == "legend_region":
             names = self.seen["legend_regions"]

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/camera_dialogs.h"
+
+#include "gui/models/recents.h"
+#include "gui/views/look.h"
+#include "gui/views/regions_dialog.h"
+#include "gui/views/watch_dialogs.h"
+
+namespace mpm::gui {
+
+CameraDialogs::CameraDialogs(CameraConfigs* configs, const LiveMonitor* live, QWidget* window)
+    : QObject(window), configs_(configs), live_(live), window_(window) {}
+
+void CameraDialogs::askTimes(const QString& source, bool of_new_folder) {
+  forgetTimes();
+  auto* dialog = new TimesDialog(sourceSpec(source), configs_->config(source), window_);
+  asking_ = dialog;
+  connect(dialog, &TimesDialog::chosen, this, [this, source](const monitor::CameraConfig& config) {
+    asking_.clear();  // it ends by itself
+    configs_->change(source, config);
+    emit timesChosen(source);
+  });
+  if (!of_new_folder) return openDialog(dialog);
+  connect(dialog, &TimesDialog::looked, dialog, [dialog] {
+    if (dialog->isVisible()) return;
+    if (dialog->times()) return openDialog(dialog);
+    dialog->accept();
+    dialog->deleteLater();
+  });
+}
+
+void CameraDialogs::ask(const QString& source, const QString& title, const char* group) {
+  QStringList notes;
+  if (group == std::string(monitor::kKeepGroup)) {
+    const QString database = live_->database();
+    notes << tr("Pictures are in %1").arg(live_->pictures())
+          << (database.isEmpty() ? tr("Samples are not stored.")
+                                 : tr("Samples are in %1; the means of hours and days stay.").arg(database));
+  }
+  auto* dialog =
+      new WatchDialog(tr("%1 of %2").arg(title, sourceTitle(source)), group, configs_->config(source), notes, window_);
+  connect(dialog, &WatchDialog::chosen, this,
+          [this, source](const monitor::CameraConfig& config) { configs_->change(source, config); });
+  openDialog(dialog);
+}
+
+void CameraDialogs::askRegions(const QString& source, const cv::Mat& picture, UnixMs time) {
+  auto* dialog = new RegionsDialog(sourceTitle(source), configs_->regions(source), picture, time,
+                                   configs_->plan(source).archiveClock(), window_);
+  connect(dialog, &RegionsDialog::chosen, this,
+          [this, source](const std::vector<vision::Region>& regions) { configs_->setRegions(source, regions); });
+  openDialog(dialog);
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gui/controllers/live_monitor.h"
+#include "gui/models/camera_configs.h"
+
+namespace mpm::gui {
+
+/// The dialogs that change what is said of a source.
+class CameraDialogs : public QObject {
+  Q_OBJECT
+ public:
+  CameraDialogs(CameraConfigs* configs, const LiveMonitor* live, QWidget* window);
+
+  /// Asks for times and place of its pictures. Says timesChosen(). `of_new_folder`: asks only where some of the
+  /// pictures have a time.
+  void askTimes(const QString& source, bool of_new_folder);
+  /// Forgets that question: something else was opened.
+  void forgetTimes() { delete asking_; }
+  /// Shows the fields under a heading of monitor::cameraFields(). See WatchDialog.
+  void ask(const QString& source, const QString& title, const char* group);
+  /// `picture`: what the source shows; `time`: when that was taken.
+  void askRegions(const QString& source, const cv::Mat& picture, UnixMs time);
+
+ signals:
+  void timesChosen(const QString& source);
+
+ private:
+  CameraConfigs* const configs_;
+  const LiveMonitor* const live_;
+  QWidget* const window_;
+  QPointer<QDialog> asking_;  // for times
+};
+
+}  // namespace mpm::gui

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/stored_moments.h"
+
+namespace mpm::gui {
+
+StoredMoments::StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraConfigs* configs, HistoryBrowser* history,
+                             PictureStore* pictures, QObject* parent)
+    : QObject(parent), live_(live), on_show_(on_show), configs_(configs), history_(history), pictures_(pictures) {
+  connect(history, &HistoryBrowser::timePicked, this, &StoredMoments::lookFor);
+  connect(&history->history(), &History::sampleReady, this, &StoredMoments::takeSample);
+  connect(&history->history(), &History::namesReady, this, &StoredMoments::takeNames);
+  connect(pictures, &PictureStore::loaded, this, [this](const StoredSample& picture) {
+    if (on_show_->question() == picture.question) show(picture, bannerOf(picture.text));
+  });
+  connect(pictures, &PictureStore::listed, this, [this] {
+    if (on_show_->stored() && !on_show_->frame()) loadLastPicture();  // not listed yet when its sample was shown
+  });
+  connect(history, &HistoryBrowser::foreignChanged, this, [this] {
+    on_show_->back();
+    if (!history_->foreignName().isEmpty() && !live_->session().isOpen()) on_show_->wantLast();
+  });
+  connect(history->chartPanel(), &ChartPanel::sourceChosen, this, &StoredMoments::takeChosenSource);
+  for (const auto change : {&CameraConfigs::regionsChanged, &CameraConfigs::proposed})
+    connect(configs, change, this, &StoredMoments::describeAgain);
+  connect(configs, &CameraConfigs::statesChanged, this, &StoredMoments::describeAgain);
+}
+
+void StoredMoments::lookFor(double time) {
+  const double within = history_->nearness();
+  const auto record = history_->chartPanel()->record();
+  const auto owner = history_->owner();
+  const int question = on_show_->ask();
+  if (record && record->archive)  // one of its own pictures is nearer than a snapshot of another day
+    history_->history().askSample(*record, static_cast<UnixMs>(time * 1000), static_cast<UnixMs>(within * 1000),
+                                  saidOfPrivacy(), question);
+  else if (const auto* picture = owner ? nearestPicture(pictures_->pictures(), *owner, time, within) : nullptr)
+    pictures_->load(picture->path, hidden(), question);
+  else
+    emit said(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"), Badge::kNone);
+}
+
+// Picture, title, chart and events are of one source: choosing another one in the chart puts its last sample on show,
+// choosing the one that is watched goes back to it.
+void StoredMoments::takeChosenSource() {
+  if (history_->showsWatched()) return static_cast<void>(on_show_->back());
+  if (!history_->isWatching() && !on_show_->stored() && history_->foreignName().isEmpty()) return;
+  on_show_->ask();  // an answer about the source before does not count any more
+  on_show_->wantLast();
+}
+
+void StoredMoments::leave() {
+  on_show_->back();
+  history_->showWatched();
+}
+
+// What the app says of a source counts in its own database; another one has the privacy of who writes it.
+monitor::PrivacyChoice StoredMoments::saidOfPrivacy() const {
+  return history_->foreignName().isEmpty() ? configs_->plan(history_->source()).privacy : monitor::PrivacyChoice();
+}
+
+monitor::PrivacyOptions StoredMoments::hidden() const { return saidOfPrivacy().over(history_->facts().privacy); }
+
+QString StoredMoments::bannerOf(const QString& when) const {
+  return live_->session().isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
+                                   : tr("Stored picture of %1. Esc: back").arg(when);
+}
+
+ShownSource StoredMoments::describe(const QString& source) const {
+  ShownSource shown{.name = source,
+                    .database = history_->foreignName(),
+                    .clock = configs_->plan(source).archiveClock(),
+                    .regions = configs_->regions(source),
+                    .states = configs_->states(source)};
+  if (source != history_->source()) return shown;
+  if (const auto record = history_->chartPanel()->record()) shown.clock = record->clock;
+  if (!shown.database.isEmpty() && shown.regions.empty()) shown.regions = history_->facts().regions;
+  return shown;
+}
+
+void StoredMoments::describeAgain() {
+  if (on_show_->stored()) on_show_->describe(describe(on_show_->source().name));
+}
+
+void StoredMoments::takeNames(const SourceNames& names) {
+  // Those of another program are only drawn: our own are measured and stored.
+  if (history_->foreignName().isEmpty()) configs_->propose(names.name, names.current);
+  if (names.name == on_show_->source().name && on_show_->source().regions.empty() && !names.current.empty())
+    describeAgain();
+}
+
+void StoredMoments::show(const StoredSample& sample, const QString& banner) {
+  on_show_->show(sample, describe(sample.source));
+  on_show_->setBanner(banner);
+}
+
+// The last sample of a database that was opened takes the place of the welcome page, but not that of a live source;
+// that of a source that a person chose in the chart does, until they go back.
+void StoredMoments::takeSample(const StoredSample& sample) {
+  if (!sample.last && on_show_->question() != sample.question) return;
+  if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
+  if (!sample.last) return show(sample, bannerOf(sample.text));
+  if (!on_show_->wantsLast() || sample.text.isEmpty()) return;
+  show(sample, live_->session().isOpen() ? tr("%1. Esc: back to live").arg(sample.text) : sample.text);
+  if (!sample.frame) loadLastPicture();
+}
+
+void StoredMoments::loadLastPicture() {
+  const int question = on_show_->ask();
+  const auto owner = history_->owner();
+  const QStringList files = owner ? pictures_->filesOf(*owner) : QStringList();
+  if (!files.isEmpty()) return pictures_->load(files.back(), hidden(), question);
+  emit placeholderChanged(tr("The picture of this sample is not stored"));
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/window_look.h"
+
+#include "gui/views/look.h"
+
+namespace mpm::gui {
+namespace {
+
+// Actions whose check marks come back, by their keys in the settings; of the modes one is checked, by ViewMode.
+const std::pair<const char*, const char*> kChecked[] = {{"view/map", "merge_map"}, {"view/regions", "region_outlines"}};
+const QStringList kModes = {"image", "mask", "overlay", "curtain", "computed"};
+
+// Qt leaves space for a title above a window that it restores: it moves or shrinks the window. Without a window manager
+// there is no title. A window that filled a small screen has its usual size on a larger one.
+void putBack(QMainWindow* window, QRect place, QSize screen_before, QSize usual) {
+  if (window->isMaximized() || window->isFullScreen() || !window->screen()) return;
+  const QRect screen = window->screen()->availableGeometry();
+  if (!place.isValid()) place = window->geometry();  // written by an older version
+  const bool filled = place.width() >= screen_before.width() && place.height() >= screen_before.height();
+  if (filled && screen_before.isValid() && screen.size() != screen_before)
+    place.setSize(place.size().expandedTo(usual));
+  place.setSize(place.size().boundedTo(screen.size()));  // it may be another screen
+  place.moveRight(std::min(place.right(), screen.right()));
+  place.moveBottom(std::min(place.bottom(), screen.bottom()));
+  place.moveLeft(std::max(place.left(), screen.left()));
+  place.moveTop(std::max(place.top(), screen.top()));
+  window->setGeometry(place);
+}
+
+}  // namespace
+
+WindowLook::WindowLook(QMainWindow* window, ActionRegistry* actions, PanelDocks* docks, PicturesPane* pictures,
+                       ChartPanel* chart, SettingsWriter* settings)
+    : QObject(window),
+      window_(window),
+      actions_(actions),
+      docks_(docks),
+      pictures_(pictures),
+      chart_(chart),
+      settings_(settings) {
+  timer_.callOnTimeout(this, &WindowLook::remember);
+}
+
+void WindowLook::restore(const QSettings& stored) {
+  font_ = stored.value(QStringLiteral("font"), 100).toInt();
+  for (const auto& [key, id] : kChecked) actions_->action(id)->setChecked(stored.value(key, true).toBool());
+  const int usual_mode = static_cast<int>(ClassPaint().mode);
+  actions_->action(kModes[storedIndex(stored, "view/mode", kModes, usual_mode)])->setChecked(true);
+  pictures_->restore(stored);
+  chart_->restore(stored);
+  if (stored.contains("geometry")) {
+    const QSize usual = window_->size();
+    window_->restoreGeometry(stored.value("geometry").toByteArray());
+    putBack(window_, stored.value("place").toRect(), stored.value("screen").toSize(), usual);
+    docks_->setLayouts({stored.value("layout").toByteArray(), stored.value("layout_small").toByteArray()});
+  }
+  timer_.start(2000);  // a power cut does not announce itself
+}
+
+void WindowLook::remember() {
+  const auto [large, small] = docks_->layouts();
+  const QScreen* const screen = window_->screen();
+  QVariantMap now = {{"geometry", window_->saveGeometry()},
+                     {"place", window_->geometry()},
+                     {"screen", screen ? screen->availableGeometry().size() : QSize()},
+                     {"layout", large},
+                     {"layout_small", small},
+                     {"view/mode", kModes[static_cast<int>(pictures_->paint().mode)]}};
+  for (const auto& [key, id] : kChecked) now.insert(key, actions_->action(id)->isChecked());
+  now.insert(pictures_->state());
+  now.insert(chart_->state());
+  if (now == remembered_) return;
+  remembered_ = now;
+  settings_->change([now](QSettings& settings) {
+    for (auto value = now.begin(); value != now.end(); ++value) settings.setValue(value.key(), *value);
+  });
+}
+
+void WindowLook::reset() {
+  docks_->restore();
+  pictures_->restoreSizes();
+  actions_->action("merge_map")->setChecked(true);
+}
+
+void WindowLook::setDark(bool dark) {
+  applyLook(dark ? darkTheme() : lightTheme(), font_);
+  settings_->set(QStringLiteral("dark"), dark);
+  pictures_->refreshLook();
+}
+
+void WindowLook::setFont(int percent) {
+  font_ = std::clamp(percent, 70, 220);
+  settings_->set(QStringLiteral("font"), font_);
+  applyLook(theme(), font_);
+  pictures_->refreshLook();
+}
+
+void WindowLook::setPanelsAside(bool aside) {
+  if (aside == !layout_.isEmpty()) return;
+  if (aside) {
+    layout_ = window_->saveState();
+    timer_.stop();  // the panels come back
+    for (QDockWidget* dock : docks_->docks()) dock->hide();
+  } else {
+    window_->restoreState(std::exchange(layout_, {}));
+    docks_->fit();
+    timer_.start();
+  }
+}
+
+void WindowLook::fit() {
+  if (layout_.isEmpty()) docks_->fit();
+}
+
+}  // namespace mpm::gui

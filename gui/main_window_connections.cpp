@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which parts of the window hear of which.
+
+#include "gui/main_window.h"
+
+namespace mpm::gui {
+
+// From a choice of a person, or the command line, to what is opened.
+void MainWindow::connectOpening() {
+  CamerasPage* const cameras = pages_->cameras();
+  connect(opener_, &Opener::sourceChosen, this, [this](const QString& source) {
+    if (configs_->knowsTimes(source) || opener_->knows(source))
+      camera_->open(source);
+    else
+      dialogs_->askTimes(source, true);
+  });
+  connect(opener_, &Opener::modelChosen, net_, &NetControl::open);
+  connect(opener_, &Opener::reductionChosen, this, [this](const Reduction& variant) {
+    live_->change([&](monitor::Session& session) { session.worker().setReduction(variant); });
+  });
+  connect(opener_, &Opener::newDatabaseChosen, this, [this](const QString& path) {
+    live_->storeIn(path);
+    history_->showNewDatabase();
+  });
+  connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);
+  connect(opener_, &Opener::watchFileChosen, this, [this, cameras](const QString& path) {
+    try {
+      cameras->open(path);
+    } catch (const Error& error) {
+      fail(QString::fromUtf8(error.what()));
+    }
+  });
+  for (const auto other : {&Opener::sourceChosen, &Opener::databaseChosen})
+    connect(opener_, other, cameras, &CamerasPage::leave);
+  connect(cameras, &CamerasPage::chosen, this, &MainWindow::openCamera);
+  connect(pages_->welcome(), &WelcomePage::kindRequested, opener_, &Opener::askForSource);
+  connect(pages_->welcome(), &WelcomePage::recentRequested, opener_, &Opener::openRecent);
+  connect(dialogs_, &CameraDialogs::timesChosen, camera_, &CameraControl::open);
+  connect(camera_, &CameraControl::watched, opener_, &Opener::remember);
+
+  connect(camera_, &CameraControl::opened, dialogs_, &CameraDialogs::forgetTimes);
+  connect(camera_, &CameraControl::opened, folder_, &FolderBrowser::setSource);
+  connect(camera_, &CameraControl::opened, history_, [this] { history_->watch(live_->source()); });
+  connect(camera_, &CameraControl::closed, dialogs_, &CameraDialogs::forgetTimes);
+  connect(camera_, &CameraControl::closed, folder_, [this] { folder_->setSource({}, {}); });
+  connect(camera_, &CameraControl::closed, history_, &HistoryBrowser::stopWatching);
+  connect(camera_, &CameraControl::closed, actions_->action("record"),
+          [this] { actions_->action("record")->setChecked(false); });
+  connect(folder_, &FolderBrowser::chosen, this, [this](const QString& file) {
+    if (!file.isEmpty()) stored_->leave();
+    on_show_->choose(file);
+  });
+  connect(camera_, &CameraControl::frameTaken, folder_, [this](const LiveFramePtr& frame) {
+    if (on_show_->follows(*frame)) folder_->follow(*frame);
+  });
+}
+
+// What is stored, and what it says beside the live picture.
+void MainWindow::connectHistory() {
+  connect(live_.get(), &LiveMonitor::eventHappened, history_, [this](const monitor::Event& event, bool late) {
+    if (!late) history_->add(event);
+  });
+  connect(history_, &HistoryBrowser::foreignChanged, this, [this] {
+    actions_->action("own_database")->setEnabled(!history_->foreignName().isEmpty());
+    refreshTitle();
+  });
+  connect(history_->chartPanel(), &ChartPanel::backRequested, pages_->cameras(), &CamerasPage::back);
+  // Another program judged by its own rule; a scene has a place of its own.
+  const auto show_rule = [this] {
+    const bool foreign = !history_->foreignName().isEmpty();
+    history_->setNightRule(foreign ? std::nullopt : std::optional(configs_->plan(history_->source()).night));
+  };
+  connect(history_, &HistoryBrowser::foreignChanged, this, show_rule);
+  connect(history_, &HistoryBrowser::sourceChanged, this, show_rule);
+  connect(configs_, &CameraConfigs::nightChanged, this, show_rule);
+  connect(configs_, &CameraConfigs::regionsChanged, measuring_, &Measuring::offer);
+  const auto mark = [this] { history_->showPictures(pictures_->pictures()); };
+  connect(history_, &HistoryBrowser::sourceChanged, this, mark);
+  connect(pictures_, &PictureStore::listed, this, mark);
+  connect(tuning_, &Tuning::chosen, net_, &NetControl::chooseReduction);
+}
+
+void MainWindow::connectPages() {
+  connect(pages_->cameras(), &CamerasPage::shownChanged, this, &MainWindow::showPage);
+  connect(on_show_, &OnShow::changed, this, [this] {
+    const QString before = windowTitle();
+    refreshTitle();
+    // Teach mode goes on when its source is opened again.
+    if (!actions_->action("teach")->isChecked() || windowTitle() != before) showPage();
+  });
+  connect(pages_, &QStackedWidget::currentChanged, this, [this] {
+    const bool teaching = pages_->teaching();
+    look_->setPanelsAside(teaching || pages_->allCameras());
+    if (teach_ && !teaching) teach_->rest();
+    actions_->action("teach")->setChecked(teaching);
+  });
+  connect(net_, &NetControl::modelChanged, this, &MainWindow::offerWhatFits);
+}
+
+// What happened: in the status bar for a moment, and in the log what is worth reading later.
+void MainWindow::connectMessages() {
+  connect(opener_, &Opener::said, status_, &StatusLine::notify);
+  connect(folder_, &FolderBrowser::said, status_, &StatusLine::notify);
+  connect(net_, &NetControl::said, status_, &StatusLine::notify);
+  connect(camera_, &CameraControl::said, status_, &StatusLine::notify);
+  connect(stored_, &StoredMoments::said, status_, &StatusLine::notify);
+  connect(tuning_, &Tuning::said, status_, &StatusLine::notify);
+  connect(exports_, &Exports::said, status_, &StatusLine::notify);
+  connect(opener_, &Opener::modelGone, this, [this](const QString& text) { report(text, Badge::kWarning); });
+  connect(configs_, &CameraConfigs::failed, this, [this](const QString& why) { report(why, Badge::kWarning); });
+  connect(measuring_, &Measuring::said, this, &MainWindow::report);
+  connect(judging_, &Judging::said, this, &MainWindow::report);
+  connect(judging_, &Judging::failed, this, &MainWindow::fail);
+  connect(pictures_, &PictureStore::failed, this, &MainWindow::fail);
+  connect(history_, &HistoryBrowser::failed, this, &MainWindow::fail);
+  connect(exports_, &Exports::failed, this, &MainWindow::fail);
+  connect(exports_, &Exports::logged, this, &MainWindow::log);
+  connect(camera_, &CameraControl::logged, this, &MainWindow::log);
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/camera_configs.h"
+
+#include "base/atomic_file.h"
+#include "base/hash.h"
+#include "gui/models/recents.h"
+#include "program/paths.h"
+
+namespace mpm::gui {
+namespace {
+
+using monitor::CameraConfig;
+using vision::SourceKind;
+
+// Each demo has a moment of its own, and all are one source.
+QString keyOf(const QString& source) {
+  const vision::SourceSpec spec = sourceSpec(source);
+  const QString name = QString::fromStdString(spec.name());
+  return spec.kind == SourceKind::kDemo ? name.section(QLatin1Char('?'), 0, 0) : name;
+}
+
+}  // namespace
+
+CameraConfigs::CameraConfigs(const QString& folder, SettingsWriter* settings, QObject* parent)
+    : QObject(parent), folder_(folder), settings_(settings) {}
+
+QString CameraConfigs::file(const QString& source) const {
+  const std::string key = keyOf(source).toStdString();  // however the source was written
+  const std::string name = program::fileName(sourceTitle(QString::fromStdString(key)).toStdString());
+  return QStringLiteral("%1/%2-%3.toml")
+      .arg(folder_, QString::fromStdString(name))
+      .arg(hashBytes(key), 16, 16, QLatin1Char('0'));
+}
+
+CameraConfigs::Known& CameraConfigs::of(const QString& source) {
+  const QString key = keyOf(source);
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  Known& known = known_[key];
+  known.config.source = key.toStdString();
+  if (sourceSpec(source).kind != SourceKind::kDemo) known.config.night = "brightness";
+  if (const QString path = file(source); QFile::exists(path)) try {
+      const monitor::WatchFile read = monitor::readWatchFile(path.toStdString());
+      known.config = read.cameras.front().config;
+      known.tables = read.tables;
+    } catch (const Error& error) {
+      known.damaged = true;
+      const QString why = tr("%1. Until it is mended, what is chosen counts for this run only");
+      QMetaObject::invokeMethod(
+          this, [this, text = why.arg(QString::fromUtf8(error.what()))] { emit failed(text); }, Qt::QueuedConnection);
+    }
+  interpret(known);
+  return known;
+}
+
+void CameraConfigs::follow(const CameraConfig& camera) {
+  Known& known = of(QString::fromStdString(camera.source));
+  known.config = camera;
+  known.camera = {};
+  known.followed = true;
+  for (const monitor::CameraField& field : monitor::cameraFields())
+    if (field.group == std::string(monitor::kKeepGroup) || field.key == "on-event")
+      std::visit([&](auto member) { known.config.*member = {}; }, field.member);
+  interpret(known);
+}
+
+// A field that makes no sense, or whose file is gone, does not count, and this is said. If that field is `hide`, the
+// whole picture is blurred, as for each class that the model lacks: no model has a class "*".
+void CameraConfigs::interpret(Known& known) {
+  CameraConfig usable = known.config;
+  const auto regions = known.camera.plan.regions;  // their file may be on its way to the disk
+  if (regions) usable.regions.clear();
+  if (usable.times.empty()) usable.times = "none";  // nobody was asked yet
+  while (true) try {
+      known.camera = monitor::cameraOf(usable, nullptr);
+      if (regions) known.camera.plan.regions = regions;
+      return;
+    } catch (const monitor::CameraConfigError& error) {
+      const CameraConfig before = usable;
+      if (error.key == "hide") usable.blur = {"*"};
+      std::visit([&](auto member) { usable.*member = {}; }, monitor::cameraField(error.key).member);
+      if (usable == before)
+        usable = {.source = usable.source, .times = "none", .hide = usable.hide, .blur = usable.blur};
+      const QString why = QString::fromStdString(error.key + ": " + error.what());
+      QMetaObject::invokeMethod(
+          this, [this, why] { emit failed(why); }, Qt::QueuedConnection);
+    }
+}
+
+void CameraConfigs::write(const QString& source, const CameraConfig& config) {
+  const Known& known = of(source);
+  if (known.damaged) return;
+  settings_->run([path = file(source).toStdString(), text = monitor::watchText({config}, known.tables)] {
+    program::makeFolder(QFileInfo(QString::fromStdString(path)).path().toStdString());
+    writeFileAtomically(path, text, true);
+  });
+}
+
+void CameraConfigs::change(const QString& source, const CameraConfig& config) {
+  Known& known = of(source);
+  if (known.config == config && config.states.empty()) return;  // a file of states may have changed
+  const monitor::NightRule night = known.camera.plan.night;
+  known.config = config;
+  interpret(known);
+  write(source, config);
+  if (known.camera.plan.night != night) emit nightChanged(source);
+  emit changed(source);
+}
+
+const std::vector<vision::Region>& CameraConfigs::regions(const QString& source) {
+  static const std::vector<vision::Region> none;
+  const auto& regions = of(source).camera.plan.regions;
+  return regions ? *regions : none;
+}
+
+void CameraConfigs::setRegions(const QString& source, const std::vector<vision::Region>& regions) {
+  const QString own = file(source).chopped(5) + QStringLiteral(".regions.json");
+  Known& known = of(source);
+  known.camera.plan.regions = regions;
+  known.config.regions = regions.empty() ? "none" : own.toStdString();
+  if (!regions.empty() && !known.damaged)
+    settings_->run([path = own.toStdString(), regions] {
+      program::makeFolder(QFileInfo(QString::fromStdString(path)).path().toStdString());
+      vision::writeRegions(path, regions);
+    });
+  write(source, known.config);
+  emit regionsChanged();
+}
+
+void CameraConfigs::propose(const QString& source, const std::vector<vision::Region>& regions) {
+  auto& known = of(source).camera.plan.regions;
+  if (regions.empty() || known) return;
+  known = regions;
+  emit proposed();
+}
+
+QStringList CameraConfigs::states(const QString& source) {
+  QStringList names;
+  for (const evaluation::StateHead& head : of(source).camera.plan.states.heads)
+    names << QString::fromStdString(head.name);
+  return names;
+}
+
+void CameraConfigs::useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use) {
+  CameraConfig config = of(source).config;
+  std::erase_if(config.states, [&](const std::string& path) {
+    try {
+      return path == file.toStdString() || evaluation::readStates(path).name == head.name;
+    } catch (const Error&) {  // it is gone
+      return true;
+    }
+  });
+  if (use) config.states.push_back(file.toStdString());
+  change(source, config);
+  emit statesChanged(source);
+}
+
+// A folder is looked through, not played, and a live picture is shown between samples.
+monitor::Camera CameraConfigs::camera(const QString& source) {
+  const Known& known = of(source);
+  monitor::Camera camera = known.camera;
+  monitor::CameraPlan& options = camera.plan;
+  options.source = sourceSpec(source);
+  options.every_frame = isNumbered(options.source);
+  options.samples_only = options.resume_demo = false;
+  options.every_s = known.config.every.value_or(options.every_frame ? 0 : 1);
+  options.max_fps = isFolder(options.source) ? 4 : options.source.kind == SourceKind::kDemo ? 10 : 25;
+  if (options.archive) {
+    options.archive->show_last = true;
+    options.max_fps = 0;
+  }
+  return camera;
+}
+
+monitor::SnapshotOptions CameraConfigs::snapshotOptions(const QString& source, const QString& pictures) {
+  constexpr double kReserveMb = 200;
+  monitor::SnapshotOptions options = of(source).camera.session.snapshots;
+  options.folder = pictures.toStdString();
+  options.reserve_megabytes = kReserveMb;
+  options.every_minutes = of(source).config.snapshot_every;  // else none but those that are asked for
+  return options;
+}
+
+bool CameraConfigs::knowsTimes(const QString& source) {
+  return !isFolder(sourceSpec(source)) || !of(source).config.times.empty();
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QtWidgets>
+
+#include "gui/models/stored_camera.h"
+#include "gui/models/worker.h"
+
+namespace mpm::gui {
+
+/// All cameras of a watch file; also knows which one is on show in place of them. While all are, their databases are
+/// read every few seconds, on a thread of its own.
+class CamerasPage : public QListWidget {
+  Q_OBJECT
+ public:
+  explicit CamerasPage(QWidget* parent = nullptr);
+  ~CamerasPage() override { thread_.giveUp(); }
+
+  /// Shows the cameras of a file, or its only one. Throws mpm::Error as monitor::readWatchFile(); then they are those
+  /// of before.
+  void open(const QString& file);
+  void choose(int row);
+  void chooseAll() { setShown(kAll); }
+  /// Chooses the next camera, or with -1 the one before.
+  void step(int by) { choose((std::max(shown_, by < 0 ? 0 : -1) + by + count()) % count()); }
+  /// From a camera back to all.
+  void back() {
+    if (shown_ >= 0) chooseAll();
+  }
+  /// Something else is on show.
+  void leave() { setShown(kNone); }
+
+  bool allShown() const { return shown_ == kAll; }
+  QString name() const { return shown_ < 0 ? QString() : nameOf(shown_); }  ///< of the camera on show
+
+ signals:
+  void chosen(const mpm::monitor::CameraConfig& camera);
+  /// allShown() or name() may have changed.
+  void shownChanged();
+
+ private:
+  static constexpr int kNone = -2, kAll = -1;
+  void setShown(int row);
+  const monitor::CameraConfig& watch(int row) const { return cameras_[static_cast<std::size_t>(row)]->watch; }
+  QString nameOf(int row) const { return QString::fromStdString(monitor::cameraName(watch(row))); }
+  void read();
+  void describe(int row, const QStringList& lines, const QImage& picture);
+
+  std::vector<std::shared_ptr<StoredCamera>> cameras_;
+  int shown_ = kNone;  // the row of a camera, or one of these
+  QTimer timer_;
+  Worker thread_;
+};
+
+}  // namespace mpm::gui

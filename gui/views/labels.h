@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QtWidgets>
+#include "gui/models/theme.h"
+
+namespace mpm::gui {
+
+/// The name that screen readers say; `widget` itself.
+template <typename Widget>
+Widget* named(Widget* widget, const QString& name) {
+  widget->setAccessibleName(name);
+  return widget;
+}
+
+/// Names a label whose text changes; `label` itself. Screen readers say only the name of a label that has one, so
+/// setValue() adds the text to it.
+QLabel* namedValue(QLabel* label, const QString& name);
+
+/// The name that namedValue() gave.
+QString valueName(const QLabel* label);
+
+/// Changes the text of a label that namedValue() named.
+void setValue(QLabel* label, const QString& text);
+
+void setValue(QLabel* label, const QString& text, Badge badge);
+
+/// The same of a label that is seen only while it has a text.
+void showValue(QLabel* label, const QString& text);
+
+/// `text` with places where a line may break after its colons and commas: the spec of a reduction has no space.
+QString breakable(QString text);
+
+QLabel* shortLabel();  ///< ends with "…" where there is no space for its text
+
+QLabel* wrapped(QLabel* label);  ///< `label` itself, which may take several lines
+
+QLabel* muted(QLabel* label);  ///< `label` itself, less important
+
+QLabel* mutedLabel(const QString& text = {});
+
+QLabel* headingLabel(const QString& text = {});
+
+/// The colour of a label whose text says the same.
+void setBadge(QLabel* label, Badge badge);
+
+}  // namespace mpm::gui
