@@ -3,6 +3,7 @@
 #include "monitor/statistics/day_night.h"
 #include "monitor/clocks.h"
 #include "monitor/daily_summary.h"
+#include "monitor/privacy.h"
 #include "monitor/samples.h"
 #include "support/local_zone.h"
 #include "support/throws_with.h"
@@ -184,6 +185,32 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
                                  "2026-10-25 .local time.: 138 samples, 1 gap of 130 minutes, 2 alarms; by day tokens "
                                  "300.0, road 50.0 %, car 10.0 %, "
                                  "sky 5.0 %; by night tokens 500.0, road 50.0 %, car 30.0 %, sky 5.0 %"));
+}
+
+TEST_F(DailySummaryTest, NamesNoPictureThatShowsWhatIsHiddenByNow) {
+  add(kFrom, kSeven, byClock);
+  const PrivacyOptions hidden{.blurred = {"person"}};
+  {
+    RunningWriter writer(path_);
+    writer.setPrivacy("camera 0", hidden.json());
+    ASSERT_TRUE(writer.flush());
+  }
+  std::filesystem::create_directory(folder_ / "shots");
+  const auto write = [&](const std::string& time, const Json& blur) {
+    const std::string stem = folder_ / "shots/2026-10-25T" + time + "-00.000Z";
+    std::ofstream(stem + ".png") << "picture";
+    std::ofstream(stem + ".json") << Json{{"source", "camera 0"},
+                                          {"database", StoreReader(path_).id()},
+                                          {"hides", {{"regions", hidden.regionsDigest()}, {"blur", blur}}}};
+    return stem + ".png";
+  };
+  (void)write("12-00", Json::array());
+  const auto named = [&] {
+    return DailySummary(7, clock_, kSeven).due(kSeven, path_, "camera 0", folder_ / "shots").at(0).facts["summary"];
+  };
+  EXPECT_EQ(named()["picture_file"], "");
+  const std::string blurred = write("13-00", {"person"});
+  EXPECT_EQ(named()["picture_file"], blurred);
 }
 
 TEST_F(DailySummaryTest, ComesOnceADayAlsoAfterARestart) {

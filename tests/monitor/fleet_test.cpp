@@ -107,6 +107,19 @@ TEST_F(FleetTest, WhatACameraDoesIsItsOwnAffair) {
   EXPECT_EQ(StoreReader(folder_ / "a.db").sources().at(0).samples, before);
 }
 
+TEST_F(FleetTest, ACameraThatComesTooSlowlyIsOneEvent) {
+  Camera slow = camera("slow", [](int call) { return noiseFrame(call, 50); });
+  slow.plan.every_s = 0.01;
+  std::vector<Camera> one;
+  one.push_back(std::move(slow));
+  fleet_->set(std::move(one));
+  EXPECT_TRUE(eventually([&] {
+    return std::ranges::any_of(events_.all(), [](const auto& event) {
+      return event.second.find("a sample comes in ") == 0 && event.second.ends_with(": raise 'every'");
+    });
+  }));
+}
+
 TEST_F(FleetTest, OnlyWhatChangedIsRestarted) {
   Camera heir = camera("heir");  // its counters join the others before threads look them up
   fleet_->set(cameras({"stays", "changes", "reads", "leaves"}));

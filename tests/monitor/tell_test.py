@@ -489,6 +489,28 @@ user root
         wait("the end", lambda: not pictures()[-1])
         self.assertFalse(self.kept("late"), "a camera that is not watched has no picture")
 
+    def test_a_start_takes_back_the_picture_of_a_run_that_was_killed(self):
+        """Also where no other picture comes: the camera is away."""
+        _, log = self.broker()
+        got = self.lengths("all")
+        log.until("Sending SUBACK to all")
+        watch = self.cameras("watch.toml", ["yard"], "picture = true\n")
+        watch.write_text(watch.read_text().replace("size=96x128", "size=96x128&start=" + time.strftime("%Y-%m-%dT%H:%M", time.gmtime())))
+        monitor, _ = self.process([MPM, "monitor", "--watch", watch])
+        wait("a picture", lambda: any(line.startswith("0 mpm/yard/picture ") and not line.endswith(" 0") for line in got.all))
+        monitor.kill()
+        monitor.wait()
+        self.assertTrue(self.kept("late1"))
+        text = watch.read_text()
+        source = text[text.index("source = "):].split("\n")[0]
+        watch.write_text(text.replace(source, f"source = 'http://127.0.0.1:{free_port()}/'\nblur = ['person']"))
+        count = len(got.all)
+        monitor, said = self.process([MPM, "monitor", "--watch", watch])
+        wait("it goes", lambda: "0 mpm/yard/picture 0" in got.all[count:])
+        self.assertFalse(self.kept("late2"))
+        monitor.terminate()
+        self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
+
     def test_each_camera_has_a_will_of_its_own(self):
         _, log = self.broker()
         got = self.subscriber("all", "mpm/+/status")
