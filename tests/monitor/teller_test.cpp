@@ -185,9 +185,13 @@ TEST(HomeAssistant, ASensorExpiresByWhatIsReached) {
   // Seconds between samples, asked for and reached, and between states.
   for (const auto& [every_s, usual_s, state_s, expires] :
        {std::tuple(1.0, 1.0, 0.0, 70), {1.0, 10.0, 0.0, 85}, {1.0, 10.0, 30.0, 135}, {60.0, 60.0, 30.0, 210}}) {
-    const Json config = described({.usual_s = usual_s}, session("camera 0", every_s), sampleAt(kNoon), {},
-                                  {.mqtt = {.every = state_s}});
-    EXPECT_EQ(config["components"]["tokens"]["expire_after"], expires) << every_s;
+    Sample sample = sampleAt(kNoon);
+    sample.states = {{.name = "gate", .state = "open", .counted = "open"}};
+    const Json config =
+        described({.usual_s = usual_s}, session("camera 0", every_s), sample, {}, {.mqtt = {.every = state_s}});
+    for (const char* id : {"tokens", "night", "dark", "fogged", "state_gate"})
+      EXPECT_EQ(config["components"][id]["expire_after"], expires) << id << ", " << every_s;
+    for (const char* id : {"status", "event"}) EXPECT_FALSE(config["components"][id].contains("expire_after")) << id;
   }
   EXPECT_FALSE(described({}, session("camera 0", 0), sampleAt(kNoon))["components"]["tokens"].contains("expire_after"));
 }

@@ -100,6 +100,9 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
   };
   // A state comes as often as samples do, and no more often than it is sent. Without a meant interval none is missed.
   const Pace pace{std::max({session.every_s, facts.usual_s, stateEvery(tables.mqtt)})};
+  const auto expire = [&](Json& entity) {
+    if (session.every_s > 0) entity["expire_after"] = std::lround(std::ceil(pace.aliveFor()));
+  };
   // One number of the state, at this place in its JSON.
   const auto sensor = [&](const std::string& id, const std::string& name, const std::string& place, const char* unit,
                           int digits, bool shown) -> Json& {
@@ -108,7 +111,7 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
     entity["suggested_display_precision"] = digits;
     entity["value_template"] = "{{ " + place + " }}";
     if (*unit) entity["unit_of_measurement"] = unit;
-    if (session.every_s > 0) entity["expire_after"] = std::lround(std::ceil(pace.aliveFor()));
+    expire(entity);
     if (!shown) entity["enabled_by_default"] = false;
     return entity;
   };
@@ -124,6 +127,7 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
         Json& entity = components.add(id, of + one.label, "binary_sensor");
         entity["value_template"] = isOn(at);
         entity["entity_category"] = "diagnostic";
+        expire(entity);
         if (key != "dark") entity["device_class"] = "problem";  // each night is dark
         if (!flag) entity["enabled_by_default"] = false;
         continue;
@@ -140,11 +144,16 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
                rings(region.name, name) || (whole && session.classes.size() <= kMaxClassesShown));
     }
   }
-  for (const StateSample& one : sample.states)
-    components.add(components.idOf("state " + one.name), one.name, "sensor")["value_template"] =
-        "{{ value_json.states[" + toLine(one.name) + "].counted }}";
-  if (sample.night)
-    components.add(components.idOf("night"), "Night", "binary_sensor")["value_template"] = isOn("value_json.night");
+  for (const StateSample& one : sample.states) {
+    Json& entity = components.add(components.idOf("state " + one.name), one.name, "sensor");
+    entity["value_template"] = "{{ value_json.states[" + toLine(one.name) + "].counted }}";
+    expire(entity);
+  }
+  if (sample.night) {
+    Json& entity = components.add(components.idOf("night"), "Night", "binary_sensor");
+    entity["value_template"] = isOn("value_json.night");
+    expire(entity);
+  }
   for (const Alarm& alarm : facts.alarms) {
     const std::string text = toString(alarm);
     Json& entity = components.add(components.idOf("alarm " + text), "Alarm " + text, "binary_sensor");
