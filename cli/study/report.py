@@ -267,7 +267,7 @@ def is_sure(row, name):
 
 
 def tables_of(rows):
-    yield [["reduction", "mIoU, %", "loss, points", "agreement, %", "ms", "speed-up", "GFLOP", "GFLOP, restored", "tokens"]] + [
+    yield [["reduction", "mIoU, %", "loss, points", "agreement, %", "median ms", "speed-up", "GFLOP", "GFLOP, restored", "tokens"]] + [
         [row["name"], with_interval(row, "miou_percent", 3), with_interval(row, "miou_loss_points", 3),
          with_interval(row, "agreement_percent", 2)] +
         [with_interval(row, "median_ms", 1), with_interval(row, "speed_up", 2), number(row["gflop"], 2),

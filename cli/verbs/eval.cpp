@@ -92,7 +92,7 @@ void printVariants(const Measured& all) {
   int width = 9;
   for (const MeasuredVariant& variant : all.variants) width = std::max(width, static_cast<int>(variant.label.size()));
   const std::vector<int> widths = {-width, 9, 9, 23, 26, 9, 10};
-  printLine(tableRow({"reduction", "tokens", "mIoU %", "loss", "agreement %", "ms", "speed-up"}, widths));
+  printLine(tableRow({"reduction", "tokens", "mIoU %", "loss", "agreement %", "mean ms", "speed-up"}, widths));
   for (const MeasuredVariant& variant : all.variants) {
     const Scores& scores = variant.result.all;
     if (scores.images() == 0) continue;
@@ -315,7 +315,7 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
       "SOURCE is the unpacked folder of this data set. Labels, windows and stride are those of the papers "
       "unless options say otherwise. Behind a colon a part: camvid:test. Default: validation of ade20k, else val");
   addOption(verb, "--images", labelled.images, "DIR",
-            "Folder of images. EXIF rotation is ignored. An image that cannot be read is an error");
+            "Folder of images, rotated as their EXIF says. An image that cannot be read is an error");
   addOption(verb, "--labels", labelled.labels, "DIR",
             "Folder of label maps with the names of the images: one channel of 8 bits, the class index of each "
             "pixel, as large as the image");

@@ -228,7 +228,7 @@ Verb addTeach(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("teach", "Train a model for your camera from a few labelled pictures");
   const auto options = std::make_shared<TeachOptions>();
   addOption(*verb, "--images", options->images, "DIR",
-            "Folder of pictures. EXIF rotation is ignored. Those without a label map are not used");
+            "Folder of pictures, rotated as their EXIF says. Those without a label map are not used");
   addOption(*verb, "--labels", options->labels, "DIR",
             "Folder of label maps (PNG) with the names of their pictures: one channel of 8 bits, the class index of "
             "each pixel, as large as the picture. Pixels with the label \"ignore\" (255) are not labelled: a few "

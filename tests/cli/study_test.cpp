@@ -38,7 +38,7 @@ class Study : public WithStreetModel {
 
 TEST_F(Study, MeasuresWhatEvalMeasures) {
   const CommandResult result = succeeded(studyWithoutFigures(small_));
-  EXPECT_THAT(result.out, ::testing::MatchesRegex("reduction +tokens +mIoU % +loss +agreement % +ms +speed-up\n"
+  EXPECT_THAT(result.out, ::testing::MatchesRegex("reduction +tokens +mIoU % +loss +agreement % +mean ms +speed-up\n"
                                                   "none .* 0\\.00 +100\\.00 .* 1\\.00\n"
                                                   "mpm:blocks=1 .*\n"
                                                   "gradual:blocks=0-2:count=2 .*\n"

@@ -82,6 +82,10 @@ class Bootstrap:
         low, high = (value + self.reach * (np.percentile(others, at) - value) for at in (2.5, 97.5))
         return (value, max(0, low), min(100, high)) if percent else (value, low, high)
 
+    def ratio_ends(self, draws):
+        """Of what is above 0: by its logarithm."""
+        return tuple(np.exp(self.ends(np.log(draws))))
+
 
 def counts_of(lines, key):
     """{images, classes, (right, true, given)}."""
@@ -188,14 +192,14 @@ def check_group(check, rows, lines, pairs, sweep):
         check.interval(row, "pixel_accuracy_percent", bootstrap.ends(accuracy, True), what)
         agreement, ratio = own.of("agreement_percent"), own.of("full_ms") / own.of("total_ms")
         check.interval(row, "agreement_percent", bootstrap.ends(bootstrap.of(lambda i: agreement[i].mean()), True), what)
-        check.interval(row, "speed_up", bootstrap.ends(bootstrap.of(lambda i: np.median(ratio[i]))), what)
+        check.interval(row, "speed_up", bootstrap.ratio_ends(bootstrap.of(lambda i: np.median(ratio[i]))), what)
         here = np.array([line["session"] == session for line in own.lines])
         timed = lambda key: np.where(here, own.of(key), np.nan)
         total = timed("total_ms")
         with np.errstate(invalid="ignore"):
             import warnings
             warnings.simplefilter("ignore", RuntimeWarning)
-            check.interval(row, "median_ms", bootstrap.ends(bootstrap.of(lambda i: np.nanmedian(total[i]))), what)
+            check.interval(row, "median_ms", bootstrap.ratio_ends(bootstrap.of(lambda i: np.nanmedian(total[i]))), what)
             for stage in ("preprocess", "backbone", "merge", "restore", "head", "postprocess"):
                 ms = timed(stage + "_ms")
                 check.interval(row, stage + "_ms", bootstrap.ends(bootstrap.of(lambda i: np.nanmean(ms[i]))), what)
@@ -234,7 +238,7 @@ def check_group(check, rows, lines, pairs, sweep):
             check.interval(pair, "tokens_more", bootstrap.ends(own.tokens - other.tokens), own.name)
             same = np.array([a["session"] == b["session"] for a, b in zip(own.lines, other.lines)])
             ratio = np.where(same, other.of("total_ms") / own.of("total_ms"), np.nan)
-            check.interval(pair, "speed_up", bootstrap.ends(bootstrap.of(lambda i: np.nanmedian(ratio[i]))), own.name)
+            check.interval(pair, "speed_up", bootstrap.ratio_ends(bootstrap.of(lambda i: np.nanmedian(ratio[i]))), own.name)
     method = lambda variant: variant.name.split(":")[0]
     for row, own in zip(rows, variants):
         expected = {}

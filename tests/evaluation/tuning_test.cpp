@@ -69,6 +69,22 @@ TEST(BlockBootstrap, SaysWhatIsNotKnown) {
   EXPECT_GT(two.interval(two.means({100, 90})).high, 100);
 }
 
+// A speed-up is above 0, and how much slower the other one is has the same interval turned round.
+TEST(BlockBootstrap, ARatioHasTheIntervalOfItsLogarithm) {
+  const BlockBootstrap two({0, 1}), ten({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  EXPECT_LT(two.interval(two.medians({1, 3})).low, 0);
+  EXPECT_GT(two.ratioInterval(two.medians({1, 3})).low, 0);
+  const std::vector<double> ratios = {1, 2, 1.5, 1.2, 3, 1.1, 1.4, 2.5, 1.9, 1.3};
+  const Interval faster = ten.ratioInterval(ten.means(ratios));
+  EXPECT_NEAR(faster.value, 1.69, 1e-9);
+  std::vector<double> draws = ten.means(ratios);
+  for (double& one : draws) one = 1 / one;
+  const Interval slower = ten.ratioInterval(draws);
+  EXPECT_NEAR(slower.low, 1 / faster.high, 1e-9);
+  EXPECT_NEAR(slower.high, 1 / faster.low, 1e-9);
+  EXPECT_LT(faster.value - faster.low, faster.high - faster.value);
+}
+
 TEST(Spread, TakesPicturesFromAllOfTheTime) {
   std::vector<int> taken;
   for (int i = 0; i < 10; ++i)

@@ -249,7 +249,7 @@ Comparison VariantResult::against(const VariantResult& full, bool labels_of_full
     speed_up.push_back(one->full_ms.value_or(std::nan("")) / one->ms.total);
   }
   result.agreement = bootstrap.percentInterval(bootstrap.means(agreement));
-  result.speed_up = bootstrap.interval(bootstrap.medians(speed_up));
+  result.speed_up = bootstrap.ratioInterval(bootstrap.medians(speed_up));
   if (!labelled || (!labels_of_full && images_.size() != full.images_.size())) return result;
   std::map<std::string, const Measurement*> of_image;  // lines of --resume may be in another order
   for (const Measurement& one : full.images_) of_image[one.image] = &one;

@@ -95,6 +95,12 @@ Interval BlockBootstrap::percentInterval(const std::vector<double>& draws) const
   return result;
 }
 
+Interval BlockBootstrap::ratioInterval(std::vector<double> draws) const {
+  for (double& one : draws) one = std::log(one);
+  const Interval logarithm = interval(draws);
+  return {std::exp(logarithm.value), std::exp(logarithm.low), std::exp(logarithm.high)};
+}
+
 std::vector<bool> paretoFront(const std::vector<TradePoint>& points) {
   std::vector<bool> front;
   for (const TradePoint& point : points) {

@@ -67,6 +67,9 @@ class BlockBootstrap {
   Interval interval(const std::vector<double>& draws) const;
   /// The same of a share in percent, whose interval ends at 0 and 100.
   Interval percentInterval(const std::vector<double>& draws) const;
+  /// The same of a time or a ratio, which are above 0: the interval of its logarithm. So it stays above 0, and that of
+  /// 1 / x is that of x turned round.
+  Interval ratioInterval(std::vector<double> draws) const;
 
  private:
   std::vector<int> block_of_image_;

@@ -130,17 +130,20 @@ class Group {
  private:
   const Variant& full() const { return variants_.front(); }
 
+  Interval intervalOf(const std::string& name, const std::vector<double>& draws) const {
+    if (name.ends_with("_percent")) return bootstrap_.percentInterval(draws);
+    return name == "speed_up" || name == "median_ms" ? bootstrap_.ratioInterval(draws) : bootstrap_.interval(draws);
+  }
+
   void add(Variant& variant, const char* name, const std::vector<double>& draws) const {
-    const bool percent = std::string(name).ends_with("_percent");
-    addInterval(variant.row, name, percent ? bootstrap_.percentInterval(draws) : bootstrap_.interval(draws));
+    addInterval(variant.row, name, intervalOf(name, draws));
   }
 
   // Of each class.
   void addList(Variant& variant, const std::string& name, const std::vector<std::vector<double>>& draws) const {
     for (const std::vector<double>& of_class : draws) {
       Json one;
-      addInterval(one, name,
-                  name.ends_with("_percent") ? bootstrap_.percentInterval(of_class) : bootstrap_.interval(of_class));
+      addInterval(one, name, intervalOf(name, of_class));
       for (const auto& [key, value] : one.items()) variant.row[key].push_back(value);
     }
   }
@@ -295,7 +298,7 @@ class Group {
       ratios.push_back(own.images[i]->session == other.images[i]->session
                            ? other.images[i]->ms.total / own.images[i]->ms.total
                            : std::nan(""));
-    addInterval(json, "speed_up", bootstrap_.interval(bootstrap_.medians(ratios)));
+    addInterval(json, "speed_up", bootstrap_.ratioInterval(bootstrap_.medians(ratios)));
     return json;
   }
 
