@@ -132,6 +132,24 @@ TEST_F(HttpServerTest, AddressesShareTheRoomThatThereIs) {
   }
 }
 
+// Who reads an answer has asked before the others came, and is no reason to wait.
+TEST_F(HttpServerTest, AnAnswerIsNotCutForThoseWhoHaveNotAsked) {
+  const std::string large(64 << 20, 'x');
+  const HttpServer server("127.0.0.1:0", "",
+                          [&](const Request&) {
+                            return Response{200, "text/plain", large};
+                          },
+                          {.of_client = 4});
+  const Client reads(server.url());
+  reads.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  std::size_t got = reads.receive().size();
+  std::vector<std::unique_ptr<Client>> slow;
+  for (int i = 0; i < 4; ++i) slow.push_back(std::make_unique<Client>(server.url()));
+  EXPECT_EQ(slow.front()->receive(), "") << "it has waited longest";
+  for (std::string part; !(part = reads.receive()).empty();) got += part.size();
+  EXPECT_GT(got, large.size());
+}
+
 // Each line is sent soon after the last, so the connection is never silent.
 TEST_F(HttpServerTest, ARequestMayTakeSoLong) {
   const HttpServer server("127.0.0.1:0", "", echo, {.request_ms = 200});

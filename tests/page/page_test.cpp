@@ -481,6 +481,15 @@ TEST_F(PageTest, ABadSourceIsNamedAndTheOthersAreShown) {
                                   HasSubstr("mpm_tokens{camera=\"camera 1\",region=\"\"} 377\n")));
 }
 
+TEST_F(PageTest, ADatabaseThatTakesTooLongIsAProblem) {
+  record(path_, {sampleAt(kNoon)});
+  Page shown({.databases = {path_}, .now = [] { return kNoon; }, .patience_ms = -1});
+  const Json json = ask(shown, "/api/cameras");
+  EXPECT_EQ(json["cameras"], Json::array());
+  ASSERT_EQ(json["problems"].size(), 1);
+  EXPECT_THAT(json["problems"][0].get<std::string>(), HasSubstr("a.db': it takes too long to read"));
+}
+
 // What another program put into a database runs no code in this one.
 TEST_F(PageTest, AnEndlessViewIsNoTable) {
   for (const char* table : {"source", "sample", "session", "region", "region_sample", "bucket", "event"}) {

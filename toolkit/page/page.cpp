@@ -37,8 +37,7 @@ constexpr int kMaxBuckets = 300;  // of one that has no whole days; so a week ha
 constexpr int kSmallWidth = 800;  // px, of a picture that a phone loads quickly
 constexpr int kMaxPictures = 48, kMaxEvents = 200;
 constexpr std::size_t kMaxCameras = 500;  // that are stored and that nobody watches here
-// What a file of another person may cost: each answer waits for all before it.
-constexpr std::int64_t kPatienceMs = 20'000, kRestMs = 60'000;
+constexpr std::int64_t kRestMs = 60'000;  // of a file that another person made slow: each answer waits for all before
 
 struct Refusal : Error {
   Refusal(int code, const std::string& why) : Error(why), status(code) {}
@@ -396,7 +395,7 @@ struct Page::Impl {
         problems.push_back(error.what());
         if (steadyNow() > deadline) {  // the others get their time
           resting[path] = {steadyNow() + kRestMs, error.what()};
-          deadline = steadyNow() + kPatienceMs;
+          deadline = steadyNow() + options.patience_ms;
         }
         return {};
       }
@@ -552,14 +551,14 @@ struct Page::Impl {
 Page::Page(PageOptions options) : impl_(new Impl{.options = std::move(options)}) {}
 Page::~Page() = default;
 Json Page::json(const Request& request) {
-  impl_->deadline = steadyNow() + kPatienceMs;
+  impl_->deadline = steadyNow() + impl_->options.patience_ms;
   return impl_->json(request);
 }
 
 Response Page::answer(const Request& request) try {
   constexpr std::string_view kPicture = "/api/snapshot/";
   const std::string& path = request.path;
-  impl_->deadline = steadyNow() + kPatienceMs;
+  impl_->deadline = steadyNow() + impl_->options.patience_ms;
   if (const Asset* asset = findAsset(path)) return {200, std::string(asset->type), std::string(asset->bytes)};
   if (!request.allowed) throw Refusal(401, "a token is needed, or without one the address that 'mpm serve' prints");
   if (path.starts_with(kPicture))

@@ -35,6 +35,8 @@ struct PageOptions {
   /// The cameras that this program watches, with their databases and folders, in place of both.
   std::function<std::vector<monitor::CameraStatus>()> live{};
   std::function<UnixMs()> now = unixNow;
+  /// For the databases of an answer. One that takes longer is a problem, and is not read again for a minute.
+  std::int64_t patience_ms = 20'000;
 };
 
 /// The page, its JSON and the metrics; docs/page.md lists the paths. Reads only. Not thread-safe: HttpServer calls it
