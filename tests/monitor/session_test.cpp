@@ -167,6 +167,37 @@ TEST_F(SessionTest, APictureIsTakenOfAFrame) {
   EXPECT_THAT(facts, AllOf(HasSubstr("rtsp://***@yard/1"), HasSubstr("\"night\": true")));
 }
 
+// Home Assistant takes a camera for away by the pace that its description says.
+TEST_F(SessionTest, TheDescriptionGoesByThePace) {
+  SessionOptions told = options();
+  told.camera = "yard";
+  told.teller = std::make_shared<Teller>();
+  try {
+    told.teller->set({.mqtt = {.address = "127.0.0.1:9", .every = 0.001}});  // where nobody listens
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  std::atomic<std::int64_t> step = 1000;  // from sample to sample
+  told.steady = [&] { return static_cast<std::int64_t>(samples_.size()) * step; };
+  clock_ = unixNow();
+  make(told);
+  CameraPlan each_second = watch();
+  each_second.every_s = 1;
+  session_->open(each_second);
+  const auto expires = [&](int seconds) {
+    return eventually([&] {
+      session_->tick();
+      for (const auto& [topic, payload] : StoreReader(database_).announced())
+        if (Json::parse(payload)["components"]["tokens"]["expire_after"] == seconds) return true;
+      return false;
+    });
+  };
+  EXPECT_TRUE(expires(70));
+  step = 10'000;
+  EXPECT_TRUE(expires(85));
+  session_.reset();
+}
+
 TEST_F(SessionTest, AModelThatIsReplacedBeginsANewSession) {
   const std::string path = folder_ / "own.onnx";
   fs::copy_file(kModel, path);

@@ -489,6 +489,26 @@ user root
         wait("the end", lambda: not pictures()[-1])
         self.assertFalse(self.kept("late"), "a camera that is not watched has no picture")
 
+    def test_the_picture_of_before_does_not_wait_for_what_ends(self):
+        """The camera that did not hide ends once the command of its last event has ended, or was killed."""
+        _, log = self.broker()
+        got = self.lengths("all")
+        log.until("Sending SUBACK to all")
+        pid = self.folder / "pid"
+        command = self.file("command.sh", f"echo $$ > '{pid}'\nexec sleep 1000\n")
+        watch = self.cameras("watch.toml", ["yard"], "picture = true\n")
+        now = time.strftime("%Y-%m-%dT%H:%M", time.gmtime())
+        text = watch.read_text().replace("size=96x128'", f"size=96x128&start={now}'\nevery = 1\non-event = \"sh '{command}'\"")
+        watch.write_text(text)
+        monitor, _ = self.process([MPM, "monitor", "--watch", watch])
+        wait("a picture", lambda: any(line.startswith("0 mpm/yard/picture ") and not line.endswith(" 0") for line in got.all))
+        waits = int(wait("an event", lambda: pid.exists() and pid.read_text()))
+        count = len(got.all)
+        watch.write_text(text.replace("every = 1", "every = 1\nblur = ['person']"))
+        monitor.send_signal(signal.SIGHUP)
+        wait("it goes", lambda: "0 mpm/yard/picture 0" in got.all[count:])
+        os.kill(waits, signal.SIGKILL)  # it is still there
+
     def test_a_start_takes_back_the_picture_of_a_run_that_was_killed(self):
         """Also where no other picture comes: the camera is away."""
         _, log = self.broker()

@@ -419,6 +419,7 @@ void Session::open(const CameraPlan& options) {
   capture.adapt_s = live && options.once ? 1 : 0;
   capture.max_fps = live ? 0 : options.max_fps;
   capture.now = impl_->options.now;
+  capture.steady = impl_->options.steady;
   // The scene is rendered here: what keeps it waiting is a busy machine, not a camera to open again.
   capture.source.timeout_s = options.source.kind == vision::SourceKind::kDemo ? 600 : options.timeout_s;
   capture.name = options.source.nameInMessages();

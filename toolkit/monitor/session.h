@@ -24,18 +24,19 @@ namespace mpm::monitor {
 
 /// Options that stay the same from source to source.
 struct SessionOptions {
-  std::string model{};                     ///< empty: frames wait for InferenceWorker::setModel()
-  EstimatorOptions inference{};            ///< of every model; its reduction is that of the first one
-  bool choose_reuse = false;               ///< as in InferenceWorker
-  std::shared_ptr<SharedModels> models{};  ///< the same
-  std::string database{};                  ///< empty: nothing is stored
-  StoreOptions store{};                    ///< its `now` is replaced by the one below
-  SnapshotOptions snapshots{};             ///< without a folder: no pictures
-  std::vector<std::string> on_event{};     ///< as setEventCommand()
-  std::shared_ptr<Teller> teller{};        ///< who is told of what is stored; null: nobody
-  std::string camera{};                    ///< the name for it: cameraName()
-  std::string title{};                     ///< how people call it; empty: by its name
-  std::function<UnixMs()> now = unixNow;   ///< the wall clock
+  std::string model{};                               ///< empty: frames wait for InferenceWorker::setModel()
+  EstimatorOptions inference{};                      ///< of every model; its reduction is that of the first one
+  bool choose_reuse = false;                         ///< as in InferenceWorker
+  std::shared_ptr<SharedModels> models{};            ///< the same
+  std::string database{};                            ///< empty: nothing is stored
+  StoreOptions store{};                              ///< its `now` is replaced by the one below
+  SnapshotOptions snapshots{};                       ///< without a folder: no pictures
+  std::vector<std::string> on_event{};               ///< as setEventCommand()
+  std::shared_ptr<Teller> teller{};                  ///< who is told of what is stored; null: nobody
+  std::string camera{};                              ///< the name for it: cameraName()
+  std::string title{};                               ///< how people call it; empty: by its name
+  std::function<UnixMs()> now = unixNow;             ///< the wall clock
+  std::function<std::int64_t()> steady = steadyNow;  ///< by which frames come; another one for tests
 };
 
 /// The source to watch, and how.

@@ -181,7 +181,7 @@ struct CaptureThread::Impl {
                            .id = ++status.in,
                            .stream = options.stream,
                            .time = frame.unix_time ? toMs(*frame.unix_time) : options.now(),
-                           .steady = steadyNow(),
+                           .steady = options.steady(),
                            .name = std::move(frame.name),
                            .needed = options.lossless};
     // Only an image is named after its file alone.

@@ -130,7 +130,8 @@ struct CaptureOptions {
   /// retried at the pace, and with the events, of its first loss. For the events twice as long each time in an hour.
   double settled_s = 30;
   int stream = 0;  ///< copied into every frame, so that a consumer knows frames of an earlier source
-  std::function<UnixMs()> now = unixNow;  ///< CapturedFrame::time, unless the frame says when it was taken
+  std::function<UnixMs()> now = unixNow;             ///< CapturedFrame::time, unless the frame says when it was taken
+  std::function<std::int64_t()> steady = steadyNow;  ///< CapturedFrame::steady; another one for tests
 };
 
 struct CaptureStatus {
