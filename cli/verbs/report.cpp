@@ -308,8 +308,9 @@ void printNumbers(const SourceReport& report) {
   printLine(report.source.name);
   line(isoTime(report.span.from) + " to " + isoTime(report.span.to - 1) + ", " + counted(report.samples, "sample") +
        " kept");
-  line(report.clock.localTime(report.span.from) + " to " + report.clock.localTime(report.span.to - 1) +
-       " by the clock of " + report.clock.name());
+  if (report.clock.name() != "UTC")
+    line(report.clock.localTime(report.span.from) + " to " + report.clock.localTime(report.span.to - 1) +
+         " by the clock of " + report.clock.name());
   const SeriesRecord& series = report.series;
   line("model " + series.model + ", reduction " + series.reduce + ", " + std::to_string(series.tokens) +
        " tokens before merging");

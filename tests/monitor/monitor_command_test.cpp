@@ -354,6 +354,9 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
   EXPECT_EQ(std::tuple(mean["night"]["gcc"], mean["night"]["max"]["gcc"]), std::tuple(0.33, 0.35));
   const std::string text = succeeded(mpmCommand(ask)).out;
   EXPECT_THAT(text, HasSubstr("  2026-06-01T14:00:00+02:00 to 2026-06-01T19:00:00+02:00 by the clock of UTC+02:00\n"));
+  const std::string utc = succeeded(mpmCommand({"report", database_, "--time-zone", "UTC"})).out;
+  EXPECT_THAT(utc, AllOf(HasSubstr("  2026-06-01T12:00:00Z to 2026-06-01T17:00:00Z, 4 samples kept\n  model "),
+                         HasSubstr(", from 2026-06-01 to 2026-06-01 by the clock of UTC; night")));
   EXPECT_THAT(text,
               ::testing::ContainsRegex("\n  2026-06-01T17:00:00[+]02:00 +2026-06-01T19:00:00[+]02:00 +2 +2 +large "
                                        "00000000000000b2, mpm:blocks=2,5\n"));

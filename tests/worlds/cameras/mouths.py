@@ -55,6 +55,8 @@ def text_report(text):
         line = line.strip()
         if match := re.fullmatch(r"(\S+Z) to (\S+Z), (\d+) samples? kept", line):
             table["from",], table["to",] = Printed(match[1]), Printed(match[2])
+            table["from local",], table["to local",] = Printed(match[1][:-1] + "+00:00"), Printed(match[2][:-1] + "+00:00")
+            table["clock",] = Printed("UTC")  # where no line of its clock follows
             table["samples",] = number(match[3])
         elif match := re.fullmatch(r"(\S+) to (\S+) by the clock of (.*)", line):
             table["from local",], table["to local",], table["clock",] = Printed(match[1]), Printed(match[2]), Printed(match[3])
