@@ -45,7 +45,7 @@ std::string NodeEmitter::channelsLast(int value, const std::string& tensor) {
   // Only where all elements are of one map are the rows its pixels in order: {C, N} as {2, C, N / 2} are no two maps.
   if (maker && shape[0] == 1 && graph_.shape(maker->inputs[0]) && made_.contains(maker->inputs[0])) {
     const Shape& rows = *graph_.shape(maker->inputs[0]);
-    if (movesChannelsFirst(*maker, rows) && rows.back() == shape[1] && elements(rows) == elements(shape))
+    if (movesChannelsFirst(*maker, rows) && rows.back() == shape[1])
       return reshape(made_.at(maker->inputs[0]), rows, lastOf(shape), last);
   }
   return net_.stock("Transpose", {tensor}, {last}, {{"perm", Integers{0, 2, 3, 1}}});
