@@ -240,6 +240,17 @@ TEST_F(ArchiveCommand, ASourceIsItsAbsolutePath) {
     EXPECT_EQ(mpmCommand({"report", database_, "--source", name, "--json"}).json()["samples"], 1) << name;
 }
 
+// What another series has is not done in this one.
+TEST_F(ArchiveCommand, EachSeriesHasAllPictures) {
+  add("20130708_055413.png", 1);
+  ASSERT_EQ(monitor(in_).exit_code, 0);
+  add("20130708_065413.png", 2);
+  const CommandResult whole = mpmCommand(
+      {"monitor", in_, "--model", kSegmenter, "--reduce", "none", "--db", database_, "--time-zone", "+01:00"});
+  EXPECT_THAT(whole.err, HasSubstr("2 new samples, 3 in"));
+  EXPECT_THAT(monitor(in_).err, HasSubstr("1 new sample, 4 in"));
+}
+
 TEST_F(ArchiveCommand, APictureOfAnotherContentIsStored) {
   add("20130708_055413.png", 1);
   ASSERT_EQ(monitor(in_).exit_code, 0);

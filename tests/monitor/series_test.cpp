@@ -284,6 +284,19 @@ TEST_F(SeriesTest, JudgedAnewIsAsIfItHadBeenJudgedSo) {
   }
 }
 
+TEST_F(SeriesTest, JudgedAnewEachSeriesHasItsOwnSums) {
+  TwoSeries all = writeTwo(path_);
+  const NightRule rule = NightByHours{.from = 1200, .to = 400, .clock = vision::CameraClock("+01:00")};
+  ASSERT_TRUE(judgeAll(path_, rule));
+  DayNight judged(rule);
+  const StoreReader store(path_);
+  for (std::int64_t series = 1; series <= 2; ++series) {
+    std::vector<Sample>& samples = all.samples[series - 1];
+    for (Sample& sample : samples) sample.night = judged.night(sample.time, sample.brightness());
+    expectSums(store, series, samples, kNoon + kDayMs, kNoon + 6 * kDayMs + 777);
+  }
+}
+
 TEST_F(SeriesTest, WhereSamplesAreForgottenWholeSumsAreJudged) {
   const std::vector<Sample> samples = sevenDays();
   record(path_, samples, session("camera 0", 600));

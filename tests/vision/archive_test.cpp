@@ -9,6 +9,7 @@
 #include "support/exif.h"
 #include "support/in_folder.h"
 #include "support/throws_with.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::vision {
 namespace {
@@ -125,6 +126,16 @@ TEST_F(Archive, ALinkIsNoSecondPicture) {
   fs::create_directory(folder_ / "chosen");
   fs::create_symlink("../20130708_060000.png", folder_ / "chosen/20130708_060000.png");
   EXPECT_EQ(frames(folder_ / "chosen").size(), 1u) << "an archive of links";
+}
+
+// The digest of a picture is of some of its bytes.
+TEST_F(Archive, APictureThatDiffersAnywhereIsNoCopy) {
+  cv::Mat picture(200, 200, CV_8UC3, cv::Scalar::all(9));
+  cv::imwrite(folder_ / "a_20130708_055413.bmp", picture);
+  picture.at<cv::Vec3b>(150, 10) = {8, 8, 8};
+  cv::imwrite(folder_ / "b_20130708_055413.bmp", picture);
+  ASSERT_EQ(pictureDigest(folder_ / "a_20130708_055413.bmp"), pictureDigest(folder_ / "b_20130708_055413.bmp"));
+  EXPECT_EQ(frames().size(), 2u);
 }
 
 TEST_F(Archive, ACopyIsNoSecondPicture) {

@@ -6,6 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "base/atomic_file.h"
+#include "support/exif.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -58,6 +59,13 @@ TEST_F(LabelFolderTest, KeepsPicturesLabelsAndClasses) {
   folder.removePicture("q");
   EXPECT_THAT(again.labelled(), IsEmpty());
   EXPECT_THAT(again.pictures(), ElementsAre("p", "p_2"));
+}
+
+TEST_F(LabelFolderTest, GivesPicturesAsPeopleSeeThem) {
+  LabelFolder folder(disk_ / "a.labels", LabelFolder::Access::kWrite);
+  folder.addPicture("p", image());
+  test::setExifOrientation(folder.picturePath("p"), 6);
+  EXPECT_EQ(folder.picture("p").size(), cv::Size(kSize.height, kSize.width));
 }
 
 TEST_F(LabelFolderTest, MergingAClassRewritesEveryLabelMap) {
