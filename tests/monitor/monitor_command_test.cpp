@@ -358,7 +358,7 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
   EXPECT_THAT(utc, AllOf(HasSubstr("  2026-06-01T12:00:00Z to 2026-06-01T17:00:00Z, 4 samples kept\n  model "),
                          HasSubstr(", from 2026-06-01 to 2026-06-01 by the clock of UTC; night")));
   EXPECT_THAT(text,
-              ::testing::ContainsRegex("\n  2026-06-01T17:00:00[+]02:00 +2026-06-01T19:00:00[+]02:00 +2 +2 +large "
+              ::testing::ContainsRegex("\n  2026-06-01T17:00:00[+]02:00 +2026-06-01T18:00:00[+]02:00 +2 +2 +large "
                                        "00000000000000b2, mpm:blocks=2,5\n"));
   EXPECT_THAT(text, HasSubstr("  0.3200 [0.3000, 0.3500]    0.3100 [0.3000, 0.3200]    0.3300 [0.3100, 0.3500]\n"));
   EXPECT_THAT(text, HasSubstr("(digest 00000000000000a1), reduction mpm:blocks=2,5, precision fp32, 660 tokens before "
