@@ -179,5 +179,61 @@ TEST(EmulatedDevice, TokensWithTheStateOfOthersAreAnError) {
   net.wait();
 }
 
+// Along the middle axis: whole slices, single elements, and slices with a batch in front.
+TEST(EmulatedDevice, GathersOfEveryKind) {
+  cuda::Net net(0);
+  cv::Mat x(std::vector<int>{2, 5, 3}, CV_32F), rows(std::vector<int>{1, 4}, CV_32F),
+      elements(std::vector<int>{2, 4, 3}, CV_32F), slices(std::vector<int>{2, 4, 1}, CV_32F);
+  for (int i = 0; i < 30; ++i) x.ptr<float>()[i] = static_cast<float>(i);
+  for (int i = 0; i < 4; ++i) rows.ptr<float>()[i] = static_cast<float>(i * 3 % 5);
+  for (int i = 0; i < 24; ++i) elements.ptr<float>()[i] = static_cast<float>(i * 7 % 5 - (i % 2) * 5);
+  for (int i = 0; i < 8; ++i) slices.ptr<float>()[i] = static_cast<float>(i * 2 % 5);
+  const auto place = [](const cv::Mat& indices, int i) {
+    const int index = static_cast<int>(indices.ptr<float>()[i]);
+    return 3 * (index < 0 ? index + 5 : index);
+  };
+  for (const auto& [function, indices] :
+       {std::pair("Gather", rows), {"GatherElements", elements}, {"GatherND", slices}}) {
+    SCOPED_TRACE(function);
+    const std::vector<cv::Mat> inputs = {x, indices}, outputs = {cv::Mat(std::vector<int>{2, 4, 3}, CV_32F)};
+    for (const cv::Mat& input : inputs) net.upload(input);
+    const std::unique_ptr<DeviceOp> op = net.gather(function, 1, {});
+    op->compute({inputs, outputs, false});
+    net.download(outputs[0]);
+    net.wait();
+    for (int i = 0; i < 24; ++i) {
+      const int at = std::string(function) == "Gather"     ? place(rows, i / 3 % 4)
+                     : std::string(function) == "GatherND" ? place(slices, i / 3)
+                                                           : place(elements, i);
+      EXPECT_EQ(outputs[0].ptr<float>()[i], static_cast<float>(i / 12 * 15 + at + i % 3)) << i;
+    }
+  }
+  slices.ptr<float>()[5] = 5;
+  const std::vector<cv::Mat> inputs = {x, slices}, outputs = {cv::Mat(std::vector<int>{2, 4, 3}, CV_32F)};
+  net.upload(slices);
+  EXPECT_MPM_ERROR(net.gather("GatherND", 1, {})->compute({inputs, outputs, false}), "an index outside of its operand");
+}
+
+// As a damaged net may have it: each row of an image is in one window.
+TEST(EmulatedDevice, WindowsOfOtherTokensAreAnError) {
+  constexpr int kDim = 4, kPatches = 6;
+  cuda::Net net(0);
+  const std::vector<float> zeros(3 * kDim * kDim), rows = {0, 1, 2, 3, 4};
+  WindowAttentionSpec spec;
+  spec.dim = kDim;
+  spec.heads = 1;
+  spec.head_dim = kDim;
+  spec.norm1 = {zeros.data(), zeros.data()};
+  spec.qkv = {{zeros.data(), 3 * kDim, kDim}, zeros.data()};
+  spec.proj = {{zeros.data(), kDim, kDim}, zeros.data()};
+  spec.windows = {1, 5, rows.data()};
+  const cv::Mat tokens(std::vector<int>{1, kPatches, kDim}, CV_32F), state(1, 1 + 2 * kPatches, CV_32F);
+  cuda::TokenState& on_device = net.newState(state);
+  on_device.reset(net.stream, 1, kPatches, 0);
+  net.newRows(tokens, on_device, kDim);
+  const std::vector<cv::Mat> inputs = {tokens, state}, outputs = {tokens.clone()};
+  EXPECT_MPM_ERROR(net.windowAttention(spec, 0)->compute({inputs, outputs, false}), "has windows for 5 tokens, got 6");
+}
+
 }  // namespace
 }  // namespace mpm::test
