@@ -38,7 +38,7 @@ Frames::Frames(FrameOptions options) : options_(std::move(options)) {
 void Frames::open() {
   vision::SourceOptions options{.timeout_s = options_.timeout_s, .stop = &interrupted(), .chosen = options_.chosen};
   if (options_.leave_out)
-    options.on_unreadable = [this](const std::string& why) {
+    options.on_unreadable = [this](const std::string& why, std::optional<UnixMs>) {
       ++left_out_;
       progress_->note("left out: " + why);
       progress_->step();

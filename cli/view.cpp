@@ -69,7 +69,7 @@ int view(ViewArguments arguments) {
   const std::vector<cv::Vec3b> colors = vision::classColors(segmenter.model().facts, segmenter.model().classes);
   const auto source = vision::openSource(
       arguments.source,
-      {.stop = &interrupted(), .on_unreadable = [](const std::string& why) { printNote("left out: " + why); }});
+      {.stop = &interrupted(), .on_unreadable = [](const std::string& why, std::optional<UnixMs>) { printNote("left out: " + why); }});
   const bool still = source->size() == 1;
   cv::namedWindow(kWindow, cv::WINDOW_NORMAL | cv::WINDOW_KEEPRATIO);
 

@@ -170,6 +170,7 @@ struct SourceReport {
     });
     regions = regionMeans(store, series, span.from, span.to);
     states = store.states(series.id, span.from, span.to);
+    outages = store.outages(record.id, span.from, span.to);
   }
 
   SourceRecord source;
@@ -186,6 +187,7 @@ struct SourceReport {
   std::int64_t comparable_samples = 0, comparable_days = 0;
   std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
+  std::vector<Outage> outages;  // of the source
 
   // The mean of a quantity, and the areas, of the whole picture.
   Spread value(std::string_view key) const { return regions.empty() ? Spread() : regions.front().value(key); }
@@ -302,6 +304,21 @@ void printStates(const std::vector<StateSeries>& states) {
   }
 }
 
+// How often and how long: "2 gaps, 1 h; covered or fogged 3 times, 20 min".
+std::string outagesText(const std::vector<Outage>& outages) {
+  std::map<OutageCause, std::pair<int, UnixMs>> causes;
+  for (const Outage& one : outages) {
+    auto& [times, length] = causes[one.cause];
+    ++times;
+    length += one.end - one.begin;
+  }
+  std::string text;
+  for (const auto& [cause, sums] : causes)
+    text += (text.empty() ? "" : "; ") + toText(cause) + " " + counted(sums.first, "time") + ", " +
+            fixed(static_cast<double>(sums.second) / kHourMs, 2) + " h";
+  return text;
+}
+
 void printNumbers(const SourceReport& report) {
   const std::vector<int> kWidths = {-8, 11, 11, 11, 11, 11, 11, 17};
   const auto line = [](const std::string& text) { printLine("  " + text); };
@@ -336,6 +353,7 @@ void printNumbers(const SourceReport& report) {
     line("quality: " + std::to_string(left_out) + " of " + counted(report.value("flagged").samples, "picture") +
          " left out: " + why);
   }
+  if (!report.outages.empty()) line("outages: " + outagesText(report.outages));
   printAreas(report.areas());
   printRegions(report.regions);
   printStates(report.states);
@@ -457,7 +475,9 @@ Json reportJson(const SourceReport& report) {
                {"quality", {{"pictures", report.value("flagged").samples}, {"left_out", report.flagged("flagged")}}},
                {"areas", Json::object()},
                {"regions", Json::object()},
-               {"states", Json::object()}};
+               {"states", Json::object()},
+               {"outages", Json::array()}};
+  for (const Outage& one : report.outages) json["outages"].push_back(toJson(one));
   for (const Stretch& one : report.stretches)
     json["stretches"].push_back({{"series", one.series.number},
                                  {"model", one.series.model},
@@ -593,7 +613,7 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
                    .only = report.series.id};
   for (const ChartSeries& series : drawing.series) query.series.push_back(series.quantity);
   drawing.chart = store.chart(query);
-  for (const StateSeries& one : report.states) drawing.bands.push_back({one.name, one.changes});
+  drawing.bands = chartBands(store, report.source.id, report.series.id, report.span.from, report.span.to);
   drawing.axis.from = static_cast<double>(report.span.from) / kSecondMs;
   drawing.axis.to = static_cast<double>(report.span.to) / kSecondMs;
   return chartPicture(std::move(drawing));
@@ -667,6 +687,11 @@ int report(const ReportArguments& arguments) {
   const Span exported = arguments.days > 0 ? span : Span{INT64_MIN, INT64_MAX};
   if (phenocam) {
     writePhenoCamFiles(store, source, series, exported, arguments);
+  } else if (arguments.format == ExportFormat::kOutages) {
+    // Not of a clock that was wrong: between its samples and the others lies no gap of years.
+    const auto outages = store.outages(source.id, span.from, span.to);
+    writeFileAtomically(arguments.export_path, outagesCsv(outages, clockOf(source, arguments)));
+    printNote("wrote " + arguments.export_path + ": " + counted(outages.size(), "outage"));
   } else if (!arguments.export_path.empty()) {
     ExportOptions options{.source = source.id,
                           .series = series.id,
@@ -703,8 +728,12 @@ Verb addReport(CLI::App& mpm) {
       "SITE_REGION_roistats.csv, _1day.csv and _3day.csv, into this folder");
   addChoice<std::optional<ExportFormat>>(
       *verb, "--format", arguments->format,
-      {{"csv", ExportFormat::kCsv}, {"phenocam", ExportFormat::kPhenoCam}, {"jsonl", ExportFormat::kJsonLines}},
-      "CSV, a line of JSON per sample, or PhenoCam's files. Default: csv");
+      {{"csv", ExportFormat::kCsv},
+       {"phenocam", ExportFormat::kPhenoCam},
+       {"jsonl", ExportFormat::kJsonLines},
+       {"outages", ExportFormat::kOutages}},
+      "CSV, a line of JSON per sample, PhenoCam's files, or as CSV when the camera gave nothing that counts, and why. "
+      "Default: csv");
   addOption(*verb, "--site", arguments->site, "NAME",
             "SITE of PhenoCam's files. Default: the end of the source's name");
   addField(*verb, "time-zone", arguments->time_zone, [](const std::string& text) { return vision::CameraClock(text); })
@@ -753,6 +782,7 @@ Examples:
   mpm report street.db --days 30 --chart month.png
   mpm report yard.db --days 1 --brief                         is all well?
   mpm report part1.db part2.db --merge all.db
+  mpm report yard.db --format outages --export outages.csv    when was there no camera?
   mpm report street.db --format phenocam --export phenocam      roistats, 1-day and 3-day files of each region
   mpm report yard.db --film season.mp4 --snapshots pictures --film-show date
   mpm report archive.db --series 1                            what the first model measured

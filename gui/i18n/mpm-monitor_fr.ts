@@ -693,6 +693,10 @@
         <source>Events</source>
         <translation>Événements</translation>
     </message>
+    <message>
+        <source>Damaged picture</source>
+        <translation>Image abîmée</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::ExportDialog</name>
@@ -3611,6 +3615,49 @@
     </message>
 </context>
 <context>
+    <name>outages</name>
+    <message>
+        <source>no samples</source>
+        <translation>aucun échantillon</translation>
+    </message>
+    <message>
+        <source>damaged pictures</source>
+        <translation>images abîmées</translation>
+    </message>
+    <message>
+        <source>dark</source>
+        <translation>sombre</translation>
+    </message>
+    <message>
+        <source>overexposed</source>
+        <translation>surexposée</translation>
+    </message>
+    <message>
+        <source>blurred</source>
+        <translation>floue</translation>
+    </message>
+    <message>
+        <source>covered or fogged</source>
+        <translation>couverte ou voilée</translation>
+    </message>
+    <message>
+        <source>stuck</source>
+        <translation>figée</translation>
+    </message>
+    <message>
+        <source>too slow</source>
+        <translation>trop lente</translation>
+    </message>
+    <message>
+        <source>moved</source>
+        <translation>déplacée</translation>
+    </message>
+    <message>
+        <source>outages</source>
+        <translation>pannes</translation>
+    </message>
+</context>
+<context>
     <name>pictureDialog</name>
     <message>
         <source>Preview</source>
@@ -3718,6 +3765,10 @@
     <message>
         <source>Covered or fogged</source>
         <translation>Couverte ou brumeuse</translation>
+    </message>
+    <message>
+        <source>Unchanged</source>
+        <translation>Inchangée</translation>
     </message>
 </context>
 <context>

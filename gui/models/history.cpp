@@ -70,9 +70,10 @@ void History::askSources() {
 void History::askChart(const monitor::ChartQuery& query) {
   ask(kChart, [this, query](const monitor::StoreReader& reader) {
     const auto series = reader.series(query.source);
-    const auto states =
-        series.empty() ? std::vector<monitor::StateSeries>() : reader.states(series.back().id, query.from, query.to);
-    return [this, chart = reader.chart(query), states, query] { emit chartReady(chart, states, query); };
+    const auto bands = series.empty()
+                           ? std::vector<charts::ChartBand>()
+                           : monitor::chartBands(reader, query.source, series.back().id, query.from, query.to);
+    return [this, chart = reader.chart(query), bands, query] { emit chartReady(chart, bands, query); };
   });
 }
 
@@ -177,9 +178,10 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
 }
 
 QString EventsModel::kindText(monitor::EventKind kind) {
-  const QString texts[] = {tr("Session"), tr("Source"),      tr("Model"),     tr("Storage"),  tr("Clock"),
-                           tr("Alarm"),   tr("Alarm ended"), tr("View"),      tr("Reuse"),    tr("Quality"),
-                           tr("Command"), tr("State"),       tr("Heartbeat"), tr("Messages"), tr("Summary")};
+  const QString texts[] = {tr("Session"),   tr("Source"),   tr("Model"),       tr("Storage"),
+                           tr("Clock"),     tr("Alarm"),    tr("Alarm ended"), tr("View"),
+                           tr("Reuse"),     tr("Quality"),  tr("Command"),     tr("State"),
+                           tr("Heartbeat"), tr("Messages"), tr("Summary"),     tr("Damaged picture")};
   static_assert(std::size(texts) == monitor::kEventKinds);
   return textAt(kind, texts);
 }

@@ -66,9 +66,9 @@ class History : public QObject {
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
-  /// Each answer names the source of its question: another one may be on show by now. `states`: of the span of the
+  /// Each answer names the source of its question: another one may be on show by now. `bands`: of the span of the
   /// chart.
-  void chartReady(const mpm::charts::Chart& chart, const std::vector<mpm::monitor::StateSeries>& states,
+  void chartReady(const mpm::charts::Chart& chart, const std::vector<mpm::charts::ChartBand>& bands,
                   const mpm::monitor::ChartQuery& query);
   void statisticsReady(qint64 source, const mpm::monitor::DayNightStatistics& statistics,
                        const std::vector<mpm::monitor::ClassArea>& areas, const mpm::gui::NightRules& judged_by);

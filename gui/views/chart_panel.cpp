@@ -115,14 +115,13 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     areas_->setEnabled(!of.classes.isEmpty());
     setRegions(of.regions);
   });
-  connect(
-      history_, &History::chartReady, this,
-      [this](charts::Chart chart, const std::vector<monitor::StateSeries>& states, const monitor::ChartQuery& query) {
-        // Else what is drawn was changed in between, and the answer to that is on its way.
-        if (query.source != source() || query.series != chart_->quantities()) return;
-        chart_->setStates(states);
-        chart_->setChart(std::move(chart));
-      });
+  connect(history_, &History::chartReady, this,
+          [this](charts::Chart chart, std::vector<charts::ChartBand> bands, const monitor::ChartQuery& query) {
+            // Else what is drawn was changed in between, and the answer to that is on its way.
+            if (query.source != source() || query.series != chart_->quantities()) return;
+            chart_->setBands(std::move(bands));
+            chart_->setChart(std::move(chart));
+          });
   setRegions({});
 }
 
@@ -277,7 +276,7 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
 // What was drawn, and what can be drawn, is of the source before.
 void ChartPanel::clearSource() {
   chart_->setChart({});
-  chart_->setStates({});
+  chart_->setBands({});
   setClasses({});
   setRegions({});
 }

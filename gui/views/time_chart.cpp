@@ -206,9 +206,16 @@ void TimeChart::setChart(charts::Chart chart) {
   update();
 }
 
-void TimeChart::setStates(const std::vector<monitor::StateSeries>& states) {
-  scene_.bands.clear();
-  for (const monitor::StateSeries& one : states) scene_.bands.push_back({one.name, one.changes});
+void TimeChart::setBands(std::vector<charts::ChartBand> bands) {
+  scene_.bands = std::move(bands);
+  const auto translate = [](std::string& text) {
+    text = QCoreApplication::translate("outages", text.c_str()).toStdString();
+  };
+  for (charts::ChartBand& band : scene_.bands) {
+    if (!band.over_gaps) continue;
+    translate(band.name);
+    for (auto& [time, cause] : band.changes) translate(cause);
+  }
   update();
 }
 

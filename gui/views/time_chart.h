@@ -45,7 +45,8 @@ class TimeChart : public QWidget {
   /// The values of quantities().
   void setChart(charts::Chart chart);
   const charts::Chart& chart() const { return scene_.chart; }
-  void setStates(const std::vector<monitor::StateSeries>& states);
+  /// The outages among them are shown in the words of the language.
+  void setBands(std::vector<charts::ChartBand> bands);
   /// Times, in seconds, that have a stored picture.
   void setPictures(std::vector<double> times);
 

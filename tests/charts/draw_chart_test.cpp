@@ -260,6 +260,19 @@ TEST_F(DrawnChart, AStateEndsWhereTheNextBegins) {
   EXPECT_THAT(ends, ElementsAre(0, 10, 10, 30, 30, 45));
 }
 
+TEST_F(DrawnChart, OutagesAreDrawnWhereThereAreNoSamples) {
+  const auto strip = [&](bool over_gaps) {
+    drawing.bands = {{.name = "outages", .changes = {{0, "gap"}, {4500, ""}}, .over_gaps = over_gaps}};
+    drawing.chart.buckets = {drawing.chart.buckets.front()};
+    double width = 0;
+    for (const auto& corners : draw().areas)
+      if (corners[0].y > plot.br().y - 28) width += corners[1].x - corners[0].x;
+    return width / plot.width * (drawing.axis.to - drawing.axis.from);
+  };
+  EXPECT_NEAR(strip(true), 4.5, 0.1);
+  EXPECT_LT(strip(false), 2) << "a state is not known there";
+}
+
 TEST_F(DrawnChart, LabelsOfValuesLieApartInLowLanes) {
   for (int i = 0; i < 6; ++i) drawing.series.push_back({.name = "more"});
   for (ChartBucket& bucket : drawing.chart.buckets) bucket.values.resize(8, bucket.values.front());

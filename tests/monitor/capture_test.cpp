@@ -157,12 +157,14 @@ TEST_F(Capture, OnlyAnImageKeepsThePathOfItsFile) {
 
 TEST_F(Capture, TellsOfPicturesLeftOutBeforeItEnds) {
   const auto unreadable = std::make_shared<Collected<std::string>>();
-  options_.source.on_unreadable = [unreadable](const std::string& why) { unreadable->add(why); };
+  options_.source.on_unreadable = [unreadable](const std::string& why, std::optional<UnixMs> taken) {
+    unreadable->add(why + " " + std::to_string(taken.value_or(-1)));
+  };
   options_.lossless = true;
   options_.reconnect = false;
   make([](const vision::SourceOptions& source) {
     return std::make_unique<FakeSource>([reported = source.on_unreadable](int call) {
-      if (call < 3) reported("b" + std::to_string(call));
+      if (call < 3) reported("b" + std::to_string(call), call > 0 ? std::optional<UnixMs>(1000 * call) : std::nullopt);
       return call < 5 ? std::optional(frame(call)) : std::nullopt;
     });
   });
@@ -170,7 +172,7 @@ TEST_F(Capture, TellsOfPicturesLeftOutBeforeItEnds) {
   for (int i = 0; i < 5; ++i) take();
   ASSERT_TRUE(eventually([&] { return status().state == CaptureState::kEnded; }));
   EXPECT_EQ(status().message, "3 of 8 pictures could not be read");
-  EXPECT_THAT(unreadable->all(), ElementsAre("b0", "b1", "b2"));
+  EXPECT_THAT(unreadable->all(), ElementsAre("b0 -1", "b1 1000", "b2 2000"));
 }
 
 // A model that is busy for minutes, or --every, is no silence of a file or of demo:.

@@ -48,15 +48,15 @@ TEST_F(ExportTest, Csv) {
       ElementsAre(
           "time_utc,time_local,unix_ms,picture,night,reduce,token_counts,tokens,merged,inference_ms,rows,agreement,gcc,"
           "rcc,exg,brightness,red,green,blue,red_deviation,green_deviation,blue_deviation,pixels,dropped,"
-          "sharpness,contrast,saturated,flagged,dark,overexposed,blurred,fogged,area_road_percent,"
+          "sharpness,contrast,saturated,flagged,dark,overexposed,blurred,fogged,unchanged,area_road_percent,"
           "\"area_tree, \"\"old\"\"_percent\"",
           "2026-06-01T12:00:00.250Z,2026-06-01T12:00:00+00:00,1780315200250,,0,\"mpm:blocks=2,5\",660 491 "
           "377,377,42.879,12.5,,,"
-          "0.333333,0.333333,0,100,100,100,100,0,0,0,100,0,,,,,,,,,75.0000,25.0000",
+          "0.333333,0.333333,0,100,100,100,100,0,0,0,100,0,,,,,,,,,,75.0000,25.0000",
           "2026-06-02T00:00:00.000Z,2026-06-02T00:00:00+00:00,1780358400000,\"noon, "
           "\"\"1\"\".jpg\",,\"mpm:blocks=2,5\",660 400.5,"
           "400.5,39.318,12.5,12.5,98.75,0.333333,0.333333,0,100,100,100,100,0,0,0,100,3,90.125,20.5,1.25,"
-          "1,0,0,0,1,100.0000,0.0000"));
+          "1,0,0,0,1,,100.0000,0.0000"));
   EXPECT_EQ(linesOf(exportText(reader(), {.source = 1, .from = kNoon + kHourMs})).size(), 2u);
   EXPECT_THAT(linesOf(exportText(reader(), {.source = 1, .clock = vision::CameraClock("Asia/Kathmandu")}))[1],
               StartsWith("2026-06-01T12:00:00.250Z,2026-06-01T17:45:00+05:45,1780315200250,"));

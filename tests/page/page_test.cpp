@@ -331,6 +331,28 @@ TEST_F(PageTest, EventsAndStatesAreThoseOfTheSpan) {
   EXPECT_EQ(states[0]["samples"][kName], 2);
 }
 
+TEST_F(PageTest, OutagesAreThoseOfTheSpanAndLastAsLongAsTheCameraIsAwaited) {
+  {
+    RunningWriter writer(path_);
+    for (int second = 0; second < 100; ++second)
+      if (second < 40 || second > 70) writer.append(sampleAt(kNoon + second * kSecondMs));
+    ASSERT_TRUE(writer.flush());
+    const Json gap = {{"begin", "2026-06-01T12:00:39.000Z"}, {"end", "2026-06-01T12:01:11.000Z"}, {"cause", "gap"}};
+    Page alive = page({}, kNoon + 110 * kSecondMs), dead = page({}, kNoon + kHourMs);
+    EXPECT_EQ(ask(alive, "/api/outages", {{"camera", "camera 0"}}), Json({gap}));
+    const Json silent = {{"begin", "2026-06-01T12:01:39.000Z"}, {"end", "2026-06-01T12:59:59.999Z"}, {"cause", "gap"}};
+    EXPECT_EQ(ask(dead, "/api/outages", {{"camera", "camera 0"}}), Json({gap, silent}));
+    EXPECT_EQ(ask(dead, "/api/outages", {{"camera", "camera 0"}, {"to", "2026-06-01T12:00:30Z"}}), Json::array());
+    const auto svg =
+        dead.answer({.path = "/api/chart.svg",
+                     .arguments = {{"camera", "camera 0"}, {"quantity", "tokens"}, {"from", "2026-06-01T12:00:00Z"}},
+                     .allowed = true});
+    EXPECT_THAT(svg.body, AllOf(HasSubstr(">outages<"), HasSubstr(">no samples<")));
+  }
+  Page ended = page({}, kNoon + kHourMs);
+  EXPECT_EQ(ask(ended, "/api/outages", {{"camera", "camera 0"}}).size(), 1) << "nobody misses what has ended";
+}
+
 // Two cameras of one stream and one folder, one of which hides something; and one that is not on this page.
 TEST_F(PageTest, PicturesAreOfTheirCamera) {
   const std::string other = folder_ / "b.db";
@@ -563,8 +585,8 @@ TEST(PageSpeed, LongYearOfEightCameras) {
   }
   ASSERT_TRUE(writer.flush());
   Page page({.databases = {folder / "year.db"}, .now = [] { return kNoon; }});
-  for (const char* path :
-       {"/api/cameras", "/metrics", "/api/series", "/api/chart.svg", "/api/events", "/api/states", "/api/snapshots"})
+  for (const char* path : {"/api/cameras", "/metrics", "/api/series", "/api/chart.svg", "/api/events", "/api/states",
+                           "/api/outages", "/api/snapshots"})
     for (const int days : {1, 7, 30, 365}) {
       const auto start = std::chrono::steady_clock::now();
       const Response response = page.answer(

@@ -64,7 +64,7 @@ TEST(LiveSource, LeavesOutDamagedFramesAndReportsThemAtTimes) {
     return true;
   };
   std::vector<std::string> said;
-  const SourceOptions options{.on_unreadable = [&](const std::string& why) { said.push_back(why); }};
+  const SourceOptions options{.on_unreadable = [&](const std::string& why, auto) { said.push_back(why); }};
   for (const bool guarded : {false, true}) {
     *frames = 0;
     said.clear();

@@ -85,7 +85,7 @@ TEST_F(OpenSource, LeavesOutImagesThatDoNotDecodeIfAsked) {
   write("b.png", "not a picture");
   write("c.jpg", "\xff\xd8\xff");
   std::vector<std::string> left_out;
-  const SourceOptions options{.on_unreadable = [&](const std::string& why) { left_out.push_back(why); }};
+  const SourceOptions options{.on_unreadable = [&](const std::string& why, auto) { left_out.push_back(why); }};
   const auto source = openSource(folder_.path(), options);
   EXPECT_EQ(source->next()->name, "a");
   const auto last = source->next();
@@ -234,7 +234,7 @@ TEST_F(OpenSource, SaysThatAVideoIsCutOff) {
   }
   writer.release();
   std::vector<std::string> said;
-  const SourceOptions options{.on_unreadable = [&](const std::string& why) { said.push_back(why); }};
+  const SourceOptions options{.on_unreadable = [&](const std::string& why, auto) { said.push_back(why); }};
   const auto framesOf = [&](const SourceOptions& how) {
     int frames = 0;
     for (const auto source = openSource(clip, how); source->next();) ++frames;

@@ -133,7 +133,7 @@ TEST_F(VideoStreamTest, DamagedFramesOfMjpegAreLeftOut) {
   }
   write("clip.avi", bytes);
   std::vector<std::string> said;
-  const SourceOptions options{.on_unreadable = [&](const std::string& why) { said.push_back(why); }};
+  const SourceOptions options{.on_unreadable = [&](const std::string& why, auto) { said.push_back(why); }};
   const std::vector<Frame> rest = framesOf("clip.avi", options);
   ASSERT_EQ(rest.size(), kFrames - 2);
   for (std::size_t i = 0; i < rest.size(); ++i) {

@@ -61,7 +61,7 @@ class Drawer {
   // The name above the strip.
   double bandHeight() const { return 2 * line_ + 8; }
 
-  // Only where there are samples. Each state has a colour, by the order of the names.
+  // Only where there are samples, unless the band is over gaps. Each state has a colour, by the order of the names.
   void drawBand(const ChartBand& band, double top) {
     std::set<std::string> states;
     for (const auto& [time, state] : band.changes)
@@ -71,23 +71,42 @@ class Drawer {
                    right = std::min(plot_.br().x, std::max(left + 1, std::floor(chart_.axis.x(to))));
       if (right <= left) return;
       const auto index = static_cast<std::size_t>(std::distance(states.begin(), states.find(state)));
-      canvas_.area(cornersOf({left, top + line_ + 2, right - left, line_ + 2}), placeColor(index), kStateOpacity);
+      canvas_.area(cornersOf({left, top + line_ + 2, right - left, line_ + 2}), placeColor(index), opacityOf(index));
       if (const double width = canvas_.textWidth(state); width + 8 <= right - left)
         canvas_.text(state, {left + (right - left - width) / 2, top + line_ * 1.5 + 3}, chart_.colors.text);
     };
-    const std::vector<ChartBucket>& buckets = chart_.chart.buckets;
-    for (std::size_t i = 0, first = 0; i < buckets.size(); ++i) {
-      if (i + 1 < buckets.size() && !buckets[i + 1].gap_before) continue;
-      const UnixMs from = buckets[first].start, to = buckets[i].start + chart_.chart.bucket_ms;
-      first = i + 1;
+    const auto between = [&](UnixMs from, UnixMs to) {
       for (std::size_t c = 0; c < band.changes.size(); ++c) {
         const auto& [time, state] = band.changes[c];
         const UnixMs until = c + 1 < band.changes.size() ? std::min(to, band.changes[c + 1].first) : to;
         if (!state.empty() && std::max(from, time) < until)
           stretch(static_cast<double>(std::max(from, time)) / kSecondMs, static_cast<double>(until) / kSecondMs, state);
       }
+    };
+    const std::vector<ChartBucket>& buckets = chart_.chart.buckets;
+    for (std::size_t i = 0, first = 0; !band.over_gaps && i < buckets.size(); ++i) {
+      if (i + 1 < buckets.size() && !buckets[i + 1].gap_before) continue;
+      between(buckets[first].start, buckets[i].start + chart_.chart.bucket_ms);
+      first = i + 1;
     }
+    if (band.over_gaps) between(INT64_MIN, INT64_MAX);
     drawOnPlate(band.name, {plot_.x + 12, top + line_ / 2}, chart_.colors.muted);
+    if (!band.over_gaps) return;
+    // Its stretches are often too short for their names.
+    double x = plot_.x + 36 + canvas_.textWidth(band.name);
+    for (std::size_t index = 0; const std::string& state : states) {
+      const double side = line_ * 0.6, width = side + 4 + canvas_.textWidth(state);
+      if (x + width > plot_.br().x) return;
+      canvas_.area(cornersOf({x, top + (line_ - side) / 2, side, side}), placeColor(index), opacityOf(index));
+      canvas_.text(state, {x + side + 4, top + line_ / 2}, chart_.colors.muted);
+      x += width + 18;
+      ++index;
+    }
+  }
+
+  // More states than colours are told apart by their strength.
+  double opacityOf(std::size_t index) const {
+    return std::min(1.0, kStateOpacity * static_cast<double>(1 + index / chart_.colors.series.size()));
   }
 
   void drawTimes() {

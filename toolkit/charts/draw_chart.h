@@ -34,6 +34,7 @@ struct ChartSeries {
 struct ChartBand {
   std::string name{};
   std::vector<std::pair<UnixMs, std::string>> changes{};
+  bool over_gaps = false;  ///< also drawn where the chart has no samples
 };
 
 /// All that a chart shows: mean as a line, minimum to maximum as a band, nights shaded, gaps left open.

@@ -40,16 +40,24 @@ Pace PaceMeter::pace() const {
   return {std::max(every_s_, upperQuartile(steps_.begin(), steps_.end()))};
 }
 
+std::vector<double> usualSteps(const std::vector<StoredStep>& steps) {
+  std::vector<double> all, usual;
+  for (const StoredStep& step : steps) all.push_back(step.seconds / std::max(step.samples, 1.0));
+  const std::size_t many = std::min(PaceMeter::kSteps, all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t from = std::min(i - std::min(i, PaceMeter::kSteps / 2), all.size() - many);
+    const auto around = all.begin() + static_cast<std::ptrdiff_t>(from);
+    usual.push_back(upperQuartile(around, around + static_cast<std::ptrdiff_t>(many)));
+  }
+  return usual;
+}
+
 std::vector<bool> findGaps(const std::vector<StoredStep>& steps, double width_s, double every_s, bool archive) {
-  std::vector<double> usual;
-  for (const StoredStep& step : steps) usual.push_back(step.seconds / std::max(step.samples, 1.0));
+  const std::vector<double> usual = usualSteps(steps);
   std::vector<bool> gaps(steps.size()), nights(steps.size());
   double days = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const std::size_t many = std::min(PaceMeter::kSteps, usual.size());
-    const std::size_t from = std::min(i - std::min(i, PaceMeter::kSteps / 2), usual.size() - many);
-    const auto around = usual.begin() + static_cast<std::ptrdiff_t>(from);
-    const Pace pace{std::max(every_s, upperQuartile(around, around + static_cast<std::ptrdiff_t>(many)))};
+    const Pace pace{std::max(every_s, usual[i])};
     gaps[i] = steps[i].seconds - width_s > pace.gapAfter();
     days += steps[i].seconds / kDayS;
     nights[i] = gaps[i] && steps[i].seconds >= kShortNightS && steps[i].seconds - width_s <= kDayS;

@@ -52,6 +52,9 @@ struct StoredStep {
   double samples = 1;  ///< of the first of both
 };
 
+/// Pace::usual_s around each of these steps, in order: of seven before it and seven after it.
+std::vector<double> usualSteps(const std::vector<StoredStep>& steps);
+
 /// Which of these steps, in order, are gaps, by the pace around each: as PaceMeter, with as many steps after it as
 /// before. `width_s`: of a stretch; 0: each is one sample. `archive`: pauses of two hours to a day are nights, and no
 /// gaps, if there is one in two days or more.

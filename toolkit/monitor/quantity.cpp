@@ -82,6 +82,8 @@ std::vector<Quantity>& quantities() {
        kWithFlagged},
       {"blurred", QT_TRANSLATE_NOOP("quantities", "Blurred"), "", 0, flag<kBlurred>, kOfWhole, kWithFlagged},
       {"fogged", QT_TRANSLATE_NOOP("quantities", "Covered or fogged"), "", 0, flag<kFogged>, kOfWhole, kWithFlagged},
+      {"unchanged", QT_TRANSLATE_NOOP("quantities", "Unchanged"), "", 0,
+       [](const M& m) { return m.frame->unchanged ? Value(*m.frame->unchanged) : Value(); }, kOfWhole, kWithFlagged},
   };
   return table;
 }

@@ -36,6 +36,7 @@ struct FrameFacts {
   std::optional<double> rows{};       ///< share of the rows that were computed, 0..1; nullopt without the reuse of rows
   std::optional<double> agreement{};  ///< percent, the lowest of the key frames since the sample before
   std::optional<PictureQuality> quality{};
+  std::optional<bool> unchanged{};  ///< each pixel is as in the sample before; nullopt: that one is not known
 };
 
 /// The input of the quantities: the whole picture, or one region of it.

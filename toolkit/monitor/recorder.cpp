@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "evaluation/confusion_matrix.h"
@@ -56,6 +57,13 @@ FrameFacts factsOf(const InferenceResult& result) {
   FrameFacts facts{.token_counts = result.estimate.tokens, .inference_ms = result.estimate.ms.total};
   if (const auto& report = result.estimate.reuse) facts.rows = report->rows;
   return facts;
+}
+
+std::int64_t digestOf(const cv::Mat& picture) {
+  std::uint64_t digest = 0;
+  for (int y = 0; y < picture.rows; ++y)
+    digest = hashBytes({picture.ptr<char>(y), static_cast<std::size_t>(picture.cols) * picture.elemSize()}, digest);
+  return static_cast<std::int64_t>(digest);
 }
 
 Event takeover(const InferenceResult& result) {
@@ -128,7 +136,10 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       facts.dropped = std::max<std::int64_t>(0, dropped - std::exchange(dropped_, dropped));
       facts.agreement = std::exchange(agreement_, std::nullopt);
       facts.quality = measureQuality(result.frame.image, options_.quality);
+      const std::int64_t pixels = digestOf(result.frame.image);
+      if (const auto last = std::exchange(pixels_, pixels); last != 0) facts.unchanged = pixels == last;
       sample = measure(result, facts, events);
+      sample->pixels = pixels;
       sample->measured_offset = view_.motion();
       const auto before = std::exchange(last_, sample->time);
       if (const std::int64_t arrived = arrived_.exchange(steady); arrived > 0 && !options_.once)
@@ -213,6 +224,7 @@ void Recorder::resume(const std::vector<Sample>& samples, const std::vector<Alar
       if (sample.whole().value(kQualityFlags[bit]).value_or(0) != 0) quality.flags |= 1 << bit;
     (void)quality_.add(quality, night_, sample.time);
     states_.resume(sample.states);
+    pixels_ = sample.pixels;
     times.push_back(sample.time);
     last_ = sample.time;
   }

@@ -134,6 +134,7 @@ class Recorder {
   StateDetector states_;
   ReuseDetector reuse_;
   std::optional<double> agreement_;  // Sample::agreement, since the last sample
+  std::int64_t pixels_ = 0;          // Sample::pixels of the last sample
 };
 
 }  // namespace mpm::monitor

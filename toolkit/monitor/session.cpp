@@ -423,8 +423,8 @@ void Session::open(const CameraPlan& options) {
   // The scene is rendered here: what keeps it waiting is a busy machine, not a camera to open again.
   capture.source.timeout_s = options.source.kind == vision::SourceKind::kDemo ? 600 : options.timeout_s;
   capture.name = options.source.nameInMessages();
-  capture.source.on_unreadable = [this](const std::string& why) {
-    impl_->post({impl_->options.now(), EventKind::kSource, Severity::kWarning, "left out: " + why});
+  capture.source.on_unreadable = [this](const std::string& why, std::optional<UnixMs> taken) {
+    impl_->post({taken.value_or(impl_->options.now()), EventKind::kDamaged, Severity::kWarning, "left out: " + why});
   };
   capture.source.on_note = [this](const std::string& text) {
     impl_->report({impl_->options.now(), EventKind::kSource, Severity::kInfo, text});

@@ -35,7 +35,7 @@ using charts::ChartDrawing;
 constexpr int kMaxDays = 400;     // of a chart
 constexpr int kMaxBuckets = 300;  // of one that has no whole days; so a week has hours, which are read from their sums
 constexpr int kSmallWidth = 800;  // px, of a picture that a phone loads quickly
-constexpr int kMaxPictures = 48, kMaxEvents = 200;
+constexpr int kMaxPictures = 48, kMaxEvents = 200, kMaxOutages = 1000;
 constexpr std::size_t kMaxCameras = 500;  // that are stored and that nobody watches here
 constexpr std::int64_t kRestMs = 60'000;  // of a file that another person made slow: each answer waits for all before
 
@@ -50,6 +50,7 @@ struct Shown {
   SourceRecord source;
   std::optional<CameraStatus> live{};  // it is watched by this program
   UnixMs from = 0, to = 0;             // what is asked for
+  std::optional<UnixMs> awaited{};     // until when a sample is missed if none comes; nullopt: it has ended
 
   vision::CameraClock clock() const { return vision::clockOrMachine(source.clock); }
   // By which clock the page shows its times: "offsets" says from when on it is how far ahead of UTC, ms.
@@ -69,6 +70,10 @@ UnixMs timeIn(Request& request, const std::string& name, UnixMs usual) {
   return *time;
 }
 
+bool isScene(const SourceRecord& source) {
+  return vision::parseSourceSpec(source.name).kind == vision::SourceKind::kDemo;
+}
+
 // "stalled": its pace says that it is not alive, and no program has ended the session. A camera that never gave a frame
 // is "lost", also while its source is being opened. The clock of a scene says nothing about when its samples came.
 const char* stateOf(const Shown& camera, const SessionRecord& session, UnixMs last, UnixMs now) {
@@ -77,8 +82,7 @@ const char* stateOf(const Shown& camera, const SessionRecord& session, UnixMs la
   if (live) return source.last == 0 && live->session.source.in == 0 ? "lost" : live->session.word();
   if (source.archive) return "archive";
   if (session.id == 0 || session.ended) return "ended";
-  const bool scene = vision::parseSourceSpec(source.name).kind == vision::SourceKind::kDemo;
-  return scene || camera.store->pace(source.id).alive(last, now) ? "online" : "stalled";
+  return isScene(source) || camera.store->pace(source.id).alive(last, now) ? "online" : "stalled";
 }
 
 // The series of the camera that is asked for by its number; without one the latest.
@@ -191,8 +195,7 @@ std::string chartSvg(const Shown& camera, Request& request) {
   }
   drawing.title = (curve.key.quantity.empty() ? curve.key.class_name : curve.quantity->label) +
                   (curve.key.region.empty() ? "" : " in " + curve.key.region);
-  for (const StateSeries& one : camera.store->states(curve.of.id, camera.from, camera.to))
-    drawing.bands.push_back({one.name, one.changes});
+  drawing.bands = chartBands(*camera.store, camera.source.id, curve.of.id, camera.from, camera.to, camera.awaited);
   drawing.chart = std::move(curve.chart);
   drawing.axis.from = static_cast<double>(camera.from) / kSecondMs;
   drawing.axis.to = static_cast<double>(camera.to) / kSecondMs;
@@ -205,6 +208,14 @@ Json events(const Shown& camera) {
   Json list = Json::array();
   for (const Event& one : camera.store->events(camera.source.id, camera.from, camera.to, kMaxEvents))
     list.push_back(toJson(one));
+  return list;
+}
+
+Json outages(const Shown& camera) {
+  auto found = camera.store->outages(camera.source.id, camera.from, camera.to, camera.awaited);
+  if (found.size() > kMaxOutages) found.erase(found.begin(), found.end() - kMaxOutages);
+  Json list = Json::array();
+  for (const Outage& one : found) list.push_back(toJson(one));
   return list;
 }
 
@@ -425,13 +436,17 @@ struct Page::Impl {
       if (one.name != name) continue;
       if (!one.store) throw Refusal(404, "nothing is stored of '" + visibleText(name) + "' yet");
       std::tie(one.from, one.to) = std::pair(from, to);
+      const auto sessions = one.store->sessions(one.source.id);
+      const std::string_view state =
+          stateOf(one, sessions.empty() ? SessionRecord() : sessions.back(), one.source.last, options.now());
+      if (state != "ended" && state != "archive" && !isScene(one.source)) one.awaited = options.now();
       return std::move(one);
     }
     throw Refusal(404, "camera: there is no '" + visibleText(name) + "'");
   }
 
   Json cameraJson(const Shown& camera) {
-    const auto& [name, store, source, live, from, to] = camera;
+    const auto& [name, store, source, live, from, to, awaited] = camera;
     const auto sessions = store ? store->sessions(source.id) : std::vector<SessionRecord>();
     const SessionRecord session = sessions.empty() ? SessionRecord() : sessions.back();
     const UnixMs now = options.now();
@@ -541,6 +556,7 @@ struct Page::Impl {
     if (path == "/api/cameras") return camerasJson();
     if (path == "/api/series") return series(asked(request), request);
     if (path == "/api/events") return events(asked(request));
+    if (path == "/api/outages") return outages(asked(request));
     if (path == "/api/states") return states(asked(request), request);
     if (path != "/api/snapshots") throw Refusal(404, "there is nothing under this path");
     const Shown camera = asked(request);

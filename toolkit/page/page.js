@@ -277,7 +277,7 @@ function renderControls(one) {
 function clearPeriod() {
   series = null;
   $("states").hidden = $("slider").hidden = true;
-  for (const id of ["span", "drawing", "readout", "values", "events", "snapshots"]) show($(id));
+  for (const id of ["span", "drawing", "readout", "values", "outages", "events", "snapshots"]) show($(id));
 }
 
 async function renderPeriod(one) {
@@ -286,8 +286,9 @@ async function renderPeriod(one) {
   const key = state.has("class") ? {class: state.get("class")} : {quantity: state.get("quantity") ?? "tokens"};
   const asked = {...span, ...key, region: state.get("region") ?? ""};
   const answers = Promise.all([
-    get("/api/series", asked), get("/api/events", span), get("/api/states", span), get("/api/snapshots", span), drawingOf(asked)]);
-  const [chart, events, states, snapshots, drawing] = await answers.catch(error => {
+    get("/api/series", asked), get("/api/events", span), get("/api/states", span), get("/api/snapshots", span),
+    get("/api/outages", span), drawingOf(asked)]);
+  const [chart, events, states, snapshots, outages, drawing] = await answers.catch(error => {
     if (camera() === one && series?.camera !== one.name) clearPeriod();
     throw error;
   });
@@ -301,6 +302,7 @@ async function renderPeriod(one) {
   renderChart(drawing);
   renderTable();
   renderStates(states);
+  renderOutages(outages);
   renderEvents(events);
   renderSnapshots(one, snapshots);
 }
@@ -400,6 +402,25 @@ function renderStates(heads) {
     const names = [...new Set([...head.changes.map(([, name]) => name), ...Object.keys(head.samples)])].filter(Boolean).sort();
     return [make("dt", {}, head.name),
       make("dd", {}, names.map(name => `${name}: ${percent((head.samples[name] ?? 0) / (all || 1))}`).join(", ") || "not known")];
+  }));
+}
+
+const kCauses = {gap: "no samples", damaged: "damaged pictures", fogged: "covered or fogged", stuck: "stuck: the same picture",
+  slow: "too slow", moved: "the camera was moved"};
+
+function lasting(ms) {
+  for (const [unit, length] of [["days", kDay], ["hours", kHour], ["minutes", kMinute]])
+    if (ms >= 2 * length) return `${number(ms / length, ms < 10 * length ? 1 : 0)} ${unit}`;
+  return `${number(ms / 1e3, 0)} s`;
+}
+
+// When no animal on the pictures does not mean that there was none.
+function renderOutages(outages) {
+  if (outages.length === 0) return show($("outages"), make("li", {class: "quiet"}, "None in this period."));
+  show($("outages"), ...outages.reverse().map(({begin, end, cause}) => {
+    const [from, to] = [Date.parse(begin), Date.parse(end)];
+    return make("li", {}, make("div", {class: "quiet"}, make("time", {datetime: begin}, date.second(from, camera())),
+      to > from ? [" – ", date.second(to, camera())].join("") : null), make("b", {}, kCauses[cause] ?? cause), to > from ? `, ${lasting(to - from)}` : null);
   }));
 }
 

@@ -19,15 +19,20 @@ def is_gap(step, steps):
     return step > max(2.5 * usual(steps), 10)
 
 
-def gaps(times, archive):
-    """The gaps between samples at these times, in seconds."""
+def gap_flags(times, archive):
+    """Of each step between samples at these times whether it is a gap."""
     steps = [(after - before) / 1000 for before, after in zip(times, times[1:])]
     first = lambda i: max(0, min(i - STEPS // 2, len(steps) - STEPS))
-    found = [step for i, step in enumerate(steps) if is_gap(step, steps[first(i):first(i) + STEPS])]
-    nights = [step for step in found if 2 * 3600 <= step <= 86400]
-    if archive and 2 * len(nights) >= sum(steps) / 86400:
-        return [step for step in found if step not in nights]
+    found = [is_gap(step, steps[first(i):first(i) + STEPS]) for i, step in enumerate(steps)]
+    nights = [gap and 2 * 3600 <= step <= 86400 for gap, step in zip(found, steps)]
+    if archive and 2 * sum(nights) >= sum(steps) / 86400:
+        return [gap and not night for gap, night in zip(found, nights)]
     return found
+
+
+def gaps(times, archive):
+    """How many gaps there are."""
+    return sum(gap_flags(times, archive))
 
 
 @dataclasses.dataclass

@@ -20,11 +20,11 @@ from . import relations
 from . import world
 
 # What each form of the report must print where the oracle has a value.
-NOT_COMPUTED = ("gaps", "alarms", "state", "states", "state now")
+NOT_COMPUTED = ("outages", "outages of", "gaps", "alarms", "state", "states", "state now")
 IN_ONE_FORM = ("all", "sure, %", "%", "number of changes")  # of states: of the text
-IN_JSON = lambda key: key[0] not in ("darkest", "brightest", "bad", "gaps", "alarms", "state now") and not (key[0] == "states" and key[2] in IN_ONE_FORM)
+IN_JSON = lambda key: key[0] not in ("outages of", "darkest", "brightest", "bad", "gaps", "alarms", "state now") and not (key[0] == "states" and key[2] in IN_ONE_FORM)
 IN_OBJECT = lambda key: key[0] != "time local"  # messages for programs have UTC
-IN_TEXT = {"from", "to", "from local", "to local", "clock", "samples", "reduce", "comparable", "tokens"}
+IN_TEXT = {"outages of", "from", "to", "from local", "to local", "clock", "samples", "reduce", "comparable", "tokens"}
 
 
 def differs(printed, expected):
@@ -130,6 +130,7 @@ def compare(player, oracle_, lines, comparison):
                 watches = [said for step, said in zip(script["steps"], lines) if step["do"] == "watch" and step["source"] == s]
                 told = None if None in watches else [line for said in watches for line in said if "event" in line]
                 tell_events(server, oracle_, db, name, s, told, comparison)
+                tell_outages(server, player, oracle_, db, name, s, comparison)
 
 
 def older_series(player, oracle_, db, names, days, comparison):
@@ -162,6 +163,16 @@ def tell_events(server, oracle_, db, name, s, printed, comparison):
         comparison.compared += len(expected)
         if lines is not None and (text := events.difference(events.read(lines), expected)):
             comparison.fault(f"{db} {name}", form, ("events",), text)
+
+
+def tell_outages(server, player, oracle_, db, name, s, comparison):
+    """The outages of one source, as a table and of the page; the report has them, too."""
+    expected = {("outages",): oracle.report(oracle_, db, s, None)["outages",]}
+    player.run("report", db, "--export", "outages.csv", "--format", "outages", "--source", name)
+    listed = json.loads(server.get("api/outages", camera=name, **{"from": "1980-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}))
+    comparison.table(f"{db} {name}", "--format outages", {("outages",): mouths.outages_csv((player.folder / "outages.csv").read_text())}, expected)
+    if not oracle_.script["sources"][s].get("camera"):  # of one whose clock was wrong the page shows what is asked for
+        comparison.table(f"{db} {name}", "/api/outages", {("outages",): mouths.outages(listed)}, expected)
 
 
 def compare_judged(player, oracle_, comparison, rule):

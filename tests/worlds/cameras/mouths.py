@@ -13,7 +13,8 @@ LABELS = {"Tokens kept": "tokens", "Merged away": "merged", "Inference": "infere
           "Mean green": "green", "Mean blue": "blue", "Deviation of red": "red_deviation", "Deviation of green": "green_deviation",
           "Deviation of blue": "blue_deviation", "Pixels": "pixels", "Frames dropped": "dropped", "Sharpness": "sharpness", "Contrast": "contrast",
           "White pixels": "saturated", "Left out": "flagged", "Dark": "dark", "Overexposed": "overexposed", "Blurred": "blurred",
-          "Covered or fogged": "fogged"}
+          "Covered or fogged": "fogged", "Unchanged": "unchanged"}
+CAUSES = {"no samples": "gap", "damaged pictures": "damaged", "covered or fogged": "fogged", "too slow": "slow"}
 
 
 @dataclasses.dataclass
@@ -38,7 +39,7 @@ def unit_of(quantity):
         return 1e-6
     if quantity in oracle_.TRUSTED:
         return 2e-3  # the oracle has them from rows, which are rounded, too
-    return 1e-2 if quantity in ("flagged", "pixels") or quantity in oracle_.FLAGS.values() else 1e-3
+    return 1e-2 if quantity in ("flagged", "unchanged", "pixels") or quantity in oracle_.FLAGS.values() else 1e-3
 
 
 # `mpm report` as text
@@ -68,6 +69,10 @@ def text_report(text):
                 if part:
                     count, _, name = part.partition(" ")
                     table["quality", {"covered or fogged": "fogged"}.get(name, name)] = number(count)
+        elif line.startswith("outages: "):
+            for cause, times, hours in re.findall(r"([a-z ]+?) (\d+) times?, ([\d.]+) h", line[len("outages: "):]):
+                cause = CAUSES.get(cause.strip(), cause.strip())
+                table["outages of", cause, "times"], table["outages of", cause, "hours"] = number(times), number(hours)
         elif line.startswith("states  "):
             section = "states"
         elif section == "states" and (match := re.fullmatch(r"(light\d+) +(\d+) +(\d+) +([\d.]+)  +(.*)", line)):
@@ -133,6 +138,7 @@ def json_report(text):
             measured = table.setdefault(("measured", stretch["reduce"]), Printed(0))
             measured.value += stretch["samples"]
         table["measured", "stretches"] = Printed(sorted((stretch["from"], stretch["to"], stretch["series"], stretch["samples"]) for stretch in report["stretches"]))
+        table["outages",] = outages(report["outages"])
         for name, value in report["quality"].items():
             table["quality", name] = Printed(value)
         for region, means in ("", report["mean"]), *report["regions"].items():
@@ -156,6 +162,14 @@ def json_report(text):
             table["night - day",], table["plus minus",] = Printed(difference["tokens"]), Printed(difference["plus_minus_95"])
             table["blocks",] = Printed((difference["block"], difference["day_blocks"], difference["night_blocks"]))
     return result
+
+
+def outages(listed):
+    return Printed([(oracle_.ms_of(one["begin"]), oracle_.ms_of(one["end"]), one["cause"]) for one in listed])
+
+
+def outages_csv(text):
+    return outages({"begin": row["begin_utc"], "end": row["end_utc"], "cause": row["cause"]} for row in csv.DictReader(io.StringIO(text)))
 
 
 def states_values(name, samples, changes):

@@ -19,10 +19,10 @@ from . import world
 
 COLOURS = ["gcc", "rcc", "exg", "brightness", "red", "green", "blue", "red_deviation", "green_deviation", "blue_deviation", "pixels"]
 QUANTITIES = {*COLOURS, "tokens", "merged", "inference_ms", "rows", "agreement", "dropped", "sharpness", "contrast", "saturated", "flagged", "dark",
-              "overexposed", "blurred", "fogged"}
+              "overexposed", "blurred", "fogged", "unchanged"}
 FLAGS = {1: "dark", 2: "overexposed", 4: "blurred", 8: "fogged"}
 # Numbers of the whole picture that are those of all pictures, flagged ones too (docs/monitor.md, "Quality of the pictures").
-OF_ALL_PICTURES = {"brightness", "inference_ms", "dropped", "sharpness", "contrast", "saturated", "flagged", *FLAGS.values()}
+OF_ALL_PICTURES = {"brightness", "inference_ms", "dropped", "sharpness", "contrast", "saturated", "flagged", *FLAGS.values(), "unchanged"}
 # What the programs measure and this oracle does not: taken from the lines of `mpm monitor --json`.
 TRUSTED = ["inference_ms", "dropped", "sharpness", "contrast", "rows", "agreement"]
 DAY_MS = 86400000
@@ -44,6 +44,7 @@ class Sample:
     values: dict = dataclasses.field(default_factory=dict)  # of a region, "" is the whole picture: quantity -> number
     areas: dict = dataclasses.field(default_factory=dict)  # of a region: share by class name
 
+    uncertain: bool = False  # which sample was recorded before it is not known
     state: tuple = None  # what was read, and whether it is sure; None: no states
     counted_state: str = None
 
@@ -153,7 +154,9 @@ class Oracle:
         for source in script["sources"]:
             source["machine_zone"] = script["machine_zone"]
         self.stored, self.judges, self.latest, self.rounds = {}, {}, {}, {}
+        self.damaged = {}  # of a database and a source: the times of pictures that could not be read
         present = {s: [] for s in range(len(script["sources"]))}
+        killed = False
         for step, lines in zip(script["steps"], printed):
             if step["do"] == "film":
                 present[step["source"]] = step["pictures"]
@@ -162,10 +165,11 @@ class Oracle:
             elif step["do"] == "take":
                 present[step["source"]] += step["pictures"]
             elif step["kill"] is None:  # the step after a kill does the rest
-                self.watch(step, present[step["source"]])
+                self.watch(step, present[step["source"]], killed)
+            killed = step.get("kill") is not None
 
-    def watch(self, step, present):
-        """`mpm monitor` of a folder: pictures in the order of their times, each once."""
+    def watch(self, step, present, uncertain):
+        """`mpm monitor` of a folder: pictures in the order of their times, each once. `uncertain`: a run that was killed measured some."""
         s = step["source"]
         source = self.script["sources"][s]
         samples = self.stored.setdefault(step["db"], {}).setdefault(s, [])
@@ -183,9 +187,13 @@ class Oracle:
                     last = source["pictures"][p]["ms"]
             order = kept
         known = {sample.picture for sample in samples if sample.series == series}
-        new = [p for p in order if p not in known]
+        self.damaged.setdefault((step["db"], s), set()).update(source["pictures"][p]["ms"] for p in order if source["pictures"][p].get("cut"))
+        new = [p for p in order if p not in known and not source["pictures"][p].get("cut")]
+        before = max((sample for sample in samples if sample.series == series), key=lambda sample: sample.ms, default=None)
         for p in new:
             samples.append(self.measure(step, p, series, judge))
+            self.compare_with(before, samples[-1], uncertain)
+            before = samples[-1]
         if new:
             self.latest[step["db"], s] = series
 
@@ -196,9 +204,18 @@ class Oracle:
         judge = self.judges.setdefault((step["db"], step["source"], series), Judge())
         if len(times) != len(frames):
             raise AssertionError(f"{len(times)} samples of {len(frames)} frames")
+        before = None
         for p, ms in zip(frames, times):
             samples.append(self.measure(step, p, series, judge, ms))
+            self.compare_with(before, samples[-1], before is None)  # by the clock another one may have been the last
+            before = samples[-1]
         self.latest[step["db"], step["source"]] = series
+
+    def compare_with(self, before, sample, uncertain):
+        """Whether a sample shows what the one before showed, to the last pixel."""
+        sample.uncertain = uncertain
+        if before is not None:
+            sample.values[""]["unchanged"] = float(np.array_equal(self.pixels[before.source, before.picture], self.pixels[sample.source, sample.picture]))
 
     def valid_regions(self, step, ms):
         regions = [] if step["regions"] is None else self.script["regions"][step["regions"]]
@@ -245,7 +262,8 @@ class Oracle:
         count_states(samples, self.script["sources"][s]["states"])
         for sample in samples:
             row = exported.get((sample.ms, sample.name), {})
-            for name in TRUSTED:
+            for name in TRUSTED + ["unchanged"] * sample.uncertain:
+                sample.values[""].pop(name, None)
                 if (printed := row.get(("value", "", name))) and printed.value is not None:
                     sample.values[""][name] = printed.value
 
@@ -295,6 +313,47 @@ class Oracle:
         if self.script["sources"][s].get("camera") or not plain or samples != sorted(samples, key=lambda sample: sample.ms):
             return None
         return events.expected(samples, self.script["sources"][s])
+
+
+def outages(oracle, db, s, begin, end):
+    """[(begin, end, cause)] of docs/monitor.md, "Outages", in [begin, end], of the sources of worlds: nothing moves, and no time was asked for."""
+    archive = not oracle.script["sources"][s].get("camera")
+    believed = {id(sample) for sample in oracle.believed(db, s)}
+    of_time = {sample.ms: sample for sample in oracle.stored[db][s] if id(sample) in believed}  # that was measured last
+    samples = [of_time[ms] for ms in sorted(of_time)]
+    times = [sample.ms for sample in samples]
+    gaps = events.gap_flags(times, archive)
+    damaged = sorted(oracle.damaged.get((db, s), ()))
+    causes = [FLAGS[sample.flag] if sample.flag and not (sample.flag == 1 and sample.night) else None for sample in samples]
+    plain = [not sample.flag for sample in samples]
+    first = 0
+    for i in range(len(samples)):
+        goes_on = i + 1 < len(samples) and not gaps[i] and plain[i] and plain[i + 1] and samples[i + 1].values[""].get("unchanged") == 1
+        if not goes_on:
+            if times[i] - times[first] >= HOUR_MS:
+                causes[first:i + 1] = ["stuck"] * (i + 1 - first)
+            first = i + 1
+    pieces = []
+    for i, (ms, cause) in enumerate(zip(times, causes)):
+        following = times[i + 1] if i + 1 < len(times) else ms
+        gap = i < len(gaps) and gaps[i]
+        until = next((at for at in damaged if ms < at < following), following)
+        if cause:
+            pieces.append((ms, ms if gap else until, cause))
+        if gap:
+            pieces.append((ms, until, "gap"))
+        if until < following:
+            pieces.append((until, following, "damaged"))
+    result = []
+    for start, stop, cause in pieces:
+        moment = start == stop
+        start, stop = max(start, begin), min(stop, end)
+        if stop < start or stop == start and not moment:
+            continue
+        if result and result[-1][1:] == (start, cause) and cause != "gap":
+            start = result.pop()[0]
+        result.append((start, stop, cause))
+    return result
 
 
 def count_states(samples, after):
@@ -400,12 +459,17 @@ def report(oracle, db, s, days, of=None, zone=None):
     begin = first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1)
     table["from",] = pictures.iso(begin)
     table["from local",], table["to local",] = (world.local_time(ms, zone).isoformat() for ms in (begin, oracle.last(db, s)))
+    if days is None:  # else it matters which samples around the span say what is usual
+        table["outages",] = outages(oracle, db, s, begin, oracle.last(db, s))
+        for _, _, cause in table["outages",]:
+            table["outages of", cause, "times"] = table.get(("outages of", cause, "times"), 0) + 1
+            table["outages of", cause, "hours"] = sum(stop - start for start, stop, of in table["outages",] if of == cause) / HOUR_MS
     for sample in oracle.span(db, s, days):
         table["measured", sample.series[1]] = table.get(("measured", sample.series[1]), 0) + 1
     table["measured", "stretches"] = stretches(oracle.all_series(db, s), oracle.span(db, s, days))
     if days is None:
         times = sorted({sample.ms for sample in oracle.believed(db, s)})
-        table["gaps",] = len(events.gaps(times, not oracle.script["sources"][s].get("camera")))
+        table["gaps",] = events.gaps(times, not oracle.script["sources"][s].get("camera"))
     if (expected := oracle.events(db, s)) is not None:
         since = -math.inf if days is None else oracle.last(db, s) - days * DAY_MS
         table["alarms",] = sum(kind == "alarm" and ms > since for ms, kind, _ in expected)

@@ -46,12 +46,13 @@ def of_oracle(oracle):
         for s, samples in sources.items():
             result |= {f"event {kind}" for _, kind, _ in oracle.events(db, s) or []}
             times = sorted({sample.ms for sample in samples})
-            found, everywhere = (len(events.gaps(times, archive)) for archive in (True, False))
+            found, everywhere = (events.gaps(times, archive) for archive in (True, False))
             result |= {"gap"} if found else set()
             table = oracle.report(db, s)
             if table.get(("plus minus",)) is not None:
                 result.add(f"interval of {table['blocks',][0]}s")
             result |= {"since yesterday" for part in ("day", "night") if table.get(("tokens", part, "change_since_yesterday")) is not None}
+            result |= {f"outage {cause}" for _, _, cause in table["outages",]}
             result |= {"pause that is a night"} if found < everywhere else set()
             result |= {f"flag {sample.flag}" for sample in samples}
             result |= {f"night {sample.night}" for sample in samples}
@@ -69,6 +70,7 @@ FLOORS = {"regions": 30, "ignored region": 10, "region with a date": 10, "region
           "night by brightness": 15, "day and night": 15, "killed": 5, "thinned": 3, "measured again": 5, "two sources in one database": 8,
           "two models": 5, "two reductions": 5, "older pictures later": 5, "named zone": 15, "flag None": 5, "flag 1": 10, "flag 2": 10, "flag 8": 10,
           "all flagged": 2, "film": 20, "samples deleted": 2, "older series": 10, "event alarm": 15, "event alarm ended": 10, "event quality": 8, "event state": 10, "gap": 15, "interval of hours": 8, "interval of periods": 4, "since yesterday": 10, "pause that is a night": 4,
+          "outage gap": 15, "outage damaged": 5, "outage dark": 3, "outage overexposed": 6, "outage fogged": 6, "outage stuck": 4,
           "relation: hidden": 3, "relation: killed": 3, "relation: again": 1, "relation: at once": 3, "relation: in shards": 1,
           "relation: mirrored": 1, "relation: sources in another order": 1}
 

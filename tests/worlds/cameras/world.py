@@ -17,7 +17,8 @@ A source with "camera": true is a film that the programs take for a camera: the 
 
 A folder has "alarms" as `mpm monitor` takes them, "alarm_minutes", and "bad_in_a_row", the bad pictures that make an event.
 "states": after how many sure results a state counts, or None: no states.
-A picture is {"name", "ms" (the time that its name says in the zone of the source), "level" (mean grey level), "kind", "seed"}.
+A picture is {"name", "ms" (the time that its name says in the zone of the source), "level" (mean grey level), "kind", "seed"}, and "cut": true
+where its file lacks a half.
 """
 import datetime
 import random
@@ -159,6 +160,7 @@ def make(seed):
         script["steps"] = []
         while any(queues):
             script["steps"].append(random_.choice([queue for queue in queues if queue]).pop(0))
+    spoil(random.Random(f"{seed} spoil"), script)
     add_alarms(random.Random(f"{seed} alarms"), script)
     thin(random.Random(f"{seed} every"), script)
     change_night(random.Random(f"{seed} nights"), script)
@@ -192,6 +194,23 @@ def add_alarms(random_, script):
         names = [""] * 3 + sorted({region["name"] + ":" for region in script["regions"][regions] if not region.get("ignore")} if regions is not None else [])
         for quantity in random_.sample(["brightness<50", "brightness>90", "gcc>0.34", "tokens>10", "class_0>30", "class_1<40"], random_.randint(1, 3)):
             source["alarms"].append(random_.choice(names) + quantity)
+
+
+def spoil(random_, script):
+    """Some pictures show what the one before shows, to the last pixel, and some files of folders are cut off."""
+    for index, source in enumerate(script["sources"]):
+        pictures_ = source["pictures"]
+        if random_.random() < 0.35:
+            first = random_.randrange(len(pictures_) - 1)
+            for picture in pictures_[first + 1:random_.randrange(first + 2, len(pictures_) + 1)]:
+                picture.update({key: pictures_[first][key] for key in ("kind", "level", "seed")})
+                picture["name"] = picture["name"].rpartition(".")[0] + pictures_[first]["name"][-4:]
+        if source.get("camera") or random_.random() < 0.75:
+            continue
+        taken = next(step["pictures"] for step in script["steps"] if step["do"] == "take" and step["source"] == index)
+        for p in random_.sample(range(len(pictures_)), random_.randint(1, max(1, len(pictures_) // 4))):
+            if len([other for other in taken if not pictures_[other].get("cut")]) > 1 or p not in taken:
+                pictures_[p]["cut"] = True
 
 
 def thin(random_, script):
@@ -232,7 +251,7 @@ def add_states(random_, script):
         chance = of_cameras if source.get("camera") else random_
         source["states"] = None
         models = {step["model"] for step in script["steps"] if step["do"] == "watch" and step["source"] == index}
-        bright = [is_bright(picture) for picture in source["pictures"] if picture["kind"] == "scene"]
+        bright = [is_bright(picture) for picture in source["pictures"] if picture["kind"] == "scene" and not picture.get("cut")]
         if len(models) > 1 or min(bright.count(True), bright.count(False)) < 3 or chance.random() < 0.4:
             continue
         source["states"] = chance.choice([1, 2, 3])

@@ -155,7 +155,7 @@ struct CaptureThread::Impl {
       } else if (event.kind == Kind::kUnreadable) {
         ++left_out;
         lock.unlock();
-        options.source.on_unreadable(event.text);
+        options.source.on_unreadable(event.text, event.taken);
         lock.lock();
       } else if (event.kind == Kind::kNote) {
         lock.unlock();

@@ -209,4 +209,13 @@ std::optional<std::int64_t> exportSamples(const StoreReader& store, const Export
   return written;
 }
 
+std::string outagesCsv(const std::vector<Outage>& outages, const vision::CameraClock& clock) {
+  std::string text = "begin_utc,end_utc,begin_local,end_local,seconds,cause\n";
+  for (const Outage& one : outages)
+    text += isoTime(one.begin, true) + ',' + isoTime(one.end, true) + ',' + clock.localTime(one.begin) + ',' +
+            clock.localTime(one.end) + ',' + number(static_cast<double>(one.end - one.begin) / kSecondMs, 3) + ',' +
+            toString(one.cause) + '\n';
+  return text;
+}
+
 }  // namespace mpm::monitor

@@ -14,6 +14,7 @@ enum class ExportFormat {
   kCsv,        ///< a column for each quantity of the whole picture, then of each region
   kJsonLines,  ///< toJson() of each sample
   kPhenoCam,   ///< not by exportSamples(): writePhenoCam()
+  kOutages,    ///< not by exportSamples(): outagesCsv()
 };
 
 struct ExportOptions {
@@ -29,6 +30,9 @@ struct ExportOptions {
 /// mpm::Error.
 std::optional<std::int64_t> exportSamples(const StoreReader& store, const ExportOptions& options,
                                           const std::string& path, const std::function<bool(double)>& go_on = {});
+
+/// A row for each: begin_utc, end_utc, begin_local, end_local (by the clock of the camera), seconds, cause.
+std::string outagesCsv(const std::vector<Outage>& outages, const vision::CameraClock& clock);
 
 struct PhenoCamOptions {
   std::int64_t source = 0;

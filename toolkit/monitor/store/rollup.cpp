@@ -222,9 +222,11 @@ Spread DayNightSums::area(int label) const {
   return all;
 }
 
-std::vector<RollupRow> StoreReader::rollup(const RollupQuery& query) const {
-  const std::int64_t source = impl_->database.integer("SELECT source FROM series WHERE id = ?", query.series);
-  return impl_->rollup(query, Impl::SumReader(*impl_, source), impl_->regionNames(source));
+std::vector<RollupRow> StoreReader::rollup(const RollupQuery& query) const { return impl_->rollup(query); }
+
+std::vector<RollupRow> StoreReader::Impl::rollup(const RollupQuery& query) const {
+  const std::int64_t source = database.integer("SELECT source FROM series WHERE id = ?", query.series);
+  return rollup(query, SumReader(*this, source), regionNames(source));
 }
 
 std::vector<RollupRow> StoreReader::Impl::rollup(const RollupQuery& query, const SumReader& reader,
@@ -413,73 +415,8 @@ DayNightStatistics StoreReader::dayNight(std::int64_t series, UnixMs from, UnixM
   return statistics;
 }
 
-Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now) const {
-  constexpr std::int64_t kMaxTimes = 500000;
-  Gaps gaps;
-  const std::optional<Extent> all = impl_->extent(source);
-  if (!all) return gaps;
-  from = std::max(from, all->first);
-  to = std::min(to, now ? std::max(*now, all->last + 1) : all->last + 1);
-  if (from >= to) return gaps;
-  const auto add = [&](UnixMs start, UnixMs end) {
-    const UnixMs length = std::min(end, to - 1) - std::max(start, from);
-    if (length <= 0) return;
-    ++gaps.count;
-    gaps.total += length;
-    gaps.longest = std::max(gaps.longest, length);
-  };
-  // A gap may begin before the span and end behind it, and the pace there is that of the samples around, too; but not
-  // of those by a clock that was wrong.
-  const Extent believed = impl_->believedExtent(source, now.value_or(unixNow())).value_or(*all);
-  const auto before = impl_->extent(source, believed.first, from), after = impl_->extent(source, to, believed.last + 1);
-  const UnixMs first = before ? std::max(believed.first, std::min(before->last, from - kDayMs)) : from;
-  const UnixMs end = after ? std::min(believed.last + 1, std::max(after->first + 1, to + kDayMs)) : to;
-  const Impl::SumReader reader(*impl_, source);
-  const bool one_by_one =
-      reader.isComplete(kSamples, first) && impl_->countSamples(source, first, end, kMaxTimes + 1) <= kMaxTimes;
-  const UnixMs width = one_by_one ? 0 : kHourMs;
-  // Pictures that were measured several times have samples in several series: each time counts once.
-  Statement times = impl_->database.prepare(
-      one_by_one
-          ? "SELECT DISTINCT time_ms, 1 FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3"
-            " ORDER BY time_ms"
-          : "SELECT start_ms, max(samples) FROM (SELECT start_ms, total(samples) AS samples FROM bucket WHERE series IN"
-            " (SELECT id FROM series WHERE source = ?1) AND start_ms >= ?2 AND start_ms < ?3 AND width_ms = 3600000"
-            " AND region = 0 GROUP BY series, start_ms) GROUP BY start_ms ORDER BY start_ms");
-  times.bind(source, width == 0 ? first : bucketStart(first, width), end);
-  std::vector<StoredStep> steps;
-  std::vector<UnixMs> starts;
-  double samples = 0;
-  for (; times.step(); samples = times.real(1)) {
-    if (!starts.empty()) steps.push_back({static_cast<double>(times.integer(0) - starts.back()) / kSecondMs, samples});
-    starts.push_back(times.integer(0));
-  }
-  const Meant meant = impl_->meant(source, first, end);
-  const auto found = findGaps(steps, static_cast<double>(width) / kSecondMs, meant.every_s, meant.archive);
-  for (std::size_t i = 0; i < found.size(); ++i)
-    if (found[i]) add(starts[i] + width, starts[i + 1]);
-  if (now && !pace(source).alive(believed.last, std::min(*now, to))) add(believed.last, *now);
-  return gaps;
-}
-
-Pace StoreReader::pace(std::int64_t source) const {
-  Statement latest = impl_->database.prepare("SELECT every_s FROM session WHERE source = ? ORDER BY id DESC LIMIT 1");
-  PaceMeter meter(latest.bind(source).step() ? latest.real(0) : 0);
-  Statement times =
-      impl_->database.prepare("SELECT DISTINCT time_ms FROM sample WHERE source = ? ORDER BY time_ms DESC LIMIT ?");
-  times.bind(source, PaceMeter::kSteps + 1);
-  for (std::optional<UnixMs> next; times.step(); next = times.integer(0))
-    if (next) meter.add(static_cast<double>(*next - times.integer(0)) / kSecondMs);
-  return meter.pace();
-}
-
-Meant StoreReader::Impl::meant(std::int64_t source, UnixMs from, UnixMs to) const {
-  Statement row = database.prepare(
-      "SELECT max(every_s), (SELECT archive FROM source WHERE id = ?1) FROM session"
-      " WHERE source = ?1 AND started_ms < ?2 AND (ended_ms IS NULL OR ended_ms >= ?3)");
-  row.bind(source, to, from).step();
-  const bool archive = row.integer(1) != 0;
-  return {archive ? 0 : std::clamp(row.real(0), 0.0, 1e9), archive};
+bool StoreReader::Impl::keepsSamples(std::int64_t source, UnixMs from) const {
+  return SumReader(*this, source).isComplete(kSamples, from);
 }
 
 }  // namespace mpm::monitor

@@ -99,9 +99,9 @@ const char* toString(Severity severity) {
 }
 
 const char* toString(EventKind kind) {
-  constexpr const char* kNames[] = {"session", "source",      "model",     "storage", "clock",
-                                    "alarm",   "alarm ended", "view",      "reuse",   "quality",
-                                    "command", "state",       "heartbeat", "tell",    "summary"};
+  constexpr const char* kNames[] = {"session",     "source", "model",   "storage", "clock",   "alarm",
+                                    "alarm ended", "view",   "reuse",   "quality", "command", "state",
+                                    "heartbeat",   "tell",   "summary", "damaged"};
   static_assert(std::size(kNames) == kEventKinds);
   const auto index = static_cast<unsigned>(kind);
   return index < std::size(kNames) ? kNames[index] : "?";

@@ -55,6 +55,7 @@ struct Sample {
   UnixMs time = 0;                     ///< of the frame
   std::string picture{};               ///< name of an image file; empty: the frame is of a video or camera
   std::int64_t digest = 0;             ///< vision::pictureDigest() of it, in an archive; 0: not known, the same as any
+  std::int64_t pixels = 0;             ///< a digest of the pixels of the frame; 0: not known
   std::optional<bool> night{};         ///< nullopt: no rule
   std::vector<double> token_counts{};  ///< N, then N' after each insertion
   std::optional<ViewMotion> measured_offset{};  ///< of the view from its reference; nullopt: not measured, or not sure
@@ -102,10 +103,11 @@ enum class EventKind {
   kHeartbeat = 12,  ///< once a day: samples come and are stored
   kTell = 13,       ///< a broker or server takes no messages, or takes them again
   kSummary = 14,    ///< once a day: DailySummary
+  kDamaged = 15,    ///< a picture cannot be read: at its time, where it has one of its own
 };
-inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::kSummary) + 1;  ///< how many there are
+inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::kDamaged) + 1;  ///< how many there are
 /// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse", "quality", "command",
-/// "state", "heartbeat", "tell", "summary".
+/// "state", "heartbeat", "tell", "summary", "damaged".
 const char* toString(EventKind kind);
 
 struct Event {

@@ -14,7 +14,7 @@ namespace mpm::monitor {
 namespace {
 
 constexpr int kFirstValue = 4;    // parameter of prepareRegions()
-constexpr int kFirstColumn = 14;  // of SampleRows
+constexpr int kFirstColumn = 15;  // of SampleRows
 
 template <typename Number>
 void appendNumber(std::string& text, Number value) {
@@ -75,10 +75,11 @@ void insertRegion(Statement& prepared, std::int64_t sample, const RegionSample& 
 SampleRows::SampleRows(const Database& database, With with, const std::string& where) {
   const std::vector<std::string> there = columnsOf(database, "region_sample");
   std::string columns =
-      "sample.id, session, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
-      " zoomed, picture_digest, region, coalesce(region.name, ''), areas";
+      "SELECT sample.id, session, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
+      " zoomed, picture_digest, " +
+      nullUnless(columnsOf(database, "sample"), "pixel_digest") + ", region, coalesce(region.name, ''), areas";
   for (const Quantity& one : quantities()) columns += ", " + nullUnless(there, one.key);
-  rows_ = database.prepare("SELECT " + columns + " FROM sample JOIN region_sample ON region_sample.sample = sample.id" +
+  rows_ = database.prepare(columns + " FROM sample JOIN region_sample ON region_sample.sample = sample.id" +
                            (with == With::kWhole ? " AND region = 0" : "") +
                            " LEFT JOIN region ON region.id = region_sample.region WHERE " + where +
                            " ORDER BY time_ms, sample.id, region");
@@ -96,7 +97,7 @@ bool SampleRows::next(Sample& sample) {
   do {
     RegionSample region;
     rows_.read(sample.id, sample.session, sample.time, sample.picture, sample.night, counts, moved.right, moved.down,
-               moved.turn, moved.zoom, sample.digest, region.region, region.name, areas);
+               moved.turn, moved.zoom, sample.digest, sample.pixels, region.region, region.name, areas);
     int label = 0;
     for (float area = 0; takeNumber(areas, label) && takeNumber(areas, area);)
       if (label >= 0) region.areas.emplace_back(label, area);

@@ -124,6 +124,7 @@ void addColumns(Database& database) {
       database.execute("ALTER TABLE " + table + " ADD COLUMN " + column + " " + type);
   };
   for (const Quantity& one : quantities()) add("region_sample", one.key);
+  add("sample", "pixel_digest", "INTEGER");  // a digest of the pixels of the frame; NULL: not known
   add("session", "night_rule", "TEXT");  // for people, by which its samples were judged; NULL: not known, '': by none
   add("source", "privacy", "TEXT");      // what must not be seen of it, as JSON; NULL and '': nothing
 }

@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "charts/chart.h"
+#include "base/json_file.h"
+#include "charts/draw_chart.h"
 #include "evaluation/confusion_matrix.h"
 #include "monitor/pace.h"
 #include "monitor/statistics/alarms.h"
@@ -260,6 +261,32 @@ struct Gaps {
   UnixMs longest = 0, total = 0;
 };
 
+/// Why a stretch of time has no samples, or none that count. The first that holds.
+enum class OutageCause {
+  kGap,          ///< no sample came: findGaps()
+  kDamaged,      ///< pictures could not be read (EventKind::kDamaged), of a camera within a gap only
+  kDark,         ///< the flags of a sample; dark by night is no outage
+  kOverexposed,  //
+  kBlurred,      //
+  kFogged,       //
+  kStuck,        ///< the same picture for an hour or longer, to the last pixel
+  kSlow,         ///< samples come in more than twice the time that was asked for
+  kMoved,        ///< the camera was moved far: a moment, from which on everything is of another view
+};
+/// "gap", "damaged", "dark", "overexposed", "blurred", "fogged", "stuck", "slow", "moved".
+const char* toString(OutageCause cause);
+/// For people: "no samples", "covered or fogged".
+std::string toText(OutageCause cause);
+
+/// From one sample to another one: of a gap those around it; else the first that is so, and the first that is not.
+struct Outage {
+  UnixMs begin = 0, end = 0;
+  OutageCause cause = OutageCause::kGap;
+  friend bool operator==(const Outage&, const Outage&) = default;
+};
+/// {"begin", "end", "cause"}.
+Json toJson(const Outage& outage);
+
 struct SourceRecord {
   std::int64_t id = 0;
   std::string name;  ///< without credentials
@@ -334,6 +361,10 @@ class StoreReader {
   /// or more than 500,000, are looked at by hours. Before its first sample a source has no gap. With `now`, also the
   /// time from its last one on, unless it is alive.
   Gaps gaps(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now = {}) const;
+  /// When no animal in the pictures does not mean that there was none, in [from, to), by their beginning: gaps() and
+  /// samples of any series that show nothing. They do not overlap. Where samples are looked at by hours, an hour counts
+  /// as what more than half of its samples are.
+  std::vector<Outage> outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now = {}) const;
   /// The pace of its last samples.
   Pace pace(std::int64_t source) const;
 
@@ -375,6 +406,11 @@ class StoreReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// The strips below a chart of [from, to): the states of a series, and the outages of its source where it has any.
+/// `now`: see StoreReader::gaps().
+std::vector<charts::ChartBand> chartBands(const StoreReader& store, std::int64_t source, std::int64_t series,
+                                          UnixMs from, UnixMs to, std::optional<UnixMs> now = {});
 
 /// The regions that samples to come are measured in.
 std::vector<vision::Region> currentRegions(const StoreReader& store, const std::string& source);

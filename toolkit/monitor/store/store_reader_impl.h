@@ -67,10 +67,18 @@ struct StoreReader::Impl {
              const std::function<bool(const Sample&)>& visit) const;
 
   class SumReader;
-  // As StoreReader::rollup(); `names`: regionNames().
+  std::vector<RollupRow> rollup(const RollupQuery& query) const;
+  // As that; `names`: regionNames().
   std::vector<RollupRow> rollup(const RollupQuery& query, const SumReader& reader,
                                 const std::map<std::int64_t, std::string>& names) const;
   Meant meant(std::int64_t source, UnixMs from, UnixMs to) const;
+
+  Pace pace(std::int64_t source) const;
+  // Whether no sample of `from` or later was forgotten.
+  bool keepsSamples(std::int64_t source, UnixMs from) const;
+  // As StoreReader::outages(); without `pictures` the gaps alone, which costs less.
+  std::vector<Outage> outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now,
+                              bool pictures) const;
 
   // Names by id of the regions of the source of a series, but for ignored ones; "" for the whole picture, 0.
   std::map<std::int64_t, std::string> regionNames(std::int64_t source) const;

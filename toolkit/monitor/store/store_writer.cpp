@@ -98,7 +98,7 @@ class Connection {
         file_(::open(path.c_str(), O_PATH | O_CLOEXEC)) {
     insert_sample_ = database_.prepare(
         "INSERT INTO sample(session, source, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
-        " zoomed, picture_digest) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?12 OR NOT EXISTS"
+        " zoomed, picture_digest, pixel_digest) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?14 WHERE NOT ?12 OR NOT EXISTS"
         " (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?4 AND"
         " (picture_digest = ?11 OR 0 IN (picture_digest, ?11)) AND"
         " (SELECT series FROM session WHERE id = sample.session) = ?13)");
@@ -194,8 +194,8 @@ class Connection {
     };
     insert_sample_.run(target.session, target.source, sample.time, sample.picture, sample.night,
                        countsJson(sample.token_counts), moved(&ViewMotion::right), moved(&ViewMotion::down),
-                       moved(&ViewMotion::turn), moved(&ViewMotion::zoom), sample.digest, target.archive,
-                       target.series);
+                       moved(&ViewMotion::turn), moved(&ViewMotion::zoom), sample.digest, target.archive, target.series,
+                       sample.pixels != 0 ? std::optional(sample.pixels) : std::nullopt);
     if (sqlite3_changes(database_.handle()) == 0) return;  // a picture that is stored already
     target.last = std::max(target.last, sample.time);
     const std::int64_t id = database_.lastId();

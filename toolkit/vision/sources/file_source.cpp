@@ -41,7 +41,7 @@ class ImageSource final : public FrameSource {
         return Frame{readPicture(path), fs::path(path).stem().string(), path, index};
       } catch (const Error& error) {
         if (!skip_unreadable) throw;
-        options_.on_unreadable(error.what());
+        options_.on_unreadable(error.what(), {});
       }
     }
     return std::nullopt;
@@ -122,7 +122,7 @@ class VideoSource final : public FrameSource {
       } catch (const Error& error) {
         const std::string why = "'" + path_ + "', frame " + std::to_string(index_++) + ": " + error.what();
         if (!options_.on_unreadable) throw Error(why);
-        options_.on_unreadable(why);
+        options_.on_unreadable(why, {});
       }
     }
     return false;
@@ -137,7 +137,7 @@ class VideoSource final : public FrameSource {
     const std::string why =
         "'" + path_ + "' ends after " + std::to_string(index_) + " of " + counted(frames, "frame") + ": it is cut off";
     if (!options_.on_unreadable) throw Error(why);
-    options_.on_unreadable(why);
+    options_.on_unreadable(why, {});
   }
 
   std::string path_;

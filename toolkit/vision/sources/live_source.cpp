@@ -66,8 +66,8 @@ class LiveSource final : public FrameSource {
     const Clock::time_point now = Clock::now();
     if (!options_.on_unreadable || now < report_after_) return;
     report_after_ = now + std::chrono::minutes(10);
-    options_.on_unreadable(description_.shown + ": " + counted(std::exchange(damaged_, 0), "damaged frame") + ", " +
-                           why);
+    options_.on_unreadable(
+        description_.shown + ": " + counted(std::exchange(damaged_, 0), "damaged frame") + ", " + why, {});
   }
 
   // OpenCV's exception is a failure without its message, which may hold the URL with its password.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "vision/sources/source_spec.h"
+#include "vision/time.h"
 
 namespace mpm::vision {
 
@@ -41,7 +42,8 @@ struct SourceOptions {
   /// Called by next() for an image of a folder or glob that cannot be read, with one line that names the image and the
   /// cause; next() goes on with the following image. So for a damaged frame of a video, and at the end of one that is
   /// cut off. Null: these are errors. Of a live source, damaged frames are left out in any case, and reported at times.
-  std::function<void(const std::string& why)> on_unreadable{};
+  /// `taken`: the time of the picture, where it has one of its own (openArchive()).
+  std::function<void(const std::string& why, std::optional<UnixMs> taken)> on_unreadable{};
   /// Called by opening and by next() with a line for a person, or with an empty one while work or waiting takes long:
   /// it is no hang. Null: nobody listens.
   std::function<void(const std::string& text)> on_note{};

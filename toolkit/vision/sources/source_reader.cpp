@@ -47,7 +47,7 @@ class GuardedSource final : public FrameSource {
           reader_.next(std::chrono::milliseconds(static_cast<int>(std::clamp(left.count(), 0.0, 50.0))));
       if (event.kind == Kind::kFailed) throw Error(event.text);
       if (event.kind == Kind::kUnreadable)
-        options_.on_unreadable(event.text);
+        options_.on_unreadable(event.text, event.taken);
       else if (event.kind == Kind::kNote)
         options_.on_note(event.text);
       else if (event.kind != Kind::kNone)
@@ -94,8 +94,8 @@ struct SourceReader::Shared {
     try {
       options.stop = &closing;
       if (options.on_unreadable)
-        options.on_unreadable = [this](const std::string& why) {
-          put({.kind = Kind::kUnreadable, .text = redactCredentials(why)});
+        options.on_unreadable = [this](const std::string& why, std::optional<UnixMs> taken) {
+          put({.kind = Kind::kUnreadable, .text = redactCredentials(why), .taken = taken});
         };
       if (options.on_note)
         options.on_note = [this](const std::string& text) {

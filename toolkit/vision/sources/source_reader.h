@@ -27,7 +27,7 @@ class SourceReader {
       kNone,        ///< nothing happened in time, or wake() was called
       kOpened,      ///< first event of a source that opens
       kFrame,       ///< `frame`
-      kUnreadable,  ///< `text`: see SourceOptions::on_unreadable
+      kUnreadable,  ///< `text`, `taken`: see SourceOptions::on_unreadable
       kNote,        ///< `text`: see SourceOptions::on_note
       kEnded,       ///< last event, repeated: the source has no more frames, and was closed
       kFailed,      ///< last event, repeated: `text` says why, without credentials
@@ -35,6 +35,7 @@ class SourceReader {
     Kind kind = Kind::kNone;
     Frame frame{};
     std::string text{};
+    std::optional<UnixMs> taken{};
     std::optional<int> size{};  ///< kOpened: FrameSource::size()
   };
 

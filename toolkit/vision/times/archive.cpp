@@ -95,12 +95,13 @@ class ArchiveSource final : public FrameSource {
     while (!stopped(options_)) {
       try {
         if (auto frame = images_ ? images_->next() : std::nullopt) {
-          frame->unix_time = static_cast<double>(plan_[static_cast<std::size_t>(frame->index)].time.time) / kSecondMs;
+          next_ = static_cast<std::size_t>(frame->index);
+          frame->unix_time = static_cast<double>(plan_[next_++].time.time) / kSecondMs;
           return frame;
         }
       } catch (const Error& error) {
         if (!options_.on_unreadable || alone_) throw;
-        options_.on_unreadable(error.what());
+        options_.on_unreadable(error.what(), plan_.at(next_++).time.time);
         continue;
       }
       if (stopped(options_)) break;
@@ -237,6 +238,8 @@ class ArchiveSource final : public FrameSource {
     for (const TimedPicture& picture : plan_) paths.push_back(picture.path);
     SourceOptions all = options_;
     all.chosen = nullptr;
+    all.on_unreadable = nullptr;  // next() reports it, with its time
+    next_ = 0;
     images_ = openImages(std::move(paths), all);
   }
 
@@ -325,6 +328,7 @@ class ArchiveSource final : public FrameSource {
   std::map<std::string, FileState> changing_;  // since the last look
   std::multimap<UnixMs, const std::string*> by_time_;  // names in known_ of the pictures that have a time
   std::vector<TimedPicture> plan_;
+  std::size_t next_ = 0;                 // of plan_: the picture that images_ reads next
   std::unique_ptr<FrameSource> images_;  // of the plan
   std::optional<UnixMs> last_taken_;
   std::size_t untimed_ = 0, listed_ = 0, fresh_ = 0;  // fresh_: pictures of the plan that are not done

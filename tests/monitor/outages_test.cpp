@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/recorder.h"
+#include "monitor/results.h"
+#include "monitor/sql.h"
+#include "monitor/store/export.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using Cause = OutageCause;
+
+using OutagesTest = InFolder;
+
+// After noon.
+UnixMs minutesOn(double minutes) { return kNoon + static_cast<UnixMs>(minutes * kMinuteMs); }
+
+Sample sampleOf(double minute, int flags = 0, std::optional<bool> unchanged = {}, bool night = false) {
+  FrameFacts facts{.unchanged = unchanged};
+  facts.quality = {.sharpness = 90, .contrast = 20, .flags = flags};
+  return sampleAt(minutesOn(minute), 377, night, facts);
+}
+
+Event damagedAt(double minute) {
+  return {minutesOn(minute), EventKind::kDamaged, Severity::kWarning, "left out: it is cut off"};
+}
+
+// Of all that is stored, in minutes after noon.
+std::vector<std::tuple<double, double, OutageCause>> outagesIn(const std::string& path, UnixMs from = INT64_MIN,
+                                                               UnixMs to = INT64_MAX, std::optional<UnixMs> now = {}) {
+  std::vector<std::tuple<double, double, OutageCause>> found;
+  const auto minutes = [](UnixMs time) { return static_cast<double>(time - kNoon) / kMinuteMs; };
+  for (const Outage& one : StoreReader(path).outages(1, from, to, now))
+    found.emplace_back(minutes(one.begin), minutes(one.end), one.cause);
+  return found;
+}
+
+TEST_F(OutagesTest, EachCauseIsToldFromNoAnimals) {
+  std::vector<Sample> samples;
+  for (int minute = 0; minute < 400; ++minute) {
+    if (minute > 30 && minute < 60) continue;
+    const bool night = minute >= 300;
+    int flags = 0;
+    if (minute >= 100 && minute < 110) flags = kFogged;
+    if (minute >= 110 && minute < 112) flags = kDark;
+    if (minute == 120) flags = kOverexposed;
+    if (minute == 122) flags = kBlurred;
+    if (night) flags = kDark;  // without a lamp nothing else is to be seen
+    const bool same = (minute > 150 && minute <= 210) || (minute > 220 && minute <= 279) || minute > 300;
+    samples.push_back(sampleOf(minute, flags, same, night));
+  }
+  record(path_, samples, session("camera 0", 60));
+  EXPECT_THAT(outagesIn(path_),
+              ElementsAre(std::tuple(30, 60, Cause::kGap), std::tuple(100, 110, Cause::kFogged),
+                          std::tuple(110, 112, Cause::kDark), std::tuple(120, 121, Cause::kOverexposed),
+                          std::tuple(122, 123, Cause::kBlurred), std::tuple(150, 211, Cause::kStuck)))
+      << "not 59 minutes of one picture, and not the dark of a night";
+  EXPECT_THAT(outagesIn(path_, minutesOn(40), minutesOn(105)),
+              ElementsAre(std::tuple(40, 60, Cause::kGap), std::tuple(100, 105 - 1. / kMinuteMs, Cause::kFogged)));
+  const Gaps gaps = StoreReader(path_).gaps(1, INT64_MIN, INT64_MAX);
+  EXPECT_EQ(std::pair(gaps.count, gaps.total), std::pair(1, 30 * kMinuteMs)) << "the others are no gaps";
+  EXPECT_EQ(outagesIn(path_, INT64_MIN, INT64_MAX, minutesOn(399 + 3)).size(), 6u) << "it is alive";
+  EXPECT_EQ(outagesIn(path_, INT64_MIN, INT64_MAX, minutesOn(500)).back(),
+            std::tuple(399, 500 - 1. / kMinuteMs, Cause::kGap));
+}
+
+TEST_F(OutagesTest, AGapEndsWhatWasBeforeIt) {
+  std::vector<Sample> samples;
+  for (const int minute : {0, 1, 2, 3, 4, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74})
+    samples.push_back(sampleOf(minute, minute == 4 || minute == 74 ? kFogged : 0, minute > 0 && minute != 4));
+  record(path_, samples, session("camera 0", 60));
+  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(4, 4, Cause::kFogged), std::tuple(4, 60, Cause::kGap),
+                                            std::tuple(74, 74, Cause::kFogged)))
+      << "nobody knows what the camera saw between 4 and 60: the same picture on both sides is not stuck";
+}
+
+TEST_F(OutagesTest, DamagedPicturesOfACameraAreTheCauseOfAGap) {
+  {
+    StoreWriter writer(path_);
+    writer.beginSession(session("camera 0", 60));
+    for (int minute = 0; minute < 200; ++minute)
+      if (minute <= 50 || minute >= 90) writer.append(sampleOf(minute));
+    for (const double minute : {20.5, 60.0, 70.0, 210.0}) writer.append(damagedAt(minute));
+    writer.append(Event{minutesOn(65), EventKind::kSource, Severity::kWarning, "is silent"});
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(50, 60, Cause::kGap), std::tuple(60, 90, Cause::kDamaged)))
+      << "a frame that is damaged between others is no outage";
+  EXPECT_THAT(outagesIn(path_, minutesOn(180), INT64_MAX, minutesOn(300)),
+              ElementsAre(std::tuple(199, 210, Cause::kGap), std::tuple(210, 300 - 1. / kMinuteMs, Cause::kDamaged)));
+  EXPECT_EQ(StoreReader(path_).gaps(1, INT64_MIN, INT64_MAX).total, 40 * kMinuteMs) << "it is a gap all the same";
+}
+
+TEST_F(OutagesTest, EachDamagedPictureOfAnArchiveIsOne) {
+  {
+    StoreWriter writer(path_);
+    writer.beginSession(session("archive", 0), minutesOn(0));
+    for (int hour = 0; hour < 10; ++hour)
+      if (hour != 3 && hour != 4 && hour != 8) writer.append(sampleOf(60 * hour, hour == 2 ? kFogged : 0));
+    for (const int hour : {3, 4, 3, 8}) writer.append(damagedAt(60 * hour));  // the archive was read twice
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(120, 180, Cause::kFogged), std::tuple(180, 300, Cause::kDamaged),
+                                            std::tuple(480, 540, Cause::kDamaged)));
+}
+
+TEST_F(OutagesTest, AMachineThatIsTooSlowAndACameraThatWasMoved) {
+  {
+    StoreWriter writer(path_);
+    writer.beginSession(session("camera 0", 10));
+    double minute = 0;
+    for (int i = 0; i < 60; ++i, minute += 1. / 6) writer.append(sampleOf(minute));
+    for (int i = 0; i < 40; ++i, minute += 0.5) writer.append(sampleOf(minute));
+    for (int i = 0; i < 60; ++i, minute += 1. / 6) writer.append(sampleOf(minute));
+    writer.append(Event{minutesOn(20), EventKind::kView, Severity::kWarning, "the camera was moved"});
+    writer.append(Event{minutesOn(5), EventKind::kView, Severity::kInfo, "the camera was moved a little"});
+    ASSERT_TRUE(writer.flush());
+  }
+  const auto found = outagesIn(path_);
+  ASSERT_EQ(found.size(), 2u) << "regions follow a small motion";
+  const auto [begin, end, cause] = found[0];
+  EXPECT_EQ(cause, Cause::kSlow);
+  EXPECT_NEAR(begin, 10, 1);
+  EXPECT_NEAR(end, 30, 2);
+  EXPECT_EQ(found[1], std::tuple(20, 20, Cause::kMoved));
+  const auto bands = chartBands(StoreReader(path_), 1, 1, INT64_MIN, INT64_MAX);
+  ASSERT_EQ(bands.size(), 1u);
+  std::vector<std::string> words;
+  for (const auto& [time, word] : bands[0].changes) words.push_back(word);
+  EXPECT_THAT(words, ElementsAre("too slow", "moved", "too slow", ""));
+}
+
+// What a month of samples said is known from the sums of its hours when they are forgotten.
+TEST_F(OutagesTest, OfHoursWhoseSamplesAreForgotten) {
+  std::vector<Sample> samples;
+  for (int minute = 0; minute < 24 * 60; ++minute) {
+    const int hour = minute / 60;
+    if (hour == 5 || hour == 6) continue;
+    const int flags = hour == 8 ? kFogged : hour == 9 && minute % 2 == 0 ? kDark : hour >= 20 ? kDark : 0;
+    samples.push_back(sampleOf(minute, flags, hour == 12 || hour == 13 || (hour == 15 && minute % 60 > 1), hour >= 20));
+  }
+  record(path_, samples, session("camera 0", 60));
+  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(minutesOn(24 * 60)));
+  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(300, 420, Cause::kGap), std::tuple(480, 540, Cause::kFogged),
+                                            std::tuple(720, 840, Cause::kStuck)));
+}
+
+TEST_F(OutagesTest, PicturesThatWereMeasuredAgainCountAsMeasuredLast) {
+  SessionInfo info = session("archive", 0);
+  for (const int flags : {static_cast<int>(kFogged), 0, static_cast<int>(kBlurred)}) {
+    info.model_digest = std::to_string(flags);
+    record(path_, {sampleOf(0), sampleOf(60, flags), sampleOf(120)}, info);
+  }
+  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(60, 120, Cause::kBlurred)));
+}
+
+TEST_F(OutagesTest, AsATable) {
+  EXPECT_EQ(outagesCsv({{kNoon, kNoon + 1500, Cause::kFogged}}, vision::CameraClock("+05:45")),
+            "begin_utc,end_utc,begin_local,end_local,seconds,cause\n"
+            "2026-06-01T12:00:00.000Z,2026-06-01T12:00:01.500Z,2026-06-01T17:45:00+05:45,2026-06-01T17:45:01+05:45,"
+            "1.500,fogged\n");
+}
+
+TEST_F(OutagesTest, ARecorderKnowsAPictureAgainAlsoAfterARestart) {
+  const auto resultAt = [](int minute, int grey) {
+    return resultOf({{"road"}}, cv::Mat(4, 4, CV_8UC3, cv::Scalar::all(grey)), minutesOn(minute));
+  };
+  std::vector<std::optional<double>> unchanged;
+  std::vector<Sample> stored;
+  for (const std::vector<int>& greys : {std::vector<int>{1, 1, 2}, {2, 2}, {3}}) {
+    StoreWriter store(path_);
+    Recorder recorder({.source = "camera 0", .every_s = 0}, &store);
+    recorder.resume(stored, {}, minutesOn(60), 0);
+    for (const int grey : greys) {
+      const Sample sample = recorder.add(resultAt(static_cast<int>(unchanged.size()), grey), 0).value();
+      unchanged.push_back(sample.whole().value("unchanged"));
+    }
+    ASSERT_TRUE(store.flush());
+    stored = allSamples(StoreReader(path_));
+  }
+  EXPECT_THAT(unchanged, ElementsAre(std::nullopt, 1, 0, 1, 1, 0));
+  cv::Mat picture(64, 64, CV_8UC3, cv::Scalar::all(9));
+  Recorder recorder({.source = "camera 0", .every_s = 0}, nullptr);
+  (void)recorder.add(resultOf({{"road"}}, picture, minutesOn(0)), 0);
+  picture = picture.clone();
+  ++picture.at<cv::Vec3b>(63, 63)[2];
+  EXPECT_EQ(recorder.add(resultOf({{"road"}}, picture, minutesOn(1)), 0)->whole().value("unchanged"), 0)
+      << "its last byte";
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a camera gave nothing that counts, and why: gaps between samples, and samples that show nothing.
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "monitor/store/store_reader_impl.h"
+
+// The app translates the words of the strip: lupdate finds them by this name.
+#ifndef QT_TRANSLATE_NOOP
+#define QT_TRANSLATE_NOOP(context, text) text
+#endif
+
+namespace mpm::monitor {
+namespace {
+
+constexpr std::int64_t kMaxTimes = 500000;  // samples that are looked at one by one
+constexpr UnixMs kStuckFor = kHourMs;
+constexpr std::array kFlagCauses = {OutageCause::kDark, OutageCause::kOverexposed, OutageCause::kBlurred,
+                                    OutageCause::kFogged};  // by kQualityFlags
+
+// What is stored of a moment, or of an hour whose samples are not looked at.
+struct Moment {
+  UnixMs start = 0;
+  double samples = 1;
+  std::optional<OutageCause> cause{};
+  bool unchanged = false;  // it shows what the one before showed
+  double every_s = 0;      // in which a sample was to come; 0: as they liked
+};
+
+// Of samples with their flags. Pictures that were measured several times have samples in several series: each time
+// counts once, as it was measured last.
+std::vector<Moment> samplesOf(const Database& database, std::int64_t source, UnixMs from, UnixMs to) {
+  const auto there = columnsOf(database, "region_sample");
+  std::string columns = nullUnless(there, "unchanged");
+  for (const char* flag : kQualityFlags) columns += ", " + nullUnless(there, flag);
+  Statement rows = database.prepare(
+      "SELECT time_ms, max(sample.id), night, (SELECT every_s FROM session WHERE session.id = sample.session), " +
+      columns +
+      " FROM sample LEFT JOIN region_sample ON region_sample.sample = sample.id AND region = 0"
+      " WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 GROUP BY time_ms ORDER BY time_ms");
+  rows.bind(source, from, to);
+  std::vector<Moment> moments;
+  while (rows.step()) {
+    Moment& one = moments.emplace_back(Moment{.start = rows.integer(0)});
+    const bool night = !rows.isNull(2) && rows.integer(2) != 0;
+    one.every_s = rows.real(3);
+    one.unchanged = rows.real(4) != 0;
+    for (std::size_t flag = 0; flag < kFlagCauses.size(); ++flag) {
+      if (rows.real(5 + static_cast<int>(flag)) == 0) continue;
+      one.unchanged = false;
+      if (kFlagCauses[flag] != OutageCause::kDark || !night) one.cause = kFlagCauses[flag];
+    }
+  }
+  return moments;
+}
+
+// What an hour of a series says.
+Moment hourOf(const RollupRow& row, const DayNightSums& whole, double every_s) {
+  const auto sum = [](const Spread& spread) { return spread.mean * static_cast<double>(spread.samples); };
+  Moment hour{.start = row.start, .samples = static_cast<double>(whole.samples()), .every_s = every_s};
+  for (std::size_t flag = 0; flag < kFlagCauses.size(); ++flag) {
+    double flagged = sum(whole.spread(kQualityFlags[flag]));
+    if (kFlagCauses[flag] == OutageCause::kDark) flagged -= sum(whole.of(Side::kNight).spread(kQualityFlags[flag]));
+    if (2 * flagged > hour.samples) hour.cause = kFlagCauses[flag];
+  }
+  if (const double same = sum(whole.spread("unchanged")); !hour.cause && same > 0 && same == hour.samples)
+    hour.cause = OutageCause::kStuck;
+  return hour;
+}
+
+// Those that show one picture for an hour or longer, without a gap in between.
+void findStuck(std::vector<Moment>& moments, const std::vector<bool>& gaps) {
+  for (std::size_t first = 0, last = 0; first < moments.size(); first = ++last) {
+    while (last < gaps.size() && !gaps[last] && !moments[last].cause && moments[last + 1].unchanged) ++last;
+    if (moments[last].start - moments[first].start < kStuckFor) continue;
+    for (std::size_t i = first; i <= last; ++i) moments[i].cause = OutageCause::kStuck;
+  }
+}
+
+// Times of events of a kind that are warnings, ascending.
+std::vector<UnixMs> warningsOf(const Database& database, std::int64_t source, EventKind kind, UnixMs from, UnixMs to) {
+  Statement rows = database.prepare(
+      "SELECT time_ms FROM event WHERE source = ? AND time_ms >= ? AND time_ms < ? AND kind = ? AND severity = ?"
+      " ORDER BY time_ms");
+  rows.bind(source, from, to, static_cast<int>(kind), static_cast<int>(Severity::kWarning));
+  std::vector<UnixMs> times;
+  while (rows.step()) times.push_back(rows.integer(0));
+  return times;
+}
+
+// The outages of [from, to): each is cut to it, and joined with the one before if both are one.
+class Outages {
+ public:
+  Outages(UnixMs from, UnixMs to) : from_(from), to_(to) {}
+
+  void add(UnixMs begin, UnixMs end, OutageCause cause) {
+    const bool moment = begin == end;
+    begin = std::max(begin, from_);
+    end = std::min(end, to_ - 1);
+    if (begin > end || (begin == end && (!moment || cause == OutageCause::kGap))) return;
+    if (cause != OutageCause::kGap && !found_.empty() && found_.back().cause == cause && found_.back().end == begin)
+      found_.back().end = end;
+    else
+      found_.push_back({begin, end, cause});
+  }
+  std::vector<Outage> take() {
+    std::ranges::stable_sort(found_, {}, &Outage::begin);
+    return std::move(found_);
+  }
+
+ private:
+  UnixMs from_, to_;
+  std::vector<Outage> found_{};
+};
+
+}  // namespace
+
+const char* toString(OutageCause cause) {
+  constexpr const char* kNames[] = {"gap",    "damaged", "dark", "overexposed", "blurred",
+                                    "fogged", "stuck",   "slow", "moved"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+std::string toText(OutageCause cause) {
+  constexpr const char* kTexts[] = {
+      QT_TRANSLATE_NOOP("outages", "no samples"), QT_TRANSLATE_NOOP("outages", "damaged pictures"),
+      QT_TRANSLATE_NOOP("outages", "dark"),       QT_TRANSLATE_NOOP("outages", "overexposed"),
+      QT_TRANSLATE_NOOP("outages", "blurred"),    QT_TRANSLATE_NOOP("outages", "covered or fogged"),
+      QT_TRANSLATE_NOOP("outages", "stuck"),      QT_TRANSLATE_NOOP("outages", "too slow"),
+      QT_TRANSLATE_NOOP("outages", "moved")};
+  return kTexts[static_cast<std::size_t>(cause)];
+}
+
+Json toJson(const Outage& outage) {
+  return {
+      {"begin", isoTime(outage.begin, true)}, {"end", isoTime(outage.end, true)}, {"cause", toString(outage.cause)}};
+}
+
+std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now,
+                                               bool pictures) const {
+  const std::optional<Extent> all = extent(source);
+  if (!all) return {};
+  from = std::max(from, all->first);
+  to = std::min(to, now ? std::max(*now, all->last + 1) : all->last + 1);
+  if (from >= to) return {};
+  // A gap may begin before the span and end behind it, and the pace there is that of the samples around, too; but not
+  // of those by a clock that was wrong.
+  const Extent believed = believedExtent(source, now.value_or(unixNow())).value_or(*all);
+  const auto before = extent(source, believed.first, from), after = extent(source, to, believed.last + 1);
+  const UnixMs first = before ? std::max(believed.first, std::min(before->last, from - kDayMs)) : from;
+  const UnixMs end = after ? std::min(believed.last + 1, std::max(after->first + 1, to + kDayMs)) : to;
+  const bool one_by_one = keepsSamples(source, first) && countSamples(source, first, end, kMaxTimes + 1) <= kMaxTimes;
+  const UnixMs width = one_by_one ? 0 : kHourMs;
+  const Meant meant = this->meant(source, first, end);
+  std::vector<Moment> moments;
+  if (!one_by_one) {
+    std::map<UnixMs, Moment> hours;  // of the series that has the most samples in each
+    for (const std::int64_t series : seriesOf(source))
+      for (const RollupRow& row :
+           rollup({.series = series, .from = bucketStart(first, width), .to = end, .width = width})) {
+        const auto whole = row.regions.find("");
+        if (whole == row.regions.end()) continue;
+        const Moment hour = hourOf(row, whole->second, meant.every_s);
+        if (Moment& most = hours[row.start]; most.samples <= hour.samples) most = hour;
+      }
+    for (const auto& [start, hour] : hours) moments.push_back(hour);
+  } else if (pictures) {
+    moments = samplesOf(database, source, first, end);
+  } else {
+    Statement times = database.prepare(
+        "SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms");
+    times.bind(source, first, end);
+    while (times.step()) moments.push_back({.start = times.integer(0)});
+  }
+  std::vector<StoredStep> steps;
+  for (std::size_t i = 1; i < moments.size(); ++i)
+    steps.push_back({static_cast<double>(moments[i].start - moments[i - 1].start) / kSecondMs, moments[i - 1].samples});
+  const auto gaps = findGaps(steps, static_cast<double>(width) / kSecondMs, meant.every_s, meant.archive);
+  std::vector<UnixMs> damaged, moved;
+  if (pictures) {
+    findStuck(moments, gaps);
+    const auto usual = meant.archive ? std::vector<double>() : usualSteps(steps);
+    for (std::size_t i = 0; i < usual.size(); ++i)
+      if (!moments[i].cause && moments[i].every_s > 0 && usual[i] > 2 * moments[i].every_s)
+        moments[i].cause = OutageCause::kSlow;
+    damaged = warningsOf(database, source, EventKind::kDamaged, first, now ? std::max(*now, end) : end);
+    moved = warningsOf(database, source, EventKind::kView, from, to);
+  }
+  // Where a picture between these times could not be read, the time of the first such picture, else `next`.
+  const auto untilDamaged = [&](UnixMs start, UnixMs next) {
+    const auto at = std::ranges::upper_bound(damaged, start);
+    return at == damaged.end() ? next : std::min(*at, next);
+  };
+  Outages found(from, to);
+  const auto addSilence = [&](UnixMs start, UnixMs next) {
+    const UnixMs stop = untilDamaged(start, next);
+    found.add(start, stop, OutageCause::kGap);
+    if (stop < next) found.add(stop, next, OutageCause::kDamaged);
+  };
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    const bool last = i + 1 == moments.size(), gap = !last && gaps[i];
+    const UnixMs start = moments[i].start, over = start + width, next = last ? over : moments[i + 1].start;
+    const UnixMs stop = gap ? over : meant.archive ? untilDamaged(start, next) : next;
+    if (moments[i].cause) found.add(start, stop, *moments[i].cause);
+    if (gap)
+      addSilence(over, next);
+    else if (stop < next)
+      found.add(stop, next, OutageCause::kDamaged);
+  }
+  if (now && !pace(source).alive(believed.last, std::min(*now, to))) addSilence(believed.last, *now);
+  for (const UnixMs time : moved) found.add(time, time, OutageCause::kMoved);
+  return found.take();
+}
+
+Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now) const {
+  Gaps gaps;
+  for (const Outage& one : impl_->outages(source, from, to, now, false)) {
+    if (one.cause != OutageCause::kGap) continue;
+    const UnixMs length = one.end - one.begin;
+    ++gaps.count;
+    gaps.total += length;
+    gaps.longest = std::max(gaps.longest, length);
+  }
+  return gaps;
+}
+
+std::vector<Outage> StoreReader::outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now) const {
+  return impl_->outages(source, from, to, now, true);
+}
+
+Pace StoreReader::Impl::pace(std::int64_t source) const {
+  Statement latest = database.prepare("SELECT every_s FROM session WHERE source = ? ORDER BY id DESC LIMIT 1");
+  PaceMeter meter(latest.bind(source).step() ? latest.real(0) : 0);
+  Statement times =
+      database.prepare("SELECT DISTINCT time_ms FROM sample WHERE source = ? ORDER BY time_ms DESC LIMIT ?");
+  times.bind(source, PaceMeter::kSteps + 1);
+  for (std::optional<UnixMs> next; times.step(); next = times.integer(0))
+    if (next) meter.add(static_cast<double>(*next - times.integer(0)) / kSecondMs);
+  return meter.pace();
+}
+
+Pace StoreReader::pace(std::int64_t source) const { return impl_->pace(source); }
+
+Meant StoreReader::Impl::meant(std::int64_t source, UnixMs from, UnixMs to) const {
+  Statement row = database.prepare(
+      "SELECT max(every_s), (SELECT archive FROM source WHERE id = ?1) FROM session"
+      " WHERE source = ?1 AND started_ms < ?2 AND (ended_ms IS NULL OR ended_ms >= ?3)");
+  row.bind(source, to, from).step();
+  const bool archive = row.integer(1) != 0;
+  return {archive ? 0 : std::clamp(row.real(0), 0.0, 1e9), archive};
+}
+
+std::vector<charts::ChartBand> chartBands(const StoreReader& store, std::int64_t source, std::int64_t series,
+                                          UnixMs from, UnixMs to, std::optional<UnixMs> now) {
+  std::vector<charts::ChartBand> bands;
+  for (const StateSeries& one : store.states(series, from, to)) bands.push_back({one.name, one.changes});
+  const auto outages = store.outages(source, from, to, now);
+  if (outages.empty()) return bands;
+  charts::ChartBand& strip =
+      bands.emplace_back(charts::ChartBand{.name = QT_TRANSLATE_NOOP("outages", "outages"), .over_gaps = true});
+  auto& changes = strip.changes;
+  for (const Outage& one : outages) {
+    const UnixMs end = std::max(one.end, one.begin + 1);
+    std::pair<UnixMs, std::string> rest = {0, ""};  // what goes on behind it: a camera may be moved while it is slow
+    if (!changes.empty() && changes.back().first >= one.begin) {
+      rest.first = changes.back().first;
+      changes.pop_back();
+      rest.second = changes.back().second;
+    }
+    changes.emplace_back(one.begin, toText(one.cause));
+    if (rest.first > end) changes.emplace_back(end, rest.second);
+    changes.emplace_back(std::max(end, rest.first), "");
+  }
+  return bands;
+}
+
+}  // namespace mpm::monitor
