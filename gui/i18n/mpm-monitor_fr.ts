@@ -2489,6 +2489,14 @@
         <source>Written: %1</source>
         <translation>Écrit&#xa0;: %1</translation>
     </message>
+    <message>
+        <source>At the resolution of the camera</source>
+        <translation>À la résolution de la caméra</translation>
+    </message>
+    <message>
+        <source>For the states of something small: the model looks at a cut-out of the picture around it, once a minute</source>
+        <translation>Pour les états d’un petit objet&#xa0;: le modèle regarde une découpe de l’image autour de lui, une fois par minute</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::SourceDialog</name>

@@ -34,6 +34,7 @@ RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Re
       list_(named(new QListWidget, tr("Regions"))),
       name_(named(new QLineEdit, tr("Name"))),
       ignore_(new QCheckBox(tr("Ignored"))),
+      cut_out_(new QCheckBox(tr("At the resolution of the camera"))),
       from_(named(new QDateTimeEdit, tr("Valid from"))),
       to_(named(new QDateTimeEdit, tr("Valid until"))),
       part_(pushButton(tr("Add a part"), tr("The next polygon becomes another part of this region"))),
@@ -71,6 +72,8 @@ void RegionsDialog::askWhereToExport() {
 void RegionsDialog::makeFields() {
   list_->setMinimumHeight(70);
   ignore_->setToolTip(tr("Its pixels count nowhere: a time stamp, the sky"));
+  cut_out_->setToolTip(
+      tr("For the states of something small: the model looks at a cut-out of the picture around it, once a minute"));
   part_->setCheckable(true);
   auto* read =
       pushButton(tr("Import…"), tr("Our JSON, LabelMe, COCO, or a list of PhenoCam with its masks"), this, [this] {
@@ -85,6 +88,7 @@ void RegionsDialog::makeFields() {
   form_->addRow(list_);
   form_->addRow(tr("Name"), name_);
   form_->addRow(QString(), ignore_);
+  form_->addRow(QString(), cut_out_);
   guarded(form_, from_on_, false, from_);
   guarded(form_, to_on_, false, to_);
   if (clock_) form_->addRow(QString(), mutedLabel(QString::fromStdString(clock_->name())));
@@ -116,6 +120,10 @@ void RegionsDialog::makeFields() {
           change([this](vision::Region& region) { region.name = name_->text().trimmed().toStdString(); }));
   connect(ignore_, &QCheckBox::toggled, this,
           change([this](vision::Region& region) { region.ignore = ignore_->isChecked(); }));
+  connect(cut_out_, &QCheckBox::toggled, this, change([this](vision::Region& region) {
+            if (cut_out_->isChecked() != region.cut_out_s.has_value())  // else it keeps its own pace
+              region.cut_out_s = cut_out_->isChecked() ? std::optional(vision::kUsualCutOutS) : std::nullopt;
+          }));
   for (auto* on : {from_on_, to_on_}) connect(on, &QCheckBox::toggled, this, dates);
   for (auto* edit : {from_, to_}) connect(edit, &QDateTimeEdit::dateTimeChanged, this, dates);
   new QShortcut(QKeySequence::Delete, list_, this, &RegionsDialog::remove, Qt::WidgetShortcut);
@@ -137,7 +145,7 @@ void RegionsDialog::show(int index) {
   }
   for (int i = 0; i < list_->count(); ++i) list_->item(i)->setText(listed(canvas_->regions()[i], clock_));
   list_->setCurrentRow(index);
-  for (QWidget* field : QWidgetList{name_, ignore_, from_on_, to_on_, remove_}) field->setEnabled(region);
+  for (QWidget* field : QWidgetList{name_, ignore_, cut_out_, from_on_, to_on_, remove_}) field->setEnabled(region);
   part_->setEnabled(region && region->mask.empty());
   const auto setTime = [this](QCheckBox* on, QDateTimeEdit* edit, const std::optional<UnixMs>& time) {
     on->setChecked(time.has_value());
@@ -148,6 +156,7 @@ void RegionsDialog::show(int index) {
     part_->setChecked(false);
     name_->setText(region ? QString::fromStdString(region->name) : QString());
     ignore_->setChecked(region && region->ignore);
+    cut_out_->setChecked(region && region->cut_out_s);
     setTime(from_on_, from_, region ? region->from : std::nullopt);
     setTime(to_on_, to_, region ? region->to : std::nullopt);
   }

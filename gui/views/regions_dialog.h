@@ -52,6 +52,7 @@ class RegionsDialog : public SettingsDialog {
   QListWidget* const list_;
   QLineEdit* const name_;
   QCheckBox* const ignore_;
+  QCheckBox* const cut_out_;
   QDateTimeEdit* const from_;
   QDateTimeEdit* const to_;
   QPushButton* const part_;

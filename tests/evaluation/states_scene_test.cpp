@@ -58,8 +58,8 @@ struct Pool {
                           .day = static_cast<std::int64_t>(time / 86400)});
       const Estimate estimate = estimator.estimate(seen.image);
       for (int q = 0; q < 3; ++q)
-        pooled[q].push_back(
-            poolTokens(estimate.features, patchShares(kQuestions[q].regions, seen.image.size(), estimate.grid, {})));
+        pooled[q].push_back(poolTokens(estimate.features,
+                                       stateView(kQuestions[q].regions, seen.image.size(), estimate.grid, {}).shares));
     }
   }
 };
@@ -115,6 +115,80 @@ TEST(StatesOfTheScene, LongTwelveExamplesTellTwoHundred) {
     EXPECT_GE(verdict.sureRight(), 0.97);
     EXPECT_GE(verdict.sureShare(), 0.85);
   }
+}
+
+// A latch of 10x10 px on a wall, in the light that falls on the wall: a plate, and a bolt that lies across it or is
+// drawn back.
+void drawLatch(cv::Mat& picture, cv::Point at, bool open, cv::RNG& random) {
+  cv::Mat around = picture(cv::Rect(at.x - 12, at.y - 12, 34, 34)).clone().reshape(1, 34 * 34), sorted;
+  cv::sort(around, sorted, cv::SORT_EVERY_COLUMN | cv::SORT_ASCENDING);
+  const cv::Mat wall = sorted.row(17 * 34);  // the median of each channel
+  cv::Mat latch(10, 10, CV_32FC3);
+  for (int y = 0; y < 10; ++y)
+    for (int x = 0; x < 10; ++x) {
+      const bool dark = y >= 3 && y < 7 && x >= 1 && x < (open ? 3 : 9);
+      for (int c = 0; c < 3; ++c)
+        latch.at<cv::Vec3f>(y, x)[c] = static_cast<float>(wall.at<uchar>(c) * (dark ? 0.35 : 1.3) + random.gaussian(2));
+    }
+  latch.convertTo(picture(cv::Rect(at, cv::Size(10, 10))), CV_8UC3);
+}
+
+TEST(StatesOfTheScene, LongALatchOfTenPixelsIsToldAtTheCamerasResolution) {
+  constexpr int kPictures = 120, kLatchExamples = 11;
+  const cv::Point at(1870, 650);
+  using scene::Weather;
+  Estimator estimator(vision::defaultModel(), {.features = true});
+  vision::Region region{.name = "latch", .size = {1920, 1080}};
+  region.polygons = {{at, at + cv::Point(9, 0), at + cv::Point(9, 9), at + cv::Point(0, 9)}};
+  scene::Street street({.seed = 7, .size = {1920, 1080}, .weather = Weather::kAuto, .shake = 0});
+  cv::RNG random(7);
+  std::vector<StateExample> pictures;
+  std::vector<bool> nights;
+  cv::Mat pooled[2];  // at the size of the network input, and of a cut-out
+  for (int i = 0; i < kPictures; ++i) {
+    const double time = 1767225600 + random.uniform(0, 365 * 1440) * 60.0;
+    scene::Rendering seen = street.render(time);
+    const int open = random.uniform(0, 2);
+    drawLatch(seen.image, at, open != 0, random);
+    pictures.push_back({.file = std::to_string(i), .state = open, .day = static_cast<std::int64_t>(time / 86400)});
+    pictures.back().time = static_cast<UnixMs>(time * 1000);
+    nights.push_back(seen.truth.is_night);
+    for (const int cut_out : {0, 1}) {
+      if (cut_out != 0) region.cut_out_s = 60;
+      const StateView view = stateView({region}, seen.image.size(), estimator.model().grid, {});
+      pooled[cut_out].push_back(poolTokens(estimator.estimate(seen.image(view.part)).features, view.shares));
+      region.cut_out_s.reset();
+    }
+  }
+  double right[2][2];
+  for (const int cut_out : {0, 1}) {
+    std::vector<StateExample> examples;
+    cv::Mat features;
+    std::array<int, 2> found{};
+    std::set<std::int64_t> days;
+    for (int i = 0; i < kPictures; ++i) {
+      if (found[static_cast<std::size_t>(pictures[i].state)]++ >= kLatchExamples) continue;
+      examples.push_back(pictures[i]);
+      features.push_back(pooled[cut_out].row(i));
+      days.insert(pictures[i].day);
+    }
+    const StateHead head = teachStates({.name = "latch", .states = {"closed", "open"}}, examples, features);
+    std::array<int, 2> asked{}, told{};
+    for (int i = 0; i < kPictures; ++i) {
+      if (days.contains(pictures[i].day)) continue;
+      const std::size_t night = nights[i] ? 1 : 0;
+      ++asked[night];
+      told[night] += readState(head, pooled[cut_out].row(i)).state == pictures[i].state;
+    }
+    for (const std::size_t night : {0, 1}) right[cut_out][night] = 100.0 * told[night] / asked[night];
+    std::printf("latch of 10 px, %s: %5.1f %% of %d right by day, %5.1f %% of %d by night\n",
+                cut_out != 0 ? "at the camera's resolution " : "at that of the network input", right[cut_out][0],
+                asked[0], right[cut_out][1], asked[1]);
+  }
+  EXPECT_GE(right[1][0], 95);
+  EXPECT_GE(right[1][1], 85);
+  EXPECT_LT(right[0][0], right[1][0]);
+  EXPECT_LT(right[0][1], right[1][1]);
 }
 
 // What another street and other examples make of it. The goals of one street are not those of each draw.

@@ -71,17 +71,37 @@ TEST_F(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
   const vision::Region left{.name = "left", .size = {80, 40}, .polygons = {{{0, 0}, {39, 0}, {39, 39}, {0, 39}}}};
   const vision::Region stamp{
       .name = "stamp", .ignore = true, .size = {80, 40}, .polygons = {{{0, 0}, {79, 0}, {79, 19}, {0, 19}}}};
-  const cv::Mat both = patchShares({left, stamp}, {80, 40}, {4, 8}, {});
-  const cv::Mat whole = patchShares({stamp}, {80, 40}, {4, 8}, {});
+  const cv::Mat both = stateView({left, stamp}, {80, 40}, {4, 8}, {}).shares;
+  const cv::Mat whole = stateView({stamp}, {80, 40}, {4, 8}, {}).shares;
   for (int y = 0; y < 4; ++y)
     for (int x = 0; x < 8; ++x) {
       EXPECT_NEAR(both.at<float>(y, x), y >= 2 && x < 4 ? 1 : 0, 1e-5);
       EXPECT_NEAR(whole.at<float>(y, x), y >= 2 ? 1 : 0, 1e-5);
     }
-  EXPECT_NEAR(cv::sum(patchShares({}, {80, 40}, {4, 8}, {}))[0], 32, 1e-4);
+  EXPECT_NEAR(cv::sum(stateView({}, {80, 40}, {4, 8}, {}).shares)[0], 32, 1e-4);
   vision::Region over = left;
   over.to = 1000;
-  EXPECT_TRUE(patchShares({over}, {80, 40}, {4, 8}, 2000).empty());
+  EXPECT_TRUE(stateView({over}, {80, 40}, {4, 8}, 2000).shares.empty());
+}
+
+TEST_F(States, ACutOutHasTheShapeOfTheNetworkInputAndLiesInThePicture) {
+  for (const cv::Point at : {cv::Point(0, 0), {1909, 1069}, {700, 3}, {5, 500}})
+    for (const cv::Size size : {cv::Size(10, 10), {3, 200}, {900, 9}, {1900, 1000}}) {
+      const cv::Point2d end(std::min(1919, at.x + size.width - 1), std::min(1079, at.y + size.height - 1));
+      vision::Region latch{.name = "latch", .size = {1920, 1080}};
+      latch.polygons = {{at, {end.x, static_cast<double>(at.y)}, end, {static_cast<double>(at.x), end.y}}};
+      EXPECT_EQ(stateView({latch}, {1920, 1080}, {28, 40}, {}).part, cv::Rect(0, 0, 1920, 1080)) << "not asked for";
+      latch.cut_out_s = 60;
+      const StateView view = stateView({latch}, {1920, 1080}, {28, 40}, {});
+      const cv::Rect inside(at, cv::Point(static_cast<int>(end.x) + 1, static_cast<int>(end.y) + 1));
+      EXPECT_EQ(view.part & cv::Rect(0, 0, 1920, 1080), view.part);
+      EXPECT_EQ(view.part & inside, inside) << inside << " in " << view.part;
+      if (view.part.width < 1920 && view.part.height < 1080) {
+        EXPECT_NEAR(static_cast<double>(view.part.width) / view.part.height, 40. / 28, 0.05);
+      }
+      const double share = static_cast<double>(inside.area()) / view.part.area();
+      EXPECT_NEAR(cv::mean(view.shares)[0], share, 1e-3);
+    }
 }
 
 // Two states at -1 and 1, one of which is shown ten times as often: the border lies in the middle all the same.

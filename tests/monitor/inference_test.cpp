@@ -220,6 +220,29 @@ TEST_F(InferenceWorkerTest, ChoosesReuseForAModelThatDoesNotMerge) {
   EXPECT_TRUE(events_.all().empty());
 }
 
+// What is reused of a frame, or of a part that was looked at before, is not of this part.
+TEST_F(InferenceWorkerTest, LooksAtAPartOfTheFrameAsAtAPictureOfItsOwn) {
+  for (const bool reuse : {false, true}) {
+    SCOPED_TRACE(reuse);
+    EstimatorOptions with = options(reuse ? Schedule{} : Schedule{1, 2});
+    with.features = true;
+    Estimator direct(kModel, with);
+    Collected<double> differences;
+    const auto look = [&](const InferenceResult& result) {
+      for (const cv::Rect& part : {cv::Rect(0, 0, 24, 12), cv::Rect(50, 20, 24, 12), cv::Rect(0, 0, 24, 12)}) {
+        const cv::Mat picture = result.frame.image(part).clone();
+        differences.add(cv::norm(result.look(picture).features, direct.estimate(picture).features, cv::NORM_INF));
+      }
+    };
+    const InferenceWorker worker(frames_, kModel, with, {.on_result = look, .on_event = {}}, reuse);
+    EXPECT_TRUE(eventually([&] {
+      put();
+      return differences.size() >= 9;
+    }));
+    for (const double difference : differences.all()) EXPECT_EQ(difference, 0);
+  }
+}
+
 TEST_F(InferenceWorkerTest, SegmentsComeWithTheLabels) {
   const std::string path = folder_ / "m.onnx";
   fs::copy_file(std::string(MPM_TEST_DATA_DIR) + "/hf_eomt_ts17.onnx", path);

@@ -38,6 +38,13 @@ evaluation::StateHead gate(const std::string& name = "gate") {
   return head;
 }
 
+// A picture of 64x48 px, of which the model says this.
+StateDetector::Seen seen(const Estimate& estimate, UnixMs time, const std::string& digest = kDigest,
+                         const ViewMotion& moved = {}) {
+  static const cv::Mat picture(48, 64, CV_8UC3, cv::Scalar::all(90));
+  return {.image = picture, .estimate = estimate, .digest = digest, .time = time, .moved = moved};
+}
+
 struct Read {
   StateDetector watch;
   std::vector<Event> events{};
@@ -45,7 +52,8 @@ struct Read {
 
   StateSample operator()(double level) {
     events.clear();
-    const auto samples = watch.read(showing(level), kDigest, {64, 48}, time += kSecondMs, {}, events);
+    const Estimate estimate = showing(level);
+    const auto samples = watch.read(seen(estimate, time += kSecondMs), events);
     return samples.empty() ? StateSample() : samples.front();
   }
 };
@@ -95,11 +103,11 @@ TEST(StateDetector, CountsOnFromAnEarlierWatch) {
 TEST(StateDetector, StatesOfAnotherModelAreNotRead) {
   StateDetector watch({.heads = {gate()}});
   std::vector<Event> events;
-  EXPECT_THAT(watch.read(showing(1), "00000000000000b2", {64, 48}, kNoon, {}, events), IsEmpty());
-  EXPECT_THAT(watch.read(showing(1), "00000000000000b2", {64, 48}, kNoon, {}, events), IsEmpty());
+  const Estimate estimate = showing(1);
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(watch.read(seen(estimate, kNoon, "00000000000000b2"), events), IsEmpty());
   ASSERT_THAT(events, SizeIs(1)) << "once";
   EXPECT_THAT(events[0].message, HasSubstr("'gate' are not read: they were taught with another model, 'tiny'"));
-  EXPECT_THAT(watch.read(showing(1), kDigest, {64, 48}, kNoon, {}, events), SizeIs(1));
+  EXPECT_THAT(watch.read(seen(estimate, kNoon), events), SizeIs(1));
 }
 
 TEST(StateDetector, ReadsItsRegionAndFollowsTheView) {
@@ -109,11 +117,71 @@ TEST(StateDetector, ReadsItsRegionAndFollowsTheView) {
   Estimate estimate = showing(-1, {3, 4});  // patches of 16 px
   for (int i = 0; i < 12; i += 4) showing(1, {1, 1}).features.copyTo(estimate.features.row(i));
   std::vector<Event> events;
-  EXPECT_EQ(watch.read(estimate, kDigest, {64, 48}, kNoon, {}, events).at(0).state, "open");
-  EXPECT_EQ(watch.read(estimate, kDigest, {64, 48}, kNoon, {.right = 20}, events).at(0).state, "closed");
+  EXPECT_EQ(watch.read(seen(estimate, kNoon), events).at(0).state, "open");
+  EXPECT_EQ(watch.read(seen(estimate, kNoon, kDigest, {.right = 20}), events).at(0).state, "closed");
   left.regions[0].to = kNoon;
   StateDetector over({.heads = {left}});
-  EXPECT_THAT(over.read(estimate, kDigest, {64, 48}, kNoon + 1, {}, events), IsEmpty());
+  EXPECT_THAT(over.read(seen(estimate, kNoon + 1), events), IsEmpty());
+}
+
+// A latch of 4x4 px, at (40, 20) of the picture.
+evaluation::StateHead latch(double every_s = 60) {
+  evaluation::StateHead head = gate("latch");
+  head.regions = {{.name = "latch", .size = {64, 48}, .polygons = {{{40, 20}, {43, 20}, {43, 23}, {40, 23}}}}};
+  head.regions[0].cut_out_s = every_s;
+  return head;
+}
+
+TEST(StateDetector, ARegionOfTheCamerasResolutionHasAPassOfItsOwnAtAPaceOfItsOwn) {
+  StateDetector watch({.heads = {latch(), gate()}, .after = 3});
+  const Estimate whole = showing(-1);
+  std::vector<Event> events;
+  std::vector<cv::Mat> looked;
+  const cv::Mat picture(48, 64, CV_8UC3, cv::Scalar(1, 2, 3));
+  cv::Mat hidden(48, 64, CV_8U, cv::Scalar(0));
+  hidden.at<uchar>(21, 41) = 255;
+  hidden.at<uchar>(0, 0) = 255;
+  for (int second = 0; second < 130; second += 10) {
+    const StateDetector::Seen next{.image = picture,
+                                   .estimate = whole,
+                                   .digest = kDigest,
+                                   .time = kNoon + second * kSecondMs,
+                                   .look =
+                                       [&](const cv::Mat& part) {
+                                         looked.push_back(part.clone());
+                                         return showing(1);
+                                       },
+                                   .hidden = [&] { return hidden; }};
+    const auto samples = watch.read(next, events);
+    ASSERT_EQ(samples.size(), 2u) << second;
+    EXPECT_EQ(samples.back().state, "closed") << "of the whole picture";
+    EXPECT_EQ(std::pair(samples[0].state, samples[0].counted), std::pair(std::string("open"), std::string("open")))
+        << "a minute after the one before one counts at once";
+  }
+  ASSERT_EQ(looked.size(), 3u);
+  const cv::Rect part = evaluation::stateView(latch().regions, {64, 48}, {2, 2}, kNoon).part;
+  EXPECT_EQ(looked[0].size(), part.size());
+  EXPECT_TRUE(part.contains({40, 20}) && part.contains({43, 23}) && !part.contains({0, 0}));
+  for (int y = 0; y < part.height; ++y)
+    for (int x = 0; x < part.width; ++x)
+      ASSERT_EQ(looked[0].at<cv::Vec3b>(y, x), part.y + y == 21 && part.x + x == 41 ? cv::Vec3b() : cv::Vec3b(1, 2, 3))
+          << "what is hidden is hidden here, too";
+  EXPECT_EQ(picture.at<cv::Vec3b>(21, 41), cv::Vec3b(1, 2, 3)) << "and not in the picture that is measured";
+  EXPECT_THAT(watch.read(seen(whole, kNoon + kHourMs), events), SizeIs(1))
+      << "nobody can look, and what was seen is old";
+}
+
+TEST(StateDetector, APassThatFailsIsOneEvent) {
+  StateDetector watch({.heads = {latch(0)}});
+  const Estimate whole = showing(-1);
+  std::vector<Event> events;
+  for (int i = 0; i < 3; ++i) {
+    StateDetector::Seen next = seen(whole, kNoon + i);
+    next.look = [](const cv::Mat&) -> Estimate { throw Error("no memory"); };
+    EXPECT_THAT(watch.read(next, events), IsEmpty());
+  }
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_THAT(events[0].message, HasSubstr("'latch' are not read: no memory"));
 }
 
 TEST(StateDetector, WrongOptionsAreOneLine) {

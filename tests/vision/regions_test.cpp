@@ -51,6 +51,7 @@ TEST_F(Regions, MaskOfAnotherSizeIsRefused) {
 TEST_F(Regions, FileGivesThemBack) {
   Region drawn = square("tree \"a\"", 1000, 90'000'500), masked{.name = "sky", .ignore = true, .size = {64, 48}};
   drawn.polygons.push_back({{1.25, 2}, {7, 2}, {3, 8.5}});
+  drawn.cut_out_s = 12.5;
   cv::RNG random(3);
   masked.mask = cv::Mat(48, 64, CV_8UC1);
   random.fill(masked.mask, cv::RNG::UNIFORM, 0, 2);
@@ -60,9 +61,22 @@ TEST_F(Regions, FileGivesThemBack) {
   EXPECT_EQ(back[0].polygons, drawn.polygons);
   EXPECT_EQ(back[0].from, drawn.from);
   EXPECT_EQ(back[0].to, drawn.to);
+  EXPECT_EQ(back[0].cut_out_s, 12.5);
+  EXPECT_EQ(back[1].cut_out_s, std::nullopt);
   EXPECT_TRUE(back[1].ignore);
   EXPECT_EQ(cv::countNonZero((back[1].mask != 0) != (masked.mask != 0)), 0);
   for (const Region& region : back) EXPECT_EQ(toJson(regionFromJson({toJson(region).dump(), "x"}, "")), toJson(region));
+}
+
+TEST_F(Regions, AResolutionIsThatOfTheCameraOrNone) {
+  const auto file = [&](const std::string& more) {
+    return write("r.json",
+                 R"({"regions": [{"name": "a", "width": 64, "height": 48, "polygons": [[[1, 1], [9, 1], [9, 9]]])" +
+                     more + "}]}");
+  };
+  EXPECT_EQ(readRegions(file(R"(, "resolution": "camera")")).at(0).cut_out_s, 60);
+  EXPECT_MPM_ERROR(readRegions(file(R"(, "resolution": "full")")), "resolution");
+  EXPECT_MPM_ERROR(readRegions(file(R"(, "resolution": "camera", "every": -1)")), "every");
 }
 
 TEST_F(Regions, MaskPictureIsReadBesideTheFile) {

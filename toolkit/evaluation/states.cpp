@@ -28,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostDays = 20, kMostParts = 5;
+constexpr double kAround = 2, kLeastCutOut = 32;  // sides of a cut-out in those of its region, and px
 constexpr double kSure = 0.85;  // chosen on five streets of the built-in scene: docs/states.md, "Measured"
 
 // Which round holds out each example, and whether by days. A day is held out as a whole: pictures of one hour are
@@ -112,6 +113,19 @@ bool any(const StateAnswer&) { return true; }
 bool isRight(const StateAnswer& one) { return one.right(); }
 bool isSure(const StateAnswer& one) { return one.sure; }
 
+// The part of a picture around a region that the model sees as a picture of its own: with what is around it, as an
+// encoder knows things by their surroundings, and in the shape of the network input.
+cv::Rect cutOut(const cv::Rect& region, cv::Size picture, Size2 grid) {
+  const double shape = static_cast<double>(grid.width) / grid.height;
+  const double width = std::max({kAround * region.width, kAround * region.height * shape, kLeastCutOut * shape});
+  const cv::Size size(std::min(picture.width, cvRound(width)), std::min(picture.height, cvRound(width / shape)));
+  const auto from = [](int begin, int length, int part, int all) {
+    return std::clamp(begin + (length - part) / 2, 0, all - part);
+  };
+  return {from(region.x, region.width, size.width, picture.width),
+          from(region.y, region.height, size.height, picture.height), size.width, size.height};
+}
+
 // Pictures and names of their states.
 using NamedExamples = std::vector<std::pair<std::string, std::string>>;
 
@@ -160,7 +174,14 @@ int StateHead::indexOf(const std::string& state) const {
   return found == states.end() ? -1 : static_cast<int>(found - states.begin());
 }
 
-cv::Mat patchShares(const std::vector<vision::Region>& regions, cv::Size picture, Size2 grid,
+std::optional<double> cutOutSeconds(const std::vector<vision::Region>& regions) {
+  std::optional<double> least;
+  for (const vision::Region& one : regions)
+    if (one.cut_out_s && !one.ignore) least = std::min(least.value_or(*one.cut_out_s), *one.cut_out_s);
+  return least;
+}
+
+StateView stateView(const std::vector<vision::Region>& regions, cv::Size picture, Size2 grid,
                     std::optional<UnixMs> time, const std::function<cv::Mat(const vision::Region&)>& mask) {
   const bool whole = std::ranges::all_of(regions, [](const vision::Region& one) { return one.ignore; });
   cv::Mat inside(picture, CV_8UC1, cv::Scalar(whole ? 255 : 0));
@@ -168,11 +189,12 @@ cv::Mat patchShares(const std::vector<vision::Region>& regions, cv::Size picture
     for (const vision::Region& region : regions)
       if (region.ignore == ignored && region.validAt(time.value_or(unixNow())))
         inside.setTo(ignored ? 0 : 255, mask && !ignored ? mask(region) : vision::maskOf(region, picture));
-  if (cv::countNonZero(inside) == 0) return {};
-  cv::Mat shares;
-  inside.convertTo(shares, CV_32F, 1.0 / 255);
-  cv::resize(shares, shares, {grid.width, grid.height}, 0, 0, cv::INTER_AREA);
-  return shares;
+  StateView view{.part = {{}, picture}};
+  if (cv::countNonZero(inside) == 0) return view;
+  if (cutOutSeconds(regions)) view.part = cutOut(cv::boundingRect(inside), picture, grid);
+  inside(view.part).convertTo(view.shares, CV_32F, 1.0 / 255);
+  cv::resize(view.shares, view.shares, {grid.width, grid.height}, 0, 0, cv::INTER_AREA);
+  return view;
 }
 
 cv::Mat poolTokens(const cv::Mat& tokens, const cv::Mat& shares) {
@@ -306,9 +328,9 @@ std::optional<StateHead> teachStates(const StatesJob& job) {
   cv::Mat pooled;
   for (const StateExample& one : job.examples) {
     const cv::Mat image = vision::openSource(one.file)->next().value().image;
-    const cv::Mat shares = patchShares(job.regions, image.size(), model.grid, one.time);
-    if (shares.empty()) throw Error("'" + job.name + "' is no region at the time of '" + one.file + "'");
-    pooled.push_back(poolTokens(estimator.estimate(image).features, shares));
+    const StateView view = stateView(job.regions, image.size(), model.grid, one.time);
+    if (view.shares.empty()) throw Error("'" + job.name + "' is no region at the time of '" + one.file + "'");
+    pooled.push_back(poolTokens(estimator.estimate(image(view.part)).features, view.shares));
     if (job.progress && !job.progress(pooled.rows, static_cast<int>(job.examples.size()))) return std::nullopt;
   }
   return teachStates(std::move(head), job.examples, pooled);

@@ -61,10 +61,19 @@ struct StateReading {
   bool sure = false;
 };
 
-/// The share of each patch that StateHead::regions cover in a picture of this size at this time (nullopt: now): CV_32F
-/// {grid}; empty: nothing of it. `mask` makes the mask of one that is not ignored; null: maskOf().
-cv::Mat patchShares(const std::vector<vision::Region>& regions, cv::Size picture, Size2 grid,
+/// What a head looks at in a picture.
+struct StateView {
+  cv::Rect part{};   ///< of the picture that the model gets: all of it, or the cut-out around Region::cut_out_s
+  cv::Mat shares{};  ///< CV_32F {grid}: the share of each patch of the part that the regions cover; empty: nothing
+};
+
+/// Where a head with these regions looks in a picture of this size at this time (nullopt: now). `mask` makes the mask
+/// of a region that is not ignored; null: maskOf(). The one answer for examples and for samples.
+StateView stateView(const std::vector<vision::Region>& regions, cv::Size picture, Size2 grid,
                     std::optional<UnixMs> time, const std::function<cv::Mat(const vision::Region&)>& mask = {});
+
+/// The least of Region::cut_out_s; nullopt: the head looks at whole pictures.
+std::optional<double> cutOutSeconds(const std::vector<vision::Region>& regions);
 
 /// The mean over the patches of each channel, {1, dim} CV_64F. `tokens`: {N, dim} CV_32F (Estimate::features), each of
 /// which is first scaled to mean 0 and variance 1; `shares`: N weights (CV_32F); empty: equal ones. Throws mpm::Error

@@ -148,8 +148,16 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       // A camera that is asked once a minute may answer a moment earlier; pictures have times of their own.
       const bool sparse =
           !before || std::abs(sample->time - *before) >= kMinuteMs || (!options_.own_clock && options_.every_s >= 60);
-      sample->states = states_.read(result.estimate, result.model_digest, result.frame.image.size(), sample->time,
-                                    sample->view_offset, events, sparse);
+      const HiddenAt hidden = hiddenIn(result);
+      sample->states = states_.read({.image = result.frame.image,
+                                     .estimate = result.estimate,
+                                     .digest = result.model_digest,
+                                     .time = sample->time,
+                                     .moved = sample->view_offset,
+                                     .sparse = sparse,
+                                     .look = result.look,
+                                     .hidden = [&] { return hidden ? hidden(sample->view_offset) : cv::Mat(); }},
+                                    events);
       sample->night = night_ = day_night_.night(sample->time, sample->brightness());
       if (auto event = heartbeat(sample->time, steady)) events.push_back(std::move(*event));
       for (Event& event : alarms_.add(*sample, options_.own_clock ? sample->time : steady))

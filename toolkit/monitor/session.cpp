@@ -284,6 +284,7 @@ struct Session::Impl {
     if (ours && !file.empty() && open->before->state(file, result.frame.time) == vision::Done::kYes)
       result.repeated = true;
     if (ours && !result.repeated) sample = open->recorder->add(result, open->capture.status().dropped);
+    result.look = {};
     const bool recorded = sample.has_value();
     if (!sample && callbacks.on_frame) sample = measure(result);
     if (ours) hide(result, *open, recorded ? &sample->view_offset : nullptr);  // measured are the pixels as they were

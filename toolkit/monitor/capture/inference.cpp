@@ -48,10 +48,11 @@ struct Loaded {
   std::shared_ptr<const ModelInfo> info;
   std::string path;
   std::string digest;
-  EstimatorOptions options;  // as they were wanted
-  Reuse reuse;               // of these, or chosen
-  int session = 0;           // 0 until it gave its first result
-  int stream = 0;            // CapturedFrame::stream of the last frame
+  EstimatorOptions options;             // as they were wanted
+  Reuse reuse;                          // of these, or chosen
+  int session = 0;                      // 0 until it gave its first result
+  int stream = 0;                       // CapturedFrame::stream of the last frame
+  std::shared_ptr<Estimator> closer{};  // for InferenceResult::look
 };
 
 // Which file this is, and when it was written; empty: it cannot be read.
@@ -223,6 +224,7 @@ struct InferenceWorker::Impl {
     });
     if (!frame) return;
     if (result && callbacks.on_result) try {
+        result->look = [this, &stop](const cv::Mat& picture) { return look(stop, picture); };
         callbacks.on_result(std::move(*result));
       } catch (const std::exception& problem) {
         const std::string failure = std::string("a result was lost: ") + problem.what();
@@ -234,6 +236,18 @@ struct InferenceWorker::Impl {
     const std::lock_guard lock(mutex);
     busy_since = 0;
     if (!repeated && !outdated && stream == wanted.stream) ++status.done;
+  }
+
+  // While a result of `current` is delivered.
+  Estimate look(const std::stop_token& stop, const cv::Mat& picture) {
+    Estimate found;
+    const bool ran = models->run(stop, [&] {
+      if (!current->closer) current->closer = std::make_shared<Estimator>(current->estimator->another());
+      current->closer->reset();  // it is no next frame of what it looked at before
+      found = current->closer->estimate(picture);
+    });
+    if (!ran) throw Error("the program ends");
+    return found;
   }
 
   std::unique_ptr<Loaded> read(const std::string& path, const EstimatorOptions& options, std::string digest,

@@ -2,7 +2,10 @@
 #include "monitor/statistics/state_detector.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <exception>
 #include <set>
+#include <utility>
 
 #include "base/number_text.h"
 #include "base/visible_text.h"
@@ -24,32 +27,61 @@ StateDetector::StateDetector(StateOptions options) : options_(std::move(options)
   for (const evaluation::StateHead& head : options_.heads) watched_.push_back({head});
 }
 
-std::vector<StateSample> StateDetector::read(const Estimate& estimate, const std::string& digest, cv::Size picture,
-                                             UnixMs time, const ViewMotion& moved, std::vector<Event>& events,
-                                             bool sparse) {
+// The tokens that the head reads; empty: none now.
+cv::Mat StateDetector::featuresOf(Watched& watched, const Seen& seen, std::vector<Event>& events) {
+  if (!evaluation::cutOutSeconds(watched.head.regions)) return seen.estimate.features;
+  if (!seen.look) return {};
+  watched.looked = seen.time;
+  try {
+    cv::Mat part = seen.image(watched.view.part).clone();
+    if (const cv::Mat hidden = seen.hidden ? seen.hidden() : cv::Mat(); !hidden.empty())
+      part.setTo(0, hidden(watched.view.part));
+    return seen.look(part).features;
+  } catch (const std::exception& error) {
+    if (!std::exchange(watched.failed, true))
+      events.push_back({seen.time, EventKind::kModel, Severity::kWarning,
+                        "the states of '" + watched.head.name + "' are not read: " + error.what()});
+    return {};
+  }
+}
+
+std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event>& events) {
   std::vector<StateSample> samples;
+  const cv::Size picture = seen.image.size();
   for (Watched& watched : watched_) {
     const evaluation::StateHead& head = watched.head;
-    if (estimate.features.empty()) continue;  // of a model that is being read again with them
-    if (digest != head.model_digest) {
+    if (seen.estimate.features.empty()) continue;  // of a model that is being read again with them
+    if (seen.digest != head.model_digest) {
       if (!std::exchange(watched.refused, true))
-        events.push_back({time, EventKind::kModel, Severity::kWarning,
+        events.push_back({seen.time, EventKind::kModel, Severity::kWarning,
                           "the states of '" + head.name + "' are not read: they were taught with another model, '" +
                               head.model_name + "'. Teach them again with this one"});
       continue;
     }
     watched.refused = false;
     const bool changes = std::ranges::any_of(head.regions, [](const auto& one) { return one.from || one.to; });
-    if (changes || picture != watched.picture || followsView(watched.moved, moved, picture)) {
+    if (changes || picture != watched.picture || followsView(watched.moved, seen.moved, picture)) {
       watched.picture = picture;
-      watched.moved = moved;
-      watched.shares =
-          evaluation::patchShares(head.regions, picture, estimate.grid, time,
-                                  [&](const vision::Region& one) { return movedMask(one, picture, moved); });
+      watched.moved = seen.moved;
+      watched.view =
+          evaluation::stateView(head.regions, picture, seen.estimate.grid, seen.time,
+                                [&](const vision::Region& one) { return movedMask(one, picture, seen.moved); });
     }
-    if (watched.shares.empty()) continue;
+    if (watched.view.shares.empty()) continue;
+    // A timer is not exact, as that of an archive.
+    const auto every_s = evaluation::cutOutSeconds(head.regions);
+    if (every_s && watched.looked &&
+        static_cast<double>(std::abs(seen.time - *watched.looked)) < 0.9 * kSecondMs * *every_s) {
+      if (watched.last) samples.push_back(*watched.last);
+      continue;
+    }
+    watched.last.reset();
+    const cv::Mat features = featuresOf(watched, seen, events);
+    if (features.empty()) continue;
+    watched.failed = false;
     const evaluation::StateReading reading =
-        evaluation::readState(head, evaluation::poolTokens(estimate.features, watched.shares));
+        evaluation::readState(head, evaluation::poolTokens(features, watched.view.shares));
+    const bool sparse = seen.sparse || (every_s && *every_s * kSecondMs >= kMinuteMs);
     const int before = watched.counted;
     if (reading.sure) {
       watched.results = std::exchange(watched.candidate, reading.state) == reading.state ? watched.results + 1 : 1;
@@ -59,7 +91,7 @@ std::vector<StateSample> StateDetector::read(const Estimate& estimate, const std
       return state < 0 ? std::string() : head.states[static_cast<std::size_t>(state)];
     };
     if (watched.counted != before)
-      events.push_back({time, EventKind::kState, Severity::kInfo,
+      events.push_back({seen.time, EventKind::kState, Severity::kInfo,
                         head.name + " is " + nameOf(watched.counted) + (before < 0 ? "" : ", was " + nameOf(before)) +
                             " (" + fixed(reading.probability, 3) + ")"});
     samples.push_back({.name = head.name,
@@ -68,6 +100,9 @@ std::vector<StateSample> StateDetector::read(const Estimate& estimate, const std
                        .sure = reading.sure,
                        .counted = nameOf(watched.counted),
                        .changed = std::exchange(watched.fresh, false) || watched.counted != before});
+    if (!every_s) continue;
+    watched.last = samples.back();
+    watched.last->changed = false;
   }
   return samples;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <opencv2/core.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,22 +29,39 @@ class StateDetector {
   /// Throws mpm::Error as StateOptions::validate().
   explicit StateDetector(StateOptions options = {});
 
-  /// Reads each head whose model this is and whose region the picture shows. `estimate` with features. Adds what
-  /// changed to `events`. `digest`: of the model; `moved`: as RegionMeter::measure(); `sparse`: the sample before is a
-  /// minute or more away, and StateOptions::after is 1.
-  std::vector<StateSample> read(const Estimate& estimate, const std::string& digest, cv::Size picture, UnixMs time,
-                                const ViewMotion& moved, std::vector<Event>& events, bool sparse = false);
+  /// What heads are read from.
+  struct Seen {
+    const cv::Mat& image;      ///< of the camera
+    const Estimate& estimate;  ///< of all of it, with features
+    std::string digest;        ///< of the model
+    UnixMs time = 0;
+    ViewMotion moved{};   ///< as RegionMeter::measure()
+    bool sparse = false;  ///< the sample before is a minute or more away, and StateOptions::after is 1
+    /// The same model on a cut-out of the image, of a head that looks at one; null: such heads are not read. What must
+    /// not be seen is not in it: its pixels are in `hidden` (CV_8U of the size of the image), empty: none.
+    std::function<Estimate(const cv::Mat& cut_out)> look{};
+    std::function<cv::Mat()> hidden{};
+  };
+
+  /// Reads each head whose model this is and whose region the picture shows; one of cut-outs says again what it saw
+  /// last until it looks again. Adds what changed to `events`.
+  std::vector<StateSample> read(const Seen& seen, std::vector<Event>& events);
 
   /// Counts on from these, of an earlier watch.
   void resume(const std::vector<StateSample>& samples);
 
  private:
+  struct Watched;
+  static cv::Mat featuresOf(Watched& watched, const Seen& seen, std::vector<Event>& events);
+
   struct Watched {
     evaluation::StateHead head;
     int counted = -1, candidate = -1, results = 0;  // -1: none yet
     bool fresh = true;                              // nothing was read yet
-    bool refused = false;                           // and reported
-    cv::Mat shares{};                               // of the patches, for `picture` and `moved`
+    bool refused = false, failed = false;           // and reported
+    evaluation::StateView view{};                   // for `picture` and `moved`
+    std::optional<UnixMs> looked{};                 // of a head of cut-outs: when it looked at one last
+    std::optional<StateSample> last{};              // and what it saw, which holds until it looks again
     cv::Size picture{};
     ViewMotion moved{};
   };

@@ -241,6 +241,7 @@ Json toJson(const Region& region) {
   if (region.ignore) json["ignore"] = true;
   if (region.from) json["from"] = isoTime(*region.from, true);
   if (region.to) json["to"] = isoTime(*region.to, true);
+  if (region.cut_out_s) json.update({{"resolution", "camera"}, {"every", *region.cut_out_s}});
   if (!region.mask.empty()) {
     json["mask"] = runsOf(region.mask);
     return json;
@@ -260,6 +261,11 @@ Region regionFromJson(const JsonValue& json, const std::string& folder) {
   if (const auto ignore = json.find("ignore")) region.ignore = ignore->flag();
   region.from = timeIn(json, "from");
   region.to = timeIn(json, "to");
+  if (const auto resolution = json.find("resolution")) {
+    if (resolution->text() != "camera") resolution->fail("\"camera\"");
+    region.cut_out_s = kUsualCutOutS;
+    if (const auto every = json.find("every")) region.cut_out_s = every->number(0, kDayMs / kSecondMs);
+  }
   const auto mask = json.find("mask");
   if (mask && mask->json().is_string() && !folder.empty()) {
     region.mask = readMask(folder, mask->text());

@@ -11,6 +11,7 @@
 
 namespace mpm::vision {
 
+inline constexpr double kUsualCutOutS = 60;     ///< Region::cut_out_s where nothing is said
 inline constexpr int kMaxRegionSide = 1 << 14;  ///< px, of the picture that a region was drawn on
 
 /// A part of what a camera shows. Its pixels are measured apart, or with `ignore` count nowhere. It is the inside of
@@ -22,6 +23,9 @@ struct Region {
   std::vector<std::vector<cv::Point2d>> polygons{};  ///< px; pixel centres are whole numbers
   cv::Mat mask{};                                    ///< CV_8UC1 of `size`, not 0 inside
   std::optional<UnixMs> from{}, to{};                ///< valid in [from, to); nullopt: no end
+  /// Its states are read from a cut-out of the picture as the camera gives it, in a pass of the model of its own: once
+  /// in so many seconds at most. nullopt: they are read from the pass over the whole picture.
+  std::optional<double> cut_out_s{};
 
   bool validAt(UnixMs time) const { return (!from || time >= *from) && (!to || time < *to); }
 };
@@ -48,8 +52,9 @@ std::vector<std::string> namesOf(const std::vector<Region>& regions);
 /// of another at the same time.
 void check(const std::vector<Region>& regions);
 
-/// {"name", "width", "height", "polygons": [[[x, y], ...], ...]} with "ignore", "from" and "to" where they say
-/// something. A mask is "mask" instead of "polygons": run lengths outside and inside in turns, row by row.
+/// {"name", "width", "height", "polygons": [[[x, y], ...], ...]} with "ignore", "from", "to", and "resolution" and
+/// "every" where they say something. A mask is "mask" instead of "polygons": run lengths outside and inside in turns,
+/// row by row.
 Json toJson(const Region& region);
 /// Back from it. A mask may name a picture in `folder`; empty: it may not. Throws mpm::Error naming the place.
 Region regionFromJson(const JsonValue& json, const std::string& folder);
