@@ -68,8 +68,9 @@ int view(ViewArguments arguments) {
     throw Error("'" + model + "': its task is 'depth', which is not shown: use 'mpm run'");
   const std::vector<cv::Vec3b> colors = vision::classColors(segmenter.model().facts, segmenter.model().classes);
   const auto source = vision::openSource(
-      arguments.source,
-      {.stop = &interrupted(), .on_unreadable = [](const std::string& why, std::optional<UnixMs>) { printNote("left out: " + why); }});
+      arguments.source, {.stop = &interrupted(), .on_unreadable = [](const std::string& why, std::optional<UnixMs>) {
+                           printNote("left out: " + why);
+                         }});
   const bool still = source->size() == 1;
   cv::namedWindow(kWindow, cv::WINDOW_NORMAL | cv::WINDOW_KEEPRATIO);
 
