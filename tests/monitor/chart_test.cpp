@@ -136,6 +136,36 @@ TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
   EXPECT_EQ(StoreReader(folder_ / "d.db").gaps(1, 0, INT64_MAX).count, 0) << "2.5 minutes are allowed";
 }
 
+TEST_F(ChartTest, GapsGoByTheSamplesThatAreKeptAndTheEveryOfTheirTime) {
+  const auto samples = [](UnixMs from, UnixMs to, UnixMs step) {
+    std::vector<Sample> all;
+    for (UnixMs time = from; time < to; time += step) all.push_back(sampleAt(time));
+    return all;
+  };
+  const auto startedAt = [&](int session, UnixMs time) {
+    runSql(path_, "UPDATE session SET started_ms = " + std::to_string(time) + " WHERE id = " + std::to_string(session));
+  };
+  const UnixMs outage = kNoon + 10 * kMinuteMs, later = kNoon + 20 * kMinuteMs;
+  record(path_, samples(kNoon, outage, 500), session("camera 0", 0.5));
+  startedAt(1, kNoon);
+  record(path_, samples(outage + kMinuteMs, later, 500), session("camera 0", 0.5));
+  startedAt(2, outage + kMinuteMs);
+  record(path_, samples(later + kMinuteMs * 10, later + kHourMs, 10 * kMinuteMs), session("camera 0", 600));
+  startedAt(3, later + kMinuteMs * 10);
+  const StoreReader store(path_);
+  EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 1)
+      << "a minute was too long while a sample was to come each half second";
+
+  const UnixMs day = kNoon + kDayMs;
+  record(path_, samples(day, day + 25 * kMinuteMs, kSecondMs), session("camera 0", 1));
+  startedAt(4, day);
+  record(path_, samples(day + 45 * kMinuteMs, day + kHourMs, kSecondMs), session("camera 0", 1));
+  startedAt(5, day + 45 * kMinuteMs);
+  EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 3);
+  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(day));
+  EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 2) << "the first is within an hour whose samples are forgotten";
+}
+
 TEST_F(ChartTest, AnArchiveThatWasMeasuredSeveralTimesHasTheGapsOfItsTimes) {
   std::vector<Sample> samples;
   for (int hour = 0; hour < 200; ++hour)

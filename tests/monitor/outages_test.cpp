@@ -115,6 +115,7 @@ TEST_F(OutagesTest, AMachineThatIsTooSlowAndACameraThatWasMoved) {
     writer.append(Event{minutesOn(5), EventKind::kView, Severity::kInfo, "the camera was moved a little"});
     ASSERT_TRUE(writer.flush());
   }
+  runSql(path_, "UPDATE session SET started_ms = " + std::to_string(minutesOn(0)));
   const auto found = outagesIn(path_);
   ASSERT_EQ(found.size(), 2u) << "regions follow a small motion";
   const auto [begin, end, cause] = found[0];

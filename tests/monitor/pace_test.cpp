@@ -49,8 +49,8 @@ TEST(Pace, AChangeIsKnownSoonAndAGapIsOne) {
 TEST(Pace, GapsOfWhatIsStored) {
   const auto count = [](std::vector<double> steps, double every, bool archive = false) {
     std::vector<StoredStep> stored;
-    for (const double one : steps) stored.push_back({one});
-    return std::ranges::count(findGaps(stored, 0, every, archive), true);
+    for (const double one : steps) stored.push_back({.seconds = one, .every_s = every});
+    return std::ranges::count(findGaps(stored, archive), true);
   };
   EXPECT_EQ(count(std::vector<double>(60, 10), 1), 0) << "too slow is not broken";
   std::vector<double> both(100, 1);
@@ -82,11 +82,11 @@ TEST(Pace, GapsOfWhatIsStored) {
 // Stretches of a minute, in which there are samples each second, or each ten seconds.
 TEST(Pace, GapsOfStretches) {
   std::vector<StoredStep> steps;
-  for (int minute = 0; minute < 60; ++minute) steps.push_back({60, minute < 30 ? 60.0 : 6.0});
+  for (int minute = 0; minute < 60; ++minute) steps.push_back({60, minute < 30 ? 60.0 : 6.0, 1, 60});
   steps[10].seconds = 120;  // one minute is missing
   steps[40].seconds = 120;
   steps[20].seconds = 60.5;
-  EXPECT_EQ(std::ranges::count(findGaps(steps, 60, 1, false), true), 2);
+  EXPECT_EQ(std::ranges::count(findGaps(steps, false), true), 2);
 }
 
 TEST(SlowPaceDetector, IsOneEventAndItsEnd) {

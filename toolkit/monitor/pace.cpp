@@ -52,15 +52,15 @@ std::vector<double> usualSteps(const std::vector<StoredStep>& steps) {
   return usual;
 }
 
-std::vector<bool> findGaps(const std::vector<StoredStep>& steps, double width_s, double every_s, bool archive) {
+std::vector<bool> findGaps(const std::vector<StoredStep>& steps, bool archive) {
   const std::vector<double> usual = usualSteps(steps);
   std::vector<bool> gaps(steps.size()), nights(steps.size());
   double days = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Pace pace{std::max(every_s, usual[i])};
-    gaps[i] = steps[i].seconds - width_s > pace.gapAfter();
+    const Pace pace{std::max(steps[i].every_s, usual[i])};
+    gaps[i] = steps[i].seconds - steps[i].width_s > pace.gapAfter();
     days += steps[i].seconds / kDayS;
-    nights[i] = gaps[i] && steps[i].seconds >= kShortNightS && steps[i].seconds - width_s <= kDayS;
+    nights[i] = gaps[i] && steps[i].seconds >= kShortNightS && steps[i].seconds - steps[i].width_s <= kDayS;
   }
   if (archive && 2 * static_cast<double>(std::ranges::count(nights, true)) >= days)
     for (std::size_t i = 0; i < steps.size(); ++i) gaps[i] = gaps[i] && !nights[i];

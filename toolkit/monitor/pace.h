@@ -50,15 +50,16 @@ class PaceMeter {
 struct StoredStep {
   double seconds = 0;  ///< from the start of one stretch to that of the next that has samples
   double samples = 1;  ///< of the first of both
+  double every_s = 0;  ///< how often a sample was meant to come by then; 0: as they liked
+  double width_s = 0;  ///< of the first stretch; 0: it is one sample
 };
 
 /// Pace::usual_s around each of these steps, in order: of seven before it and seven after it.
 std::vector<double> usualSteps(const std::vector<StoredStep>& steps);
 
 /// Which of these steps, in order, are gaps, by the pace around each: as PaceMeter, with as many steps after it as
-/// before. `width_s`: of a stretch; 0: each is one sample. `archive`: pauses of two hours to a day are nights, and no
-/// gaps, if there is one in two days or more.
-std::vector<bool> findGaps(const std::vector<StoredStep>& steps, double width_s, double every_s, bool archive);
+/// before. `archive`: pauses of two hours to a day are nights, and no gaps, if there is one in two days or more.
+std::vector<bool> findGaps(const std::vector<StoredStep>& steps, bool archive);
 
 /// What a camera is to give, and gives.
 struct Reached {

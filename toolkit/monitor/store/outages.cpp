@@ -23,11 +23,10 @@ constexpr std::array kFlagCauses = {OutageCause::kDark, OutageCause::kOverexpose
 
 // What is stored of a moment, or of an hour whose samples are not looked at.
 struct Moment {
-  UnixMs start = 0;
+  UnixMs start = 0, width = 0;
   double samples = 1;
   std::optional<OutageCause> cause{};
   bool unchanged = false;  // it shows what the one before showed
-  double every_s = 0;      // in which a sample was to come; 0: as they liked
 };
 
 // Of samples with their flags. Pictures that were measured several times have samples in several series: each time
@@ -36,20 +35,18 @@ std::vector<Moment> samplesOf(const Database& database, std::int64_t source, Uni
   const auto there = columnsOf(database, "region_sample");
   std::string columns = nullUnless(there, "unchanged");
   for (const char* flag : kQualityFlags) columns += ", " + nullUnless(there, flag);
-  Statement rows = database.prepare(
-      "SELECT time_ms, max(sample.id), night, (SELECT every_s FROM session WHERE session.id = sample.session), " +
-      columns +
-      " FROM sample LEFT JOIN region_sample ON region_sample.sample = sample.id AND region = 0"
-      " WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 GROUP BY time_ms ORDER BY time_ms");
+  Statement rows =
+      database.prepare("SELECT time_ms, max(sample.id), night, " + columns +
+                       " FROM sample LEFT JOIN region_sample ON region_sample.sample = sample.id AND region = 0"
+                       " WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 GROUP BY time_ms ORDER BY time_ms");
   rows.bind(source, from, to);
   std::vector<Moment> moments;
   while (rows.step()) {
     Moment& one = moments.emplace_back(Moment{.start = rows.integer(0)});
     const bool night = !rows.isNull(2) && rows.integer(2) != 0;
-    one.every_s = rows.real(3);
-    one.unchanged = rows.real(4) != 0;
+    one.unchanged = rows.real(3) != 0;
     for (std::size_t flag = 0; flag < kFlagCauses.size(); ++flag) {
-      if (rows.real(5 + static_cast<int>(flag)) == 0) continue;
+      if (rows.real(4 + static_cast<int>(flag)) == 0) continue;
       one.unchanged = false;
       if (kFlagCauses[flag] != OutageCause::kDark || !night) one.cause = kFlagCauses[flag];
     }
@@ -58,9 +55,9 @@ std::vector<Moment> samplesOf(const Database& database, std::int64_t source, Uni
 }
 
 // What an hour of a series says.
-Moment hourOf(const RollupRow& row, const DayNightSums& whole, double every_s) {
+Moment hourOf(const RollupRow& row, const DayNightSums& whole) {
   const auto sum = [](const Spread& spread) { return spread.mean * static_cast<double>(spread.samples); };
-  Moment hour{.start = row.start, .samples = static_cast<double>(whole.samples()), .every_s = every_s};
+  Moment hour{.start = row.start, .width = kHourMs, .samples = static_cast<double>(whole.samples())};
   for (std::size_t flag = 0; flag < kFlagCauses.size(); ++flag) {
     double flagged = sum(whole.spread(kQualityFlags[flag]));
     if (kFlagCauses[flag] == OutageCause::kDark) flagged -= sum(whole.of(Side::kNight).spread(kQualityFlags[flag]));
@@ -152,40 +149,47 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
   const auto before = extent(source, believed.first, from), after = extent(source, to, believed.last + 1);
   const UnixMs first = before ? std::max(believed.first, std::min(before->last, from - kDayMs)) : from;
   const UnixMs end = after ? std::min(believed.last + 1, std::max(after->first + 1, to + kDayMs)) : to;
-  const bool one_by_one = keepsSamples(source, first) && countSamples(source, first, end, kMaxTimes + 1) <= kMaxTimes;
-  const UnixMs width = one_by_one ? 0 : kHourMs;
-  const Meant meant = this->meant(source, first, end);
+  // Whole hours where samples are forgotten or too many, then samples.
+  const UnixMs kept = samplesKeptFrom(source);
+  UnixMs one_by_one = kept <= first ? first : kept >= end ? end : std::min(end, bucketStart(kept + kHourMs - 1, kHourMs));
+  if (countSamples(source, one_by_one, end, kMaxTimes + 1) > kMaxTimes) one_by_one = end;
+  const Meant meant = this->meant(source);
   std::vector<Moment> moments;
-  if (!one_by_one) {
+  if (first < one_by_one) {
     std::map<UnixMs, Moment> hours;  // of the series that has the most samples in each
     for (const std::int64_t series : seriesOf(source))
       for (const RollupRow& row :
-           rollup({.series = series, .from = bucketStart(first, width), .to = end, .width = width})) {
+           rollup({.series = series, .from = bucketStart(first, kHourMs), .to = one_by_one, .width = kHourMs})) {
         const auto whole = row.regions.find("");
         if (whole == row.regions.end()) continue;
-        const Moment hour = hourOf(row, whole->second, meant.every_s);
+        const Moment hour = hourOf(row, whole->second);
         if (Moment& most = hours[row.start]; most.samples <= hour.samples) most = hour;
       }
     for (const auto& [start, hour] : hours) moments.push_back(hour);
-  } else if (pictures) {
-    moments = samplesOf(database, source, first, end);
+  }
+  if (pictures) {
+    for (Moment& sample : samplesOf(database, source, one_by_one, end)) moments.push_back(std::move(sample));
   } else {
     Statement times = database.prepare(
         "SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms");
-    times.bind(source, first, end);
+    times.bind(source, one_by_one, end);
     while (times.step()) moments.push_back({.start = times.integer(0)});
   }
   std::vector<StoredStep> steps;
-  for (std::size_t i = 1; i < moments.size(); ++i)
-    steps.push_back({static_cast<double>(moments[i].start - moments[i - 1].start) / kSecondMs, moments[i - 1].samples});
-  const auto gaps = findGaps(steps, static_cast<double>(width) / kSecondMs, meant.every_s, meant.archive);
+  for (std::size_t i = 1; i < moments.size(); ++i) {
+    const Moment &one = moments[i - 1], &next = moments[i];
+    steps.push_back({static_cast<double>(next.start - one.start) / kSecondMs, one.samples,
+                     meant.everyAt(next.start, next.width), static_cast<double>(one.width) / kSecondMs});
+  }
+  const auto gaps = findGaps(steps, meant.archive);
   std::vector<UnixMs> damaged, moved;
   if (pictures) {
     findStuck(moments, gaps);
     const auto usual = meant.archive ? std::vector<double>() : usualSteps(steps);
-    for (std::size_t i = 0; i < usual.size(); ++i)
-      if (!moments[i].cause && moments[i].every_s > 0 && usual[i] > 2 * moments[i].every_s)
-        moments[i].cause = OutageCause::kSlow;
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+      const double every_s = meant.everyAt(moments[i].start, moments[i].width);
+      if (!moments[i].cause && every_s > 0 && usual[i] > 2 * every_s) moments[i].cause = OutageCause::kSlow;
+    }
     damaged = warningsOf(database, source, EventKind::kDamaged, first, now ? std::max(*now, end) : end);
     moved = warningsOf(database, source, EventKind::kView, from, to);
   }
@@ -202,7 +206,7 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
   };
   for (std::size_t i = 0; i < moments.size(); ++i) {
     const bool last = i + 1 == moments.size(), gap = !last && gaps[i];
-    const UnixMs start = moments[i].start, over = start + width, next = last ? over : moments[i + 1].start;
+    const UnixMs start = moments[i].start, over = start + moments[i].width, next = last ? over : moments[i + 1].start;
     const UnixMs stop = gap ? over : meant.archive ? untilDamaged(start, next) : next;
     if (moments[i].cause) found.add(start, stop, *moments[i].cause);
     if (gap)
@@ -244,13 +248,19 @@ Pace StoreReader::Impl::pace(std::int64_t source) const {
 
 Pace StoreReader::pace(std::int64_t source) const { return impl_->pace(source); }
 
-Meant StoreReader::Impl::meant(std::int64_t source, UnixMs from, UnixMs to) const {
-  Statement row = database.prepare(
-      "SELECT max(every_s), (SELECT archive FROM source WHERE id = ?1) FROM session"
-      " WHERE source = ?1 AND started_ms < ?2 AND (ended_ms IS NULL OR ended_ms >= ?3)");
-  row.bind(source, to, from).step();
-  const bool archive = row.integer(1) != 0;
-  return {archive ? 0 : std::clamp(row.real(0), 0.0, 1e9), archive};
+Meant StoreReader::Impl::meant(std::int64_t source) const {
+  Meant meant{.archive = database.integer("SELECT archive FROM source WHERE id = ?", source) != 0};
+  if (meant.archive) return meant;
+  Statement rows = database.prepare("SELECT started_ms, every_s FROM session WHERE source = ? ORDER BY started_ms, id");
+  rows.bind(source);
+  while (rows.step()) meant.every_s.emplace_back(rows.integer(0), std::clamp(rows.real(1), 0.0, 1e9));
+  return meant;
+}
+
+double Meant::everyAt(UnixMs start, UnixMs width) const {
+  const UnixMs time = start + std::max<UnixMs>(width, 1);
+  const auto next = std::ranges::lower_bound(every_s, time, {}, &std::pair<UnixMs, double>::first);
+  return next == every_s.begin() ? 0 : std::prev(next)->second;
 }
 
 std::vector<charts::ChartBand> chartBands(const StoreReader& store, std::int64_t source, std::int64_t series,

@@ -110,7 +110,8 @@ class StoreReader::Impl::SumReader {
   }
 
   // Whether nothing that came at `time` or later has been forgotten at this level.
-  bool isComplete(std::size_t level, UnixMs time) const { return complete_from_[level] <= time; }
+  bool isComplete(std::size_t level, UnixMs time) const { return completeFrom(level) <= time; }
+  UnixMs completeFrom(std::size_t level) const { return complete_from_[level]; }
 
   struct Rows {
     std::int64_t series = 0;
@@ -342,14 +343,16 @@ Chart StoreReader::chart(const ChartQuery& query) const {
     }
   }
   for (auto& [start, bucket] : buckets) chart.buckets.push_back(std::move(bucket));
+  const Meant meant = impl_->meant(query.source);
   std::vector<StoredStep> steps;
   for (std::size_t i = 1; i < chart.buckets.size(); ++i) {
     const ChartBucket& before = chart.buckets[i - 1];
     const UnixMs step = chart.buckets[i].start - ends[before.start] + chart.bucket_ms;
-    steps.push_back({static_cast<double>(step) / kSecondMs, static_cast<double>(before.samples)});
+    steps.push_back({static_cast<double>(step) / kSecondMs, static_cast<double>(before.samples),
+                     meant.everyAt(chart.buckets[i].start, chart.bucket_ms),
+                     static_cast<double>(chart.bucket_ms) / kSecondMs});
   }
-  const Meant meant = impl_->meant(query.source, from, to);
-  const auto gaps = findGaps(steps, static_cast<double>(chart.bucket_ms) / kSecondMs, meant.every_s, meant.archive);
+  const auto gaps = findGaps(steps, meant.archive);
   for (std::size_t i = 0; i < gaps.size(); ++i) chart.buckets[i + 1].gap_before = gaps[i];
   return chart;
 }
@@ -415,8 +418,8 @@ DayNightStatistics StoreReader::dayNight(std::int64_t series, UnixMs from, UnixM
   return statistics;
 }
 
-bool StoreReader::Impl::keepsSamples(std::int64_t source, UnixMs from) const {
-  return SumReader(*this, source).isComplete(kSamples, from);
+UnixMs StoreReader::Impl::samplesKeptFrom(std::int64_t source) const {
+  return SumReader(*this, source).completeFrom(kSamples);
 }
 
 }  // namespace mpm::monitor

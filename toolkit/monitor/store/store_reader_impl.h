@@ -19,8 +19,11 @@ struct Extent {
 
 /// How samples of a source were meant to come.
 struct Meant {
-  double every_s = 0;  // 0: as they liked
   bool archive = false;
+  std::vector<std::pair<UnixMs, double>> every_s{};  // of a camera: from the beginning of each session on
+
+  /// At the end of a stretch of this width; 0: as they liked.
+  double everyAt(UnixMs start, UnixMs width) const;
 };
 
 /// The connection of a reader and the questions that its methods share.
@@ -71,11 +74,11 @@ struct StoreReader::Impl {
   // As that; `names`: regionNames().
   std::vector<RollupRow> rollup(const RollupQuery& query, const SumReader& reader,
                                 const std::map<std::int64_t, std::string>& names) const;
-  Meant meant(std::int64_t source, UnixMs from, UnixMs to) const;
+  Meant meant(std::int64_t source) const;
 
   Pace pace(std::int64_t source) const;
-  // Whether no sample of `from` or later was forgotten.
-  bool keepsSamples(std::int64_t source, UnixMs from) const;
+  // From when on no sample was forgotten.
+  UnixMs samplesKeptFrom(std::int64_t source) const;
   // As StoreReader::outages(); without `pictures` the gaps alone, which costs less.
   std::vector<Outage> outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now,
                               bool pictures) const;
