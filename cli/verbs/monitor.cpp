@@ -215,14 +215,23 @@ std::optional<StoreReader> stored(const std::string& database) try {
   return std::nullopt;
 }
 
+// The zone by which the pictures of an archive were read; empty: none is stored.
+std::string storedZone(const Camera& camera, const StoreReader& store) try {
+  for (const SourceRecord& one : store.sources())
+    if (one.name == camera.plan.source.name()) return one.time_zone;
+  return "";
+} catch (const Error&) {  // the session says what is wrong with the database
+  return "";
+}
+
 // Read by another clock, each picture would be a sample for the second time.
 void checkZone(const Camera& camera, const StoreReader& store) {
-  const std::string zone = camera.said.time_zone.empty() ? "" : vision::CameraClock(camera.said.time_zone).zone();
-  for (const SourceRecord& one : store.sources())
-    if (one.name == camera.plan.source.name() && !zone.empty() && !one.time_zone.empty() && one.time_zone != zone)
-      throw CameraConfigError("time-zone", "the pictures in '" + camera.session.database +
-                                               "' were read by the clock of " + one.time_zone +
-                                               ": --recompute all reads them by that of " + zone);
+  if (camera.said.time_zone.empty()) return;
+  const std::string zone = vision::CameraClock(camera.said.time_zone).zone(), stored = storedZone(camera, store);
+  if (!stored.empty() && stored != zone)
+    throw CameraConfigError("time-zone", "the pictures in '" + camera.session.database +
+                                             "' were read by the clock of " + stored +
+                                             ": --recompute all reads them by that of " + zone);
 }
 
 Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written, ReadModels& models) {
