@@ -459,17 +459,16 @@ def report(oracle, db, s, days, of=None, zone=None):
     begin = first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1)
     table["from",] = pictures.iso(begin)
     table["from local",], table["to local",] = (world.local_time(ms, zone).isoformat() for ms in (begin, oracle.last(db, s)))
-    if days is None:  # else it matters which samples around the span say what is usual
-        table["outages",] = outages(oracle, db, s, begin, oracle.last(db, s))
-        for _, _, cause in table["outages",]:
-            table["outages of", cause, "times"] = table.get(("outages of", cause, "times"), 0) + 1
-            table["outages of", cause, "hours"] = sum(stop - start for start, stop, of in table["outages",] if of == cause) / HOUR_MS
+    table["outages",] = outages(oracle, db, s, begin, oracle.last(db, s))
+    for _, _, cause in table["outages",]:
+        table["outages of", cause, "times"] = table.get(("outages of", cause, "times"), 0) + 1
+        table["outages of", cause, "hours"] = sum(stop - start for start, stop, of in table["outages",] if of == cause) / HOUR_MS
     for sample in oracle.span(db, s, days):
         table["measured", sample.series[1]] = table.get(("measured", sample.series[1]), 0) + 1
     table["measured", "stretches"] = stretches(oracle.all_series(db, s), oracle.span(db, s, days))
-    if days is None:
-        times = sorted({sample.ms for sample in oracle.believed(db, s)})
-        table["gaps",] = events.gaps(times, not oracle.script["sources"][s].get("camera"))
+    times = sorted({sample.ms for sample in oracle.believed(db, s)})
+    flags = events.gap_flags(times, not oracle.script["sources"][s].get("camera"))
+    table["gaps",] = sum(gap and after > begin for gap, after in zip(flags, times[1:]))
     if (expected := oracle.events(db, s)) is not None:
         since = -math.inf if days is None else oracle.last(db, s) - days * DAY_MS
         table["alarms",] = sum(kind == "alarm" and ms > since for ms, kind, _ in expected)

@@ -88,6 +88,23 @@ std::vector<UnixMs> warningsOf(const Database& database, std::int64_t source, Ev
   return times;
 }
 
+// The time of the sample that lies so far away that all steps in between know their pace.
+UnixMs samplesBefore(const Database& database, std::int64_t source, UnixMs time) {
+  Statement row = database.prepare(
+      "SELECT min(time_ms) FROM (SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms < ?"
+      " ORDER BY time_ms DESC LIMIT ?)");
+  row.bind(source, time, PaceMeter::kSteps + 1).step();
+  return row.isNull(0) ? time : row.integer(0);
+}
+
+UnixMs samplesBehind(const Database& database, std::int64_t source, UnixMs time) {
+  Statement row = database.prepare(
+      "SELECT max(time_ms) FROM (SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms >= ?"
+      " ORDER BY time_ms LIMIT ?)");
+  row.bind(source, time, PaceMeter::kSteps + 1).step();
+  return row.isNull(0) ? time : row.integer(0);
+}
+
 // The outages of [from, to): each is cut to it, and joined with the one before if both are one.
 class Outages {
  public:
@@ -144,16 +161,25 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
   to = std::min(to, now ? std::max(*now, all->last + 1) : all->last + 1);
   if (from >= to) return {};
   // A gap may begin before the span and end behind it, and the pace there is that of the samples around, too; but not
-  // of those by a clock that was wrong.
+  // of those by a clock that was wrong. What is a night depends on all of an archive.
+  const Meant meant = this->meant(source);
   const Extent believed = believedExtent(source, now.value_or(unixNow())).value_or(*all);
   const auto before = extent(source, believed.first, from), after = extent(source, to, believed.last + 1);
-  const UnixMs first = before ? std::max(believed.first, std::min(before->last, from - kDayMs)) : from;
-  const UnixMs end = after ? std::min(believed.last + 1, std::max(after->first + 1, to + kDayMs)) : to;
+  UnixMs first = from, end = to;
+  if (before && meant.archive)
+    first = believed.first;
+  else if (before)
+    first = std::max(believed.first, std::min({before->last, from - kDayMs, samplesBefore(database, source, from)}));
+  if (after && meant.archive)
+    end = believed.last + 1;
+  else if (after)
+    end = std::min(believed.last, std::max({after->first, to + kDayMs, samplesBehind(database, source, to)})) + 1;
   // Whole hours where samples are forgotten or too many, then samples.
   const UnixMs kept = samplesKeptFrom(source);
-  UnixMs one_by_one = kept <= first ? first : kept >= end ? end : std::min(end, bucketStart(kept + kHourMs - 1, kHourMs));
+  UnixMs one_by_one = kept <= first ? first
+                      : kept >= end ? end
+                                    : std::min(end, bucketStart(kept + kHourMs - 1, kHourMs));
   if (countSamples(source, one_by_one, end, kMaxTimes + 1) > kMaxTimes) one_by_one = end;
-  const Meant meant = this->meant(source);
   std::vector<Moment> moments;
   if (first < one_by_one) {
     std::map<UnixMs, Moment> hours;  // of the series that has the most samples in each
