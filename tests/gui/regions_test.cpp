@@ -150,13 +150,13 @@ TEST_F(Regions, WhatMakesNoSenseIsRefusedInOneLine) {
   const auto boxes = dialog_->findChildren<QDateTimeEdit*>();
   ASSERT_EQ(boxes.size(), 2);
   const auto checks = dialog_->findChildren<QCheckBox*>();
-  ASSERT_EQ(checks.size(), 3);
-  checks[1]->setChecked(true);
+  ASSERT_EQ(checks.size(), 4);
+  checks[2]->setChecked(true);
   boxes[0]->setDateTime(QDateTime(QDate(2026, 5, 1), QTime(0, 0)));
   EXPECT_TRUE(refused("'Region 1'"));
   dialog_->findChild<QListWidget*>()->setCurrentRow(0);
-  EXPECT_FALSE(checks[1]->isChecked());
-  checks[2]->setChecked(true);
+  EXPECT_FALSE(checks[2]->isChecked());
+  checks[3]->setChecked(true);
   boxes[1]->setDateTime(QDateTime(QDate(2026, 5, 1), QTime(0, 0)));
   EXPECT_TRUE(ok()->isEnabled()) << "one name, one after the other: " << textOf(dialog_);
   EXPECT_EQ(*drawn()[0].to, *drawn()[1].from);
@@ -171,6 +171,10 @@ TEST_F(Regions, FilesAreReadAndWritten) {
   draw(110, 10, 200, 60);
   dialog_->findChildren<QCheckBox*>()[0]->setChecked(true);
   EXPECT_TRUE(drawn()[1].ignore);
+  dialog_->findChildren<QCheckBox*>()[1]->setChecked(true);
+  EXPECT_TRUE(drawn()[1].cut_out_s);
+  dialog_->findChildren<QCheckBox*>()[1]->setChecked(false);
+  EXPECT_FALSE(drawn()[1].cut_out_s);
   ok()->click();
   const auto stored = [&] {
     const std::string path = camera().config().regions;
