@@ -37,7 +37,9 @@ def grouped(samples, key):
 
 
 def compare(day, night):
-    """((kind of block, blocks of day, blocks of night), half of the interval or None) of [(time, tokens), ...] by day and by night."""
+    """((kind of block, blocks of day, blocks of night), half of the interval or None) of [(time, tokens), ...] by day and by night.
+
+    None where day and night lie around the clock alike: then rounding says where days are cut."""
     hours = [grouped(((ms // HOUR_MS * HOUR_MS, [tokens]) for ms, tokens in side), lambda start: start) for side in (day, night)]
     count = {}
     for side in hours:
@@ -46,6 +48,8 @@ def compare(day, night):
     hours = [[(start, tokens) for start, tokens in side if len(tokens) > count[start] / 20] for side in hours]
     angles = [[2 * math.pi * (start + HOUR_MS / 2) / DAY_MS for start, _ in side] for side in hours]
     x, y = (sum(map(f, angles[0])) - sum(map(f, angles[1])) for f in (math.cos, math.sin))
+    if math.hypot(x, y) < 1e-9 * sum(map(len, angles)):
+        return None
     noon = round(math.atan2(y, x) / (2 * math.pi) * DAY_MS)
     periods = [grouped(side, lambda start: math.floor((start + HOUR_MS / 2 - cut) / DAY_MS)) for side, cut in zip(hours, (noon - DAY_MS / 2, noon))]
     whole = all(len(side) >= 3 for side in periods)

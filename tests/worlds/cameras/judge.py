@@ -20,7 +20,7 @@ from . import relations
 from . import world
 
 # What each form of the report must print where the oracle has a value.
-NOT_COMPUTED = ("outages", "outages of", "gaps", "alarms", "state", "states", "state now")
+NOT_COMPUTED = ("blocks", "plus minus", "outages", "outages of", "gaps", "alarms", "state", "states", "state now")
 IN_ONE_FORM = ("all", "sure, %", "%", "number of changes")  # of states: of the text
 IN_JSON = lambda key: key[0] not in ("outages of", "darkest", "brightest", "bad", "gaps", "alarms", "state now") and not (key[0] == "states" and key[2] in IN_ONE_FORM)
 IN_OBJECT = lambda key: key[0] != "time local"  # messages for programs have UTC

@@ -415,6 +415,7 @@ def judged(oracle, rule):
     """The same stored samples, judged by another rule from the start, in the order of their times."""
     result = copy.copy(oracle)
     result.stored = {}
+    result.all_series = oracle.all_series  # in the order in which they were measured
     result.states = lambda db, s, of=None: Oracle.states(result, db, s, of) if oracle.states(db, s, of) else []
     for db, sources in oracle.stored.items():
         for s, samples in sources.items():
@@ -524,7 +525,8 @@ def report(oracle, db, s, days, of=None, zone=None):
     if table["tokens", "day", "samples"] and table["tokens", "night", "samples"]:
         table["night - day",] = table["tokens", "night", "mean"] - table["tokens", "day", "mean"]
         sides = [[(sample.ms, sample.counts[-1]) for sample in by_night(known, night)] for night in (False, True)]
-        table["blocks",], table["plus minus",] = difference.compare(*sides)
+        if (compared := difference.compare(*sides)) is not None:
+            table["blocks",], table["plus minus",] = compared
     return table
 
 
