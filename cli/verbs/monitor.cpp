@@ -30,7 +30,6 @@
 #include "mpm/error.hpp"
 #include "page/page.h"
 #include "program/paths.h"
-#include "vision/camera_clock.h"
 #include "vision/labels/classes.h"
 #include "vision/model_files.h"
 #include "vision/sources/source.h"
@@ -215,25 +214,6 @@ std::optional<StoreReader> stored(const std::string& database) try {
   return std::nullopt;
 }
 
-// The zone by which the pictures of an archive were read; empty: none is stored.
-std::string storedZone(const Camera& camera, const StoreReader& store) try {
-  for (const SourceRecord& one : store.sources())
-    if (one.name == camera.plan.source.name()) return one.time_zone;
-  return "";
-} catch (const Error&) {  // the session says what is wrong with the database
-  return "";
-}
-
-// Read by another clock, each picture would be a sample for the second time.
-void checkZone(const Camera& camera, const StoreReader& store) {
-  if (camera.said.time_zone.empty()) return;
-  const std::string zone = vision::CameraClock(camera.said.time_zone).zone(), stored = storedZone(camera, store);
-  if (!stored.empty() && stored != zone)
-    throw CameraConfigError("time-zone", "the pictures in '" + camera.session.database +
-                                             "' were read by the clock of " + stored +
-                                             ": --recompute all reads them by that of " + zone);
-}
-
 Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written, ReadModels& models) {
   const CameraConfig& said = written.config;
   const vision::SourceKind kind = vision::parseSourceSpec(said.source).kind;
@@ -247,7 +227,6 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written,
         one.session.model = chosenModel(one.session.model);
         checkStates(said, one.plan, one.session.model);
         checkNames(one.session, one.plan, models);
-        if (one.plan.archive && store && !arguments.recompute && !arguments.judge) checkZone(one, *store);
         return one;
       },
       written.places);

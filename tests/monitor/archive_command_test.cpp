@@ -83,8 +83,11 @@ TEST_F(ArchiveCommand, GoesOnWithItsZoneAndPlace) {
     EXPECT_THAT(stored(), ElementsAre(early + "2013-07-08T13:54:13Z", late + "2013-07-09T07:54:13Z"));
     EXPECT_THAT(nights(), ElementsAre(false, true));
   }
-  expectFailure(mpmCommand({"monitor", in_, "--model", kSegmenter, "--db", database_, "--time-zone", "+05:45"}), 2,
-                {"time-zone", "read by the clock of -08:00", "--recompute all"});
+  EXPECT_THAT(watch({"--time-zone", "+05:45"}).err,
+              AllOf(HasSubstr("all pictures are measured again"), HasSubstr("2 new samples")));
+  EXPECT_THAT(stored(), ElementsAre(early + "2013-07-08T00:09:13Z", late + "2013-07-08T18:09:13Z"))
+      << "not each of them twice in one series";
+  EXPECT_THAT(watch({}).err, HasSubstr("0 new samples"));
   watch({"--recompute", "all", "--time-zone", "Z"});
   EXPECT_THAT(stored(), ElementsAre(early + "2013-07-08T05:54:13Z", late + "2013-07-08T23:54:13Z"));
   EXPECT_THAT(nights(), ElementsAre(true, false));

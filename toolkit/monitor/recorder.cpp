@@ -123,7 +123,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
         for (Event& event : alarms_.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
       if (store_)
         store_->beginSession(session, options_.archive_clock ? std::optional(result.frame.time) : std::nullopt,
-                             std::exchange(options_.again, false));
+                             std::exchange(again_, false));
     }
     if (const auto& report = result.estimate.reuse) {
       if (report->agreement) agreement_ = std::min(agreement_.value_or(100), *report->agreement);
@@ -239,6 +239,11 @@ void Recorder::resume(const std::vector<Sample>& samples, const std::vector<Alar
   stored_alarms_ = alarms;
   const UnixMs at = options_.own_clock ? last_.value_or(0) : now;  // a clock of its own stands still between watches
   alarms_.resume(alarms, times, at, options_.own_clock ? at : steady);
+}
+
+void Recorder::measureAgain() {
+  const std::lock_guard lock(mutex_);
+  again_ = true;
 }
 
 void Recorder::setRegions(const std::vector<vision::Region>& regions) {

@@ -27,7 +27,6 @@ struct RecorderOptions {
   bool once = false;         ///< one sample a run; runs of up to a minute come as they like, so there are no gaps
   /// The clock of the camera of an archive: sessions begin with the time of a picture. nullopt: no archive.
   std::optional<vision::CameraClock> archive_clock{};
-  bool again = false;  ///< an archive is measured again: its samples begin a series of their own
   /// Frames have times of their own, as those of an archive and of the scene demo:. Alarms and states go by them.
   bool own_clock = false;
   NightRule night{};
@@ -85,6 +84,9 @@ class Recorder {
   void resume(const std::vector<Sample>& samples, const std::vector<AlarmState>& alarms, UnixMs now,
               std::int64_t steady);
 
+  /// The samples to come, of an archive, begin a series of their own, also where they are measured as others were.
+  void measureAgain();
+
   /// Sets the regions that are measured from the next sample on. Throws mpm::Error as vision::check().
   void setRegions(const std::vector<vision::Region>& regions);
   /// Those of an earlier watch, reported as an event that is not stored; ignored once there are others.
@@ -119,6 +121,7 @@ class Recorder {
   std::optional<std::int64_t> disk_reported_at_;  // steady ms
   bool open_ = true;
   int session_ = -1;
+  bool again_ = false;                    // the next session begins a series of its own
   std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms
   std::optional<UnixMs> last_;            // of the last sample

@@ -172,6 +172,18 @@ std::string takeStoredPrivacy(const std::string& database, const std::string& so
   return "";
 }
 
+// Whether an archive begins a series of its own although it was measured like this before: as asked, or because it is
+// read by another clock than before. Then each picture has another time, and would be in one series twice.
+bool measuresAgain(const CameraPlan& options, const SourceRecord& stored, const std::weak_ptr<Recorder>& recorder,
+                   const vision::SourceOptions& how) {
+  const std::string zone = options.archiveClock()->zone();
+  if (options.again || stored.time_zone.empty() || stored.time_zone == zone) return options.again;
+  how.on_note("all pictures are measured again, as a series of their own: they were read by the clock of " +
+              stored.time_zone + " before, and are by that of " + zone + " now");
+  if (const auto still = recorder.lock()) still->measureAgain();
+  return true;
+}
+
 // Gives the recorder what an earlier watch of the source left: its regions, and where its view and its rules stood. The
 // pictures of an archive that begin a new series are looked at from the first one on. `privacy`: what must not be seen
 // of it now. A view that was learned with more on show does not count. `own_clock`: its times say nothing about the
@@ -444,7 +456,6 @@ void Session::open(const CameraPlan& options) {
                                                  .every_frame = every_frame,
                                                  .once = options.once,
                                                  .archive_clock = archive ? options.archiveClock() : std::nullopt,
-                                                 .again = options.again,
                                                  .own_clock = own_clock,
                                                  .night = options.night,
                                                  .place = options.place,
@@ -454,6 +465,7 @@ void Session::open(const CameraPlan& options) {
                                                  .privacy = privacy ? std::optional(privacy->json()) : std::nullopt,
                                                  .hidden = std::bind_front(&Hiding::hiddenIn, hiding)},
                                  store, [this](const Event& event) { impl_->report(event); });
+  if (options.again) recorder->measureAgain();
   const auto before = std::make_shared<StoredPictures>();
   // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs while the
   // database is read, the source is opened once more without.
@@ -465,9 +477,8 @@ void Session::open(const CameraPlan& options) {
       const auto kept = takeStoredPrivacy(database, name, *hiding, weak, how);
       readSource(database, name, [&](const StoreReader& reader, const SourceRecord& record) {
         std::optional<std::int64_t> series;
-        if (archive)
-          if (const auto measuring = measuringBy(by); measuring && !options.again)
-            series = reader.seriesOf(record.id, *measuring);
+        if (archive && !measuresAgain(options, record, weak, how))
+          if (const auto measuring = measuringBy(by)) series = reader.seriesOf(record.id, *measuring);
         recall(reader, record, weak, kept, archive && !series, series, now(), own_clock);
         if (series) readStored(reader, *series, *before);
       });
