@@ -113,32 +113,33 @@ std::vector<Stretch> stretchesOf(const StoreReader& store, std::int64_t source, 
     for (const RollupRow& row : store.rollup({.series = all[i].id, .from = span.from, .to = span.to, .width = kHourMs}))
       if (const auto whole = row.regions.find(""); whole != row.regions.end())
         hours[row.start][i] += whole->second.samples();
-  std::vector<Stretch> stretches;
-  std::map<std::size_t, std::size_t> open;  // the stretch of each series that was measured last
-  for (const auto& [start, found] : hours) {
+  struct Hours {
+    std::size_t series;
+    UnixMs first, last;
+    std::int64_t samples;
+  };
+  std::vector<Hours> found;
+  std::map<std::size_t, std::size_t> open;  // the one of each series that was measured last
+  for (const auto& [start, series_samples] : hours) {
     std::map<std::size_t, std::size_t> next;
-    for (const auto& [series, samples] : found) {
+    for (const auto& [series, samples] : series_samples) {
       const auto before = open.find(series);
-      const std::size_t at = before == open.end() ? stretches.size() : before->second;
-      if (before == open.end()) stretches.push_back({.series = all[series], .from = start});
-      stretches[at].to = start;
-      stretches[at].samples += samples;
+      const std::size_t at = before == open.end() ? found.size() : before->second;
+      if (before == open.end()) found.push_back({.series = series, .first = start, .last = start, .samples = 0});
+      found[at].last = start;
+      found[at].samples += samples;
       next[series] = at;
     }
     // One that has no sample in an hour of others ends with it.
     open = std::move(next);
   }
-  const auto timesOf = [&](UnixMs hour, const Stretch& one) {
-    std::int64_t samples = 0;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i].id == one.series.id) samples = hours.at(hour).at(i);
-    const Span within{std::max(hour, span.from), std::min(hour + kHourMs, span.to)};
-    return timesWithin(store, source, one.series.id, within, samples);
-  };
-  for (Stretch& one : stretches) {
-    const Span first = timesOf(one.from, one), last = timesOf(one.to, one);
-    one.from = first.from;
-    one.to = last.to;
+  std::vector<Stretch> stretches;
+  for (const Hours& one : found) {
+    const auto timesOf = [&](UnixMs hour) {
+      const Span within{std::max(hour, span.from), std::min(hour + kHourMs, span.to)};
+      return timesWithin(store, source, all[one.series].id, within, hours.at(hour).at(one.series));
+    };
+    stretches.push_back({all[one.series], timesOf(one.first).from, timesOf(one.last).to, one.samples});
   }
   std::ranges::stable_sort(stretches, {}, &Stretch::from);
   return stretches;
@@ -170,7 +171,7 @@ struct SourceReport {
     });
     regions = regionMeans(store, series, span.from, span.to);
     states = store.states(series.id, span.from, span.to);
-    outages = store.outages(record.id, span.from, span.to);
+    if (!arguments.brief) outages = store.outages(record.id, span.from, span.to);
   }
 
   SourceRecord source;
@@ -187,7 +188,7 @@ struct SourceReport {
   std::int64_t comparable_samples = 0, comparable_days = 0;
   std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
-  std::vector<Outage> outages;  // of the source
+  std::vector<Outage> outages;  // of the source; not for a brief line, which needs their gaps alone
 
   // The mean of a quantity, and the areas, of the whole picture.
   Spread value(std::string_view key) const { return regions.empty() ? Spread() : regions.front().value(key); }
@@ -304,7 +305,7 @@ void printStates(const std::vector<StateSeries>& states) {
   }
 }
 
-// How often and how long: "2 gaps, 1 h; covered or fogged 3 times, 20 min".
+// How often and how long: "no samples 2 times, 1.00 h; covered or fogged 3 times, 0.33 h".
 std::string outagesText(const std::vector<Outage>& outages) {
   std::map<OutageCause, std::pair<int, UnixMs>> causes;
   for (const Outage& one : outages) {
@@ -732,8 +733,8 @@ Verb addReport(CLI::App& mpm) {
        {"phenocam", ExportFormat::kPhenoCam},
        {"jsonl", ExportFormat::kJsonLines},
        {"outages", ExportFormat::kOutages}},
-      "CSV, a line of JSON per sample, PhenoCam's files, or as CSV when the camera gave nothing that counts, and why. "
-      "Default: csv");
+      "CSV of the samples, a line of JSON for each, PhenoCam's files, or CSV of the outages: when the camera gave "
+      "nothing that counts, and why. Default: csv");
   addOption(*verb, "--site", arguments->site, "NAME",
             "SITE of PhenoCam's files. Default: the end of the source's name");
   addField(*verb, "time-zone", arguments->time_zone, [](const std::string& text) { return vision::CameraClock(text); })

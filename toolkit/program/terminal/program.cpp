@@ -100,38 +100,6 @@ std::string problemOfRest(const CLI::App& program, const CLI::ParseError& error)
   return verbsOf(*verb).empty() ? "'" + rest.front() + "' is one argument too many" : unknownVerb(*verb, rest.front());
 }
 
-}  // namespace
-
-std::vector<const CLI::App*> verbsOf(const CLI::App& program) {
-  return program.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
-}
-
-std::string unknownVerb(const CLI::App& program, const std::string& word) {
-  std::vector<std::string> names;
-  for (const CLI::App* verb : verbsOf(program)) names.push_back(verb->get_name());
-  return "there is no verb '" + word + "'" + didYouMean(word, names);
-}
-
-void prepare(CLI::App& program) {
-  const auto formatter = std::make_shared<WrappingFormatter>();
-  formatter->column_width(kNames);
-  formatter->label("Positionals", "Arguments");
-  formatter->label("SUBCOMMAND", "VERB");
-  program.formatter(formatter);
-  program.set_version_flag("--version", program.get_name() + " " MPM_VERSION, "Print the version and exit");
-  program.set_help_flag("-h,--help", "Print this help and exit");
-  program.add_flag_callback(
-      "--man", [&program] { throw CLI::CallForVersion(manPage(program), 0); }, "Print the man page and exit");
-  program
-      .add_option_function<std::string>(
-          "--completion",
-          [&program](const std::string& shell) { throw CLI::CallForVersion(completionScript(program, shell), 0); },
-          "Print the completion script for this shell and exit")
-      ->option_text("bash|zsh|fish");
-}
-
-namespace {
-
 int parseAndWork(CLI::App& program, int argc, char** argv, const std::function<int()>& work) {
   struct sigaction action {};
   action.sa_handler = onSignal;
@@ -166,6 +134,34 @@ int parseAndWork(CLI::App& program, int argc, char** argv, const std::function<i
 }
 
 }  // namespace
+
+std::vector<const CLI::App*> verbsOf(const CLI::App& program) {
+  return program.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
+}
+
+std::string unknownVerb(const CLI::App& program, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : verbsOf(program)) names.push_back(verb->get_name());
+  return "there is no verb '" + word + "'" + didYouMean(word, names);
+}
+
+void prepare(CLI::App& program) {
+  const auto formatter = std::make_shared<WrappingFormatter>();
+  formatter->column_width(kNames);
+  formatter->label("Positionals", "Arguments");
+  formatter->label("SUBCOMMAND", "VERB");
+  program.formatter(formatter);
+  program.set_version_flag("--version", program.get_name() + " " MPM_VERSION, "Print the version and exit");
+  program.set_help_flag("-h,--help", "Print this help and exit");
+  program.add_flag_callback(
+      "--man", [&program] { throw CLI::CallForVersion(manPage(program), 0); }, "Print the man page and exit");
+  program
+      .add_option_function<std::string>(
+          "--completion",
+          [&program](const std::string& shell) { throw CLI::CallForVersion(completionScript(program, shell), 0); },
+          "Print the completion script for this shell and exit")
+      ->option_text("bash|zsh|fish");
+}
 
 int runProgram(CLI::App& program, int argc, char** argv, const std::function<int()>& work) {
   return endProgram(parseAndWork(program, argc, argv, work));
