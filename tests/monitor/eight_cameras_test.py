@@ -96,11 +96,15 @@ class Watching:
             else:
                 self.samples[one["camera"]].append((one["unix_ms"], time.monotonic()))
 
+    def resident(self):
+        """MiB of memory that the process has now."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
     def look(self):
         while True:
             try:
-                status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-                self.memory.append(int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024)
+                self.memory.append(self.resident())
             except (OSError, TypeError):
                 return
             time.sleep(1)
@@ -163,7 +167,7 @@ cameras = {name: f"http://127.0.0.1:{server.server_port}/{name}" for name in STR
 
 alone = Watching("alone", {"yard": cameras["yard"]})
 alone.give(["yard"], TURNS)
-memory_alone = alone.memory[-1]
+memory_alone = alone.resident()
 alone.process.terminate()
 assert alone.process.wait(PATIENCE) == 0
 
@@ -183,7 +187,7 @@ try:
     fair(eight.give(cameras, TURNS))
     for name in ["hangs", "dies"]:
         assert int(re.search(f'mpm_reconnects_total{{camera="{name}"}} (\\d+)', eight.metrics())[1]) >= rounds, eight.metrics()
-    memory, grown = eight.memory[-1], growth(eight.memory)
+    memory, grown = eight.resident(), growth(eight.memory)
     print(f"{rounds} rounds, {eight.counts()}\nMiB: {memory_alone:.0f} of one, {memory:.0f} of eight ({memory / memory_alone:.2f}), "
           f"{grown:+.2f} % from the second quarter to the last of {len(eight.memory)} s")
     assert memory <= 1.6 * memory_alone
