@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Videos that are turned or damaged, as every program of ours reads them.
 #include <array>
+#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
 
@@ -145,6 +146,59 @@ TEST_F(VideoStreamTest, DamagedFramesOfMjpegAreLeftOut) {
   EXPECT_THAT(said, ElementsAre(HasSubstr("'" + (folder_ / "clip.avi") + "', frame 1: its pixels are damaged"),
                                 HasSubstr("'" + (folder_ / "clip.avi") + "', frame 4: its data are damaged")));
   EXPECT_MPM_ERROR(framesOf("clip.avi"), "frame 1: its pixels are damaged");
+}
+
+std::string bytesOf(std::uint32_t value) {
+  std::string bytes;
+  for (int i = 0; i < 4; ++i) bytes += static_cast<char>(value >> (8 * i));
+  return bytes;
+}
+
+// A chunk of a RIFF file: a name of four letters, the size of the data, the data, and a byte if they are odd.
+std::string chunk(const std::string& name, const std::string& data) {
+  return name + bytesOf(static_cast<std::uint32_t>(data.size())) + data + std::string(data.size() % 2, '\0');
+}
+
+// An AVI of one MJPEG stream at 10 frames a second, with the data of each frame.
+std::string mjpegAvi(cv::Size size, const std::vector<std::string>& frames) {
+  const auto count = static_cast<std::uint32_t>(frames.size());
+  const std::string width = bytesOf(static_cast<std::uint32_t>(size.width)),
+                    height = bytesOf(static_cast<std::uint32_t>(size.height)), none = bytesOf(0);
+  const std::string main_header = bytesOf(100000) + none + none + none + bytesOf(count) + none + bytesOf(1) + none +
+                                  width + height + none + none + none + none;
+  const std::string stream_header = "vidsMJPG" + none + none + none + bytesOf(1) + bytesOf(10) + none + bytesOf(count) +
+                                    none + bytesOf(10000) + none + none + none;
+  const std::string format =
+      bytesOf(40) + width + height + bytesOf(1 | 24 << 16) + "MJPG" + none + none + none + none + none;
+  const std::string stream = chunk("LIST", "strl" + chunk("strh", stream_header) + chunk("strf", format));
+  std::string movie = "movi";
+  for (const std::string& frame : frames) movie += chunk("00dc", frame);
+  return chunk("RIFF", "AVI " + chunk("LIST", "hdrl" + chunk("avih", main_header) + stream) + chunk("LIST", movie));
+}
+
+std::string jpegOf(const cv::Mat& image) {
+  std::vector<unsigned char> bytes;
+  cv::imencode(".jpg", image, bytes, {cv::IMWRITE_JPEG_QUALITY, 98});
+  return {bytes.begin(), bytes.end()};
+}
+
+// As capture cards of analogue cameras write them: each frame is two pictures, of its even and of its odd rows.
+TEST_F(VideoStreamTest, FramesOfTwoFieldsAreWhole) {
+  const cv::Size size(320, 240);
+  std::vector<std::string> frames;
+  for (int i = 0; i < kFrames; ++i) {
+    const cv::Mat frame = frameOf(i, size);
+    cv::Mat even(size.height / 2, size.width, CV_8UC3), odd = even.clone();
+    for (int y = 0; y < size.height; ++y) frame.row(y).copyTo((y % 2 ? odd : even).row(y / 2));
+    frames.push_back(jpegOf(even) + jpegOf(odd));
+  }
+  write("fields.avi", mjpegAvi(size, frames));
+  const std::vector<Frame> read = framesOf("fields.avi");
+  ASSERT_EQ(read.size(), kFrames);
+  for (int i = 0; i < kFrames; ++i) {
+    ASSERT_EQ(read[i].image.size(), size);
+    EXPECT_LT(cv::norm(read[i].image, frameOf(i, size), cv::NORM_L1) / (3.0 * size.area()), 6);
+  }
 }
 
 }  // namespace
