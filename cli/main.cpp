@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "cli/verbs/verbs.h"
 #include "program/terminal/output.h"
@@ -29,6 +31,24 @@ Verb addHelp(CLI::App& mpm) {
           }};
 }
 
+/// The words of a command line, in which the old name of an option is the new one: "--schedule 2,5" of older scripts is
+/// "--reduce mpm:blocks=2,5", and "--schedule none" is "--reduce none".
+std::vector<std::string> withNewNames(int argc, char** argv) {
+  const std::string old = "--schedule";
+  const auto reduction = [](const std::string& schedule) {
+    return schedule == "none" ? schedule : "mpm:blocks=" + schedule;
+  };
+  std::vector<std::string> words(argv, argv + argc);
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    if (words[i].starts_with(old + "=")) words[i] = "--reduce=" + reduction(words[i].substr(old.size() + 1));
+    if (words[i] != old || i + 1 == words.size()) continue;
+    words[i] = "--reduce";
+    ++i;
+    words[i] = reduction(words[i]);
+  }
+  return words;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -52,7 +72,10 @@ Ctrl-C once finishes the current frame and ends; twice ends at once.)");
   add("A camera for months", {addMonitor(app), addReport(app), addServe(app)});
   add("Accuracy and speed", {addEval(app), addBench(app), addTune(app), addStudy(app), addDayNight(app)});
   add("Help", {addHelp(app)});
-  return runProgram(app, argc, argv, [&] {
+  std::vector<std::string> words = withNewNames(argc, argv);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  return runProgram(app, static_cast<int>(pointers.size()), pointers.data(), [&] {
     for (const Verb& verb : verbs)
       if (verb.app->parsed()) return verb.run();
     throw UsageError(

@@ -32,6 +32,17 @@ TEST_F(Info, SaysWhatAModelIsAsJson) {
   EXPECT_EQ(json["mpm"]["cuda_devices"].empty(), json["mpm"]["cuda_problem"] != "");
 }
 
+TEST_F(Info, TheOldNameOfAReductionIsRead) {
+  const std::pair<Words, const char*> all[] = {
+      {{"--schedule", "1,2"}, "mpm:blocks=1,2"}, {{"--schedule=1"}, "mpm:blocks=1"}, {{"--schedule", "none"}, "none"}};
+  for (const auto& [old, reduction] : all) {
+    succeeded(mpmCommand(Words{"convert", kSegmenter, "-o", folder_ / "net.onnx"} + old));
+    EXPECT_EQ(mpmCommand({"info", folder_ / "net.onnx", "--json"}).json()["reduce"], reduction);
+  }
+  expectFailure(mpmCommand({"convert", kSegmenter, "-o", folder_ / "net.onnx", "--schedule"}), 2, {"--schedule"});
+  expectFailure(mpmCommand({"run", "--", "--schedule", "none"}), 1, {"--schedule"});
+}
+
 TEST_F(Info, SaysWhichPrecisionsAreFastAndOthersSaySoOnce) {
   const auto sets = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"]["instruction_sets"];
   writeImage(folder_ / "street.png", 40, 60);
