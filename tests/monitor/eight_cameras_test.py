@@ -24,7 +24,7 @@ except ImportError as error:
 
 MPM, MODEL, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
 END = time.monotonic() + 60 * float(sys.argv[4] if len(sys.argv) > 4 else 0)
-PATIENCE, TURNS, SHARE = 1800, 30, 0.1
+PATIENCE, TURNS, SHARE, STRETCHES = 1800, 30, 0.1, 20
 STREAMS = {"yard": 100, "gate": 100, "floods": 400, "hangs": 100, "dies": 100}  # frames a second, more than the model takes
 SCENES = {"rain": "demo:street?weather=rain&size=224x320", "snow": "demo:street?seed=2&weather=snow&size=224x320"}
 away = set()  # of "hangs" and "dies"
@@ -125,12 +125,19 @@ class Watching:
         return urllib.request.urlopen(url + "metrics", timeout=PATIENCE).read().decode()
 
 
-def fair(shares):
+def is_fair(shares):
     """Nobody has more turns than the others. A scene is drawn between its turns, so on a busy machine it misses some."""
     usual = sorted(shares.values())[len(shares) // 2]
-    for name, share in shares.items():
-        assert share <= (1 + SHARE) * usual, f"{name} has {share} of {shares}"
-        assert name in SCENES or share >= (1 - SHARE) * usual, f"{name} has {share} of {shares}"
+    return all(share <= (1 + SHARE) * usual and (name in SCENES or share >= (1 - SHARE) * usual) for name, share in shares.items())
+
+
+def check_fairness(watching, names):
+    """A busy machine keeps this program from sending, and who sends nothing misses turns; so one fair stretch is asked for.
+    Where turns are given unfairly no stretch is fair."""
+    stretches = []
+    while not stretches or not is_fair(stretches[-1]):
+        assert len(stretches) < STRETCHES, f"no stretch is fair: {stretches}"
+        stretches.append(watching.give(names, TURNS))
 
 
 def growth(memory):
@@ -177,14 +184,14 @@ others = sorted(set(cameras) - {"hangs", "dies"})
 rounds = 0
 try:
     while rounds == 0 or time.monotonic() < END:
-        fair(eight.give(cameras, TURNS))
+        check_fairness(eight, cameras)
         away |= {"hangs", "dies"}
-        fair(eight.give(others, TURNS))
+        check_fairness(eight, others)
         wait("both are missed", lambda: all(f'mpm_camera_up{{camera="{name}"}} 0' in eight.metrics() for name in ["hangs", "dies"]))
         away.clear()
         eight.give(["hangs", "dies"], 1)
         rounds += 1
-    fair(eight.give(cameras, TURNS))
+    check_fairness(eight, cameras)
     for name in ["hangs", "dies"]:
         assert int(re.search(f'mpm_reconnects_total{{camera="{name}"}} (\\d+)', eight.metrics())[1]) >= rounds, eight.metrics()
     memory, grown = eight.resident(), growth(eight.memory)
