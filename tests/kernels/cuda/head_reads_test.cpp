@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of heads that look at many elements for each result, or read where another tensor says.
+#include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/element_functions.h"
 #include "kernels/cuda/on_device.h"
@@ -71,6 +76,10 @@ TEST_F(CudaHeadReads, PlacesOfExtremes) {
   const int rows = 3, side = 70;
   std::vector<float> x = normal(rows * side, 4);
   for (float& value : x) value = std::round(2 * value);  // many ties
+  // A NaN that comes first is the extreme, and others are passed over: a lane that meets one still sees what is behind.
+  x[5] = x[side] = x[2 * side + 3] = kNan;
+  x[5 + 32] = 50;
+  x[5 + 64] = -50;
   const Buffer<float> device = uploaded(stream(), x);
   const ElementLayout kept{.rank = 1, .shape = {rows}, .steps = {{side}}},
       gone{.rank = 1, .shape = {side}, .steps = {{1}}};

@@ -29,7 +29,10 @@ __device__ std::size_t placeOf(const ElementLayout& layout, std::size_t index) {
   return static_cast<std::size_t>(place);
 }
 
-__device__ bool isNan(double x) { return x != x; }
+template <typename T>
+__device__ bool isNan(T x) {
+  return x != x;
+}
 
 __device__ double startOf(R function) {
   constexpr double kLargest = __builtin_inf();
@@ -84,8 +87,9 @@ __global__ void findExtremes(bool largest, bool last, ElementLayout kept, Elemen
   float best = 0;
   int index = -1;  // none yet
   const auto take = [&](float other, int at) {
-    const bool more = largest ? other > best : other < best;
-    if (at >= 0 && (index < 0 || more || (other == best && (last ? at > index : at < index)))) {
+    if (at < 0 || (isNan(other) && at > 0)) return;
+    const bool more = index < 0 || isNan(other) || (largest ? other > best : other < best);
+    if (more || (other == best && (last ? at > index : at < index))) {
       best = other;
       index = at;
     }

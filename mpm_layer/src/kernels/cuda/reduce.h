@@ -26,8 +26,9 @@ enum class DeviceReduction {
 /// By its name in docs/ops.md; nullopt: there is no such function.
 std::optional<DeviceReduction> deviceReduction(std::string_view name);
 
-/// y = function over some axes of x, in double. `kept`, `gone`: the sides and the steps[0] in x of the other axes, and
-/// of these. y has the order of `kept`. `last`: ties of kArgMax and kArgMin go to the last.
+/// y = function over some axes of x, in double. `gone`: sides of these axes, and in steps[0] their steps in x. `kept`:
+/// the same of the other axes, in the order of y. `last`: ties of kArgMax and kArgMin go to the last. For these two a
+/// NaN is the extreme if it is the first element, and is passed over elsewhere, as on the CPU.
 void reduceElements(const Stream& stream, DeviceReduction function, bool last, const ElementLayout& kept,
                     const ElementLayout& gone, const float* x, float* y);
 
