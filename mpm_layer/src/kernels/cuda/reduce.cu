@@ -4,13 +4,10 @@
 
 #include <iterator>
 
-#include "kernels/cuda/kernel.cuh"
+#include "kernels/cuda/tensor.cuh"
 
 namespace mpm::cuda {
 namespace {
-
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / kWarp;
 
 using R = DeviceReduction;
 
@@ -18,16 +15,6 @@ using R = DeviceReduction;
 constexpr std::string_view kNames[] = {"ReduceL1",  "ReduceL2",        "ReduceLogSum", "ReduceLogSumExp",
                                        "ReduceMax", "ReduceMean",      "ReduceMin",    "ReduceProd",
                                        "ReduceSum", "ReduceSumSquare", "ArgMax",       "ArgMin"};
-
-__device__ std::size_t placeOf(const ElementLayout& layout, std::size_t index) {
-  long long place = 0;
-  for (int axis = layout.rank - 1; axis >= 0; --axis) {
-    const auto side = static_cast<std::size_t>(layout.shape[axis]);
-    place += static_cast<long long>(index % side) * layout.steps[0][axis];
-    index /= side;
-  }
-  return static_cast<std::size_t>(place);
-}
 
 template <typename T>
 __device__ bool isNan(T x) {
@@ -138,12 +125,6 @@ __global__ void rankElements(const float* x, std::size_t count, int side, std::s
   const std::size_t to = (outer * k + ahead) * inner + column;
   values[to] = value;
   indices[to] = static_cast<float>(own);
-}
-
-std::size_t countOf(const ElementLayout& layout) {
-  std::size_t count = 1;
-  for (int axis = 0; axis < layout.rank; ++axis) count *= static_cast<std::size_t>(layout.shape[axis]);
-  return count;
 }
 
 }  // namespace

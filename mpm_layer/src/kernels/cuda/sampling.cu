@@ -2,12 +2,11 @@
 // Operators of heads that read where another tensor says.
 #include "kernels/cuda/sampling.h"
 
-#include "kernels/cuda/kernel.cuh"
+#include "kernels/cuda/tensor.cuh"
 
 namespace mpm::cuda {
 namespace {
 
-constexpr int kThreads = 256;
 constexpr int kMaxTaps = 4;
 
 // Pixels along one axis, -1 outside, and their weights.
@@ -82,13 +81,7 @@ __global__ void gatherAll(GatherCall call, std::size_t count, float* y, int* out
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= count) return;
   const std::size_t slice = i / call.width;
-  long long place = 0;
-  std::size_t rest = slice;
-  for (int axis = call.slices.rank - 1; axis >= 0; --axis) {
-    const auto side = static_cast<std::size_t>(call.slices.shape[axis]);
-    place += static_cast<long long>(rest % side) * call.slices.steps[0][axis];
-    rest /= side;
-  }
+  long long place = placeOf(call.slices, slice);
   const float* const indices = call.indices + slice % call.index_rows * call.depth;
   for (int k = 0; k < call.depth; ++k) {
     int index = static_cast<int>(indices[k]);
@@ -111,8 +104,7 @@ void gridSample(const Stream& stream, const GridSampling& sampling, const GridSa
 }
 
 void gatherSlices(const Stream& stream, const GatherCall& call, float* y, int* outside) {
-  std::size_t count = call.width;
-  for (int axis = 0; axis < call.slices.rank; ++axis) count *= static_cast<std::size_t>(call.slices.shape[axis]);
+  const std::size_t count = countOf(call.slices) * call.width;
   if (count == 0) return;
   launch(gatherAll, Grid{piecesOf(count, kThreads)}, kThreads, 0, stream, call, count, y, outside);
 }

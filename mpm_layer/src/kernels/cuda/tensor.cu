@@ -7,14 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "kernels/cuda/kernel.cuh"
+#include "kernels/cuda/tensor.cuh"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {
 namespace {
-
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / kWarp;
 
 __device__ float softplus(float a) { return fmaxf(a, 0.0f) + log1pf(expf(-fabsf(a))); }
 
@@ -84,14 +81,8 @@ template <DeviceFunction kFunction>
 __global__ void mapAll(ElementLayout layout, std::size_t count, Operands3 from, float* y) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= count) return;
-  long long place[3] = {0, 0, 0};
-  std::size_t rest = i;
-  for (int axis = layout.rank - 1; axis >= 0; --axis) {
-    const auto side = static_cast<std::size_t>(layout.shape[axis]);
-    const auto at = static_cast<long long>(rest % side);
-    rest /= side;
-    for (int k = 0; k < 3; ++k) place[k] += at * layout.steps[k][axis];
-  }
+  long long place[3];
+  findPlaces(layout, i, place);
   y[i] = valueOf<kFunction>(from.x[0][place[0]], from.x[1][place[1]], from.x[2][place[2]]);
 }
 
@@ -230,8 +221,7 @@ std::optional<DeviceFunction> deviceFunction(std::string_view name) {
 
 void mapElements(const Stream& stream, DeviceFunction function, const ElementLayout& layout, const float* const (&x)[3],
                  float* y) {
-  std::size_t count = 1;
-  for (int axis = 0; axis < layout.rank; ++axis) count *= static_cast<std::size_t>(layout.shape[axis]);
+  const std::size_t count = countOf(layout);
   if (count == 0) return;
   kFunctions[static_cast<int>(function)].map(stream, layout, count, {{x[0], x[1], x[2]}}, y);
 }
