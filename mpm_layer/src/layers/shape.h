@@ -32,6 +32,28 @@ inline std::vector<std::size_t> stridesOf(const Shape& shape) {
   return strides;
 }
 
+/// Some axes of a row-major tensor: their sides, and the strides of the tensor along them.
+struct Axes {
+  Shape sides;
+  std::vector<std::size_t> strides;
+};
+
+/// The axes that a reduction over `reduced` keeps, and those over which it goes.
+struct ReductionAxes {
+  Axes kept, gone;
+};
+inline ReductionAxes reductionAxes(const Shape& shape, const std::vector<int>& reduced) {
+  const std::vector<std::size_t> strides = stridesOf(shape);
+  ReductionAxes axes;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const bool is_gone = std::find(reduced.begin(), reduced.end(), static_cast<int>(axis)) != reduced.end();
+    Axes& of = is_gone ? axes.gone : axes.kept;
+    of.sides.push_back(shape[axis]);
+    of.strides.push_back(strides[axis]);
+  }
+  return axes;
+}
+
 /// The strides of a tensor that is broadcast to `rank` axes: 0 along those that it repeats.
 inline std::vector<std::size_t> broadcastStrides(const Shape& from, std::size_t rank) {
   const std::vector<std::size_t> own = stridesOf(from);

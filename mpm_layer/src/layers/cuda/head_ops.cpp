@@ -175,17 +175,9 @@ DeviceOpPtr Net::reduce(const ReduceSpec& spec) {
   const std::optional<DeviceReduction> function = deviceReduction(spec.function);
   if (!function) return nullptr;
   return opOf([this, function = *function, axes = spec.axes, last = spec.last](const Call& call) {
-    const Shape shape = shapeOf(call.inputs[0]);
-    const std::vector<std::size_t> strides = stridesOf(shape);
-    Shape kept, gone;
-    std::vector<std::size_t> kept_steps, gone_steps;
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      const bool is_gone = std::find(axes.begin(), axes.end(), static_cast<int>(axis)) != axes.end();
-      (is_gone ? gone : kept).push_back(shape[axis]);
-      (is_gone ? gone_steps : kept_steps).push_back(strides[axis]);
-    }
+    const auto [kept, gone] = reductionAxes(shapeOf(call.inputs[0]), axes);
     const float* const x = dense(call.inputs[0]);
-    reduceElements(stream, function, last, layoutOf(kept, kept_steps), layoutOf(gone, gone_steps), x,
+    reduceElements(stream, function, last, layoutOf(kept.sides, kept.strides), layoutOf(gone.sides, gone.strides), x,
                    newDense(call.outputs[0]));
   });
 }

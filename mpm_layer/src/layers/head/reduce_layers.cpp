@@ -41,18 +41,11 @@ class ReduceLayer final : public HeadLayer {
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
-    const Shape shape = shapeOf(inputs[0]);
-    const std::vector<std::size_t> strides = stridesOf(shape);
-    Shape kept, gone;  // sides of both kinds of axes, and their steps in the input
-    std::vector<std::size_t> kept_strides, gone_strides;
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      const bool is_gone = reduces(static_cast<int>(axis));
-      (is_gone ? gone : kept).push_back(shape[axis]);
-      (is_gone ? gone_strides : kept_strides).push_back(strides[axis]);
-    }
-    const std::vector<std::size_t> places = placesOf(gone, gone_strides);
-    forRows(parallel_, countOf(kept), places.size(), [&](std::size_t i) {
-      const float* const x = inputs[0].ptr<float>() + offsetAt(i, kept, kept_strides, kept.size());
+    const ReductionAxes axes = reductionAxes(shapeOf(inputs[0]), axes_);
+    const Axes& kept = axes.kept;
+    const std::vector<std::size_t> places = placesOf(axes.gone.sides, axes.gone.strides);
+    forRows(parallel_, countOf(kept.sides), places.size(), [&](std::size_t i) {
+      const float* const x = inputs[0].ptr<float>() + offsetAt(i, kept.sides, kept.strides, kept.sides.size());
       outputs[0].ptr<float>()[i] = seeks_ ? extremeOf(x, places) : reduced(x, places);
     });
   }
