@@ -9,20 +9,19 @@ namespace {
 constexpr int kColumns = 8;  // columns of a sum that a lane adds up at a time
 
 // One step of patchWeights(): `row` {batch, patches} holds the row of each patch before the merge, and then that after
-// it. `into`, `members` {batch, patches}: memory. One block per image.
+// it. `counted`, `members` {batch, patches}: memory. One block per image.
 __global__ void __launch_bounds__(kScanThreads)
-    divideWeights(const int* map, int patches, bool first, int* row, int* into, int* members, float* weights) {
+    divideWeights(const int* map, int patches, bool first, int* row, int* counted, int* members, float* weights) {
   const int begin = static_cast<int>(blockIdx.x) * patches, thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < patches; i += kScanThreads) {
-    into[begin + i] = -1;
+    counted[begin + i] = 0;
     members[begin + i] = 0;
     if (first) row[begin + i] = i;
   }
   __syncthreads();
-  for (int i = thread; i < patches; i += kScanThreads) into[begin + row[begin + i]] = map[begin + i];
-  __syncthreads();
-  for (int r = thread; r < patches; r += kScanThreads) {
-    if (into[begin + r] >= 0) atomicAdd(&members[begin + into[begin + r]], 1);
+  // Each row is a member once, whichever of its patches comes first.
+  for (int i = thread; i < patches; i += kScanThreads) {
+    if (atomicMax(&counted[begin + row[begin + i]], 1) == 0) atomicAdd(&members[begin + map[begin + i]], 1);
   }
   __syncthreads();
   for (int i = thread; i < patches; i += kScanThreads) {
