@@ -20,16 +20,21 @@ ReadOptions onDevice(Schedule schedule) {
   return options;
 }
 
+/// The copies of a run whose weights are on the device already.
+Copies copiesOf(Asked& device, const cv::Mat& input) {
+  device.run(input);  // the weights go up
+  takeCopies();
+  device.run(input);
+  return takeCopies();
+}
+
 TEST(EmulatedDevice, OnlyTheImageGoesUpAndOnlyTheOutputsComeDown) {
   for (const char* file : {"segmenter_mask_ts17.onnx", "segmenter_linear_ts12.onnx"}) {
     SCOPED_TRACE(file);
     constexpr std::size_t kBatch = 2, kMerges = 2;
     Asked device(file, onDevice({1, 2}));
     const cv::Mat input = images(device.info.input, kBatch, 1);
-    device.run(input);  // the weights go up
-    takeCopies();
-    device.run(input);
-    const Copies copies = takeCopies();
+    const Copies copies = copiesOf(device, input);
     EXPECT_EQ(copies.uploads, 1);
     EXPECT_EQ(copies.uploaded_bytes, input.total() * sizeof(float));
     const auto pixels = static_cast<std::size_t>(device.info.input.height * device.info.input.width);
@@ -49,11 +54,7 @@ TEST(EmulatedDevice, OfAHeadOnlyTheResultComesDown) {
                            "hf_dpt_seg_dynamo18.onnx", "hf_dpt_depth_ts17.onnx", "hf_vitpose_ts17.onnx"}) {
     SCOPED_TRACE(file);
     Asked device(file, onDevice({1}));
-    const cv::Mat input = images(device.info.input, 1, 1);
-    device.run(input);  // the weights go up
-    takeCopies();
-    device.run(input);
-    const Copies copies = takeCopies();
+    const Copies copies = copiesOf(device, images(device.info.input, 1, 1));
     EXPECT_EQ(copies.uploads, 1);
     EXPECT_EQ(copies.downloads, static_cast<int>(device.names.size()));
   }
@@ -68,11 +69,7 @@ TEST(EmulatedDevice, NoOperatorOfAHeadNeedsTheHost) {
     ReadOptions options = onDevice({});
     options.reduce = parseReduction("none");
     Asked device(file, options);
-    const cv::Mat input = images(device.info.input, 1, 1);
-    device.run(input);  // the weights go up
-    takeCopies();
-    device.run(input);
-    EXPECT_EQ(takeCopies().uploads, 1);
+    EXPECT_EQ(copiesOf(device, images(device.info.input, 1, 1)).uploads, 1);
   }
 }
 
@@ -83,11 +80,7 @@ TEST(EmulatedDevice, WithEveryMethodOnlyTheResultComesDown) {
     ReadOptions options = onDevice({});
     options.reduce = parseReduction(how);
     Asked device("timm_dinov3_ts17.onnx", options);
-    const cv::Mat input = images(device.info.input, 2, 1);
-    device.run(input);  // the weights go up
-    takeCopies();
-    device.run(input);
-    const Copies copies = takeCopies();
+    const Copies copies = copiesOf(device, images(device.info.input, 2, 1));
     EXPECT_EQ(copies.uploads, 1);
     EXPECT_EQ(copies.downloads, static_cast<int>(device.names.size()));
   }
@@ -148,6 +141,38 @@ TEST(EmulatedDevice, MemoryDoesNotGrow) {
   // Blobs of two forwards may lie at the same address by chance, which is worth some percent. Values that are never
   // dropped are 2.5 times as many.
   EXPECT_LT(heldMemory(), held * 3 / 2);
+}
+
+// Methods such as CTS cut patches twice. What ran before the first cut is still read after the second, and what a
+// forward did not write goes at the next one.
+TEST(EmulatedDevice, ANetThatCutsPatchesTwiceRunsOneForward) {
+  cuda::Net net(0);
+  const std::vector<float> weight(4 * 3 * 2 * 2, 1.0f), position(4 * 4), special(4);
+  PatchEmbedSpec spec;
+  spec.geometry = {.channels = 3, .height = 4, .width = 4, .kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
+  spec.weight = {weight.data(), 4, 12};
+  spec.position = {position.data(), 4, 4};
+  spec.special = {special.data(), 1, 4};
+  const cv::Mat image({1, 3, 4, 4}, CV_32F, cv::Scalar(1)), before(1, 3, CV_32F);
+  struct Cut {
+    std::unique_ptr<DeviceOp> op;
+    std::vector<cv::Mat> inputs, outputs;
+  };
+  std::vector<Cut> cuts;
+  for (int i = 0; i < 2; ++i)
+    cuts.push_back({net.patchEmbed(spec), {image}, {cv::Mat({1, 5, 4}, CV_32F), cv::Mat(1, 1 + 2 * 4, CV_32F)}});
+  const auto cut = [&] {
+    net.upload(image);
+    for (const Cut& one : cuts) one.op->compute({one.inputs, one.outputs, false});
+  };
+  for (int forward = 0; forward < 3; ++forward) {
+    net.newDense(before);
+    cut();
+    EXPECT_NO_THROW(net.dense(before)) << forward;
+  }
+  cut();
+  cut();
+  EXPECT_MPM_ERROR(net.dense(before), "not a plain blob");
 }
 
 // Packed rows of an image begin where those before it end: the state of another block would shift all of them.

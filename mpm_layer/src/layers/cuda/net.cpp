@@ -27,9 +27,12 @@ Net::Value& Net::make(const cv::Mat& blob, Kind kind) {
   return value;
 }
 
-void Net::beginForward() {
-  ++forward_;
-  std::erase_if(values_, [this](const auto& entry) { return entry.second.written + 1 < forward_; });
+void Net::enterForward(unsigned& last) {
+  if (last == forward_) {
+    ++forward_;
+    std::erase_if(values_, [this](const auto& entry) { return entry.second.written + 1 < forward_; });
+  }
+  last = forward_;
 }
 
 void Net::release() {

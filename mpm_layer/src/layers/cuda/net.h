@@ -64,7 +64,7 @@ class Net final : public DeviceNet {
   DeviceOpPtr transpose(const std::vector<int>& axes) override;
   DeviceOpPtr concatenate(std::size_t axis) override;
 
-  /// Calls mark(found), which enqueues work that may set *found, and waits. Returns whether it stayed 0.
+  /// Calls mark(found), which enqueues work that may set *found on the device, and waits. Returns whether it stayed 0.
   template <typename Mark>
   bool unmarked(Mark mark) {
     int* const found = mark_.atLeast(stream, 1);
@@ -76,15 +76,17 @@ class Net final : public DeviceNet {
     return answer == 0;
   }
 
-  /// Starts a forward. Frees values that the previous forward did not write: their blobs no longer exist.
-  void beginForward();
+  /// Each PatchEmbed calls it when it runs; a net of CTS has two. `last`: the forward in which it ran last, 0 at first.
+  /// A PatchEmbed that runs once more starts the next forward. This frees values that the forward before did not write:
+  /// their blobs no longer exist.
+  void enterForward(unsigned& last);
 
   /// The value of a blob. Throws mpm::Error when it has none of that kind.
   const float* dense(const cv::Mat& blob);
   /// Packed rows of tokens. Throws mpm::Error when an image has another number of rows than in `state`, as in a damaged
   /// net that combines tokens with the state of another block.
   const float* rows(const cv::Mat& blob, const TokenState& state);
-  /// {count} rows of `dim` columns, whatever they are: a plain array, or tokens of which every row is live.
+  /// The value of a blob that is a plain array, or tokens of which every row is live. Throws mpm::Error otherwise.
   const float* allRows(const cv::Mat& blob);
   void expectRowsOf(const cv::Mat& blob, const TokenState& state);
   /// A state for tokens with `special` rows in front of each image, or with as many as it has. Valid until the next

@@ -51,8 +51,8 @@ DeviceOpPtr Net::normalise(const PixelValues& values) {
 DeviceOpPtr Net::patchEmbed(const PatchEmbedSpec& spec) {
   PatchEmbedSpec rounded = spec;
   rounded.precision = floatPrecision(spec.precision);
-  return opOf([this, embed = PatchEmbed(stream, rounded)](const Call& call) mutable {
-    beginForward();
+  return opOf([this, embed = PatchEmbed(stream, rounded), last_forward = 0u](const Call& call) mutable {
+    enterForward(last_forward);
     const cv::Mat& images = call.inputs[0];
     const int batch = images.size[0];
     TokenState& state = newState(call.outputs[1]);
@@ -104,9 +104,18 @@ DeviceOpPtr Net::rotaryPositions(MergedPositions merged, MatrixView<const float>
 }
 
 DeviceOpPtr Net::mergeTokens(const MergeRule& rule, int special) {
-  // All fields of the rule are bound by name: one that is new does not compile until a device merges by it.
+  // All fields of the rule are bound by name, and all kinds of groups are cases: a new one does not compile, or warns,
+  // until it is decided here whether a device merges by it.
   const auto& [groups, count, similarity, deviations, weighted, grid_width, block] = rule;
-  if (groups == MergeGroups::kRule) return nullptr;
+  switch (groups) {
+    case MergeGroups::kMutualPairs:
+    case MergeGroups::kEvenOdd:
+    case MergeGroups::kWindows:
+    case MergeGroups::kScoredWindows:
+      break;
+    case MergeGroups::kRule:
+      return nullptr;
+  }
   return opOf([this, rule, special](const Call& call) {
     const int dim = dimOf(call.inputs[0]);
     // `before` stays unchanged: MergeReport and heads that read earlier blocks need it.
