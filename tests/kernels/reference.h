@@ -204,6 +204,17 @@ inline Reference withAttention(const AttentionSpec& s, const Reference& x, Refer
   return y;
 }
 
+/// AttentionWindows::rows of a grid cut into windows; padding on the far sides fills up the last ones.
+inline std::vector<float> windowRows(int grid_h, int grid_w, int window_h, int window_w) {
+  std::vector<float> rows;
+  for (int top = 0; top < grid_h; top += window_h)
+    for (int left = 0; left < grid_w; left += window_w)
+      for (int y = top; y < top + window_h; ++y)
+        for (int x = left; x < left + window_w; ++x)
+          rows.push_back(y < grid_h && x < grid_w ? static_cast<float>(y * grid_w + x) : -1.0f);
+  return rows;
+}
+
 inline Reference windowAttention(const WindowAttentionSpec& s, const Reference& x) {
   const Reference normed = norm(x, s.norm1);
   Reference result(normed.rows, s.heads * s.head_dim);

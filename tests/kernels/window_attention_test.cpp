@@ -72,17 +72,6 @@ TEST_P(Windows, PositionBiasesMatchDoublePrecision) {
   }
 }
 
-// A grid cut into windows; padding on the far sides fills up the last ones.
-std::vector<float> windowRows(int grid_h, int grid_w, int window_h, int window_w) {
-  std::vector<float> rows;
-  for (int top = 0; top < grid_h; top += window_h)
-    for (int left = 0; left < grid_w; left += window_w)
-      for (int y = top; y < top + window_h; ++y)
-        for (int x = left; x < left + window_w; ++x)
-          rows.push_back(y < grid_h && x < grid_w ? static_cast<float>(y * grid_w + x) : -1.0f);
-  return rows;
-}
-
 struct GridCase {
   int grid_h, grid_w, window_h, window_w;  // window 0: the whole grid
   bool positions;
@@ -110,7 +99,7 @@ TEST_P(Windows, RelativePositionsMatchDoublePrecision) {
       const BlockWeights weights(options);
       WindowAttentionSpec spec{weights.spec(), {}};
       const int height = c.window_h > 0 ? c.window_h : c.grid_h, width = c.window_w > 0 ? c.window_w : c.grid_w;
-      const std::vector<float> rows = windowRows(c.grid_h, c.grid_w, height, width);
+      const std::vector<float> rows = test::windowRows(c.grid_h, c.grid_w, height, width);
       spec.windows = {static_cast<int>(rows.size()) / (height * width), height * width, rows.data()};
       const Matrix of_rows = Matrix::normal(2 * height - 1, c.head_dim, 31, size),
                    of_columns = Matrix::normal(2 * width - 1, c.head_dim, 32, size);
@@ -131,7 +120,7 @@ TEST_P(Windows, RelativePositionsMatchDoublePrecision) {
 TEST_P(Windows, OfABatchEqualThoseOfEachImage) {
   const BlockWeights weights{BlockOptions()};
   WindowAttentionSpec spec{weights.spec(), {}};
-  const std::vector<float> rows = windowRows(5, 7, 3, 3);
+  const std::vector<float> rows = test::windowRows(5, 7, 3, 3);
   spec.windows = {6, 9, rows.data()};
   const WindowAttention attention(spec);
   const Matrix x = Matrix::normal(3 * 35, 48, 20);

@@ -21,6 +21,13 @@ class OtherHead : public InFolder {
   std::string mapOf(GraphBuilder& g) const {
     return g.reshape(g.transpose(g.slice("features", 1, dialect.special, 1L << 60), {0, 2, 1}), {1, kDim, kH, kW});
   }
+  /// A Resize to whole multiples of the sides of `x`, which repeats its elements.
+  static std::string repeated(GraphBuilder& g, const std::string& x, const std::vector<long>& sides) {
+    return g.node("Resize", {x, "", "", g.ints(sides)},
+                  {{"mode", std::string("nearest")},
+                   {"coordinate_transformation_mode", std::string("asymmetric")},
+                   {"nearest_mode", std::string("floor")}});
+  }
   std::vector<double> run(GraphBuilder& g, const std::string& output, const std::vector<double>& image,
                           Schedule schedule = {}) {
     g.result(output);
@@ -258,10 +265,7 @@ TEST_F(OtherHead, AConvolutionWithStridesBehindAResize) {
   GraphBuilder g = TinyVit(dialect).graph();
   const std::string narrow =
       g.node("Conv", {mapOf(g), g.weights("first", {1, kDim, 1, 1}, std::vector<double>(kDim, 0.1))});
-  const std::string large = g.node("Resize", {narrow, "", "", g.ints({1, 1, 4 * kH, 4 * kW})},
-                                   {{"mode", std::string("nearest")},
-                                    {"coordinate_transformation_mode", std::string("asymmetric")},
-                                    {"nearest_mode", std::string("floor")}});
+  const std::string large = repeated(g, narrow, {1, 1, 4 * kH, 4 * kW});
   g.node("Conv", {large, g.weights("second", {1, 1, 1, 1}, {3})}, {{"strides", std::vector<long>{2, 2}}}, 1, "y");
   std::vector<double> expected;
   for (int y = 0; y < 2 * kH; ++y)
@@ -301,10 +305,7 @@ TEST_F(OtherHead, AConvolutionBehindAResizeOfChannels) {
   GraphBuilder g = TinyVit(dialect).graph();
   const std::string narrow =
       g.node("Conv", {mapOf(g), g.weights("first", {2, kDim, 1, 1}, std::vector<double>(2 * kDim, 0.1))});
-  const std::string large = g.node("Resize", {narrow, "", "", g.ints({1, 4, 2 * kH, kW})},
-                                   {{"mode", std::string("nearest")},
-                                    {"coordinate_transformation_mode", std::string("asymmetric")},
-                                    {"nearest_mode", std::string("floor")}});
+  const std::string large = repeated(g, narrow, {1, 4, 2 * kH, kW});
   g.node("Conv", {large, g.weights("second", {1, 4, 1, 1}, {1, -2, 3, 5})}, {}, 1, "y");
   std::vector<double> expected;
   for (int y = 0; y < 2 * kH; ++y)

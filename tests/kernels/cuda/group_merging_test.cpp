@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/group_merging.h"
 
+#include <cmath>
 #include <functional>
+#include <limits>
+#include <vector>
 
 #include "kernels/cuda/on_device.h"
 #include "merging/reference_merge.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of heads on a device, against plain loops in double precision.
 #include <cmath>
+#include <limits>
 
 #include "base/element_functions.h"
 #include "kernels/cuda/convolution.h"

@@ -13,6 +13,7 @@ namespace {
 using mpm::test::BlockOptions;
 using mpm::test::BlockWeights;
 using mpm::test::Reference;
+using mpm::test::windowRows;
 
 class CudaWindows : public test::OnDevice {
  protected:
@@ -41,17 +42,6 @@ class CudaWindows : public test::OnDevice {
     WindowAttentionSpec spec;
     static_cast<AttentionSpec&>(spec) = weights.spec();
     return spec;
-  }
-
-  /// A grid cut into windows; padding on the far sides fills up the last ones.
-  static std::vector<float> windowRows(int grid_h, int grid_w, int window_h, int window_w) {
-    std::vector<float> rows;
-    for (int top = 0; top < grid_h; top += window_h)
-      for (int left = 0; left < grid_w; left += window_w)
-        for (int y = top; y < top + window_h; ++y)
-          for (int x = left; x < left + window_w; ++x)
-            rows.push_back(y < grid_h && x < grid_w ? static_cast<float>(y * grid_w + x) : -1.0f);
-    return rows;
   }
 };
 
