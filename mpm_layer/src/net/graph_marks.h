@@ -25,7 +25,8 @@ void requireUnmarked(const onnx::GraphProto& graph);
 /// be reused; it names the op. `info`: of the graph.
 PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info);
 
-/// Marks the ai.mpm nodes of a converted model as running on the device, with the attributes that MpmLayer reads:
+/// Makes stock nodes of a head ai.mpm nodes where a device has them (docs/ops.md names them). Then marks all ai.mpm
+/// nodes of the converted model as running on the device, with the attributes that MpmLayer reads:
 ///
 /// - `device_inputs`, a character per activation: 0 made on the host; 1 made by another marked node; 2 the same as 1,
 ///   and only this node reads it; 3 the same as 0, and only this node reads it.

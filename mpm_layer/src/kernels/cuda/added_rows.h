@@ -13,8 +13,8 @@ namespace mpm::cuda {
 class AddedRows {
  public:
   /// x {rows, dim} += `added`, in place. `states`: those after each merge, or the last alone; the rows of x are those
-  /// of the last. `added` {special + patches, dim}, or with !with_special {patches, dim}: of each image, or with `one`
-  /// of all.
+  /// of the last. `added` {batch, special + patches, dim}, without `with_special` {batch, patches, dim}; with `one` the
+  /// batch is 1, and all images get the same rows.
   void run(const Stream& stream, const std::vector<const TokenState*>& states, const float* added, bool with_special,
            bool one, int dim, float* x);
 

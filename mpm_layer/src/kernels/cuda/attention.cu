@@ -43,8 +43,6 @@ __device__ float4 multiplyAdd(float a, float4 b, float4 sum) {
   return make_float4(fmaf(a, b.x, sum.x), fmaf(a, b.y, sum.y), fmaf(a, b.z, sum.z), fmaf(a, b.w, sum.w));
 }
 
-// head_dim <= kWidth. Thread (y, x) has kR queries from y * kR on, and keys x, x + 16 of the scores. Of the output it
-// has four columns each from 4 x, 4 x + 64, ... on. The sixteen threads of one y are half a warp.
 // What positions add to the logit of a pair, in units of the softmax.
 __device__ float ofPair(const PairPositions& positions, int heads, int head, int first_row, int query, int key) {
   float sum = 0;
@@ -60,6 +58,8 @@ __device__ float ofPair(const PairPositions& positions, int heads, int head, int
   return sum * kLog2E;
 }
 
+// head_dim <= kWidth. Thread (y, x) has kR queries from y * kR on, and keys x, x + 16 of the scores. Of the output it
+// has four columns each from 4 x, 4 x + 64, ... on. The sixteen threads of one y are half a warp.
 template <typename T, int kWidth, int kQueries, bool kPositions>
 __global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all, PairPositions positions) {
   constexpr int kR = kQueries / 16, kC = kWidth / 64;

@@ -8,8 +8,8 @@
 
 namespace mpm::cuda {
 
-/// What the logit of query i and key j of an image gets more, by where they are (kernels/window_attention.h has both
-/// kinds). On the device. All images have as many rows.
+/// What is added to the logit of query i and key j of an image because of where they are (kernels/window_attention.h
+/// has both kinds). On the device. All images have the same number of rows.
 struct PairPositions {
   int tokens = 0;                   ///< rows of an image; 0: no positions
   const float* table = nullptr;     ///< {heads, entries}, or null

@@ -7,7 +7,7 @@ namespace mpm::cuda {
 
 /// What a GroupMerge compares, on the device.
 struct Compared {
-  const float* metric = nullptr;  ///< {rows, metric_dim}, packed; not of scored windows
+  const float* metric = nullptr;  ///< {rows, metric_dim}, packed; scored windows do not read it
   int metric_dim = 0;
   const float* scores = nullptr;  ///< of scored windows, {batch, patches / 4}
   const float* shared = nullptr;  ///< of scored windows, {batch, patches / 4, dim}: the row of each if it merges

@@ -42,8 +42,9 @@ class TokenState {
  private:
   friend class GroupMerge;
   friend class MutualPairMerge;
-  /// Enqueues the end of a merge: the rows of `cluster` {rows} become clusters, `live` {batch} of each image. Their
-  /// sizes go to sizes_[current_] of the new state.
+  /// Enqueues the end of a merge. `cluster` {rows}: the cluster that each row joins; `live` {batch}: the number of
+  /// clusters of each image. The caller writes their sizes into sizes_[current_] of the new state, which is sizes_[1 -
+  /// current_] of the old one.
   void become(const Stream& stream, const int* cluster, const int* live);
   void reserve(const Stream& stream, int batch, int patches, int special);
 
