@@ -14,6 +14,15 @@
 #endif
 
 namespace mpm::monitor {
+
+// What is stored of a moment, or of an hour whose samples are not looked at.
+struct StoredMoment {
+  UnixMs start = 0, width = 0;
+  double samples = 1;
+  std::optional<OutageCause> cause{};
+  bool unchanged = false;  // it shows what the one before showed
+};
+
 namespace {
 
 constexpr std::int64_t kMaxTimes = 500000;  // samples that are looked at one by one
@@ -21,17 +30,9 @@ constexpr UnixMs kStuckFor = kHourMs;
 constexpr std::array kFlagCauses = {OutageCause::kDark, OutageCause::kOverexposed, OutageCause::kBlurred,
                                     OutageCause::kFogged};  // by kQualityFlags
 
-// What is stored of a moment, or of an hour whose samples are not looked at.
-struct Moment {
-  UnixMs start = 0, width = 0;
-  double samples = 1;
-  std::optional<OutageCause> cause{};
-  bool unchanged = false;  // it shows what the one before showed
-};
-
 // Of samples with their flags. Pictures that were measured several times have samples in several series: each time
 // counts once, as it was measured last.
-std::vector<Moment> samplesOf(const Database& database, std::int64_t source, UnixMs from, UnixMs to) {
+std::vector<StoredMoment> samplesOf(const Database& database, std::int64_t source, UnixMs from, UnixMs to) {
   const auto there = columnsOf(database, "region_sample");
   std::string columns = nullUnless(there, "unchanged");
   for (const char* flag : kQualityFlags) columns += ", " + nullUnless(there, flag);
@@ -40,9 +41,9 @@ std::vector<Moment> samplesOf(const Database& database, std::int64_t source, Uni
                        " FROM sample LEFT JOIN region_sample ON region_sample.sample = sample.id AND region = 0"
                        " WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 GROUP BY time_ms ORDER BY time_ms");
   rows.bind(source, from, to);
-  std::vector<Moment> moments;
+  std::vector<StoredMoment> moments;
   while (rows.step()) {
-    Moment& one = moments.emplace_back(Moment{.start = rows.integer(0)});
+    StoredMoment& one = moments.emplace_back(StoredMoment{.start = rows.integer(0)});
     const bool night = !rows.isNull(2) && rows.integer(2) != 0;
     one.unchanged = rows.real(3) != 0;
     for (std::size_t flag = 0; flag < kFlagCauses.size(); ++flag) {
@@ -55,9 +56,9 @@ std::vector<Moment> samplesOf(const Database& database, std::int64_t source, Uni
 }
 
 // What an hour of a series says.
-Moment hourOf(const RollupRow& row, const DayNightSums& whole) {
+StoredMoment hourOf(const RollupRow& row, const DayNightSums& whole) {
   const auto sum = [](const Spread& spread) { return spread.mean * static_cast<double>(spread.samples); };
-  Moment hour{.start = row.start, .width = kHourMs, .samples = static_cast<double>(whole.samples())};
+  StoredMoment hour{.start = row.start, .width = kHourMs, .samples = static_cast<double>(whole.samples())};
   for (std::size_t flag = 0; flag < kFlagCauses.size(); ++flag) {
     double flagged = sum(whole.spread(kQualityFlags[flag]));
     if (kFlagCauses[flag] == OutageCause::kDark) flagged -= sum(whole.of(Side::kNight).spread(kQualityFlags[flag]));
@@ -69,7 +70,7 @@ Moment hourOf(const RollupRow& row, const DayNightSums& whole) {
 }
 
 // Those that show one picture for an hour or longer, without a gap in between.
-void findStuck(std::vector<Moment>& moments, const std::vector<bool>& gaps) {
+void findStuck(std::vector<StoredMoment>& moments, const std::vector<bool>& gaps) {
   for (std::size_t first = 0, last = 0; first < moments.size(); first = ++last) {
     while (last < gaps.size() && !gaps[last] && !moments[last].cause && moments[last + 1].unchanged) ++last;
     if (moments[last].start - moments[first].start < kStuckFor) continue;
@@ -77,32 +78,26 @@ void findStuck(std::vector<Moment>& moments, const std::vector<bool>& gaps) {
   }
 }
 
-// Times of events of a kind that are warnings, ascending.
-std::vector<UnixMs> warningsOf(const Database& database, std::int64_t source, EventKind kind, UnixMs from, UnixMs to) {
-  Statement rows = database.prepare(
-      "SELECT time_ms FROM event WHERE source = ? AND time_ms >= ? AND time_ms < ? AND kind = ? AND severity = ?"
-      " ORDER BY time_ms");
-  rows.bind(source, from, to, static_cast<int>(kind), static_cast<int>(Severity::kWarning));
+std::vector<UnixMs> timesOf(Statement& rows) {
   std::vector<UnixMs> times;
   while (rows.step()) times.push_back(rows.integer(0));
   return times;
 }
 
-// The time of the sample that lies so far away that all steps in between know their pace.
-UnixMs samplesBefore(const Database& database, std::int64_t source, UnixMs time) {
-  Statement row = database.prepare(
-      "SELECT min(time_ms) FROM (SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms < ?"
-      " ORDER BY time_ms DESC LIMIT ?)");
-  row.bind(source, time, PaceMeter::kSteps + 1).step();
-  return row.isNull(0) ? time : row.integer(0);
+// Times of events of a kind that are warnings, ascending.
+std::vector<UnixMs> warningsOf(const Database& database, std::int64_t source, EventKind kind, UnixMs from, UnixMs to) {
+  Statement rows = database.prepare(
+      "SELECT time_ms FROM event WHERE source = ? AND time_ms >= ? AND time_ms < ? AND kind = ? AND severity = ?"
+      " ORDER BY time_ms");
+  return timesOf(rows.bind(source, from, to, static_cast<int>(kind), static_cast<int>(Severity::kWarning)));
 }
 
-UnixMs samplesBehind(const Database& database, std::int64_t source, UnixMs time) {
-  Statement row = database.prepare(
-      "SELECT max(time_ms) FROM (SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms >= ?"
-      " ORDER BY time_ms LIMIT ?)");
-  row.bind(source, time, PaceMeter::kSteps + 1).step();
-  return row.isNull(0) ? time : row.integer(0);
+// The time of the farthest of the next samples before `time`, or else from it on, that its pace depends on.
+UnixMs paceAway(const Database& database, std::int64_t source, UnixMs time, bool before) {
+  Statement rows = database.prepare(std::string("SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms ") +
+                                    (before ? "< ? ORDER BY time_ms DESC" : ">= ? ORDER BY time_ms") + " LIMIT ?");
+  const auto times = timesOf(rows.bind(source, time, PaceMeter::kSteps + 1));
+  return times.empty() ? time : times.back();
 }
 
 // The outages of [from, to): each is cut to it, and joined with the one before if both are one.
@@ -153,6 +148,49 @@ Json toJson(const Outage& outage) {
       {"begin", isoTime(outage.begin, true)}, {"end", isoTime(outage.end, true)}, {"cause", toString(outage.cause)}};
 }
 
+// A gap may begin before the span and end behind it, and the pace there is that of the samples around, too; but not of
+// those by a clock that was wrong. What is a night depends on all of an archive.
+Extent StoreReader::Impl::aroundSpan(std::int64_t source, bool archive, const Extent& believed, UnixMs from,
+                                     UnixMs to) const {
+  Extent around{from, to - 1};
+  if (const auto before = extent(source, believed.first, from)) {
+    const UnixMs first = std::min({before->last, from - kDayMs, paceAway(database, source, from, true)});
+    around.first = archive ? believed.first : std::max(believed.first, first);
+  }
+  if (const auto after = extent(source, to, believed.last + 1)) {
+    const UnixMs last = std::max({after->first, to + kDayMs, paceAway(database, source, to, false)});
+    around.last = archive ? believed.last : std::min(believed.last, last);
+  }
+  return around;
+}
+
+// Whole hours where samples are forgotten or too many, then samples.
+std::vector<StoredMoment> StoreReader::Impl::moments(std::int64_t source, UnixMs from, UnixMs to, bool pictures) const {
+  const UnixMs kept = samplesKeptFrom(source);
+  UnixMs one_by_one = kept <= from ? from : kept >= to ? to : std::min(to, bucketStart(kept + kHourMs - 1, kHourMs));
+  if (countSamples(source, one_by_one, to, kMaxTimes + 1) > kMaxTimes) one_by_one = to;
+  std::map<UnixMs, StoredMoment> hours;  // of the series that has the most samples in each
+  if (from < one_by_one)
+    for (const std::int64_t series : seriesOf(source))
+      for (const RollupRow& row :
+           rollup({.series = series, .from = bucketStart(from, kHourMs), .to = one_by_one, .width = kHourMs})) {
+        const auto whole = row.regions.find("");
+        if (whole == row.regions.end()) continue;
+        const StoredMoment hour = hourOf(row, whole->second);
+        if (StoredMoment& most = hours[row.start]; most.samples <= hour.samples) most = hour;
+      }
+  std::vector<StoredMoment> all;
+  for (const auto& [start, hour] : hours) all.push_back(hour);
+  if (pictures) {
+    std::ranges::copy(samplesOf(database, source, one_by_one, to), std::back_inserter(all));
+    return all;
+  }
+  Statement rows = database.prepare(
+      "SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms");
+  for (const UnixMs time : timesOf(rows.bind(source, one_by_one, to))) all.push_back({.start = time});
+  return all;
+}
+
 std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now,
                                                bool pictures) const {
   const std::optional<Extent> all = extent(source);
@@ -160,50 +198,13 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
   from = std::max(from, all->first);
   to = std::min(to, now ? std::max(*now, all->last + 1) : all->last + 1);
   if (from >= to) return {};
-  // A gap may begin before the span and end behind it, and the pace there is that of the samples around, too; but not
-  // of those by a clock that was wrong. What is a night depends on all of an archive.
   const Meant meant = this->meant(source);
   const Extent believed = believedExtent(source, now.value_or(unixNow())).value_or(*all);
-  const auto before = extent(source, believed.first, from), after = extent(source, to, believed.last + 1);
-  UnixMs first = from, end = to;
-  if (before && meant.archive)
-    first = believed.first;
-  else if (before)
-    first = std::max(believed.first, std::min({before->last, from - kDayMs, samplesBefore(database, source, from)}));
-  if (after && meant.archive)
-    end = believed.last + 1;
-  else if (after)
-    end = std::min(believed.last, std::max({after->first, to + kDayMs, samplesBehind(database, source, to)})) + 1;
-  // Whole hours where samples are forgotten or too many, then samples.
-  const UnixMs kept = samplesKeptFrom(source);
-  UnixMs one_by_one = kept <= first ? first
-                      : kept >= end ? end
-                                    : std::min(end, bucketStart(kept + kHourMs - 1, kHourMs));
-  if (countSamples(source, one_by_one, end, kMaxTimes + 1) > kMaxTimes) one_by_one = end;
-  std::vector<Moment> moments;
-  if (first < one_by_one) {
-    std::map<UnixMs, Moment> hours;  // of the series that has the most samples in each
-    for (const std::int64_t series : seriesOf(source))
-      for (const RollupRow& row :
-           rollup({.series = series, .from = bucketStart(first, kHourMs), .to = one_by_one, .width = kHourMs})) {
-        const auto whole = row.regions.find("");
-        if (whole == row.regions.end()) continue;
-        const Moment hour = hourOf(row, whole->second);
-        if (Moment& most = hours[row.start]; most.samples <= hour.samples) most = hour;
-      }
-    for (const auto& [start, hour] : hours) moments.push_back(hour);
-  }
-  if (pictures) {
-    for (Moment& sample : samplesOf(database, source, one_by_one, end)) moments.push_back(std::move(sample));
-  } else {
-    Statement times = database.prepare(
-        "SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms");
-    times.bind(source, one_by_one, end);
-    while (times.step()) moments.push_back({.start = times.integer(0)});
-  }
+  const Extent around = aroundSpan(source, meant.archive, believed, from, to);
+  std::vector<StoredMoment> moments = this->moments(source, around.first, around.last + 1, pictures);
   std::vector<StoredStep> steps;
   for (std::size_t i = 1; i < moments.size(); ++i) {
-    const Moment &one = moments[i - 1], &next = moments[i];
+    const StoredMoment &one = moments[i - 1], &next = moments[i];
     steps.push_back({static_cast<double>(next.start - one.start) / kSecondMs, one.samples,
                      meant.everyAt(next.start, next.width), static_cast<double>(one.width) / kSecondMs});
   }
@@ -216,7 +217,8 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
       const double every_s = meant.everyAt(moments[i].start, moments[i].width);
       if (!moments[i].cause && every_s > 0 && usual[i] > 2 * every_s) moments[i].cause = OutageCause::kSlow;
     }
-    damaged = warningsOf(database, source, EventKind::kDamaged, first, now ? std::max(*now, end) : end);
+    damaged = warningsOf(database, source, EventKind::kDamaged, around.first,
+                         std::max(now.value_or(INT64_MIN), around.last + 1));
     moved = warningsOf(database, source, EventKind::kView, from, to);
   }
   // Where a picture between these times could not be read, the time of the first such picture, else `next`.

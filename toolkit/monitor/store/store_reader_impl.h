@@ -26,6 +26,8 @@ struct Meant {
   double everyAt(UnixMs start, UnixMs width) const;
 };
 
+struct StoredMoment;  // of outages.cpp
+
 /// The connection of a reader and the questions that its methods share.
 struct StoreReader::Impl {
   Database database;
@@ -79,6 +81,10 @@ struct StoreReader::Impl {
   Pace pace(std::int64_t source) const;
   // From when on no sample was forgotten.
   UnixMs samplesKeptFrom(std::int64_t source) const;
+  // What is looked at for the outages of [from, to), which lies within; `believed`: of the source.
+  Extent aroundSpan(std::int64_t source, bool archive, const Extent& believed, UnixMs from, UnixMs to) const;
+  // What [from, to) has of a source; without `pictures` the times alone.
+  std::vector<StoredMoment> moments(std::int64_t source, UnixMs from, UnixMs to, bool pictures) const;
   // As StoreReader::outages(); without `pictures` the gaps alone, which costs less.
   std::vector<Outage> outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now,
                               bool pictures) const;
