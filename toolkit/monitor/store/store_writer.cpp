@@ -82,10 +82,22 @@ struct Target {
   bool had_one = false;                              // this writer had a source
   std::int64_t unnamed = 0;                          // the first event that came before its source had a row; 0: none
   std::optional<UnixMs> last_before;                 // when samples of the first one came last, before this writer
-  UnixMs longest_pause = kDayMs;                     // between two of them, where nothing is wrong with the clock
+  UnixMs longest_pause = kDayMs;                     // longestPause()
   std::string regions_of;                            // a source; its regions by index
   std::vector<std::int64_t> regions{};
 };
+
+// So long a machine may be off between two samples where nothing is wrong with its clock: a day, or twice the usual
+// distance, because a timer may take one sample in two days. `times`: the latest first.
+UnixMs longestPause(const std::vector<UnixMs>& times) {
+  std::vector<UnixMs> steps;
+  for (std::size_t i = 1; i < times.size(); ++i)
+    if (times[i - 1] >= times[i]) steps.push_back(times[i - 1] - times[i]);
+  if (steps.size() < kStepsNeeded) return kDayMs;
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+  std::ranges::nth_element(steps, middle);
+  return std::max(kDayMs, 2 * *middle);
+}
 
 // The writing itself, on one thread.
 class Connection {
@@ -371,22 +383,17 @@ class Connection {
 
   void own(Target& target) {
     if (target.source == 0 || std::exchange(target.had_one, true)) return;
-    // By id: a clock that was wrong once left samples of a later time. It may have gone wrong only just before a
-    // restart: then the one before its jump counts, unless it has gone on for an hour since (SettledClock). The index
-    // knows no ids, so only the youngest are looked through.
-    Statement last = database_.prepare(
+    // By id: a clock that was wrong once left samples of a later time. The index knows no ids, so only the youngest are
+    // looked through.
+    Statement rows = database_.prepare(
         "SELECT time_ms FROM sample WHERE id > (SELECT max(id) FROM sample) - 100000 AND +source = ?"
         " ORDER BY id DESC LIMIT 600");
-    last.bind(target.source);
-    std::vector<UnixMs> times, steps;
-    while (last.step()) {
-      if (!times.empty() && times.back() >= last.integer(0)) steps.push_back(times.back() - last.integer(0));
-      times.push_back(last.integer(0));
-    }
-    if (steps.size() >= kStepsNeeded) {  // a timer may take one sample in two days
-      std::ranges::nth_element(steps, steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2));
-      target.longest_pause = std::max(target.longest_pause, 2 * steps[steps.size() / 2]);
-    }
+    rows.bind(target.source);
+    std::vector<UnixMs> times;  // the latest first
+    while (rows.step()) times.push_back(rows.integer(0));
+    target.longest_pause = longestPause(times);
+    // The clock may have gone wrong only just before a restart: then the sample before its jump counts, unless it has
+    // gone on for an hour since (SettledClock).
     for (std::size_t i = 1; i < times.size() && times.front() - times[i - 1] < kHourMs; ++i)
       if (times[i - 1] - times[i] > target.longest_pause) target.last_before = times[i];
     if (target.last_before) return;
