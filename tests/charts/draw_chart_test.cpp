@@ -191,6 +191,7 @@ class NotedCanvas : public ChartCanvas {
   void area(const std::vector<cv::Point2d>& corners, std::uint32_t color, double opacity) override {
     if (color == ChartColors{}.night) nights.emplace_back(corners, opacity);
     areas.push_back(corners);
+    fills.emplace_back(color, opacity);
   }
   void clip(const std::optional<cv::Rect2d>&) override {}
 
@@ -199,6 +200,7 @@ class NotedCanvas : public ChartCanvas {
   std::map<std::uint32_t, std::vector<std::vector<cv::Point2d>>> lines;
   std::vector<std::pair<std::vector<cv::Point2d>, double>> nights;
   std::vector<std::vector<cv::Point2d>> areas;
+  std::vector<std::pair<std::uint32_t, double>> fills;  // of the areas
 };
 
 /// Six seconds; the second series is ten times the first.
@@ -271,6 +273,23 @@ TEST_F(DrawnChart, OutagesAreDrawnWhereThereAreNoSamples) {
   };
   EXPECT_NEAR(strip(true), 4.5, 0.1);
   EXPECT_LT(strip(false), 2) << "a state is not known there";
+}
+
+TEST_F(DrawnChart, EachOutageIsNamedInItsColour) {
+  ChartBand& band = drawing.bands.emplace_back(ChartBand{.name = "outages", .over_gaps = true});
+  std::vector<std::string> causes;
+  for (int i = 0; i < 6; ++i) {
+    causes.push_back("cause " + std::to_string(i));
+    band.changes.emplace_back(1000 * i, causes.back());
+    band.changes.emplace_back(1000 * i + 1, "");
+  }
+  const NotedCanvas canvas = draw();
+  EXPECT_THAT(canvas.texts, ::testing::IsSupersetOf(causes)) << "beside the strip: there is no room within";
+  std::map<std::pair<std::uint32_t, double>, int> uses;
+  for (std::size_t i = 0; i < canvas.areas.size(); ++i)
+    if (canvas.areas[i][0].y > plot.br().y - 60) ++uses[canvas.fills[i]];
+  EXPECT_EQ(std::ranges::count(uses, 2, [](const auto& one) { return one.second; }), 6)
+      << "in the strip and at the name; more causes than colours differ in their strength";
 }
 
 TEST_F(DrawnChart, LabelsOfValuesLieApartInLowLanes) {

@@ -61,7 +61,7 @@ class Drawer {
   // The name above the strip.
   double bandHeight() const { return 2 * line_ + 8; }
 
-  // Only where there are samples, unless the band is over gaps. Each state has a colour, by the order of the names.
+  // Only where there are samples, but for ChartBand::over_gaps. Each state has a colour, by the order of the names.
   void drawBand(const ChartBand& band, double top) {
     std::set<std::string> states;
     for (const auto& [time, state] : band.changes)
@@ -83,16 +83,21 @@ class Drawer {
           stretch(static_cast<double>(std::max(from, time)) / kSecondMs, static_cast<double>(until) / kSecondMs, state);
       }
     };
+    drawOnPlate(band.name, {plot_.x + 12, top + line_ / 2}, chart_.colors.muted);
+    if (band.over_gaps) {
+      between(INT64_MIN, INT64_MAX);
+      return drawStates(band, states, top);
+    }
     const std::vector<ChartBucket>& buckets = chart_.chart.buckets;
-    for (std::size_t i = 0, first = 0; !band.over_gaps && i < buckets.size(); ++i) {
+    for (std::size_t i = 0, first = 0; i < buckets.size(); ++i) {
       if (i + 1 < buckets.size() && !buckets[i + 1].gap_before) continue;
       between(buckets[first].start, buckets[i].start + chart_.chart.bucket_ms);
       first = i + 1;
     }
-    if (band.over_gaps) between(INT64_MIN, INT64_MAX);
-    drawOnPlate(band.name, {plot_.x + 12, top + line_ / 2}, chart_.colors.muted);
-    if (!band.over_gaps) return;
-    // Its stretches are often too short for their names.
+  }
+
+  // Beside the name of a band whose stretches are often too short for the names of their states.
+  void drawStates(const ChartBand& band, const std::set<std::string>& states, double top) {
     double x = plot_.x + 36 + canvas_.textWidth(band.name);
     for (std::size_t index = 0; const std::string& state : states) {
       const double side = line_ * 0.6, width = side + 4 + canvas_.textWidth(state);
