@@ -166,6 +166,22 @@ TEST_F(ChartTest, GapsGoByTheSamplesThatAreKeptAndTheEveryOfTheirTime) {
   EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 2) << "the first is within an hour whose samples are forgotten";
 }
 
+TEST_F(ChartTest, AStepGoesByTheEveryThatHeldWhenItEnded) {
+  std::vector<Sample> samples;
+  for (int second = 0; second < 60; ++second) samples.push_back(sampleAt(kNoon + second * kSecondMs));
+  const UnixMs again = samples.back().time + 400 * kSecondMs;
+  record(path_, samples, session("camera 0", 1));
+  record(path_, {sampleAt(again)}, session("camera 0", 300));
+  const auto startedAt = [&](int session, UnixMs time) {
+    runSql(path_, "UPDATE session SET started_ms = " + std::to_string(time) + " WHERE id = " + std::to_string(session));
+  };
+  startedAt(1, kNoon);
+  startedAt(2, again);
+  EXPECT_EQ(StoreReader(path_).gaps(1, 0, INT64_MAX).count, 0) << "one in five minutes was asked for";
+  startedAt(2, again + 1);
+  EXPECT_EQ(StoreReader(path_).gaps(1, 0, INT64_MAX).count, 1);
+}
+
 TEST_F(ChartTest, AnArchiveThatWasMeasuredSeveralTimesHasTheGapsOfItsTimes) {
   std::vector<Sample> samples;
   for (int hour = 0; hour < 200; ++hour)

@@ -130,6 +130,45 @@ TEST_F(OutagesTest, AMachineThatIsTooSlowAndACameraThatWasMoved) {
   EXPECT_THAT(words, ElementsAre("too slow", "moved", "too slow", ""));
 }
 
+TEST_F(OutagesTest, StuckIsAnHourOfOnePictureWithoutAGapOrAFlag) {
+  std::vector<Sample> samples;
+  for (int minute = 0; minute < 300; ++minute) {
+    if (minute > 40 && minute < 60) continue;
+    samples.push_back(sampleOf(minute, minute == 150 ? kFogged : 0, minute < 100 || (minute > 150 && minute <= 211)));
+  }
+  record(path_, samples, session("camera 0", 60));
+  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(40, 60, Cause::kGap), std::tuple(150, 151, Cause::kFogged),
+                                            std::tuple(151, 212, Cause::kStuck)))
+      << "not the same picture before and after a gap, and a flag is told first";
+}
+
+TEST_F(OutagesTest, AreTheSameForEachSpan) {
+  constexpr double kHours = 60, kDays = 24 * kHours;
+  std::vector<Sample> archive, camera;
+  const std::vector<std::pair<int, int>> pauses = {{-470, -460}, {-446, -436}, {-44, -34}, {-20, -10}};
+  for (int hour = -480; hour < 0; ++hour)
+    if (std::ranges::none_of(pauses, [&](const auto& one) { return one.first < hour && hour < one.second; }))
+      archive.push_back(sampleOf(hour * kHours));
+  for (int i = 0; i < 40; ++i) camera.push_back(sampleOf((2 * i - (i < 20 ? 104 : 100)) * kDays));
+  {
+    StoreWriter writer(path_);
+    writer.beginSession(session("archive", 0), archive.front().time);
+    for (const Sample& sample : archive) writer.append(sample);
+    ASSERT_TRUE(writer.flush());
+  }
+  record(folder_ / "camera.db", camera, session("camera 0", 0));
+  std::vector<std::tuple<double, double, OutageCause>> gaps;
+  for (const auto& [from, to] : pauses) gaps.emplace_back(from * kHours, to * kHours, Cause::kGap);
+  EXPECT_EQ(outagesIn(path_), gaps) << "four in twenty days are no nights";
+  for (const std::size_t first : {0, 2})
+    EXPECT_THAT(outagesIn(path_, minutesOn((pauses[first].first + 1) * kHours),
+                          minutesOn((pauses[first + 1].second - 1) * kHours)),
+                SizeIs(2));
+  EXPECT_THAT(outagesIn(folder_ / "camera.db"), ElementsAre(std::tuple(-66 * kDays, -60 * kDays, Cause::kGap)));
+  EXPECT_THAT(outagesIn(folder_ / "camera.db", minutesOn(-64 * kDays), minutesOn(-63 * kDays)),
+              ElementsAre(std::tuple(-64 * kDays, -63 * kDays - 1. / kMinuteMs, Cause::kGap)));
+}
+
 // What a month of samples said is known from the sums of its hours when they are forgotten.
 TEST_F(OutagesTest, OfHoursWhoseSamplesAreForgotten) {
   std::vector<Sample> samples;
@@ -143,6 +182,19 @@ TEST_F(OutagesTest, OfHoursWhoseSamplesAreForgotten) {
   runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(minutesOn(24 * 60)));
   EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(300, 420, Cause::kGap), std::tuple(480, 540, Cause::kFogged),
                                             std::tuple(720, 840, Cause::kStuck)));
+}
+
+TEST_F(OutagesTest, AnHourOfSeveralSeriesIsAsTheOneWithTheMostSamplesSays) {
+  SessionInfo info = session("camera 0", 60);
+  for (const auto& [model, count, flags] : {std::tuple("a", 5, int{kFogged}), {"b", 60, 0}, {"c", 5, int{kFogged}}}) {
+    std::vector<Sample> samples;
+    for (int minute = 0; minute < count; ++minute) samples.push_back(sampleOf(minute, flags));
+    info.model_digest = model;
+    record(path_, samples, info);
+  }
+  record(path_, {sampleOf(60)}, info);
+  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(minutesOn(60)));
+  EXPECT_THAT(outagesIn(path_), IsEmpty());
 }
 
 TEST_F(OutagesTest, PicturesThatWereMeasuredAgainCountAsMeasuredLast) {

@@ -353,6 +353,21 @@ TEST_F(PageTest, OutagesAreThoseOfTheSpanAndLastAsLongAsTheCameraIsAwaited) {
   EXPECT_EQ(ask(ended, "/api/outages", {{"camera", "camera 0"}}).size(), 1) << "nobody misses what has ended";
 }
 
+TEST_F(PageTest, OutagesAreTheLastThousand) {
+  std::vector<Sample> samples;
+  for (int second = 0; second < 2100; ++second) {
+    samples.push_back(sampleAt(kNoon + second * kSecondMs));
+    samples.back().whole().set("fogged", second % 2);
+  }
+  record(path_, samples);
+  Page shown = page({}, kNoon + kHourMs);
+  const Json outages = ask(shown, "/api/outages", {{"camera", "camera 0"}});
+  ASSERT_EQ(outages.size(), 1000u);
+  EXPECT_EQ(outages.back(), (Json{{"begin", isoTime(samples.back().time, true)},
+                                  {"end", isoTime(samples.back().time, true)},
+                                  {"cause", "fogged"}}));
+}
+
 // Two cameras of one stream and one folder, one of which hides something; and one that is not on this page.
 TEST_F(PageTest, PicturesAreOfTheirCamera) {
   const std::string other = folder_ / "b.db";

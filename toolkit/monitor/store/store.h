@@ -261,7 +261,7 @@ struct Gaps {
   UnixMs longest = 0, total = 0;
 };
 
-/// Why a stretch of time has no samples, or none that count. The first that holds.
+/// Why a stretch of time has no samples, or none that count. Where several hold, the first one counts.
 enum class OutageCause {
   kGap,          ///< no sample came: findGaps()
   kDamaged,      ///< pictures could not be read (EventKind::kDamaged), of a camera within a gap only
@@ -278,7 +278,8 @@ const char* toString(OutageCause cause);
 /// For people: "no samples", "covered or fogged".
 std::string toText(OutageCause cause);
 
-/// From one sample to another one: of a gap those around it; else the first that is so, and the first that is not.
+/// A gap lasts from the sample before it to the sample after it. Another outage lasts from the first sample that is so
+/// to the first one that is not.
 struct Outage {
   UnixMs begin = 0, end = 0;
   OutageCause cause = OutageCause::kGap;
@@ -361,9 +362,9 @@ class StoreReader {
   /// or more than 500,000, are looked at by hours. Before its first sample a source has no gap. With `now`, also the
   /// time from its last one on, unless it is alive.
   Gaps gaps(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now = {}) const;
-  /// When no animal in the pictures does not mean that there was none, in [from, to), by their beginning: gaps() and
-  /// samples of any series that show nothing. They do not overlap. Where samples are looked at by hours, an hour counts
-  /// as what more than half of its samples are.
+  /// When the camera gave nothing that counts in [from, to), by their beginning: gaps() and samples of any series that
+  /// show nothing. They do not overlap, but kMoved may lie within another one. Where samples are looked at by hours, an
+  /// hour has a flag if more than half of its samples have it.
   std::vector<Outage> outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now = {}) const;
   /// The pace of its last samples.
   Pace pace(std::int64_t source) const;
