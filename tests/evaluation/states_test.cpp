@@ -6,6 +6,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "support/in_folder.h"
+#include "support/pictures.h"
 #include "support/throws_with.h"
 #include "vision/regions/region.h"
 
@@ -102,6 +103,35 @@ TEST_F(States, ACutOutHasTheShapeOfTheNetworkInputAndLiesInThePicture) {
       const double share = static_cast<double>(inside.area()) / view.part.area();
       EXPECT_NEAR(cv::mean(view.shares)[0], share, 1e-3);
     }
+}
+
+TEST_F(States, ACutOutShowsWhatIsAroundTheRegionAtLeast32Pixels) {
+  const auto part = [](cv::Rect at) {
+    const cv::Point2d begin = at.tl(), end(at.br().x - 1, at.br().y - 1);
+    vision::Region latch{.name = "latch", .size = {1920, 1080}, .cut_out_s = 60};
+    latch.polygons = {{begin, {end.x, begin.y}, end, {begin.x, end.y}}};
+    return stateView({latch}, {1920, 1080}, {28, 40}, {}).part;
+  };
+  EXPECT_EQ(part({900, 500, 10, 10}), cv::Rect(882, 489, 46, 32));
+  EXPECT_EQ(part({900, 500, 70, 20}), cv::Rect(865, 461, 140, 98)) << "twice as wide";
+  EXPECT_EQ(part({900, 500, 20, 70}), cv::Rect(810, 465, 200, 140)) << "twice as high";
+}
+
+TEST_F(States, ExamplesAreCutOutAsSamplesAre) {
+  const std::string model = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";
+  vision::Region latch{.name = "latch", .size = {320, 240}, .cut_out_s = 60};
+  latch.polygons = {{{200, 100}, {209, 100}, {209, 109}, {200, 109}}};
+  StatesJob job{.model = model, .states = {"closed", "open"}, .name = "latch", .regions = {latch}};
+  Estimator estimator(model, {.features = true});
+  const StateView view = stateView(job.regions, {320, 240}, estimator.model().grid, {});
+  cv::Mat pooled;
+  for (int i = 0; i < 4; ++i) {
+    const cv::Mat picture = test::noisePicture(240, 320, i + 1);
+    job.examples.push_back({.file = folder_ / (std::to_string(i) + ".png"), .state = i % 2});
+    cv::imwrite(job.examples.back().file, picture);
+    pooled.push_back(poolTokens(estimator.estimate(picture(view.part)).features, view.shares));
+  }
+  EXPECT_LT(cv::norm(teachStates(job)->weights, teachStates(kGate, job.examples, pooled).weights, cv::NORM_INF), 1e-6);
 }
 
 // Two states at -1 and 1, one of which is shown ten times as often: the border lies in the middle all the same.

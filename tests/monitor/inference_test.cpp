@@ -229,8 +229,8 @@ TEST_F(InferenceWorkerTest, LooksAtAPartOfTheFrameAsAtAPictureOfItsOwn) {
     Estimator direct(kModel, with);
     Collected<double> differences;
     const auto look = [&](const InferenceResult& result) {
-      for (const cv::Rect& part : {cv::Rect(0, 0, 24, 12), cv::Rect(50, 20, 24, 12), cv::Rect(0, 0, 24, 12)}) {
-        const cv::Mat picture = result.frame.image(part).clone();
+      const cv::Mat part = result.frame.image(cv::Rect(0, 0, 24, 12)).clone(), nearly = part + cv::Scalar::all(1);
+      for (const cv::Mat& picture : {part, nearly, result.frame.image(cv::Rect(50, 20, 24, 12)).clone(), part}) {
         differences.add(cv::norm(result.look(picture).features, direct.estimate(picture).features, cv::NORM_INF));
       }
     };

@@ -137,6 +137,7 @@ TEST(StateDetector, ARegionOfTheCamerasResolutionHasAPassOfItsOwnAtAPaceOfItsOwn
   const Estimate whole = showing(-1);
   std::vector<Event> events;
   std::vector<cv::Mat> looked;
+  int changes = 0;
   const cv::Mat picture(48, 64, CV_8UC3, cv::Scalar(1, 2, 3));
   cv::Mat hidden(48, 64, CV_8U, cv::Scalar(0));
   hidden.at<uchar>(21, 41) = 255;
@@ -157,8 +158,10 @@ TEST(StateDetector, ARegionOfTheCamerasResolutionHasAPassOfItsOwnAtAPaceOfItsOwn
     EXPECT_EQ(samples.back().state, "closed") << "of the whole picture";
     EXPECT_EQ(std::pair(samples[0].state, samples[0].counted), std::pair(std::string("open"), std::string("open")))
         << "a minute after the one before one counts at once";
+    changes += samples[0].changed;
   }
   ASSERT_EQ(looked.size(), 3u);
+  EXPECT_EQ(changes, 1) << "what is said again is no change";
   const cv::Rect part = evaluation::stateView(latch().regions, {64, 48}, {2, 2}, kNoon).part;
   EXPECT_EQ(looked[0].size(), part.size());
   EXPECT_TRUE(part.contains({40, 20}) && part.contains({43, 23}) && !part.contains({0, 0}));
@@ -182,6 +185,16 @@ TEST(StateDetector, APassThatFailsIsOneEvent) {
   }
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_THAT(events[0].message, HasSubstr("'latch' are not read: no memory"));
+
+  StateDetector works({.heads = {latch(60)}});
+  StateDetector::Seen next = seen(whole, kNoon);
+  next.look = [](const cv::Mat&) { return showing(1); };
+  EXPECT_THAT(works.read(next, events), SizeIs(1));
+  next.look = [](const cv::Mat&) -> Estimate { throw Error("no memory"); };
+  for (const int second : {60, 70}) {
+    next.time = kNoon + second * kSecondMs;
+    EXPECT_THAT(works.read(next, events), IsEmpty()) << "what was seen before the failure is old";
+  }
 }
 
 TEST(StateDetector, WrongOptionsAreOneLine) {

@@ -28,8 +28,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostDays = 20, kMostParts = 5;
-constexpr double kAround = 2, kLeastCutOut = 32;  // sides of a cut-out in those of its region, and px
-constexpr double kSure = 0.85;  // chosen on five streets of the built-in scene: docs/states.md, "Measured"
+constexpr double kAround = 2;        // sides of a cut-out by those of its region
+constexpr double kLeastCutOut = 32;  // px, its height
+constexpr double kSure = 0.85;       // chosen on five streets of the built-in scene: docs/states.md, "Measured"
 
 // Which round holds out each example, and whether by days. A day is held out as a whole: pictures of one hour are
 // almost the same, and would say nothing about another day.
@@ -113,8 +114,8 @@ bool any(const StateAnswer&) { return true; }
 bool isRight(const StateAnswer& one) { return one.right(); }
 bool isSure(const StateAnswer& one) { return one.sure; }
 
-// The part of a picture around a region that the model sees as a picture of its own: with what is around it, as an
-// encoder knows things by their surroundings, and in the shape of the network input.
+// The cut-out of a picture around a region, in the shape of the network input. It has the surroundings, too, because
+// an encoder recognises things by them.
 cv::Rect cutOut(const cv::Rect& region, cv::Size picture, Size2 grid) {
   const double shape = static_cast<double>(grid.width) / grid.height;
   const double width = std::max({kAround * region.width, kAround * region.height * shape, kLeastCutOut * shape});

@@ -63,7 +63,7 @@ struct StateReading {
 
 /// What a head looks at in a picture.
 struct StateView {
-  cv::Rect part{};   ///< of the picture that the model gets: all of it, or the cut-out around Region::cut_out_s
+  cv::Rect part{};   ///< of the picture, which the model gets: all of it, or a cut-out where Region::cut_out_s is set
   cv::Mat shares{};  ///< CV_32F {grid}: the share of each patch of the part that the regions cover; empty: nothing
 };
 

@@ -36,7 +36,7 @@ struct SessionOptions {
   std::string camera{};                              ///< the name for it: cameraName()
   std::string title{};                               ///< how people call it; empty: by its name
   std::function<UnixMs()> now = unixNow;             ///< the wall clock
-  std::function<std::int64_t()> steady = steadyNow;  ///< by which frames come; another one for tests
+  std::function<std::int64_t()> steady = steadyNow;  ///< CaptureOptions::steady
 };
 
 /// The source to watch, and how.

@@ -64,8 +64,8 @@ struct InferenceResult {
   /// Of files with pixels of the frame.
   Readers readers() const { return hidden_by ? Readers::kGroup : Readers::kByUmask; }
   cv::Mat hidden{};  ///< the pixels that Privacy made black: CV_8U of the size of the frame, 255 there; empty: none
-  /// Runs the model on another picture, such as a part of the frame, in the turn of this worker: all of it, whatever is
-  /// reused of earlier frames. Only within on_result. Throws as Estimator::estimate().
+  /// Runs the model on another picture, such as a part of the frame, in the turn of this worker. Nothing is reused of
+  /// earlier pictures. Only within on_result. Throws as Estimator::estimate().
   std::function<Estimate(const cv::Mat& picture)> look{};
   bool repeated = false;  ///< of repeat(): the frame had a result before, and is no new sample
 };

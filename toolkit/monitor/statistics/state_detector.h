@@ -37,14 +37,15 @@ class StateDetector {
     UnixMs time = 0;
     ViewMotion moved{};   ///< as RegionMeter::measure()
     bool sparse = false;  ///< the sample before is a minute or more away, and StateOptions::after is 1
-    /// The same model on a cut-out of the image, of a head that looks at one; null: such heads are not read. What must
-    /// not be seen is not in it: its pixels are in `hidden` (CV_8U of the size of the image), empty: none.
+    /// Runs the same model on a cut-out of the image, for heads that look at one; null: these heads are not read.
     std::function<Estimate(const cv::Mat& cut_out)> look{};
+    /// The pixels that must not be seen, which become black in a cut-out: CV_8U of the size of the image, 255 there;
+    /// null, or an empty result: none.
     std::function<cv::Mat()> hidden{};
   };
 
-  /// Reads each head whose model this is and whose region the picture shows; one of cut-outs says again what it saw
-  /// last until it looks again. Adds what changed to `events`.
+  /// Reads each head whose model this is and whose region the picture shows. A head that looks at cut-outs repeats its
+  /// last answer until it looks again. Adds what changed to `events`.
   std::vector<StateSample> read(const Seen& seen, std::vector<Event>& events);
 
   /// Counts on from these, of an earlier watch.
