@@ -23,6 +23,9 @@ class HttpServerTest : public mpm::test::InFolder {
     fs::permissions(folder_ / "token", mode);
     return folder_ / "token";
   }
+  // More than the buffers of a connection hold.
+  static constexpr std::size_t kLarge = 64 << 20;
+  static Response large(const Request&) { return {200, "text/plain", std::string(kLarge, 'x')}; }
   // Says what it was asked for.
   static Response echo(const Request& request) {
     std::string body = request.path + (request.allowed ? " allowed" : " not allowed");
@@ -134,12 +137,7 @@ TEST_F(HttpServerTest, AddressesShareTheRoomThatThereIs) {
 
 // Who reads an answer has asked before the others came, and is no reason to wait.
 TEST_F(HttpServerTest, AnAnswerIsNotCutForThoseWhoHaveNotAsked) {
-  const std::string large(64 << 20, 'x');
-  const HttpServer server("127.0.0.1:0", "",
-                          [&](const Request&) {
-                            return Response{200, "text/plain", large};
-                          },
-                          {.of_client = 4});
+  const HttpServer server("127.0.0.1:0", "", large, {.of_client = 4});
   const Client reads(server.url());
   reads.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   std::size_t got = reads.receive().size();
@@ -147,7 +145,7 @@ TEST_F(HttpServerTest, AnAnswerIsNotCutForThoseWhoHaveNotAsked) {
   for (int i = 0; i < 4; ++i) slow.push_back(std::make_unique<Client>(server.url()));
   EXPECT_EQ(slow.front()->receive(), "") << "it has waited longest";
   for (std::string part; !(part = reads.receive()).empty();) got += part.size();
-  EXPECT_GT(got, large.size());
+  EXPECT_GT(got, kLarge);
 }
 
 // Each line is sent soon after the last, so the connection is never silent.
@@ -166,18 +164,13 @@ TEST_F(HttpServerTest, ARequestMayTakeSoLong) {
 
 // The client reads some of the answer now and then.
 TEST_F(HttpServerTest, AnAnswerMayTakeSoLong) {
-  const std::string large(64 << 20, 'x');
-  const HttpServer server("127.0.0.1:0", "",
-                          [&](const Request&) {
-                            return Response{200, "text/plain", large};
-                          },
-                          {.answer_ms = 200});
+  const HttpServer server("127.0.0.1:0", "", large, {.answer_ms = 200});
   const Client slow(server.url());
   slow.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::size_t got = 0;
   for (std::string part; !(part = slow.receive()).empty(); got += part.size())
     if (got < 100'000) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_LT(got, large.size());
+  EXPECT_LT(got, kLarge);
 }
 
 TEST_F(HttpServerTest, WhatCannotWorkIsSaidAtOnce) {

@@ -37,7 +37,7 @@ constexpr int kMaxBuckets = 300;  // of one that has no whole days; so a week ha
 constexpr int kSmallWidth = 800;  // px, of a picture that a phone loads quickly
 constexpr int kMaxPictures = 48, kMaxEvents = 200, kMaxOutages = 1000;
 constexpr std::size_t kMaxCameras = 500;  // that are stored and that nobody watches here
-constexpr std::int64_t kRestMs = 60'000;  // of a file that another person made slow: each answer waits for all before
+constexpr std::int64_t kRestMs = 60'000;  // a slow database is not read for so long, because others wait for an answer
 
 struct Refusal : Error {
   Refusal(int code, const std::string& why) : Error(why), status(code) {}

@@ -35,7 +35,8 @@ struct PageOptions {
   /// The cameras that this program watches, with their databases and folders, in place of both.
   std::function<std::vector<monitor::CameraStatus>()> live{};
   std::function<UnixMs()> now = unixNow;
-  /// For the databases of an answer. One that takes longer is a problem, and is not read again for a minute.
+  /// For so long the databases of one answer are read. A database that takes longer is named as a problem, and is not
+  /// read again for a minute.
   std::int64_t patience_ms = 20'000;
 };
 
