@@ -171,7 +171,7 @@ struct SourceReport {
     });
     regions = regionMeans(store, series, span.from, span.to);
     states = store.states(series.id, span.from, span.to);
-    if (!arguments.brief) outages = store.outages(record.id, span.from, span.to);
+    if (!arguments.brief || !arguments.chart_path.empty()) outages = store.outages(record.id, span.from, span.to);
   }
 
   SourceRecord source;
@@ -188,7 +188,7 @@ struct SourceReport {
   std::int64_t comparable_samples = 0, comparable_days = 0;
   std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
-  std::vector<Outage> outages;  // of the source; not for a brief line, which needs their gaps alone
+  std::vector<Outage> outages;  // of the source; not for a brief line alone, which needs no more than their gaps
 
   // The mean of a quantity, and the areas, of the whole picture.
   Spread value(std::string_view key) const { return regions.empty() ? Spread() : regions.front().value(key); }
@@ -614,7 +614,7 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
                    .only = report.series.id};
   for (const ChartSeries& series : drawing.series) query.series.push_back(series.quantity);
   drawing.chart = store.chart(query);
-  drawing.bands = chartBands(store, report.source.id, report.series.id, report.span.from, report.span.to);
+  drawing.bands = chartBands(report.states, report.outages);
   drawing.axis.from = static_cast<double>(report.span.from) / kSecondMs;
   drawing.axis.to = static_cast<double>(report.span.to) / kSecondMs;
   return chartPicture(std::move(drawing));

@@ -70,9 +70,10 @@ void History::askSources() {
 void History::askChart(const monitor::ChartQuery& query) {
   ask(kChart, [this, query](const monitor::StoreReader& reader) {
     const auto series = reader.series(query.source);
-    const auto bands = series.empty()
-                           ? std::vector<charts::ChartBand>()
-                           : monitor::chartBands(reader, query.source, series.back().id, query.from, query.to);
+    std::vector<charts::ChartBand> bands;
+    if (!series.empty())
+      bands = monitor::chartBands(reader.states(series.back().id, query.from, query.to),
+                                  reader.outages(query.source, query.from, query.to));
     return [this, chart = reader.chart(query), bands, query] { emit chartReady(chart, bands, query); };
   });
 }

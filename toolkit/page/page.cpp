@@ -195,7 +195,8 @@ std::string chartSvg(const Shown& camera, Request& request) {
   }
   drawing.title = (curve.key.quantity.empty() ? curve.key.class_name : curve.quantity->label) +
                   (curve.key.region.empty() ? "" : " in " + curve.key.region);
-  drawing.bands = chartBands(*camera.store, camera.source.id, curve.of.id, camera.from, camera.to, camera.awaited);
+  drawing.bands = chartBands(camera.store->states(curve.of.id, camera.from, camera.to),
+                             camera.store->outages(camera.source.id, camera.from, camera.to, camera.awaited));
   drawing.chart = std::move(curve.chart);
   drawing.axis.from = static_cast<double>(camera.from) / kSecondMs;
   drawing.axis.to = static_cast<double>(camera.to) / kSecondMs;

@@ -291,11 +291,9 @@ double Meant::everyAt(UnixMs start, UnixMs width) const {
   return next == every_s.begin() ? 0 : std::prev(next)->second;
 }
 
-std::vector<charts::ChartBand> chartBands(const StoreReader& store, std::int64_t source, std::int64_t series,
-                                          UnixMs from, UnixMs to, std::optional<UnixMs> now) {
+std::vector<charts::ChartBand> chartBands(const std::vector<StateSeries>& states, const std::vector<Outage>& outages) {
   std::vector<charts::ChartBand> bands;
-  for (const StateSeries& one : store.states(series, from, to)) bands.push_back({one.name, one.changes});
-  const auto outages = store.outages(source, from, to, now);
+  for (const StateSeries& one : states) bands.push_back({one.name, one.changes});
   if (outages.empty()) return bands;
   charts::ChartBand& strip =
       bands.emplace_back(charts::ChartBand{.name = QT_TRANSLATE_NOOP("outages", "outages"), .over_gaps = true});

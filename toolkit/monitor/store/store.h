@@ -408,10 +408,8 @@ class StoreReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The strips below a chart of [from, to): the states of a series, and the outages of its source where it has any.
-/// `now`: see StoreReader::gaps().
-std::vector<charts::ChartBand> chartBands(const StoreReader& store, std::int64_t source, std::int64_t series,
-                                          UnixMs from, UnixMs to, std::optional<UnixMs> now = {});
+/// The strips below a chart: the states of its series, and the outages of its source where it has any.
+std::vector<charts::ChartBand> chartBands(const std::vector<StateSeries>& states, const std::vector<Outage>& outages);
 
 /// The regions that samples to come are measured in.
 std::vector<vision::Region> currentRegions(const StoreReader& store, const std::string& source);
