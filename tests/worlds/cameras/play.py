@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import urllib.error
@@ -51,9 +52,10 @@ class Player:
         self.environment = {**os.environ, "TZ": zone, "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self.environment.pop("MPM_MODEL", None)
 
-    def run(self, *arguments, clock=None, kill_after=None, damaged=False):
+    def run(self, *arguments, clock=None, kill_after=None, damaged=False, room=None):
         """Standard output of `mpm ARGUMENTS`. With `kill_after`, it is killed once it has printed that many samples. `clock` is the Unix
-        time at which it starts, on a clock that runs world.SPEED times as fast. `damaged`: it may end with the status of damaged pictures."""
+        time at which it starts, on a clock that runs world.SPEED times as fast. `damaged`: it may end with the status of damaged pictures.
+        `room`: no file gets more than that many KiB longer than the longest of today, as on a full disk; then it may fail."""
         command = [str(self.mpm), *(str(argument) for argument in arguments)]
         self.lines.append(" ".join(self.quoted(part) for part in ["mpm", *command[1:]]) + (f"    # kill -9 after {kill_after} samples" if kill_after else ""))
         environment = self.environment
@@ -62,6 +64,14 @@ class Player:
             fake = {"LD_PRELOAD": str(faketime()), "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FMT": "%s", "FAKETIME": f"@{clock} x{world.SPEED}"}
             environment = {**environment, **fake}
             self.lines[-1] = f"LD_PRELOAD=libfaketimeMT.so.1 FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_FMT=%s FAKETIME='{fake['FAKETIME']}' {self.lines[-1]}"
+        if room is not None:
+            limit = 1024 * room + max((path.stat().st_size for path in self.folder.glob("*.db")), default=0)
+            self.lines[-1] = f"(ulimit -f {limit // 1024}; {self.lines[-1]})"
+            done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, timeout=120,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            if done.returncode not in (0, 1):
+                raise Failed(self.lines[-1], arguments[0], f"status {done.returncode}: {done.stderr.decode(errors='replace').strip()[-600:]}")
+            return ""
         if kill_after is None:
             done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, timeout=120)
             if done.returncode and not (damaged and done.returncode == 1 and b"could not be read" in done.stderr):
@@ -225,8 +235,8 @@ class Player:
             self.lines.append(f"# {source['folder']}/ gets " + ", ".join(source["pictures"][p]["name"] for p in step["pictures"]))
             return None
         text = self.run("monitor", source["folder"], "--db", step["db"], "--json", *self.options(step), clock=step.get("clock"), kill_after=step["kill"],
-                        damaged=any(picture.get("cut") for picture in source["pictures"]))
-        return None if step["kill"] else [json.loads(line) for line in text.splitlines()]
+                        damaged=any(picture.get("cut") for picture in source["pictures"]), room=step.get("room"))
+        return None if step["kill"] or "room" in step else [json.loads(line) for line in text.splitlines()]
 
 
 class Server:

@@ -54,6 +54,16 @@ def killed(script):
     return {**script, "steps": result}
 
 
+def full_disk(script):
+    """Each run finds a disk that is full, from the start or after a few samples, and is started again when there is room."""
+    result = []
+    for step in script["steps"]:
+        if step["do"] == "watch" and not step.get("recompute"):
+            result += [{**step, "kill": None, "room": room} for room in (4, 40, 400)]
+        result.append(step)
+    return {**script, "steps": result}
+
+
 def at_once(script):
     """All pictures are there from the start."""
     if any(changes(script, step) for step in steps(script)) or in_parts_out_of_order(script):
@@ -97,7 +107,7 @@ def in_shards(script):
     return {**script, "steps": result}
 
 
-RELATIONS = {"sources in another order": sources_in_another_order, "hidden": hidden, "again": again, "killed": killed, "at once": at_once,
+RELATIONS = {"sources in another order": sources_in_another_order, "hidden": hidden, "again": again, "killed": killed, "full disk": full_disk, "at once": at_once,
              "mirrored": mirrored, "in shards": in_shards}
 
 

@@ -30,7 +30,7 @@ REDUCTIONS = ["mpm:blocks=1", "mpm:blocks=2", "mpm:blocks=1,2", "none", "gradual
 SIZES = [(96, 72), (96, 72), (128, 96), (80, 64), (64, 48)]
 FORMS = ["%Y-%m-%d_%H-%M-%S", "%Y%m%d_%H%M%S", "site_%Y_%m_%d_%H%M%S", "IMG_%Y%m%d_%H%M%S", "%Y-%m-%dT%H:%M:%SZ", "unix"]
 NIGHT_BRIGHTNESS, DAY_BRIGHTNESS = 50, 80
-RELATIONS = ["sources in another order", "hidden", "again", "killed", "at once", "mirrored", "in shards"]
+RELATIONS = ["sources in another order", "hidden", "again", "killed", "full disk", "at once", "mirrored", "in shards"]
 
 
 SPEED = 100000
