@@ -241,6 +241,18 @@ TEST_F(DailySummaryTest, AfterAnOutageAllThatWereDueCome) {
   EXPECT_THAT(at(kSeven + kDayMs), ElementsAre("2026-10-26"));
 }
 
+TEST_F(DailySummaryTest, WhatWasDueYesterdayComesBeforeTheHourOfToday) {
+  add(kFrom, kTo, byClock);
+  EXPECT_FALSE(due(kSeven - kMinuteMs));
+  const UnixMs early = kSeven + kDayMs - 2 * kHourMs;  // a run of each day at five
+  EXPECT_EQ(due(early).value().facts["summary"]["date"], "2026-10-25");
+  EXPECT_FALSE(due(early + kHourMs));
+  for (const int hour : {4, 7, 20}) {  // another hour tells no day twice
+    summary_ = DailySummary(hour, clock_, early);
+    EXPECT_THAT(datesOf(summary_.due(early + 16 * kHourMs, path_, "camera 0", "")), ElementsAre("2026-10-26"));
+  }
+}
+
 TEST_F(DailySummaryTest, TheFirstIsOfTheDayBeforeItWasAskedFor) {
   add(kFrom - 2 * kDayMs, kTo, byClock);
   EXPECT_THAT(datesOf(summary_.due(kSeven, path_, "camera 0", "")), ElementsAre("2026-10-25"));

@@ -49,7 +49,7 @@ constexpr std::tuple<const char*, const char*, std::vector<Spread> RegionMeans::
     {"day", "by day ", &RegionMeans::day, [](const ClassArea& area) { return area.day; }},
     {"night", "by night ", &RegionMeans::night, [](const ClassArea& area) { return area.night; }}};
 
-// Of the day that is so many `days` before that of `now`.
+// Of the day that is so many `days` before that of `now`. The message begins with its date, by which it is found again.
 Event summaryOf(const StoreReader& store, const SourceRecord& source, const vision::CameraClock& clock, UnixMs now,
                 int days, const std::string& pictures) {
   const UnixMs midnight = clock.startOfDay(now, -days), from = std::max(midnight, source.first),
@@ -95,21 +95,26 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
 
 std::vector<Event> DailySummary::due(UnixMs now, const std::string& database, const std::string& source,
                                      const std::string& pictures) {
-  const UnixMs today = clock_.startOfDay(now);
-  if (today == done_ || now < hourOfDay(now, 0, hour_, clock_)) return {};
+  const int newest = now < hourOfDay(now, 0, hour_, clock_) ? 2 : 1;  // days before that of `now`
+  const UnixMs end = clock_.startOfDay(now, 1 - newest);
+  if (end == done_) return {};
   std::vector<Event> result;
   const StoreReader store(database);
   for (const SourceRecord& one : store.sources()) {
     if (one.name != source || one.first <= 0) continue;
-    std::optional<UnixMs> told;  // midnight at the end of the last day that was summed up
-    for (const Event& event : store.events(one.id, 0, now + kDayMs, INT_MAX))
-      if (event.kind == EventKind::kSummary) told = clock_.startOfDay(event.time);
-    const UnixMs next = told ? *told : clock_.startOfDay(std::max(since_, one.first), since_ > one.first ? -1 : 0);
-    for (int days = kMostDays; days > 0; --days)
-      if (clock_.startOfDay(now, -days) >= next && clock_.startOfDay(now, 1 - days) > one.first)
-        result.push_back(summaryOf(store, one, clock_, now, days, pictures));
+    std::vector<Event> told = store.events(one.id, 0, now + kDayMs, INT_MAX);
+    std::erase_if(told, [](const Event& event) { return event.kind != EventKind::kSummary; });
+    const UnixMs first = clock_.startOfDay(std::max(since_, one.first), since_ > one.first ? -1 : 0);
+    for (int days = newest; days < newest + kMostDays; ++days) {
+      const UnixMs midnight = clock_.startOfDay(now, -days);
+      if (clock_.startOfDay(now, 1 - days) <= one.first || (told.empty() && midnight < first)) break;
+      const auto isOfThisDay = [&](const Event& event) { return event.message.starts_with(clock_.date(midnight)); };
+      if (std::ranges::any_of(told, isOfThisDay)) break;
+      result.push_back(summaryOf(store, one, clock_, now, days, pictures));
+    }
   }
-  done_ = today;
+  std::ranges::reverse(result);
+  done_ = end;
   return result;
 }
 

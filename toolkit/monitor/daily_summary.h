@@ -30,7 +30,7 @@ class DailySummary {
   int hour_;
   vision::CameraClock clock_;
   UnixMs since_;
-  UnixMs done_ = INT64_MIN;  // the day on which it was due last
+  UnixMs done_ = INT64_MIN;  // the end of the last day that was summed up
 };
 
 }  // namespace mpm::monitor
