@@ -75,7 +75,7 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
     Json& json = facts[key] = Json::object();
     for (const RegionMeans& region : regions) {
       const bool whole = region.name.empty();
-      Json& of = whole ? json : json["regions"][region.name];
+      Json of = Json::object();
       for (std::size_t q = 0; q < quantities().size(); ++q)
         if (const Spread& mean = (region.*values)[q]; mean.samples > 0)
           of[quantities()[q].key] = rounded(quantities()[q], mean.mean);
@@ -86,6 +86,10 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
           of["area_fraction"][area.name] = std::round(*share * 1e4) / 1e4;
           if (whole && ++shown <= kClassesInText) text += ", " + area.name + " " + fixed(*share * 100, 1) + " %";
         }
+      if (whole)
+        json.update(of);
+      else if (!of.empty())
+        json["regions"][region.name] = std::move(of);
     }
   }
   return {now, EventKind::kSummary, samples > 0 ? Severity::kInfo : Severity::kWarning, text, {{"summary", facts}}};
