@@ -367,6 +367,7 @@ struct Session::Impl {
 
   void stopTelling(double patience_s) {
     if (!options.teller || !store) return;
+    if (const auto open = openSource()) options.teller->setAlarms(options.camera, open->recorder->alarms());
     options.teller->setStatus(options.camera, "ended");
     if (!stays) dropPicture(false);
     options.teller->remove(options.camera, *store, patience_s);
