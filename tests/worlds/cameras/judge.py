@@ -17,6 +17,7 @@ from . import pictures
 from . import play
 from . import reached
 from . import relations
+from . import service
 from . import world
 
 # What each form of the report must print where the oracle has a value.
@@ -334,8 +335,9 @@ def judge(script, build, keep=None):
         if moment := script["ask"].get("film"):
             shown = [film(player, oracle_, db, name, s, moment, comparison) for db, sources in oracle_.stored.items() for name, s in player.names(sources).items()]
             seen |= {"film"} if any(shown) else set()
-        if script["scene"] and relations.forgotten(script, player, comparison):
-            seen.add("samples deleted")
+        if script["scene"]:
+            seen |= {"samples deleted"} if relations.forgotten(script, player, comparison) else set()
+            seen |= service.check(script, player, comparison)
         if rule := script["ask"].get("rule"):
             compare_judged(player, oracle_, comparison, rule)
     except play.Failed as error:
