@@ -111,6 +111,13 @@ std::vector<Dialect> dialects() {
       {.name = "image_bgrFlip", .image = ImageStyle::kBgrFlip},
       {.name = "image_bgrSplit", .image = ImageStyle::kBgrSplit, .normalises = true},
       {.name = "image_lastBgrFlip", .image = ImageStyle::kLastBgrFlip, .normalises = true},
+      {.name = "patches_padded", .patches = PatchStyle::kPadded},
+      {.name = "patches_paddedNormalised", .patches = PatchStyle::kPadded, .normalises = true},
+      {.name = "patches_paddedNormalisedBgr",
+       .head = HeadStyle::kMask,
+       .image = ImageStyle::kBgrSplit,
+       .patches = PatchStyle::kPadded,
+       .normalises = true},
       {.name = "patches_linear", .patches = PatchStyle::kLinear, .normalises = true},
       {.name = "patches_linearByPixel", .head = HeadStyle::kMask, .patches = PatchStyle::kLinearByPixel},
       {.name = "patches_linearColumns", .patches = PatchStyle::kLinearColumns},
@@ -265,7 +272,8 @@ auto networkOf(const Dialect& d) {
                                                             : d.head;
   return std::tuple(weights, activation(), bias, position, head, d.special, d.heads, d.scale == ScaleStyle::kNone,
                     d.layer_scale, d.qk_norm, d.gated, d.mlp_norm, d.pre_norm, d.normalises, d.resize_in_graph,
-                    d.oneKeyHead(), d.bgr(), d.cosine, d.rotary_tables, d.blocks_are != BlockStyle::kSequential);
+                    d.oneKeyHead(), d.bgr(), d.cosine, d.rotary_tables, d.blocks_are != BlockStyle::kSequential,
+                    d.patches == PatchStyle::kPadded);
 }
 
 /// With merging, every spelling of a network gives the maps and the numbers of its first spelling in the list.

@@ -241,9 +241,11 @@ std::vector<Reference> TinyVit::streams(const Values& image, int grid_h, int gri
       for (int c = 0; c < 3; ++c) {
         for (int y = 0; y < kPatch; ++y) {
           for (int k = 0; k < kPatch; ++k) {
+            const int pad = dialect_.patches == PatchStyle::kPadded ? 1 : 0;
+            const int top = row * kPatch + y * side - pad, left = column * kPatch + k * side - pad;
+            if (top < 0 || left < 0) continue;
             double pixel = mean([&](int down, int right) {
-              const int pixel_y = row * kPatch + y * side + down, pixel_x = column * kPatch + k * side + right;
-              return image[((dialect_.bgr() ? 2 - c : c) * height + pixel_y) * width + pixel_x];
+              return image[((dialect_.bgr() ? 2 - c : c) * height + top + down) * width + left + right];
             });
             if (dialect_.normalises) pixel = (pixel - 0.25 * (c + 1)) / (0.5 + 0.125 * c);
             value += pixel * w[((o * 3 + c) * kPatch + y) * kPatch + k];

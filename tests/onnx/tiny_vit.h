@@ -79,6 +79,7 @@ enum class ImageStyle {
 };
 enum class PatchStyle {
   kConv,
+  kPadded,         ///< the same with a border of zeros, one pixel wide, around the image as it is normalised
   kLinear,         ///< a linear layer over the pixels of each patch, channel by channel
   kLinearByPixel,  ///< the same, pixel by pixel
   kLinearColumns   ///< the same, the patches column by column until behind the layer

@@ -96,10 +96,12 @@ class TinyVitWriter {
     }
     const long patch = TinyVit::kPatch, special = dialect_.special, patches = TinyVit::kTokens;
     std::string x;
-    if (dialect_.patches == PatchStyle::kConv)
+    const bool padded = dialect_.patches == PatchStyle::kPadded,
+               convolution = padded || dialect_.patches == PatchStyle::kConv;
+    if (convolution)
       x = g_.node("Conv", {image, stored("patch.w", {kDim, 3, patch, patch}), stored("patch.b", {kDim})},
-                  {{"kernel_shape", Ints{patch, patch}}, {"strides", Ints{patch, patch}}});
-    if (dialect_.patches != PatchStyle::kConv) {
+                  {{"kernel_shape", Ints{patch, patch}}, {"strides", Ints{patch, patch}}, {"pads", Ints(4, padded)}});
+    if (!convolution) {
       x = linearPatches(image);
     } else if (dialect_.symbolic) {
       // As PyTorch's flatten(2) comes out of a trace with dynamic axes.

@@ -351,8 +351,8 @@ Meaning Interpreter::linear(const Node& node, Cells tokens, Tensor weight, Tenso
 }
 
 /// Patches of the whole image by a convolution with this kernel {C, kh, kw}, whose weights {d, C, kh, kw} and bias are
-/// for the image as it is normalised in the graph. That normalisation is folded into them, which is exact, because
-/// nothing is padded or no number is added.
+/// for the image as it is normalised in the graph. That normalisation is folded into them, which is exact where nothing
+/// is padded. borderOffset() has the rest.
 Term Interpreter::patchTerm(const Node& node, const ImageCells& image, const Shape& kernel, std::vector<float> weight,
                             std::vector<float> bias, const PatchGrid& grid) const {
   const auto cols = std::ssize(bias);
@@ -376,6 +376,39 @@ Term Interpreter::patchTerm(const Node& node, const ImageCells& image, const Sha
   return term;
 }
 
+/// What is added to the patches {.., cols} of `term` where a border of zeros is in them: the bias of the term has a
+/// number of `image` for each weight, and none is for those on the border. Null: nothing. `weight` {cols, C, kh, kw}
+/// is for the image as it is normalised in the graph.
+std::shared_ptr<const std::vector<float>> Interpreter::borderOffset(const ImageCells& image, const Shape& kernel,
+                                                                    const std::vector<float>& weight,
+                                                                    const Term& term) const {
+  const PatchGrid& grid = term.grid;
+  if (isZero(image.offset) || (grid.pad_h == 0 && grid.pad_w == 0)) return nullptr;
+  const Shape& whole = *graph_.shape(graph_.image);
+  const std::int64_t height = kernel[1], width = kernel[2], area = height * width;
+  // What all channels of a pixel add, {cols, height, width}.
+  std::vector<double> added(elements({term.cols, area}), 0.0);
+  for (std::int64_t o = 0; o < term.cols; ++o)
+    for (std::int64_t i = 0; i < kernel[0] * area; ++i)
+      added[o * area + i % area] +=
+          static_cast<double>(weight[o * kernel[0] * area + i]) * static_cast<double>(image.offset[i / area]);
+  std::vector<float> offset(elements({term.rows, term.cols}), 0.0f);
+  for (std::int64_t row = 0; row < term.rows; ++row) {
+    const std::int64_t top = row / grid.grid_w * grid.stride_h - grid.pad_h;
+    const std::int64_t left = row % grid.grid_w * grid.stride_w - grid.pad_w;
+    if (top >= 0 && left >= 0 && top + height <= whole[2] && left + width <= whole[3]) continue;
+    for (std::int64_t o = 0; o < term.cols; ++o) {
+      double outside = 0;
+      for (std::int64_t i = 0; i < area; ++i) {
+        const std::int64_t y = top + i / width, x = left + i % width;
+        if (y < 0 || y >= whole[2] || x < 0 || x >= whole[3]) outside += added[o * area + i];
+      }
+      offset[row * term.cols + o] = static_cast<float>(-outside);
+    }
+  }
+  return shared(std::move(offset));
+}
+
 /// The patches by a convolution. Its channels may be those of the image in another order, as where BGR becomes RGB.
 Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   const Tensor& given = *graph_.constant(node.inputs[1]);
@@ -384,10 +417,10 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   const auto strides = node.integers("strides", {1, 1});
   const auto pads = auto_pad == "NOTSET" ? node.integers("pads", Shape(4, 0)) : Shape(4, 0);
   bool padded = auto_pad != "VALID" && (auto_pad != "NOTSET" || !all(node.integers("pads"), 0));
-  // A border of zeros around patches that do not overlap, as in ViTPose. Zeros must stay zeros in the image.
+  // A border of zeros around patches that do not overlap, as in ViTPose.
   if (padded && auto_pad == "NOTSET" && pads.size() == 4 && pads[0] == pads[2] && pads[1] == pads[3] &&
       std::min(pads[0], pads[1]) >= 0 && pads[0] < kernel[2] && pads[1] < kernel[3] &&
-      strides == Shape(kernel.begin() + 2, kernel.end()) && isZero(image.offset))
+      strides == Shape(kernel.begin() + 2, kernel.end()))
     padded = false;
   if (padded || node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1))
     return foreign(node, "a convolution with padding, groups or dilation over the image",
@@ -410,9 +443,11 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
     return foreign(node, "a convolution over pixels in another order or a part of the image",
                    "the image as it is, its channels in any order");
   const PatchGrid grid{strides[0], strides[1], pads[0], pads[1], out[2], out[3]};
-  Term term = patchTerm(node, image, {whole[1], kernel[2], kernel[3]}, std::move(weight), *bias->floats, grid);
+  const Shape of_image{whole[1], kernel[2], kernel[3]};
+  Term term = patchTerm(node, image, of_image, weight, *bias->floats, grid);
+  auto offset = borderOffset(image, of_image, weight, term);
   const Shape rows{1, out[2], out[3], term.cols};
-  return Algebra::permuted(Cells{algebra_.add(std::move(term)), rows, nullptr, nullptr, 1}, {0, 3, 1, 2});
+  return Algebra::permuted(Cells{algebra_.add(std::move(term)), rows, nullptr, std::move(offset), 1}, {0, 3, 1, 2});
 }
 
 /// The patches by a linear layer: each row of `image` has the pixels of one patch, all rows in the same order.

@@ -33,6 +33,8 @@ class Interpreter {
   Meaning patchRows(const Node& node, const ImageCells& image);
   Term patchTerm(const Node& node, const ImageCells& image, const Shape& kernel, std::vector<float> weight,
                  std::vector<float> bias, const PatchGrid& grid) const;
+  std::shared_ptr<const std::vector<float>> borderOffset(const ImageCells& image, const Shape& kernel,
+                                                         const std::vector<float>& weight, const Term& term) const;
   Meaning rowWise(const Node& node);
   Meaning linear(const Node& node, Cells tokens, Tensor weight, Tensor bias);
   Meaning headNorm(Term term, const Cells& cells);
