@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heads that are neither of Segmenter's. heads_test.cpp has what their operators compute.
 
+#include <algorithm>
+#include <numeric>
+
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/in_folder.h"
@@ -46,6 +49,35 @@ TEST_F(OtherHead, TokensPlusSomethingElseAreNoFeatures) {
   std::vector<double> expected = TinyVit(dialect).evaluate(image)[0];
   for (double& value : expected) value += std::tanh(value);
   EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
+}
+
+/// The places of RF-DETR's best tokens, as its authors export them: elements of a constant by indices of a TopK.
+TEST_F(OtherHead, ElementsOfAConstantByComputedIndices) {
+  constexpr long kRows = 1 + kH * kW, kBest = 4;
+  const auto image = TinyVit::image(9);
+  GraphBuilder g = TinyVit(dialect).graph();
+  std::vector<double> table(kRows * 3);
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = 0.5 * static_cast<double>(i);
+  const std::string best = g.node("TopK", {g.reduceMean("features", 2, false), g.ints({kBest})}, {{"axis", 1L}}, 2);
+  const std::string indices = g.node("Expand", {g.unsqueeze(GraphBuilder::other(best, 1), 2), g.ints({1, kBest, 3})});
+  const std::string y =
+      g.node("GatherElements", {g.weights("table", {1, kRows, 3}, table), indices}, {{"axis", 1L}}, 1, "y");
+
+  const std::vector<double> features = TinyVit(dialect).evaluate(image)[0];
+  std::vector<std::pair<double, long>> means;
+  for (long row = 0; row < kRows; ++row) {
+    const auto first = features.begin() + row * kDim;
+    means.emplace_back(-std::accumulate(first, first + kDim, 0.0), row);
+  }
+  std::sort(means.begin(), means.end());
+  std::vector<double> expected;
+  for (long i = 0; i < kBest; ++i)
+    for (long column = 0; column < 3; ++column) expected.push_back(table[means[i].second * 3 + column]);
+  EXPECT_EQ(run(g, y, image), expected);
+
+  auto [net, info] = readNet(path, {.reduce = kFullModel});
+  net.setInput(cv::Mat(std::vector<int>{2, 3, TinyVit::kHeight, TinyVit::kWidth}, CV_32F, cv::Scalar(1)));
+  EXPECT_CV_ERROR(net.forward("y"), "give it one image at a time");
 }
 
 /// The self-attention of a decoder of joined features, such as that of RF-DETR, is a part of the head.

@@ -143,9 +143,11 @@ bool NodeEmitter::headGather(const Node& node, const Names& inputs, const std::s
   const std::int64_t axis = node.op == "GatherND"
                                 ? node.integer("batch_dims", 0)
                                 : static_cast<std::int64_t>(frontAxis(node, node.integer("axis", 0), x.size()));
-  // Rows of a table are the one thing that a constant can give to each image of a batch.
-  if (graph_.constant(node.inputs[1]) || (constant && (node.op != "Gather" || axis != 0 || x.size() < 2))) return false;
-  one_image_ = one_image_ || (!constant && (node.op == "Gather" || axis == 0));
+  // Rows of a table are the one thing that a constant can give to each image of a batch. RF-DETR takes its best places
+  // from a constant, too, by an index for each element.
+  const bool rows = node.op == "Gather" && axis == 0 && x.size() >= 2, by_element = node.op == "GatherElements";
+  if (graph_.constant(node.inputs[1]) || (constant && !rows && !by_element)) return false;
+  one_image_ = one_image_ || (constant ? by_element : node.op == "Gather" || axis == 0);
   headOp("HeadGather", node.inputs, inputs, name, {{"function", node.op}, {"axis", axis}});
   return true;
 }
@@ -187,7 +189,7 @@ bool NodeEmitter::takeElements(const Gathered& gathered, const std::string& x, c
 std::optional<NodeEmitter::Gathered> NodeEmitter::gatheredFrom(const Node& node) const {
   std::vector<const Node*> chain;
   bool gathers = false;
-  for (const Node* at = &node; at && movesData(*at) && at->op != "Concat" && at->outputs.size() == 1;
+  for (const Node* at = &node; at && movesData(*at) && movedInputs(*at).size() == 1 && at->outputs.size() == 1;
        at = graph_.producer(at->inputs[0])) {
     if (gathers && at->op != "Transpose") break;
     chain.push_back(at);
