@@ -53,7 +53,8 @@ class Block(nn.Module):
 
     def forward(self, x, key_bias=None, positions=None):
         if self.camera is not None:
-            x = torch.cat((self.camera.expand(x.shape[0], -1, -1), x[:, 1:]), dim=1)
+            x = x.clone()
+            x[:, 0] = self.camera.expand(x.shape[0], -1, -1)[:, 0]  # as its authors do; exporters make a ScatterND or a ScatterElements of it
         x = x + self.scale1 * self.attn(self.norm1(x), key_bias, positions if self.late else None)
         return x + self.scale2 * self.fc2(F.gelu(self.fc1(self.norm2(x))))
 

@@ -188,6 +188,26 @@ TEST_F(Convert, ScatterElementsOfConstantsIsFolded) {
   expectFeaturesTimes(400);
 }
 
+/// Angles of rotary positions are often written so, as places times frequencies.
+TEST_F(Convert, EinsumOfConstantsIsFolded) {
+  GraphBuilder g = TinyVit(Dialect{}).graph();
+  const std::string a = g.weights("a", {2, 3}, {1, 2, 3, 4, 5, 6}),
+                    b = g.weights("b", {4, 2}, {1, 0, 0, 1, 2, 0, 0, 3}), c = g.weights("c", {2}, {10, 1});
+  const std::string turned = g.node("Einsum", {a, b}, {{"equation", std::string("ij,ki->jk")}});  // b a, turned
+  const std::string outer = g.node("Einsum", {turned, c}, {{"equation", std::string("jk, m -> kmj")}});
+  const std::string weighted = g.node("Mul", {outer, g.weights("w", {4, 2, 3}, [] {
+                                                std::vector<double> picks(24, 0);
+                                                picks[0] = 1;                       // 10 x 1
+                                                picks[(1 * 2 + 1) * 3 + 2] = 100;   // 1 x 6
+                                                picks[(3 * 2 + 0) * 3 + 1] = 1000;  // 10 x 15
+                                                return picks;
+                                              }())});
+  const std::string sum = g.node("ReduceSum", {g.reshape(weighted, {24}), g.ints({0})}, {{"keepdims", 0L}});
+  g.result(g.node("Mul", {"features", sum}));
+  g.save(path);
+  expectFeaturesTimes(150610);
+}
+
 TEST_F(Convert, WeightsOfEightBitsHaveAScalePerBlock) {
   GraphBuilder g = TinyVit(Dialect{}).graph();
   const std::string x = g.reshape(g.ints({1, 2, 3, 4, 5, 6, 7, 8}), {2, 4}),

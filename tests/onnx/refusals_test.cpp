@@ -528,6 +528,30 @@ TEST_F(Refusal, NoneOfPaddingByNamedAxes) {
   EXPECT_EQ(converted(), plain);
 }
 
+/// x[:, 0] = row, as the camera token of Depth Anything 3 takes the place of the class token.
+TEST_F(Refusal, NoneOfARowThatIsReplaced) {
+  dialect.opset = 18;
+  const Make row = weights({1, 1, TinyVit::kDim}), places = in("Expand", {scalar(0), ints({1, 1, TinyVit::kDim})});
+  const auto features = [&](const Make& replaced) {
+    save(behind("LayerNormalization#2<0", replaced));
+    return runModel(path, options, TinyVit::image(3))[0];
+  };
+  const auto expected =
+      features(in("Concat", {row, in("Slice", {x, ints({1}), ints({16}), ints({1})})}, {{"axis", 1L}}));
+  EXPECT_GT(difference(features(x), expected), 0.01);
+  const Make first = in("Reshape", {ints({0, 0}), ints({1, 1, 2})}),
+             last = in("Reshape", {ints({-1, -16}), ints({1, 1, 2})});
+  for (const Make& index : {first, last}) EXPECT_EQ(features(in("ScatterND", {x, index, row})), expected);
+  EXPECT_EQ(features(in("ScatterElements", {x, places, row}, {{"axis", 1L}})), expected);
+  const Change twice = behind("LayerNormalization#2<0",
+                              of("ScatterND",
+                                 {x, in("Reshape", {ints({0, 0, 0, 0}), ints({2, 2})}), weights({2, TinyVit::kDim})})),
+               added = behind("LayerNormalization#2<0",
+                              of("ScatterND", {x, first, row}, {{"reduction", std::string("add")}}));
+  for (const Change& change : {twice, added})
+    expect(change, "odd' (ScatterND)", "elements replaced at computed places, twice or by a sum");
+}
+
 TEST_F(Refusal, WindowsOfPatchesThatAreNotSideBySide) {
   options.reduce = parseReduction("cts:policy=none.onnx");
   const auto kernel = [](long h, long w) { return input("Conv", 1, weights({TinyVit::kDim, 3, h, w})); };

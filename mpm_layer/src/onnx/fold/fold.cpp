@@ -112,6 +112,48 @@ std::optional<Tensor> evaluateMatMul(const Graph& graph, const Node& node, FoldB
   return Tensor::of(std::move(shape), std::move(values));
 }
 
+/// An Einsum of two constants, such as the angles of rotary positions: places times frequencies.
+std::optional<Tensor> evaluateEinsum(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const std::array<const Tensor*, 2> operands = {graph.constant(node.input(0)), graph.constant(node.input(1))};
+  for (const Tensor* operand : operands)
+    if (!operand || !operand->isFloat() || node.inputs.size() != 2) return std::nullopt;
+  const auto equation = plainEquation(node, operands[0]->shape.size(), operands[1]->shape.size());
+  if (!equation) return std::nullopt;
+  std::string letters = equation->made;  // then those that are summed over
+  for (const char letter : equation->of[0] + equation->of[1])
+    if (letters.find(letter) == std::string::npos) letters += letter;
+  Shape sides(letters.size(), 0);
+  std::array<Integers, 2> steps;
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Integers stride = strides(operands[k]->shape);
+    steps[k].resize(letters.size(), 0);
+    for (std::size_t axis = 0; axis < stride.size(); ++axis) {
+      const std::size_t at = letters.find(equation->of[k][axis]);
+      const std::int64_t side = operands[k]->shape[axis];
+      if (sides[at] != 0 && sides[at] != side) return std::nullopt;
+      sides[at] = side;
+      steps[k][at] = stride[axis];
+    }
+  }
+  if (std::ranges::count(sides, 0) > 0) return std::nullopt;
+  const auto rank = static_cast<std::ptrdiff_t>(equation->made.size());
+  const Shape shape(sides.begin(), sides.begin() + rank), summed(sides.begin() + rank, sides.end());
+  budget.take({elements(shape), std::max<std::int64_t>(elements(summed) / 16, 1)});
+  std::array<Integers, 2> first, next;  // where each sum begins, and where its terms are from there
+  for (std::size_t k = 0; k < 2; ++k) {
+    first[k] = strided(shape, {steps[k].begin(), steps[k].begin() + rank});
+    next[k] = strided(summed, {steps[k].begin() + rank, steps[k].end()});
+  }
+  std::vector<float> values(first[0].size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    double sum = 0;
+    for (std::size_t n = 0; n < next[0].size(); ++n)
+      sum += operands[0]->at(first[0][i] + next[0][n]) * operands[1]->at(first[1][i] + next[1][n]);
+    values[i] = static_cast<float>(sum);
+  }
+  return Tensor::of(shape, std::move(values));
+}
+
 /// The layer norm of learned queries, before they read the image.
 std::optional<Tensor> evaluateLayerNorm(const Graph& graph, const Node& node, FoldBudget& budget) {
   const auto [x, weight, bias] = firstConstants(graph, node);
@@ -180,45 +222,6 @@ std::optional<Tensor> evaluateConstantOfShape(const Graph& graph, const Node& no
   const Tensor fill = value ? readTensor(value->t(), {}, "its value") : Tensor::of({}, std::vector<float>{0});
   if (fill.size() != 1) refuse(node, std::to_string(fill.size()) + " values", "one");
   return fill.picked(*sides, Integers(count, 0));
-}
-
-/// ScatterND with one index row per replaced slice, which is how exporters write `x[i] = y`, and ScatterElements along
-/// one axis, both without a reduction.
-std::optional<Tensor> evaluateScatter(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const auto [data, indices, updates] = firstConstants(graph, node);
-  if (!data || !indices || !updates || !indices->ints || indices->shape.empty() || indices->size() == 0 ||
-      data->isFloat() != updates->isFloat() || node.text("reduction", "none") != "none")
-    return std::nullopt;
-  const std::size_t rank = data->shape.size();
-  const Integers stride = strides(data->shape);
-  Integers from(budget.take(data->shape));  // of each element of the result: in the data, or behind it in the updates
-  std::iota(from.begin(), from.end(), std::int64_t{0});
-  std::int64_t update = data->size();
-  if (node.op == "ScatterND") {
-    const auto depth = static_cast<std::size_t>(indices->shape.back());
-    if (depth == 0 || depth > rank) return std::nullopt;
-    const std::int64_t slice = elementsFrom(data->shape, depth);
-    const std::int64_t rows = indices->size() / static_cast<std::int64_t>(depth);
-    if (updates->size() != rows * slice) refuse(node, "updates of another size", "one slice per index");
-    for (auto index = indices->ints->begin(); index != indices->ints->end(); index += indices->shape.back()) {
-      std::int64_t target = 0;
-      for (std::size_t axis = 0; axis < depth; ++axis)
-        target += frontIndex(node, index[static_cast<std::ptrdiff_t>(axis)], data->shape[axis]) * stride[axis];
-      for (std::int64_t i = 0; i < slice; ++i) from[target + i] = update++;
-    }
-  } else {
-    if (indices->shape.size() != rank || updates->shape != indices->shape) return std::nullopt;
-    const std::size_t along = frontAxis(node, node.integer("axis", 0), rank);
-    for (std::int64_t i = 0; i < indices->size(); ++i) {
-      std::int64_t rest = i, target = 0;
-      for (std::size_t axis = rank; axis-- > 0; rest /= indices->shape[axis]) {
-        const std::int64_t place = axis == along ? (*indices->ints)[i] : rest % indices->shape[axis];
-        target += frontIndex(node, place, data->shape[axis]) * stride[axis];
-      }
-      from[target] = update++;
-    }
-  }
-  return joined({*data, *updates}).picked(data->shape, from);
 }
 
 using Elementwise = ElementFunction<double>;
@@ -316,11 +319,11 @@ std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node
     return tensor ? std::optional<std::vector<Tensor>>({std::move(*tensor)}) : std::nullopt;
   };
   if (node.op == "MatMul" || node.op == "Gemm") return one(evaluateMatMul(graph, node, budget));
+  if (node.op == "Einsum") return one(evaluateEinsum(graph, node, budget));
   if (node.op == "LayerNormalization" && node.outputs.size() == 1) return one(evaluateLayerNorm(graph, node, budget));
   if (node.op == "DequantizeLinear") return one(evaluateDequantize(graph, node, budget));
   if (node.op == "Range") return one(evaluateRange(graph, node, budget));
   if (node.op == "ConstantOfShape") return one(evaluateConstantOfShape(graph, node, budget));
-  if (isOneOf(node.op, {"ScatterND", "ScatterElements"})) return one(evaluateScatter(graph, node, budget));
   if (node.op == "Resize") return one(evaluateResize(graph, node, budget));
   if (node.op.starts_with("Reduce")) return one(evaluateReduction(graph, node, budget));
   return one(evaluateElementwise(graph, node, budget));

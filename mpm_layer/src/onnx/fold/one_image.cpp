@@ -93,7 +93,7 @@ class BatchRemover {
     if (node.op == "Slice") return in[axis] != out[axis];
     if (node.op == "Gather") return static_cast<int>(frontAxis(node, node.integer("axis", 0), in.size())) == axis;
     if (node.op == "GatherND") return axis < node.integer("batch_dims", 0) + graph_.shape(node.inputs[1])->back();
-    return node.op == "GatherElements";  // its indices have the axis too
+    return isOneOf(node.op, {"GatherElements", "ScatterElements", "ScatterND"});  // their indices have the axis too
   }
 
   /// Where the elements of each image lie together; axis -1: nowhere.

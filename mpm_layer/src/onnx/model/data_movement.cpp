@@ -27,7 +27,8 @@ class Mover {
         {"Slice", &Mover::slice},         {"Gather", &Mover::gather},
         {"GatherND", &Mover::gatherNd},   {"GatherElements", &Mover::gatherElements},
         {"Split", &Mover::split},         {"Concat", &Mover::concat},
-        {"Expand", &Mover::expand},       {"Tile", &Mover::tile}};
+        {"Expand", &Mover::expand},       {"Tile", &Mover::tile},
+        {"ScatterND", &Mover::scatterNd}, {"ScatterElements", &Mover::scatterElements}};
     return kMoves;
   }
 
@@ -317,6 +318,63 @@ class Mover {
     return Movements{std::move(result)};
   }
 
+  /// The data with each of these places taken by the next update; nullopt where two updates have one place.
+  std::optional<Movements> replaced(const Integers& places) const {
+    Movement result = view(shape_, strides(shape_), 0);
+    std::int64_t update = elements(shape_);
+    for (const std::int64_t place : places) {
+      if (!with_elements_) break;
+      if (result.from[place] >= elements(shape_)) return std::nullopt;
+      result.from[place] = update++;
+    }
+    return Movements{std::move(result)};
+  }
+
+  /// The constant indices of a Scatter that replaces elements; null for any other.
+  const Tensor* scatterIndices() const {
+    const Tensor* indices = graph_.constant(node_.input(1));
+    const bool replaces = node_.text("reduction", "none") == "none";
+    return replaces && indices && indices->ints && !indices->shape.empty() && indices->size() > 0 ? indices : nullptr;
+  }
+
+  /// One index row per replaced slice, which is how exporters write `x[i] = y`.
+  std::optional<Movements> scatterNd() const {
+    const Tensor* indices = scatterIndices();
+    const Shape* updates = graph_.shape(node_.input(2));
+    const std::int64_t depth = indices ? indices->shape.back() : 0;
+    if (!updates || depth < 1 || depth > std::ssize(shape_)) return std::nullopt;
+    const Integers stride = strides(shape_);
+    const std::int64_t slice = elementsFrom(shape_, static_cast<std::size_t>(depth)), rows = indices->size() / depth;
+    if (elements(*updates) != elements({rows, slice})) refuse(node_, "updates of another size", "one slice per index");
+    Integers places;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      std::int64_t first = 0;
+      for (std::int64_t axis = 0; axis < depth; ++axis)
+        first += frontIndex(node_, (*indices->ints)[row * depth + axis], shape_[axis]) * stride[axis];
+      for (std::int64_t i = 0; i < slice; ++i) places.push_back(first + i);
+    }
+    return replaced(places);
+  }
+
+  std::optional<Movements> scatterElements() const {
+    const Tensor* indices = scatterIndices();
+    const Shape* updates = graph_.shape(node_.input(2));
+    const std::size_t rank = shape_.size();
+    if (!indices || !updates || indices->shape.size() != rank || *updates != indices->shape) return std::nullopt;
+    const std::size_t along = frontAxis(node_, node_.integer("axis", 0), rank);
+    const Integers stride = strides(shape_);
+    Integers places;
+    for (std::int64_t i = 0; i < indices->size(); ++i) {
+      std::int64_t rest = i, place = 0;
+      for (std::size_t axis = rank; axis-- > 0; rest /= indices->shape[axis]) {
+        const std::int64_t index = axis == along ? (*indices->ints)[i] : rest % indices->shape[axis];
+        place += frontIndex(node_, index, shape_[axis]) * stride[axis];
+      }
+      places.push_back(place);
+    }
+    return replaced(places);
+  }
+
   const Graph& graph_;
   const Node& node_;
   bool with_elements_;
@@ -338,6 +396,7 @@ bool movesData(const Node& node) {
 
 std::vector<int> movedInputs(const Node& node) {
   if (node.op == "Concat") return node.inputs;
+  if (node.op == "ScatterND" || node.op == "ScatterElements") return {node.input(0), node.input(2)};
   return {node.input(0)};
 }
 

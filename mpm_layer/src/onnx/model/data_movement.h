@@ -27,7 +27,7 @@ bool isFloatType(std::int64_t type);
 /// True for a Cast to a float type.
 bool castsToFloat(const Node& node);
 
-/// Values of `node` that are moved, in order: all of a Concat's, else the first.
+/// Values of `node` that are moved, in order: all of a Concat's, data and updates of a Scatter, else the first.
 std::vector<int> movedInputs(const Node& node);
 
 /// The outputs of a node that movesData, one entry each. Shapes of the moved inputs must be known and everything else

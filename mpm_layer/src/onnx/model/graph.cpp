@@ -34,7 +34,7 @@ void requireInputs(const Node& node) {
   const bool two = isOneOf(node.op, {"Add", "Sub", "Mul", "Div", "Mod", "Pow", "And", "Or", "Equal", "Greater", "Less",
                                      "GreaterOrEqual", "LessOrEqual", "Expand", "Gather", "MatMul", "Tile"});
   const bool more = isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "LayerNormalization"});
-  const bool three = isOneOf(node.op, {"Attention", "Range", "ScatterND", "Where"});
+  const bool three = isOneOf(node.op, {"Attention", "Range", "ScatterElements", "ScatterND", "Where"});
   const std::size_t least = three ? 3 : two || more ? 2 : node.op == "Constant" ? 0 : 1;
   if (!node.domain.empty()) return;
   for (std::size_t i = 0; i < least; ++i)

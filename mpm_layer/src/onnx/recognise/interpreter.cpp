@@ -180,6 +180,8 @@ void Interpreter::move(const Node& node) {
     if (const Shape* shape = graph_.shape(value)) total += elements(*shape);
   }
   const auto movements = last_term >= 0 && total <= Algebra::kMaxCells ? moveData(graph_, node, true) : std::nullopt;
+  if (!movements && node.op.starts_with("Scatter"))
+    return give(foreign(node, "elements replaced at computed places, twice or by a sum", "constant places, each once"));
   if (!movements) return give(foreign(node, "a shape that depends on the image", "static shapes"));
 
   const auto isOfTokens = [](const Cells& part) { return part.term >= 0; };
