@@ -173,7 +173,10 @@ class Encoder(Builder):
     def rotary(self, x, o, axis):
         """The patches of x rotated, whose tokens are along `axis`; special tokens stay."""
         table, first = o["rotary"], o["rotary"]["width"]
-        cosine, sine = (self.constant(t if axis == 2 else np.moveaxis(t, -2, -3)) for t in (table["cosine"], table["sine"]))
+        if table["frequencies"] is None:
+            cosine, sine = (self.constant(t if axis == 2 else np.moveaxis(t, -2, -3)) for t in (table["cosine"], table["sine"]))
+        else:
+            cosine, sine = self.computed_tables(table, axis)
         front = behind = rest = None
         if table["rows"] == "patches" and (self.front or self.behind):
             sides = [s for s in (self.front, self.shape(x)[axis] - self.front - self.behind, self.behind) if s]
@@ -208,6 +211,19 @@ class Encoder(Builder):
             x = self.op("Concat", x, rest, axis=-1)
         parts = [p for p in (front, x, behind) if p]
         return self.op("Concat", *parts, axis=axis) if len(parts) > 1 else x
+
+    def computed_tables(self, table, axis):
+        """Cosines and sines of places times frequencies, which the graph computes."""
+        equation = self.pick("i,j->ij", "m,d->md", "n, f -> nf")
+        angle = self.op("Einsum", self.constant(table["places"]), self.constant(table["frequencies"]), equation=equation)
+        if table["kind"] == "halves":
+            angle = self.op("Concat", angle, angle, axis=-1)
+        else:
+            rows, pairs = self.shape(angle)
+            angle = self.op("Expand", self.unsqueeze(angle, 2), self.ints(rows, pairs, 2))
+        shape = [1, 1, len(table["places"]), table["width"]]
+        shape[axis], shape[2] = shape[2], shape[axis]
+        return [self.reshape(self.op(name, angle), *shape) for name in ("Cos", "Sin")]
 
     def softmax(self, s):
         how, rank = self.style("softmax"), len(self.shape(s))
@@ -360,6 +376,14 @@ class Encoder(Builder):
         if kind == "late tokens" and not o["pair bias"] and not o["rotary"] and not o["windows"]:
             self.front += 2
             return self.op("Concat", self.op("Expand", self.weight(1, 2, dim), self.ints(count, 2, dim)), x, axis=1)
+        if kind == "replaced token" and self.front == 1 and not self.behind:  # as the camera token of Depth Anything 3
+            row = self.op("Expand", self.weight(1, 1, dim), self.ints(count, 1, dim))
+            way = self.pick("ScatterND", "ScatterElements", "Concat") if self.batch == 1 else "Concat"
+            if way == "Concat":
+                return self.op("Concat", row, self.slice(x, 1, 1, 1 << 40), axis=1)
+            if way == "ScatterND":
+                return self.op("ScatterND", x, self.constant(np.zeros((1, 1, 2), np.int64)), row)
+            return self.op("ScatterElements", x, self.constant(np.zeros((1, 1, dim), np.int64)), row, axis=1)
         if kind == "interaction" and self.grid[0] > 1 and not self.behind:
             special = self.front
             rows = self.slice(x, 1, special, 1 << 40) if special else x
@@ -407,12 +431,17 @@ class Encoder(Builder):
         patches, rows = math.prod(self.grid), self.spell("rotary rows")
         kind, heads = self.spell("rotary"), o["heads"] if self.spell("rotary tables") == "per head" else 1
         columns = width // 2 if self.spell("rotary columns") == "first" and width % 4 == 0 else width
+        places = frequencies = None
         angle = self.numbers.uniform(-3, 3, (1, heads, patches, columns // 2))
+        if heads == 1 and self.spell("rotary made") == "outer product":
+            places, frequencies = self.numbers.uniform(-2, 2, patches), self.numbers.uniform(0.2, 1.5, columns // 2)
+            angle = np.outer(places, frequencies)[None, None]
+            places = np.pad(places, (self.front, self.behind)) if rows == "all" else places
         if rows == "all":
             angle = np.pad(angle, ((0, 0), (0, 0), (self.front, self.behind), (0, 0)))
         angle = np.concatenate([angle, angle], -1) if kind == "halves" else np.repeat(angle, 2, -1)
         return {"kind": kind, "rows": rows, "cosine": np.cos(angle), "sine": np.sin(angle), "width": columns,
-                "sum": self.spell("rotary sum")}
+                "sum": self.spell("rotary sum"), "places": places, "frequencies": frequencies}
 
     def encoder(self):
         patch = self.pick(2, 3, 4, 4)

@@ -241,7 +241,7 @@ class Evaluator:
         axis = given.get("axis", 0)
         if indices.ndim != x.ndim:
             raise NotDefined("indices of another rank")
-        places = np.meshgrid(*[np.arange(s) for s in indices.shape], indexing="ij")
+        places = list(np.meshgrid(*[np.arange(s) for s in indices.shape], indexing="ij"))
         places[axis] = self.index(indices, x.shape[axis])
         return x[tuple(places)]
 
@@ -256,6 +256,30 @@ class Evaluator:
             each = tuple(self.index(places[..., k], one.shape[k]) for k in range(depth))
             rows.append(one[each])
         return np.stack(rows).reshape(*lead, *rows[0].shape)
+
+    def op_ScatterND(self, given, x, indices, updates):
+        depth = indices.shape[-1]
+        places = indices.reshape(-1, depth)
+        if given.get("reduction", "none") != "none" or updates.shape != (*indices.shape[:-1], *x.shape[depth:]):
+            raise NotDefined("a reduction, or updates of another shape")
+        rows = np.stack([self.index(places[:, k], x.shape[k]) for k in range(depth)], 1)
+        if len({tuple(row) for row in rows}) < len(rows):
+            raise NotDefined("a place twice")
+        y = x.copy()
+        y[tuple(rows.T)] = updates.reshape(len(rows), *x.shape[depth:])
+        return y
+
+    def op_ScatterElements(self, given, x, indices, updates):
+        axis = given.get("axis", 0)
+        if given.get("reduction", "none") != "none" or updates.shape != indices.shape or indices.ndim != x.ndim:
+            raise NotDefined("a reduction, or updates of another shape")
+        places = list(np.meshgrid(*[np.arange(s) for s in indices.shape], indexing="ij"))
+        places[axis] = self.index(indices, x.shape[axis])
+        if len({tuple(place) for place in np.stack([p.ravel() for p in places], 1)}) < indices.size:
+            raise NotDefined("a place twice")
+        y = x.copy()
+        y[tuple(places)] = updates
+        return y
 
     def op_Expand(self, given, x, shape):
         sides = self.sides(shape)

@@ -32,11 +32,12 @@ COMMON = {
     "rotary": ("halves", "halves", "pairs"),
     "rotary rows": ("patches", "patches", "all"),
     "rotary tables": ("one", "one", "per head"),
+    "rotary made": ("constant", "constant", "outer product"),
     "rotary sum": ("turned", "turned", "parts"),
     "rotary columns": ("all", "all", "first"),
     # Blocks
     "block": ("sequential", "sequential", "sequential", "sequential", "parallel", "parallel, one norm"),
-    "between": ("nothing", "nothing", "nothing", "nothing", "positions", "late tokens"),
+    "between": ("nothing", "nothing", "nothing", "nothing", "positions", "late tokens", "replaced token"),
     "head": ("features", "class token", "mean", "linear", "mlp", "argmax", "map", "pool query", "decoder"),
 }
 
