@@ -26,6 +26,7 @@
 #include "monitor/session.h"
 #include "monitor/store/export.h"
 #include "monitor/watch/camera.h"
+#include "monitor/watch/camera_plan.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "page/page.h"
@@ -186,15 +187,27 @@ std::string storedText(std::int64_t added, const std::string& database) {
          " sums them up";
 }
 
-// Day and night of all that is stored, by the rules of now.
-int judgeStored(const std::vector<Camera>& cameras) {
-  for (const Camera& camera : cameras) {
-    const std::string name = camera.plan.source.name();
-    (void)StoreReader(camera.session.database);  // else the writer makes one
-    StoreWriter writer(camera.session.database);
+// nullopt: there is no database yet, or the session says what is wrong with it.
+std::optional<StoreReader> stored(const std::string& database) try {
+  return StoreReader(database);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+// Day and night of all that is stored, by the rules of now. The models that measured it may be gone.
+int judgeStored(const std::vector<WrittenCamera>& cameras) {
+  for (const WrittenCamera& camera : cameras) {
+    const std::string& database = camera.config.db;
+    const CameraPlan plan = orOptionError(
+        [&] {
+          checkConfig(camera.config);
+          return cameraPlan(continued(camera.config, StoreReader(database)));
+        },
+        camera.places);
+    StoreWriter writer(database);
     std::optional<Progress> progress;
     int shown = 0;
-    const bool judged = writer.judge(name, camera.plan.night, [&](double share) {
+    const bool judged = writer.judge(plan.source.name(), plan.night, [&](double share) {
       constexpr int kSteps = 100;
       if (!progress) progress.emplace(stderrIsTerminal(), kSteps, "percent");
       for (; shown < static_cast<int>(kSteps * share); ++shown) progress->step();
@@ -202,16 +215,9 @@ int judgeStored(const std::vector<Camera>& cameras) {
     });
     progress.reset();
     if (!judged) return kInterrupted;
-    printNote("day and night of '" + name + "' are judged anew");
+    printNote("day and night of '" + plan.source.name() + "' are judged anew");
   }
   return kOk;
-}
-
-// nullopt: there is no database yet, or the session says what is wrong with it.
-std::optional<StoreReader> stored(const std::string& database) try {
-  return StoreReader(database);
-} catch (const Error&) {
-  return std::nullopt;
 }
 
 Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written, ReadModels& models) {
@@ -424,15 +430,15 @@ int monitorCameras(const MonitorArguments& arguments) {
     printData(text);
     return kOk;
   }
+  if (arguments.judge) return judgeStored(file.cameras);
   std::shared_ptr<Teller> teller;  // outlives the fleet
-  if (!arguments.file.empty() && !arguments.recompute && !arguments.judge)
+  if (!arguments.file.empty() && !arguments.recompute)
     teller = std::make_shared<Teller>(arguments.file, arguments.once);
   const std::string in_file = "'" + arguments.file + "': ";
   if (teller) orUsageError([&] { return teller->set(file.tables); }, in_file);
   ReadModels models;
   std::vector<Camera> cameras = camerasOf(arguments, file.cameras, teller, models);
   noteSlowPrecision(cameras.front().session.inference.precision);
-  if (arguments.judge) return judgeStored(cameras);
   // of an archive, which is watched alone
   const bool counts = cameras.size() == 1 && cameras.front().plan.archive && !cameras.front().plan.archive->follow;
 

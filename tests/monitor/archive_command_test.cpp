@@ -206,6 +206,18 @@ TEST_F(ArchiveCommand, ItsDaysAreThoseOfItsZone) {
   EXPECT_THAT(film({"--time-zone", "Z"}), HasSubstr("2 days of UTC\n"));
 }
 
+TEST_F(ArchiveCommand, IsJudgedAnewWithoutTheModelThatMeasuredIt) {
+  add("20130708_120000.png");
+  fs::copy_file(kSegmenter, folder_ / "vit.onnx");
+  succeeded(mpmCommand({"monitor", in_, "--model", folder_ / "vit.onnx", "--db", database_, "--time-zone", "Z"}));
+  fs::remove(folder_ / "vit.onnx");
+  succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night-hours", "11:00-13:00"}));
+  EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, true);
+  expectFailure(mpmCommand({"monitor", in_, "--db", database_}), 2, {"vit.onnx'", "is not there any more"});
+  expectFailure(mpmCommand({"monitor", in_, "--db", folder_ / "none.db", "--judge"}), 1, {"none.db"});
+  EXPECT_FALSE(fs::exists(folder_ / "none.db"));
+}
+
 TEST_F(ArchiveCommand, AFolderWithoutTimesIsRefused) {
   add("a.png", 1);
   add("b.png", 2);

@@ -9,9 +9,7 @@
 #include "vision/times/archive.h"
 
 namespace mpm::monitor {
-namespace {
 
-// What is said, and where nothing is said what is stored of the source.
 CameraConfig continued(CameraConfig config, const StoreReader& store) try {
   const vision::SourceSpec source = vision::parseSourceSpec(config.source);
   for (const SourceRecord& stored : store.sources()) {
@@ -32,8 +30,6 @@ CameraConfig continued(CameraConfig config, const StoreReader& store) try {
 } catch (const Error&) {  // the session says what is wrong with the database
   return config;
 }
-
-}  // namespace
 
 Camera cameraOf(const CameraConfig& said, const StoreReader* stored) {
   const CameraConfig config = stored ? continued(said, *stored) : said;
