@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <opencv2/videoio.hpp>
 #include <regex>
 
 #include "base/atomic_file.h"
@@ -93,6 +94,68 @@ TEST_F(ArchiveCommand, GoesOnWithItsZoneAndPlace) {
   EXPECT_THAT(nights(), ElementsAre(true, false));
   watch({"--recompute", "all", "--night", "none"});
   EXPECT_THAT(nights(), ElementsAre(std::nullopt, std::nullopt));
+}
+
+// As when the zone changes: no picture is in one series at two times.
+TEST_F(ArchiveCommand, PicturesThatHaveOtherTimesAreMeasuredAgain) {
+  const auto watch = [&](const std::string& times) { return succeeded(monitor(in_, {"--times", times})).err; };
+  const auto again = HasSubstr("all pictures are measured again, as a series of their own: ");
+  for (int i : {1, 2}) {
+    add("20130708_00000" + std::to_string(i) + ".jpg", i);
+    setExifTime(in_ + "/20130708_00000" + std::to_string(i) + ".jpg", "2014:01:01 00:00:0" + std::to_string(i));
+  }
+  const std::string first = "20130708_000001.jpg ", second = "20130708_000002.jpg ", third = "20130708_000003.jpg ";
+  EXPECT_THAT(watch("name"), Not(again));
+  EXPECT_THAT(watch("exif"), AllOf(again,
+                                   HasSubstr("'20130708_000001.jpg' was of 2013-07-07T23:00:01Z before, and is of "
+                                             "2013-12-31T23:00:01Z now"),
+                                   HasSubstr("2 new samples")));
+  EXPECT_THAT(stored(), ElementsAre(first + "2013-12-31T23:00:01Z", second + "2013-12-31T23:00:02Z"));
+  EXPECT_THAT(watch("auto"), AllOf(Not(again), HasSubstr("0 new samples"))) << "which finds the same times";
+
+  const std::string list = folder_ / "times.csv";
+  const auto say = [&](const std::string& name, const char* time) {
+    std::ofstream(list, std::ios::app) << name.substr(0, name.size() - 1) << "," << time << "\n";
+  };
+  say(second, "2015-01-01 01:00:00");
+  EXPECT_THAT(watch("list:" + list), AllOf(again, HasSubstr("2 new samples")));
+  EXPECT_THAT(stored(), ElementsAre(first + "2013-12-31T23:00:01Z", second + "2015-01-01T00:00:00Z"));
+  add("20130708_000003.jpg", 3);
+  say(third, "2016-01-01 01:00:00");
+  EXPECT_THAT(watch("list:" + list), AllOf(Not(again), HasSubstr("1 new sample"))) << "a list that grows";
+  fs::remove(list);
+  say(second, "2015-01-01 01:00:00");
+  say(third, "2016-01-01 01:00:01");
+  EXPECT_THAT(watch("list:" + list), AllOf(again, HasSubstr("'20130708_000003.jpg'"))) << "a list that was mended";
+  EXPECT_EQ(stored().size(), 3u);
+}
+
+// Names come again where a camera counts, and contents at night.
+TEST_F(ArchiveCommand, APictureOfTheNameAndContentOfAnotherIsNew) {
+  const std::string list = folder_ / "times.csv";
+  for (int day : {1, 2}) {
+    const std::string name = "day" + std::to_string(day) + "/0001.png";
+    fs::create_directory(in_ + "/day" + std::to_string(day));
+    add(name);
+    std::ofstream(list, std::ios::app) << name << ",2013-07-0" << day << " 00:00:00\n";
+    EXPECT_THAT(succeeded(monitor(in_ + "/*/*.png", {"--times", "list:" + list})).err,
+                AllOf(HasSubstr("1 new sample"), Not(HasSubstr("measured again"))));
+  }
+}
+
+TEST_F(ArchiveCommand, AVideoWithAnotherStartIsMeasuredAgain) {
+  const std::string video = folder_ / "clip.avi";
+  {
+    cv::VideoWriter writer(video, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 1, {60, 40});
+    for (int i = 0; i < 3; ++i) writer.write(cv::Mat(40, 60, CV_8UC3, cv::Scalar::all(20 * i)));
+  }
+  const auto watch = [&](const std::string& start) { return succeeded(monitor(video, {"--start", start})).err; };
+  EXPECT_THAT(watch("2013-07-08T00:00:00Z"), HasSubstr("3 new samples"));
+  EXPECT_THAT(watch("2013-07-08T00:00:00Z"), AllOf(HasSubstr("0 new samples"), Not(HasSubstr("measured again"))));
+  EXPECT_THAT(watch("2013-07-08T01:00:00Z"),
+              AllOf(HasSubstr("the first frame was of 2013-07-08T00:00:00Z before, and is of 2013-07-08T01:00:00Z now"),
+                    HasSubstr("3 new samples")));
+  EXPECT_EQ(stored().size(), 3u);
 }
 
 // The database keeps the name, so that a later run, a report and a film know when the clock was put forward.

@@ -202,11 +202,17 @@ TEST_F(Archive, WhatIsDoneDoesNotComeAgain) {
   add("a_20130708_055413.png");
   add("b_20130708_055413.png", 9);
   add("20130708_060000.png");
-  archive_.done = [](const std::string& path, UnixMs time) {
-    if (time != kTime) return Done::kNo;
-    return path.ends_with("/a_20130708_055413.png") ? Done::kYes : Done::kOther;
+  archive_.done = [](const TimedPicture& picture) {
+    if (picture.time != kTime) return Done::kNo;
+    return picture.path.ends_with("/a_20130708_055413.png") ? Done::kYes : Done::kOther;
+  };
+  std::vector<std::string> listed;
+  archive_.on_listed = [&](const std::vector<TimedPicture>& pictures) {
+    for (const auto& [path, time] : pictures) listed.push_back(fs::path(path).stem().string() + " " + isoTime(time));
   };
   EXPECT_EQ(frames().size(), 2u);
+  EXPECT_THAT(listed, ElementsAre("a_20130708_055413 2013-07-08T05:54:13Z", "b_20130708_055413 2013-07-08T05:54:13Z",
+                                  "20130708_060000 2013-07-08T06:00:00Z"));
   EXPECT_THAT(notes_, Contains(HasSubstr("; 1 stored already")));
   EXPECT_THAT(notes_, Contains(HasSubstr("1 picture has the name and time of a stored one and another content, such as "
                                          "'b_20130708_055413.png'")));
@@ -271,8 +277,11 @@ TEST_F(Archive, AVideoBeginsAtItsStart) {
   EXPECT_THAT(times(), ElementsAre(0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2));
   archive_.every_s = 1;
   EXPECT_THAT(times(), ElementsAre(0, 1, 2));
-  archive_.done = [](const std::string&, UnixMs time) { return time <= kTime + 1000 ? Done::kYes : Done::kNo; };
+  archive_.done = [](const TimedPicture& picture) { return picture.time <= kTime + 1000 ? Done::kYes : Done::kNo; };
+  std::vector<UnixMs> listed;
+  archive_.on_listed = [&](const std::vector<TimedPicture>& pictures) { listed.push_back(pictures.at(0).time); };
   EXPECT_THAT(times(), ElementsAre(2));
+  EXPECT_THAT(listed, ElementsAre(kTime));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -18,12 +19,16 @@
 #include "mpm/error.hpp"
 #include "vision/model_files.h"
 #include "vision/pictures/pictures.h"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 namespace {
 
 // Nobody is told of what is older: it was in the pictures of an archive. The scene demo: has a clock of its own.
 constexpr std::int64_t kPastMs = kHourMs;
+
+std::string nameOf(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+std::uint64_t keyOf(const std::string& name, UnixMs time) { return mpm::hash(hashBytes(name), time); }
 
 // The pictures of an archive that the database had when it was opened, in the series that goes on.
 struct StoredPictures {
@@ -34,9 +39,10 @@ struct StoredPictures {
 
   // By the time and the name, and only then by content, which has to be read. A digest of 0 is not known. One content
   // at one time is one picture, under whatever name: a copy, or a link that leads to another picture now.
-  vision::Done state(const std::string& path, UnixMs time) const {
+  vision::Done state(const vision::TimedPicture& picture) const {
+    const auto& [path, time] = picture;
     if (!times.contains(time)) return vision::Done::kNo;
-    const std::uint64_t key = mpm::hash(hashBytes(std::filesystem::path(path).filename().string()), time);
+    const std::uint64_t key = keyOf(nameOf(path), time);
     const std::int64_t digest = path.empty() ? 0 : vision::pictureDigest(path);
     if (digest != 0 && contents.contains(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest)))
       return vision::Done::kYes;
@@ -145,7 +151,7 @@ std::optional<Measuring> measuringBy(const InferenceWorker::Wanted& by) try {
 
 void readStored(const StoreReader& store, std::int64_t series, StoredPictures& pictures) {
   store.pictures(series, [&](const std::string& name, UnixMs time, std::int64_t digest) {
-    const std::uint64_t key = mpm::hash(hashBytes(name), time);
+    const std::uint64_t key = keyOf(name, time);
     pictures.named.insert(key);
     pictures.whole.insert(mpm::hash(key, digest));
     pictures.contents.insert(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest));
@@ -172,16 +178,35 @@ std::string takeStoredPrivacy(const std::string& database, const std::string& so
   return "";
 }
 
-// Whether an archive begins a series of its own although it was measured like this before: as asked, or because it is
-// read by another clock than before. Then each picture has another time, and would be in one series twice.
-bool measuresAgain(const CameraPlan& options, const SourceRecord& stored, const std::weak_ptr<Recorder>& recorder,
-                   const vision::SourceOptions& how) {
-  const std::string zone = options.archiveClock()->zone();
-  if (options.again || stored.time_zone.empty() || stored.time_zone == zone) return options.again;
-  how.on_note("all pictures are measured again, as a series of their own: they were read by the clock of " +
-              stored.time_zone + " before, and are by that of " + zone + " now");
-  if (const auto still = recorder.lock()) still->measureAgain();
-  return true;
+// What the times of an archive differ in from those in the database: its clock, or a picture that is stored with
+// another time, as its times are read by another rule. Empty: in nothing. `listed`: the pictures that are there now. A
+// picture is known by its name and content, and has another time only if none is there that has the stored one:
+// counters of cameras begin anew, and pictures of the same dark are equal.
+std::string differenceOfTimes(const StoreReader& store, std::int64_t series, const SourceRecord& record,
+                              const std::string& zone, const std::vector<vision::TimedPicture>& listed) {
+  if (!record.time_zone.empty() && record.time_zone != zone)
+    return "they were read by the clock of " + record.time_zone + " before, and are by that of " + zone + " now";
+  std::unordered_set<std::uint64_t> there;
+  std::unordered_set<UnixMs> times;
+  for (const auto& [path, time] : listed) there.insert(keyOf(nameOf(path), time));
+  std::unordered_multimap<std::uint64_t, std::pair<UnixMs, std::int64_t>> missing;  // by the hash of their names
+  store.pictures(series, [&](const std::string& name, UnixMs time, std::int64_t digest) {
+    times.insert(time);
+    if (digest != 0 && !there.contains(keyOf(name, time))) missing.emplace(hashBytes(name), std::pair(time, digest));
+  });
+  const auto difference = [](const std::string& what, UnixMs before, UnixMs now) {
+    return what + " was of " + isoTime(before) + " before, and is of " + isoTime(now) + " now";
+  };
+  for (const auto& [path, time] : listed) {
+    if (path.empty() && !times.empty() && !times.contains(time))
+      return difference("the first frame", *std::ranges::min_element(times), time);
+    const auto [first, end] = missing.equal_range(hashBytes(nameOf(path)));
+    if (first == end || path.empty()) continue;
+    const std::int64_t digest = vision::pictureDigest(path);
+    for (auto stored = first; stored != end; ++stored)
+      if (stored->second.second == digest) return difference("'" + nameOf(path) + "'", stored->second.first, time);
+  }
+  return "";
 }
 
 // Gives the recorder what an earlier watch of the source left: its regions, and where its view and its rules stood. The
@@ -293,7 +318,7 @@ struct Session::Impl {
     const bool ours = open && result.frame.stream == open->stream;
     const std::string& file = result.frame.file;
     // ArchiveOptions::show_last gives a stored picture once more.
-    if (ours && !file.empty() && open->before->state(file, result.frame.time) == vision::Done::kYes)
+    if (ours && !file.empty() && open->before->state({file, result.frame.time}) == vision::Done::kYes)
       result.repeated = true;
     if (ours && !result.repeated) sample = open->recorder->add(result, open->capture.status().dropped);
     result.look = {};
@@ -474,15 +499,29 @@ void Session::open(const CameraPlan& options) {
                            stored = store != nullptr, asked = std::make_shared<std::atomic_flag>(),
                            database = impl_->options.database, weak = std::weak_ptr(recorder),
                            now = impl_->options.now](vision::SourceOptions how) {
+    vision::ArchiveOptions archived = archive ? *options.archive : vision::ArchiveOptions();
     if (stored && !asked->test_and_set()) {
       const auto kept = takeStoredPrivacy(database, name, *hiding, weak, how);
-      readSource(database, name, [&](const StoreReader& reader, const SourceRecord& record) {
-        std::optional<std::int64_t> series;
-        if (archive && !measuresAgain(options, record, weak, how))
-          if (const auto measuring = measuringBy(by)) series = reader.seriesOf(record.id, *measuring);
-        recall(reader, record, weak, kept, archive && !series, series, now(), own_clock);
-        if (series) readStored(reader, *series, *before);
-      });
+      const auto take_stored = [=, note = how.on_note](const std::vector<vision::TimedPicture>& listed) {
+        readSource(database, name, [&](const StoreReader& reader, const SourceRecord& record) {
+          std::optional<std::int64_t> series;
+          if (archive && !options.again)
+            if (const auto measuring = measuringBy(by)) series = reader.seriesOf(record.id, *measuring);
+          const std::string difference =
+              series ? differenceOfTimes(reader, *series, record, options.archiveClock()->zone(), listed) : "";
+          if (!difference.empty()) {
+            if (note) note("all pictures are measured again, as a series of their own: " + difference);
+            if (const auto still = weak.lock()) still->measureAgain();
+            series.reset();
+          }
+          recall(reader, record, weak, kept, archive && !series, series, now(), own_clock);
+          if (series) readStored(reader, *series, *before);
+        });
+      };
+      if (archive && !options.factory)
+        archived.on_listed = take_stored;
+      else
+        take_stored({});
     }
     if (options.resume_demo) {
       how.frame_step_s = options.every_s;
@@ -492,10 +531,9 @@ void Session::open(const CameraPlan& options) {
     }
     if (options.factory) return options.factory(how);
     if (!archive) return vision::openUnguarded(options.source, how);
-    vision::ArchiveOptions archived = *options.archive;
     if (!database.empty()) {
-      archived.done = [before](const std::string& path, UnixMs time) {
-        const vision::Done done = before->state(path, time);
+      archived.done = [before](const vision::TimedPicture& picture) {
+        const vision::Done done = before->state(picture);
         before->left_out += done == vision::Done::kYes;
         return done;
       };

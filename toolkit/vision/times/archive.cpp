@@ -43,9 +43,11 @@ FileState stateOf(const std::string& path) {
   return error ? std::nullopt : FileState(state);
 }
 
-struct TimedPicture {
+struct FoundPicture {
   std::string path;
   PictureTime time;
+
+  TimedPicture timed() const { return {path, time.time}; }
 };
 
 // Which of the names of one picture is taken. The name of the latest picture leads to another one soon.
@@ -139,7 +141,7 @@ class ArchiveSource final : public FrameSource {
 
   // Adds these to what comes next, by their times.
   void plan(const std::vector<std::string>& files) {
-    std::vector<TimedPicture> found;
+    std::vector<FoundPicture> found;
     std::vector<std::string> untimed;
     const std::string* later = nullptr;  // a file whose name is before that of a picture of an earlier time
     std::string backwards;
@@ -165,6 +167,11 @@ class ArchiveSource final : public FrameSource {
       note(counted(untimed.size(), "picture") + " without a time " + whereLooked() +
            (untimed.size() == 1 ? " is" : " are") + " left out, such as '" + nameOf(untimed.front()) +
            "': --times list:FILE gives them one");
+    if (const auto on_listed = std::exchange(archive_.on_listed, nullptr)) {
+      std::vector<TimedPicture> listed;
+      for (const FoundPicture& picture : found) listed.push_back(picture.timed());
+      on_listed(listed);
+    }
     if (found.empty()) return;
 
     std::array<std::size_t, 4> from{};
@@ -205,17 +212,17 @@ class ArchiveSource final : public FrameSource {
             "'" + nameOf(found[i - 1].path) + "' and '" + nameOf(found[i].path) + "', " + isoTime(found[i].time.time);
     if (equal > 0) note(picturesHave(equal) + " the time of another, such as " + equal_example + ": all are kept");
 
-    std::vector<TimedPicture> wanted;
+    std::vector<FoundPicture> wanted;
     std::size_t done = 0, others = 0;
     std::string other;
-    const TimedPicture* last_done = nullptr;
-    for (TimedPicture& picture : found) {
+    const FoundPicture* last_done = nullptr;
+    for (FoundPicture& picture : found) {
       const UnixMs time = picture.time.time;
       if (tooSoon(time, last_taken_, archive_.every_s)) continue;
       last_taken_ = time;
       if (options_.chosen && !options_.chosen(picture.path)) continue;
       working();
-      const Done state = archive_.done ? archive_.done(picture.path, time) : Done::kNo;
+      const Done state = archive_.done ? archive_.done(picture.timed()) : Done::kNo;
       if (state == Done::kOther && others++ == 0) other = nameOf(picture.path);
       if (state != Done::kYes) {
         wanted.push_back(std::move(picture));
@@ -235,7 +242,7 @@ class ArchiveSource final : public FrameSource {
            "': stored as well. Another camera needs its own --db");
     plan_ = std::move(wanted);
     std::vector<std::string> paths;
-    for (const TimedPicture& picture : plan_) paths.push_back(picture.path);
+    for (const FoundPicture& picture : plan_) paths.push_back(picture.path);
     SourceOptions all = options_;
     all.chosen = nullptr;
     all.on_unreadable = nullptr;  // next() reports it, with its time
@@ -245,14 +252,14 @@ class ArchiveSource final : public FrameSource {
 
   // One picture under two names is one: files of one content at one time, and a copy of any picture that has no time.
   // Such a copy is often the latest picture, and is written again and again.
-  void leaveOutCopies(std::vector<TimedPicture>& found, std::vector<std::string>& untimed) {
+  void leaveOutCopies(std::vector<FoundPicture>& found, std::vector<std::string>& untimed) {
     std::size_t copies = 0;
     std::string example;
     const auto leaveOut = [&](const std::string& copy, const std::string& of) {
       if (copies++ == 0) example = "'" + nameOf(copy) + "' of '" + nameOf(of) + "'";
     };
-    std::vector<TimedPicture> kept;
-    for (TimedPicture& picture : found) {
+    std::vector<FoundPicture> kept;
+    for (FoundPicture& picture : found) {
       const auto [first, end] = by_time_.equal_range(picture.time.time);
       const auto same = std::find_if(first, end, [&](const auto& other) {
         return *other.second != picture.path && haveOneContent(*other.second, picture.path);
@@ -264,7 +271,7 @@ class ArchiveSource final : public FrameSource {
         kept.push_back(std::move(picture));
         continue;
       }
-      const auto before = std::ranges::find(kept.rbegin(), kept.rend(), *same->second, &TimedPicture::path);
+      const auto before = std::ranges::find(kept.rbegin(), kept.rend(), *same->second, &FoundPicture::path);
       if (before != kept.rend() && isBetterName(picture.path, before->path)) {
         leaveOut(before->path, picture.path);
         *before = std::move(picture);
@@ -327,7 +334,7 @@ class ArchiveSource final : public FrameSource {
   std::map<std::string, FileState> known_;     // files that were planned: a cut-off one comes again when it has grown
   std::map<std::string, FileState> changing_;  // since the last look
   std::multimap<UnixMs, const std::string*> by_time_;  // names in known_ of the pictures that have a time
-  std::vector<TimedPicture> plan_;
+  std::vector<FoundPicture> plan_;
   std::size_t next_ = 0;                 // of plan_: the picture that images_ reads next
   std::unique_ptr<FrameSource> images_;  // of the plan
   std::optional<UnixMs> last_taken_;
@@ -348,9 +355,10 @@ class DatedVideo final : public FrameSource {
     while (auto frame = video_->next()) {
       if (!frame->media_time) throw Error("'" + name_ + "' does not say when its frames come: --start needs that");
       const UnixMs time = *archive_.start + std::llround(*frame->media_time * kSecondMs);
+      if (const auto on_listed = std::exchange(archive_.on_listed, nullptr)) on_listed({{{}, time}});
       if (tooSoon(time, last_taken_, archive_.every_s)) continue;
       last_taken_ = time;
-      if (archive_.done && archive_.done({}, time) == Done::kYes) {
+      if (archive_.done && archive_.done({{}, time}) == Done::kYes) {
         if (options_.on_note) options_.on_note({});
         continue;
       }

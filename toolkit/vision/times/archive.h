@@ -19,6 +19,12 @@ enum class Done {
   kOther,  ///< one of its name and time, with another content
 };
 
+/// A picture of an archive; a frame of a video has no path.
+struct TimedPicture {
+  std::string path;
+  UnixMs time = 0;
+};
+
 /// This much of an interval is enough between two pictures: timers are some seconds early or late.
 inline constexpr double kDue = 0.9;
 
@@ -29,8 +35,11 @@ struct ArchiveOptions {
   bool follow = false;            ///< of a folder or glob: never ends, and waits for new pictures
   double look_s = 2;              ///< with `follow`: between two looks. A file counts once two find it the same
   bool show_last = false;         ///< where all is done, the last picture comes again: there is one to look at
-  /// Whether the picture in this file, of this time, is done already; a frame of a video has no path. Null: none is.
-  std::function<Done(const std::string& path, UnixMs time)> done{};
+  /// Called once, before `done`, with all pictures that are there by then, in the order of their times; with the first
+  /// frame of a video. Null: not called.
+  std::function<void(const std::vector<TimedPicture>& pictures)> on_listed{};
+  /// Whether this picture is done already. Null: none is.
+  std::function<Done(const TimedPicture& picture)> done{};
 };
 
 /// Whether openArchive() knows times of what this source gives.
