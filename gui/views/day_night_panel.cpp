@@ -25,7 +25,7 @@ QString DayNightPanel::ruleText(const monitor::NightRule& rule) {
   if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
     return tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below));
   if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
-    const auto clock = [](int minutes) { return QTime(minutes / 60, minutes % 60).toString(QStringLiteral("HH:mm")); };
+    const auto clock = [](int minutes) { return QString::asprintf("%02d:%02d", minutes / 60, minutes % 60); };
     return tr("Night: from %1 to %2").arg(clock(hours->from), clock(hours->to));
   }
   return tr("Day and night are not distinguished.");
@@ -99,15 +99,19 @@ void DayNightPanel::setJudgedBy(const NightRules& rules) {
   showRule();
 }
 
+// A rule that is stored. A newer version may have written one that this one does not know.
+QString DayNightPanel::storedText(const std::optional<std::string>& rule) {
+  if (!rule) return tr("Day and night as they were stored.");
+  const auto known = monitor::readNightRule(*rule);
+  return known ? ruleText(*known) : tr("Night where %1").arg(QString::fromStdString(*rule));
+}
+
 // Another rule may count by now than that by which these samples were judged.
 void DayNightPanel::showRule() {
   QStringList texts;
-  for (const auto& rule : judged_by_)
-    texts << (!rule                                       ? tr("Day and night as they were stored.")
-              : rule_ && *rule == monitor::toText(*rule_) ? ruleText(*rule_)
-              : rule->empty()                             ? ruleText({})
-                                                          : tr("Night where %1").arg(QString::fromStdString(*rule)));
-  if (texts.isEmpty()) texts << (rule_ ? ruleText(*rule_) : tr("Day and night as they were stored."));
+  for (const auto& rule : judged_by_) texts << storedText(rule);
+  if (texts.isEmpty()) texts << (rule_ ? ruleText(*rule_) : storedText(std::nullopt));
+  texts.removeDuplicates();  // only their clocks or the ends of their bands differ
   rule_label_->setText(texts.join(QLatin1Char('\n')));
 }
 

@@ -32,6 +32,7 @@ class DayNightPanel : public QWidget {
   static QString ruleText(const monitor::NightRule& rule);
 
  private:
+  static QString storedText(const std::optional<std::string>& rule);
   void showRule();
 
   QLabel* cells_[5][2];  // mean, median, p90, samples, change; day, night

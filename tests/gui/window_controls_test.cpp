@@ -340,7 +340,7 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   emit childOf<WatchDialog>(window_.get())->chosen(garden);
   EXPECT_EQ(textOf(panel), judged) << "by the rule of its own source";
   window_->opener().open(file("m.db"));
-  EXPECT_TRUE(says(panel, "Night where the brightness is below 70")) << "the rule by which it judged";
+  EXPECT_TRUE(says(panel, "Night: the picture darker than 70 of 255")) << "the rule by which it judged";
   EXPECT_TRUE(says(panel, "Samples, Night: 10")) << "the one answer, whoever reads";
 }
 

@@ -83,6 +83,22 @@ TEST(DayNight, RefusesNonsense) {
   EXPECT_MPM_ERROR(DayNight(NightByBrightness{.night_below = 60, .day_above = 256}), "brightness");
 }
 
+TEST(DayNight, ARuleIsReadBackFromItsText) {
+  const NightRule rules[] = {{},
+                             NightBySun{.latitude = -33.8675, .longitude = 151.207, .night_below = -0.5},
+                             NightBySun{.latitude = 0, .longitude = -1e-7},
+                             NightByBrightness{.night_below = 12.25, .day_above = 255},
+                             NightByHours{},
+                             NightByHours{0, 24 * 60},
+                             NightByHours{6 * 60 + 5, 21 * 60 + 59}};
+  for (const NightRule& rule : rules) EXPECT_EQ(readNightRule(toText(rule)), rule) << toText(rule);
+  for (const char* text : {"sun", "the sun is below -6 degrees at 48 north, 11 east of here",
+                           "the sun is below -6 degrees at x north, 11 east", "the sun is below -6 degrees",
+                           "the brightness is below 40", "the brightness is below 40, until it is above ",
+                           "the clock shows 21:00", "the clock shows 21:00 to 06", "if the clock shows 21:00 to 06:00"})
+    EXPECT_EQ(readNightRule(text), std::nullopt) << text;
+}
+
 TEST(ClockDetector, TellsJumpsFromDrift) {
   ClockDetector watch;
   EXPECT_EQ(watch.jump(1'000'000, 0), std::nullopt);

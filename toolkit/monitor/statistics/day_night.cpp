@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <initializer_list>
+#include <string_view>
 
 #include "base/number_text.h"
 #include "base/quantiles.h"
@@ -90,6 +92,22 @@ std::optional<double> changeSinceYesterday(const std::vector<const HourOfTokens*
   return today.mean() - yesterday.mean();
 }
 
+// The numbers between these words, with the first of which the text begins, and with the last of which it ends. Empty:
+// it is another text.
+std::vector<double> numbersBetween(std::string_view text, std::initializer_list<std::string_view> words) {
+  std::vector<double> numbers;
+  if (!text.starts_with(*words.begin())) return {};
+  text.remove_prefix(words.begin()->size());
+  for (const auto* word = words.begin() + 1; word != words.end(); ++word) {
+    const std::size_t end = word->empty() ? text.size() : text.find(*word);
+    const auto number = end == std::string_view::npos ? std::nullopt : readNumber<double>(text.substr(0, end));
+    if (!number) return {};
+    numbers.push_back(*number);
+    text.remove_prefix(end + word->size());
+  }
+  return text.empty() ? numbers : std::vector<double>();
+}
+
 }  // namespace
 
 double sunElevation(UnixMs time, double latitude, double longitude) {
@@ -119,6 +137,18 @@ std::string toText(const NightRule& rule) {
   std::snprintf(text, sizeof text, "%02d:%02d to %02d:%02d", hours->from / 60, hours->from % 60, hours->to / 60,
                 hours->to % 60);
   return std::string("the clock shows ") + text;
+}
+
+std::optional<NightRule> readNightRule(const std::string& text) {
+  if (text.empty()) return NightRule();
+  const auto sun = numbersBetween(text, {"the sun is below ", " degrees at ", " north, ", " east"});
+  if (!sun.empty()) return NightBySun{.latitude = sun[1], .longitude = sun[2], .night_below = sun[0]};
+  const auto band = numbersBetween(text, {"the brightness is below ", ", until it is above ", ""});
+  if (!band.empty()) return NightByBrightness{.night_below = band[0], .day_above = band[1]};
+  const auto hours = numbersBetween(text, {"the clock shows ", ":", " to ", ":", ""});
+  if (hours.empty()) return std::nullopt;
+  const auto minute = [&](int i) { return static_cast<int>(60 * hours[i] + hours[i + 1]); };
+  return NightByHours{minute(0), minute(2)};
 }
 
 void validate(const NightRule& rule) {
