@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/stored_moments.h"
 
+#include "gui/models/readout.h"
+#include "gui/models/recents.h"
+
 namespace mpm::gui {
 
 StoredMoments::StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraConfigs* configs, HistoryBrowser* history,
@@ -10,7 +13,7 @@ StoredMoments::StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraCon
   connect(&history->history(), &History::sampleReady, this, &StoredMoments::takeSample);
   connect(&history->history(), &History::namesReady, this, &StoredMoments::takeNames);
   connect(pictures, &PictureStore::loaded, this, [this](const StoredSample& picture) {
-    if (on_show_->question() == picture.question) show(picture, bannerOf(picture.text));
+    if (on_show_->question() == picture.question) show(picture);
   });
   connect(pictures, &PictureStore::listed, this, [this] {
     if (on_show_->stored() && !on_show_->frame()) loadLastPicture();  // not listed yet when its sample was shown
@@ -60,9 +63,12 @@ monitor::PrivacyChoice StoredMoments::saidOfPrivacy() const {
 
 monitor::PrivacyOptions StoredMoments::hidden() const { return saidOfPrivacy().over(history_->facts().privacy); }
 
-QString StoredMoments::bannerOf(const QString& when) const {
-  return live_->session().isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
-                                   : tr("Stored picture of %1. Esc: back").arg(when);
+QString StoredMoments::bannerOf(const StoredSample& sample) const {
+  const bool open = live_->session().isOpen();
+  if (sample.last) return open ? tr("%1. Esc: back to live").arg(sample.text) : sample.text;
+  const QString when = timeText(sample.time, on_show_->source().clock);
+  return open ? tr("Stored picture of %1. Esc: back to live").arg(when)
+              : tr("Stored picture of %1. Esc: back").arg(when);
 }
 
 ShownSource StoredMoments::describe(const QString& source) const {
@@ -88,9 +94,9 @@ void StoredMoments::takeNames(const SourceNames& names) {
     describeAgain();
 }
 
-void StoredMoments::show(const StoredSample& sample, const QString& banner) {
+void StoredMoments::show(const StoredSample& sample) {
   on_show_->show(sample, describe(sample.source));
-  on_show_->setBanner(banner);
+  on_show_->setBanner(bannerOf(sample));
 }
 
 // The last sample of a database that was opened takes the place of the welcome page, but not that of a live source;
@@ -98,9 +104,9 @@ void StoredMoments::show(const StoredSample& sample, const QString& banner) {
 void StoredMoments::takeSample(const StoredSample& sample) {
   if (!sample.last && on_show_->question() != sample.question) return;
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
-  if (!sample.last) return show(sample, bannerOf(sample.text));
+  if (!sample.last) return show(sample);
   if (!on_show_->wantsLast() || sample.text.isEmpty()) return;
-  show(sample, live_->session().isOpen() ? tr("%1. Esc: back to live").arg(sample.text) : sample.text);
+  show(sample);
   if (!sample.frame) loadLastPicture();
 }
 

@@ -36,8 +36,8 @@ class StoredMoments : public QObject {
   void takeNames(const SourceNames& names);
   void takeSample(const StoredSample& sample);
   void loadLastPicture();
-  QString bannerOf(const QString& when) const;
-  void show(const StoredSample& sample, const QString& banner);
+  QString bannerOf(const StoredSample& sample) const;
+  void show(const StoredSample& sample);
 
   const LiveMonitor* const live_;
   OnShow* const on_show_;

@@ -149,7 +149,7 @@ void History::askLast(const monitor::SourceRecord& source) {
 
 StoredSample History::storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
                                    const monitor::Sample& sample, const monitor::PrivacyChoice& said) {
-  StoredSample result{.text = timeText(sample.time, source.clock)};
+  StoredSample result{.time = sample.time};
   for (const monitor::SessionRecord& session : reader.sessions(source.id))
     if (session.id == sample.session)
       for (const monitor::RegionSample& region : sample.regions)

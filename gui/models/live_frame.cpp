@@ -105,8 +105,6 @@ LiveFramePtr makeLiveFrame(const monitor::CapturedFrame& captured) {
 
 LiveFramePtr makeLiveFrame(const cv::Mat& image) { return makeLiveFrame(monitor::CapturedFrame{.image = image}); }
 
-QString takenName(const LiveFrame& frame) {
-  return QString::fromStdString(fileTime(frame.result.frame.time > 0 ? frame.result.frame.time : unixNow()));
-}
+QString takenName(const LiveFrame& frame) { return QString::fromStdString(fileTime(frame.result.frame.time)); }
 
 }  // namespace mpm::gui

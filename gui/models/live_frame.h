@@ -60,8 +60,9 @@ QString takenName(const LiveFrame& frame);
 /// A picture that is stored, and what was measured in it.
 struct StoredSample {
   LiveFramePtr frame{};  ///< null: there is no sample at that time, or its picture is not there any more
+  UnixMs time = 0;       ///< when it was taken; 0: there is no sample at that time
   StoredAreas areas{};
-  QString text{};     ///< when it was taken; of the last sample also states, and gaps before it
+  QString text{};     ///< of the last sample: time, states, and gaps before it; while that is read, of what it is
   QString source{};   ///< without credentials
   bool last = false;  ///< asked for by History::askLast()
   int question = 0;   ///< of OnShow::ask(), which it answers; 0: none

@@ -11,22 +11,10 @@
 namespace mpm::gui {
 namespace {
 
-const QString kStamp = QStringLiteral("yyyy-MM-dd'T'HH-mm-ss.zzz'Z'");
-constexpr int kStampLength = 24;
-
 QJsonDocument readFacts(const QString& picture) {
   QFile file(picture.chopped(4) + QStringLiteral(".json"));
   return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()) : QJsonDocument();
 }
-
-// The time in the name of a picture; invalid: it is none of ours.
-QDateTime timeOf(const QString& picture) {
-  QDateTime time = QDateTime::fromString(QFileInfo(picture).fileName().left(kStampLength), kStamp);
-  time.setTimeZone(QTimeZone::utc());
-  return time;
-}
-
-double seconds(const QDateTime& time) { return static_cast<double>(time.toMSecsSinceEpoch()) / 1000; }
 
 // The overlay of the picture when it was saved; may be empty. A depth of what is hidden by now is not shown at all.
 cv::Mat savedOverlay(const monitor::StoredFrame& stored, const monitor::PrivacyOptions& hidden) {
@@ -46,7 +34,7 @@ cv::Mat savedOverlay(const monitor::StoredFrame& stored, const monitor::PrivacyO
 LiveFramePtr frameOf(const monitor::StoredFrame& stored, const monitor::PrivacyOptions& hidden,
                      const QJsonDocument& facts) {
   const cv::Mat image = stored.picture(".png", hidden);
-  auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(image));
+  auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(monitor::CapturedFrame{.image = image, .time = stored.time}));
   if (const cv::Mat overlay = savedOverlay(stored, hidden); overlay.size() == image.size()) frame->overlay = overlay;
   if (hidden.on()) frame->result.hidden_by = std::make_shared<const monitor::PrivacyOptions>(hidden);
   Estimate& estimate = frame->result.estimate;
@@ -60,19 +48,18 @@ LiveFramePtr frameOf(const monitor::StoredFrame& stored, const monitor::PrivacyO
 std::vector<StoredPicture> listFolders(const QStringList& folders, std::map<QString, monitor::PictureOwner>& owners) {
   std::vector<StoredPicture> result;
   std::map<QString, monitor::PictureOwner> known;
-  QFileInfoList files;
-  for (const QString& folder : folders)
-    if (!folder.isEmpty()) files << QDir(folder).entryInfoList({QStringLiteral("*.png")}, QDir::Files);
-  for (const QFileInfo& file : files) {
-    if (file.completeBaseName().size() != kStampLength) continue;  // an overlay or another file of a picture
-    const QString path = file.filePath();
-    const QDateTime time = timeOf(path);
-    if (!time.isValid()) continue;
-    monitor::PictureOwner owner = owners[path];
-    if (owner.source.empty())
-      owner = monitor::snapshotOwner(path.chopped(4).toStdString()).value_or(monitor::PictureOwner());
-    known[path] = owner;
-    result.push_back({seconds(time), path, owner});
+  for (const QString& folder : folders) {
+    if (folder.isEmpty() || !QFileInfo::exists(folder)) continue;
+    for (const std::string& name : monitor::snapshotFiles(folder.toStdString())) {
+      const std::string stem = name.substr(0, monitor::kSnapshotTime);
+      if (name != stem + ".png") continue;  // an overlay or another file of a picture
+      const QString path = folder + QLatin1Char('/') + QString::fromStdString(name);
+      monitor::PictureOwner owner = owners[path];
+      if (owner.source.empty())
+        owner = monitor::snapshotOwner(path.chopped(4).toStdString()).value_or(monitor::PictureOwner());
+      known[path] = owner;
+      result.push_back({static_cast<double>(monitor::snapshotTime(name)) / 1000, path, owner});
+    }
   }
   owners = std::move(known);
   std::ranges::stable_sort(result, {}, &StoredPicture::time);
@@ -127,7 +114,7 @@ void PictureStore::load(const QString& path, const monitor::PrivacyOptions& hidd
   thread_.run([this, path, hidden, question] {
     const monitor::StoredFrame stored = monitor::readStored(path.chopped(4).toStdString());
     const QJsonDocument facts = readFacts(path);
-    StoredSample picture{.frame = frameOf(stored, hidden, facts), .text = timeText(stored.time, {})};
+    StoredSample picture{.frame = frameOf(stored, hidden, facts), .time = stored.time};
     picture.source = QString::fromStdString(stored.owner.source);
     picture.question = question;
     const auto add = [&](const QString& region, const QJsonObject& measured) {

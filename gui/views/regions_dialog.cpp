@@ -149,8 +149,7 @@ void RegionsDialog::show(int index) {
   part_->setEnabled(region && region->mask.empty());
   const auto setTime = [this](QCheckBox* on, QDateTimeEdit* edit, const std::optional<UnixMs>& time) {
     on->setChecked(time.has_value());
-    const UnixMs usual = time_ > 0 ? time_ : unixNow();
-    if (time || !edit->isEnabled()) edit->setDateTime(dateTime(time.value_or(usual), clock_));
+    if (time || !edit->isEnabled()) edit->setDateTime(dateTime(time.value_or(time_), clock_));
   };
   if (other || !region) {
     part_->setChecked(false);

@@ -52,7 +52,7 @@ TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
     history_.askSample(source, kNoon + minute * kMinuteMs + off * kSecondMs, minute == 60 ? kHourMs : kSecondMs, {}, 7);
     ASSERT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
     EXPECT_EQ(found->question, 7);
-    EXPECT_EQ(found->text, timeText(kNoon + minute * kMinuteMs, {}));
+    EXPECT_EQ(found->time, kNoon + minute * kMinuteMs);
     EXPECT_EQ(found->areas.value({}).value(name), 0.75);
     EXPECT_EQ(found->areas.value({}).size(), 2) << "none of the other session";
     found.reset();

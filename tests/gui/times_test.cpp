@@ -90,6 +90,29 @@ TEST_F(Times, AnArchiveIsShownByTheClockOfItsCamera) {
   scene.crosshair = static_cast<double>(chart->record()->last) / 1000;
   EXPECT_TRUE(QRegularExpression("2013 05:54:1\\d UTC.09:00").match(scene.crosshairText()).hasMatch())
       << scene.crosshairText();
+
+  const auto same_on_show = [&] {
+    EXPECT_THAT(valueOf(window_.get(), "Frame on show"), Has(last));
+    EXPECT_EQ(part<ImageView>()->banner(), StoredMoments::tr("Stored picture of %1. Esc: back to live").arg(last));
+  };
+  emit chart->chart()->timePicked(static_cast<double>(chart->record()->last) / 1000);
+  ASSERT_TRUE(wait([&] { return onShow().stored(); })) << "one of the pictures of the archive";
+  same_on_show();
+  trigger("unpin");
+  ASSERT_FALSE(onShow().stored());
+  trigger("snapshot");
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
+  part<PictureStore>()->load(part<PictureStore>()->pictures()[0].path, {}, onShow().ask());
+  ASSERT_TRUE(wait([&] { return onShow().stored(); })) << "a snapshot";
+  same_on_show();
+
+  WindowOptions other = options();
+  other.database = file("other.db");
+  other.settings = file("other/settings.ini");  // which say nothing of its times
+  make(other);
+  window_->opener().open(file("m.db"));
+  ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
+  EXPECT_THAT(valueOf(window_.get(), "Frame on show"), Has(last)) << "the database knows the clock";
 }
 
 TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {

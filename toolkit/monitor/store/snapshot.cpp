@@ -104,13 +104,6 @@ std::string writeRecorded(const std::string& folder, const InferenceResult& resu
 
 std::string stemOf(const std::string& name) { return name.substr(0, kSnapshotTime); }
 
-// Of a name that snapshotFiles() gave.
-UnixMs timeOf(const std::string& name) {
-  std::string time = stemOf(name);
-  time[13] = time[16] = ':';  // as isoTime() writes it
-  return vision::timeOfIso(time).value_or(0);
-}
-
 bool isOf(const PictureOwner& owner, const std::string& folder, const std::string& name) {
   return isOf(owner, (fs::path(folder) / stemOf(name)).string());
 }
@@ -147,6 +140,12 @@ bool PictureOwner::sameAs(const PictureOwner& other) const {
   return source == other.source && database == other.database;
 }
 
+UnixMs snapshotTime(const std::string& name) {
+  std::string time = stemOf(name);
+  time[13] = time[16] = ':';  // as isoTime() writes it
+  return vision::timeOfIso(time).value_or(0);
+}
+
 std::optional<PictureOwner> snapshotOwner(const std::string& stem) {
   try {
     return readStored(stem).owner;
@@ -161,7 +160,7 @@ StoredFrame readStored(const std::string& stem) {
     const auto found = json.find(key);
     return found ? found->text() : std::string();
   };
-  StoredFrame frame{.time = timeOf(fs::path(stem).filename().string()), .stem = stem};
+  StoredFrame frame{.time = snapshotTime(fs::path(stem).filename().string()), .stem = stem};
   frame.owner = {.source = json.at("source").text(), .database = text("database"), .camera = text("camera")};
   if (const auto flag = json.find("flagged"); flag && flag->json().is_number()) frame.flagged = flag->number() != 0;
   if (const auto place = json.find("place"))
@@ -242,7 +241,7 @@ std::vector<Snapshot> snapshots(const std::string& folder, const PictureOwner& w
   const PictureOwner owner = masked(whose);
   std::vector<Snapshot> result;
   for (const std::string& name : snapshotFiles(folder))
-    if (const UnixMs time = timeOf(name); name == stemOf(name) + ".png" && time >= from && time < to)
+    if (const UnixMs time = snapshotTime(name); name == stemOf(name) + ".png" && time >= from && time < to)
       if (isOf(owner, folder, name)) result.push_back({time, (fs::path(folder) / stemOf(name)).string()});
   return result;
 }
@@ -368,17 +367,17 @@ struct SnapshotWriter::Impl {
     const auto last = std::find_if(names.rbegin(), names.rend(),
                                    [&](const std::string& name) { return isOf(owner, how.folder, name); });
     if (last == names.rend()) return false;
-    const UnixMs age = picture.sample.time - timeOf(*last);
+    const UnixMs age = picture.sample.time - snapshotTime(*last);
     if (age < 0 || static_cast<double>(age) >= vision::kDue * how.every_minutes.value_or(0) * kMinuteMs) return false;
     const std::lock_guard lock(mutex);
-    last_lapse = {picture.result.frame.steady - age, timeOf(*last)};
+    last_lapse = {picture.result.frame.steady - age, snapshotTime(*last)};
     return true;
   }
 
   void removeOld(const Picture& picture, const PictureOwner& owner, const SnapshotOptions& how) {
     if (!clock) {  // when the newest picture was taken, the clock was right
       const auto stored = snapshotFiles(how.folder);
-      clock.emplace(stored.empty() ? std::nullopt : std::optional(timeOf(stored.back())));
+      clock.emplace(stored.empty() ? std::nullopt : std::optional(snapshotTime(stored.back())));
     }
     // A demo has its own time.
     const UnixMs time = std::min(now(), picture.result.frame.time);

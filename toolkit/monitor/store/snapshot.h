@@ -82,6 +82,8 @@ int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, dou
 std::vector<std::string> snapshotFiles(const std::string& folder);
 /// How many letters of such a name are its time, as fileTime() writes it.
 inline constexpr std::size_t kSnapshotTime = std::string_view("2026-11-03T17-04-05.250Z").size();
+/// When the picture was taken that has such a name.
+UnixMs snapshotTime(const std::string& name);
 /// The owner of a picture, from its NAME.json; `stem`: the path without its ending. nullopt: not known.
 std::optional<PictureOwner> snapshotOwner(const std::string& stem);
 
