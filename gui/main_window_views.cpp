@@ -133,8 +133,10 @@ void MainWindow::showStatus(const monitor::SessionStatus& status) {
   monitor::Session& session = live_->session();
   session.snapshots().setStyle(pane_->overlayStyle());
   const bool open = session.isOpen(), nothing = gaveNothing(status.source);
-  if (!on_show_->stored()) pane_->setFaded(open && isOld(status.source));
-  if (open) pane_->image()->setPlaceholder(nothing ? tr("No frame came") : tr("Waiting for the first frame…"));
+  if (!on_show_->stored()) {
+    pane_->setFaded(open && isOld(status.source));
+    if (open) pane_->image()->setPlaceholder(nothing ? tr("No frame came") : tr("Waiting for the first frame…"));
+  }
   status_->setStatus(status.source, status.inference, open, session.paused());
   status_->setRecording(exports_->recordText());
   status_->setStorageProblem(status.store ? QString::fromStdString(status.store->problem) : QString(),

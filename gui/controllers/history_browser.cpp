@@ -81,7 +81,8 @@ void HistoryBrowser::closeForeign() {
 }
 
 void HistoryBrowser::showWatched() {
-  if (!watched_ || !foreign_.isEmpty() || showsWatched()) return;
+  if (!watched_ || showsWatched()) return;
+  if (!foreign_.isEmpty()) return showOwn();
   events_->setEvents(live_events_);  // also where nothing is stored of it yet
   day_night_->clear();
   chart_->setSourceName(*watched_);

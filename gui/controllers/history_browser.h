@@ -33,7 +33,7 @@ class HistoryBrowser : public QObject {
   void openForeign(const QString& path);
   /// Back to our own, and to what is watched.
   void closeForeign();
-  /// Of our own database, the source that is watched again, after a person chose another one.
+  /// The source that is watched again, after a person chose another one or another database.
   void showWatched();
   bool isWatching() const { return watched_.has_value(); }
   /// The source that is watched is on show.

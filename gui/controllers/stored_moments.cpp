@@ -16,12 +16,10 @@ StoredMoments::StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraCon
     if (on_show_->question() == picture.question) show(picture);
   });
   connect(pictures, &PictureStore::listed, this, [this] {
-    if (on_show_->stored() && !on_show_->frame()) loadLastPicture();  // not listed yet when its sample was shown
+    // It was not listed yet when its sample was shown.
+    if (on_show_->stored() && !on_show_->frame() && !on_show_->wantsLast()) loadLastPicture();
   });
-  connect(history, &HistoryBrowser::foreignChanged, this, [this] {
-    on_show_->back();
-    if (!history_->foreignName().isEmpty() && !live_->session().isOpen()) on_show_->wantLast();
-  });
+  connect(history, &HistoryBrowser::foreignChanged, this, &StoredMoments::takeDatabase);
   connect(history->chartPanel(), &ChartPanel::sourceChosen, this, &StoredMoments::takeChosenSource);
   for (const auto change : {&CameraConfigs::regionsChanged, &CameraConfigs::proposed})
     connect(configs, change, this, &StoredMoments::describeAgain);
@@ -42,12 +40,30 @@ void StoredMoments::lookFor(double time) {
     emit said(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"), Badge::kNone);
 }
 
-// Picture, title, chart and events are of one source: choosing another one in the chart puts its last sample on show,
-// choosing the one that is watched goes back to it.
+// Picture, title, chart and events are of one source, also while its last sample is read.
+void StoredMoments::beginWith(const ShownSource& source, const QString& text) {
+  const StoredSample nothing{.text = text, .source = source.name, .last = true};
+  on_show_->show(nothing, source);
+  on_show_->setBanner(bannerOf(nothing));
+  emit placeholderChanged(tr("No sample was read yet"));
+}
+
+// A database that is opened begins with its last sample.
+void StoredMoments::takeDatabase() {
+  on_show_->back();
+  const QString database = history_->foreignName();
+  if (database.isEmpty()) return;
+  if (live_->session().isOpen()) beginWith({.database = database}, database);
+  on_show_->wantLast();
+}
+
+// Choosing another source in the chart puts its last sample on show, choosing the one that is watched goes back to it.
 void StoredMoments::takeChosenSource() {
   if (history_->showsWatched()) return static_cast<void>(on_show_->back());
   if (!history_->isWatching() && !on_show_->stored() && history_->foreignName().isEmpty()) return;
   on_show_->ask();  // an answer about the source before does not count any more
+  const QString source = history_->source();
+  beginWith(describe(source), sourceTitle(source));
   on_show_->wantLast();
 }
 
@@ -84,7 +100,7 @@ ShownSource StoredMoments::describe(const QString& source) const {
 }
 
 void StoredMoments::describeAgain() {
-  if (on_show_->stored()) on_show_->describe(describe(on_show_->source().name));
+  if (on_show_->stored() && !on_show_->source().name.isEmpty()) on_show_->describe(describe(on_show_->source().name));
 }
 
 void StoredMoments::takeNames(const SourceNames& names) {
@@ -99,8 +115,8 @@ void StoredMoments::show(const StoredSample& sample) {
   on_show_->setBanner(bannerOf(sample));
 }
 
-// The last sample of a database that was opened takes the place of the welcome page, but not that of a live source;
-// that of a source that a person chose in the chart does, until they go back.
+// The last sample of a database that was opened, or of a source that a person chose in the chart, is on show until they
+// go back.
 void StoredMoments::takeSample(const StoredSample& sample) {
   if (!sample.last && on_show_->question() != sample.question) return;
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);

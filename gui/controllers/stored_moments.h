@@ -32,6 +32,8 @@ class StoredMoments : public QObject {
   monitor::PrivacyOptions hidden() const;
   ShownSource describe(const QString& source) const;
   void describeAgain();
+  void beginWith(const ShownSource& source, const QString& text);
+  void takeDatabase();
   void takeChosenSource();
   void takeNames(const SourceNames& names);
   void takeSample(const StoredSample& sample);

@@ -3095,6 +3095,10 @@
     </message>
     <message>
         <source>The live view and what is stored go on with this model</source>
+    <message>
+        <source>No sample was read yet</source>
+        <translation>Aucun échantillon n’a encore été lu</translation>
+    </message>
         <translation>La vue en direct et l’enregistrement continuent avec ce modèle</translation>
     </message>
     <message>

@@ -659,9 +659,17 @@ TEST_F(Window, AnotherSourceOfTheChartIsOnShowUntilOneGoesBack) {
     sources->setCurrentIndex(sources->findData(name, Qt::ToolTipRole));
     emit sources->activated(sources->currentIndex());
   };
-  choose("garden");
-  EXPECT_TRUE(wait([&] { return reported(monitor::EventKind::kAlarm, "the gate is open"); }));
-  EXPECT_TRUE(wait([&] { return onShow().source().name == "garden"; }));
+  // Its events and its last sample were read: what they changed has changed.
+  const auto choose_garden = [&] {
+    const QSignalSpy events(part<History>(), &History::eventsReady), samples(part<History>(), &History::sampleReady);
+    choose("garden");
+    EXPECT_EQ(onShow().source().name, "garden") << "also while it is read";
+    EXPECT_TRUE(window_->windowTitle().startsWith("garden")) << window_->windowTitle();
+    return wait([&] { return !events.isEmpty() && !samples.isEmpty(); });
+  };
+  ASSERT_TRUE(choose_garden());
+  EXPECT_TRUE(reported(monitor::EventKind::kAlarm, "the gate is open"));
+  EXPECT_EQ(onShow().source().name, "garden");
   EXPECT_TRUE(window_->windowTitle().startsWith("garden")) << window_->windowTitle();
   EXPECT_FALSE(frame()) << "its picture is not stored";
   EXPECT_TRUE(part<ImageView>()->banner().contains("back to live"));
@@ -671,13 +679,40 @@ TEST_F(Window, AnotherSourceOfTheChartIsOnShowUntilOneGoesBack) {
   EXPECT_EQ(chart->sourceName(), file("street"));
   EXPECT_FALSE(reported(monitor::EventKind::kAlarm, "the gate is open"));
   EXPECT_TRUE(window_->windowTitle().startsWith("street"));
-  choose("garden");
-  EXPECT_TRUE(wait([&] { return onShow().source().name == "garden"; }));
+  ASSERT_TRUE(choose_garden());
+  EXPECT_EQ(onShow().source().name, "garden");
   choose(file("street"));
   EXPECT_EQ(onShow().source().name, file("street")) << "choosing it is the same as going back";
   EXPECT_FALSE(reported(monitor::EventKind::kAlarm, "the gate is open"));
+}
+
+TEST_F(Window, ADatabaseThatIsOpenedIsOnShowUntilOneGoesBack) {
+  ASSERT_TRUE(openAndWait());
+  store(file("other.db"), "garden", unixNow() - 86400000, 1000, 3, {}, "the gate is open");
   window_->opener().open(file("none.db"));
   EXPECT_EQ(part<HistoryBrowser>()->source(), "") << "nothing is known of that database yet";
+  EXPECT_TRUE(window_->windowTitle().startsWith("none.db")) << window_->windowTitle();
+  EXPECT_FALSE(frame()) << "of the source that is open";
+  settle();
+  EXPECT_EQ(part<ImageView>()->banner(), "none.db. Esc: back to live");
+  const QSignalSpy events(part<History>(), &History::eventsReady), samples(part<History>(), &History::sampleReady);
+  window_->opener().open(file("other.db"));
+  EXPECT_EQ(part<HistoryBrowser>()->source(), "") << "the same";
+  ASSERT_TRUE(wait([&] { return !events.isEmpty() && !samples.isEmpty(); }));
+  EXPECT_EQ(part<HistoryBrowser>()->source(), "garden");
+  EXPECT_TRUE(reported(monitor::EventKind::kAlarm, "the gate is open"));
+  EXPECT_EQ(onShow().source().name, "garden");
+  EXPECT_TRUE(window_->windowTitle().startsWith("other.db")) << window_->windowTitle();
+  EXPECT_FALSE(frame()) << "its picture is not stored";
+  for (const char* way : {"unpin", "own_database"}) {
+    trigger(way);
+    EXPECT_EQ(part<HistoryBrowser>()->source(), file("street")) << way;
+    EXPECT_EQ(onShow().source().name, file("street"));
+    EXPECT_TRUE(window_->windowTitle().startsWith("street")) << window_->windowTitle();
+    EXPECT_TRUE(frame());
+    EXPECT_FALSE(reported(monitor::EventKind::kAlarm, "the gate is open"));
+    window_->opener().open(file("other.db"));
+  }
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class Model:
 
     def open_database(self, tag):
         self.foreign, self.asking, self.stored, self.picked = tag, None, None, None
-        self.wanted = None if self.live else (tag, SOURCES[tag].count - 1)
+        self.wanted = tag, SOURCES[tag].count - 1
 
     def choose_camera(self, tag):
         self.camera, self.asking = tag, None
@@ -71,27 +71,30 @@ class Model:
 
     def unpin(self):
         self.stored = self.wanted = self.picked = None
-        if not self.live:
+        if self.live:
+            self.foreign = None
+        else:
             self.back_to_cameras()
 
     def step_picture(self, index):
-        self.stored, self.wanted, self.picked, self.index = None, None, None, index
+        self.stored = self.wanted = self.picked = self.foreign = None
+        self.index = index
 
     def pick(self, tag):
         """Another source of our own database in the chart: its last picture, until one goes back."""
         self.picked = tag if tag != self.live else None
-        self.stored = self.stored if self.picked else None
+        self.stored = None
         self.wanted = (tag, None) if self.picked else None  # the last one that has reached the disk
 
     # What follows from that.
     def shown(self):
         """The source of the picture, legend and merge map."""
-        return self.stored[0] if self.stored else self.live
+        return self.stored[0] if self.stored else None if self.foreign else self.picked or self.live
 
     def title(self):
         if self.camera in CAMERAS:
             return self.camera
-        return self.stored[0] if self.stored else self.live or self.foreign
+        return self.stored[0] if self.stored else self.foreign or self.picked or self.live
 
     def charted(self):
         return self.foreign or self.picked or self.live
@@ -101,7 +104,7 @@ class Model:
             return "teach"
         if self.camera == "all":
             return "cameras"
-        return "watch" if self.shown() or self.camera else "welcome"
+        return "watch" if self.shown() or self.live or self.camera else "welcome"
 
     def outlines(self):
         tag = self.shown()
