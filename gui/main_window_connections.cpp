@@ -99,23 +99,21 @@ void MainWindow::connectPages() {
 
 // What happened: in the status bar for a moment, and in the log what is worth reading later.
 void MainWindow::connectMessages() {
-  connect(opener_, &Opener::said, status_, &StatusLine::notify);
-  connect(folder_, &FolderBrowser::said, status_, &StatusLine::notify);
-  connect(net_, &NetControl::said, status_, &StatusLine::notify);
-  connect(camera_, &CameraControl::said, status_, &StatusLine::notify);
-  connect(stored_, &StoredMoments::said, status_, &StatusLine::notify);
-  connect(tuning_, &Tuning::said, status_, &StatusLine::notify);
-  connect(exports_, &Exports::said, status_, &StatusLine::notify);
-  connect(opener_, &Opener::modelGone, this, [this](const QString& text) { report(text, Badge::kWarning); });
-  connect(configs_, &CameraConfigs::failed, this, [this](const QString& why) { report(why, Badge::kWarning); });
+  const auto notify = [this]<typename... Part>(Part*... parts) {
+    (connect(parts, &Part::said, status_, &StatusLine::notify), ...);
+  };
+  const auto report_failures = [this]<typename... Part>(Part*... parts) {
+    (connect(parts, &Part::failed, this, &MainWindow::fail), ...);
+  };
+  const auto warn = [this](const QString& text) { report(text, Badge::kWarning); };
+  notify(opener_, folder_, net_, camera_, stored_, tuning_, exports_);
+  report_failures(judging_, pictures_, history_, exports_);
   connect(measuring_, &Measuring::said, this, &MainWindow::report);
   connect(judging_, &Judging::said, this, &MainWindow::report);
-  connect(judging_, &Judging::failed, this, &MainWindow::fail);
-  connect(pictures_, &PictureStore::failed, this, &MainWindow::fail);
-  connect(history_, &HistoryBrowser::failed, this, &MainWindow::fail);
-  connect(exports_, &Exports::failed, this, &MainWindow::fail);
   connect(exports_, &Exports::logged, this, &MainWindow::log);
   connect(camera_, &CameraControl::logged, this, &MainWindow::log);
+  connect(opener_, &Opener::modelGone, this, warn);
+  connect(configs_, &CameraConfigs::failed, this, warn);
 }
 
 }  // namespace mpm::gui

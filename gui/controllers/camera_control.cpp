@@ -44,7 +44,7 @@ void CameraControl::begin(const QString& asked, bool again) {
   if (options_.factory) plan.factory = options_.factory(plan.source);
   plan.again = again;
   live_->open(plan);
-  on_show_->watch(Live{.asked = asked, .opened = opened, .source = describe(opened)});
+  on_show_->setLive(Live{.asked = asked, .opened = opened, .source = describe(opened)});
   keepByConfig();
   endPause(true);
   emit this->opened(opened, plan.archive ? std::optional(plan.archive->times) : std::nullopt);
@@ -63,7 +63,7 @@ void CameraControl::measureAgain() {
 
 void CameraControl::close() {
   live_->close();
-  on_show_->watch(std::nullopt);
+  on_show_->setLive(std::nullopt);
   endPause(false);
   emit closed();
   tick();

@@ -2,9 +2,10 @@
 #include "gui/controllers/camera_dialogs.h"
 
 #include "gui/models/recents.h"
+#include "gui/views/camera_fields_dialog.h"
 #include "gui/views/look.h"
 #include "gui/views/regions_dialog.h"
-#include "gui/views/watch_dialogs.h"
+#include "gui/views/times_dialog.h"
 
 namespace mpm::gui {
 
@@ -37,9 +38,9 @@ void CameraDialogs::ask(const QString& source, const QString& title, const char*
           << (database.isEmpty() ? tr("Samples are not stored.")
                                  : tr("Samples are in %1; the means of hours and days stay.").arg(database));
   }
-  auto* dialog =
-      new WatchDialog(tr("%1 of %2").arg(title, sourceTitle(source)), group, configs_->config(source), notes, window_);
-  connect(dialog, &WatchDialog::chosen, this,
+  auto* dialog = new CameraFieldsDialog(tr("%1 of %2").arg(title, sourceTitle(source)), group, configs_->config(source),
+                                        notes, window_);
+  connect(dialog, &CameraFieldsDialog::chosen, this,
           [this, source](const monitor::CameraConfig& config) { configs_->change(source, config); });
   openDialog(dialog);
 }

@@ -17,7 +17,7 @@ class CameraDialogs : public QObject {
   void askTimes(const QString& source, bool of_new_folder);
   /// Forgets that question: something else was opened.
   void forgetTimes() { delete asking_; }
-  /// Shows the fields under a heading of monitor::cameraFields(). See WatchDialog.
+  /// Shows the fields under a heading of monitor::cameraFields(). See CameraFieldsDialog.
   void ask(const QString& source, const QString& title, const char* group);
   /// `picture`: what the source shows; `time`: when that was taken.
   void askRegions(const QString& source, const cv::Mat& picture, UnixMs time);

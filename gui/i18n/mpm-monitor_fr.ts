@@ -3,6 +3,25 @@
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <TS version="2.1" language="fr" sourcelanguage="en">
 <context>
+    <name>CameraRows</name>
+    <message>
+        <source> s</source>
+        <translation> s</translation>
+    </message>
+    <message>
+        <source> min</source>
+        <translation> min</translation>
+    </message>
+    <message>
+        <source> days</source>
+        <translation> jours</translation>
+    </message>
+    <message>
+        <source> MB</source>
+        <translation> Mo</translation>
+    </message>
+</context>
+<context>
     <name>QProgressDialog</name>
     <message>
         <source>Cancel</source>
@@ -288,6 +307,29 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::CameraFieldsDialog</name>
+    <message>
+        <source>Test it</source>
+        <translation>Essayer</translation>
+    </message>
+    <message>
+        <source>Runs the command once, as for an alarm</source>
+        <translation>Exécute la commande une fois, comme pour une alarme</translation>
+    </message>
+    <message>
+        <source>Result of the test</source>
+        <translation>Résultat de l’essai</translation>
+    </message>
+    <message>
+        <source>Running…</source>
+        <translation>En cours…</translation>
+    </message>
+    <message>
+        <source>It ran without an error</source>
+        <translation>Elle s’est exécutée sans erreur</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::CamerasPage</name>
     <message>
         <source>Cameras</source>
@@ -391,6 +433,33 @@
     <message>
         <source>Choose the classes whose share of the picture is drawn</source>
         <translation>Choisir les classes dont la part de l’image est tracée</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::ChartScene</name>
+    <message>
+        <source>Choose what to draw above</source>
+        <translation>Choisissez ci-dessus ce qu’il faut tracer</translation>
+    </message>
+    <message>
+        <source>No samples in this stretch of time</source>
+        <translation>Aucun échantillon dans cette période</translation>
+    </message>
+    <message>
+        <source>night</source>
+        <translation>nuit</translation>
+    </message>
+    <message>
+        <source>lowest to highest</source>
+        <translation>du plus bas au plus haut</translation>
+    </message>
+    <message>
+        <source>nothing recorded</source>
+        <translation>rien d’enregistré</translation>
+    </message>
+    <message>
+        <source>nearest: %1</source>
+        <translation>au plus près&#xa0;: %1</translation>
     </message>
 </context>
 <context>
@@ -3026,6 +3095,10 @@
         <source>%1. Esc: back to live</source>
         <translation>%1. Échap&#xa0;: retour au direct</translation>
     </message>
+    <message>
+        <source>No sample was read yet</source>
+        <translation>Aucun échantillon n’a encore été lu</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::TaughtModelsPanel</name>
@@ -3095,10 +3168,6 @@
     </message>
     <message>
         <source>The live view and what is stored go on with this model</source>
-    <message>
-        <source>No sample was read yet</source>
-        <translation>Aucun échantillon n’a encore été lu</translation>
-    </message>
         <translation>La vue en direct et l’enregistrement continuent avec ce modèle</translation>
     </message>
     <message>
@@ -3302,33 +3371,6 @@
     <message>
         <source>States</source>
         <translation>États</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::TimeChart</name>
-    <message>
-        <source>Choose what to draw above</source>
-        <translation>Choisissez ci-dessus ce qu’il faut tracer</translation>
-    </message>
-    <message>
-        <source>No samples in this stretch of time</source>
-        <translation>Aucun échantillon dans cette période</translation>
-    </message>
-    <message>
-        <source>night</source>
-        <translation>nuit</translation>
-    </message>
-    <message>
-        <source>lowest to highest</source>
-        <translation>du plus bas au plus haut</translation>
-    </message>
-    <message>
-        <source>nothing recorded</source>
-        <translation>rien d’enregistré</translation>
-    </message>
-    <message>
-        <source>nearest: %1</source>
-        <translation>au plus près&#xa0;: %1</translation>
     </message>
 </context>
 <context>
@@ -3538,45 +3580,6 @@
     <message>
         <source>No frames come: the source is paused, lost or at its end</source>
         <translation>Aucune image n’arrive&#xa0;: la source est en pause, perdue ou terminée</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::WatchDialog</name>
-    <message>
-        <source> s</source>
-        <translation> s</translation>
-    </message>
-    <message>
-        <source> min</source>
-        <translation> min</translation>
-    </message>
-    <message>
-        <source> days</source>
-        <translation> jours</translation>
-    </message>
-    <message>
-        <source> MB</source>
-        <translation> Mo</translation>
-    </message>
-    <message>
-        <source>Test it</source>
-        <translation>Essayer</translation>
-    </message>
-    <message>
-        <source>Runs the command once, as for an alarm</source>
-        <translation>Exécute la commande une fois, comme pour une alarme</translation>
-    </message>
-    <message>
-        <source>Result of the test</source>
-        <translation>Résultat de l’essai</translation>
-    </message>
-    <message>
-        <source>Running…</source>
-        <translation>En cours…</translation>
-    </message>
-    <message>
-        <source>It ran without an error</source>
-        <translation>Elle s’est exécutée sans erreur</translation>
     </message>
 </context>
 <context>

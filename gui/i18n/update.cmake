@@ -3,7 +3,7 @@
 # lupdate drops comments, so the SPDX line is written again.
 foreach(language en fr)
   set(file ${SOURCE_DIR}/gui/i18n/mpm-monitor_${language}.ts)
-  set(options -locations none)
+  set(options -locations none -no-obsolete)
   if(language STREQUAL "en")
     list(APPEND options -pluralonly)
   endif()

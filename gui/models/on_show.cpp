@@ -45,7 +45,7 @@ void OnShow::announce() {
   emit frameChanged(frame());
 }
 
-void OnShow::watch(const std::optional<Live>& live) {
+void OnShow::setLive(const std::optional<Live>& live) {
   question_.reset();
   wants_last_ = false;
   shown_ = Nothing();

@@ -72,7 +72,7 @@ class OnShow : public QObject {
   bool follows(const LiveFrame& frame) const;
 
   /// A source was opened, or with nullopt closed: it takes the place of everything.
-  void watch(const std::optional<Live>& live);
+  void setLive(const std::optional<Live>& live);
   /// A frame of the source that is open, which is on show unless a stored picture is. Without such a source it is
   /// dropped.
   void takeFrame(const LiveFramePtr& frame);

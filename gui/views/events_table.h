@@ -3,7 +3,7 @@
 
 #include <QtWidgets>
 
-#include "gui/models/history.h"
+#include "gui/models/events_model.h"
 
 namespace mpm::gui {
 

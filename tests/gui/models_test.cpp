@@ -5,6 +5,7 @@
 #include <QtWidgets>
 #include <latch>
 
+#include "gui/models/events_model.h"
 #include "gui/models/history.h"
 #include "gui/models/legend_model.h"
 #include "gui/models/picture_store.h"

@@ -14,7 +14,7 @@ TEST(OnShow, IsOneOfFour) {
   OnShow show;
   EXPECT_TRUE(std::holds_alternative<Nothing>(show.shown()));
   EXPECT_EQ(show.source().name, "");
-  show.watch(Live{.asked = "rtsp://a:b@yard", .opened = "rtsp://a:b@yard", .source = {.name = "rtsp://***@yard"}});
+  show.setLive(Live{.asked = "rtsp://a:b@yard", .opened = "rtsp://a:b@yard", .source = {.name = "rtsp://***@yard"}});
   EXPECT_EQ(show.source().name, "rtsp://***@yard");
   show.takeFrame(frameOf(""));
   show.show({.source = "garden"}, {.name = "garden"});
@@ -28,7 +28,7 @@ TEST(OnShow, IsOneOfFour) {
   EXPECT_TRUE(show.live()->frame);
   EXPECT_FALSE(show.back());
   show.show({.source = "garden"}, {.name = "garden"});
-  show.watch(std::nullopt);
+  show.setLive(std::nullopt);
   EXPECT_TRUE(std::holds_alternative<Nothing>(show.shown()));
   show.show({.source = "garden"}, {.name = "garden"});
   EXPECT_EQ(show.live(), nullptr);
@@ -44,7 +44,7 @@ TEST(OnShow, TheLastSampleIsWantedUntilAPersonDoesSomethingElse) {
   show.back();  // before it came
   EXPECT_FALSE(show.wantsLast());
   show.wantLast();
-  show.watch(std::nullopt);
+  show.setLive(std::nullopt);
   EXPECT_FALSE(show.wantsLast());
   show.wantLast();
   show.ask();
@@ -63,7 +63,7 @@ TEST(OnShow, AnAnswerCountsWhileNothingElseCameUp) {
   EXPECT_FALSE(show.question());
   for (const std::optional<Live>& next : {std::optional(Live()), std::optional<Live>()}) {
     show.ask();
-    show.watch(next);
+    show.setLive(next);
     EXPECT_FALSE(show.question());
   }
   EXPECT_NE(show.ask(), second);
@@ -73,7 +73,7 @@ TEST(OnShow, TheBarOfAFolderStaysAtThePictureThatAPersonChose) {
   OnShow show;
   show.choose("b.png");
   EXPECT_TRUE(std::holds_alternative<Nothing>(show.shown())) << "nothing is watched";
-  show.watch(Live{"street", "street", {.name = "street"}});
+  show.setLive(Live{"street", "street", {.name = "street"}});
   EXPECT_TRUE(show.follows(*frameOf("a.png")));
   show.choose("b.png");
   EXPECT_TRUE(std::holds_alternative<ChosenPicture>(show.shown()));

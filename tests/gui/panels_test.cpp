@@ -279,18 +279,18 @@ TEST(Exports, WithoutADatabaseThereIsNothingToWrite) {
   EXPECT_THAT(failed[0][0].toString(), Has("There is no database to export from yet"));
 }
 
-TEST(WatchDialog, GivesBackWhatItWasGiven) {
+TEST(CameraFieldsDialog, GivesBackWhatItWasGiven) {
   for (const monitor::CameraConfig& watch : {monitor::CameraConfig(), monitor::test::everyField("/x")})
     for (const char* group : {monitor::kDayNightGroup, monitor::kAlarmsGroup, monitor::kKeepGroup})
-      EXPECT_EQ(WatchDialog(QString(), group, watch).watch(), watch) << group;
+      EXPECT_EQ(CameraFieldsDialog(QString(), group, watch).config(), watch) << group;
 }
 
-TEST(WatchDialog, AsksForEachFieldThatHasALabel) {
+TEST(CameraFieldsDialog, AsksForEachFieldThatHasALabel) {
   int asked = 0;
   for (const monitor::CameraField& field : monitor::cameraFields()) {
     if (!*field.label) continue;
     ++asked;
-    const WatchDialog dialog(QString(), field.group, {});
+    const CameraFieldsDialog dialog(QString(), field.group, {});
     QStringList names;
     for (const QWidget* widget : dialog.findChildren<QWidget*>()) names << widget->accessibleName();
     EXPECT_THAT(names, Has(field.label)) << field.key;
@@ -298,10 +298,10 @@ TEST(WatchDialog, AsksForEachFieldThatHasALabel) {
   EXPECT_GT(asked, 15);
 }
 
-TEST(WatchDialog, RunsTheCommandOnce) {
+TEST(CameraFieldsDialog, RunsTheCommandOnce) {
   QTemporaryDir folder;
   const QString file = folder.filePath("told");
-  WatchDialog dialog(QString(), monitor::kAlarmsGroup, {.source = "/dev/video0"});
+  CameraFieldsDialog dialog(QString(), monitor::kAlarmsGroup, {.source = "/dev/video0"});
   auto* command = fieldOf<QLineEdit>(&dialog, "Run for each event");
   for (const auto& [line, answer] :
        {std::pair(QString("sh -c 'echo $MPM_EVENT_KIND > %1'").arg(file), "without an error"),
@@ -317,7 +317,7 @@ TEST(WatchDialog, RunsTheCommandOnce) {
   EXPECT_EQ(content(file), "alarm\n");
 }
 
-TEST(WatchDialog, SaysWhatCannotBeAccepted) {
+TEST(CameraFieldsDialog, SaysWhatCannotBeAccepted) {
   const auto refused = [](QDialog& dialog, const QString& why) {
     const bool possible = dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->isEnabled();
     for (const QLabel* label : dialog.findChildren<QLabel*>())
@@ -327,7 +327,7 @@ TEST(WatchDialog, SaysWhatCannotBeAccepted) {
   monitor::CameraConfig watch;
   watch.source = "/dev/video0";
   watch.night = "brightness";
-  WatchDialog alarms(QString(), monitor::kAlarmsGroup, watch);
+  CameraFieldsDialog alarms(QString(), monitor::kAlarmsGroup, watch);
   auto* list = fieldOf<QPlainTextEdit>(&alarms, "Alarms, one a line");
   EXPECT_FALSE(refused(alarms, QString()));
   alarms.show();
@@ -341,7 +341,7 @@ TEST(WatchDialog, SaysWhatCannotBeAccepted) {
   EXPECT_TRUE(refused(alarms, "lower limit must be less than its upper one"));
   list->setPlainText("\n tokens<400 \ngate:gcc<0.3\nno-frame>60");
   EXPECT_FALSE(refused(alarms, QString()));
-  EXPECT_EQ(alarms.watch().alarm, (std::vector<std::string>{"tokens<400", "gate:gcc<0.3", "no-frame>60"}));
+  EXPECT_EQ(alarms.config().alarm, (std::vector<std::string>{"tokens<400", "gate:gcc<0.3", "no-frame>60"}));
   auto* command = fieldOf<QLineEdit>(&alarms, "Run for each event");
   command->setText("no-such-program-of-mpm");
   EXPECT_TRUE(refused(alarms, "there is no program 'no-such-program-of-mpm'"));
@@ -352,7 +352,7 @@ TEST(WatchDialog, SaysWhatCannotBeAccepted) {
 
   watch.night_brightness = 33;
   watch.day_brightness = 50;
-  WatchDialog night(QString(), monitor::kDayNightGroup, watch);
+  CameraFieldsDialog night(QString(), monitor::kDayNightGroup, watch);
   EXPECT_FALSE(refused(night, QString()));
   fieldOf<QDoubleSpinBox>(&night, "Night below the brightness")->setValue(60);
   EXPECT_TRUE(refused(night, "the day must begin at a brightness not below that of the night"));
@@ -466,7 +466,8 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   const double now = static_cast<double>(unixNow()) / 1000;
   EXPECT_THAT(hover(now - 60 * 60), Has("Tokens kept: 400")) << chart->crosshairText();
   EXPECT_THAT(hover(now - 20 * 3600), Has("night")) << chart->crosshairText();
-  EXPECT_THAT(hover(now - 750 * 60), Has("nothing recorded")) << chart->crosshairText();
+  EXPECT_THAT(hover(now - 750 * 60), AllOf(Has("nothing recorded"), Has("outages: no samples")))
+      << chart->crosshairText();
   EXPECT_THAT(chart->crosshairText(), Has("nearest: "));
   // The time that is reported is one of the data.
   hover(now - 60 * 60);

@@ -324,7 +324,7 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   auto* const panel = part<DayNightPanel>();
   EXPECT_TRUE(says(panel, "Samples, Night: 40"));
   EXPECT_TRUE(says(panel, "count as night, with a brightness from 52 to 120 of 255"));
-  auto* dialog = dialogOf<WatchDialog>("night");
+  auto* dialog = dialogOf<CameraFieldsDialog>("night");
   for (const char* name : {"Night below the brightness", "Day above the brightness"}) {
     buttonOf(dialog, name)->click();
     fieldOf<QDoubleSpinBox>(dialog, name)->setValue(70);
@@ -335,9 +335,9 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   settle();
   const QString judged = textOf(panel);
   part<CameraDialogs>()->ask("garden", "Night", monitor::kDayNightGroup);
-  monitor::CameraConfig garden = childOf<WatchDialog>(window_.get())->watch();
+  monitor::CameraConfig garden = childOf<CameraFieldsDialog>(window_.get())->config();
   garden.night_brightness = garden.day_brightness = 150;
-  emit childOf<WatchDialog>(window_.get())->chosen(garden);
+  emit childOf<CameraFieldsDialog>(window_.get())->chosen(garden);
   EXPECT_EQ(textOf(panel), judged) << "by the rule of its own source";
   window_->opener().open(file("m.db"));
   EXPECT_TRUE(says(panel, "Night: the picture darker than 70 of 255")) << "the rule by which it judged";
@@ -346,7 +346,7 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
 
 TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
   ASSERT_TRUE(openAndWait());
-  auto* dialog = dialogOf<WatchDialog>("night");
+  auto* dialog = dialogOf<CameraFieldsDialog>("night");
   // All day is night but for a minute twelve hours from now.
   const QTime other = QTime::currentTime().addSecs(12 * 3600);
   fieldOf<QLineEdit>(dialog, "Night hours")->setText(other.addSecs(60).toString("HH:mm-") + other.toString("HH:mm"));

@@ -216,8 +216,8 @@ TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
 
 TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
   ASSERT_TRUE(openAndWait());
-  auto* night = dialogOf<WatchDialog>("night");
-  monitor::CameraConfig wanted = night->watch();
+  auto* night = dialogOf<CameraFieldsDialog>("night");
+  monitor::CameraConfig wanted = night->config();
   wanted.night = "sun";
   wanted.lat = 48.25;
   wanted.lon = -4.5;
@@ -267,8 +267,8 @@ TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
   };
   EXPECT_EQ(left(), 1) << "by default nothing is forgotten";
   ASSERT_TRUE(openAndWait());
-  auto* keep = dialogOf<WatchDialog>("keep");
-  monitor::CameraConfig year = keep->watch();
+  auto* keep = dialogOf<CameraFieldsDialog>("keep");
+  monitor::CameraConfig year = keep->config();
   year.keep = 365;
   emit keep->chosen(year);
   EXPECT_TRUE(wait([&] { return left() == 0; }));
@@ -430,7 +430,7 @@ TEST_F(Faults, AnotherDatabaseBeginsWithoutTheOldFigures) {
 TEST_F(Faults, EventsRunTheCommandThatWasChosen) {
   make();
   ASSERT_TRUE(openAndWait());
-  auto* alarms = dialogOf<WatchDialog>("alarms");
+  auto* alarms = dialogOf<CameraFieldsDialog>("alarms");
   fieldOf<QLineEdit>(alarms, "Run for each event")
       ->setText(QStringLiteral("sh -c 'echo $MPM_EVENT_KIND $MPM_EVENT_SOURCE >> \"%1\"'").arg(file("log")));
   alarms->accept();
@@ -456,7 +456,7 @@ TEST_F(Faults, AWatchFileThatIsWrongIsSaid) {
   EXPECT_TRUE(logged("line 2: there is no key 'evry'"));
   monitor::CameraConfig watch = camera().config();
   watch.keep = 9;
-  emit dialogOf<WatchDialog>("keep")->chosen(watch);
+  emit dialogOf<CameraFieldsDialog>("keep")->chosen(watch);
   window_.reset();
   EXPECT_EQ(content(path), "[[camera]]\nevry = 1\n");
   make();

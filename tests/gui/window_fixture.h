@@ -6,9 +6,10 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "gui/main_window.h"
+#include "gui/views/camera_fields_dialog.h"
 #include "gui/views/image_view.h"
 #include "gui/views/status_line.h"
-#include "gui/views/watch_dialogs.h"
+#include "gui/views/times_dialog.h"
 #include "monitor/samples.h"
 #include "support/pictures.h"
 #include "support/temporary_folder.h"

@@ -21,7 +21,6 @@
 #include "gui/views/region_canvas.h"
 #include "gui/views/regions_dialog.h"
 #include "gui/views/source_panel.h"
-#include "gui/views/watch_dialogs.h"
 
 namespace {
 

@@ -181,7 +181,7 @@ class Player:
                 tag, model.asking = model.asking, None
                 if do == "accept":
                     model.begin(tag)
-            elif do == "accept" and asked["class"] in ("RegionsDialog", "WatchDialog"):
+            elif do == "accept" and asked["class"] in ("RegionsDialog", "CameraFieldsDialog"):
                 self.accepted(model)
             elif do == "accept" and asked["title"] == "Measure again":
                 model.begin(model.live)

@@ -9,24 +9,6 @@
 
 namespace mpm::gui {
 
-/// The fields of a watch under one heading. What makes no sense is refused.
-class WatchDialog : public SettingsDialog {
-  Q_OBJECT
- public:
-  /// `notes`: what else is to be known, a line each.
-  WatchDialog(const QString& title, const char* group, const monitor::CameraConfig& watch,
-              const QStringList& notes = {}, QWidget* parent = nullptr);
-  monitor::CameraConfig watch() const { return rows_(); }
-
- signals:
-  void chosen(const mpm::monitor::CameraConfig& watch);
-
- private:
-  void addTest();
-
-  std::function<monitor::CameraConfig()> rows_;  // the watch as they say
-};
-
 /// How the times of pictures are read; nullopt: they count as taken when they are read.
 using PictureTimesChoice = std::optional<vision::TimeOptions>;
 
@@ -35,14 +17,14 @@ using PictureTimesChoice = std::optional<vision::TimeOptions>;
 class TimesDialog : public SettingsDialog {
   Q_OBJECT
  public:
-  /// `watch`: as it was chosen before.
-  TimesDialog(const vision::SourceSpec& source, const monitor::CameraConfig& watch, QWidget* parent = nullptr);
+  /// `config`: as it was chosen before.
+  TimesDialog(const vision::SourceSpec& source, const monitor::CameraConfig& config, QWidget* parent = nullptr);
   PictureTimesChoice times() const;
   /// With times and place. Where the place is known, night is by the sun, unless somebody said otherwise.
-  monitor::CameraConfig watch() const;
+  monitor::CameraConfig config() const;
 
  signals:
-  void chosen(const mpm::monitor::CameraConfig& watch);
+  void chosen(const mpm::monitor::CameraConfig& config);
   void looked();
 
  private:
@@ -53,7 +35,7 @@ class TimesDialog : public SettingsDialog {
   QComboBox* from_;
   QLineEdit *list_, *zone_;
   QLabel* found_;
-  std::function<monitor::CameraConfig()> place_;  // the watch with it
+  std::function<monitor::CameraConfig()> place_;  // the config with it
   bool touched_ = false;                          // somebody chose
   Worker thread_;
 };
