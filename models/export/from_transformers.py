@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""DINOv3, EoMT and Depth Anything of Hugging Face transformers -> ONNX, by the library's own code."""
+"""DINOv3, EoMT, Depth Anything and RF-DETR of Hugging Face transformers -> ONNX, by the library's own code."""
 
 import sys
 
@@ -38,7 +38,13 @@ def depth_anything(transformers, config, folder):
         "task": "depth", "depth": "metre" if metric else "inverse"}
 
 
-KINDS = {"dinov3_vit": dinov3, "eomt": eomt, "eomt_dinov3": eomt, "depth_anything": depth_anything}
+def rf_detr(transformers, config, folder):
+    masks = any("InstanceSegmentation" in name for name in config.get("architectures") or ())
+    kind = transformers.RfDetrForInstanceSegmentation if masks else transformers.RfDetrForObjectDetection
+    return kind, ("pred_boxes", "logits", "pred_masks")[:3 if masks else 2], {"task": "instance" if masks else "boxes"}
+
+
+KINDS = {"dinov3_vit": dinov3, "eomt": eomt, "eomt_dinov3": eomt, "depth_anything": depth_anything, "rf_detr": rf_detr}
 
 
 def class_names(config):
@@ -52,6 +58,12 @@ def mark_stuff(classes, stuff):
         if index >= len(classes):
             raise ExportError(f"--stuff {index}: there are {len(classes)} classes")
         classes[index]["thing"] = False
+
+
+def trained_size(preprocessor):
+    """The size {height, width} to which the preprocessor brings pictures; None where that depends on the picture."""
+    size = preprocessor.get("size") or {}
+    return (size["height"], size["width"]) if {"height", "width"} <= set(size) else None
 
 
 def network(torch, model, fields):
@@ -111,7 +123,7 @@ def main(arguments=None):
                           f"{', '.join(KINDS)}")
     kind, fields, facts = kind(transformers, config, folder)
     if options.task:
-        if "task" not in facts or facts["task"] == "depth":
+        if config["model_type"] not in ("eomt", "eomt_dinov3"):
             raise ExportError("--task is for EoMT")
         facts["task"] = options.task
     model = load(torch, transformers, kind, folder, options.random)
@@ -120,14 +132,16 @@ def main(arguments=None):
     if has_queries:
         attend_everywhere(model)
     backbone = getattr(settings, "backbone_config", None) or settings
-    patch = backbone.patch_size
-    size = options.input_size or (backbone.image_size, backbone.image_size)
-    if any(side % patch for side in size):
-        raise ExportError(f"--input-size {size[0]}x{size[1]}: both must be multiples of the patch, {patch}")
+    finds_objects = settings.model_type == "rf_detr"
+    step = backbone.patch_size * (backbone.num_windows if finds_objects else 1)
+    size = options.input_size or (trained_size(preprocessor) if finds_objects else None) or (backbone.image_size,) * 2
+    if any(side % step for side in size):
+        raise ExportError(f"--input-size {size[0]}x{size[1]}: both must be multiples of " +
+                          (f"a patch in each window, {step}" if finds_objects else f"the patch, {step}"))
     if has_queries and options.input_size:
         raise ExportError("--input-size: EoMT has the size that it was trained with, "
                           f"{backbone.image_size}x{backbone.image_size}")
-    count = settings.num_labels if facts.get("task") in ("semantic", "panoptic", "instance") else 0
+    count = settings.num_labels if facts.get("task") not in (None, "depth") else 0
     if options.classes:
         classes = sidecar.read_classes(options.classes)
     else:

@@ -506,6 +506,12 @@ class Transformers(ExportTest):
             return transformers.EomtConfig(**small, mlp_ratio=2, **queries)
         if kind == "eomt_dinov3":
             return transformers.EomtDinov3Config(**small, intermediate_size=32, **queries)
+        if kind.startswith("rf_detr"):
+            backbone = transformers.models.rf_detr.configuration_rf_detr.RfDetrDinov2Config(
+                **{**small, "num_hidden_layers": 4}, mlp_ratio=2, num_windows=2, out_indices=[2, 4])
+            return transformers.RfDetrConfig(
+                backbone_config=backbone, d_model=16, num_queries=6, decoder_layers=2, decoder_ffn_dim=16, group_detr=1,
+                num_labels=CLASSES, decoder_self_attention_heads=2, decoder_cross_attention_heads=2, decoder_n_points=2)
         backbone = transformers.Dinov2Config(**{**small, "num_hidden_layers": 4}, mlp_ratio=2, out_indices=[1, 2, 3, 4],
                                              reshape_hidden_states=False)
         return transformers.DepthAnythingConfig(
@@ -519,7 +525,8 @@ class Transformers(ExportTest):
         config = self.configuration(kind)
         name = {"dinov3": "DINOv3ViTModel", "eomt": "EomtForUniversalSegmentation",
                 "eomt_dinov3": "EomtDinov3ForUniversalSegmentation",
-                "depth": "DepthAnythingForDepthEstimation"}[kind]
+                "depth": "DepthAnythingForDepthEstimation", "rf_detr": "RfDetrForObjectDetection",
+                "rf_detr_seg": "RfDetrForInstanceSegmentation"}[kind]
         model = randomise(getattr(transformers, name)(config))
         model.save_pretrained(folder)
         (folder / "preprocessor_config.json").write_text(PREPROCESSOR)
@@ -578,10 +585,37 @@ class Transformers(ExportTest):
         self.assertEqual(json.loads(self.out.with_suffix(".json").read_text())["depth"], "inverse")
         self.refused(from_transformers, folder, "--task", "instance", about="--task is for EoMT")
 
+    def test_objects_of_rf_detr(self):
+        for kind, task, fields in (("rf_detr", "boxes", ("pred_boxes", "logits")),
+                                   ("rf_detr_seg", "instance", ("pred_boxes", "logits", "pred_masks"))):
+            with self.subTest(kind):
+                folder = self.folder / kind
+                folder.mkdir()
+                model = self.save(folder, kind)
+                self.export(from_transformers, folder, "--input-size", "32x64")
+                facts = json.loads(self.out.with_suffix(".json").read_text())
+                info = json.loads(self.mpm("info", self.out, "--json"))
+                self.assertEqual((facts["task"], info["task"], info["head"]), (task, task, "box_queries"))
+                image = self.image(32, 64)
+                with torch.no_grad():
+                    result = model(pixel_values=image)
+                session = onnxruntime.InferenceSession(str(self.out), providers=["CPUExecutionProvider"])
+                self.assertEqual(tuple(output.name for output in session.get_outputs()), fields)
+                for field, found in zip(fields, session.run(None, {"image": image.numpy()})):
+                    wanted = getattr(result, field)
+                    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-3 * float(wanted.std()), err_msg=field)
+        written = json.loads((folder / "preprocessor_config.json").read_text())
+        for size, height in (({"height": 48, "width": 32}, 48), ({"shortest_edge": 40}, 32)):
+            (folder / "preprocessor_config.json").write_text(json.dumps(written | {"size": size}))
+            self.export(from_transformers, folder)
+            self.assertEqual(json.loads(self.out.with_suffix(".json").read_text())["input"]["height"], height)
+        self.refused(from_transformers, folder, "--input-size", "40x32", about="a patch in each window, 16")
+        self.refused(from_transformers, folder, "--task", "instance", about="--task is for EoMT")
+
     def test_other_models_are_refused(self):
         (self.folder / "config.json").write_text('{"model_type": "swin"}')
         (self.folder / "preprocessor_config.json").write_text("{}")
-        self.refused(from_transformers, self.folder, about="type 'swin'; known are dinov3_vit, eomt, eomt_dinov3, depth_anything")
+        self.refused(from_transformers, self.folder, about="type 'swin'; known are dinov3_vit, eomt, eomt_dinov3, depth_anything, rf_detr")
 
 
 class Touch:
