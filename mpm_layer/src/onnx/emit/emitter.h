@@ -91,6 +91,7 @@ class Emitter {
   /// The tensor that `cells` describe, when it is all tokens, all patches, or one row; nullopt otherwise.
   std::optional<std::string> plain(const Cells& cells, const std::string& name);
   std::optional<std::string> specialRows(const Cells& cells, const std::string& name);
+  std::optional<std::string> rowsInOrder(const Cells& cells, const std::string& name);
 
   const Term& at(int term) const { return found_.terms[term]; }
   /// Number of special rows of a term with a row per token; negative when it has other rows.

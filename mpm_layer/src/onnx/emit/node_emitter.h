@@ -57,6 +57,10 @@ class NodeEmitter {
   /// True when a written node mixes the images of a batch.
   bool oneImage() const { return one_image_; }
 
+  /// The slices of `from` with these indices along `axis`, as `name`. Index -1 is a slice of `fill`.
+  std::string take(const std::string& from, std::vector<float> indices, std::size_t axis, const std::string& name,
+                   std::optional<float> fill = {});
+
  private:
   // node_emitter.cpp: nodes that stock layers compute right
   std::string stockNode(const Node& node, const Names& inputs, const std::string& name);
@@ -77,9 +81,6 @@ class NodeEmitter {
   bool takeAlongAxes(const Gathered& gathered, std::string x, const Shape& out, const std::string& name);
   /// Gathers element by element; false when there are too many.
   bool takeElements(const Gathered& gathered, const std::string& x, const Shape& out, const std::string& name);
-  /// The slices of `from` with these indices along `axis`, as `name`. Index -1 is a slice of `fill`.
-  std::string take(const std::string& from, std::vector<float> indices, std::size_t axis, const std::string& name,
-                   std::optional<float> fill = {});
   /// False, and nothing is written, when there is none.
   bool headNode(const Node& node, const Names& inputs, const Names& names);
   bool headTakes(const Node& node, const Names& inputs, const Names& names);

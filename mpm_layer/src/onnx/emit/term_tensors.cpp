@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 
 #include "onnx/emit/emitter.h"
 
@@ -172,6 +173,34 @@ std::optional<std::string> Emitter::specialRows(const Cells& cells, const std::s
   return reshaped ? head_nodes_.reshape(rows, expected, cells.shape, name) : rows;
 }
 
+/// All tokens in the order of the graph, where special tokens stand behind the patches. Ours stand in front.
+std::optional<std::string> Emitter::rowsInOrder(const Cells& cells, const std::string& name) {
+  const Term& term = at(cells.term);
+  const std::int64_t special = specialOf(term);
+  const Shape expected{1, term.rows, term.cols};
+  if (special == 0 || !cells.unchanged() || cells.scale != 1 || cells.shape.empty() ||
+      cells.shape.back() != term.cols || elements(cells.shape) != elements(expected) || retargeted_)
+    return std::nullopt;
+  Integers rows;
+  for (std::int64_t i = 0; i < elements(expected); ++i) {
+    if (i % term.cols == 0) rows.push_back(cells.id(i) / term.cols);
+    if (cells.id(i) != rows.back() * term.cols + i % term.cols) return std::nullopt;
+  }
+  const auto first = std::ranges::find(rows, special);
+  const bool behind = first != rows.end() && std::distance(first, rows.end()) >= patches() &&
+                      isCounting({first, first + patches()}, special);
+  const std::set<std::int64_t> each(rows.begin(), rows.end());
+  const auto in = behind && std::ssize(each) == term.rows ? tokens(cells.term) : std::nullopt;
+  if (!in) return std::nullopt;
+  const std::string restored =
+      net_.op("RestoreTokens", {in->name, in->state}, {net_.unique("restore/" + baseName(name))},
+              {{"special_tokens", in->special}, {"keep_special", std::int64_t{1}}});
+  const bool reshaped = cells.shape != expected;
+  const std::string taken = reshaped ? net_.unique("restore/" + baseName(name) + ".rows") : name;
+  head_nodes_.take(restored, {rows.begin(), rows.end()}, 1, taken);
+  return reshaped ? head_nodes_.reshape(taken, expected, cells.shape, name) : taken;
+}
+
 void Emitter::findOutside() {
   outside_.assign(found_.terms.size(), false);
   for (std::size_t i = 0; i < outside_.size(); ++i) {
@@ -198,7 +227,10 @@ std::optional<std::string> Emitter::plain(const Cells& cells, const std::string&
   const std::int64_t special = specialOf(term);
   if (special < 0) return std::nullopt;
   const bool all = rowsFrom(found_, cells, 0), image_only = !all && rowsFrom(found_, cells, special);
-  if (!all && !image_only) return specialRows(cells, name);
+  if (!all && !image_only) {
+    auto some = specialRows(cells, name);
+    return some ? some : rowsInOrder(cells, name);
+  }
   const Shape expected{1, all ? term.rows : patches(), term.cols};
   const bool reshaped = cells.shape != expected;
   if (reshaped && retargeted_) return std::nullopt;
