@@ -68,6 +68,20 @@ def depth_anything():
         json.dumps({"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}))
 
 
+def rf_detr():
+    import transformers
+
+    backbone = transformers.models.rf_detr.configuration_rf_detr.RfDetrDinov2Config(
+        image_size=64, patch_size=8, hidden_size=32, num_hidden_layers=4, num_attention_heads=2, mlp_ratio=2, num_windows=2, out_indices=[2, 4])
+    model = transformers.RfDetrForObjectDetection(transformers.RfDetrConfig(
+        backbone_config=backbone, d_model=32, num_queries=6, decoder_layers=2, decoder_ffn_dim=32, group_detr=1,
+        id2label={0: "person", 1: "car", 2: "bus"}, decoder_self_attention_heads=2, decoder_cross_attention_heads=2, decoder_n_points=2))
+    torch.nn.init.constant_(model.class_embed.bias, 0.7)
+    model.save_pretrained("rf-detr-base")
+    (pathlib.Path("rf-detr-base") / "preprocessor_config.json").write_text(json.dumps(
+        {"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225], "size": {"height": 64, "width": 64}}))
+
+
 def labelled():
     random = np.random.default_rng(0)
     for folder in ("pictures", "labels"):
@@ -81,7 +95,8 @@ def labelled():
 
 
 # Of each block of the page, in its order: the packages that it needs, and what makes the files that a person has.
-BLOCKS = [("lightly_train", lightly), ("yaml", segmenter), ("transformers", depth_anything), ("timm", labelled)]
+BLOCKS = [("lightly_train", lightly), ("yaml", segmenter), ("transformers", depth_anything),
+          ("transformers", rf_detr), ("timm", labelled)]
 VARIANT = """\
 net_kwargs:
   backbone: vit_tiny_patch16_384
