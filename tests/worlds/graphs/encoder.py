@@ -287,6 +287,7 @@ class Encoder(Builder):
                 k = self.both("Mul", k, self.number(scale))
             if spelled == "both":
                 q, k = (self.op("Mul", p, self.number(math.sqrt(scale))) for p in (q, k))
+        o["context behind tokens"] = False
         if self.opset >= 23 and layout == "apart" and self.maybe(0.3) and not o["pair bias"]:
             self.features.add("op Attention")
             y = self.op("Attention", q, k, v, scale=scale)
@@ -306,7 +307,6 @@ class Encoder(Builder):
 
     def weighted(self, q, k, v, o, spelled, scale):
         """softmax(q k^T) v, as {batch, tokens, heads, head_dim} where the heads are behind tokens and stay there."""
-        o["context behind tokens"] = False
         layout, einsum = o["layout"], o["product"] == "einsum" and self.shape(k) == self.shape(q)
         if layout == "in the batch":
             q, k, v = (self.reshape(p, -1, *self.shape(p)[2:]) for p in (q, k, v))
