@@ -119,6 +119,29 @@ TEST_F(Batch, FixedInTheGraphBeforeAnEinsumWithoutAResult) {
   EXPECT_TRUE(takesABatch(path, {}));
 }
 
+/// As many heads as images, which weights have as their first axis; and weights for each image, which must be equal.
+TEST_F(Batch, FixedInTheGraphBeforeAnEinsumOfHeads) {
+  const auto save = [&](const std::vector<long>& sides, const std::string& equation,
+                        const std::vector<double>& values) {
+    GraphBuilder g(modelAt(dataPath("timm_vit_batch2_ts17.onnx")));
+    const std::string weights = g.weights("weights", {2, 5, 1}, values);
+    g.result(
+        g.node("Einsum", {g.reshape(g.model().graph().output(0).name(), sides), weights}, {{"equation", equation}}));
+    g.save(path);
+  };
+  std::vector<double> each(10), repeated(10);
+  for (std::size_t i = 0; i < 10; ++i) {
+    each[i] = 0.1 * static_cast<double>(i);
+    repeated[i] = each[i % 5];
+  }
+  save({2, 1, 2, 5}, "abcd,cde->abe", each);
+  EXPECT_TRUE(takesABatch(path, {}));
+  save({2, 2, 5}, "bhi,bij->bhj", repeated);
+  EXPECT_TRUE(takesABatch(path, {}));
+  save({2, 2, 5}, "bhi,bij->bhj", each);
+  EXPECT_MPM_ERROR(convertModel(path, {}), "(Einsum): found a batch of 2 images that is fixed in the graph");
+}
+
 /// Sizes of some of the axes, that of the images among them or not.
 TEST_F(Batch, FixedInTheGraphBeforeAResizeOfSomeAxes) {
   for (const auto& [axes, sizes] : {std::pair(std::vector{3L, 2L}, std::vector{7L, 4L}), {{3, 0}, {7, 2}}}) {

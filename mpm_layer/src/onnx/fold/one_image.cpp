@@ -165,6 +165,19 @@ class BatchRemover {
     return out == in || node.inputs.size() > 1 ? aligned : -1;
   }
 
+  /// The axis of input `i` that is `axis` of the result; nullopt where it has none.
+  std::optional<std::size_t> ownAxis(const Node& node, std::size_t i, std::size_t axis) const {
+    const Shape &own = *graph_.shape(node.inputs[i]), &out = *graph_.shape(node.outputs[0]);
+    if (node.op == "Einsum") {
+      const auto equation =
+          plainEquation(node, graph_.shape(node.inputs[0])->size(), graph_.shape(node.inputs[1])->size());
+      const std::size_t at = equation ? equation->of[i].find(equation->made[axis]) : std::string::npos;
+      return at == std::string::npos ? std::nullopt : std::optional(at);
+    }
+    if (own.size() > out.size() || own.size() + axis < out.size()) return std::nullopt;
+    return axis + own.size() - out.size();
+  }
+
   /// A constant operand, broadcast to the result or joined to it, that repeats its values for every image.
   void shorten(Node& node, std::size_t i, const BatchAxis& place) {
     const auto axis = static_cast<std::size_t>(place.axis);
@@ -178,9 +191,10 @@ class BatchRemover {
       return replace(node, i, Tensor::of(constant->shape, std::move(sizes)));
     }
     if (i == 1 && isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm"})) return;  // weights
-    if (!constant || constant->shape.size() > out.size() || constant->shape.size() + axis < out.size()) return;
-    const std::size_t own = axis + constant->shape.size() - out.size();
-    if (constant->shape[own] != out[axis]) return;  // a weight, or broadcast
+    if (!constant) return;
+    const auto found = ownAxis(node, i, axis);
+    if (!found || constant->shape[*found] != out[axis]) return;  // a weight, or broadcast
+    const std::size_t own = *found;
     const BatchAxis own_place{static_cast<int>(own), place.side};
     const std::int64_t length = place.side * elementsFrom(constant->shape, own + 1);
     Shape shape = constant->shape;
