@@ -552,6 +552,18 @@ TEST_F(Refusal, NoneOfARowThatIsReplaced) {
     expect(change, "odd' (ScatterND)", "elements replaced at computed places, twice or by a sum");
 }
 
+TEST_F(Refusal, AnotherSizeBehindABorderOfZeros) {
+  dialect.patches = PatchStyle::kPadded;
+  options.input_size = Size2{16, 24};
+  TinyVit(dialect).save(path);
+  EXPECT_NO_THROW(convertModel(path, options));
+  dialect.normalises = true;
+  TinyVit(dialect).save(path);
+  EXPECT_MPM_ERROR(convertModel(path, options), "in front of a border of zeros, expected its own size, 12x20");
+  options.input_size = Size2{12, 20};
+  EXPECT_NO_THROW(convertModel(path, options));
+}
+
 TEST_F(Refusal, WindowsOfPatchesThatAreNotSideBySide) {
   options.reduce = parseReduction("cts:policy=none.onnx");
   const auto kernel = [](long h, long w) { return input("Conv", 1, weights({TinyVit::kDim, 3, h, w})); };

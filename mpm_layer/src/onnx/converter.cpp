@@ -291,6 +291,11 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   }
   info.input = options.input_size.value_or(understood.size);
   requireFits(trunk.embedding, info.input);
+  if (trunk.embedding.corrects_border && info.input != understood.size)
+    throw Error("input size " + toString(info.input) + kHeightFirst +
+                ": the graph normalises the image in front of a border of "
+                "zeros, expected its own size, " +
+                toString(understood.size));
   info.blocks = static_cast<int>(trunk.chain.blocks.size());
   info.dim = static_cast<int>(trunk.dim);
   info.heads = static_cast<int>(trunk.chain.blocks.front().heads);

@@ -448,6 +448,7 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   const Shape of_image{whole[1], kernel[2], kernel[3]};
   Term term = patchTerm(node, image, of_image, weight, *bias->floats, grid);
   auto offset = borderOffset(image, of_image, weight, term);
+  term.grid.corrects_border = offset != nullptr;
   const Shape rows{1, out[2], out[3], term.cols};
   return Algebra::permuted(Cells{algebra_.add(std::move(term)), rows, nullptr, std::move(offset), 1}, {0, 3, 1, 2});
 }

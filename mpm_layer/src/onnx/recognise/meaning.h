@@ -37,6 +37,7 @@ enum class TermKind {
 /// How patches lie in the image.
 struct PatchGrid {
   std::int64_t stride_h = 0, stride_w = 0, pad_h = 0, pad_w = 0, grid_h = 0, grid_w = 0;
+  bool corrects_border = false;  ///< positions hold a correction of patches that reach over the border
 
   std::int64_t patches() const { return grid_h * grid_w; }
 };
