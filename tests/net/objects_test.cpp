@@ -6,6 +6,7 @@
 #include <fstream>
 #include <tuple>
 
+#include "base/segment_limits.h"
 #include "layers/opencv_parallel.h"
 #include "mpm/convert.hpp"
 #include "support/pictures.h"
@@ -205,7 +206,7 @@ TEST(Objects, OfAModelWithMasksAndOfOneWithBoxes) {
       EXPECT_EQ(std::ranges::count_if(all, [](const Segment& one) { return one.score > 0.5; }),
                 static_cast<std::ptrdiff_t>(likely.size()));
     }
-    EXPECT_EQ(ObjectMaker::kMinScore, 0.5) << "the publisher's limit";
+    EXPECT_EQ(defaultMinScore(HeadKind::kBoxQueries), 0.5) << "the publisher's limit";
     EXPECT_EQ(Estimator(model, {.task = Task::kBoxes}).estimate(image).task, Task::kBoxes);
     EXPECT_MPM_ERROR(Estimator(model, {.task = Task::kPanoptic}), "gives no segments (its head is 'box_queries'");
     EXPECT_MPM_ERROR(Estimator(model, {.task = Task::kSemantic}),

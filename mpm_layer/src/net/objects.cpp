@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string>
 
+#include "base/segment_limits.h"
 #include "kernels/resample.h"
 #include "onnx/model/box_outputs.h"
 
@@ -116,7 +117,7 @@ std::vector<Segment> objectsOf(const BoxQueries& queries, double min_score, cons
 
 ObjectMaker::ObjectMaker(ImageNet& net, const EstimatorOptions& options, Task task)
     : net_(net),
-      min_score_(options.min_score.value_or(kMinScore)),
+      min_score_(options.min_score.value_or(defaultMinScore(HeadKind::kBoxQueries))),
       labels_(options.labels),
       masks_(task == Task::kInstance) {
   constexpr int kMaxClasses = 255;  // in label maps 255 is no class

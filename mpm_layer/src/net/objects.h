@@ -29,8 +29,6 @@ std::vector<Segment> objectsOf(const BoxQueries& queries, double min_score, cons
 /// Objects of images by box queries: the tasks kBoxes, and kInstance of the head kBoxQueries.
 class ObjectMaker {
  public:
-  static constexpr double kMinScore = 0.5;  ///< of the publisher, for EstimatorOptions without a limit
-
   /// `net`: of a model with the head kBoxQueries, which this does not own. Throws mpm::Error for `options.labels` of
   /// more than 255 classes.
   ObjectMaker(ImageNet& net, const EstimatorOptions& options, Task task);

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/segment_limits.h"
 #include "kernels/linear.h"
 
 namespace mpm {
@@ -19,7 +20,9 @@ struct Candidate {
   float score = 0;
 };
 
-double minScore(const EstimatorOptions& options) { return options.min_score.value_or(0.8); }
+double minScore(const EstimatorOptions& options) {
+  return options.min_score.value_or(defaultMinScore(HeadKind::kMaskQueries));
+}
 
 // Shares of 1, {count}.
 std::vector<double> softmax(const float* logits, int count) {
