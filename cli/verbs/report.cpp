@@ -252,16 +252,22 @@ void printRegions(const std::vector<RegionMeans>& regions) {
   }
 }
 
+// How a series was measured with its model: "mpm:blocks=2,5, refine=guided".
+std::string reductionText(const SeriesRecord& series) {
+  return series.reduce + (series.settings.empty() ? "" : ", " + series.settings);
+}
+
 // Which series was measured when, where there are several.
 void printStretches(const SourceReport& report) {
   if (report.stretches.size() < 2) return;
   const std::vector<int> widths = {-28, -28, 8, 10, -2};
   printLine("  " + tableRow({"measured from", "to", "series", "samples", "", "model, reduction"}, widths));
   for (const Stretch& one : report.stretches)
-    printLine("  " + tableRow({report.clock.localTime(one.from), report.clock.localTime(one.to),
-                               std::to_string(one.series.number), std::to_string(one.samples), "",
-                               one.series.model_name + " " + one.series.model_digest + ", " + one.series.reduce},
-                              widths));
+    printLine("  " +
+              tableRow({report.clock.localTime(one.from), report.clock.localTime(one.to),
+                        std::to_string(one.series.number), std::to_string(one.samples), "",
+                        one.series.model_name + " " + one.series.model_digest + ", " + reductionText(one.series)},
+                       widths));
 }
 
 // When it is night: "the sun is below -6 degrees at ...".
@@ -276,8 +282,9 @@ std::string nightText(const SourceReport& report) {
 std::string methodsText(const SourceReport& report) {
   const SeriesRecord& series = report.series;
   std::string text = "Report of mpm_layer " MPM_VERSION "; model " + series.model_name + " (digest " +
-                     series.model_digest + "), reduction " + series.reduce + ", precision " + series.precision + ", " +
-                     std::to_string(series.tokens) + " tokens before merging; n = " + counted(report.samples, "sample");
+                     series.model_digest + "), reduction " + reductionText(series) + ", precision " + series.precision +
+                     ", " + std::to_string(series.tokens) +
+                     " tokens before merging; n = " + counted(report.samples, "sample");
   if (const auto left_out = report.flagged("flagged"); left_out > 0)
     text += ", " + std::to_string(left_out) + " of them flagged and left out of the means";
   return text + ", from " + report.clock.date(report.span.from) + " to " + report.clock.date(report.span.to - 1) +
@@ -330,14 +337,14 @@ void printNumbers(const SourceReport& report) {
     line(report.clock.localTime(report.span.from) + " to " + report.clock.localTime(report.span.to - 1) +
          " by the clock of " + report.clock.name());
   const SeriesRecord& series = report.series;
-  line("model " + series.model + ", reduction " + series.reduce + ", " + std::to_string(series.tokens) +
+  line("model " + series.model + ", reduction " + reductionText(series) + ", " + std::to_string(series.tokens) +
        " tokens before merging");
   if (report.all_series.size() > 1) {
     std::string others;
     for (const SeriesRecord& one : report.all_series)
       if (one.id != series.id) others += (others.empty() ? "" : ", ") + std::to_string(one.number);
     line("series " + std::to_string(series.number) + " of " + std::to_string(report.all_series.size()) +
-         ": samples of another model or reduction are not averaged with these; --series shows " + others);
+         ": samples that were measured in another way are not averaged with these; --series shows " + others);
   }
   printStretches(report);
   if (const Spread rows = report.value("rows"), agreement = report.value("agreement"); rows.samples > 0)
@@ -364,7 +371,7 @@ void printNumbers(const SourceReport& report) {
         "--night-hours");
   if (report.comparable_samples == 0)
     return line("no tokens by day or night: every picture is flagged, or has no tokens");
-  line("comparable: " + counted(report.comparable_samples, "sample") + " of this model and reduction, on " +
+  line("comparable: " + counted(report.comparable_samples, "sample") + " of this series, on " +
        counted(report.comparable_days, "day") + " (" + report.clock.name() + ")");
   const auto withSign = [](std::optional<double> value) { return (value && *value >= 0 ? "+" : "") + fixed(value, 2); };
   const auto row = [&](const std::string& name, const Summary& summary, const std::optional<double>& change) {
@@ -451,7 +458,8 @@ Json reportJson(const SourceReport& report) {
   const SeriesRecord& series = report.series;
   Json all_series = Json::array();
   for (const SeriesRecord& one : report.all_series)
-    all_series.push_back({{"number", one.number}, {"model", one.model}, {"reduce", one.reduce}});
+    all_series.push_back(
+        {{"number", one.number}, {"model", one.model}, {"reduce", one.reduce}, {"settings", one.settings}});
   Json json = {{"source", report.source.name},
                {"from", isoTime(report.span.from, true)},
                {"to", isoTime(report.span.to - 1, true)},
@@ -463,6 +471,7 @@ Json reportJson(const SourceReport& report) {
                {"model_digest", series.model_digest},
                {"reduce", series.reduce},
                {"precision", series.precision},
+               {"settings", series.settings},
                {"series", series.number},
                {"all_series", std::move(all_series)},
                {"stretches", Json::array()},
@@ -484,6 +493,7 @@ Json reportJson(const SourceReport& report) {
                                  {"model", one.series.model},
                                  {"model_digest", one.series.model_digest},
                                  {"reduce", one.series.reduce},
+                                 {"settings", one.series.settings},
                                  {"from", isoTime(one.from, true)},
                                  {"to", isoTime(one.to, true)},
                                  {"samples", one.samples}});

@@ -46,6 +46,7 @@ TEST_P(Release, ItsDatabaseIsReadAndGoesOn) {
   for (const int samples : {24, 48}) {
     const nlohmann::json report = json({"report", database});
     EXPECT_EQ(report["samples"], samples);
+    EXPECT_EQ(report["all_series"].size(), 1u) << "without a break";
     EXPECT_EQ(report["night"]["samples"], samples / 4);
     EXPECT_EQ(report["regions"]["gate"]["pixels"], 1071);
     EXPECT_EQ(report["states"]["gate"]["changes"][1]["state"], "open");

@@ -327,6 +327,17 @@ TEST_F(ArchiveCommand, EachSeriesHasAllPictures) {
       {"monitor", in_, "--model", kSegmenter, "--reduce", "none", "--db", database_, "--time-zone", "+01:00"});
   EXPECT_THAT(whole.err, HasSubstr("2 new samples, 3 in"));
   EXPECT_THAT(monitor(in_).err, HasSubstr("1 new sample, 4 in"));
+  for (const auto& [option, number] : {std::pair("--refine=guided", 3), {"--input-size=64x32", 4}}) {
+    EXPECT_THAT(monitor(in_, {option}).err, HasSubstr("2 new samples")) << option;
+    EXPECT_EQ(StoreReader(database_).series(1).back().number, number);
+  }
+  const std::string said = "reduction mpm:blocks=1,2, input-size=64x32, precision fp32, 32 tokens";
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_})).out, HasSubstr(said));
+  add("20130708_075413.png", 3);
+  EXPECT_THAT(succeeded(mpmCommand({"monitor", in_, "--db", database_})).err, HasSubstr("1 new sample, 9 in"))
+      << "it goes on with the model and how it ran";
+  EXPECT_THAT(monitor(in_, {"--input-size=32x64", "--refine=none"}).err, HasSubstr("1 new sample, 10 in"))
+      << "as it does without these options";
 }
 
 TEST_F(ArchiveCommand, APictureOfAnotherContentIsStored) {

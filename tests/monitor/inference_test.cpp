@@ -78,13 +78,24 @@ TEST_F(RunningInference, SaysWhatIsWantedAndNotWhatStillRuns) {
     EXPECT_TRUE(eventually([&] {
       const InferenceWorker::Wanted wanted = worker_.wanted();
       EXPECT_EQ(wanted.model, kModel);
-      EXPECT_EQ(wanted.convert.reduce, mpmBefore(blocks));
+      EXPECT_EQ(wanted.options.reduce, mpmBefore(blocks));
       if (wanted.info) {
         EXPECT_EQ(wanted.info->schedule(), blocks);
       }
       return wanted.info != nullptr;
     }));
   }
+}
+
+TEST_F(RunningInference, ResultsSayWithWhichSettings) {
+  EXPECT_EQ(first_.settings, "");
+  worker_.setRefine(Refine::kGuided);
+  EXPECT_TRUE(eventually([&] { return worker_.wanted().settings == "refine=guided"; }));
+  EXPECT_EQ(worker_.wanted().info->facts.refine, Refine::kGuided);
+  const auto guided = until([&](const InferenceResult& result) { return result.session > first_.session; });
+  EXPECT_EQ(guided.settings, "refine=guided");
+  worker_.setRefine(Refine::kNone);
+  EXPECT_EQ(until([&](const InferenceResult& result) { return result.session > guided.session; }).settings, "");
 }
 
 TEST_F(InferenceWorkerTest, GivesResultsWithTheirFrames) {

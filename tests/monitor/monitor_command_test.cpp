@@ -328,6 +328,7 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
   first.night_rule = "the sun is below -6 degrees at 48 north, 11 east";
   other.model_name = "large";
   other.model_digest = "00000000000000b2";
+  other.settings = "refine=guided";
   const auto add = [&](const monitor::SessionInfo& info, std::initializer_list<std::pair<int, bool>> hours) {
     std::vector<monitor::Sample> samples;
     for (const auto& [hour, night] : hours) {
@@ -346,6 +347,9 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
   for (const auto& one : json["stretches"]) stretches.emplace_back(one["series"], one["model_digest"], one["samples"]);
   EXPECT_THAT(stretches, ElementsAre(std::tuple(1, "00000000000000a1", 3), std::tuple(2, "00000000000000b2", 2),
                                      std::tuple(1, "00000000000000a1", 1)));
+  EXPECT_EQ(json["settings"], "");
+  EXPECT_EQ(json["all_series"][0]["settings"], "refine=guided");
+  EXPECT_EQ(json["stretches"][1]["settings"], "refine=guided");
   EXPECT_EQ(json["stretches"][1]["from"], "2026-06-01T15:00:00.000Z");
   EXPECT_EQ(json["to_local"], "2026-06-01T19:00:00+02:00");
   const auto& mean = json["mean"];
@@ -359,7 +363,7 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
                          HasSubstr(", from 2026-06-01 to 2026-06-01 by the clock of UTC; night")));
   EXPECT_THAT(text,
               ::testing::ContainsRegex("\n  2026-06-01T17:00:00[+]02:00 +2026-06-01T18:00:00[+]02:00 +2 +2 +large "
-                                       "00000000000000b2, mpm:blocks=2,5\n"));
+                                       "00000000000000b2, mpm:blocks=2,5, refine=guided\n"));
   EXPECT_THAT(text, HasSubstr("  0.3200 [0.3000, 0.3500]    0.3100 [0.3000, 0.3200]    0.3300 [0.3100, 0.3500]\n"));
   EXPECT_THAT(text, HasSubstr("(digest 00000000000000a1), reduction mpm:blocks=2,5, precision fp32, 660 tokens before "
                               "merging; n = 4 samples, from 2026-06-01 to 2026-06-01 by the clock of UTC+02:00; night "
@@ -432,7 +436,7 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_FALSE(json["mean"].contains("rows"));
   EXPECT_THAT(report.out, Not(HasSubstr("reuse:")));
   expectFailure(mpmCommand({"report", folder_ / "none.db"}), 1, {"none.db"});
-  EXPECT_THAT(report.out, HasSubstr("comparable: 4 samples of this model and reduction, on 1 day (UTC)"));
+  EXPECT_THAT(report.out, HasSubstr("comparable: 4 samples of this series, on 1 day (UTC)"));
   EXPECT_EQ(json["comparable"], nlohmann::json({{"samples", 4}, {"days", 1}}));
   EXPECT_THAT(report.out, HasSubstr("all count as night, with a brightness from "));
   expectFailure(mpmCommand({"report", database_, "--source", "x"}), 1, {"'x'"});

@@ -90,7 +90,11 @@ TEST_F(RecorderTest, ANewModelOrScheduleIsANewSession) {
     StoreWriter store(path_);
     Recorder recorder({.source = "rtsp://u:secret@cam", .every_s = 0, .place = vision::GeoPosition{48.1, 11.6}},
                       &store);
-    for (int session : {1, 1, 2, 2, 2, 1}) recorder.add(resultAt(session, session), 0);
+    for (int session : {1, 1, 2, 2, 2, 1}) {
+      InferenceResult result = resultAt(session, session);
+      if (session == 2) result.settings = "refine=guided";
+      recorder.add(result, 0);
+    }
   }
   const StoreReader reader(path_);
   const auto sessions = reader.sessions(1);
@@ -100,6 +104,8 @@ TEST_F(RecorderTest, ANewModelOrScheduleIsANewSession) {
   EXPECT_EQ(sessions[0].model_digest, "00000000000000a1");
   EXPECT_EQ(sessions[0].reduce, "mpm:blocks=1,2");
   EXPECT_EQ(sessions[0].tokens, 16);
+  EXPECT_EQ(sessions[0].settings, "");
+  EXPECT_EQ(sessions[1].settings, "refine=guided");
   EXPECT_EQ(sessions[0].latitude, 48.1);
   EXPECT_EQ(sessions[0].longitude, 11.6);
   for (const SessionRecord& session : sessions) EXPECT_TRUE(session.ended);
@@ -107,7 +113,8 @@ TEST_F(RecorderTest, ANewModelOrScheduleIsANewSession) {
   const auto events = allEvents(reader);
   ASSERT_THAT(events, SizeIs(2)) << "the first one took nothing over";
   EXPECT_EQ(events[0].kind, EventKind::kSession);
-  EXPECT_EQ(events[0].message, "'m.onnx' takes over, reduction mpm:blocks=1,2");
+  EXPECT_EQ(events[0].message, "'m.onnx' takes over, reduction mpm:blocks=1,2") << "by its time the first";
+  EXPECT_EQ(events[1].message, "'m.onnx' takes over, reduction mpm:blocks=1,2, refine=guided");
 }
 
 TEST_F(RecorderTest, AViewThatMovesIsAnEvent) {

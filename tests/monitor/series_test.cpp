@@ -329,6 +329,58 @@ TEST_F(SeriesTest, JudgingThatIsCancelledChangesNothing) {
   EXPECT_TRUE(writer.judge("camera 0", NightByBrightness{}));
 }
 
+SessionInfo withSettings(const std::string& settings) {
+  SessionInfo info = session();
+  info.settings = settings;
+  return info;
+}
+
+// By which program it was measured with which settings is not known.
+TEST_F(SeriesTest, OfAnOlderProgramHasTheSettingsOfTheFirstThatGoesOn) {
+  record(path_, {sampleAt(kNoon)});
+  {
+    StoreWriter writer(path_);
+    writer.beginSession(session(), {}, true);
+    writer.append(sampleAt(kNoon + kHourMs));
+    ASSERT_TRUE(writer.flush());
+  }
+  runSql(path_, "ALTER TABLE series DROP COLUMN settings");
+  const SessionInfo guided = withSettings("refine=guided");
+  {
+    const StoreReader store(path_);
+    EXPECT_EQ(store.seriesOf(1, guided), 2) << "the newest";
+    EXPECT_EQ(latestSeries(store).settings, "");
+    EXPECT_EQ(store.sessions(1).back().settings, "");
+  }
+  const auto goesOnWith = [&](const SessionInfo& info) {
+    record(path_, {sampleAt(kNoon + kDayMs)}, info);
+    return latestSeries(StoreReader(path_)).number;
+  };
+  EXPECT_EQ(goesOnWith(guided), 2);
+  EXPECT_EQ(goesOnWith(session()), 3) << "the first has those of its second round";
+  EXPECT_EQ(goesOnWith(guided), 2);
+  EXPECT_EQ(goesOnWith(session()), 3);
+  const StoreReader store(path_);
+  EXPECT_EQ(latestSeries(store).settings, "");
+  EXPECT_EQ(store.seriesOf(1, guided), 2);
+  EXPECT_EQ(store.sessions(1).back().settings, "");
+  EXPECT_EQ(store.sessions(1).front().settings, "refine=guided");
+}
+
+TEST_F(SeriesTest, PartsOfOtherSettingsAreOtherSeries) {
+  for (const auto& [name, settings] : {std::pair("plain", ""), {"guided", "refine=guided"}, {"old", ""}, {"older", ""}})
+    record(folder_ / name, {sampleAt(name == std::string("older") ? kNoon + kDayMs : kNoon)}, withSettings(settings));
+  for (const char* name : {"old", "older"}) runSql(folder_ / name, "ALTER TABLE series DROP COLUMN settings");
+  mergeDatabases({folder_ / "plain", folder_ / "guided", folder_ / "old", folder_ / "older"}, path_);
+  std::vector<std::pair<int, std::size_t>> samples;
+  const StoreReader store(path_);
+  for (const SeriesRecord& one : store.series(1)) samples.emplace_back(one.number, allSamples(store, 1, one.id).size());
+  EXPECT_THAT(samples, ::testing::UnorderedElementsAre(std::pair(1, 1), std::pair(2, 1), std::pair(3, 2)))
+      << "what older programs measured is not known to be as the others";
+  EXPECT_EQ(store.seriesOf(1, session()), 1);
+  EXPECT_EQ(store.seriesOf(1, withSettings("refine=guided")), 2);
+}
+
 TEST_F(SeriesTest, MergedPartsHaveTheSumsOfBoth) {
   std::vector<Sample> all = sevenDays();
   for (Sample& sample : all) sample.night = sample.time % kDayMs < 6 * kHourMs;

@@ -525,6 +525,8 @@ TEST_F(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   EXPECT_EQ(run(other), 2) << "the same file under another name";
   other.precision = "bf16";
   EXPECT_EQ(run(other), 1);
+  other.settings = "refine=guided";
+  EXPECT_EQ(run(other), 1);
   other.reduce = "gradual:blocks=0-7:count=48";
   EXPECT_EQ(run(other), 1);
   other.tokens = 1024;

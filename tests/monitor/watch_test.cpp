@@ -212,6 +212,7 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
     info.model = model;
     info.reduce = "mpm:blocks=1,2";
     info.precision = "bf16";
+    info.settings = "input-size=64x32:refine=guided:min-score=0.3:min-overlap=0.5:of-a-later-version=1";
     info.time_zone = "+09:00";
     info.latitude = 48;
     info.longitude = 11;
@@ -226,6 +227,15 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
   EXPECT_EQ(yard.session.model, model);
   EXPECT_EQ(yard.session.inference.reduce, parseReduction("mpm:blocks=1,2"));
   EXPECT_EQ(yard.session.inference.precision, Precision::kBf16);
+  EXPECT_EQ(yard.session.inference.input_size, (Size2{64, 32}));
+  EXPECT_EQ(yard.session.inference.refine, Refine::kGuided);
+  EXPECT_EQ(yard.session.inference.min_score, 0.3);
+  EXPECT_EQ(yard.session.inference.min_overlap, 0.5);
+  const EstimatorOptions other =
+      cameraOf({.source = "rtsp://yard/1", .refine = "none", .min_overlap = 0.8}, &stored).session.inference;
+  EXPECT_EQ(other.refine, Refine::kNone);
+  EXPECT_EQ(other.min_overlap, 0.8);
+  EXPECT_EQ(other.min_score, 0.3);
   EXPECT_TRUE(yard.session.choose_reuse);
   EXPECT_FALSE(yard.plan.place) << "of a camera a person says it";
   const Camera archive = cameraOf({.source = pictures}, &stored);
@@ -243,6 +253,7 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
                                &stored);
   EXPECT_EQ(said.session.model, "other.onnx");
   EXPECT_FALSE(said.session.inference.reduce) << "a reduction belongs to its model";
+  EXPECT_EQ(said.session.inference.min_overlap, 0.8);
   EXPECT_EQ(said.session.inference.refine, Refine::kGuided);
   EXPECT_EQ(said.session.inference.threads, 3);
   EXPECT_EQ(said.session.inference.min_score, 0.25);

@@ -85,7 +85,9 @@ TEST_F(PageTest, ASlowCameraIsOnlineByItsPace) {
 TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
   Sample sample = sampleAt(kNoon);
   sample.regions.push_back(regionOf(0, {1, 2, 3}, 8, {{1, 0.5}}, "gate"));
-  record(path_, {sampleAt(kNoon - kMinuteMs, 300), sample}, session(), {regionNamed("gate")});
+  monitor::SessionInfo guided = session();
+  guided.settings = "refine=guided";
+  record(path_, {sampleAt(kNoon - kMinuteMs, 300), sample}, guided, {regionNamed("gate")});
   record(folder_ / "b.db", {sampleAt(kNoon, 200)});
   Page shown = page({path_, folder_ / "b.db", folder_ / "none.db"});
   const Json json = ask(shown, "/api/cameras");
@@ -94,6 +96,7 @@ TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
   EXPECT_EQ(json["cameras"][1]["name"], "camera 0 (2)") << "a name is one camera";
   EXPECT_EQ(json["cameras"][1]["sample"]["tokens"], 200);
   EXPECT_EQ(json["cameras"][0]["sample"]["tokens"], 377);
+  EXPECT_EQ(json["cameras"][0]["series"][0]["settings"], "refine=guided");
   EXPECT_EQ(json["cameras"][0]["sample"]["regions"]["gate"]["area_fraction"]["car"], 0.5);
   EXPECT_EQ(json["cameras"][0]["regions"][0]["polygons"][0][1], Json({9, 0}));
   ASSERT_EQ(json["problems"].size(), 1) << "the others are shown all the same";

@@ -30,7 +30,7 @@ std::string durationText(double seconds) {
 
 SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& options) {
   SessionInfo info;
-  static_cast<Measuring&>(info) = measuringOf(*result.model, result.model_digest);
+  static_cast<Measuring&>(info) = measuringOf(*result.model, result.model_digest, result.settings);
   info.source = options.source;
   info.model = result.model_path;
   info.model_name = result.model->facts.name;
@@ -70,15 +70,17 @@ Event takeover(const InferenceResult& result) {
   const ModelInfo& model = *result.model;
   return {result.frame.time, EventKind::kSession, Severity::kInfo,
           "'" + vision::redactCredentials(result.model_path) + "' takes over, " +
-              (model.reduction == kFullModel ? "without merging" : "reduction " + toString(model.reduction))};
+              (model.reduction == kFullModel ? "without merging" : "reduction " + toString(model.reduction)) +
+              (result.settings.empty() ? "" : ", " + result.settings)};
 }
 
 }  // namespace
 
-Measuring measuringOf(const ModelInfo& model, const std::string& digest) {
+Measuring measuringOf(const ModelInfo& model, const std::string& digest, const std::string& settings) {
   return {.model_digest = digest,
           .reduce = toString(model.reduction),
           .precision = toString(model.precision),
+          .settings = settings,
           .tokens = model.tokens(),
           .classes = vision::classNames(model)};
 }

@@ -40,8 +40,8 @@ struct RecorderOptions {
   std::function<cv::Mat(const InferenceResult& result, const ViewMotion& place)> hidden{};
 };
 
-/// What the results of this model share. `digest`: modelDigest() of its file.
-Measuring measuringOf(const ModelInfo& model, const std::string& digest);
+/// What the results of this model share. `digest`: modelDigest() of its file. `settings`: settingsOf().
+Measuring measuringOf(const ModelInfo& model, const std::string& digest, const std::string& settings);
 
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
 /// Area alarms follow the class names of each new model. A view that moved is an event; one that moved far

@@ -15,6 +15,7 @@
 #include "monitor/recorder.h"
 #include "monitor/statistics/view_detector.h"
 #include "monitor/watch/camera_config.h"
+#include "monitor/watch/model_settings.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "vision/model_files.h"
@@ -144,7 +145,10 @@ void readSource(const std::string& database, const std::string& source, Read rea
 // worker reports.
 std::optional<Measuring> measuringBy(const InferenceWorker::Wanted& by) try {
   if (by.model.empty()) return std::nullopt;
-  return measuringOf(by.info ? *by.info : readModelInfo(by.model, by.convert), vision::modelDigest(by.model));
+  const std::string digest = vision::modelDigest(by.model);
+  if (by.info) return measuringOf(*by.info, digest, by.settings);
+  const ModelInfo info = readModelInfo(by.model, by.options.convert());
+  return measuringOf(info, digest, settingsOf(by.model, info, by.options));
 } catch (const Error&) {
   return std::nullopt;
 }

@@ -478,7 +478,8 @@ struct Page::Impl {
     json["model"] = session.model_name;
     json["series"] = Json::array();
     for (const SeriesRecord& one : store ? store->series(source.id) : std::vector<SeriesRecord>())
-      json["series"].push_back({{"number", one.number}, {"model", one.model_name}, {"reduce", one.reduce}});
+      json["series"].push_back(
+          {{"number", one.number}, {"model", one.model_name}, {"reduce", one.reduce}, {"settings", one.settings}});
     json["classes"] = session.classes;
     json["regions"] = std::move(regions);
     json["pictures"] = store ? pictures.latest(camera.owner(), 0, now + kDayMs, 1) : Json::array();

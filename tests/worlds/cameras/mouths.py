@@ -61,8 +61,8 @@ def text_report(text):
             table["samples",] = number(match[3])
         elif match := re.fullmatch(r"(\S+) to (\S+) by the clock of (.*)", line):
             table["from local",], table["to local",], table["clock",] = Printed(match[1]), Printed(match[2]), Printed(match[3])
-        elif match := re.match(r"model .*, reduction (\S+), (\d+) tokens before merging", line):
-            table["reduce",] = Printed(match[1])
+        elif match := re.match(r"model .*, reduction (\S+?)(?:, (\S+))?, (\d+) tokens before merging", line):
+            table["reduce",], table["settings",] = Printed(match[1]), Printed(match[2] or "")
         elif match := re.fullmatch(r"quality: (\d+) of (\d+) pictures? left out(?:: (.*))?", line):
             table["quality", "left_out"], table["samples",] = number(match[1]), number(match[2])
             for part in (match[3] or "").split(", "):
@@ -89,7 +89,7 @@ def text_report(text):
             for part in match[2].split(", "):
                 name, _, share = part.rpartition(" ")
                 table["area", match[1], name, "all"] = percent(number(share))
-        elif match := re.match(r"comparable: (\d+) samples? of this model and reduction, on (\d+) days?", line):
+        elif match := re.match(r"comparable: (\d+) samples? of this series, on (\d+) days?", line):
             table["comparable", "samples"], table["comparable", "days"] = number(match[1]), number(match[2])
         elif line.startswith("tokens  ") and "median" in line:
             section = "tokens"
@@ -131,11 +131,12 @@ def json_report(text):
         report = json.loads(line)
         table = result[report["source"]] = {("from",): Printed(report["from"]), ("to",): Printed(report["to"]), ("samples",): Printed(report["samples"]),
                                             ("clock",): Printed(report["clock"]),
-                                            ("reduce",): Printed(report["reduce"]), ("comparable", "samples"): Printed(report["comparable"]["samples"]),
+                                            ("reduce",): Printed(report["reduce"]), ("settings",): Printed(report["settings"]),
+                                            ("comparable", "samples"): Printed(report["comparable"]["samples"]),
                                             ("comparable", "days"): Printed(report["comparable"]["days"]),
                                             ("from local",): Printed(report["from_local"]), ("to local",): Printed(report["to_local"])}
         for stretch in report["stretches"]:
-            measured = table.setdefault(("measured", stretch["reduce"]), Printed(0))
+            measured = table.setdefault(("measured", stretch["reduce"], stretch["settings"]), Printed(0))
             measured.value += stretch["samples"]
         table["measured", "stretches"] = Printed(sorted((stretch["from"], stretch["to"], stretch["series"], stretch["samples"]) for stretch in report["stretches"]))
         table["outages",] = outages(report["outages"])

@@ -2,7 +2,7 @@
 """Computes what the programs must print, from the pictures, the labels and the script of a world.
 
 Written from docs/ alone. A sample is what docs/regions.md and docs/monitor.md say about one picture; a report is about the samples of
-one series of a source, the latest: those of one model, one reduction and one time of measuring (docs/monitor.md, "Series").
+one series of a source, the latest: those of one model, one reduction, the same settings and one time of measuring (docs/monitor.md, "Series").
 """
 import copy
 import dataclasses
@@ -36,7 +36,7 @@ class Sample:
     name: str
     source: int
     picture: int
-    series: tuple  # model, reduce, and how often the pictures were measured again with these before
+    series: tuple  # model, reduce, settings, and how often the pictures were measured again with these before
     counts: list  # tokens: N, N after each insertion
     classes: list
     night: bool = None
@@ -78,6 +78,11 @@ def flag_of(pixels):
     side = max(2, round(width / 20))
     deviations = sorted(grey[y:y + side, x:x + side].std() for y in range(0, height - side + 1, side) for x in range(0, width - side + 1, side))
     return 8 if deviations[int(len(deviations) * 0.9)] < 3 else 0
+
+
+def grid_of(settings):
+    """Rows and columns of the tokens of the models of worlds, whose patches are 8 px wide."""
+    return tuple(int(side) // 8 for side in settings.get("input-size", "32x64").split("x"))
 
 
 def overlap(cells, length):
@@ -173,10 +178,11 @@ class Oracle:
         s = step["source"]
         source = self.script["sources"][s]
         samples = self.stored.setdefault(step["db"], {}).setdefault(s, [])
-        measured = step["db"], s, step["model"], step["reduce"]
+        how = step["model"], step["reduce"], world.settings_text(step["settings"])
+        measured = step["db"], s, *how
         if step.get("recompute") and measured in self.rounds:
             self.rounds[measured] += 1
-        series = step["model"], step["reduce"], self.rounds.setdefault(measured, 0)
+        series = *how, self.rounds.setdefault(measured, 0)
         judge = self.judges.setdefault((step["db"], s, series), Judge())
         order = sorted(present, key=lambda p: source["pictures"][p]["ms"])
         if step["every"]:
@@ -200,7 +206,7 @@ class Oracle:
     def record(self, step, frames, times):
         """`mpm monitor` of a film without a start: a sample of each frame, at the time of the clock."""
         samples = self.stored.setdefault(step["db"], {}).setdefault(step["source"], [])
-        series = step["model"], step["reduce"], 0
+        series = step["model"], step["reduce"], world.settings_text(step["settings"]), 0
         judge = self.judges.setdefault((step["db"], step["source"], series), Judge())
         if len(times) != len(frames):
             raise AssertionError(f"{len(times)} samples of {len(frames)} frames")
@@ -224,7 +230,7 @@ class Oracle:
     def measure(self, step, p, series, judge, ms=None):
         s = step["source"]
         source, picture, pixels = self.script["sources"][s], self.script["sources"][s]["pictures"][p], self.pixels[s, p]
-        labels, clusters, counts, classes = self.labels[s, p, step["model"], step["reduce"]]
+        labels, clusters, counts, classes = self.labels[s, p, *series[:3]]
         ms = picture["ms"] if ms is None else ms
         sample = Sample(ms, picture["name"], s, p, series, counts, classes, flag=flag_of(pixels))
         size = self.script["size"]
@@ -234,7 +240,7 @@ class Oracle:
             if region.get("ignore"):
                 whole &= ~pictures.mask_of(size, region)
         masks = {"": whole, **{region["name"]: pictures.mask_of(size, region) & whole for region in valid if not region.get("ignore")}}
-        grid = clusters.shape if clusters is not None else self.grid(counts[0])
+        grid = clusters.shape if clusters is not None else grid_of(step["settings"])
         for name, mask in masks.items():
             if not mask.any():
                 continue
@@ -248,10 +254,6 @@ class Oracle:
             own.update({name: float(sample.flag == bit) for bit, name in FLAGS.items()})
         sample.night = judge.night(step["night"], source, sample.ms, own["brightness"])
         return sample
-
-    def grid(self, tokens):
-        """Rows and columns of the tokens of a model that does not merge, as maps of the same models show them."""
-        return next((clusters.shape for _, clusters, counts, _ in self.labels.values() if clusters is not None and counts[0] == tokens), (4, tokens // 4))
 
     def trust(self, db, s, exported, of=None):
         """Takes what is not computed here from exported rows of a series, the latest by default."""
@@ -309,7 +311,7 @@ class Oracle:
         the order in which pictures were measured."""
         watches = [step for step in self.script["steps"] if step["do"] == "watch" and step["source"] == s]
         samples = self.stored[db][s]
-        plain = len({(step["db"], step["model"], step["reduce"]) for step in watches}) == 1 and not any(step.get("recompute") for step in watches)
+        plain = len({(step["db"], step["model"], step["reduce"], world.settings_text(step["settings"])) for step in watches}) == 1 and not any(step.get("recompute") for step in watches)
         if self.script["sources"][s].get("camera") or not plain or samples != sorted(samples, key=lambda sample: sample.ms):
             return None
         return events.expected(samples, self.script["sources"][s])
@@ -453,7 +455,7 @@ def report(oracle, db, s, days, of=None, zone=None):
     of = of or oracle.latest[db, s]
     series = [sample for sample in oracle.span(db, s, days) if sample.series == of]
     counted = [sample for sample in series if sample.counted]
-    table = {("samples",): len(series), ("to",): pictures.iso(oracle.last(db, s)), ("clock",): name_of_zone(zone), ("reduce",): of[1],
+    table = {("samples",): len(series), ("to",): pictures.iso(oracle.last(db, s)), ("clock",): name_of_zone(zone), ("reduce",): of[1], ("settings",): of[2],
              ("quality", "left_out"): sum(not sample.counted for sample in series),
              ("quality", "pictures"): sum(sample.flag is not None for sample in series)}
     first = oracle.believed(db, s)[0].ms
@@ -465,7 +467,8 @@ def report(oracle, db, s, days, of=None, zone=None):
         table["outages of", cause, "times"] = table.get(("outages of", cause, "times"), 0) + 1
         table["outages of", cause, "hours"] = sum(stop - start for start, stop, of in table["outages",] if of == cause) / HOUR_MS
     for sample in oracle.span(db, s, days):
-        table["measured", sample.series[1]] = table.get(("measured", sample.series[1]), 0) + 1
+        how = "measured", *sample.series[1:3]
+        table[how] = table.get(how, 0) + 1
     table["measured", "stretches"] = stretches(oracle.all_series(db, s), oracle.span(db, s, days))
     times = sorted({sample.ms for sample in oracle.believed(db, s)})
     flags = events.gap_flags(times, not oracle.script["sources"][s].get("camera"))

@@ -149,22 +149,22 @@ class Player:
             yield frame
 
     def labels(self):
-        """(source, picture, model, reduce) -> (labels of the pixels, clusters of the tokens or None, token counts, class names).
+        """(source, picture, model, reduce, settings) -> (labels of the pixels, clusters of the tokens or None, token counts, class names).
 
         `mpm run` is trusted here: the worlds check what becomes of its labels, not the net.
         """
-        wanted = {(step["source"], step["model"], step["reduce"]) for step in self.script["steps"] if step["do"] == "watch"}
+        wanted = {(step["source"], step["model"], step["reduce"], world.settings_text(step["settings"])): step for step in self.script["steps"] if step["do"] == "watch"}
         result = {}
-        for number, (s, model, reduce) in enumerate(sorted(wanted)):
+        for number, ((s, *how), step) in enumerate(sorted(wanted.items(), key=lambda one: one[0])):
             out = self.folder / f"labels{number}"
-            text = self.run("run", f"all/{s}", "--model", DATA / MODELS[model], "--reduce", reduce, "--threads", 1, "--json", "--out", out, "--only", "labels", "--maps")
+            text = self.run("run", f"all/{s}", *self.model_options(step), "--threads", 1, "--json", "--out", out, "--only", "labels", "--maps")
             self.lines.pop()
             for line in text.splitlines():
                 frame = json.loads(line)
                 maps = sorted(name for name in frame["outputs"] if "_map" in name)
                 clusters = cv2.imread(str(out / maps[-1]), cv2.IMREAD_UNCHANGED) if maps else None
                 labels = cv2.imread(str(out / f"{frame['name']}_labels.png"), cv2.IMREAD_UNCHANGED)
-                result[s, int(frame["name"]), model, reduce] = labels, clusters, frame["tokens"], list(frame["classes"])
+                result[s, int(frame["name"]), *how] = labels, clusters, frame["tokens"], list(frame["classes"])
         return result
 
     def teach(self, s):
@@ -178,12 +178,18 @@ class Player:
         model = next(step["model"] for step in self.script["steps"] if step["do"] == "watch" and step["source"] == s)
         self.run("teach", "--states", f"taught{s}", "--model", DATA / MODELS[model], "-o", f"light{s}.json", "--threads", 1)
 
+    @staticmethod
+    def model_options(step):
+        """The arguments of a step about its model."""
+        settings = [part for key, value in step["settings"].items() for part in (f"--{key}", value)]
+        return ["--model", DATA / MODELS[step["model"]], "--reduce", step["reduce"], *settings]
+
     def options(self, step):
         """The arguments of `mpm monitor` of one step."""
         source = self.script["sources"][step["source"]]
         arguments = ["--threads", 1]
         if not step.get("implicit"):
-            arguments += ["--model", DATA / MODELS[step["model"]], "--reduce", step["reduce"]]
+            arguments += self.model_options(step)
         if source.get("camera"):
             arguments += ["--every", 0, "--reuse", "off"]  # what is computed again depends on how long a frame takes
         else:

@@ -2,6 +2,7 @@
 """Counts in how many worlds each feature and each branch of a rule was reached."""
 
 from . import events
+from . import world
 
 
 def of_script(script):
@@ -22,6 +23,9 @@ def of_script(script):
             result.add("two models")
         if len({step["reduce"] for step in own}) > 1:
             result.add("two reductions")
+        if len({world.settings_text(step["settings"]) for step in own}) > 1:
+            result.add("two settings")
+        result |= {f"setting {key}" for step in own for key in step["settings"]}
         taken = [p for step in script["steps"] if step["do"] == "take" and step["source"] == index for p in step["pictures"]]
         if taken != sorted(taken):
             result.add("older pictures later")
@@ -33,6 +37,8 @@ def of_script(script):
                 result.add("wrong clock")
     if any(step.get("implicit") for step in watches):
         result.add("model not said")
+    if any(step.get("implicit") and world.settings_text(step["settings"]) for step in watches):
+        result.add("setting not said")
     for regions in script["regions"]:
         result |= {"ignored region" for region in regions if region.get("ignore")}
         result |= {"region with a date" for region in regions if "from" in region or "to" in region}
@@ -68,7 +74,7 @@ def of_oracle(oracle):
 OF_CLOCKS = {"camera": 15, "wrong clock": 4}
 FLOORS = {"regions": 30, "ignored region": 10, "region with a date": 10, "region as mask": 5, "region as runs": 5, "night by sun": 5, "night by hours": 5,
           "night by brightness": 15, "day and night": 15, "killed": 5, "thinned": 3, "measured again": 5, "two sources in one database": 8,
-          "two models": 5, "two reductions": 5, "older pictures later": 5, "named zone": 15, "flag None": 5, "flag 1": 10, "flag 2": 10, "flag 8": 10,
+          "two models": 5, "two reductions": 5, "two settings": 5, "setting refine": 10, "setting input-size": 5, "setting not said": 1, "older pictures later": 5, "named zone": 15, "flag None": 5, "flag 1": 10, "flag 2": 10, "flag 8": 10,
           "all flagged": 2, "film": 20, "samples deleted": 2, "service": 2, "summary": 2, "older series": 10, "event alarm": 15, "event alarm ended": 10, "event quality": 8, "event state": 10, "gap": 15, "interval of hours": 8, "interval of periods": 4, "since yesterday": 10, "pause that is a night": 4,
           "outage gap": 15, "outage damaged": 5, "outage dark": 3, "outage overexposed": 6, "outage fogged": 6, "outage stuck": 4,
           "relation: hidden": 3, "relation: killed": 3, "relation: full disk": 2, "relation: again": 1, "relation: at once": 3, "relation: in shards": 1,

@@ -40,7 +40,7 @@ def smaller(script):
                 size //= 2
         else:
             for key, plain in ("regions", None), ("every", 0), ("kill", None), ("recompute", False), ("night", {"rule": "none"}), ("model", "mask"), ("reduce", "none"), \
-                    ("reduce", "mpm:blocks=1"), ("db", "a.db"):
+                    ("reduce", "mpm:blocks=1"), ("db", "a.db"), ("settings", {}):
                 if step.get(key, plain) != plain:
                     yield {**script, "steps": [*script["steps"][:index], {**step, key: plain}, *script["steps"][index + 1:]]}
     for r, regions in enumerate(script["regions"]):

@@ -15,6 +15,8 @@ them lie in its folder when, and how the programs are called:
 A source with "camera": true is a film that the programs take for a camera: the step {"do": "film", ...} writes its frames, and a watch has
 "clock", the Unix time of its start. The wall clock then runs SPEED times as fast, so frames are minutes apart; the programs say when each was.
 
+A watch has "settings": {option: value} of how the model runs, beside its reduction.
+
 A folder has "alarms" as `mpm monitor` takes them, "alarm_minutes", and "bad_in_a_row", the bad pictures that make an event.
 "states": after how many sure results a state counts, or None: no states.
 A picture is {"name", "ms" (the time that its name says in the zone of the source), "level" (mean grey level), "kind", "seed"}, and "cut": true
@@ -27,6 +29,8 @@ import zoneinfo
 ZONES = ["+00:00", "+05:45", "-03:30", "+01:00", "-11:00", "+13:00", "Europe/Paris", "America/St_Johns", "Australia/Lord_Howe"]
 FOLDERS = [("yard", "yard2"), ("yard", "Yard"), ("ya_d", "yard"), ("cam", "cam-again"), ("a%", "ab"), ("east", "east side"), ("n", "n.n")]
 REDUCTIONS = ["mpm:blocks=1", "mpm:blocks=2", "mpm:blocks=1,2", "none", "gradual:blocks=0,1:count=4", "tome:count=3"]
+SETTINGS = [{"refine": "guided"}, {"refine": "none"}, {"input-size": "64x32"}, {"input-size": "32x64"}, {"input-size": "48x64"},
+            {"input-size": "64x32", "refine": "guided"}]
 SIZES = [(96, 72), (96, 72), (128, 96), (80, 64), (64, 48)]
 FORMS = ["%Y-%m-%d_%H-%M-%S", "%Y%m%d_%H%M%S", "site_%Y_%m_%d_%H%M%S", "IMG_%Y%m%d_%H%M%S", "%Y-%m-%dT%H:%M:%SZ", "unix"]
 NIGHT_BRIGHTNESS, DAY_BRIGHTNESS = 50, 80
@@ -165,6 +169,7 @@ def make(seed):
     thin(random.Random(f"{seed} every"), script)
     change_night(random.Random(f"{seed} nights"), script)
     add_states(random.Random(f"{seed} states"), script)
+    add_settings(random.Random(f"{seed} settings"), script)
     span = max(source["pictures"][-1]["ms"] - source["pictures"][0]["ms"] for source in folders_of(script)) / 86400000
     # Parts of 1024 of a day are whole milliseconds.
     script["ask"] = {"days": [max(2, int(span * 1024 * random_.uniform(0.2, 0.9))) / 1024]}
@@ -257,6 +262,30 @@ def add_states(random_, script):
         source["states"] = chance.choice([1, 2, 3])
         if chance.random() < 0.5:
             source["alarms"].append(f"light{index}={chance.choice(['dim', 'bright'])}")
+
+
+def add_settings(random_, script):
+    """Some sources run their model with settings, which may change from one of their runs on."""
+    for index, source in enumerate(script["sources"]):
+        watches = [step for step in script["steps"] if step["do"] == "watch" and step["source"] == index]
+        for step in watches:
+            step["settings"] = {}
+        if random_.random() < 0.6:
+            continue
+        # What was killed goes on as it was, and a run that says no model as the one before it.
+        changes = [k for k in range(1, len(watches)) if watches[k - 1]["kill"] is None and not watches[k].get("implicit")]
+        # States read the tokens of the input that they were taught with.
+        known = [settings for settings in SETTINGS if not (source["states"] and "input-size" in settings)]
+        for begin in [0] * (random_.random() < 0.5) + ([random_.choice(changes)] if changes else []):
+            settings = random_.choice([{}, *known])
+            for step in watches[begin:]:
+                step["settings"] = settings
+
+
+def settings_text(settings):
+    """What docs/monitor.md, "Series", says of the settings of the models of worlds: they give labels, of an input of 32x64 px."""
+    usual = {"input-size": "32x64", "refine": "none"}
+    return ":".join(f"{key}={settings[key]}" for key in usual if settings.get(key, usual[key]) != usual[key])
 
 
 def folders_of(script):

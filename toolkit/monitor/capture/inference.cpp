@@ -16,6 +16,7 @@
 #include "base/quantiles.h"
 #include "monitor/clocks.h"
 #include "monitor/store/store.h"
+#include "monitor/watch/model_settings.h"
 #include "mpm/error.hpp"
 #include "vision/model_files.h"
 
@@ -46,6 +47,7 @@ constexpr std::int64_t kLookAtFileMs = 2000, kRepeatErrorMs = 60000;
 struct Loaded {
   std::shared_ptr<Estimator> estimator;
   std::shared_ptr<const ModelInfo> info;
+  std::string settings;  // settingsOf()
   std::string path;
   std::string digest;
   EstimatorOptions options;             // as they were wanted
@@ -160,6 +162,7 @@ struct InferenceWorker::Impl {
   std::optional<CapturedFrame> to_repeat;
   InferenceStatus status;
   int info_version = 0;  // of `wanted`: that of status.info
+  std::string settings;  // of the model of status.info
   std::deque<double> latencies;
   Rate results;
   std::int64_t busy_since = 0;
@@ -253,10 +256,11 @@ struct InferenceWorker::Impl {
   std::unique_ptr<Loaded> read(const std::string& path, const EstimatorOptions& options, std::string digest,
                                bool with_choice) const {
     auto estimator = models->open(path, digest, options);
+    std::string how = settingsOf(path, estimator->model(), options);
     auto info = std::make_shared<ModelInfo>(estimator->model());
     info->facts.refine = options.refine.value_or(info->facts.refine);
     auto loaded = std::make_unique<Loaded>(
-        Loaded{std::move(estimator), std::move(info), path, std::move(digest), options, options.reuse});
+        Loaded{std::move(estimator), std::move(info), std::move(how), path, std::move(digest), options, options.reuse});
     if (!with_choice || loaded->info->reduction.method != ReductionMethod::kNone) return loaded;
     EstimatorOptions reusing = options;
     reusing.reuse.on = true;
@@ -357,6 +361,7 @@ struct InferenceWorker::Impl {
     result.model = current->info;
     result.model_path = current->path;
     result.model_digest = current->digest;
+    result.settings = current->settings;
     result.reuse = current->reuse;
     result.session = current->session;
     result.repeated = repeated;
@@ -438,6 +443,7 @@ struct InferenceWorker::Impl {
     status.ready = current != nullptr;
     status.model = current ? current->path : "";
     status.info = current ? current->info : nullptr;
+    settings = current ? current->settings : "";
     if (!loading) info_version = loaded_version;
   }
 
@@ -546,7 +552,7 @@ InferenceWorker::Wanted InferenceWorker::wanted() const {
   const std::lock_guard lock(impl_->mutex);
   const Impl::Wanted& wanted = impl_->wanted;
   const bool read = impl_->info_version == wanted.version;
-  return {wanted.path, wanted.options.convert(), read ? impl_->status.info : nullptr};
+  return {wanted.path, wanted.options, read ? impl_->status.info : nullptr, read ? impl_->settings : ""};
 }
 
 InferenceStatus InferenceWorker::status() const {

@@ -57,6 +57,7 @@ struct InferenceResult {
   std::shared_ptr<const ModelInfo> model;             ///< the one that made it, with its reduction; never null
   std::string model_path;                             ///< the file it was read from
   std::string model_digest;                           ///< modelDigest() of it
+  std::string settings{};                             ///< with which it runs: settingsOf()
   Reuse reuse;                                        ///< what was asked of it
   int session = 0;                                    ///< grows when another model or reduction takes over
   std::optional<ComparedResult> compared;             ///< while setCompare() asks for it
@@ -152,8 +153,9 @@ class InferenceWorker {
   /// The model that the next frames are for.
   struct Wanted {
     std::string model{};                      ///< its file; empty: none
-    ConvertOptions convert{};                 ///< how it is read
-    std::shared_ptr<const ModelInfo> info{};  ///< null: it was not read yet, or cannot be read
+    EstimatorOptions options{};               ///< how it is read and runs
+    std::shared_ptr<const ModelInfo> info{};  ///< InferenceStatus::info; null: it was not read yet, or cannot be read
+    std::string settings{};                   ///< with `info`: settingsOf()
   };
   /// By the last change, also while another model still runs.
   Wanted wanted() const;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -53,11 +54,17 @@ void withPart(Database& database, const std::string& part, const std::string& sc
   if (attached == scratch) removeDatabase(scratch);
 }
 
+// The series of a part, which an older program may have written.
+std::string seriesOfPart(const Database& database) {
+  const bool known = std::ranges::count(columnsOf(database, "series", "part"), "settings") > 0;
+  return known ? "part.series" : "(SELECT *, NULL AS settings FROM part.series)";
+}
+
 // Two series that are measured alike, and for the same time; both have a source of the same name.
 std::string sameSeries(const std::string& a, const std::string& b) {
-  std::string same;
+  std::string same = a + ".settings IS " + b + ".settings";
   for (const char* column : {"model_digest", "schedule", "precision", "tokens", "classes", "round"})
-    same += (same.empty() ? "" : " AND ") + a + "." + column + " = " + b + "." + column;
+    same += " AND " + a + "." + column + " = " + b + "." + column;
   return same;
 }
 
@@ -80,8 +87,8 @@ void refuseTwice(const Database& database, const std::string& part) {
       "m.name = s.name"
       " JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms AND q.picture = p.picture"
       " AND q.picture_digest = p.picture_digest JOIN main.session t ON t.id = q.session JOIN main.series u ON u.id ="
-      " t.series JOIN part.session v ON v.id = p.session JOIN part.series w ON w.id = v.series WHERE " +
-      sameSeries("u", "w") + " LIMIT 1");
+      " t.series JOIN part.session v ON v.id = p.session JOIN " +
+      seriesOfPart(database) + " w ON w.id = v.series WHERE " + sameSeries("u", "w") + " LIMIT 1");
   if (twice.step())
     throw Error("'" + part + "' holds what another part holds: " +
                 (twice.text(0).empty() ? "the sample of " + isoTime(twice.integer(1), true)
@@ -93,16 +100,14 @@ void copySeries(Database& database) {
   const std::string same = "m.source = place.whole AND " + sameSeries("m", "p");
   database.execute(
       "INSERT INTO main.series(source, number, round, model, model_name, model_digest, cross_validation, schedule,"
-      " precision, tokens, classes) SELECT place.whole, row_number() OVER (PARTITION BY p.source ORDER BY p.number) +"
-      " (SELECT coalesce(max(number), 0) FROM main.series m WHERE m.source = place.whole), round, model, model_name,"
-      " model_digest, cross_validation, schedule, precision, tokens, classes FROM part.series p JOIN place ON "
-      "place.part ="
-      " p.source WHERE NOT EXISTS (SELECT 1 FROM main.series m WHERE " +
-      same +
+      " precision, settings, tokens, classes) SELECT place.whole, row_number() OVER (PARTITION BY p.source ORDER BY"
+      " p.number) + (SELECT coalesce(max(number), 0) FROM main.series m WHERE m.source = place.whole), round, model,"
+      " model_name, model_digest, cross_validation, schedule, precision, settings, tokens, classes FROM " +
+      seriesOfPart(database) +
+      " p JOIN place ON place.part = p.source WHERE NOT EXISTS (SELECT 1 FROM main.series m WHERE " + same +
       ") ORDER BY p.number;"
-      "CREATE TEMP TABLE measured AS SELECT p.id AS part, m.id AS whole FROM part.series p JOIN place ON place.part ="
-      " p.source JOIN main.series m ON " +
-      same);
+      "CREATE TEMP TABLE measured AS SELECT p.id AS part, m.id AS whole FROM " +
+      seriesOfPart(database) + " p JOIN place ON place.part = p.source JOIN main.series m ON " + same);
 }
 
 // Two parts may have samples of one hour.

@@ -13,9 +13,9 @@
 namespace mpm::monitor {
 
 const char* const kSeriesTables =
-    // Only samples of one series are averaged together: they share the source, the model, its classes, reduction and
-    // precision. `number` counts those of a source from 1. `round`: pictures that were measured again with the same
-    // model are another series, whose round is one higher.
+    // Only samples of one series are averaged together: they share the source, the model, its classes, reduction,
+    // precision and settings. `number` counts those of a source from 1. `round`: pictures that were measured again with
+    // the same model are another series, whose round is one higher.
     "CREATE TABLE series(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, number INTEGER NOT NULL,"
     "  round INTEGER NOT NULL, model TEXT NOT NULL, model_name TEXT NOT NULL, model_digest TEXT NOT NULL,"
     "  cross_validation TEXT NOT NULL, schedule TEXT NOT NULL, precision TEXT NOT NULL, tokens INTEGER NOT NULL,"
@@ -125,6 +125,7 @@ void addColumns(Database& database) {
   };
   for (const Quantity& one : quantities()) add("region_sample", one.key);
   add("sample", "pixel_digest", "INTEGER");  // a digest of the pixels of the frame; NULL: not known
+  add("series", "settings", "TEXT");         // Measuring::settings; NULL: not known, so that it goes on with any
   add("session", "night_rule", "TEXT");  // for people, by which its samples were judged; NULL: not known, '': by none
   add("source", "privacy", "TEXT");      // what must not be seen of it, as JSON; NULL and '': nothing
 }
@@ -279,8 +280,8 @@ Database openForReading(const std::string& path, std::optional<ConvertedFrom>* c
     if (schema == kVersion) return database;
     if (converted) *converted = stateOf(path);
     Database copy = database.copyInMemory();
-    addColumns(copy);
     convert(copy, path);
+    addColumns(copy);
     return copy;
   };
   try {
@@ -351,10 +352,11 @@ std::string nullUnless(const std::vector<std::string>& there, const std::string&
 
 std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring) {
   Statement row = database.prepare(
-      "SELECT id FROM series WHERE source = ? AND model_digest = ? AND schedule = ? AND precision = ? AND tokens = ?"
-      " AND classes = ? ORDER BY round DESC LIMIT 1");
+      "SELECT id FROM (SELECT id, round, " + nullUnless(columnsOf(database, "series"), "settings") +
+      " FROM series WHERE source = ? AND model_digest = ? AND schedule = ? AND precision = ? AND tokens = ?"
+      " AND classes = ?) WHERE coalesce(settings, ?7) = ?7 ORDER BY settings IS NULL, round DESC LIMIT 1");
   row.bind(source, measuring.model_digest, measuring.reduce, measuring.precision, measuring.tokens,
-           toLine(measuring.classes));
+           toLine(measuring.classes), measuring.settings);
   return row.step() ? std::optional(row.integer(0)) : std::nullopt;
 }
 

@@ -32,9 +32,12 @@ using charts::Chart, charts::ChartBucket, charts::SeriesKey;
 /// What samples share that are averaged together. Two measurements with equal values are of one series, unless pictures
 /// are measured again.
 struct Measuring {
-  std::string model_digest{};          ///< modelDigest()
-  std::string reduce{};                ///< the model's Reduction as text
-  std::string precision{};             ///< of its products: toString(Precision)
+  std::string model_digest{};  ///< modelDigest()
+  std::string reduce{};        ///< the model's Reduction as text
+  std::string precision{};     ///< of its products: toString(Precision)
+  /// What else was asked of the model, as the options are written: "input-size=64x32:refine=guided" (settingsOf()).
+  /// Empty: nothing, or an older program wrote it, which did not know.
+  std::string settings{};
   int tokens = 0;                      ///< N
   std::vector<std::string> classes{};  ///< names, by index
   friend bool operator==(const Measuring&, const Measuring&) = default;
@@ -149,8 +152,9 @@ class StoreWriter {
   /// `archive`: the time of the first picture, for samples that have the times of pictures and not of the clock. Such a
   /// session begins with its first sample and ends with its last. A sample is left out if its picture, digest and time
   /// are stored already.
-  /// The session goes on with the newest series of the source that has equal `Measuring` values. With `again` it begins
-  /// a new series, for pictures that are measured again.
+  /// The session goes on with the newest series of the source that has equal `Measuring` values. One of an older
+  /// program, which did not know its settings, has those of the first session that goes on with it. With `again` it
+  /// begins a new series, for pictures that are measured again.
   void beginSession(const SessionInfo& info, std::optional<UnixMs> archive = {}, bool again = false);
   void endSession();  ///< and its source: events belong to none
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.

@@ -10,16 +10,19 @@
 namespace mpm::monitor {
 namespace {
 
-// A session and the series that it belongs to. `night_rule`: its column, which older files lack.
-std::string sessionRows(const std::string& night_rule) {
+// A session and the series that it belongs to. `night_rule`, `settings`: their columns, which older files lack.
+std::string sessionRows(const std::string& night_rule, const std::string& settings) {
   return "SELECT session.id, series.id, started_ms, ended_ms, model, model_name, schedule, precision, tokens, classes,"
          " every_s, latitude, longitude, time_zone, model_digest, cross_validation, " +
-         night_rule +
+         night_rule + ", " + settings +
          " FROM session JOIN series ON series.id = session.series WHERE session.source = ? ORDER BY session.id";
 }
-constexpr const char* kSeriesColumns =
-    "SELECT id, number, model, model_name, schedule, precision, tokens, classes, model_digest, cross_validation"
-    " FROM series WHERE source = ? ORDER BY (SELECT max(id) FROM session WHERE session.series = series.id), id";
+std::string seriesRows(const std::string& settings) {
+  return "SELECT id, number, model, model_name, schedule, precision, tokens, classes, model_digest, "
+         "cross_validation, " +
+         settings +
+         " FROM series WHERE source = ? ORDER BY (SELECT max(id) FROM session WHERE session.series = series.id), id";
+}
 
 std::vector<std::string> classesIn(const std::string& json) {
   std::vector<std::string> classes;
@@ -52,7 +55,8 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   std::string classes, validation;
   row.read(session.id, session.series, session.started, session.ended, session.model, session.model_name,
            session.reduce, session.precision, session.tokens, classes, session.every_s, session.latitude,
-           session.longitude, session.time_zone, session.model_digest, validation, session.night_rule);
+           session.longitude, session.time_zone, session.model_digest, validation, session.night_rule,
+           session.settings);
   if (!session.latitude || !session.longitude) session.latitude = session.longitude = std::nullopt;
   session.classes = classesIn(classes);
   session.cross_validation = validationIn(validation, session.classes.size());
@@ -183,13 +187,13 @@ std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
 
 std::vector<SeriesRecord> StoreReader::series(std::int64_t source) const {
   std::vector<SeriesRecord> all;
-  Statement rows = impl_->database.prepare(kSeriesColumns);
+  Statement rows = impl_->database.prepare(seriesRows(nullUnless(columnsOf(impl_->database, "series"), "settings")));
   rows.bind(source);
   while (rows.step()) {
     SeriesRecord& one = all.emplace_back();
     std::string classes, validation;
     rows.read(one.id, one.number, one.model, one.model_name, one.reduce, one.precision, one.tokens, classes,
-              one.model_digest, validation);
+              one.model_digest, validation, one.settings);
     one.classes = classesIn(classes);
     one.cross_validation = validationIn(validation, one.classes.size());
   }
@@ -250,8 +254,8 @@ std::vector<vision::Region> currentRegions(const StoreReader& store, const std::
 std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   const std::string name = impl_->sourceName(source);
   std::vector<SessionRecord> sessions;
-  Statement rows =
-      impl_->database.prepare(sessionRows(nullUnless(columnsOf(impl_->database, "session"), "night_rule")));
+  Statement rows = impl_->database.prepare(sessionRows(nullUnless(columnsOf(impl_->database, "session"), "night_rule"),
+                                                       nullUnless(columnsOf(impl_->database, "series"), "settings")));
   rows.bind(source);
   while (rows.step()) sessions.push_back(readSession(rows, name));
   return sessions;

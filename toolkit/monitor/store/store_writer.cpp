@@ -348,11 +348,16 @@ class Connection {
   }
 
   // The newest series that is measured like this, or a new one. The path of a model and what it was validated with may
-  // change without its digest.
+  // change without its digest. Those of an older program, which knew no settings, take them over, whatever their round.
   std::int64_t seriesFor(std::int64_t source, const SessionInfo& info, bool again) {
     const std::string validation =
         info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string();
     const auto found = findSeries(database_, source, info);
+    database_.run(
+        "UPDATE series SET settings = ?2 WHERE settings IS NULL AND (source, model_digest, schedule, precision, tokens,"
+        " classes) = (SELECT source, model_digest, schedule, precision, tokens, classes FROM series WHERE id = ?1"
+        " AND settings IS NULL)",
+        found, info.settings);
     if (found && !again) {
       database_.run("UPDATE series SET model = ?, model_name = ?, cross_validation = ? WHERE id = ?", info.model,
                     info.model_name, validation, *found);
@@ -360,10 +365,11 @@ class Connection {
     }
     database_.run(
         "INSERT INTO series(source, number, round, model, model_name, model_digest, cross_validation, schedule,"
-        " precision, tokens, classes) SELECT ?1, (SELECT 1 + coalesce(max(number), 0) FROM series WHERE source = ?1),"
-        " 1 + coalesce((SELECT round FROM series WHERE id = ?2), 0), ?, ?, ?, ?, ?, ?, ?, ?",
+        " precision, settings, tokens, classes) SELECT ?1, (SELECT 1 + coalesce(max(number), 0) FROM series WHERE "
+        "source = ?1),"
+        " 1 + coalesce((SELECT round FROM series WHERE id = ?2), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?",
         source, found, info.model, info.model_name, info.model_digest, validation, info.reduce, info.precision,
-        info.tokens, toLine(info.classes));
+        info.settings, info.tokens, toLine(info.classes));
     return database_.lastId();
   }
 

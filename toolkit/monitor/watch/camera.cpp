@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "monitor/watch/camera_plan.h"
+#include "monitor/watch/model_settings.h"
 #include "vision/sources/source.h"
 #include "vision/times/archive.h"
 
@@ -20,6 +21,7 @@ CameraConfig continued(CameraConfig config, const StoreReader& store) try {
       config.model = latest.model;
       if (config.reduce.empty()) config.reduce = latest.reduce;
       if (config.precision.empty()) config.precision = latest.precision;
+      goOnWith(latest.settings, config);
     }
     if (!stored.archive || !vision::isArchive(source, {}) || config.times == "none") continue;
     if (config.time_zone.empty()) config.time_zone = stored.time_zone;

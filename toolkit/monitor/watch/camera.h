@@ -18,7 +18,7 @@ struct Camera {
 };
 
 /// What is said of a camera and, where nothing is said, what is stored of its source: the model that measured it, with
-/// its reduction and precision, and of an archive time zone and place.
+/// its reduction, precision and settings, and of an archive time zone and place.
 CameraConfig continued(CameraConfig said, const StoreReader& stored);
 
 /// How a camera is opened and measured, for `mpm monitor`, a Fleet and the app: by what is said of it; where nothing is
