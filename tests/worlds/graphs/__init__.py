@@ -27,7 +27,7 @@ TOLERANCE = 2e-4  # of the largest value: the net computes in fp32
 EQUAL = "equal"
 # The share that must be compared: a converter that refuses everything is not right. `common`: of random graphs, those
 # that have only the common spellings of spellings.py.
-FLOORS = {"common": 0.6, "edit": 0.25}
+FLOORS = {"common": 0.85, "edit": 0.25}
 
 
 class Runner:
@@ -133,7 +133,8 @@ def differences(line, numbers, reference, both):
 
 def check_reference(model, given, reference):
     """Throws AssertionError where ONNX Runtime, if it is there and takes the graph, gives something else. False where it gives
-    no finite numbers: rounding decides that, as in the root of a sum that is 0."""
+    no finite numbers: rounding decides that, as in the root of a sum that is 0. It may round ten times as much as the net: this
+    is about another meaning of an operator."""
     runtime = STATE.get("runtime")
     if runtime is None:
         return True
@@ -152,7 +153,7 @@ def check_reference(model, given, reference):
         expected = reference[output.name]
         apart = np.abs(values.astype(np.float64) - expected.astype(np.float64)).max(initial=0) \
             if values.shape == expected.shape else np.inf
-        limit = TOLERANCE * max(np.abs(expected.astype(np.float64)).max(initial=0), 1e-3)
+        limit = 10 * TOLERANCE * max(np.abs(expected.astype(np.float64)).max(initial=0), 1e-3)
         assert apart < limit, f"evaluate.py and ONNX Runtime differ in '{output.name}' by {apart:.2g}"
     return True
 

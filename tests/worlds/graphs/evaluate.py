@@ -619,7 +619,8 @@ class Evaluator:
 
     def op_LpNormalization(self, given, x):
         p = given.get("p", 2)
-        return x / (np.abs(x)**p).sum(given.get("axis", -1), keepdims=True)**(1 / p)
+        length = (np.abs(x)**p).sum(given.get("axis", -1), keepdims=True)**(1 / p)
+        return np.where(length == 0, 0, x / np.where(length == 0, 1, length))  # zeros stay zeros, as in ONNX Runtime
 
     def column(self, values, x):
         if len(values) != x.shape[1]:
