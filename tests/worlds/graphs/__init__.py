@@ -102,12 +102,13 @@ def outputs_of(line, numbers):
 
 
 def like(found, expected, both):
-    """The values that the net gives, as `expected` has them. `both`: of two images, where the graph takes two."""
+    """The values that the net gives, as `expected` may have them. `both`: of two images, where the graph takes two. Slices of the
+    images may stand one behind the other or by turns, as where a graph joins its batch with itself."""
     one = found[0]
     for axis in range(expected.ndim if both else 0):
         if one.ndim == expected.ndim and one.shape[axis] * 2 == expected.shape[axis]:
-            return np.concatenate(found, axis)
-    return np.concatenate([f.ravel() for f in found]) if both and one.size * 2 == expected.size else one
+            return np.concatenate(found, axis), np.stack(found, axis + 1).reshape(expected.shape)
+    return (np.concatenate([f.ravel() for f in found]) if both and one.size * 2 == expected.size else one,)
 
 
 def differences(line, numbers, reference, both):
@@ -122,11 +123,11 @@ def differences(line, numbers, reference, both):
         parts = [f[made] for f in found]
         if expected.dtype.kind != "f" and made != name:
             parts = [np.argmax(part, 1) for part in parts]
-        values = like(parts, expected, both)
-        if values.size != expected.size:
+        orders = like(parts, expected, both)
+        if orders[0].size != expected.size:
             worst[name] = np.inf
             continue
-        apart = np.abs(values.ravel() - expected.ravel().astype(np.float64)).max(initial=0)
+        apart = min(np.abs(values.ravel() - expected.ravel().astype(np.float64)).max(initial=0) for values in orders)
         worst[name] = apart / max(np.abs(expected.astype(np.float64)).max(initial=0), 1e-3)
     return worst
 

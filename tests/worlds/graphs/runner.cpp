@@ -62,6 +62,10 @@ void answer(const std::string& path) {
   const mpm::ModelInfo& info = loaded.info;
   const int area = info.input.height * info.input.width;
   const int channels = static_cast<int>(pixels.tellg() / static_cast<std::streamoff>(2 * sizeof(float)) / area);
+  if (channels > 4) {  // a graph without a size, in which a weight looks like positions
+    std::cout << "refused at the guessed size of " << info.input.width << "x" << info.input.height << std::endl;
+    return;
+  }
   cv::Mat both(std::vector<int>{2, channels, info.input.height, info.input.width}, CV_32F);
   pixels.seekg(0);
   pixels.read(both.ptr<char>(), static_cast<std::streamsize>(both.total() * sizeof(float)));
