@@ -789,6 +789,18 @@ TEST_F(Refusal, ConvertedModelWithoutItsMetadata) {
   }
 }
 
+/// Weights of 4x4 or 7 + 3x3 rows are no positions, and a model whose rotary positions are computed has no others.
+TEST_F(Refusal, SizeThatOtherConstantsSeemToTell) {
+  onnx::ModelProto model = modelAt(dataPath("hf_dinov3_ts17.onnx"));
+  onnx::TensorProto& weights = itemNamed(model.mutable_graph()->mutable_initializer(), "onnx::MatMul_804");
+  weights.clear_dims();
+  for (const long side : {1, 16, 16}) weights.add_dims(side);
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  EXPECT_MPM_ERROR(convertModel(path, options), "does not say how large its image is: give an input size");
+  options.input_size = Size2{40, 48};
+  EXPECT_NO_THROW(convertModel(path, options));
+}
+
 TEST_F(Refusal, SizeThatNothingTells) {
   dialect.symbolic = true;
   GraphBuilder builder = TinyVit(dialect).graph();

@@ -102,6 +102,9 @@ std::vector<Size2> guessedSizes(const Graph& graph) {
   return sizes;
 }
 
+constexpr const char* kNoSize =
+    "the graph does not say how large its image is: give an input size, or \"input\" in the JSON beside it";
+
 /// A graph, recognised for one input size.
 struct Understood {
   Graph graph;
@@ -127,18 +130,29 @@ Understood understand(Graph graph, std::int64_t batch, std::int64_t channels, Si
   return result;
 }
 
-/// Tries the sizes in order. When none fits, the error is that of the first size, and says if it was `guessed`.
+/// True when the patches differ in what is added to them: their number is that of a position embedding.
+bool hasPositions(const Embedding& embedding) {
+  const auto dim = static_cast<std::size_t>(embedding.weight.shape[0]);
+  for (std::size_t i = dim; i < embedding.position.size(); ++i)
+    if (embedding.position[i] != embedding.position[i % dim]) return true;
+  return false;
+}
+
+/// Tries the sizes in order, those from `known` on are guesses. When none fits, the error is that of the first size. A
+/// guess fits when the patches have positions, because another constant may have a number of rows like theirs.
 Understood understandAt(Graph graph, std::int64_t batch, std::int64_t channels, const std::vector<Size2>& sizes,
-                        bool guessed) {
+                        std::size_t known) {
   std::string first;
-  for (const Size2& size : sizes) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
     try {
-      return understand(&size == &sizes.back() ? std::move(graph) : graph, batch, channels, size);
+      Understood result = understand(i + 1 == sizes.size() ? std::move(graph) : graph, batch, channels, sizes[i]);
+      if (i < known || hasPositions(result.trunk.embedding)) return result;
     } catch (const Error& error) {
       if (first.empty()) first = error.what();
     }
   }
-  if (guessed)
+  if (first.empty()) throw Error(kNoSize);
+  if (known == 0)
     first += " (read at " + toString(sizes.front()) + kHeightFirst +
              ", a guess: give an input size, or \"input\" in the JSON beside it)";
   throw Error(first);
@@ -212,25 +226,23 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
   if (declared.channels_last) graph.feedChannelsFirst();
   std::vector<Size2> sizes;
   const bool fixed = declared.size.height > 0 && declared.size.width > 0;
-  bool guessed = false;
+  std::size_t known = 1;
   if (fixed) {
     sizes.push_back(declared.size);
   } else {
     if (input_size) sizes.push_back(*input_size);
     if (facts.input.height > 0 && facts.input.width > 0) sizes.push_back(facts.input);
-    guessed = sizes.empty();
+    known = sizes.size();
     const auto guesses = guessedSizes(graph);
     sizes.insert(sizes.end(), guesses.begin(), guesses.end());
-    if (sizes.empty())
-      throw Error(
-          "the graph does not say how large its image is: give an input size, or \"input\" in the JSON beside it");
+    if (sizes.empty()) throw Error(kNoSize);
     for (const Size2 size : sizes) requireNotTooLarge(size);
   }
   const Tensor* kernel = firstKernel(graph);
   const std::int64_t channels = declared.channels > 0 ? declared.channels
                                 : kernel              ? std::clamp<std::int64_t>(kernel->shape[1], 1, 64)
                                                       : 3;
-  Understood result = understandAt(std::move(graph), declared.batch, channels, sizes, guessed);
+  Understood result = understandAt(std::move(graph), declared.batch, channels, sizes, known);
   result.batch = declared.batch;
   result.bytes = bytes;
   return result;
