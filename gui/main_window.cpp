@@ -46,20 +46,21 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
       folder_bar_(new FolderBar(actions_->action("previous_picture"), actions_->action("next_picture"))),
       log_(newLog(tr("Log"))),
       status_(makeStatusLine()),
-      history_(new HistoryBrowser(live_.get(), actions_->action("night"), this)),
+      history_(new HistoryBrowser(live_.get(), this)),
       camera_(new CameraControl(options_, live_.get(), on_show_, configs_, net_, actions_, this)),
       dialogs_(new CameraDialogs(configs_, live_.get(), this)),
       stored_(new StoredMoments(live_.get(), on_show_, configs_, history_, pictures_, this)),
       opener_(
           new Opener({options_.model, options_.inference.reduce}, live_.get(), *settings_.read(), &settings_, this)),
       folder_(new FolderBrowser(folder_bar_, live_.get(), actions_->action("pause"), this)),
-      exports_(new Exports(history_->chartPanel(), &history_->history(), pictures_, live_.get(), this)),
+      chart_(makeChart()),
+      exports_(new Exports(chart_, history_, pictures_, live_.get(), this)),
       tuning_(new Tuning(live_.get(), {live_.get(), pictures_, folder_}, actions_->action("pause"), this)),
       measuring_(new Measuring(camera_, live_.get(), history_, this)),
       judging_(new Judging(live_.get(), configs_, history_, this)),
       pages_(new CentralPages(actions_->action("demo"), pane_, folder_bar_, this)),
       docks_(makePanels()),
-      look_(new WindowLook(this, actions_, docks_, pane_, history_->chartPanel(), &settings_)) {
+      look_(new WindowLook(this, actions_, docks_, pane_, chart_, &settings_)) {
   const auto stored = settings_.read();
   setAcceptDrops(true);
   const QSize screen =
@@ -125,8 +126,7 @@ void MainWindow::openCamera(const monitor::CameraConfig& camera) {
   camera_->close();
   pictures_->list(QString::fromStdString(camera.snapshots));
   openDatabase(database);
-  history_->chartPanel()->setSourceName(
-      QString::fromStdString(sourceSpec(QString::fromStdString(camera.source)).name()));
+  history_->sources()->want(QString::fromStdString(sourceSpec(QString::fromStdString(camera.source)).name()));
 }
 
 void MainWindow::openDatabase(const QString& path) {

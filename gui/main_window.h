@@ -12,6 +12,7 @@
 #include "gui/controllers/tuning.h"
 #include "gui/controllers/window_look.h"
 #include "gui/views/central_pages.h"
+#include "gui/views/chart_panel.h"
 #include "gui/views/folder_bar.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/status_line.h"
@@ -43,6 +44,7 @@ class MainWindow : public QMainWindow {
   void makeToolBar();
   PicturesPane* makePictures();
   StatusLine* makeStatusLine();
+  ChartPanel* makeChart();
   PanelDocks* makePanels();
   void connectOpening();
   void connectHistory();
@@ -88,6 +90,7 @@ class MainWindow : public QMainWindow {
   StoredMoments* const stored_;
   Opener* const opener_;
   FolderBrowser* const folder_;
+  ChartPanel* const chart_;
   Exports* const exports_;
   Tuning* const tuning_;
   Measuring* const measuring_;

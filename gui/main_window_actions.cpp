@@ -88,7 +88,7 @@ ActionRegistry* MainWindow::makeActions() {
                                                    {"all", tr("Chart: &everything")}};
   for (int i = 0; i < 4; ++i)
     a.add(view, spans[i].first, spans[i].second, QKeySequence(tr("Ctrl+%1").arg(i + 1)),
-          [this, i] { history_->chartPanel()->chooseSpan(static_cast<ChartPanel::Span>(i)); });
+          [this, i] { chart_->chooseSpan(static_cast<ChartPanel::Span>(i)); });
   a.separate();
   a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) { look_->setDark(on); });
   a.add(view, "larger", tr("&Larger text"), tr("Ctrl++"), [this] { look_->setFont(look_->font() + 10); });

@@ -2,6 +2,7 @@
 // Which parts of the window hear of which.
 
 #include "gui/main_window.h"
+#include "gui/models/recents.h"
 
 namespace mpm::gui {
 
@@ -40,10 +41,15 @@ void MainWindow::connectOpening() {
 
   connect(camera_, &CameraControl::opened, dialogs_, &CameraDialogs::forgetTimes);
   connect(camera_, &CameraControl::opened, folder_, &FolderBrowser::setSource);
-  connect(camera_, &CameraControl::opened, history_, [this] { history_->watch(live_->source()); });
+  connect(camera_, &CameraControl::opened, history_, [this] {
+    history_->watch(live_->source());
+    // The days of the scene pass in minutes.
+    if (sourceSpec(live_->source()).kind == vision::SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
+  });
   connect(camera_, &CameraControl::closed, dialogs_, &CameraDialogs::forgetTimes);
   connect(camera_, &CameraControl::closed, folder_, [this] { folder_->setSource({}, {}); });
   connect(camera_, &CameraControl::closed, history_, &HistoryBrowser::stopWatching);
+  connect(camera_, &CameraControl::closed, chart_, [this] { chart_->setForeign(history_->foreignName(), false); });
   connect(camera_, &CameraControl::closed, actions_->action("record"),
           [this] { actions_->action("record")->setChecked(false); });
   connect(folder_, &FolderBrowser::chosen, this, [this](const QString& file) {
@@ -64,19 +70,8 @@ void MainWindow::connectHistory() {
     actions_->action("own_database")->setEnabled(!history_->foreignName().isEmpty());
     refreshTitle();
   });
-  connect(history_->chartPanel(), &ChartPanel::backRequested, pages_->cameras(), &CamerasPage::back);
-  // Another program judged by its own rule; a scene has a place of its own.
-  const auto show_rule = [this] {
-    const bool foreign = !history_->foreignName().isEmpty();
-    history_->setNightRule(foreign ? std::nullopt : std::optional(configs_->plan(history_->source()).night));
-  };
-  connect(history_, &HistoryBrowser::foreignChanged, this, show_rule);
-  connect(history_, &HistoryBrowser::sourceChanged, this, show_rule);
-  connect(configs_, &CameraConfigs::nightChanged, this, show_rule);
+  connect(chart_, &ChartPanel::backRequested, pages_->cameras(), &CamerasPage::back);
   connect(configs_, &CameraConfigs::regionsChanged, measuring_, &Measuring::offer);
-  const auto mark = [this] { history_->showPictures(pictures_->pictures()); };
-  connect(history_, &HistoryBrowser::sourceChanged, this, mark);
-  connect(pictures_, &PictureStore::listed, this, mark);
   connect(tuning_, &Tuning::chosen, net_, &NetControl::chooseReduction);
 }
 

@@ -3,6 +3,8 @@
 
 #include "gui/main_window.h"
 #include "gui/views/compare_panel.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/events_table.h"
 #include "gui/views/inspector_panel.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/picture_view.h"
@@ -43,6 +45,21 @@ StatusLine* MainWindow::makeStatusLine() {
   return line;
 }
 
+ChartPanel* MainWindow::makeChart() {
+  auto* panel = new ChartPanel(history_->history(), history_->sources());
+  connect(panel->chart(), &TimeChart::rangeChanged, history_, &HistoryBrowser::setPeriod);
+  connect(panel->chart(), &TimeChart::timePicked, stored_, &StoredMoments::lookFor);
+  connect(panel, &ChartPanel::backRequested, history_, &HistoryBrowser::closeForeign);
+  connect(history_, &HistoryBrowser::grown, panel, &ChartPanel::refresh);
+  connect(history_, &HistoryBrowser::foreignChanged, panel,
+          [this, panel] { panel->setForeign(history_->foreignName(), history_->isWatching()); });
+  const auto mark = [this, panel] { panel->chart()->setPictures(history_->timesOf(pictures_->pictures())); };
+  connect(history_, &HistoryBrowser::sourceChanged, panel, mark);
+  connect(pictures_, &PictureStore::listed, panel, mark);
+  connect(legend_, &LegendModel::paintChanged, panel, [this, panel] { panel->setClassColors(legend_->colors()); });
+  return panel;
+}
+
 PanelDocks* MainWindow::makePanels() {
   const auto action = [this](const char* id) { return actions_->action(id); };
 
@@ -77,8 +94,6 @@ PanelDocks* MainWindow::makePanels() {
   connect(on_show_, &OnShow::frameChanged, legend, &LegendPanel::setFrame);
   connect(on_show_, &OnShow::frameChanged, legend, show_areas);
   connect(legend, &LegendPanel::regionPicked, legend, show_areas);
-  connect(legend_, &LegendModel::paintChanged, history_->chartPanel(),
-          [this] { history_->chartPanel()->setClassColors(legend_->colors()); });
 
   auto* inspector = new InspectorPanel(selection_, legend_);
   connect(on_show_, &OnShow::frameChanged, inspector, &InspectorPanel::setFrame);
@@ -115,16 +130,43 @@ PanelDocks* MainWindow::makePanels() {
           });
   connect(stored_, &StoredMoments::placeholderChanged, pane_->image(), &PictureView::setPlaceholder);
 
+  auto* day_night = new DayNightPanel(action("night"));
+  connect(history_, &HistoryBrowser::judged, day_night, [day_night](const std::optional<JudgedHistory>& history) {
+    if (!history) return day_night->clear();
+    day_night->setJudgedBy(history->judged_by);
+    day_night->setStatistics(history->statistics);
+    day_night->setAreas(history->areas);
+    day_night->setPeriod(history->from, history->to, history->clock);
+  });
+  // Another program judged by its own rule; a scene has a place of its own.
+  const auto show_rule = [this, day_night] {
+    const bool foreign = !history_->foreignName().isEmpty();
+    day_night->setRule(foreign ? std::nullopt : std::optional(configs_->plan(history_->source()).night));
+  };
+  connect(history_, &HistoryBrowser::foreignChanged, day_night, show_rule);
+  connect(history_, &HistoryBrowser::sourceChanged, day_night, show_rule);
+  connect(configs_, &CameraConfigs::nightChanged, day_night, show_rule);
+
+  auto* events = eventsTable(history_->events());
+  connect(events, &QTableView::activated, this, [this](const QModelIndex& index) {
+    const double time = static_cast<double>(history_->events()->eventAt(index.row()).time) / 1000;
+    TimeChart* chart = chart_->chart();
+    const double half = (chart->axis().to - chart->axis().from) / 2;
+    chart->setFollowing(false);
+    chart->setRange(time - half, time + half);
+    stored_->lookFor(time);
+  });
+
   const auto left = Qt::LeftDockWidgetArea, right = Qt::RightDockWidgetArea, bottom = Qt::BottomDockWidgetArea;
   return new PanelDocks({{"source", tr("Source"), source, left},
                          {"schedule", tr("Reduction"), reduction, left},
                          {"legend", tr("Legend"), legend, right},
                          {"inspector", tr("Inspector"), inspector, right},
                          {"speed", tr("Speed"), speed, right},
-                         {"day_night", tr("Day/night"), history_->dayNightPanel(), right},
+                         {"day_night", tr("Day/night"), day_night, right},
                          {"compare", tr("Compare"), compare, right},
-                         {"chart", tr("Chart"), history_->chartPanel(), bottom},
-                         {"events", tr("Events"), history_->eventsTable(), bottom},
+                         {"chart", tr("Chart"), chart_, bottom},
+                         {"events", tr("Events"), events, bottom},
                          {"log", tr("Log"), log_, bottom}},
                         this, actions_);
 }

@@ -20,7 +20,8 @@ QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::C
   return name + QLatin1Char('.') + suffix;
 }
 
-Exports::Exports(ChartPanel* chart, const History* history, PictureStore* pictures, LiveMonitor* live, QWidget* window)
+Exports::Exports(ChartPanel* chart, const HistoryBrowser* history, PictureStore* pictures, LiveMonitor* live,
+                 QWidget* window)
     : QObject(window), chart_(chart), history_(history), pictures_(pictures), live_(live), window_(window) {
   using monitor::SnapshotWriter;
   connect(live_, &LiveMonitor::pictureWritten, this,
@@ -66,9 +67,10 @@ QString Exports::recordText() const {
 
 void Exports::ask() {
   const TimeAxis& axis = chart_->chart()->axis();
-  const auto record = chart_->record();
+  const auto record = history_->sources()->current();
   if (!record) return emit said(tr("There are no samples to export yet"), Badge::kWarning);
-  const QString source = tr("%1, in %2").arg(chart_->sourceText(), QFileInfo(history_->database()).fileName());
+  const QString source =
+      tr("%1, in %2").arg(chart_->sourceText(), QFileInfo(history_->history()->database()).fileName());
   auto* dialog = new ExportDialog(source, axis.from, axis.to, window_);
   connect(dialog, &QDialog::accepted, this, [this, dialog, record = *record] {
     const auto format = dialog->format();
@@ -100,7 +102,7 @@ void Exports::write(ExportDialog::Format format, std::int64_t source, UnixMs fro
   const auto kind = format == ExportDialog::Format::kCsv ? ExportFormat::kCsv : ExportFormat::kJsonLines;
   const monitor::ExportOptions options{.format = kind, .source = source, .from = from, .to = to};
   const int others = running_++;
-  auto* job = new Job(exporting(history_->database(), options, path), this);
+  auto* job = new Job(exporting(history_->history()->database(), options, path), this);
   showProgress(job, tr("Export"), tr("Exporting to %1…").arg(QFileInfo(path).fileName()), others, window_);
   connect(job, &Job::ended, this, [this] { --running_; });
   connect(job, &Job::finished, this, [this, path](const QVariant& samples) {

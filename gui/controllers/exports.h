@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/controllers/live_monitor.h"
-#include "gui/models/picture_store.h"
+#include "gui/controllers/history_browser.h"
 #include "gui/models/theme.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/export_dialog.h"
@@ -17,7 +16,7 @@ QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::C
 class Exports : public QObject {
   Q_OBJECT
  public:
-  Exports(ChartPanel* chart, const History* history, PictureStore* pictures, LiveMonitor* live, QWidget* window);
+  Exports(ChartPanel* chart, const HistoryBrowser* history, PictureStore* pictures, LiveMonitor* live, QWidget* window);
 
   void setRecording(bool recording);
   /// A snapshot; null: there is no frame yet.
@@ -44,7 +43,7 @@ class Exports : public QObject {
 
  private:
   ChartPanel* const chart_;
-  const History* const history_;
+  const HistoryBrowser* const history_;
   PictureStore* const pictures_;
   LiveMonitor* const live_;
   QWidget* const window_;

@@ -5,51 +5,43 @@
 
 namespace mpm::gui {
 
-HistoryBrowser::HistoryBrowser(const LiveMonitor* live, QAction* night, QObject* parent)
+HistoryBrowser::HistoryBrowser(const LiveMonitor* live, QObject* parent)
     : QObject(parent),
       live_(live),
       events_(new EventsModel(this)),
       history_(new History(this)),
-      chart_(new ChartPanel(history_)),
-      day_night_(new DayNightPanel(night)),
-      events_table_(gui::eventsTable(events_)) {
+      sources_(new HistorySources(history_, this)) {
   connect(history_, &History::statisticsReady, this,
           [this](qint64 source, const monitor::DayNightStatistics& statistics,
                  const std::vector<monitor::ClassArea>& areas, const NightRules& judged_by) {
-            if (chart_->source() != source) return;
-            day_night_->setJudgedBy(judged_by);
-            day_night_->setStatistics(statistics);
-            day_night_->setAreas(areas);
-            day_night_->setStretch(judged_.first, judged_.second, chart_->chart()->clock());
+            if (sources_->id() == source)
+              emit judged(JudgedHistory{statistics, areas, judged_by, judged_.first, judged_.second, clock()});
           });
   connect(history_, &History::eventsReady, this, [this](qint64 source, const std::vector<monitor::Event>& events) {
-    events_->setClock(chart_->chart()->clock());
-    if (!showsWatched() && chart_->source() == source) events_->setEvents(events);
+    events_->setClock(clock());
+    if (!showsWatched() && sources_->id() == source) events_->setEvents(events);
   });
   connect(history_, &History::failed, this, &HistoryBrowser::failed);
-  connect(chart_, &ChartPanel::sourcePicked, this, &HistoryBrowser::takeSource);
-  connect(chart_->chart(), &TimeChart::timePicked, this, &HistoryBrowser::timePicked);
-  connect(chart_->chart(), &TimeChart::rangeChanged, this, [this] {
-    const auto [from, to] = stretchToJudge();
-    const double apart = (to - from) / 50;  // a chart that follows the clock moves every 2 s
-    if (std::abs(from - judged_.first) > apart || std::abs(to - judged_.second) > apart) refreshStatistics();
-  });
-  connect(chart_, &ChartPanel::backRequested, this, &HistoryBrowser::closeForeign);
-  connect(events_table_, &QTableView::activated, this, [this](const QModelIndex& index) {
-    const double time = static_cast<double>(events_->eventAt(index.row()).time) / 1000;
-    TimeChart* chart = chart_->chart();
-    const double half = (chart->axis().to - chart->axis().from) / 2;
-    chart->setFollowing(false);
-    chart->setRange(time - half, time + half);
-    emit timePicked(time);
-  });
+  connect(sources_, &HistorySources::changed, this, &HistoryBrowser::takeSource);
+}
+
+void HistoryBrowser::setPeriod(double from, double to) {
+  period_ = {from, to};
+  const auto [begin, end] = periodToJudge();
+  const double apart = (end - begin) / 50;  // a chart that follows the clock moves every 2 s
+  if (std::abs(begin - judged_.first) > apart || std::abs(end - judged_.second) > apart) refreshStatistics();
+}
+
+// By which times of the source are shown; before it is known, that of the machine.
+charts::Clock HistoryBrowser::clock() const {
+  const auto record = sources_->current();
+  return record ? record->clock : charts::Clock();
 }
 
 void HistoryBrowser::watch(const QString& source) {
   watched_ = source;
   live_events_.clear();
   showOwn();
-  if (sourceSpec(source).kind == vision::SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
 }
 
 // Events of what is watched are at hand, also where nothing is stored; all others are read.
@@ -61,17 +53,16 @@ void HistoryBrowser::showNewDatabase() {
 
 void HistoryBrowser::showOwn() {
   foreign_.clear();
-  chart_->setForeign({}, watched_.has_value());
-  day_night_->clear();
+  emit judged(std::nullopt);
   next_statistics_ = 0;
   events_->setEvents(watched_ ? live_events_ : std::vector<monitor::Event>());
   if (history_->database() != live_->database()) {
-    chart_->forgetSources();
+    sources_->forget(false);
     history_->setDatabase(live_->database());
   }
   if (watched_) {
-    chart_->setPresent(*watched_, std::nullopt);
-    chart_->setSourceName(*watched_);
+    sources_->setPresent(*watched_, std::nullopt);
+    sources_->want(*watched_);
   }
   emit foreignChanged();
 }
@@ -84,31 +75,27 @@ void HistoryBrowser::showWatched() {
   if (!watched_ || showsWatched()) return;
   if (!foreign_.isEmpty()) return showOwn();
   events_->setEvents(live_events_);  // also where nothing is stored of it yet
-  day_night_->clear();
-  chart_->setSourceName(*watched_);
+  emit judged(std::nullopt);
+  sources_->want(*watched_);
 }
 
 void HistoryBrowser::stopWatching() {
   watched_.reset();
-  chart_->setPresent({}, std::nullopt);
-  chart_->setForeign(foreignName(), false);
+  sources_->setPresent({}, std::nullopt);
 }
 
 void HistoryBrowser::openForeign(const QString& path) {
   foreign_ = path;
-  chart_->setForeign(foreignName(), watched_.has_value());
   events_->setEvents({});
-  day_night_->clear();
-  chart_->forgetSources();
-  chart_->setPresent({}, std::nullopt);
+  emit judged(std::nullopt);
+  sources_->forget(true);
+  sources_->setPresent({}, std::nullopt);
   history_->setDatabase(path);
   emit foreignChanged();
 }
 
-void HistoryBrowser::setNightRule(const std::optional<monitor::NightRule>& rule) { day_night_->setRule(rule); }
-
 void HistoryBrowser::takeJudged() {
-  chart_->refresh();
+  emit grown();
   refreshStatistics();
 }
 
@@ -118,15 +105,17 @@ void HistoryBrowser::add(const monitor::Event& event) {
   if (foreign_.isEmpty() && (!watched_ || showsWatched())) events_->add(event);
 }
 
-void HistoryBrowser::takeSource(qint64 source) {
+void HistoryBrowser::takeSource() {
+  const auto record = sources_->current();
+  if (!record) return emit sourceChanged();
   if (showsWatched()) {
     events_->setEvents(live_events_);
   } else {
     events_->setEvents({});  // of the source before
-    history_->askEvents(source);
+    history_->askEvents(record->id);
+    history_->askLast(*record);
   }
-  if (const auto record = chart_->record(); record && !showsWatched()) history_->askLast(*record);
-  day_night_->clear();  // of the source before
+  emit judged(std::nullopt);  // of the source before
   refreshStatistics();
   emit sourceChanged();
 }
@@ -136,32 +125,32 @@ void HistoryBrowser::refresh(UnixMs shown) {
   if (!watched_ && foreign_.isEmpty()) return;
   const std::int64_t now = steadyNow();
   if (now < next_chart_) return;
-  next_chart_ = now + period_;
+  next_chart_ = now + pace_;
   // The demo's days pass in minutes: its chart ends at its own present.
   const bool own_time = shown > 0 && watched_ && sourceSpec(*watched_).kind == vision::SourceKind::kDemo;
   if (foreign_.isEmpty() && watched_)
-    chart_->setPresent(*watched_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
-  chart_->refresh();
-  events_->setClock(chart_->chart()->clock());
-  if (const auto source = chart_->source(); source && !showsWatched()) history_->askEvents(*source);
+    sources_->setPresent(*watched_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
+  emit grown();
+  events_->setClock(clock());
+  if (const auto source = sources_->id(); source && !showsWatched()) history_->askEvents(*source);
   if (now < next_statistics_) return;
-  next_statistics_ = now + 15 * period_;
+  next_statistics_ = now + 15 * pace_;
   refreshStatistics();
 }
 
 void HistoryBrowser::refreshStatistics() {
-  const auto source = chart_->source();
+  const auto source = sources_->id();
   if (!source) return;
-  judged_ = stretchToJudge();
+  judged_ = periodToJudge();
   history_->askStatistics(*source, static_cast<UnixMs>(judged_.first * 1000),
                           static_cast<UnixMs>(judged_.second * 1000) + 1);
 }
 
-// The stretch of the chart that has samples, but two days at least: one has no day and night to compare.
-std::pair<double, double> HistoryBrowser::stretchToJudge() const {
+// The period of the chart that has samples, but two days at least: one has no day and night to compare.
+std::pair<double, double> HistoryBrowser::periodToJudge() const {
   constexpr double kShortest = 2 * 86400;
-  auto [from, to] = std::pair(chart_->chart()->axis().from, chart_->chart()->axis().to);
-  if (const auto record = chart_->record(); record && record->last > 0) {
+  auto [from, to] = period_;
+  if (const auto record = sources_->current(); record && record->last > 0) {
     from = std::max(from, static_cast<double>(record->first) / 1000);
     to = std::min(to, static_cast<double>(record->last) / 1000);
   }
@@ -169,7 +158,7 @@ std::pair<double, double> HistoryBrowser::stretchToJudge() const {
 }
 
 QString HistoryBrowser::source() const {
-  const QString name = chart_->sourceName();
+  const QString name = sources_->name();
   return name.isEmpty() && foreign_.isEmpty() ? watched_.value_or(QString()) : name;
 }
 
@@ -186,17 +175,12 @@ SourceFacts HistoryBrowser::facts() const {
   return found == facts->sources.end() ? SourceFacts() : found->second;
 }
 
-void HistoryBrowser::showPictures(const std::vector<StoredPicture>& pictures) {
+std::vector<double> HistoryBrowser::timesOf(const std::vector<StoredPicture>& pictures) const {
   std::vector<double> times;
   const auto of = owner();
   for (const StoredPicture& picture : pictures)
     if (of && picture.owner.sameAs(*of)) times.push_back(picture.time);
-  chart_->chart()->setPictures(std::move(times));
-}
-
-double HistoryBrowser::nearness() const {
-  const TimeAxis& axis = chart_->chart()->axis();
-  return std::max(2.0, (axis.to - axis.from) / 50);
+  return times;
 }
 
 }  // namespace mpm::gui

@@ -2,27 +2,34 @@
 #pragma once
 
 #include "gui/controllers/live_monitor.h"
+#include "gui/models/events_model.h"
+#include "gui/models/history_sources.h"
 #include "gui/models/picture_store.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/day_night_panel.h"
-#include "gui/views/events_table.h"
 
 namespace mpm::gui {
 
-/// Shows the database: chart, day and night, and events of our own database or of another program's, kept up to
-/// date. It creates the panels; the owner of their place destroys them first.
+/// What Day/night shows: of one source, over one period.
+struct JudgedHistory {
+  monitor::DayNightStatistics statistics;
+  std::vector<monitor::ClassArea> areas;
+  NightRules judged_by;
+  double from = 0, to = 0;  ///< s
+  charts::Clock clock;
+};
+
+/// Keeps the history on show up to date: of our own database or of another program's, of one source, its samples,
+/// statistics and events.
 class HistoryBrowser : public QObject {
   Q_OBJECT
  public:
-  /// `live`: knows where this program stores its samples. `night`: the action that asks what night is.
-  HistoryBrowser(const LiveMonitor* live, QAction* night, QObject* parent = nullptr);
+  /// `live`: knows where this program stores its samples.
+  explicit HistoryBrowser(const LiveMonitor* live, QObject* parent = nullptr);
   /// Asks for what is there already.
   void begin() { history_->setDatabase(live_->database()); }
 
-  ChartPanel* chartPanel() const { return chart_; }
-  DayNightPanel* dayNightPanel() const { return day_night_; }
-  QTableView* eventsTable() const { return events_table_; }
-  History& history() { return *history_; }
+  History* history() const { return history_; }
+  HistorySources* sources() const { return sources_; }
+  EventsModel* events() const { return events_; }
 
   /// A source was opened, or closed; `source` without credentials.
   void watch(const QString& source);
@@ -40,15 +47,14 @@ class HistoryBrowser : public QObject {
   bool showsWatched() const;
   /// The name of another program's database that is on show; empty: it is our own.
   QString foreignName() const { return QFileInfo(foreign_).fileName(); }
-  /// By which samples of the source are judged from now on; nullopt: those of another program. Until there are samples
-  /// the panel shows this one, then the rule by which they were judged.
-  void setNightRule(const std::optional<monitor::NightRule>& rule);
   /// What is stored was judged anew.
   void takeJudged();
   /// An event of the source that is watched; kept while another database is on show.
   void add(const monitor::Event& event);
+  /// The period that the chart shows, s.
+  void setPeriod(double from, double to);
   /// How often refresh() asks the database, ms; for the statistics 15 times more seldom. Default: 2 s.
-  void setPeriod(std::int64_t ms) { period_ = ms; }
+  void setPace(std::int64_t ms) { pace_ = ms; }
   /// To be called twice a second. `shown`: when the frame on show was taken; 0: there is none.
   void refresh(UnixMs shown);
 
@@ -59,35 +65,37 @@ class HistoryBrowser : public QObject {
   std::optional<monitor::PictureOwner> owner() const;
   /// What the database says of it; nothing where it was not read yet.
   SourceFacts facts() const;
-  void showPictures(const std::vector<StoredPicture>& pictures);
+  /// When those of them were taken that belong to it, s.
+  std::vector<double> timesOf(const std::vector<StoredPicture>& pictures) const;
   /// How far from a moment of the chart a picture may be, in seconds.
-  double nearness() const;
+  double nearness() const { return std::max(2.0, (period_.second - period_.first) / 50); }
 
  signals:
-  /// A point in time, in seconds.
-  void timePicked(double time);
   void sourceChanged();
   /// Our own database is on show, or another one.
   void foreignChanged();
+  /// There may be new samples of the source on show.
+  void grown();
+  /// What Day/night shows; nullopt: nothing is known of the source on show yet.
+  void judged(const std::optional<mpm::gui::JudgedHistory>& history);
   void failed(const QString& message);
 
  private:
   void showOwn();
   void refreshStatistics();
-  std::pair<double, double> stretchToJudge() const;
-  void takeSource(qint64 source);
+  std::pair<double, double> periodToJudge() const;
+  charts::Clock clock() const;
+  void takeSource();
 
   const LiveMonitor* const live_;
   EventsModel* const events_;
   History* const history_;
-  ChartPanel* const chart_;
-  DayNightPanel* const day_night_;
-  QTableView* const events_table_;
-  std::optional<QString> watched_;                                     // the source
-  QString foreign_;                                                    // the path of another program's database on show
-  std::vector<monitor::Event> live_events_;                            // of what is watched, ascending
-  std::int64_t period_ = 2000, next_chart_ = 0, next_statistics_ = 0;  // steady ms
-  std::pair<double, double> judged_;                                   // the stretch that Day/night shows, s
+  HistorySources* const sources_;
+  std::optional<QString> watched_;                                   // the source
+  QString foreign_;                                                  // the path of another program's database on show
+  std::vector<monitor::Event> live_events_;                          // of what is watched, ascending
+  std::int64_t pace_ = 2000, next_chart_ = 0, next_statistics_ = 0;  // steady ms
+  std::pair<double, double> period_, judged_;                        // that the chart and Day/night show, s
 };
 
 }  // namespace mpm::gui

@@ -12,7 +12,7 @@ Judging::Judging(LiveMonitor* live, CameraConfigs* configs, HistoryBrowser* hist
 }
 
 void Judging::begin(const QString& source) {
-  const auto record = history_->chartPanel()->record();
+  const auto record = history_->sources()->current();
   const std::string name = sourceSpec(source).name();
   if (!record || record->name != name || !history_->foreignName().isEmpty()) return;  // nothing of it is stored
   const int others = running_++;

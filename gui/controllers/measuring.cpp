@@ -7,7 +7,7 @@
 namespace mpm::gui {
 
 qint64 Measuring::stored() const {
-  const auto record = history_->chartPanel()->record();
+  const auto record = history_->sources()->current();
   const bool ours =
       record && record->archive && history_->foreignName().isEmpty() && record->name == live_->session().source();
   return ours ? record->samples : 0;

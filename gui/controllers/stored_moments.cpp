@@ -9,9 +9,8 @@ namespace mpm::gui {
 StoredMoments::StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraConfigs* configs, HistoryBrowser* history,
                              PictureStore* pictures, QObject* parent)
     : QObject(parent), live_(live), on_show_(on_show), configs_(configs), history_(history), pictures_(pictures) {
-  connect(history, &HistoryBrowser::timePicked, this, &StoredMoments::lookFor);
-  connect(&history->history(), &History::sampleReady, this, &StoredMoments::takeSample);
-  connect(&history->history(), &History::namesReady, this, &StoredMoments::takeNames);
+  connect(history->history(), &History::sampleReady, this, &StoredMoments::takeSample);
+  connect(history->history(), &History::namesReady, this, &StoredMoments::takeNames);
   connect(pictures, &PictureStore::loaded, this, [this](const StoredSample& picture) {
     if (on_show_->question() == picture.question) show(picture);
   });
@@ -20,7 +19,7 @@ StoredMoments::StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraCon
     if (on_show_->stored() && !on_show_->frame() && !on_show_->wantsLast()) loadLastPicture();
   });
   connect(history, &HistoryBrowser::foreignChanged, this, &StoredMoments::takeDatabase);
-  connect(history->chartPanel(), &ChartPanel::sourceChosen, this, &StoredMoments::takeChosenSource);
+  connect(history->sources(), &HistorySources::chosen, this, &StoredMoments::takeChosenSource);
   for (const auto change : {&CameraConfigs::regionsChanged, &CameraConfigs::proposed})
     connect(configs, change, this, &StoredMoments::describeAgain);
   connect(configs, &CameraConfigs::statesChanged, this, &StoredMoments::describeAgain);
@@ -28,12 +27,12 @@ StoredMoments::StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraCon
 
 void StoredMoments::lookFor(double time) {
   const double within = history_->nearness();
-  const auto record = history_->chartPanel()->record();
+  const auto record = history_->sources()->current();
   const auto owner = history_->owner();
   const int question = on_show_->ask();
   if (record && record->archive)  // one of its own pictures is nearer than a snapshot of another day
-    history_->history().askSample(*record, static_cast<UnixMs>(time * 1000), static_cast<UnixMs>(within * 1000),
-                                  saidOfPrivacy(), question);
+    history_->history()->askSample(*record, static_cast<UnixMs>(time * 1000), static_cast<UnixMs>(within * 1000),
+                                   saidOfPrivacy(), question);
   else if (const auto* picture = owner ? nearestPicture(pictures_->pictures(), *owner, time, within) : nullptr)
     pictures_->load(picture->path, hidden(), question);
   else
@@ -94,7 +93,7 @@ ShownSource StoredMoments::describe(const QString& source) const {
                     .regions = configs_->regions(source),
                     .states = configs_->states(source)};
   if (source != history_->source()) return shown;
-  if (const auto record = history_->chartPanel()->record()) shown.clock = record->clock;
+  if (const auto record = history_->sources()->current()) shown.clock = record->clock;
   if (!shown.database.isEmpty() && shown.regions.empty()) shown.regions = history_->facts().regions;
   return shown;
 }

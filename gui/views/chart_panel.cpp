@@ -34,11 +34,12 @@ QString titleOf(const monitor::SourceRecord& record, const std::vector<monitor::
 
 }  // namespace
 
-ChartPanel::ChartPanel(History* history, QWidget* parent)
+ChartPanel::ChartPanel(History* history, HistorySources* sources, QWidget* parent)
     : QWidget(parent),
       history_(history),
+      sources_(sources),
       chart_(named(new TimeChart(this), tr("Chart over time"))),
-      sources_(choiceField(tr("Source whose samples are drawn"), {})),
+      list_(choiceField(tr("Source whose samples are drawn"), {})),
       regions_(choiceField(tr("Region whose numbers are drawn"), {})),
       values_(menuButton(tr("Values"), tr("Choose the numbers that are drawn"))),
       areas_(menuButton(tr("Areas"), tr("Choose the classes whose share of the picture is drawn"))),
@@ -47,8 +48,8 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
       foreign_bar_(new QWidget(this)),
       foreign_(wrapped(namedValue(new QLabel(foreign_bar_), tr("Database on show")))),
       back_(pushButton({}, {}, this, &ChartPanel::backRequested)) {
-  sources_->setMinimumContentsLength(16);  // "Demo street · 20/", enough to distinguish two of them
-  sources_->hide();
+  list_->setMinimumContentsLength(16);  // "Demo street · 20/", enough to distinguish two of them
+  list_->hide();
   regions_->setMinimumContentsLength(9);
   for (const monitor::Quantity& one : monitor::quantities()) {
     QAction* action = values_->menu()->addAction(quantityName(one));
@@ -71,7 +72,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     bar->addWidget(button);
   }
   bar->addWidget(follow_);
-  bar->addWidget(sources_);
+  bar->addWidget(list_);
 
   setBadge(foreign_, Badge::kWarning);
   fill(unframed(new QHBoxLayout(foreign_bar_)), stretched(foreign_), back_);
@@ -85,11 +86,8 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     chosen_.region = regions_->itemData(index).toString();
     pickRegion(index);
   });
-  connect(sources_, &QComboBox::activated, this, [this] {
-    wanted_.clear();
-    emit sourceChosen();
-    clearSource();
-    if (const auto id = source()) takePicked(*id);
+  connect(list_, &QComboBox::activated, this, [this] {
+    sources_->choose(list_->currentData().toLongLong());
     refresh();
   });
   connect(spans_, &QButtonGroup::idClicked, this, [this](int id) { chooseSpan(static_cast<Span>(id)); });
@@ -108,9 +106,10 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   });
   connect(chart_, &TimeChart::allAsked, this, [this] { chooseSpan(Span::kAll); });
   connect(chart_, &TimeChart::rangeChanged, this, &ChartPanel::ask);
-  connect(history_, &History::sourcesChanged, this, &ChartPanel::takeSources);
+  connect(sources_, &HistorySources::listed, this, &ChartPanel::fillList);
+  connect(sources_, &HistorySources::changed, this, &ChartPanel::takeSource);
   connect(history_, &History::namesReady, this, [this](const SourceNames& of) {
-    if (source() != of.source) return;
+    if (sources_->id() != of.source) return;
     setClasses(of.classes);
     areas_->setEnabled(!of.classes.isEmpty());
     setRegions(of.regions);
@@ -118,7 +117,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   connect(history_, &History::chartReady, this,
           [this](charts::Chart chart, std::vector<charts::ChartBand> bands, const monitor::ChartQuery& query) {
             // Else what is drawn was changed in between, and the answer to that is on its way.
-            if (query.source != source() || query.series != chart_->quantities()) return;
+            if (query.source != sources_->id() || query.series != chart_->quantities()) return;
             chart_->setBands(std::move(bands));
             chart_->setChart(std::move(chart));
           });
@@ -170,17 +169,6 @@ void ChartPanel::updateSeries() {
   chart_->setSeries(std::move(series));
 }
 
-void ChartPanel::setSourceName(const QString& name) {
-  wanted_ = name;
-  takeSources(records_);
-  history_->askSources();
-}
-
-void ChartPanel::forgetSources() {
-  wanted_.clear();
-  takeSources({});
-}
-
 void ChartPanel::setClassColors(ClassColors colors) {
   if (std::exchange(colors_, std::move(colors)) != colors_) updateSeries();
 }
@@ -227,86 +215,58 @@ void ChartPanel::pickRegion(int index) {
   updateSeries();
 }
 
-std::optional<std::int64_t> ChartPanel::source() const {
-  const QVariant id = sources_->currentData();
-  return id.isValid() ? std::optional<std::int64_t>(id.toLongLong()) : std::nullopt;
-}
-
-// Only where it changes something: a list that is open would lose the row that is pointed at.
-void ChartPanel::fillSources() {
+// The rows only where they are others: a list that is open would lose the row that is pointed at.
+void ChartPanel::fillList() {
   using Row = std::tuple<qint64, QString, QString>;  // id, title and name
-  std::vector<Row> listed, before;
-  for (const auto& record : records_)
-    listed.emplace_back(record.id, titleOf(record, records_), QString::fromStdString(record.name));
-  for (int i = 0; i < sources_->count(); ++i)
-    before.emplace_back(sources_->itemData(i).toLongLong(), sources_->itemText(i),
-                        sources_->itemData(i, Qt::ToolTipRole).toString());
-  if (listed == before) return;
-  sources_->clear();
-  for (const auto& [id, title, name] : listed) {
-    sources_->addItem(title, QVariant::fromValue<qint64>(id));
-    sources_->setItemData(sources_->count() - 1, name, Qt::ToolTipRole);
+  const auto& all = sources_->all();
+  std::vector<Row> rows, before;
+  for (const auto& record : all)
+    rows.emplace_back(record.id, titleOf(record, all), QString::fromStdString(record.name));
+  for (int i = 0; i < list_->count(); ++i)
+    before.emplace_back(list_->itemData(i).toLongLong(), list_->itemText(i),
+                        list_->itemData(i, Qt::ToolTipRole).toString());
+  const QSignalBlocker quiet(list_);
+  if (rows != before) {
+    list_->clear();
+    for (const auto& [id, title, name] : rows) {
+      list_->addItem(title, QVariant::fromValue<qint64>(id));
+      list_->setItemData(list_->count() - 1, name, Qt::ToolTipRole);
+    }
+    list_->view()->setMinimumWidth(list_->view()->sizeHintForColumn(0) +
+                                   list_->view()->verticalScrollBar()->sizeHint().width());
   }
-  sources_->view()->setMinimumWidth(sources_->view()->sizeHintForColumn(0) +
-                                    sources_->view()->verticalScrollBar()->sizeHint().width());
-}
-
-void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) {
-  const auto before = source();
-  records_ = sources;
-  const QSignalBlocker quiet(sources_);
-  fillSources();
-  int index = wanted_.isEmpty() ? -1 : sources_->findData(wanted_, Qt::ToolTipRole);
-  // From now on the choice is the user's. To another program's database no source is added by what is done here.
-  if (index >= 0 || (!sources.empty() && !foreign_bar_->isHidden())) wanted_.clear();
-  if (index < 0 && wanted_.isEmpty()) {  // samples of another one would be taken for those of the wanted
-    if (before) index = sources_->findData(QVariant::fromValue<qint64>(*before));
-    if (index < 0) index = sources_->count() - 1;
-  }
-  sources_->setCurrentIndex(index);
-  if (source() != before) clearSource();
-  sources_->setVisible(sources_->count() > 1);
-  if (const auto id = source(); id && id != before) {
-    history_->askNames(*id, sourceName());
-    takePicked(*id);
-    askAgain();
-  }
+  const auto id = sources_->id();
+  list_->setCurrentIndex(id ? list_->findData(QVariant::fromValue<qint64>(*id)) : -1);
+  list_->setVisible(list_->count() > 1);
 }
 
 // What was drawn, and what can be drawn, is of the source before.
-void ChartPanel::clearSource() {
+void ChartPanel::takeSource() {
   chart_->setChart({});
   chart_->setBands({});
   setClasses({});
   setRegions({});
-}
-
-void ChartPanel::takePicked(qint64 id) {
-  const bool archive = record() && record()->archive;
-  if (archive) showSpan(Span::kAll);
-  if (!archive && std::exchange(whole_, false)) showSpan(chosen_.span);
-  whole_ = archive;
-  emit sourcePicked(id);
+  const auto record = sources_->current();
+  if (!record) return;
+  history_->askNames(record->id, QString::fromStdString(record->name));
+  if (record->archive) showSpan(Span::kAll);
+  if (!record->archive && std::exchange(whole_, false)) showSpan(chosen_.span);
+  whole_ = record->archive;
+  askAgain();
 }
 
 void ChartPanel::ask(double from, double to, int max_buckets) {
-  const auto id = source();
-  chart_->setClock(id ? record()->clock : std::nullopt);
+  const auto source = sources_->current();
+  chart_->setClock(source ? source->clock : std::nullopt);
   // A tab behind another one lies beyond the edge of the window.
   const bool unseen = visibleRegion().isEmpty() && !chart_->chart().buckets.empty();
-  if (!id || chart_->series().empty() || unseen) return;
-  history_->askChart({.source = *id,
+  if (!source || chart_->series().empty() || unseen) return;
+  history_->askChart({.source = source->id,
                       .from = static_cast<UnixMs>(from * 1000),
                       .to = static_cast<UnixMs>(to * 1000) + 1,
                       .series = chart_->quantities(),
                       .max_buckets = max_buckets,
                       .clock = vision::clockOrMachine(chart_->clock())});
-}
-
-std::optional<monitor::SourceRecord> ChartPanel::record() const {
-  const auto id = source();
-  const auto found = std::find_if(records_.begin(), records_.end(), [&](const auto& one) { return one.id == id; });
-  return found == records_.end() ? std::nullopt : std::optional(*found);
 }
 
 // A dock asks for no height that fits a width: without this the rows of buttons would lie over the chart. Not more than
@@ -321,7 +281,7 @@ bool ChartPanel::event(QEvent* event) {
 
 void ChartPanel::refresh() {
   history_->askSources();
-  if (const auto id = source()) history_->askNames(*id, sourceName());
+  if (const auto id = sources_->id()) history_->askNames(*id, sources_->name());
   askAgain();
 }
 
@@ -362,31 +322,18 @@ void ChartPanel::restore(const QSettings& stored) {
   chooseSpan(static_cast<Span>(storedIndex(stored, "view/chart_span", kSpans, 0)));
 }
 
-void ChartPanel::setPresent(const QString& watched, std::optional<double> present) { present_ = {watched, present}; }
-
-// It shows an archive or a source that is not watched, which end with their last sample.
-bool ChartPanel::ended() const {
-  const auto on_show = record();
-  return on_show && on_show->last > 0 && (on_show->archive || sourceName() != present_.source);
-}
-
-double ChartPanel::present() const {
-  if (ended()) return static_cast<double>(record()->last) / 1000;
-  return present_.time.value_or(static_cast<double>(unixNow()) / 1000);
-}
-
 // The span that ends now; a source younger than that fills the chart with what there is.
 void ChartPanel::follow() {
   constexpr double kShortest = 60;
   constexpr double kLengths[] = {3600, 86400, 7 * 86400, 0};
   double length = kLengths[static_cast<int>(span_)];
-  const double end = present();
-  if (const auto on_show = record(); on_show && on_show->last > 0) {  // a sample is stored
+  const double end = sources_->present();
+  if (const auto on_show = sources_->current(); on_show && on_show->last > 0) {  // a sample is stored
     const double age = std::max(kShortest, end - static_cast<double>(on_show->first) / 1000) * 1.01;
     length = length == 0 ? age : std::min(length, age);
   }
   if (length == 0) length = 3600;
-  chart_->setRange(end - length, ended() ? end + length / 100 : end);  // the last sample is seen
+  chart_->setRange(end - length, sources_->ended() ? end + length / 100 : end);  // the last sample is seen
 }
 
 }  // namespace mpm::gui

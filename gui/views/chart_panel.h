@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/models/history.h"
+#include "gui/models/history_sources.h"
 #include "gui/models/legend_model.h"
 #include "gui/views/time_chart.h"
 
@@ -11,31 +11,19 @@ namespace mpm::gui {
 class ChartPanel : public QWidget {
   Q_OBJECT
  public:
-  ChartPanel(History* history, QWidget* parent = nullptr);
+  /// `sources`: those of the database that `history` reads.
+  ChartPanel(History* history, HistorySources* sources, QWidget* parent = nullptr);
 
   TimeChart* chart() const { return chart_; }
-  /// Which source's samples to draw, by the name it has in the database; picked again when it appears there. Where
-  /// another program's database has no such source, it is the last one.
-  void setSourceName(const QString& name);
-  /// The database is another one.
-  void forgetSources();
   /// A class has its colour of the picture here too; one that is missing has a colour by its place.
   void setClassColors(ClassColors colors);
-  std::optional<std::int64_t> source() const;
-  /// Sets "now", in seconds, for the source that is being watched where its time is not the clock's; nullopt: the
-  /// clock's. For any other source, and for an archive, it is the last sample.
-  void setPresent(const QString& watched, std::optional<double> present);
-  double present() const;
   /// Says above the chart that another program's database is on show, with a button that leads back to the live source,
   /// or, with none watched, to our own database. An empty name: it is our own.
   void setForeign(const QString& name, bool watching);
-  /// The name of the source on show; empty: none.
-  QString sourceName() const { return sources_->currentData(Qt::ToolTipRole).toString(); }
-  /// Its name in the list of sources.
-  QString sourceText() const { return sources_->currentText(); }
+  /// What the list of sources calls the one on show.
+  QString sourceText() const { return list_->currentText(); }
   /// The region whose numbers are drawn; empty: the whole picture.
   QString region() const { return regions_->currentData().toString(); }
-  std::optional<monitor::SourceRecord> record() const;
   /// Asks for what is new; moves the axis on while it follows the clock. A chart that is not seen keeps what it has.
   void refresh();
 
@@ -50,19 +38,14 @@ class ChartPanel : public QWidget {
   void restore(const QSettings& stored);
 
  signals:
-  void sourcePicked(qint64 source);
-  /// A person picked it.
-  void sourceChosen();
   void backRequested();
 
  protected:
   bool event(QEvent* event) override;
 
  private:
-  void fillSources();
-  void takeSources(const std::vector<monitor::SourceRecord>& sources);
-  void clearSource();
-  void takePicked(qint64 id);
+  void fillList();
+  void takeSource();
   QStringList classes() const;
   void setClasses(const QStringList& names);
   void setRegions(const QStringList& names);
@@ -72,11 +55,11 @@ class ChartPanel : public QWidget {
   void updateSeries();
   void askAgain();
   void follow();
-  bool ended() const;
 
   History* const history_;
+  HistorySources* const sources_;
   TimeChart* const chart_;
-  QComboBox* const sources_;
+  QComboBox* const list_;  // of the sources
   QComboBox* const regions_;
   QToolButton* const values_;
   QToolButton* const areas_;
@@ -91,19 +74,11 @@ class ChartPanel : public QWidget {
     QStringList areas{};  // classes
     QString region{};     // empty: the whole picture
   };
-  // The "now" of the source that is watched.
-  struct Present {
-    QString source{};
-    std::optional<double> time{};  // s; nullopt: the clock's
-  };
 
   Chosen chosen_;
   Span span_ = Span::kHour;  // on show
   bool whole_ = false;       // an archive is on show
-  Present present_;
-  QString wanted_;  // a source that may not be there yet
   ClassColors colors_;
-  std::vector<monitor::SourceRecord> records_;
 };
 
 }  // namespace mpm::gui

@@ -148,7 +148,7 @@ void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics)
   difference_->setText(differenceText(statistics));
 }
 
-void DayNightPanel::setStretch(double from, double to, const charts::Clock& clock) {
+void DayNightPanel::setPeriod(double from, double to, const charts::Clock& clock) {
   const auto day = [&](double time) {
     return QLocale().toString(dateTime(static_cast<UnixMs>(time * 1000), clock), QStringLiteral("d MMM yyyy"));
   };

@@ -85,9 +85,8 @@ TEST_F(Window, ACameraIsItsSourceOfADatabaseOfSeveralOrTheLast) {
   for (const auto& [source, shown] : {std::pair("/dev/video1", "/dev/video1"), {"/dev/video3", "/dev/video2"}}) {
     std::ofstream(file("yard.toml").toStdString()) << "[[camera]]\nsource = '" << source << "'\ndb = 'yard.db'\n";
     window_->opener().open(file("yard.toml"));
-    const auto* chart = part<ChartPanel>();
-    ASSERT_TRUE(wait([&] { return !chart->sourceName().isEmpty(); }));
-    EXPECT_EQ(chart->sourceName(), shown);
+    ASSERT_TRUE(wait([&] { return !part<HistorySources>()->name().isEmpty(); }));
+    EXPECT_EQ(part<HistorySources>()->name(), shown);
   }
 }
 

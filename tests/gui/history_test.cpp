@@ -2,7 +2,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "gui/models/history.h"
+#include "gui/models/history_sources.h"
 #include "gui/models/readout.h"
 #include "gui/views/labels.h"
 #include "monitor/samples.h"
@@ -30,6 +30,47 @@ class Histories : public monitor::test::InFolder {
   QStringList failures_;
   History history_;
 };
+
+// Which source is on show: the one that is wanted, as soon as it is there; else the one of before, else the last.
+TEST_F(Histories, TheSourceOnShowIsTheOneThatIsWanted) {
+  HistorySources sources(&history_);
+  const auto list = [&](const std::vector<std::string>& names) {
+    std::vector<monitor::SourceRecord> records;
+    for (const std::string& name : names) {
+      records.emplace_back().id = static_cast<std::int64_t>(name.size());
+      records.back().name = name;
+      records.back().last = kNoon;
+    }
+    emit history_.sourcesChanged(records);
+  };
+  QStringList steps;
+  QObject::connect(&sources, &HistorySources::chosen, [&] { steps << QStringLiteral("chosen"); });
+  QObject::connect(&sources, &HistorySources::changed, [&] { steps << sources.name(); });
+  const auto said = [&] { return std::exchange(steps, {}); };
+  list({"a", "bb"});
+  EXPECT_EQ(said(), QStringList({"bb"}));
+  sources.want("dddd");
+  EXPECT_EQ(said(), QStringList({""})) << "samples of another one would be taken for those of the wanted";
+  list({"a", "bb", "ccc"});
+  EXPECT_EQ(said(), QStringList());
+  list({"a", "bb", "ccc", "dddd"});
+  EXPECT_EQ(said(), QStringList({"dddd"}));
+  list({"dddd", "eeeee"});
+  EXPECT_EQ(said(), QStringList()) << "the one of before stays";
+  sources.choose(5);
+  EXPECT_EQ(said(), QStringList({"chosen", "eeeee"}));
+  sources.want("ffffff");
+  sources.forget(true);
+  EXPECT_EQ(said(), QStringList({""}));
+  sources.want("ffffff");
+  list({"a", "bb"});
+  EXPECT_EQ(said(), QStringList({"bb"})) << "nobody adds it to the database of another program";
+  EXPECT_TRUE(sources.ended());
+  EXPECT_EQ(sources.present(), static_cast<double>(kNoon) / 1000);
+  sources.setPresent("bb", 7.5);
+  EXPECT_FALSE(sources.ended());
+  EXPECT_EQ(sources.present(), 7.5);
+}
 
 // Two sessions with classes of their own; a sample each minute but for two gaps.
 TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {

@@ -443,12 +443,13 @@ QString database(QTemporaryDir& folder) {
 TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   QTemporaryDir folder;
   History history;
-  ChartPanel panel(&history);
+  HistorySources sources(&history);
+  ChartPanel panel(&history, &sources);
   panel.resize(900, 300);
   panel.show();
   applyLook(darkTheme(), 100);
   history.setDatabase(database(folder));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.source().has_value(); }, 60000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return sources.id().has_value(); }, 60000));
   TimeChart* chart = panel.chart();
   panel.showSpan(ChartPanel::Span::kAll);
   ASSERT_TRUE(QTest::qWaitFor([&] { return chart->chart().buckets.size() > 100; }, 60000));
@@ -510,14 +511,14 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   EXPECT_GT(colors.size(), 8);
 
   // While the watched source has no samples yet, another one can be chosen.
-  panel.setSourceName("yard");
-  EXPECT_FALSE(panel.source());
-  auto* sources = fieldOf<QComboBox>(&panel, "Source whose samples are drawn");
-  sources->setCurrentIndex(0);
-  emit sources->activated(0);
+  sources.want("yard");
+  EXPECT_FALSE(sources.id());
+  auto* list = fieldOf<QComboBox>(&panel, "Source whose samples are drawn");
+  list->setCurrentIndex(0);
+  emit list->activated(0);
   QSignalSpy looked(&history, &History::sourcesChanged);
   ASSERT_TRUE(looked.wait(60000));
-  EXPECT_EQ(panel.sourceName(), "camera");
+  EXPECT_EQ(sources.name(), "camera");
   applyLook(lightTheme(), 100);
 }
 
@@ -530,7 +531,8 @@ TEST(ViewSettings, ComeBackAndMakeSense) {
   QAction previous, next;
   History history;
   PicturesPane pictures(&selection, &legend, &previous, &next);
-  ChartPanel chart(&history);
+  HistorySources sources(&history);
+  ChartPanel chart(&history, &sources);
   const auto restored = [&] {
     pictures.restore(settings);
     chart.restore(settings);

@@ -56,7 +56,8 @@ TEST_F(Quantity, OneMoreLineIsStoredExportedDrawnAndAlarmedOn) {
   EXPECT_NE(json.find("\"red_blue\":2.25"), std::string::npos) << json;
 
   History history;
-  const ChartPanel panel(&history);
+  HistorySources sources(&history);
+  const ChartPanel panel(&history, &sources);
   const auto* action = panel.findChild<QAction*>("red_blue");
   ASSERT_NE(action, nullptr);
   EXPECT_EQ(action->text(), "Red by blue");

@@ -115,7 +115,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   EXPECT_TRUE(says(part<InspectorPanel>(), "Cluster: "));
 
   // What was stored, as a file.
-  ASSERT_TRUE(wait([&] { return part<ChartPanel>()->record().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<HistorySources>()->current().has_value(); }));
   key("ctrl+e");
   ExportDialog* question = nullptr;
   ASSERT_TRUE(wait([&] { return (question = window_->findChild<ExportDialog*>()) && question->isVisible(); }));

@@ -37,7 +37,7 @@ class Times : public Window {
   }
   bool allAreStored(int samples = 3) {
     return wait([&] {
-      const auto record = part<ChartPanel>()->record();
+      const auto record = part<HistorySources>()->current();
       return record && record->samples == samples;
     });
   }
@@ -87,7 +87,7 @@ TEST_F(Times, AnArchiveIsShownByTheClockOfItsCamera) {
   chart->refresh();
   ASSERT_TRUE(wait([&] { return !chart->chart()->chart().buckets.empty(); }));
   ChartScene scene = chart->chart()->scene();
-  scene.crosshair = static_cast<double>(chart->record()->last) / 1000;
+  scene.crosshair = static_cast<double>(part<HistorySources>()->current()->last) / 1000;
   EXPECT_TRUE(QRegularExpression("2013 05:54:1\\d UTC.09:00").match(scene.crosshairText()).hasMatch())
       << scene.crosshairText();
 
@@ -95,7 +95,7 @@ TEST_F(Times, AnArchiveIsShownByTheClockOfItsCamera) {
     EXPECT_THAT(valueOf(window_.get(), "Frame on show"), Has(last));
     EXPECT_EQ(part<ImageView>()->banner(), StoredMoments::tr("Stored picture of %1. Esc: back to live").arg(last));
   };
-  emit chart->chart()->timePicked(static_cast<double>(chart->record()->last) / 1000);
+  emit chart->chart()->timePicked(static_cast<double>(part<HistorySources>()->current()->last) / 1000);
   ASSERT_TRUE(wait([&] { return onShow().stored(); })) << "one of the pictures of the archive";
   same_on_show();
   trigger("unpin");
@@ -115,6 +115,27 @@ TEST_F(Times, AnArchiveIsShownByTheClockOfItsCamera) {
   EXPECT_THAT(valueOf(window_.get(), "Frame on show"), Has(last)) << "the database knows the clock";
 }
 
+TEST_F(Times, PicturesThatHaveOtherTimesAreMeasuredAgain) {
+  measure("dated");
+  ASSERT_TRUE(allAreStored());
+  QFile list(file("times.csv"));
+  ASSERT_TRUE(list.open(QIODevice::WriteOnly));
+  for (const char* second : {"10", "11", "12"})
+    list.write(QStringLiteral("20130708_0554%1.png,2014-01-01 12:00:%1Z\n").arg(second).toUtf8());
+  list.close();
+  auto* dialog = dialogOf<TimesDialog>("times");
+  fieldOf<QComboBox>(dialog, "Their time")->setCurrentIndex(3);
+  fieldOf<QLineEdit>(dialog, "List of names and times")->setText(list.fileName());
+  dialog->accept();
+  ASSERT_TRUE(ends());
+  window_.reset();
+  std::vector<std::string> times;
+  for (const monitor::Sample& sample : monitor::test::latestSamples(monitor::StoreReader(file("m.db").toStdString())))
+    times.push_back(isoTime(sample.time));
+  EXPECT_THAT(times, ElementsAre("2014-01-01T12:00:10Z", "2014-01-01T12:00:11Z", "2014-01-01T12:00:12Z"))
+      << "none of them twice in one series";
+}
+
 TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
   measure("dated");
   ASSERT_TRUE(runs());
@@ -130,7 +151,8 @@ TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
   auto* chart = part<ChartPanel>();
   camera().tick();
   chart->refresh();
-  EXPECT_EQ(chart->present(), static_cast<double>(taken + 1000) / 1000) << "the last sample of the archive";
+  EXPECT_EQ(part<HistorySources>()->present(), static_cast<double>(taken + 1000) / 1000)
+      << "the last sample of the archive";
 }
 
 TEST_F(Times, TheChartOfAnArchiveAndDayNightShowAllOfIt) {
@@ -138,8 +160,8 @@ TEST_F(Times, TheChartOfAnArchiveAndDayNightShowAllOfIt) {
   ASSERT_TRUE(allAreStored());
   auto* chart = part<ChartPanel>();
   const auto shown = [&] { return chart->chart()->axis(); };
-  EXPECT_LE(shown().from, static_cast<double>(chart->record()->first) / 1000);
-  EXPECT_TRUE(wait([&] { return shown().to >= static_cast<double>(chart->record()->last) / 1000; }));
+  EXPECT_LE(shown().from, static_cast<double>(part<HistorySources>()->current()->first) / 1000);
+  EXPECT_TRUE(wait([&] { return shown().to >= static_cast<double>(part<HistorySources>()->current()->last) / 1000; }));
   EXPECT_LT(shown().to - shown().from, 3600);
   const auto* panel = part<DayNightPanel>();
   const auto counted = [&] {
@@ -148,7 +170,8 @@ TEST_F(Times, TheChartOfAnArchiveAndDayNightShowAllOfIt) {
   EXPECT_TRUE(wait([&] { return counted() == 3; })) << textOf(panel);
   EXPECT_THAT(valueOf(panel, "Stretch"), AllOf(Has("6 Jul 2013"), Has("8 Jul 2013"))) << "two days at least";
   chart->showSpan(ChartPanel::Span::kHour);
-  EXPECT_GT(shown().to, static_cast<double>(chart->record()->last) / 1000) << "the last picture is seen";
+  EXPECT_GT(shown().to, static_cast<double>(part<HistorySources>()->current()->last) / 1000)
+      << "the last picture is seen";
   chart->chart()->setFollowing(false);
   chart->chart()->setRange(shown().from - 9e6, shown().from - 8e6);
   EXPECT_TRUE(wait([&] { return counted() == 0; })) << "nothing lies in that stretch";
@@ -203,7 +226,7 @@ TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
   EXPECT_EQ(banner,
             QStringLiteral("Last sample: %1  ·  no gaps").arg(timeText(frame()->result.frame.time, machineClock())));
   const ChartPanel* chart = part<ChartPanel>();
-  emit chart->chart()->timePicked(static_cast<double>(chart->record()->last) / 1000 - 2.02);
+  emit chart->chart()->timePicked(static_cast<double>(part<HistorySources>()->current()->last) / 1000 - 2.02);
   EXPECT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055410"; })) << "a click shows its picture";
   trigger("unpin");
   EXPECT_TRUE(onShow().isNothing());
@@ -229,7 +252,7 @@ TEST_F(Times, AStoredPictureIsOfTheSourceThatItCameFrom) {
     emit sources->activated(sources->currentIndex());
   };
   pick(file("dated"));
-  const double first = static_cast<double>(chart->record()->first) / 1000;
+  const double first = static_cast<double>(part<HistorySources>()->current()->first) / 1000;
   emit chart->chart()->timePicked(first);
   ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
   EXPECT_EQ(frame()->result.frame.name, "20130708_055410") << "and not the snapshot of two seconds later";
@@ -259,7 +282,7 @@ TEST_F(Times, WhatIsHiddenStaysSoInAStoredPicture) {
     part<CameraConfigs>()->follow(watch);
     const LiveFramePtr before = frame();
     const auto* chart = part<ChartPanel>();
-    emit chart->chart()->timePicked(static_cast<double>(chart->record()->first) / 1000 + second);
+    emit chart->chart()->timePicked(static_cast<double>(part<HistorySources>()->current()->first) / 1000 + second);
     EXPECT_TRUE(wait([&] { return frame() && frame() != before; }));
     return frame()->scales[0];
   };

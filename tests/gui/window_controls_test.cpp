@@ -160,7 +160,7 @@ TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
   make();
   ASSERT_TRUE(openAndWait());
   ChartPanel* panel = part<ChartPanel>();
-  ASSERT_TRUE(wait([&] { return panel->source().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<HistorySources>()->id().has_value(); }));
   const auto length = [&] { return panel->chart()->axis().to - panel->chart()->axis().from; };
   for (const auto& [text, seconds] : {std::pair("Day", 86400.0), std::pair("Week", 7 * 86400.0),
                                       std::pair("All", 40 * 86400.0), std::pair("Hour", 3600.0)}) {
@@ -296,7 +296,7 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   ASSERT_TRUE(runs());
   ChartPanel* panel = part<ChartPanel>();
   auto* sources = fieldOf<QComboBox>(panel, "Source whose samples are drawn");
-  ASSERT_TRUE(wait([&] { return sources->count() == 2 && panel->source().has_value(); }));
+  ASSERT_TRUE(wait([&] { return sources->count() == 2 && part<HistorySources>()->id().has_value(); }));
   ASSERT_TRUE(looks()) << "the demo's time is reported with each look";
   sources->setCurrentIndex(sources->findData("/dev/video9", Qt::ToolTipRole));
   emit sources->activated(sources->currentIndex());

@@ -305,7 +305,7 @@ TEST_F(Faults, AnEmptySourceSaysSoAndHasNoNumbersOfTheLastOne) {
     EXPECT_EQ(legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(), 0) << c;
   EXPECT_THAT(textIn<SpeedPanel>(), Has("Backbone: 0.0 ms"));
   ASSERT_TRUE(looks());
-  EXPECT_FALSE(part<ChartPanel>()->source().has_value()) << "the other source's";
+  EXPECT_FALSE(part<HistorySources>()->id().has_value()) << "the other source's";
   EXPECT_EQ(lastWatched().source, file("street")) << "what gave no frame is not remembered";
 }
 
@@ -581,14 +581,14 @@ TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
   store(path, "garden", noon, 1000, 30, day, "third");
   ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "third"); }));
   // Sources are asked for before events, and the file may have been replaced between the two.
-  EXPECT_TRUE(wait([&] { return part<ChartPanel>()->sourceName() == "garden"; }));
+  EXPECT_TRUE(wait([&] { return part<HistorySources>()->name() == "garden"; }));
   EXPECT_FALSE(QFile::exists(file("m.db-wal")) && session().isOpen()) << "nothing is watched";
 }
 
 TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   store(file("other.db"), "yard", unixNow() - kDayMs, 0, 1, {}, "of the yard");
   ASSERT_TRUE(openCamera() && stores());
-  const QString live = part<ChartPanel>()->sourceName();
+  const QString live = part<HistorySources>()->name();
   EXPECT_TRUE(valueOf(window_.get(), "Database on show").isEmpty());
   window_->opener().open(file("other.db"));
   ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of the yard"); }));
@@ -596,10 +596,10 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   part<HistoryBrowser>()->add({unixNow(), EventKind::kSource, monitor::Severity::kError, "unplugged"});
   EXPECT_FALSE(reported(EventKind::kSource, "unplugged")) << "not of that database";
   buttonOf(part<ChartPanel>(), ChartPanel::tr("Back to the live source"))->click();
-  emit part<History>()->eventsReady(*part<ChartPanel>()->source(), {});  // an answer that comes late
+  emit part<History>()->eventsReady(*part<HistorySources>()->id(), {});  // an answer that comes late
   EXPECT_TRUE(reported(EventKind::kSource, "unplugged")) << "but not forgotten";
   EXPECT_FALSE(reported(EventKind::kAlarm, "of the yard"));
-  EXPECT_TRUE(wait([&] { return part<ChartPanel>()->sourceName() == live; }));
+  EXPECT_TRUE(wait([&] { return part<HistorySources>()->name() == live; }));
   EXPECT_TRUE(valueOf(window_.get(), "Database on show").isEmpty());
 
   trigger("close");
@@ -607,7 +607,7 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   EXPECT_THAT(window_->windowTitle(), Begins("other.db"));
   trigger("own_database");
   EXPECT_EQ(window_->windowTitle(), "MPM Monitor");
-  EXPECT_TRUE(wait([&] { return part<ChartPanel>()->sourceName() == live; }));
+  EXPECT_TRUE(wait([&] { return part<HistorySources>()->name() == live; }));
 }
 
 TEST_F(Faults, NothingOfTheSourceBeforeIsShownOfAnotherOneOfADatabase) {
@@ -625,7 +625,7 @@ TEST_F(Faults, NothingOfTheSourceBeforeIsShownOfAnotherOneOfADatabase) {
   pick("yard");
   ASSERT_TRUE(
       wait([&] { return reported(EventKind::kAlarm, "of the yard") && !panel->chart()->chart().buckets.empty(); }));
-  const auto before = *panel->source();
+  const auto before = *part<HistorySources>()->id();
   History* const history = part<History>();
   emit history->namesReady({before, "yard", {"road"}, {"gate"}});
   const auto* const regions = fieldOf<QComboBox>(panel, "Region whose numbers are drawn");

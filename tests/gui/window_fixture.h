@@ -114,7 +114,7 @@ class Window : public ::testing::Test {
   void make(const WindowOptions& options) {
     window_.reset();
     window_ = std::make_unique<MainWindow>(options);
-    part<HistoryBrowser>()->setPeriod(100);
+    part<HistoryBrowser>()->setPace(100);
     const_cast<QLabel*>(labelOf(window_.get(), "Notice"))->installEventFilter(&notices_);
     window_->resize(1280, 800);
     trigger("layout");
@@ -204,7 +204,7 @@ class Window : public ::testing::Test {
   }
   /// A first sample is stored, and was seen.
   bool stores() const {
-    return wait([&] { return part<ChartPanel>()->source().has_value(); });
+    return wait([&] { return part<HistorySources>()->id().has_value(); });
   }
   /// What is stored was looked at twice more.
   bool looks() const {

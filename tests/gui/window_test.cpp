@@ -475,7 +475,7 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
   ASSERT_EQ(proposed.size(), 1);
   EXPECT_THAT(QFileInfo(proposed[0]).fileName(), Begins("street-20")) << proposed[0];
   where->selectFile(file("all.jsonl"));
-  part<ChartPanel>()->forgetSources();  // the question was about the one before
+  part<HistorySources>()->forget(false);  // the question was about the one before
   QMetaObject::invokeMethod(where, "accept");
   ASSERT_TRUE(wait([&] { return QFile::exists(file("all.jsonl")); }));
   EXPECT_THAT(content(file("all.jsonl")), Begins('{'));
@@ -653,7 +653,7 @@ TEST_F(Window, AnotherSourceOfTheChartIsOnShowUntilOneGoesBack) {
   make();
   ASSERT_TRUE(openAndWait());
   const auto* const chart = part<ChartPanel>();
-  ASSERT_TRUE(wait([&] { return chart->sourceName() == file("street"); }));
+  ASSERT_TRUE(wait([&] { return part<HistorySources>()->name() == file("street"); }));
   auto* sources = fieldOf<QComboBox>(chart, "Source whose samples are drawn");
   const auto choose = [&](const QString& name) {
     sources->setCurrentIndex(sources->findData(name, Qt::ToolTipRole));
@@ -676,7 +676,7 @@ TEST_F(Window, AnotherSourceOfTheChartIsOnShowUntilOneGoesBack) {
   EXPECT_TRUE(onShow().live()) << "it goes on behind";
   trigger("unpin");
   EXPECT_EQ(onShow().source().name, file("street"));
-  EXPECT_EQ(chart->sourceName(), file("street"));
+  EXPECT_EQ(part<HistorySources>()->name(), file("street"));
   EXPECT_FALSE(reported(monitor::EventKind::kAlarm, "the gate is open"));
   EXPECT_TRUE(window_->windowTitle().startsWith("street"));
   ASSERT_TRUE(choose_garden());

@@ -11,6 +11,7 @@
 
 #include "gui/main_window.h"
 #include "gui/views/cameras_page.h"
+#include "gui/views/day_night_panel.h"
 #include "gui/views/folder_bar.h"
 #include "gui/views/labels.h"
 #include "gui/views/layouts.h"
@@ -87,6 +88,12 @@ class Hands {
   QJsonValue choose(const char* name, const QString& text) const;
   QJsonValue drawRegion(const QString& name) const;
   QJsonValue fill(const QString& field, const QString& text) const;
+  QJsonValue setNumber(const QString& field, double number) const;
+  QJsonObject lookAtTeach() const;
+  QJsonValue addClass(const QString& name) const;
+  QJsonValue drawStroke(int label) const;
+  QJsonValue chooseStateRegion(const QString& region) const;
+  QJsonValue giveState(const QString& picture, const QString& state) const;
   static QJsonObject pictureOf(const LiveFramePtr& frame);
 
   std::unique_ptr<MainWindow> window_;
@@ -124,7 +131,7 @@ void Hands::start(const QJsonObject& what) {
   window_ = std::make_unique<MainWindow>(options);
   window_->resize(1280, 800);
   window_->show();
-  part<HistoryBrowser>()->setPeriod(1);
+  part<HistoryBrowser>()->setPace(1);
   part<QAction>("brightness")->setChecked(true);  // of the chart: it tells sources apart
 }
 
@@ -225,12 +232,16 @@ QJsonObject Hands::look() {
     if (const double area = model->index(row, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(); area > 0)
       legend[model->name(row)] = std::round(area * 1e5) / 1e5;
   seen["legend"] = legend;
+  QStringList day_night;
+  for (const auto* label : part<DayNightPanel>()->findChildren<QLabel*>()) day_night << label->text();
+  seen["day_night"] = day_night.join('\n');
+  if (part<TeachMode>()) seen["teach"] = lookAtTeach();
   seen["classes"] = model->classes();
   QJsonArray outlines;
   for (const RegionOutline& one : pane->image()->regions()) outlines << QString::fromStdString(one.region.name);
   seen["outlines"] = outlines;
 
-  QJsonObject chart{{"source", panel->sourceName()},
+  QJsonObject chart{{"source", part<HistorySources>()->name()},
                     {"text", panel->sourceText()},
                     {"database", value("Database on show")},
                     {"regions", itemsOf("Region whose numbers are drawn")},
@@ -357,6 +368,92 @@ QJsonValue Hands::fill(const QString& field, const QString& text) const {
   return "no such field";
 }
 
+// A number of the topmost dialog, with the box that makes it count.
+QJsonValue Hands::setNumber(const QString& field, double number) const {
+  const auto open = dialogs();
+  if (open.isEmpty()) return "no dialog";
+  auto* edit = named<QDoubleSpinBox>(field.toUtf8(), open.back());
+  if (!edit) return "no such field";
+  for (auto* box : open.back()->findChildren<QCheckBox*>())
+    if (box->text() == field) box->setChecked(true);
+  edit->setValue(number);
+  return true;
+}
+
+QJsonObject Hands::lookAtTeach() const {
+  auto* const teach = part<TeachMode>();
+  QJsonArray classes, regions;
+  for (const ClassInfo& one : teach->state().classes.classes) classes << QString::fromStdString(one.name);
+  const auto* region = named<QComboBox>("Region that shows the states", part<StatesPanel>());
+  for (int i = 1; i < region->count(); ++i) regions << region->itemText(i);
+  QJsonObject states;
+  const auto* pictures = named<QListWidget>("Pictures and their states", part<StatesPanel>());
+  for (int row = 0; row < pictures->count(); ++row) {
+    const QString text = pictures->item(row)->text();
+    if (text.contains(" · ")) states[text.section(" · ", 1)] = text.section(" · ", 0, 0);
+  }
+  return {{"name", teach->shown()},
+          {"picture", teach->editor() ? pictureOf(part<TeachCanvas>()->frame()) : QJsonObject()},
+          {"pictures", QJsonArray::fromStringList(teach->state().pictures)},
+          {"labelled", QJsonArray::fromStringList(teach->state().labelled)},
+          {"classes", classes},
+          {"regions", regions},
+          {"set", part<StatesPanel>()->set()},
+          {"states", states}};
+}
+
+QJsonValue Hands::addClass(const QString& name) const {
+  auto* edit = part<LabelClassesPanel>()->findChild<QLineEdit*>();
+  edit->setText(name);
+  emit edit->returnPressed();
+  return true;
+}
+
+// With the brush, from the middle of the picture to the right.
+QJsonValue Hands::drawStroke(int label) const {
+  auto* canvas = part<TeachCanvas>();
+  if (!canvas->isVisible() || !canvas->frame()) return "no picture";
+  part<LabelClassesPanel>()->choose(label);
+  part<TeachPane>()->chooseTool(TeachCanvas::Tool::kBrush);
+  canvas->setBrush(6);
+  const QPointF from = canvas->viewport().pictureRect().center(), to = from + QPointF(9, 0);
+  const auto send = [canvas](QEvent::Type type, QPointF at, Qt::MouseButtons buttons) {
+    QMouseEvent event(type, at, canvas->mapToGlobal(at), Qt::LeftButton, buttons, Qt::NoModifier);
+    QCoreApplication::sendEvent(canvas, &event);
+  };
+  send(QEvent::MouseButtonPress, from, Qt::LeftButton);
+  send(QEvent::MouseMove, to, Qt::LeftButton);
+  send(QEvent::MouseButtonRelease, to, Qt::NoButton);
+  return true;
+}
+
+QJsonValue Hands::chooseStateRegion(const QString& region) const {
+  auto* box = named<QComboBox>("Region that shows the states", part<StatesPanel>());
+  const int index = region.isEmpty() ? 0 : box->findText(region);
+  if (index < 0) return "no such region";
+  box->setCurrentIndex(index);
+  return true;
+}
+
+// Nothing happens until the states that are there are read.
+QJsonValue Hands::giveState(const QString& picture, const QString& state) const {
+  auto* panel = part<StatesPanel>();
+  QPushButton* button = nullptr;
+  for (auto* one : panel->findChildren<QPushButton*>())
+    if (one->text().startsWith(state + " (")) button = one;
+  if (!button) {
+    auto* edit = named<QLineEdit>("New state", panel);
+    edit->setText(state);
+    emit edit->returnPressed();
+    return "made the state";
+  }
+  auto* list = named<QListWidget>("Pictures and their states", panel);
+  for (int row = 0; row < list->count(); ++row)
+    list->item(row)->setSelected(list->item(row)->data(Qt::UserRole).toString() == picture);
+  button->click();
+  return true;
+}
+
 QJsonValue Hands::act(const QJsonObject& what) {
   const QString act = what["do"].toString(), of = what["of"].toString();
   if (act == "start") return start(what), true;
@@ -366,6 +463,11 @@ QJsonValue Hands::act(const QJsonObject& what) {
   if (act == "accept" || act == "reject") return answer(act == "accept");
   if (act == "draw") return drawRegion(of);
   if (act == "fill") return fill(of, what["text"].toString());
+  if (act == "number") return setNumber(of, what["number"].toDouble());
+  if (act == "class") return addClass(of);
+  if (act == "stroke") return drawStroke(what["label"].toInt());
+  if (act == "state_region") return chooseStateRegion(of);
+  if (act == "state") return giveState(of, what["state"].toString());
   if (act == "chart") return clickChart(what["time"].toDouble());
   if (act == "chart_source") return choose("Source whose samples are drawn", of);
   if (act == "legend_region") {
@@ -373,7 +475,7 @@ QJsonValue Hands::act(const QJsonObject& what) {
     return chosen;
   }
   if (act == "event") {
-    auto* table = part<HistoryBrowser>()->eventsTable();
+    auto* table = named<QTableView>("Events");
     if (table->model()->rowCount() == 0) return "no event";
     emit table->activated(table->model()->index(what["row"].toInt() % table->model()->rowCount(), 0));
     return true;

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gui/models/history.h"
+
+namespace mpm::gui {
+
+/// The sources of the database on show, and which of them has its history on show: chart, day and night, and events are
+/// of this one.
+class HistorySources : public QObject {
+  Q_OBJECT
+ public:
+  explicit HistorySources(History* history, QObject* parent = nullptr);
+
+  const std::vector<monitor::SourceRecord>& all() const { return all_; }
+  /// The one on show, as it was read last; nullopt: none.
+  std::optional<monitor::SourceRecord> current() const;
+  std::optional<std::int64_t> id() const { return id_; }
+  /// The name of the one on show; empty: none.
+  QString name() const;
+
+  /// The database is another one. `foreign`: of another program, to which no source is added by what is done here.
+  void forget(bool foreign);
+  /// Puts the source of this name on show, as soon as it is there. Where another program's database has no such source,
+  /// it is the last one.
+  void want(const QString& name);
+  /// A person chose it.
+  void choose(std::int64_t id);
+
+  /// Sets "now", in seconds, for the source that is watched where its time is not the clock's; nullopt: the clock's.
+  void setPresent(const QString& watched, std::optional<double> present);
+  /// The end of the history, in seconds: "now", or the last sample of an archive or of a source that is not watched.
+  double present() const;
+  /// It ends with its last sample.
+  bool ended() const;
+
+ signals:
+  /// all() or current() say something else.
+  void listed();
+  /// A person chose the one on show. Before changed().
+  void chosen();
+  /// Another source is on show, or none.
+  void changed();
+
+ private:
+  void take(const std::vector<monitor::SourceRecord>& sources);
+
+  // The "now" of the source that is watched.
+  struct Present {
+    QString source{};
+    std::optional<double> time{};  // s; nullopt: the clock's
+  };
+
+  History* const history_;
+  std::vector<monitor::SourceRecord> all_;
+  std::optional<std::int64_t> id_;
+  QString wanted_;        // a source that may not be there yet
+  bool foreign_ = false;  // the database is another program's
+  Present present_;
+};
+
+}  // namespace mpm::gui
