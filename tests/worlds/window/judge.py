@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds what the window shows, and what it has stored, against the model."""
+import csv
 import itertools
 import json
 import pathlib
+import re
 import sqlite3
 import time
 
@@ -11,6 +13,7 @@ import cv2
 from .model import CAMERAS, PAGES
 from .stage import GREY, MODELS, REDUCTIONS, SOURCES, brightness_of, size_of, tags_in
 
+NIGHT = 40   # below this brightness night is, where nobody said otherwise
 LIMIT = 100  # of the alarm of a source: this and its number
 
 
@@ -33,6 +36,16 @@ def picture_of(picture):
     near = [i for i in range(SOURCES[tag].count) if abs(picture["brightness"] - brightness_of(tag, i)) < 1.5] if tag else []
     require(len(near) == 1, "a picture of no source", picture)
     return tag, near[0]
+
+
+def night_limit(tag, index):
+    """Between the brightnesses of two of its pictures, and of no other source."""
+    return brightness_of(tag, index) + 2
+
+
+def nights_in(text):
+    """The brightnesses below which night is, in the text of Day/night."""
+    return {float(number) for number in re.findall(r"darker than ([0-9.]+) of", text)}
 
 
 def is_stored(seen):
@@ -92,6 +105,12 @@ def at_once(stage, model, seen):
     check_chart(stage, seen["chart"], model.charted())
     told = set().union(*(tags_in(message) for _, message in seen["events"]))
     require(told <= {model.charted()} if model.charted() else len(told) <= 1, "events of another source", f"{told}, not {model.charted()}")
+    nights, judged = nights_in(seen["day_night"]), model.charted() or next(iter(tags_in(seen["chart"]["source"])), None)
+    require(nights <= {NIGHT, *model.nights.get(judged, [])}, "the rule of night of another source", f"{nights}, {judged}: {model.nights}")
+    if teach := seen.get("teach"):
+        require(tags_in(" ".join(teach["regions"])) <= {shown}, "regions that may show states, of another source", f"{teach['regions']}, not {shown}")
+        if teach["name"] in model.taken and teach["picture"]:
+            require(picture_of(teach["picture"]) == model.taken[teach["name"]], "another picture to label", f"{teach}, not {model.taken[teach['name']]}")
     for dialog in seen["dialogs"]:
         of = model.asking if dialog["class"] == "TimesDialog" else model.dialog
         require(tags_in(dialog["texts"]) <= {of}, "a dialog of another source", f"{dialog}, not {of}")
@@ -114,12 +133,37 @@ def in_the_end(stage, model, seen):
         require(sorted(seen["outlines"]) == sorted(model.outlines()), "the outlines", f"{seen['outlines']}, not {model.outlines()}")
     if not shown:
         require(not seen["picture"], "a picture of nothing", seen["picture"])
+    if model.judging and model.judging == model.charted() and not model.foreign and seen["chart"]["source"] == stage.address(model.judging):
+        require(nights_in(seen["day_night"]) == {model.nights[model.judging][-1]}, "what is stored is not judged by the new rule", f"{seen['day_night']}: {model.nights}")
     if model.foreign:
         require(seen["chart"]["source"] == stage.address(model.foreign), "the chart of the other database", seen["chart"])
     elif model.picked:
         require(seen["chart"]["source"] == stage.address(model.picked), "the chart of what was picked", seen["chart"])
     elif model.live and seen["picture"] and not silent and not model.stored:
         require(seen["chart"]["source"] == stage.address(model.live), "the chart of what is watched", seen["chart"])
+
+
+def labelled(folder, model):
+    """What was drawn and said in Teach."""
+    def read(file, how):
+        image = cv2.imread(str(file), how)
+        require(image is not None, "a picture to label is lost", file)
+        return image
+
+    for name, expected in model.taken.items():
+        image = read(folder / "pictures" / f"{name}.png", cv2.IMREAD_COLOR)
+        found = picture_of({"width": image.shape[1], "height": image.shape[0], "brightness": (image @ GREY).mean()})
+        require(found == expected, "another picture was taken to label", f"{name}: {found}, not {expected}")
+    require({file.stem for file in (folder / "labels").glob("*.png")} == set(model.labels), "labels of other pictures", f"{list(model.labels)}")
+    for name, classes in model.labels.items():
+        labels = read(folder / "labels" / f"{name}.png", cv2.IMREAD_GRAYSCALE)
+        drawn = set(labels.flatten().tolist()) - {255}
+        require(drawn == classes, "labels of other classes", f"{name}: {drawn}, not {classes}")
+        require((labels != 255).mean() < 0.2, "more is labelled than was drawn", name)
+    for of_set, states in model.states.items():
+        with open(folder / "states" / f"{of_set}.csv") as lines:
+            found = {pathlib.Path(line["picture"]).stem: line["state"] for line in csv.DictReader(lines)}
+        require(found == states, "states of other pictures", f"{of_set}: {found}, not {states}")
 
 
 def stored(stage, folder, model, written):
@@ -143,6 +187,9 @@ def stored(stage, folder, model, written):
             require(files and {r["name"] for r in json.loads(files[0].read_text())["regions"]} == set(names), "regions are lost", f"{tag}: {names}, {files}")
     for tag, limit in model.alarms.items():
         require(any(limit in file.read_text() for file in (folder / "watches").glob("*.toml")), "an alarm is lost", f"{tag}: {limit}")
+    for tag, limits in model.nights.items():
+        require(any(re.search(rf"night-brightness = {limits[-1]}(\.0)?$", file.read_text(), re.M) for file in (folder / "watches").glob("*.toml") if tag in file.read_text()), "a rule of night is lost", f"{tag}: {limits}")
+    labelled(folder / "m.labels", model)
     pictures = list((folder / "pictures").glob("*Z.json"))
     for file in pictures:
         facts = json.loads(file.read_text())
@@ -178,6 +225,16 @@ def stored(stage, folder, model, written):
             require(tags_in(region) <= tags_in(name), "a sample with a region of another source", f"{region}: {name}")
         for name, message in db.execute("SELECT source.name, message FROM event JOIN source ON source.id = event.source"):
             require(tags_in(message) <= tags_in(name), "an event stored for another source", f"{name}: {message}")
+        for name, rule, night, brightness in db.execute(
+                "SELECT source.name, night_rule, night, brightness FROM sample JOIN source ON source.id = sample.source JOIN session ON session.id = sample.session "
+                "JOIN region_sample ON region_sample.sample = sample.id AND region = 0"):
+            tag, = tags_in(name)
+            if tag == "sorbus" and rule == "":  # as the watch file says, until somebody chooses one
+                require(night is None, "night without a rule", name)
+                continue
+            below = float(re.search(r"brightness is below ([0-9.]+)", rule)[1])
+            require(below in {NIGHT, *model.nights.get(tag, [])}, "judged by the rule of another source", f"{name}: {rule}")
+            require(night == (brightness < below), "night by another rule than is stored", f"{name}: {brightness}, {rule}")
         for name, rule in db.execute("SELECT source.name, rule FROM alarm JOIN source ON source.id = alarm.source"):
             tag, = tags_in(name)
             require(rule == model.alarms.get(tag), "an alarm of another source", f"{name}: {rule}")

@@ -11,20 +11,25 @@ class Model:
     file, "all" while all are on show. `stored`: source and index of the stored picture on show. `index`: of the picture that a
     person chose in the folder that is watched; None: any. `wanted`: the stored picture that was asked for and is not on show yet.
     `asking`: the folder whose times are asked for. `dialog`: the source that a dialog is about. `picked`: the source of our own
-    database that was picked in the chart in place of the one that is watched."""
+    database that was picked in the chart in place of the one that is watched. `judging`: the source whose stored samples are
+    judged anew."""
 
     def __init__(self):
         self.regions = {"olive": ["olive-gate"], "rowan": ["rowan-gate"]}  # current ones; of databases until others are chosen
         self.chosen = set()    # sources whose regions a person chose
         self.known = set()     # sources that open without a question
         self.alarms = {}       # source -> limit
-        self.snapshots = {}    # source -> how many
+        self.nights = {}       # source -> brightnesses below which night was, the last one counts
+        self.taken = {}        # name of a picture in the folder of labels -> source, index
+        self.classes = []      # of that folder
+        self.labels = {}       # name of a picture -> numbers of the classes that were drawn in it
+        self.states = {}       # set of states -> {name of a picture: state}
         self.forget()
 
     def forget(self):
         """A new window."""
         self.live = self.foreign = self.camera = self.stored = self.wanted = self.index = self.asking = self.dialog = None
-        self.picked = None
+        self.picked = self.judging = None
         self.paused = self.has_watch_file = self.teaching = False
         self.dead = set()
 

@@ -53,8 +53,10 @@ def choose(random_, model, seen):
     steps = [{"do": "drop", "of": what} for what in ("alder", "alder", "birch", "birch", "cedar", "maple", "maple", "rowan.db", "rowan.db", "two")]
     steps += [{"do": "open", "of": random_.choice(["alder", "birch", "cedar", "maple"])}] * 2
     steps += [{"do": do} for do in ("close", "unpin", "own_database", "pause", "previous_picture", "next_picture", "again", "snapshot", "merge_map", "event", "compare")]
-    steps += [{"do": do, "end": random_.choice(["accept", "accept", "reject", "leave"])} for do in ("regions", "alarms", "night", "keep")]
+    steps += [{"do": do, "end": random_.choice(["accept", "accept", "reject", "leave"])} for do in ("regions", "alarms", "keep")]
+    steps += [{"do": "night", "index": random_.randrange(3), "end": random_.choice(["accept", "accept", "reject", "leave"])}] * 2
     steps += [{"do": "reduce", "of": random_.choice(REDUCTIONS)}, {"do": "model", "of": random_.choice(sorted(MODELS))}, {"do": "teach"}]
+    steps += [{"do": "label", "class": random_.randrange(2), "region": random_.random() < 0.6, "state": random_.choice(["open", "shut"])}] * 2
     steps += [{"do": "chart", "index": random_.randrange(3)}] * 2
     steps += [{"do": "chart_source", "of": random_.choice(["alder", "birch"])}] * 2
     steps += [{"do": "legend_region"}]
@@ -188,6 +190,8 @@ class Player:
             return True
         if do in ("regions", "alarms", "night", "keep"):
             return self.dialog(step, model)
+        if do == "label":
+            return self.label(step, model)
         if do == "model":  # the pictures of an archive may be asked for, to be measured again
             return self.ask(do="drop", paths=[str(MODELS[of])])
         if do == "teach":  # there and back
@@ -264,8 +268,13 @@ class Player:
             own = model.regions.get(tag, []) if tag in model.chosen or tag not in STORED else []
             self.draft = do, tag, [*own, f"{tag}-region{len(own)}"]
             self.ask(do="draw", of=self.draft[2][-1])
-        elif do in ("night", "keep"):  # accepted as it is: changes nothing
+        elif do == "keep":  # accepted as it is: changes nothing
             self.draft = do, tag, None
+        elif do == "night":
+            self.draft = do, tag, judge.night_limit(tag, step["index"])
+            for field in "Night below the brightness", "Day above the brightness":
+                if not self.ask(do="number", of=field, number=self.draft[2]):
+                    raise judge.Wrong("no field", self.reply)
         else:
             self.draft = do, tag, f"no-frame>{judge.LIMIT + SOURCES[tag].number}"
             if not self.ask(do="fill", of="Alarms, one a line", text=self.draft[2]):
@@ -287,6 +296,50 @@ class Player:
             model.chosen.add(tag)
         elif do == "alarms":
             model.alarms[tag] = what
+        elif do == "night":
+            model.nights.setdefault(tag, []).append(what)
+            chart = self.seen["chart"]
+            if not model.foreign and chart["source"] == self.stage.address(tag) and "brightness" in chart:
+                model.judging = tag
+
+    def label(self, step, model):
+        """Takes the picture on show, draws a stroke in it, and says which state it, or a region of it, shows."""
+        if self.held or model.wanted or model.teaching or not self.seen["picture"] or not self.ask(do="take"):
+            return False
+        self.take(self.reply)  # Teach is made by the first picture
+        on_show = judge.picture_of(self.seen["picture"])
+        self.until("the picture is not taken", lambda seen: set(seen["teach"]["pictures"]) - set(model.taken))
+        name, = set(self.seen["teach"]["pictures"]) - set(model.taken)
+        model.taken[name] = on_show
+        self.ask(do="teach")
+        model.teaching = True
+        self.take(self.reply)
+        self.until("the picture that was taken is not on show", lambda seen: seen["teach"]["name"] == name and seen["teach"]["picture"])
+        if step["class"] >= len(model.classes):
+            model.classes.append(f"class {len(model.classes)}")
+            self.ask(do="class", of=model.classes[-1])
+        self.until("the classes", lambda seen: seen["teach"]["classes"] == model.classes)
+        label = min(step["class"], len(model.classes) - 1)
+        self.until("no stroke", lambda seen: self.ask(do="stroke", label=label))
+        model.labels.setdefault(name, set()).add(label)
+        self.until("the stroke is not kept", lambda seen: name in seen["teach"]["labelled"])
+        regions = self.seen["teach"]["regions"] if step["region"] else []
+        self.until("the region of the states", lambda seen: self.ask(do="state_region", of=regions[0] if regions else ""))
+        of_set = model.states.setdefault(regions[0] if regions else "picture", {})
+        of_set[name] = step["state"]
+        self.until("the states of the pictures", lambda seen: seen["teach"]["states"] == of_set or
+                   self.ask(do="state", of=name, state=step["state"]) and False)
+        self.ask(do="teach")
+        model.teaching = False
+        return True
+
+    def until(self, what, holds):
+        """Waits until it holds of what is seen."""
+        end = time.monotonic() + PATIENCE
+        while not holds(self.seen):
+            if time.monotonic() > end:
+                raise judge.Wrong(what, self.seen.get("teach"))
+            self.take(self.runner.ask(do="wait"))
 
 
 def random_steps(seed, count):
