@@ -454,6 +454,10 @@
         <translation>du plus bas au plus haut</translation>
     </message>
     <message>
+        <source>%1: %2</source>
+        <translation>%1&#xa0;: %2</translation>
+    </message>
+    <message>
         <source>nothing recorded</source>
         <translation>rien d’enregistré</translation>
     </message>

@@ -149,8 +149,7 @@ QString ChartScene::crosshairText() const {
   for (std::size_t i = 0; i < series.size() && near && i < chart.buckets[at].values.size(); ++i) {
     const charts::Spread& spread = chart.buckets[at].values[i];
     if (spread.samples == 0) continue;
-    QString line =
-        QStringLiteral("%1: %2").arg(QString::fromStdString(series[i].name), valueText(series[i], spread.mean));
+    QString line = tr("%1: %2").arg(QString::fromStdString(series[i].name), valueText(series[i], spread.mean));
     if (spread.samples > 1 && spread.max > spread.min)
       line += QStringLiteral("  (%1 … %2)").arg(valueText(series[i], spread.min), valueText(series[i], spread.max));
     lines << line;
@@ -161,8 +160,7 @@ QString ChartScene::crosshairText() const {
     const auto next =
         std::ranges::upper_bound(band.changes, toMs(*crosshair), {}, [](const auto& one) { return one.first; });
     if (next == band.changes.begin() || std::prev(next)->second.empty() || !(near || band.over_gaps)) continue;
-    lines << QStringLiteral("%1: %2").arg(QString::fromStdString(band.name),
-                                          QString::fromStdString(std::prev(next)->second));
+    lines << tr("%1: %2").arg(QString::fromStdString(band.name), QString::fromStdString(std::prev(next)->second));
   }
   if (!near) lines << tr("nothing recorded");
   if (!near && at >= 0) lines << tr("nearest: %1").arg(momentText(chart.buckets[at].start, clock));
