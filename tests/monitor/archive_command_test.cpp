@@ -269,6 +269,44 @@ TEST_F(ArchiveCommand, ItsDaysAreThoseOfItsZone) {
   EXPECT_THAT(film({"--time-zone", "Z"}), HasSubstr("2 days of UTC\n"));
 }
 
+TEST_F(ArchiveCommand, OlderPicturesThatComeLaterGiveWhatOneRunGives) {
+  const std::string late = folder_ / "late", early = folder_ / "early", other = folder_ / "other.db";
+  for (const std::string& folder : {late, early}) fs::create_directory(folder);
+  const int levels[] = {30, 70, 70, 120, 70, 70, 70, 100};  // the band is 50 to 90
+  for (std::size_t i = 0; i < std::size(levels); ++i) {
+    const std::string name = "/2024-05-01_10-0" + std::to_string(i) + "-00.png";
+    cv::imwrite((i < 6 ? early : late) + name, cv::Mat(40, 60, CV_8UC3, cv::Scalar::all(levels[i])));
+  }
+  const auto watch = [&](const std::string& database) {
+    succeeded(
+        mpmCommand({"monitor", in_, "--model", kSegmenter, "--db", database, "--time-zone", "Z", "--night-brightness",
+                    "50", "--day-brightness", "90", "--alarm", "brightness>80", "--alarm-minutes", "1"}));
+  };
+  const auto rows = [](const std::string& database) {
+    std::vector<std::tuple<std::string, std::optional<bool>, std::optional<double>>> all;
+    for (const monitor::Sample& sample : monitor::test::latestSamples(StoreReader(database)))
+      all.emplace_back(sample.picture, sample.night, sample.whole().value("unchanged"));
+    return all;
+  };
+  const auto alarms = [](const std::string& database) {
+    std::vector<UnixMs> since;
+    for (const monitor::AlarmState& one : StoreReader(database).alarms(1)) since.push_back(one.since);
+    return since;
+  };
+  const auto copyIn = [&](const std::string& from) { fs::copy(from, in_, fs::copy_options::recursive); };
+  copyIn(late);
+  watch(database_);
+  const auto of_newest = alarms(database_);
+  EXPECT_THAT(of_newest, SizeIs(1));
+  copyIn(early);
+  watch(database_);
+  watch(other);  // all at once
+  EXPECT_EQ(rows(database_), rows(other));
+  EXPECT_EQ(alarms(database_), of_newest);
+  const auto nights = [&] { return mpmCommand({"report", database_, "--json"}).json()["night"]["samples"]; };
+  EXPECT_EQ(nights(), 3) << "and the sums";
+}
+
 TEST_F(ArchiveCommand, IsJudgedAnewWithoutTheModelThatMeasuredIt) {
   add("20130708_120000.png");
   fs::copy_file(kSegmenter, folder_ / "vit.onnx");

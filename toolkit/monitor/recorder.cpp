@@ -85,15 +85,15 @@ Measuring measuringOf(const ModelInfo& model, const std::string& digest, const s
           .classes = vision::classNames(model)};
 }
 
+Recorder::Chain::Chain(const RecorderOptions& options)
+    : day_night(options.night), alarms(options.alarms), quality(options.quality.pictures), states(options.states) {}
+
 Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event)
     : options_(std::move(options)),
       store_(store),
       on_event_(std::move(on_event)),
-      day_night_(options_.night),
-      alarms_(options_.alarms),
-      pace_(options_.every_s),
-      quality_(options_.quality.pictures),
-      states_(options_.states) {
+      chain_(options_),
+      pace_(options_.every_s) {
   if (!(options_.every_s >= 0)) throw Error("the time between samples must not be negative");
   if (store_ && options_.privacy) store_->setPrivacy(options_.source, *options_.privacy);
 }
@@ -122,11 +122,12 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       agreement_.reset();
       const SessionInfo session = sessionOf(result, options_);
       if (std::exchange(classes_, session.classes) != session.classes)
-        for (Event& event : alarms_.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
+        for (Event& event : chain_.alarms.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
       if (store_)
         store_->beginSession(session, options_.archive_clock ? std::optional(result.frame.time) : std::nullopt,
                              std::exchange(again_, false));
     }
+    if (options_.archive_clock) turnTo(result.frame.time);
     if (const auto& report = result.estimate.reuse) {
       if (report->agreement) agreement_ = std::min(agreement_.value_or(100), *report->agreement);
       if (auto event = reuse_.add(*report, result.reuse, result.frame.time)) events.push_back(std::move(*event));
@@ -139,11 +140,11 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       facts.agreement = std::exchange(agreement_, std::nullopt);
       facts.quality = measureQuality(result.frame.image, options_.quality);
       const std::int64_t pixels = digestOf(result.frame.image);
-      if (const auto last = std::exchange(pixels_, pixels); last != 0) facts.unchanged = pixels == last;
+      if (const auto last = std::exchange(chain_.pixels, pixels); last != 0) facts.unchanged = pixels == last;
       sample = measure(result, facts, events);
       sample->pixels = pixels;
       sample->measured_offset = view_.motion();
-      const auto before = std::exchange(last_, sample->time);
+      const auto before = std::exchange(chain_.last, sample->time);
       if (const std::int64_t arrived = arrived_.exchange(steady); arrived > 0 && !options_.once)
         pace_.add(static_cast<double>(steady - arrived) / kSecondMs);
       if (pace_.known()) usual_s_ = pace_.pace().usual_s;
@@ -151,21 +152,22 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       const bool sparse =
           !before || std::abs(sample->time - *before) >= kMinuteMs || (!options_.own_clock && options_.every_s >= 60);
       const HiddenAt hidden = hiddenIn(result);
-      sample->states = states_.read({.image = result.frame.image,
-                                     .estimate = result.estimate,
-                                     .digest = result.model_digest,
-                                     .time = sample->time,
-                                     .moved = sample->view_offset,
-                                     .sparse = sparse,
-                                     .look = result.look,
-                                     .hidden = [&] { return hidden ? hidden(sample->view_offset) : cv::Mat(); }},
-                                    events);
-      sample->night = night_ = day_night_.night(sample->time, sample->brightness());
+      sample->states = chain_.states.read({.image = result.frame.image,
+                                           .estimate = result.estimate,
+                                           .digest = result.model_digest,
+                                           .time = sample->time,
+                                           .moved = sample->view_offset,
+                                           .sparse = sparse,
+                                           .look = result.look,
+                                           .hidden = [&] { return hidden ? hidden(sample->view_offset) : cv::Mat(); }},
+                                          events);
+      sample->night = chain_.night = chain_.day_night.night(sample->time, sample->brightness());
       if (auto event = heartbeat(sample->time, steady)) events.push_back(std::move(*event));
-      for (Event& event : alarms_.add(*sample, options_.own_clock ? sample->time : steady))
+      for (Event& event : chain_.alarms.add(*sample, options_.own_clock ? sample->time : steady))
         events.push_back(std::move(event));
       if (facts.quality)
-        if (auto event = quality_.add(*facts.quality, night_, sample->time)) events.push_back(std::move(*event));
+        if (auto event = chain_.quality.add(*facts.quality, chain_.night, sample->time))
+          events.push_back(std::move(*event));
       if (options_.archive_clock && store_) sample->digest = vision::pictureDigest(result.frame.file);
       if (store_) store_->append(*sample, view_.takeLearned());
       storeAlarms();
@@ -175,11 +177,25 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
   return sample;
 }
 
+// Pictures that are older than what is stored have a chain of their own: alarms and states of the newest picture stay
+// as they stand, and go on with the next one that is newer.
+void Recorder::turnTo(UnixMs time) {
+  if (newest_ && time >= *newest_->last) turnToNewest();
+  if (newest_ || !chain_.last || time >= *chain_.last) return;
+  newest_ = std::exchange(chain_, Chain(options_));
+  (void)chain_.alarms.setClasses(classes_, time);
+  if (region_names_) (void)chain_.alarms.setRegions(*region_names_, time);
+}
+
+void Recorder::turnToNewest() {
+  if (newest_) chain_ = *std::exchange(newest_, std::nullopt);
+}
+
 Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts, std::vector<Event>& events) {
   Sample sample;
   sample.time = result.frame.time;
   sample.picture = std::filesystem::path(result.frame.file).filename().string();
-  sample.night = night_;
+  sample.night = chain_.night;
   sample.token_counts = facts.token_counts;
   sample.view_offset = result.repeated ? view_.placeOf(result.frame.image, hiddenIn(result)) : view_.place();
   try {
@@ -211,7 +227,7 @@ bool Recorder::setPrivacy(const std::string& privacy) {
 Json Recorder::alarms() const {
   Json all = Json::object();
   const std::lock_guard lock(mutex_);
-  for (const auto& [alarm, rings] : alarms_.ringing()) all[toString(alarm)] = rings;
+  for (const auto& [alarm, rings] : (newest_ ? *newest_ : chain_).alarms.ringing()) all[toString(alarm)] = rings;
   return all;
 }
 
@@ -227,20 +243,21 @@ void Recorder::resume(const std::vector<Sample>& samples, const std::vector<Alar
   std::vector<UnixMs> times;
   for (const Sample& sample : samples) {
     if (sample.time > now && !options_.own_clock) continue;  // of a clock that was wrong
-    night_ = sample.night;
-    day_night_.goOn(night_);
+    chain_.night = sample.night;
+    chain_.day_night.goOn(chain_.night);
     PictureQuality quality;
     for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
       if (sample.whole().value(kQualityFlags[bit]).value_or(0) != 0) quality.flags |= 1 << bit;
-    (void)quality_.add(quality, night_, sample.time);
-    states_.resume(sample.states);
-    pixels_ = sample.pixels;
+    (void)chain_.quality.add(quality, chain_.night, sample.time);
+    chain_.states.resume(sample.states);
+    chain_.pixels = sample.pixels;
     times.push_back(sample.time);
-    last_ = sample.time;
+    chain_.last = sample.time;
   }
   stored_alarms_ = alarms;
-  const UnixMs at = options_.own_clock ? last_.value_or(0) : now;  // a clock of its own stands still between watches
-  alarms_.resume(alarms, times, at, options_.own_clock ? at : steady);
+  const UnixMs at =
+      options_.own_clock ? chain_.last.value_or(0) : now;  // a clock of its own stands still between watches
+  chain_.alarms.resume(alarms, times, at, options_.own_clock ? at : steady);
 }
 
 void Recorder::measureAgain() {
@@ -255,9 +272,10 @@ void Recorder::setRegions(const std::vector<vision::Region>& regions) {
   std::erase_if(measured, [](const vision::Region& one) { return one.ignore; });
   {
     const std::lock_guard lock(mutex_);
+    turnToNewest();
     regions_ = std::move(meter);
     region_names_ = vision::namesOf(measured);
-    events = alarms_.setRegions(*region_names_, unixNow());
+    events = chain_.alarms.setRegions(*region_names_, unixNow());
     if (store_) store_->setRegions(options_.source, regions);
   }
   post(events);
@@ -288,9 +306,9 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
     // Between the runs of a timer no frames come either, if none comes now.
     const bool none =
         status.attempt > 0 || status.state == CaptureState::kStalled || status.state == CaptureState::kEnded;
-    const bool between = options_.once && none && status.frame_age_s < 0 && last_;
-    const double silent_s = between ? static_cast<double>(time - *last_) / kSecondMs : status.frame_age_s;
-    if (!options_.archive_clock) events = alarms_.tick(time, steady, silent_s);
+    const bool between = options_.once && none && status.frame_age_s < 0 && chain_.last;
+    const double silent_s = between ? static_cast<double>(time - *chain_.last) / kSecondMs : status.frame_age_s;
+    if (!options_.archive_clock) events = chain_.alarms.tick(time, steady, silent_s);
     storeAlarms();
     if (const auto jump = clock_.jump(time, steady))
       events.push_back({time, EventKind::kClock, Severity::kWarning,
@@ -334,10 +352,11 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoP
   std::vector<Event> events;
   {
     const std::lock_guard lock(mutex_);
+    turnToNewest();
     if (night != options_.night) {
       options_.night = night;
-      day_night_.setRule(night);
-      night_.reset();
+      chain_.day_night.setRule(night);
+      chain_.night.reset();
       session_ = -1;  // the next sample begins one of the new rule
     }
     if (place != options_.place) {
@@ -346,17 +365,17 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoP
     }
     if (alarms != options_.alarms) {
       Alarms fresh(alarms);
-      events = alarms_.end(now);
+      events = chain_.alarms.end(now);
       const auto add = [&](const std::vector<Event>& more) { events.insert(events.end(), more.begin(), more.end()); };
       if (!classes_.empty()) add(fresh.setClasses(classes_, now));
       if (region_names_) add(fresh.setRegions(*region_names_, now));
-      alarms_ = std::move(fresh);
+      chain_.alarms = std::move(fresh);
       storeAlarms();
       options_.alarms = alarms;
     }
     if (quality != options_.quality) {
       options_.quality = quality;
-      quality_ = QualityWatch(quality.pictures);
+      chain_.quality = QualityWatch(quality.pictures);
     }
   }
   post(events);
@@ -365,12 +384,14 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoP
 void Recorder::setStates(const StateOptions& states) {
   StateDetector watch(states);
   const std::lock_guard lock(mutex_);
-  states_ = std::move(watch);
+  turnToNewest();
+  options_.states = states;
+  chain_.states = std::move(watch);
 }
 
 // Before the events of a change, in one commit with its sample: what was told is known after a kill.
 void Recorder::storeAlarms() {
-  auto now = alarms_.states();
+  auto now = (newest_ ? *newest_ : chain_).alarms.states();
   if (store_ && now != stored_alarms_) store_->setAlarms(now);
   stored_alarms_ = std::move(now);
 }

@@ -100,7 +100,22 @@ class Recorder {
   void setStates(const StateOptions& states);
 
  private:
+  // What goes on from sample to sample.
+  struct Chain {
+    explicit Chain(const RecorderOptions& options);
+
+    DayNight day_night;
+    Alarms alarms;
+    QualityWatch quality;
+    StateDetector states;
+    std::optional<bool> night{};
+    std::int64_t pixels = 0;       // Sample::pixels of the last sample
+    std::optional<UnixMs> last{};  // its time
+  };
+
   Sample measure(const InferenceResult& result, const FrameFacts& facts, std::vector<Event>& events);
+  void turnTo(UnixMs time);
+  void turnToNewest();
   HiddenAt hiddenIn(const InferenceResult& result) const;
   void post(const std::vector<Event>& events);
   void storeAlarms();
@@ -111,12 +126,11 @@ class Recorder {
   StoreWriter* store_;
   std::function<void(const Event&)> on_event_;
   mutable std::timed_mutex mutex_;
-  DayNight day_night_;
-  Alarms alarms_;
+  Chain chain_;
+  std::optional<Chain> newest_;  // of the newest picture of an archive, while older ones are measured
   std::vector<AlarmState> stored_alarms_;
   ClockDetector clock_;
   ViewDetector view_;
-  std::optional<bool> night_;
   bool disk_reported_ = false;                    // that it does not answer
   std::optional<std::int64_t> disk_reported_at_;  // steady ms
   bool open_ = true;
@@ -124,20 +138,16 @@ class Recorder {
   bool again_ = false;                    // the next session begins a series of its own
   std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms
-  std::optional<UnixMs> last_;            // of the last sample
   PaceMeter pace_;                        // by the clock that never jumps
   std::atomic<double> usual_s_ = 0;
   std::atomic<std::int64_t> arrived_ = 0;  // steady ms: the last sample
   std::int64_t dropped_ = 0;
-  std::int64_t samples_ = 0;              // since the last heartbeat
-  std::optional<std::int64_t> beats_at_;  // steady ms: the next one
-  QualityWatch quality_;
+  std::int64_t samples_ = 0;                              // since the last heartbeat
+  std::optional<std::int64_t> beats_at_;                  // steady ms: the next one
   std::optional<std::vector<std::string>> region_names_;  // once they were given
   RegionMeter regions_;
-  StateDetector states_;
   ReuseDetector reuse_;
   std::optional<double> agreement_;  // Sample::agreement, since the last sample
-  std::int64_t pixels_ = 0;          // Sample::pixels of the last sample
 };
 
 }  // namespace mpm::monitor

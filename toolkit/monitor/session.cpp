@@ -110,6 +110,7 @@ struct OpenSource {
   bool scene = false;    // demo:
   bool archive = false;  // its samples come as fast as the model takes them
   double every_s = 0;
+  int state_after = 1;  // StateOptions::after
   std::shared_ptr<const StoredPictures> before;
   std::shared_ptr<Recorder> recorder;
   std::shared_ptr<Hiding> hiding;
@@ -378,6 +379,11 @@ struct Session::Impl {
     }
   }
 
+  // All samples of the source on its way are recorded.
+  void settle() {
+    if (store && watch && watch->archive) store->settle(watch->source, watch->state_after);
+  }
+
   void tellPicture(const InferenceResult& result) {
     const std::lock_guard lock(showing);
     if (options.teller && shows) options.teller->setPicture(options.camera, result);
@@ -551,6 +557,7 @@ void Session::open(const CameraPlan& options) {
                      .scene = scene,
                      .archive = archive,
                      .every_s = options.once ? 0 : options.every_s,
+                     .state_after = options.states.after,
                      .before = before,
                      .recorder = recorder,
                      .hiding = hiding,
@@ -583,6 +590,7 @@ void Session::close() {
   impl_->frames->tryTake();  // else the next source would count it as a dropped frame
   if (impl_->worker) impl_->worker->setStream(++impl_->streams);  // finish() may have ended it
   impl_->watch->recorder->close();                                // a result may be on its way to it
+  impl_->settle();
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->watch.reset();
@@ -668,6 +676,7 @@ void Session::setRegions(const std::vector<vision::Region>& regions) {
 void Session::setStates(const StateOptions& states) {
   if (!impl_->watch) return;
   impl_->watch->recorder->setStates(states);
+  impl_->watch->state_after = states.after;
   impl_->worker->setFeatures(!states.heads.empty());
 }
 
@@ -699,6 +708,7 @@ bool Session::finish(double patience_s) {
   impl_->worker.reset();
   impl_->snapshots.reset();
   const auto flush = [&] { return !impl_->store || impl_->store->flush(patience_s); };
+  impl_->settle();
   bool stored = flush();  // with the last sample a summary may come, for the command, too
   impl_->setCommand({}, std::min(patience_s, 10.0));
   stored = stored && flush();

@@ -68,23 +68,27 @@ def limit_of(text):
     return Limit(match[1] or "", match[2], match[3] == ">", float(match[4]))
 
 
-def expected(samples, source):
-    """[(time, kind, value or words)] of samples in the order in which they were recorded. Values on a limit are None."""
-    limits = [limit_of(text) for text in source["alarms"]]
-    steps, before, state, result = [], None, None, []
-    flag, following, in_a_row = 0, 0, 0
-    for sample in samples:
-        gap = False
-        if before is not None:
-            step = (sample.ms - before) / 1000
-            gap = bool(steps) and is_gap(step, steps)
-            steps = [*steps, step][-STEPS:]
-        before = sample.ms
-        counted, was = sample.counted_state, state
+class Chain:
+    """What goes on from sample to sample."""
+
+    def __init__(self, source):
+        self.source, self.limits = source, [limit_of(text) for text in source["alarms"]]
+        self.steps, self.before, self.state = [], None, None
+        self.flag, self.following, self.in_a_row = 0, 0, 0
+
+    def add(self, sample):
+        """[(time, kind, value or words)] of the next sample. Values on a limit are None."""
+        gap, result = False, []
+        if self.before is not None:
+            step = (sample.ms - self.before) / 1000
+            gap = bool(self.steps) and is_gap(step, self.steps)
+            self.steps = [*self.steps, step][-STEPS:]
+        self.before = sample.ms
+        counted, was = sample.counted_state, self.state
         if counted != was:
-            state = counted
+            self.state = counted
             result.append((sample.ms, "state", f"{counted}, was {was}" if was else counted))
-        for one in limits:
+        for one in self.limits:
             if isinstance(one, State):
                 if counted is not None and (counted == one.state) != one.rings:
                     one.rings = not one.rings
@@ -104,16 +108,31 @@ def expected(samples, source):
                 one.outside_since = None
             else:
                 one.outside_since = sample.ms if one.outside_since is None else one.outside_since
-                if sample.ms - one.outside_since >= source["alarm_minutes"] * 60000:
+                if sample.ms - one.outside_since >= self.source["alarm_minutes"] * 60000:
                     one.rings = True
                     result.append((sample.ms, "alarm", value))
         if sample.flag is not None:
-            now = 0 if sample.flag == 1 and sample.night else sample.flag
-            in_a_row = in_a_row + 1 if now == following else 1
-            following = now
-            if now != flag and in_a_row >= source["bad_in_a_row"]:
-                flag = now
-                result.append((sample.ms, "quality", oracle.FLAGS.get(flag, "good").replace("fogged", "covered or fogged")))
+            now = 0 if sample.flag == 1 and sample.night_then else sample.flag
+            self.in_a_row = self.in_a_row + 1 if now == self.following else 1
+            self.following = now
+            if now != self.flag and self.in_a_row >= self.source["bad_in_a_row"]:
+                self.flag = now
+                result.append((sample.ms, "quality", oracle.FLAGS.get(self.flag, "good").replace("fogged", "covered or fogged")))
+        return result
+
+
+def expected(samples, source):
+    """[(time, kind, value or words)] of samples in the order in which they were recorded. Pictures that are older than what was stored when
+    they came have a chain of their own, each time that such ones come."""
+    newest, older, result = Chain(source), None, []
+    for number, sample in enumerate(samples):
+        if newest.before is None or sample.ms >= newest.before:
+            older = None
+            result += newest.add(sample)
+        else:
+            if older is None or samples[number - 1].run != sample.run:
+                older = Chain(source)
+            result += older.add(sample)
     return result
 
 

@@ -44,6 +44,8 @@ class Sample:
     values: dict = dataclasses.field(default_factory=dict)  # of a region, "" is the whole picture: quantity -> number
     areas: dict = dataclasses.field(default_factory=dict)  # of a region: share by class name
 
+    run: int = 0  # of which run of the program it is
+    night_then: bool = None  # what was decided when it was recorded
     uncertain: bool = False  # which sample was recorded before it is not known
     state: tuple = None  # what was read, and whether it is sure; None: no states
     counted_state: str = None
@@ -159,7 +161,9 @@ class Oracle:
         for source in script["sources"]:
             source["machine_zone"] = script["machine_zone"]
         self.stored, self.judges, self.latest, self.rounds = {}, {}, {}, {}
+        self.rules = {}  # of a database and a source: the rules of night of its runs
         self.damaged = {}  # of a database and a source: the times of pictures that could not be read
+        self.killed = {s: any(step.get("kill") is not None for step in script["steps"] if step["source"] == s) for s in range(len(script["sources"]))}
         present = {s: [] for s in range(len(script["sources"]))}
         killed = False
         for step, lines in zip(script["steps"], printed):
@@ -192,16 +196,38 @@ class Oracle:
                     kept.append(p)
                     last = source["pictures"][p]["ms"]
             order = kept
-        known = {sample.picture for sample in samples if sample.series == series}
+        own = [sample for sample in samples if sample.series == series]
+        known = {sample.picture for sample in own}
         self.damaged.setdefault((step["db"], s), set()).update(source["pictures"][p]["ms"] for p in order if source["pictures"][p].get("cut"))
         new = [p for p in order if p not in known and not source["pictures"][p].get("cut")]
-        before = max((sample for sample in samples if sample.series == series), key=lambda sample: sample.ms, default=None)
+        newest = max(own, key=lambda sample: sample.ms, default=None)
+        chain, older = (judge, newest), False
         for p in new:
-            samples.append(self.measure(step, p, series, judge))
-            self.compare_with(before, samples[-1], uncertain)
-            before = samples[-1]
+            if newest and source["pictures"][p]["ms"] < newest.ms:  # a chain of their own
+                chain, older = chain if older else (Judge(), None), True
+            elif older and chain[0] is not judge:
+                chain = judge, newest
+            samples.append(self.measure(step, p, series, chain[0]))
+            self.compare_with(chain[1], samples[-1], uncertain)
+            chain = chain[0], samples[-1]
+        rules = self.rules.setdefault((step["db"], s), [])
+        if new:
+            rules.append(step["night"])
+        if older:
+            self.settle(samples, source, rules)
+            judge.before = max((sample for sample in samples if sample.series == series), key=lambda sample: sample.ms).night
         if new:
             self.latest[step["db"], s] = series
+
+    def settle(self, samples, source, rules):
+        """Decides by the order of times what depends on the picture before: older pictures came later (docs/monitor.md, "Archives")."""
+        judge = Judge() if rules[0]["rule"] == "brightness" and all(rule == rules[0] for rule in rules) else None
+        before = {}
+        for sample in sorted(samples, key=lambda sample: sample.ms):
+            self.compare_with(before.get(sample.series), sample, sample.uncertain)
+            before[sample.series] = sample
+            if judge:
+                sample.night = judge.night(rules[0], source, sample.ms, sample.values[""]["brightness"])
 
     def record(self, step, frames, times):
         """`mpm monitor` of a film without a start: a sample of each frame, at the time of the clock."""
@@ -252,7 +278,8 @@ class Oracle:
             own["saturated"] = 100 * float((pixels.max(axis=2) >= 250).mean())
             own["flagged"] = float(bool(sample.flag))
             own.update({name: float(sample.flag == bit) for bit, name in FLAGS.items()})
-        sample.night = judge.night(step["night"], source, sample.ms, own["brightness"])
+        sample.night = sample.night_then = judge.night(step["night"], source, sample.ms, own["brightness"])
+        sample.run = id(step)
         return sample
 
     def trust(self, db, s, exported, of=None):
@@ -261,6 +288,8 @@ class Oracle:
         for sample in samples:
             if read := exported.get((sample.ms, sample.name), {}).get(("state", f"light{s}", "read")):
                 sample.state = read.value, exported[sample.ms, sample.name]["state", f"light{s}", "sure"].value
+        if not self.script["sources"][s].get("camera"):
+            samples.sort(key=lambda sample: sample.ms)
         count_states(samples, self.script["sources"][s]["states"])
         for sample in samples:
             row = exported.get((sample.ms, sample.name), {})
@@ -298,23 +327,25 @@ class Oracle:
         return list(dict.fromkeys(sample.series for sample in self.stored[db][s]))
 
     def states(self, db, s, of=None):
-        """The samples of a series whose states are computed, else []: they go by the order in which pictures were measured."""
+        """The samples of a series by time, if states are read. Those of a camera count in the order in which they came: else []."""
         samples = [sample for sample in self.stored[db][s] if sample.series == (of or self.latest[db, s])]
-        plain = samples == sorted(samples, key=lambda sample: sample.ms) and all(sample.state for sample in samples)
-        return samples if self.script["sources"][s]["states"] and plain else []
+        by_time = sorted(samples, key=lambda sample: sample.ms)
+        known = self.script["sources"][s]["states"] and all(sample.state for sample in samples)
+        return by_time if known and (by_time == samples or not self.script["sources"][s].get("camera")) else []
 
     def report(self, db, s, days=None):
         return report(self, db, s, days)
 
     def events(self, db, s):
-        """What events.expected() says of a source, or None where it does not say all: alarms begin anew with another series, and go by
-        the order in which pictures were measured."""
+        """What events.expected() says of a source, or None where it does not say all: alarms begin anew with another series, and the
+        events of states go by the order in which pictures were measured."""
         watches = [step for step in self.script["steps"] if step["do"] == "watch" and step["source"] == s]
-        samples = self.stored[db][s]
+        samples, source = self.stored[db][s], self.script["sources"][s]
         plain = len({(step["db"], step["model"], step["reduce"], world.settings_text(step["settings"])) for step in watches}) == 1 and not any(step.get("recompute") for step in watches)
-        if self.script["sources"][s].get("camera") or not plain or samples != sorted(samples, key=lambda sample: sample.ms):
+        in_order = samples == sorted(samples, key=lambda sample: sample.ms)
+        if source.get("camera") or not plain or not in_order and (source["states"] or self.killed[s]):
             return None
-        return events.expected(samples, self.script["sources"][s])
+        return events.expected(samples, source)
 
 
 def outages(oracle, db, s, begin, end):

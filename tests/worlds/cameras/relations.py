@@ -66,18 +66,9 @@ def full_disk(script):
 
 def at_once(script):
     """All pictures are there from the start."""
-    if any(changes(script, step) for step in steps(script)) or in_parts_out_of_order(script):
+    if any(changes(script, step) for step in steps(script)):
         return None
     return {**script, "steps": steps(script, "take") + steps(script)}
-
-
-def in_parts_out_of_order(script):
-    """Hysteresis goes on from the sample that was stored before, so there the order counts."""
-    for step in steps(script):
-        taken = [p for take in steps(script, "take") if take["source"] == step["source"] for p in take["pictures"]]
-        if step["night"]["rule"] == "brightness" and taken != sorted(taken):
-            return True
-    return False
 
 
 def mirrored(script):
@@ -166,16 +157,16 @@ def by_folder(tables):
     return {source.rpartition("/")[2]: table for source, table in tables.items()}
 
 
-# What two worlds need not have in common: which picture is measured before another one, the labels of a mirrored picture are others, each shard counts the states of its own pictures, and
+# What two worlds need not have in common: the labels of a mirrored picture are others, each shard counts the states of its own pictures, and
 # pictures that are measured again are two stretches.
-DIFFERS = {"again": ("measured",), "at once": ("outages",), "mirrored": ("area", "tokens", "comparable", "night - day", "plus minus", "blocks", "states"), "in shards": ("states", "outages")}
+DIFFERS = {"again": ("measured",), "mirrored": ("area", "tokens", "comparable", "night - day", "plus minus", "blocks", "states"), "in shards": ("states", "outages")}
 
 
 def compare(where, first, second, comparison, name=""):
     comparison.names(where, "relation", second, first)
     for source in first.keys() & second.keys():
         # Two measurements of one time differ, too.
-        same = lambda key: "inference_ms" not in key and not ("unchanged" in key and name in ("at once", "in shards")) and key[0] not in DIFFERS.get(name, ()) and not (
+        same = lambda key: "inference_ms" not in key and not ("unchanged" in key and name == "in shards") and key[0] not in DIFFERS.get(name, ()) and not (
             name == "mirrored" and (key[-1] in ("tokens", "merged") or key[-1] in oracle.TRUSTED))
         comparison.table(f"{where} {source}", "relation", {key: value for key, value in second[source].items() if same(key)},
                          {key: value.value for key, value in first[source].items() if same(key)})

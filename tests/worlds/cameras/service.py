@@ -103,6 +103,7 @@ def sample_of(line):
     flags = [flag for flag, name in oracle.FLAGS.items() if line[name]]
     result = oracle.Sample(line["unix_ms"], "", 0, 0, (), line["token_counts"], CLASSES, line["night"],
                            None if line["flagged"] is None else flags[0] if flags else 0)
+    result.night_then = result.night
     measured = {region: values for region, values in line["regions"].items() if values}  # none of one without a pixel
     for region, values in ("", line), *measured.items():
         result.values[region] = {key: value for key, value in values.items() if key in oracle.QUANTITIES}

@@ -318,8 +318,7 @@ def steps_of(random_, script, index, source):
     parts = sorted(random_.sample(range(1, count), min(count - 1, random_.choice([0, 0, 1, 2]))))
     parts = [list(range(begin, end)) for begin, end in zip([0, *parts], [*parts, count])]
     night = night_rule(random_, source["place"])
-    # Hysteresis goes on from the sample that was stored before, so with it pictures come in order.
-    if len(parts) > 1 and night["rule"] != "brightness" and random_.random() < 0.4:
+    if len(parts) > 1 and random_.random() < 0.4:
         random_.shuffle(parts)
     options = {"db": random_.choice(["a.db", "a.db", "a.db", "b.db"]), "model": random_.choice(["mask", "linear"]),
                "reduce": random_.choice(REDUCTIONS), "night": night, "regions": None, "every": 0, "kill": None}

@@ -82,24 +82,18 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
     const evaluation::StateReading reading =
         evaluation::readState(head, evaluation::poolTokens(features, watched.view.shares));
     const bool sparse = seen.sparse || (every_s && *every_s * kSecondMs >= kMinuteMs);
-    const int before = watched.counted;
-    if (reading.sure) {
-      watched.results = std::exchange(watched.candidate, reading.state) == reading.state ? watched.results + 1 : 1;
-      if (sparse || watched.results >= options_.after) watched.counted = reading.state;
-    }
-    const auto nameOf = [&](int state) {
-      return state < 0 ? std::string() : head.states[static_cast<std::size_t>(state)];
-    };
-    if (watched.counted != before)
+    const std::string state = head.states[static_cast<std::size_t>(reading.state)], before = watched.count.counted();
+    const bool changed = watched.count.add(state, reading.sure, sparse, options_.after);
+    if (changed)
       events.push_back({seen.time, EventKind::kState, Severity::kInfo,
-                        head.name + " is " + nameOf(watched.counted) + (before < 0 ? "" : ", was " + nameOf(before)) +
-                            " (" + fixed(reading.probability, 3) + ")"});
+                        head.name + " is " + state + (before.empty() ? "" : ", was " + before) + " (" +
+                            fixed(reading.probability, 3) + ")"});
     samples.push_back({.name = head.name,
-                       .state = nameOf(reading.state),
+                       .state = state,
                        .probability = reading.probability,
                        .sure = reading.sure,
-                       .counted = nameOf(watched.counted),
-                       .changed = std::exchange(watched.fresh, false) || watched.counted != before});
+                       .counted = watched.count.counted(),
+                       .changed = std::exchange(watched.fresh, false) || changed});
     if (!every_s) continue;
     watched.last = samples.back();
     watched.last->changed = false;
@@ -111,11 +105,9 @@ void StateDetector::resume(const std::vector<StateSample>& samples) {
   for (const StateSample& one : samples)
     for (Watched& watched : watched_) {
       if (watched.head.name != one.name) continue;
-      const int state = watched.head.indexOf(one.state), counted = watched.head.indexOf(one.counted);
-      if (one.sure) watched.results = std::exchange(watched.candidate, state) == state ? watched.results + 1 : 1;
-      if (counted < 0) continue;
-      watched.counted = counted;
-      watched.fresh = false;
+      const bool counts = watched.head.indexOf(one.counted) >= 0;
+      watched.count.goOn(one.state, one.sure, counts ? one.counted : "");
+      if (counts) watched.fresh = false;
     }
 }
 

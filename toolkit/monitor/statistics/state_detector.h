@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "evaluation/states.h"
+#include "monitor/statistics/state_count.h"
 #include "monitor/store/sample.h"
 #include "mpm/estimator.hpp"
 
@@ -57,12 +58,12 @@ class StateDetector {
 
   struct Watched {
     evaluation::StateHead head;
-    int counted = -1, candidate = -1, results = 0;  // -1: none yet
-    bool fresh = true;                              // nothing was read yet
-    bool refused = false, failed = false;           // and reported
-    evaluation::StateView view{};                   // for `picture` and `moved`
-    std::optional<UnixMs> looked{};                 // of a head of cut-outs: when it looked at one last
-    std::optional<StateSample> last{};              // and what it saw, which holds until it looks again
+    StateCount count{};
+    bool fresh = true;                     // nothing was read yet
+    bool refused = false, failed = false;  // and reported
+    evaluation::StateView view{};          // for `picture` and `moved`
+    std::optional<UnixMs> looked{};        // of a head of cut-outs: when it looked at one last
+    std::optional<StateSample> last{};     // and what it saw, which holds until it looks again
     cv::Size picture{};
     ViewMotion moved{};
   };

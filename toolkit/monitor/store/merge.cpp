@@ -3,11 +3,13 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "base/visible_text.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/merge.h"
 #include "monitor/store/schema.h"
+#include "monitor/store/sum_up.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
@@ -162,6 +164,17 @@ void copyAll(Database& database) {
   database.execute("DROP TABLE place; DROP TABLE area; DROP TABLE measured");
 }
 
+// The pictures of the parts follow each other in turn.
+void settleArchives(Database& database) {
+  Transaction transaction(database);
+  std::vector<std::int64_t> archives;
+  Statement sources = database.prepare("SELECT id FROM source WHERE archive");
+  while (sources.step()) archives.push_back(sources.integer(0));
+  database.execute("UPDATE source SET unsettled = 1 WHERE archive");
+  for (const std::int64_t source : archives) settle(database, source, std::nullopt);
+  transaction.commit();
+}
+
 }  // namespace
 
 void mergeDatabases(const std::vector<std::string>& parts, const std::string& into) {
@@ -179,6 +192,7 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
         if (error.isDamage()) throw Error("'" + part + "' is damaged, or the disk of '" + into + "' is");
         throw;
       }
+    settleArchives(database);
     database.execute(  // pictures that follow each other may be of two parts, each of which begins with its first state
         "DELETE FROM state_change WHERE series IN (SELECT series.id FROM series JOIN source ON source.id = "
         "series.source"

@@ -58,6 +58,10 @@ struct Judge {
   NightRule rule;
   std::function<bool(double share)> progress;
 };
+struct Settle {
+  std::string source;
+  int state_after = 1;
+};
 struct ForgetSent {
   std::string channel;
   std::int64_t number;
@@ -68,7 +72,7 @@ struct Announce {
 struct SetAlarms {
   std::vector<AlarmState> states;
 };
-using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy,
+using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy, Settle,
                                ForgetSent, Announce, SetAlarms>;
 
 // Where samples and events go: known once the session's row is written.
@@ -79,6 +83,7 @@ struct Target {
   UnixMs started = 0;                                // the session
   bool archive = false;                              // its times are those of its samples
   UnixMs last = 0;                                   // of an archive: of its samples
+  std::optional<UnixMs> newest;                      // of an archive: the newest sample of the series
   bool had_one = false;                              // this writer had a source
   std::int64_t unnamed = 0;                          // the first event that came before its source had a row; 0: none
   std::optional<UnixMs> last_before;                 // when samples of the first one came last, before this writer
@@ -211,6 +216,9 @@ class Connection {
     if (sqlite3_changes(database_.handle()) == 0) return;  // a picture that is stored already
     target.last = std::max(target.last, sample.time);
     const std::int64_t id = database_.lastId();
+    if (target.archive && target.newest && sample.time < *target.newest)
+      database_.run("UPDATE source SET unsettled = 1 WHERE id = ? AND unsettled IS NULL", target.source);
+    target.newest = std::max(target.newest.value_or(sample.time), sample.time);
     for (const RegionSample& region : sample.regions) insertRegion(insert_region_, id, region);
     for (const StateSample& one : sample.states) {
       insert_state_.run(id, one.name, one.state, one.probability, one.sure, one.counted);
@@ -225,6 +233,12 @@ class Connection {
       insert_message_.run(one.channel, one.topic, one.latest, one.payload);
       told_.insert(one.channel);
     }
+  }
+
+  void write(const Settle& how, Target&, BucketUpdate& aggregates) {
+    aggregates.write(database_);
+    const std::int64_t source = database_.integer("SELECT id FROM source WHERE name = ?", how.source);
+    if (source != 0) settle(database_, source, how.state_after);
   }
 
   void write(const ForgetSent& sent, Target&, BucketUpdate&) {
@@ -339,12 +353,20 @@ class Connection {
     own(target);
     endKilledSessions(target.source);
     target.series = seriesFor(target.source, info, begin.again);
+    target.newest = begin.archive ? newestOf(target.series) : std::nullopt;
     database_.run(
         "INSERT INTO session(source, series, started_ms, every_s, latitude, longitude, time_zone,"
         " night_rule) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         target.source, target.series, begin.time, info.every_s, info.latitude, info.longitude,
         info.time_zone.empty() ? std::nullopt : std::optional(info.time_zone), info.night_rule);
     target.session = database_.lastId();
+  }
+
+  std::optional<UnixMs> newestOf(std::int64_t series) {
+    Statement newest =
+        database_.prepare("SELECT max(time_ms) FROM sample WHERE session IN (SELECT id FROM session WHERE series = ?)");
+    newest.bind(series).step();
+    return newest.isNull(0) ? std::nullopt : std::optional(newest.integer(0));
   }
 
   // The newest series that is measured like this, or a new one. The path of a model and what it was validated with may
@@ -769,6 +791,10 @@ void StoreWriter::setRegions(const std::string& source, const std::vector<vision
 
 void StoreWriter::setPrivacy(const std::string& source, const std::string& json) {
   impl_->enqueue(SetPrivacy{vision::redactCredentials(source), json});
+}
+
+void StoreWriter::settle(const std::string& source, int state_after) {
+  impl_->enqueue(Settle{vision::redactCredentials(source), state_after});
 }
 
 bool StoreWriter::judge(const std::string& source, const NightRule& rule,

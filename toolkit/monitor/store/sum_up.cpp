@@ -6,8 +6,10 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "monitor/statistics/state_count.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/sample_rows.h"
 #include "monitor/store/schema.h"
@@ -145,6 +147,127 @@ void judgeDays(Database& database, std::int64_t source, UnixMs to, const NightRu
   }
 }
 
+// What depends on the sample before: of archives whether a picture is unchanged, and by `rule`, if there is one, night.
+// False: `progress` said so.
+bool decideAnew(Database& database, std::int64_t source, const std::optional<NightRule>& rule,
+                const std::function<bool(double share)>& progress) {
+  const auto span = kept(database, source);
+  const UnixMs end = span ? span->second + 1 : INT64_MAX;
+  const auto from = wholeSums(database, source, span ? span->first : INT64_MAX / 2);
+  DayNight day_night(rule.value_or(NightRule()));
+  for (const std::int64_t width : {kHourMs, kMinuteMs}) {
+    if (!rule) break;
+    DayNight of_sums(*rule);
+    if (judgeSums(database, source, width, from.at(width), of_sums))
+      day_night = of_sums;  // a band of brightness goes on where the sums end
+  }
+  if (!span) {
+    if (rule) judgeDays(database, source, from.at(kDayMs), *rule);
+    return true;
+  }
+  const SeriesOfSession series = seriesOfSessions(database, source);
+  const bool archive = database.integer("SELECT archive FROM source WHERE id = ?", source) != 0;
+  std::map<std::int64_t, std::int64_t> pixels;  // of the picture before, by series; 0: not known
+
+  // Day by day: the sums of days that stay as they were are not made anew.
+  const double length = static_cast<double>(end - span->first);
+  Statement look = database.prepare(
+      "SELECT sample.id, time_ms, night, brightness, session, pixel_digest, unchanged FROM sample LEFT JOIN "
+      "region_sample ON region_sample.sample ="
+      " sample.id AND region = 0 WHERE sample.source = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms, sample.id");
+  Statement write = database.prepare("UPDATE sample SET night = ? WHERE id = ?");
+  Statement write_same = database.prepare("UPDATE region_sample SET unchanged = ? WHERE sample = ? AND region = 0");
+  std::vector<std::pair<UnixMs, UnixMs>> changed;  // days that follow each other as one stretch
+  Statement next = database.prepare("SELECT min(time_ms) FROM sample WHERE source = ? AND time_ms >= ?");
+  for (UnixMs time = span->first; time < end;) {
+    const UnixMs day = bucketStart(time, kDayMs), begin = time;
+    std::vector<std::pair<std::int64_t, std::optional<bool>>> nights;
+    std::vector<std::pair<std::int64_t, bool>> same;
+    const auto flag = [&](int column) {
+      return look.isNull(column) ? std::nullopt : std::optional(look.real(column) != 0);
+    };
+    look.bind(source, begin, day + kDayMs);
+    while (look.step()) {
+      const double brightness = look.isNull(3) ? 0 : look.real(3);
+      const std::optional<bool> night = day_night.night(look.integer(1), brightness);
+      if (rule && night != flag(2)) nights.emplace_back(look.integer(0), night);
+      const auto of = series.find(look.integer(4));
+      if (!archive || of == series.end()) continue;
+      const std::int64_t own = look.isNull(5) ? 0 : look.integer(5);
+      const std::int64_t before = std::exchange(pixels[of->second], own);
+      if (own != 0 && before != 0 && flag(6) != (own == before)) same.emplace_back(look.integer(0), own == before);
+    }
+    look.reset();
+    for (const auto& [id, night] : nights) write.run(night, id);
+    for (const auto& [id, is_same] : same) write_same.run(is_same ? 1.0 : 0.0, id);
+    const bool any = !nights.empty() || !same.empty();
+    if (any && !changed.empty() && changed.back().second == day)
+      changed.back().second = day + kDayMs;
+    else if (any)
+      changed.emplace_back(day, day + kDayMs);
+    if (progress && !progress(0.5 * static_cast<double>(day - span->first) / length)) return false;
+    next.bind(source, day + kDayMs).step();
+    if (next.isNull(0)) break;
+    time = next.integer(0);
+    next.reset();
+  }
+  for (const auto& [begin, stop] : changed) {
+    for (UnixMs day = begin; day < stop; day += kDayMs) {
+      std::map<std::int64_t, UnixMs> starts = from;
+      for (auto& [width, start] : starts) start = std::max(start, day);
+      sumUpSamples(database, source, series, starts, day + kDayMs);
+      if (progress && !progress(0.5 + 0.5 * static_cast<double>(day - span->first) / length)) return false;
+    }
+  }
+  if (rule) judgeDays(database, source, from.at(kDayMs), *rule);  // by their hours, which are judged now
+  return true;
+}
+
+// The band of brightness by which all samples of the source were judged; nullopt: another rule, or several.
+std::optional<NightRule> bandOf(const Database& database, std::int64_t source) {
+  Statement rules = database.prepare("SELECT DISTINCT coalesce(night_rule, '') FROM session WHERE source = ?");
+  rules.bind(source);
+  std::vector<std::string> texts;
+  while (rules.step()) texts.emplace_back(rules.text(0));
+  const auto rule = texts.size() == 1 ? readNightRule(texts.front()) : std::nullopt;
+  return rule && std::holds_alternative<NightByBrightness>(*rule) ? rule : std::nullopt;
+}
+
+// Which states count, and when they changed, by what was read.
+void countStates(Database& database, std::int64_t source, int after) {
+  struct Row {
+    std::int64_t series, sample;
+    std::string name, counted;
+    UnixMs time;
+    bool changed;
+  };
+  std::vector<Row> rows;
+  {
+    Statement read = database.prepare(
+        "SELECT series, name, time_ms, sample.id, state, sure FROM state_sample JOIN sample ON sample.id ="
+        " state_sample.sample JOIN session ON session.id = sample.session WHERE sample.source = ?"
+        " ORDER BY series, name, time_ms, sample.id");
+    read.bind(source);
+    StateCount count;
+    while (read.step()) {
+      Row row{read.integer(0), read.integer(3), std::string(read.text(1)), "", read.integer(2), false};
+      const bool first = rows.empty() || rows.back().series != row.series || rows.back().name != row.name;
+      if (first) count = {};
+      const bool sparse = first || row.time - rows.back().time >= kMinuteMs;
+      row.changed = count.add(std::string(read.text(4)), read.integer(5) != 0, sparse, after) || first;
+      row.counted = count.counted();
+      rows.push_back(std::move(row));
+    }
+  }
+  database.run("DELETE FROM state_change WHERE " + std::string(kOfSource), source);
+  Statement write = database.prepare("UPDATE state_sample SET counted = ? WHERE sample = ? AND name = ?");
+  Statement change = database.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");
+  for (const Row& row : rows) {
+    write.run(row.counted, row.sample, row.name);
+    if (row.changed) change.run(row.series, row.name, row.time, row.counted);
+  }
+}
+
 }  // namespace
 
 void sumUp(Database& database, std::int64_t source) {
@@ -156,61 +279,14 @@ void sumUp(Database& database, std::int64_t source) {
 
 bool judge(Database& database, std::int64_t source, const NightRule& rule,
            const std::function<bool(double share)>& progress) {
-  const auto span = kept(database, source);
-  const UnixMs end = span ? span->second + 1 : INT64_MAX;
-  const auto from = wholeSums(database, source, span ? span->first : INT64_MAX / 2);
-  DayNight day_night(rule);
-  for (const std::int64_t width : {kHourMs, kMinuteMs}) {
-    DayNight of_sums(rule);
-    if (judgeSums(database, source, width, from.at(width), of_sums))
-      day_night = of_sums;  // a band of brightness goes on where the sums end
-  }
-  if (!span) {
-    judgeDays(database, source, from.at(kDayMs), rule);
-    return true;
-  }
+  return decideAnew(database, source, rule, progress);
+}
 
-  // Day by day: the sums of days that stay as they were are not made anew.
-  const double length = static_cast<double>(end - span->first);
-  Statement look = database.prepare(
-      "SELECT sample.id, time_ms, night, brightness FROM sample LEFT JOIN region_sample ON region_sample.sample ="
-      " sample.id AND region = 0 WHERE sample.source = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms, sample.id");
-  Statement write = database.prepare("UPDATE sample SET night = ? WHERE id = ?");
-  std::vector<std::pair<UnixMs, UnixMs>> changed;  // days that follow each other as one stretch
-  Statement next = database.prepare("SELECT min(time_ms) FROM sample WHERE source = ? AND time_ms >= ?");
-  for (UnixMs time = span->first; time < end;) {
-    const UnixMs day = bucketStart(time, kDayMs), begin = time;
-    std::vector<std::pair<std::int64_t, std::optional<bool>>> nights;
-    look.bind(source, begin, day + kDayMs);
-    while (look.step()) {
-      const double brightness = look.isNull(3) ? 0 : look.real(3);
-      const std::optional<bool> night = day_night.night(look.integer(1), brightness);
-      const std::optional<bool> before = look.isNull(2) ? std::nullopt : std::optional(look.integer(2) != 0);
-      if (night != before) nights.emplace_back(look.integer(0), night);
-    }
-    look.reset();
-    for (const auto& [id, night] : nights) write.run(night, id);
-    if (!nights.empty() && !changed.empty() && changed.back().second == day)
-      changed.back().second = day + kDayMs;
-    else if (!nights.empty())
-      changed.emplace_back(day, day + kDayMs);
-    if (progress && !progress(0.5 * static_cast<double>(day - span->first) / length)) return false;
-    next.bind(source, day + kDayMs).step();
-    if (next.isNull(0)) break;
-    time = next.integer(0);
-    next.reset();
-  }
-  const SeriesOfSession series = seriesOfSessions(database, source);
-  for (const auto& [begin, stop] : changed) {
-    for (UnixMs day = begin; day < stop; day += kDayMs) {
-      std::map<std::int64_t, UnixMs> starts = from;
-      for (auto& [width, start] : starts) start = std::max(start, day);
-      sumUpSamples(database, source, series, starts, day + kDayMs);
-      if (progress && !progress(0.5 + 0.5 * static_cast<double>(day - span->first) / length)) return false;
-    }
-  }
-  judgeDays(database, source, from.at(kDayMs), rule);  // by their hours, which are judged now
-  return true;
+void settle(Database& database, std::int64_t source, std::optional<int> state_after) {
+  if (database.integer("SELECT coalesce(unsettled, 0) FROM source WHERE id = ?", source) == 0) return;
+  (void)decideAnew(database, source, bandOf(database, source), {});
+  if (state_after) countStates(database, source, *state_after);
+  database.run("UPDATE source SET unsettled = NULL WHERE id = ?", source);
 }
 
 }  // namespace mpm::monitor

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "monitor/statistics/day_night.h"
 #include "monitor/store/sqlite.h"
@@ -15,5 +16,8 @@ void sumUp(Database& database, std::int64_t source);
 /// As StoreWriter::judge(), in the transaction of the caller. False: `progress` said so, and the caller rolls back.
 bool judge(Database& database, std::int64_t source, const NightRule& rule,
            const std::function<bool(double share)>& progress);
+
+/// As StoreWriter::settle(), in the transaction of the caller. `state_after` nullopt: states stay as they are.
+void settle(Database& database, std::int64_t source, std::optional<int> state_after);
 
 }  // namespace mpm::monitor
