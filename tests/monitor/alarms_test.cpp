@@ -249,6 +249,15 @@ TEST(Alarms, RefusesNonsense) {
   for (const double share : {-0.1, 1.0}) EXPECT_MPM_ERROR(Alarms({.hysteresis = share}), "hysteresis");
 }
 
+TEST(Alarms, LargeNumbersAreWrittenOut) {
+  Alarms alarms({.alarms = {parseAlarm("pixels>122875")}, .minutes = 0});
+  Sample sample = sampleAt(kNoon);
+  sample.whole().set("pixels", 122876);
+  const auto events = alarms.add(sample, 0);
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_THAT(events[0].message, HasSubstr("pixels 122876 above 122875"));
+}
+
 TEST(Alarms, NumbersOfARegion) {
   Alarms alarms({.alarms = {parseAlarm("tree:gcc<0.3"), parseAlarm("lake:ice>50")}, .minutes = 0});
   EXPECT_THAT(alarms.setClasses({"water", "ice"}, kNoon), IsEmpty());

@@ -13,9 +13,10 @@
 namespace mpm::monitor {
 namespace {
 
+// Four digits; more of a large number, which would have an exponent.
 std::string shortText(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
+  std::snprintf(text, sizeof text, std::abs(value) < 9999.5 ? "%.4g" : "%.0f", value);
   return text;
 }
 
@@ -90,7 +91,9 @@ bool Alarms::Limit::backInside(double value, double hysteresis) const {
 
 std::string Alarms::Limit::text(double value) const { return shortText(value) + (alarm.isArea() ? " %" : ""); }
 
-std::string Alarms::Limit::side() const { return (alarm.above ? "above " : "below ") + text(alarm.limit); }
+std::string Alarms::Limit::side() const {
+  return (alarm.above ? "above " : "below ") + numberText(alarm.limit) + (alarm.isArea() ? " %" : "");
+}
 
 Alarms::Alarms(AlarmOptions options) : options_(std::move(options)) {
   options_.validate();
