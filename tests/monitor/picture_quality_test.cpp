@@ -98,6 +98,16 @@ TEST(PictureQuality, NumbersAreThoseOfTheDefinition) {
   EXPECT_FALSE(measureQuality({}, {}));
 }
 
+TEST(PictureQuality, DarkIsLessThanOnePercentAboveTheLevel) {
+  cv::Mat picture(100, 100, CV_8UC3, cv::Scalar::all(25));
+  EXPECT_EQ(measureQuality(picture, {})->flags, kDark) << "no pixel exceeds 25";
+  picture.row(0).colRange(0, 99).setTo(cv::Scalar::all(26));
+  EXPECT_EQ(measureQuality(picture, {})->flags, kDark);
+  picture.row(0).setTo(cv::Scalar::all(26));
+  EXPECT_NE(measureQuality(picture, {})->flags, kDark) << "one percent is not less";
+  EXPECT_NE(measureQuality(cv::Mat(100, 100, CV_8UC3, cv::Scalar::all(0)), {.dark = 0})->flags, kDark) << "off";
+}
+
 TEST(PictureQuality, OptionsAreReadAndChecked) {
   EXPECT_EQ(parseQuality("auto"), QualityOptions{});
   EXPECT_EQ(parseQuality("dark=0:white=90:contrast=1.5:sharp=30:pictures=2"),

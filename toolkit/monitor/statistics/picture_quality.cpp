@@ -127,7 +127,10 @@ std::optional<PictureQuality> measureQuality(const cv::Mat& image, const Quality
   PictureQuality quality{.sharpness = sharpnessOf(grey),
                          .contrast = contrastOf(grey),
                          .saturated = static_cast<double>(white) / static_cast<double>(grey.total())};
-  if (quantileOf(counts, grey.total(), 0.99) < options.dark)
+  std::ptrdiff_t bright = 0;
+  for (std::size_t level = 0; level < counts.size(); ++level)
+    if (static_cast<double>(level) > options.dark) bright += counts[level];
+  if (options.dark > 0 && 100 * bright < static_cast<std::ptrdiff_t>(grey.total()))
     quality.flags = kDark;
   else if (100 * quality.saturated > options.white)
     quality.flags = kOverexposed;
