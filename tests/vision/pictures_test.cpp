@@ -128,6 +128,8 @@ TEST(DepthRange, IsTheLeastTheMedianAndTheLargest) {
   EXPECT_EQ(range.min, 1);
   EXPECT_EQ(range.median, 2.5);
   EXPECT_EQ(range.max, 4);
+  EXPECT_EQ(depthRange(cv::Mat(std::vector<float>{3, 1})).median, 2) << "two middle values";
+  EXPECT_EQ(depthRange(cv::Mat(std::vector<float>{9, 2, 1, 3})).median, 2.5);
 }
 
 TEST(DepthRange, DifferencesAreSharesOfIt) {

@@ -79,7 +79,7 @@ struct Segment {
 /// Three values of a depth map, in its unit (ModelFacts::depth).
 struct DepthRange {
   double min = 0;     ///< the least value
-  double median = 0;  ///< as many pixels have less as have more
+  double median = 0;  ///< as many pixels have less as have more; of two middle values the mean
   double max = 0;     ///< the greatest value
 };
 

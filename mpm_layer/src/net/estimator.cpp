@@ -107,6 +107,7 @@ DepthRange depthRange(const cv::Mat& depth) {
   const auto middle = values.begin() + (values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   range.median = *middle;
+  if (values.size() % 2 == 0) range.median = (range.median + double{*std::max_element(values.begin(), middle)}) / 2;
   return range;
 }
 
