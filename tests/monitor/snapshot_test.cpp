@@ -290,6 +290,27 @@ TEST_F(SnapshotWriterTest, ATimeLapseGoesOnWhereAnEarlierRunLeftIt) {
   writing.addAt(kNoon + 180 * kMinuteMs, 1 + 30 * kMinuteMs);
 }
 
+TEST_F(SnapshotWriterTest, ATimeLapseOfManyRunsKeepsItsInterval) {
+  std::vector<int> taken;
+  for (int minute = 0; minute <= 100; ++minute) {
+    const std::ptrdiff_t before = filesIn(folder_.path(), "_overlay.png");
+    {
+      Writing writing({.folder = folder_.path(), .every_minutes = 10});
+      writing.addAt(kNoon + minute * kMinuteMs, 1, 0);
+    }
+    if (filesIn(folder_.path(), "_overlay.png") > before) taken.push_back(minute);
+  }
+  EXPECT_THAT(taken, ElementsAre(0, 9, 19, 29, 39, 49, 59, 69, 79, 89, 99));
+}
+
+TEST_F(SnapshotWriterTest, ASampleThatIsALittleEarlyIsThatOfATimeLapse) {
+  Writing writing({.folder = folder_ / "shots", .every_minutes = 10});
+  for (int i = 0; i < 4; ++i) {
+    const std::int64_t later = i * 10 * kMinuteMs - (i % 2 == 0 ? 0 : 40);
+    writing.addAt(kNoon + later, 1 + later);
+  }
+}
+
 TEST_F(SnapshotWriterTest, APictureIsWrittenOnceItIsKnownWhoseItIs) {
   std::atomic<bool> known = false;
   Collected<std::string> written, failed;

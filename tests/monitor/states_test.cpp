@@ -174,6 +174,29 @@ TEST(StateDetector, ARegionOfTheCamerasResolutionHasAPassOfItsOwnAtAPaceOfItsOwn
       << "nobody can look, and what was seen is old";
 }
 
+TEST(StateDetector, LooksKeepTheirInterval) {
+  StateDetector watch({.heads = {latch(60)}});
+  const Estimate whole = showing(-1);
+  std::vector<Event> events;
+  std::vector<int> looked;
+  for (int second = 0; second <= 400; ++second) {
+    StateDetector::Seen next = seen(whole, kNoon + second * kSecondMs);
+    next.look = [&](const cv::Mat&) {
+      looked.push_back(second);
+      return showing(1);
+    };
+    watch.read(next, events);
+  }
+  EXPECT_THAT(looked, ElementsAre(0, 54, 114, 174, 234, 294, 354));
+  StateDetector::Seen back = seen(whole, kNoon - kHourMs);
+  back.look = [&](const cv::Mat&) {
+    looked.push_back(-1);
+    return showing(1);
+  };
+  watch.read(back, events);
+  EXPECT_EQ(looked.back(), -1) << "the clock went back";
+}
+
 TEST(StateDetector, APassThatFailsIsOneEvent) {
   StateDetector watch({.heads = {latch(0)}});
   const Estimate whole = showing(-1);

@@ -225,6 +225,46 @@ TEST_F(Archive, EveryIsOfTheTimesOfPictures) {
   EXPECT_THAT(frames(), ElementsAre(HasSubstr("05:54:00Z"), HasSubstr("05:54:55Z"), HasSubstr("06:00:00Z")));
 }
 
+// What comes early must not add up to a shorter interval.
+TEST_F(Archive, EveryKeepsItsInterval) {
+  const auto minutesOf = [&](int every_s) {
+    archive_.every_s = every_s;
+    std::vector<std::string> minutes;
+    for (const std::string& frame : frames()) minutes.push_back(frame.substr(9, 4));
+    return minutes;
+  };
+  for (int minute = 0; minute < 60; minute += 1) add("20130708_05" + std::to_string(100 + minute).substr(1) + "00.png");
+  EXPECT_THAT(minutesOf(600), ElementsAre("0500", "0510", "0520", "0530", "0540", "0550"));
+  EXPECT_THAT(minutesOf(450), ElementsAre("0500", "0507", "0515", "0522", "0530", "0537", "0545", "0552"));
+}
+
+TEST_F(Archive, EachPictureOfATimerThatIsEarlyComes) {
+  for (const char* time : {"050000", "050957", "051957", "052957", "053957"})
+    add("20130708_" + std::string(time) + ".png");
+  for (const char* time : {"060003", "061001", "062003", "063002"}) add("20130708_" + std::string(time) + ".png");
+  archive_.every_s = 600;
+  EXPECT_EQ(frames().size(), 9u);
+}
+
+TEST_F(Archive, EveryKeepsItsDistanceToWhatIsDone) {
+  for (int minute = 0; minute < 60; minute += 5) add("20130708_05" + std::to_string(100 + minute).substr(1) + "00.png");
+  archive_.every_s = 1200;
+  const UnixMs done = *unixTime(2013, 7, 8, 5, 25, 0);
+  archive_.done_times = [&] { return std::vector<UnixMs>{done, done + 20 * kMinuteMs}; };
+  archive_.done = [&](const TimedPicture& one) {
+    return one.time == done || one.time == done + 20 * kMinuteMs ? Done::kYes : Done::kNo;
+  };
+  EXPECT_THAT(frames(), ElementsAre(HasSubstr("05:00:00Z")));
+  archive_.done_times = [&] { return std::vector<UnixMs>{done - 5 * kMinuteMs}; };
+  archive_.done = [&](const TimedPicture& one) {
+    if (one.time != done - 5 * kMinuteMs) return Done::kNo;
+    return one.path.ends_with("2000.png") ? Done::kYes : Done::kOther;
+  };
+  EXPECT_THAT(frames(), ElementsAre(HasSubstr("05:00:00Z"), HasSubstr("05:40:00Z")));
+  add("20130708_052000_again.png", 9);
+  EXPECT_EQ(frames().size(), 3u) << "a stored one of another content counts as well";
+}
+
 TEST_F(Archive, ShardsOfOneEveryAreTheWhole) {
   for (int i = 10; i < 60; ++i) add("20130708_0554" + std::to_string(i) + ".png");
   archive_.every_s = 2;
@@ -282,6 +322,24 @@ TEST_F(Archive, AVideoBeginsAtItsStart) {
   archive_.on_listed = [&](const std::vector<TimedPicture>& pictures) { listed.push_back(pictures.at(0).time); };
   EXPECT_THAT(times(), ElementsAre(2));
   EXPECT_THAT(listed, ElementsAre(kTime));
+}
+
+TEST_F(Archive, EveryOfAVideoKeepsItsInterval) {
+  const std::string path = folder_ / "clip.avi";
+  {
+    cv::VideoWriter writer(path, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 12, {16, 16});
+    for (int i = 0; i < 50; ++i) writer.write(cv::Mat(16, 16, CV_8UC3, cv::Scalar::all(5 * i)));
+  }
+  archive_.start = kTime;
+  archive_.every_s = 1;
+  EXPECT_THAT(frames(path),
+              ElementsAre(HasSubstr("13Z"), HasSubstr("14Z"), HasSubstr("15Z"), HasSubstr("16Z"), HasSubstr("17Z")));
+  archive_.done_times = [] { return std::vector<UnixMs>{kTime + 1500}; };
+  archive_.done = [](const TimedPicture& one) { return one.time == kTime + 1500 ? Done::kYes : Done::kNo; };
+  const auto frame = openArchive(parseSourceSpec(path), archive_, options_);
+  std::vector<double> seconds;
+  while (const auto one = frame->next()) seconds.push_back(*one->unix_time - kTime / 1000);
+  EXPECT_THAT(seconds, ElementsAre(0, 2.5, 3.5));
 }
 
 }  // namespace

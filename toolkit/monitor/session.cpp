@@ -35,14 +35,14 @@ std::uint64_t keyOf(const std::string& name, UnixMs time) { return mpm::hash(has
 struct StoredPictures {
   // Hashes of name and time; the same with the digest; of time and digest. Set before the source gives its first frame.
   std::unordered_set<std::uint64_t> named, whole, contents;
-  std::unordered_set<UnixMs> times;
+  std::vector<UnixMs> times;               // in their order
   std::atomic<std::int64_t> left_out = 0;  // pictures of the source that are among them
 
   // By the time and the name, and only then by content, which has to be read. A digest of 0 is not known. One content
   // at one time is one picture, under whatever name: a copy, or a link that leads to another picture now.
   vision::Done state(const vision::TimedPicture& picture) const {
     const auto& [path, time] = picture;
-    if (!times.contains(time)) return vision::Done::kNo;
+    if (!std::ranges::binary_search(times, time)) return vision::Done::kNo;
     const std::uint64_t key = keyOf(nameOf(path), time);
     const std::int64_t digest = path.empty() ? 0 : vision::pictureDigest(path);
     if (digest != 0 && contents.contains(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest)))
@@ -160,8 +160,9 @@ void readStored(const StoreReader& store, std::int64_t series, StoredPictures& p
     pictures.named.insert(key);
     pictures.whole.insert(mpm::hash(key, digest));
     pictures.contents.insert(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest));
-    pictures.times.insert(time);
+    pictures.times.push_back(time);
   });
+  std::ranges::sort(pictures.times);
 }
 
 // Reads what must not be seen of a source as its database has it: until then, and where that fails, whole pictures are
@@ -542,6 +543,7 @@ void Session::open(const CameraPlan& options) {
     if (options.factory) return options.factory(how);
     if (!archive) return vision::openUnguarded(options.source, how);
     if (!database.empty()) {
+      archived.done_times = [before] { return before->times; };
       archived.done = [before](const vision::TimedPicture& picture) {
         const vision::Done done = before->state(picture);
         before->left_out += done == vision::Done::kYes;

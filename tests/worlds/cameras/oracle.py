@@ -153,6 +153,34 @@ class Judge:
         return None
 
 
+def thinned(order, times, taken, every):
+    """The pictures that `--every` takes (docs/monitor.md, "Archives") beside the times `taken` before; all of `taken` itself. ms."""
+    kept, due, before = [], None, []  # `before`: the times of taken ones so far
+
+    def take(ms):
+        nonlocal due
+        on_time = due is not None and due - every / 10 <= ms <= due
+        due = (due if on_time else ms) + every
+
+    rest = list(taken)
+    for p, ms in zip(order, times):
+        while rest and rest[0] <= ms:
+            before.append(rest[0])
+            take(rest.pop(0))
+        if ms in before:
+            kept.append(p)
+            continue
+        if due is not None and ms < due - every / 10 or rest and rest[0] - ms < 0.9 * every:
+            continue
+        step = ms - max((other for other in times if other < ms), default=-math.inf)
+        later = min((other for other in times if other > ms), default=ms + step)  # behind the last one another may come
+        if due is not None and later <= due and not (rest and rest[0] - later < 0.9 * every):
+            continue  # that one is nearer to the time that is due
+        kept.append(p)
+        take(ms)
+    return kept
+
+
 class Oracle:
     """`stored[db][source]` has the samples of each database, in the order in which they were recorded."""
 
@@ -190,12 +218,8 @@ class Oracle:
         judge = self.judges.setdefault((step["db"], s, series), Judge())
         order = sorted(present, key=lambda p: source["pictures"][p]["ms"])
         if step["every"]:
-            kept, last = [], -math.inf
-            for p in order:
-                if source["pictures"][p]["ms"] - last >= 900 * step["every"]:
-                    kept.append(p)
-                    last = source["pictures"][p]["ms"]
-            order = kept
+            taken = sorted(sample.ms for sample in samples if sample.series == series)
+            order = thinned(order, [source["pictures"][p]["ms"] for p in order], taken, 1000 * step["every"])
         own = [sample for sample in samples if sample.series == series]
         known = {sample.picture for sample in own}
         self.damaged.setdefault((step["db"], s), set()).update(source["pictures"][p]["ms"] for p in order if source["pictures"][p].get("cut"))

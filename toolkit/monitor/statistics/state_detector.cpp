@@ -31,7 +31,7 @@ StateDetector::StateDetector(StateOptions options) : options_(std::move(options)
 cv::Mat StateDetector::featuresOf(Watched& watched, const Seen& seen, std::vector<Event>& events) {
   if (!evaluation::cutOutSeconds(watched.head.regions)) return seen.estimate.features;
   if (!seen.look) return {};
-  watched.looked = seen.time;
+  if (watched.look) watched.look->take(seen.time);
   try {
     cv::Mat part = seen.image(watched.view.part).clone();
     if (const cv::Mat hidden = seen.hidden ? seen.hidden() : cv::Mat(); !hidden.empty())
@@ -68,10 +68,9 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
                                 [&](const vision::Region& one) { return movedMask(one, picture, seen.moved); });
     }
     if (watched.view.shares.empty()) continue;
-    // A timer is not exact, as that of an archive.
     const auto every_s = evaluation::cutOutSeconds(head.regions);
-    if (every_s && watched.looked &&
-        static_cast<double>(std::abs(seen.time - *watched.looked)) < 0.9 * kSecondMs * *every_s) {
+    if (every_s && !watched.look) watched.look.emplace(*every_s);
+    if (every_s && !watched.look->at(seen.time)) {
       if (watched.last) samples.push_back(*watched.last);
       continue;
     }

@@ -11,6 +11,7 @@
 #include "monitor/statistics/state_count.h"
 #include "monitor/store/sample.h"
 #include "mpm/estimator.hpp"
+#include "vision/times/due.h"
 
 namespace mpm::monitor {
 
@@ -62,7 +63,7 @@ class StateDetector {
     bool fresh = true;                     // nothing was read yet
     bool refused = false, failed = false;  // and reported
     evaluation::StateView view{};          // for `picture` and `moved`
-    std::optional<UnixMs> looked{};        // of a head of cut-outs: when it looked at one last
+    std::optional<vision::Due> look{};     // of a head of cut-outs: when it looks at one
     std::optional<StateSample> last{};     // and what it saw, which holds until it looks again
     cv::Size picture{};
     ViewMotion moved{};

@@ -23,7 +23,7 @@
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
-#include "vision/times/archive.h"
+#include "vision/times/due.h"
 
 namespace mpm::monitor {
 namespace {
@@ -295,6 +295,7 @@ struct SnapshotWriter::Impl {
   std::deque<Picture> waiting;
   Recording recording;
   std::optional<std::pair<std::int64_t, UnixMs>> last_lapse;  // steady, and the time of the picture
+  std::int64_t last_sample = 0;                               // steady
 
   // Used by the thread alone.
   bool looked = false;                // for the time-lapse of an earlier run
@@ -359,18 +360,27 @@ struct SnapshotWriter::Impl {
     return path;
   }
 
-  // The time-lapse goes on where an earlier run of the program left it, also one of `mpm monitor --once`. Nine tenths
-  // of its interval are enough, because timers are not exact.
+  // The time-lapse goes on where an earlier run of the program left it, also one of `mpm monitor --once`, which may be
+  // one of many in each interval: the last pictures say when the next one is due.
   bool isEarly(const Picture& picture, const PictureOwner& owner, const SnapshotOptions& how) {
+    constexpr std::size_t kMost = 10;
     if (std::exchange(looked, true)) return false;
+    const double minutes = how.every_minutes.value_or(0);
     const auto names = snapshotFiles(how.folder);
-    const auto last = std::find_if(names.rbegin(), names.rend(),
-                                   [&](const std::string& name) { return isOf(owner, how.folder, name); });
-    if (last == names.rend()) return false;
-    const UnixMs age = picture.sample.time - snapshotTime(*last);
-    if (age < 0 || static_cast<double>(age) >= vision::kDue * how.every_minutes.value_or(0) * kMinuteMs) return false;
+    std::vector<UnixMs> before;  // the newest first
+    std::string seen;
+    for (auto name = names.rbegin(); name != names.rend() && before.size() < kMost; ++name) {
+      const UnixMs age = picture.sample.time - snapshotTime(*name);
+      if (static_cast<double>(age) > kMost * minutes * kMinuteMs) break;
+      if (age >= 0 && std::exchange(seen, stemOf(*name)) != stemOf(*name) && isOf(owner, how.folder, *name))
+        before.push_back(snapshotTime(*name));
+    }
+    vision::Due due(60 * minutes);
+    for (auto time = before.rbegin(); time != before.rend(); ++time) due.take(*time);
+    if (due.at(picture.sample.time)) return false;
+    const UnixMs on_time = *due.next() - std::llround(minutes * kMinuteMs);  // of the last one
     const std::lock_guard lock(mutex);
-    last_lapse = {picture.result.frame.steady - age, snapshotTime(*last)};
+    last_lapse = {picture.result.frame.steady - (picture.sample.time - on_time), on_time};
     return true;
   }
 
@@ -427,10 +437,12 @@ void SnapshotWriter::add(const InferenceResult& result, const Sample* sample, co
   if (impl_->recording.on && !impl_->push({result, {}, source, Occasion::kRecording})) ++impl_->recording.left_out;
   if (!sample || !impl_->options.every_minutes || impl_->options.folder.empty()) return;
   const auto step = static_cast<std::int64_t>(*impl_->options.every_minutes * kMinuteMs);
+  const std::int64_t steady = result.frame.steady, between = steady - std::exchange(impl_->last_sample, steady);
+  // A sample that comes a little early is nearer to the moment than the next one will be.
+  const std::int64_t due = step - std::clamp<std::int64_t>(between / 2, 0, step / 10);
   const auto& last = impl_->last_lapse;
-  if (last && result.frame.steady - last->first < step && sample->time - last->second < step) return;
-  if (impl_->push({result, *sample, source, Occasion::kTimeLapse}))
-    impl_->last_lapse = {result.frame.steady, sample->time};
+  if (last && steady - last->first < due && sample->time - last->second < due) return;
+  if (impl_->push({result, *sample, source, Occasion::kTimeLapse})) impl_->last_lapse = {steady, sample->time};
 }
 
 bool SnapshotWriter::save(const InferenceResult& result, const Sample& sample, const std::string& source) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -20,6 +21,7 @@
 #include "mpm/error.hpp"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/sources.h"
+#include "vision/times/due.h"
 
 namespace mpm::vision {
 namespace {
@@ -30,9 +32,34 @@ std::string nameOf(const std::string& path) { return fs::path(path).filename().s
 
 std::string picturesHave(std::size_t count) { return counted(count, "picture") + (count == 1 ? " has" : " have"); }
 
-bool tooSoon(UnixMs time, std::optional<UnixMs> last, double every_s) {
-  return last && time >= *last && time < *last + std::llround(kDue * every_s * kSecondMs);
-}
+// The choice of --every among pictures in the order of their times, beside those that were taken before. Of several
+// that may take one turn the last counts that is not late: of a picture each minute one in exactly so many minutes.
+class Thinning {
+ public:
+  // `taken`: in their order; it must outlive this.
+  Thinning(double every_s, const std::vector<UnixMs>& taken) : due_(every_s), taken_(taken) {}
+
+  // `later`: the first time after `time` that a picture has; nullopt: there is none. True also where a picture of this
+  // time was taken before.
+  bool takes(UnixMs time, std::optional<UnixMs> later) {
+    if (time > now_) step_ = now_ == INT64_MIN ? 0 : time - now_;
+    now_ = std::max(now_, time);
+    if (!later && step_ > 0) later = time + step_;  // more pictures may come, as far apart as those before
+    for (; at_ < taken_.size() && taken_[at_] <= time; ++at_) due_.take(taken_[at_]);
+    if (at_ > 0 && taken_[at_ - 1] == time) return true;
+    const UnixMs latest = at_ < taken_.size() ? taken_[at_] - due_.least() : INT64_MAX;
+    if (time > latest || !due_.at(time)) return false;
+    if (later && due_.next() && *later <= std::min(latest, *due_.next())) return false;
+    due_.take(time);
+    return true;
+  }
+
+ private:
+  Due due_;
+  const std::vector<UnixMs>& taken_;
+  std::size_t at_ = 0;                 // of taken_: the first that due_ does not know
+  UnixMs now_ = INT64_MIN, step_ = 0;  // of pictures: the time of the last, and since the one before; 0: not known
+};
 
 // Size and date; nullopt: it cannot be asked.
 using FileState = std::optional<std::pair<std::uintmax_t, fs::file_time_type>>;
@@ -172,6 +199,7 @@ class ArchiveSource final : public FrameSource {
       for (const FoundPicture& picture : found) listed.push_back(picture.timed());
       on_listed(listed);
     }
+    if (const auto done_times = std::exchange(archive_.done_times, nullptr)) taken_ = done_ = done_times();
     if (found.empty()) return;
 
     std::array<std::size_t, 4> from{};
@@ -216,13 +244,15 @@ class ArchiveSource final : public FrameSource {
     std::size_t done = 0, others = 0;
     std::string other;
     const FoundPicture* last_done = nullptr;
-    for (FoundPicture& picture : found) {
+    const std::vector<bool> takes = thinOut(found);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      FoundPicture& picture = found[i];
       const UnixMs time = picture.time.time;
-      if (tooSoon(time, last_taken_, archive_.every_s)) continue;
-      last_taken_ = time;
-      if (options_.chosen && !options_.chosen(picture.path)) continue;
+      if (!takes[i] || (options_.chosen && !options_.chosen(picture.path))) continue;
       working();
       const Done state = archive_.done ? archive_.done(picture.timed()) : Done::kNo;
+      // Of two pictures of one time `every` takes one.
+      if (state == Done::kNo && archive_.every_s > 0 && std::ranges::binary_search(done_, time)) continue;
       if (state == Done::kOther && others++ == 0) other = nameOf(picture.path);
       if (state != Done::kYes) {
         wanted.push_back(std::move(picture));
@@ -248,6 +278,25 @@ class ArchiveSource final : public FrameSource {
     all.on_unreadable = nullptr;  // next() reports it, with its time
     next_ = 0;
     images_ = openImages(std::move(paths), all);
+  }
+
+  // Which of these are taken by `every`, beside those that were taken before.
+  std::vector<bool> thinOut(const std::vector<FoundPicture>& found) {
+    std::vector<bool> takes(found.size(), true);
+    if (archive_.every_s <= 0) return takes;
+    Thinning thinning(archive_.every_s, taken_);
+    std::vector<UnixMs> fresh;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const UnixMs time = found[i].time.time;
+      const auto later = std::find_if(found.begin() + static_cast<std::ptrdiff_t>(i), found.end(),
+                                      [&](const FoundPicture& other) { return other.time.time > time; });
+      takes[i] = thinning.takes(time, later == found.end() ? std::nullopt : std::optional(later->time.time));
+      if (takes[i]) fresh.push_back(time);
+    }
+    std::vector<UnixMs> all;
+    std::ranges::set_union(taken_, fresh, std::back_inserter(all));
+    taken_ = std::move(all);
+    return takes;
   }
 
   // One picture under two names is one: files of one content at one time, and a copy of any picture that has no time.
@@ -337,7 +386,8 @@ class ArchiveSource final : public FrameSource {
   std::vector<FoundPicture> plan_;
   std::size_t next_ = 0;                 // of plan_: the picture that images_ reads next
   std::unique_ptr<FrameSource> images_;  // of the plan
-  std::optional<UnixMs> last_taken_;
+  std::vector<UnixMs> done_;             // ArchiveOptions::done_times
+  std::vector<UnixMs> taken_;            // with `every`, in their order: when those were that are done or were planned
   std::size_t untimed_ = 0, listed_ = 0, fresh_ = 0;  // fresh_: pictures of the plan that are not done
   std::int64_t said_ = 0;
   bool alone_ = false, said_copies_ = false;
@@ -352,12 +402,17 @@ class DatedVideo final : public FrameSource {
         video_(openUnguarded(source, options)) {}
 
   std::optional<Frame> next() override {
-    while (auto frame = video_->next()) {
-      if (!frame->media_time) throw Error("'" + name_ + "' does not say when its frames come: --start needs that");
-      const UnixMs time = *archive_.start + std::llround(*frame->media_time * kSecondMs);
+    while (auto frame = read()) {
+      const UnixMs time = timeOf(*frame);
       if (const auto on_listed = std::exchange(archive_.on_listed, nullptr)) on_listed({{{}, time}});
-      if (tooSoon(time, last_taken_, archive_.every_s)) continue;
-      last_taken_ = time;
+      if (archive_.every_s > 0) {
+        if (!thinning_) {
+          if (archive_.done_times) done_ = archive_.done_times();
+          thinning_.emplace(archive_.every_s, done_);
+        }
+        ahead_ = readAhead();
+        if (!thinning_->takes(time, ahead_ ? std::optional(timeOf(*ahead_)) : std::nullopt)) continue;
+      }
       if (archive_.done && archive_.done({{}, time}) == Done::kYes) {
         if (options_.on_note) options_.on_note({});
         continue;
@@ -371,11 +426,35 @@ class DatedVideo final : public FrameSource {
   std::optional<int> size() const override { return archive_.every_s > 0 ? std::nullopt : video_->size(); }
 
  private:
+  UnixMs timeOf(const Frame& frame) const {
+    if (!frame.media_time) throw Error("'" + name_ + "' does not say when its frames come: --start needs that");
+    return *archive_.start + std::llround(*frame.media_time * kSecondMs);
+  }
+
+  std::optional<Frame> read() {
+    if (ahead_) return std::exchange(ahead_, std::nullopt);
+    if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
+    return video_->next();
+  }
+
+  // A video that is cut off fails behind its last frame, which counts.
+  std::optional<Frame> readAhead() {
+    try {
+      return video_->next();
+    } catch (const Error&) {
+      failed_ = std::current_exception();
+      return std::nullopt;
+    }
+  }
+
   std::string name_;
   ArchiveOptions archive_;
   SourceOptions options_;
   std::unique_ptr<FrameSource> video_;
-  std::optional<UnixMs> last_taken_;
+  std::vector<UnixMs> done_;  // with `every`: ArchiveOptions::done_times
+  std::optional<Thinning> thinning_;
+  std::optional<Frame> ahead_;  // with `every`: the frame behind the one that next() gave
+  std::exception_ptr failed_;   // in place of that frame
 };
 
 }  // namespace

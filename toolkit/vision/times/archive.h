@@ -25,13 +25,10 @@ struct TimedPicture {
   UnixMs time = 0;
 };
 
-/// This much of an interval is enough between two pictures: timers are some seconds early or late.
-inline constexpr double kDue = 0.9;
-
 struct ArchiveOptions {
   TimeOptions times{};
   std::optional<UnixMs> start{};  ///< of a video: when its first frame was taken
-  double every_s = 0;             ///< at most one picture in kDue of this time, by the pictures' times; 0: all
+  double every_s = 0;             ///< at most one picture in this time, by the pictures' times (Due); 0: all
   bool follow = false;            ///< of a folder or glob: never ends, and waits for new pictures
   double look_s = 2;              ///< with `follow`: between two looks. A file counts once two find it the same
   bool show_last = false;         ///< where all is done, the last picture comes again: there is one to look at
@@ -40,6 +37,9 @@ struct ArchiveOptions {
   std::function<void(const std::vector<TimedPicture>& pictures)> on_listed{};
   /// Whether this picture is done already. Null: none is.
   std::function<Done(const TimedPicture& picture)> done{};
+  /// The times of all that is done, in their order, asked once and after `on_listed`: with `every_s` no picture is
+  /// taken too near to one of them. Null: none is done.
+  std::function<std::vector<UnixMs>()> done_times{};
 };
 
 /// Whether openArchive() knows times of what this source gives.
