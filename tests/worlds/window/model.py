@@ -33,6 +33,20 @@ class Model:
         self.paused = self.has_watch_file = self.teaching = False
         self.dead = set()
 
+    @property
+    def wanted(self):
+        """The stored sample that must come on show: (source, index), without an index any of the source; or None."""
+        return self._wanted
+
+    @wanted.setter
+    def wanted(self, sample):
+        self._wanted, self.hinted = sample, None
+
+    def look_at_event(self):
+        """A sample of the time of an event comes on show, if there is one."""
+        self.wanted = None
+        self.hinted = self.charted()
+
     def begin(self, tag):
         self.live, self.foreign, self.index, self.paused, self.asking = tag, None, None, False, None
         self.stored = self.wanted = self.picked = None

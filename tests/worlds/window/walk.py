@@ -116,6 +116,10 @@ class Player:
             found = judge.picture_of(seen["picture"])
             if found == model.wanted or model.wanted == (found[0], None):
                 model.stored, model.wanted = found, None
+        elif model.hinted and seen["picture"] and judge.is_stored(seen):
+            found = judge.picture_of(seen["picture"])
+            if found[0] == model.hinted:
+                model.stored = found
         self.seen = seen
         judge.at_once(self.stage, model, seen)
         stored = re.search(r"(\d+) of \d+ pictures are stored", seen["source"])
@@ -253,7 +257,7 @@ class Player:
         elif do == "plug":
             (model.dead.discard if step["in"] else model.dead.add)(model.live or "maple")
         elif do == "event":
-            model.wanted = None
+            model.look_at_event()
         elif do in ("hold", "release"):
             self.held = do == "hold"
         return True
