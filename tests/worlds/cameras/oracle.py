@@ -355,7 +355,10 @@ class Oracle:
         samples = [sample for sample in self.stored[db][s] if sample.series == (of or self.latest[db, s])]
         by_time = sorted(samples, key=lambda sample: sample.ms)
         known = self.script["sources"][s]["states"] and all(sample.state for sample in samples)
-        return by_time if known and (by_time == samples or not self.script["sources"][s].get("camera")) else []
+        if not known or not self.script["sources"][s].get("camera"):
+            return by_time if known else []
+        believed = {id(sample) for sample in self.believed(db, s)}
+        return by_time if by_time == samples and all(id(sample) in believed for sample in samples) else []
 
     def report(self, db, s, days=None):
         return report(self, db, s, days)

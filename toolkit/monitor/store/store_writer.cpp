@@ -84,6 +84,7 @@ struct Target {
   bool archive = false;                              // its times are those of its samples
   UnixMs last = 0;                                   // of an archive: of its samples
   std::optional<UnixMs> newest;                      // of an archive: the newest sample of the series
+  std::set<std::string> states{};                    // names of the states that the series has
   bool had_one = false;                              // this writer had a source
   std::int64_t unnamed = 0;                          // the first event that came before its source had a row; 0: none
   std::optional<UnixMs> last_before;                 // when samples of the first one came last, before this writer
@@ -222,7 +223,9 @@ class Connection {
     for (const RegionSample& region : sample.regions) insertRegion(insert_region_, id, region);
     for (const StateSample& one : sample.states) {
       insert_state_.run(id, one.name, one.state, one.probability, one.sure, one.counted);
-      if (one.changed) insert_change_.run(target.series, one.name, sample.time, one.counted);
+      // A series begins with the state that counts then, also where a camera goes on with it from another series.
+      if (target.states.insert(one.name).second || one.changed)
+        insert_change_.run(target.series, one.name, sample.time, one.counted);
     }
     aggregates.add(target.series, sample);
     if (outbox_.of_sample) put(outbox_.of_sample(sample, target.info));
@@ -354,12 +357,21 @@ class Connection {
     endKilledSessions(target.source);
     target.series = seriesFor(target.source, info, begin.again);
     target.newest = begin.archive ? newestOf(target.series) : std::nullopt;
+    target.states = statesOf(target.series);
     database_.run(
         "INSERT INTO session(source, series, started_ms, every_s, latitude, longitude, time_zone,"
         " night_rule) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         target.source, target.series, begin.time, info.every_s, info.latitude, info.longitude,
         info.time_zone.empty() ? std::nullopt : std::optional(info.time_zone), info.night_rule);
     target.session = database_.lastId();
+  }
+
+  std::set<std::string> statesOf(std::int64_t series) {
+    std::set<std::string> names;
+    Statement known = database_.prepare("SELECT DISTINCT name FROM state_change WHERE series = ?");
+    known.bind(series);
+    while (known.step()) names.emplace(known.text(0));
+    return names;
   }
 
   std::optional<UnixMs> newestOf(std::int64_t series) {
