@@ -46,8 +46,8 @@ NightByHours parseNightHours(const std::string& text);
 
 /// For people: "the sun is below -6 degrees at 48.1 north, 11.6 east"; "" where nothing tells night from day.
 std::string toText(const NightRule& rule);
-/// The inverse of toText(), for a program that shows the rule in another language; hours come back without their clock.
-/// nullopt for any other text.
+/// The inverse of toText(): the rule that a session of a database has. Hours come back without their clock. nullopt for
+/// any other text.
 std::optional<NightRule> readNightRule(const std::string& text);
 
 /// Throws mpm::Error for a latitude beyond the poles, a band upside down, an hour that is none.

@@ -126,7 +126,7 @@ void addColumns(Database& database) {
   for (const Quantity& one : quantities()) add("region_sample", one.key);
   add("sample", "pixel_digest", "INTEGER");  // a digest of the pixels of the frame; NULL: not known
   add("series", "settings", "TEXT");         // Measuring::settings; NULL: not known, so that it goes on with any
-  add("session", "night_rule", "TEXT");   // for people, by which its samples were judged; NULL: not known, '': by none
+  add("session", "night_rule", "TEXT");      // toText(), by which its samples were judged; NULL: not known, '': by none
   add("source", "unsettled", "INTEGER");  // of an archive: 1: pictures came that are older than others, before settle()
   add("source", "privacy", "TEXT");       // what must not be seen of it, as JSON; NULL and '': nothing
 }
