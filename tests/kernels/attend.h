@@ -11,12 +11,12 @@ namespace mpm::test {
 /// {rows, heads * head_dim}, heads side by side, any stride; out may not overlap the others.
 /// out_h = softmax(scale * q_h k_h^T + key_bias) v_h; `key_bias` {rows} or null.
 inline void attend(MatrixView<const float> q, MatrixView<const float> k, MatrixView<const float> v, int heads,
-                   float scale, const float* key_bias, MatrixView<float> out, const Parallel& parallel) {
+                   float scale, const float* key_bias, MatrixView<float> out, const Parallel& parallel,
+                   const TileKernel* kernel = attentionTiles(Precision::kFp32)) {
   if (q.rows == 0) return;
   constexpr int kPackRows = 128;
   thread_local Scratch<float> memory;
   const int head_dim = q.cols / heads;
-  const TileKernel* const kernel = attentionTiles(Precision::kFp32);
   const AttentionInput input(memory.atLeast(AttentionInput::size(q.rows, heads, head_dim, {}, kernel)), q.rows, heads,
                              head_dim, false, {}, kernel);
   input.packBias(key_bias);

@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/tiles.h"
 #include "kernels/each_instruction_set.h"
+#include "kernels/int8_rows.h"
 #include "kernels/reference.h"
 #include "kernels/scratch.h"
 #include "kernels/threads.h"
@@ -210,28 +211,11 @@ TEST(PackedLinear, Fp16KeepsANanInItsRow) {
   expectANanKeptInItsRow(Precision::kFp16);
 }
 
-// Rows in int8, by plain loops.
-struct Int8Rows {
-  std::vector<std::vector<int>> values;
-  std::vector<float> scales;
-
-  Int8Rows(MatrixView<const float> x, float levels) {
-    for (int i = 0; i < x.rows; ++i) {
-      float largest = 0;
-      for (int j = 0; j < x.cols; ++j) largest = std::max(largest, std::abs(x.row(i)[j]));
-      scales.push_back(largest / levels);
-      std::vector<int>& row = values.emplace_back(static_cast<std::size_t>(x.cols), 0);
-      for (int j = 0; j < x.cols && largest > 0; ++j)
-        row[j] = static_cast<int>(std::nearbyint(x.row(i)[j] * (levels / largest)));
-    }
-  }
-};
-
 void expectInt8Product(const Matrix& weight, const std::vector<float>& bias, const Matrix& x, const Matrix& before,
                        bool accumulate) {
   const TileKernel* const kernel = tileKernel(Precision::kInt8);
-  const Int8Rows w(weight.view(), kernel != nullptr ? static_cast<float>(kernel->max_w) : 127.0f);
-  const Int8Rows rounded(x.view(), 127.0f);
+  const test::Int8Rows w(weight.view(), kernel != nullptr ? static_cast<float>(kernel->max_w) : 127.0f);
+  const test::Int8Rows rounded(x.view(), 127.0f);
   Matrix y = before;
   PackedLinear(weight.view(), bias.data(), Precision::kInt8).run(x.view(), y.view(), accumulate);
   for (int i = 0; i < y.rows; ++i)

@@ -7,7 +7,9 @@
 #include <random>
 #include <vector>
 
+#include "kernels/cpu/amx_tiles.h"
 #include "kernels/each_instruction_set.h"
+#include "kernels/emulated_amx.h"
 #include "kernels/random.h"
 
 namespace mpm {
@@ -38,11 +40,13 @@ class Bordered {
   T* all_;
 };
 
-// The one that linear layers take, and the one for CPUs without VNNI, which would take it with AVX-512, too.
+// The one that linear layers take; the one for CPUs without VNNI, which would take it with AVX-512, too; and that of
+// AMX on an emulation.
 std::vector<const TileKernel*> int8Kernels() {
   std::vector<const TileKernel*> kernels = {tileKernel(Precision::kInt8)};
 #if defined(__x86_64__)
   kernels.push_back(pairsKernel());
+  kernels.push_back(&AmxTiles<test::EmulatedAmx>::kernel(Precision::kInt8));
 #endif
   std::erase(kernels, nullptr);
   return kernels;
@@ -119,6 +123,7 @@ class Int8Tiles : public test::EachInstructionSet {
     const Matrix before = whole(of.rows, of.columns, -50, 50, Numbers::kAny);
     Matrix y = before;
     const std::vector<std::uint32_t> x_words = group.copy(), w_words = panel.copy();
+    const TileProducts products(kernel);
     kernel.run(group.data(), panel.data(), words, width,
                {.y = y.view(),
                 .row_scales = row_scales.data(),
@@ -179,10 +184,12 @@ TEST_P(Int8Tiles, TakeBytesWithoutSign) {
       const Matrix w = bytes(of.columns, of.depth, kernel->max_w, static_cast<Numbers>(upTo(4) - 1));
       Bordered<std::uint32_t> group(kernel->groupWords(words)), panel(kernel->panelWords(words));
       std::fill_n(group.data(), kernel->groupWords(words), 0u);
-      auto* const to = reinterpret_cast<std::uint8_t*>(group.data());
-      for (int i = 0; i < of.rows; ++i)
-        for (int k = 0; k < of.depth; ++k)
-          to[4 * (k / 4 * kernel->rows + i) + k % 4] = static_cast<std::uint8_t>(x.at(i, k));
+      std::vector<std::uint32_t> rounded(static_cast<std::size_t>(of.rows) * words);
+      for (int i = 0; i < of.rows; ++i) {
+        auto* const to = reinterpret_cast<std::uint8_t*>(rounded.data() + static_cast<std::ptrdiff_t>(i) * words);
+        for (int k = 0; k < of.depth; ++k) to[k] = static_cast<std::uint8_t>(x.at(i, k));
+      }
+      kernel->packRounded(rounded.data(), words, of.rows, words, group.data());
       ASSERT_NO_FATAL_FAILURE(packPanelOf(*kernel, w, panel));
       std::fill_n(panel.data() + static_cast<std::ptrdiff_t>(words) * width, width, 0u);
       ASSERT_NO_FATAL_FAILURE(expectSums(*kernel, of, group, panel, x, w));

@@ -22,7 +22,7 @@ struct CudaDevice {
 struct BuildInfo {
   std::string version;          ///< of mpm_layer, "0.1.0"
   std::string opencv;           ///< version that is loaded
-  std::string instruction_set;  ///< of the CPU kernels: "avx512", "avx_vnni", "avx2", "sse4", "neon" or "scalar"
+  std::string instruction_set;  ///< of the CPU kernels: "amx", "avx512", "avx_vnni", "avx2", "sse4", "neon" or "scalar"
   /// Instruction sets of this CPU, best first. The environment variable MPM_INSTRUCTION_SET selects one of them.
   std::vector<std::string> instruction_sets;
   bool bf16 = false;                     ///< this CPU multiplies bf16 in hardware; else Precision::kBf16 is refused

@@ -5,7 +5,7 @@
 
 namespace mpm {
 
-/// True when this CPU multiplies bf16 in hardware (AVX512-BF16 or AMX) and the GEMM library uses it.
+/// True when this CPU multiplies bf16 in hardware (AVX512-BF16 or AMX) and this build uses it.
 bool cpuHasBf16();
 
 /// True when int8 is faster than fp32 on this CPU: on x86-64, and on Arm with SDOT. On others a linear layer in int8

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear layers, products, convolutions, patches and scores of the mask transformer.
 #include "kernels/convolution.h"
+#include "kernels/cpu/amx_tiles.h"
+#include "kernels/emulated_amx.h"
 #include "kernels/linear.h"
 #include "kernels/mask_scores.h"
 #include "kernels/patch_embed.h"
@@ -32,8 +34,9 @@ double allowed(Precision precision, MatrixView<const float> x, int i, MatrixView
   return error;
 }
 
-void tryLinear(Trial& trial, Precision precision) {
-  if ((precision == Precision::kBf16 && !cpuHasBf16()) || (precision == Precision::kFp16 && !cpuHasFp16())) return;
+/// `make(weight, bias)` gives what computes the layer.
+template <class Make>
+void tryLinear(Trial& trial, Precision precision, Make make) {
   Random& random = trial.random;
   const int in = random.size(1, 300), out = random.size(1, 200), rows = random.size(1, PackedLinear::kMaxRows);
   const MatrixView<const float> weight = trial.memory.inputRows(out, in, unit(in));
@@ -42,7 +45,7 @@ void tryLinear(Trial& trial, Precision precision) {
   const MatrixView<const float> before = trial.memory.inputRows(rows, out);
   const bool accumulate = random.chance(2);
   const MatrixView<float> y = accumulate ? trial.memory.copyOf(before) : trial.memory.outputRows(rows, out);
-  const PackedLinear linear(weight, bias, precision);
+  const auto linear = make(weight, bias);
   linear.run(x, y, accumulate);
   const Reference expected = test::linear(Reference(x), {weight, bias});
   for (int i = 0; i < rows; ++i)
@@ -57,6 +60,21 @@ void tryLinear(Trial& trial, Precision precision) {
   linear.run(x.rowRange(alone, alone + 1), row, accumulate);
   trial.same<float>(row, y.rowRange(alone, alone + 1), "gives a row other bytes when it is alone");
 }
+
+void tryPackedLinear(Trial& trial, Precision precision) {
+  if ((precision == Precision::kBf16 && !cpuHasBf16()) || (precision == Precision::kFp16 && !cpuHasFp16())) return;
+  tryLinear(trial, precision, [precision](MatrixView<const float> weight, const float* bias) {
+    return PackedLinear(weight, bias, precision);
+  });
+}
+
+#if defined(__x86_64__)
+void tryEmulatedAmx(Trial& trial, Precision precision) {
+  tryLinear(trial, precision, [precision](MatrixView<const float> weight, const float* bias) {
+    return TileLinear(AmxTiles<test::EmulatedAmx>::kernel(precision), weight, bias);
+  });
+}
+#endif
 
 void tryMultiply(Trial& trial) {
   Random& random = trial.random;
@@ -199,14 +217,21 @@ void tryMaskScores(Trial& trial) {
 }  // namespace
 
 std::vector<Kernel> productKernels() {
-  return {{"PackedLinear fp32", [](Trial& trial) { tryLinear(trial, Precision::kFp32); }},
-          {"PackedLinear bf16", [](Trial& trial) { tryLinear(trial, Precision::kBf16); }},
-          {"PackedLinear fp16", [](Trial& trial) { tryLinear(trial, Precision::kFp16); }},
-          {"PackedLinear int8", [](Trial& trial) { tryLinear(trial, Precision::kInt8); }},
-          {"multiply", tryMultiply},
-          {"Convolution", tryConvolution},
-          {"patchEmbed", tryPatchEmbed},
-          {"maskScores", tryMaskScores}};
+  std::vector<Kernel> kernels = {{"PackedLinear fp32", [](Trial& trial) { tryPackedLinear(trial, Precision::kFp32); }},
+                                 {"PackedLinear bf16", [](Trial& trial) { tryPackedLinear(trial, Precision::kBf16); }},
+                                 {"PackedLinear fp16", [](Trial& trial) { tryPackedLinear(trial, Precision::kFp16); }},
+                                 {"PackedLinear int8", [](Trial& trial) { tryPackedLinear(trial, Precision::kInt8); }},
+                                 {"multiply", tryMultiply},
+                                 {"Convolution", tryConvolution},
+                                 {"patchEmbed", tryPatchEmbed},
+                                 {"maskScores", tryMaskScores}};
+#if defined(__x86_64__)
+  kernels.push_back(
+      {"PackedLinear bf16 on emulated AMX", [](Trial& trial) { tryEmulatedAmx(trial, Precision::kBf16); }});
+  kernels.push_back(
+      {"PackedLinear int8 on emulated AMX", [](Trial& trial) { tryEmulatedAmx(trial, Precision::kInt8); }});
+#endif
+  return kernels;
 }
 
 }  // namespace mpm::worlds

@@ -70,6 +70,13 @@ float weigh(const float* HWY_RESTRICT scores, int n, Precision precision, float 
       hn::StoreU(hn::DemoteTo(d16, e), d16, reinterpret_cast<hwy::float16_t*>(to) + j);
       return e;
     });
+  if (precision == Precision::kBf16)
+    return weighAll(scores, n, largest, [&](Vec e, int j) HWY_ATTR {
+      const hn::Rebind<std::uint16_t, Floats> d16;
+      const auto rounded = hn::ShiftRight<16>(hn::Add(hn::BitCast(di, e), hn::Set(di, 0x8000)));
+      hn::StoreU(hn::DemoteTo(d16, rounded), d16, reinterpret_cast<std::uint16_t*>(to) + j);
+      return hn::BitCast(d, hn::ShiftLeft<16>(rounded));
+    });
   // Adding 1.5 * 2^23 leaves the rounded number in the low bits of the mantissa.
   const Vec magic = hn::Set(d, 12582912.0f);
   return weighAll(scores, n, largest - std::log2(levels), [&](Vec e, int j) HWY_ATTR {
@@ -256,8 +263,8 @@ MatrixView<const float> AttentionInput::queries(const AttentionRows& part) const
 }
 
 AttentionRows AttentionInput::rowsOf(int task) const {
-  const int tiles_of_head = (rows + kAttentionRows - 1) / kAttentionRows, begin = task % tiles_of_head * kAttentionRows;
-  return {task / tiles_of_head, begin, std::min(kAttentionRows, rows - begin)};
+  const int step = rowsOfTask(), tasks_of_head = (rows + step - 1) / step, begin = task % tasks_of_head * step;
+  return {task / tasks_of_head, begin, std::min(step, rows - begin)};
 }
 
 void AttentionInput::run(const AttentionRows& part, MatrixView<float> out, const float* biases) const {
@@ -357,34 +364,56 @@ void AttentionInput::runTiles(const AttentionRows& part, MatrixView<float> out) 
   thread_local Scratch<float> scratch;
   thread_local Scratch<std::uint32_t> packed_scratch;
   static constexpr float kZeros[kMaxColumns] = {};
-  const auto [h, begin, count] = part;
+  const int h = part.head, begin = part.begin, count = part.count;
   const int step = tiles->rows, width = tiles->columns, depth = tiles->wordsFor(head_dim);
   const int columns = tiles->panelsFor(keys) * width, key_words = tiles->wordsFor(keys);
   const std::ptrdiff_t first_group = static_cast<std::ptrdiff_t>(h) * ((rows + step - 1) / step) + begin / step;
   const std::ptrdiff_t first_panel = static_cast<std::ptrdiff_t>(h) * tiles->panelsFor(capacity);
-  const MatrixView<float> scores(scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * (columns + 16)),
-                                 kAttentionRows, columns, columns + 16);
-  for (int j = 0; j < columns; j += width)
-    for (int i = 0; i < count; i += step) {
-      const std::ptrdiff_t group = first_group + i / step, panel = first_panel + j / width;
-      tiles->run(words(q) + group * tiles->groupWords(depth), words(k) + panel * tiles->panelWords(depth), depth, width,
-                 {.y = {scores.row(i) + j, step, width, scores.stride},
-                  .row_scales = q_scales + group * step,
-                  .column_scales = k_scales + panel * width,
-                  .bias = bias + j});
-    }
+  const int task_rows = rowsOfTask();
+  const MatrixView<float> scores(scratch.atLeast(static_cast<std::size_t>(task_rows) * (columns + 16)), task_rows,
+                                 columns, columns + 16);
+  const TileProducts products(*tiles);
+  // Row `i` is the first of a group, and key `j` the first of a panel.
+  const auto score = [&](int i, int j) {
+    const std::ptrdiff_t group = first_group + i / step, panel = first_panel + j / width;
+    tiles->run(words(q) + group * tiles->groupWords(depth), words(k) + panel * tiles->panelWords(depth), depth, width,
+               {.y = {scores.row(i) + j, step, width, scores.stride},
+                .row_scales = q_scales + group * step,
+                .column_scales = k_scales + panel * width,
+                .bias = bias + j});
+  };
   const float levels = tiles->offset ? 255.0f : 127.0f;
-  float inverses[kAttentionRows] = {};
+  float inverses[kMaxAttentionRows] = {};
   const std::size_t group_words = tiles->groupWords(key_words);
   std::uint32_t* const weights =
-      packed_scratch.atLeast(static_cast<std::size_t>(step) * columns + kAttentionRows / step * group_words);
+      packed_scratch.atLeast(static_cast<std::size_t>(step) * columns + task_rows / step * group_words);
   std::uint32_t* const packed = weights + static_cast<std::ptrdiff_t>(step) * columns;
-  for (int i = 0; i < count; i += step) {
-    for (int r = 0; r < std::min(step, count - i); ++r)
-      inverses[i + r] = 1.0f / HWY_DYNAMIC_DISPATCH(weigh)(scores.row(i + r), columns, tiles->precision, levels,
-                                                           weights + static_cast<std::ptrdiff_t>(r) * columns);
-    packPanel(reinterpret_cast<const float*>(weights), columns, std::min(step, count - i), key_words,
-              reinterpret_cast<float*>(packed + i / step * group_words), 0, step);
+  // In int8 the last words of a row can lie behind the scores; they meet zeros of v.
+  const auto weighRow = [&](int row) {
+    std::uint32_t* const to = weights + static_cast<std::ptrdiff_t>(row % step) * columns;
+    inverses[row] = 1.0f / HWY_DYNAMIC_DISPATCH(weigh)(scores.row(row), columns, tiles->precision, levels, to);
+  };
+  const auto packWeights = [&](int i) {
+    tiles->packRounded(weights, columns, std::min(step, count - i), key_words, packed + i / step * group_words);
+  };
+  if (tiles->multipliesBesideVectors()) {
+    // A panel for this group, a row of the group before: the vector units weigh while the tiles multiply.
+    for (int i = 0; i < count + step; i += step) {
+      const int before = i - step, panels = i < count ? columns / width : 0;
+      const int weighed = before >= 0 ? std::min(step, count - before) : 0;
+      for (int next = 0; next < std::max(panels, weighed); ++next) {
+        if (next < panels) score(i, next * width);
+        if (next < weighed) weighRow(before + next);
+      }
+      if (weighed > 0) packWeights(before);
+    }
+  } else {
+    for (int j = 0; j < columns; j += width)
+      for (int i = 0; i < count; i += step) score(i, j);
+    for (int i = 0; i < count; i += step) {
+      for (int r = i; r < std::min(i + step, count); ++r) weighRow(r);
+      packWeights(i);
+    }
   }
   for (int c = 0; c < head_dim; c += width) {
     const int panel = h * tiles->panelsFor(head_dim) + c / width;

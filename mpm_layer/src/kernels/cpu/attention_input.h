@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
@@ -14,7 +15,8 @@ namespace mpm {
 constexpr float kLog2E = std::numbers::log2e_v<float>;
 
 /// Query rows that one task handles: their scores against 1025 keys are 100 KiB and stay in L2 beside a head's K and V.
-constexpr int kAttentionRows = 24;
+/// A kernel whose groups have more rows takes two groups.
+constexpr int kAttentionRows = 24, kMaxAttentionRows = 64;
 
 /// Rows of V are padded to this many floats, a multiple of every vector.
 constexpr int paddedHeadDim(int head_dim) { return (head_dim + 15) / 16 * 16; }
@@ -62,7 +64,7 @@ float largestSquare(const float* x, std::ptrdiff_t stride, int rows, int cols);
 
 /// Neighbouring rows of a head.
 struct AttentionRows {
-  int head = 0, begin = 0, count = 0;  ///< count at most kAttentionRows
+  int head = 0, begin = 0, count = 0;  ///< count at most rowsOfTask()
 };
 
 /// Queries, keys and values of one sequence in the layouts of attentionTile(), head-major, and the key bias. A view: it
@@ -94,8 +96,8 @@ struct AttentionInput {
                  const TileKernel* with_tiles = nullptr);
   AttentionInput() = default;
 
-  /// Packs rows [begin, begin + q.rows). q, k, v {n, heads * head_dim}. `begin` is a multiple of 16, so that two tasks
-  /// never write to one cache line of a panel.
+  /// Packs rows [begin, begin + q.rows). q, k, v {n, heads * head_dim}. `begin` is a multiple of 32, the rows of a
+  /// group at most, and two tasks never write to one cache line of a panel.
   void pack(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows, MatrixView<const float> v_rows,
             float scale) const;
   /// Between pack() of all rows and run(): tasks that bring v into its layout, whose scales are those of all rows.
@@ -104,7 +106,8 @@ struct AttentionInput {
   /// `key_bias` {keys} or null.
   void packBias(const float* key_bias) const;
 
-  int tasks() const { return heads * ((rows + kAttentionRows - 1) / kAttentionRows); }
+  int rowsOfTask() const { return tiles != nullptr && tiles->rows > kAttentionRows ? 2 * tiles->rows : kAttentionRows; }
+  int tasks() const { return heads * ((rows + rowsOfTask() - 1) / rowsOfTask()); }
   /// The rows of task `task` of tasks(); head-major.
   AttentionRows rowsOf(int task) const;
   /// Queries {count, head_dim} as they are packed: times scale * log2(e).

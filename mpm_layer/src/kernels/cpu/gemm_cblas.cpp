@@ -47,6 +47,6 @@ void multiply(const Operand& a, const Operand& b, MatrixView<float> c, bool accu
               c.data, static_cast<int>(c.stride));
 }
 
-bool cpuHasBf16() { return false; }
+bool cpuHasBf16() { return tileKernel(Precision::kBf16) != nullptr; }
 
 }  // namespace mpm

@@ -46,6 +46,7 @@ class OneThread {
 void limitInstructionSet() {
   static const bool once = [] {
     const std::string set = std::getenv("MPM_INSTRUCTION_SET") != nullptr ? instructionSet() : "";
+    if (set == "avx512") dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
     if (set == "avx2" || set == "avx_vnni") dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2);
     if (set == "sse4") dnnl::set_max_cpu_isa(dnnl::cpu_isa::sse41);
     return true;
@@ -178,7 +179,7 @@ struct PackedLinear::Impl {
   Scratch<float> bias_values;
   Scratch<unsigned char> packed;
   memory weights, bias;
-  std::optional<TileLinear> tiles;  // of int8, in place of oneDNN
+  std::optional<TileLinear> tiles;  // in place of oneDNN: int8, and bf16 with AMX
 
   void pack(MatrixView<const float> weight, const float* given_bias, Precision wanted);
   void run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const;
@@ -211,7 +212,7 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
   const OneThread one;
   in = weight.cols;
   out = weight.rows;
-  const TileKernel* const kernel = wanted == Precision::kInt8 ? tileKernel(wanted) : nullptr;
+  const TileKernel* const kernel = wanted != Precision::kFp32 ? tileKernel(wanted) : nullptr;
   if (kernel != nullptr) {
     tiles.emplace(*kernel, weight, given_bias);
     return;

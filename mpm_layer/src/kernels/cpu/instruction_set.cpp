@@ -7,6 +7,10 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #endif
 
 #include <algorithm>
@@ -40,6 +44,20 @@ bool hasAvxVnni() {
 #endif
 }
 
+// Products of bf16 and int8 in tiles, which Linux lets a process use once it has asked. It refuses where a thread has a
+// stack for signals that is too small for the tiles.
+bool hasAmx() {
+#if defined(__x86_64__) && defined(__linux__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kTiles = 1u << 24, kInt8 = 1u << 25, kBf16 = 1u << 22, kWanted = kTiles | kInt8 | kBf16;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & kWanted) != kWanted) return false;
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM since Linux 5.16
+  return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
 // Called once, before a target is forced: afterwards Highway returns the forced one.
 const std::vector<InstructionSet>& all() {
   static const std::vector<InstructionSet> sets = [] {
@@ -47,6 +65,7 @@ const std::vector<InstructionSet>& all() {
     if (HWY_TARGETS == HWY_STATIC_TARGET)
       return std::vector{InstructionSet{HWY_STATIC_TARGET, nameOf(HWY_STATIC_TARGET)}};
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+      if (target == HWY_AVX3 && hasAmx()) found.push_back({target, "amx"});
       if (target == HWY_AVX2 && hasAvxVnni()) found.push_back({target, "avx_vnni"});
       found.push_back({target, nameOf(target)});
     }

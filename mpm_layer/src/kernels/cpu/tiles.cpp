@@ -5,16 +5,20 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/cpu/amx_tiles.h"
 #include "kernels/cpu/panels.h"
 #include "kernels/cpu/rounding.h"
+#include "kernels/instruction_set.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
 namespace {
 
-constexpr int kMaxTile = 8 * kMaxColumns;  // rows times columns of any kernel
-// Rows of x that are packed together: in L2 while the panels stream by.
-constexpr int kBlockRows = 64;
+constexpr int kMaxTile = 32 * 32;  // rows times columns of any kernel
+// Rows of x that are packed together: in L2 while the panels stream by. A fast kernel needs more, because the panels
+// come from L3.
+constexpr int kMaxBlockRows = 128;
+int blockRows(const TileKernel& kernel) { return std::clamp(4 * kernel.rows, 64, kMaxBlockRows); }
 
 // For CPUs without a file of their own: what the compiler makes of loops.
 #if !defined(__aarch64__)
@@ -44,6 +48,8 @@ const TileKernel kPortable{Precision::kFp32, 8, 12, 4, 512, false, 0, multiplyPo
 #if !defined(__aarch64__)
 const TileKernel* tileKernel(Precision precision) {
 #if defined(__x86_64__)
+  if (instructionSet() == "amx" && (precision == Precision::kBf16 || precision == Precision::kInt8))
+    return &AmxTiles<AmxInstructions>::kernel(precision);
   if (precision == Precision::kInt8) return vnniKernel() != nullptr ? vnniKernel() : pairsKernel();
 #endif
   return precision == Precision::kFp32 ? &kPortable : nullptr;
@@ -55,28 +61,37 @@ const TileKernel* attentionTiles(Precision precision) {
   const TileKernel* const kernel = tileKernel(precision);
   return kernel != nullptr ? kernel : tileKernel(Precision::kFp32);
 #else
-  return precision == Precision::kInt8 ? tileKernel(precision) : nullptr;
+  return precision != Precision::kFp32 ? tileKernel(precision) : nullptr;
 #endif
 }
 
 float TileKernel::roundRow(const float* row, int count, std::uint32_t* to, int int8_max, int fp16_exponent) const {
   if (precision == Precision::kFp32) return std::memcpy(to, row, static_cast<std::size_t>(count) * sizeof(float)), 1.0f;
-  to[wordsFor(count) - 1] = 0;
+  std::fill(to + count / depth(), to + wordsFor(count), 0u);
+  if (precision == Precision::kBf16) return toBf16(row, reinterpret_cast<std::uint16_t*>(to), count), 1.0f;
   if (precision == Precision::kFp16) return toFp16(row, reinterpret_cast<std::uint16_t*>(to), count, fp16_exponent);
   return toInt8(row, reinterpret_cast<std::int8_t*>(to), count, int8_max);
+}
+
+void TileKernel::packRounded(const std::uint32_t* x, std::ptrdiff_t stride, int count, int words,
+                             std::uint32_t* to) const {
+  if (run_words == 1)
+    return packPanel(reinterpret_cast<const float*>(x), stride, count, words, reinterpret_cast<float*>(to), 0, rows);
+  for (int i = 0; i < count; ++i, x += stride)
+    for (int k = 0; k < words; k += run_words) std::copy_n(x + k, run_words, to + k * rows + i * run_words);
 }
 
 void TileKernel::packGroup(MatrixView<const float> x, std::uint32_t* to, float* scales) const {
   thread_local Scratch<std::uint32_t> scratch;
   const int words = wordsFor(x.cols);
-  auto* const group = reinterpret_cast<float*>(to);
   if (x.rows < rows) std::fill_n(to, groupWords(words), 0u), std::fill_n(scales, rows, 0.0f);
-  if (precision == Precision::kFp32) return packPanel(x.data, x.stride, x.rows, words, group, 0, rows);
+  if (precision == Precision::kFp32)
+    return packRounded(reinterpret_cast<const std::uint32_t*>(x.data), x.stride, x.rows, words, to);
   std::uint32_t* const rounded = scratch.atLeast(groupWords(words));
   for (int i = 0; i < x.rows; ++i)
     scales[i] = roundX(x.row(i), x.cols, rounded + static_cast<std::ptrdiff_t>(i) * words);
   if (offset) std::for_each_n(rounded, x.rows * words, [](std::uint32_t& word) { word ^= 0x80808080u; });
-  packPanel(reinterpret_cast<const float*>(rounded), words, x.rows, words, group, 0, rows);
+  packRounded(rounded, words, x.rows, words, to);
 }
 
 void TileKernel::packColumns(const std::uint32_t* w, int count, int words, std::uint32_t* panel, int first,
@@ -103,7 +118,8 @@ void TileKernel::packColumns(const std::uint32_t* w, int count, int words, std::
 void TileKernel::run(const std::uint32_t* x, const std::uint32_t* w, int words, int width,
                      const TileOutput& out) const {
   if (out.y.rows == rows && out.y.cols == width) return multiply(x, w, words, width / lanes, out);
-  float tile[kMaxTile] = {};
+  float tile[kMaxTile];
+  std::fill_n(tile, rows * width, 0.0f);
   TileOutput whole = out;
   whole.y = {tile, rows, width};
   if (out.accumulate) copyRows(out.y, whole.y);
@@ -142,10 +158,12 @@ void TileLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumu
   static constexpr float kZeros[kMaxTile] = {};
   const int words = kernel_.wordsFor(in_), step = kernel_.max_words > 0 ? kernel_.max_words : words;
   const std::size_t group_words = kernel_.groupWords(words);
-  std::uint32_t* const packed = scratch.atLeast(kBlockRows / kernel_.rows * group_words);
-  float row_scales[kBlockRows];
-  for (int begin = 0; begin < x.rows; begin += kBlockRows) {
-    const int rows = std::min(kBlockRows, x.rows - begin);
+  const int block = blockRows(kernel_);
+  std::uint32_t* const packed = scratch.atLeast(block / kernel_.rows * group_words);
+  float row_scales[kMaxBlockRows];
+  const TileProducts products(kernel_);
+  for (int begin = 0; begin < x.rows; begin += block) {
+    const int rows = std::min(block, x.rows - begin);
     const auto rowsOf = [&](int i) { return std::min(kernel_.rows, rows - i); };
     for (int i = 0; i < rows; i += kernel_.rows)
       kernel_.packGroup(x.rowRange(begin + i, begin + i + rowsOf(i)), packed + i / kernel_.rows * group_words,

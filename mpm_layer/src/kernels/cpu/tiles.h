@@ -24,17 +24,17 @@ constexpr int kXExponent = 5, kWeightExponent = 4;
 struct TileOutput {
   MatrixView<float> y;             ///< the rows and columns of the tile that exist
   const float* row_scales;         ///< {TileKernel::rows}; not read in fp32
-  const float* column_scales;      ///< {columns of the panel}; null: 1. Not null in int8; not read in fp32
+  const float* column_scales;      ///< {columns of the panel}; null: 1. Not null in int8; not read in fp32 and bf16
   const float* bias;               ///< {columns of the panel}
   std::ptrdiff_t bias_stride = 0;  ///< from row to row; 0: one bias for all rows
   bool accumulate = false;
 };
 
-/// How this CPU multiplies in one precision. A word is 32 bits: 1 number in fp32, 2 in fp16, 4 in int8, neighbours in
-/// depth of one row of x or of one column of w (a row of the weights, an output channel).
+/// How this CPU multiplies in one precision. A word is 32 bits: 1 number in fp32, 2 in fp16 and bf16, 4 in int8,
+/// neighbours in depth of one row of x or of one column of w (a row of the weights, an output channel).
 struct TileKernel {
   Precision precision;
-  int rows;       ///< of a group of x: {words, rows} words
+  int rows;       ///< of a group of x: {words / run_words, rows, run_words} words
   int columns;    ///< of a panel of w: {words, columns} words, in fp16 {words, 2, columns} halves
   int lanes;      ///< columns of a vector: the last panel of a matrix has a multiple of it
   int max_words;  ///< of one call, so that a panel stays in L1; 0: a call takes all
@@ -42,9 +42,16 @@ struct TileKernel {
   int max_w;      ///< |w| in int8: kMaxInt8 or kMaxInt7; 0 in other precisions
   /// One group times one panel of `vectors` * lanes columns, into y of that size. w is aligned to `lanes` words.
   void (*multiply)(const std::uint32_t* x, const std::uint32_t* w, int words, int vectors, const TileOutput& out);
+  int run_words = 1;          ///< of a row of a group, side by side; all words are a multiple
+  void (*begin)() = nullptr;  ///< before the products of a thread (TileProducts); null: nothing to do
+  void (*end)() = nullptr;    ///< after them
 
-  int depth() const { return precision == Precision::kInt8 ? 4 : precision == Precision::kFp16 ? 2 : 1; }
-  int wordsFor(int count) const { return (count + depth() - 1) / depth(); }
+  bool multipliesBesideVectors() const { return begin != nullptr; }  ///< in a unit of its own
+  int depth() const { return precision == Precision::kInt8 ? 4 : precision == Precision::kFp32 ? 1 : 2; }
+  int wordsFor(int count) const {
+    const int step = depth() * run_words;
+    return (count + step - 1) / step * run_words;
+  }
   int widthOf(int count) const { return (count + lanes - 1) / lanes * lanes; }
   int panelsFor(int out) const { return (out + columns - 1) / columns; }
   std::size_t panelWords(int words) const { return static_cast<std::size_t>(columns) * (words + (offset ? 1 : 0)); }
@@ -57,6 +64,8 @@ struct TileKernel {
   float roundW(const float* row, int count, std::uint32_t* to) const {
     return roundRow(row, count, to, max_w, kWeightExponent);
   }
+  /// Moves rounded rows {count, words} into a group; what it has beyond `count` is not written.
+  void packRounded(const std::uint32_t* x, std::ptrdiff_t stride, int count, int words, std::uint32_t* to) const;
   /// Packs at most `rows` rows as a group. scales {rows}.
   void packGroup(MatrixView<const float> x, std::uint32_t* to, float* scales) const;
   /// Packs rounded rows, {count, words} words, as columns [first, first + count) of a panel with `width` columns.
@@ -68,6 +77,23 @@ struct TileKernel {
   float roundRow(const float* row, int count, std::uint32_t* to, int int8_max, int fp16_exponent) const;
 };
 
+/// The products of a thread, from its construction to its end. A CPU with AMX has its tiles configured in between, and
+/// only then: nothing of ours relies on what another library leaves, and none finds tiles of ours.
+class TileProducts {
+ public:
+  explicit TileProducts(const TileKernel& kernel) : end_(kernel.end) {
+    if (kernel.begin != nullptr) kernel.begin();
+  }
+  ~TileProducts() {
+    if (end_ != nullptr) end_();
+  }
+  TileProducts(const TileProducts&) = delete;
+  TileProducts& operator=(const TileProducts&) = delete;
+
+ private:
+  void (*end_)();
+};
+
 /// The kernel for a precision; null: this CPU has none.
 const TileKernel* tileKernel(Precision precision);
 
@@ -76,6 +102,10 @@ const TileKernel* tileKernel(Precision precision);
 /// weights of 7 bits. It is null for plain loops.
 const TileKernel* vnniKernel();
 const TileKernel* pairsKernel();
+
+/// Writes a tile from its sums in memory, {out.y.rows, out.y.cols}: int32 minus `offsets` of the
+/// columns, or float if `offsets` is null. Columns are a multiple of 16. On x86-64.
+void takeSums(const std::uint32_t* sums, const std::uint32_t* offsets, const TileOutput& out);
 
 /// The kernel of attention in a net of this precision; null: attention has tiles of its own (attention_input.h).
 const TileKernel* attentionTiles(Precision precision);

@@ -129,6 +129,28 @@ const TileKernel* pairs() { return nullptr; }
 const TileKernel* fours() { return nullptr; }
 #endif
 
+void takeSumsOf(const std::uint32_t* HWY_RESTRICT sums, const std::uint32_t* HWY_RESTRICT offsets,
+                const TileOutput& out) {
+  const Floats d;
+  const hn::RebindToSigned<Floats> di;
+  const auto wordsAt = [&](const std::uint32_t* from)
+                           HWY_ATTR { return hn::LoadU(di, reinterpret_cast<const std::int32_t*>(from)); };
+  for (int r = 0; r < out.y.rows; ++r, sums += out.y.cols) {
+    const Vec row_scale = hn::Set(d, out.row_scales[r]);
+    const float* const bias = out.bias + r * out.bias_stride;
+    float* const y = out.y.row(r);
+    for (int c = 0; c < out.y.cols; c += kLanes) {
+      const auto sum = wordsAt(sums + c);
+      Vec value = offsets == nullptr
+                      ? hn::MulAdd(hn::BitCast(d, sum), row_scale, hn::LoadU(d, bias + c))
+                      : hn::MulAdd(hn::ConvertTo(d, hn::Sub(sum, wordsAt(offsets + c))),
+                                   hn::Mul(hn::LoadU(d, out.column_scales + c), row_scale), hn::LoadU(d, bias + c));
+      if (out.accumulate) value = hn::Add(hn::LoadU(d, y + c), value);
+      hn::StoreU(value, d, y + c);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace mpm
@@ -138,11 +160,16 @@ HWY_AFTER_NAMESPACE();
 namespace mpm {
 HWY_EXPORT(pairs);
 HWY_EXPORT(fours);
+HWY_EXPORT(takeSumsOf);
 
 const TileKernel* vnniKernel() {
   const std::string set = instructionSet();
   const bool has = set == "avx_vnni" || (set == "avx512" && __builtin_cpu_supports("avx512vnni"));
   return has ? HWY_DYNAMIC_DISPATCH(fours)() : nullptr;
+}
+
+void takeSums(const std::uint32_t* sums, const std::uint32_t* offsets, const TileOutput& out) {
+  HWY_DYNAMIC_DISPATCH(takeSumsOf)(sums, offsets, out);
 }
 
 const TileKernel* pairsKernel() { return HWY_DYNAMIC_DISPATCH(pairs)(); }

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels for AMX on an emulation of its instructions, and on the CPU where it has them.
+#include "kernels/cpu/amx_tiles.h"
+
+#include <cstring>
+
+#include "kernels/attend.h"
+#include "kernels/each_instruction_set.h"
+#include "kernels/emulated_amx.h"
+#include "kernels/int8_rows.h"
+#include "kernels/reference.h"
+#include "kernels/threads.h"
+
+#if defined(__x86_64__)
+namespace mpm {
+namespace {
+
+using test::EmulatedAmx;
+
+const TileKernel& emulated(Precision precision) { return AmxTiles<EmulatedAmx>::kernel(precision); }
+
+AmxConfiguration sizes(std::initializer_list<std::pair<int, int>> tiles) {
+  AmxConfiguration configuration;
+  int next = 0;
+  for (const auto& [rows, bytes] : tiles) {
+    configuration.rows[next] = static_cast<std::uint8_t>(rows);
+    configuration.row_bytes[next++] = static_cast<std::uint16_t>(bytes);
+  }
+  return configuration;
+}
+
+std::uint32_t bf16Pair(float first, float second) {
+  const float both[] = {first, second};
+  std::uint16_t halves[2] = {};
+  toBf16(both, halves, 2);
+  return halves[0] | static_cast<std::uint32_t>(halves[1]) << 16;
+}
+
+// With each instruction set, which decides how sums become results.
+class Amx : public test::EachInstructionSet {};
+MPM_EACH_INSTRUCTION_SET(Amx);
+
+TEST(EmulatedAmxTest, LoadsTheRowsAndBytesOfItsSizeAndClearsTheRest) {
+  std::uint32_t from[16 * 16], to[16 * 16];
+  for (int i = 0; i < 256; ++i) from[i] = static_cast<std::uint32_t>(i + 1);
+  EmulatedAmx::configure(sizes({{3, 8}}));
+  EmulatedAmx::load<0>(from, 64);
+  std::fill(std::begin(to), std::end(to), 7u);
+  EmulatedAmx::store<0>(to, 12);
+  EXPECT_EQ((std::vector<std::uint32_t>(to, to + 9)), (std::vector<std::uint32_t>{1, 2, 7, 17, 18, 7, 33, 34, 7}));
+  EmulatedAmx::zero<0>();
+  EmulatedAmx::store<0>(to, 8);
+  EXPECT_EQ((std::vector<std::uint32_t>(to, to + 7)), (std::vector<std::uint32_t>{0, 0, 0, 0, 0, 0, 33}));
+  EmulatedAmx::release();
+}
+
+TEST(EmulatedAmxTest, MultipliesPairsOfBf16WithoutDenormalNumbers) {
+  EmulatedAmx::configure(sizes({{1, 8}, {1, 4}, {1, 8}}));
+  const std::uint32_t x = bf16Pair(3, -0.5f), w[] = {bf16Pair(2, 8), bf16Pair(1e-39f, 1e30f)};
+  float sums[] = {0.25f, 1e-40f};
+  EmulatedAmx::load<0>(sums, 8);
+  EmulatedAmx::load<1>(&x, 4);
+  EmulatedAmx::load<2>(w, 8);
+  EmulatedAmx::multiplyBf16<0, 1, 2>();
+  EmulatedAmx::store<0>(sums, 8);
+  EXPECT_EQ(sums[0], 2.25f);
+  EXPECT_EQ(sums[1], -0.5f * std::bit_cast<float>((w[1] >> 16) << 16));
+  EmulatedAmx::release();
+}
+
+TEST(EmulatedAmxTest, MultipliesBytesWithoutSignByBytesWithSignAndWraps) {
+  EmulatedAmx::configure(sizes({{1, 4}, {1, 4}, {1, 4}}));
+  const std::uint32_t x = 0xff0180ffu, w = 0x80017fffu;  // 255, 1, 128, 255 times -128, 1, 127, -1
+  std::int32_t sum = std::numeric_limits<std::int32_t>::min() + 5;
+  EmulatedAmx::load<0>(&sum, 4);
+  EmulatedAmx::load<1>(&x, 4);
+  EmulatedAmx::load<2>(&w, 4);
+  EmulatedAmx::multiplyInt8<0, 1, 2>();
+  EmulatedAmx::store<0>(&sum, 4);
+  const std::int64_t expected =
+      std::int64_t{std::numeric_limits<std::int32_t>::min()} + 5 - 255 * 128 + 1 + 128 * 127 - 255;
+  EXPECT_EQ(static_cast<std::uint32_t>(sum), static_cast<std::uint32_t>(expected));
+  EmulatedAmx::release();
+}
+
+TEST(EmulatedAmxTest, RefusesWhatTheCpuRefuses) {
+  EmulatedAmx::release();
+  EXPECT_THROW(EmulatedAmx::zero<0>(), std::logic_error);
+  EXPECT_THROW(EmulatedAmx::configure(sizes({{17, 64}})), std::logic_error);
+  EmulatedAmx::configure(sizes({{16, 64}, {16, 32}, {16, 64}}));
+  EXPECT_THROW((EmulatedAmx::multiplyInt8<0, 1, 2>()), std::logic_error) << "8 words of x, 16 of w";
+  EXPECT_THROW(EmulatedAmx::zero<3>(), std::logic_error);
+  EmulatedAmx::release();
+}
+
+// y in rows with gaps, in memory between two borders.
+struct Output {
+  static constexpr int kBorder = 64, kGap = 3;
+  std::vector<float> memory;
+  MatrixView<float> y;
+  Output(int rows, int cols)
+      : memory(static_cast<std::size_t>(2 * kBorder + rows * (cols + kGap)), 12345.0f),
+        y(memory.data() + kBorder, rows, cols, cols + kGap) {}
+  bool isIntactBeside() const {
+    std::vector<float> others = memory;
+    for (int i = 0; i < y.rows; ++i) std::fill_n(others.data() + kBorder + i * y.stride, y.cols, 12345.0f);
+    return others == std::vector<float>(memory.size(), 12345.0f);
+  }
+};
+
+struct Layer {
+  Matrix weight, x;
+  std::vector<float> bias;
+
+  Layer(int rows, int in, int out)
+      : weight(Matrix::normal(out, in, 1, 1, in % 4)),
+        x(Matrix::normal(rows, in, 2, 1, in % 3)),
+        bias(test::normal(out, 3)) {}
+
+  // Numbers that bf16 holds, so that only the sums round.
+  void makeCoarse() {
+    for (Matrix* matrix : {&weight, &x})
+      for (float& value : matrix->values) value = std::round(value * 16) / 16;
+  }
+  Output run(const TileKernel& kernel, bool accumulate) const {
+    Output out(x.rows, weight.rows);
+    for (int i = 0; accumulate && i < x.rows; ++i) std::fill_n(out.y.row(i), weight.rows, static_cast<float>(i % 5));
+    TileLinear(kernel, weight.view(), bias.data()).run(x.view(), out.y, accumulate);
+    return out;
+  }
+};
+
+// Around the sizes of tiles, groups, blocks of rows, and the depth that is multiplied at once.
+constexpr std::initializer_list<int> kRows = {1, 15, 16, 17, 31, 32, 33, 64, 65, 127, 128, 129, 161};
+constexpr std::initializer_list<std::pair<int, int>> kLayers = {{1, 1},    {2, 16},   {3, 17},   {31, 31},  {32, 32},
+                                                                {33, 33},  {63, 48},  {64, 64},  {65, 65},  {96, 15},
+                                                                {192, 50}, {511, 32}, {512, 33}, {513, 40}, {1030, 20}};
+
+// Of every layer and number of rows that does not take long.
+template <class Try>
+void forSizes(Try attempt) {
+  for (const auto& [in, out] : kLayers)
+    for (const int rows : kRows) {
+      if (in * rows > 20000) continue;
+      SCOPED_TRACE(::testing::Message() << rows << " x " << in << " -> " << out);
+      attempt(rows, in, out);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+}
+
+TEST_P(Amx, LinearInBf16IsTheSumOfItsProducts) {
+  forSizes([](int rows, int in, int out) {
+    const bool accumulate = rows % 2 == 0;
+    Layer layer(rows, in, out);
+    layer.makeCoarse();
+    const Output found = layer.run(emulated(Precision::kBf16), accumulate);
+    ASSERT_TRUE(found.isIntactBeside());
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < out; ++j) {
+        double sum = static_cast<double>(layer.bias[static_cast<std::size_t>(j)]) + (accumulate ? i % 5 : 0);
+        for (int k = 0; k < in; ++k)
+          sum += static_cast<double>(layer.x.at(i, k)) * static_cast<double>(layer.weight.at(j, k));
+        ASSERT_NEAR(static_cast<double>(found.y.row(i)[j]), sum, 1e-5 * (1 + std::abs(sum))) << i << ", " << j;
+      }
+  });
+}
+
+TEST_P(Amx, LinearInInt8IsExactlyItsQuantisation) {
+  forSizes([](int rows, int in, int out) {
+    const bool accumulate = rows % 2 == 0;
+    const Layer layer(rows, in, out);
+    const Output found = layer.run(emulated(Precision::kInt8), accumulate);
+    ASSERT_TRUE(found.isIntactBeside());
+    const test::Int8Rows x(layer.x.view(), 127), w(layer.weight.view(), 127);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < out; ++j) {
+        int sum = 0;
+        for (int k = 0; k < in; ++k) sum += x.values[i][k] * w.values[j][k];
+        const double offset = static_cast<double>(layer.bias[static_cast<std::size_t>(j)]) + (accumulate ? i % 5 : 0);
+        const double product = sum * static_cast<double>(x.scales[i]) * static_cast<double>(w.scales[j]);
+        ASSERT_NEAR(static_cast<double>(found.y.row(i)[j]), product + offset,
+                    1e-6 * (std::abs(product) + std::abs(offset) + 5))
+            << i << ", " << j;
+      }
+  });
+}
+
+// The same integers and scales: a result does not say which of the two instructions computed it.
+TEST_P(Amx, LinearInInt8HasTheBytesOfVnni) {
+  const TileKernel* const vnni = vnniKernel();
+  if (vnni == nullptr) GTEST_SKIP() << "no VNNI in this instruction set";
+  forSizes([vnni](int rows, int in, int out) {
+    const Layer layer(rows, in, out);
+    const bool accumulate = rows % 2 == 0;
+    const Output found = layer.run(emulated(Precision::kInt8), accumulate), expected = layer.run(*vnni, accumulate);
+    ASSERT_EQ(std::memcmp(found.memory.data(), expected.memory.data(), found.memory.size() * sizeof(float)), 0);
+  });
+}
+
+TEST_P(Amx, RowsDoNotDependOnTheHeight) {
+  for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
+    const Layer layer(170, 530, 40);
+    const TileLinear linear(emulated(precision), layer.weight.view(), layer.bias.data());
+    Matrix whole(170, 40);
+    linear.run(layer.x.view(), whole.view(), false);
+    for (const int height : {1, 16, 33, 129})
+      for (const int begin : {0, 7, 40}) {
+        Matrix part(height, 40);
+        linear.run(layer.x.view().rowRange(begin, begin + height), part.view(), false);
+        for (int i = 0; i < height; ++i)
+          ASSERT_EQ(std::memcmp(part.view().row(i), whole.view().row(begin + i), 40 * sizeof(float)), 0) << i;
+      }
+  }
+}
+
+TEST_P(Amx, ANanStaysInItsRow) {
+  for (const Precision precision : {Precision::kBf16, Precision::kInt8})
+    for (const float bad : {NAN, -INFINITY}) {
+      Layer layer(40, 70, 30);
+      layer.x.at(33, 69) = bad;
+      const Output found = layer.run(emulated(precision), false);
+      for (int i = 0; i < 40; ++i)
+        for (int j = 0; j < 30; ++j) ASSERT_EQ(std::isfinite(found.y.row(i)[j]), i != 33) << i << ", " << j;
+    }
+}
+
+TEST_P(Amx, TilesAreReleasedAfterEachCall) {
+  for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
+    const Layer layer(33, 40, 20);
+    layer.run(emulated(precision), false);
+    EXPECT_FALSE(EmulatedAmx::isConfigured());
+    Matrix out(33, 40);
+    test::attend(layer.x.view(), layer.x.view(), layer.x.view(), 2, 0.5f, nullptr, out.view(), Serial(),
+                 &emulated(precision));
+    EXPECT_FALSE(EmulatedAmx::isConfigured());
+  }
+}
+
+TEST_P(Amx, AttentionIsCloseToDoublePrecision) {
+  for (const Precision precision : {Precision::kBf16, Precision::kInt8})
+    for (const int head_dim : {1, 15, 16, 17, 32, 33, 64, 72})
+      for (const int rows : {1, 2, 31, 32, 33, 63, 64, 65, 97, 128, 131}) {
+        if (head_dim != 16 && head_dim != 33 && rows > 65) continue;
+        SCOPED_TRACE(::testing::Message() << toString(precision) << ", " << rows << " rows, heads of " << head_dim);
+        const int heads = 2, dim = heads * head_dim;
+        const Matrix q = Matrix::normal(rows, dim, 1), k = Matrix::normal(rows, dim, 2),
+                     v = Matrix::normal(rows, dim, 3);
+        const std::vector<float> bias = test::normal(rows, 4);
+        const float scale = 1 / std::sqrt(static_cast<float>(head_dim));
+        Output out(rows, dim);
+        test::attend(q.view(), k.view(), v.view(), heads, scale, bias.data(), out.y, Serial(), &emulated(precision));
+        ASSERT_TRUE(out.isIntactBeside());
+        const test::Reference expected =
+            test::attention(test::Reference(q.view()), test::Reference(k.view()), test::Reference(v.view()), heads,
+                            static_cast<double>(scale), bias.data());
+        ASSERT_LE(test::maxError(out.y, expected), precision == Precision::kBf16 ? 0.03 : 0.06);
+      }
+}
+
+TEST_P(Amx, AttentionInInt8IsCloseToVnni) {
+  const TileKernel* const other = vnniKernel();
+  if (other == nullptr) GTEST_SKIP() << "no VNNI in this instruction set";
+  for (const int rows : {1, 33, 97, 131}) {
+    const Matrix q = Matrix::normal(rows, 66, 1), k = Matrix::normal(rows, 66, 2), v = Matrix::normal(rows, 66, 3);
+    Matrix found(rows, 66), expected(rows, 66);
+    test::attend(q.view(), k.view(), v.view(), 2, 0.2f, nullptr, found.view(), test::Threads(3),
+                 &emulated(Precision::kInt8));
+    test::attend(q.view(), k.view(), v.view(), 2, 0.2f, nullptr, expected.view(), Serial(), other);
+    for (std::size_t i = 0; i < found.values.size(); ++i)
+      ASSERT_NEAR(found.values[i], expected.values[i], 1e-5f) << rows << " rows";  // sums of weights in another order
+  }
+}
+
+TEST_P(Amx, AMaskedKeyContributesNothing) {
+  for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
+    const Matrix q = Matrix::normal(50, 32, 1), k = Matrix::normal(50, 32, 2);
+    Matrix v = Matrix::normal(50, 32, 3), before(50, 32), after(50, 32);
+    std::vector<float> bias(50, 0.0f);
+    bias[7] = -std::numeric_limits<float>::infinity();
+    v.at(7, 0) = 0;  // below the largest value of its column, which has the scale
+    test::attend(q.view(), k.view(), v.view(), 2, 0.25f, bias.data(), before.view(), Serial(), &emulated(precision));
+    v.at(7, 0) = 0.5f;
+    test::attend(q.view(), k.view(), v.view(), 2, 0.25f, bias.data(), after.view(), Serial(), &emulated(precision));
+    EXPECT_EQ(before.values, after.values);
+  }
+}
+
+// Where the CPU has AMX: its instructions do what the emulation does.
+TEST(AmxInstructionsTest, DoWhatTheEmulationDoes) {
+  if (availableInstructionSets().front() != "amx") GTEST_SKIP() << "no AMX on this CPU";
+  setInstructionSet("amx");
+  for (const Precision precision : {Precision::kBf16, Precision::kInt8})
+    forSizes([precision](int rows, int in, int out) {
+      const Layer layer(rows, in, out);
+      const Output found = layer.run(*tileKernel(precision), false), expected = layer.run(emulated(precision), false);
+      for (std::size_t i = 0; i < found.memory.size(); ++i)
+        ASSERT_NEAR(found.memory[i], expected.memory[i], precision == Precision::kInt8 ? 0 : 1e-4f);
+    });
+}
+
+}  // namespace
+}  // namespace mpm
+#endif
