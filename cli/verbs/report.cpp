@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
+#include "base/visible_text.h"
 #include "charts/draw_chart.h"
 #include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
@@ -53,7 +54,8 @@ std::vector<SourceRecord> chosenSources(const StoreReader& store, const std::str
   const std::string shown = vision::parseSourceSpec(name).name();  // as it was given to 'mpm monitor'
   std::vector<SourceRecord> chosen;
   for (SourceRecord& source : store.sources())
-    if (name.empty() || source.name == name || source.name == shown) chosen.push_back(std::move(source));
+    if (name.empty() || source.name == name || source.name == shown || utf8Text(source.name) == name)  // of --json
+      chosen.push_back(std::move(source));
   if (chosen.empty())
     throw Error(name.empty() ? "the database holds no source yet"
                              : "the database holds no source '" + vision::redactCredentials(name) + "'");

@@ -87,6 +87,13 @@ TEST(JsonFile, ReadsNumbersTextsAndLists) {
   EXPECT_EQ(JsonValue("9007199254740992", "it").count(), kMaxCount);
 }
 
+TEST(JsonFile, WritesTextThatIsNoUtf8) {
+  const Json json = {{"name", "caf\xe9"}, {"list", {{{"a\xff", "é"}}, 1.5, nullptr}}};
+  const std::string line = R"({"name":"caf\\xe9","list":[{"a\\xff":"é"},1.5,null]})";
+  EXPECT_EQ(toLine(json), line);
+  EXPECT_EQ(Json::parse(toLines(json)), Json::parse(line));
+}
+
 // LabelMe's files may hold their picture.
 TEST(JsonFile, LeavesOutLongTexts) {
   const std::string picture(1 << 20, 'A');

@@ -32,6 +32,17 @@ TEST(VisibleText, CutsLongTexts) {
   EXPECT_EQ(visibleText("01234567\x1b", 10), "0123456...") << "no half of an escape";
 }
 
+TEST(Utf8Text, ChangesOnlyWhatIsNoUtf8) {
+  EXPECT_EQ(utf8Text("caf\xe9.png"), "caf\\xe9.png");
+  EXPECT_NE(utf8Text("caf\xe8"), utf8Text("caf\xe9")) << "two names stay two";
+  for (const std::string text : {"Straße 雪 🙂", "a\nb\x1b\x7f", "\xc2\x9b", "a\xe2\x80\x8b"})
+    EXPECT_EQ(utf8Text(text), text);
+}
+
+TEST(Utf8Line, HasNoControlCharacter) {
+  EXPECT_EQ(utf8Line("a\r\nb\x1b[0m\x7f|\xc2\x80|\xc2\x9b|\xc2\xa0|\xe9"), "a  b [0m | | |\xc2\xa0|\\xe9");
+}
+
 TEST(SizeText, HeightComesFirst) {
   EXPECT_EQ(parseSize("448x640"), (Size2{448, 640}));
   EXPECT_EQ(toString(Size2{448, 640}), "448x640");

@@ -65,6 +65,18 @@ TEST_F(ExportTest, Csv) {
   EXPECT_THAT(json, HasSubstr(R"("time":"2026-06-01T12:00:00.250Z")"));
 }
 
+// File names may hold anything, and a CSV that is not UTF-8 is none for pandas and DuckDB.
+TEST_F(ExportTest, NamesBecomeTextOnOneLine) {
+  Sample sample = sampleAt(kNoon + kDayMs);
+  sample.picture = "caf\xe9\r\n\x7f\xc2\x9b.jpg";
+  record(path_, {sample});
+  const std::string csv = exportText(reader(), {.format = ExportFormat::kCsv, .source = 1, .from = kNoon + kDayMs});
+  EXPECT_THAT(csv, HasSubstr(",caf\\xe9    .jpg,"));
+  const std::string json =
+      exportText(reader(), {.format = ExportFormat::kJsonLines, .source = 1, .from = kNoon + kDayMs});
+  EXPECT_EQ(nlohmann::json::parse(json)["picture"], "caf\\xe9\r\n\x7f\xc2\x9b.jpg");
+}
+
 TEST_F(ExportTest, NoCommaOfALocaleGetsIn) {
   const std::string expected = exportText(reader(), {.format = ExportFormat::kCsv, .source = 1});
   const std::string before = std::setlocale(LC_NUMERIC, nullptr);

@@ -7,8 +7,10 @@
 
 #include "base/atomic_file.h"
 #include "monitor/privacy.h"
+#include "monitor/results.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
+#include "monitor/store/snapshot.h"
 #include "support/local_zone.h"
 
 namespace mpm::page {
@@ -401,6 +403,29 @@ TEST_F(PageTest, PicturesAreOfTheirCamera) {
                   .status,
               served ? 200 : 404)
         << second;
+}
+
+// Folders may be called anything; the browser asks with the names that the page told it.
+TEST_F(PageTest, ANameThatIsNoUtf8IsToldAndAskedFor) {
+  const std::string folder = "/g\xe4rten", other = "/g\\xe4rten";  // of the second, each letter is one
+  record(path_, {sampleAt(kNoon)}, session(folder));
+  record(path_, {sampleAt(kNoon)}, session(other));
+  monitor::Sample sample = sampleAt(kNoon - 1000);
+  fs::create_directory(folder_ / "shots");
+  const auto result =
+      monitor::test::resultOf(std::vector<ClassInfo>(4), cv::Mat(8, 8, CV_8UC3, cv::Scalar(10, 20, 30)), kNoon - 1000);
+  writeSnapshot(folder_ / "shots", result, sample, {folder, StoreReader(path_).id()});
+  Page shown = page();
+  const Json cameras = ask(shown, "/api/cameras")["cameras"];
+  ASSERT_EQ(cameras.size(), 2u);
+  EXPECT_EQ(cameras[0]["name"], "/g\\xe4rten");
+  EXPECT_EQ(cameras[1]["name"], "/g\\xe4rten (2)");
+  for (const Json& camera : cameras) {
+    EXPECT_EQ(ask(shown, "/api/series", {{"camera", camera["name"]}, {"quantity", "tokens"}})["all"][2], 1);
+    ask(shown, "/api/events", {{"camera", camera["name"]}});
+    ask(shown, "/api/outages", {{"camera", camera["name"]}});
+  }
+  EXPECT_EQ(ask(shown, "/api/snapshots", {{"camera", cameras[0]["name"]}}).size(), 1u);
 }
 
 // What was stored before it was to be hidden.

@@ -13,6 +13,7 @@
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
+#include "base/visible_text.h"
 #include "charts/svg.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/snapshot.h"
@@ -412,7 +413,8 @@ struct Page::Impl {
         return {};
       }
     };
-    const auto add = [&](const std::string& usual, const std::string& path, const SourceRecord& source) -> Shown& {
+    const auto add = [&](const std::string& said, const std::string& path, const SourceRecord& source) -> Shown& {
+      const std::string usual = utf8Text(said);  // as JSON and the requests of a browser have it
       std::string name = usual;
       for (int copy = 2; !names.insert(name).second; ++copy) name = usual + " (" + std::to_string(copy) + ")";
       return all.emplace_back(Shown{std::move(name), source.id ? &*readers[path] : nullptr, source});

@@ -66,6 +66,27 @@ bool wayTo(const Json& part, const Json& value, std::string& way) {
   return false;
 }
 
+Json withUtf8(const Json& json) {
+  if (json.is_string()) return utf8Text(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return json;
+  Json copy = json.is_object() ? Json::object() : Json::array();
+  for (const auto& [key, value] : json.items()) {
+    if (json.is_object())
+      copy[utf8Text(key)] = withUtf8(value);
+    else
+      copy.push_back(withUtf8(value));
+  }
+  return copy;
+}
+
+std::string dumped(const Json& json, int indent) {
+  try {
+    return json.dump(indent);
+  } catch (const Json::type_error&) {  // some text is not UTF-8
+    return withUtf8(json).dump(indent);
+  }
+}
+
 }  // namespace
 
 JsonValue::JsonValue(std::string text, std::string what) {
@@ -137,6 +158,10 @@ std::string JsonValue::place() const {
 void JsonValue::fail(const std::string& expected) const {
   throw Error(place() + ": found " + visibleText(toLine(*value_)) + ", expected " + expected);
 }
+
+std::string toLine(const Json& json) { return dumped(json, -1); }
+
+std::string toLines(const Json& json) { return dumped(json, 2); }
 
 JsonValue readJsonFile(const std::string& path, std::uintmax_t most) {
   return {readFile(path, most), "'" + visibleText(path, 200) + "'"};

@@ -100,8 +100,10 @@ class JsonObject {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
-/// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.
-inline std::string toLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+/// One line, without its end. Text that is not UTF-8 is written as utf8Text() has it.
+std::string toLine(const Json& json);
+/// The same on several lines.
+std::string toLines(const Json& json);
 
 /// The value in a regular file of at most `most` bytes. Throws mpm::Error naming the file.
 JsonValue readJsonFile(const std::string& path, std::uintmax_t most = 64U << 20);

@@ -27,9 +27,36 @@ Character firstOf(std::string_view text) {
   return too_long || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? Character{} : Character{code, bytes};
 }
 
+bool isControl(std::uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
+
 bool hides(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+  return isControl(code) || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+}
+
+// "\xe9", "\u202e".
+std::string escaped(unsigned code) {
+  char text[16];
+  if (code > 0xff)
+    std::snprintf(text, sizeof text, "\\u%04x", code);
+  else
+    std::snprintf(text, sizeof text, "\\x%02x", code);
+  return text;
+}
+
+// Each byte that is not UTF-8 becomes visible, and show(character, its bytes) says what a character becomes.
+template <typename Show>
+std::string eachCharacter(std::string_view text, Show show) {
+  std::string shown;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character next = firstOf(text.substr(at));
+    if (next.bytes == 0)
+      shown += escaped(static_cast<unsigned char>(text[at]));
+    else
+      shown += show(next, text.substr(at, next.bytes));
+    at += next.bytes == 0 ? 1 : next.bytes;
+  }
+  return shown;
 }
 
 }  // namespace
@@ -41,10 +68,8 @@ std::string visibleText(std::string_view text, std::size_t most) {
     const Character next = firstOf(text.substr(at));
     std::string one(text.substr(at, next.bytes));
     if (next.bytes == 0 || hides(next.code)) {
-      char escaped[16];
       const unsigned code = next.bytes == 0 ? static_cast<unsigned char>(text[at]) : next.code;
-      std::snprintf(escaped, sizeof escaped, code > 0xff ? "\\u%04x" : "\\x%02x", code);
-      one = code == '\n' ? "\\n" : code == '\t' ? "\\t" : escaped;
+      one = code == '\n' ? "\\n" : code == '\t' ? "\\t" : escaped(code);
     }
     length += next.bytes == 0 || hides(next.code) ? one.size() : 1;
     if (length > most) return shown.substr(0, before_end) + "...";
@@ -53,6 +78,16 @@ std::string visibleText(std::string_view text, std::size_t most) {
     at += next.bytes == 0 ? 1 : next.bytes;
   }
   return shown;
+}
+
+std::string utf8Text(std::string_view text) {
+  return eachCharacter(text, [](const Character&, std::string_view bytes) { return bytes; });
+}
+
+std::string utf8Line(std::string_view text) {
+  return eachCharacter(text, [](const Character& one, std::string_view bytes) {
+    return isControl(one.code) ? std::string_view(" ") : bytes;
+  });
 }
 
 }  // namespace mpm

@@ -13,6 +13,7 @@
 #include "base/atomic_file.h"
 #include "base/json_file.h"
 #include "base/number_text.h"
+#include "base/visible_text.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
 
@@ -24,18 +25,13 @@ std::string number(double value, int digits) {
   return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits).ptr};
 }
 
-// As RFC 4180 wants it.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+// As RFC 4180 wants it, on one line.
+std::string field(const std::string& any) {
+  const std::string text = utf8Line(any);
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (char c : text) quoted.append(c == '"' ? 2 : 1, c);
   return quoted + "\"";
-}
-
-std::string oneLine(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' '; }, ' ');
-  return text;
 }
 
 // The columns: known only after a look at every sample, because sessions may differ, also in what their
@@ -116,7 +112,7 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, cons
 template <typename Write>
 void writeParts(const Columns& columns, const Write& write) {
   write("", "");
-  for (const std::string& region : columns.regions) write(region, "region_" + oneLine(region) + "_");
+  for (const std::string& region : columns.regions) write(region, "region_" + region + "_");
 }
 
 void writeHeader(std::ostream& out, const Columns& columns) {
@@ -124,17 +120,16 @@ void writeHeader(std::ostream& out, const Columns& columns) {
   writeParts(columns, [&](const std::string& region, const std::string& prefix) {
     for (const Quantity& one : quantities())
       if (region.empty() || one.of_regions) out << ',' << field(prefix + one.key);
-    for (const std::string& name : columns.classes) out << ',' << field(prefix + "area_" + oneLine(name) + "_percent");
+    for (const std::string& name : columns.classes) out << ',' << field(prefix + "area_" + name + "_percent");
   });
   for (const std::string& name : columns.states)
-    for (const char* what : {"", "_probability", "_sure", "_counted"})
-      out << ',' << field("state_" + oneLine(name) + what);
+    for (const char* what : {"", "_probability", "_sure", "_counted"}) out << ',' << field("state_" + name + what);
   out << '\n';
 }
 
 void writeRow(std::ostream& out, const Columns& columns, const vision::CameraClock& clock, const Sample& sample) {
   out << isoTime(sample.time, true) << ',' << clock.localTime(sample.time) << ',' << sample.time << ','
-      << field(oneLine(sample.picture)) << ','
+      << field(sample.picture) << ','
       << (!sample.night   ? ""
           : *sample.night ? "1"
                           : "0")
@@ -157,8 +152,8 @@ void writeRow(std::ostream& out, const Columns& columns, const vision::CameraClo
     if (one == sample.states.end())
       out << ",,,,";
     else
-      out << ',' << field(oneLine(one->state)) << ',' << number(one->probability, 4) << ',' << (one->sure ? 1 : 0)
-          << ',' << field(oneLine(one->counted));
+      out << ',' << field(one->state) << ',' << number(one->probability, 4) << ',' << (one->sure ? 1 : 0) << ','
+          << field(one->counted);
   }
   out << '\n';
 }

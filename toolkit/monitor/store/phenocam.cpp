@@ -285,11 +285,11 @@ std::vector<std::string> writePhenoCam(const StoreReader& store, const PhenoCamO
       options.source, options.from, options.to,
       [&](const Sample& sample) {
         RegionRow row{.time = sample.time + options.ahead_of_utc,
-                      .file = std::filesystem::path(sample.picture).filename().string(),
+                      .file = utf8Line(std::filesystem::path(sample.picture).filename().string()),
                       .sun = vision::apparentElevation(sunElevation(sample.time, options.latitude, options.longitude)),
                       .flagged = sample.flagged()};
         std::ranges::replace_if(
-            row.file, [](unsigned char c) { return c < ' ' || c == ',' || c == '"'; }, '_');
+            row.file, [](char c) { return c == ',' || c == '"'; }, '_');
         if (row.file.empty()) row.file = "None";
         for (const RegionSample& region : sample.regions) {
           const auto mask = masks.find(region.region);

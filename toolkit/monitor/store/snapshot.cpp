@@ -16,6 +16,7 @@
 #include "base/atomic_file.h"
 #include "base/json_file.h"
 #include "base/open_file.h"
+#include "base/visible_text.h"
 #include "evaluation/numbers.h"
 #include "monitor/clocks.h"
 #include "mpm/error.hpp"
@@ -32,7 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMaxDescription = 1U << 20;  // bytes of the .json of a picture
 
-std::string toText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
+std::string toText(const Json& json) { return toLines(json) + '\n'; }
 
 // `owner`: masked(). Adds whose a picture is, and what is hidden in it.
 void addFacts(Json& json, const InferenceResult& result, const PictureOwner& owner) {
@@ -137,7 +138,7 @@ std::vector<std::string> snapshotFiles(const std::string& folder) {
 }
 
 bool PictureOwner::sameAs(const PictureOwner& other) const {
-  return source == other.source && database == other.database;
+  return utf8Text(source) == utf8Text(other.source) && database == other.database;  // a file holds the former
 }
 
 UnixMs snapshotTime(const std::string& name) {
