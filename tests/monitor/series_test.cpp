@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of a series against a loop over its samples, and samples that are judged anew.
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "monitor/samples.h"
 #include "monitor/sql.h"
@@ -377,8 +379,37 @@ TEST_F(SeriesTest, PartsOfOtherSettingsAreOtherSeries) {
   for (const SeriesRecord& one : store.series(1)) samples.emplace_back(one.number, allSamples(store, 1, one.id).size());
   EXPECT_THAT(samples, ::testing::UnorderedElementsAre(std::pair(1, 1), std::pair(2, 1), std::pair(3, 2)))
       << "what older programs measured is not known to be as the others";
-  EXPECT_EQ(store.seriesOf(1, session()), 1);
-  EXPECT_EQ(store.seriesOf(1, withSettings("refine=guided")), 2);
+  EXPECT_EQ(store.seriesOf(1, session()), 2);
+  EXPECT_EQ(store.seriesOf(1, withSettings("refine=guided")), 1) << "most parts have another one as their latest";
+}
+
+// A shell's part*.db decides nothing.
+TEST_F(SeriesTest, TheLatestOfPartsIsThatOfMostInAnyOrder) {
+  const SessionInfo none = withSettings(""), guided = withSettings("refine=guided");
+  const auto part = [&](const std::string& name, UnixMs time, const std::vector<SessionInfo>& measured, int samples) {
+    for (const SessionInfo& info : measured) {
+      std::vector<Sample> all;
+      for (int i = 0; i < samples; ++i) all.push_back(sampleAt(time + i * kSecondMs));
+      record(folder_ / name, all, info);
+    }
+    return folder_ / name;
+  };
+  const auto latest = [&](std::vector<std::string> parts) {
+    std::set<std::string> found;
+    std::ranges::sort(parts);
+    do {
+      mergeDatabases(parts, path_);
+      found.insert(latestSeries(StoreReader(path_)).settings);
+      fs::remove(path_);
+    } while (std::ranges::next_permutation(parts).found);
+    return found;
+  };
+  const std::string a = part("a", kNoon, {none, guided}, 2), b = part("b", kNoon + kHourMs, {guided, none}, 3),
+                    c = part("c", kNoon + 2 * kHourMs, {guided}, 1);
+  EXPECT_THAT(latest({a, b, c}), ElementsAre("refine=guided")) << "of two of three parts";
+  EXPECT_THAT(latest({a, b}), ElementsAre("")) << "of more samples";
+  const std::string d = part("d", kNoon + kDayMs, {guided, none}, 2);
+  EXPECT_THAT(latest({a, d}), SizeIs(1)) << "as many of each";
 }
 
 TEST_F(SeriesTest, MergedPartsHaveTheSumsOfBoth) {

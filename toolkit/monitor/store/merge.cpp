@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <compare>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "base/json_file.h"
 #include "base/visible_text.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/merge.h"
 #include "monitor/store/schema.h"
+#include "monitor/store/store.h"
 #include "monitor/store/sum_up.h"
 #include "mpm/error.hpp"
 
@@ -164,6 +167,36 @@ void copyAll(Database& database) {
   database.execute("DROP TABLE place; DROP TABLE area; DROP TABLE measured");
 }
 
+// The parts, those last whose latest series is that of the whole: the one that most parts have as their latest; of as
+// many, the one with more samples in these parts; then the one whose text is later. So the order in which a shell names
+// the parts decides nothing.
+std::vector<std::string> inTurn(std::vector<std::string> parts) {
+  struct Latest {
+    std::int64_t parts = 0, samples = 0;
+    std::string text{};  // of each source
+    auto operator<=>(const Latest&) const = default;
+  };
+  std::map<std::string, std::string> text_of_part;
+  std::map<std::string, Latest> latest_of_text;
+  for (const std::string& part : parts) {
+    const StoreReader store(part);
+    std::string& text = text_of_part[part];
+    std::int64_t samples = 0;
+    for (const SourceRecord& source : store.sources()) {
+      const std::vector<SeriesRecord> all = store.series(source.id);
+      if (all.empty()) continue;
+      const Measuring& last = all.back();
+      text += toLine(
+          {source.name, last.model_digest, last.reduce, last.precision, last.settings, last.tokens, last.classes});
+      samples += source.samples;
+    }
+    Latest& latest = latest_of_text[text];
+    latest = {latest.parts + 1, latest.samples + samples, text};
+  }
+  std::ranges::stable_sort(parts, {}, [&](const std::string& part) { return latest_of_text[text_of_part[part]]; });
+  return parts;
+}
+
 // The pictures of the parts follow each other in turn.
 void settleArchives(Database& database) {
   Transaction transaction(database);
@@ -181,7 +214,7 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
   if (std::filesystem::exists(into)) throw Error("'" + into + "' exists already: name a new file");
   try {
     Database database = openForWriting(into, true);
-    for (const std::string& part : parts) try {
+    for (const std::string& part : inTurn(parts)) try {
         withPart(database, part, into + "-part", [&] {
           refuseTwice(database, part);
           refuseOtherPrivacy(database, part);
