@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <opencv2/imgproc.hpp>
+#include <set>
 
 #include "base/number_text.h"
 #include "base/size_text.h"
@@ -88,7 +89,7 @@ using By = FilmMoment::By;
 
 struct Picture {
   UnixMs time;
-  std::string path;  // of a snapshot: without its ending; of an archive: the name of the file
+  std::string path;  // of a snapshot: without its ending; of an archive: the name of the file, or its path if renamed
   std::int64_t digest = 0;
   monitor::ViewMotion place{};  // of an archive
 };
@@ -137,11 +138,29 @@ Days storedPictures(const monitor::StoreReader& store, const monitor::SourceReco
   if (!source.archive)
     throw Error("the samples of '" + source.name +
                 "' have no pictures: name the folder of its snapshots with --snapshots");
+  std::set<std::string> known;
+  std::vector<Picture> missing;
   store.samples(source.id, options.from, options.to, [&](const monitor::Sample& sample) {
-    if (files.contains(sample.picture) && !sample.flagged())
-      add({sample.time, sample.picture, sample.digest, sample.measured_offset.value_or(monitor::ViewMotion())});
+    known.insert(sample.picture);
+    if (sample.flagged()) return true;
+    const Picture one{sample.time, sample.picture, sample.digest,
+                      sample.measured_offset.value_or(monitor::ViewMotion())};
+    if (files.contains(one.path))
+      add(one);
+    else if (one.digest != 0)
+      missing.push_back(one);
     return true;
   });
+  if (missing.empty()) return days;
+  std::map<std::int64_t, std::string> renamed;  // files that no sample names, by their digests
+  for (const auto& [name, paths] : files)
+    for (const std::string& path : paths)
+      if (!known.contains(name)) renamed.emplace(vision::pictureDigest(path), path);
+  for (Picture& one : missing)
+    if (const auto file = renamed.find(one.digest); file != renamed.end()) {
+      one.path = file->second;
+      add(one);
+    }
   return days;
 }
 
