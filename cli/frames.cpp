@@ -9,6 +9,7 @@
 #include "base/key_values.h"
 #include "base/number_text.h"
 #include "base/quantiles.h"
+#include "cli/verb_options.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "program/model_options.h"
@@ -24,6 +25,23 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kMaxFitPixels = 1 << 20;
+
+/// Whether the frames of a source are image files.
+bool isOfFiles(const vision::SourceSpec& source) {
+  using enum vision::SourceKind;
+  return source.kind == kImage || source.kind == kFolder || source.kind == kGlob;
+}
+
+/// The part of a path that is the same for all files of a source.
+fs::path fixedFolder(const vision::SourceSpec& source) {
+  if (source.kind != vision::SourceKind::kGlob) return source.target;
+  fs::path fixed;
+  for (const fs::path& part : fs::path(source.target).parent_path()) {
+    if (part.string().find_first_of("*?[") != std::string::npos) break;
+    fixed /= part;
+  }
+  return fixed;
+}
 
 }  // namespace
 
@@ -51,10 +69,14 @@ std::optional<vision::Frame> Frames::next() {
   while (!interrupted() && (options_.max_frames == 0 || read_ < options_.max_frames)) {
     if (std::optional<vision::Frame> frame = opened_->next()) {
       ++read_;
+      index_ = frame->index;
       in_hand_ = true;
       return frame;
     }
     if (source_ + 1 == options_.sources.size()) break;
+    const vision::SourceSpec spec = vision::parseSourceSpec(options_.sources[source_]);
+    before_ += isOfFiles(spec) ? static_cast<int>(vision::sourceFiles(spec).size()) : index_ + 1;
+    index_ = -1;
     ++source_;
     if (!interrupted()) open();
   }
@@ -83,13 +105,19 @@ void addMoment(const vision::Frame& frame, Json& json) {
 
 std::string LabelledFrames::filmOf(const vision::Frame& frame) const {
   if (options_.dataset) return toString(*options_.dataset) + "/" + evaluation::filmOf(*options_.dataset, frame.source);
-  using enum vision::SourceKind;
-  const vision::SourceKind kind = vision::parseSourceSpec(sources_.front()).kind;
-  const bool files = kind == kImage || kind == kFolder || kind == kGlob;
-  if (!files) return vision::redactCredentials(frame.source) + "#" + std::to_string(frame.film);
-  // Two names of folders: other machines may have the same images below another one.
-  const fs::path folder = fs::absolute(frame.source).parent_path();
-  return (folder.parent_path().filename() / folder.filename()).string();
+  const vision::SourceSpec data = vision::parseSourceSpec(options_.source.empty() ? options_.images : options_.source);
+  if (!isOfFiles(data)) return vision::redactCredentials(frame.source) + "#" + std::to_string(frame.film);
+  const auto folderOf = [](const fs::path& path) { return fs::absolute(path).lexically_normal(); };
+  const fs::path folder = folderOf(frame.source).parent_path();
+  if (!options_.anywhere) return folder.string();
+  const fs::path below = folder.lexically_relative(folderOf(fixedFolder(data) / "").parent_path());
+  // Of a single folder two names, for several data in the files of one shard.
+  return below != "." ? below.string() : (folder.parent_path().filename() / folder.filename()).string();
+}
+
+vision::LabelledFile LabelledFrames::filesOf(const std::string& name) const {
+  if (const auto found = files_of_name_.find(name); found != files_of_name_.end()) return found->second;
+  return {files_of_name_.empty() ? sources_.front() : "", ""};
 }
 
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model) {
@@ -194,7 +222,10 @@ LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& 
   for (const vision::LabelledFile& picture : pictures_) {
     sources_.push_back(picture.image);
     files_.insert(files_.end(), {picture.image, picture.labels});
+    files_of_name_[imageName(picture.image)] = picture;
   }
+  if (const auto data = vision::parseSourceSpec(options.source); pictures_.empty() && isOfFiles(data))
+    for (const std::string& image : vision::sourceFiles(data)) files_of_name_[imageName(image)] = {image, ""};
 }
 
 Frames* LabelledFrames::open() {

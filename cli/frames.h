@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,9 @@ class Frames {
   void clearProgress() const { progress_->clear(); }
 
   int read() const { return read_; }
+  /// Of the last frame, from 0: its place in all sources. Pictures that are not chosen, or left out, count as well, so
+  /// an image has the same number in every shard and in a run that goes on.
+  int number() const { return before_ + index_; }
   /// Which source the last frame is of.
   std::size_t source() const { return source_; }
   /// Another number when frames of another camera or film begin. Single pictures are frames of one.
@@ -58,6 +62,8 @@ class Frames {
   std::optional<program::Progress> progress_;
   std::size_t source_ = 0;
   int read_ = 0, left_out_ = 0;
+  int before_ = 0;        // frames of the sources before this one
+  int index_ = -1;        // of the last frame, in its source
   bool in_hand_ = false;  // a frame that progress does not count yet
 };
 
@@ -76,6 +82,7 @@ struct LabelledOptions {
   int max_frames = 0;       ///< only the first ones; 0: all
   int spread = 0;           ///< of these only so many, spread evenly; 0: all
   bool unlabelled = false;  ///< `source` may be any images; they get no labels
+  bool anywhere = false;    ///< other machines measure other images of the same, which may lie below other folders
 
   /// Throws UsageError for options that do not go together.
   void validate() const;
@@ -125,8 +132,13 @@ class LabelledFrames {
   int voidLabel() const { return meaning_.voidLabel(); }
   /// Where the images come from: their files, or the scene.
   const std::vector<std::string>& sources() const { return sources_; }
+  /// Whether each image is a file, not a frame of a video or of the scene.
+  bool areFiles() const { return !files_of_name_.empty(); }
   /// That an output must not replace.
   const std::vector<std::string>& files() const { return files_; }
+  /// The files of the image with this name, as imageName() gives it: the image, or the video that it is of, and its
+  /// label map. Empty where there is none.
+  vision::LabelledFile filesOf(const std::string& name) const;
 
  private:
   /// Null: there is no image to read.
@@ -142,6 +154,7 @@ class LabelledFrames {
   std::vector<vision::LabelledFile> pictures_;  // of a folder or a data set; without `labels` where there is no map
   std::vector<std::size_t> index_;              // in pictures_, of each image that is read
   std::vector<std::string> sources_, files_;
+  std::map<std::string, vision::LabelledFile> files_of_name_;
   bool opened_ = false;
   std::optional<Frames> frames_;
 };

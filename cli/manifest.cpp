@@ -5,13 +5,17 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
 
@@ -68,6 +72,14 @@ void JsonLog::append(const Json& line) {
   if (::fdatasync(file_) != 0 && errno != EINVAL && errno != EROFS) cannot("write", path_);
 }
 
+Json fileDigest(const std::string& path) {
+  const std::int64_t digest = vision::pictureDigest(path);
+  if (digest == 0) return nullptr;
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016" PRIx64, digest);
+  return digits.data();
+}
+
 std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<std::string>& keys) {
   constexpr std::uintmax_t kMost = 1U << 30;
   const std::string text = readFile(path, kMost);
@@ -91,8 +103,8 @@ std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<
   return lines;
 }
 
-Manifest::Manifest(const std::string& path, const Json& settings, const std::set<std::string>& images)
-    : log_(path, {"model", "reduce", "precision", "input"}) {
+Manifest::Manifest(const std::string& path, const Json& settings, std::map<std::string, std::string> images)
+    : log_(path, {"model", "reduce", "precision", "input"}), images_(std::move(images)) {
   if (log_.lines().empty()) {
     log_.append(settings);
   } else if (const std::string changed = difference(log_.lines().front().json(), settings); !changed.empty()) {
@@ -102,8 +114,11 @@ Manifest::Manifest(const std::string& path, const Json& settings, const std::set
     const std::string name = entry.has("name") && entry.at("name").json().is_string() ? entry.at("name").text() : "";
     const std::string shown = "'" + visibleText(name) + "'", again = ": remove that line, and its image is done again";
     if (name.empty()) throw Error(entry.place() + " is damaged" + again);
-    if (!images.contains(name))
+    const auto image = images_.find(name);
+    if (image == images_.end())
       throw Error(entry.place() + " is of " + shown + ", which is none of the images: remove that line");
+    if (entry.json().value("picture_digest", Json()) != fileDigest(image->second))
+      throw Error(entry.place() + " is not of " + shown + " as it is now" + again);
     if (!names_.insert(name).second)
       throw Error(entry.place() + " is of " + shown + " for the second time: remove that line");
   }
@@ -114,9 +129,11 @@ std::span<const JsonValue> Manifest::entries() const {
   return lines.subspan(lines.empty() ? 0 : 1);
 }
 
-void Manifest::append(const Json& entry) {
+void Manifest::append(Json entry) {
+  const std::string name = entry["name"];
+  entry["picture_digest"] = fileDigest(images_.at(name));
   log_.append(entry);
-  names_.insert(entry["name"].get<std::string>());
+  names_.insert(name);
 }
 
 }  // namespace mpm::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -32,6 +33,9 @@ class JsonLog {
   std::vector<JsonValue> lines_;
 };
 
+/// What says that a file is still the same: vision::pictureDigest() as text; null for what is no file.
+Json fileDigest(const std::string& path);
+
 /// The lines of such a file. Throws mpm::Error naming the file when its first line lacks one of these keys, by which
 /// our files are known; naming the line that is no JSON object, or has no end because the power went.
 std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<std::string>& keys);
@@ -40,18 +44,19 @@ std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<
 /// that was killed goes on where the file ends.
 class Manifest {
  public:
-  /// `images`: the names of all. Throws mpm::Error as JsonLog does, when the file is of other settings, and naming the
-  /// line of an image that is none of these or occurs twice.
-  Manifest(const std::string& path, const Json& settings, const std::set<std::string>& images);
+  /// `images`: the files of all, by their names. Throws mpm::Error as JsonLog does, when the file is of other settings,
+  /// and naming the line of an image that is none of these, has changed since or occurs twice.
+  Manifest(const std::string& path, const Json& settings, std::map<std::string, std::string> images);
 
-  /// The images that were finished before. Each line has "name", the stem of the image file.
+  /// The images that were finished before. Each line has "name", as imageName() gives it, and "picture_digest".
   std::span<const JsonValue> entries() const;
   bool contains(const std::string& name) const { return names_.contains(name); }
-  /// The image of this entry is finished. Returns when the line is on the disk.
-  void append(const Json& entry);
+  /// The image of this entry, with its "name", is finished. Adds its digest. Returns when the line is on the disk.
+  void append(Json entry);
 
  private:
   JsonLog log_;
+  std::map<std::string, std::string> images_;
   std::set<std::string> names_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
+#include "base/visible_text.h"
 #include "cli/build_commit.h"
 #include "cli/manifest.h"
 #include "cli/worker_process.h"
@@ -34,9 +35,14 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The settings that decide the scores of a variant, on every machine.
-const std::vector<std::string> kWork = {"model_digest",    "reduce",     "precision", "input",      "fit",
-                                        "window_stride",   "short_side", "dataset",   "ignore",     "label_offset",
-                                        "simulated_night", "against",    "refine",    "reuse_spec", "classes"};
+const std::vector<std::string> kWork = {"model_digest",    "reduce",     "precision",      "input",  "fit",
+                                        "window_stride",   "short_side", "dataset",        "ignore", "label_offset",
+                                        "simulated_night", "against",    "full_precision", "refine", "reuse_spec",
+                                        "classes"};
+
+/// By these keys the files of lines of this version are known.
+const std::vector<std::string> kKeysOfLines = {"model_digest", "reduce",         "session",
+                                               "name",         "full_precision", "picture_digest"};
 
 std::string keyOf(const Json& line, bool with_data) {
   Json key = Json::array();
@@ -70,8 +76,9 @@ Json sessionJson(const std::string& device) {
           {"command", commandText()}};
 }
 
+// `full`: the precision of the full model that all variants are compared with.
 Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, const ModelInfo& model,
-                  const std::string& digest, bool night) {
+                  const std::string& digest, Precision full, bool night) {
   const bool windowed = options.fit == Fit::kWindow;
   const LabelledOptions& labelled = plan.labelled;
   const std::string& data = labelled.source.empty() ? labelled.images : labelled.source;
@@ -87,15 +94,16 @@ Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, cons
           {"label_offset", labelled.label_offset},
           {"simulated_night", night ? toJson(plan.night) : Json(nullptr)},
           {"against", plan.against_full ? Json("full") : Json(nullptr)},
+          {"full_precision", toString(full)},
           {"reuse_spec", toString(options.reuse)},
+          {"refine", toString(options.refine.value_or(model.facts.refine))},
           {"shard", plan.shard.isWhole() ? Json(nullptr) : Json(plan.shard.text())},
           {"model_digest", digest},
           {"net", toString(model.head) + " " + std::to_string(model.dim) + "/" + std::to_string(model.patch.height) +
                       " " + toString(model.input)},
           {"classes", vision::classNames(model)},
           {"data", vision::redactCredentials(data)},
-          {"labels", labelled.labels.empty() ? Json(nullptr) : Json(labelled.labels)},
-          {"refine", options.refine ? Json(toString(*options.refine)) : Json(nullptr)}};
+          {"labels", labelled.labels.empty() ? Json(nullptr) : Json(labelled.labels)}};
 }
 
 /// Fills MeasuredVariant::full and day. Lines that are combined may be of several folders.
@@ -110,6 +118,7 @@ void findPartners(std::vector<MeasuredVariant>& variants) {
   for (MeasuredVariant& variant : variants) {
     Json full = variant.settings;
     full["reduce"] = toString(kFullModel);
+    full["precision"] = full["full_precision"];
     variant.full = find(full, "reuse_spec", "off");
     if (!variant.settings["simulated_night"].is_null())
       variant.day = find(variant.settings, "simulated_night", nullptr);
@@ -128,19 +137,45 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
         variants, [&](const MeasuredVariant& one) { return one.settings[key] != variants.front().settings[key]; });
   };
   const bool precision = differ("precision"), reuse = differ("reuse_spec"), night = differ("simulated_night"),
-             model = differ("model"), refine = differ("refine"), input = differ("input");
+             model = differ("model"), refine = differ("refine"), input = differ("input"),
+             full = differ("full_precision");
   for (MeasuredVariant& variant : variants) {
     if (model)
       variant.label = fs::path(variant.settings["model"].get<std::string>()).stem().string() + " " + variant.label;
     if (const Json& size = variant.settings["input"]; input)
       variant.label += " " + size["height"].dump() + "x" + size["width"].dump();
-    if (refine && !variant.settings["refine"].is_null())
-      variant.label += " " + variant.settings["refine"].get<std::string>();
+    if (refine) variant.label += " refine " + variant.settings["refine"].get<std::string>();
     if (precision) variant.label += " " + variant.settings["precision"].get<std::string>();
     if (reuse) variant.label += " reuse " + variant.settings["reuse_spec"].get<std::string>();
     if (night) variant.label += variant.settings["simulated_night"].is_null() ? " day" : " night";
+    if (full) variant.label += " against full " + variant.settings["full_precision"].get<std::string>();
   }
 }
+
+/// The lines of images that are not what they were.
+class Changed {
+ public:
+  void add(const std::string& place, const std::string& image) {
+    if (first_.empty()) first_ = place;
+    images_.insert(image);
+  }
+  /// Throws mpm::Error naming the first lines and images, if there is one.
+  void refuse() const {
+    if (images_.empty()) return;
+    constexpr std::size_t kNamed = 5;
+    std::string names;
+    std::size_t count = 0;
+    for (const std::string& image : images_)
+      if (count++ < kNamed) names += (names.empty() ? "'" : ", '") + visibleText(image) + "'";
+    if (images_.size() > kNamed) names += " and " + std::to_string(images_.size() - kNamed) + " more";
+    throw Error(first_ + " is not of the picture and label map as they are now: remove the lines of " + names +
+                ", and their images are done again");
+  }
+
+ private:
+  std::string first_;
+  std::set<std::string> images_;
+};
 
 class Runner {
  public:
@@ -152,11 +187,14 @@ class Runner {
             "--against full makes the labels itself: name a SOURCE, without --dataset, --images and --labels");
       labelled.unlabelled = true;
     }
+    labelled.anywhere = !plan_.shard.isWhole();
     labelled.validate();
     plan_.model = chosenModel(plan_.model);
     digest_ = vision::modelDigest(plan_.model);
     applyProtocol(labelled, plan_.fit, plan_.model, plan_.options);
-    for (const VariantOptions::Variant& one : plan_.variants.of(plan_.model, plan_.options.convert())) {
+    const std::vector<VariantOptions::Variant> variants = plan_.variants.of(plan_.model, plan_.options.convert());
+    full_precision_ = variants.front().convert.precision;
+    for (const VariantOptions::Variant& one : variants) {
       requireAllFrames(one.reuse, plan_.shard, !plan_.resume.empty());
       for (const bool night : {false, true})
         if (night ? plan_.night.on : !plan_.night.on || plan_.by_day) add(one, night);
@@ -167,6 +205,7 @@ class Runner {
     for (std::size_t v = 0; plan_.against_full && v < shown_; ++v) {
       if (measured_.variants[v].full) continue;
       VariantOptions::Variant full{options_[v].convert().with(kFullModel)};
+      full.convert.precision = full_precision_;
       add(full, nights_[v]);
       findPartners(measured_.variants);
     }
@@ -197,14 +236,14 @@ class Runner {
     if (variant.convert.reduce->method == ReductionMethod::kRule) options.rule = pythonRule(*variant.convert.reduce);
     options_.push_back(options);
     nights_.push_back(night);
-    const Json settings = settingsJson(plan_, options, info_, digest_, night);
+    const Json settings = settingsJson(plan_, options, info_, digest_, full_precision_, night);
     keys_.push_back(keyOf(settings, true));
     measured_.variants.push_back({settings, {}, evaluation::VariantResult(std::max(1, info_.classes))});
   }
 
   LabelledFrames frames(std::size_t first, std::size_t last) {
     return {plan_.labelled, info_, [this, first, last](const std::string& path) {
-              return plan_.shard.contains(path) && !todo(first, last, fs::path(path).stem().string()).empty();
+              return plan_.shard.contains(path) && !todo(first, last, imageName(path)).empty();
             }};
   }
 
@@ -223,17 +262,32 @@ class Runner {
     requireOutput("--per-image", plan_.per_image, inputs);
     if (plan_.resume.empty()) return;
     requireOutput("--resume", plan_.resume, inputs);
-    log_.emplace(plan_.resume, std::vector<std::string>{"model_digest", "reduce", "session", "name"});
+    log_.emplace(plan_.resume, kKeysOfLines);
     std::map<std::string, std::size_t> variant_of_key;
+    std::map<std::string, Json> digests_of_name;
+    Changed changed;
     for (std::size_t v = 0; v < shown_; ++v) variant_of_key[keys_[v]] = v;
     for (const JsonValue& line : log_->lines()) {
       const Measurement one = Measurement::read(line);
       const std::string key = keyOf(one.line, true);
       if (!done_.insert(key + line.at("name").text()).second)
         throw Error(line.place() + " is of the same image as a line before it: remove that line");
-      if (const auto found = variant_of_key.find(key); found != variant_of_key.end())
-        line.named([&] { keep(found->second, one); });
+      const auto found = variant_of_key.find(key);
+      if (found == variant_of_key.end()) continue;
+      const auto [digests, fresh] = digests_of_name.try_emplace(line.at("name").text());
+      if (fresh) {
+        const vision::LabelledFile of = all.filesOf(digests->first);
+        digests->second = digestsOf(of.image, of.labels);
+      }
+      for (const auto& [which, digest] : digests->second.items())
+        if (one.line.value(which, Json()) != digest) changed.add(line.place(), digests->first);
+      line.named([&] { keep(found->second, one); });
     }
+    changed.refuse();
+  }
+
+  static Json digestsOf(const std::string& image, const std::string& labels) {
+    return {{"picture_digest", fileDigest(image)}, {"labels_digest", fileDigest(labels)}};
   }
 
   void keep(std::size_t variant, const Measurement& one) {
@@ -266,7 +320,8 @@ class Runner {
     std::map<std::size_t, bool> warm;
     while (const std::optional<LabelledFrame> one = images.next()) {
       const auto& [frame, truth, label, film_name] = *one;
-      const std::vector<std::size_t> wanted = todo(first, last, frame.name);
+      const std::string name = utf8Text(frame.name);
+      const std::vector<std::size_t> wanted = todo(first, last, name);
       std::set<std::size_t> both(wanted.begin(), wanted.end());
       for (const std::size_t v : wanted)
         if (const auto full = measured_.variants[v].full) both.insert(*full);
@@ -274,7 +329,7 @@ class Runner {
       try {
         const bool first_of_film = film != frame.film;
         film = frame.film;
-        const cv::Mat dark = plan_.night.applied(frame.image, frame.index);
+        const cv::Mat dark = plan_.night.applied(frame.image, frame.name);
         const auto lightOf = [&, &frame = frame](std::size_t v) { return nights_[v] ? dark : frame.image; };
         if (first_of_film)
           for (auto& [v, net] : nets) {
@@ -286,7 +341,9 @@ class Runner {
           const std::size_t v = turns[(i + static_cast<std::size_t>(frame.index)) % turns.size()];
           results[v] = nets.at(v).estimate(lightOf(v), frame.seconds());
         }
-        Json about = {{"source", frame.source}, {"name", frame.name}, {"film", film_name}, {"index", frame.index}};
+        Json about = {{"source", utf8Text(frame.source)}, {"name", name}, {"film", utf8Text(film_name)}};
+        if (!images.areFiles()) about["index"] = frame.index;
+        about.update(digestsOf(frame.source, images.filesOf(name).labels));
         if (of_images_ > 0) about["of_images"] = of_images_;
         addMoment(frame, about);
         const evaluation::Truth real(truth, images.voidLabel());
@@ -315,12 +372,13 @@ class Runner {
 
   MeasurePlan plan_;
   Measured measured_;
-  std::vector<EstimatorOptions> options_;  // of each variant
-  std::vector<bool> nights_;               // the same
-  std::vector<std::string> keys_;          // the same
-  std::string digest_;                     // of the model
-  std::size_t of_images_ = 0;              // in all shards; 0: there are none
-  std::size_t shown_ = 0;                  // the variants behind these only serve for --against full
+  std::vector<EstimatorOptions> options_;        // of each variant
+  std::vector<bool> nights_;                     // the same
+  std::vector<std::string> keys_;                // the same
+  std::string digest_;                           // of the model
+  Precision full_precision_ = Precision::kFp32;  // of the full model that all variants are compared with
+  std::size_t of_images_ = 0;                    // in all shards; 0: there are none
+  std::size_t shown_ = 0;                        // the variants behind these only serve for --against full
   ModelInfo info_;
   std::optional<JsonLog> log_;
   std::set<std::string> done_;
@@ -331,6 +389,8 @@ class Runner {
 
 Measured measure(const MeasurePlan& plan) { return Runner(plan).run(); }
 
+std::vector<JsonValue> readMeasurements(const std::string& file) { return readJsonLines(file, kKeysOfLines); }
+
 Measured combineLines(const std::vector<std::string>& files) {
   Measured measured;
   std::map<std::string, std::size_t> variant_of_key;
@@ -339,7 +399,7 @@ Measured combineLines(const std::vector<std::string>& files) {
   std::int64_t of_images = 0;
   int of = 0;
   for (const std::string& file : files) {
-    const std::vector<JsonValue> lines = readJsonLines(file, {"model_digest", "reduce", "session", "name"});
+    const std::vector<JsonValue> lines = readMeasurements(file);
     empty += lines.empty();
     for (const JsonValue& line : lines) {
       Measurement one = Measurement::read(line);

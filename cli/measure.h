@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_file.h"
 #include "cli/frames.h"
 #include "cli/verb_options.h"
 #include "evaluation/measurement.h"
@@ -31,8 +32,9 @@ struct MeasuredVariant {
   Json settings;      ///< model, data and options
   std::string label;  ///< the settings in which it differs from the others
   evaluation::VariantResult result;
-  std::optional<std::size_t> full{};  ///< index of the full model with this precision and this light
-  std::optional<std::size_t> day{};   ///< index of the same by day, of one at the simulated night
+  /// Index of the full model in this light, of the first precision of the run that measured.
+  std::optional<std::size_t> full{};
+  std::optional<std::size_t> day{};  ///< index of the same by day, of one at the simulated night
 };
 
 struct Measured {
@@ -45,6 +47,9 @@ struct Measured {
 /// for each image, because whatever follows the full model finds its data in the caches. Nets that do not fit into 2 GB
 /// together run in groups, each beside the full model. Makes a line of JSON per image and variant.
 Measured measure(const MeasurePlan& plan);
+
+/// The lines of --per-image or --resume in a file. Throws mpm::Error as readJsonLines().
+std::vector<JsonValue> readMeasurements(const std::string& file);
 
 /// The lines in these files, of all shards or of several data sets. Throws mpm::Error when a file holds no such lines,
 /// when an image is there twice, or when some of N shards are there and others are missing.

@@ -262,9 +262,10 @@ cv::Mat ContactSheet::picture() const {
 
 void TokenHistory::add(const vision::Frame& frame, const RunReport& result) {
   if (!frame.unix_time || !frame.sun_elevation)
-    throw UsageError("'" + frame.source +
-                     "' does not know its time, only the built-in scene does; 'mpm monitor' and 'mpm report --chart' "
-                     "draw a camera's days");
+    throw UsageError(
+        "'" + frame.source +
+        "': --chart draws the built-in scene only; 'mpm monitor' and 'mpm report --chart' draw the days of "
+        "pictures and cameras");
   Moment& moment = moments_[*frame.unix_time];
   moment.sun_elevation = *frame.sun_elevation;
   moment.tokens.push_back(result.tokens);

@@ -8,6 +8,7 @@
 #include "base/key_values.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
+#include "base/visible_text.h"
 #include "mpm/error.hpp"
 #include "vision/sources/source.h"
 
@@ -35,23 +36,24 @@ void addShard(CLI::App& verb, Shard& shard) {
       ->group(kJobGroup);
 }
 
-std::set<std::string> requireNamedImages(const std::string& option, const std::vector<std::string>& sources) {
-  std::map<std::string, std::string> file_of_stem;
-  std::set<std::string> names;
+std::string imageName(const std::string& path) { return utf8Text(fs::path(path).stem().string()); }
+
+std::map<std::string, std::string> requireNamedImages(const std::string& option,
+                                                      const std::vector<std::string>& sources) {
+  std::map<std::string, std::string> file_of_name;
   for (const std::string& source : sources) {
     const vision::SourceSpec spec = vision::parseSourceSpec(source);
     using enum vision::SourceKind;
     if (spec.kind != kImage && spec.kind != kFolder && spec.kind != kGlob)
       throw UsageError(option + " needs images, a folder or a glob, and '" + spec.shownText() + "' is none of these");
     for (const std::string& file : vision::sourceFiles(spec)) {
-      const auto [other, fresh] = file_of_stem.emplace(fs::path(file).stem().string(), file);
+      const auto [other, fresh] = file_of_name.emplace(imageName(file), file);
       if (!fresh)
         throw UsageError(option + " needs images of different names, and '" + other->second + "' and '" + file +
                          "' have the same: work on them one after the other");
-      names.insert(other->first);
     }
   }
-  return names;
+  return file_of_name;
 }
 
 void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes) {
@@ -66,7 +68,9 @@ void addTimes(CLI::App& verb, vision::TimeOptions& options) {
     options = vision::parseTimes(text);
     options.time_zone = zone;
   });
-  addField(verb, "time-zone", options.time_zone, [](const std::string& text) { return vision::CameraClock(text); });
+  addField(verb, "time-zone", options.time_zone, [](const std::string& text) {
+    return vision::CameraClock(text);
+  })->description(monitor::cameraField("time-zone").words + std::string(". Default: that of this machine"));
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/json_file.h"
 #include "monitor/watch/camera_config.h"
 #include "mpm/convert.hpp"
@@ -39,9 +40,13 @@ Shard parseShard(const std::string& text);
 /// --shard.
 void addShard(CLI::App& verb, Shard& shard);
 
+/// The name of an image in lines of JSON: the stem of its file, as utf8Text() has it.
+std::string imageName(const std::string& path);
+
 /// For work on parts of the images: throws UsageError unless all sources are image files, each with another name, so
-/// that what is written about one of them replaces nothing of another. Returns their names.
-std::set<std::string> requireNamedImages(const std::string& option, const std::vector<std::string>& sources);
+/// that what is written about one of them replaces nothing of another. Returns their files by their names.
+std::map<std::string, std::string> requireNamedImages(const std::string& option,
+                                                      const std::vector<std::string>& sources);
 
 /// Reuse needs all frames in their order: throws UsageError for one that is on, beside --shard or --resume.
 void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes);
@@ -72,9 +77,10 @@ struct Night {
   bool on = false;
   vision::NightOptions options{};
 
-  /// `image` itself, or what is left of it at night; `number` makes the noise of each image different.
-  cv::Mat applied(const cv::Mat& image, int number) const {
-    return on ? vision::simulateNight(image, options, static_cast<std::uint64_t>(number)) : image;
+  /// `image` itself, or what is left of it at night. The noise is that of `name`, so an image has the same night in
+  /// every run, shard and verb, whichever images are beside it.
+  cv::Mat applied(const cv::Mat& image, const std::string& name) const {
+    return on ? vision::simulateNight(image, options, hashBytes(name)) : image;
   }
 };
 

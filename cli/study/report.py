@@ -59,10 +59,10 @@ def lines_of(path):
 def add_styles(rows):
     """One colour and marker per method; its variants differ in number and line."""
     for i, row in enumerate(rows):
-        row["method"] = row["reduce"].split(":")[0].split()[0]
         k = sum(other["method"] == row["method"] for other in rows[:i])
-        row["color"] = COLORS.get(row["method"], "#8a7000")
-        row["marker"], row["number"] = MARKERS.get(row["method"], "X"), i + 1
+        method = row["method"].split()[0]
+        row["color"] = COLORS.get(method, "#8a7000")
+        row["marker"], row["number"] = MARKERS.get(method, "X"), i + 1
         row["line"] = (0, (6, 2) + (1, 2) * (k - 1)) if k else "-"
 
 

@@ -193,7 +193,7 @@ class Input {
       throw Error("'" + arguments_.image + "' ends after " + counted(frames_->read(), "frame") + ": --rounds " +
                   std::to_string(arguments_.rounds) + " and --warm-up " + std::to_string(arguments_.warm_up) +
                   " need one for each");
-    round_.picture = arguments_.night.applied(frame->image, frame->index).clone();
+    round_.picture = arguments_.night.applied(frame->image, frame->name).clone();
     round_.seconds = frame->seconds();
     return round_;
   }
@@ -208,14 +208,13 @@ class Input {
         random.fill(small, cv::RNG::UNIFORM, 0, 256);
         random.fill(noise, cv::RNG::UNIFORM, 0, 16);
         cv::resize(small, image, noise.size(), 0, 0, cv::INTER_CUBIC);
-        result.push_back(arguments_.night.applied(image + noise, b));
+        result.push_back(arguments_.night.applied(image + noise, std::to_string(b)));
       }
       return result;
     }
     Frames frames(FrameOptions{
         .sources = {arguments_.image}, .max_frames = arguments_.batch, .leave_out = false, .show_progress = false});
-    while (const auto frame = frames.next())
-      result.push_back(arguments_.night.applied(frame->image, static_cast<int>(result.size())));
+    while (const auto frame = frames.next()) result.push_back(arguments_.night.applied(frame->image, frame->name));
     const std::size_t count = result.size();
     if (count == 0) throw Error("'" + arguments_.image + "' holds no image");
     if (static_cast<int>(count) < arguments_.batch)

@@ -55,7 +55,6 @@ evaluation::Comparison againstFull(const MeasuredVariant& variant, const Measure
 Json resultJson(const MeasuredVariant& variant, const Measured& all) {
   Json json = variant.settings;
   for (const char* only_in_lines : {"model_digest", "net", "classes", "data", "labels"}) json.erase(only_in_lines);
-  if (all.variants.size() == 1) json.erase("refine");
   json = variant.result.toJson(json, all.classes);
   if (!variant.result.labelled)
     for (const char* of_labels : {"miou", "pixel_accuracy", "iou", "confusion"})
@@ -66,6 +65,7 @@ Json resultJson(const MeasuredVariant& variant, const Measured& all) {
   if (all.variants.size() == 1) return json;
   if (variant.full) {
     const evaluation::Comparison full = againstFull(variant, all);
+    json["against_full"]["images"] = full.images;
     for (const auto& [key, interval] :
          {std::pair("agreement", full.agreement), {"miou_loss", full.loss}, {"speed_up", full.speed_up}})
       evaluation::addInterval(json["against_full"], key, interval);
@@ -93,10 +93,18 @@ void printVariants(const Measured& all) {
   for (const MeasuredVariant& variant : all.variants) width = std::max(width, static_cast<int>(variant.label.size()));
   const std::vector<int> widths = {-width, 9, 9, 23, 26, 9, 10};
   printLine(tableRow({"reduction", "tokens", "mIoU %", "loss", "agreement %", "mean ms", "speed-up"}, widths));
+  std::set<int> counts, compared;
+  std::set<std::string> precisions, of_full;
   for (const MeasuredVariant& variant : all.variants) {
     const Scores& scores = variant.result.all;
     if (scores.images() == 0) continue;
     const evaluation::Comparison full = variant.full ? againstFull(variant, all) : evaluation::Comparison();
+    counts.insert(scores.images());
+    precisions.insert(variant.settings["precision"].get<std::string>());
+    if (variant.full) {
+      compared.insert(full.images);
+      of_full.insert(variant.settings["full_precision"].get<std::string>());
+    }
     printLine(tableRow({variant.label, fixed(scores.tokens().back(), 1),
                         variant.result.labelled ? fixed(100 * scores.matrix().meanIou(), 2) : "-", rangeText(full.loss),
                         rangeText(full.agreement), fixed(scores.ms().total, 1), fixed(full.speed_up.value, 2)},
@@ -112,16 +120,18 @@ void printVariants(const Measured& all) {
                 "; merged: " + rangeText(more["merged_percent"], " %") + "; 95 % intervals of " +
                 counted(more["images"].get<int>(), "image") + " in " + counted(more["blocks"].get<int>(), "block"));
     }
-  const bool full = std::ranges::any_of(all.variants, [](const auto& one) { return one.full.has_value(); });
-  std::set<int> counts;
-  for (const MeasuredVariant& variant : all.variants) counts.insert(variant.result.all.images());
-  counts.erase(0);
-  printLine(
-      "over " + (counts.size() > 1 ? std::to_string(*counts.begin()) + " to " : "") +
-      counted(counts.empty() ? 0 : *counts.rbegin(), "image") +
-      (full ? "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model, in brackets "
-              "95 % intervals"
-            : ""));
+  const auto rangeOf = [](const std::set<int>& numbers) {
+    if (numbers.empty()) return counted(0, "image");
+    return (numbers.size() > 1 ? std::to_string(*numbers.begin()) + " to " : "") + counted(*numbers.rbegin(), "image");
+  };
+  std::string line = "over " + rangeOf(counts);
+  if (!of_full.empty()) {
+    line += "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model";
+    if (precisions.size() > 1 && of_full.size() == 1) line += " with " + *of_full.begin();
+    if (compared != counts) line += ", agreement and speed-up over " + rangeOf(compared);
+    line += "; in brackets 95 % intervals";
+  }
+  printLine(line);
 }
 
 void printMeasured(const Measured& all, bool json) {
@@ -178,7 +188,7 @@ struct StudyArguments {
 std::vector<evaluation::Measurement> measurementsIn(const std::string& file) {
   std::vector<evaluation::Measurement> all;
   if (!std::filesystem::exists(file)) return all;
-  for (const JsonValue& line : readJsonLines(file, {"model_digest", "reduce", "session", "name"})) {
+  for (const JsonValue& line : readMeasurements(file)) {
     all.push_back(evaluation::Measurement::read(line));
     for (const char* key : {"confusion", "confusion_near", "blocks_ms", "pairs_at_distance"})
       all.back().line.erase(key);  // is in the other fields
@@ -242,6 +252,7 @@ int study(const StudyArguments& arguments) {
       for (int second = block + 1; arguments.sweep_pairs && second < blocks; ++second)
         reductions.push_back(mpmBefore({block, second}));
     }
+    if (plan.variants.precisions.size() > 1) plan.variants.precisions.resize(1);
     plan.labelled.spread = arguments.sweep_images;
     plan.resume = arguments.folder + "/sweep.jsonl";
     if (!measure(plan).finished) return kInterrupted;
@@ -319,9 +330,10 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
   addOption(verb, "--labels", labelled.labels, "DIR",
             "Folder of label maps with the names of the images: one channel of 8 bits, the class index of each "
             "pixel, as large as the image");
-  addChoice<bool>(verb, "--against", plan.against_full, {{"full", true}},
-                  "full: compare with the labels that the full model gives, without merging and reuse, instead of true "
-                  "labels. SOURCE may then be a video or a folder without labels");
+  addChoice<bool>(
+      verb, "--against", plan.against_full, {{"full", true}},
+      "full: compare with the labels that the full model gives, without merging and reuse and with the first "
+      "precision, instead of true labels. SOURCE may then be a video or a folder without labels");
   addNumber(verb, "--max-frames", labelled.max_frames, "N", 1, 1 << 30, "Only the first N images");
   verb.option_defaults()->group("Labels and windows");
   addNumber(verb, "--ignore", labelled.ignore, "LABEL", 0, 255,
@@ -332,12 +344,15 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
             "Add this to every label; what falls below 0 does not count. -1: classes are counted from 1 and 0 is "
             "none of them, as in ADE20K. Default: 0");
   addField(verb, "refine", plan.options.refine, parseRefine);
-  addText(verb, "--fit", "SPEC",
-          "resize: one pass over the image resized to the network input; window: sliding windows. Behind it :stride=PX "
-          "from window to window (papers: 480 of 512, 320 of 480, 512 of 768; else 15/16 of the window), and "
-          ":short-side=PX of the images before the windows (else their own scale): window:stride=480:short-side=512. "
-          "Default: resize, or that of the data set",
-          [&plan](const std::string& text) { plan.fit = parseFit(text); });
+  addText(
+      verb, "--fit", "SPEC",
+      "resize: one pass over the image resized to the network input; window: sliding windows, the last at the edges "
+      "of the image, whose scores are averaged where they overlap. A smaller image is first enlarged, in its shape, "
+      "until a window fits. Behind it :stride=PX "
+      "from window to window (papers: 480 of 512, 320 of 480, 512 of 768; else 15/16 of the window), and "
+      ":short-side=PX of the images before the windows (else their own scale): window:stride=480:short-side=512. "
+      "Default: resize, or that of the data set",
+      [&plan](const std::string& text) { plan.fit = parseFit(text); });
 }
 
 }  // namespace
@@ -362,7 +377,8 @@ Verb addEval(CLI::App& mpm) {
     if (option != combine && !option->check_name("--json") && !option->check_name("--help")) combine->excludes(option);
   verb->footer(
       R"(Several --reduce, --precision and --reuse, and --day beside --simulate-night, are variants: each of one with each of
-the others. They run by turns on every image. Where "none" is one of the reductions, the others are compared with it.
+the others. They run by turns on every image. Where "none" is one of the reductions, all are compared with it, without
+reuse and with the first precision: so the row "none int8" says what int8 alone costs.
 
 One confusion matrix over all images. On the scene also one by day and one by night (after civil twilight). seed=1..8
 is eight streets; 24 frames that are 8760 h / 24 = 365 h apart (step=1314000 s) show each of them at every hour of the
@@ -374,8 +390,9 @@ or as images and labels. Windows are 512 px with stride 480 for ade20k (shorter 
 (1024), 480 with 320 for pascal-context (520). A plain model gets this input size. For camvid the image is resized.
 
 With --json: {"model", "reduce", "precision", "input", "fit", "window_stride", "short_side", "dataset", "ignore",
-"label_offset", "simulated_night", "against", "reuse_spec", "shard", "images", "miou", "pixel_accuracy", "iou":
-{name: value}, "tokens_mean": [..], "tokens_sd": [..], "ms_mean": {..}, "confusion": [[..]..]}, in percent and ms.
+"label_offset", "simulated_night", "against", "full_precision" (of the full model), "reuse_spec", "refine", "shard",
+"images", "miou", "pixel_accuracy", "iou": {name: value}, "tokens_mean": [..], "tokens_sd": [..], "ms_mean": {..},
+"confusion": [[..]..]}, in percent and ms.
 tokens_mean is of the input and after each merging step. "miou" is the mean over the classes with true pixels. The IoU
 of a class that is neither true nor predicted anywhere is null.
 With --reuse also "reuse": {"rows": mean share of the rows that were computed, "key_frames": how many, "agreement": of
@@ -383,10 +400,10 @@ those that were due, in percent, "share_of_full_ms": time as a share of the full
 first frame of a film does not count.
 tokens_sd is the standard deviation of a sample of images. A row of "confusion" counts the pixels of one true class by
 the class that the model gave them. "day" and "night" hold "images" to "confusion" again where the source knows them.
-Of several variants each has an object in a line, also with "against_full": {"agreement" (share of the pixels, mean over
-the images), "agreement_low", "agreement_high", and so "miou_loss" and "speed_up" (median)} if the full model is one of
-them, and "minus_day": {"images", "blocks", "tokens": [{"mean", "low", "high"}..], "merged_percent"} of a simulated
-night: 95 % intervals over films or stretches of images.
+Of several variants each has an object in a line, also with "against_full": {"images" (on which the full model ran too),
+"agreement" (share of the pixels, mean over these), "agreement_low", "agreement_high", and so "miou_loss" and "speed_up"
+(median)} if the full model is one of them, and "minus_day": {"images", "blocks", "tokens": [{"mean", "low",
+"high"}..], "merged_percent"} of a simulated night: 95 % intervals over films or stretches of images.
 docs/reduction.md lists the keys of the lines of --per-image and --resume.
 
 Examples:

@@ -3,12 +3,14 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
+#include "base/visible_text.h"
 #include "cli/frames.h"
 #include "cli/manifest.h"
 #include "cli/run_pictures.h"
@@ -96,7 +98,7 @@ Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate,
                const Json& outputs) {
   Json tokens = Json::array();
   for (double count : estimate.tokens) tokens.push_back(static_cast<int>(count));
-  Json json = {{"frame", number}, {"source", frame.source}, {"name", frame.name}};
+  Json json = {{"frame", number}, {"source", frame.source}, {"name", utf8Text(frame.name)}};
   addMoment(frame, json);
   json["tokens"] = tokens;
   json.update(fields);
@@ -222,7 +224,7 @@ int run(RunArguments arguments) {
                                      std::pair("--only", !arguments.only.empty())})
     if (used && arguments.folder.empty()) throw UsageError(std::string(option) + " needs --out DIR");
   if (!arguments.shard.isWhole()) requireNamedImages("--shard", arguments.frames.sources);
-  std::set<std::string> images;
+  std::map<std::string, std::string> images;
   if (arguments.resume) images = requireNamedImages("--resume", arguments.frames.sources);
   requireAllFrames(arguments.options.reuse, arguments.shard, arguments.resume);
   const std::string model_path = chosenModel(arguments.model);
@@ -248,12 +250,11 @@ int run(RunArguments arguments) {
   if (!arguments.video.empty()) video.emplace(arguments.video, frameRateOf(arguments.frames.sources));
   std::optional<Manifest> manifest;
   if (arguments.resume) {
-    manifest.emplace(arguments.manifest(), workJson(arguments, model_path, model), images);
+    manifest.emplace(arguments.manifest(), workJson(arguments, model_path, model), std::move(images));
     for (const JsonValue& entry : manifest->entries()) pictures->addEarlier(entry);
   }
   arguments.frames.chosen = [&](const std::string& path) {
-    return arguments.shard.contains(path) &&
-           !(manifest && manifest->contains(std::filesystem::path(path).stem().string()));
+    return arguments.shard.contains(path) && !(manifest && manifest->contains(imageName(path)));
   };
   TokenHistory history(model);
   ContactSheet sheet(model);
@@ -264,8 +265,7 @@ int run(RunArguments arguments) {
   Frames frames(arguments.frames);
   std::pair<std::size_t, int> film;
   while (std::optional<vision::Frame> frame = frames.next()) {
-    const int number = frames.read() - 1;
-    frame->image = arguments.night.applied(frame->image, frame->index);
+    frame->image = arguments.night.applied(frame->image, frame->name);
     const auto minute = std::llround(frame->unix_time.value_or(0) / 60) % 1440;
     const auto moment =
         std::ranges::find_if(kMoments, [&](const auto& named) { return day && named.second == minute; });
@@ -292,7 +292,7 @@ int run(RunArguments arguments) {
     if (day && pictures && outputs.is_null()) outputs = Json::array();
     if (const auto taken = frame->seconds() ? std::nullopt : times.of(frame->source))
       frame->unix_time = static_cast<double>(taken->time) / kSecondMs;
-    const Json line = frameJson(number, *frame, estimate, writer.fields(estimate), outputs);
+    const Json line = frameJson(frames.number(), *frame, estimate, writer.fields(estimate), outputs);
     if (manifest) manifest->append(line);
     if (stdoutIsTerminal()) frames.clearProgress();
     if (arguments.json) {
@@ -383,8 +383,8 @@ Verb addRun(CLI::App& mpm) {
   verb->add_flag("--maps", arguments->maps,
                  "Write the merge maps as data into DIR: NAME_map1.png, NAME_map2.png, ..., one per insertion");
   addOption(*verb, "--chart", arguments->chart, "FILE.png",
-            "Draw the tokens over time. Needs frames that know their time, as those of the built-in scene do. "
-            "Default: nowhere; DIR/tokens.png for demo:day with --out DIR");
+            "Draw the tokens of the built-in scene over time. Default: nowhere; DIR/tokens.png for demo:day with --out "
+            "DIR");
   verb->option_defaults()->group(kJobGroup);
   addNight(*verb, arguments->night);
   addShard(*verb, arguments->shard);
@@ -398,7 +398,8 @@ Verb addRun(CLI::App& mpm) {
             "Give up when a camera or URL sends nothing for this long. Default: 10");
   verb->footer(
       R"(With --json each line is {"frame", "source", "name", "tokens": [N, N after each insertion], "classes": {name: area
-fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}. Instead of
+fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}. "frame" is the
+place in all sources, from 0; images of other shards and of earlier runs count. Instead of
 "classes" it has "segments": [{"id", "class", "score", "area" (px), "thing"}] for the tasks panoptic and instance, and
 "depth": {"unit", "min", "median", "max", "offset", "step"} for depth; in NAME_depth.png, depth = offset + step x pixel.
 Without a task there is "output": [{"name", "shape", "min", "max"}].

@@ -153,6 +153,98 @@ TEST_F(Eval, SlidesWindows) {
     expectFailure(eval({"--fit", spec}), 2, {"--fit", part});
 }
 
+TEST_F(Eval, TokensOfWindowsAreTheirMean) {
+  const std::string file = folder_ / "lines.jsonl";
+  succeeded(eval({"--fit", "window:stride=1", "--per-image", file}));  // 9 x 7 windows: 63 / 63 is no sum of 1 / 63
+  for (const auto& line : CommandResult{.out = readFile(file)}.jsonLines()) EXPECT_EQ(line["tokens"][0].dump(), "32.0");
+}
+
+// Which full model: one for all precisions, that of the first.
+TEST_F(Eval, OtherPrecisionsAreComparedWithTheFullModelOfTheFirst) {
+  const auto labelsOf = [&](Precision precision, const Reduction& reduce, int i) {
+    return Estimator(kSegmenter, {.reduce = reduce, .precision = precision}).estimate(cv::imread(image(i))).labels;
+  };
+  const Words both = {"--precision", "fp32", "--precision", "int8"};
+  const auto measure = [&](const Words& more) {
+    return succeeded(mpmCommand(Words{"eval", "--model", kSegmenter, "--images", folder_ / "images", "--labels",
+                                      folder_ / "labels", "--reduce", "none", "--reduce", "mpm:blocks=1", "--json"} +
+                                more))
+        .jsonLines();
+  };
+  const std::string file = folder_ / "lines.jsonl";
+  const auto rows = measure(both + Words{"--per-image", file});
+  ASSERT_EQ(rows.size(), 4u);
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.dump());
+    double agreement = 0;
+    for (int i = 0; i < 2; ++i)
+      agreement += 100.0 / 2 *
+                   cv::countNonZero(labelsOf(parsePrecision(row["precision"]), parseReduction(row["reduce"]), i) ==
+                                    labelsOf(Precision::kFp32, kFullModel, i)) /
+                   (40 * 70);
+    EXPECT_NEAR(row["against_full"]["agreement"], agreement, 1e-4);
+    EXPECT_NEAR(row["against_full"]["miou_loss"].get<double>(),
+                rows[0]["miou"].get<double>() - row["miou"].get<double>(), 2e-3);
+    EXPECT_EQ(row["full_precision"], "fp32");
+    EXPECT_EQ(row["against_full"]["images"], 2);
+  }
+  EXPECT_EQ(rows[2]["reduce"], "none");
+  EXPECT_LT(rows[2]["against_full"]["agreement"], 100) << "int8 is not for nothing";
+  EXPECT_EQ(rows[0]["against_full"]["agreement"], 100);
+  EXPECT_EQ(succeeded(mpmCommand({"eval", "--combine", file, "--json"})).jsonLines(), rows)
+      << "lines have the numbers of the run, to the last digit";
+  for (const auto& line : CommandResult{.out = readFile(file)}.jsonLines())
+    if (line["reduce"] == "none" && line["precision"] == "fp32") {
+      EXPECT_EQ(line["full_ms"], line["total_ms"]);
+    }
+
+  // Alone, int8 has a full model of its own. Such lines are another variant.
+  measure({"--precision", "int8", "--resume", folder_ / "log.jsonl"});
+  measure(both + Words{"--resume", folder_ / "log.jsonl"});
+  const auto all = succeeded(mpmCommand({"eval", "--combine", folder_ / "log.jsonl", "--json"})).jsonLines();
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_EQ(all[0]["full_precision"], "int8");
+  EXPECT_EQ(all[0]["against_full"]["agreement"], 100);
+  EXPECT_EQ(all[4]["against_full"]["agreement"], rows[2]["against_full"]["agreement"]);
+  const std::string table = succeeded(mpmCommand({"eval", "--combine", folder_ / "log.jsonl"})).out;
+  EXPECT_THAT(table, HasSubstr("none int8 against full int8"));
+  EXPECT_THAT(table, HasSubstr("none int8 against full fp32"));
+}
+
+TEST_F(Eval, LabelsOfTheFullModelAreThoseOfTheFirstPrecision) {
+  const auto rows = succeeded(mpmCommand({"eval", folder_ / "images", "--model", kSegmenter, "--against", "full",
+                                          "--reduce", "none", "--precision", "fp32", "--precision", "int8", "--json"}))
+                        .jsonLines();
+  EXPECT_EQ(rows[0]["pixel_accuracy"], 100);
+  EXPECT_LT(rows[1]["pixel_accuracy"], 100);
+  EXPECT_GT(rows[1]["against_full"]["miou_loss"], 0);
+}
+
+TEST_F(Eval, SaysOnHowManyImagesTheFullModelRan) {
+  const Words log = {"--resume", folder_ / "log.jsonl"};
+  succeeded(eval(log + Words{"--max-frames", "1"}));
+  const Words both = Words{"--reduce", "none"} + log;
+  const CommandResult table = succeeded(eval(both));
+  EXPECT_THAT(table.out, HasSubstr("over 2 images"));
+  EXPECT_THAT(table.out, HasSubstr("agreement and speed-up over 1 to 2 images;"));
+  for (const auto& row : eval(both + Words{"--json"}).jsonLines())
+    EXPECT_EQ(row["against_full"]["images"], row["reduce"] == "none" ? 2 : 1);
+}
+
+TEST_F(Eval, SaysHowItRefined) {
+  fs::copy_file(kSegmenter, folder_ / "own.onnx");
+  std::ofstream(folder_ / "own.json") << R"({"refine": "guided"})";
+  const auto refine = [&](const std::string& model, const Words& more = {}) {
+    return succeeded(mpmCommand(Words{"eval", "--model", model, "--images", folder_ / "images", "--labels",
+                                      folder_ / "labels", "--json"} +
+                                more))
+        .json()["refine"];
+  };
+  EXPECT_EQ(refine(folder_ / "own.onnx"), "guided");
+  EXPECT_EQ(refine(folder_ / "own.onnx", {"--refine", "none"}), "none");
+  EXPECT_EQ(refine(kSegmenter), "none");
+}
+
 TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
   const auto with = [&](const std::string& model, const std::string& images, const std::string& label_maps) {
     return mpmCommand(

@@ -112,6 +112,32 @@ TEST_F(Shards, AreTheSameInEveryFolder) {
   EXPECT_EQ(again, first) << "other images and folders make no difference";
 }
 
+// The noise of a simulated night is that of an image, and stretches of a film are in the order of names.
+TEST_F(Shards, ImagesThatAreAddedChangeNothingOfTheOthers) {
+  const std::string log = folder_ / "log.jsonl";
+  const auto of = [&](const Words& more) {
+    std::vector<nlohmann::json> rows;
+    for (nlohmann::json& row : succeeded(eval(Words{"--reduce", "none", "--json"} + more)).jsonLines()) {
+      for (const char* times : {"speed_up", "speed_up_low", "speed_up_high"}) row["against_full"].erase(times);
+      rows.push_back(withoutTimes(row));
+    }
+    return rows;
+  };
+  const std::vector<std::string> later = {"street_0.png", "street_1.png", "street_5.png"};
+  for (const std::string& name : later) fs::rename(folder_ / ("images/" + name), folder_ / name);
+  of({"--resume", log});
+  for (const std::string& name : later) fs::rename(folder_ / name, folder_ / ("images/" + name));
+  const auto whole = of({"--per-image", folder_ / "whole.jsonl"});
+  EXPECT_EQ(of({"--resume", log}), whole);
+  for (const nlohmann::json& line : linesOf(folder_ / "whole.jsonl")) EXPECT_FALSE(line.contains("index")) << line;
+  std::map<std::string, nlohmann::json> tokens;  // of mpm run
+  for (const nlohmann::json& line : run("a", {}).jsonLines()) tokens[line["name"]] = line["tokens"];
+  for (const nlohmann::json& line : linesOf(log))
+    if (line["reduce"] != "none") {
+      EXPECT_EQ(line["tokens"], tokens.at(line["name"])) << "the same night for mpm run";
+    }
+}
+
 // mIoU of other images is no loss.
 TEST_F(Shards, LossIsOfTheSameImagesOrNone) {
   const std::string log = folder_ / "log.jsonl";
@@ -150,6 +176,7 @@ TEST_F(Shards, AKilledRunGoesOn) {
   const std::vector<nlohmann::json> lines = linesOf(manifest);
   for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_TRUE(names.insert(lines[i]["name"]).second);
   EXPECT_EQ(names.size(), static_cast<std::size_t>(kImages)) << "nothing is lost";
+  for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_EQ(lines[i]["frame"], i - 1) << "as in one run";
   EXPECT_EQ(pictures("parts"), whole) << "the legend, too";
 
   EXPECT_EQ(run("parts", {"--resume"}).out, "");
@@ -181,6 +208,100 @@ TEST_F(Shards, AKilledEvaluationGoesOn) {
   const std::string model = readFile(folder_ / "model.onnx");
   expectFailure(eval({"--resume", folder_ / "model.onnx"}), 1, {"is not a manifest"});
   EXPECT_EQ(readFile(folder_ / "model.onnx"), model);
+}
+
+TEST_F(Shards, AnImageThatChangedIsDoneAgain) {
+  const std::string log = folder_ / "log.jsonl", manifest = folder_ / "out/manifest.jsonl";
+  const auto withoutImages = [](const std::string& path, const Words& images) {
+    std::string kept;
+    for (const std::string& line : CommandResult{.out = readFile(path)}.lines())
+      if (std::ranges::none_of(images, [&](const std::string& name) {
+            return line.find("\"name\":\"" + name + "\"") != std::string::npos;
+          }))
+        kept += line + "\n";
+    std::ofstream(path) << kept;
+  };
+  succeeded(eval({"--resume", log}));
+  succeeded(run("out", {"--resume"}));
+  cv::imwrite(folder_ / "labels/street_3.png", cv::Mat(40, 70, CV_8U, cv::Scalar(1)));
+  const std::string before = readFile(log);
+  expectFailure(eval({"--resume", log}), 1, {"line 6 of '" + log, "remove the lines of 'street_3', and"});
+  EXPECT_EQ(run("out", {"--resume"}).out, "") << "label maps are nothing to it";
+  writeImage(folder_ / "images/street_7.png", 40, 70, 99);
+  expectFailure(eval({"--resume", log}), 1, {"line 6 of '" + log, "the lines of 'street_3', 'street_7', and"});
+  EXPECT_EQ(readFile(log), before);
+  expectFailure(run("out", {"--resume"}), 1, {"line 11 of", "is not of 'street_7' as it is now: remove that line"});
+  withoutImages(log, {"street_3", "street_7"});
+  withoutImages(manifest, {"street_7"});
+  EXPECT_EQ(withoutTimes(succeeded(eval({"--resume", log, "--json"})).json()), withoutTimes(eval({"--json"}).json()));
+  EXPECT_EQ(succeeded(run("out", {"--resume"})).jsonLines().size(), 1u);
+  succeeded(run("whole", {}));
+  EXPECT_EQ(pictures("out"), pictures("whole"));
+}
+
+// File names may hold anything. These two differ in a byte that is not UTF-8.
+TEST_F(Shards, NamesNeedNotBeUtf8) {
+  const std::string log = folder_ / "log.jsonl";
+  for (const auto& [before, after] : {std::pair("street_2.png", "caf\xe8.png"), {"street_3.png", "caf\xe9.png"}})
+    for (const char* part : {"images/", "labels/"})
+      fs::rename(folder_ / (std::string(part) + before), folder_ / (std::string(part) + after));
+  const auto whole = withoutTimes(succeeded(eval({"--json"})).json());
+  EXPECT_EQ(whole["images"], kImages);
+  for (int time = 0; time < 3; ++time)
+    EXPECT_EQ(withoutTimes(succeeded(eval({"--json", "--resume", log})).json()), whole) << time;
+  EXPECT_EQ(linesOf(log).size(), std::size_t{kImages});
+  EXPECT_EQ(withoutTimes(succeeded(mpmCommand({"eval", "--json", "--combine", log})).json()), whole);
+  EXPECT_EQ(succeeded(run("out", {"--resume"})).jsonLines().size(), std::size_t{kImages});
+  EXPECT_EQ(succeeded(run("out", {"--resume"})).out, "");
+  EXPECT_EQ(pictures("out").count("caf\xe9_labels.png"), 1u);
+  fs::copy_file(folder_ / "images/caf\xe9.png", folder_ / "images/caf\\xe9.png");
+  expectFailure(run("out", {"--resume"}), 2, {"different names"});
+}
+
+// The images of a folder are a film, whatever the folders are called, and wherever another machine has them.
+TEST_F(Shards, FoldersOfOneNameAreFilmsOfTheirOwn) {
+  Words files, shards;
+  for (int i = 0; i < kImages; ++i) {
+    const std::string camera = std::to_string(i % 6), name = "street_" + std::to_string(i) + ".png";
+    for (const std::string part : {"images", "labels"}) {
+      fs::create_directories(folder_ / (camera + "/v/" + part));
+      fs::rename(folder_ / (part + "/" + name), folder_ / (camera + "/v/" + part + "/" + name));
+    }
+  }
+  const Words night = {"--model", kSegmenter, "--reduce", "mpm:blocks=1", "--simulate-night", "0.3"};
+  for (int camera = 0; camera < 6; ++camera) {
+    const std::string data = folder_ / (std::to_string(camera) + "/v/");
+    files.push_back(folder_ / (std::to_string(camera) + ".jsonl"));
+    succeeded(mpmCommand(
+        Words{"eval", "--images", data + "images", "--labels", data + "labels", "--day", "--per-image", files.back()} +
+        night));
+  }
+  const auto combined = succeeded(mpmCommand(Words{"eval", "--json", "--combine"} + files)).jsonLines();
+  EXPECT_EQ(combined[1]["minus_day"]["blocks"], 6);
+  const auto blocks = [&](const std::string& pattern) {
+    return succeeded(mpmCommand(Words{"daynight", pattern, "--json"} + night))
+        .jsonLines()
+        .back()["minus_day"]["blocks"];
+  };
+  EXPECT_EQ(blocks(folder_ / "[0-5]/v/images/*.png"), 6);
+  EXPECT_EQ(blocks(folder_ / "0/v/images"), 2) << "a film of two images";
+
+  fs::create_directories(folder_ / "elsewhere");
+  std::map<std::string, std::set<std::string>> machines_of_film;
+  for (const std::string part : {"1", "2"}) {
+    const std::string lines = folder_ / ("shard" + part + ".jsonl"), root = part == "1" ? "" : "elsewhere/";
+    if (part == "2")
+      for (int camera = 0; camera < 6; ++camera)
+        fs::rename(folder_ / std::to_string(camera), folder_ / (root + std::to_string(camera)));
+    succeeded(mpmCommand(Words{"eval", folder_ / (root + "[0-5]/v/images/*.png"), "--against", "full", "--shard",
+                               part + "/2", "--per-image", lines} +
+                         night));
+    shards.push_back(lines);
+    for (const nlohmann::json& line : linesOf(lines)) machines_of_film[line["film"]].insert(part);
+  }
+  EXPECT_EQ(machines_of_film.size(), 6u);
+  EXPECT_THAT(machines_of_film, ::testing::Contains(::testing::Pair("3/v/images", ::testing::_)));
+  succeeded(mpmCommand(Words{"eval", "--combine"} + shards));
 }
 
 TEST_F(Shards, OnlyOneProcessHasAManifest) {

@@ -172,7 +172,7 @@ def check_group(check, rows, lines, pairs, sweep):
     by_variant = {}
     for line in lines:
         by_variant.setdefault(line["reduce"], {})[line["name"]] = line
-    order = sorted(by_variant["none"].values(), key=lambda line: (line["film"], line["index"]))
+    order = sorted(by_variant["none"].values(), key=lambda line: (line["film"], line.get("index", 0), line["name"]))
     names = [line["name"] for line in order]
     bootstrap = Bootstrap([line["film"] for line in order])
     variants = [Variant(row["reduce"], [by_variant[row["reduce"]][name] for name in names], bootstrap) for row in rows]

@@ -65,10 +65,14 @@ Json meanJson(const Interval& interval) {
   return {{"mean", orNull(interval.value)}, {"low", orNull(interval.low)}, {"high", orNull(interval.high)}};
 }
 
+// So that a line has the very number that is in memory: a result that goes on is that of one run.
+double wholeNanoseconds(double ms) { return std::round(ms * 1e6) / 1e6; }
+
 // Of what the line says about the image.
 void addImage(Measurement& one) {
   const Json& json = one.line;
-  one.image = textOf(json, "source") + "/" + textOf(json, "name");
+  one.name = textOf(json, "name");
+  one.image = textOf(json, "source") + "/" + one.name;
   one.film = textOf(json, "film");
   one.session = textOf(json, "session");
   if (const auto index = json.find("index"); index != json.end()) one.index = index->get<int>();
@@ -89,8 +93,10 @@ Truth::Truth(cv::Mat all, int ignored) : labels(std::move(all)), near(labels.clo
 Measurement measurementOf(Json line, const Estimate& result, const Estimate* full, const Truth& truth, bool first,
                           const FlopCounter* flops) {
   Measurement one{.line = std::move(line), .tokens = result.tokens, .ms = result.ms};
+  for (const auto& [name, stage] : kStages) one.ms.*stage = wholeNanoseconds(one.ms.*stage);
+  std::ranges::transform(one.ms.blocks, one.ms.blocks.begin(), wholeNanoseconds);
   if (full && !first) {
-    one.full_ms = full->ms.total;
+    one.full_ms = wholeNanoseconds(full->ms.total);
     one.agreement = agreementPercent(result, *full);
   }
   if (result.reuse && !first) {
@@ -103,8 +109,7 @@ Measurement measurementOf(Json line, const Estimate& result, const Estimate* ful
   if (flops) one.gflop = flops->count(one.tokens) / 1e9;
   if (flops) one.gflop_head_restored = flops->count(one.tokens, true) / 1e9;
   if (flops) json["gflop_terms"] = one.gflop_terms = flops->gflopTerms();
-  const Json stages = toJson(one.ms);
-  for (const auto& [name, ms] : stages.items()) json[name + "_ms"] = ms;
+  for (const auto& [name, stage] : kStages) json[name + std::string("_ms")] = one.ms.*stage;
   json["blocks_ms"] = one.ms.blocks;
   for (const auto& [key, number] : kNumbers) json[key] = orNull(one.*number);
   json["key_frame"] = one.key_frame;
@@ -245,6 +250,7 @@ Comparison VariantResult::against(const VariantResult& full, bool labels_of_full
   const BlockBootstrap bootstrap = bootstrapOf(own);
   std::vector<double> agreement, speed_up;
   for (const Measurement* one : own) {
+    result.images += one->full_ms.has_value();
     agreement.push_back(one->agreement.value_or(std::nan("")));
     speed_up.push_back(one->full_ms.value_or(std::nan("")) / one->ms.total);
   }
@@ -303,8 +309,8 @@ Json VariantResult::minus(const VariantResult& other) const {
 }
 
 void sortByFilm(std::vector<const Measurement*>& images) {
-  std::ranges::stable_sort(images, {},
-                           [](const Measurement* one) { return std::tie(one->film, one->index, one->image); });
+  std::ranges::stable_sort(
+      images, {}, [](const Measurement* one) { return std::tie(one->film, one->index, one->name, one->image); });
 }
 
 BlockBootstrap bootstrapOf(const std::vector<const Measurement*>& images) {

@@ -28,8 +28,9 @@ constexpr int kNearPixels = 8;
 /// `mpm eval` writes, resumes and combines such lines, and `mpm study` makes its report of them.
 struct Measurement {
   Json line{};
-  std::string image{}, film{};  ///< where it is from and its name; which images are alike with it
-  int index = 0;                ///< in its film
+  std::string image{}, name{};  ///< where it is from and its name; the name alone
+  std::string film{};           ///< which images are alike with it
+  int index = 0;                ///< of a frame of a video or the scene; 0 of an image file
   std::string session{};        ///< of the process that measured
   std::optional<bool> night{};  ///< of the image, where its source knows it
   PairCounts counts{}, near{};  ///< empty: no true labels; `near`: within kNearPixels of a boundary
@@ -82,6 +83,7 @@ class Scores {
 
 /// A variant against the full model on the same images, which took turns with it.
 struct Comparison {
+  int images = 0;      ///< of agreement and speed-up: it ran beside, and they are not first in a film with reuse
   Interval agreement;  ///< percent of the labels that are the full model's, mean
   Interval loss;       ///< of mIoU, points; NaN without labels, and where the lines are of other images
   Interval speed_up;   ///< time of the full model on the same image / own time, median
@@ -125,7 +127,8 @@ class VariantResult {
   double ms_ = 0, full_ms_ = 0;
 };
 
-/// In the order of films and of the images in them, so that neither the order of lines nor shards make a difference.
+/// In the order of films and of the images in them: frames by their index, image files by their names. So neither the
+/// order of lines, nor shards, nor images that were added later make a difference.
 void sortByFilm(std::vector<const Measurement*>& images);
 
 /// The blocks of images that sortByFilm() has sorted.

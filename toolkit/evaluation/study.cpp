@@ -27,14 +27,26 @@ namespace {
 
 /// What all variants of a group have in common.
 constexpr const char* kGroup[] = {
-    "model_digest",  "precision",  "data",   "dataset",      "labels",          "input",   "fit",
-    "window_stride", "short_side", "ignore", "label_offset", "simulated_night", "against", "refine"};
+    "model_digest",  "full_precision", "data",   "dataset",      "labels",          "input",   "fit",
+    "window_stride", "short_side",     "ignore", "label_offset", "simulated_night", "against", "refine"};
 
 Json rounded(double number, double digits = 1e4) { return orNull(std::round(number * digits) / digits + 0.0); }
 
+// "" for the precision of the full model of the group, else for example " int8".
+std::string precisionIn(const Json& line) {
+  const std::string precision = textOf(line, "precision");
+  return precision == textOf(line, "full_precision") ? "" : " " + precision;
+}
+
 std::string nameOf(const Json& line) {
   const std::string reuse = textOf(line, "reuse_spec");
-  return textOf(line, "reduce") + (reuse.empty() || reuse == "off" ? "" : " reuse " + reuse);
+  return textOf(line, "reduce") + precisionIn(line) + (reuse.empty() || reuse == "off" ? "" : " reuse " + reuse);
+}
+
+// The method of reduction, with another precision than that of the full model: a curve of the figures.
+std::string methodOf(const Json& line) {
+  const std::string reduce = textOf(line, "reduce");
+  return reduce.substr(0, reduce.find(':')) + precisionIn(line);
 }
 
 /// One variant in the order of the images of its group.
@@ -155,6 +167,7 @@ class Group {
     for (const char* key : {"net", "data", "dataset", "precision", "reduce", "reuse_spec", "simulated_night"})
       row[key] = line.value(key, Json());
     row.update({{"name", variant.name},
+                {"method", methodOf(line)},
                 {"sweep", sweep},
                 {"images", variant.images.size()},
                 {"blocks", bootstrap_.blocks()},
@@ -255,12 +268,12 @@ class Group {
   void addEqualTokens() {
     std::map<std::string, std::vector<const Variant*>> of_method;
     for (const Variant& variant : variants_)
-      if (&variant != &full()) of_method[methodOf(variant)].push_back(&variant);
+      if (&variant != &full()) of_method[methodOf(variant.line())].push_back(&variant);
     for (Variant& variant : variants_) {
       Json& list = variant.row["at_equal_tokens"] = Json::array();
       if (&variant == &full()) continue;
       for (auto [method, curve] : of_method) {
-        if (method == methodOf(variant)) continue;
+        if (method == methodOf(variant.line())) continue;
         curve.push_back(&full());
         const double wanted = variant.tokens.front();
         constexpr double kEqual = 0.5;  // tokens: a count is not always reached in every image
@@ -282,11 +295,6 @@ class Group {
         list.push_back(one);
       }
     }
-  }
-
-  static std::string methodOf(const Variant& variant) {
-    const std::string reduce = variant.row["reduce"];
-    return reduce.substr(0, reduce.find(':'));
   }
 
   Json pair(const Variant& own, const Variant& other) const {
@@ -348,7 +356,7 @@ std::string groupName(const Json& line, std::set<std::string>& taken) {
                      (!dataset.empty()            ? dataset
                       : data.starts_with("demo:") ? "scene"
                                                   : std::filesystem::path(data).filename().string()) +
-                     "_" + textOf(line, "precision");
+                     "_" + textOf(line, "full_precision");
   for (char& letter : name)
     if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '.' && letter != '-') letter = '_';
   name.erase(0, name.find_first_not_of('.'));

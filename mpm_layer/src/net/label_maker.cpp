@@ -161,17 +161,17 @@ void LabelMaker::runWindows(const cv::Mat& image, Estimate& result) {
                        windowStarts(scaled.width, window.width, stride.width),
                        {}};
   result.ms.preprocess += watch.lap();
-  const double share = 1.0 / static_cast<double>(windows.rows.size() * windows.columns.size());
   for (int y : windows.rows)
     for (int x : windows.columns) {
       net_.forward(source(cv::Rect(x, y, window.width, window.height)), result.ms);
       takeScores(result.ms);
       windows.grid = score_grid_;
       if (result.cluster_of_token.empty()) net_.takeMaps(result);
-      net_.addTokens(result, share);
+      net_.addTokens(result);
       const MatrixView<const float> live = scores();
       windows.scores.push_back(cv::Mat(live.rows, live.cols, CV_32F, const_cast<float*>(live.data)).clone());
     }
+  for (double& tokens : result.tokens) tokens /= static_cast<double>(windows.scores.size());
   watch.lap();
   const auto resize = [&](cv::Size size, float* logits) { resizeWindows(windows, size, logits, net_.parallel()); };
   takeLabels(image, resize, result, [&] { labelWindows(windows, result.labels, net_.parallel()); });
