@@ -93,7 +93,8 @@ TEST_F(Day, AChartSpansCenturies) {
 
 TEST_F(Day, AChartNeedsTimes) {
   writeImage(folder_ / "a.png", 40, 60);
-  expectFailure(run({folder_ / "a.png", "--chart", folder_ / "chart.png"}), 2, {"a.png", "--chart draws the built-in scene only"});
+  expectFailure(run({folder_ / "a.png", "--chart", folder_ / "chart.png"}), 2,
+                {"a.png", "--chart draws the built-in scene only"});
   EXPECT_FALSE(fs::exists(folder_ / "chart.png"));
 }
 
