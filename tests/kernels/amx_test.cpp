@@ -271,6 +271,47 @@ TEST_P(Amx, AttentionInInt8IsCloseToVnni) {
   }
 }
 
+// A net that reuses rows of earlier frames packs some of them again, into panels that keep the others.
+TEST_P(Amx, KeptKeysAreReplacedWhereTheyStand) {
+  const int rows = 97, capacity = 130, heads = 2, head_dim = 24, dim = heads * head_dim;
+  const std::vector<int> changed = {3, 31, 32, 40, 41, 96};
+  const int few = static_cast<int>(changed.size());
+  for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
+    const TileKernel& kernel = emulated(precision);
+    Matrix q = Matrix::normal(rows, dim, 1), k = Matrix::normal(rows, dim, 2), v = Matrix::normal(rows, dim, 3);
+    Scratch<float> kept_memory, memory;
+    const std::size_t kept_size = AttentionInput::keptSize(capacity, heads, head_dim, &kernel);
+    KeptKeys kept{kept_memory.atLeast(kept_size), capacity, rows, nullptr};
+    std::fill_n(kept_memory.atLeast(kept_size), kept_size, 0.0f);
+    const auto attend = [&](const Matrix& queries, const Matrix& keys, const Matrix& values) {
+      const int count = queries.rows;
+      float* const own = memory.atLeast(AttentionInput::size(count, heads, head_dim, kept, &kernel));
+      const AttentionInput input(own, count, heads, head_dim, false, kept, &kernel);
+      input.packBias(nullptr);
+      input.pack(0, queries.view(), keys.view(), values.view(), 0.2f);
+      for (int task = 0; task < input.valueTasks(); ++task) input.finishValues(task);
+      Matrix out(count, dim);
+      for (int task = 0; task < input.tasks(); ++task) input.run(input.rowsOf(task), out.view());
+      return out;
+    };
+    attend(q, k, v);
+    Matrix some_q(few, dim), some_k(few, dim), some_v(few, dim);
+    for (int i = 0; i < few; ++i)
+      for (int j = 0; j < dim; ++j) {
+        some_q.at(i, j) = q.at(changed[i], j);
+        some_k.at(i, j) = k.at(changed[i], j) = -k.at(changed[i], j);
+        some_v.at(i, j) = v.at(changed[i], j) = 0.5f * v.at(changed[i], j);
+      }
+    kept.places = changed.data();
+    const Matrix found = attend(some_q, some_k, some_v);
+    Matrix expected(rows, dim);
+    test::attend(q.view(), k.view(), v.view(), heads, 0.2f, nullptr, expected.view(), Serial(), &kernel);
+    for (int i = 0; i < few; ++i)
+      ASSERT_EQ(std::memcmp(found.view().row(i), expected.view().row(changed[i]), dim * sizeof(float)), 0)
+          << toString(precision) << ", row " << changed[i];
+  }
+}
+
 TEST_P(Amx, AMaskedKeyContributesNothing) {
   for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
     const Matrix q = Matrix::normal(50, 32, 1), k = Matrix::normal(50, 32, 2);
