@@ -161,6 +161,9 @@ TEST(Watch, NightIsByOneRule) {
   const auto dark = std::get<NightByBrightness>(nightRule({.night = "brightness", .lat = 48, .lon = 11}));
   EXPECT_EQ(dark.night_below, 40) << "the place may be known all the same";
   EXPECT_EQ(dark.day_above, 57);
+  EXPECT_EQ(dark, NightByBrightness()) << "the rule of the code is that of the options";
+  EXPECT_EQ(std::get<NightByBrightness>(nightRule({.night_brightness = 100})), (NightByBrightness{100, 135}));
+  EXPECT_EQ(std::get<NightByBrightness>(nightRule({.night_brightness = 240})).day_above, 255);
   EXPECT_EQ(std::get<NightByHours>(nightRule({.night_hours = "21:00-06:30"})).to, 390);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(nightRule({.night = "none", .lat = 48, .lon = 11})));
   const std::tuple<CameraConfig, const char*, const char*> wrong[] = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -27,8 +28,11 @@ struct NightBySun {
 
 /// Night once the mean grey value (0..255) falls below `night_below`, day once it rises above `day_above`.
 struct NightByBrightness {
+  /// The usual `day_above`: far enough above the night that a lamp or a cloud does not turn one into the other.
+  static constexpr double dayAbove(double night_below) { return std::min(255.0, 1.3 * night_below + 5); }
+
   double night_below = 40;
-  double day_above = 55;
+  double day_above = dayAbove(night_below);
   friend bool operator==(const NightByBrightness&, const NightByBrightness&) = default;
 };
 

@@ -110,7 +110,7 @@ NightRule nightRule(const CameraConfig& config) {
     rule = NightBySun{*config.lat, *config.lon, config.night_elevation.value_or(NightBySun().night_below)};
   } else if (by == "brightness") {
     const double below = config.night_brightness.value_or(NightByBrightness().night_below);
-    rule = NightByBrightness{below, config.day_brightness.value_or(std::min(255.0, 1.3 * below + 5))};
+    rule = NightByBrightness{below, config.day_brightness.value_or(NightByBrightness::dayAbove(below))};
   } else if (by == "hours") {
     if (!hours) throw CameraConfigError("night-hours", "from when to when is it night? Write 21:00-06:30");
     rule = of("night-hours", [&] { return parseNightHours(config.night_hours); });
