@@ -187,6 +187,33 @@ TEST_F(ArchiveCommand, GoesOnWithTheSummerTimeOfItsZone) {
   EXPECT_THAT(film.err, HasSubstr("2 days of Europe/Paris; 181 days between them"));
 }
 
+// A run that does not say where the times come from does not measure all pictures again by other times.
+TEST_F(ArchiveCommand, GoesOnWithTheTimesOfItsPictures) {
+  const auto add_with_exif = [&](int i) {
+    const std::string name = "20130708_00000" + std::to_string(i) + ".jpg";
+    add(name, i);
+    setExifTime(in_ + "/" + name, "2014:01:01 00:00:0" + std::to_string(i));
+    return name;
+  };
+  const std::string first = add_with_exif(1);
+  succeeded(monitor(in_, {"--times", "name"}));
+  const std::string second = add_with_exif(2);
+  EXPECT_THAT(succeeded(monitor(in_)).err, AllOf(HasSubstr("1 new sample"), Not(HasSubstr("measured again"))));
+  EXPECT_THAT(stored(), ElementsAre(first + " 2013-07-07T23:00:01Z", second + " 2013-07-07T23:00:02Z"));
+  EXPECT_EQ(StoreReader(database_).sessions(1).back().times, "name");
+  EXPECT_THAT(succeeded(monitor(in_, {"--times", "auto"})).err, HasSubstr("measured again")) << "as it is said";
+  EXPECT_THAT(stored(), ElementsAre(first + " 2013-12-31T23:00:01Z", second + " 2013-12-31T23:00:02Z"));
+
+  const std::string list = folder_ / "times.csv";
+  std::ofstream(list) << first << ",2015-01-01 01:00:00\n" << second << ",2015-01-01 01:00:01\n";
+  succeeded(monitor(in_, {"--times", "list:" + fs::relative(list).string()}));
+  EXPECT_EQ(StoreReader(database_).sessions(1).back().times, "list:" + list) << "whatever the folder of the next run";
+  EXPECT_THAT(succeeded(monitor(in_)).err, HasSubstr("0 new samples"));
+  fs::remove(list);
+  expectFailure(monitor(in_), 2, {"times.csv', is not there any more", "--times"});
+  EXPECT_THAT(succeeded(monitor(in_, {"--times", "name"})).err, HasSubstr("measured again"));
+}
+
 // Times and days are those of the camera, everywhere; a mean does not depend on them.
 TEST_F(ArchiveCommand, AnotherZoneShiftsTimesAndCutsDays) {
   for (const char* name : {"20240701_193000.png", "20240701_223000.png", "20240702_083000.png"}) add(name);

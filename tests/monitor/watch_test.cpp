@@ -217,6 +217,7 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
     info.precision = "bf16";
     info.settings = "input-size=64x32:refine=guided:min-score=0.3:min-overlap=0.5:of-a-later-version=1";
     info.time_zone = "+09:00";
+    info.times = source == pictures ? "exif" : "";
     info.latitude = 48;
     info.longitude = 11;
     writer.beginSession(info, source == pictures ? std::optional(kNoon) : std::nullopt);
@@ -244,6 +245,8 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
   const Camera archive = cameraOf({.source = pictures}, &stored);
   ASSERT_TRUE(archive.plan.archive);
   EXPECT_EQ(archive.plan.archiveClock()->zone(), "+09:00");
+  EXPECT_EQ(archive.plan.archive->times.from, vision::TimeFrom::kExif);
+  EXPECT_FALSE(cameraOf({.source = pictures, .times = "auto"}, &stored).plan.archive->times.from);
   EXPECT_EQ(archive.plan.place->latitude, 48);
   EXPECT_FALSE(archive.session.choose_reuse) << "pictures are far apart";
 

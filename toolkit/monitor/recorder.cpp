@@ -38,6 +38,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.night_rule = toText(options.night);
   info.every_s = options.once && options.every_s <= 60 ? 0 : options.every_s;
   if (options.archive_clock) info.time_zone = options.archive_clock->zone();
+  info.times = options.archive_times;
   if (options.place) {
     info.latitude = options.place->latitude;
     info.longitude = options.place->longitude;

@@ -27,6 +27,7 @@ struct RecorderOptions {
   bool once = false;         ///< one sample a run; runs of up to a minute come as they like, so there are no gaps
   /// The clock of the camera of an archive: sessions begin with the time of a picture. nullopt: no archive.
   std::optional<vision::CameraClock> archive_clock{};
+  std::string archive_times{};  ///< SessionInfo::times of an archive
   /// Frames have times of their own, as those of an archive and of the scene demo:. Alarms and states go by them.
   bool own_clock = false;
   NightRule night{};

@@ -130,6 +130,13 @@ PrivacyOptions storedPrivacy(const std::string& database, const std::string& sou
   return {};
 }
 
+// SessionInfo::times: a later run may begin in another folder.
+std::string timesText(vision::TimeOptions times) {
+  std::error_code ignored;
+  if (!times.list.empty()) times.list = std::filesystem::absolute(times.list, ignored).lexically_normal().string();
+  return toString(times);
+}
+
 // Calls `read` with what the database has of a source, if anything. The writer meets the same problem as this reader,
 // and repairs or reports it.
 template <typename Read>
@@ -154,7 +161,7 @@ std::optional<Measuring> measuringBy(const InferenceWorker::Wanted& by) try {
   return std::nullopt;
 }
 
-void readStored(const StoreReader& store, std::int64_t series, StoredPictures& pictures) {
+void readPictures(const StoreReader& store, std::int64_t series, StoredPictures& pictures) {
   store.pictures(series, [&](const std::string& name, UnixMs time, std::int64_t digest) {
     const std::uint64_t key = keyOf(name, time);
     pictures.named.insert(key);
@@ -493,6 +500,7 @@ void Session::open(const CameraPlan& options) {
                                                  .every_frame = every_frame,
                                                  .once = options.once,
                                                  .archive_clock = archive ? options.archiveClock() : std::nullopt,
+                                                 .archive_times = archive ? timesText(options.archive->times) : "",
                                                  .own_clock = own_clock,
                                                  .night = options.night,
                                                  .place = options.place,
@@ -526,7 +534,7 @@ void Session::open(const CameraPlan& options) {
             series.reset();
           }
           recall(reader, record, weak, kept, archive && !series, series, now(), own_clock);
-          if (series) readStored(reader, *series, *before);
+          if (series) readPictures(reader, *series, *before);
         });
       };
       if (archive && !options.factory)

@@ -53,7 +53,10 @@ struct SessionInfo : Measuring {
   double every_s = 1;                             ///< how often a sample was meant to come; 0: no fixed time
   std::optional<double> latitude{}, longitude{};  ///< degrees north and east
   std::string time_zone{};                        ///< CameraClock::zone() of an archive; empty: not known
-  std::optional<std::string> night_rule{};        ///< toText(NightRule) by which samples are judged; nullopt: not known
+  /// By what the pictures of an archive have their times: vision::toString(TimeOptions), with the absolute path of a
+  /// list. Empty: not known.
+  std::string times{};
+  std::optional<std::string> night_rule{};  ///< toText(NightRule) by which samples are judged; nullopt: not known
 };
 
 struct SessionRecord : SessionInfo {

@@ -10,11 +10,12 @@
 namespace mpm::monitor {
 namespace {
 
-// A session and the series that it belongs to. `night_rule`, `settings`: their columns, which older files lack.
-std::string sessionRows(const std::string& night_rule, const std::string& settings) {
+// A session and the series that it belongs to. `night_rule`, `times`, `settings`: their columns, which older files
+// lack.
+std::string sessionRows(const std::string& night_rule, const std::string& times, const std::string& settings) {
   return "SELECT session.id, series.id, started_ms, ended_ms, model, model_name, schedule, precision, tokens, classes,"
          " every_s, latitude, longitude, time_zone, model_digest, cross_validation, " +
-         night_rule + ", " + settings +
+         night_rule + ", " + times + ", " + settings +
          " FROM session JOIN series ON series.id = session.series WHERE session.source = ? ORDER BY session.id";
 }
 std::string seriesRows(const std::string& settings) {
@@ -55,7 +56,7 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   std::string classes, validation;
   row.read(session.id, session.series, session.started, session.ended, session.model, session.model_name,
            session.reduce, session.precision, session.tokens, classes, session.every_s, session.latitude,
-           session.longitude, session.time_zone, session.model_digest, validation, session.night_rule,
+           session.longitude, session.time_zone, session.model_digest, validation, session.night_rule, session.times,
            session.settings);
   if (!session.latitude || !session.longitude) session.latitude = session.longitude = std::nullopt;
   session.classes = classesIn(classes);
@@ -254,8 +255,9 @@ std::vector<vision::Region> currentRegions(const StoreReader& store, const std::
 std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   const std::string name = impl_->sourceName(source);
   std::vector<SessionRecord> sessions;
-  Statement rows = impl_->database.prepare(sessionRows(nullUnless(columnsOf(impl_->database, "session"), "night_rule"),
-                                                       nullUnless(columnsOf(impl_->database, "series"), "settings")));
+  const auto of_session = columnsOf(impl_->database, "session"), of_series = columnsOf(impl_->database, "series");
+  Statement rows = impl_->database.prepare(sessionRows(
+      nullUnless(of_session, "night_rule"), nullUnless(of_session, "times"), nullUnless(of_series, "settings")));
   rows.bind(source);
   while (rows.step()) sessions.push_back(readSession(rows, name));
   return sessions;

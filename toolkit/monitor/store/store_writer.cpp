@@ -359,10 +359,11 @@ class Connection {
     target.newest = begin.archive ? newestOf(target.series) : std::nullopt;
     target.states = statesOf(target.series);
     database_.run(
-        "INSERT INTO session(source, series, started_ms, every_s, latitude, longitude, time_zone,"
-        " night_rule) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO session(source, series, started_ms, every_s, latitude, longitude, time_zone, times, night_rule)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         target.source, target.series, begin.time, info.every_s, info.latitude, info.longitude,
-        info.time_zone.empty() ? std::nullopt : std::optional(info.time_zone), info.night_rule);
+        info.time_zone.empty() ? std::nullopt : std::optional(info.time_zone),
+        info.times.empty() ? std::nullopt : std::optional(info.times), info.night_rule);
     target.session = database_.lastId();
   }
 

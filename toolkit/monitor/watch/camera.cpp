@@ -25,6 +25,7 @@ CameraConfig continued(CameraConfig config, const StoreReader& store) try {
     }
     if (!stored.archive || !vision::isArchive(source, {}) || config.times == "none") continue;
     if (config.time_zone.empty()) config.time_zone = stored.time_zone;
+    if (config.times.empty()) config.times = latest.times;
     if (config.night.empty() && config.night_hours.empty() && !config.night_brightness && !config.lat && !config.lon)
       std::tie(config.lat, config.lon) = std::tie(latest.latitude, latest.longitude);
   }
@@ -38,6 +39,9 @@ Camera cameraOf(const CameraConfig& said, const StoreReader* stored) {
   if (said.model.empty() && !config.model.empty() && !std::filesystem::exists(config.model))
     throw CameraConfigError("model",
                             "the model that measured what is stored, '" + config.model + "', is not there any more");
+  if (const std::string list = timeOptions(config).list;
+      said.times.empty() && !list.empty() && !std::filesystem::exists(list))
+    throw CameraConfigError("times", "the list of times of what is stored, '" + list + "', is not there any more");
   Camera camera{.name = cameraName(said), .said = said};
   camera.session = sessionOptions(config);
   camera.plan = cameraPlan(config);

@@ -18,13 +18,13 @@ struct Camera {
 };
 
 /// What is said of a camera and, where nothing is said, what is stored of its source: the model that measured it, with
-/// its reduction, precision and settings, and of an archive time zone and place.
+/// its reduction, precision and settings, and of an archive the times of its pictures, time zone and place.
 CameraConfig continued(CameraConfig said, const StoreReader& stored);
 
 /// How a camera is opened and measured, for `mpm monitor`, a Fleet and the app: by what is said of it; where nothing is
 /// said, by what its database has, continued(); else by the defaults. Regions and privacy that are not said are read by
 /// Session::open(). `stored`: null: nothing is stored. Reads the files that it names. Throws CameraConfigError, also
-/// where the model that measured what is stored is not there any more and no other is said.
+/// where the model that measured what is stored, or its list of times, is not there any more and no other is said.
 Camera cameraOf(const CameraConfig& said, const StoreReader* stored);
 
 /// Throws CameraConfigError for what `mpm monitor` cannot watch: no source, or one that no retry can open, no database,

@@ -130,7 +130,7 @@ const std::vector<CameraField>& cameraFields() {
       {"times", &W::times, kTimesGroup, "auto|exif|name|list:FILE|modified",
        "When pictures were taken. auto: their EXIF, else their names, such as 20130708_055413; list: a CSV file of "
        "names and times, before these two; modified: the dates of the files",
-       "auto", 0, 0, checkTimes, kList},
+       "that of the database, else auto", 0, 0, checkTimes, kList},
       {"time-zone", &W::time_zone, kTimesGroup, "ZONE",
        MPM_SAID("watch",
                 "Of times without an offset: +01:00 all year, or a zone with its summer time, such as Europe/Paris"),
