@@ -24,23 +24,23 @@ void StateOptions::validate() const {
 
 StateDetector::StateDetector(StateOptions options) : options_(std::move(options)) {
   options_.validate();
-  for (const evaluation::StateHead& head : options_.heads) watched_.push_back({head});
+  for (const evaluation::StateHead& head : options_.heads) tracked_.push_back({head});
 }
 
 // The tokens that the head reads; empty: none now.
-cv::Mat StateDetector::featuresOf(Watched& watched, const Seen& seen, std::vector<Event>& events) {
-  if (!evaluation::cutOutSeconds(watched.head.regions)) return seen.estimate.features;
+cv::Mat StateDetector::featuresOf(Tracked& tracked, const Seen& seen, std::vector<Event>& events) {
+  if (!evaluation::cutOutSeconds(tracked.head.regions)) return seen.estimate.features;
   if (!seen.look) return {};
-  if (watched.look) watched.look->take(seen.time);
+  if (tracked.look) tracked.look->take(seen.time);
   try {
-    cv::Mat part = seen.image(watched.view.part).clone();
+    cv::Mat part = seen.image(tracked.view.part).clone();
     if (const cv::Mat hidden = seen.hidden ? seen.hidden() : cv::Mat(); !hidden.empty())
-      part.setTo(0, hidden(watched.view.part));
+      part.setTo(0, hidden(tracked.view.part));
     return seen.look(part).features;
   } catch (const std::exception& error) {
-    if (!std::exchange(watched.failed, true))
+    if (!std::exchange(tracked.failed, true))
       events.push_back({seen.time, EventKind::kModel, Severity::kWarning,
-                        "the states of '" + watched.head.name + "' are not read: " + error.what()});
+                        "the states of '" + tracked.head.name + "' are not read: " + error.what()});
     return {};
   }
 }
@@ -48,41 +48,41 @@ cv::Mat StateDetector::featuresOf(Watched& watched, const Seen& seen, std::vecto
 std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event>& events) {
   std::vector<StateSample> samples;
   const cv::Size picture = seen.image.size();
-  for (Watched& watched : watched_) {
-    const evaluation::StateHead& head = watched.head;
+  for (Tracked& tracked : tracked_) {
+    const evaluation::StateHead& head = tracked.head;
     if (seen.estimate.features.empty()) continue;  // of a model that is being read again with them
     if (seen.digest != head.model_digest) {
-      if (!std::exchange(watched.refused, true))
+      if (!std::exchange(tracked.refused, true))
         events.push_back({seen.time, EventKind::kModel, Severity::kWarning,
                           "the states of '" + head.name + "' are not read: they were taught with another model, '" +
                               head.model_name + "'. Teach them again with this one"});
       continue;
     }
-    watched.refused = false;
+    tracked.refused = false;
     const bool changes = std::ranges::any_of(head.regions, [](const auto& one) { return one.from || one.to; });
-    if (changes || picture != watched.picture || followsView(watched.moved, seen.moved, picture)) {
-      watched.picture = picture;
-      watched.moved = seen.moved;
-      watched.view =
+    if (changes || picture != tracked.picture || followsView(tracked.moved, seen.moved, picture)) {
+      tracked.picture = picture;
+      tracked.moved = seen.moved;
+      tracked.view =
           evaluation::stateView(head.regions, picture, seen.estimate.grid, seen.time,
                                 [&](const vision::Region& one) { return movedMask(one, picture, seen.moved); });
     }
-    if (watched.view.shares.empty()) continue;
+    if (tracked.view.shares.empty()) continue;
     const auto every_s = evaluation::cutOutSeconds(head.regions);
-    if (every_s && !watched.look) watched.look.emplace(*every_s);
-    if (every_s && !watched.look->at(seen.time)) {
-      if (watched.last) samples.push_back(*watched.last);
+    if (every_s && !tracked.look) tracked.look.emplace(*every_s);
+    if (every_s && !tracked.look->at(seen.time)) {
+      if (tracked.last) samples.push_back(*tracked.last);
       continue;
     }
-    watched.last.reset();
-    const cv::Mat features = featuresOf(watched, seen, events);
+    tracked.last.reset();
+    const cv::Mat features = featuresOf(tracked, seen, events);
     if (features.empty()) continue;
-    watched.failed = false;
+    tracked.failed = false;
     const evaluation::StateReading reading =
-        evaluation::readState(head, evaluation::poolTokens(features, watched.view.shares));
+        evaluation::readState(head, evaluation::poolTokens(features, tracked.view.shares));
     const bool sparse = seen.sparse || (every_s && *every_s * kSecondMs >= kMinuteMs);
-    const std::string state = head.states[static_cast<std::size_t>(reading.state)], before = watched.count.counted();
-    const bool changed = watched.count.add(state, reading.sure, sparse, options_.after);
+    const std::string state = head.states[static_cast<std::size_t>(reading.state)], before = tracked.count.counted();
+    const bool changed = tracked.count.add(state, reading.sure, sparse, options_.after);
     if (changed)
       events.push_back({seen.time, EventKind::kState, Severity::kInfo,
                         head.name + " is " + state + (before.empty() ? "" : ", was " + before) + " (" +
@@ -91,22 +91,22 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
                        .state = state,
                        .probability = reading.probability,
                        .sure = reading.sure,
-                       .counted = watched.count.counted(),
-                       .changed = std::exchange(watched.fresh, false) || changed});
+                       .counted = tracked.count.counted(),
+                       .changed = std::exchange(tracked.fresh, false) || changed});
     if (!every_s) continue;
-    watched.last = samples.back();
-    watched.last->changed = false;
+    tracked.last = samples.back();
+    tracked.last->changed = false;
   }
   return samples;
 }
 
 void StateDetector::resume(const std::vector<StateSample>& samples) {
   for (const StateSample& one : samples)
-    for (Watched& watched : watched_) {
-      if (watched.head.name != one.name) continue;
-      const bool counts = watched.head.indexOf(one.counted) >= 0;
-      watched.count.goOn(one.state, one.sure, counts ? one.counted : "");
-      if (counts) watched.fresh = false;
+    for (Tracked& tracked : tracked_) {
+      if (tracked.head.name != one.name) continue;
+      const bool counts = tracked.head.indexOf(one.counted) >= 0;
+      tracked.count.goOn(one.state, one.sure, counts ? one.counted : "");
+      if (counts) tracked.fresh = false;
     }
 }
 

@@ -54,10 +54,10 @@ class StateDetector {
   void resume(const std::vector<StateSample>& samples);
 
  private:
-  struct Watched;
-  static cv::Mat featuresOf(Watched& watched, const Seen& seen, std::vector<Event>& events);
+  struct Tracked;
+  static cv::Mat featuresOf(Tracked& tracked, const Seen& seen, std::vector<Event>& events);
 
-  struct Watched {
+  struct Tracked {
     evaluation::StateHead head;
     StateCount count{};
     bool fresh = true;                     // nothing was read yet
@@ -70,7 +70,7 @@ class StateDetector {
   };
 
   StateOptions options_;
-  std::vector<Watched> watched_;
+  std::vector<Tracked> tracked_;
 };
 
 }  // namespace mpm::monitor
