@@ -54,13 +54,13 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
           new Opener({options_.model, options_.inference.reduce}, live_.get(), *settings_.read(), &settings_, this)),
       folder_(new FolderBrowser(folder_bar_, live_.get(), actions_->action("pause"), this)),
       chart_(makeChart()),
-      exports_(new Exports(chart_, history_, pictures_, live_.get(), this)),
+      exports_(new Exports([this] { return shownChart(); }, history_, pictures_, live_.get(), this)),
       tuning_(new Tuning(live_.get(), {live_.get(), pictures_, folder_}, actions_->action("pause"), this)),
       measuring_(new Measuring(camera_, live_.get(), history_, this)),
       judging_(new Judging(live_.get(), configs_, history_, this)),
       pages_(new CentralPages(actions_->action("demo"), pane_, folder_bar_, this)),
       docks_(makePanels()),
-      look_(new WindowLook(this, actions_, docks_, pane_, chart_, &settings_)) {
+      look_(new WindowLook(this, actions_, docks_, rememberedParts(), &settings_)) {
   const auto stored = settings_.read();
   setAcceptDrops(true);
   const QSize screen =

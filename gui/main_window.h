@@ -46,6 +46,8 @@ class MainWindow : public QMainWindow {
   StatusLine* makeStatusLine();
   ChartPanel* makeChart();
   PanelDocks* makePanels();
+  ShownChart shownChart() const;
+  std::vector<RememberedPart> rememberedParts() const;
   void connectOpening();
   void connectHistory();
   void connectPages();

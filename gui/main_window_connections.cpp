@@ -42,13 +42,13 @@ void MainWindow::connectOpening() {
   connect(camera_, &CameraControl::opened, dialogs_, &CameraDialogs::forgetTimes);
   connect(camera_, &CameraControl::opened, folder_, &FolderBrowser::setSource);
   connect(camera_, &CameraControl::opened, history_, [this] {
-    history_->watch(live_->source());
+    history_->open(live_->source());
     // The days of the scene pass in minutes.
     if (sourceSpec(live_->source()).kind == vision::SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
   });
   connect(camera_, &CameraControl::closed, dialogs_, &CameraDialogs::forgetTimes);
   connect(camera_, &CameraControl::closed, folder_, [this] { folder_->setSource({}, {}); });
-  connect(camera_, &CameraControl::closed, history_, &HistoryBrowser::stopWatching);
+  connect(camera_, &CameraControl::closed, history_, &HistoryBrowser::close);
   connect(camera_, &CameraControl::closed, chart_, [this] { chart_->setForeign(history_->foreignName(), false); });
   connect(camera_, &CameraControl::closed, actions_->action("record"),
           [this] { actions_->action("record")->setChecked(false); });
@@ -90,6 +90,8 @@ void MainWindow::connectPages() {
     actions_->action("teach")->setChecked(teaching);
   });
   connect(net_, &NetControl::modelChanged, this, &MainWindow::offerWhatFits);
+  connect(look_, &WindowLook::changed, pane_, &PicturesPane::refreshLook);
+  connect(look_, &WindowLook::layoutReset, pane_, &PicturesPane::restoreSizes);
 }
 
 // What happened: in the status bar for a moment, and in the log what is worth reading later.

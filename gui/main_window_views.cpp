@@ -52,12 +52,28 @@ ChartPanel* MainWindow::makeChart() {
   connect(panel, &ChartPanel::backRequested, history_, &HistoryBrowser::closeForeign);
   connect(history_, &HistoryBrowser::grown, panel, &ChartPanel::refresh);
   connect(history_, &HistoryBrowser::foreignChanged, panel,
-          [this, panel] { panel->setForeign(history_->foreignName(), history_->isWatching()); });
+          [this, panel] { panel->setForeign(history_->foreignName(), history_->isOpen()); });
   const auto mark = [this, panel] { panel->chart()->setPictures(history_->timesOf(pictures_->pictures())); };
   connect(history_, &HistoryBrowser::sourceChanged, panel, mark);
   connect(pictures_, &PictureStore::listed, panel, mark);
   connect(legend_, &LegendModel::paintChanged, panel, [this, panel] { panel->setClassColors(legend_->colors()); });
   return panel;
+}
+
+ShownChart MainWindow::shownChart() const {
+  const TimeAxis& axis = chart_->chart()->axis();
+  const QString source = chart_->sourceText();
+  return {.from = axis.from, .to = axis.to, .source = source, .picture = [scene = chart_->chart()->scene(), source] {
+            return scene.picture(QSize(1200, 480), source);
+          }};
+}
+
+std::vector<RememberedPart> MainWindow::rememberedParts() const {
+  const auto of = [](auto* view) {
+    return RememberedPart{.state = [view] { return view->state(); },
+                          .restore = [view](const QSettings& stored) { view->restore(stored); }};
+  };
+  return {of(pane_), of(chart_)};
 }
 
 PanelDocks* MainWindow::makePanels() {

@@ -20,9 +20,9 @@ QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::C
   return name + QLatin1Char('.') + suffix;
 }
 
-Exports::Exports(ChartPanel* chart, const HistoryBrowser* history, PictureStore* pictures, LiveMonitor* live,
-                 QWidget* window)
-    : QObject(window), chart_(chart), history_(history), pictures_(pictures), live_(live), window_(window) {
+Exports::Exports(std::function<ShownChart()> chart, const HistoryBrowser* history, PictureStore* pictures,
+                 LiveMonitor* live, QWidget* window)
+    : QObject(window), chart_(std::move(chart)), history_(history), pictures_(pictures), live_(live), window_(window) {
   using monitor::SnapshotWriter;
   connect(live_, &LiveMonitor::pictureWritten, this,
           [this](const std::string& path, SnapshotWriter::Occasion occasion) {
@@ -66,12 +66,11 @@ QString Exports::recordText() const {
 }
 
 void Exports::ask() {
-  const TimeAxis& axis = chart_->chart()->axis();
+  const ShownChart chart = chart_();
   const auto record = history_->sources()->current();
   if (!record) return emit said(tr("There are no samples to export yet"), Badge::kWarning);
-  const QString source =
-      tr("%1, in %2").arg(chart_->sourceText(), QFileInfo(history_->history()->database()).fileName());
-  auto* dialog = new ExportDialog(source, axis.from, axis.to, window_);
+  const QString source = tr("%1, in %2").arg(chart.source, QFileInfo(history_->history()->database()).fileName());
+  auto* dialog = new ExportDialog(source, chart.from, chart.to, window_);
   connect(dialog, &QDialog::accepted, this, [this, dialog, record = *record] {
     const auto format = dialog->format();
     const auto [from, to] = dialog->span();
@@ -94,10 +93,7 @@ void Exports::askToGiveUp(const std::function<void()>& then) {
 }
 
 void Exports::write(ExportDialog::Format format, std::int64_t source, UnixMs from, UnixMs to, const QString& path) {
-  if (format == ExportDialog::Format::kChartPng)
-    return pictures_->save([scene = chart_->chart()->scene(),
-                            heading = chart_->sourceText()] { return scene.picture(QSize(1200, 480), heading); },
-                           path);
+  if (format == ExportDialog::Format::kChartPng) return pictures_->save(chart_().picture, path);
   using monitor::ExportFormat;
   const auto kind = format == ExportDialog::Format::kCsv ? ExportFormat::kCsv : ExportFormat::kJsonLines;
   const monitor::ExportOptions options{.format = kind, .source = source, .from = from, .to = to};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "gui/controllers/history_browser.h"
 #include "gui/models/theme.h"
-#include "gui/views/chart_panel.h"
 #include "gui/views/export_dialog.h"
 
 namespace mpm::gui {
@@ -11,12 +12,20 @@ namespace mpm::gui {
 /// "yard.mp4", from a moment to another -> "yard.mp4-2026-11-21-2026-11-22.csv": a name that any file system takes.
 QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::Clock& clock, const QString& suffix);
 
+/// What the chart shows.
+struct ShownChart {
+  double from = 0, to = 0;          ///< s
+  QString source;                   ///< what it calls the source on show
+  std::function<QImage()> picture;  ///< for a file; on any thread
+};
+
 /// Files that a person asks for: pictures, one at a time or as a recording; for other programs the samples of the
 /// source on show, or its chart as a picture. What takes long says how far it is, and can be cancelled meanwhile.
 class Exports : public QObject {
   Q_OBJECT
  public:
-  Exports(ChartPanel* chart, const HistoryBrowser* history, PictureStore* pictures, LiveMonitor* live, QWidget* window);
+  Exports(std::function<ShownChart()> chart, const HistoryBrowser* history, PictureStore* pictures, LiveMonitor* live,
+          QWidget* window);
 
   void setRecording(bool recording);
   /// A snapshot; null: there is no frame yet.
@@ -42,7 +51,7 @@ class Exports : public QObject {
   void logged(const QString& text);
 
  private:
-  ChartPanel* const chart_;
+  const std::function<ShownChart()> chart_;
   const HistoryBrowser* const history_;
   PictureStore* const pictures_;
   LiveMonitor* const live_;

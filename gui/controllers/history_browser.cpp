@@ -19,7 +19,7 @@ HistoryBrowser::HistoryBrowser(const LiveMonitor* live, QObject* parent)
           });
   connect(history_, &History::eventsReady, this, [this](qint64 source, const std::vector<monitor::Event>& events) {
     events_->setClock(clock());
-    if (!showsWatched() && sources_->id() == source) events_->setEvents(events);
+    if (!showsOpened() && sources_->id() == source) events_->setEvents(events);
   });
   connect(history_, &History::failed, this, &HistoryBrowser::failed);
   connect(sources_, &HistorySources::changed, this, &HistoryBrowser::takeSource);
@@ -38,14 +38,14 @@ charts::Clock HistoryBrowser::clock() const {
   return record ? record->clock : charts::Clock();
 }
 
-void HistoryBrowser::watch(const QString& source) {
-  watched_ = source;
+void HistoryBrowser::open(const QString& source) {
+  opened_ = source;
   live_events_.clear();
   showOwn();
 }
 
-// Events of what is watched are at hand, also where nothing is stored; all others are read.
-bool HistoryBrowser::showsWatched() const { return watched_ && source() == *watched_ && foreign_.isEmpty(); }
+// Events of the source that is open are at hand, also where nothing is stored; all others are read.
+bool HistoryBrowser::showsOpened() const { return opened_ && source() == *opened_ && foreign_.isEmpty(); }
 
 void HistoryBrowser::showNewDatabase() {
   if (foreign_.isEmpty()) showOwn();
@@ -55,14 +55,14 @@ void HistoryBrowser::showOwn() {
   foreign_.clear();
   emit judged(std::nullopt);
   next_statistics_ = 0;
-  events_->setEvents(watched_ ? live_events_ : std::vector<monitor::Event>());
+  events_->setEvents(opened_ ? live_events_ : std::vector<monitor::Event>());
   if (history_->database() != live_->database()) {
     sources_->forget(false);
     history_->setDatabase(live_->database());
   }
-  if (watched_) {
-    sources_->setPresent(*watched_, std::nullopt);
-    sources_->want(*watched_);
+  if (opened_) {
+    sources_->setPresent(*opened_, std::nullopt);
+    sources_->want(*opened_);
   }
   emit foreignChanged();
 }
@@ -71,16 +71,16 @@ void HistoryBrowser::closeForeign() {
   if (!foreign_.isEmpty()) showOwn();
 }
 
-void HistoryBrowser::showWatched() {
-  if (!watched_ || showsWatched()) return;
+void HistoryBrowser::showOpened() {
+  if (!opened_ || showsOpened()) return;
   if (!foreign_.isEmpty()) return showOwn();
   events_->setEvents(live_events_);  // also where nothing is stored of it yet
   emit judged(std::nullopt);
-  sources_->want(*watched_);
+  sources_->want(*opened_);
 }
 
-void HistoryBrowser::stopWatching() {
-  watched_.reset();
+void HistoryBrowser::close() {
+  opened_.reset();
   sources_->setPresent({}, std::nullopt);
 }
 
@@ -102,13 +102,13 @@ void HistoryBrowser::takeJudged() {
 void HistoryBrowser::add(const monitor::Event& event) {
   live_events_.push_back(event);
   if (live_events_.size() > EventsModel::kMax) live_events_.erase(live_events_.begin());
-  if (foreign_.isEmpty() && (!watched_ || showsWatched())) events_->add(event);
+  if (foreign_.isEmpty() && (!opened_ || showsOpened())) events_->add(event);
 }
 
 void HistoryBrowser::takeSource() {
   const auto record = sources_->current();
   if (!record) return emit sourceChanged();
-  if (showsWatched()) {
+  if (showsOpened()) {
     events_->setEvents(live_events_);
   } else {
     events_->setEvents({});  // of the source before
@@ -122,17 +122,17 @@ void HistoryBrowser::takeSource() {
 
 // By the steady clock: the other one may be set back.
 void HistoryBrowser::refresh(UnixMs shown) {
-  if (!watched_ && foreign_.isEmpty()) return;
+  if (!opened_ && foreign_.isEmpty()) return;
   const std::int64_t now = steadyNow();
   if (now < next_chart_) return;
   next_chart_ = now + pace_;
   // The demo's days pass in minutes: its chart ends at its own present.
-  const bool own_time = shown > 0 && watched_ && sourceSpec(*watched_).kind == vision::SourceKind::kDemo;
-  if (foreign_.isEmpty() && watched_)
-    sources_->setPresent(*watched_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
+  const bool own_time = shown > 0 && opened_ && sourceSpec(*opened_).kind == vision::SourceKind::kDemo;
+  if (foreign_.isEmpty() && opened_)
+    sources_->setPresent(*opened_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
   emit grown();
   events_->setClock(clock());
-  if (const auto source = sources_->id(); source && !showsWatched()) history_->askEvents(*source);
+  if (const auto source = sources_->id(); source && !showsOpened()) history_->askEvents(*source);
   if (now < next_statistics_) return;
   next_statistics_ = now + 15 * pace_;
   refreshStatistics();
@@ -159,7 +159,7 @@ std::pair<double, double> HistoryBrowser::periodToJudge() const {
 
 QString HistoryBrowser::source() const {
   const QString name = sources_->name();
-  return name.isEmpty() && foreign_.isEmpty() ? watched_.value_or(QString()) : name;
+  return name.isEmpty() && foreign_.isEmpty() ? opened_.value_or(QString()) : name;
 }
 
 std::optional<monitor::PictureOwner> HistoryBrowser::owner() const {

@@ -31,25 +31,25 @@ class HistoryBrowser : public QObject {
   HistorySources* sources() const { return sources_; }
   EventsModel* events() const { return events_; }
 
-  /// A source was opened, or closed; `source` without credentials.
-  void watch(const QString& source);
-  void stopWatching();
+  /// This program opened a source, or closed it; `source` without credentials.
+  void open(const QString& source);
+  void close();
   /// This program stores in another file from now on.
   void showNewDatabase();
   /// Another program's database, read-only, while that goes on.
   void openForeign(const QString& path);
-  /// Back to our own, and to what is watched.
+  /// Back to our own, and to the source that is open.
   void closeForeign();
-  /// The source that is watched again, after a person chose another one or another database.
-  void showWatched();
-  bool isWatching() const { return watched_.has_value(); }
-  /// The source that is watched is on show.
-  bool showsWatched() const;
+  /// The source that is open again, after a person chose another one or another database.
+  void showOpened();
+  bool isOpen() const { return opened_.has_value(); }
+  /// The source that is open is on show.
+  bool showsOpened() const;
   /// The name of another program's database that is on show; empty: it is our own.
   QString foreignName() const { return QFileInfo(foreign_).fileName(); }
   /// What is stored was judged anew.
   void takeJudged();
-  /// An event of the source that is watched; kept while another database is on show.
+  /// An event of the source that is open; kept while another database is on show.
   void add(const monitor::Event& event);
   /// The period that the chart shows, s.
   void setPeriod(double from, double to);
@@ -58,7 +58,7 @@ class HistoryBrowser : public QObject {
   /// To be called twice a second. `shown`: when the frame on show was taken; 0: there is none.
   void refresh(UnixMs shown);
 
-  /// The source whose history is on show; as long as nothing is stored, the one that is watched. Empty: none, or a
+  /// The source whose history is on show; as long as nothing is stored, the one that is open. Empty: none, or a
   /// database of another program is not read yet.
   QString source() const;
   /// Whose pictures belong to it; nullopt: its database was not read yet.
@@ -91,9 +91,9 @@ class HistoryBrowser : public QObject {
   EventsModel* const events_;
   History* const history_;
   HistorySources* const sources_;
-  std::optional<QString> watched_;                                   // the source
+  std::optional<QString> opened_;                                    // the source that this program has open
   QString foreign_;                                                  // the path of another program's database on show
-  std::vector<monitor::Event> live_events_;                          // of what is watched, ascending
+  std::vector<monitor::Event> live_events_;                          // of the source that is open, ascending
   std::int64_t pace_ = 2000, next_chart_ = 0, next_statistics_ = 0;  // steady ms
   std::pair<double, double> period_, judged_;                        // that the chart and Day/night show, s
 };

@@ -58,8 +58,8 @@ void StoredMoments::takeDatabase() {
 
 // Choosing another source in the chart puts its last sample on show, choosing the one that is watched goes back to it.
 void StoredMoments::takeChosenSource() {
-  if (history_->showsWatched()) return static_cast<void>(on_show_->back());
-  if (!history_->isWatching() && !on_show_->stored() && history_->foreignName().isEmpty()) return;
+  if (history_->showsOpened()) return static_cast<void>(on_show_->back());
+  if (!history_->isOpen() && !on_show_->stored() && history_->foreignName().isEmpty()) return;
   on_show_->ask();  // an answer about the source before does not count any more
   const QString source = history_->source();
   beginWith(describe(source), sourceTitle(source));
@@ -68,7 +68,7 @@ void StoredMoments::takeChosenSource() {
 
 void StoredMoments::leave() {
   on_show_->back();
-  history_->showWatched();
+  history_->showOpened();
 }
 
 // What the app says of a source counts in its own database; another one has the privacy of who writes it.

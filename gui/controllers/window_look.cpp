@@ -29,14 +29,13 @@ void putBack(QMainWindow* window, QRect place, QSize screen_before, QSize usual)
 
 }  // namespace
 
-WindowLook::WindowLook(QMainWindow* window, ActionRegistry* actions, PanelDocks* docks, PicturesPane* pictures,
-                       ChartPanel* chart, SettingsWriter* settings)
+WindowLook::WindowLook(QMainWindow* window, ActionRegistry* actions, PanelDocks* docks,
+                       std::vector<RememberedPart> parts, SettingsWriter* settings)
     : QObject(window),
       window_(window),
       actions_(actions),
       docks_(docks),
-      pictures_(pictures),
-      chart_(chart),
+      parts_(std::move(parts)),
       settings_(settings) {
   timer_.callOnTimeout(this, &WindowLook::remember);
 }
@@ -46,8 +45,7 @@ void WindowLook::restore(const QSettings& stored) {
   for (const auto& [key, id] : kChecked) actions_->action(id)->setChecked(stored.value(key, true).toBool());
   const int usual_mode = static_cast<int>(ClassPaint().mode);
   actions_->action(kModes[storedIndex(stored, "view/mode", kModes, usual_mode)])->setChecked(true);
-  pictures_->restore(stored);
-  chart_->restore(stored);
+  for (const RememberedPart& part : parts_) part.restore(stored);
   if (stored.contains("geometry")) {
     const QSize usual = window_->size();
     window_->restoreGeometry(stored.value("geometry").toByteArray());
@@ -64,11 +62,11 @@ void WindowLook::remember() {
                      {"place", window_->geometry()},
                      {"screen", screen ? screen->availableGeometry().size() : QSize()},
                      {"layout", large},
-                     {"layout_small", small},
-                     {"view/mode", kModes[static_cast<int>(pictures_->paint().mode)]}};
+                     {"layout_small", small}};
+  for (const QString& mode : kModes)
+    if (actions_->action(mode)->isChecked()) now.insert("view/mode", mode);
   for (const auto& [key, id] : kChecked) now.insert(key, actions_->action(id)->isChecked());
-  now.insert(pictures_->state());
-  now.insert(chart_->state());
+  for (const RememberedPart& part : parts_) now.insert(part.state());
   if (now == remembered_) return;
   remembered_ = now;
   settings_->change([now](QSettings& settings) {
@@ -78,21 +76,21 @@ void WindowLook::remember() {
 
 void WindowLook::reset() {
   docks_->restore();
-  pictures_->restoreSizes();
   actions_->action("merge_map")->setChecked(true);
+  emit layoutReset();
 }
 
 void WindowLook::setDark(bool dark) {
   applyLook(dark ? darkTheme() : lightTheme(), font_);
   settings_->set(QStringLiteral("dark"), dark);
-  pictures_->refreshLook();
+  emit changed();
 }
 
 void WindowLook::setFont(int percent) {
   font_ = std::clamp(percent, 70, 220);
   settings_->set(QStringLiteral("font"), font_);
   applyLook(theme(), font_);
-  pictures_->refreshLook();
+  emit changed();
 }
 
 void WindowLook::setPanelsAside(bool aside) {

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "gui/controllers/panel_docks.h"
 #include "gui/models/worker.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/pictures_pane.h"
 
 namespace mpm::gui {
+
+/// What a view remembers, under the keys of the settings.
+struct RememberedPart {
+  std::function<QVariantMap()> state;
+  /// Takes over what `state` gave; what is missing or makes no sense becomes the default.
+  std::function<void(const QSettings& stored)> restore;
+};
 
 /// How the window looks, and that it looks the same when it is opened again: where it stands, its panels, its colours,
 /// the size of its text, and what pictures and chart show.
 class WindowLook : public QObject {
   Q_OBJECT
  public:
-  WindowLook(QMainWindow* window, ActionRegistry* actions, PanelDocks* docks, PicturesPane* pictures, ChartPanel* chart,
+  WindowLook(QMainWindow* window, ActionRegistry* actions, PanelDocks* docks, std::vector<RememberedPart> parts,
              SettingsWriter* settings);
 
   /// As it was stored; what is missing or makes no sense is as at first. From then on changes are stored soon.
@@ -31,12 +39,17 @@ class WindowLook : public QObject {
   /// The window has another size.
   void fit();
 
+ signals:
+  /// Other colours, or another size of the text.
+  void changed();
+  /// The layout is as at first.
+  void layoutReset();
+
  private:
   QMainWindow* const window_;
   ActionRegistry* const actions_;
   PanelDocks* const docks_;
-  PicturesPane* const pictures_;
-  ChartPanel* const chart_;
+  const std::vector<RememberedPart> parts_;
   SettingsWriter* const settings_;
   int font_ = 100;
   QByteArray layout_;       // of the panels that are aside; empty: they are not

@@ -87,6 +87,165 @@
     </message>
 </context>
 <context>
+    <name>camera fields</name>
+    <message>
+        <source>none</source>
+        <translation>rien</translation>
+    </message>
+    <message>
+        <source>sun</source>
+        <translation>soleil</translation>
+    </message>
+    <message>
+        <source>brightness</source>
+        <translation>luminosité</translation>
+    </message>
+    <message>
+        <source>hours</source>
+        <translation>heures fixes</translation>
+    </message>
+    <message>
+        <source>By what night is told from day: the sun at the place of the camera, the brightness of the picture, or the clock</source>
+        <translation>Ce qui distingue la nuit du jour&#xa0;: le soleil au lieu de la caméra, la luminosité de l’image ou l’heure</translation>
+    </message>
+    <message>
+        <source>Night by</source>
+        <translation>La nuit selon</translation>
+    </message>
+    <message>
+        <source>Place of the camera, degrees north</source>
+        <translation>Lieu de la caméra, degrés nord</translation>
+    </message>
+    <message>
+        <source>Latitude</source>
+        <translation>Latitude</translation>
+    </message>
+    <message>
+        <source>Place of the camera, degrees east</source>
+        <translation>Lieu de la caméra, degrés est</translation>
+    </message>
+    <message>
+        <source>Longitude</source>
+        <translation>Longitude</translation>
+    </message>
+    <message>
+        <source>By the sun: night while it is lower than this above the horizon</source>
+        <translation>Selon le soleil&#xa0;: nuit tant qu’il est plus bas que cette hauteur sur l’horizon</translation>
+    </message>
+    <message>
+        <source>Night when the sun is below</source>
+        <translation>Nuit quand le soleil est sous</translation>
+    </message>
+    <message>
+        <source>By the brightness: night below this mean grey value</source>
+        <translation>Selon la luminosité&#xa0;: nuit sous cette valeur moyenne de gris</translation>
+    </message>
+    <message>
+        <source>Night below the brightness</source>
+        <translation>Nuit sous la luminosité</translation>
+    </message>
+    <message>
+        <source>By the brightness: day above this mean grey value</source>
+        <translation>Selon la luminosité&#xa0;: jour au-dessus de cette valeur moyenne de gris</translation>
+    </message>
+    <message>
+        <source>Day above the brightness</source>
+        <translation>Jour au-dessus de la luminosité</translation>
+    </message>
+    <message>
+        <source>By the clock of the camera: 21:00-06:30</source>
+        <translation>Selon l’heure de la caméra&#xa0;: 21:00-06:30</translation>
+    </message>
+    <message>
+        <source>Night hours</source>
+        <translation>Heures de la nuit</translation>
+    </message>
+    <message>
+        <source>Delete samples, events and snapshots of this source after so many days; means of hours stay</source>
+        <translation>Efface les échantillons, événements et images de cette source après ce nombre de jours&#xa0;; les moyennes des heures restent</translation>
+    </message>
+    <message>
+        <source>Forget samples older than</source>
+        <translation>Oublier les échantillons de plus de</translation>
+    </message>
+    <message>
+        <source>Delete the oldest samples, of any source, when the database grows larger</source>
+        <translation>Efface les échantillons les plus anciens, de toute source, quand la base de données dépasse cette taille</translation>
+    </message>
+    <message>
+        <source>Forget the oldest samples above</source>
+        <translation>Oublier les plus anciens au-delà de</translation>
+    </message>
+    <message>
+        <source>How often a picture is written</source>
+        <translation>À quel intervalle une image est enregistrée</translation>
+    </message>
+    <message>
+        <source>Time-lapse: one picture every</source>
+        <translation>Intervallomètre&#xa0;: une image toutes les</translation>
+    </message>
+    <message>
+        <source>Delete snapshots of this source after so many days</source>
+        <translation>Efface les images de cette source après ce nombre de jours</translation>
+    </message>
+    <message>
+        <source>Forget pictures older than</source>
+        <translation>Oublier les images de plus de</translation>
+    </message>
+    <message>
+        <source>Delete the oldest snapshots of this source while their disk has less free space</source>
+        <translation>Efface les images les plus anciennes de cette source tant que leur disque a moins d’espace libre</translation>
+    </message>
+    <message>
+        <source>Forget the oldest pictures to leave free</source>
+        <translation>Oublier les plus anciennes pour laisser libres</translation>
+    </message>
+    <message>
+        <source>Ring when a number leaves its limit: &apos;car&gt;20&apos;, percent of the picture; &apos;tree:gcc&lt;0.35&apos;, &apos;lake:ice&gt;20&apos;, of a region; &apos;tokens&gt;900&apos;; &apos;no-frame&gt;60&apos;, seconds; or when a state begins: &apos;gate=open&apos;</source>
+        <translation>Alarme quand un nombre passe sa limite&#xa0;: &apos;car&gt;20&apos;, pour cent de l’image&#xa0;; &apos;tree:gcc&lt;0.35&apos;, &apos;lake:ice&gt;20&apos;, d’une région&#xa0;; &apos;tokens&gt;900&apos;&#xa0;; &apos;no-frame&gt;60&apos;, secondes&#xa0;; ou quand un état commence&#xa0;: &apos;gate=open&apos;</translation>
+    </message>
+    <message>
+        <source>Alarms, one a line</source>
+        <translation>Alarmes, une par ligne</translation>
+    </message>
+    <message>
+        <source>How long a number must stay beyond its limit before its alarm rings</source>
+        <translation>Combien de temps un nombre doit rester au-delà de sa limite avant l’alarme</translation>
+    </message>
+    <message>
+        <source>They ring after</source>
+        <translation>Alarme après</translation>
+    </message>
+    <message>
+        <source>Which pictures are flagged, left out by &apos;mpm report&apos;, and an event: dark=25 when less than 1 % of the pixels exceed this grey level; white=50 when more percent are white; contrast=3 and sharp=0 when they have less; pictures=5 in a row make an event. Several keys are joined by &apos;:&apos;. See docs/monitor.md</source>
+        <translation>Quelles images sont marquées, laissées de côté par &apos;mpm report&apos; et un événement&#xa0;: dark=25 quand moins de 1&#xa0;% des pixels dépassent ce niveau de gris&#xa0;; white=50 quand plus de pour cent sont blancs&#xa0;; contrast=3 et sharp=0 quand elles en ont moins&#xa0;; pictures=5 de suite font un événement. Plusieurs clés sont jointes par &apos;:&apos;. Voir docs/monitor.md</translation>
+    </message>
+    <message>
+        <source>Bad pictures</source>
+        <translation>Mauvaises images</translation>
+    </message>
+    <message>
+        <source>Run this program for each event: a program and its arguments, no shell. The facts are in MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME and _SOURCE, and as JSON on its standard input. See docs/monitor.md</source>
+        <translation>Lance ce programme à chaque événement&#xa0;: un programme et ses arguments, sans shell. Les faits sont dans MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME et _SOURCE, et en JSON sur son entrée standard. Voir docs/monitor.md</translation>
+    </message>
+    <message>
+        <source>Run for each event</source>
+        <translation>À lancer à chaque événement</translation>
+    </message>
+    <message>
+        <source>Of times without an offset: +01:00 all year, or a zone with its summer time, such as Europe/Paris</source>
+        <translation>Pour les dates sans décalage&#xa0;: +01:00 toute l’année, ou un fuseau avec son heure d’été, comme Europe/Paris</translation>
+    </message>
+    <message>
+        <source>Write the merge map of each snapshot as a picture, too</source>
+        <translation>Écrire aussi la carte de fusion de chaque instantané comme image</translation>
+    </message>
+    <message>
+        <source>With a picture of the merge map</source>
+        <translation>Avec une image de la carte de fusion</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::ActionRegistry</name>
     <message>
         <source>Keys</source>
@@ -2283,6 +2442,10 @@
         <translation>Bloc %1&#xa0;: %2 → %3</translation>
     </message>
     <message>
+        <source>%1 × %2 px</source>
+        <translation>%1 × %2 px</translation>
+    </message>
+    <message>
         <source>%1 × %2 px (width × height)</source>
         <translation>%1 × %2 px (largeur × hauteur)</translation>
     </message>
@@ -3806,165 +3969,6 @@
     <message>
         <source>Camera %1</source>
         <translation>Caméra %1</translation>
-    </message>
-</context>
-<context>
-    <name>watch</name>
-    <message>
-        <source>none</source>
-        <translation>rien</translation>
-    </message>
-    <message>
-        <source>sun</source>
-        <translation>soleil</translation>
-    </message>
-    <message>
-        <source>brightness</source>
-        <translation>luminosité</translation>
-    </message>
-    <message>
-        <source>hours</source>
-        <translation>heures fixes</translation>
-    </message>
-    <message>
-        <source>By what night is told from day: the sun at the place of the camera, the brightness of the picture, or the clock</source>
-        <translation>Ce qui distingue la nuit du jour&#xa0;: le soleil au lieu de la caméra, la luminosité de l’image ou l’heure</translation>
-    </message>
-    <message>
-        <source>Night by</source>
-        <translation>La nuit selon</translation>
-    </message>
-    <message>
-        <source>Place of the camera, degrees north</source>
-        <translation>Lieu de la caméra, degrés nord</translation>
-    </message>
-    <message>
-        <source>Latitude</source>
-        <translation>Latitude</translation>
-    </message>
-    <message>
-        <source>Place of the camera, degrees east</source>
-        <translation>Lieu de la caméra, degrés est</translation>
-    </message>
-    <message>
-        <source>Longitude</source>
-        <translation>Longitude</translation>
-    </message>
-    <message>
-        <source>By the sun: night while it is lower than this above the horizon</source>
-        <translation>Selon le soleil&#xa0;: nuit tant qu’il est plus bas que cette hauteur sur l’horizon</translation>
-    </message>
-    <message>
-        <source>Night when the sun is below</source>
-        <translation>Nuit quand le soleil est sous</translation>
-    </message>
-    <message>
-        <source>By the brightness: night below this mean grey value</source>
-        <translation>Selon la luminosité&#xa0;: nuit sous cette valeur moyenne de gris</translation>
-    </message>
-    <message>
-        <source>Night below the brightness</source>
-        <translation>Nuit sous la luminosité</translation>
-    </message>
-    <message>
-        <source>By the brightness: day above this mean grey value</source>
-        <translation>Selon la luminosité&#xa0;: jour au-dessus de cette valeur moyenne de gris</translation>
-    </message>
-    <message>
-        <source>Day above the brightness</source>
-        <translation>Jour au-dessus de la luminosité</translation>
-    </message>
-    <message>
-        <source>By the clock of the camera: 21:00-06:30</source>
-        <translation>Selon l’heure de la caméra&#xa0;: 21:00-06:30</translation>
-    </message>
-    <message>
-        <source>Night hours</source>
-        <translation>Heures de la nuit</translation>
-    </message>
-    <message>
-        <source>Delete samples, events and snapshots of this source after so many days; means of hours stay</source>
-        <translation>Efface les échantillons, événements et images de cette source après ce nombre de jours&#xa0;; les moyennes des heures restent</translation>
-    </message>
-    <message>
-        <source>Forget samples older than</source>
-        <translation>Oublier les échantillons de plus de</translation>
-    </message>
-    <message>
-        <source>Delete the oldest samples, of any source, when the database grows larger</source>
-        <translation>Efface les échantillons les plus anciens, de toute source, quand la base de données dépasse cette taille</translation>
-    </message>
-    <message>
-        <source>Forget the oldest samples above</source>
-        <translation>Oublier les plus anciens au-delà de</translation>
-    </message>
-    <message>
-        <source>How often a picture is written</source>
-        <translation>À quel intervalle une image est enregistrée</translation>
-    </message>
-    <message>
-        <source>Time-lapse: one picture every</source>
-        <translation>Intervallomètre&#xa0;: une image toutes les</translation>
-    </message>
-    <message>
-        <source>Delete snapshots of this source after so many days</source>
-        <translation>Efface les images de cette source après ce nombre de jours</translation>
-    </message>
-    <message>
-        <source>Forget pictures older than</source>
-        <translation>Oublier les images de plus de</translation>
-    </message>
-    <message>
-        <source>Delete the oldest snapshots of this source while their disk has less free space</source>
-        <translation>Efface les images les plus anciennes de cette source tant que leur disque a moins d’espace libre</translation>
-    </message>
-    <message>
-        <source>Forget the oldest pictures to leave free</source>
-        <translation>Oublier les plus anciennes pour laisser libres</translation>
-    </message>
-    <message>
-        <source>Ring when a number leaves its limit: &apos;car&gt;20&apos;, percent of the picture; &apos;tree:gcc&lt;0.35&apos;, &apos;lake:ice&gt;20&apos;, of a region; &apos;tokens&gt;900&apos;; &apos;no-frame&gt;60&apos;, seconds; or when a state begins: &apos;gate=open&apos;</source>
-        <translation>Alarme quand un nombre passe sa limite&#xa0;: &apos;car&gt;20&apos;, pour cent de l’image&#xa0;; &apos;tree:gcc&lt;0.35&apos;, &apos;lake:ice&gt;20&apos;, d’une région&#xa0;; &apos;tokens&gt;900&apos;&#xa0;; &apos;no-frame&gt;60&apos;, secondes&#xa0;; ou quand un état commence&#xa0;: &apos;gate=open&apos;</translation>
-    </message>
-    <message>
-        <source>Alarms, one a line</source>
-        <translation>Alarmes, une par ligne</translation>
-    </message>
-    <message>
-        <source>How long a number must stay beyond its limit before its alarm rings</source>
-        <translation>Combien de temps un nombre doit rester au-delà de sa limite avant l’alarme</translation>
-    </message>
-    <message>
-        <source>They ring after</source>
-        <translation>Alarme après</translation>
-    </message>
-    <message>
-        <source>Which pictures are flagged, left out by &apos;mpm report&apos;, and an event: dark=25 when less than 1 % of the pixels exceed this grey level; white=50 when more percent are white; contrast=3 and sharp=0 when they have less; pictures=5 in a row make an event. Several keys are joined by &apos;:&apos;. See docs/monitor.md</source>
-        <translation>Quelles images sont marquées, laissées de côté par &apos;mpm report&apos; et un événement&#xa0;: dark=25 quand moins de 1&#xa0;% des pixels dépassent ce niveau de gris&#xa0;; white=50 quand plus de pour cent sont blancs&#xa0;; contrast=3 et sharp=0 quand elles en ont moins&#xa0;; pictures=5 de suite font un événement. Plusieurs clés sont jointes par &apos;:&apos;. Voir docs/monitor.md</translation>
-    </message>
-    <message>
-        <source>Bad pictures</source>
-        <translation>Mauvaises images</translation>
-    </message>
-    <message>
-        <source>Run this program for each event: a program and its arguments, no shell. The facts are in MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME and _SOURCE, and as JSON on its standard input. See docs/monitor.md</source>
-        <translation>Lance ce programme à chaque événement&#xa0;: un programme et ses arguments, sans shell. Les faits sont dans MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME et _SOURCE, et en JSON sur son entrée standard. Voir docs/monitor.md</translation>
-    </message>
-    <message>
-        <source>Run for each event</source>
-        <translation>À lancer à chaque événement</translation>
-    </message>
-    <message>
-        <source>Of times without an offset: +01:00 all year, or a zone with its summer time, such as Europe/Paris</source>
-        <translation>Pour les dates sans décalage&#xa0;: +01:00 toute l’année, ou un fuseau avec son heure d’été, comme Europe/Paris</translation>
-    </message>
-    <message>
-        <source>Write the merge map of each snapshot as a picture, too</source>
-        <translation>Écrire aussi la carte de fusion de chaque instantané comme image</translation>
-    </message>
-    <message>
-        <source>With a picture of the merge map</source>
-        <translation>Avec une image de la carte de fusion</translation>
     </message>
 </context>
 </TS>

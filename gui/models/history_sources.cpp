@@ -56,9 +56,7 @@ void HistorySources::take(const std::vector<monitor::SourceRecord>& sources) {
   if (id_ != before) emit changed();
 }
 
-void HistorySources::setPresent(const QString& watched, std::optional<double> present) {
-  present_ = {watched, present};
-}
+void HistorySources::setPresent(const QString& source, std::optional<double> present) { present_ = {source, present}; }
 
 bool HistorySources::ended() const {
   const auto on_show = current();

@@ -28,7 +28,7 @@ class HistorySources : public QObject {
   void choose(std::int64_t id);
 
   /// Sets "now", in seconds, for the source that is watched where its time is not the clock's; nullopt: the clock's.
-  void setPresent(const QString& watched, std::optional<double> present);
+  void setPresent(const QString& source, std::optional<double> present);
   /// The end of the history, in seconds: "now", or the last sample of an archive or of a source that is not watched.
   double present() const;
   /// It ends with its last sample.

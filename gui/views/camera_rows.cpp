@@ -16,7 +16,7 @@ struct CameraRows {
   Q_DECLARE_TR_FUNCTIONS(CameraRows)
 };
 
-QString translated(const std::string& text) { return QCoreApplication::translate("watch", text.c_str()); }
+QString translated(const std::string& text) { return QCoreApplication::translate("camera fields", text.c_str()); }
 
 QString suffixOf(const CameraField& field) {
   const std::map<std::string, QString> suffixes = {{"SECONDS", CameraRows::tr(" s")},

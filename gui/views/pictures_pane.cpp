@@ -69,13 +69,17 @@ void PicturesPane::setFrame(const LiveFramePtr& frame) {
   refreshStep();
   if (!frame) return setValue(frame_label_, {});
   const auto& captured = frame->result.frame;
-  QStringList facts;
-  if (!captured.file.empty()) facts << QFileInfo(QString::fromStdString(captured.file)).fileName();
-  if (captured.time > 0) facts << timeText(captured.time, clock_);
-  facts << tr("%1 × %2 px (width × height)").arg(frame->size().width()).arg(frame->size().height());
-  if (const auto& model = frame->result.model) facts << QString::fromStdString(toString(model->reduction));
-  setValue(frame_label_, facts.join(QStringLiteral("  ·  ")));
-  frame_label_->setToolTip(facts.join(QLatin1Char('\n')));
+  // `size`: as it is said. The line below the picture has little room; the tool tip says the same in full.
+  const auto facts = [&](const QString& size) {
+    QStringList all;
+    if (!captured.file.empty()) all << QFileInfo(QString::fromStdString(captured.file)).fileName();
+    if (captured.time > 0) all << timeText(captured.time, clock_);
+    all << size.arg(frame->size().width()).arg(frame->size().height());
+    if (const auto& model = frame->result.model) all << QString::fromStdString(toString(model->reduction));
+    return all;
+  };
+  setValue(frame_label_, facts(tr("%1 × %2 px")).join(QStringLiteral("  ·  ")));
+  frame_label_->setToolTip(facts(tr("%1 × %2 px (width × height)")).join(QLatin1Char('\n')));
 }
 
 void PicturesPane::setFaded(bool faded) {

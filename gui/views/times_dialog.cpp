@@ -36,7 +36,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Camera
                tr("Lists (*.csv *.txt *.tsv);;All files (*)"), [this](const QString& file) { list_->setText(file); });
   });
   zone_ = named(new QLineEdit, tr("Time zone"));
-  zone_->setToolTip(QCoreApplication::translate("watch", monitor::cameraField("time-zone").words));
+  zone_->setToolTip(QCoreApplication::translate("camera fields", monitor::cameraField("time-zone").words));
   found_ = wrapped(namedValue(new QLabel, tr("Found")));
   found_->setMinimumHeight(4 * found_->fontMetrics().lineSpacing());
   found_->setAlignment(Qt::AlignLeft | Qt::AlignTop);

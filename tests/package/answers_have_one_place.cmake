@@ -43,6 +43,28 @@ check("readers have the stored answer, Sample::night"
   IN toolkit/monitor/store toolkit/page toolkit/charts cli/verbs/report.cpp cli/video.cpp gui/models
   EXCEPT toolkit/monitor/store/sum_up.cpp toolkit/monitor/store/store_writer.cpp)
 
+# The database is read and written in monitor/store: spans of sources, gaps and sums are asked of StoreReader.
+check("use StoreReader or StoreWriter" WORDS "\"(SELECT|INSERT|UPDATE|DELETE) " IN toolkit/page toolkit/charts cli gui
+  toolkit/monitor/*.cpp toolkit/monitor/tell toolkit/monitor/watch toolkit/monitor/capture toolkit/monitor/statistics)
+
+# Whether an alarm rings is in the table alarm. The only text of an event that is read again is the date of a summary.
+check("texts of events are for people only" WORDS "message\\.(starts_with|ends_with|find|contains|substr)\\("
+  IN toolkit/monitor toolkit/page cli EXCEPT toolkit/monitor/daily_summary.cpp)
+
+# How long a camera may be silent is said by its pace.
+check("use Pace" WORDS "2\\.5 \\*" "\\* 2\\.5[^0-9]" IN toolkit/monitor toolkit/page cli gui/models gui/controllers EXCEPT toolkit/monitor/pace.h)
+
+# A file beside a stored picture has one writer and one reader.
+check("use readStored()" WORDS "\"(hides|turn_degrees)\"" IN toolkit/page cli gui toolkit/monitor
+  EXCEPT toolkit/monitor/store/snapshot.cpp toolkit/monitor/store/sample.cpp toolkit/monitor/store/sample.h)
+
+# What a head of states sees is cut out and weighted in one place, for examples and samples.
+check("use evaluation::stateView()" WORDS "cut_out_s" "poolTokens\\(" IN toolkit/monitor toolkit/page cli gui/models gui/controllers
+  EXCEPT toolkit/monitor/statistics/state_detector.cpp)
+
+# Intervals and quantiles of a study are computed by evaluation/; its report draws them.
+check("evaluation/ computes" WORDS "(percentile|quantile|bootstrap|choice|default_rng|std|var|median)\\(" IN cli/study/report.py)
+
 # Samples of several models, classes or reductions are never averaged together.
 check("an aggregate is of a series, not of a source"
   WORDS "[A-Za-z:<>]*(Rollup|Sums|Spread|Statistics|StateSeries|HourOfTokens)[A-Za-z>]* [a-zA-Z]+\\(std::int64_t source"
@@ -62,6 +84,11 @@ check("charts/ draws, by the camera's clock"
 # One function opens and measures a camera as it is said, for the command, a fleet and the app.
 check("use cameraOf()" WORDS "sessionOptions\\(" "inferenceOptions\\(" IN toolkit cli gui
   EXCEPT toolkit/monitor/watch/camera.cpp toolkit/monitor/watch/camera_plan.cpp toolkit/monitor/watch/camera_plan.h)
+
+# A controller knows models. The panels of the window are made and connected by the window, which hands on what they show.
+check("hand on what the view shows, as a value"
+  WORDS "include \"gui/views/(chart_panel|pictures_pane|image_view|status_line|central_pages|day_night_panel|legend_panel|events_table|speed_panel)\\.h\""
+  IN gui/controllers)
 
 # Pictures have one reader, which knows damage, rotation and limits. The sensor of the scene decodes what it has just encoded.
 check("use vision::readPicture()" WORDS "cv::imread\\(" "cv::imdecode\\(" IN toolkit cli gui train

@@ -33,8 +33,18 @@ expect(toolkit/monitor/recorder.h "readers have the stored answer" RIGHT "DayNig
 expect(toolkit/monitor/store/store.h "an aggregate is of a series" WRONG "Spread mean(std::int64_t source)"
   "std::vector<StateSeries> states(std::int64_t source, UnixMs from)" "DayNightStatistics dayNight(std::int64_t source)"
   RIGHT "std::vector<StateSeries> states(std::int64_t series)" "std::vector<Event> events(std::int64_t source)")
+expect(gui/models/history.cpp "use StoreReader or StoreWriter" WRONG "rows(\"SELECT max(time_ms) FROM sample\")" RIGHT "// SELECT of a person"
+  "tr(\"SELECTED\")")
+expect(toolkit/monitor/store/rollup.cpp "use StoreReader or StoreWriter" RIGHT "rows(\"SELECT max(time_ms) FROM sample\")")
+expect(toolkit/page/page.cpp "texts of events" WRONG "if (event.message.starts_with(\"alarm\"))" RIGHT "add(event.message)")
+expect(toolkit/monitor/fleet.cpp "use Pace" WRONG "now - last > 2.5 * usual" "usual * 2.5;" RIGHT "pace.alive(last, now)" "usual * 2.55;")
+expect(cli/video.cpp "use readStored" WRONG "json.at(\"hides\")" RIGHT "readStored(stem)")
+expect(toolkit/monitor/recorder.cpp "use evaluation::stateView" WRONG "if (region.cut_out_s)" RIGHT "stateView(region)")
+expect(cli/study/report.py "evaluation/ computes" WRONG "low = np.percentile(values, 2.5)" "x = statistics.median(values)" RIGHT "low = row[\"low\"]")
 expect(toolkit/page/page.cpp "use StoreReader::rollup" WRONG "SELECT sums FROM bucket" RIGHT "from buckets of sums")
 expect(toolkit/page/page.js "charts/ draws" WRONG "time.getHours()" "draw(\"rect\", box)" "time.toLocaleTimeString()"
   RIGHT "time.getTime()" "time.toISOString()")
 expect(gui/controllers/live.cpp "use cameraOf" WRONG "x = sessionOptions(watch)" "monitor::inferenceOptions(watch)" RIGHT "cameraOf(watch)")
+expect(gui/controllers/exports.h "hand on what the view shows" WRONG "#include \"gui/views/chart_panel.h\"" "#include \"gui/views/pictures_pane.h\""
+  RIGHT "#include \"gui/views/export_dialog.h\"" "// gui/views/chart_panel.h")
 expect(cli/verbs/run.cpp "use vision::readPicture" WRONG "cv::imread(path)" "cv::imdecode(bytes)" RIGHT "vision::readPicture(path)")
