@@ -123,7 +123,9 @@ Json workJson(const RunArguments& arguments, const std::string& model_path, cons
           {"refine", toString(arguments.options.refine.value_or(model.facts.refine))},
           {"min_score", evaluation::orNull(arguments.min_score)},
           {"min_overlap", evaluation::orNull(arguments.min_overlap)},
-          {"simulated_night", toJson(arguments.night)}};
+          {"simulated_night", toJson(arguments.night)},
+          {"times", {{"from", toString(arguments.times)}, {"digest", fileDigest(arguments.times.list)}}},
+          {"time_zone", arguments.times.clock().zone()}};
 }
 
 // Hints: the picture to look at, and commands that can be pasted.

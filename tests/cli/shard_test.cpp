@@ -182,6 +182,7 @@ TEST_F(Shards, AKilledRunGoesOn) {
   EXPECT_EQ(run("parts", {"--resume"}).out, "");
   expectFailure(run("parts", {"--resume", "--maps"}), 1, {"is of other work", "'maps'", "false", "true"});
   expectFailure(run("parts", {"--resume", "--refine", "guided"}), 1, {"is of other work", "'refine'", "guided"});
+  expectFailure(run("parts", {"--resume", "--time-zone", "+05:45"}), 1, {"is of other work", "'time_zone'", "+05:45"});
   std::ofstream(manifest, std::ios::app) << "{}\n";
   expectFailure(run("parts", {"--resume"}), 1, {"line 14", "is damaged"});
 }
