@@ -132,20 +132,33 @@ void printStates(const evaluation::StateHead& head, const std::vector<evaluation
         printLine("wrong" + std::string(sure ? " and sure: " : ": ") + one.file + " is " +
                   head.states[static_cast<std::size_t>(one.truth)] + ", taken for " +
                   head.states[static_cast<std::size_t>(one.given)] + " (" + fixed(one.probability, 3) + ")");
+  for (const evaluation::StateContradiction& one : verdict.contradictions)
+    printLine("contradiction: " + one.file + " is " + head.states[static_cast<std::size_t>(one.state)] +
+              ", but looks most like " + one.like + ", which is " +
+              head.states[static_cast<std::size_t>(one.like_state)] + ": one of the two may be labelled wrongly");
 }
 
 // Trains a head of states on the pictures, prints how often it is right, and writes it. Returns the exit status.
 int teachStates(const TeachOptions& teach) {
   const StatesOptions& options = teach.states;
+  using Draw = cv::Mat (*)(const evaluation::StateHead&);
+  struct Page {
+    std::string key, path;  // of the result as JSON; the file
+    Draw draw;
+    std::string shows;
+  };
   const std::string model = chosenModel(teach.job.model), output = teach.job.output;
   if (!output.ends_with(".json")) throw UsageError("-o is '" + output + "'; for states it must end in .json");
   evaluation::StatesJob job{.model = model, .reduce = teach.reduce, .regions = regionsOf(options)};
   job.name = options.region.empty() ? fs::path(output).stem().string() : options.region;
   evaluation::readStateExamples(options.examples, options.times, job);
-  const std::string page_path = fs::path(output).replace_extension().string() + "_wrong.jpg";
+  const std::string stem = fs::path(output).replace_extension().string();
+  const std::vector<Page> pages = {
+      {"wrong_pictures", stem + "_wrong.jpg", evaluation::wrongPictures, "what is wrong"},
+      {"contradicting_pictures", stem + "_contradictions.jpg", evaluation::contradictingPictures, "what contradicts"}};
   Inputs inputs{.models = {model}, .files = {options.regions, options.times.list}};
   for (const evaluation::StateExample& one : job.examples) inputs.files.push_back(one.file);
-  for (const std::string& path : {output, page_path}) requireOutput("-o", path, inputs);
+  for (const std::string& path : {output, pages[0].path, pages[1].path}) requireOutput("-o", path, inputs);
   Progress bar(!teach.json && stderrIsTerminal(), static_cast<int>(job.examples.size()), "picture");
   job.progress = [&](int done, int of) {
     bar.step();
@@ -155,21 +168,27 @@ int teachStates(const TeachOptions& teach) {
   const auto head = evaluation::teachStates(job);
   bar.clear();
   if (!head) return endInterrupted(": nothing is written");
-  const cv::Mat page = evaluation::wrongPictures(*head);
+  std::vector<cv::Mat> drawn;
+  for (const Page& page : pages) drawn.push_back(page.draw(*head));
   evaluation::writeStates(output, *head);
-  std::error_code none;
-  if (page.empty())
-    fs::remove(page_path, none);
-  else
-    vision::writePicture(page_path, page);
+  Json result = {{"states", output}};
+  std::string notes;
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    std::error_code none;
+    if (drawn[i].empty())
+      fs::remove(pages[i].path, none);
+    else
+      vision::writePicture(pages[i].path, drawn[i]);
+    result[pages[i].key] = drawn[i].empty() ? Json() : Json(pages[i].path);
+    if (!drawn[i].empty()) notes += pages[i].path + " shows " + pages[i].shows + "\n";
+  }
   if (teach.json) {
-    printLine(Json{{"states", output},
-                   {"wrong_pictures", page.empty() ? Json() : Json(page_path)},
-                   {"cross_validation", evaluation::toJson(head->verdict, head->states)}});
+    result["cross_validation"] = evaluation::toJson(head->verdict, head->states);
+    printLine(result);
     return kOk;
   }
   printStates(*head, job.examples);
-  if (!page.empty()) printLine(page_path + " shows what is wrong");
+  if (!notes.empty()) printLine(notes.substr(0, notes.size() - 1));
   printLine(output);
   printNote("next: mpm monitor SOURCE --states " + shellWord(output) + " --db FILE");
   return kOk;

@@ -3160,6 +3160,10 @@
     <message>
         <source>frame of %1 ago</source>
         <translation>image d’il y a %1</translation>
+    <message>
+        <source>%1 is %2, but looks most like %3, which is %4</source>
+        <translation>%1 est %2, mais ressemble le plus à %3, qui est %4</translation>
+    </message>
     </message>
     <message>
         <source>%1 fps</source>

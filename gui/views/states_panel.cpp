@@ -9,6 +9,11 @@
 #include "gui/views/look.h"
 
 namespace mpm::gui {
+namespace {
+
+constexpr int kBetween = 4;  // px, two pictures side by side
+
+}  // namespace
 
 StatesPanel::StatesPanel(QWidget* parent)
     : QWidget(parent),
@@ -34,7 +39,8 @@ StatesPanel::StatesPanel(QWidget* parent)
   fresh->setToolTip(tr("Enter makes a state of this name. Choose pictures, then press their state"));
   makePrimary(train_);
   wrong_->setMinimumHeight(24);
-  wrong_->setMaximumHeight(90);
+  wrong_->setMaximumHeight(140);
+  wrong_->setIconSize({2 * Thumbnails::kSize.width() + kBetween, Thumbnails::kSize.height()});
   wrong_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   connect(use_, &QPushButton::clicked, this, [this](bool use) { emit useRequested(head_, use); });
   use_->setCheckable(true);
@@ -51,8 +57,8 @@ StatesPanel::StatesPanel(QWidget* parent)
   connect(pictures_, &QListWidget::currentItemChanged, this, [this](const QListWidgetItem* item) {
     if (item) emit picked(item->data(Qt::UserRole).toString());
   });
-  connect(wrong_, &QListWidget::itemClicked, this,
-          [this](const QListWidgetItem* item) { emit picked(item->data(Qt::UserRole).toString()); });
+  connect(wrong_, &QListWidget::itemActivated, this, &StatesPanel::showWrong);
+  connect(wrong_, &QListWidget::itemClicked, this, &StatesPanel::showWrong);
   connect(fresh, &QLineEdit::returnPressed, this, [this, fresh] {
     QString name = fresh->text().trimmed();
     fresh->clear();
@@ -101,6 +107,23 @@ void StatesPanel::setPictures(const QStringList& names) {
 void StatesPanel::setThumbnail(const QString& name, const QImage& thumbnail) {
   thumbnails_[name] = plainIcon(QPixmap::fromImage(thumbnail));
   if (auto* item = pictures_->item(static_cast<int>(names_.indexOf(name)))) item->setIcon(thumbnails_[name]);
+  showPairs();
+}
+
+// The pictures that contradict each other, side by side. One that is wrong alone is in the list above.
+void StatesPanel::showPairs() {
+  for (int i = 0; i < wrong_->count(); ++i) {
+    const QStringList pair = wrong_->item(i)->data(Qt::UserRole).toStringList();
+    if (pair.size() < 2) continue;
+    QPixmap both(wrong_->iconSize());
+    both.fill(Qt::transparent);
+    QPainter painter(&both);
+    for (int k = 0; k < pair.size(); ++k)
+      painter.drawPixmap(k * (Thumbnails::kSize.width() + kBetween), 0,
+                         thumbnails_.value(pair[k]).pixmap(Thumbnails::kSize));
+    painter.end();
+    wrong_->item(i)->setIcon(plainIcon(both));
+  }
 }
 
 void StatesPanel::setExamples(const ShownStates& shown) {
@@ -140,6 +163,27 @@ void StatesPanel::assign(const QString& state) {
   emit examplesChanged(shown_);
 }
 
+// The pictures that it is about are chosen, so that one press on a state labels them anew.
+void StatesPanel::showWrong(const QListWidgetItem* wrong) {
+  const QStringList about = wrong->data(Qt::UserRole).toStringList();
+  {
+    const QSignalBlocker quiet(pictures_);
+    pictures_->clearSelection();
+    for (const QString& picture : about)
+      if (auto* item = pictures_->item(static_cast<int>(names_.indexOf(picture)))) {
+        item->setSelected(true);
+        pictures_->scrollToItem(item);
+      }
+  }
+  emit picked(about.front());
+}
+
+void StatesPanel::addWrong(const QString& text, const QStringList& pictures) {
+  auto* item = new QListWidgetItem(text, wrong_);
+  item->setToolTip(text);
+  item->setData(Qt::UserRole, pictures);
+}
+
 void StatesPanel::setHead(const std::shared_ptr<const evaluation::StateHead>& head) {
   head_ = head;
   wrong_->clear();
@@ -152,18 +196,22 @@ void StatesPanel::setHead(const std::shared_ptr<const evaluation::StateHead>& he
                .arg(number(100 * verdict.sureShare(), 1), number(100 * verdict.sureRight(), 1));
     if (!verdict.by_days)
       text += QLatin1Char(' ') + tr("Too good, perhaps: the pictures are of one day, or have no times.");
-    for (const evaluation::StateAnswer& one : verdict.answers) {
-      if (one.right()) continue;
-      const QString picture = QFileInfo(QString::fromStdString(one.file)).completeBaseName();
-      auto* item = new QListWidgetItem(
-          tr("%1 is %2, taken for %3")
-              .arg(picture, QString::fromStdString(head->states[static_cast<std::size_t>(one.truth)]),
-                   QString::fromStdString(head->states[static_cast<std::size_t>(one.given)])),
-          wrong_);
-      item->setToolTip(item->text());
-      item->setData(Qt::UserRole, picture);
-    }
+    const auto stateOf = [&](int state) {
+      return QString::fromStdString(head->states[static_cast<std::size_t>(state)]);
+    };
+    const auto nameOf = [](const std::string& file) {
+      return QFileInfo(QString::fromStdString(file)).completeBaseName();
+    };
+    for (const evaluation::StateContradiction& one : verdict.contradictions)
+      addWrong(tr("%1 is %2, but looks most like %3, which is %4")
+                   .arg(nameOf(one.file), stateOf(one.state), nameOf(one.like), stateOf(one.like_state)),
+               {nameOf(one.file), nameOf(one.like)});
+    for (const evaluation::StateAnswer& one : verdict.answers)
+      if (!one.right())
+        addWrong(tr("%1 is %2, taken for %3").arg(nameOf(one.file), stateOf(one.truth), stateOf(one.given)),
+                 {nameOf(one.file)});
   }
+  showPairs();
   setBadge(verdict_, Badge::kNone);
   showValue(verdict_, text);
   refresh();

@@ -7,8 +7,8 @@
 
 namespace mpm::gui {
 
-/// Says which state pictures show, trains on that, shows how often it is right and which pictures it gets wrong, and
-/// puts it to use.
+/// Says which state pictures show, trains on that, shows how often it is right, which pictures contradict each other,
+/// side by side, and which it gets wrong, and puts it to use.
 class StatesPanel : public QWidget {
   Q_OBJECT
  public:
@@ -46,6 +46,9 @@ class StatesPanel : public QWidget {
   void assign(const QString& state);
   void refresh();
   void chooseSet(const QString& name);
+  void addWrong(const QString& text, const QStringList& pictures);
+  void showWrong(const QListWidgetItem* wrong);
+  void showPairs();
 
   QComboBox* const region_;
   QComboBox* const set_;
@@ -53,7 +56,7 @@ class StatesPanel : public QWidget {
   QLayout* const states_;
   QPushButton* const train_;
   QLabel* const verdict_;
-  QListWidget* const wrong_;
+  QListWidget* const wrong_;  // and what contradicts: each item knows its pictures, one or two
   QPushButton* const use_;
   QString open_;       // the set that is on show
   bool read_ = false;  // its examples are

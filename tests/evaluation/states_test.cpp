@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/states.h"
 
+#include "evaluation/contradictions.h"
+
 #include <cmath>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
@@ -220,15 +222,52 @@ TEST_F(States, PartsWithoutTimesHoldEachState) {
   EXPECT_EQ(head.verdict.right(), 1);
 }
 
+// Three groups far apart; a few examples have the label of another group.
+TEST_F(States, ExamplesThatLookLikeOthersContradict) {
+  std::vector<int> labels;
+  cv::Mat features = randomRows(30, 5, 8);
+  for (int i = 0; i < 30; ++i) {
+    labels.push_back(i % 3);
+    features.row(i) *= 0.1;
+    features.at<double>(i, 1) += 1000 * (i % 3);  // channels count the same, whatever their scale
+    for (const int group : {0, 1, 2}) features.at<double>(i, group == 1 ? 3 : 2 * group) += 2 * (i % 3 == group);
+  }
+  EXPECT_TRUE(findContradictions(features, labels).empty());
+  labels[4] = 2;
+  features.row(9).copyTo(features.row(4));
+  features.at<double>(4, 0) += 1e-3;  // it lies beside the 9th of the first group
+  labels[14] = 0;                     // and this one in its own, under a wrong name
+  const auto found = findContradictions(features, labels);
+  ASSERT_EQ(found.size(), 2u) << "those that lie beside a wrong one are right";
+  EXPECT_EQ(found[0].example, 4);
+  EXPECT_EQ(found[0].like, 9);
+  EXPECT_EQ(found[1].example, 14);
+  EXPECT_EQ(labels[static_cast<std::size_t>(found[1].like)], 2);
+  labels[4] = labels[14] = 7;
+  EXPECT_TRUE(findContradictions(features, labels).empty()) << "two examples of a label say nothing";
+  EXPECT_TRUE(findContradictions(cv::Mat(0, 3, CV_64F), {}).empty());
+}
+
 TEST_F(States, FileGivesTheSameAnswers) {
   const std::string path = folder_ / "gate.json";
   const std::vector<StateExample> examples = examplesOfDays(12, 2);
   StateHead head = kGate;
   head.regions = {{.name = "gate", .size = {64, 48}, .polygons = {{{1, 1}, {40, 1}, {20, 30}}}}};
   head.model_digest = "0123";
-  head = teachStates(head, examples, tellingFeatures(examples, 2));
+  cv::Mat features = tellingFeatures(examples, 2);
+  features.row(2).copyTo(features.row(7));
+  head = teachStates(head, examples, features);
+  ASSERT_FALSE(head.verdict.contradictions.empty());
   writeStates(path, head);
   const StateHead read = readStates(path);
+  EXPECT_EQ(read.digest(), head.digest());
+  StateHead other = read;
+  other.weights = read.weights.clone();
+  other.weights.at<double>(1, 0) += 1e-9;
+  EXPECT_NE(other.digest(), head.digest());
+  other = read;
+  other.verdict = {};
+  EXPECT_EQ(other.digest(), head.digest()) << "how it was tested changes no answer";
   EXPECT_EQ(read.name, "gate");
   EXPECT_EQ(read.states, head.states);
   EXPECT_EQ(read.model_digest, "0123");

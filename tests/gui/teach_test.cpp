@@ -426,6 +426,34 @@ TEST(StatesPanel, AddsNothingToASetThatIsNotReadYet) {
   EXPECT_EQ(changed->size(), 4) << "saved anew: a picture may be gone";
 }
 
+// A press on the state that is right for both labels them anew.
+TEST(StatesPanel, ShowsWhatContradictsSideBySide) {
+  StatesPanel panel;
+  panel.setPictures({"a", "b", "c"});
+  QImage red(64, 40, QImage::Format_RGB32), blue = red;
+  red.fill(Qt::red);
+  blue.fill(Qt::blue);
+  panel.setExamples({{"a", "shut"}, {"b", "open"}, {"c", "open"}});
+  evaluation::StateHead head{.states = {"open", "shut"}};
+  head.verdict.contradictions = {{.file = "x/c.png", .like = "x/a.png", .state = 0, .like_state = 1}};
+  panel.setThumbnail("a", blue);
+  panel.setHead(std::make_shared<evaluation::StateHead>(head));
+  panel.setThumbnail("c", red);
+  auto* pictures = panel.findChildren<QListWidget*>()[0];
+  auto* wrong = panel.findChildren<QListWidget*>()[1];
+  ASSERT_EQ(wrong->count(), 1);
+  EXPECT_EQ(wrong->item(0)->text(), "c is open, but looks most like a, which is shut");
+  const QImage icon = wrong->item(0)->icon().pixmap(wrong->iconSize()).toImage();
+  EXPECT_EQ(icon.pixelColor(10, 20), Qt::red);
+  EXPECT_EQ(icon.pixelColor(icon.width() - 10, 20), Qt::blue);
+  QSignalSpy shown(&panel, &StatesPanel::picked), changed(&panel, &StatesPanel::examplesChanged);
+  emit wrong->itemClicked(wrong->item(0));
+  EXPECT_EQ(shown.back()[0], "c");
+  for (const int i : {0, 1, 2}) EXPECT_EQ(pictures->item(i)->isSelected(), i != 1);
+  buttonOf(&panel, "shut (1)")->click();
+  EXPECT_EQ(changed.back()[0].value<ShownStates>(), (ShownStates{{"a", "shut"}, {"b", "open"}, {"c", "shut"}}));
+}
+
 TEST(TaughtModelsPanel, VerdictsHaveTheColoursOfTheTheme) {
   TaughtModelsPanel panel;
   TaughtModel model;

@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/hash.h"
 #include "base/number_text.h"
 #include "base/visible_text.h"
+#include "evaluation/contradictions.h"
 #include "evaluation/numbers.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
@@ -28,6 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostDays = 20, kMostParts = 5;
+constexpr int kTileWidth = 320;      // px, of a picture of a page
 constexpr double kAround = 2;        // sides of a cut-out by those of its region
 constexpr double kLeastCutOut = 32;  // px, its height
 constexpr double kSure = 0.85;       // chosen on five streets of the built-in scene: docs/states.md, "Measured"
@@ -164,6 +167,63 @@ NamedExamples examplesInList(const std::string& path) {
   return examples;
 }
 
+std::string stateName(const StateHead& head, int state) {
+  return visibleText(head.states[static_cast<std::size_t>(state)]);
+}
+
+// A picture with the outlines of the region, its name and a line of text.
+cv::Mat tileOf(const StateHead& head, const std::string& file, const std::string& line) {
+  constexpr int kText = 36;
+  cv::Mat picture = vision::openSource(file)->next()->image;
+  const double scale = static_cast<double>(kTileWidth) / picture.cols;
+  for (const vision::Region& region : head.regions)
+    for (const auto& polygon : region.polygons) {
+      std::vector<cv::Point> corners;
+      for (const cv::Point2d& at : polygon)
+        corners.emplace_back(cvRound(at.x * picture.cols / region.size.width),
+                             cvRound(at.y * picture.rows / region.size.height));
+      cv::polylines(picture, corners, true, {0, 220, 255}, std::max(1, cvRound(2 / scale)), cv::LINE_AA);
+    }
+  cv::resize(picture, picture, {}, scale, scale, cv::INTER_AREA);
+  cv::Mat tile((picture.rows + kText) * vision::kSupersampling, kTileWidth * vision::kSupersampling, CV_8UC3,
+               cv::Scalar::all(255));
+  vision::write(tile, visibleText(fs::path(file).filename().string()), 2, picture.rows + 13);
+  vision::write(tile, line, 2, picture.rows + 28);
+  tile = vision::reduced(tile);
+  picture.copyTo(tile(cv::Rect(0, 0, picture.cols, picture.rows)));
+  return tile;
+}
+
+// Empty: there are no tiles.
+cv::Mat pageOf(const std::vector<cv::Mat>& tiles, int columns) {
+  if (tiles.empty()) return {};
+  const int count = static_cast<int>(tiles.size());
+  columns = std::min(columns, count);
+  int height = 0;
+  for (const cv::Mat& tile : tiles) height = std::max(height, tile.rows);
+  const int rows = (count + columns - 1) / columns;
+  cv::Mat page(rows * height, columns * (kTileWidth + 8) - 8, CV_8UC3, cv::Scalar::all(255));
+  for (int i = 0; i < count; ++i) {
+    const cv::Mat& tile = tiles[static_cast<std::size_t>(i)];
+    tile.copyTo(page(cv::Rect(i % columns * (kTileWidth + 8), i / columns * height, tile.cols, tile.rows)));
+  }
+  return page;
+}
+
+// All that decides the answers of a head.
+Json answeringOf(const StateHead& head) {
+  Json regions = Json::array(), weights = Json::array();
+  for (const vision::Region& region : head.regions) regions.push_back(toJson(region));
+  for (int s = 0; s < head.weights.rows; ++s)
+    weights.push_back(
+        std::vector<double>(head.weights.ptr<double>(s), head.weights.ptr<double>(s) + head.weights.cols));
+  return {{"states", head.states},
+          {"regions", regions},
+          {"model", {{"name", head.model_name}, {"digest", head.model_digest}, {"reduce", head.reduce}}},
+          {"sure", head.sure},
+          {"weights", weights}};
+}
+
 }  // namespace
 
 double StateVerdict::right() const { return shareOf(answers, isRight, any); }
@@ -174,6 +234,8 @@ int StateHead::indexOf(const std::string& state) const {
   const auto found = std::ranges::find(states, state);
   return found == states.end() ? -1 : static_cast<int>(found - states.begin());
 }
+
+std::string StateHead::digest() const { return vision::digestText(hashBytes(toLine(answeringOf(*this)))); }
 
 std::optional<double> cutOutSeconds(const std::vector<vision::Region>& regions) {
   std::optional<double> least;
@@ -301,6 +363,11 @@ StateHead teachStates(StateHead head, const std::vector<StateExample>& examples,
       head.verdict.answers.push_back({.file = one.file, .truth = one.state});
     }
   }
+  for (const auto& [example, like] : findContradictions(pooled, shown)) {
+    const StateExample &one = examples[static_cast<std::size_t>(example)],
+                       &other = examples[static_cast<std::size_t>(like)];
+    head.verdict.contradictions.push_back({one.file, other.file, one.state, other.state});
+  }
   const double sharpness = calibrate(scores, head.verdict.answers);
   head.sure = scores.empty() ? 1 : kSure;
   for (int i = 0; i < scores.rows; ++i) {
@@ -369,48 +436,29 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
 }
 
 cv::Mat wrongPictures(const StateHead& head) {
-  constexpr int kWidth = 320, kText = 36, kColumns = 4, kMost = 40;
+  constexpr std::size_t kMost = 40;
   std::vector<StateAnswer> wrong;
   std::ranges::copy_if(head.verdict.answers, std::back_inserter(wrong),
                        [](const StateAnswer& one) { return !one.right(); });
   std::ranges::stable_sort(wrong, [](const auto& a, const auto& b) { return a.probability > b.probability; });
   if (wrong.size() > kMost) wrong.resize(kMost);
   std::vector<cv::Mat> tiles;
-  int height = 0;
-  for (const StateAnswer& one : wrong) {
-    cv::Mat picture = vision::openSource(one.file)->next()->image;
-    const double scale = static_cast<double>(kWidth) / picture.cols;
-    for (const vision::Region& region : head.regions)
-      for (const auto& polygon : region.polygons) {
-        std::vector<cv::Point> corners;
-        for (const cv::Point2d& at : polygon)
-          corners.emplace_back(cvRound(at.x * picture.cols / region.size.width),
-                               cvRound(at.y * picture.rows / region.size.height));
-        cv::polylines(picture, corners, true, {0, 220, 255}, std::max(1, cvRound(2 / scale)), cv::LINE_AA);
-      }
-    cv::resize(picture, picture, {}, scale, scale, cv::INTER_AREA);
-    cv::Mat tile((picture.rows + kText) * vision::kSupersampling, kWidth * vision::kSupersampling, CV_8UC3,
-                 cv::Scalar::all(255));
-    vision::write(tile, visibleText(fs::path(one.file).filename().string()), 2, picture.rows + 13);
-    vision::write(tile,
-                  visibleText(head.states[static_cast<std::size_t>(one.truth)]) + ", taken for " +
-                      visibleText(head.states[static_cast<std::size_t>(one.given)]) + ", " +
-                      fixed(100 * one.probability, 0) + " %" + (one.sure ? ", sure" : ""),
-                  2, picture.rows + 28);
-    tile = vision::reduced(tile);
-    picture.copyTo(tile(cv::Rect(0, 0, picture.cols, picture.rows)));
-    height = std::max(height, tile.rows);
-    tiles.push_back(tile);
+  for (const StateAnswer& one : wrong)
+    tiles.push_back(tileOf(head, one.file,
+                           stateName(head, one.truth) + ", taken for " + stateName(head, one.given) + ", " +
+                               fixed(100 * one.probability, 0) + " %" + (one.sure ? ", sure" : "")));
+  return pageOf(tiles, 4);
+}
+
+cv::Mat contradictingPictures(const StateHead& head) {
+  constexpr std::size_t kMost = 20;
+  std::vector<cv::Mat> tiles;
+  for (const StateContradiction& one : head.verdict.contradictions) {
+    if (tiles.size() == 2 * kMost) break;
+    tiles.push_back(tileOf(head, one.file, stateName(head, one.state) + ", but looks like:"));
+    tiles.push_back(tileOf(head, one.like, stateName(head, one.like_state)));
   }
-  if (tiles.empty()) return {};
-  const int columns = std::min(kColumns, static_cast<int>(tiles.size()));
-  const int rows = (static_cast<int>(tiles.size()) + columns - 1) / columns;
-  cv::Mat page(rows * height, columns * (kWidth + 8) - 8, CV_8UC3, cv::Scalar::all(255));
-  for (int i = 0; i < static_cast<int>(tiles.size()); ++i) {
-    const cv::Mat& tile = tiles[static_cast<std::size_t>(i)];
-    tile.copyTo(page(cv::Rect(i % columns * (kWidth + 8), i / columns * height, tile.cols, tile.rows)));
-  }
-  return page;
+  return pageOf(tiles, 2);
 }
 
 Json toJson(const StateVerdict& verdict, const std::vector<std::string>& states) {
@@ -420,28 +468,26 @@ Json toJson(const StateVerdict& verdict, const std::vector<std::string>& states)
                        {"state", states[static_cast<std::size_t>(one.truth)]},
                        {"given", states[static_cast<std::size_t>(one.given)]},
                        {"probability", one.probability}});
+  Json contradictions = Json::array();
+  for (const StateContradiction& one : verdict.contradictions)
+    contradictions.push_back({{"picture", one.file},
+                              {"state", states[static_cast<std::size_t>(one.state)]},
+                              {"like", one.like},
+                              {"like_state", states[static_cast<std::size_t>(one.like_state)]}});
   return {{"by", verdict.by_days ? "days" : "parts"},
           {"rounds", verdict.rounds},
           {"right", orNull(verdict.right())},
           {"sure", orNull(verdict.sureShare())},
           {"sure_right", orNull(verdict.sureRight())},
           {"untested", verdict.untested},
-          {"answers", answers}};
+          {"answers", answers},
+          {"contradictions", contradictions}};
 }
 
 void writeStates(const std::string& path, const StateHead& head) {
-  Json regions = Json::array(), weights = Json::array();
-  for (const vision::Region& region : head.regions) regions.push_back(toJson(region));
-  for (int s = 0; s < head.weights.rows; ++s)
-    weights.push_back(
-        std::vector<double>(head.weights.ptr<double>(s), head.weights.ptr<double>(s) + head.weights.cols));
-  const Json json = {{"name", head.name},
-                     {"states", head.states},
-                     {"regions", regions},
-                     {"model", {{"name", head.model_name}, {"digest", head.model_digest}, {"reduce", head.reduce}}},
-                     {"sure", head.sure},
-                     {"cross_validation", toJson(head.verdict, head.states)},
-                     {"weights", weights}};
+  Json json = answeringOf(head);
+  json["name"] = head.name;
+  json["cross_validation"] = toJson(head.verdict, head.states);
   writeFileAtomically(path, toLine(json) + "\n", true);
 }
 
@@ -474,6 +520,14 @@ StateHead readStates(const std::string& path) {
     if (answer.truth < 0 || answer.given < 0) one.fail("states of the list");
     answer.sure = answer.probability >= head.sure;
     head.verdict.answers.push_back(std::move(answer));
+  }
+  const auto contradictions = verdict.find("contradictions");  // older files have none
+  for (const JsonValue& one : contradictions ? contradictions->list() : std::vector<JsonValue>()) {
+    StateContradiction found{.file = one.at("picture").text(), .like = one.at("like").text()};
+    found.state = head.indexOf(one.at("state").text());
+    found.like_state = head.indexOf(one.at("like_state").text());
+    if (found.state < 0 || found.like_state < 0) one.fail("states of the list");
+    head.verdict.contradictions.push_back(std::move(found));
   }
   return head;
 }

@@ -24,14 +24,21 @@ struct StateAnswer {
   bool right() const { return given == truth; }
 };
 
+/// An example that looks like examples of other states: findContradictions() of the features of the head.
+struct StateContradiction {
+  std::string file{}, like{};  ///< pictures
+  int state = 0, like_state = 0;
+};
+
 /// How often a head was right on examples that it was not trained on.
 struct StateVerdict {
   /// All pictures of one day were held out together. False: pictures without times, or of one day; a part of each state
   /// was held out, in the order of the pictures.
   bool by_days = false;
   int rounds = 0;
-  std::vector<StateAnswer> answers{};  ///< in the order of the examples
-  int untested = 0;                    ///< examples of a state that one day alone shows
+  std::vector<StateAnswer> answers{};                ///< in the order of the examples
+  int untested = 0;                                  ///< examples of a state that one day alone shows
+  std::vector<StateContradiction> contradictions{};  ///< the clearest first
 
   double right() const;      ///< share of the answers, 0..1
   double sureShare() const;  ///< share of the answers that are sure, 0..1
@@ -53,6 +60,8 @@ struct StateHead {
 
   /// The index of a state; -1: there is none of this name.
   int indexOf(const std::string& state) const;
+  /// 16 hexadecimal digits of all that decides its answers: equal for heads that answer alike.
+  std::string digest() const;
 };
 
 struct StateReading {
@@ -122,8 +131,11 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
 /// none.
 cv::Mat wrongPictures(const StateHead& head);
 
+/// The same of examples that contradict each other, at most 20: each beside the one that it looks like.
+cv::Mat contradictingPictures(const StateHead& head);
+
 /// {"by", "rounds", "right", "sure", "sure_right", "untested", "answers": [{"picture", "state", "given",
-/// "probability"}]}, shares 0 to 1.
+/// "probability"}], "contradictions": [{"picture", "state", "like", "like_state"}]}, shares 0 to 1.
 Json toJson(const StateVerdict& verdict, const std::vector<std::string>& states);
 /// Whole or not at all. Throws mpm::Error naming the file.
 void writeStates(const std::string& path, const StateHead& head);

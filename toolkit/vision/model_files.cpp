@@ -57,6 +57,10 @@ std::string modelDigest(const std::string& onnx_path) {
     const bool there = path == onnx_path || std::filesystem::exists(path, ignored);
     digest = there ? hashFile(path, digest) : hash(digest, 0);
   }
+  return digestText(digest);
+}
+
+std::string digestText(std::uint64_t digest) {
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(digest));
   return digits.data();

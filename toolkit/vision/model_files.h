@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace mpm::vision {
@@ -15,5 +16,8 @@ std::string defaultModel();
 /// model apart and is no protection against deliberate deception. Throws mpm::Error naming the file that cannot be
 /// read; a JSON that does not exist is no error.
 std::string modelDigest(const std::string& onnx_path);
+
+/// A hash (base/hash.h) as such digits.
+std::string digestText(std::uint64_t digest);
 
 }  // namespace mpm::vision
