@@ -304,6 +304,11 @@ TEST_F(TeachStates, AWatchStoresWhatWasTaught) {
 
   expectFailure(mpmCommand({"monitor", folder_ / "watched", "--db", folder_ / "fresh.db", "--states", gate_}), 2,
                 {"reads the tokens of another model"});
+  const CommandResult service =
+      succeeded(mpmCommand({"monitor", folder_ / "watched", "--db", folder_ / "fresh.db", "--states", gate_},
+                           {.environment = {{"NOTIFY_SOCKET", "none"}}}));
+  EXPECT_THAT(service.err, HasSubstr("the states of 'gate' are not read: they were taught with another model"))
+      << "after a new model it starts, too";
   expectFailure(mpmCommand({"monitor", folder_ / "watched", "--model", kModel, "--db", database, "--states", gate_,
                             "--alarm", "gate=ajar"}),
                 2, {"'gate' has no state 'ajar'"});
@@ -316,10 +321,19 @@ TEST_F(TeachStates, ShowsTheExamplesThatItGetsWrong) {
   EXPECT_EQ(result["wrong_pictures"], folder_ / "gate_wrong.jpg");
   EXPECT_FALSE(cv::imread(folder_ / "gate_wrong.jpg").empty());
   EXPECT_LT(result["cross_validation"]["right"], 1);
-  EXPECT_THAT(teach().out, HasSubstr("cam_20260309_103000.png is closed, taken for open ("));
+  EXPECT_EQ(result["contradicting_pictures"], folder_ / "gate_contradictions.jpg");
+  EXPECT_EQ(cv::imread(folder_ / "gate_contradictions.jpg").cols, 2 * 320 + 8) << "side by side";
+  ASSERT_EQ(result["cross_validation"]["contradictions"].size(), 1u) << result;
+  const auto& contradiction = result["cross_validation"]["contradictions"][0];
+  EXPECT_THAT(contradiction["picture"].get<std::string>(), HasSubstr("closed/cam_20260309_103000.png"));
+  EXPECT_EQ(contradiction["like_state"], "open");
+  const std::string text = teach().out;
+  EXPECT_THAT(text, HasSubstr("cam_20260309_103000.png is closed, taken for open ("));
+  EXPECT_THAT(text, HasSubstr("cam_20260309_103000.png is closed, but looks most like "));
   fs::remove(folder_ / "examples/closed/cam_20260309_103000.png");
   EXPECT_EQ(teach().exit_code, 0);
   EXPECT_FALSE(fs::exists(folder_ / "gate_wrong.jpg")) << "of an older verdict";
+  EXPECT_FALSE(fs::exists(folder_ / "gate_contradictions.jpg"));
 }
 
 TEST_F(TeachStates, OneDayIsSaidToBeTooGood) {

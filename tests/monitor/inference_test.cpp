@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/capture/inference.h"
 
+#include "monitor/capture/followed_files.h"
 #include "monitor/samples.h"
 #include "monitor/wait.h"
 #include "support/damaged_model.h"
@@ -195,9 +196,60 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
   ASSERT_TRUE(eventually([&] { return events_.size() == 2; }));
   result = one();
   EXPECT_EQ(result.model->schedule(), (Schedule{1, 2}));
-  overwrite(path, kModel);  // repaired: taken up again
+  overwrite(path, kOther);  // repaired: taken up again
   until([&](const InferenceResult& now) { return now.session > before.session; });
   EXPECT_EQ(events_.size(), 2u);
+}
+
+// docs/models.md: the JSON beside a model belongs to it. Files that are written once more with the same bytes are no
+// other model.
+TEST_F(InferenceWorkerTest, AnotherJsonIsAnotherModel) {
+  const std::string path = folder_ / "m.onnx", json = folder_ / "m.json";
+  fs::copy_file(kModel, path);
+  InferenceWorker worker(frames_, path, options(), callbacks());
+  const auto before = one();
+  writeFileAtomically(json, R"({"name": "renamed"})");
+  const auto renamed = until([&](const InferenceResult& now) { return now.model->facts.name == "renamed"; });
+  EXPECT_GT(renamed.session, before.session);
+  EXPECT_EQ(renamed.model_digest, vision::modelDigest(path));
+  EXPECT_NE(renamed.model_digest, before.model_digest);
+  overwrite(path, kModel);
+  writeFileAtomically(json, R"({"name": "renamed"})");
+  std::this_thread::sleep_for(std::chrono::seconds(5));  // two looks and more
+  EXPECT_EQ(one().session, renamed.session);
+  EXPECT_EQ(events_.size(), 0u);
+}
+
+TEST(FollowedFiles, AChangeCountsOnceTwoLooksAgree) {
+  const mpm::test::TemporaryFolder folder;
+  const std::string first = folder / "a", second = folder / "b";
+  writeFileAtomically(first, "1");
+  FollowedFiles files({first, second});
+  std::int64_t now = 0;
+  const auto look = [&] { return files.changed(now += 2000); };
+  EXPECT_FALSE(look());
+  writeFileAtomically(second, "1");
+  EXPECT_FALSE(files.asBefore());
+  EXPECT_FALSE(look()) << "it may be half written";
+  writeFileAtomically(second, "22");
+  EXPECT_FALSE(look()) << "it still changes";
+  EXPECT_FALSE(files.changed(now + 1999)) << "too early for a look";
+  EXPECT_TRUE(look());
+  EXPECT_TRUE(files.asBefore());
+  EXPECT_FALSE(look());
+  fs::remove(second);
+  look();
+  EXPECT_TRUE(look());
+  fs::remove(first);
+  look();
+  EXPECT_FALSE(look()) << "without the first one there is nothing to read";
+  writeFileAtomically(first, "2");
+  look();
+  EXPECT_TRUE(look());
+  FollowedFiles earlier({first}, FollowedFiles::Read::kEarlier);
+  earlier.changed(now += 2000);
+  EXPECT_TRUE(earlier.changed(now += 2000));
+  EXPECT_FALSE(earlier.changed(now += 2000));
 }
 
 TEST_F(RunningInference, AModelOfDepthTakesOver) {

@@ -13,6 +13,7 @@
 #include "support/local_zone.h"
 #include "support/pictures.h"
 #include "support/throws_with.h"
+#include "vision/model_files.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -208,7 +209,7 @@ TEST_F(SessionTest, AModelThatIsReplacedBeginsANewSession) {
   ASSERT_TRUE(eventually([&] { return samples_.size() >= 2; }));
   fs::copy_file(kOther, folder_ / "new.onnx");
   fs::rename(folder_ / "new.onnx", path);
-  ASSERT_TRUE(eventually([&] { return reported("takes over"); }));
+  ASSERT_TRUE(eventually([&] { return reported("the model is new: '" + path + "' was replaced"); }));
   session_->worker().setReduction(mpmBefore({1}));
   ASSERT_TRUE(eventually([&] { return samples_.all().back().token_counts.size() == 2; }));
   const StoreReader reader = stored();
@@ -217,6 +218,75 @@ TEST_F(SessionTest, AModelThatIsReplacedBeginsANewSession) {
   EXPECT_NE(sessions[0].model_digest, sessions[1].model_digest);
   EXPECT_EQ(sessions[1].model_digest, sessions[2].model_digest);
   EXPECT_EQ(sessions[2].reduce, "mpm:blocks=1");
+  EXPECT_THAT(reader.series(1), SizeIs(3));
+}
+
+// A head that was taught again is another one of the same name: a series of its own, and what is broken changes
+// nothing.
+TEST_F(SessionTest, StatesThatAreTaughtAgainBeginANewSeries) {
+  const std::string path = folder_ / "gate.json";
+  evaluation::StateHead head{.name = "gate", .states = {"closed", "open"}, .model_name = "tiny"};
+  head.model_digest = vision::modelDigest(kModel);
+  EstimatorOptions with_features = options().inference;
+  with_features.features = true;
+  const int features = Estimator(kModel, with_features).estimate(frame(0)->image).features.cols;
+  head.weights = cv::Mat(2, features + 1, CV_64F, cv::Scalar(0));
+  const auto teach = [&](double closed, double open) {
+    head.weights.at<double>(0, features) = closed;
+    head.weights.at<double>(1, features) = open;
+    evaluation::writeStates(path, head);
+  };
+  const auto shows = [&](const std::string& state) {
+    return eventually([&] {
+      session_->tick();
+      return samples_.size() > 0 && !samples_.all().back().states.empty() &&
+             samples_.all().back().states[0].state == state;
+    });
+  };
+  teach(9, 0);
+  CameraPlan gate = watch();
+  gate.states = {.heads = {evaluation::readStates(path)}, .files = {path}, .after = 1};
+  make();
+  session_->open(gate);
+  ASSERT_TRUE(shows("closed"));
+  teach(0, 9);
+  ASSERT_TRUE(shows("open"));
+  EXPECT_TRUE(reported("the states of gate are new"));
+  writeFileAtomically(path, "{\"name\": ");
+  ASSERT_TRUE(eventually([&] {
+    session_->tick();
+    return reported("the states before go on");
+  }));
+  teach(0, 9);  // as before: nothing is new
+  const auto news = std::ranges::count_if(
+      events_.all(), [](const Event& event) { return event.message.find("are new") != std::string::npos; });
+  EXPECT_EQ(news, 1);
+  {
+    const StoreReader reader = stored();
+    ASSERT_THAT(reader.series(1), SizeIs(2));
+    EXPECT_EQ(reader.series(1)[0].model_digest, reader.series(1)[1].model_digest);
+    EXPECT_EQ(reader.states(reader.series(1)[0].id, 0, kNoon * 2).at(0).samples.count("open"), 0u);
+    EXPECT_EQ(reader.states(reader.series(1)[1].id, 0, kNoon * 2).at(0).samples.count("closed"), 0u);
+  }
+  const auto series = [&] { return stored().series(1).size(); };
+  const auto watchOnce = [&](const StateOptions& states) {
+    const std::size_t before = samples_.size();
+    gate.states = states;
+    make();
+    session_->open(gate);
+    EXPECT_TRUE(eventually([&] { return samples_.size() >= before + 2; }));
+  };
+  watchOnce({.heads = {evaluation::readStates(path)}});
+  EXPECT_EQ(series(), 2u) << "the same head goes on";
+  watchOnce({});
+  EXPECT_EQ(series(), 2u) << "what reads no states is measured alike";
+  head.name = "roof";
+  watchOnce({.heads = {head}});
+  EXPECT_EQ(series(), 2u) << "a head of another name is no other one";
+  head.name = "gate";
+  head.weights *= 2;
+  watchOnce({.heads = {head}});
+  EXPECT_EQ(series(), 3u) << "also one that was replaced while nothing ran";
 }
 
 TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {

@@ -36,6 +36,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.model_name = result.model->facts.name;
   info.cross_validation = evaluation::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
   info.night_rule = toText(options.night);
+  info.heads = options.states.digests(result.model_digest);
   info.every_s = options.once && options.every_s <= 60 ? 0 : options.every_s;
   if (options.archive_clock) info.time_zone = options.archive_clock->zone();
   info.times = options.archive_times;
@@ -67,12 +68,16 @@ std::int64_t digestOf(const cv::Mat& picture) {
   return static_cast<std::int64_t>(digest);
 }
 
-Event takeover(const InferenceResult& result) {
+// `before`: the digest of the model of the session before, where that was read from the same file.
+Event takeover(const InferenceResult& result, const std::string& before) {
   const ModelInfo& model = *result.model;
+  const std::string file = "'" + vision::redactCredentials(result.model_path) + "'";
+  const bool replaced = !before.empty() && before != result.model_digest;
   return {result.frame.time, EventKind::kSession, Severity::kInfo,
-          "'" + vision::redactCredentials(result.model_path) + "' takes over, " +
+          (replaced ? "the model is new: " + file + " was replaced, and runs " : file + " takes over, ") +
               (model.reduction == kFullModel ? "without merging" : "reduction " + toString(model.reduction)) +
-              (result.settings.empty() ? "" : ", " + result.settings)};
+              (result.settings.empty() ? "" : ", " + result.settings) +
+              (replaced ? ". Samples from now on are of another series" : "")};
 }
 
 }  // namespace
@@ -117,8 +122,10 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     if (change == ViewChange::kLarge) session_ = -1;
     const bool fresh = result.session != session_;
     if (fresh) {
-      if (session_ >= 0) events.push_back(takeover(result));
+      if (session_ >= 0)
+        events.push_back(takeover(result, result.model_path == model_.path ? model_.digest : std::string()));
       session_ = result.session;
+      model_ = {result.model_path, result.model_digest};
       reuse_ = {};
       agreement_.reset();
       const SessionInfo session = sessionOf(result, options_);
@@ -386,6 +393,7 @@ void Recorder::setStates(const StateOptions& states) {
   StateDetector watch(states);
   const std::lock_guard lock(mutex_);
   turnToNewest();
+  if (states.digests(model_.digest) != options_.states.digests(model_.digest)) session_ = -1;
   options_.states = states;
   chain_.states = std::move(watch);
 }

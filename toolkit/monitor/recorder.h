@@ -96,8 +96,8 @@ class Recorder {
   /// Replaces those rules that differ. Alarms that ring end, and ring again where the new ones do.
   void setRules(const NightRule& night, const std::optional<vision::GeoPosition>& place, const AlarmOptions& alarms,
                 const QualityOptions& quality, UnixMs now);
-  /// Sets the states that are read from the next sample on; results need features. Throws mpm::Error as
-  /// StateOptions::validate().
+  /// Sets the states that are read from the next sample on; results need features. With other heads a session begins,
+  /// as StoreWriter::beginSession(). Throws mpm::Error as StateOptions::validate().
   void setStates(const StateOptions& states);
 
  private:
@@ -136,6 +136,9 @@ class Recorder {
   std::optional<std::int64_t> disk_reported_at_;  // steady ms
   bool open_ = true;
   int session_ = -1;
+  struct {
+    std::string path, digest;
+  } model_;                               // of the session
   bool again_ = false;                    // the next session begins a series of its own
   std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/visible_text.h"
+#include "monitor/capture/followed_files.h"
 #include "monitor/daily_summary.h"
 #include "monitor/event_command.h"
 #include "monitor/recorder.h"
@@ -110,7 +112,8 @@ struct OpenSource {
   bool scene = false;    // demo:
   bool archive = false;  // its samples come as fast as the model takes them
   double every_s = 0;
-  int state_after = 1;  // StateOptions::after
+  StateOptions states;                       // as they are read now
+  std::vector<FollowedFiles> state_files{};  // of each of StateOptions::files
   std::shared_ptr<const StoredPictures> before;
   std::shared_ptr<Recorder> recorder;
   std::shared_ptr<Hiding> hiding;
@@ -387,9 +390,50 @@ struct Session::Impl {
     }
   }
 
+  // Reads the files of states that are others now. Where one cannot be read, all heads stay as they are.
+  void followStates() {
+    bool changed = false;
+    for (FollowedFiles& file : watch->state_files) changed = file.changed(steadyNow()) || changed;
+    if (!changed) return;
+    StateOptions fresh = watch->states;
+    std::string names;
+    try {
+      for (std::size_t i = 0; i < fresh.files.size(); ++i) {
+        evaluation::StateHead& head = fresh.heads[i];
+        evaluation::StateHead read = evaluation::readStates(fresh.files[i]);
+        if (read.digest() != head.digest() || read.name != head.name)
+          names += (names.empty() ? "" : ", ") + visibleText(read.name);
+        head = std::move(read);
+      }
+      if (names.empty()) return;
+      watch->recorder->setStates(fresh);
+      watch->states = std::move(fresh);
+    } catch (const Error& error) {
+      post({options.now(), EventKind::kModel, Severity::kError,
+            std::string(error.what()) + "; the states before go on"});
+      return;
+    }
+    post({options.now(), EventKind::kModel, Severity::kInfo,
+          "the states of " + names + " are new: they were taught again" +
+              (watch->archive ? "" : ". Samples from now on are of another series")});
+  }
+
+  void setStates(const StateOptions& states) {
+    watch->recorder->setStates(states);
+    followFiles(*watch, states);
+    worker->setFeatures(!states.heads.empty());
+  }
+
+  static void followFiles(OpenSource& open, const StateOptions& states) {
+    open.states = states;
+    open.state_files.clear();
+    for (const std::string& file : states.files)
+      open.state_files.push_back(FollowedFiles({file}, FollowedFiles::Read::kEarlier));
+  }
+
   // All samples of the source on its way are recorded.
   void settle() {
-    if (store && watch && watch->archive) store->settle(watch->source, watch->state_after);
+    if (store && watch && watch->archive) store->settle(watch->source, watch->states.after);
   }
 
   void tellPicture(const InferenceResult& result) {
@@ -567,7 +611,7 @@ void Session::open(const CameraPlan& options) {
                      .scene = scene,
                      .archive = archive,
                      .every_s = options.once ? 0 : options.every_s,
-                     .state_after = options.states.after,
+                     .states = options.states,
                      .before = before,
                      .recorder = recorder,
                      .hiding = hiding,
@@ -577,6 +621,7 @@ void Session::open(const CameraPlan& options) {
     watch->summary.emplace(*options.summary_hour, vision::clockOrMachine(options.archiveClock()),
                            scene ? 0 : impl_->options.now());
   }
+  Impl::followFiles(*watch, options.states);
   if (store) store->setSource(name);
   impl_->stays = options.once;
   // Of an earlier run, which may have hidden less, unless this one goes on with what that one hid.
@@ -642,6 +687,7 @@ void Session::tick() {
   if (!impl_->watch) return;
   const CaptureStatus status = impl_->watch->capture.status();
   impl_->watch->recorder->tick(status, impl_->options.now(), steadyNow());
+  impl_->followStates();
   if (impl_->options.teller && impl_->store) {
     const SessionStatus now = this->status();
     impl_->options.teller->setStatus(impl_->options.camera, now.word());
@@ -684,10 +730,7 @@ void Session::setRegions(const std::vector<vision::Region>& regions) {
 }
 
 void Session::setStates(const StateOptions& states) {
-  if (!impl_->watch) return;
-  impl_->watch->recorder->setStates(states);
-  impl_->watch->state_after = states.after;
-  impl_->worker->setFeatures(!states.heads.empty());
+  if (impl_->watch) impl_->setStates(states);
 }
 
 void Session::setRetention(double keep_days, double max_megabytes) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -12,11 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/open_file.h"
 #include "base/quantiles.h"
+#include "monitor/capture/followed_files.h"
 #include "monitor/clocks.h"
 #include "monitor/store/store.h"
 #include "monitor/watch/model_settings.h"
+#include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "vision/model_files.h"
 
@@ -41,7 +43,8 @@ struct Net {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kLatencies = 300;
-constexpr std::int64_t kLookAtFileMs = 2000, kRepeatErrorMs = 60000;
+constexpr std::int64_t kRepeatErrorMs = 60000;
+constexpr int kReadings = 3;  // of a model whose files are replaced while it is read
 
 // A model that is ready, and what it was made from.
 struct Loaded {
@@ -57,13 +60,9 @@ struct Loaded {
   std::shared_ptr<Estimator> closer{};  // for InferenceResult::look
 };
 
-// Which file this is, and when it was written; empty: it cannot be read.
-std::string lookAt(const std::string& path) {
-  try {
-    return OpenFile(path).identity();
-  } catch (const Error&) {
-    return {};
-  }
+// All files of a model. Of one that cannot be read, those that every model has.
+std::vector<std::string> filesOf(const std::string& model) try { return modelFiles(model); } catch (const Error&) {
+  return {model, std::filesystem::path(model).replace_extension(".json").string()};
 }
 
 }  // namespace
@@ -173,8 +172,8 @@ struct InferenceWorker::Impl {
   std::unique_ptr<Loaded> other;              // with the reduction to compare with
   int loaded_version = 0, sessions = 0;
   std::optional<CapturedFrame> outdated;  // needed, and its result was out of date
-  std::string file, file_seen;            // lookAt()
-  std::int64_t next_look = 0, next_due = 0;
+  FollowedFiles files;                    // of the model that was read last, or that goes on
+  std::int64_t next_due = 0;
   std::string last_error;
   std::int64_t last_error_at = 0;
   std::jthread thread;  // last: the current frame is finished before other members are destroyed
@@ -194,7 +193,7 @@ struct InferenceWorker::Impl {
         repeated = std::exchange(to_repeat, std::nullopt);
       }
       if (now.version != loaded_version) load(now);
-      followFile(now);
+      followFiles(now);
       if (repeated && current) process(stop, std::move(repeated));
       if (now.paused || !current) continue;
       if (const std::int64_t early = next_due - steadyNow(); now.interval_s > 0 && early > 0) {
@@ -272,13 +271,22 @@ struct InferenceWorker::Impl {
     return loaded;
   }
 
+  // The digest is that of the files that the net was read from.
+  std::unique_ptr<Loaded> readWhole(const Wanted& now) {
+    for (int reading = 1;; ++reading) {
+      files = FollowedFiles(filesOf(now.path));
+      auto loaded = read(now.path, now.options, vision::modelDigest(now.path), now.choose_reuse);
+      if (files.asBefore()) return loaded;
+      if (reading == kReadings) throw Error("its files are replaced again and again");
+    }
+  }
+
   void load(const Wanted& now) {
     loaded_version = now.version;
     if (now.path.empty()) return;
     setLoading(true);
-    file = file_seen = lookAt(now.path);
     try {
-      auto fresh = read(now.path, now.options, vision::modelDigest(now.path), now.choose_reuse);
+      auto fresh = readWhole(now);
       // One that has not proved itself yet is not worth keeping as the one to fall back to.
       if (current && current->session > 0) previous = std::move(current);
       current = std::move(fresh);
@@ -287,7 +295,7 @@ struct InferenceWorker::Impl {
       std::string what = error.what();
       if (what.find(now.path) == std::string::npos) what = now.path + ": " + what;
       what = "cannot load " + what + (current ? "; the model before it goes on" : "");
-      keepWantedAsLoaded();
+      keepWantedAsLoaded(now.path);
       post(Severity::kError, what);
       const std::lock_guard lock(mutex);
       status.problem = what;
@@ -296,23 +304,22 @@ struct InferenceWorker::Impl {
   }
 
   // After a failed change the wanted state is again what runs, unless the caller wants something else by now.
-  void keepWantedAsLoaded() {
+  void keepWantedAsLoaded(const std::string& failed) {
     if (!current) return;
-    file = file_seen = lookAt(current->path);
+    if (current->path != failed) files = FollowedFiles(filesOf(current->path));
     const std::lock_guard lock(mutex);
     if (wanted.version != loaded_version) return;
     wanted.path = current->path;
     wanted.options = current->options;
   }
 
-  // Reads a file that changed once it has stopped changing, so that one half copied is not tried.
-  void followFile(const Wanted& now) {
-    if (now.path.empty() || steadyNow() < next_look) return;
-    next_look = steadyNow() + kLookAtFileMs;
-    const std::string state = lookAt(now.path);
-    const bool settled = state == file_seen;
-    file_seen = state;
-    if (state.empty() || !settled || state == file) return;
+  // Reads a model whose files were replaced, unless they hold the same.
+  void followFiles(const Wanted& now) {
+    if (now.path.empty() || !files.changed(steadyNow())) return;
+    if (current && current->path == now.path) try {
+        if (vision::modelDigest(now.path) == current->digest) return;
+      } catch (const Error&) {  // load() says so
+      }
     Wanted again;
     {
       const std::lock_guard lock(mutex);
@@ -340,9 +347,9 @@ struct InferenceWorker::Impl {
     if (!error.empty() && previous) {
       post(Severity::kError,
            "'" + current->path + "' fails on its first frame: " + error + "; the model before it goes on");
-      current = std::move(previous);
+      const std::string failed = std::exchange(current, std::move(previous))->path;
       other.reset();
-      keepWantedAsLoaded();
+      keepWantedAsLoaded(failed);
       setLoading(false);
       error = estimate(*current, frame, result.estimate);
     }

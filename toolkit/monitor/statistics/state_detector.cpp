@@ -22,6 +22,13 @@ void StateOptions::validate() const {
       throw Error("two files of states are named '" + visibleText(head.name) + "': give one of them another \"name\"");
 }
 
+std::map<std::string, std::string> StateOptions::digests(const std::string& model_digest) const {
+  std::map<std::string, std::string> all;
+  for (const evaluation::StateHead& head : heads)
+    if (head.model_digest == model_digest) all[head.name] = head.digest();
+  return all;
+}
+
 StateDetector::StateDetector(StateOptions options) : options_(std::move(options)) {
   options_.validate();
   for (const evaluation::StateHead& head : options_.heads) tracked_.push_back({head});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <opencv2/core.hpp>
 #include <optional>
 #include <string>
@@ -17,12 +18,15 @@ namespace mpm::monitor {
 
 struct StateOptions {
   std::vector<evaluation::StateHead> heads{};
+  std::vector<std::string> files{};  ///< that the heads were read from, in their order; empty: from none
   /// A state counts after so many sure results in turn that agree; one that is not sure does not count. Where pictures
   /// are a minute or more apart, the first sure one counts: what lies between them is not known.
   int after = 3;
 
   /// Throws mpm::Error for two heads of one name.
   void validate() const;
+  /// The digests, by their names, of the heads that read the tokens of this model.
+  std::map<std::string, std::string> digests(const std::string& model_digest) const;
 };
 
 /// Reads the states of samples, and says when one changes. Not thread-safe.

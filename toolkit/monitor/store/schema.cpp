@@ -126,6 +126,7 @@ void addColumns(Database& database) {
   for (const Quantity& one : quantities()) add("region_sample", one.key);
   add("sample", "pixel_digest", "INTEGER");  // a digest of the pixels of the frame; NULL: not known
   add("series", "settings", "TEXT");         // Measuring::settings; NULL: not known, so that it goes on with any
+  add("series", "heads", "TEXT");            // SessionInfo::heads of its sessions, as JSON; NULL: none is known
   add("session", "night_rule", "TEXT");      // toText(), by which its samples were judged; NULL: not known, '': by none
   add("session", "times", "TEXT");           // SessionInfo::times; NULL: not known, or no archive
   add("source", "unsettled", "INTEGER");  // of an archive: 1: pictures came that are older than others, before settle()

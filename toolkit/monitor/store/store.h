@@ -56,7 +56,8 @@ struct SessionInfo : Measuring {
   /// By what the pictures of an archive have their times: vision::toString(TimeOptions), with the absolute path of a
   /// list. Empty: not known.
   std::string times{};
-  std::optional<std::string> night_rule{};  ///< toText(NightRule) by which samples are judged; nullopt: not known
+  std::optional<std::string> night_rule{};     ///< toText(NightRule) by which samples are judged; nullopt: not known
+  std::map<std::string, std::string> heads{};  ///< StateOptions::digests() of what reads its states
 };
 
 struct SessionRecord : SessionInfo {
@@ -156,8 +157,9 @@ class StoreWriter {
   /// session begins with its first sample and ends with its last. A sample is left out if its picture, digest and time
   /// are stored already.
   /// The session goes on with the newest series of the source that has equal `Measuring` values. One of an older
-  /// program, which did not know its settings, has those of the first session that goes on with it. With `again` it
-  /// begins a new series, for pictures that are measured again.
+  /// program, which did not know its settings, has those of the first session that goes on with it. It begins a new
+  /// series with `again`, for pictures that are measured again, and for a camera whose head of states is another one
+  /// than that of this name in the series. Of an archive, only pictures to come are read by such a head.
   void beginSession(const SessionInfo& info, std::optional<UnixMs> archive = {}, bool again = false);
   void endSession();  ///< and its source: events belong to none
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.

@@ -355,7 +355,7 @@ class Connection {
     database_.run("UPDATE source SET archive = ? WHERE id = ?", begin.archive, target.source);
     own(target);
     endKilledSessions(target.source);
-    target.series = seriesFor(target.source, info, begin.again);
+    target.series = seriesFor(target.source, info, begin.again, begin.archive);
     target.newest = begin.archive ? newestOf(target.series) : std::nullopt;
     target.states = statesOf(target.series);
     database_.run(
@@ -384,7 +384,7 @@ class Connection {
 
   // The newest series that is measured like this, or a new one. The path of a model and what it was validated with may
   // change without its digest. Those of an older program, which knew no settings, take them over, whatever their round.
-  std::int64_t seriesFor(std::int64_t source, const SessionInfo& info, bool again) {
+  std::int64_t seriesFor(std::int64_t source, const SessionInfo& info, bool again, bool archive) {
     const std::string validation =
         info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string();
     const auto found = findSeries(database_, source, info);
@@ -393,18 +393,27 @@ class Connection {
         " classes) = (SELECT source, model_digest, schedule, precision, tokens, classes FROM series WHERE id = ?1"
         " AND settings IS NULL)",
         found, info.settings);
-    if (found && !again) {
-      database_.run("UPDATE series SET model = ?, model_name = ?, cross_validation = ? WHERE id = ?", info.model,
-                    info.model_name, validation, *found);
+    const std::string heads = toLine(Json(info.heads));
+    const auto replaced = [&] {
+      return database_.integer(
+                 "SELECT EXISTS(SELECT 1 FROM series, json_each(heads) old JOIN json_each(?2) new USING(key)"
+                 " WHERE series.id = ?1 AND old.value <> new.value)",
+                 *found, heads) != 0;
+    };
+    if (found && !again && (archive || !replaced())) {
+      database_.run(
+          "UPDATE series SET model = ?, model_name = ?, cross_validation = ?, heads = json_patch(coalesce(heads, '{}'),"
+          " ?) WHERE id = ?",
+          info.model, info.model_name, validation, heads, *found);
       return *found;
     }
     database_.run(
         "INSERT INTO series(source, number, round, model, model_name, model_digest, cross_validation, schedule,"
-        " precision, settings, tokens, classes) SELECT ?1, (SELECT 1 + coalesce(max(number), 0) FROM series WHERE "
-        "source = ?1),"
-        " 1 + coalesce((SELECT round FROM series WHERE id = ?2), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?",
+        " precision, settings, tokens, classes, heads) SELECT ?1, (SELECT 1 + coalesce(max(number), 0) FROM series"
+        " WHERE source = ?1),"
+        " 1 + coalesce((SELECT round FROM series WHERE id = ?2), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?",
         source, found, info.model, info.model_name, info.model_digest, validation, info.reduce, info.precision,
-        info.settings, info.tokens, toLine(info.classes));
+        info.settings, info.tokens, toLine(info.classes), heads);
     return database_.lastId();
   }
 

@@ -158,6 +158,7 @@ CameraPlan cameraPlan(const CameraConfig& config) {
   if (!config.quality.empty()) options.quality = of("quality", [&] { return parseQuality(config.quality); });
   for (const std::string& path : config.states)
     of("states", [&] { options.states.heads.push_back(evaluation::readStates(path)); });
+  options.states.files = config.states;
   if (config.state_after) options.states.after = *config.state_after;
   of("states", [&] { options.states.validate(); });
   if (config.regions == "none") options.regions.emplace();
@@ -174,8 +175,7 @@ CameraPlan cameraPlan(const CameraConfig& config) {
 }
 
 std::string namedFiles(const CameraConfig& config) {
-  std::vector<std::string> paths = config.states;
-  paths.insert(paths.end(), {config.regions, config.hide});
+  std::vector<std::string> paths = {config.regions, config.hide};
   if (config.times.starts_with("list:")) paths.push_back(config.times.substr(5));
   std::string all;
   for (const std::string& path : paths)
