@@ -11,7 +11,6 @@
 #include "base/number_text.h"
 #include "base/size_text.h"
 #include "monitor/privacy.h"
-#include "monitor/statistics/day_night.h"
 #include "monitor/store/snapshot.h"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
@@ -85,8 +84,6 @@ double frameRateOf(const std::vector<std::string>& sources) {
 namespace {
 
 namespace fs = std::filesystem;
-using By = FilmMoment::By;
-
 struct Picture {
   UnixMs time;
   std::string path;  // of a snapshot: without its ending; of an archive: the name of the file, or its path if renamed
@@ -97,37 +94,15 @@ struct Picture {
 // By day, counted from 1970; of each the best first.
 using Days = std::map<UnixMs, std::multimap<double, Picture>>;
 
-// The wanted moment; without a place, noon is 12:00.
-FilmMoment momentOf(const FilmOptions& options) {
-  if (options.place || options.moment.by == By::kClock) return options.moment;
-  if (options.moment.by != By::kHighestSun)
-    throw Error(
-        "the height of the sun needs the place of the camera, which its samples do not have: give --lat and --lon, or "
-        "name a time, such as --film-at 12:00");
-  return {By::kClock, 12 * 60};
-}
-
-// Smaller for a picture that is nearer to the moment; nullopt: the moment does not allow it.
-std::optional<double> distance(UnixMs time, const FilmMoment& moment, const FilmOptions& options) {
-  if (moment.by == By::kClock)
-    return std::abs(static_cast<double>(options.clock.wall(time) % kDayMs) / kMinuteMs - moment.value);
-  const auto height = [&place = *options.place](UnixMs at) {
-    return monitor::sunElevation(at, place.latitude, place.longitude);
-  };
-  if (moment.by == By::kHighestSun) return -height(time);
-  if ((height(time + kMinuteMs) > height(time)) != (moment.by == By::kRisingSun)) return std::nullopt;
-  return std::abs(height(time) - moment.value);
-}
-
 // The files of an archive by name. Folders of a camera may have pictures of one name.
 using Files = std::map<std::string, std::vector<std::string>>;
 
 Days storedPictures(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options,
                     const Files& files) {
   Days days;
-  const auto add = [&, moment = momentOf(options)](const Picture& one) {
-    if (const auto away = distance(one.time, moment, options))
-      days[options.clock.wall(one.time) / kDayMs].emplace(*away, one);
+  const monitor::DayPictures chosen(options.moment, options.place, options.clock);
+  const auto add = [&](const Picture& one) {
+    if (const auto away = chosen.away(one.time)) days[chosen.dayOf(one.time)].emplace(*away, one);
   };
   if (!options.folder.empty()) {
     const monitor::PictureOwner owner{.source = source.name, .database = store.id()};
@@ -186,19 +161,6 @@ void writeDate(cv::Mat& picture, const std::string& date) {
 }
 
 }  // namespace
-
-FilmMoment parseFilmMoment(const std::string& text) {
-  if (text == "noon") return {};
-  if (const auto time = readNumbers(text, ':'); time && text.find('-') == std::string::npos)  // no "-0:30" either
-    if (const auto [hour, minute] = *time; hour < 24 && minute < 60) return {By::kClock, hour * 60.0 + minute};
-  const bool evening = text.ends_with(":evening");
-  const std::string sun = text.substr(0, evening ? text.rfind(':') : text.size());
-  const auto height = sun.starts_with("sun:") ? readNumber<double>(sun.substr(4)) : std::nullopt;
-  if (height && std::abs(*height) < 90) return {evening ? By::kSinkingSun : By::kRisingSun, *height};
-  throw Error("'" + text +
-              "' is neither noon, a time of the day such as 13:30, nor a height of the sun in degrees such as "
-              "sun:20 or sun:20:evening");
-}
 
 void FilmOptions::show(const std::string& text) {
   for (const std::string& name : CLI::detail::split(text, ',')) {

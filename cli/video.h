@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "monitor/store/calendar.h"
 #include "monitor/store/store.h"
 #include "vision/camera_clock.h"
 #include "vision/sources/source.h"
@@ -38,20 +39,10 @@ class VideoFile {
 /// Frames per second of the first video among the sources; 25 without one.
 double frameRateOf(const std::vector<std::string>& sources);
 
-/// Which picture of a day a film shows.
-struct FilmMoment {
-  enum class By { kHighestSun, kClock, kRisingSun, kSinkingSun };
-  By by = By::kHighestSun;
-  double value = 0;  ///< kClock: minute of the day; kRisingSun, kSinkingSun: height of the sun in degrees
-};
-
-/// "noon", "13:30", "sun:20" (in the morning), "sun:20:evening". Throws mpm::Error for another text.
-FilmMoment parseFilmMoment(const std::string& text);
-
 struct FilmOptions {
   std::string path;    ///< .mp4, .mkv, .mov or .avi
   std::string folder;  ///< of the snapshots; empty: the pictures of an archive themselves
-  FilmMoment moment;
+  monitor::DayMoment moment{};
   std::optional<vision::GeoPosition>
       place;                    ///< of the camera. Without one, noon is 12:00, and no height of the sun is known
   std::string ending = ".png";  ///< of the file of a snapshot: its picture, or a vision::EstimateFiles

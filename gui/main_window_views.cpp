@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The views of the window. Each shows the values of models and hands on what a person does with it.
 
+#include "gui/controllers/calendar_browser.h"
 #include "gui/main_window.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/day_night_panel.h"
@@ -173,6 +174,9 @@ PanelDocks* MainWindow::makePanels() {
     stored_->lookFor(time);
   });
 
+  auto* calendar = new CalendarPanel;
+  new CalendarBrowser(history_, pictures_, stored_, calendar);
+
   const auto left = Qt::LeftDockWidgetArea, right = Qt::RightDockWidgetArea, bottom = Qt::BottomDockWidgetArea;
   return new PanelDocks({{"source", tr("Source"), source, left},
                          {"schedule", tr("Reduction"), reduction, left},
@@ -183,7 +187,8 @@ PanelDocks* MainWindow::makePanels() {
                          {"compare", tr("Compare"), compare, right},
                          {"chart", tr("Chart"), chart_, bottom},
                          {"events", tr("Events"), events, bottom},
-                         {"log", tr("Log"), log_, bottom}},
+                         {"log", tr("Log"), log_, bottom},
+                         {"calendar", tr("Calendar"), calendar, bottom}},
                         this, actions_);
 }
 

@@ -538,10 +538,7 @@ std::string siteOf(const std::string& source) {
 std::optional<vision::GeoPosition> placeOf(const StoreReader& store, const SourceRecord& source,
                                            const ReportArguments& said) {
   if (said.lat && said.lon) return vision::GeoPosition{*said.lat, *said.lon};
-  std::optional<vision::GeoPosition> place;
-  for (const SessionRecord& session : store.sessions(source.id))
-    if (session.latitude && session.longitude) place = {*session.latitude, *session.longitude};
-  return place;
+  return storedPlace(store, source.id);
 }
 
 void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series, Span span,
@@ -638,7 +635,7 @@ void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, c
   film.to = span.to;
   film.place = placeOf(store, source, arguments);
   film.clock = clockOf(source, arguments);
-  film.moment = orUsageError([&] { return parseFilmMoment(arguments.film_moment); });
+  film.moment = orUsageError([&] { return parseDayMoment(arguments.film_moment); });
   const FilmDays days = writeFilm(store, source, film);
   printNote("wrote " + film.path + ": " + counted(days.shown, "day") + " of " + film.clock.name() +
             (days.without > 0 ? "; " + counted(days.without, "day") + " between them without a picture" : ""));

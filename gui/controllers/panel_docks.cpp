@@ -35,9 +35,10 @@ void PanelDocks::add(const Panel& panel) {
   if (bottom || (area == Qt::RightDockWidgetArea && !legend)) dock->setTitleBarWidget(new QWidget(dock));
   docks_.append(dock);
   // Not the dock's own action, which hides a panel that stands behind another one. Checked: in front.
-  QAction* action = actions_->add(tr("&Panels"), QStringLiteral("dock_") + dock->objectName(), title,
-                                  QKeySequence(QStringLiteral("Alt+%1").arg(docks_.size() % 10)),
-                                  [this, dock] { bringOrHide(dock); });
+  QAction* action = actions_->add(
+      tr("&Panels"), QStringLiteral("dock_") + dock->objectName(), title,
+      QKeySequence(QString::fromLatin1(docks_.size() > 10 ? "Alt+Shift+%1" : "Alt+%1").arg(docks_.size() % 10)),
+      [this, dock] { bringOrHide(dock); });
   action->setCheckable(true);
   connect(dock, &QDockWidget::visibilityChanged, action, &QAction::setChecked);
 }
@@ -86,7 +87,7 @@ void PanelDocks::restore() {
   for (QDockWidget* dock : {legend, inspector}) window_->addDockWidget(Qt::RightDockWidgetArea, dock);
   window_->addDockWidget(Qt::BottomDockWidgetArea, chart);
   for (int i = 4; i < 7; ++i) window_->tabifyDockWidget(inspector, docks_[i]);
-  for (int i = 8; i < 10; ++i) window_->tabifyDockWidget(chart, docks_[i]);
+  for (int i = 8; i < docks_.size(); ++i) window_->tabifyDockWidget(chart, docks_[i]);
   // A 7 inch screen shows the pictures alone; the panels are one key away.
   for (QDockWidget* dock : docks_) dock->setVisible(roomy());
   last_ = QStringLiteral("source");

@@ -21,6 +21,8 @@ class StoredMoments : public QObject {
   void lookFor(double time);
   /// Back to the source that is open, also in the chart.
   void leave();
+  /// What must not be seen of the source whose history is on show.
+  monitor::PrivacyOptions hidden() const;
 
  signals:
   /// What stands in the place of a picture that is not there.
@@ -29,7 +31,6 @@ class StoredMoments : public QObject {
 
  private:
   monitor::PrivacyChoice saidOfPrivacy() const;
-  monitor::PrivacyOptions hidden() const;
   ShownSource describe(const QString& source) const;
   void describeAgain();
   void beginWith(const ShownSource& source, const QString& text);

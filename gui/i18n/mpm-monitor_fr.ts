@@ -409,6 +409,64 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::CalendarPanel</name>
+    <message>
+        <source>Year</source>
+        <translation>Année</translation>
+    </message>
+    <message>
+        <source>Picture of a day</source>
+        <translation>Image d’un jour</translation>
+    </message>
+    <message>
+        <source>Colour of a day</source>
+        <translation>Couleur d’un jour</translation>
+    </message>
+    <message>
+        <source>Day</source>
+        <translation>Jour</translation>
+    </message>
+    <message>
+        <source>Days of the year</source>
+        <translation>Jours de l’année</translation>
+    </message>
+    <message>
+        <source>highest sun</source>
+        <translation>soleil au plus haut</translation>
+    </message>
+    <message>
+        <source>sun at 20°, morning</source>
+        <translation>soleil à 20°, le matin</translation>
+    </message>
+    <message>
+        <source>sun at 20°, evening</source>
+        <translation>soleil à 20°, le soir</translation>
+    </message>
+    <message>
+        <source>sun at 5°, morning</source>
+        <translation>soleil à 5°, le matin</translation>
+    </message>
+    <message>
+        <source>sun at 5°, evening</source>
+        <translation>soleil à 5°, le soir</translation>
+    </message>
+    <message>
+        <source>A click on a day, or the arrow keys and Enter, show its picture</source>
+        <translation>Un clic sur un jour, ou les flèches et Entrée, montrent son image</translation>
+    </message>
+    <message>
+        <source>Area of %1</source>
+        <translation>Surface de %1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::CalendarView</name>
+    <message>
+        <source>, picture of %1</source>
+        <translation>, image de %1</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::CameraConfigs</name>
     <message>
         <source>%1. Until it is mended, what is chosen counts for this run only</source>
@@ -2180,6 +2238,10 @@
         <source>Waiting for the first frame…</source>
         <translation>En attente de la première image…</translation>
     </message>
+    <message>
+        <source>Calendar</source>
+        <translation>Calendrier</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::Measuring</name>
@@ -3099,6 +3161,10 @@
         <translation>Peut-être trop bon&#xa0;: les images sont d’un seul jour, ou n’ont pas d’heure.</translation>
     </message>
     <message>
+        <source>%1 is %2, but looks most like %3, which is %4</source>
+        <translation>%1 est %2, mais ressemble le plus à %3, qui est %4</translation>
+    </message>
+    <message>
         <source>%1 is %2, taken for %3</source>
         <translation>%1 est %2, pris pour %3</translation>
     </message>
@@ -3160,10 +3226,6 @@
     <message>
         <source>frame of %1 ago</source>
         <translation>image d’il y a %1</translation>
-    <message>
-        <source>%1 is %2, but looks most like %3, which is %4</source>
-        <translation>%1 est %2, mais ressemble le plus à %3, qui est %4</translation>
-    </message>
     </message>
     <message>
         <source>%1 fps</source>

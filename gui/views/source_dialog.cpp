@@ -8,6 +8,7 @@
 #include "gui/views/labels.h"
 #include "gui/views/layouts.h"
 #include "gui/views/look.h"
+#include "mpm/error.hpp"
 
 namespace mpm::gui {
 

@@ -6,10 +6,13 @@
 
 #include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
+#include "gui/views/calendar_panel.h"
 #include "gui/views/compare_panel.h"
 #include "monitor/privacy.h"
 #include "monitor/recorder.h"
+#include "monitor/samples.h"
 #include "monitor/store/snapshot.h"
+#include "support/local_zone.h"
 #include "text.h"
 
 namespace mpm::gui {
@@ -106,6 +109,94 @@ TEST(PictureStore, WhatIsHiddenByNowIsNotShown) {
   cv::imwrite(stem + "_depth.png", cv::Mat(16, 24, CV_16U, cv::Scalar(7)));
   EXPECT_FALSE(load({})->overlay.empty());
   EXPECT_TRUE(load({.blurred = {"person"}})->overlay.empty());
+}
+
+// A day shows the picture that is nearest to the moment, without what is hidden by now.
+TEST(Calendar, HasTheDaysOfAYearAndTheirPictures) {
+  const mpm::test::LocalZone zone("UTC");
+  const mpm::test::TemporaryFolder folder;
+  using monitor::test::kNoon;
+  std::vector<monitor::Sample> samples;
+  for (int day = 0; day < 3; ++day) {
+    samples.push_back(monitor::test::sampleAt(kNoon + day * kDayMs, 100.0 + day));
+    samples.back().states = {{.name = "gate",
+                              .state = "open",
+                              .probability = 1,
+                              .sure = true,
+                              .counted = day < 2 ? "shut" : "open",
+                              .changed = day != 1}};
+  }
+  monitor::test::record(folder / "a.db", samples);
+  const std::string id = monitor::StoreReader(folder / "a.db").id();
+  monitor::Sample flagged, good;
+  flagged.whole().set("flagged", 1);
+  std::vector<StoredPicture> pictures;
+  for (const auto& [time, sample] : {std::pair(kNoon, flagged),
+                                     {kNoon + kHourMs, good},
+                                     {kNoon + kDayMs - kHourMs, good},
+                                     {kNoon + kDayMs + 4 * kHourMs, good}}) {
+    const auto path = monitor::writeSnapshot(folder / "shots", frameAt(time)->result, sample, {"camera 0", id});
+    pictures.push_back({static_cast<double>(time) / 1000, QString::fromStdString(path), {"camera 0", id}});
+  }
+  CalendarReader reader;
+  QSignalSpy read(&reader, &CalendarReader::read), pictured(&reader, &CalendarReader::pictured),
+      failed(&reader, &CalendarReader::failed);
+  CalendarQuestion question{.database = QString::fromStdString(folder / "a.db"),
+                            .source = monitor::StoreReader(folder / "a.db").sources().at(0),
+                            .pictures = pictures};
+  question.hidden.hidden = {{.name = "left", .size = {24, 16}, .polygons = {{{0, 0}, {3, 0}, {3, 15}, {0, 15}}}}};
+  CalendarPanel panel;
+  const auto choose = [&](const char* name, const char* text) {
+    for (QComboBox* box : panel.findChildren<QComboBox*>())
+      if (box->accessibleName() == QLatin1String(name)) box->setCurrentText(QString::fromUtf8(text));
+  };
+  const auto says = [&](const char* text) {
+    const auto labels = panel.findChildren<QLabel*>();
+    return std::ranges::any_of(labels,
+                               [&](const QLabel* label) { return label->text().startsWith(QString::fromUtf8(text)); });
+  };
+  const auto ask = [&] {
+    panel.choose(question);
+    reader.ask(question);
+    EXPECT_TRUE(read.wait(60000));
+    return read.takeFirst()[0].value<CalendarAnswer>();
+  };
+  const CalendarAnswer answer = ask();
+  ASSERT_EQ(answer.drawing.days.size(), 3u);
+  EXPECT_EQ(answer.year, 2026);
+  EXPECT_EQ(answer.drawing.days[0].value, 100);
+  EXPECT_EQ(answer.drawing.days[0].taken, kNoon + kHourMs) << "the nearer one is flagged";
+  EXPECT_EQ(answer.drawing.days[1].taken, kNoon + kDayMs - kHourMs);
+  EXPECT_EQ(answer.drawing.days[2].picture, "");
+  ASSERT_TRUE(QTest::qWaitFor([&] { return pictured.size() == 2; }, 60000));
+  const QImage first = pictured[0][1].value<QImage>();
+  EXPECT_EQ(first.pixelColor(1, 8), QColor(0, 0, 0)) << "hidden";
+  EXPECT_EQ(first.pixelColor(20, 8), QColor(240, 120, 10));
+
+  panel.setAnswer(answer);
+  panel.resize(700, 400);
+  panel.show();
+  panel.view()->setPicture(0, first);
+  QSignalSpy picked(&panel, &CalendarPanel::picked);
+  QTest::keyClick(panel.view(), Qt::Key_Right);
+  EXPECT_TRUE(says("Mon 1 Jun 2026: 100.0, picture of 13:00"));
+  QTest::keyClick(panel.view(), Qt::Key_Return);
+  EXPECT_EQ(picked.takeFirst()[0].toLongLong(), kNoon + kHourMs);
+  QTest::mouseClick(panel.view(), Qt::LeftButton, {}, panel.view()->placeOf(1).center().toPoint());
+  EXPECT_EQ(picked.takeFirst()[0].toLongLong(), kNoon + kDayMs - kHourMs);
+  QTest::mouseClick(panel.view(), Qt::LeftButton, {}, panel.view()->placeOf(2).center().toPoint());
+  EXPECT_TRUE(picked.isEmpty()) << "it has no picture";
+  EXPECT_TRUE(says("Wed 3 Jun 2026: 102"));
+
+  choose("Colour of a day", "gate: shut");
+  const CalendarAnswer shut = ask();
+  EXPECT_EQ(shut.drawing.days[0].value, 100) << "percent";
+  EXPECT_NEAR(*shut.drawing.days[2].value, 100, 0.01) << "it opens with the last sample";
+  choose("Picture of a day", "sun at 20°, morning");
+  panel.choose(question);
+  reader.ask(question);
+  ASSERT_TRUE(failed.wait(60000));
+  EXPECT_THAT(failed[0][0].toString(), Has("place of the camera"));
 }
 
 TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {

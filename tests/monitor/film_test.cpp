@@ -196,7 +196,7 @@ TEST_F(Film, RefusesWhatItCannotShow) {
   expectFailure(film({}), 1, {"camera 0", "--snapshots"});
   expectFailure(film({"--snapshots", folder_.path()}), 1, {"no picture of 'camera 0'", folder_.path()});
   expectFailure(film({"--snapshots", folder_.path(), "--film-at", "sun:10"}), 1,
-                {"place of the camera", "--film-at 12:00"});
+                {"place of the camera", "such as 12:00"});
   for (const char* moment : {"late", "24:00", "-0:30", "7: 5", "12:60", "12", "sun:", "sun:90", "sun:5:night"})
     expectFailure(film({"--film-at", moment}), 2, {moment, "neither noon"});
   expectFailure(film({"--film-show", "date,overlay"}), 2, {"--film-show overlay", "--snapshots"});

@@ -73,6 +73,9 @@ def main():
             assert f"<title>{camera.replace('&', '&amp;')}</title>" in page, "no name ran as a script"
             assert "<polyline" in page and 'data-left="' in page and page.count("&lt;script&gt;document.title") >= 2, "the chart of the server, with its states"
             assert ".png-0" in page and "Error: " in page and "Merge map</label>" in page
+            calendar = browse(f"{detail}&calendar=open", "--dump-dom")
+            assert 'class="day"' in calendar and "?thumb" in calendar and "the sun at" in calendar
+            detail += "&calendar=open"
             pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
             for size in "1280,1600", "390,2600":
                 for light in "", "--force-dark-mode":

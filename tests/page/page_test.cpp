@@ -446,11 +446,87 @@ TEST_F(PageTest, PicturesShowNothingThatIsHiddenByNow) {
     return cv::countNonZero(picture.reshape(1) < 6) / 3;
   };
   EXPECT_EQ(dark(".png", {}), 0);
+  EXPECT_EQ(dark(".png", {{"thumb", ""}}), 0);
   StoreWriter(path_).setPrivacy("camera 0", privacy.json());
   for (const char* ending : {".png", "_depth_colors.png"}) {
     EXPECT_EQ(dark(ending, {}), 16) << ending;
     EXPECT_NEAR(dark(ending, {{"small", ""}}), 16, 4) << ending;
+    EXPECT_NEAR(dark(ending, {{"thumb", ""}}), 16, 4) << ending;
   }
+}
+
+// A day is coloured by its mean and shows the picture that is nearest to its moment. The sun of 0 degrees north and
+// east stands highest at 12 UTC in June, at about 67 degrees.
+TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
+  monitor::SessionInfo info = session("camera 0", 3600);
+  std::vector<Sample> samples;
+  for (int day = 0; day < 3; ++day)
+    for (int hour = 0; hour < 12; ++hour) {
+      samples.push_back(sampleAt(kNoon + day * kDayMs + hour * kHourMs, 100 + 100 * day + hour));
+      samples.back().states = {{.name = kName,
+                                .state = "open",
+                                .probability = 1,
+                                .sure = true,
+                                .counted = day == 0 && hour < 6 ? "shut" : "open",
+                                .changed = hour == 0 || hour == 6}};
+    }
+  info.latitude = info.longitude = 0;
+  record(path_, samples, info);
+  const std::string flagged = shot("2026-06-01T12-00-00.000Z", "camera 0");
+  Json facts = Json::parse(readFile(flagged + ".json"));
+  facts["flagged"] = 1;
+  writeFileAtomically(flagged + ".json", facts.dump());
+  for (const char* time : {"01T10-00", "01T12-30", "01T16-00", "03T07-30", "03T17-00"})
+    shot("2026-06-" + std::string(time) + "-00.000Z", "camera 0");
+  shot("2026-06-02T12-00-00.000Z", "camera 1");
+  Page shown = page();
+  const auto draw = [&](std::map<std::string, std::string> more, int status = 200) {
+    more.insert({{"camera", "camera 0"}, {"from", "2026-06-01T00:00:00Z"}, {"to", "2026-07-01T00:00:00Z"}});
+    if (!more.contains("states")) more.insert({"quantity", "tokens"});
+    const Response response =
+        shown.answer({.path = "/api/calendar.svg", .arguments = std::move(more), .allowed = true});
+    EXPECT_EQ(response.status, status) << response.body;
+    return response.body;
+  };
+  const auto valuesIn = [](const std::string& text, const std::string& name) {
+    std::vector<std::string> values;
+    for (std::size_t at = 0; (at = text.find(" " + name + "=\"", at)) != std::string::npos;) {
+      at += name.size() + 3;
+      values.push_back(text.substr(at, text.find('"', at) - at));
+    }
+    return values;
+  };
+  const std::string noon = draw({});
+  EXPECT_THAT(valuesIn(noon, "data-text"),
+              ElementsAre("2026-06-01: 105.5, picture of 12:30, the sun at 67°", "2026-06-02: 205.5",
+                          "2026-06-03: 305.5, picture of 07:30, the sun at 21°"))
+      << "the flagged one is left out, and so is that of another camera";
+  EXPECT_THAT(valuesIn(noon, "href"), ElementsAre("/api/snapshot/2026-06-01T12-30-00.000Z.png-0?thumb",
+                                                  "/api/snapshot/2026-06-03T07-30-00.000Z.png-0?thumb"));
+  EXPECT_THAT(noon, AllOf(HasSubstr(">June 2026<"), HasSubstr("#440154"), HasSubstr("#fde725"), Not(HasSubstr("May"))));
+  EXPECT_THAT(valuesIn(draw({{"moment", "sun:20"}}), "data-taken"),
+              ElementsAre(std::to_string(*vision::timeOfIso("2026-06-01T10:00:00Z")),
+                          std::to_string(*vision::timeOfIso("2026-06-03T07:30:00Z"))))
+      << "in the morning";
+  EXPECT_THAT(valuesIn(draw({{"moment", "16:00"}}), "data-text")[0], HasSubstr("picture of 16:00"));
+  EXPECT_THAT(valuesIn(draw({{"states", kName}, {"state", "open"}}), "data-text"),
+              ElementsAre(HasSubstr(": 50.0 %"), HasSubstr(": 100.0 %"), HasSubstr(": 100.0 %")));
+  EXPECT_THAT(draw({{"moment", "dawn"}}, 400), HasSubstr("moment: 'dawn'"));
+  EXPECT_THAT(draw({{"to", "2028-01-01T00:00:00Z"}}, 400), HasSubstr("at most 400 days"));
+  EXPECT_THAT(draw({{"quantity", "x"}}, 400), HasSubstr("name a quantity"));
+  EXPECT_THAT(draw({{"theme", "dark"}}), HasSubstr("#e7ebf1"));
+
+  const Response thumb = shown.answer(
+      {.path = "/api/snapshot/2026-06-01T12-30-00.000Z.png-0", .arguments = {{"thumb", ""}}, .allowed = true});
+  EXPECT_EQ(thumb.type, "image/jpeg");
+  const auto near = [&](const char* time) {
+    const Json found =
+        ask(shown, "/api/snapshots",
+            {{"camera", "camera 0"}, {"from", "2026-06-01T00:00:00Z"}, {"to", "2026-06-02T00:00:00Z"}, {"near", time}});
+    return found.empty() ? "" : found.at(0).at("time").get<std::string>();
+  };
+  EXPECT_EQ(near("2026-06-01T13:00:00Z"), "2026-06-01T12:30:00.000Z");
+  EXPECT_EQ(near("2026-06-01T09:00:00Z"), "2026-06-01T10:00:00.000Z");
 }
 
 TEST_F(PageTest, OnlyListedPicturesAreServed) {
@@ -491,7 +567,7 @@ TEST_F(PageTest, WhoIsNotAllowedSeesThePageAlone) {
   record(path_, {sampleAt(kNoon)});
   shot("2026-06-01T12-00-00.250Z", "camera 0");
   Page shown = page();
-  for (const char* path : {"/api/cameras", "/api/series", "/api/chart.svg",
+  for (const char* path : {"/api/cameras", "/api/series", "/api/chart.svg", "/api/calendar.svg",
                            "/api/snapshot/2026-06-01T12-00-00.250Z.png-0", "/metrics", "/x"})
     EXPECT_EQ(shown.answer({.path = path, .arguments = {{"camera", "camera 0"}}}).status, 401) << path;
   for (const auto& [path, type] : {std::pair("/", "text/html"),
@@ -628,8 +704,8 @@ TEST(PageSpeed, LongYearOfEightCameras) {
   }
   ASSERT_TRUE(writer.flush());
   Page page({.databases = {folder / "year.db"}, .now = [] { return kNoon; }});
-  for (const char* path : {"/api/cameras", "/metrics", "/api/series", "/api/chart.svg", "/api/events", "/api/states",
-                           "/api/outages", "/api/snapshots"})
+  for (const char* path : {"/api/cameras", "/metrics", "/api/series", "/api/chart.svg", "/api/calendar.svg",
+                           "/api/events", "/api/states", "/api/outages", "/api/snapshots"})
     for (const int days : {1, 7, 30, 365}) {
       const auto start = std::chrono::steady_clock::now();
       const Response response = page.answer(

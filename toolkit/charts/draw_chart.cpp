@@ -16,10 +16,6 @@ namespace {
 
 constexpr double kGapBetweenLanes = 10, kMargin = 6, kBandOpacity = 0.2, kPlateOpacity = 0.88, kStateOpacity = 0.4;
 
-std::vector<cv::Point2d> cornersOf(const cv::Rect2d& r) {
-  return {{r.x, r.y}, {r.br().x, r.y}, r.br(), {r.x, r.br().y}};
-}
-
 double sharp(double at) { return std::floor(at) + 0.5; }  // a line of one pixel
 
 class Drawer {
@@ -314,6 +310,10 @@ class PictureCanvas final : public ChartCanvas {
 };
 
 }  // namespace
+
+std::vector<cv::Point2d> cornersOf(const cv::Rect2d& r) {
+  return {{r.x, r.y}, {r.br().x, r.y}, r.br(), {r.x, r.br().y}};
+}
 
 std::string ChartCanvas::label(const TimeTick& tick, const Clock& clock) const {
   constexpr const char* kFormats[] = {"%H:%M:%S", "%H:%M", "%a %-d %b", "%b %Y", "%Y"};  // by TimeTick::Unit

@@ -51,6 +51,9 @@ struct ChartDrawing {
   ChartColors colors{};
 };
 
+/// Of a box, for ChartCanvas::area().
+std::vector<cv::Point2d> cornersOf(const cv::Rect2d& r);
+
 /// Where a chart is drawn: an image, a window. Points are in px from the upper left corner.
 class ChartCanvas {
  public:

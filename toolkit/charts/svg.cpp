@@ -9,6 +9,7 @@
 
 #include "base/number_text.h"
 #include "base/visible_text.h"
+#include "charts/calendar.h"
 
 namespace mpm::charts {
 namespace {
@@ -92,11 +93,18 @@ class SvgCanvas final : public ChartCanvas {
     add("<g clip-path=\"url(#" + id + ")\">");
   }
 
-  std::string document(cv::Size2d size, const TimeAxis& axis, const cv::Rect2d& plot, const std::string& title) {
+  // `attributes`: of the root.
+  std::string document(cv::Size2d size, const std::string& attributes, const std::string& title) {
     clip({});
     const std::string width = number(size.width), height = number(size.height);
-    std::string head = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
-                       "\" viewBox=\"0 0 " + width + " " + height + "\" role=\"img\"";
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
+           "\" viewBox=\"0 0 " + width + " " + height + "\" role=\"img\"" + attributes +
+           " font-family=\"system-ui, sans-serif\" font-size=\"" + number(kLetters) + "\">\n" +
+           (title.empty() ? "" : "<title>" + escaped(title) + "</title>\n") + body_ + "</svg>\n";
+  }
+
+  std::string document(cv::Size2d size, const TimeAxis& axis, const cv::Rect2d& plot, const std::string& title) {
+    std::string head;
     const auto data = [&](const char* name, double value) {
       head += std::string(" data-") + name + "=\"" + number(value) + "\"";
     };
@@ -105,9 +113,10 @@ class SvgCanvas final : public ChartCanvas {
     data("right", plot.br().x);
     data("top", plot.y);
     data("bottom", plot.br().y);
-    return head + " font-family=\"system-ui, sans-serif\" font-size=\"" + number(kLetters) + "\">\n<title>" +
-           escaped(title) + "</title>\n" + body_ + "</svg>\n";
+    return document(size, head, title);
   }
+
+  void add(const std::string& element) { body_ += element + "\n"; }
 
  private:
   static std::string milliseconds(double seconds) {
@@ -118,7 +127,6 @@ class SvgCanvas final : public ChartCanvas {
     for (const cv::Point2d& point : points) list += (list.empty() ? "" : " ") + number(point.x) + "," + number(point.y);
     return list;
   }
-  void add(const std::string& element) { body_ += element + "\n"; }
 
   std::string body_{};
   bool clipped_ = false;
@@ -138,6 +146,28 @@ std::string chartSvg(ChartDrawing chart, cv::Size2d size) {
   }
   drawChart(chart, size, canvas);
   return canvas.document(size, chart.axis, plot, chart.title);
+}
+
+std::string calendarSvg(const CalendarDrawing& calendar, double width) {
+  SvgCanvas canvas;
+  const CalendarLayout layout = layoutOf(calendar, width);
+  drawCalendar(calendar, layout, canvas);
+  const auto placed = [](const cv::Rect2d& box) {
+    return " x=\"" + number(box.x) + "\" y=\"" + number(box.y) + "\" width=\"" + number(box.width) + "\" height=\"" +
+           number(box.height) + "\"";
+  };
+  for (std::size_t i = 0; i < calendar.days.size(); ++i) {
+    const DayCell& day = calendar.days[i];
+    std::string group =
+        "<g class=\"day\" data-start=\"" + std::to_string(day.start) + "\" data-text=\"" + escaped(day.text) + "\"";
+    if (!day.picture.empty()) group += " data-taken=\"" + std::to_string(day.taken) + "\"";
+    group += "><title>" + escaped(day.text) + "</title>";
+    if (!day.picture.empty())
+      group += "<image href=\"" + escaped(day.picture) + "\" preserveAspectRatio=\"xMidYMid slice\"" +
+               placed(pictureIn(layout.days[i])) + "/>";
+    canvas.add(group + "<rect fill=\"none\" pointer-events=\"all\"" + placed(layout.days[i]) + "/></g>");
+  }
+  return canvas.document(layout.size, "", "");
 }
 
 ChartColors darkChartColors() {

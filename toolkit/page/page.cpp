@@ -15,7 +15,9 @@
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "charts/svg.h"
+#include "monitor/statistics/day_night.h"
 #include "monitor/store/bucket.h"
+#include "monitor/store/calendar.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
@@ -36,6 +38,8 @@ using charts::ChartDrawing;
 constexpr int kMaxDays = 400;     // of a chart
 constexpr int kMaxBuckets = 300;  // of one that has no whole days; so a week has hours, which are read from their sums
 constexpr int kSmallWidth = 800;  // px, of a picture that a phone loads quickly
+constexpr int kThumbWidth = 128;  // px, of a picture of a day in a calendar
+constexpr std::size_t kMaxThumbs = 4000;  // that are kept in memory: some kilobytes each
 constexpr int kMaxPictures = 48, kMaxEvents = 200, kMaxOutages = 1000;
 constexpr std::size_t kMaxCameras = 500;  // that are stored and that nobody watches here
 constexpr std::int64_t kRestMs = 60'000;  // a slow database is not read for so long, because others wait for an answer
@@ -96,13 +100,34 @@ SeriesRecord seriesIn(const Shown& camera, Request& request) {
   return all.back();
 }
 
-// One quantity, or the area of one class, over time. The buckets have three values: of all samples, by day, by night.
-struct Curve {
+// One quantity, or the area of one class, of a region or of the whole picture, in one series.
+struct Wanted {
   const Quantity* quantity = nullptr;
   SeriesKey key{};
   SeriesRecord of{};
+};
+
+// It over time. The buckets have three values: of all samples, by day, by night.
+struct Curve : Wanted {
   Chart chart{};
 };
+
+// How a drawing shall look.
+struct Look {
+  double width = 960;  // px
+  bool dark = false;
+};
+
+Look lookIn(Request& request) {
+  constexpr double kLeastWidth = 240, kMaxWidth = 4000;
+  const std::string &theme = request.arguments["theme"], &wanted = request.arguments["width"];
+  if (!theme.empty() && theme != "light" && theme != "dark")
+    throw Refusal(400, "theme: '" + visibleText(theme) + "' is neither light nor dark");
+  const auto width = wanted.empty() ? std::optional(Look().width) : readNumber<double>(wanted);
+  if (!width || !(*width >= kLeastWidth && *width <= kMaxWidth))
+    throw Refusal(400, "width: '" + visibleText(wanted) + "' is no number of pixels from 240 to 4000");
+  return {*width, theme == "dark"};
+}
 
 std::vector<SeriesKey> valuesOf(const SeriesKey& key) {
   SeriesKey day = key, night = key;
@@ -111,10 +136,10 @@ std::vector<SeriesKey> valuesOf(const SeriesKey& key) {
   return {key, day, night};
 }
 
-Curve curveOf(const Shown& camera, Request& request) {
+Wanted wantedIn(const Shown& camera, Request& request) {
   static const Quantity area{.key = "", .label = "", .unit = "%", .digits = 2, .measure = nullptr};
   auto& said = request.arguments;
-  Curve result{.key = {said["quantity"], said["class"], said["region"]}};
+  Wanted result{.key = {said["quantity"], said["class"], said["region"]}};
   const SeriesKey& key = result.key;
   result.quantity = key.quantity.empty() ? &area : findQuantity(key.quantity);
   if (!result.quantity || key.quantity.empty() == key.class_name.empty())
@@ -125,7 +150,12 @@ Curve curveOf(const Shown& camera, Request& request) {
   result.of = seriesIn(camera, request);
   if (!key.class_name.empty() && std::ranges::count(result.of.classes, key.class_name) == 0)
     throw Refusal(400, "class: there is no '" + visibleText(key.class_name) + "'");
-  ChartQuery query{.source = camera.source.id, .from = camera.from, .to = camera.to, .series = valuesOf(key)};
+  return result;
+}
+
+Curve curveOf(const Shown& camera, Request& request) {
+  Curve result{wantedIn(camera, request)};
+  ChartQuery query{.source = camera.source.id, .from = camera.from, .to = camera.to, .series = valuesOf(result.key)};
   const bool by_days = camera.to - camera.from > 10 * kDayMs;  // a long span has whole days
   query.max_buckets = by_days ? kMaxDays : kMaxBuckets;
   query.least_ms = by_days ? kDayMs : 0;
@@ -159,18 +189,11 @@ Json series(const Shown& camera, Request& request) {
 
 // The curve as SVG: by day and by night where that is known, with the states below it.
 std::string chartSvg(const Shown& camera, Request& request) {
-  constexpr double kLeastWidth = 240, kMaxWidth = 4000, kNarrow = 480, kHeight = 300, kLowHeight = 250,
-                   kBandHeight = 42;
+  constexpr double kNarrow = 480, kHeight = 300, kLowHeight = 250, kBandHeight = 42;
   constexpr UnixMs kShortNight = 6 * kHourMs;  // a bucket that holds a night and a day is not shaded
   Curve curve = curveOf(camera, request);
-  const std::string &theme = request.arguments["theme"], &wanted = request.arguments["width"];
-  if (!theme.empty() && theme != "light" && theme != "dark")
-    throw Refusal(400, "theme: '" + visibleText(theme) + "' is neither light nor dark");
-  const auto width = wanted.empty() ? std::optional(960.0) : readNumber<double>(wanted);
-  if (!width || !(*width >= kLeastWidth && *width <= kMaxWidth))
-    throw Refusal(400, "width: '" + visibleText(wanted) + "' is no number of pixels from 240 to 4000");
-
-  const bool dark = theme == "dark";
+  const Look look = lookIn(request);
+  const bool dark = look.dark;
   ChartDrawing drawing{.clock = camera.clock()};
   if (dark) drawing.colors = charts::darkChartColors();
   const bool knows_night = std::ranges::any_of(curve.chart.buckets, [](const ChartBucket& bucket) {
@@ -202,8 +225,38 @@ std::string chartSvg(const Shown& camera, Request& request) {
   drawing.axis.from = static_cast<double>(camera.from) / kSecondMs;
   drawing.axis.to = static_cast<double>(camera.to) / kSecondMs;
   const double height =
-      (*width < kNarrow ? kLowHeight : kHeight) + kBandHeight * static_cast<double>(drawing.bands.size());
-  return charts::chartSvg(std::move(drawing), {*width, height});
+      (look.width < kNarrow ? kLowHeight : kHeight) + kBandHeight * static_cast<double>(drawing.bands.size());
+  return charts::chartSvg(std::move(drawing), {look.width, height});
+}
+
+// Days coloured by what is wanted, or by how long a state counted, each with its picture.
+std::string calendarSvg(const Shown& camera, Request& request, const std::vector<DayPicture>& pictures,
+                        const std::optional<vision::GeoPosition>& place) {
+  static const Quantity share{.key = "", .label = "", .unit = "%", .digits = 1, .measure = nullptr};
+  const Look look = lookIn(request);
+  CalendarKey key{.states = request.arguments["states"], .state = request.arguments["state"]};
+  Wanted wanted{.quantity = &share};
+  if (key.states.empty())
+    wanted = wantedIn(camera, request);
+  else
+    wanted.of = seriesIn(camera, request);
+  key.series = wanted.key;
+  const vision::CameraClock clock = camera.clock();
+  charts::CalendarDrawing calendar =
+      calendarOf(calendarDays(*camera.store, wanted.of, key, camera.from, camera.to, clock), pictures, camera.from,
+                 camera.to, clock);
+  calendar.unit = wanted.quantity->unit;
+  calendar.decimals = wanted.quantity->digits;
+  if (look.dark) calendar.colors = charts::darkChartColors();
+  for (charts::DayCell& day : calendar.days) {
+    day.text = clock.date(day.start);
+    if (day.value)
+      day.text += ": " + fixed(*day.value, calendar.decimals) + (calendar.unit.empty() ? "" : " " + calendar.unit);
+    if (day.picture.empty()) continue;
+    day.text += ", picture of " + clock.localTime(day.taken).substr(11, 5);
+    if (place) day.text += ", the sun at " + fixed(sunElevation(day.taken, place->latitude, place->longitude), 0) + "°";
+  }
+  return charts::calendarSvg(calendar, look.width);
 }
 
 Json events(const Shown& camera) {
@@ -264,6 +317,32 @@ class StoredPictures {
     return list;
   }
 
+  // The same of the one that is nearest to a time; an empty list: there is none.
+  Json nearest(const PictureOwner& owner, UnixMs from, UnixMs to, UnixMs at) {
+    std::vector<std::pair<UnixMs, UnixMs>> times;  // how far away each is, and when it was taken
+    for (const auto& [id, time] : frames(from, to)) times.emplace_back(std::abs(time - at), time);
+    std::ranges::sort(times);
+    for (const auto& [away, time] : times)
+      if (Json found = latest(owner, time, time + 1, 1); !found.empty()) return found;
+    return Json::array();
+  }
+
+  // Of each day the one that is nearest to its moment and not flagged, with its id.
+  std::vector<DayPicture> ofDays(const PictureOwner& owner, UnixMs from, UnixMs to, const DayPictures& days) {
+    const auto all = frames(from, to);
+    std::vector<UnixMs> times;
+    for (const auto& [id, time] : all) times.push_back(time);
+    std::vector<DayPicture> chosen;
+    for (const auto& day : days.byDays(times))
+      for (const std::size_t i : day) {
+        const std::string path = paths_.at(all[i].first), stem = path.substr(0, path.size() - kEndOfFrame.size());
+        if (const auto of = ownerOf(stem); !of || !of->sameAs(owner) || flagged(stem)) continue;
+        chosen.push_back({all[i].second, all[i].first});
+        break;
+      }
+    return chosen;
+  }
+
   // The picture that is listed under this id, and the ending of its file.
   std::pair<StoredFrame, std::string> find(const std::string& id) {
     update();
@@ -274,6 +353,25 @@ class StoredPictures {
   }
 
  private:
+  static constexpr std::string_view kEndOfFrame = ".png";
+
+  // The ids and times of all frames in [from, to), ascending.
+  std::vector<std::pair<std::string, UnixMs>> frames(UnixMs from, UnixMs to) {
+    update();
+    std::vector<std::pair<std::string, UnixMs>> all;
+    const auto end = paths_.lower_bound(fileTime(to, true));
+    for (auto at = paths_.lower_bound(fileTime(from, true)); at != end; ++at)
+      if (at->first.find(std::string(kEndOfFrame) + "-", kSnapshotTime) == kSnapshotTime)
+        all.emplace_back(at->first, snapshotTime(at->first));
+    return all;
+  }
+
+  bool flagged(const std::string& stem) {
+    auto& known = flagged_[stem];
+    if (!known) known = readStored(stem).flagged;
+    return *known;
+  }
+
   // nullopt: its .json, which is written last, was not there yet.
   const std::optional<PictureOwner>& ownerOf(const std::string& stem) {
     auto& owner = owners_[stem];
@@ -297,6 +395,7 @@ class StoredPictures {
   std::optional<std::int64_t> updated_{};       // steady
   std::map<std::string, std::string> paths_{};  // by id: the name of the file, then the number of its folder
   std::map<std::string, std::optional<PictureOwner>> owners_{};  // by the path without its ending
+  std::map<std::string, std::optional<bool>> flagged_{};         // the same
 };
 
 constexpr std::tuple<const char*, const char*, const char*> kMetrics[] = {
@@ -381,6 +480,7 @@ struct Page::Impl {
   std::map<std::string, std::pair<std::int64_t, std::string>> resting{};  // by path: until when, steady, and why
   std::int64_t deadline = 0;                                              // of the answer, steady
   StoredPictures pictures{[this] { return folders(); }};
+  std::map<std::string, std::string> thumbs{};  // JPEG, by file and what is hidden in it
 
   std::vector<CameraStatus> live() const { return options.live ? options.live() : std::vector<CameraStatus>(); }
 
@@ -534,8 +634,8 @@ struct Page::Impl {
             {"sample", nullptr}};
   }
 
-  // As it is stored, or with "small" as a JPEG.
-  Response picture(const std::string& id, bool small) {
+  // As it is stored, or a JPEG that is no wider than `width` px.
+  Response picture(const std::string& id, std::optional<int> width) {
     const auto [frame, ending] = pictures.find(id);
     Json problems;
     const auto shown = cameras(problems);
@@ -543,16 +643,42 @@ struct Page::Impl {
         shown, [&owner = frame.owner](const Shown& one) { return one.store && one.owner().sameAs(owner); });
     if (camera == shown.end()) throw Refusal(404, "no such picture is stored");
     const PrivacyOptions hidden = readPrivacy(camera->store->privacy(camera->source.name));
+    const std::string key = frame.stem + ending + "\n" + hidden.json();
+    if (const auto made = thumbs.find(key); width == kThumbWidth && made != thumbs.end())
+      return {200, "image/jpeg", made->second};
     for (const std::string& file : {frame.stem + ending, frame.stem + ".png"}) requireOrdinary(file);
-    if (!small && !frame.showsOf(hidden).on()) return {200, "image/png", readFile(frame.stem + ending)};
+    if (!width && !frame.showsOf(hidden).on()) return {200, "image/png", readFile(frame.stem + ending)};
     cv::Mat image = frame.picture(ending, hidden);
     std::vector<unsigned char> png;
-    if (!small && cv::imencode(".png", image, png)) return {200, "image/png", {png.begin(), png.end()}};
-    if (image.cols > kSmallWidth)
-      cv::resize(image, image, {kSmallWidth, std::max(1, image.rows * kSmallWidth / image.cols)}, 0, 0, cv::INTER_AREA);
+    if (!width && cv::imencode(".png", image, png)) return {200, "image/png", {png.begin(), png.end()}};
+    if (const int most = width.value_or(kSmallWidth); image.cols > most)
+      cv::resize(image, image, {most, std::max(1, image.rows * most / image.cols)}, 0, 0, cv::INTER_AREA);
     std::vector<unsigned char> jpeg;
     cv::imencode(".jpg", image, jpeg, {cv::IMWRITE_JPEG_QUALITY, 85});
-    return {200, "image/jpeg", {jpeg.begin(), jpeg.end()}};
+    std::string bytes(jpeg.begin(), jpeg.end());
+    if (width == kThumbWidth) {
+      if (thumbs.size() >= kMaxThumbs) thumbs.clear();
+      thumbs[key] = bytes;
+    }
+    return {200, "image/jpeg", std::move(bytes)};
+  }
+
+  std::string calendar(Request& request) {
+    const Shown camera = asked(request);
+    if (camera.to - camera.from > kMaxDays * kDayMs)
+      throw Refusal(400, "from: a calendar has at most " + std::to_string(kMaxDays) + " days");
+    const std::string& moment = request.arguments["moment"];
+    const auto place = storedPlace(*camera.store, camera.source.id);
+    const DayPictures days = [&] {
+      try {
+        return DayPictures(parseDayMoment(moment.empty() ? "noon" : moment), place, camera.clock());
+      } catch (const Error& error) {
+        throw Refusal(400, std::string("moment: ") + error.what());
+      }
+    }();
+    auto chosen = pictures.ofDays(camera.owner(), camera.from, camera.to, days);
+    for (DayPicture& one : chosen) one.address = "/api/snapshot/" + one.address + "?thumb";
+    return calendarSvg(camera, request, chosen, place);
   }
 
   Json json(Request request) {
@@ -564,7 +690,8 @@ struct Page::Impl {
     if (path == "/api/states") return states(asked(request), request);
     if (path != "/api/snapshots") throw Refusal(404, "there is nothing under this path");
     const Shown camera = asked(request);
-    return pictures.latest(camera.owner(), camera.from, camera.to, kMaxPictures);
+    if (request.arguments["near"].empty()) return pictures.latest(camera.owner(), camera.from, camera.to, kMaxPictures);
+    return pictures.nearest(camera.owner(), camera.from, camera.to, timeIn(request, "near", 0));
   }
 };
 
@@ -582,10 +709,17 @@ Response Page::answer(const Request& request) try {
   if (const Asset* asset = findAsset(path)) return {200, std::string(asset->type), std::string(asset->bytes)};
   if (!request.allowed) throw Refusal(401, "a token is needed, or without one the address that 'mpm serve' prints");
   if (path.starts_with(kPicture))
-    return impl_->picture(path.substr(kPicture.size()), request.arguments.contains("small"));
+    return impl_->picture(path.substr(kPicture.size()), request.arguments.contains("thumb") ? std::optional(kThumbWidth)
+                                                        : request.arguments.contains("small")
+                                                            ? std::optional(kSmallWidth)
+                                                            : std::nullopt);
   if (path == "/api/chart.svg") {
     Request asked = request;
     return {200, "image/svg+xml", chartSvg(impl_->asked(asked), asked)};
+  }
+  if (path == "/api/calendar.svg") {
+    Request asked = request;
+    return {200, "image/svg+xml", impl_->calendar(asked)};
   }
   if (path == "/metrics") return {200, "text/plain; version=0.0.4; charset=utf-8", metricsText(impl_->camerasJson())};
   return toResponse(impl_->json(request));

@@ -7,6 +7,9 @@ const kPeriods = {hour: kHour, day: kDay, week: 7 * kDay, month: 30 * kDay, year
 const kStates = {online: "● online", stalled: "▲ without samples", lost: "▲ lost", not_writing: "▲ not storing", ended: "■ ended", archive: "▤ archive"};
 const kViews = {overlay: "Overlay", depth: "Depth", merge_map: "Merge map", frame: "Picture"};  // the first that is there is shown first
 const kRefresh = 15e3;
+const kMoments = {noon: "the highest sun", "sun:20": "sun at 20°, morning", "sun:20:evening": "sun at 20°, evening", "sun:5": "sun at 5°, morning",
+  "sun:5:evening": "sun at 5°, evening", "12:00": "12:00"};
+const kCalendarKept = 10 * kMinute;  // then it is drawn again: each small picture is asked for anew
 
 const $ = id => document.getElementById(id);
 const kSvg = "http://www.w3.org/2000/svg";
@@ -69,6 +72,8 @@ let view = null;       // of kViews
 let series = null;     // of /api/series
 let cursor = -1;       // a row of it
 let timer = 0;
+let calendar = null;   // what the calendar on show was asked for
+let day = -1;          // of its days, with the mark
 
 const link = changes => {
   const next = new URLSearchParams(state);
@@ -305,6 +310,7 @@ async function renderPeriod(one) {
   renderOutages(outages);
   renderEvents(events);
   renderSnapshots(one, snapshots);
+  await renderCalendar(one);
 }
 
 // -- the chart ----------------------------------------------------------------------------------------------------------
@@ -317,10 +323,9 @@ const means = () => series.knowsNight ? [["day", "by day"], ["night", "by night"
 const when = time => (series.bucket_ms >= kDay ? date.dayOfYear : date.full)(time, camera());
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-async function drawingOf(asked) {
-  const width = Math.round(Math.min(4000, Math.max(240, $("chart").clientWidth)));
+async function drawingOf(asked, path = "/api/chart.svg", width = Math.round(Math.min(4000, Math.max(240, $("chart").clientWidth)))) {
   const query = new URLSearchParams({...asked, width, theme: dark.matches ? "dark" : "light"});
-  const answer = await fetch(`/api/chart.svg?${query}`);
+  const answer = await fetch(`${path}?${query}`);
   if (answer.status === 401) throw new Refused();
   if (!answer.ok) throw new Error((await answer.json()).error);
   return document.importNode(new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement, true);
@@ -332,6 +337,7 @@ async function redraw() {
   if (!asked || $("camera").hidden) return;
   const drawing = await drawingOf(asked);
   if (series?.asked === asked) renderChart(drawing);
+  await renderCalendar(camera());
 }
 
 function readout(point) {
@@ -361,12 +367,13 @@ function renderChart(drawing) {
     const now = points[Math.max(0, cursor)];
     slider.setAttribute("aria-valuenow", Math.max(0, cursor));
     slider.setAttribute("aria-valuetext", now ? readout(now) : "no samples");
-    $("readout").textContent = !now ? "" : cursor < 0 ? "Point at the chart, or focus it and use the arrow keys, to read values." : readout(now);
+    $("readout").textContent = !now ? "" : cursor < 0 ? "Point at the chart, or focus it and use the arrow keys, to read values. A click or Enter shows the picture that was stored then." : readout(now);
     $("mark").hidden = cursor < 0;
     if (cursor < 0) return;
     Object.assign($("mark").style, {left: `${x(now)}px`, top: `${scale() * area.top}px`, height: `${scale() * (area.bottom - area.top)}px`});
   };
   slider.onkeydown = event => {
+    if (event.key === "Enter") return open();
     const page = Math.max(1, Math.round(points.length / 10));
     const to = {ArrowLeft: cursor - 1, ArrowDown: cursor - 1, ArrowRight: cursor + 1, ArrowUp: cursor + 1,
       PageDown: cursor - page, PageUp: cursor + page, Home: 0, End: points.length - 1}[event.key];
@@ -374,6 +381,15 @@ function renderChart(drawing) {
     event.preventDefault();
     point(Math.max(0, to));
   };
+  // From a point to its picture.
+  const open = () => {
+    if (cursor < 0) return;
+    const one = camera(), {start_ms: begin} = points[cursor];
+    chooseNear(one, begin + width / 2, Math.max(width / 2, (area.to - area.from) / 50))
+      .then(found => { if (!found) $("readout").textContent = `${readout(points[cursor])}. No picture is stored near that time.`; })
+      .catch(error => complain(error.message));
+  };
+  slider.onclick = open;
   slider.onpointermove = slider.onpointerdown = event => {
     const at = event.clientX - slider.getBoundingClientRect().left;
     const distances = points.map(each => Math.abs(x(each) - at));
@@ -390,6 +406,83 @@ function renderTable() {
     value(point, "min"), value(point, "max"), make("td", {}, number(point.samples, 0)));
   show($("values"), make("caption", {}, series.label), make("thead", {}, make("tr", {}, ...heads.map(head => make("th", {scope: "col"}, head)))),
     make("tbody", {}, sum.samples > 0 ? row(sum, "All") : null, ...series.points.map(point => row(point, when(point.start_ms)))));
+}
+
+// The stored picture that is nearest to a time takes the place of the last one.
+async function chooseNear(one, time, within) {
+  const span = {from: new Date(Math.max(0, time - within)).toISOString(), to: new Date(time + within + 1).toISOString(), near: new Date(time).toISOString()};
+  const [found] = await get("/api/snapshots", {camera: one.name, ...span});
+  if (camera() !== one) return true;
+  if (found) choose(one, found);
+  if (found) $("picture-title").scrollIntoView({block: "nearest"});
+  return found !== undefined;
+}
+
+// -- the calendar -------------------------------------------------------------------------------------------------------
+
+// The server draws it (/api/calendar.svg), when it is opened; here it is placed, and its days are read by pointer and keys.
+
+const yearOf = (time, one) => new Date(time + offset(time, one)).getUTCFullYear();
+// The first moment of a year by the clock of the camera.
+const startOf = (year, one) => Date.UTC(year) - offset(Date.UTC(year), one);
+
+function keyOfCalendar() {
+  const [states, value] = JSON.parse(state.get("tint") ?? "[]");
+  if (states) return {states, state: value};
+  return {...state.has("class") ? {class: state.get("class")} : {quantity: state.get("quantity") ?? "tokens"}, region: state.get("region") ?? ""};
+}
+
+async function renderCalendar(one) {
+  $("calendar").open = state.has("calendar");
+  if (!$("calendar").open || one.last_ms === 0) return;
+  const last = yearOf(one.last_ms, one), first = Math.min(last, yearOf(one.first_ms, one));
+  const years = Array.from({length: last - first + 1}, (_, i) => String(last - i));
+  const year = years.includes(state.get("year")) ? state.get("year") : years[0];
+  const moment = state.get("moment") in kMoments ? state.get("moment") : "noon";
+  options($("year"), [["", years.map(each => [each, each])]], year, value => go({year: value}));
+  options($("moment"), [["", Object.entries(kMoments)]], moment, value => go({moment: value}));
+  const from = Math.max(one.first_ms, startOf(Number(year), one)), to = Math.min(one.last_ms + 1, startOf(Number(year) + 1, one));
+  const span = {camera: one.name, from: new Date(from).toISOString(), to: new Date(to).toISOString()};
+  const asked = {...span, ...keyOfCalendar(), moment};
+  const width = Math.round(Math.min(4000, Math.max(240, $("days").clientWidth)));
+  const key = JSON.stringify([asked, width, dark.matches]);
+  if (calendar?.key === key && Date.now() < calendar.until) return;
+  const heads = await get("/api/states", span);
+  const tints = heads.flatMap(head => Object.keys(head.samples).filter(Boolean).map(name => [JSON.stringify([head.name, name]), `${head.name}: ${name}`]));
+  options($("tint"), [["", [["", `as the chart: ${$("quantity").selectedOptions[0]?.textContent ?? ""}`]]], ["Share of the time", tints]],
+    state.get("tint") ?? "", value => go({tint: value === "" ? null : value}));
+  const drawing = await drawingOf(asked, "/api/calendar.svg", width);
+  if (camera() !== one) return;
+  calendar = {key, until: Date.now() + kCalendarKept};
+  $("days").replaceChildren(drawing);
+  const days = [...drawing.querySelectorAll(".day")];
+  $("days").setAttribute("aria-valuemax", Math.max(0, days.length - 1));
+  const mark = index => {
+    days[day]?.classList.remove("marked");
+    day = Math.max(-1, Math.min(days.length - 1, index));
+    days[day]?.classList.add("marked");
+    $("days").setAttribute("aria-valuenow", Math.max(0, day));
+    $("days").setAttribute("aria-valuetext", days[Math.max(0, day)]?.dataset.text ?? "no days");
+    $("day").textContent = days[day]?.dataset.text ?? (days.length ? "Choose a day, by a click or with the arrow keys and Enter, to see its picture." : "No samples and no pictures in this year.");
+  };
+  const open = index => {
+    mark(index);
+    const taken = days[index]?.dataset.taken;
+    if (taken) chooseNear(one, Number(taken), 0).catch(error => complain(error.message));
+  };
+  $("days").onclick = event => {
+    const of = event.target.closest(".day");
+    if (of) open(days.indexOf(of));
+  };
+  $("days").onkeydown = event => {
+    if (event.key === "Enter" && day >= 0) return open(day);
+    const to = {ArrowLeft: day - 1, ArrowUp: day - 7, ArrowRight: day + 1, ArrowDown: day + 7, Home: 0, End: days.length - 1}[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    mark(Math.max(0, to));
+    days[day]?.scrollIntoView({block: "nearest"});
+  };
+  mark(days.length && day >= 0 ? day : -1);
 }
 
 // -- states, events, pictures -------------------------------------------------------------------------------------------
@@ -446,8 +539,9 @@ addEventListener("hashchange", () => {
   for (const key of [...state.keys()]) state.delete(key);
   for (const [key, value] of new URLSearchParams(location.hash.slice(1))) state.set(key, value);
   if (state.get("camera") !== before) {
-    chosen = view = null;
-    cursor = -1;
+    chosen = view = calendar = null;
+    cursor = day = -1;
+    $("days").replaceChildren();
     scrollTo(0, 0);
   }
   refresh();
@@ -459,6 +553,7 @@ addEventListener("resize", () => {
 });
 dark.addEventListener("change", redraw);
 document.addEventListener("visibilitychange", () => document.hidden ? clearTimeout(timer) : refresh());
+$("calendar").ontoggle = () => { if ($("calendar").open !== state.has("calendar")) go({calendar: $("calendar").open ? "open" : null}); };
 $("outlines").onchange = () => renderPicture(camera());
 $("login").onsubmit = async event => {
   event.preventDefault();

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays a world and compares all that is printed with what the oracle computes."""
+import collections
 import dataclasses
 import json
 import math
@@ -285,7 +286,7 @@ def serve(server, oracle_, db, names, comparison, random_):
 
 
 def ask_series(server, series, camera, zone, times, where, comparison, random_):
-    """One request of /api/series, of days of UTC as a whole, or from any moment to any other of at most ten days."""
+    """One request of /api/series and of /api/calendar.svg, of days of UTC as a whole, or from any moment to any other of at most ten days."""
     region = random_.choice([""] + sorted({region for sample in series for region in sample.values if region}))
     label = random_.choice(camera["classes"]) if random_.random() < 0.4 else None
     quantity = random_.choice(["tokens", *oracle.COLOURS]) if region or random_.random() < 0.7 else random_.choice(sorted(oracle.QUANTITIES))
@@ -306,11 +307,19 @@ def ask_series(server, series, camera, zone, times, where, comparison, random_):
         start = row["start_ms"].value
         inside = [sample for sample in within if start <= sample.ms < oracle.end_of_row(start, width, zone)]
         rows.append((pictures.iso(start), row, oracle.bucket(inside, quantity, label, region)))
+    rounded = lambda cell: dataclasses.replace(cell, unit=max(cell.unit, 2e-3)) if quantity in oracle.TRUSTED and cell.unit else cell
     for name, row, value in rows:
         value = {("bucket", column): number for column, number in (value or {"samples": 0}).items()}
         printed = {("bucket", column): number for column, number in (row or {}).items()}
-        rounded = lambda cell: dataclasses.replace(cell, unit=2e-3) if quantity in oracle.TRUSTED and cell.unit else cell
         comparison.table(f"{where} {name}", "/api/series", {key: rounded(printed[key]) for key in printed.keys() & value.keys()}, value)
+    days = collections.defaultdict(list)
+    for sample in within:
+        days[str(world.local_time(sample.ms, zone).date())].append(sample)
+    calendar = mouths.calendar(server.get("api/calendar.svg", **arguments)) if end - begin <= 400 * oracle.DAY_MS else None
+    for date in sorted(days.keys() | calendar.keys()) if calendar is not None else []:
+        value = oracle.bucket(days[date], quantity, label, region)
+        comparison.table(f"{where} {date}", "/api/calendar.svg", {("day", "mean"): rounded(calendar[date])} if date in calendar else {},
+                         {("day", "mean"): value["mean"]} if value else {})
     counted = sum(row["samples"].value for row in buckets)
     if counted != (expected or {"samples": 0})["samples"]:
         comparison.fault(where, "/api/series", ("bucket", "sum"), f"rows have {counted} samples, expected {expected and expected['samples']}")

@@ -296,6 +296,12 @@ def series(text):
     return answer["bucket_ms"], row(answer["all"]) if answer["all"] else None, [row(cells) for cells in answer["rows"]]
 
 
+def calendar(text):
+    """{date: Printed} of the days with a value of /api/calendar.svg."""
+    days = re.findall(r'data-text="(\d{4}-\d\d-\d\d)(?:: ([-\d.]+)[^"]*)?"', text)
+    return {date: number(value) for date, value in days if value}
+
+
 # PhenoCam's files
 
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/calendar_panel.h"
+
+#include "gui/models/readout.h"
+#include "gui/views/fields.h"
+#include "gui/views/labels.h"
+#include "gui/views/layouts.h"
+#include "monitor/quantity.h"
+
+namespace mpm::gui {
+namespace {
+
+// What a row of the colours stands for: {a quantity, a class, a head, its state}, of which one or two are not empty.
+QStringList tintOf(const QString& quantity, const QString& of_class = {}, const QString& head = {},
+                   const QString& state = {}) {
+  return {quantity, of_class, head, state};
+}
+
+// The rows, as they may have changed; the chosen one stays where it is still there.
+void setRows(QComboBox* box, const std::vector<std::pair<QString, QVariant>>& rows, const QVariant& chosen) {
+  const QSignalBlocker quiet(box);
+  box->clear();
+  int index = 0;
+  for (const auto& [text, data] : rows) {
+    if (data == chosen) index = box->count();
+    box->addItem(text, data);
+  }
+  box->setCurrentIndex(rows.empty() ? -1 : index);
+}
+
+}  // namespace
+
+CalendarPanel::CalendarPanel(QWidget* parent)
+    : QWidget(parent),
+      year_(choiceField(tr("Year"), {})),
+      moment_(choiceField(tr("Picture of a day"), {})),
+      tint_(choiceField(tr("Colour of a day"), {})),
+      text_(namedValue(mutedLabel(), tr("Day"))),
+      view_(named(new CalendarView, tr("Days of the year"))) {
+  for (QComboBox* box : {moment_, tint_}) box->setMinimumContentsLength(16);
+  const std::pair<QString, const char*> moments[] = {{tr("highest sun"), "noon"},
+                                                     {tr("sun at 20°, morning"), "sun:20"},
+                                                     {tr("sun at 20°, evening"), "sun:20:evening"},
+                                                     {tr("sun at 5°, morning"), "sun:5"},
+                                                     {tr("sun at 5°, evening"), "sun:5:evening"},
+                                                     {QStringLiteral("12:00"), "12:00"}};
+  for (const auto& [text, moment] : moments) moment_->addItem(text, QLatin1String(moment));
+  auto* area = new QScrollArea(this);
+  area->setWidgetResizable(true);
+  area->setFocusPolicy(Qt::NoFocus);  // the days have it
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidget(view_);
+  QLayout* bar = wrappingRow(4, {year_, moment_, tint_, text_});
+  QBoxLayout* column = fill(new QVBoxLayout(this), bar, stretched(area));
+  column->setContentsMargins(8, 6, 8, 6);
+  column->setSpacing(4);
+  for (QComboBox* box : {year_, moment_, tint_}) connect(box, &QComboBox::activated, this, &CalendarPanel::wanted);
+  connect(view_, &CalendarView::picked, this, &CalendarPanel::picked);
+  connect(view_, &CalendarView::marked, this, [this](const QString& text) { setValue(text_, text); });
+  clear();
+}
+
+void CalendarPanel::clear() {
+  setRows(year_, {}, {});
+  setRows(tint_, {{quantityName(*monitor::findQuantity("tokens")), tintOf(QStringLiteral("tokens"))}}, {});
+  view_->setCalendar({});
+  setValue(text_, tr("A click on a day, or the arrow keys and Enter, show its picture"));
+}
+
+void CalendarPanel::choose(CalendarQuestion& question) const {
+  const QStringList tint = tint_->currentData().toStringList();
+  const auto part = [&](int i) { return tint.value(i).toStdString(); };
+  question.key = {.series = {.quantity = part(0), .class_name = part(1)}, .states = part(2), .state = part(3)};
+  question.moment = monitor::parseDayMoment(moment_->currentData().toString().toStdString());
+  question.year = year_->currentData().toInt();
+}
+
+void CalendarPanel::setAnswer(const CalendarAnswer& answer) {
+  std::vector<std::pair<QString, QVariant>> years, tints;
+  for (int year = answer.last_year; year >= answer.first_year; --year) years.emplace_back(QString::number(year), year);
+  for (const monitor::Quantity& one : monitor::quantities())
+    tints.emplace_back(quantityName(one), tintOf(QLatin1String(one.key)));
+  for (const QString& name : answer.classes) tints.emplace_back(tr("Area of %1").arg(name), tintOf({}, name));
+  for (const auto& [head, state] : answer.states)
+    tints.emplace_back(QStringLiteral("%1: %2").arg(head, state), tintOf({}, {}, head, state));
+  const QStringList chosen = tint_->currentData().toStringList();
+  setRows(year_, years, answer.year);
+  setRows(tint_, tints, chosen);
+  charts::CalendarDrawing drawing = answer.drawing;
+  const monitor::Quantity* quantity = monitor::findQuantity(chosen.value(0).toStdString());
+  drawing.unit = quantity ? quantity->unit : "%";
+  drawing.decimals = quantity ? quantity->digits : 1;
+  view_->setCalendar(std::move(drawing));
+}
+
+void CalendarPanel::setProblem(const QString& text) { setValue(text_, text); }
+
+void CalendarPanel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  emit wanted();
+}
+
+}  // namespace mpm::gui

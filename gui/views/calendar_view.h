@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QtWidgets>
+
+#include "charts/calendar.h"
+
+namespace mpm::gui {
+
+/// The days of a calendar, each with its picture over its colour. A click, or the arrow keys and Enter, pick a day.
+class CalendarView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit CalendarView(QWidget* parent = nullptr);
+
+  /// Without pictures until setPicture(). The colours of the drawing are those of the theme.
+  void setCalendar(charts::CalendarDrawing calendar);
+  /// Of a day, by its index.
+  void setPicture(int day, const QImage& picture);
+  const charts::CalendarDrawing& calendar() const { return calendar_; }
+  /// "Mon 1 Jun 2026: 45.2 %, picture of 12:01".
+  QString textOf(int day) const;
+  /// Where a day lies.
+  QRectF placeOf(int day) const;
+
+ signals:
+  /// A day with a picture: when that was taken.
+  void picked(qint64 taken);
+  /// The day with the mark has this text.
+  void marked(const QString& text);
+
+ protected:
+  bool event(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  int dayAt(QPointF at) const;
+  void mark(int day);
+  void pick(int day);
+  void arrange();
+
+  charts::CalendarDrawing calendar_;
+  charts::CalendarLayout layout_;
+  std::map<int, QImage> pictures_;  // by day
+  int marked_ = -1;
+};
+
+}  // namespace mpm::gui

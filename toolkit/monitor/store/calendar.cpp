@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/store/calendar.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/number_text.h"
+#include "monitor/statistics/day_night.h"
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+using By = DayMoment::By;
+
+// Of each day the share of the time in which a state counted, percent.
+std::map<UnixMs, double> sharesOf(const StoreReader& store, const SeriesRecord& series, const CalendarKey& key,
+                                  const std::vector<RollupRow>& days, UnixMs from, UnixMs to) {
+  std::map<UnixMs, double> shares;
+  for (const StateSeries& head : store.states(series.id, days.front().start, days.back().end)) {
+    if (head.name != key.states) continue;
+    for (const RollupRow& day : days) {
+      double known = 0, counted = 0;
+      for (std::size_t i = 0; i < head.changes.size(); ++i) {
+        const auto& [begin, state] = head.changes[i];
+        const UnixMs end = i + 1 < head.changes.size() ? head.changes[i + 1].first : INT64_MAX;
+        const auto lasts = static_cast<double>(std::min({end, day.end, to}) - std::max({begin, day.start, from}));
+        if (state.empty() || lasts <= 0) continue;
+        known += lasts;
+        if (state == key.state) counted += lasts;
+      }
+      if (known > 0) shares[day.start] = 100 * counted / known;
+    }
+  }
+  return shares;
+}
+
+}  // namespace
+
+DayMoment parseDayMoment(const std::string& text) {
+  if (text == "noon") return {};
+  if (const auto time = readNumbers(text, ':'); time && text.find('-') == std::string::npos)  // no "-0:30" either
+    if (const auto [hour, minute] = *time; hour < 24 && minute < 60) return {By::kClock, hour * 60.0 + minute};
+  const bool evening = text.ends_with(":evening");
+  const std::string sun = text.substr(0, evening ? text.rfind(':') : text.size());
+  const auto height = sun.starts_with("sun:") ? readNumber<double>(sun.substr(4)) : std::nullopt;
+  if (height && std::abs(*height) < 90) return {evening ? By::kSinkingSun : By::kRisingSun, *height};
+  throw Error("'" + text +
+              "' is neither noon, a time of the day such as 13:30, nor a height of the sun in degrees such as "
+              "sun:20 or sun:20:evening");
+}
+
+DayPictures::DayPictures(const DayMoment& moment, const std::optional<vision::GeoPosition>& place,
+                         vision::CameraClock clock)
+    : moment_(moment), place_(place), clock_(std::move(clock)) {
+  if (place || moment.by == By::kClock) return;
+  if (moment.by != By::kHighestSun)
+    throw Error(
+        "the height of the sun needs the place of the camera, which its samples do not have: give --lat and --lon, or "
+        "name a time, such as 12:00");
+  moment_ = {By::kClock, 12 * 60};
+}
+
+std::optional<double> DayPictures::away(UnixMs time) const {
+  if (moment_.by == By::kClock)
+    return std::abs(static_cast<double>(clock_.wall(time) % kDayMs) / kMinuteMs - moment_.value);
+  const auto height = [&](UnixMs at) { return sunElevation(at, place_->latitude, place_->longitude); };
+  if (moment_.by == By::kHighestSun) return -height(time);
+  if ((height(time + kMinuteMs) > height(time)) != (moment_.by == By::kRisingSun)) return std::nullopt;
+  return std::abs(height(time) - moment_.value);
+}
+
+std::vector<std::vector<std::size_t>> DayPictures::byDays(const std::vector<UnixMs>& times) const {
+  std::map<std::int64_t, std::vector<std::pair<double, std::size_t>>> days;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (const auto from = away(times[i])) days[dayOf(times[i])].emplace_back(*from, i);
+  std::vector<std::vector<std::size_t>> all;
+  for (auto& [day, pictures] : days) {
+    std::ranges::sort(pictures);
+    auto& indices = all.emplace_back();
+    for (const auto& [from, index] : pictures) indices.push_back(index);
+  }
+  return all;
+}
+
+std::optional<vision::GeoPosition> storedPlace(const StoreReader& store, std::int64_t source) {
+  std::optional<vision::GeoPosition> place;
+  for (const SessionRecord& session : store.sessions(source))
+    if (session.latitude && session.longitude) place = {*session.latitude, *session.longitude};
+  return place;
+}
+
+std::vector<CalendarDay> calendarDays(const StoreReader& store, const SeriesRecord& series, const CalendarKey& key,
+                                      UnixMs from, UnixMs to, const vision::CameraClock& clock) {
+  const std::string& region = key.series.region;
+  const auto rows = store.rollup(
+      {.series = series.id, .from = from, .to = to, .width = kDayMs, .clock = clock, .regions = !region.empty()});
+  if (rows.empty()) return {};
+  const bool of_state = !key.states.empty();
+  const auto shares = of_state ? sharesOf(store, series, key, rows, from, to) : std::map<UnixMs, double>();
+  const auto label = std::ranges::find(series.classes, key.series.class_name) - series.classes.begin();
+  std::vector<CalendarDay> days;
+  for (const RollupRow& row : rows) {
+    CalendarDay& day = days.emplace_back(CalendarDay{row.start, row.end, {}});
+    if (of_state) {
+      if (const auto share = shares.find(row.start); share != shares.end()) day.value = share->second;
+    } else if (const auto sums = row.regions.find(region); sums != row.regions.end()) {
+      const Spread spread = key.series.quantity.empty() ? sums->second.area(static_cast<int>(label))
+                                                        : sums->second.spread(key.series.quantity);
+      if (spread.samples > 0) day.value = spread.mean;
+    }
+  }
+  return days;
+}
+
+charts::CalendarDrawing calendarOf(const std::vector<CalendarDay>& days, const std::vector<DayPicture>& pictures,
+                                   UnixMs from, UnixMs to, const vision::CameraClock& clock) {
+  std::map<UnixMs, charts::DayCell> cells;  // by the start of the whole day: the first one may begin with `from`
+  const auto cellOf = [&](UnixMs time) -> charts::DayCell& {
+    const UnixMs start = clock.startOfDay(time);
+    charts::DayCell& cell = cells[start];
+    cell.start = start;
+    return cell;
+  };
+  for (const CalendarDay& day : days) cellOf(day.start).value = day.value;
+  for (const DayPicture& picture : pictures) {
+    charts::DayCell& cell = cellOf(picture.taken);
+    cell.picture = picture.address;
+    cell.taken = picture.taken;
+  }
+  charts::CalendarDrawing calendar{.from = from, .to = to, .clock = clock};
+  for (auto& [start, cell] : cells) calendar.days.push_back(std::move(cell));
+  return calendar;
+}
+
+}  // namespace mpm::monitor
