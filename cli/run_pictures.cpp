@@ -293,6 +293,7 @@ cv::Mat TokenHistory::chart() const {
   for (const auto& [time, moment] : moments_) {
     ChartBucket bucket;
     bucket.start = ms(time) - chart.bucket_ms / 2;
+    bucket.middle = ms(time);
     bucket.samples = static_cast<std::int64_t>(moment.tokens.size());
     bucket.night = std::clamp(-moment.sun_elevation / kCivilTwilight, 0.0, 1.0);
     for (std::size_t k = first; k < moment.tokens.front().size(); ++k) {

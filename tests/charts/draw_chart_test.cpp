@@ -10,11 +10,15 @@ namespace {
 Chart chart(std::initializer_list<double> values, std::initializer_list<int> gaps = {}) {
   Chart result;
   result.bucket_ms = 1000;
-  int i = 0;
+  UnixMs i = 0;
   for (double value : values) {
     const bool gap = std::find(gaps.begin(), gaps.end(), i) != gaps.end();
-    result.buckets.push_back(
-        {.start = 1000 * i++, .samples = 1, .gap_before = gap, .values = {{1, value, value - 1, value + 1}}});
+    result.buckets.push_back({.start = 1000 * i,
+                              .middle = 1000 * i + 500,
+                              .samples = 1,
+                              .gap_before = gap,
+                              .values = {{1, value, value - 1, value + 1}}});
+    ++i;
   }
   return result;
 }

@@ -168,16 +168,18 @@ TEST_F(PageTest, SeriesTellDayFromNight) {
                 {"to", isoTime(kNoon + days * kDayMs)}});
   };
   const Json all = series(20), week = series(7);
-  EXPECT_EQ(all["columns"], Json({"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night"}));
+  EXPECT_EQ(all["columns"],
+            Json({"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night", "middle_ms"}));
   EXPECT_EQ(all["bucket_ms"], kDayMs);
   EXPECT_EQ(all["rows"].size(), 21) << "days of UTC";
-  const Json day = {kNoon + 36 * kHourMs, false, 20, 380.5, 300, 401, 400.5, 300.5};
+  const Json day = {kNoon + 36 * kHourMs, false, 20, 380.5, 300, 401, 400.5, 300.5, kNoon + 48 * kHourMs};
   EXPECT_EQ(all["rows"][2], day) << "of its hours four are missing at its beginning: " << all["rows"][2];
   EXPECT_EQ(all["all"][2], 470);
   EXPECT_EQ(all["all"][6], 400.5);
   EXPECT_EQ(all["all"][7], 300.5);
   EXPECT_EQ(week["rows"].size(), 7 * 24 - 10);
-  EXPECT_EQ(week["rows"][20], Json({kNoon + 20 * kHourMs, false, 1, 300, 300, 300, nullptr, 300}));
+  EXPECT_EQ(week["rows"][20],
+            Json({kNoon + 20 * kHourMs, false, 1, 300, 300, 300, nullptr, 300, kNoon + 20 * kHourMs + kHourMs / 2}));
   EXPECT_EQ(
       ask(shown, "/api/series", {{"camera", "camera 0"}, {"class", "tree"}, {"to", isoTime(kNoon + kDayMs)}})["all"][3],
       25);

@@ -27,9 +27,7 @@ UnixMs wholeSecond(double time) { return static_cast<UnixMs>(std::floor(time)) *
 
 int remainder(int value, int divisor) { return (value % divisor + divisor) % divisor; }
 
-double middle(const Chart& chart, const ChartBucket& bucket) {
-  return (static_cast<double>(bucket.start) + static_cast<double>(chart.bucket_ms) / 2) / kSecondMs;
-}
+double middle(const ChartBucket& bucket) { return static_cast<double>(bucket.middle) / kSecondMs; }
 
 }  // namespace
 
@@ -133,7 +131,7 @@ ValueAxis fittingAxis(const Chart& chart, std::size_t first, std::size_t last, c
   ValueAxis axis;
   bool any = false;
   for (const ChartBucket& bucket : chart.buckets) {
-    const double at = middle(chart, bucket);
+    const double at = middle(bucket);
     if (at < time.from || at > time.to) continue;
     for (std::size_t i = first; i < last; ++i) {
       const Spread& spread = bucket.values[i];
@@ -171,7 +169,7 @@ SeriesShape seriesShape(const Chart& chart, std::size_t value, const TimeAxis& t
     const Spread& spread = bucket.values[value];
     if (bucket.gap_before || (spread.samples == 0 && !sparse)) finish();
     if (spread.samples == 0) continue;
-    const double x = time.x(middle(chart, bucket));
+    const double x = time.x(middle(bucket));
     line.emplace_back(x, axis.y(spread.mean));
     upper.emplace_back(x, axis.y(spread.max));
     lower.emplace_back(x, axis.y(spread.min));
@@ -206,13 +204,11 @@ std::vector<NightStretch> nightStretches(const Chart& chart, const TimeAxis& tim
 int nearestBucket(const Chart& chart, double time) {
   const auto& buckets = chart.buckets;
   if (buckets.empty()) return -1;
-  const auto after =
-      std::ranges::lower_bound(buckets, time, {}, [&](const ChartBucket& one) { return middle(chart, one); });
+  const auto after = std::ranges::lower_bound(buckets, time, {}, middle);
   if (after == buckets.begin()) return 0;
   if (after == buckets.end()) return static_cast<int>(buckets.size()) - 1;
   const auto before = after - 1;
-  return static_cast<int>((time - middle(chart, *before) <= middle(chart, *after) - time ? before : after) -
-                          buckets.begin());
+  return static_cast<int>((time - middle(*before) <= middle(*after) - time ? before : after) - buckets.begin());
 }
 
 }  // namespace mpm::charts

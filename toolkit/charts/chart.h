@@ -28,6 +28,7 @@ struct Spread {
 
 struct ChartBucket {
   UnixMs start = 0;
+  UnixMs middle = 0;  ///< where its point stands: of the part of the bucket that was asked for and may have samples
   std::int64_t samples = 0;
   std::optional<double> night{};  ///< share of the samples taken by night, of those that know; nullopt: none does
   bool gap_before = false;        ///< nothing was recorded between this bucket and the one before: do not join them

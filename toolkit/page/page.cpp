@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <set>
@@ -168,22 +169,25 @@ Curve curveOf(const Shown& camera, Request& request) {
 Json series(const Shown& camera, Request& request) {
   const Curve curve = curveOf(camera, request);
   const Quantity& quantity = *curve.quantity;
-  const auto row = [&](UnixMs start, bool gap, const std::vector<Spread>& values) {
+  const auto row = [&](UnixMs start, bool gap, UnixMs middle, const std::vector<Spread>& values) {
     const Spread& all = values[0];
     Json json = {start, gap, all.samples};
     for (const double value : {all.mean, all.min, all.max})
       json.push_back(all.samples ? Json(rounded(quantity, value)) : Json());
     for (const Spread& part : {values[1], values[2]})
       json.push_back(part.samples ? Json(rounded(quantity, part.mean)) : Json());
+    json.push_back(middle);
     return json;
   };
   Json json = {{"bucket_ms", curve.chart.bucket_ms}, {"unit", quantity.unit}, {"digits", quantity.digits}};
   json["series"] = curve.of.number;
-  json["columns"] = {"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night"};
-  json["all"] = row(camera.from, false, camera.store->means(curve.of, camera.from, camera.to, valuesOf(curve.key)));
+  json["columns"] = {"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night", "middle_ms"};
+  json["all"] = row(camera.from, false, std::midpoint(camera.from, camera.to),
+                    camera.store->means(curve.of, camera.from, camera.to, valuesOf(curve.key)));
   json["rows"] = Json::array();
   for (const ChartBucket& bucket : curve.chart.buckets)
-    if (bucket.values[0].samples > 0) json["rows"].push_back(row(bucket.start, bucket.gap_before, bucket.values));
+    if (bucket.values[0].samples > 0)
+      json["rows"].push_back(row(bucket.start, bucket.gap_before, bucket.middle, bucket.values));
   return json;
 }
 

@@ -348,7 +348,7 @@ function readout(point) {
 }
 
 function renderChart(drawing) {
-  const {points, bucket_ms: width} = series;
+  const {points} = series;
   drawing.setAttribute("aria-hidden", "true");
   $("drawing").replaceChildren(drawing);
   const slider = $("slider");
@@ -357,10 +357,7 @@ function renderChart(drawing) {
   slider.setAttribute("aria-valuemax", Math.max(0, points.length - 1));
   const area = Object.fromEntries(["from", "to", "left", "right", "top", "bottom"].map(name => [name, Number(drawing.dataset[name])]));
   const scale = () => drawing.clientWidth / Number(drawing.getAttribute("width"));
-  const x = point => {
-    const middle = Math.min(area.to, Math.max(area.from, point.start_ms + width / 2));
-    return scale() * (area.left + (middle - area.from) / (area.to - area.from) * (area.right - area.left));
-  };
+  const x = point => scale() * (area.left + (point.middle_ms - area.from) / (area.to - area.from) * (area.right - area.left));
 
   const point = index => {
     cursor = Math.max(-1, Math.min(points.length - 1, index));
@@ -384,8 +381,7 @@ function renderChart(drawing) {
   // From a point to its picture.
   const open = () => {
     if (cursor < 0) return;
-    const one = camera(), {start_ms: begin} = points[cursor];
-    chooseNear(one, begin + width / 2, Math.max(width / 2, (area.to - area.from) / 50))
+    chooseNear(camera(), points[cursor].middle_ms, Math.max(series.bucket_ms / 2, (area.to - area.from) / 50))
       .then(found => { if (!found) $("readout").textContent = `${readout(points[cursor])}. No picture is stored near that time.`; })
       .catch(error => complain(error.message));
   };

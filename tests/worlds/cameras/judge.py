@@ -323,6 +323,26 @@ def ask_series(server, series, camera, zone, times, where, comparison, random_):
     counted = sum(row["samples"].value for row in buckets)
     if counted != (expected or {"samples": 0})["samples"]:
         comparison.fault(where, "/api/series", ("bucket", "sum"), f"rows have {counted} samples, expected {expected and expected['samples']}")
+    ask_drawing(server, arguments, buckets, where, comparison)
+
+
+def ask_drawing(server, arguments, rows, where, comparison):
+    """/api/chart.svg shows each value of the rows, and nothing else."""
+    area, ticks, points = mouths.drawing(server.get("api/chart.svg", **arguments))
+    split = any(row["day"].value is not None or row["night"].value is not None for row in rows)
+    values = [(row["middle_ms"].value, row[side].value) for row in rows for side in (("day", "night") if split else ("mean",)) if row[side].value is not None]
+    if len(points) != len(values):
+        comparison.fault(where, "/api/chart.svg", ("drawing", "points"), f"{len(points)} points are drawn of {len(values)} values")
+    if not values:
+        return
+    (low, low_y), (high, high_y) = min(ticks.items()), max(ticks.items())
+    for middle, value in values:
+        x = area["left"] + (middle - area["from"]) / (area["to"] - area["from"]) * (area["right"] - area["left"])
+        y = low_y + (value - low) / (high - low) * (high_y - low_y)
+        if not (area["left"] - 1 <= x <= area["right"] + 1 and area["top"] - 1 <= y <= area["bottom"] + 1):
+            comparison.fault(where, "/api/chart.svg", ("drawing", "plot"), f"{value} of {pictures.iso(middle)} is not inside the plot")
+        elif not any(abs(x - at) < 0.3 and abs(y - height) < 1.6 for at, height in points):
+            comparison.fault(where, "/api/chart.svg", ("drawing", "point"), f"{value} of {pictures.iso(middle)} has no point at {x:.1f}, {y:.1f}")
 
 
 def judge(script, build, keep=None):

@@ -5,6 +5,7 @@ import dataclasses
 import io
 import json
 import re
+import xml.etree.ElementTree
 
 from . import oracle as oracle_
 
@@ -300,6 +301,26 @@ def calendar(text):
     """{date: Printed} of the days with a value of /api/calendar.svg."""
     days = re.findall(r'data-text="(\d{4}-\d\d-\d\d)(?:: ([-\d.]+)[^"]*)?"', text)
     return {date: number(value) for date, value in days if value}
+
+
+def drawing(svg):
+    """(area, ticks, points) of /api/chart.svg: {name: number} of the plot, {value: y} of its labels, [(x, y)] of what lines and dots show."""
+    root = xml.etree.ElementTree.fromstring(svg)
+    name = lambda element: element.tag.partition("}")[2]
+    area = {key: float(root.get(f"data-{key}")) for key in ("from", "to", "left", "right", "top", "bottom")}
+    ticks, points, level = {}, [], None
+    for element in root.iter():
+        if name(element) == "polyline":
+            line = [tuple(map(float, point.split(","))) for point in element.get("points").split()]
+            level = line[0][1] if element.get("stroke-width") == "1" and line[0][1] == line[1][1] else None
+            if element.get("stroke-width") == "2":
+                points += line
+        elif name(element) == "circle" and element.get("r") == "3":
+            points.append((float(element.get("cx")), float(element.get("cy"))))
+        elif name(element) == "text" and level is not None:
+            ticks[float(element.text)] = level
+            level = None
+    return area, ticks, points
 
 
 # PhenoCam's files

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -330,6 +331,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
     for (const RollupRow& row : impl_->rollup(of_one, reader, names)) {
       ChartBucket& bucket = buckets[row.start];
       bucket.start = row.start;
+      bucket.middle = std::midpoint(std::max(row.start, from), std::min(row.end, to));
       ends[row.start] = row.end;
       bucket.values.resize(query.series.size());
       if (const auto whole = row.regions.find(""); whole != row.regions.end() && bucket.samples == 0) {
