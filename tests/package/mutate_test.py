@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -47,9 +48,11 @@ def faults(text, lines=None):
 class Faults(unittest.TestCase):
     def test_of_each_kind(self):
         found = {fault.why for fault in faults(PROGRAM)}
-        for why in ("forgotten: values.push_back(4);", "forgotten: sum += value;", "not filled: 7 + count", "not filled: 2",
+        for why in ("forgotten: values.push_back(4);", "forgotten: sum += value;", "not filled: 7 + count",
+                    "not filled: 2 in const Options options = {.width = 7 + count, .height = 2};",
                     "<= becomes <: sum <= 7", "<= becomes >: sum <= 7", "&& becomes ||: sum <= 7 && count == 1", "== becomes !=: count == 1",
-                    "arguments swapped: minus(sum, 2 * count)", "not converted: kSecondMs", "1 becomes 2: 1"):
+                    "arguments swapped: minus(sum, 2 * count)", "not converted: kSecondMs in std::printf(\"%d %d\\n\", minus(sum, 2 * count), sum * kSeco",
+                    "1 becomes 2: 1 in return sum + 1;"):
             self.assertIn(why, found)
         self.assertFalse([why for why in found if "kSecondMs > 7" in why or why.startswith(("< ", "> "))], "constants and texts have none")
 
@@ -90,6 +93,30 @@ class Faults(unittest.TestCase):
             (folder / "reached").mkdir()
             run(MPM_MUTANT_REACHED=str(folder / "reached"))
             self.assertEqual({path.name for path in (folder / "reached").iterdir()}, {str(fault.number) for fault in chosen})
+
+    def test_memory_held_ready_is_not_forgotten(self):
+        self.assertEqual([fault.why for fault in faults("void f() { a.reserve(n); b->c.shrink_to_fit(); d.resize(n); }")],
+                         ["forgotten: d.resize(n);"])
+
+    def test_a_folder_has_the_files_in_it(self):
+        lines = mutate.all_lines(["toolkit/page", "cli/view.cpp"])
+        self.assertIn("toolkit/page/page.cpp", lines)
+        self.assertIn("cli/view.cpp", lines)
+        self.assertFalse([name for name in lines if not name.endswith((".cpp", ".h"))])
+
+    def test_a_test_is_new_where_a_program_that_it_starts_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            build = pathlib.Path(folder)
+            (build / "bin").mkdir()
+            program, script = build / "bin/program", build / "script.sh"
+            for path in (program, script):
+                path.write_text("")
+                os.utime(path, (1000, 1000))
+            (build / "CTestTestfile.cmake").write_text(f'add_test(starts "/bin/sh" "{script}" "--build" "{build}")\n')
+            before = mutate.list_tests(str(build), ".")["starts"]["built"]
+            now = time.time() + 1000
+            os.utime(program, (now, now))
+            self.assertNotEqual(mutate.list_tests(str(build), ".")["starts"]["built"], before)
 
     def test_draws_the_same_for_a_seed(self):
         lines = {"toolkit/evaluation/statistics.cpp": None}
