@@ -45,7 +45,7 @@ TEST_F(ChartTest, APointStandsWhereSamplesMayBe) {
   record(path_, {sampleAt(kNoon - 6 * kHourMs, 20), sampleAt(kNoon - 5 * kHourMs, 30)}, session("camera 0", 3600));
   const UnixMs last = kNoon - 5 * kHourMs;
   const Chart year = StoreReader(path_).chart(
-      {.source = 1, .from = last + 1 - 365 * kDayMs, .to = last + 1, .series = kTwo, .max_buckets = 12});
+      {.source = 1, .from = last + 1 - 365 * kDayMs, .to = last + 1, .series = kTwo, .least_ms = kDayMs});
   ASSERT_EQ(year.buckets.size(), 1U);
   EXPECT_GE(year.buckets[0].middle, kNoon - 6 * kHourMs) << "not at noon, which is still to come";
   EXPECT_LE(year.buckets[0].middle, last);
