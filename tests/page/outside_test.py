@@ -4,6 +4,7 @@
 outside_test.py MPM MODEL PICTURES: screenshots go to the folder PICTURES. Exit status 77: skipped.
 """
 import json
+import os
 import pathlib
 import shutil
 import sqlite3
@@ -32,6 +33,89 @@ def browse(url, *options):
     complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     assert not complaints, complaints
     return done.stdout
+
+
+class Tab:
+    """A page that a test acts on, by the DevTools protocol over a pipe: messages of JSON, each with a zero byte behind it."""
+
+    def __init__(self, folder, url):
+        (reads, self.commands), (self.answers, writes) = os.pipe(), os.pipe()
+
+        def place():
+            os.dup2(os.dup(reads), 3)
+            os.dup2(os.dup(writes), 4)
+        self.process = subprocess.Popen(
+            [need("chromium"), "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--window-size=1280,1600",
+             f"--user-data-dir={folder}"], preexec_fn=place, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(reads)
+        os.close(writes)
+        self.rest, self.count, self.session = b"", 0, {}
+        target = self.ask("Target.createTarget", url=url)["targetId"]
+        self.session = {"sessionId": self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]}
+
+    def ask(self, method, **parameters):
+        self.count += 1
+        os.write(self.commands, json.dumps({"id": self.count, "method": method, "params": parameters, **self.session}).encode() + b"\0")
+        while True:
+            while b"\0" not in self.rest:
+                part = os.read(self.answers, 1 << 16)
+                assert part, "the browser has ended"
+                self.rest += part
+            message, self.rest = self.rest.split(b"\0", 1)
+            answer = json.loads(message)
+            if answer.get("id") == self.count:
+                return answer["result"]
+
+    def run(self, script):
+        answer = self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def until(self, condition):
+        for _ in range(600):
+            if self.run(f"typeof data === 'object' && data !== null && Boolean({condition})"):
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{condition}: {self.run('document.body.innerText')}")
+
+    def close(self):
+        self.ask("Browser.close")
+        self.process.wait()
+        os.close(self.commands)
+        os.close(self.answers)
+
+
+def acts(tab):
+    """A click or a key puts a picture on show, also long after the calendar and the chart were drawn."""
+    tab.until("$('days').querySelector('[data-taken]')")
+    days = "[...$('days').querySelectorAll('.day')]"
+    first = f"{days}.findIndex(day => day.dataset.taken)"
+    press = "element.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}))"
+    tab.run("window.drawn = $('days').firstChild, refresh().then(refresh)")
+    assert tab.run("drawn === $('days').firstChild"), "a calendar that did not change stays"
+    shows = "$('picture-title').textContent === 'Stored picture' && chosen && Date.parse(chosen.time) ==="
+    tab.run(f"{days}[{first}].dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+    tab.until(f"{shows} Number({days}[{first}].dataset.taken)")
+    assert tab.run(f"{days}[{first}].matches('.marked')")
+    tab.run("$('unchoose').click()")
+    tab.until("$('picture-title').textContent === 'Last picture'")
+    tab.run("data.cameras[0].last_ms += 1000; renderCalendar(camera())")
+    assert tab.run("drawn === $('days').firstChild"), "also of a camera that runs"
+    tab.run(f"refresh().then(() => {{ const element = $('days'); for (const key of ['Home', ...Array({days}.length).fill('ArrowRight'), 'Enter']) {press}; }})")
+    tab.until(f"{shows} Number({days}.at(-1).dataset.taken) && day === {days}.length - 1")
+    tab.run("$('unchoose').click()")
+
+    # The mark of the chart stands where the drawing has the row, and a click opens the picture of that moment.
+    tab.run("go({calendar: null, period: 'week'})")
+    tab.until("series?.points.length > 20")
+    tab.run(f"refresh().then(() => {{ const element = $('slider'); for (const key of ['Home', 'ArrowRight', 'Enter']) {press}; }})")
+    tab.until("$('picture-title').textContent === 'Stored picture'")
+    away = tab.run("""(() => {
+      const drawing = $('drawing').firstChild, {from, to, left, right} = drawing.dataset, {middle_ms: at} = series.points[1];
+      const x = Number(left) + (at - from) / (to - from) * (right - left);
+      return parseFloat($('mark').style.left) - x * drawing.clientWidth / drawing.getAttribute('width'); })()""")
+    assert abs(away) < 0.01, away
+    assert tab.run("Math.abs(Date.parse(chosen.time) - series.points[1].middle_ms) < 3600e3")
 
 
 def recorded(folder):
@@ -76,6 +160,11 @@ def main():
             calendar = browse(f"{detail}&calendar=open", "--dump-dom")
             assert 'class="day"' in calendar and "?thumb" in calendar and "the sun at" in calendar
             detail += "&calendar=open"
+            tab = Tab(pathlib.Path(folder) / "profile", detail)
+            try:
+                acts(tab)
+            finally:
+                tab.close()
             pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
             for size in "1280,1600", "390,2600":
                 for light in "", "--force-dark-mode":

@@ -72,7 +72,7 @@ let view = null;       // of kViews
 let series = null;     // of /api/series
 let cursor = -1;       // a row of it
 let timer = 0;
-let calendar = null;   // what the calendar on show was asked for
+let calendar = null;   // the calendar on show: what it shows, and until when it is kept
 let day = -1;          // of its days, with the mark
 
 const link = changes => {
@@ -292,7 +292,7 @@ async function renderPeriod(one) {
   const asked = {...span, ...key, region: state.get("region") ?? ""};
   const answers = Promise.all([
     get("/api/series", asked), get("/api/events", span), get("/api/states", span), get("/api/snapshots", span),
-    get("/api/outages", span), drawingOf(asked)]);
+    get("/api/outages", span), drawingOf("/api/chart.svg", asked, $("chart"))]);
   const [chart, events, states, snapshots, outages, drawing] = await answers.catch(error => {
     if (camera() === one && series?.camera !== one.name) clearPeriod();
     throw error;
@@ -323,8 +323,11 @@ const means = () => series.knowsNight ? [["day", "by day"], ["night", "by night"
 const when = time => (series.bucket_ms >= kDay ? date.dayOfYear : date.full)(time, camera());
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-async function drawingOf(asked, path = "/api/chart.svg", width = Math.round(Math.min(4000, Math.max(240, $("chart").clientWidth)))) {
-  const query = new URLSearchParams({...asked, width, theme: dark.matches ? "dark" : "light"});
+// How a drawing fits into an element.
+const lookOf = element => ({width: Math.round(Math.min(4000, Math.max(240, element.clientWidth))), theme: dark.matches ? "dark" : "light"});
+
+async function drawingOf(path, asked, element) {
+  const query = new URLSearchParams({...asked, ...lookOf(element)});
   const answer = await fetch(`${path}?${query}`);
   if (answer.status === 401) throw new Refused();
   if (!answer.ok) throw new Error((await answer.json()).error);
@@ -335,7 +338,7 @@ async function drawingOf(asked, path = "/api/chart.svg", width = Math.round(Math
 async function redraw() {
   const {asked} = series ?? {};
   if (!asked || $("camera").hidden) return;
-  const drawing = await drawingOf(asked);
+  const drawing = await drawingOf("/api/chart.svg", asked, $("chart"));
   if (series?.asked === asked) renderChart(drawing);
   await renderCalendar(camera());
 }
@@ -347,6 +350,18 @@ function readout(point) {
     point.samples === 1 ? "1 sample" : `${number(point.samples, 0)} samples`}`;
 }
 
+// Makes an element a slider over `count` places: `steps` says by how many a key moves, Home and End go to the ends, Enter opens the marked one.
+function slides(element, count, steps, {marked, mark, open}) {
+  element.setAttribute("aria-valuemax", Math.max(0, count - 1));
+  element.onkeydown = event => {
+    if (event.key === "Enter" && marked() >= 0) return open(marked());
+    const to = {Home: 0, End: count - 1}[event.key] ?? marked() + steps[event.key];
+    if (Number.isNaN(to)) return;
+    event.preventDefault();
+    mark(Math.max(0, to));
+  };
+}
+
 function renderChart(drawing) {
   const {points} = series;
   drawing.setAttribute("aria-hidden", "true");
@@ -354,7 +369,6 @@ function renderChart(drawing) {
   const slider = $("slider");
   slider.hidden = false;
   slider.setAttribute("aria-label", `${series.label}: time in the chart`);
-  slider.setAttribute("aria-valuemax", Math.max(0, points.length - 1));
   const area = Object.fromEntries(["from", "to", "left", "right", "top", "bottom"].map(name => [name, Number(drawing.dataset[name])]));
   const scale = () => drawing.clientWidth / Number(drawing.getAttribute("width"));
   const x = point => scale() * (area.left + (point.middle_ms - area.from) / (area.to - area.from) * (area.right - area.left));
@@ -369,23 +383,17 @@ function renderChart(drawing) {
     if (cursor < 0) return;
     Object.assign($("mark").style, {left: `${x(now)}px`, top: `${scale() * area.top}px`, height: `${scale() * (area.bottom - area.top)}px`});
   };
-  slider.onkeydown = event => {
-    if (event.key === "Enter") return open();
-    const page = Math.max(1, Math.round(points.length / 10));
-    const to = {ArrowLeft: cursor - 1, ArrowDown: cursor - 1, ArrowRight: cursor + 1, ArrowUp: cursor + 1,
-      PageDown: cursor - page, PageUp: cursor + page, Home: 0, End: points.length - 1}[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    point(Math.max(0, to));
-  };
   // From a point to its picture.
-  const open = () => {
-    if (cursor < 0) return;
-    chooseNear(camera(), points[cursor].middle_ms, Math.max(series.bucket_ms / 2, (area.to - area.from) / 50))
-      .then(found => { if (!found) $("readout").textContent = `${readout(points[cursor])}. No picture is stored near that time.`; })
+  const open = index => {
+    const at = points[index];
+    chooseNear(at.middle_ms, Math.max(series.bucket_ms / 2, (area.to - area.from) / 50))
+      .then(found => { if (!found) $("readout").textContent = `${readout(at)}. No picture is stored near that time.`; })
       .catch(error => complain(error.message));
   };
-  slider.onclick = open;
+  const page = Math.max(1, Math.round(points.length / 10));
+  slides(slider, points.length, {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -page, PageUp: page},
+    {marked: () => cursor, mark: point, open});
+  slider.onclick = () => { if (cursor >= 0) open(cursor); };
   slider.onpointermove = slider.onpointerdown = event => {
     const at = event.clientX - slider.getBoundingClientRect().left;
     const distances = points.map(each => Math.abs(x(each) - at));
@@ -404,14 +412,16 @@ function renderTable() {
     make("tbody", {}, sum.samples > 0 ? row(sum, "All") : null, ...series.points.map(point => row(point, when(point.start_ms)))));
 }
 
-// The stored picture that is nearest to a time takes the place of the last one.
-async function chooseNear(one, time, within) {
+// The stored picture of this camera that is nearest to a time takes the place of the last one. False: there is none.
+async function chooseNear(time, within) {
+  const {name} = camera();
   const span = {from: new Date(Math.max(0, time - within)).toISOString(), to: new Date(time + within + 1).toISOString(), near: new Date(time).toISOString()};
-  const [found] = await get("/api/snapshots", {camera: one.name, ...span});
-  if (camera() !== one) return true;
-  if (found) choose(one, found);
-  if (found) $("picture-title").scrollIntoView({block: "nearest"});
-  return found !== undefined;
+  const [found] = await get("/api/snapshots", {camera: name, ...span});
+  if (camera()?.name !== name) return true;  // another camera was chosen meanwhile
+  if (!found) return false;
+  choose(camera(), found);
+  $("picture-title").scrollIntoView({block: "nearest"});
+  return true;
 }
 
 // -- the calendar -------------------------------------------------------------------------------------------------------
@@ -439,20 +449,21 @@ async function renderCalendar(one) {
   options($("moment"), [["", Object.entries(kMoments)]], moment, value => go({moment: value}));
   const from = Math.max(one.first_ms, startOf(Number(year), one)), to = Math.min(one.last_ms + 1, startOf(Number(year) + 1, one));
   const span = {camera: one.name, from: new Date(from).toISOString(), to: new Date(to).toISOString()};
-  const asked = {...span, ...keyOfCalendar(), moment};
-  const width = Math.round(Math.min(4000, Math.max(240, $("days").clientWidth)));
-  const key = JSON.stringify([asked, width, dark.matches]);
+  const shown = {...keyOfCalendar(), moment};
+  const key = JSON.stringify([one.name, year, shown, lookOf($("days"))]);  // without `to`: a camera that runs has new samples each time
   if (calendar?.key === key && Date.now() < calendar.until) return;
   const heads = await get("/api/states", span);
-  const tints = heads.flatMap(head => Object.keys(head.samples).filter(Boolean).map(name => [JSON.stringify([head.name, name]), `${head.name}: ${name}`]));
-  options($("tint"), [["", [["", `as the chart: ${$("quantity").selectedOptions[0]?.textContent ?? ""}`]]], ["Share of the time", tints]],
-    state.get("tint") ?? "", value => go({tint: value === "" ? null : value}));
-  const drawing = await drawingOf(asked, "/api/calendar.svg", width);
+  const tint = state.get("tint") ?? "";
+  const tints = new Map(heads.flatMap(head => Object.keys(head.samples).filter(Boolean).map(name => [JSON.stringify([head.name, name]), `${head.name}: ${name}`])));
+  if (tint && !tints.has(tint)) tints.set(tint, JSON.parse(tint).join(": "));  // a state that never counted in this year
+  options($("tint"), [["", [["", `as the chart: ${$("quantity").selectedOptions[0]?.textContent ?? ""}`]]], ["Share of the time", [...tints]]],
+    tint, value => go({tint: value === "" ? null : value}));
+  const drawing = await drawingOf("/api/calendar.svg", {...span, ...shown}, $("days"));
   if (camera() !== one) return;
-  calendar = {key, until: Date.now() + kCalendarKept};
+  if (calendar?.year !== year) day = -1;
+  calendar = {key, year, until: Date.now() + kCalendarKept};
   $("days").replaceChildren(drawing);
   const days = [...drawing.querySelectorAll(".day")];
-  $("days").setAttribute("aria-valuemax", Math.max(0, days.length - 1));
   const mark = index => {
     days[day]?.classList.remove("marked");
     day = Math.max(-1, Math.min(days.length - 1, index));
@@ -464,21 +475,18 @@ async function renderCalendar(one) {
   const open = index => {
     mark(index);
     const taken = days[index]?.dataset.taken;
-    if (taken) chooseNear(one, Number(taken), 0).catch(error => complain(error.message));
+    if (taken) chooseNear(Number(taken), 0).catch(error => complain(error.message));
   };
   $("days").onclick = event => {
     const of = event.target.closest(".day");
     if (of) open(days.indexOf(of));
   };
-  $("days").onkeydown = event => {
-    if (event.key === "Enter" && day >= 0) return open(day);
-    const to = {ArrowLeft: day - 1, ArrowUp: day - 7, ArrowRight: day + 1, ArrowDown: day + 7, Home: 0, End: days.length - 1}[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    mark(Math.max(0, to));
+  const moveTo = index => {
+    mark(index);
     days[day]?.scrollIntoView({block: "nearest"});
   };
-  mark(days.length && day >= 0 ? day : -1);
+  slides($("days"), days.length, {ArrowLeft: -1, ArrowUp: -7, ArrowRight: 1, ArrowDown: 7}, {marked: () => day, mark: moveTo, open});
+  mark(day);
 }
 
 // -- states, events, pictures -------------------------------------------------------------------------------------------
@@ -536,7 +544,7 @@ addEventListener("hashchange", () => {
   for (const [key, value] of new URLSearchParams(location.hash.slice(1))) state.set(key, value);
   if (state.get("camera") !== before) {
     chosen = view = calendar = null;
-    cursor = day = -1;
+    cursor = -1;
     $("days").replaceChildren();
     scrollTo(0, 0);
   }
