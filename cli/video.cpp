@@ -7,6 +7,7 @@
 #include <map>
 #include <opencv2/imgproc.hpp>
 #include <set>
+#include <vector>
 
 #include "base/number_text.h"
 #include "base/size_text.h"
@@ -91,24 +92,17 @@ struct Picture {
   monitor::ViewMotion place{};  // of an archive
 };
 
-// By day, counted from 1970; of each the best first.
-using Days = std::map<UnixMs, std::multimap<double, Picture>>;
-
 // The files of an archive by name. Folders of a camera may have pictures of one name.
 using Files = std::map<std::string, std::vector<std::string>>;
 
-Days storedPictures(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options,
-                    const Files& files) {
-  Days days;
-  const monitor::DayPictures chosen(options.moment, options.place, options.clock);
-  const auto add = [&](const Picture& one) {
-    if (const auto away = chosen.away(one.time)) days[chosen.dayOf(one.time)].emplace(*away, one);
-  };
+std::vector<Picture> storedPictures(const monitor::StoreReader& store, const monitor::SourceRecord& source,
+                                    const FilmOptions& options, const Files& files) {
+  std::vector<Picture> pictures;
   if (!options.folder.empty()) {
     const monitor::PictureOwner owner{.source = source.name, .database = store.id()};
     for (const auto& [time, stem] : monitor::snapshots(options.folder, owner, options.from, options.to))
-      add({time, stem});
-    return days;
+      pictures.push_back({time, stem});
+    return pictures;
   }
   if (!source.archive)
     throw Error("the samples of '" + source.name +
@@ -121,12 +115,12 @@ Days storedPictures(const monitor::StoreReader& store, const monitor::SourceReco
     const Picture one{sample.time, sample.picture, sample.digest,
                       sample.measured_offset.value_or(monitor::ViewMotion())};
     if (files.contains(one.path))
-      add(one);
+      pictures.push_back(one);
     else if (one.digest != 0)
       missing.push_back(one);
     return true;
   });
-  if (missing.empty()) return days;
+  if (missing.empty()) return pictures;
   std::map<std::int64_t, std::string> renamed;  // files that no sample names, by their digests
   for (const auto& [name, paths] : files)
     for (const std::string& path : paths)
@@ -134,9 +128,9 @@ Days storedPictures(const monitor::StoreReader& store, const monitor::SourceReco
   for (Picture& one : missing)
     if (const auto file = renamed.find(one.digest); file != renamed.end()) {
       one.path = file->second;
-      add(one);
+      pictures.push_back(one);
     }
-  return days;
+  return pictures;
 }
 
 cv::Mat fitted(const cv::Mat& picture, cv::Size size) {
@@ -185,33 +179,37 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
   if (!snapshots && source.archive)
     for (const std::string& path : vision::sourceFiles(vision::parseSourceSpec(source.name)))
       files[fs::path(path).filename().string()].push_back(path);
-  const Days days = storedPictures(store, source, options, files);
+  const std::vector<Picture> pictures = storedPictures(store, source, options, files);
   VideoFile film(options.path, kFilmDaysPerSecond, hidden.on() ? Readers::kGroup : Readers::kByUmask);
   const std::string ending = snapshots ? options.ending : "";
   cv::Size size;
   FilmDays result;
-  UnixMs first = 0, last = 0;
-  for (const auto& [day, pictures] : days) {
-    const auto chosen = std::ranges::find_if(pictures, [&](const auto& one) {
-      // Snapshots say it themselves: their samples may be forgotten.
-      return !snapshots || (fs::exists(one.second.path + ending) && !monitor::readStored(one.second.path).flagged);
-    });
-    if (chosen == pictures.end()) continue;
-    std::string path = chosen->second.path + ending;
+  std::int64_t first = 0, last = 0;
+  std::vector<UnixMs> times;
+  for (const Picture& one : pictures) times.push_back(one.time);
+  const auto good = [&](std::size_t i) {
+    // Snapshots say it themselves: their samples may be forgotten.
+    return !snapshots || (fs::exists(pictures[i].path + ending) && !monitor::readStored(pictures[i].path).flagged);
+  };
+  const monitor::DayPictures days(options.moment, options.place, options.clock);
+  for (const std::size_t index : days.choose(times, good)) {
+    const Picture& chosen = pictures[index];
+    std::string path = chosen.path + ending;
     if (const auto named = files.find(path); named != files.end()) {
       const auto same = std::ranges::find_if(named->second, [&](const std::string& file) {
-        return named->second.size() == 1 || vision::pictureDigest(file) == chosen->second.digest;
+        return named->second.size() == 1 || vision::pictureDigest(file) == chosen.digest;
       });
       if (same == named->second.end()) continue;
       path = *same;
     }
     cv::Mat picture;
     if (snapshots) {
-      picture = monitor::readStored(chosen->second.path).picture(ending, hidden);
+      picture = monitor::readStored(chosen.path).picture(ending, hidden);
     } else {
       picture = vision::readPicture(path);
-      picture = monitor::hiddenPicture(picture, picture.size(), chosen->second.time, chosen->second.place, hidden);
+      picture = monitor::hiddenPicture(picture, picture.size(), chosen.time, chosen.place, hidden);
     }
+    const std::int64_t day = days.dayOf(chosen.time);
     if (size.empty()) size = picture.size();
     picture = fitted(picture, size);
     if (options.date) writeDate(picture, isoTime(day * kDayMs).substr(0, 10));

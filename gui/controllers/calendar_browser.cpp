@@ -9,9 +9,7 @@ CalendarBrowser::CalendarBrowser(HistoryBrowser* history, PictureStore* pictures
   connect(panel, &CalendarPanel::wanted, this, &CalendarBrowser::ask);
   connect(panel, &CalendarPanel::picked, stored,
           [stored](qint64 taken) { stored->lookFor(static_cast<double>(taken) / 1000); });
-  connect(&reader_, &CalendarReader::read, panel, [this](const CalendarAnswer& answer) {
-    if (history_->sources()->id() == answer.source) panel_->setAnswer(answer);
-  });
+  connect(&reader_, &CalendarReader::read, panel, &CalendarPanel::setAnswer);
   connect(&reader_, &CalendarReader::pictured, panel->view(), &CalendarView::setPicture);
   connect(&reader_, &CalendarReader::failed, panel, &CalendarPanel::setProblem);
   connect(history, &HistoryBrowser::sourceChanged, this, &CalendarBrowser::forget);

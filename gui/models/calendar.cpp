@@ -83,8 +83,7 @@ void CalendarReader::ask(const CalendarQuestion& question) {
     if (all.empty()) return;
     const monitor::SeriesRecord& series = all.back();
     const vision::CameraClock clock = vision::clockOrMachine(question.source.clock);
-    CalendarAnswer answer{.source = question.source.id,
-                          .first_year = yearOf(question.source.first, clock),
+    CalendarAnswer answer{.first_year = yearOf(question.source.first, clock),
                           .last_year = yearOf(question.source.last, clock)};
     answer.year = question.year == 0 ? answer.last_year : question.year;
     const UnixMs from = std::max(question.source.first, clock.time(vision::wallTime({.year = answer.year}))),
@@ -95,27 +94,28 @@ void CalendarReader::ask(const CalendarQuestion& question) {
         if (!state.empty())
           answer.states.emplace_back(QString::fromStdString(head.name), QString::fromStdString(state));
 
-    std::vector<Candidate> candidates = candidatesOf(question, reader, series.id, from, to), chosen;
+    std::vector<Candidate> candidates = candidatesOf(question, reader, series.id, from, to);
     std::vector<UnixMs> times;
     for (const Candidate& one : candidates) times.push_back(one.time);
     const monitor::DayPictures days(question.moment, monitor::storedPlace(reader, question.source.id), clock);
-    for (const auto& day : days.byDays(times)) {
-      const auto good = std::ranges::find_if(
-          day, [&](std::size_t i) { return thread_.goesOn() && isGood(question, reader, series.id, candidates[i]); });
-      if (good != day.end()) chosen.push_back(candidates[*good]);
-    }
+    const auto good = [&](std::size_t i) {
+      return thread_.goesOn() && isGood(question, reader, series.id, candidates[i]);
+    };
     std::vector<monitor::DayPicture> pictures;
-    for (const Candidate& one : chosen) pictures.push_back({one.time, one.file});
-    answer.drawing = monitor::calendarOf(monitor::calendarDays(reader, series, question.key, from, to, clock), pictures,
-                                         from, to, clock);
+    std::map<std::string, const Candidate*> chosen;
+    for (const std::size_t i : days.choose(times, good)) {
+      pictures.push_back({candidates[i].time, candidates[i].file});
+      chosen[candidates[i].file] = &candidates[i];
+    }
+    answer.drawing = monitor::calendarOf(reader, series, question.key, pictures, from, to, clock);
     thread_.answer([this, answer] { emit read(answer); });
-    for (std::size_t i = 0; i < answer.drawing.days.size(); ++i) {
-      const charts::DayCell& day = answer.drawing.days[i];
+    for (int i = 0; const charts::DayCell& day : answer.drawing.days) {
+      const int index = i++;
+      if (day.picture.empty()) continue;
       if (!thread_.goesOn()) return;
-      const auto of = std::ranges::find(chosen, day.taken, &Candidate::time);
-      if (day.picture.empty() || of == chosen.end()) continue;
       try {
-        thread_.answer([this, i, picture = smallOf(question, *of)] { emit pictured(static_cast<int>(i), picture); });
+        const QImage picture = smallOf(question, *chosen.at(day.picture));
+        thread_.answer([this, index, picture] { emit pictured(index, picture); });
       } catch (const Error&) {  // it is gone, or no picture any more
       }
     }

@@ -19,7 +19,6 @@ struct CalendarQuestion {
 };
 
 struct CalendarAnswer {
-  std::int64_t source = 0;
   int year = 0, first_year = 0, last_year = 0;
   charts::CalendarDrawing drawing{};
   QStringList classes{};                              ///< of the series whose days are coloured, the latest

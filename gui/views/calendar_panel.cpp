@@ -16,7 +16,7 @@ QStringList tintOf(const QString& quantity, const QString& of_class = {}, const 
   return {quantity, of_class, head, state};
 }
 
-// The rows, as they may have changed; the chosen one stays where it is still there.
+// Replaces the rows; without a row of `chosen` the first one is chosen.
 void setRows(QComboBox* box, const std::vector<std::pair<QString, QVariant>>& rows, const QVariant& chosen) {
   const QSignalBlocker quiet(box);
   box->clear();
@@ -56,7 +56,11 @@ CalendarPanel::CalendarPanel(QWidget* parent)
   column->setSpacing(4);
   for (QComboBox* box : {year_, moment_, tint_}) connect(box, &QComboBox::activated, this, &CalendarPanel::wanted);
   connect(view_, &CalendarView::picked, this, &CalendarPanel::picked);
-  connect(view_, &CalendarView::marked, this, [this](const QString& text) { setValue(text_, text); });
+  connect(view_, &CalendarView::marked, this, [this, area](int day) {
+    setValue(text_, view_->textOf(day));
+    const QPoint middle = view_->placeOf(day).center().toPoint();
+    area->ensureVisible(middle.x(), middle.y());
+  });
   clear();
 }
 
@@ -83,14 +87,12 @@ void CalendarPanel::setAnswer(const CalendarAnswer& answer) {
   for (const QString& name : answer.classes) tints.emplace_back(tr("Area of %1").arg(name), tintOf({}, name));
   for (const auto& [head, state] : answer.states)
     tints.emplace_back(QStringLiteral("%1: %2").arg(head, state), tintOf({}, {}, head, state));
-  const QStringList chosen = tint_->currentData().toStringList();
+  const std::pair<QString, QVariant> chosen(tint_->currentText(), tint_->currentData());
+  if (std::ranges::none_of(tints, [&](const auto& row) { return row.second == chosen.second; }))
+    tints.push_back(chosen);  // a state that never counted in this year
   setRows(year_, years, answer.year);
-  setRows(tint_, tints, chosen);
-  charts::CalendarDrawing drawing = answer.drawing;
-  const monitor::Quantity* quantity = monitor::findQuantity(chosen.value(0).toStdString());
-  drawing.unit = quantity ? quantity->unit : "%";
-  drawing.decimals = quantity ? quantity->digits : 1;
-  view_->setCalendar(std::move(drawing));
+  setRows(tint_, tints, chosen.second);
+  view_->setCalendar(answer.drawing);
 }
 
 void CalendarPanel::setProblem(const QString& text) { setValue(text_, text); }

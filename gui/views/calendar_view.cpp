@@ -2,6 +2,7 @@
 #include "gui/views/calendar_view.h"
 
 #include "gui/models/readout.h"
+#include "gui/views/look.h"
 #include "gui/views/painter_canvas.h"
 
 namespace mpm::gui {
@@ -64,9 +65,8 @@ void CalendarView::arrange() {
 
 void CalendarView::mark(int day) {
   marked_ = day;
-  const QString text = textOf(day);
-  setAccessibleDescription(text);
-  emit marked(text);
+  setAccessibleDescription(textOf(day));
+  emit marked(day);
   update();
 }
 
@@ -99,10 +99,12 @@ void CalendarView::paintEvent(QPaintEvent* event) {
     painter.drawImage(box, picture,
                       QRectF({(picture.width() - part.width()) / 2, (picture.height() - part.height()) / 2}, part));
   }
-  if (marked_ < 0) return;
-  painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(theme().accent, 2));
-  painter.drawRect(placeOf(marked_));
+  if (marked_ >= 0) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme().accent, 2));
+    painter.drawRect(placeOf(marked_));
+  }
+  paintFocus(painter, this);
 }
 
 void CalendarView::resizeEvent(QResizeEvent*) { arrange(); }
@@ -115,15 +117,11 @@ void CalendarView::keyPressEvent(QKeyEvent* event) {
   const int last = static_cast<int>(calendar_.days.size()) - 1;
   const std::map<int, int> steps = {{Qt::Key_Left, -1}, {Qt::Key_Right, 1},    {Qt::Key_Up, -7},
                                     {Qt::Key_Down, 7},  {Qt::Key_Home, -last}, {Qt::Key_End, last}};
-  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) return pick(marked_);
+  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space)
+    return pick(marked_);
   const auto step = steps.find(event->key());
   if (step == steps.end() || last < 0) return QWidget::keyPressEvent(event);
   mark(std::clamp(marked_ + step->second, 0, last));
-  for (QWidget* above = parentWidget(); above; above = above->parentWidget())
-    if (auto* area = qobject_cast<QScrollArea*>(above)) {
-      const QPoint middle = placeOf(marked_).center().toPoint();
-      return area->ensureVisible(middle.x(), middle.y());
-    }
 }
 
 }  // namespace mpm::gui

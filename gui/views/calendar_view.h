@@ -18,7 +18,7 @@ class CalendarView : public QWidget {
   /// Of a day, by its index.
   void setPicture(int day, const QImage& picture);
   const charts::CalendarDrawing& calendar() const { return calendar_; }
-  /// "Mon 1 Jun 2026: 45.2 %, picture of 12:01".
+  /// "Mon 1 Jun 2026: 45.2 %, picture of 12:01"; empty for no day of the calendar.
   QString textOf(int day) const;
   /// Where a day lies.
   QRectF placeOf(int day) const;
@@ -26,8 +26,8 @@ class CalendarView : public QWidget {
  signals:
   /// A day with a picture: when that was taken.
   void picked(qint64 taken);
-  /// The day with the mark has this text.
-  void marked(const QString& text);
+  /// This day has the mark.
+  void marked(int day);
 
  protected:
   bool event(QEvent* event) override;

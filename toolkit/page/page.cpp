@@ -236,21 +236,18 @@ std::string chartSvg(const Shown& camera, Request& request) {
 // Days coloured by what is wanted, or by how long a state counted, each with its picture.
 std::string calendarSvg(const Shown& camera, Request& request, const std::vector<DayPicture>& pictures,
                         const std::optional<vision::GeoPosition>& place) {
-  static const Quantity share{.key = "", .label = "", .unit = "%", .digits = 1, .measure = nullptr};
   const Look look = lookIn(request);
   CalendarKey key{.states = request.arguments["states"], .state = request.arguments["state"]};
-  Wanted wanted{.quantity = &share};
-  if (key.states.empty())
-    wanted = wantedIn(camera, request);
-  else
-    wanted.of = seriesIn(camera, request);
-  key.series = wanted.key;
+  SeriesRecord of;
+  if (key.states.empty()) {
+    const Wanted wanted = wantedIn(camera, request);
+    key.series = wanted.key;
+    of = wanted.of;
+  } else {
+    of = seriesIn(camera, request);
+  }
   const vision::CameraClock clock = camera.clock();
-  charts::CalendarDrawing calendar =
-      calendarOf(calendarDays(*camera.store, wanted.of, key, camera.from, camera.to, clock), pictures, camera.from,
-                 camera.to, clock);
-  calendar.unit = wanted.quantity->unit;
-  calendar.decimals = wanted.quantity->digits;
+  charts::CalendarDrawing calendar = calendarOf(*camera.store, of, key, pictures, camera.from, camera.to, clock);
   if (look.dark) calendar.colors = charts::darkChartColors();
   for (charts::DayCell& day : calendar.days) {
     day.text = clock.date(day.start);
@@ -308,7 +305,7 @@ class StoredPictures {
       const auto& [id, path] = *at;
       std::string time = id.substr(0, kSnapshotTime);
       const std::string stem = path.substr(0, path.rfind('/') + 1 + time.size());
-      if (const auto of = ownerOf(stem); !of || !of->sameAs(owner)) continue;
+      if (const auto facts = factsOf(stem); !facts || !facts->owner.sameAs(owner)) continue;
       if (stem != last) {
         if (list.size() == limit) break;
         time[13] = time[16] = ':';  // as isoTime() writes it
@@ -336,14 +333,13 @@ class StoredPictures {
     const auto all = frames(from, to);
     std::vector<UnixMs> times;
     for (const auto& [id, time] : all) times.push_back(time);
+    const auto good = [&](std::size_t i) {
+      const std::string& path = paths_.at(all[i].first);
+      const auto facts = factsOf(path.substr(0, path.size() - kEndOfFrame.size()));
+      return facts && facts->owner.sameAs(owner) && !facts->flagged;
+    };
     std::vector<DayPicture> chosen;
-    for (const auto& day : days.byDays(times))
-      for (const std::size_t i : day) {
-        const std::string path = paths_.at(all[i].first), stem = path.substr(0, path.size() - kEndOfFrame.size());
-        if (const auto of = ownerOf(stem); !of || !of->sameAs(owner) || flagged(stem)) continue;
-        chosen.push_back({all[i].second, all[i].first});
-        break;
-      }
+    for (const std::size_t i : days.choose(times, good)) chosen.push_back({all[i].second, all[i].first});
     return chosen;
   }
 
@@ -358,6 +354,10 @@ class StoredPictures {
 
  private:
   static constexpr std::string_view kEndOfFrame = ".png";
+  struct Facts {
+    PictureOwner owner{};
+    bool flagged = false;
+  };
 
   // The ids and times of all frames in [from, to), ascending.
   std::vector<std::pair<std::string, UnixMs>> frames(UnixMs from, UnixMs to) {
@@ -370,17 +370,15 @@ class StoredPictures {
     return all;
   }
 
-  bool flagged(const std::string& stem) {
-    auto& known = flagged_[stem];
-    if (!known) known = readStored(stem).flagged;
-    return *known;
-  }
-
   // nullopt: its .json, which is written last, was not there yet.
-  const std::optional<PictureOwner>& ownerOf(const std::string& stem) {
-    auto& owner = owners_[stem];
-    if (!owner) owner = snapshotOwner(stem);
-    return owner;
+  const std::optional<Facts>& factsOf(const std::string& stem) {
+    auto& facts = facts_[stem];
+    if (!facts) try {
+        const StoredFrame frame = readStored(stem);
+        facts = {frame.owner, frame.flagged};
+      } catch (const Error&) {
+      }
+    return facts;
   }
 
   void update() {
@@ -396,10 +394,9 @@ class StoredPictures {
   }
 
   std::function<std::set<std::string>()> folders_;
-  std::optional<std::int64_t> updated_{};       // steady
-  std::map<std::string, std::string> paths_{};  // by id: the name of the file, then the number of its folder
-  std::map<std::string, std::optional<PictureOwner>> owners_{};  // by the path without its ending
-  std::map<std::string, std::optional<bool>> flagged_{};         // the same
+  std::optional<std::int64_t> updated_{};                // steady
+  std::map<std::string, std::string> paths_{};           // by id: the name of the file, then the number of its folder
+  std::map<std::string, std::optional<Facts>> facts_{};  // by the path without its ending
 };
 
 constexpr std::tuple<const char*, const char*, const char*> kMetrics[] = {

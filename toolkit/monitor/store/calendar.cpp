@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/number_text.h"
+#include "monitor/quantity.h"
 #include "monitor/statistics/day_night.h"
 #include "mpm/error.hpp"
 
@@ -19,6 +20,7 @@ using By = DayMoment::By;
 std::map<UnixMs, double> sharesOf(const StoreReader& store, const SeriesRecord& series, const CalendarKey& key,
                                   const std::vector<RollupRow>& days, UnixMs from, UnixMs to) {
   std::map<UnixMs, double> shares;
+  if (days.empty()) return shares;
   for (const StateSeries& head : store.states(series.id, days.front().start, days.back().end)) {
     if (head.name != key.states) continue;
     for (const RollupRow& day : days) {
@@ -72,17 +74,18 @@ std::optional<double> DayPictures::away(UnixMs time) const {
   return std::abs(height(time) - moment_.value);
 }
 
-std::vector<std::vector<std::size_t>> DayPictures::byDays(const std::vector<UnixMs>& times) const {
+std::vector<std::size_t> DayPictures::choose(const std::vector<UnixMs>& times,
+                                             const std::function<bool(std::size_t)>& good) const {
   std::map<std::int64_t, std::vector<std::pair<double, std::size_t>>> days;
   for (std::size_t i = 0; i < times.size(); ++i)
     if (const auto from = away(times[i])) days[dayOf(times[i])].emplace_back(*from, i);
-  std::vector<std::vector<std::size_t>> all;
+  std::vector<std::size_t> chosen;
   for (auto& [day, pictures] : days) {
     std::ranges::sort(pictures);
-    auto& indices = all.emplace_back();
-    for (const auto& [from, index] : pictures) indices.push_back(index);
+    const auto first = std::ranges::find_if(pictures, [&](const auto& picture) { return good(picture.second); });
+    if (first != pictures.end()) chosen.push_back(first->second);
   }
-  return all;
+  return chosen;
 }
 
 std::optional<vision::GeoPosition> storedPlace(const StoreReader& store, std::int64_t source) {
@@ -92,31 +95,9 @@ std::optional<vision::GeoPosition> storedPlace(const StoreReader& store, std::in
   return place;
 }
 
-std::vector<CalendarDay> calendarDays(const StoreReader& store, const SeriesRecord& series, const CalendarKey& key,
-                                      UnixMs from, UnixMs to, const vision::CameraClock& clock) {
-  const std::string& region = key.series.region;
-  const auto rows = store.rollup(
-      {.series = series.id, .from = from, .to = to, .width = kDayMs, .clock = clock, .regions = !region.empty()});
-  if (rows.empty()) return {};
-  const bool of_state = !key.states.empty();
-  const auto shares = of_state ? sharesOf(store, series, key, rows, from, to) : std::map<UnixMs, double>();
-  const auto label = std::ranges::find(series.classes, key.series.class_name) - series.classes.begin();
-  std::vector<CalendarDay> days;
-  for (const RollupRow& row : rows) {
-    CalendarDay& day = days.emplace_back(CalendarDay{row.start, row.end, {}});
-    if (of_state) {
-      if (const auto share = shares.find(row.start); share != shares.end()) day.value = share->second;
-    } else if (const auto sums = row.regions.find(region); sums != row.regions.end()) {
-      const Spread spread = key.series.quantity.empty() ? sums->second.area(static_cast<int>(label))
-                                                        : sums->second.spread(key.series.quantity);
-      if (spread.samples > 0) day.value = spread.mean;
-    }
-  }
-  return days;
-}
-
-charts::CalendarDrawing calendarOf(const std::vector<CalendarDay>& days, const std::vector<DayPicture>& pictures,
-                                   UnixMs from, UnixMs to, const vision::CameraClock& clock) {
+charts::CalendarDrawing calendarOf(const StoreReader& store, const SeriesRecord& series, const CalendarKey& key,
+                                   const std::vector<DayPicture>& pictures, UnixMs from, UnixMs to,
+                                   const vision::CameraClock& clock) {
   std::map<UnixMs, charts::DayCell> cells;  // by the start of the whole day: the first one may begin with `from`
   const auto cellOf = [&](UnixMs time) -> charts::DayCell& {
     const UnixMs start = clock.startOfDay(time);
@@ -124,7 +105,25 @@ charts::CalendarDrawing calendarOf(const std::vector<CalendarDay>& days, const s
     cell.start = start;
     return cell;
   };
-  for (const CalendarDay& day : days) cellOf(day.start).value = day.value;
+  const auto rows = store.rollup({.series = series.id,
+                                  .from = from,
+                                  .to = to,
+                                  .width = kDayMs,
+                                  .clock = clock,
+                                  .regions = !key.series.region.empty()});
+  const bool of_state = !key.states.empty();
+  const auto shares = of_state ? sharesOf(store, series, key, rows, from, to) : std::map<UnixMs, double>();
+  const auto label = std::ranges::find(series.classes, key.series.class_name) - series.classes.begin();
+  for (const RollupRow& row : rows) {
+    charts::DayCell& cell = cellOf(row.start);
+    if (of_state) {
+      if (const auto share = shares.find(row.start); share != shares.end()) cell.value = share->second;
+    } else if (const auto sums = row.regions.find(key.series.region); sums != row.regions.end()) {
+      const Spread spread = key.series.quantity.empty() ? sums->second.area(static_cast<int>(label))
+                                                        : sums->second.spread(key.series.quantity);
+      if (spread.samples > 0) cell.value = spread.mean;
+    }
+  }
   for (const DayPicture& picture : pictures) {
     charts::DayCell& cell = cellOf(picture.taken);
     cell.picture = picture.address;
@@ -132,6 +131,9 @@ charts::CalendarDrawing calendarOf(const std::vector<CalendarDay>& days, const s
   }
   charts::CalendarDrawing calendar{.from = from, .to = to, .clock = clock};
   for (auto& [start, cell] : cells) calendar.days.push_back(std::move(cell));
+  const Quantity* quantity = of_state ? nullptr : findQuantity(key.series.quantity);
+  calendar.unit = quantity ? quantity->unit : "%";
+  calendar.decimals = quantity ? quantity->digits : 1;
   return calendar;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,22 +24,24 @@ struct DayMoment {
 /// "noon", "13:30", "sun:20" (in the morning), "sun:20:evening". Throws mpm::Error for another text.
 DayMoment parseDayMoment(const std::string& text);
 
-/// Says how near pictures are to the moment of their day.
+/// Chooses the picture that stands for a day.
 class DayPictures {
  public:
   /// `place`: of the camera. Without one the highest sun is at 12:00 of its clock; throws mpm::Error for another height
   /// of the sun.
   DayPictures(const DayMoment& moment, const std::optional<vision::GeoPosition>& place, vision::CameraClock clock);
 
-  /// Smaller for a picture that is nearer to the moment; nullopt: the moment does not allow it.
-  std::optional<double> away(UnixMs time) const;
   /// The date of a picture: days since 1970 by the clock of the camera.
   std::int64_t dayOf(UnixMs time) const { return clock_.wall(time) / kDayMs; }
-  /// The indices of pictures by their days, ascending; of each day the nearest one first. Picks by times alone, so that
-  /// only the picture of a day that is shown needs to be looked at.
-  std::vector<std::vector<std::size_t>> byDays(const std::vector<UnixMs>& times) const;
+  /// Of each day, ascending, the index of the picture nearest to the moment that is `good`. Goes by the times first, so
+  /// that few pictures have to be opened.
+  std::vector<std::size_t> choose(const std::vector<UnixMs>& times,
+                                  const std::function<bool(std::size_t index)>& good) const;
 
  private:
+  // Smaller for a picture that is nearer to the moment; nullopt: the moment does not allow it.
+  std::optional<double> away(UnixMs time) const;
+
   DayMoment moment_;
   std::optional<vision::GeoPosition> place_;
   vision::CameraClock clock_;
@@ -47,7 +50,8 @@ class DayPictures {
 /// Where the camera of a source stands, as its latest session says that knows; nullopt: none does.
 std::optional<vision::GeoPosition> storedPlace(const StoreReader& store, std::int64_t source);
 
-/// What the days of a calendar are coloured by: a quantity or an area, else how long a state counted.
+/// What the days of a calendar are coloured by: the mean of a quantity or of an area; or the share of the time in which
+/// a state counted, of the time of the day in which any state did.
 struct CalendarKey {
   SeriesKey series{};
   std::string states{}, state{};  ///< of a head, by names; empty: `series` counts
@@ -59,17 +63,9 @@ struct DayPicture {
   std::string address{};  ///< where the caller finds it
 };
 
-/// A day of the camera's clock with samples of a series. `value`: their mean, or the share in percent of the time,
-/// within [from, to) and of that in which any state counted, in which the state did; nullopt: there is none.
-struct CalendarDay {
-  UnixMs start = 0, end = 0;
-  std::optional<double> value{};
-};
-std::vector<CalendarDay> calendarDays(const StoreReader& store, const SeriesRecord& series, const CalendarKey& key,
-                                      UnixMs from, UnixMs to, const vision::CameraClock& clock);
-
-/// These days and those of the pictures, ascending by time, without texts.
-charts::CalendarDrawing calendarOf(const std::vector<CalendarDay>& days, const std::vector<DayPicture>& pictures,
-                                   UnixMs from, UnixMs to, const vision::CameraClock& clock);
+/// The days of the camera's clock that have samples of the series in [from, to), or a picture; without texts.
+charts::CalendarDrawing calendarOf(const StoreReader& store, const SeriesRecord& series, const CalendarKey& key,
+                                   const std::vector<DayPicture>& pictures, UnixMs from, UnixMs to,
+                                   const vision::CameraClock& clock);
 
 }  // namespace mpm::monitor
