@@ -80,8 +80,9 @@ QString ChartScene::crosshairText() const {
   if (!crosshair) return {};
   const int at = charts::nearestBucket(chart, *crosshair);
   // A bucket far from the mouse is the other side of a gap.
-  const double reach = std::max(static_cast<double>(chart.bucket_ms) / 1000, (axis.to - axis.from) / axis.width * 12);
-  const bool near = at >= 0 && std::abs(static_cast<double>(chart.buckets[at].start) / 1000 - *crosshair) <= reach + 1;
+  const double reach =
+      std::max(static_cast<double>(chart.bucket_ms) / 2000, (axis.to - axis.from) / axis.width * 12) + 1;
+  const bool near = at >= 0 && std::abs(static_cast<double>(chart.buckets[at].middle) / 1000 - *crosshair) <= reach;
   // Shown is the nearest measurement, which is not exactly under the mouse.
   QStringList lines = {near ? stretchText(chart.buckets[at].start, chart.bucket_ms, clock)
                             : momentText(toMs(*crosshair), clock)};

@@ -133,6 +133,7 @@ void TimeChart::keyPressEvent(QKeyEvent* event) {
           std::clamp(start + step * (scene_.axis.to - scene_.axis.from) / 100, scene_.axis.from, scene_.axis.to));
     }
     case Qt::Key_Return:
+    case Qt::Key_Enter:
     case Qt::Key_Space:
       if (scene_.crosshair) emit timePicked(*scene_.crosshair);
       return;

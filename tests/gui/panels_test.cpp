@@ -440,6 +440,24 @@ QString database(QTemporaryDir& folder) {
   return path;
 }
 
+// A bucket of a day has its point in the middle; the day before has no samples.
+TEST(ChartScene, TheCrosshairReadsTheBucketThatItStandsIn) {
+  using monitor::test::kNoon;
+  ChartScene scene;
+  scene.series = {{.quantity = {.quantity = "tokens"}, .name = "Tokens"}};
+  scene.chart.bucket_ms = kDayMs;
+  scene.chart.buckets = {
+      {.start = kNoon, .middle = kNoon + 12 * kHourMs, .samples = 1, .values = {{1, 400, 400, 400}}}};
+  scene.axis.from = static_cast<double>(kNoon - 2 * kDayMs) / 1000;
+  scene.axis.to = static_cast<double>(kNoon + 4 * kDayMs) / 1000;
+  scene.axis.width = 1000;
+  for (const auto& [hours, reads] : {std::pair(1, true), {23, true}, {-6, false}, {30, false}}) {
+    scene.crosshair = static_cast<double>(kNoon + hours * kHourMs) / 1000;
+    EXPECT_EQ(scene.crosshairText().contains("Tokens: 400"), reads) << hours << scene.crosshairText();
+    EXPECT_EQ(scene.crosshairText().contains("nothing recorded"), !reads) << hours << scene.crosshairText();
+  }
+}
+
 TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   QTemporaryDir folder;
   History history;
