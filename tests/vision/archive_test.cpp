@@ -218,6 +218,24 @@ TEST_F(Archive, WhatIsDoneDoesNotComeAgain) {
                                          "'b_20130708_055413.png'")));
 }
 
+TEST_F(Archive, TheLastPictureIsThereToLookAt) {
+  for (const char* name : {"20130708_060000.png", "20130708_060100.png", "20130708_060200.png"}) add(name);
+  archive_.show_last = true;
+  const auto end = [&](const char* done) {
+    archive_.done = [done](const TimedPicture& picture) {
+      return std::string(done).find(isoTime(picture.time)[15]) == std::string::npos ? Done::kNo : Done::kYes;
+    };
+    std::string minutes;
+    for (const std::string& frame : frames()) minutes += frame[frame.find('_') + 4];
+    return minutes;
+  };
+  EXPECT_EQ(end(""), "012");
+  EXPECT_EQ(end("0"), "12");
+  EXPECT_EQ(end("2"), "012") << "older pictures were not done yet";
+  EXPECT_EQ(end("12"), "02");
+  EXPECT_EQ(end("012"), "2");
+}
+
 TEST_F(Archive, EveryIsOfTheTimesOfPictures) {
   for (const char* time : {"055400", "055430", "055455", "055548", "060000"})  // a timer is not exact
     add("20130708_" + std::string(time) + ".png");

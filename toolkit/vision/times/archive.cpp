@@ -243,7 +243,7 @@ class ArchiveSource final : public FrameSource {
     std::vector<FoundPicture> wanted;
     std::size_t done = 0, others = 0;
     std::string other;
-    const FoundPicture* last_done = nullptr;
+    const FoundPicture *latest = nullptr, *latest_done = nullptr;
     const std::vector<bool> takes = thinOut(found);
     for (std::size_t i = 0; i < found.size(); ++i) {
       FoundPicture& picture = found[i];
@@ -254,16 +254,17 @@ class ArchiveSource final : public FrameSource {
       // Of two pictures of one time `every` takes one.
       if (state == Done::kNo && archive_.every_s > 0 && std::ranges::binary_search(done_, time)) continue;
       if (state == Done::kOther && others++ == 0) other = nameOf(picture.path);
+      latest = &picture;
       if (state != Done::kYes) {
         wanted.push_back(std::move(picture));
       } else {
         ++done;
-        last_done = &picture;
+        latest_done = &picture;
       }
     }
     const std::size_t chosen = wanted.size() + done;
     fresh_ = wanted.size();
-    if (archive_.show_last && wanted.empty() && done > 0) wanted.push_back(*last_done);
+    if (archive_.show_last && latest_done && latest_done == latest) wanted.push_back(*latest_done);
     if (chosen < found.size()) text += "; " + std::to_string(chosen) + " chosen";
     if (done > 0) text += "; " + std::to_string(done) + " stored already";
     if (!alone_) note(text);

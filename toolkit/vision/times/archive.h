@@ -31,7 +31,7 @@ struct ArchiveOptions {
   double every_s = 0;             ///< at most one picture in this time, by the pictures' times (Due); 0: all
   bool follow = false;            ///< of a folder or glob: never ends, and waits for new pictures
   double look_s = 2;              ///< with `follow`: between two looks. A file counts once two find it the same
-  bool show_last = false;         ///< where all is done, the last picture comes again: there is one to look at
+  bool show_last = false;         ///< the last picture comes again where it is done: it is what there is to look at
   /// Called once, before `done`, with all pictures that are there by then, in the order of their times; with the first
   /// frame of a video. Null: not called.
   std::function<void(const std::vector<TimedPicture>& pictures)> on_listed{};
