@@ -497,6 +497,8 @@ TEST_F(Store, EventsBelongToTheSourceThatIsWatched) {
     writer.beginSession(session("camera 1"));
     writer.setSource("camera 0");
     writer.append(eventAt(kNoon, "of camera 0"));
+    writer.setSource("camera 2");
+    writer.append(eventAt(kNoon, "of one that gives nothing"));
   }
   const StoreReader reader(path_);
   EXPECT_THAT(messagesOf(allEvents(reader)), ElementsAre("of camera 0"));

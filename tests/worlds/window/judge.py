@@ -104,7 +104,7 @@ def at_once(stage, model, seen):
         require(not seen["frame"], "a line below no picture", seen["frame"])
     check_chart(stage, seen["chart"], model.charted())
     told = set().union(*(tags_in(message) for _, message in seen["events"]))
-    require(told <= {model.charted()} if model.charted() else len(told) <= 1, "events of another source", f"{told}, not {model.charted()}")
+    require(told <= {model.charted()} if model.charted() else len(told) <= 1, "events of another source", f"{told}, not {model.charted()}: {seen['events']}")
     nights, judged = nights_in(seen["day_night"]), model.charted() or next(iter(tags_in(seen["chart"]["source"])), None)
     require(nights <= {NIGHT, *model.nights.get(judged, [])}, "the rule of night of another source", f"{nights}, {judged}: {model.nights}")
     if teach := seen.get("teach"):

@@ -40,7 +40,7 @@ bool forgetBuckets(Database& database, const Sources& sources, std::int64_t widt
 }
 
 bool forgetEvents(Database& database, Sources sources, UnixMs before) {
-  sources.emplace_back();
+  sources.insert(sources.end(), {std::nullopt, 0});  // of none, and of sources that gave no sample
   return forget(
       database, sources, before,
       "event WHERE id IN (SELECT id FROM event WHERE source IS ?1 AND time_ms < ?2 ORDER BY time_ms LIMIT ?3)");

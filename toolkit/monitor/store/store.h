@@ -162,7 +162,8 @@ class StoreWriter {
   /// than that of this name in the series. Of an archive, only pictures to come are read by such a head.
   void beginSession(const SessionInfo& info, std::optional<UnixMs> archive = {}, bool again = false);
   void endSession();  ///< and its source: events belong to none
-  /// Ends the session; events belong to this source from now on if the database knows it, else to none.
+  /// Ends the session; events belong to this source from now on. As long as the database does not know it, they are
+  /// kept for its first session.
   void setSource(const std::string& name);
   /// The regions of this source from now on: RegionSample::region of samples that follow counts among them. One
   /// that changed is a new one, and stored samples keep the old one. Ends no session.

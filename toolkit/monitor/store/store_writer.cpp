@@ -264,7 +264,8 @@ class Connection {
   }
 
   void write(const Event& event, Target& target, BucketUpdate&) {
-    insert_event_.run(target.source == 0 ? std::nullopt : std::optional(target.source), event.time,
+    // A source that has no row yet is number 0: what happens to it is shown with no other one.
+    insert_event_.run(target.name.empty() ? std::nullopt : std::optional(target.source), event.time,
                       static_cast<int>(event.kind), static_cast<int>(event.severity), event.message);
     if (target.source == 0 && target.unnamed == 0) target.unnamed = database_.lastId();
     if (outbox_.of_event) put(outbox_.of_event(event));
@@ -350,7 +351,7 @@ class Connection {
     target.archive = begin.archive;
     target.source = sourceId(info.source);
     if (target.unnamed > 0)
-      database_.run("UPDATE event SET source = ? WHERE source IS NULL AND id >= ?", target.source,
+      database_.run("UPDATE event SET source = ? WHERE source = 0 AND id >= ?", target.source,
                     std::exchange(target.unnamed, 0));
     database_.run("UPDATE source SET archive = ? WHERE id = ?", begin.archive, target.source);
     own(target);
