@@ -206,6 +206,9 @@ int judgeStored(const std::vector<WrittenCamera>& cameras) {
           return cameraPlan(continued(camera.config, StoreReader(database)));
         },
         camera.places);
+    const auto stored = StoreReader(database).sources();
+    if (std::ranges::find(stored, plan.source.name(), &SourceRecord::name) == stored.end())
+      throw Error("'" + database + "' holds no samples of '" + plan.source.name() + "'");
     StoreWriter writer(database);
     std::optional<Progress> progress;
     int shown = 0;

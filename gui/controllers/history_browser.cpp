@@ -80,8 +80,10 @@ void HistoryBrowser::showOpened() {
 }
 
 void HistoryBrowser::close() {
+  const QString before = source();
   opened_.reset();
   sources_->setPresent({}, std::nullopt);
+  if (source() != before) takeSource();
 }
 
 void HistoryBrowser::openForeign(const QString& path) {
@@ -107,6 +109,7 @@ void HistoryBrowser::add(const monitor::Event& event) {
 
 void HistoryBrowser::takeSource() {
   const auto record = sources_->current();
+  emit judged(std::nullopt);  // of the source before
   if (!record) return emit sourceChanged();
   if (showsOpened()) {
     events_->setEvents(live_events_);
@@ -115,7 +118,6 @@ void HistoryBrowser::takeSource() {
     history_->askEvents(record->id);
     history_->askLast(*record);
   }
-  emit judged(std::nullopt);  // of the source before
   refreshStatistics();
   emit sourceChanged();
 }

@@ -102,8 +102,9 @@ void CameraConfigs::change(const QString& source, const CameraConfig& config) {
   known.config = config;
   interpret(known);
   write(source, config);
-  if (known.camera.plan.night != night) emit nightChanged(source);
+  const bool other_night = known.camera.plan.night != night;
   emit changed(source);
+  if (other_night) emit nightChanged(source);
 }
 
 const std::vector<vision::Region>& CameraConfigs::regions(const QString& source) {

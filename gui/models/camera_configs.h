@@ -48,7 +48,7 @@ class CameraConfigs : public QObject {
 
  signals:
   void changed(const QString& source);
-  void nightChanged(const QString& source);  ///< before it
+  void nightChanged(const QString& source);  ///< after it: who records goes by the new rule already
   void statesChanged(const QString& source);
   void regionsChanged();  ///< a person drew others
   void proposed();        ///< the database has regions of a source for which none were chosen

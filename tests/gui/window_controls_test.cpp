@@ -344,6 +344,49 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   EXPECT_TRUE(says(panel, "Samples, Night: 10")) << "the one answer, whoever reads";
 }
 
+TEST_F(Controls, WhatIsStoredIsJudgedByTheLastRuleWhateverIsOnShow) {
+  const auto at = [](double brightness) {
+    return [=](monitor::Sample& sample) { sample.whole().set("brightness", brightness); };
+  };
+  store(file("other.db"), "/dev/video8", unixNow() - kHourMs, kMinuteMs, 4, at(20));
+  storeSamples("/dev/video9", unixNow() - kHourMs, kMinuteMs, 40, at(100));
+  make();
+  window_->opener().open(file("other.db"));
+  ASSERT_TRUE(wait([&] { return part<HistorySources>()->name() == "/dev/video8"; }));
+  monitor::CameraConfig config = part<CameraConfigs>()->config("/dev/video9");
+  for (const double limit : {30, 120, 40, 130, 50, 140, 60, 150, 110, 90}) {
+    config.night_brightness = config.day_brightness = limit;
+    part<CameraConfigs>()->change("/dev/video9", config);
+  }
+  ASSERT_TRUE(wait([&] { return !part<Judging>()->running(); }));
+  const monitor::StoreReader reader(file("m.db").toStdString());
+  EXPECT_EQ(reader.sessions(1).at(0).night_rule, monitor::toText(monitor::NightByBrightness{90, 90}));
+}
+
+// Else what is recorded in between would keep the rule before.
+TEST_F(Controls, WhoRecordsKnowsTheRuleOfNightBeforeWhatIsStoredIsJudged) {
+  make();
+  auto* const configs = part<CameraConfigs>();
+  QStringList heard;
+  QObject::connect(configs, &CameraConfigs::nightChanged, configs, [&] { heard << "judge"; });
+  QObject::connect(configs, &CameraConfigs::changed, configs, [&] { heard << "record"; });
+  monitor::CameraConfig config = configs->config("/dev/video9");
+  config.night_brightness = config.day_brightness = 70;
+  configs->change("/dev/video9", config);
+  EXPECT_EQ(heard, QStringList({"record", "judge"}));
+}
+
+TEST_F(Controls, TheRuleOfNightGoesWithItsSource) {
+  make();
+  camera().open("/dev/video9");  // there is none
+  monitor::CameraConfig config = part<CameraConfigs>()->config("/dev/video9");
+  config.night_brightness = config.day_brightness = 70;
+  part<CameraConfigs>()->change("/dev/video9", config);
+  EXPECT_THAT(textIn<DayNightPanel>(), Has("darker than 70"));
+  trigger("close");
+  EXPECT_THAT(textIn<DayNightPanel>(), Not(Has("darker than 70")));
+}
+
 TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
   ASSERT_TRUE(openAndWait());
   auto* dialog = dialogOf<CameraFieldsDialog>("night");

@@ -11,8 +11,7 @@ class Model:
     file, "all" while all are on show. `stored`: source and index of the stored picture on show. `index`: of the picture that a
     person chose in the folder that is watched; None: any. `wanted`: the stored picture that was asked for and is not on show yet.
     `asking`: the folder whose times are asked for. `dialog`: the source that a dialog is about. `picked`: the source of our own
-    database that was picked in the chart in place of the one that is watched. `judging`: the source whose stored samples are
-    judged anew."""
+    database that was picked in the chart in place of the one that is watched."""
 
     def __init__(self):
         self.regions = {"olive": ["olive-gate"], "rowan": ["rowan-gate"]}  # current ones; of databases until others are chosen
@@ -29,7 +28,7 @@ class Model:
     def forget(self):
         """A new window."""
         self.live = self.foreign = self.camera = self.stored = self.wanted = self.index = self.asking = self.dialog = None
-        self.picked = self.judging = None
+        self.picked = None
         self.paused = self.has_watch_file = self.teaching = False
         self.dead = set()
 

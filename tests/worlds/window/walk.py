@@ -302,9 +302,6 @@ class Player:
             model.alarms[tag] = what
         elif do == "night":
             model.nights.setdefault(tag, []).append(what)
-            chart = self.seen["chart"]
-            if not model.foreign and chart["source"] == self.stage.address(tag) and "brightness" in chart:
-                model.judging = tag
 
     def label(self, step, model):
         """Takes the picture on show, draws a stroke in it, and says which state it, or a region of it, shows."""

@@ -177,7 +177,7 @@ class StoreWriter {
   /// first sample on, as if it had held when they were stored. Where samples were forgotten, whole minutes and hours
   /// are judged by their mean brightness. `progress` is called on the writer's thread with the share that is done,
   /// 0..1; all stays as it was when it returns false. Waits until it is done, and returns false where it was not.
-  /// Throws mpm::Error: the database has no such source, the disk fails.
+  /// Of a source that the database does not have nothing is to do. Throws mpm::Error where the disk fails.
   bool judge(const std::string& source, const NightRule& rule, const std::function<bool(double share)>& progress = {});
   /// Pictures of an archive that came later may be older than others that are stored. Then what depends on the picture
   /// before is decided anew by the order of their times: whether a picture is unchanged, night by a band of brightness

@@ -165,11 +165,11 @@ class Connection {
   bool told() const { return !told_.empty(); }
   const std::string& dropped() const { return dropped_; }
 
-  // In a transaction of its own.
+  // In a transaction of its own. True also where nothing of the source is stored.
   bool judge(const Judge& how) {
     Transaction transaction(database_);
     const std::int64_t source = database_.integer("SELECT id FROM source WHERE name = ?", how.source);
-    if (source == 0) throw Error("'" + path_ + "' holds no samples of '" + how.source + "'");
+    if (source == 0) return true;
     if (!monitor::judge(database_, source, how.rule, how.progress)) return false;
     database_.run("UPDATE session SET night_rule = ? WHERE source = ?", toText(how.rule), source);
     if (const auto* sun = std::get_if<NightBySun>(&how.rule))
@@ -665,8 +665,13 @@ struct StoreWriter::Impl {
     bool all = false;
     std::string problem;
     try {
-      connect();
-      all = connection->judge(*how);
+      std::error_code unseen;
+      if (!connection && !fs::exists(path, unseen) && !unseen) {
+        all = true;  // a file is made for what is stored only
+      } else {
+        connect();
+        all = connection->judge(*how);
+      }
     } catch (const std::exception& error) {
       problem = error.what();
     }
