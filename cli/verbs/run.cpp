@@ -334,7 +334,7 @@ int run(RunArguments arguments) {
   else if (!arguments.json)
     printNote(counted(frames.read(), "frame") + (before > 0 ? " and " + std::to_string(before) + " before" : "") +
               ", " + (text.empty() ? "nothing written: --out DIR keeps label maps, overlays and merge maps" : text));
-  if (!arguments.json) noteAssumed(model);
+  noteAssumed(model);
   noteSlowPrecision(model.precision);
   if (interrupted()) return kInterrupted;
   frames.requireAll();
@@ -400,8 +400,8 @@ Verb addRun(CLI::App& mpm) {
             "Give up when a camera or URL sends nothing for this long. Default: 10");
   verb->footer(
       R"(With --json each line is {"frame", "source", "name", "tokens": [N, N after each insertion], "classes": {name: area
-fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}. "frame" is the
-place in all sources, from 0; images of other shards and of earlier runs count. Instead of
+fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}. "frame" counts
+from 0 through all sources; images of other shards and of earlier runs count, too. Instead of
 "classes" it has "segments": [{"id", "class", "score", "area" (px), "thing"}] for the tasks panoptic and instance, and
 "depth": {"unit", "min", "median", "max", "offset", "step"} for depth; in NAME_depth.png, depth = offset + step x pixel.
 Without a task there is "output": [{"name", "shape", "min", "max"}].

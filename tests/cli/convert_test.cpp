@@ -30,9 +30,12 @@ TEST_F(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
     return mpmCommand(Words{"convert", kSegmenter, "-o", folder_ / "m.onnx"} + options);
   };
   writeImage(folder_ / "a.png", 40, 50);
-  const auto run = [&] { return mpmCommand({"run", folder_ / "a.png", "--model", folder_ / "m.onnx"}); };
+  const auto run = [&](const Words& more = {}) {
+    return mpmCommand(Words{"run", folder_ / "a.png", "--model", folder_ / "m.onnx"} + more);
+  };
   EXPECT_THAT(convert({}).err, HasSubstr("\nassumed: mean and std 0.5"));
   EXPECT_THAT(run().err, HasSubstr("\nassumed: mean and std 0.5"));
+  EXPECT_THAT(run({"--json"}).err, HasSubstr("assumed: mean and std 0.5"));
   writeLabelledImages(folder_, 1);
   const auto eval = [&] {
     return mpmCommand(

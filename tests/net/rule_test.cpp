@@ -134,6 +134,10 @@ TEST(Rule, NeedsItsReductionAndAFunction) {
                    "a function of a program, which no file holds");
   const ReadOptions beyond{.reduce = ruleBefore({99}), .rule = mutualPairs};
   EXPECT_MPM_ERROR(readNet(kRuleModel, beyond), "block 99 does not exist");
+  for (const std::optional<Reduction>& other : {std::optional<Reduction>(), std::optional(mpmBefore({1}))}) {
+    const ReadOptions forgotten{.reduce = other, .rule = mutualPairs};
+    EXPECT_MPM_ERROR(readNet(kRuleModel, forgotten), "a rule is for the reduction 'rule', not for ");
+  }
 }
 
 }  // namespace

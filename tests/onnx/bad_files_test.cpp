@@ -219,6 +219,8 @@ TEST_F(BadFile, Facts) {
       {"[1]", "expected an object"},
       {R"({"mean": [0.5, 0.5]})", "mean: found [0.5,0.5], expected three numbers from -1e+06 to 1e+06"},
       {R"({"mean": [0.5, 0.5, 1e308]})", "mean: found [0.5,0.5,1e+308], expected three numbers from -1e+06"},
+      {R"({"mean": [0.1, 0.2, 0.3]})", "has \"mean\" without \"std\": give both or none of them"},
+      {R"({"std": [0.1, 0.2, 0.3]})", "has \"std\" without \"mean\""},
       {R"({"std": [0.5, 0, 0.5]})", "three numbers from 1e-06 to 1e+06"},
       {R"({"input": {"channels": "GRB"}})", "\"RGB\" or \"BGR\""},
       {R"({"classes": [{"name": "sky", "color": "blue"}]})", "a colour such as"},

@@ -130,6 +130,8 @@ TEST(DepthRange, IsTheLeastTheMedianAndTheLargest) {
   EXPECT_EQ(range.max, 4);
   EXPECT_EQ(depthRange(cv::Mat(std::vector<float>{3, 1})).median, 2) << "two middle values";
   EXPECT_EQ(depthRange(cv::Mat(std::vector<float>{9, 2, 1, 3})).median, 2.5);
+  for (const cv::Mat& other : {cv::Mat(), cv::Mat(2, 2, CV_64F, cv::Scalar(1)), cv::Mat(2, 2, CV_32FC2)})
+    EXPECT_MPM_ERROR(depthRange(other), "must be CV_32F and not empty");
 }
 
 TEST(DepthRange, DifferencesAreSharesOfIt) {

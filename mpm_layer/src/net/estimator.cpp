@@ -101,6 +101,7 @@ void EstimatorOptions::validate() const {
 }
 
 DepthRange depthRange(const cv::Mat& depth) {
+  if (depth.empty() || depth.type() != CV_32F) throw Error("a map of depths must be CV_32F and not empty");
   std::vector<float> values(depth.begin<float>(), depth.end<float>());  // quantile() would be slow for so many
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   DepthRange range{*least + 0.0, 0, *most + 0.0};  // 0 instead of -0

@@ -121,6 +121,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options) {
 
 LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, const ChooseOutputs& choose,
                   ReuseNet* reuse) {
+  options.validate();
   registerLayers();
   const std::optional<int> device = chosenDevice(options.device);
   onnx_graph::Converted converted = onnx_graph::convertPath(onnx_path, options.convert());
