@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/key_values.h"
 #include "base/number_text.h"
 #include "base/quantiles.h"
@@ -14,6 +15,7 @@
 #include "mpm/error.hpp"
 #include "program/model_options.h"
 #include "program/terminal/program.h"
+#include "vision/model_files.h"
 #include "vision/time.h"
 
 namespace mpm::cli {
@@ -25,12 +27,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kMaxFitPixels = 1 << 20;
-
-/// Whether the frames of a source are image files.
-bool isOfFiles(const vision::SourceSpec& source) {
-  using enum vision::SourceKind;
-  return source.kind == kImage || source.kind == kFolder || source.kind == kGlob;
-}
 
 /// The part of a path that is the same for all files of a source.
 fs::path fixedFolder(const vision::SourceSpec& source) {
@@ -75,7 +71,7 @@ std::optional<vision::Frame> Frames::next() {
     }
     if (source_ + 1 == options_.sources.size()) break;
     const vision::SourceSpec spec = vision::parseSourceSpec(options_.sources[source_]);
-    before_ += isOfFiles(spec) ? static_cast<int>(vision::sourceFiles(spec).size()) : index_ + 1;
+    before_ += isOfImageFiles(spec) ? static_cast<int>(vision::sourceFiles(spec).size()) : index_ + 1;
     index_ = -1;
     ++source_;
     if (!interrupted()) open();
@@ -106,13 +102,14 @@ void addMoment(const vision::Frame& frame, Json& json) {
 std::string LabelledFrames::filmOf(const vision::Frame& frame) const {
   if (options_.dataset) return toString(*options_.dataset) + "/" + evaluation::filmOf(*options_.dataset, frame.source);
   const vision::SourceSpec data = vision::parseSourceSpec(options_.source.empty() ? options_.images : options_.source);
-  if (!isOfFiles(data)) return vision::redactCredentials(frame.source) + "#" + std::to_string(frame.film);
-  const auto folderOf = [](const fs::path& path) { return fs::absolute(path).lexically_normal(); };
-  const fs::path folder = folderOf(frame.source).parent_path();
-  if (!options_.anywhere) return folder.string();
-  const fs::path below = folder.lexically_relative(folderOf(fixedFolder(data) / "").parent_path());
+  if (!isOfImageFiles(data)) return vision::redactCredentials(frame.source) + "#" + std::to_string(frame.film);
+  const auto absolute = [](const fs::path& path) { return fs::absolute(path).lexically_normal(); };
+  const fs::path folder = absolute(frame.source).parent_path();
+  const fs::path top = absolute(fixedFolder(data) / "").parent_path(), below = folder.lexically_relative(top);
   // Of a single folder two names, for several data in the files of one shard.
-  return below != "." ? below.string() : (folder.parent_path().filename() / folder.filename()).string();
+  const fs::path name = below != "." ? below : folder.parent_path().filename() / folder.filename();
+  // Lines may be published, so the digest stands for the path of the folder.
+  return name.string() + (options_.anywhere ? "" : " " + vision::digestText(hashBytes(top.string())));
 }
 
 vision::LabelledFile LabelledFrames::filesOf(const std::string& name) const {
@@ -224,7 +221,7 @@ LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& 
     files_.insert(files_.end(), {picture.image, picture.labels});
     files_of_name_[imageName(picture.image)] = picture;
   }
-  if (const auto data = vision::parseSourceSpec(options.source); pictures_.empty() && isOfFiles(data))
+  if (const auto data = vision::parseSourceSpec(options.source); pictures_.empty() && isOfImageFiles(data))
     for (const std::string& image : vision::sourceFiles(data)) files_of_name_[imageName(image)] = {image, ""};
 }
 

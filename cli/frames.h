@@ -39,8 +39,8 @@ class Frames {
   void clearProgress() const { progress_->clear(); }
 
   int read() const { return read_; }
-  /// Of the last frame, from 0: its place in all sources. Pictures that are not chosen, or left out, count as well, so
-  /// an image has the same number in every shard and in a run that goes on.
+  /// The place of the last frame in all sources, from 0. Pictures that are not chosen or were left out count as well,
+  /// so an image has the same number in every shard and in a run that is resumed.
   int number() const { return before_ + index_; }
   /// Which source the last frame is of.
   std::size_t source() const { return source_; }
@@ -82,7 +82,7 @@ struct LabelledOptions {
   int max_frames = 0;       ///< only the first ones; 0: all
   int spread = 0;           ///< of these only so many, spread evenly; 0: all
   bool unlabelled = false;  ///< `source` may be any images; they get no labels
-  bool anywhere = false;    ///< other machines measure other images of the same, which may lie below other folders
+  bool anywhere = false;    ///< for a shard: other machines may have the same images below other folders
 
   /// Throws UsageError for options that do not go together.
   void validate() const;

@@ -5,16 +5,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
+#include "vision/model_files.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
@@ -31,7 +30,8 @@ std::string difference(const Json& before, const Json& now) {
   Json all = now;
   all.update(before);
   for (const auto& [key, value] : all.items()) {
-    const Json old = before.value(key, Json()), current = now.value(key, Json());
+    // Unlike Json, this type compares objects whatever the order of their keys, which other programs may change.
+    const nlohmann::json old = before.value(key, Json()), current = now.value(key, Json());
     if (old != current)
       return "'" + visibleText(key) + "' was " + visibleText(toLine(old)) + " and is " + visibleText(toLine(current));
   }
@@ -74,10 +74,7 @@ void JsonLog::append(const Json& line) {
 
 Json fileDigest(const std::string& path) {
   const std::int64_t digest = vision::pictureDigest(path);
-  if (digest == 0) return nullptr;
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016" PRIx64, digest);
-  return digits.data();
+  return digest == 0 ? Json() : Json(vision::digestText(static_cast<std::uint64_t>(digest)));
 }
 
 std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<std::string>& keys) {

@@ -33,7 +33,7 @@ class JsonLog {
   std::vector<JsonValue> lines_;
 };
 
-/// What says that a file is still the same: vision::pictureDigest() as text; null for what is no file.
+/// vision::pictureDigest() as text, which is equal while a file does not change; null if there is no such file.
 Json fileDigest(const std::string& path);
 
 /// The lines of such a file. Throws mpm::Error naming the file when its first line lacks one of these keys, by which

@@ -49,7 +49,7 @@ std::string keyOf(const Json& line, bool with_data) {
   for (const std::string& name : kWork) key.push_back(line.value(name, Json()));
   for (const char* name : {"data", "labels"})
     if (with_data) key.push_back(line.value(name, Json()));
-  return toLine(key);
+  return toLine(nlohmann::json(key));  // which sorts the keys of objects, unlike Json
 }
 
 // The command line of this process, as a shell reads it, with what decides the numbers in its environment.

@@ -5,7 +5,6 @@
 #include <map>
 #include <opencv2/core.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "program/model_options.h"
 #include "program/terminal/program.h"
 #include "vision/pictures/pictures.h"
+#include "vision/sources/source_spec.h"
 #include "vision/times/picture_times.h"
 
 namespace mpm::cli {
@@ -39,6 +39,9 @@ Shard parseShard(const std::string& text);
 
 /// --shard.
 void addShard(CLI::App& verb, Shard& shard);
+
+/// Whether the frames of a source are image files: vision::sourceFiles() of it.
+bool isOfImageFiles(const vision::SourceSpec& source);
 
 /// The name of an image in lines of JSON: the stem of its file, as utf8Text() has it.
 std::string imageName(const std::string& path);

@@ -346,9 +346,9 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
   addField(verb, "refine", plan.options.refine, parseRefine);
   addText(
       verb, "--fit", "SPEC",
-      "resize: one pass over the image resized to the network input; window: sliding windows, the last at the edges "
-      "of the image, whose scores are averaged where they overlap. A smaller image is first enlarged, in its shape, "
-      "until a window fits. Behind it :stride=PX "
+      "resize: one pass over the image resized to the network input; window: sliding windows. The last ones end at the "
+      "edges of the image, and scores are averaged where windows overlap. An image that is smaller than a window is "
+      "enlarged first and keeps its shape. Add :stride=PX, the step "
       "from window to window (papers: 480 of 512, 320 of 480, 512 of 768; else 15/16 of the window), and "
       ":short-side=PX of the images before the windows (else their own scale): window:stride=480:short-side=512. "
       "Default: resize, or that of the data set",
@@ -376,8 +376,8 @@ Verb addEval(CLI::App& mpm) {
   for (CLI::Option* option : verb->get_options())
     if (option != combine && !option->check_name("--json") && !option->check_name("--help")) combine->excludes(option);
   verb->footer(
-      R"(Several --reduce, --precision and --reuse, and --day beside --simulate-night, are variants: each of one with each of
-the others. They run by turns on every image. Where "none" is one of the reductions, all are compared with it, without
+      R"(Several --reduce, --precision and --reuse, and --day beside --simulate-night, make variants: all combinations of them.
+They run by turns on every image. Where "none" is one of the reductions, all are compared with it, without
 reuse and with the first precision: so the row "none int8" says what int8 alone costs.
 
 One confusion matrix over all images. On the scene also one by day and one by night (after civil twilight). seed=1..8

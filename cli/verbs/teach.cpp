@@ -154,8 +154,9 @@ int teachStates(const TeachOptions& teach) {
   evaluation::readStateExamples(options.examples, options.times, job);
   const std::string stem = fs::path(output).replace_extension().string();
   const std::vector<Page> pages = {
-      {"wrong_pictures", stem + "_wrong.jpg", evaluation::wrongPictures, "what is wrong"},
-      {"contradicting_pictures", stem + "_contradictions.jpg", evaluation::contradictingPictures, "what contradicts"}};
+      {"wrong_pictures", stem + "_wrong.jpg", evaluation::wrongPictures, "the wrong answers"},
+      {"contradicting_pictures", stem + "_contradictions.jpg", evaluation::contradictingPictures,
+       "the contradictions"}};
   Inputs inputs{.models = {model}, .files = {options.regions, options.times.list}};
   for (const evaluation::StateExample& one : job.examples) inputs.files.push_back(one.file);
   for (const std::string& path : {output, pages[0].path, pages[1].path}) requireOutput("-o", path, inputs);
@@ -172,7 +173,7 @@ int teachStates(const TeachOptions& teach) {
   for (const Page& page : pages) drawn.push_back(page.draw(*head));
   evaluation::writeStates(output, *head);
   Json result = {{"states", output}};
-  std::string notes;
+  std::vector<std::string> notes;
   for (std::size_t i = 0; i < pages.size(); ++i) {
     std::error_code none;
     if (drawn[i].empty())
@@ -180,7 +181,7 @@ int teachStates(const TeachOptions& teach) {
     else
       vision::writePicture(pages[i].path, drawn[i]);
     result[pages[i].key] = drawn[i].empty() ? Json() : Json(pages[i].path);
-    if (!drawn[i].empty()) notes += pages[i].path + " shows " + pages[i].shows + "\n";
+    if (!drawn[i].empty()) notes.push_back(pages[i].path + " shows " + pages[i].shows);
   }
   if (teach.json) {
     result["cross_validation"] = evaluation::toJson(head->verdict, head->states);
@@ -188,7 +189,7 @@ int teachStates(const TeachOptions& teach) {
     return kOk;
   }
   printStates(*head, job.examples);
-  if (!notes.empty()) printLine(notes.substr(0, notes.size() - 1));
+  for (const std::string& note : notes) printLine(note);
   printLine(output);
   printNote("next: mpm monitor SOURCE --states " + shellWord(output) + " --db FILE");
   return kOk;

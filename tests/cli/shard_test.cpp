@@ -211,6 +211,21 @@ TEST_F(Shards, AKilledEvaluationGoesOn) {
   EXPECT_EQ(readFile(folder_ / "model.onnx"), model);
 }
 
+TEST_F(Shards, TheOrderOfKeysInTheirFilesMeansNothing) {
+  const std::string log = folder_ / "log.jsonl", manifest = folder_ / "out/manifest.jsonl";
+  const auto whole = withoutTimes(succeeded(eval({"--resume", log, "--json"})).json());
+  succeeded(run("out", {"--resume"}));
+  for (const std::string& path : {log, manifest}) {
+    std::string sorted;
+    for (const nlohmann::json& line : linesOf(path)) sorted += line.dump() + "\n";  // as jq -S writes them
+    ASSERT_NE(sorted, readFile(path));
+    std::ofstream(path) << sorted;
+  }
+  EXPECT_EQ(withoutTimes(succeeded(eval({"--resume", log, "--json"})).json()), whole);
+  EXPECT_EQ(linesOf(log).size(), std::size_t{kImages});
+  EXPECT_EQ(succeeded(run("out", {"--resume"})).out, "");
+}
+
 TEST_F(Shards, AnImageThatChangedIsDoneAgain) {
   const std::string log = folder_ / "log.jsonl", manifest = folder_ / "out/manifest.jsonl";
   const auto withoutImages = [](const std::string& path, const Words& images) {
@@ -279,6 +294,8 @@ TEST_F(Shards, FoldersOfOneNameAreFilmsOfTheirOwn) {
   }
   const auto combined = succeeded(mpmCommand(Words{"eval", "--json", "--combine"} + files)).jsonLines();
   EXPECT_EQ(combined[1]["minus_day"]["blocks"], 6);
+  for (const nlohmann::json& line : linesOf(files.front()))
+    EXPECT_THAT(line["film"].get<std::string>(), ::testing::MatchesRegex("v/images [0-9a-f]+")) << "not the whole path";
   const auto blocks = [&](const std::string& pattern) {
     return succeeded(mpmCommand(Words{"daynight", pattern, "--json"} + night))
         .jsonLines()

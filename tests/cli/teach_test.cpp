@@ -330,6 +330,8 @@ TEST_F(TeachStates, ShowsTheExamplesThatItGetsWrong) {
   const std::string text = teach().out;
   EXPECT_THAT(text, HasSubstr("cam_20260309_103000.png is closed, taken for open ("));
   EXPECT_THAT(text, HasSubstr("cam_20260309_103000.png is closed, but looks most like "));
+  EXPECT_THAT(text, HasSubstr("gate_wrong.jpg shows the wrong answers\n"));
+  EXPECT_THAT(text, HasSubstr("gate_contradictions.jpg shows the contradictions\n"));
   fs::remove(folder_ / "examples/closed/cam_20260309_103000.png");
   EXPECT_EQ(teach().exit_code, 0);
   EXPECT_FALSE(fs::exists(folder_ / "gate_wrong.jpg")) << "of an older verdict";

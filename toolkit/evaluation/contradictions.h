@@ -6,15 +6,15 @@
 
 namespace mpm::evaluation {
 
-/// An example whose label those that look most like it do not have: it, or `like`, may be labelled wrongly.
+/// An example that looks most like examples of another label: it, or `like`, may be labelled wrongly.
 struct Contradiction {
   int example = 0, like = 0;  ///< indices; `like`: the nearest one with another label
 };
 
-/// The examples of which at least two of the three nearest others have other labels, the clearest first: by how much
-/// nearer `like` is than the nearest one of their own label. Examples of a label that fewer than three have say
-/// nothing. `features`: {examples, channels} CV_64F; distances are Euclidean after each channel is scaled to
-/// variance 1.
+/// The examples with another label than at least two of their three nearest neighbours. The clearest come first: those
+/// with the smallest ratio of the distance to `like` to that to the nearest neighbour of their own label. An example is
+/// not reported if fewer than three have its label. `features`: {examples, channels} CV_64F; distances are Euclidean
+/// after each channel is scaled to variance 1.
 std::vector<Contradiction> findContradictions(const cv::Mat& features, const std::vector<int>& labels);
 
 }  // namespace mpm::evaluation

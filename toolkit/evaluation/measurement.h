@@ -83,7 +83,7 @@ class Scores {
 
 /// A variant against the full model on the same images, which took turns with it.
 struct Comparison {
-  int images = 0;      ///< of agreement and speed-up: it ran beside, and they are not first in a film with reuse
+  int images = 0;      ///< of agreement and speed-up: both models ran on them; not the first of a film with reuse
   Interval agreement;  ///< percent of the labels that are the full model's, mean
   Interval loss;       ///< of mIoU, points; NaN without labels, and where the lines are of other images
   Interval speed_up;   ///< time of the full model on the same image / own time, median
