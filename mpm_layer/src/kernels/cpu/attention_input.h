@@ -96,8 +96,8 @@ struct AttentionInput {
                  const TileKernel* with_tiles = nullptr);
   AttentionInput() = default;
 
-  /// Packs rows [begin, begin + q.rows). q, k, v {n, heads * head_dim}. `begin` is a multiple of 32, the rows of a
-  /// group at most, and two tasks never write to one cache line of a panel.
+  /// Packs rows [begin, begin + q.rows). q, k, v {n, heads * head_dim}. `begin` is a multiple of 32, the largest group,
+  /// so that two tasks never write to one cache line of a panel.
   void pack(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows, MatrixView<const float> v_rows,
             float scale) const;
   /// Between pack() of all rows and run(): tasks that bring v into its layout, whose scales are those of all rows.

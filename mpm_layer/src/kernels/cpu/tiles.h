@@ -42,7 +42,7 @@ struct TileKernel {
   int max_w;      ///< |w| in int8: kMaxInt8 or kMaxInt7; 0 in other precisions
   /// One group times one panel of `vectors` * lanes columns, into y of that size. w is aligned to `lanes` words.
   void (*multiply)(const std::uint32_t* x, const std::uint32_t* w, int words, int vectors, const TileOutput& out);
-  int run_words = 1;          ///< of a row of a group, side by side; all words are a multiple
+  int run_words = 1;          ///< of a row that lie side by side in a group; wordsFor() is a multiple
   void (*begin)() = nullptr;  ///< before the products of a thread (TileProducts); null: nothing to do
   void (*end)() = nullptr;    ///< after them
 
@@ -64,7 +64,7 @@ struct TileKernel {
   float roundW(const float* row, int count, std::uint32_t* to) const {
     return roundRow(row, count, to, max_w, kWeightExponent);
   }
-  /// Moves rounded rows {count, words} into a group; what it has beyond `count` is not written.
+  /// Copies rounded rows {count, words} into a group. Its rows behind `count` are not written.
   void packRounded(const std::uint32_t* x, std::ptrdiff_t stride, int count, int words, std::uint32_t* to) const;
   /// Packs at most `rows` rows as a group. scales {rows}.
   void packGroup(MatrixView<const float> x, std::uint32_t* to, float* scales) const;
