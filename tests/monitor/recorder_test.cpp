@@ -383,6 +383,23 @@ TEST_F(RecorderTest, GoesOnWhereAnEarlierWatchEnded) {
   EXPECT_EQ(messages("b.db", true), whole);
 }
 
+// What a start says of its alarms before it has read where they stood would end, for whoever listens, one that rings.
+TEST_F(RecorderTest, AlarmsAreNotKnownBeforeTheStoredOnesAre) {
+  const RecorderOptions options{.source = "camera 0", .alarms = {.alarms = {parseAlarm("tokens>50")}}};
+  const auto ignore = [](const Event&) {};
+  Recorder again(options, nullptr, ignore);
+  EXPECT_FALSE(again.alarms());
+  again.resume({}, {{"tokens>50", kNoon, true}}, kNoon + kMinuteMs, 0);
+  again.setRecalled();
+  EXPECT_EQ(again.alarms(), Json({{"tokens>50", true}}));
+  Recorder first(options, nullptr, ignore);
+  first.setRecalled();
+  EXPECT_EQ(first.alarms(), Json({{"tokens>50", false}})) << "nothing is stored";
+  Recorder unread(options, nullptr, ignore);
+  unread.add(resultAt(0), 0);
+  EXPECT_TRUE(unread.alarms()) << "a database that does not answer keeps no alarm back for ever";
+}
+
 // The scene gives a picture of each ten minutes as fast as the model takes it.
 TEST_F(RecorderTest, AlarmsOfASceneGoByItsOwnClock) {
   RecorderOptions options{.source = "demo:street", .own_clock = true};

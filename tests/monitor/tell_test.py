@@ -426,6 +426,22 @@ user root
         late.until("mpm/yard/status online")
         self.assertFalse([line for line in got.all if "offline" in line or "ended" in line])
 
+    def test_an_alarm_that_goes_on_rings_once(self):
+        _, log = self.broker()
+        got = self.subscriber("all", "mpm/yard/alarms")
+        log.until("Sending SUBACK to all")
+        watch = self.file("watch.toml", f"[[camera]]\nname = 'yard'\nsource = 'demo:street?size=96x128&start=2020-06-01T12:00'\nmodel = '{MODEL}'\n"
+                          "db = 'yard.db'\nalarm = ['tokens>1']\nalarm-minutes = 0\n" + self.tables + "ca-file = 'own.pem'\n")
+        for run in range(3):
+            monitor, said = self.process([MPM, "monitor", "--watch", watch, *(["--once"] if run < 2 else [])])
+            got.until('{"tokens>1":true}')
+            if run == 2:
+                monitor.send_signal(signal.SIGTERM)
+            self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
+            if run == 0:
+                before = len(got.all)
+        self.assertFalse([line for line in got.all[before:] if "false" in line])
+
     def lengths(self, name, topic="mpm/+/picture"):
         """Of the pictures: whether it was retained, and its size."""
         _, got = self.process(["mosquitto_sub", *self.client, "-c", "-i", name, "-t", topic, "-F", "%r %t %l"])

@@ -125,6 +125,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       if (session_ >= 0)
         events.push_back(takeover(result, result.model_path == model_.path ? model_.digest : std::string()));
       session_ = result.session;
+      alarms_known_ = true;
       model_ = {result.model_path, result.model_digest};
       reuse_ = {};
       agreement_.reset();
@@ -232,9 +233,10 @@ bool Recorder::setPrivacy(const std::string& privacy) {
   return !same;
 }
 
-Json Recorder::alarms() const {
-  Json all = Json::object();
+std::optional<Json> Recorder::alarms() const {
   const std::lock_guard lock(mutex_);
+  if (!alarms_known_) return std::nullopt;
+  Json all = Json::object();
   for (const auto& [alarm, rings] : (newest_ ? *newest_ : chain_).alarms.ringing()) all[toString(alarm)] = rings;
   return all;
 }
@@ -266,6 +268,11 @@ void Recorder::resume(const std::vector<Sample>& samples, const std::vector<Alar
   const UnixMs at =
       options_.own_clock ? chain_.last.value_or(0) : now;  // a clock of its own stands still between watches
   chain_.alarms.resume(alarms, times, at, options_.own_clock ? at : steady);
+}
+
+void Recorder::setRecalled() {
+  const std::lock_guard lock(mutex_);
+  alarms_known_ = true;
 }
 
 void Recorder::measureAgain() {

@@ -74,8 +74,9 @@ class Recorder {
     const std::int64_t last = arrived_;
     return last > 0 ? std::optional(static_cast<double>(steady - last) / kSecondMs) : std::nullopt;
   }
-  /// Its alarms, by their texts, and whether each rings: an object.
-  Json alarms() const;
+  /// Its alarms, by their texts, and whether each rings: an object. nullopt until setRecalled() or the first frame: one
+  /// of an earlier watch may still ring.
+  std::optional<Json> alarms() const;
 
   /// Sets the view that the source had at an earlier watch; ignored after the first frame.
   void setView(ViewReference view);
@@ -84,6 +85,9 @@ class Recorder {
   /// Ignored after the first frame.
   void resume(const std::vector<Sample>& samples, const std::vector<AlarmState>& alarms, UnixMs now,
               std::int64_t steady);
+
+  /// All that an earlier watch left was given, as far as there is any.
+  void setRecalled();
 
   /// The samples to come, of an archive, begin a series of their own, also where they are measured as others were.
   void measureAgain();
@@ -130,6 +134,7 @@ class Recorder {
   Chain chain_;
   std::optional<Chain> newest_;  // of the newest picture of an archive, while older ones are measured
   std::vector<AlarmState> stored_alarms_;
+  bool alarms_known_ = false;  // those of an earlier watch are among them
   ClockDetector clock_;
   ViewDetector view_;
   bool disk_reported_ = false;                    // that it does not answer

@@ -452,9 +452,13 @@ struct Session::Impl {
     if (options.teller && store) options.teller->setFacts(options.camera, facts);
   }
 
+  void tellAlarms(const OpenSource& open) const {
+    if (const auto alarms = open.recorder->alarms()) options.teller->setAlarms(options.camera, *alarms);
+  }
+
   void stopTelling(double patience_s) {
     if (!options.teller || !store) return;
-    if (const auto open = openSource()) options.teller->setAlarms(options.camera, open->recorder->alarms());
+    if (const auto open = openSource()) tellAlarms(*open);
     options.teller->setStatus(options.camera, "ended");
     if (!stays) dropPicture(false);
     options.teller->remove(options.camera, *store, patience_s);
@@ -580,6 +584,7 @@ void Session::open(const CameraPlan& options) {
           recall(reader, record, weak, kept, archive && !series, series, now(), own_clock);
           if (series) readPictures(reader, *series, *before);
         });
+        if (const auto still = weak.lock()) still->setRecalled();
       };
       if (archive && !options.factory)
         archived.on_listed = take_stored;
@@ -697,7 +702,7 @@ void Session::tick() {
       impl_->facts.usual_s = usual_s;
       impl_->tellFacts();
     }
-    impl_->options.teller->setAlarms(impl_->options.camera, impl_->watch->recorder->alarms());
+    impl_->tellAlarms(*impl_->watch);
   }
 }
 
