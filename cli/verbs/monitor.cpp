@@ -182,8 +182,9 @@ std::string statusText(const CameraStatus& camera) {
 }
 
 std::string storedText(std::int64_t added, const std::string& database) {
+  const StoreReader store(database);
   std::int64_t kept = 0;
-  for (const SourceRecord& stored : StoreReader(database).sources()) kept += stored.samples;
+  for (const SourceRecord& source : store.sources()) kept += store.count(source.id);
   return std::to_string(added) + (added == 1 ? " new sample, " : " new samples, ") + std::to_string(kept) + " in " +
          database + "; mpm report " + program::shellWord((database.starts_with('-') ? "./" : "") + database) +
          " sums them up";

@@ -161,8 +161,8 @@ struct SourceReport {
         night_rules.insert(session.night_rule.value_or("a rule that is not stored says so"));
     statistics = store.dayNight(series.id, span.from, span.to);
     samples = store.count(record.id, span.from, span.to, series.id);
-    const bool all = span.from <= record.first && record.last < span.to;  // whose number is known already
-    others = (all ? record.samples : store.count(record.id, span.from, span.to)) - samples;
+    const bool all = span.from <= record.first && record.last < span.to;  // read from sums
+    others = (all ? store.count(record.id) : store.count(record.id, span.from, span.to)) - samples;
     comparable_samples = statistics.day.samples + statistics.night.samples;
     const auto days =
         store.rollup({.series = series.id, .from = span.from, .to = span.to, .width = kDayMs, .clock = clock});

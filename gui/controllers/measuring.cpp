@@ -6,22 +6,20 @@
 
 namespace mpm::gui {
 
-qint64 Measuring::stored() const {
+bool Measuring::anyStored() const {
   const auto record = history_->sources()->current();
-  const bool ours =
-      record && record->archive && history_->foreignName().isEmpty() && record->name == live_->session().source();
-  return ours ? record->samples : 0;
+  return record && record->archive && record->last != 0 && history_->foreignName().isEmpty() &&
+         record->name == live_->session().source();
 }
 
 void Measuring::ask() {
-  if (stored() > 0) return offer();
+  if (anyStored()) return offer();
   emit said(tr("Open a folder of pictures with times first: once they are stored, they can be measured again"),
             Badge::kNone);
 }
 
 void Measuring::offer() {
-  const qint64 pictures = stored();
-  if (pictures == 0) return;
+  if (!anyStored()) return;
   delete question_;
   question_ = question(window_, tr("Measure again"), tr("Measure all pictures of this folder again?"),
                        {tr("Measure again"), tr("Not now")}, Answer::kYes, [this] { camera_->measureAgain(); });

@@ -23,7 +23,7 @@ class Measuring : public QObject {
   void said(const QString& text, mpm::gui::Badge badge);
 
  private:
-  qint64 stored() const;  // pictures of the archive that is open; 0: there is none
+  bool anyStored() const;  // pictures of the archive that is open
 
   CameraControl* const camera_;
   const LiveMonitor* const live_;

@@ -51,7 +51,7 @@ TEST_F(Folder, KeysAndSliderGoThroughIt) {
   camera().close();
   EXPECT_TRUE(bar()->isHidden());
   window_.reset();
-  EXPECT_EQ(monitor::StoreReader(file("m.db").toStdString()).sources().at(0).samples, 3) << "and no new samples";
+  EXPECT_EQ(monitor::StoreReader(file("m.db").toStdString()).count(1), 3) << "and no new samples";
 }
 
 TEST_F(Folder, WhatPlaysIsPausedByAStep) {

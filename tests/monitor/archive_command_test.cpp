@@ -354,7 +354,7 @@ TEST_F(ArchiveCommand, AFolderWithoutTimesIsRefused) {
   const CommandResult result = monitor(in_);
   expectFailure(result, 1, {"has a time in its EXIF or its name", "--times list:FILE", "--times modified"});
   EXPECT_EQ(monitor(in_, {"--times", "modified"}).exit_code, 0);
-  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 2);
+  EXPECT_EQ(StoreReader(database_).count(1), 2);
   EXPECT_EQ(mpmCommand({"run", in_, "--model", kSegmenter}).exit_code, 0) << "goes on without";
 }
 

@@ -59,13 +59,13 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
   EXPECT_EQ(samples, 5);
   const StoreReader store(database_);
   ASSERT_EQ(store.sources().size(), 1u);
-  EXPECT_EQ(store.sources()[0].samples, 5);
+  EXPECT_EQ(store.count(1), 5);
   EXPECT_EQ(store.sessions(1)[0].reduce, "mpm:blocks=1,2");
   EXPECT_TRUE(store.sessions(1)[0].ended);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "shots"), {}), 3) << "one snapshot in an hour";
 
   const CommandResult again = succeeded(monitor(folder_ / "in", {"--every", "0"}));
-  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 5) << "each picture once";
+  EXPECT_EQ(StoreReader(database_).count(1), 5) << "each picture once";
   EXPECT_THAT(again.err, HasSubstr("0 new samples, 5 in"));
 }
 
@@ -80,7 +80,7 @@ TEST_F(MonitorCommand, StoresOneSampleFromATimer) {
     }
     EXPECT_EQ(samples, 1);
     EXPECT_EQ(alarms, run == 1) << "it rings on";
-    EXPECT_EQ(StoreReader(database_).sources()[0].samples, run);
+    EXPECT_EQ(StoreReader(database_).count(1), run);
   }
   expectFailure(monitor(images(2), {"--once"}), 2, {"--once is for a camera"});
   const CommandResult none = monitor("/dev/video99", {"--once"});
@@ -192,7 +192,7 @@ TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
     const CommandResult result = succeeded(
         monitor(folder_ / "large", {"--times", "modified"},
                 {.signal_after_first_line = signal, .signal_at_stderr = "] picture ", .stderr_is_terminal = true}));
-    const std::int64_t all = StoreReader(database_).sources()[0].samples;
+    const std::int64_t all = StoreReader(database_).count(1);
     EXPECT_LT(all - before, 41) << "it ended of itself";
     EXPECT_THAT(result.err,
                 HasSubstr(std::to_string(all - before) + (all - before == 1 ? " new sample, " : " new samples, ") +
@@ -532,7 +532,7 @@ TEST_F(MonitorCommand, AReportNeverReplacesItsDatabase) {
     expectFailure(report(folder_ / "link.db", {"--chart", folder_ / output}), 2, {"--chart", "would replace '"});
   expectFailure(report(database_, {"--export", folder_ / "x", "--chart", folder_ / "./x"}), 2, {"the same file"});
   EXPECT_FALSE(fs::exists(folder_ / "x"));
-  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 2);
+  EXPECT_EQ(StoreReader(database_).count(1), 2);
 }
 
 TEST_F(MonitorCommand, AReportKnowsASourceByTheAddressThatWasWatched) {
@@ -550,7 +550,7 @@ TEST_F(MonitorCommand, AReportKnowsASourceByTheAddressThatWasWatched) {
 TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
   succeeded(mpmCommand({"monitor", "--every", "0", "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--db",
                         database_, "--alarm", "class_0>99", images(1)}));
-  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 1);
+  EXPECT_EQ(StoreReader(database_).count(1), 1);
 }
 
 TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
@@ -689,7 +689,7 @@ TEST_F(MonitorCommand, WatchesWhatAFileSays) {
   };
   succeeded(watch("reduce = 'mpm:blocks=1,2'\nlat = 48.5\nlon = 11.25\n"));
   const monitor::StoreReader stored(database_);
-  EXPECT_EQ(stored.sources().at(0).samples, 3);
+  EXPECT_EQ(stored.count(1), 3);
   EXPECT_EQ(stored.sessions(1).at(0).latitude, 48.5);
   EXPECT_EQ(stored.sessions(1).at(0).reduce, "mpm:blocks=1,2");
   const std::tuple<const char*, int, const char*> wrong[] = {

@@ -113,8 +113,7 @@ inline std::vector<Sample> latestSamples(const StoreReader& store) {
 /// How many samples of its first source are committed in a database that another program may be making.
 inline std::int64_t samplesStored(const std::string& database) {
   try {
-    const auto sources = StoreReader(database).sources();
-    return sources.empty() ? 0 : sources[0].samples;
+    return StoreReader(database).count(1);
   } catch (const Error&) {
     return 0;  // not even the tables
   }

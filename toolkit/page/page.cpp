@@ -577,7 +577,7 @@ struct Page::Impl {
                       {"by_time", inference.by_time}};
     }
     json["last_ms"] = last_ms;
-    json["samples"] = source.samples;
+    json["samples"] = store ? store->count(source.id) : 0;
     json["model"] = session.model_name;
     json["series"] = Json::array();
     for (const SeriesRecord& one : store ? store->series(source.id) : std::vector<SeriesRecord>())

@@ -188,7 +188,7 @@ std::vector<std::string> inTurn(std::vector<std::string> parts) {
       const Measuring& last = all.back();
       text += toLine(
           {source.name, last.model_digest, last.reduce, last.precision, last.settings, last.tokens, last.classes});
-      samples += source.samples;
+      samples += store.count(source.id);
     }
     Latest& latest = latest_of_text[text];
     latest = {latest.parts + 1, latest.samples + samples, text};

@@ -308,10 +308,10 @@ struct SourceRecord {
   std::string name;  ///< without credentials
   /// Of what is kept, in any resolution. A clock that was wrong left samples of before 2020 or of days to come: these
   /// are not the first or the last, unless all are such. Pictures of an archive and scenes have times of their own.
+  /// Both are 0 where nothing is kept.
   UnixMs first = 0, last = 0;
-  std::int64_t samples = 0;  ///< kept one by one
-  bool archive = false;      ///< its times are those of pictures, however old: nothing of it expires
-  std::string time_zone{};   ///< of an archive: the latest SessionRecord::time_zone
+  bool archive = false;     ///< its times are those of pictures, however old: nothing of it expires
+  std::string time_zone{};  ///< of an archive: the latest SessionRecord::time_zone
   /// Of `time_zone`; UTC where this machine does not know that zone. nullopt: the clock of this machine.
   charts::Clock clock{};
 };
@@ -387,7 +387,10 @@ class StoreReader {
   /// Every sample in [from, to), by time; `visit` returns false to stop. With `series` only those of it.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit,
                std::optional<std::int64_t> series = {}) const;
+  /// Of [from, to), with `series` only those of it; all that are kept of a source, which is read from sums and so takes
+  /// less than a millisecond for a year.
   std::int64_t count(std::int64_t source, UnixMs from, UnixMs to, std::optional<std::int64_t> series = {}) const;
+  std::int64_t count(std::int64_t source) const;
   /// The latest ones before `until`, at most `limit` but for several of one time, ascending by time.
   std::vector<Sample> lastSamples(std::int64_t source, int limit, UnixMs until = INT64_MAX,
                                   std::optional<std::int64_t> series = {}) const;

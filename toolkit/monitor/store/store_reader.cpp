@@ -116,19 +116,18 @@ std::int64_t StoreReader::Impl::countSamples(std::int64_t source, UnixMs from, U
 
 // They go oldest first, so the days and hours behind the first one's are whole, and their sums are read in a
 // millisecond where counting the rows of a year would take a second.
-std::int64_t StoreReader::Impl::countSamples(std::int64_t source) const {
-  const std::optional<Extent> kept = sampleExtent(source);
+std::int64_t StoreReader::count(std::int64_t source) const {
+  const std::optional<Extent> kept = impl_->sampleExtent(source);
   if (!kept) return 0;
   const auto wholeFrom = [&](std::int64_t width) { return bucketStart(kept->first, width) + width; };
   const auto sums = [&](std::int64_t width, UnixMs to) {
-    return database.integer(
+    return impl_->database.integer(
         "SELECT total(samples) FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?) AND width_ms = ?"
         " AND start_ms >= ? AND start_ms < ? AND region = 0",
         source, width, wholeFrom(width), to);
   };
   constexpr auto kNoLimit = std::numeric_limits<std::int64_t>::max();
-  return sums(kDayMs, kNoLimit) + sums(kHourMs, wholeFrom(kDayMs)) +
-         countSamples(source, kept->first, wholeFrom(kHourMs), kNoLimit);
+  return sums(kDayMs, kNoLimit) + sums(kHourMs, wholeFrom(kDayMs)) + count(source, kept->first, wholeFrom(kHourMs));
 }
 
 void StoreReader::Impl::visit(std::int64_t source, UnixMs from, UnixMs to, SampleRows::With with,
@@ -181,7 +180,6 @@ std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
       source.first = extent->first;
       source.last = extent->last;
     }
-    source.samples = impl_->countSamples(source.id);
   }
   return sources;
 }

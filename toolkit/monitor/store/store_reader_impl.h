@@ -66,7 +66,6 @@ struct StoreReader::Impl {
   // Samples in [from, to), counted up to `limit`; of one series or of all.
   std::int64_t countSamples(std::int64_t source, UnixMs from, UnixMs to, std::int64_t limit,
                             std::optional<std::int64_t> series = {}) const;
-  std::int64_t countSamples(std::int64_t source) const;  // all that are kept
 
   void visit(std::int64_t source, UnixMs from, UnixMs to, SampleRows::With with, std::optional<std::int64_t> series,
              const std::function<bool(const Sample&)>& visit) const;
