@@ -37,7 +37,7 @@ expect(gui/models/history.cpp "use StoreReader or StoreWriter" WRONG "rows(\"SEL
   "tr(\"SELECTED\")")
 expect(toolkit/monitor/store/rollup.cpp "use StoreReader or StoreWriter" RIGHT "rows(\"SELECT max(time_ms) FROM sample\")")
 expect(toolkit/page/page.cpp "texts of events" WRONG "if (event.message.starts_with(\"alarm\"))" RIGHT "add(event.message)")
-expect(toolkit/monitor/fleet.cpp "use Pace" WRONG "now - last > 2.5 * usual" "usual * 2.5;" RIGHT "pace.alive(last, now)" "usual * 2.55;")
+expect(toolkit/monitor/fleet.cpp "use Pace" WRONG "now - last > 2.5 * usual" "usual * 2.5;" RIGHT "pace.alive(last, now)" "usual * 2.55;" "12.5 * width")
 expect(cli/video.cpp "use readStored" WRONG "json.at(\"hides\")" RIGHT "readStored(stem)")
 expect(toolkit/monitor/recorder.cpp "use evaluation::stateView" WRONG "if (region.cut_out_s)" RIGHT "stateView(region)")
 expect(cli/study/report.py "evaluation/ computes" WRONG "low = np.percentile(values, 2.5)" "x = statistics.median(values)" RIGHT "low = row[\"low\"]")

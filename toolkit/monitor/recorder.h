@@ -100,8 +100,8 @@ class Recorder {
   /// Replaces those rules that differ. Alarms that ring end, and ring again where the new ones do.
   void setRules(const NightRule& night, const std::optional<vision::GeoPosition>& place, const AlarmOptions& alarms,
                 const QualityOptions& quality, UnixMs now);
-  /// Sets the states that are read from the next sample on; results need features. With other heads a session begins,
-  /// as StoreWriter::beginSession(). Throws mpm::Error as StateOptions::validate().
+  /// Sets the states that are read from the next sample on; results need features. If a head is another one, a new
+  /// session begins, see StoreWriter::beginSession(). Throws mpm::Error as StateOptions::validate().
   void setStates(const StateOptions& states);
 
  private:

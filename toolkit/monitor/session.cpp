@@ -390,7 +390,7 @@ struct Session::Impl {
     }
   }
 
-  // Reads the files of states that are others now. Where one cannot be read, all heads stay as they are.
+  // Reads the files of states again if one was replaced. If one cannot be read, all heads stay as they are.
   void followStates() {
     bool changed = false;
     for (FollowedFiles& file : watch->state_files) changed = file.changed(steadyNow()) || changed;

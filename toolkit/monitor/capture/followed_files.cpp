@@ -14,12 +14,14 @@ constexpr std::int64_t kLookAtFilesMs = 2000;
 // Which files these are, and when each was written; empty: the first one cannot be read.
 std::string lookAt(const std::vector<std::string>& files) {
   std::string all;
-  for (const std::string& file : files) try {
+  for (const std::string& file : files) {
+    try {
       all += OpenFile(file).identity() + "\n";
     } catch (const Error&) {
       if (all.empty()) return {};
       all += "\n";
     }
+  }
   return all;
 }
 

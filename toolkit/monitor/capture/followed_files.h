@@ -7,19 +7,21 @@
 
 namespace mpm::monitor {
 
-/// Notices that files which were read are others now, by a rename or a write, once they have stopped changing: so that
-/// none is read half written, nor one of two without the other. Not thread-safe.
+/// Notices that files were replaced or written after they were read. It waits until they have stopped changing, so that
+/// no file is read half written, and a model is not read without its JSON. Not thread-safe.
 class FollowedFiles {
  public:
-  /// When the files are read: after the object is made, or before, so that what they are now counts as a change.
+  /// When the caller reads the files: after the object is made, or before. If before, the files count as changed once,
+  /// since they may have changed in between.
   enum class Read { kLater, kEarlier };
 
   /// The first of the files must exist; another one may come and go.
   explicit FollowedFiles(std::vector<std::string> files = {}, Read read = Read::kLater);
 
-  /// True once after each change, when two looks agree. Looks at most once in two seconds of `steady`, ms.
+  /// Looks at the files, at most once in two seconds of `steady`, ms. True once after each change, at the second of two
+  /// looks that find the same.
   bool changed(std::int64_t steady);
-  /// The files are those that they were when the object was made, or changed() was true.
+  /// Whether the files are the same as when the object was made, or when changed() was true last.
   bool asBefore() const;
 
  private:

@@ -60,9 +60,13 @@ struct Loaded {
   std::shared_ptr<Estimator> closer{};  // for InferenceResult::look
 };
 
-// All files of a model. Of one that cannot be read, those that every model has.
-std::vector<std::string> filesOf(const std::string& model) try { return modelFiles(model); } catch (const Error&) {
-  return {model, std::filesystem::path(model).replace_extension(".json").string()};
+// All files of a model. If it cannot be read: the ONNX file and its JSON, which every model has.
+std::vector<std::string> filesOf(const std::string& model) {
+  try {
+    return modelFiles(model);
+  } catch (const Error&) {
+    return {model, std::filesystem::path(model).replace_extension(".json").string()};
+  }
 }
 
 }  // namespace
@@ -172,7 +176,7 @@ struct InferenceWorker::Impl {
   std::unique_ptr<Loaded> other;              // with the reduction to compare with
   int loaded_version = 0, sessions = 0;
   std::optional<CapturedFrame> outdated;  // needed, and its result was out of date
-  FollowedFiles files;                    // of the model that was read last, or that goes on
+  FollowedFiles files;                    // of the wanted model; after a failed change of the one that goes on
   std::int64_t next_due = 0;
   std::string last_error;
   std::int64_t last_error_at = 0;
@@ -313,13 +317,15 @@ struct InferenceWorker::Impl {
     wanted.options = current->options;
   }
 
-  // Reads a model whose files were replaced, unless they hold the same.
+  // Reads the model again if its files were replaced and hold something else.
   void followFiles(const Wanted& now) {
     if (now.path.empty() || !files.changed(steadyNow())) return;
-    if (current && current->path == now.path) try {
+    if (current && current->path == now.path) {
+      try {
         if (vision::modelDigest(now.path) == current->digest) return;
       } catch (const Error&) {  // load() says so
       }
+    }
     Wanted again;
     {
       const std::lock_guard lock(mutex);
