@@ -76,6 +76,11 @@ Span spanOf(const SourceRecord& source, double days) {
   return {days > 0 ? std::max(source.first, to - static_cast<UnixMs>(days * kDayMs)) : source.first, to};
 }
 
+// With the time since the last sample in which a camera gives none (StoreReader::awaited()).
+Span withSilence(const Span& span, const std::optional<UnixMs>& awaited) {
+  return {span.from, std::max(span.to, awaited.value_or(span.to))};
+}
+
 // The series that is asked for; 0: the latest.
 SeriesRecord chosenSeries(const std::vector<SeriesRecord>& all, int number) {
   for (const SeriesRecord& one : all)
@@ -173,7 +178,9 @@ struct SourceReport {
     });
     regions = regionMeans(store, series, span.from, span.to);
     states = store.states(series.id, span.from, span.to);
-    if (!arguments.brief || !arguments.chart_path.empty()) outages = store.outages(record.id, span.from, span.to);
+    awaited = store.awaited(record.id, unixNow());
+    if (!arguments.brief || !arguments.chart_path.empty())
+      outages = store.outages(record.id, span.from, withSilence(span, awaited).to, awaited);
   }
 
   SourceRecord source;
@@ -190,12 +197,20 @@ struct SourceReport {
   std::int64_t comparable_samples = 0, comparable_days = 0;
   std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
-  std::vector<Outage> outages;  // of the source; not for a brief line alone, which needs no more than their gaps
+  std::vector<Outage> outages;      // of the source; not for a brief line alone, which needs no more than their gaps
+  std::optional<UnixMs> awaited{};  // StoreReader::awaited()
 
   // The mean of a quantity, and the areas, of the whole picture.
   Spread value(std::string_view key) const { return regions.empty() ? Spread() : regions.front().value(key); }
   std::vector<ClassArea> areas() const { return regions.empty() ? std::vector<ClassArea>() : regions.front().areas; }
   bool knowsNight() const { return !regions.empty() && regions.front().knowsNight(); }
+  // Samples of the series that the means know, also those that are not kept one by one any more.
+  std::int64_t summed() const {
+    std::int64_t all = 0;
+    for (const Stretch& one : stretches)
+      if (one.series.id == series.id) all += one.samples;
+    return all;
+  }
   // How many pictures have this flag.
   std::int64_t flagged(std::string_view key) const {
     const Spread pictures = value(key);
@@ -286,7 +301,7 @@ std::string methodsText(const SourceReport& report) {
   std::string text = "Report of mpm_layer " MPM_VERSION "; model " + series.model_name + " (digest " +
                      series.model_digest + "), reduction " + reductionText(series) + ", precision " + series.precision +
                      ", " + std::to_string(series.tokens) +
-                     " tokens before merging; n = " + counted(report.samples, "sample");
+                     " tokens before merging; n = " + counted(report.summed(), "sample");
   if (const auto left_out = report.flagged("flagged"); left_out > 0)
     text += ", " + std::to_string(left_out) + " of them flagged and left out of the means";
   return text + ", from " + report.clock.date(report.span.from) + " to " + report.clock.date(report.span.to - 1) +
@@ -409,7 +424,7 @@ void printReport(const SourceReport& report) {
 // One line for somebody who looks after many cameras: is all well?
 void printBrief(const StoreReader& store, const SourceReport& report, const std::string& database) {
   const std::int64_t id = report.source.id;
-  const UnixMs from = report.span.from, to = report.span.to;
+  const auto [from, to] = withSilence(report.span, report.awaited);
   const UnixMs last = report.source.last;
   std::string text = report.source.name + ": last sample " + isoTime(last);
   if (!report.source.archive)
@@ -419,7 +434,7 @@ void printBrief(const StoreReader& store, const SourceReport& report, const std:
         break;
       }
   text += ", " + counted(report.samples, "sample");
-  text += ", " + counted(store.gaps(id, from, to).count, "gap");
+  text += ", " + counted(store.gaps(id, from, to, report.awaited).count, "gap");
   if (const Spread flagged = report.value("flagged"); flagged.samples > 0)
     text += ", " + fixed(100 * flagged.mean, 1) + " % of the pictures bad";
   for (const StateSeries& one : report.states)
@@ -625,7 +640,7 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   drawing.chart = store.chart(query);
   drawing.bands = chartBands(report.states, report.outages);
   drawing.axis.from = static_cast<double>(report.span.from) / kSecondMs;
-  drawing.axis.to = static_cast<double>(report.span.to) / kSecondMs;
+  drawing.axis.to = static_cast<double>(withSilence(report.span, report.awaited).to) / kSecondMs;
   return chartPicture(std::move(drawing));
 }
 
@@ -699,7 +714,8 @@ int report(const ReportArguments& arguments) {
     writePhenoCamFiles(store, source, series, exported, arguments);
   } else if (arguments.format == ExportFormat::kOutages) {
     // Not of a clock that was wrong: between its samples and the others lies no gap of years.
-    const auto outages = store.outages(source.id, span.from, span.to);
+    const auto awaited = store.awaited(source.id, unixNow());
+    const auto outages = store.outages(source.id, span.from, withSilence(span, awaited).to, awaited);
     writeFileAtomically(arguments.export_path, outagesCsv(outages, clockOf(source, arguments)));
     printNote("wrote " + arguments.export_path + ": " + counted(outages.size(), "outage"));
   } else if (!arguments.export_path.empty()) {

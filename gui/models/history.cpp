@@ -59,8 +59,9 @@ void History::askChart(const monitor::ChartQuery& query) {
     const auto series = reader.series(query.source);
     std::vector<charts::ChartBand> bands;
     if (!series.empty())
-      bands = monitor::chartBands(reader.states(series.back().id, query.from, query.to),
-                                  reader.outages(query.source, query.from, query.to));
+      bands = monitor::chartBands(
+          reader.states(series.back().id, query.from, query.to),
+          reader.outages(query.source, query.from, query.to, reader.awaited(query.source, unixNow())));
     return [this, chart = reader.chart(query), bands, query] { emit chartReady(chart, bands, query); };
   });
 }
@@ -122,7 +123,9 @@ void History::askLast(const monitor::SourceRecord& source) {
         facts << QStringLiteral("%1: %2").arg(
             QString::fromStdString(state.name),
             state.counted.empty() ? tr("not known") : QString::fromStdString(state.counted));
-      const monitor::Gaps gaps = reader.gaps(source.id, source.first, source.last + 1);
+      const auto awaited = reader.awaited(source.id, unixNow());
+      const monitor::Gaps gaps =
+          reader.gaps(source.id, source.first, std::max(source.last + 1, awaited.value_or(source.last + 1)), awaited);
       facts << (gaps.count == 0 ? tr("no gaps")
                                 : tr("%n gap(s), the longest of %1", nullptr, gaps.count)
                                       .arg(spanText(static_cast<double>(gaps.longest) / 1000)));

@@ -127,6 +127,24 @@ TEST_F(MonitorCommand, HidesInPicturesAndMeasuresWhatIsThere) {
   EXPECT_THAT(messages, Contains(HasSubstr("whole pictures are blurred: the mask of region 'small'")));
 }
 
+// A report that ends with the last sample would find no fault with a camera that died.
+TEST_F(MonitorCommand, TheReportHasTheGapOfACameraThatGivesNothingAnyMore) {
+  const UnixMs begin = unixNow() - 2 * kHourMs, last = begin + 19 * kMinuteMs;
+  std::vector<monitor::Sample> samples;
+  for (UnixMs time = begin; time <= last; time += kMinuteMs) samples.push_back(monitor::test::sampleAt(time));
+  monitor::test::record(database_, samples, monitor::test::session("camera 0", 60));
+  const auto brief = [&] { return succeeded(mpmCommand({"report", database_, "--brief"})).out; };
+  EXPECT_THAT(brief(), HasSubstr("20 samples, 0 gaps")) << "its watch has ended";
+  monitor::test::runSql(database_, "UPDATE session SET ended_ms = NULL");
+  EXPECT_THAT(brief(), HasSubstr("20 samples, 1 gap,"));
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_})).out, HasSubstr("outages: no samples 1 time, 1.6"));
+  const auto found = succeeded(mpmCommand({"report", database_, "--json"})).json()["outages"];
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0]["begin"], isoTime(last, true));
+  succeeded(mpmCommand({"report", database_, "--export", folder_ / "o.csv", "--format", "outages"}));
+  EXPECT_THAT(readFile(folder_ / "o.csv"), HasSubstr(isoTime(last, true)));
+}
+
 TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
   fs::create_directory(folder_ / "in");
   for (int i = 0; i < 6; ++i) {
@@ -153,6 +171,11 @@ TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
   EXPECT_EQ(json["pictures"], 6);
   EXPECT_EQ(json["left_out"], 2);
   EXPECT_EQ(json["dark"], 2);
+  EXPECT_THAT(report.out, HasSubstr("n = 6 samples, 2 of them flagged"));
+  monitor::test::runSql(database_, "DELETE FROM sample WHERE id < 6");
+  EXPECT_THAT(mpmCommand({"report", database_}).out,
+              AllOf(HasSubstr(", 1 sample kept\n"), HasSubstr("n = 6 samples, 2 of them flagged")))
+      << "the means are of all of them";
   expectFailure(monitor(folder_ / "in", {"--quality", "bright=3"}), 2, {"--quality", "'bright' is none of dark=25"});
 }
 

@@ -63,6 +63,24 @@ TEST_F(OutagesTest, EachCauseIsToldFromNoAnimals) {
             std::tuple(399, 500 - 1. / kMinuteMs, Cause::kGap));
 }
 
+TEST_F(OutagesTest, ACameraIsAwaitedUntilItsWatchEnds) {
+  const UnixMs last = minutesOn(19), now = minutesOn(120);
+  std::vector<Sample> samples;
+  for (int minute = 0; minute <= 19; ++minute) samples.push_back(sampleOf(minute));
+  record(path_, samples, session("camera 0", 60));
+  EXPECT_EQ(StoreReader(path_).awaited(1, now), std::nullopt);
+  EXPECT_EQ(StoreReader(path_).awaited(1, now, true), now);
+  runSql(path_, "UPDATE session SET ended_ms = NULL");
+  EXPECT_EQ(StoreReader(path_).awaited(1, now), now);
+  EXPECT_EQ(StoreReader(path_).awaited(1, now, false), std::nullopt);
+  EXPECT_THAT(outagesIn(path_, minutesOn(10), last + kMinuteMs, now), SizeIs(1))
+      << "also in a span that ends soon after the last sample";
+  runSql(path_, "UPDATE source SET archive = 1");
+  EXPECT_EQ(StoreReader(path_).awaited(1, now, true), std::nullopt);
+  runSql(path_, "UPDATE source SET archive = 0, name = 'demo:street'");
+  EXPECT_EQ(StoreReader(path_).awaited(1, now, true), std::nullopt);
+}
+
 TEST_F(OutagesTest, AGapEndsWhatWasBeforeIt) {
   std::vector<Sample> samples;
   for (const int minute : {0, 1, 2, 3, 4, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74})

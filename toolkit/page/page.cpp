@@ -56,7 +56,7 @@ struct Shown {
   SourceRecord source;
   std::optional<CameraStatus> live{};  // it is watched by this program
   UnixMs from = 0, to = 0;             // what is asked for
-  std::optional<UnixMs> awaited{};     // until when a sample is missed if none comes; nullopt: it has ended
+  std::optional<UnixMs> awaited{};     // StoreReader::awaited()
 
   vision::CameraClock clock() const { return vision::clockOrMachine(source.clock); }
   // By which clock the page shows its times: "offsets" says from when on it is how far ahead of UTC, ms.
@@ -540,10 +540,8 @@ struct Page::Impl {
       if (one.name != name) continue;
       if (!one.store) throw Refusal(404, "nothing is stored of '" + visibleText(name) + "' yet");
       std::tie(one.from, one.to) = std::pair(from, to);
-      const auto sessions = one.store->sessions(one.source.id);
-      const std::string_view state =
-          stateOf(one, sessions.empty() ? SessionRecord() : sessions.back(), one.source.last, options.now());
-      if (state != "ended" && state != "archive" && !isScene(one.source)) one.awaited = options.now();
+      one.awaited =
+          one.store->awaited(one.source.id, options.now(), one.live ? std::optional(!one.live->over) : std::nullopt);
       return std::move(one);
     }
     throw Refusal(404, "camera: there is no '" + visibleText(name) + "'");

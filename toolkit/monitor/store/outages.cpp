@@ -242,7 +242,7 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
     else if (stop < next)
       found.add(stop, next, OutageCause::kDamaged);
   }
-  if (now && !pace(source).alive(believed.last, std::min(*now, to))) addSilence(believed.last, *now);
+  if (now && !pace(source).alive(believed.last, *now)) addSilence(believed.last, *now);
   for (const UnixMs time : moved) found.add(time, time, OutageCause::kMoved);
   return found.take();
 }
@@ -261,6 +261,16 @@ Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to, std::optiona
 
 std::vector<Outage> StoreReader::outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now) const {
   return impl_->outages(source, from, to, now, true);
+}
+
+std::optional<UnixMs> StoreReader::awaited(std::int64_t source, UnixMs now, std::optional<bool> watched) const {
+  if (impl_->ownClock(source)) return std::nullopt;
+  if (!watched) {
+    Statement latest =
+        impl_->database.prepare("SELECT ended_ms IS NULL FROM session WHERE source = ? ORDER BY id DESC LIMIT 1");
+    watched = latest.bind(source).step() && latest.integer(0) != 0;
+  }
+  return *watched ? std::optional(now) : std::nullopt;
 }
 
 Pace StoreReader::Impl::pace(std::int64_t source) const {

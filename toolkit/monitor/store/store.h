@@ -381,6 +381,10 @@ class StoreReader {
   /// show nothing. They do not overlap, but kMoved may lie within another one. Where samples are looked at by hours, an
   /// hour has a flag if more than half of its samples have it.
   std::vector<Outage> outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now = {}) const;
+  /// Until when a sample of a source is missed if none comes, for gaps() and outages(): `now` while a camera is
+  /// watched. nullopt: nothing watches it, or its times are not those of this machine, as of an archive and of a scene.
+  /// `watched`: where the caller knows it; else it is watched until its last session has ended.
+  std::optional<UnixMs> awaited(std::int64_t source, UnixMs now, std::optional<bool> watched = {}) const;
   /// The pace of its last samples.
   Pace pace(std::int64_t source) const;
 

@@ -158,12 +158,15 @@ StoreReader& StoreReader::operator=(StoreReader&&) noexcept = default;
 
 void StoreReader::setDeadline(std::int64_t steady) { impl_->database.setDeadline(steady); }
 
+bool StoreReader::Impl::ownClock(std::int64_t source) const {
+  Statement row = database.prepare("SELECT archive, name FROM source WHERE id = ?");
+  return row.bind(source).step() && (row.integer(0) != 0 || row.text(1).starts_with("demo:"));
+}
+
 std::optional<Extent> StoreReader::Impl::believedExtent(std::int64_t source, UnixMs now) const {
   constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;  // 2020-01-01
-  Statement row = database.prepare("SELECT archive, name FROM source WHERE id = ?");
-  const bool own_clock = row.bind(source).step() && (row.integer(0) != 0 || row.text(1).starts_with("demo:"));
   std::optional<Extent> believed;
-  if (!own_clock) believed = extent(source, kNoClockWasSet, now + kMinuteMs);
+  if (!ownClock(source)) believed = extent(source, kNoClockWasSet, now + kMinuteMs);
   return believed ? believed : extent(source);
 }
 

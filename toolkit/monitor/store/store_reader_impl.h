@@ -60,6 +60,8 @@ struct StoreReader::Impl {
   // Of the times in [from, to): of samples, and of whole sums where those of their time are forgotten.
   std::optional<Extent> extent(std::int64_t source, UnixMs from = INT64_MIN, UnixMs to = INT64_MAX) const;
 
+  // Its times say nothing about the clock of this machine: an archive or a scene.
+  bool ownClock(std::int64_t source) const;
   // As SourceRecord::first and ::last.
   std::optional<Extent> believedExtent(std::int64_t source, UnixMs now) const;
 
