@@ -105,7 +105,9 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
   connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::close);
   fill(new QVBoxLayout(dialog), table, buttons);
-  fitToWindow(dialog, QSize(520, 560));
+  constexpr int kBeside = 60;  // px: the scroll bar and the margins
+  const QAbstractItemView* const lines = table;
+  fitToWindow(dialog, QSize(std::max(520, lines->sizeHintForColumn(0) + lines->sizeHintForColumn(1) + kBeside), 560));
   dialog->show();
   return dialog;
 }
