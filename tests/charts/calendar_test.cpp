@@ -50,6 +50,8 @@ TEST(Calendar, TheLeastAndTheLargestValueHaveTheEndsOfTheColours) {
   for (const char* part : {"fill=\"#440154\"", "fill=\"#21918c\"", "fill=\"#fde725\"", ">0 %<", ">20 %<",
                            "data-taken=\"7\"", "href=\"p?a=1&amp;b=2\"", "&lt;b&gt;&quot;last&quot;"})
     EXPECT_THAT(svg, HasSubstr(part));
+  EXPECT_LT(svg.find("#440154"), svg.find("#21918c")) << "the days are drawn in their order";
+  EXPECT_LT(svg.find("#21918c"), svg.find("#fde725"));
   calendar.days.resize(1);
   EXPECT_THAT(calendarSvg(calendar, 400), HasSubstr("#21918c")) << "one value lies in the middle";
   calendar.days[0].value.reset();
