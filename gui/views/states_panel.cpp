@@ -42,6 +42,7 @@ StatesPanel::StatesPanel(QWidget* parent)
   wrong_->setMaximumHeight(140);
   wrong_->setIconSize({2 * Thumbnails::kSize.width() + kBetween, Thumbnails::kSize.height()});
   wrong_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  wrong_->setWordWrap(true);
   connect(use_, &QPushButton::clicked, this, [this](bool use) { emit useRequested(head_, use); });
   use_->setCheckable(true);
   fill(new QVBoxLayout(this), region_, set_, stretched(pictures_), states_, fresh, train_, verdict_, wrong_, use_)

@@ -446,6 +446,11 @@ TEST(StatesPanel, ShowsWhatContradictsSideBySide) {
   const QImage icon = wrong->item(0)->icon().pixmap(wrong->iconSize()).toImage();
   EXPECT_EQ(icon.pixelColor(10, 20), Qt::red);
   EXPECT_EQ(icon.pixelColor(icon.width() - 10, 20), Qt::blue);
+  panel.resize(240, 620);
+  panel.show();
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] { return wrong->visualItemRect(wrong->item(0)).height() >= 4 * wrong->fontMetrics().height(); }, 60000))
+      << "the words are wrapped beside the pictures";
   QSignalSpy shown(&panel, &StatesPanel::picked), changed(&panel, &StatesPanel::examplesChanged);
   emit wrong->itemClicked(wrong->item(0));
   EXPECT_EQ(shown.back()[0], "c");
