@@ -61,6 +61,7 @@ constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
 constexpr const char* kMerge = vision::EstimateFiles::kMerge;
 constexpr const char* kComputed = "_computed.png";
 constexpr const char* kPicture = "_picture.jpg";  // only where --only names it
+constexpr const char* kTruth = "_truth.png";      // the same, of the built-in scene
 constexpr const char* kLegend = "legend.png";
 
 std::string mapEnding(int insertion) { return "_map" + std::to_string(insertion + 1) + ".png"; }
@@ -71,6 +72,10 @@ std::vector<std::string> endings(const RunArguments& arguments, const EstimateWr
   all.emplace_back(kMerge);
   if (arguments.options.reuse.on) all.emplace_back(kComputed);
   if (!arguments.only.empty()) all.emplace_back(kPicture);
+  const bool rendered = std::ranges::all_of(arguments.frames.sources, [](const std::string& source) {
+    return vision::parseSourceSpec(source).kind == vision::SourceKind::kDemo;
+  });
+  if (!arguments.only.empty() && rendered) all.emplace_back(kTruth);
   std::set<std::string> names;
   for (const std::string& ending : all) names.insert(nameOf(ending));
   for (const std::string& name : arguments.only)
@@ -154,10 +159,11 @@ class PictureFolder {
   }
 
   /// Names of the files in the folder.
-  std::vector<std::string> write(const std::string& frame, const cv::Mat& image, const Estimate& estimate,
+  std::vector<std::string> write(const std::string& wanted, const vision::Frame& frame, const Estimate& estimate,
                                  const vision::EstimateFiles& files) {
-    std::string name = frame;
-    for (int n = 2; !taken_.insert(name).second; ++n) name = frame + "_" + std::to_string(n);
+    const cv::Mat& image = frame.image;
+    std::string name = wanted;
+    for (int n = 2; !taken_.insert(name).second; ++n) name = wanted + "_" + std::to_string(n);
     std::vector<std::string> written;
     const auto put = [&](const std::string& ending, const cv::Mat& picture) {
       written.push_back(name + ending);
@@ -175,6 +181,7 @@ class PictureFolder {
     if (estimate.reuse && arguments_.wants(kComputed))
       put(kComputed, vision::computedPicture(image, *estimate.reuse, estimate.grid));
     if (!arguments_.only.empty() && arguments_.wants(kPicture)) put(kPicture, image);
+    if (!arguments_.only.empty() && arguments_.wants(kTruth)) put(kTruth, frame.labels);
     for (int k = 0; arguments_.maps && k < static_cast<int>(estimate.cluster_of_token.size()); ++k)
       put(mapEnding(k), clusterMap(estimate.cluster_of_token[k], estimate.grid));
     return written;
@@ -285,7 +292,7 @@ int run(RunArguments arguments) {
     vision::EstimateFiles files;
     if (draw || video) files = writer.files(estimate, frame->image);
     if (video) video->add(EstimateWriter::annotated(files), frame->name);
-    if (draw) outputs = pictures->write(day ? moment->first : frame->name, frame->image, estimate, files);
+    if (draw) outputs = pictures->write(day ? moment->first : frame->name, *frame, estimate, files);
     if (draw && day) {
       const auto time = std::llround(frame->unix_time.value_or(0) * kSecondMs);
       sheet.add(isoTime(time).substr(11, 5) + " UTC, " + moment->first, frame->image, estimate,
@@ -372,7 +379,8 @@ Verb addRun(CLI::App& mpm) {
       *verb, "--only", arguments->only, "NAME,NAME",
       "Of these files write only those: labels, overlay, merge, segments, depth, depth_colors, output or computed; "
       "or "
-      "picture: the frame itself, NAME_picture.jpg")
+      "picture: the frame itself, NAME_picture.jpg; or of the built-in scene truth: the exact class of each pixel, "
+      "NAME_truth.png, as NAME_labels.png")
       ->delimiter(',')
       ->allow_extra_args(false);
   CLI::Option* const video = addOption(

@@ -143,6 +143,31 @@ TEST_F(RunCommand, WritesOnlyTheNamedPictures) {
   expectFailure(run({folder_ / "a.png", "--only", "overlay"}), 2, {"--only needs --out DIR"});
 }
 
+// The classes of the scene are those of the default model, which is mostly right.
+TEST_F(RunCommand, WritesTheExactLabelsOfTheScene) {
+  MPM_NEEDS_DEMO();
+  if (vision::defaultModel().empty()) GTEST_SKIP() << "there is no default model";
+  succeeded(mpmCommand(
+      {"run", "demo:street?frames=2&step=7200&variety=0.1", "--out", folder_ / "out", "--only", "labels,truth"}));
+  std::set<std::string> names = filesIn(folder_ / "out");
+  EXPECT_EQ(names.size(), 4u);
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with("_truth.png"); });
+  ASSERT_EQ(names.size(), 2u);
+  for (const std::string& name : names) {
+    const cv::Mat truth = cv::imread(folder_ / ("out/" + name), cv::IMREAD_UNCHANGED);
+    const std::string stem = name.substr(0, name.size() - std::string("_truth.png").size());
+    const cv::Mat labels = cv::imread(folder_ / ("out/" + stem + "_labels.png"), cv::IMREAD_UNCHANGED);
+    ASSERT_EQ(truth.type(), CV_8UC1);
+    ASSERT_EQ(truth.size(), labels.size());
+    const cv::Mat same = truth == labels;
+    EXPECT_GT(cv::countNonZero(same), 0.85 * static_cast<double>(truth.total()));
+    EXPECT_LT(cv::countNonZero(same), truth.total()) << "what the model says is no truth";
+  }
+  writeImage(folder_ / "a.png", 32, 64);
+  expectFailure(run({folder_ / "a.png", "--out", folder_ / "d", "--only", "truth"}), 2,
+                {"--only truth", "are labels, merge, overlay, picture"});
+}
+
 TEST_F(RunCommand, WithoutASourceNamesTheDay) {
   const CommandResult result = mpmCommand({"run"}, {.folder = folder_.path()});
   EXPECT_EQ(result.exit_code, 2);
