@@ -338,8 +338,8 @@ class WatchedPage {
     if (table != std::exchange(table_, table)) server_.reset();
     if (table == WebPage()) return "";
     if (!server_)
-      server_ = std::make_unique<page::HttpServer>(table.address, table.token_file,
-                                                   [this](const auto& request) { return page_.answer(request); });
+      server_ =
+          std::make_unique<page::HttpServer>(table, [this](const auto& request) { return page_.answer(request); });
     return "page: " + server_->url();
   }
 
@@ -366,11 +366,11 @@ int checkFile(const MonitorArguments& arguments) {
   const WatchFile file = watchFile(arguments);
   const std::string in_file = "'" + arguments.file + "': ";
   orUsageError([&] { return Teller().set(file.tables); }, in_file);
-  if (const WebPage& page = file.tables.page; page != WebPage())
+  if (WebPage page = file.tables.page; page != WebPage())
     orUsageError(
         [&] {  // at a free port: that of the file may be in use by the program that watches
-          const page::HttpServer server(page.address.substr(0, page.address.rfind(':')) + ":0", page.token_file,
-                                        [](const page::Request&) { return page::Response(); });
+          page.address = page.address.substr(0, page.address.rfind(':')) + ":0";
+          const page::HttpServer server(page, [](const page::Request&) { return page::Response(); });
         },
         in_file);
   ReadModels models;

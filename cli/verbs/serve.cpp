@@ -11,14 +11,13 @@ namespace {
 
 struct ServeArguments {
   page::PageOptions page;
-  std::string address = "127.0.0.1:8080", token_file;
+  monitor::WebPage where{.address = "127.0.0.1:8080"};
 };
 
 int serve(const ServeArguments& arguments) {
   for (const std::string& database : arguments.page.databases) (void)monitor::StoreReader(database);  // or says why not
   page::Page shown(arguments.page);
-  const page::HttpServer server(arguments.address, arguments.token_file,
-                                [&](const page::Request& request) { return shown.answer(request); });
+  const page::HttpServer server(arguments.where, [&](const page::Request& request) { return shown.answer(request); });
   printLine(server.url());
   while (!interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   return kOk;
@@ -34,10 +33,15 @@ Verb addServe(CLI::App& mpm) {
       ->required();
   addOption(*verb, "--snapshots", arguments->page.snapshots, "DIR ...",
             "The folders of 'mpm monitor --snapshots': the last picture of each\ncamera, and those before");
-  addOption(*verb, "--address", arguments->address, "IP:PORT",
-            "Where to listen. Default: 127.0.0.1:8080, which only this machine\nreaches; others need --token-file");
-  addOption(*verb, "--token-file", arguments->token_file, "FILE",
+  addOption(*verb, "--address", arguments->where.address, "IP:PORT",
+            "Where to listen. Default: 127.0.0.1:8080, which only this machine\nreaches; others need --token-file or "
+            "--proxy");
+  addOption(*verb, "--token-file", arguments->where.token_file, "FILE",
             "Show cameras only to those who know the first line of this file,\n16 characters or more");
+  addOption(
+      *verb, "--proxy", arguments->where.proxy, "IP",
+      "Show cameras without a token to this address: a proxy that lets in\nonly those who may see them, such as that "
+      "of Home Assistant");
   verb->footer(
       R"(Prints the address of the page, and serves until Ctrl-C or SIGTERM. JSON is under /api, numbers for Prometheus under
 /metrics: docs/page.md lists both, and has the settings of a proxy that adds TLS.

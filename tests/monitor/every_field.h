@@ -58,6 +58,7 @@ inline constexpr char kEveryTable[] =
     "[mqtt]\naddress = 'broker:1884'\nprefix = 'yard'\nuser = 'me'\npassword-file = '/password'\n"
     "ca-file = '/ca.pem'\ntls = true\ndiscovery = 'ha'\nurl = 'https://page/'\nevery = 5\npicture = true\n"
     "[webhook]\nurl = 'https://receiver/1'\nurl-file = '/url'\ntoken-file = '/token'\nca-file = '/ca.pem'\n"
-    "picture = true\n[page]\naddress = '127.0.0.1:8081'\ntoken-file = '/token'\n";
+    "picture = true\n[page]\naddress = '127.0.0.1:8081'\ntoken-file = '/token'\n"
+    "proxy = '172.30.32.2'\n";
 
 }  // namespace mpm::monitor::test

@@ -40,8 +40,8 @@ class Files {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const Files files;
-  static const mpm::page::HttpServer open_server("127.0.0.1:0", "", files.answers());
-  static const mpm::page::HttpServer locked_server("127.0.0.1:0", files.token(), files.answers());
+  static const mpm::page::HttpServer open_server({.address = "127.0.0.1:0"}, files.answers());
+  static const mpm::page::HttpServer locked_server({"127.0.0.1:0", files.token()}, files.answers());
   // Ended, because the server waits ten seconds for the rest of a request that is not.
   const std::string request = std::string(reinterpret_cast<const char*>(data), size) + "\r\n\r\n";
   const std::string answer = mpm::page::test::Client(open_server.url()).exchange(request);

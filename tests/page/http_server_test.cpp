@@ -34,14 +34,14 @@ class HttpServerTest : public mpm::test::InFolder {
     return {request.allowed ? 200 : 401, "text/plain", body};
   }
   static std::string get(const HttpServer& server, const std::string& target, const std::string& headers = "",
-                         const std::string& host = "localhost") {
-    return Client(server.url())
+                         const std::string& host = "localhost", std::uint32_t from = 1) {
+    return Client(server.url(), from)
         .exchange("GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n" + headers + "\r\n");
   }
 };
 
 TEST_F(HttpServerTest, AnswersWithHeadersThatKeepOthersOut) {
-  const HttpServer server("127.0.0.1:0", "", echo);
+  const HttpServer server({.address = "127.0.0.1:0"}, echo);
   EXPECT_THAT(server.url(), MatchesRegex("http://127.0.0.1:[0-9]+/"));
   const std::string answer = get(server, "/a%20b/..%2fc?x=1&y=%3Cb%3E&x=2&z");
   EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("\r\n\r\n/a b/../c allowed x=2 y=<b> z=")));
@@ -55,7 +55,7 @@ TEST_F(HttpServerTest, AnswersWithHeadersThatKeepOthersOut) {
 }
 
 TEST_F(HttpServerTest, TakesNothing) {
-  const HttpServer server("127.0.0.1:0", "", echo);
+  const HttpServer server({.address = "127.0.0.1:0"}, echo);
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "get"})
     EXPECT_THAT(
         Client(server.url())
@@ -68,7 +68,7 @@ TEST_F(HttpServerTest, TakesNothing) {
 }
 
 TEST_F(HttpServerTest, AnotherHostNameIsNotAllowed) {
-  const HttpServer server("127.0.0.1:0", "", echo);
+  const HttpServer server({.address = "127.0.0.1:0"}, echo);
   for (const char* host : {"localhost", "localhost:8080", "127.0.0.1", "127.1.2.3:80", "[::1]", "[::1]:8080"})
     EXPECT_THAT(get(server, "/x", "", host), HasSubstr("/x allowed")) << host;
   for (const char* host : {"evil.example", "127.0.0.1.evil.example", "127.evil.example:8080", "192.168.1.2", "", "[",
@@ -77,7 +77,7 @@ TEST_F(HttpServerTest, AnotherHostNameIsNotAllowed) {
 }
 
 TEST_F(HttpServerTest, ATokenIsShownOnce) {
-  const HttpServer server("127.0.0.1:0", tokenFile(), echo);
+  const HttpServer server({"127.0.0.1:0", tokenFile()}, echo);
   EXPECT_THAT(get(server, "/x"), AllOf(StartsWith("HTTP/1.1 401 "), HasSubstr("WWW-Authenticate: Bearer\r\n"),
                                        Not(HasSubstr("Set-Cookie"))));
   const std::string token = kToken;
@@ -90,20 +90,51 @@ TEST_F(HttpServerTest, ATokenIsShownOnce) {
   const std::string bearer = get(server, "/x", "Authorization: Bearer " + token + "\r\n");
   EXPECT_THAT(bearer, AllOf(HasSubstr("/x allowed"), Not(HasSubstr(token)), Not(HasSubstr("Secure"))));
   const std::string linked = get(server, "/x?token=" + token, "X-Forwarded-Proto: https\r\n");
-  EXPECT_THAT(linked, AllOf(StartsWith("HTTP/1.1 303 "), HasSubstr("Location: /\r\n"), Not(HasSubstr(token)),
+  EXPECT_THAT(linked, AllOf(StartsWith("HTTP/1.1 303 "), HasSubstr("Location: ./\r\n"), Not(HasSubstr(token)),
                             HasSubstr("; Path=/; HttpOnly; SameSite=Strict; Secure\r\n")));
   const std::size_t at = linked.find("Set-Cookie: ") + 12;
   const std::string cookie = linked.substr(at, linked.find(';', at) - at);
   EXPECT_GE(cookie.size(), std::string("mpm_session=").size() + 4);
   EXPECT_THAT(get(server, "/x", "Cookie: a=b; " + cookie + "\r\n"), HasSubstr("/x allowed"));
   EXPECT_THAT(get(server, "/x", "Cookie: " + cookie + "0\r\n"), HasSubstr("/x not allowed"));
-  const HttpServer next("127.0.0.1:0", tokenFile(), echo);
+  const HttpServer next({"127.0.0.1:0", tokenFile()}, echo);
   EXPECT_THAT(get(next, "/x", "Cookie: " + cookie + "\r\n"), HasSubstr("/x not allowed")) << "it ends with the server";
+}
+
+TEST_F(HttpServerTest, ALinkWithATokenLeadsToThePageAlsoBelowAPathOfAProxy) {
+  const HttpServer server({"127.0.0.1:0", tokenFile()}, echo);
+  EXPECT_THAT(get(server, "/api/snapshot/x?token=" + std::string(kToken)), HasSubstr("Location: ./../../\r\n"));
+}
+
+TEST_F(HttpServerTest, TheProxyNeedsNoToken) {
+  const auto framed = AllOf(HasSubstr("frame-ancestors 'self'\r\n"), HasSubstr("X-Frame-Options: SAMEORIGIN\r\n"));
+  const auto unframed = AllOf(HasSubstr("frame-ancestors 'none'\r\n"), HasSubstr("X-Frame-Options: DENY\r\n"));
+  const std::string host = "home.example", bearer = "Authorization: Bearer " + std::string(kToken) + "\r\n";
+  const HttpServer alone({.address = "127.0.0.1:0", .proxy = "127.0.0.2"}, echo);
+  EXPECT_THAT(get(alone, "/x", "", host, 2), AllOf(HasSubstr("/x allowed"), framed));
+  for (const std::uint32_t other : {1, 3})
+    EXPECT_THAT(get(alone, "/x", "X-Forwarded-For: 127.0.0.2\r\n" + bearer, "localhost", other),
+                AllOf(StartsWith("HTTP/1.1 403 "), HasSubstr("only for the proxy"), unframed));
+  const HttpServer both({"127.0.0.1:0", tokenFile(), "127.0.0.2"}, echo);
+  EXPECT_THAT(get(both, "/x", "", host, 2), AllOf(HasSubstr("/x allowed"), framed));
+  EXPECT_THAT(get(both, "/x", "", "localhost", 3), AllOf(StartsWith("HTTP/1.1 401 "), unframed));
+  EXPECT_THAT(get(both, "/x", bearer, "localhost", 3), AllOf(HasSubstr("/x allowed"), unframed));
+}
+
+TEST_F(HttpServerTest, TheProxyComesToAnAddressOfIPv6Too) {
+  std::unique_ptr<HttpServer> server;
+  try {
+    server = std::make_unique<HttpServer>(mpm::monitor::WebPage{.address = "[::]:0", .proxy = "127.0.0.2"}, echo);
+  } catch (const Error&) {
+    GTEST_SKIP() << "this machine has no IPv6";
+  }
+  EXPECT_THAT(get(*server, "/x", "", "home.example", 2), HasSubstr("/x allowed"));
+  EXPECT_THAT(get(*server, "/x", "", "home.example", 3), StartsWith("HTTP/1.1 403 "));
 }
 
 // Clients that say nothing, or a line now and then, cost others nothing.
 TEST_F(HttpServerTest, AnswersHoweverManyAreSlow) {
-  const HttpServer server("127.0.0.1:0", tokenFile(), echo);
+  const HttpServer server({"127.0.0.1:0", tokenFile()}, echo);
   const Client patient(server.url(), 2);
   EXPECT_TRUE(patient.send("GET /patient HTTP/1.1\r\n"));
   std::vector<std::unique_ptr<Client>> slow;
@@ -122,7 +153,7 @@ TEST_F(HttpServerTest, AnswersHoweverManyAreSlow) {
 }
 
 TEST_F(HttpServerTest, AddressesShareTheRoomThatThereIs) {
-  const HttpServer server("127.0.0.1:0", "", echo, {.connections = 8, .of_client = 4});
+  const HttpServer server({.address = "127.0.0.1:0"}, echo, {.connections = 8, .of_client = 4});
   std::vector<std::unique_ptr<Client>> clients;
   for (const std::uint32_t from : {1, 1, 1, 2, 2, 2, 3, 3, 3}) {
     clients.push_back(std::make_unique<Client>(server.url(), from));
@@ -137,7 +168,7 @@ TEST_F(HttpServerTest, AddressesShareTheRoomThatThereIs) {
 
 // Who reads an answer has asked before the others came, and is no reason to wait.
 TEST_F(HttpServerTest, AnAnswerIsNotCutForThoseWhoHaveNotAsked) {
-  const HttpServer server("127.0.0.1:0", "", large, {.of_client = 4});
+  const HttpServer server({.address = "127.0.0.1:0"}, large, {.of_client = 4});
   const Client reads(server.url());
   reads.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   std::size_t got = reads.receive().size();
@@ -150,7 +181,7 @@ TEST_F(HttpServerTest, AnAnswerIsNotCutForThoseWhoHaveNotAsked) {
 
 // Each line is sent soon after the last, so the connection is never silent.
 TEST_F(HttpServerTest, ARequestMayTakeSoLong) {
-  const HttpServer server("127.0.0.1:0", "", echo, {.request_ms = 200});
+  const HttpServer server({.address = "127.0.0.1:0"}, echo, {.request_ms = 200});
   const Client slow(server.url());
   slow.send("GET /slow HTTP/1.1\r\n");
   int lines = 0;
@@ -164,7 +195,7 @@ TEST_F(HttpServerTest, ARequestMayTakeSoLong) {
 
 // The client reads some of the answer now and then.
 TEST_F(HttpServerTest, AnAnswerMayTakeSoLong) {
-  const HttpServer server("127.0.0.1:0", "", large, {.answer_ms = 200});
+  const HttpServer server({.address = "127.0.0.1:0"}, large, {.answer_ms = 200});
   const Client slow(server.url());
   slow.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::size_t got = 0;
@@ -174,8 +205,8 @@ TEST_F(HttpServerTest, AnAnswerMayTakeSoLong) {
 }
 
 TEST_F(HttpServerTest, WhatCannotWorkIsSaidAtOnce) {
-  const auto start = [](const std::string& address, const std::string& token = "") {
-    HttpServer(address, token, echo);
+  const auto start = [](const std::string& address, const std::string& token = "", const std::string& proxy = "") {
+    HttpServer({address, token, proxy}, echo);
   };
   for (const char* address : {"127.0.0.1", "camera:80", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:-1", "::1:80x",
                               "[::1]", "", ":80", "[::1"})
@@ -183,7 +214,10 @@ TEST_F(HttpServerTest, WhatCannotWorkIsSaidAtOnce) {
   EXPECT_MPM_ERROR(start("0.0.0.0:0"), "other machines can reach '0.0.0.0:0'");
   EXPECT_MPM_ERROR(start("[::]:0"), "other machines can reach");
   start("0.0.0.0:0", tokenFile());
-  const HttpServer server("127.0.0.1:0", "", echo);
+  start("0.0.0.0:0", "", "172.30.32.2");
+  for (const char* proxy : {"homeassistant", "172.30.32.0/23", "172.30.32.2:80", "172.30.32"})
+    EXPECT_MPM_ERROR(start("127.0.0.1:0", "", proxy), "proxy: '" + std::string(proxy) + "' is no IP address");
+  const HttpServer server({.address = "127.0.0.1:0"}, echo);
   EXPECT_MPM_ERROR(start(server.url().substr(7, server.url().size() - 8)), "Address already in use");
   EXPECT_MPM_ERROR(start("127.0.0.1:0", folder_ / "none"), "none");
   EXPECT_MPM_ERROR(start("127.0.0.1:0", tokenFile("0123456789abcde")), "is no token of 16 or more");

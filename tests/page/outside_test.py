@@ -3,6 +3,7 @@
 
 outside_test.py MPM MODEL PICTURES: screenshots go to the folder PICTURES. Exit status 77: skipped.
 """
+import http.server
 import json
 import os
 import pathlib
@@ -11,7 +12,9 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -139,6 +142,64 @@ def recorded(folder):
     return database, folder / "shots"
 
 
+class Below(http.server.BaseHTTPRequestHandler):
+    """A proxy that has the page below a path, in a frame of its own page, as Home Assistant does."""
+    path_of_page = "/api/ingress/x-1/"
+    asked = []
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        kind, body = "text/html", f'<link rel="icon" href="data:,"><iframe src="{self.path_of_page}"></iframe>'.encode()
+        headers, status = [], 200
+        if self.path != "/":
+            self.asked.append(self.path)
+            try:
+                assert self.path.startswith(self.path_of_page), self.path
+                answer = urllib.request.urlopen(self.server.page + self.path[len(self.path_of_page):])
+                kind, body = answer.headers["Content-Type"], answer.read()
+                headers = [(name, answer.headers[name]) for name in ("Content-Security-Policy", "X-Frame-Options")]
+            except (AssertionError, urllib.error.HTTPError):
+                self.asked.append("refused " + self.path)
+                status = 404
+        self.send_response(status)
+        for name, value in [("Content-Type", kind), ("Content-Length", str(len(body))), *headers]:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def below_a_path(database, shots, profile, detail):
+    """Nothing is asked for beside the path, and the proxy's own page may frame it."""
+    serve = subprocess.Popen([MPM, "serve", database, "--snapshots", shots, "--address", "127.0.0.1:0", "--proxy", "127.0.0.1"],
+                             stdout=subprocess.PIPE, text=True)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Below)
+    server.page = serve.stdout.readline().strip()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    tab = Tab(profile, f"http://127.0.0.1:{server.server_port}/")
+    try:
+        for _ in range(600):
+            if tab.run("frames.length > 0 && frames[0].document.querySelector('#overview')?.innerText.includes('demo')"):
+                break
+            time.sleep(0.1)
+        tab.run(f"frames[0].location.hash = {json.dumps(detail)}")
+        for _ in range(600):
+            loaded = tab.run("frames[0].document.querySelectorAll('#days image').length > 0 && [...frames[0].document.images].every(one => one.complete)")
+            if loaded and any("?thumb" in path for path in Below.asked) and any("?small" in path for path in Below.asked):
+                break
+            time.sleep(0.1)
+        tab.run("new Promise(done => setTimeout(done, 500))")
+        for part in "page.js", "page.css", "icon.svg", "api/series?", "api/chart.svg?", "?small", "?thumb":
+            assert any(part in path for path in Below.asked), (part, Below.asked)
+        assert not [path for path in Below.asked if path.startswith("refused")], Below.asked
+    finally:
+        tab.close()
+        server.shutdown()
+        serve.terminate()
+        assert serve.wait() == 0
+
+
 def main():
     need("promtool")
     with tempfile.TemporaryDirectory() as folder:
@@ -165,6 +226,7 @@ def main():
                 acts(tab)
             finally:
                 tab.close()
+            below_a_path(database, shots, pathlib.Path(folder) / "another", urllib.parse.urlsplit(detail).fragment)
             pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
             for size in "1280,1600", "390,2600":
                 for light in "", "--force-dark-mode":

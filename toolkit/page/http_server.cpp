@@ -12,6 +12,7 @@
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <random>
@@ -39,15 +40,13 @@ constexpr std::size_t kMaxRequestBytes = 16 << 10;
 constexpr const char* kCookie = "mpm_session";
 
 // Of every answer. Scripts and styles are files of ours: none that a name smuggled into a page would run.
-constexpr std::pair<const char*, const char*> kHeaders[] = {
-    {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none';"
-     " form-action 'none'; frame-ancestors 'none'"},
-    {"X-Frame-Options", "DENY"},
-    {"X-Content-Type-Options", "nosniff"},
-    {"Referrer-Policy", "no-referrer"},
-    {"Cross-Origin-Resource-Policy", "same-origin"},
-    {"Cache-Control", "no-store"}};
+constexpr std::string_view kContentSecurityPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none';"
+    " form-action 'none'; frame-ancestors ";
+constexpr std::pair<const char*, const char*> kHeaders[] = {{"X-Content-Type-Options", "nosniff"},
+                                                            {"Referrer-Policy", "no-referrer"},
+                                                            {"Cross-Origin-Resource-Policy", "same-origin"},
+                                                            {"Cache-Control", "no-store"}};
 
 // Of "127.0.0.1:8080", "[::1]:8080" or "localhost:8080"; `usual`: the port where none is written. Asks no name server.
 std::optional<ip::tcp::endpoint> endpointOf(const std::string& text, std::optional<std::uint16_t> usual = {}) {
@@ -58,6 +57,28 @@ std::optional<ip::tcp::endpoint> endpointOf(const std::string& text, std::option
   const ip::address address = ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
   const auto port = colon == std::string::npos ? usual : readNumber<std::uint16_t>(text.substr(colon + 1));
   return error || !port ? std::nullopt : std::optional(ip::tcp::endpoint(address, *port));
+}
+
+// Of "172.30.32.2". An IPv4 address that came to an IPv6 socket is the same address.
+ip::address plainAddress(const ip::address& address) {
+  return address.is_v6() && address.to_v6().is_v4_mapped() ? ip::make_address_v4(ip::v4_mapped, address.to_v6())
+                                                           : address;
+}
+std::optional<ip::address> readProxy(const std::string& text) {
+  if (text.empty()) return {};
+  boost::system::error_code error;
+  const ip::address address = ip::make_address(text, error);
+  if (error) throw Error("proxy: '" + visibleText(text) + "' is no IP address, such as 172.30.32.2");
+  return plainAddress(address);
+}
+
+// Where a connection comes from.
+ip::address senderOf(const sockaddr* address) {
+  if (address->sa_family == AF_INET)
+    return ip::address_v4(ntohl(reinterpret_cast<const sockaddr_in*>(address)->sin_addr.s_addr));
+  ip::address_v6::bytes_type bytes;
+  std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, bytes.size());
+  return plainAddress(ip::address_v6(bytes));
 }
 
 std::string readToken(const std::string& path) {
@@ -84,12 +105,10 @@ std::string valueOf(MHD_Connection* connection, MHD_ValueKind kind, const char* 
 
 // One client for the limits: an IPv4 address, or the first half of an IPv6 address, of which a household has them all.
 std::string clientOf(const sockaddr* address) {
-  const auto bytes = [](const void* from, std::size_t count) {
-    return std::string(static_cast<const char*>(from), count);
-  };
-  if (address->sa_family == AF_INET) return bytes(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr, 4);
-  const in6_addr& six = reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
-  return IN6_IS_ADDR_V4MAPPED(&six) ? bytes(six.s6_addr + 12, 4) : bytes(six.s6_addr, 8);
+  const ip::address sender = senderOf(address);
+  if (sender.is_v4()) return sender.to_string();
+  const ip::address_v6::bytes_type bytes = sender.to_v6().to_bytes();
+  return {bytes.begin(), bytes.begin() + 8};
 }
 
 // The open connections. A client that asks slowly, or not at all, loses its connection and takes no room from others.
@@ -155,6 +174,7 @@ class Connections {
 
 struct HttpServer::Impl {
   std::string token, session;  // session: the cookie of those who showed the token
+  std::optional<ip::address> proxy;
   std::function<Response(const Request&)> answer;
   Connections connections;
   MHD_Daemon* daemon = nullptr;
@@ -202,16 +222,25 @@ struct HttpServer::Impl {
 
   // `headers`: gets those that only some answers have.
   Response respond(MHD_Connection* connection, Request request, std::string_view method, Headers& headers) const {
+    const bool proxied =
+        proxy &&
+        senderOf(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr) == proxy;
+    headers["Content-Security-Policy"] = std::string(kContentSecurityPolicy) + (proxied ? "'self'" : "'none'");
+    headers["X-Frame-Options"] = proxied ? "SAMEORIGIN" : "DENY";
     if (method != "GET" && method != "HEAD") {
       headers["Allow"] = "GET, HEAD";
       return {405, "text/plain", "only GET and HEAD\n"};
     }
     const auto header = [&](const char* name) { return valueOf(connection, MHD_HEADER_KIND, name); };
     const bool linked = isSecret(request.arguments["token"], token);
-    if (linked || isSecret(header("Authorization"), token.empty() ? "" : "Bearer " + token)) {
+    if (proxied) {
+      request.allowed = true;
+    } else if (linked || isSecret(header("Authorization"), token.empty() ? "" : "Bearer " + token)) {
       request.allowed = true;  // "Secure" only where the browser came by TLS: else it would keep no such cookie
       headers["Set-Cookie"] = kCookie + ("=" + session) + "; Path=/; HttpOnly; SameSite=Strict" +
                               (header("X-Forwarded-Proto") == "https" ? "; Secure" : "");
+    } else if (token.empty() && proxy) {
+      return {403, "text/plain", "only for the proxy of this page\n"};
     } else if (token.empty()) {
       const auto host = endpointOf(header("Host"), 80);
       request.allowed = host && host->address().is_loopback();
@@ -220,7 +249,10 @@ struct HttpServer::Impl {
       if (!request.allowed) headers["WWW-Authenticate"] = "Bearer";
     }
     if (!linked) return answer(request);
-    headers["Location"] = "/";  // without the token, which would stay in the history of the browser
+    // To the page, without the token, which would stay in the history of the browser. A proxy may have the page below a
+    // path that is not known here.
+    headers["Location"] = "./";
+    for (auto deeper = std::ranges::count(request.path, '/'); deeper > 1; --deeper) headers["Location"] += "../";
     return {303, "text/plain", ""};
   }
 
@@ -248,15 +280,17 @@ struct HttpServer::Impl {
   }
 };
 
-HttpServer::HttpServer(const std::string& address, const std::string& token_file,
-                       std::function<Response(const Request&)> answer, const HttpLimits& limits)
+HttpServer::HttpServer(const monitor::WebPage& where, std::function<Response(const Request&)> answer,
+                       const HttpLimits& limits)
     : impl_(std::make_unique<Impl>(limits)) {
+  const std::string& address = where.address;
   const auto endpoint = endpointOf(address);
   if (!endpoint)
     throw Error("'" + visibleText(address) + "' is no IP address with a port, such as 127.0.0.1:8080 or [::1]:8080");
-  if (!token_file.empty()) impl_->token = readToken(token_file);
-  if (impl_->token.empty() && !endpoint->address().is_loopback())
-    throw Error("other machines can reach '" + address + "': name a file with a token, token-file");
+  if (!where.token_file.empty()) impl_->token = readToken(where.token_file);
+  impl_->proxy = readProxy(where.proxy);
+  if (impl_->token.empty() && !impl_->proxy && !endpoint->address().is_loopback())
+    throw Error("other machines can reach '" + address + "': name a file with a token, token-file, or a proxy");
   std::random_device random;
   for (int i = 0; i < 4; ++i) impl_->session += std::to_string(random());
   impl_->answer = std::move(answer);

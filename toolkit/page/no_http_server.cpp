@@ -7,8 +7,7 @@ namespace mpm::page {
 
 struct HttpServer::Impl {};
 
-HttpServer::HttpServer(const std::string&, const std::string&, std::function<Response(const Request&)>,
-                       const HttpLimits&) {
+HttpServer::HttpServer(const monitor::WebPage&, std::function<Response(const Request&)>, const HttpLimits&) {
   throw Error("this program was built without libmicrohttpd: install libmicrohttpd-dev and build it again");
 }
 HttpServer::~HttpServer() = default;

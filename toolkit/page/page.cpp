@@ -676,7 +676,7 @@ struct Page::Impl {
       }
     }();
     auto chosen = pictures.ofDays(camera.owner(), camera.from, camera.to, days);
-    for (DayPicture& one : chosen) one.address = "/api/snapshot/" + one.address + "?thumb";
+    for (DayPicture& one : chosen) one.address = "snapshot/" + one.address + "?thumb";
     return calendarSvg(camera, request, chosen, place);
   }
 

@@ -78,14 +78,16 @@ struct HttpLimits {
 ///
 /// With a token a request is allowed that has "Authorization: Bearer TOKEN", or the cookie that such a request and
 /// "?token=TOKEN" are answered with. Without one it is allowed if it was sent to this machine by a number or as
-/// localhost: a page elsewhere that makes a browser ask us comes by another name.
+/// localhost: a page elsewhere that makes a browser ask us comes by another name. Requests from the proxy are allowed,
+/// and only a page of its own origin may frame the answers; with a proxy and no token all others are refused.
 class HttpServer {
  public:
-  /// `address`: an IP address and a port, "127.0.0.1:8080", "[::1]:8080"; port 0: any free one. `token_file`: its first
-  /// line is the token; empty: none. `answer` is called on the thread of the server. Throws mpm::Error: the address is
-  /// none, taken or of another machine; others can reach it and there is no token; the token has fewer than 16
+  /// `where.address`: an IP address and a port, "127.0.0.1:8080", "[::1]:8080"; port 0: any free one.
+  /// `where.token_file`: its first line is the token; empty: none. `where.proxy`: an IP address; empty: none. `answer`
+  /// is called on the thread of the server. Throws mpm::Error: the address is none, taken or of another machine; others
+  /// can reach it and there is neither a token nor a proxy; the proxy is no IP address; the token has fewer than 16
   /// characters or every user may read it; this program was built without libmicrohttpd.
-  HttpServer(const std::string& address, const std::string& token_file, std::function<Response(const Request&)> answer,
+  HttpServer(const monitor::WebPage& where, std::function<Response(const Request&)> answer,
              const HttpLimits& limits = {});
   ~HttpServer();  ///< ends the current answer
 

@@ -60,7 +60,7 @@ const number = (value, digits) => value === null || value === undefined ? "–" 
 const percent = (share, digits = 1) => `${number(100 * share, digits)} %`;
 const light = sample => sample.night === null ? null : sample.night ? "night" : "day";
 const byArea = sample => Object.entries(sample.area_fraction).filter(([, share]) => share > 0).sort((a, b) => b[1] - a[1]);
-const picture = (id, small = true) => `/api/snapshot/${encodeURIComponent(id)}${small ? "?small" : ""}`;
+const picture = (id, small = true) => `api/snapshot/${encodeURIComponent(id)}${small ? "?small" : ""}`;
 const firstView = ids => Object.keys(kViews).find(view => ids[view]);
 
 // -- what is shown ------------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ async function refresh() {
   clearTimeout(timer);
   let problems = [];
   try {
-    data = await get("/api/cameras");
+    data = await get("api/cameras");
     problems = data.problems;
     $("login").hidden = true;
     complain(...problems);
@@ -291,8 +291,8 @@ async function renderPeriod(one) {
   const key = state.has("class") ? {class: state.get("class")} : {quantity: state.get("quantity") ?? "tokens"};
   const asked = {...span, ...key, region: state.get("region") ?? ""};
   const answers = Promise.all([
-    get("/api/series", asked), get("/api/events", span), get("/api/states", span), get("/api/snapshots", span),
-    get("/api/outages", span), drawingOf("/api/chart.svg", asked, $("chart"))]);
+    get("api/series", asked), get("api/events", span), get("api/states", span), get("api/snapshots", span),
+    get("api/outages", span), drawingOf("api/chart.svg", asked, $("chart"))]);
   const [chart, events, states, snapshots, outages, drawing] = await answers.catch(error => {
     if (camera() === one && series?.camera !== one.name) clearPeriod();
     throw error;
@@ -331,14 +331,16 @@ async function drawingOf(path, asked, element) {
   const answer = await fetch(`${path}?${query}`);
   if (answer.status === 401) throw new Refused();
   if (!answer.ok) throw new Error((await answer.json()).error);
-  return document.importNode(new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement, true);
+  const drawing = document.importNode(new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement, true);
+  for (const image of drawing.querySelectorAll("image")) image.setAttribute("href", new URL(image.getAttribute("href"), answer.url));
+  return drawing;
 }
 
 // After another width or theme.
 async function redraw() {
   const {asked} = series ?? {};
   if (!asked || $("camera").hidden) return;
-  const drawing = await drawingOf("/api/chart.svg", asked, $("chart"));
+  const drawing = await drawingOf("api/chart.svg", asked, $("chart"));
   if (series?.asked === asked) renderChart(drawing);
   await renderCalendar(camera());
 }
@@ -416,7 +418,7 @@ function renderTable() {
 async function chooseNear(time, within) {
   const {name} = camera();
   const span = {from: new Date(Math.max(0, time - within)).toISOString(), to: new Date(time + within + 1).toISOString(), near: new Date(time).toISOString()};
-  const [found] = await get("/api/snapshots", {camera: name, ...span});
+  const [found] = await get("api/snapshots", {camera: name, ...span});
   if (camera()?.name !== name) return true;  // another camera was chosen meanwhile
   if (!found) return false;
   choose(camera(), found);
@@ -452,13 +454,13 @@ async function renderCalendar(one) {
   const shown = {...keyOfCalendar(), moment};
   const key = JSON.stringify([one.name, year, shown, lookOf($("days"))]);  // without `to`: a camera that runs has new samples each time
   if (calendar?.key === key && Date.now() < calendar.until) return;
-  const heads = await get("/api/states", span);
+  const heads = await get("api/states", span);
   const tint = state.get("tint") ?? "";
   const tints = new Map(heads.flatMap(head => Object.keys(head.samples).filter(Boolean).map(name => [JSON.stringify([head.name, name]), `${head.name}: ${name}`])));
   if (tint && !tints.has(tint)) tints.set(tint, JSON.parse(tint).join(": "));  // a state that never counted in this year
   options($("tint"), [["", [["", `as the chart: ${$("quantity").selectedOptions[0]?.textContent ?? ""}`]]], ["Share of the time", [...tints]]],
     tint, value => go({tint: value === "" ? null : value}));
-  const drawing = await drawingOf("/api/calendar.svg", {...span, ...shown}, $("days"));
+  const drawing = await drawingOf("api/calendar.svg", {...span, ...shown}, $("days"));
   if (camera() !== one) return;
   if (calendar?.year !== year) day = -1;
   calendar = {key, year, until: Date.now() + kCalendarKept};
@@ -561,7 +563,7 @@ $("calendar").ontoggle = () => { if ($("calendar").open !== state.has("calendar"
 $("outlines").onchange = () => renderPicture(camera());
 $("login").onsubmit = async event => {
   event.preventDefault();
-  const answer = await fetch("/api/cameras", {headers: {Authorization: `Bearer ${$("token").value}`}});
+  const answer = await fetch("api/cameras", {headers: {Authorization: `Bearer ${$("token").value}`}});
   $("refused").hidden = answer.ok;
   if (answer.ok) refresh();
 };

@@ -66,7 +66,7 @@ struct Webhook {
 
 /// The page that shows all cameras of the file while they are watched: the table [page] of a watch file.
 struct WebPage {
-  std::string address{}, token_file{};
+  std::string address{}, token_file{}, proxy{};
 
   friend bool operator==(const WebPage&, const WebPage&) = default;
 };

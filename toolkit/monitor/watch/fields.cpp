@@ -277,11 +277,15 @@ const std::vector<TableField<WebPage>>& fieldsOf(const WebPage&) {
   static const std::vector<TableField<WebPage>> fields = {
       {"address", &WebPage::address, "page", "IP:PORT",
        "Show the cameras there while they are watched, as 'mpm serve' does (docs/page.md). An address that other "
-       "machines reach needs token-file",
+       "machines reach needs token-file or proxy",
        ""},
       {"token-file", &WebPage::token_file, "page", "FILE",
        "Show cameras only to those who know the first line of this file, 16 characters or more", "", 0, 0, nullptr,
-       FieldPath::kFile}};
+       FieldPath::kFile},
+      {"proxy", &WebPage::proxy, "page", "IP",
+       "Show cameras without a token to this address: a proxy that lets in only those who may see them, such as that "
+       "of Home Assistant",
+       ""}};
   return fields;
 }
 
