@@ -10,6 +10,7 @@ echo "$new" | grep -qx '[0-9]*\.[0-9]*\.[0-9]*' || { echo "usage: scripts/set-ve
 header=mpm_layer/include/mpm/version.hpp minor=${new#*.}
 sed -i "s/${old}/$new/" CITATION.cff CMakeLists.txt $header
 sed -i "s/_MAJOR .*/_MAJOR ${new%%.*}/; s/_MINOR .*/_MINOR ${minor%.*}/; s/_PATCH .*/_PATCH ${new##*.}/" $header
+sed -i "s/^version: .*/version: \"$new\"/" packaging/home-assistant/config.yaml
 sed -i "s|<releases>|&\n    <release version=\"$new\" date=\"$(date +%F)\"/>|" assets/desktop/*.metainfo.xml
 printf 'mpm-layer (%s-1) unstable; urgency=medium\n\n  * CHANGELOG.md lists what changed.\n\n -- @MAINTAINER@  %s\n\n' \
   "$new" "$(LC_ALL=C date -R)" | cat - packaging/debian/changelog >packaging/debian/new
