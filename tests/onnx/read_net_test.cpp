@@ -80,6 +80,27 @@ TEST_F(ReadNet, LabelsOfANaNAreAnError) {
   EXPECT_CV_ERROR(net.forward("labels"), "hold NaN or infinity");
 }
 
+// OpenCV 4 keeps the input before one of another type, and all that follow, without an error.
+TEST_F(ReadNet, AnInputOfAnotherTypeIsAnError) {
+  const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth}, two[] = {2, 3, TinyVit::kHeight, TinyVit::kWidth};
+  const auto image = [&](int type, double value) { return cv::Mat(4, sides, type, cv::Scalar(value)); };
+  for (const int type : {CV_8U, CV_64F}) {
+    cv::dnn::Net net = readNet(path, {.reduce = kFullModel}).net;
+    const auto run = [&](const cv::Mat& input) {
+      net.setInput(input);
+      return net.forward("token_counts").clone();
+    };
+    for (int frame = 0; frame < 3; ++frame) run(image(CV_32F, 0.1 * frame));
+    const cv::Mat held = net.forward("token_counts");
+    run(image(CV_32F, 1));
+    if (opencv::kHasNewEngine) GTEST_SKIP() << "OpenCV 4 does this";
+    for (const cv::Mat& input : {image(type, 7), image(CV_32F, 0.5)})
+      EXPECT_CV_ERROR(run(input), "another type than before");
+    run(cv::Mat(4, two, CV_32F, cv::Scalar(0.5)));  // other memory
+    run(image(CV_32F, 0.5));
+  }
+}
+
 // A thread of the program is in a forward() while exit handlers and destructors of static objects run.
 TEST_F(ReadNetDeathTest, TheProgramMayEndDuringAForward) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";

@@ -23,7 +23,9 @@ struct LoadedNet {
 
 /// Reads a plain ViT ONNX file, converted in memory, or a converted one. Calls registerLayers().
 ///
-/// Input: {B, 3, H, W} float, normalised as ModelFacts says, under the input name of the original graph.
+/// Input: {B, 3, H, W} float, normalised as ModelFacts says, under the input name of the original graph. After
+/// setInput() with another type forward() throws, in this and all later calls: OpenCV 4 would go on with the image
+/// before.
 ///
 /// Outputs, all CV_32F, to be asked for by name:
 /// - those in ModelInfo::outputs: "labels" {B, 1, H, W} of a segmentation net, else the outputs of the original graph;

@@ -88,6 +88,7 @@ void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArr
   inputs.resize(activations);
   for (const cv::Mat& input : inputs)
     expect(input.type() == CV_32F && input.isContinuous(), "expects continuous float32 inputs");
+  check(inputs);
   std::string problem;
   try {
     pack(std::move(constants), inputs);

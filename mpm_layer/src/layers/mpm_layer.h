@@ -62,6 +62,8 @@ class MpmLayer : public cv::dnn::Layer {
   /// so that nets can share what is packed. Empty: the weights are of no such file.
   std::string weightsKey() const;
   virtual void compute(const Blobs& inputs, Blobs& outputs) = 0;
+  /// Before each computation, on a device, too. Calls fail() for inputs that must not be used.
+  virtual void check(const Blobs& /*inputs*/) {}
 
   /// Throws cv::Exception: "layer 'NAME' (TYPE): WHAT".
   [[noreturn]] void fail(const std::string& what) const;

@@ -47,6 +47,27 @@ inline void inferShapes(const cv::dnn::Net& net, const std::vector<int>& input, 
 #endif
 }
 
+/// Notices an input of the net that setInput() does not write any more. After a blob of the same shape and another
+/// type, OpenCV 4 copies this and all that follow into other memory than the layers read, and says nothing. The memory
+/// that they read has one owner less then.
+class LeftBehind {
+ public:
+  /// `input`: as the layer is given it, each time.
+  bool is([[maybe_unused]] const cv::Mat& input) {
+#if CV_VERSION_MAJOR < 5
+    const int owners = input.u != nullptr ? input.u->refcount : 0;
+    if (input.data == data_) return owners < owners_;
+    data_ = input.data;
+    owners_ = owners;
+#endif
+    return false;
+  }
+
+ private:
+  const void* data_ = nullptr;
+  int owners_ = 0;
+};
+
 /// Silences OpenCV's log while it lives: 4.6 warns once per node of an unknown domain although the layer is found, 5.0
 /// of any target, and both write several lines about an exception that its receiver words better. The log level belongs
 /// to the whole process and threads overlap: the first one lowers it, the last one restores it.

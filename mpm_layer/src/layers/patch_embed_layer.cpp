@@ -92,6 +92,12 @@ class PatchEmbedLayer final : public TokenLayer {
     return device.patchEmbed(spec);
   }
 
+  void check(const Blobs& inputs) override {
+    expect(!left_behind_.is(inputs[0]),
+           "the net was given an image of another type than before, and OpenCV goes on with the image before it; give "
+           "float32 alone, and read the net again");
+  }
+
   void compute(const Blobs& inputs, Blobs& outputs) override {
     const cv::Mat& image = inputs[0];
     cv::Mat& tokens = outputs[0];
@@ -145,6 +151,7 @@ class PatchEmbedLayer final : public TokenLayer {
   cv::Mat position_, special_rows_;
   Blobs vectors_;  // of a norm: the bias before it, its weight and bias
   std::vector<float> bordered_;
+  opencv::LeftBehind left_behind_;
 };
 
 }  // namespace
