@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "onnx/model/data_movement.h"
+#include "onnx/model/fused_ops.h"
 #include "onnx/model/graph_proto.h"
 #include "onnx/model/model_file.h"
 
@@ -160,6 +161,7 @@ class Reader {
       inlineFunction(function->second, proto, scope, prefix, depth);
       return;
     }
+    if (const auto several = unfused(proto)) return inlineFunction({&*several, {}}, proto, scope, prefix, depth);
     Node node;
     node.op = proto.op_type();
     node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();

@@ -142,8 +142,7 @@ void canonicalise(Graph& graph) {
   for (const auto pass : {linear, canonicalNorm, l2Norm, canonicalActivation, softmax}) {
     const Matcher match(graph);
     for (Node& node : graph.nodes) {
-      const bool known = node.domain.empty() || (node.domain == "com.microsoft" && node.op == "Gelu");
-      if (known && node.input(0) >= 0 && !node.outputs.empty() && node.outputs[0] >= 0) pass(match, node);
+      if (node.domain.empty() && node.input(0) >= 0 && !node.outputs.empty() && node.outputs[0] >= 0) pass(match, node);
     }
     graph.dropUnused();
   }
