@@ -213,7 +213,7 @@ void ContactSheet::add(const std::string& title, const cv::Mat& image, const Run
   Column column{title, "tokens " + tokensText(result.tokens), {small}};
   if (!labels.empty()) {
     cv::Mat small_labels;
-    cv::resize(labels, small_labels, size, 0, 0, cv::INTER_NEAREST);
+    cv::resize(labels, small_labels, size, 0, 0, cv::INTER_NEAREST_EXACT);
     column.pictures.push_back(
         vision::overlayPicture(small, small_labels, vision::classColors(model_.facts, model_.classes), 0.6));
     for (const auto& [label, area] : vision::classAreas(small_labels)) areas_[label] += area;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "evaluation/teaching.h"
+#include "mpm/convert.hpp"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -41,6 +42,28 @@ TEST(CrossValidation, IsReadFromTheJsonBesideTheModel) {
     write(text);
     EXPECT_FALSE(readCrossValidation(model, 2)) << text;
   }
+}
+
+// Label maps of three times the size: of each three pixels the middle one counts.
+TEST(CrossValidation, TruthIsThePixelInTheMiddle) {
+  const test::TemporaryFolder folder;
+  const std::string model = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
+  const Size2 input = readModelInfo(model).input;
+  cv::Mat labels(3 * input.height, 3 * input.width, CV_8U, cv::Scalar(0));
+  for (int y = 1; y < labels.rows; y += 3)
+    for (int x = 1; x < labels.cols; x += 3) labels.at<uchar>(y, x) = 1;
+  TeachJob job;
+  job.model = model;
+  job.output = folder / "mine.onnx";
+  job.pictures = 2;
+  job.steps = 1;
+  job.classes.classes = {{"around"}, {"middle"}};
+  job.picture = [&](std::size_t) {
+    return vision::LabelledPicture{cv::Mat(labels.size(), CV_8UC3, cv::Scalar(9, 90, 200)), labels};
+  };
+  const ConfusionMatrix matrix = teach(job).value().validation.value().matrix;
+  EXPECT_EQ(matrix.truePixels(1), 2 * input.height * input.width);
+  EXPECT_EQ(matrix.truePixels(0), 0);
 }
 
 // Pictures that hold the classes in the same shares as the validation: the correction must find these.

@@ -147,6 +147,41 @@ TEST_F(HeadTrainerTest, AThinStrokeIsTheClassOfItsCells) {
   EXPECT_EQ(cv::countNonZero(one.cells == LabelledTokens::kNoClass), (one.cells.rows - 1) * one.cells.cols);
 }
 
+// By the places of centres, in label maps with fewer and with more pixels than cells, and other ones in each direction.
+TEST_F(HeadTrainerTest, CellsLieOverTheirPixels) {
+  const int height = pictures_[0].cells.rows, width = pictures_[0].cells.cols;
+  cv::RNG random(5);
+  for (const cv::Size size : {cv::Size(1, 1),
+                              {2, 1},
+                              {3, 7},
+                              {width, height},
+                              {width - 1, 3 * height},
+                              {5 * width + 3, 2},
+                              {2 * width + 1, height + 1}}) {
+    cv::Mat labels(size, CV_8U);
+    random.fill(labels, cv::RNG::UNIFORM, 0, 3);
+    labels.setTo(255, labels == 2);
+    const cv::Mat cells = trainer_.label({}, labels).cells;
+    const auto pixelsOf = [](int cell, int of, int pixels) {
+      const double scale = static_cast<double>(pixels) / of, from = cell * scale - 0.5, to = from + scale;
+      std::vector<int> inside, around;  // centres of pixels are whole numbers
+      for (int i = 0; i < pixels; ++i) {
+        if (i > from - 1e-9 && i < to - 1e-9) inside.push_back(i);
+        if (std::abs(i - (from + to) / 2) <= 0.5) around.push_back(i);
+      }
+      return inside.empty() ? around : inside;
+    };
+    for (int row = 0; row < height; ++row)
+      for (int column = 0; column < width; ++column) {
+        int counts[3] = {0, 0, 0};
+        for (const int y : pixelsOf(row, height, size.height))
+          for (const int x : pixelsOf(column, width, size.width)) ++counts[std::min<int>(labels.at<uchar>(y, x), 2)];
+        const int expected = counts[0] + counts[1] == 0 ? LabelledTokens::kNoClass : counts[1] > counts[0];
+        ASSERT_EQ(cells.at<uchar>(row, column), expected) << size << " row " << row << " column " << column;
+      }
+  }
+}
+
 TEST_F(HeadTrainerTest, RefusesWhatMakesNoSense) {
   EXPECT_MPM_ERROR(HeadTrainer(folder_ / "none.onnx"), "none.onnx");
   EXPECT_MPM_ERROR(trainer_.setClasses({{"one"}}), "fewer than two classes");

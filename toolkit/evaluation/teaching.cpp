@@ -110,7 +110,7 @@ class Teacher {
     for (Picture& picture : pictures_) {
       if (stopped_) return;
       const vision::LabelledPicture read = job_.picture(picture.index);
-      cv::resize(read.labels, picture.truth, {input.width, input.height}, 0, 0, cv::INTER_NEAREST);
+      cv::resize(read.labels, picture.truth, {input.width, input.height}, 0, 0, cv::INTER_NEAREST_EXACT);
       picture.labelled.tokens = trainer_.tokens(read.image);
       step();
     }

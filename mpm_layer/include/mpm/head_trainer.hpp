@@ -20,8 +20,9 @@ struct LabelledTokens {
   static constexpr int kCellsPerPatch = 4;  ///< to the side of a patch
   static constexpr int kNoClass = 255;      ///< of a cell without a labelled pixel
   cv::Mat tokens;  ///< {grid.height * grid.width, dim} CV_32F, behind the last block, merging undone
-  /// CV_8U {grid.height * kCellsPerPatch, grid.width * kCellsPerPatch}: the class with most labelled pixels in each
-  /// cell, so that a stroke thinner than a cell counts, or kNoClass.
+  /// CV_8U {grid.height * kCellsPerPatch, grid.width * kCellsPerPatch}: the class that most labelled pixels with their
+  /// centre in the cell have, so that a stroke thinner than a cell counts, or kNoClass. Where a label map has fewer
+  /// pixels than cells, a cell without the centre of a pixel has the class of the pixel that its own centre lies in.
   cv::Mat cells;
   std::vector<double> pixels;  ///< of each class, in the label map
 };

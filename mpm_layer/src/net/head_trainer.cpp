@@ -32,23 +32,36 @@ ImageNet encoderOf(const std::string& model, const Reduction& reduce) {
           [](onnx::GraphProto& graph, const ModelInfo& info) { return std::vector{restoreLastTokens(graph, info)}; }};
 }
 
-// The class with most labelled pixels in each cell.
-cv::Mat cellsOf(const cv::Mat& labels, Size2 grid, int classes, int ignore) {
-  const Size2 size{grid.height * LabelledTokens::kCellsPerPatch, grid.width * LabelledTokens::kCellsPerPatch};
-  std::vector<int> pixels(size.width * classes);
-  cv::Mat cells(size.height, size.width, CV_8U, cv::Scalar(LabelledTokens::kNoClass));
-  for (int row = 0; row < size.height; ++row) {
-    std::fill(pixels.begin(), pixels.end(), 0);
-    const int from = row * labels.rows / size.height, to = std::max(from + 1, (row + 1) * labels.rows / size.height);
-    for (int y = from; y < to; ++y)
-      for (int x = 0; x < labels.cols; ++x)
-        if (const int label = labels.at<uchar>(y, x); label != ignore)
-          ++pixels[static_cast<std::int64_t>(x) * size.width / labels.cols * classes + label];
-    for (int column = 0; column < size.width; ++column) {
-      const auto first = pixels.begin() + column * classes, best = std::max_element(first, first + classes);
-      if (*best > 0) cells.at<uchar>(row, column) = static_cast<uchar>(best - first);
-    }
+// [first, last) of the pixels of a label map that each cell of an axis stands for: those with their centre in the cell;
+// where there is none, because pixels are larger than cells, the one that the centre of the cell lies in.
+std::vector<cv::Range> pixelsOfCells(int pixels, int cells) {
+  std::vector<cv::Range> ranges;
+  const auto firstBehind = [&](std::int64_t edge) {  // whose centre is not before the begin of this cell
+    return static_cast<int>((2 * edge * pixels + cells - 1) / (2 * cells));
+  };
+  for (int cell = 0; cell < cells; ++cell) {
+    cv::Range& range = ranges.emplace_back(firstBehind(cell), firstBehind(cell + 1));
+    if (range.empty()) range.start = static_cast<int>((2 * std::int64_t{cell} + 1) * pixels / (2 * cells));
+    range.end = std::max(range.end, range.start + 1);
   }
+  return ranges;
+}
+
+// The class with most labelled pixels in each cell (LabelledTokens::cells).
+cv::Mat cellsOf(const cv::Mat& labels, Size2 grid, int classes, int ignore) {
+  const auto rows = pixelsOfCells(labels.rows, grid.height * LabelledTokens::kCellsPerPatch),
+             columns = pixelsOfCells(labels.cols, grid.width * LabelledTokens::kCellsPerPatch);
+  cv::Mat cells(static_cast<int>(rows.size()), static_cast<int>(columns.size()), CV_8U);
+  std::vector<int> pixels(classes);
+  for (int row = 0; row < cells.rows; ++row)
+    for (int column = 0; column < cells.cols; ++column) {
+      std::ranges::fill(pixels, 0);
+      for (int y = rows[row].start; y < rows[row].end; ++y)
+        for (int x = columns[column].start; x < columns[column].end; ++x)
+          if (const int label = labels.at<uchar>(y, x); label != ignore) ++pixels[label];
+      const auto best = std::ranges::max_element(pixels);
+      cells.at<uchar>(row, column) = *best > 0 ? static_cast<uchar>(best - pixels.begin()) : LabelledTokens::kNoClass;
+    }
   return cells;
 }
 
