@@ -226,6 +226,7 @@ TEST(ReuseOfFrames, AKeyFrameThatIsDueComparesAndIsExact) {
     ASSERT_TRUE(due.reuse->agreement) << reduction;
     EXPECT_TRUE(due.reuse->key_frame);
     EXPECT_EQ(due.reuse->rows, 1);
+    EXPECT_TRUE(due.reuse->patches.empty()) << "all patches of a key frame count, and none is listed";
     EXPECT_GE(*due.reuse->agreement, 0);
     EXPECT_LE(*due.reuse->agreement, 100);
     EXPECT_TRUE(same(due.labels, full.estimate(image).labels)) << reduction;

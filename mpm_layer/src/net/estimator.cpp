@@ -195,7 +195,7 @@ struct Estimator::Impl {
     report.key_frame = frame.key || frame.due;
     report.threshold = memory->gate.threshold();
     report.rows = static_cast<double>(frame.changed.size()) / net.info().tokens();
-    if (!frame.key) report.patches = frame.changed;
+    if (!report.key_frame) report.patches = frame.changed;
     if (frame.changed.empty()) {
       const StageTimes ms = result.ms;
       result = cloned(last);
