@@ -11,7 +11,7 @@ DIR:      default build-image/. DIR/debs has the packages of Debian that the ima
 --fetch:  first fill DIR/debs from the sources of apt, which may need a network. Without it nothing is downloaded: the image is made
           in a network namespace of its own, and an error names what DIR/debs lacks.
 The user of the image is mpm, its entry point the command, its volume /var/lib/mpm. Without arguments it watches the cameras of
-/var/lib/mpm/watch.toml. The same packages and the same commit make the same image, byte by byte.
+/var/lib/mpm/watch.toml. The same packages make the same image, byte by byte.
 END
 }
 fail() {
@@ -28,6 +28,9 @@ case ${1-} in
 esac
 [ $# -le 2 ] || { usage >&2; exit 2; }
 [ "$(id -u)" -eq 0 ] || fail "run this as root: mmdebstrap makes files of other users"
+for program in apt-ftparchive mmdebstrap umoci; do
+  command -v $program >/dev/null || fail "there is no $program: sh packaging/install.sh installs it"
+done
 # absolute PATH: an argument, which counts from the folder of the caller
 absolute() { case $1 in /*) echo "$1" ;; *) echo "$here/$1" ;; esac; }
 packages=$(absolute "${1:-$PWD/build-packages}") dir=$(absolute "${2:-$PWD/build-image}")
@@ -60,7 +63,7 @@ mkdir "$work/repository"
 ln "$dir/debs"/*.deb "$work/repository" 2>/dev/null || fail "'$dir/debs' is empty: run this with --fetch, or copy packages of Debian there"
 cp "$packages"/mpm_*.deb "$packages"/mpm-data_*.deb "$packages"/libmpm-layer0.1_*.deb "$work/repository"
 (cd "$work/repository" && apt-ftparchive packages . >Packages)
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+SOURCE_DATE_EPOCH=$(head -c 36 "$packages"/mpm_*.deb | tail -c 12 | tr -d ' ')  # when the package was made, as its file says
 export SOURCE_DATE_EPOCH
 created=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
 # Licences stay; pages and texts for people who sit at a terminal do not. mmdebstrap runs each hook with the root in $1.
