@@ -38,25 +38,25 @@ void BM_GemmPeak(benchmark::State& state) {
 }
 BENCHMARK(BM_GemmPeak)->DenseRange(0, 2)->ArgName("precision")->Unit(benchmark::kMicrosecond);
 
-// {rows, in, out} on one thread.
+// {rows, in, out, precision} on one thread.
 void BM_Linear(benchmark::State& state) {
   const int rows = static_cast<int>(state.range(0)), in = static_cast<int>(state.range(1)),
             out = static_cast<int>(state.range(2));
   const Matrix weight = Matrix::normal(out, in, 1), x = Matrix::normal(rows, in, 2);
   Matrix y(rows, out);
-  const PackedLinear linear(weight.view(), nullptr);
+  const PackedLinear linear(weight.view(), nullptr, precisionOf(state, state.range(3)));
   for (auto _ : state) linear.run(x.view(), y.view());
   setRate(state, 2.0 * rows * in * out);
 }
 // All products of a block of ViT-T, S, B and L. On a new CPU each should come close to BM_GemmPeak.
 BENCHMARK(BM_Linear)
-    ->ArgNames({"rows", "in", "out"})
+    ->ArgNames({"rows", "in", "out", "precision"})
     ->Apply([](benchmark::internal::Benchmark* products) {
       for (const int dim : {192, 384, 768, 1024})
         for (const int rows : {96, PackedLinear::kMaxRows})
           for (const auto& [in, out] : {std::pair{1, 3}, {1, 1}, {1, 4}, {4, 1}})
-            products->Args({rows, in * dim, out * dim});
-      products->Args({17, 192, 768});
+            for (const int precision : {0, 1, 2}) products->Args({rows, in * dim, out * dim, precision});
+      products->Args({17, 192, 768, 0});
     })
     ->Unit(benchmark::kMicrosecond);
 

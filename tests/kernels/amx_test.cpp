@@ -197,6 +197,64 @@ TEST_P(Amx, LinearInInt8HasTheBytesOfVnni) {
   });
 }
 
+// A map {height, width, channels} of numbers that bf16 holds, in the layout that the convolution reads.
+struct Map {
+  int height, width, channels;
+  std::vector<float> values;
+
+  Map(int rows, int columns, int of_pixel)
+      : height(rows), width(columns), channels(of_pixel), values(test::normal(rows * columns * of_pixel, 4)) {
+    for (float& value : values) value = std::round(value * 16) / 16;
+  }
+  double at(int row, int column, int channel) const {
+    if (row < 0 || row >= height || column < 0 || column >= width) return 0;
+    return static_cast<double>(values[static_cast<std::size_t>((row * width + column) * channels + channel)]);
+  }
+  std::vector<std::uint32_t> rounded(const TileConvolution& convolution, const TileConvolution::Layout& layout) const {
+    const auto words = static_cast<std::size_t>(convolution.words());
+    std::vector<std::uint32_t> all(layout.pixels * words, 0u);
+    for (int row = 0; row < std::min(height, layout.height - layout.top); ++row)
+      convolution.round(values.data() + row * width * channels, std::min(width, layout.width - layout.left),
+                        all.data() + ((row + layout.top) * layout.width + layout.left) * words);
+    return all;
+  }
+};
+
+TEST_P(Amx, ConvolutionIsTheSumOfItsTaps) {
+  const std::vector<TileConvolution::Tap> around{{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}, {0, 0},
+                                                 {0, 1},   {1, -1}, {1, 0},  {1, 1}};
+  const std::vector<TileConvolution::Tap> apart{{-2, 0}, {0, 3}, {4, -1}}, behind{{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  for (const auto& taps : {around, apart, behind})
+    for (const int channels : {1, 31, 32, 33, 64})
+      for (const int outputs : {1, 16, 33, 64}) {
+        SCOPED_TRACE(::testing::Message() << taps.size() << " taps, " << channels << " -> " << outputs);
+        const Map x(6, 9, channels);
+        Layer layer(1, static_cast<int>(taps.size()) * channels, outputs);
+        layer.makeCoarse();
+        const TileConvolution convolution(emulated(Precision::kBf16), taps, channels, layer.weight.view(),
+                                          layer.bias.data());
+        const TileConvolution::Layout layout = convolution.layoutFor(5, 8);
+        const auto rounded = x.rounded(convolution, layout);
+        const int begin = 3, rows = 4 * layout.width + 8 - begin;
+        Output found(rows, outputs);
+        for (int i = 0; i < rows; ++i) std::fill_n(found.y.row(i), outputs, static_cast<float>(i % 5));
+        convolution.run(rounded.data(), layout, begin, found.y, outputs == 33);
+        ASSERT_TRUE(found.isIntactBeside());
+        for (int i = 0; i < rows; ++i) {
+          const int row = (begin + i) / layout.width, column = (begin + i) % layout.width;
+          if (column >= 8) continue;  // of the border
+          for (int j = 0; j < outputs; ++j) {
+            double sum = static_cast<double>(layer.bias[static_cast<std::size_t>(j)]) + (outputs == 33 ? i % 5 : 0);
+            for (int k = 0; k < layer.weight.cols; ++k) {
+              const TileConvolution::Tap& tap = taps[static_cast<std::size_t>(k / channels)];
+              sum += x.at(row + tap.dy, column + tap.dx, k % channels) * static_cast<double>(layer.weight.at(j, k));
+            }
+            ASSERT_NEAR(static_cast<double>(found.y.row(i)[j]), sum, 1e-5 * (1 + std::abs(sum))) << i << ", " << j;
+          }
+        }
+      }
+}
+
 TEST_P(Amx, RowsDoNotDependOnTheHeight) {
   for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
     const Layer layer(170, 530, 40);

@@ -49,32 +49,42 @@ HWY_INLINE float weighAll(const float* HWY_RESTRICT scores, int n, float max, Pu
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
 }
 
+// Where number j of a row goes, whose runs of kRunWords words are `step` words apart.
+template <typename Number>
+HWY_INLINE Number* numberAt(std::uint32_t* row, int j, std::ptrdiff_t step) {
+  constexpr int kOfWord = 4 / static_cast<int>(sizeof(Number));
+  const int word = j / kOfWord;
+  return reinterpret_cast<Number*>(row + word / kRunWords * step + word % kRunWords) + j % kOfWord;
+}
+
 // to = 2^(score - the largest) as the kernel takes rows of x, in int8 times `levels`; returns the sum of what it wrote.
-// n is a multiple of kLanes. A NaN in the scores gives a NaN.
-float weigh(const float* HWY_RESTRICT scores, int n, Precision precision, float levels, std::uint32_t* to) {
+// n is a multiple of kLanes. A NaN in the scores gives a NaN. `step`: from run to run of the row (numberAt).
+float weigh(const float* HWY_RESTRICT scores, int n, Precision precision, float levels, std::uint32_t* to,
+            std::ptrdiff_t step) {
   const Floats d;
   const hn::RebindToSigned<Floats> di;
   const float largest = largestOf(scores, n);
   if (!(std::abs(largest) <= std::numeric_limits<float>::max())) {
-    std::fill_n(to, n, 0u);
+    const int numbers = precision == Precision::kInt8 ? 4 : precision == Precision::kFp32 ? 1 : 2;
+    for (int k = 0; k < n / numbers; ++k) *numberAt<std::uint32_t>(to, k, step) = 0;
     return std::numeric_limits<float>::quiet_NaN();
   }
   if (precision == Precision::kFp32)
     return weighAll(scores, n, largest, [&](Vec e, int j) HWY_ATTR {
-      hn::Store(e, d, reinterpret_cast<float*>(to) + j);
+      hn::Store(e, d, numberAt<float>(to, j, step));
       return e;
     });
   if (precision == Precision::kFp16)
     return weighAll(scores, n, largest, [&](Vec e, int j) HWY_ATTR {
       const hn::Rebind<hwy::float16_t, Floats> d16;
-      hn::StoreU(hn::DemoteTo(d16, e), d16, reinterpret_cast<hwy::float16_t*>(to) + j);
+      hn::StoreU(hn::DemoteTo(d16, e), d16, numberAt<hwy::float16_t>(to, j, step));
       return e;
     });
   if (precision == Precision::kBf16)
     return weighAll(scores, n, largest, [&](Vec e, int j) HWY_ATTR {
       const hn::Rebind<std::uint16_t, Floats> d16;
       const auto rounded = hn::ShiftRight<16>(hn::Add(hn::BitCast(di, e), hn::Set(di, 0x8000)));
-      hn::StoreU(hn::DemoteTo(d16, rounded), d16, reinterpret_cast<std::uint16_t*>(to) + j);
+      hn::StoreU(hn::DemoteTo(d16, rounded), d16, numberAt<std::uint16_t>(to, j, step));
       return hn::BitCast(d, hn::ShiftLeft<16>(rounded));
     });
   // Adding 1.5 * 2^23 leaves the rounded number in the low bits of the mantissa.
@@ -83,7 +93,7 @@ float weigh(const float* HWY_RESTRICT scores, int n, Precision precision, float 
     const hn::Rebind<std::uint8_t, Floats> d8;
     const Vec shifted = hn::Add(e, magic);
     const auto number = hn::And(hn::BitCast(di, shifted), hn::Set(di, 0x1ff));
-    hn::StoreU(hn::DemoteTo(d8, number), d8, reinterpret_cast<std::uint8_t*>(to) + j);
+    hn::StoreU(hn::DemoteTo(d8, number), d8, numberAt<std::uint8_t>(to, j, step));
     return hn::Sub(shifted, magic);
   });
 }
@@ -385,16 +395,21 @@ void AttentionInput::runTiles(const AttentionRows& part, MatrixView<float> out) 
   const float levels = tiles->offset ? 255.0f : 127.0f;
   float inverses[kMaxAttentionRows] = {};
   const std::size_t group_words = tiles->groupWords(key_words);
-  std::uint32_t* const weights =
-      packed_scratch.atLeast(static_cast<std::size_t>(step) * columns + task_rows / step * group_words);
-  std::uint32_t* const packed = weights + static_cast<std::ptrdiff_t>(step) * columns;
-  // In int8 the last words of a row can lie behind the scores; they meet zeros of v.
+  std::uint32_t* const packed = packed_scratch.atLeast(static_cast<std::size_t>(step) * columns +
+                                                       static_cast<std::size_t>(task_rows / step) * group_words);
+  std::uint32_t* const weights = packed + static_cast<std::ptrdiff_t>(task_rows / step) * group_words;
+  // A row in runs goes into its group at once. In int8 the last words of a row can lie behind the scores; they meet
+  // zeros of v.
+  const bool runs = tiles->run_words > 1;
   const auto weighRow = [&](int row) {
-    std::uint32_t* const to = weights + static_cast<std::ptrdiff_t>(row % step) * columns;
-    inverses[row] = 1.0f / HWY_DYNAMIC_DISPATCH(weigh)(scores.row(row), columns, tiles->precision, levels, to);
+    std::uint32_t* const to = runs ? packed + row / step * group_words + row % step * kRunWords
+                                   : weights + static_cast<std::ptrdiff_t>(row % step) * columns;
+    inverses[row] = 1.0f / HWY_DYNAMIC_DISPATCH(weigh)(scores.row(row), columns, tiles->precision, levels, to,
+                                                       runs ? step * kRunWords : kRunWords);
   };
   const auto packWeights = [&](int i) {
-    tiles->packRounded(weights, columns, std::min(step, count - i), key_words, packed + i / step * group_words);
+    if (!runs)
+      tiles->packRounded(weights, columns, std::min(step, count - i), key_words, packed + i / step * group_words);
   };
   if (tiles->multipliesBesideVectors()) {
     // A panel for this group, a row of the group before: the vector units weigh while the tiles multiply.

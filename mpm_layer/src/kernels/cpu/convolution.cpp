@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/highway_targets.h"
 #include "kernels/cpu/panels.h"
+#include "kernels/cpu/tiles.h"
 #include "kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -158,10 +159,15 @@ struct Convolution::Impl {
   std::optional<Activation> activation;
   std::vector<float> bias, zeros;  // zeros: a pixel beside x, no bias
   std::vector<Phase> phases;
-  std::optional<Winograd> winograd;  // in place of products
+  // In place of products:
+  std::optional<Winograd> winograd;
+  std::optional<TileConvolution> tiles;
 
   explicit Impl(const ConvolutionSpec& spec);
   void pack(const ConvolutionSpec& spec, Phase& phase) const;
+  TileConvolution tilesOf(const ConvolutionSpec& spec, const Phase& phase, const TileKernel& kernel) const;
+  /// The weights of taps [begin, end) for the outputs of a group: {outputs / groups, taps, channels / groups}.
+  std::vector<float> weightRows(const ConvolutionSpec& spec, const Phase& phase, int group, int begin, int end) const;
   void put(const float* from, int count, float* to) const {
     if (relu_input)
       for (int c = 0; c < count; ++c) to[c] = std::max(from[c], 0.0f);
@@ -170,16 +176,21 @@ struct Convolution::Impl {
   }
   void gather(const MapsView<const float>& x, int image, const Phase& phase, const Product& product, int group,
               int begin, int end, int columns, float* to) const;
-  void runTile(const MapsView<const float>& x, const std::vector<const float*>& addends, const MapsView<float>& y,
-               int image, const Phase& phase, int begin, int end) const;
+  /// x as `tiles` reads it, an image behind the other.
+  const std::uint32_t* rounded(const MapsView<const float>& x, const TileConvolution::Layout& layout,
+                               const Parallel& parallel) const;
+  void runTile(const MapsView<const float>& x, const std::uint32_t* rounded_x, const std::vector<const float*>& addends,
+               const MapsView<float>& y, int image, const Phase& phase, int begin, int end) const;
   void runBlocks(const MapsView<const float>& x, int image, int begin, int across, MatrixView<float> tile) const;
   int places(const Phase& phase, int axis, int side) const {
     return std::max(side - phase.first[axis] + y_step[axis] - 1, 0) / y_step[axis];
   }
-  /// Rows of all tiles of a phase: output pixels, with Winograd four for each block of 2 x 2.
+  /// Rows of all tiles of a phase: output pixels, with Winograd four for each block of 2 x 2, with `tiles` those of the
+  /// border between two rows, too.
   int rowsOf(const Phase& phase, const MapsView<float>& y) const {
-    return winograd ? 4 * ((y.height + 1) / 2) * ((y.width + 1) / 2)
-                    : places(phase, 0, y.height) * places(phase, 1, y.width);
+    return tiles      ? (y.height - 1) * tiles->layoutFor(y.height, y.width).width + y.width
+           : winograd ? 4 * ((y.height + 1) / 2) * ((y.width + 1) / 2)
+                      : places(phase, 0, y.height) * places(phase, 1, y.width);
   }
 };
 
@@ -220,31 +231,50 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
         if (groups == 1 && before.dy == tap.dy && before.dx + 1 == tap.dx)
           phase.taps[t - 1].following = tap.following + 1;
       }
-      if (!winograd) pack(spec, phase);
+      const TileKernel* const kernel = spec.precision == Precision::kBf16 ? tileKernel(spec.precision) : nullptr;
+      if (kernel != nullptr && kernel->multiply_pixels != nullptr && !spec.transposed && groups == 1 &&
+          all(spec.strides, 1) && phase.taps.size() > 1)
+        tiles.emplace(tilesOf(spec, phase, *kernel));
+      else if (!winograd)
+        pack(spec, phase);
       phases.push_back(std::move(phase));
     }
 }
 
-void Convolution::Impl::pack(const ConvolutionSpec& spec, Phase& phase) const {
+std::vector<float> Convolution::Impl::weightRows(const ConvolutionSpec& spec, const Phase& phase, int group, int begin,
+                                                 int end) const {
   const int in = channels / groups, out = outputs / groups, area = spec.kernel[0] * spec.kernel[1];
+  std::vector<float> rows;
+  rows.reserve(static_cast<std::size_t>(out) * (end - begin) * in);
+  for (int o = group * out; o < (group + 1) * out; ++o)
+    for (int t = begin; t < end; ++t)
+      for (int c = 0; c < in; ++c)
+        rows.push_back(spec.weight[(static_cast<std::ptrdiff_t>(o) * in + c) * area + phase.taps[t].kernel]);
+  return rows;
+}
+
+TileConvolution Convolution::Impl::tilesOf(const ConvolutionSpec& spec, const Phase& phase,
+                                           const TileKernel& kernel) const {
   const int count = static_cast<int>(phase.taps.size());
-  const auto weightAt = [&](int o, int c, int t) {
-    return spec.weight[(static_cast<std::ptrdiff_t>(o) * in + c) * area + phase.taps[t].kernel];
-  };
+  const std::vector<float> rows = weightRows(spec, phase, 0, 0, count);
+  std::vector<TileConvolution::Tap> taps;
+  for (const Tap& tap : phase.taps) taps.push_back({tap.dy, tap.dx});
+  return {kernel, taps, channels, {rows.data(), outputs, count * channels}, bias.data()};
+}
+
+void Convolution::Impl::pack(const ConvolutionSpec& spec, Phase& phase) const {
+  const int in = channels / groups, out = outputs / groups;
+  const int count = static_cast<int>(phase.taps.size());
   if (each_channel) {
     for (int t = 0; t < count; ++t)
-      for (int c = 0; c < channels; ++c) phase.each_channel.push_back(weightAt(c, 0, t));
+      for (int g = 0; g < groups; ++g) phase.each_channel.push_back(weightRows(spec, phase, g, t, t + 1)[0]);
     return;
   }
   for (int begin = 0, step = std::max(kMaxWidth / in, 1); begin < count; begin += step) {
     Product product{begin, std::min(begin + step, count), {}};
     const int width = (product.end - begin) * in;
-    std::vector<float> rows(static_cast<std::size_t>(out) * width);
     for (int g = 0; g < groups; ++g) {
-      float* to = rows.data();
-      for (int o = g * out; o < (g + 1) * out; ++o)
-        for (int t = begin; t < product.end; ++t)
-          for (int c = 0; c < in; ++c) *to++ = weightAt(o, c, t);
+      const std::vector<float> rows = weightRows(spec, phase, g, begin, product.end);
       product.groups.emplace_back(MatrixView<const float>(rows.data(), out, width),
                                   begin == 0 ? bias.data() + static_cast<std::ptrdiff_t>(g) * out : zeros.data(),
                                   spec.precision);
@@ -273,13 +303,41 @@ void Convolution::Impl::gather(const MapsView<const float>& x, int image, const 
   }
 }
 
-void Convolution::Impl::runTile(const MapsView<const float>& x, const std::vector<const float*>& addends,
-                                const MapsView<float>& y, int image, const Phase& phase, int begin, int end) const {
+const std::uint32_t* Convolution::Impl::rounded(const MapsView<const float>& x, const TileConvolution::Layout& layout,
+                                                const Parallel& parallel) const {
+  thread_local Scratch<std::uint32_t> scratch;
+  const auto words = static_cast<std::size_t>(tiles->words()), size = layout.pixels * words;
+  std::uint32_t* const all = scratch.atLeast(x.batch * size);
+  const int inside = std::min(x.width, layout.width - layout.left);
+  parallel.run(x.batch * layout.height, [&](int task) {
+    thread_local Scratch<float> positive;
+    const int image = task / layout.height, line = task % layout.height, row = line - layout.top;
+    std::uint32_t* const to = all + image * size + static_cast<std::size_t>(line) * layout.width * words;
+    std::uint32_t* const end = line + 1 < layout.height ? to + layout.width * words : all + (image + 1) * size;
+    if (row < 0 || row >= x.height) return std::fill(to, end, 0u);
+    const float* pixels = x.pixel(image, row, 0);
+    if (relu_input) {
+      float* const values = positive.atLeast(static_cast<std::size_t>(inside) * channels);
+      put(pixels, inside * channels, values);
+      pixels = values;
+    }
+    std::uint32_t* const first = to + layout.left * words;
+    std::fill(to, first, 0u);
+    tiles->round(pixels, inside, first);
+    std::fill(first + inside * words, end, 0u);
+  });
+  return all;
+}
+
+void Convolution::Impl::runTile(const MapsView<const float>& x, const std::uint32_t* rounded_x,
+                                const std::vector<const float*>& addends, const MapsView<float>& y, int image,
+                                const Phase& phase, int begin, int end) const {
   thread_local Scratch<float> gathered, results;
-  const int columns = places(phase, 1, y.width), in = channels / groups;
+  const TileConvolution::Layout layout = tiles ? tiles->layoutFor(y.height, y.width) : TileConvolution::Layout();
+  const int columns = tiles ? layout.width : places(phase, 1, y.width), in = channels / groups;
   const auto width = [&](const Product& product) { return (product.end - product.begin) * in; };
   const int across = (columns + 1) / 2;
-  // -1: a pixel of a block beside y.
+  // -1: a pixel of a block or of the border, beside y.
   const auto offsetOf = [&](int i) {
     const int row = winograd ? i / 4 / across * 2 + i % 4 / 2 : phase.first[0] + i / columns * y_step[0];
     const int column = winograd ? i / 4 % across * 2 + i % 2 : phase.first[1] + i % columns * y_step[1];
@@ -288,11 +346,11 @@ void Convolution::Impl::runTile(const MapsView<const float>& x, const std::vecto
   for (int g = 0; g < groups; g += each_channel ? groups : 1) {
     const int out = each_channel ? outputs : outputs / groups, first = each_channel ? 0 : g * out;
     const MatrixView<float> tile(results.atLeast(static_cast<std::size_t>(end - begin) * outputs), end - begin, out);
-    const bool starts = !addends.empty() || each_channel || phase.products.empty();
+    const bool bias_first = each_channel || winograd || phase.taps.empty(), starts = bias_first || !addends.empty();
     for (int i = begin; i < end && starts; ++i) {
       float* const row = tile.row(i - begin);
       const std::ptrdiff_t offset = offsetOf(i);
-      if (each_channel || phase.products.empty())
+      if (bias_first)
         std::copy_n(bias.data() + first, out, row);
       else
         std::fill_n(row, out, 0.0f);
@@ -300,6 +358,7 @@ void Convolution::Impl::runTile(const MapsView<const float>& x, const std::vecto
         for (int c = 0; c < out && offset >= 0; ++c) row[c] += addend[offset + first + c];
     }
     if (winograd) runBlocks(x, image, begin / 4, across, tile);
+    if (tiles) tiles->run(rounded_x + image * layout.pixels * tiles->words(), layout, begin, tile, starts);
     for (const Product& product : phase.products) {
       // The pixels of x as they lie, where each is a row.
       const bool as_is = groups == 1 && width(product) == channels && phase.taps[product.begin].dy == 0 &&
@@ -360,9 +419,11 @@ void Convolution::run(const MapsView<const float>& x, const std::vector<const fl
       for (int begin = 0; begin < count; begin += step)
         tasks.push_back({image, &phase, begin, std::min(begin + step, count)});
     }
+  const std::uint32_t* const rounded =
+      impl_->tiles ? impl_->rounded(x, impl_->tiles->layoutFor(y.height, y.width), parallel) : nullptr;
   parallel.run(static_cast<int>(tasks.size()), [&](int i) {
     const Task& task = tasks[i];
-    impl_->runTile(x, addends, y, task.image, *task.phase, task.begin, task.end);
+    impl_->runTile(x, rounded, addends, y, task.image, *task.phase, task.begin, task.end);
   });
 }
 

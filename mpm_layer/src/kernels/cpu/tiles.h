@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu/rounding.h"
 #include "kernels/precision.h"
@@ -16,6 +17,7 @@
 namespace mpm {
 
 constexpr int kMaxColumns = 48;  ///< TileKernel::columns
+constexpr int kRunWords = 16;    ///< TileKernel::run_words, where it is not 1
 /// |x| <= 2^kXExponent and |w| <= 2^kWeightExponent in fp16: 64 products add up to at most 2^15, below the largest
 /// number.
 constexpr int kXExponent = 5, kWeightExponent = 4;
@@ -28,6 +30,19 @@ struct TileOutput {
   const float* bias;               ///< {columns of the panel}
   std::ptrdiff_t bias_stride = 0;  ///< from row to row; 0: one bias for all rows
   bool accumulate = false;
+  /// Of a kernel that keeps sums, when it gets the words in several calls: what the calls before have added up,
+  /// {rows, columns of the panel}. The first call does not read it, and only the last one writes y.
+  std::uint32_t* sums = nullptr;
+  bool first = true, last = true;
+};
+
+/// Neighbouring pixels, each a row of x for every tap of a convolution: row i of tap t is at first + offsets[t] + i *
+/// words.
+struct PixelRows {
+  const std::uint32_t* first;
+  int words;                      ///< of a pixel, a multiple of TileKernel::run_words
+  const std::ptrdiff_t* offsets;  ///< {taps}, in words
+  int taps;
 };
 
 /// How this CPU multiplies in one precision. A word is 32 bits: 1 number in fp32, 2 in fp16 and bf16, 4 in int8,
@@ -45,6 +60,9 @@ struct TileKernel {
   int run_words = 1;          ///< of a row that lie side by side in a group; wordsFor() is a multiple
   void (*begin)() = nullptr;  ///< before the products of a thread (TileProducts); null: nothing to do
   void (*end)() = nullptr;    ///< after them
+  bool keeps_sums = false;    ///< TileOutput::sums; else the sums of several calls meet in y
+  /// The sum over all taps, of `rows` pixels times the panels of the taps one behind the other; null: it cannot.
+  void (*multiply_pixels)(const PixelRows& x, const std::uint32_t* w, int vectors, const TileOutput& out) = nullptr;
 
   bool multipliesBesideVectors() const { return begin != nullptr; }  ///< in a unit of its own
   int depth() const { return precision == Precision::kInt8 ? 4 : precision == Precision::kFp32 ? 1 : 2; }
@@ -70,11 +88,14 @@ struct TileKernel {
   void packGroup(MatrixView<const float> x, std::uint32_t* to, float* scales) const;
   /// Packs rounded rows, {count, words} words, as columns [first, first + count) of a panel with `width` columns.
   void packColumns(const std::uint32_t* w, int count, int words, std::uint32_t* panel, int first, int width) const;
-  /// A group times a panel of `width` columns; out.y may be smaller than the tile.
+  /// A group, or pixels, times a panel of `width` columns; out.y may be smaller than the tile.
+  void run(const PixelRows& x, const std::uint32_t* w, int width, const TileOutput& out) const;
   void run(const std::uint32_t* x, const std::uint32_t* w, int words, int width, const TileOutput& out) const;
 
  private:
   float roundRow(const float* row, int count, std::uint32_t* to, int int8_max, int fp16_exponent) const;
+  template <class Multiply>
+  void runWhole(int width, const TileOutput& out, Multiply multiply_tile) const;
 };
 
 /// The products of a thread, from its construction to its end. A CPU with AMX has its tiles configured in between, and
@@ -124,6 +145,43 @@ class TileLinear {
   float scale_ = 1;  // of all weights, in fp16
   Scratch<std::uint32_t> panels_;
   Scratch<float> bias_, scales_;  // {columns of all panels}
+};
+
+/// A convolution with stride 1 on a kernel that multiplies pixels. Its input is rounded once, with a border of zeros.
+class TileConvolution {
+ public:
+  struct Tap {
+    int dy, dx;  ///< the pixel that it takes, from the output's place in x
+  };
+  /// `weight` {outputs, taps * channels}; bias {outputs}.
+  TileConvolution(const TileKernel& kernel, std::vector<Tap> taps, int channels, MatrixView<const float> weight,
+                  const float* bias);
+
+  /// Rows of output pixels `width` wide, in a border that all taps stay in.
+  struct Layout {
+    int width, height;   ///< of the input with its border; output pixel (row, column) is row * width + column
+    int top, left;       ///< pixel (0, 0) of x
+    std::size_t pixels;  ///< that are read
+  };
+  Layout layoutFor(int out_height, int out_width) const;
+  int words() const { return words_; }  ///< of a rounded pixel
+  /// Rounds `count` pixels {count, channels}.
+  void round(const float* pixels, int count, std::uint32_t* to) const;
+  /// y {rows, outputs} = (accumulate ? y : 0) + convolution + bias of neighbouring output pixels, the first of which is
+  /// `begin`.
+  void run(const std::uint32_t* rounded, const Layout& layout, int begin, MatrixView<float> y, bool accumulate) const;
+
+ private:
+  int widthOf(int panel) const {
+    return kernel_.widthOf(std::min(kernel_.columns, outputs_ - panel * kernel_.columns));
+  }
+
+  const TileKernel& kernel_;
+  std::vector<Tap> taps_;
+  int channels_, outputs_, words_;
+  int top_ = 0, left_ = 0, bottom_ = 0, right_ = 0;  // how far taps reach
+  Scratch<std::uint32_t> panels_;                    // {panels, taps, words, columns}
+  Scratch<float> bias_;
 };
 
 }  // namespace mpm
