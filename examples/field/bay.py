@@ -25,7 +25,11 @@ def film(mpm, seed, times):
     pictures, covered = [], []
     with tempfile.TemporaryDirectory() as folder:
         command = [mpm, "run", source, "--out", folder, "--only", "picture,truth", "--json"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        try:
+            program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        except OSError as error:
+            raise SystemExit(f"field.py: {mpm} does not start: {error.strerror}; name the program with --mpm") from error
+        with program:
             for line in program.stdout:
                 names = {name.rsplit("_", 1)[1]: pathlib.Path(folder) / name for name in json.loads(line)["outputs"]}
                 pictures.append(names["picture.jpg"].read_bytes())

@@ -22,7 +22,10 @@ import cv2
 
 
 def seconds(text):
-    return int(datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.timezone.utc).timestamp())
+    try:
+        return int(datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.timezone.utc).timestamp())
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is no time; write it as 2026-03-01T00:00") from error
 
 
 def main():

@@ -15,11 +15,6 @@ LEFT, RIGHT, TALL = 292, 446, 74  # px: the posts, and the height of the gate
 STATES = ["closed", "open"]
 
 
-def region():
-    """The gate where it is closed, as corners."""
-    return [[LEFT - 10, FOOT - TALL - 10], [RIGHT + 10, FOOT - TALL - 10], [RIGHT + 10, FOOT + 6], [LEFT - 10, FOOT + 6]]
-
-
 @functools.cache
 def openings(seed, day):
     """Hours from and to which the gate is open, counted from midnight of a day."""
@@ -128,7 +123,8 @@ def draw(seed, time):
     wide = angle(seed, time)
     bars = gate_mask(wide)
     shift = np.float32([[1, 0, -0.5 * side * reach], [0, 1, 10]])
-    shadow = cv2.warpAffine(np.maximum(cv2.warpAffine(hedge.astype(np.float32), np.float32([[1, 0, 0], [0, 1, 12]]), (WIDTH, HEIGHT)), bars), shift, (WIDTH, HEIGHT))
+    lower_hedge = cv2.warpAffine(hedge.astype(np.float32), np.float32([[1, 0, 0], [0, 1, 12]]), (WIDTH, HEIGHT))
+    shadow = cv2.warpAffine(np.maximum(lower_hedge, bars), shift, (WIDTH, HEIGHT))
     shade *= 1 - 0.75 * cv2.GaussianBlur(shadow, (0, 0), 1.5) * (y > FOOT - 20)
     colour = mixed(colour, mixed(green * 1.1, white, 0.4 * snow * np.clip(grain + 0.3, 0, 1)), hedge.astype(np.float32))
     scene = mixed(lit(colour, light, shade), light.sky(HEIGHT, WIDTH, HORIZON), ((~meadow & ~tree) & ~hedge).astype(np.float32))

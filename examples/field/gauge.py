@@ -17,16 +17,13 @@ STATES = ["low", "normal", "high", "flood"]
 LIMITS = [0.5, 1.0, 1.5]  # m: where each state but the first begins
 
 
-def region():
-    """The board with some of the water below and the wall beside it, as corners."""
-    left, right, top, bottom = BOARD[0] - 12, BOARD[1] + 12, ZERO - 2 * METRE - 8, ZERO + 24
-    return [[left, top], [right, top], [right, bottom], [left, bottom]]
-
-
 @functools.cache
 def rain_of(seed, day):
+    """Of the rain that begins on a day: m, when on the day, and in how many days the water rises and falls. None: no rain."""
     random = random_of(seed, day, 81)
-    return (random.uniform(0.3, 1.5), random.random(), random.uniform(0.12, 0.5), random.uniform(1.2, 4)) if random.random() < 0.22 else None
+    if random.random() > 0.22:
+        return None
+    return random.uniform(0.3, 1.5), random.random(), random.uniform(0.12, 0.5), random.uniform(1.2, 4)
 
 
 def level(seed, time):

@@ -20,8 +20,13 @@ def time_of(text):
 
 
 def rows_of(path, key):
-    with open(path, newline="", encoding="utf-8") as lines:
-        return {time_of(row[key]): row for row in csv.DictReader(lines)}
+    try:
+        with open(path, newline="", encoding="utf-8") as lines:
+            return {time_of(row[key]): row for row in csv.DictReader(lines)}
+    except OSError as error:
+        sys.exit(f"right.py: {path}: {error.strerror}")
+    except KeyError:
+        sys.exit(f"right.py: {path} has no column '{key}'")
 
 
 def share(flags):

@@ -62,12 +62,11 @@ def draw(seed, time):
     heading = 2 * math.pi * wander(seed + 4, hours / 60)
     plane = 150 * np.tan(zenith * 0.92)
     gone = 90 * hours
-    at = [(plane * part / np.maximum(distance, 1e-3) + gone * go).astype(np.float32)
-          for part, go in ((x, math.cos(heading)), (y, math.sin(heading)))]
+    along, across = math.cos(heading), math.sin(heading)
+    at = [(plane * part / np.maximum(distance, 1e-3) + gone * go).astype(np.float32) for part, go in ((x, along), (y, across))]
+    if kind == 2:  # streaks lie along the wind
+        at = [at[0] * along + at[1] * across, at[1] * along - at[0] * across]
     ranks = cv2.remap(tile(seed, kind), at[0] % TILE, at[1] % TILE, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP)
-    if kind == 2:  # streaks go with the wind
-        ranks = cv2.remap(tile(seed, kind), (at[0] * math.cos(heading) + at[1] * math.sin(heading)) % TILE,
-                          (at[1] * math.cos(heading) - at[0] * math.sin(heading)) % TILE, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP)
     ranks = cv2.GaussianBlur(ranks, (0, 0), 0.8)
     soft = (0.10, 0.07, 0.22)[kind] + 0.1 * cover
     thick = np.clip((ranks - (1 - cover) * (1 + soft) + soft / 2) / soft, 0, 4) if cover > 0 else np.zeros_like(ranks)
@@ -83,7 +82,7 @@ def draw(seed, time):
     clear = mixed((0.62, 0.27, 0.10), (0.80, 0.66, 0.52), (zenith / math.radians(88)) ** 2.5) * bright
     if elevation > -8:
         glow = np.exp(-apart / 9)[..., None] * np.array((0.75, 0.85, 1.0)) * max(0.05, math.sin(math.radians(max(elevation, 0)))) ** 0.5
-        dusk = np.exp(-apart / 30)[..., None] * np.array((0.12, 0.35, 0.75)) * math.exp(-((elevation - 0) / 5) ** 2)
+        dusk = np.exp(-apart / 30)[..., None] * np.array((0.12, 0.35, 0.75)) * math.exp(-((elevation / 5) ** 2))
         clear = clear + (glow + dusk) * light.day
     night = 10.0 ** -3.3
     town = np.exp(-((np.arctan2(y, x) - 0.6) / 0.9) ** 2) * np.exp((zenith - 1.5) * 2.2)

@@ -16,9 +16,16 @@ def main():
     if len(sys.argv) != 5:
         sys.exit(__doc__.split("\n\n")[1])
     export, out, top, height = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4])
-    with open(export, newline="", encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
+    try:
+        with open(export, newline="", encoding="utf-8") as lines:
+            rows = list(csv.DictReader(lines))
+    except OSError as error:
+        sys.exit(f"snow_line.py: {export}: {error.strerror}")
+    if not rows:
+        sys.exit(f"snow_line.py: {export} has no pictures")
     bands = sorted({found[1] for column in rows[0] if (found := re.fullmatch(r"region_(\d+)_area_snow_percent", column))}, key=float)
+    if not bands:
+        sys.exit(f"snow_line.py: {export} has no areas of snow in regions that are named by a number")
     with open(out, "w", newline="", encoding="utf-8") as lines:
         table = csv.writer(lines)
         table.writerow(["time_utc", "night", "snow_line"])
