@@ -65,7 +65,8 @@ class Fuser {
   }
 
   // A sum and the norm behind it.
-  void skipNorms(bool with_bias) const {
+  // `turned`: the optimizer writes the linear layer first.
+  void skipNorms(bool with_bias, bool turned = false) const {
     std::set<std::string> gone;
     for (onnx::NodeProto& node : *graph_.mutable_node()) {
       const onnx::NodeProto* const sum = node.op_type() == "LayerNormalization" ? maker(node.input(0), "Add") : nullptr;
@@ -75,6 +76,7 @@ class Fuser {
         if (const auto [value, found] = withoutBias(sum->input(branch)); with_bias && !found.empty())
           residual = sum->input(1 - branch), added = value, bias = found;
       gone.insert(sum->output(0));
+      if (turned) std::swap(residual, added);
       become(node, "SkipLayerNormalization", {residual, added, node.input(1), node.input(2), bias},
              {{"epsilon", findEpsilon(node)}}, {"", "", sum->output(0)});
     }
@@ -96,6 +98,14 @@ class Fuser {
       const onnx::NodeProto* const gate = node.op_type() == "Mul" ? maker(node.input(1), "Sigmoid") : nullptr;
       if (gate != nullptr) become(node, "QuickGelu", {node.input(0)}, {{"alpha", 1.702}});
     }
+  }
+
+  // As the fp16 converter of ONNX Runtime leaves a graph.
+  void moveCastsToTheEnd() const {
+    std::vector<onnx::NodeProto> nodes(graph_.node().begin(), graph_.node().end());
+    std::ranges::stable_partition(nodes, [](const onnx::NodeProto& node) { return node.op_type() != "Cast"; });
+    graph_.clear_node();
+    for (onnx::NodeProto& node : nodes) *graph_.add_node() = std::move(node);
   }
 
   // What is around each Softmax of separate q, k and v. `write`: the last node, and q, k and v of all heads.
@@ -221,6 +231,8 @@ std::vector<Fused> fusedGraphs() {
   return {
       {"SkipNorms", {}, [](const Fuser& g) { g.skipNorms(false); }, "SkipLayerNormalization"},
       {"SkipNormsWithBias", {}, [](const Fuser& g) { g.skipNorms(true); }, "SkipLayerNormalization"},
+      {"SkipNormsTurned", {}, [](const Fuser& g) { g.skipNorms(true, true); }, "SkipLayerNormalization"},
+      {"CastsAtTheEnd", {}, [](const Fuser& g) { g.casts(), g.moveCastsToTheEnd(); }, "Cast"},
       {"SkipNormsOfAMask",
        {.head = HeadStyle::kMask},
        [](const Fuser& g) { g.skipNorms(true); },

@@ -16,12 +16,14 @@ namespace {
 /// Writes the function. An input is named by its number.
 class Body {
  public:
-  explicit Body(const onnx::NodeProto& call) : call_(call) {
+  Body(const onnx::NodeProto& call, const std::function<bool(int input)>& is_product)
+      : call_(call), is_product_(is_product) {
     for (int i = 0; i < call.input_size(); ++i) function_.add_input(input(i));
   }
 
   static std::string input(int index) { return "input" + std::to_string(index); }
   bool has(int index) const { return index < call_.input_size() && !call_.input(index).empty(); }
+  bool isProduct(int index) const { return is_product_(index); }
   /// Whether all inputs from `index` on are left out.
   bool endsAt(int index) const {
     for (int i = index; i < call_.input_size(); ++i)
@@ -72,6 +74,7 @@ class Body {
 
  private:
   const onnx::NodeProto& call_;
+  const std::function<bool(int input)>& is_product_;
   onnx::FunctionProto function_;
 };
 
@@ -90,10 +93,11 @@ Unfused quickGelu(Body& body) {
   return body.finish({body.add("Mul", {"input0", gate})});
 }
 
-/// The norm of x + skip, to which the optimizer adds the bias of the linear layer in front: it is that of `skip`.
+/// The norm of a sum, with the bias of the linear layer that made one of its two parts.
 Unfused skipNorm(Body& body, bool rms) {
   const int bias = rms ? 3 : 4;
-  const std::string sum = body.add("Add", {"input0", body.sum("input1", bias)});
+  const int linear = body.isProduct(0) ? 0 : 1;
+  const std::string sum = body.add("Add", {Body::input(1 - linear), body.sum(Body::input(linear), bias)});
   Names inputs = {sum, "input2"};
   if (!rms && body.has(3)) inputs.emplace_back("input3");
   const std::string norm = body.add(rms ? "RMSNormalization" : "LayerNormalization", inputs,
@@ -119,6 +123,7 @@ Unfused matMul(Body& body) {
 /// ONNX's operator of the same name takes all heads in one row, too.
 Unfused heads(Body& body, const std::string& q, const std::string& k, const std::string& v) {
   const std::int64_t heads = body.integer("num_heads");
+  if (heads < 1) return std::nullopt;
   std::vector<Attribute> attributes = {{"q_num_heads", heads}, {"kv_num_heads", heads}};
   if (const float scale = body.number("scale", 0); scale != 0) attributes.emplace_back("scale", scale);
   return body.finish({body.add("Attention", {q, k, v}, attributes)});
@@ -156,7 +161,8 @@ Unfused convolution(Body& body) {
 
 }  // namespace
 
-std::optional<onnx::FunctionProto> unfused(const onnx::NodeProto& call) {
+std::optional<onnx::FunctionProto> unfused(const onnx::NodeProto& call,
+                                           const std::function<bool(int input)>& is_product) {
   static const std::vector<std::pair<std::string, Unfused (*)(Body&)>> ops = {
       {"Attention", attention},
       {"BiasGelu", biasGelu},
@@ -173,7 +179,7 @@ std::optional<onnx::FunctionProto> unfused(const onnx::NodeProto& call) {
   if (call.domain() != "com.microsoft" && !simplified) return std::nullopt;
   const auto op = std::ranges::find(ops, call.op_type(), &std::pair<std::string, Unfused (*)(Body&)>::first);
   if (op == ops.end()) return std::nullopt;
-  Body body(call);
+  Body body(call, is_product);
   return op->second(body);
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <string_view>
 #include <unordered_map>
 
 #include "onnx/model/data_movement.h"
@@ -67,6 +69,44 @@ Attributes defaultsOf(const onnx::FunctionProto& function) {
   return defaults;
 }
 
+/// The nodes of a graph so that each comes behind those whose outputs it reads, else in their order. ONNX asks for
+/// that, but tools that make a graph fp16 put their Casts at its end. Nodes that read each other stay in their order.
+std::vector<const onnx::NodeProto*> inOrder(const onnx::GraphProto& graph) {
+  std::unordered_map<std::string_view, int> maker;
+  for (int i = 0; i < graph.node_size(); ++i)
+    for (const std::string& made : graph.node(i).output()) maker.try_emplace(made, i);
+  const std::function<void(const onnx::NodeProto&, std::vector<int>&)> addMakers = [&](const onnx::NodeProto& node,
+                                                                                       std::vector<int>& makers) {
+    for (const std::string& name : node.input())
+      if (const auto found = maker.find(name); !name.empty() && found != maker.end()) makers.push_back(found->second);
+    for (const onnx::AttributeProto& attribute : node.attribute())  // the branches of an If read what is around it
+      for (const onnx::NodeProto& inner : attribute.g().node()) addMakers(inner, makers);
+  };
+  std::vector<const onnx::NodeProto*> ordered;
+  enum class State : char { kNew, kOpen, kDone };
+  std::vector<State> states(static_cast<std::size_t>(graph.node_size()), State::kNew);
+  std::vector<int> stack;
+  for (int first = 0; first < graph.node_size(); ++first) {
+    stack.push_back(first);
+    while (!stack.empty()) {
+      const int node = stack.back();
+      State& state = states[static_cast<std::size_t>(node)];
+      if (state == State::kNew) {
+        state = State::kOpen;
+        std::vector<int> makers;
+        addMakers(graph.node(node), makers);
+        for (auto one = makers.rbegin(); one != makers.rend(); ++one)
+          if (states[static_cast<std::size_t>(*one)] == State::kNew) stack.push_back(*one);
+        continue;
+      }
+      if (state == State::kOpen) ordered.push_back(&graph.node(node));
+      state = State::kDone;
+      stack.pop_back();
+    }
+  }
+  return ordered;
+}
+
 class Reader {
  public:
   Reader(onnx::ModelProto& model, const std::filesystem::path& folder) : model_(model), folder_(folder) {
@@ -101,7 +141,7 @@ class Reader {
       scope[input.name()] = graph_.image;
     }
     if (graph_.image < 0) throw Error("the graph has no input, expected an image");
-    for (const onnx::NodeProto& node : source.node()) addNode(node, scope, "", 0);
+    for (const onnx::NodeProto* node : inOrder(source)) addNode(*node, scope, "", 0);
     if (source.output_size() == 0) throw Error("the graph has no output");
     for (const onnx::ValueInfoProto& output : source.output()) {
       const auto found = scope.find(output.name());
@@ -134,6 +174,13 @@ class Reader {
     return graph_.mayBeIntegers(node.input(node.op == "Where" || node.op == "If" ? 1 : 0));
   }
 
+  /// True when a matrix product makes `value`, which may be cast.
+  bool isProduct(int value) const {
+    const Node* node = graph_.producer(value);
+    while (node != nullptr && node->op == "Cast" && node->domain.empty()) node = graph_.producer(node->input(0));
+    return node != nullptr && isOneOf(node->op, {"MatMul", "Gemm"});
+  }
+
   /// Rewrites a CastLike to float, which exporters without an optimiser write, as a Cast.
   const onnx::NodeProto& likeCast(const onnx::NodeProto& proto, const Scope& scope) {
     if (proto.op_type() != "CastLike" || !proto.domain().empty() || proto.input_size() != 2) return proto;
@@ -161,7 +208,11 @@ class Reader {
       inlineFunction(function->second, proto, scope, prefix, depth);
       return;
     }
-    if (const auto several = unfused(proto)) return inlineFunction({&*several, {}}, proto, scope, prefix, depth);
+    const auto is_product = [&](int input) {
+      return input < proto.input_size() && isProduct(lookUp(proto.input(input), scope, proto));
+    };
+    if (const auto several = unfused(proto, is_product))
+      return inlineFunction({&*several, {}}, proto, scope, prefix, depth);
     Node node;
     node.op = proto.op_type();
     node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
