@@ -93,6 +93,14 @@ class GatherLayer final : public HeadLayer {
   std::vector<std::size_t> places_;
 };
 
+/// std::copy_n() without a call for a single number.
+inline void copySlice(const float* from, std::size_t count, float* to) {
+  if (count == 1)
+    *to = *from;
+  else
+    std::copy_n(from, count, to);
+}
+
 /// Each slice of the result along one axis is a weighted sum, or the largest, of some slices of the operand: what
 /// Resize, AveragePool and MaxPool do along an axis. The largest of one slice is what Gather, Slice, Split, Expand,
 /// Tile and Pad do. With the attribute `fill`, index -1 is a slice of that value.
@@ -154,6 +162,8 @@ class WindowLayer final : public HeadLayer {
         const float* const weights = sums_ ? weights_.data() + place * taps_ : nullptr;
         if (lowest_ < 0 && indices_[place * taps_] < 0) {
           std::fill_n(y, width, fill_);
+        } else if (!sums_ && taps_ == 1) {
+          copySlice(from(0), width, y);
         } else if (sums_ && width > 1 && taps_ <= 2) {
           combineRows(from(0), taps_ > 1 ? from(1) - from(0) : 0, weights, static_cast<int>(taps_), y,
                       static_cast<std::ptrdiff_t>(width));
