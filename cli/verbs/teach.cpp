@@ -16,6 +16,7 @@
 #include "evaluation/teaching.h"
 #include "mpm/convert.hpp"
 #include "program/paths.h"
+#include "vision/model_files.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
@@ -149,6 +150,7 @@ int teachStates(const TeachOptions& teach) {
   };
   const std::string model = chosenModel(teach.job.model), output = teach.job.output;
   if (!output.ends_with(".json")) throw UsageError("-o is '" + output + "'; for states it must end in .json");
+  vision::requireNotOfModel(output);
   evaluation::StatesJob job{.model = model, .reduce = teach.reduce, .regions = regionsOf(options)};
   job.name = options.region.empty() ? fs::path(output).stem().string() : options.region;
   evaluation::readStateExamples(options.examples, options.times, job);

@@ -357,6 +357,9 @@ TEST_F(TeachStates, WhatIsWrongIsOneLine) {
   expectFailure(teach(), 1, {"fewer than two states"});
   expectFailure(mpmCommand({"teach", "-o", gate_}), 2, {"--images is required"});
   EXPECT_FALSE(fs::exists(gate_));
+  std::ofstream(fs::path(gate_).replace_extension(".onnx")) << "another model";
+  expectFailure(teach(), 1, {"'" + gate_ + "' is the JSON of the model '" + folder_ / "gate.onnx"});
+  EXPECT_FALSE(fs::exists(gate_));
 }
 
 }  // namespace

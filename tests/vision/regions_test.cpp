@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "base/atomic_file.h"
 #include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/regions/region.h"
@@ -66,6 +68,21 @@ TEST_F(Regions, FileGivesThemBack) {
   EXPECT_TRUE(back[1].ignore);
   EXPECT_EQ(cv::countNonZero((back[1].mask != 0) != (masked.mask != 0)), 0);
   for (const Region& region : back) EXPECT_EQ(toJson(regionFromJson({toJson(region).dump(), "x"}, "")), toJson(region));
+}
+
+TEST_F(Regions, JsonOfAModelIsNotReplaced) {
+  const std::string names = R"({"classes": ["sky", "road"]})", json = write("yard.json", names);
+  const Region region = square("a");
+  writeRegions(write("alone.json", names), {region});
+  std::filesystem::create_symlink(json, std::string(folder_ / "link.json"));
+  write("yard.onnx", "x");
+  for (const std::string& path : {json, folder_ / "link.json"}) {
+    EXPECT_MPM_ERROR(writeRegions(path, {region}), "'" + path + "'");
+    EXPECT_MPM_ERROR(writeRegions(path, {region}), "yard.onnx'");
+  }
+  EXPECT_EQ(readFile(json), names);
+  writeRegions(folder_ / "yard.regions.json", {region});
+  EXPECT_EQ(readRegions(folder_ / "yard.regions.json").size(), 1U);
 }
 
 TEST_F(Regions, AResolutionIsThatOfTheCameraOrNone) {

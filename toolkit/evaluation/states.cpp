@@ -485,6 +485,7 @@ Json toJson(const StateVerdict& verdict, const std::vector<std::string>& states)
 }
 
 void writeStates(const std::string& path, const StateHead& head) {
+  vision::requireNotOfModel(path);
   Json json = answeringOf(head);
   json["name"] = head.name;
   json["cross_validation"] = toJson(head.verdict, head.states);

@@ -137,7 +137,7 @@ cv::Mat contradictingPictures(const StateHead& head);
 /// {"by", "rounds", "right", "sure", "sure_right", "untested", "answers": [{"picture", "state", "given",
 /// "probability"}], "contradictions": [{"picture", "state", "like", "like_state"}]}, shares 0 to 1.
 Json toJson(const StateVerdict& verdict, const std::vector<std::string>& states);
-/// Whole or not at all. Throws mpm::Error naming the file.
+/// Whole or not at all. Throws mpm::Error naming the file, also where `path` is the JSON of a model beside it.
 void writeStates(const std::string& path, const StateHead& head);
 /// Throws mpm::Error naming the file and the place in it.
 StateHead readStates(const std::string& path);

@@ -18,6 +18,7 @@
 #include "vision/csv.h"
 #include "vision/labels/label_files.h"
 #include "vision/labels/shapes.h"
+#include "vision/model_files.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::vision {
@@ -208,6 +209,7 @@ cv::Mat maskOf(const Region& region, cv::Size picture) {
 }
 
 void writeRegions(const std::string& path, const std::vector<Region>& regions) {
+  requireNotOfModel(path);
   Json list = Json::array();
   for (const Region& region : regions) list.push_back(toJson(region));
   writeFileAtomically(path, Json{{"regions", std::move(list)}}.dump() + "\n");

@@ -42,7 +42,7 @@ cv::Mat maskOf(const Region& region, cv::Size picture);
 ///   ahead of UTC.
 /// In LabelMe and COCO, what has the label "ignore" is ignored. Throws mpm::Error naming the file.
 std::vector<Region> readRegions(const std::string& path, const CameraClock& clock = {});
-/// Whole or not at all. Throws mpm::Error naming the file.
+/// Whole or not at all. Throws mpm::Error naming the file, also where `path` is the JSON of a model beside it.
 void writeRegions(const std::string& path, const std::vector<Region>& regions);
 
 /// Each once, in alphabetical order.
