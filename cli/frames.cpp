@@ -71,7 +71,7 @@ std::optional<vision::Frame> Frames::next() {
     }
     if (source_ + 1 == options_.sources.size()) break;
     const vision::SourceSpec spec = vision::parseSourceSpec(options_.sources[source_]);
-    before_ += isOfImageFiles(spec) ? static_cast<int>(vision::sourceFiles(spec).size()) : index_ + 1;
+    before_ += spec.isImages() ? static_cast<int>(vision::sourceFiles(spec).size()) : index_ + 1;
     index_ = -1;
     ++source_;
     if (!interrupted()) open();
@@ -102,7 +102,7 @@ void addMoment(const vision::Frame& frame, Json& json) {
 std::string LabelledFrames::filmOf(const vision::Frame& frame) const {
   if (options_.dataset) return toString(*options_.dataset) + "/" + evaluation::filmOf(*options_.dataset, frame.source);
   const vision::SourceSpec data = vision::parseSourceSpec(options_.source.empty() ? options_.images : options_.source);
-  if (!isOfImageFiles(data)) return vision::redactCredentials(frame.source) + "#" + std::to_string(frame.film);
+  if (!data.isImages()) return vision::redactCredentials(frame.source) + "#" + std::to_string(frame.film);
   const auto absolute = [](const fs::path& path) { return fs::absolute(path).lexically_normal(); };
   const fs::path folder = absolute(frame.source).parent_path();
   const fs::path top = absolute(fixedFolder(data) / "").parent_path(), below = folder.lexically_relative(top);
@@ -221,7 +221,7 @@ LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& 
     files_.insert(files_.end(), {picture.image, picture.labels});
     files_of_name_[imageName(picture.image)] = picture;
   }
-  if (const auto data = vision::parseSourceSpec(options.source); pictures_.empty() && isOfImageFiles(data))
+  if (const auto data = vision::parseSourceSpec(options.source); pictures_.empty() && data.isImages())
     for (const std::string& image : vision::sourceFiles(data)) files_of_name_[imageName(image)] = {image, ""};
 }
 

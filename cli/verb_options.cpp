@@ -36,11 +36,6 @@ void addShard(CLI::App& verb, Shard& shard) {
       ->group(kJobGroup);
 }
 
-bool isOfImageFiles(const vision::SourceSpec& source) {
-  using enum vision::SourceKind;
-  return source.kind == kImage || source.kind == kFolder || source.kind == kGlob;
-}
-
 std::string imageName(const std::string& path) { return utf8Text(fs::path(path).stem().string()); }
 
 std::map<std::string, std::string> requireNamedImages(const std::string& option,
@@ -48,7 +43,7 @@ std::map<std::string, std::string> requireNamedImages(const std::string& option,
   std::map<std::string, std::string> file_of_name;
   for (const std::string& source : sources) {
     const vision::SourceSpec spec = vision::parseSourceSpec(source);
-    if (!isOfImageFiles(spec))
+    if (!spec.isImages())
       throw UsageError(option + " needs images, a folder or a glob, and '" + spec.shownText() + "' is none of these");
     for (const std::string& file : vision::sourceFiles(spec)) {
       const auto [other, fresh] = file_of_name.emplace(imageName(file), file);

@@ -40,9 +40,6 @@ Shard parseShard(const std::string& text);
 /// --shard.
 void addShard(CLI::App& verb, Shard& shard);
 
-/// Whether the frames of a source are image files: vision::sourceFiles() of it.
-bool isOfImageFiles(const vision::SourceSpec& source);
-
 /// The name of an image in lines of JSON: the stem of its file, as utf8Text() has it.
 std::string imageName(const std::string& path);
 

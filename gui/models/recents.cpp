@@ -48,9 +48,7 @@ QString sourceFolder(const QString& text) {
   const vision::SourceSpec source = sourceSpec(text);
   const QString target = QString::fromStdString(source.target);
   if (source.kind == SourceKind::kFolder) return QFileInfo(target).absoluteFilePath();
-  const bool file =
-      source.kind == SourceKind::kImage || source.kind == SourceKind::kVideo || source.kind == SourceKind::kGlob;
-  return file ? QFileInfo(target).absolutePath() : QString();
+  return source.isImages() || source.kind == SourceKind::kVideo ? QFileInfo(target).absolutePath() : QString();
 }
 
 QString sourceTitle(const QString& text) {

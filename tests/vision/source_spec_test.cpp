@@ -146,6 +146,14 @@ TEST(SourceSpec, KnowsWhatIsLive) {
     EXPECT_FALSE(parseSourceSpec(text).isLive()) << text;
 }
 
+TEST(SourceSpec, KnowsWhoseFramesAreImageFiles) {
+  const auto of = [](SourceKind kind) { return SourceSpec{.kind = kind}.isImages(); };
+  for (const SourceKind kind : {SourceKind::kImage, SourceKind::kFolder, SourceKind::kGlob}) EXPECT_TRUE(of(kind));
+  for (const SourceKind kind : {SourceKind::kVideo, SourceKind::kCamera, SourceKind::kUrl, SourceKind::kPipeline,
+                                SourceKind::kDemo, SourceKind::kMissing})
+    EXPECT_FALSE(of(kind));
+}
+
 TEST(SourceSpec, ShowsNoPassword) {
   const SourceSpec url = parseSourceSpec("rtsp://anna:secret@camera/stream");
   EXPECT_EQ(url.target, "rtsp://anna:secret@camera/stream");

@@ -127,10 +127,8 @@ struct Taking {
   }
 
   bool isFile(const std::string& text) const {
-    using enum vision::SourceKind;
-    const auto kind = vision::parseSourceSpec(placed(text, true)).kind;
-    return text.find(':') == std::string::npos &&
-           (kind == kFolder || kind == kImage || kind == kVideo || kind == kGlob);
+    const vision::SourceSpec source = vision::parseSourceSpec(placed(text, true));
+    return text.find(':') == std::string::npos && (source.isImages() || source.kind == vision::SourceKind::kVideo);
   }
 };
 

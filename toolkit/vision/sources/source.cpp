@@ -82,11 +82,15 @@ bool SourceSpec::isLive() const {
   return kind == SourceKind::kCamera || kind == SourceKind::kUrl || kind == SourceKind::kPipeline;
 }
 
+bool SourceSpec::isImages() const {
+  return kind == SourceKind::kImage || kind == SourceKind::kFolder || kind == SourceKind::kGlob;
+}
+
 std::string SourceSpec::name() const {
   using enum SourceKind;
   std::error_code ignored;
   if (kind == kCamera) return fs::absolute(target, ignored).lexically_normal().string();
-  const bool is_path = kind == kImage || kind == kVideo || kind == kFolder || kind == kGlob || kind == kMissing;
+  const bool is_path = isImages() || kind == kVideo || kind == kMissing;
   return is_path && !text.empty() ? absolutePath(target) : shownText();
 }
 

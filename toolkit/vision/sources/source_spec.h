@@ -26,6 +26,8 @@ struct SourceSpec {
 
   /// True for cameras, URLs and pipelines: a read may fail or hang, and a later one may work again.
   bool isLive() const;
+  /// True for an image, a folder and a glob: each frame is an image file, one of sourceFiles().
+  bool isImages() const;
   /// The one name that this source is stored under, however it was typed: the absolute path of a file, folder or glob
   /// with links resolved, the device of a camera, else shownText(). Asks the file system.
   std::string name() const;

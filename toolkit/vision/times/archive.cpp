@@ -461,9 +461,7 @@ class DatedVideo final : public FrameSource {
 }  // namespace
 
 bool isArchive(const SourceSpec& source, const ArchiveOptions& options) {
-  using enum SourceKind;
-  return source.kind == kImage || source.kind == kFolder || source.kind == kGlob ||
-         (source.kind == kVideo && options.start);
+  return source.isImages() || (source.kind == SourceKind::kVideo && options.start);
 }
 
 std::vector<std::string> pictureFiles(const SourceSpec& source) {
