@@ -32,6 +32,7 @@ TEST(Usage, HelpsWithExamplesPerVerbAndDailyOptionsFirst) {
     EXPECT_THAT(of_verb.out, AllOf(HasSubstr("Example"), HasSubstr("mpm " + verb + " ")));
     EXPECT_EQ(of_verb.err, "");
     for (const std::string& line : of_verb.lines()) EXPECT_LE(line.size(), 120u) << line;
+    for (const char* noise : {"Needs:", "Excludes:"}) EXPECT_THAT(of_verb.out, Not(HasSubstr(noise)));
     EXPECT_EQ(of_verb.out.find("--device") != std::string::npos,
               verb != "convert" && verb != "info" && verb != "report" && verb != "serve" && verb != "teach")
         << "where nets run";
@@ -44,6 +45,12 @@ TEST(Usage, HelpsWithExamplesPerVerbAndDailyOptionsFirst) {
       EXPECT_THAT(first, Not(HasSubstr(rare)));
     EXPECT_THAT(of_verb.out.substr(end), HasSubstr("\nNetwork and computer:\n"));
   }
+}
+
+TEST(Usage, ManPageHasNoWordsOfTheParser) {
+  const std::string page = succeeded(mpmCommand({"--man"})).out;
+  EXPECT_THAT(page, HasSubstr("\\-\\-simulate\\-night"));
+  for (const char* noise : {"Needs:", "Excludes:"}) EXPECT_THAT(page, Not(HasSubstr(noise)));
 }
 
 // An option more is something more that everybody has to read and that every other option may meet. One that few need

@@ -30,15 +30,14 @@ std::string paragraphs(const std::string& text) {
 
 /// Arguments and options, group by group, then the notes below them.
 std::string body(const CLI::App& app) {
-  const CLI::Formatter formatter;
   std::string result;
   const auto add = [&](const std::string& group, bool positional) {
     bool first = true;
     for (const CLI::Option* option : app.get_options()) {
       if (option->get_positional() != positional || (!positional && option->get_group() != group)) continue;
       if (std::exchange(first, false)) result += ".SS " + group + "\n";
-      result += ".TP\n\\fB" + roff(option->get_name(positional, !positional)) + "\\fR\\fI" +
-                roff(formatter.make_option_opts(option)) + "\\fR\n" + roff(option->get_description()) + "\n";
+      result += ".TP\n\\fB" + roff(option->get_name(positional, !positional)) + "\\fR\\fI" + roff(valueText(*option)) +
+                "\\fR\n" + roff(option->get_description()) + "\n";
     }
   };
   add("Arguments", true);

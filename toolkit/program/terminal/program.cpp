@@ -30,6 +30,8 @@ constexpr std::size_t kNames = 36, kDescriptions = 78;  // columns of the help
 
 class WrappingFormatter : public CLI::Formatter {
  public:
+  std::string make_option_opts(const CLI::Option* option) const override { return valueText(*option); }
+
   std::string make_option_desc(const CLI::Option* option) const override {
     std::istringstream words(CLI::Formatter::make_option_desc(option));
     std::string text;
@@ -143,6 +145,11 @@ std::string unknownVerb(const CLI::App& program, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* verb : verbsOf(program)) names.push_back(verb->get_name());
   return "there is no verb '" + word + "'" + didYouMean(word, names);
+}
+
+std::string valueText(const CLI::Option& option) {
+  const bool flag = option.get_option_text().empty() && option.get_items_expected_max() == 0;
+  return flag ? "" : CLI::Formatter().make_option_opts(&option);
 }
 
 void prepare(CLI::App& program) {

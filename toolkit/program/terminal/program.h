@@ -37,6 +37,10 @@ class BrokenPipe : public std::runtime_error {
   BrokenPipe() : std::runtime_error("broken pipe") {}
 };
 
+/// What stands behind the names of an option in help and man page: " FILE"; of a flag nothing. What an option needs and
+/// excludes is said in its description, not in the words of CLI11.
+std::string valueText(const CLI::Option& option);
+
 /// Gives a program --version, --help, --man, --completion, and help texts that are wrapped. Call it before adding
 /// verbs: they inherit it.
 void prepare(CLI::App& program);
