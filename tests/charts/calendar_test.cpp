@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <regex>
+
 namespace mpm::charts {
 namespace {
 
@@ -52,6 +55,20 @@ TEST(Calendar, TheLeastAndTheLargestValueHaveTheEndsOfTheColours) {
     EXPECT_THAT(svg, HasSubstr(part));
   EXPECT_LT(svg.find("#440154"), svg.find("#21918c")) << "the days are drawn in their order";
   EXPECT_LT(svg.find("#21918c"), svg.find("#fde725"));
+  // The colours of the key are 10 px high and lie over each other, so that nothing shows between two of them.
+  const std::regex step(
+      "<polygon points=\"([0-9.]+),([0-9.]+) ([0-9.]+),\\2 \\3,([0-9.]+) \\1,\\4\" fill=\"#[0-9a-f]*\"/>");
+  double before = 0;
+  int steps = 0;
+  for (std::sregex_iterator found(svg.begin(), svg.end(), step), none; found != none; ++found) {
+    const auto number = [&](int part) { return std::stod((*found)[static_cast<std::size_t>(part)]); };
+    if (std::abs(number(4) - number(2) - 10) > 0.2) continue;  // of a day
+    if (++steps > 1) {
+      EXPECT_GT(before, number(1));
+    }
+    before = number(3);
+  }
+  EXPECT_EQ(steps, 40);
   calendar.days.resize(1);
   EXPECT_THAT(calendarSvg(calendar, 400), HasSubstr("#21918c")) << "one value lies in the middle";
   calendar.days[0].value.reset();

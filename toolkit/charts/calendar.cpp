@@ -110,9 +110,11 @@ void drawCalendar(const CalendarDrawing& calendar, const CalendarLayout& layout,
   double x = 0;
   canvas.text(least, {x, middle}, calendar.colors.muted);
   x += canvas.textWidth(least) + 6;
+  // Each step reaches to the end, below those that follow: between two that only touch, the ground shows as a hairline.
+  const double end = x + kColorSteps * kWide;
   for (int i = 0; i < kColorSteps; ++i, x += kWide)
-    canvas.area(cornersOf({x, middle - 5, kWide, 10}), colorOf((i + 0.5) / kColorSteps), 1);
-  canvas.text(textOf(high), {x + 6, middle}, calendar.colors.muted);
+    canvas.area(cornersOf({x, middle - 5, end - x, 10}), colorOf((i + 0.5) / kColorSteps), 1);
+  canvas.text(textOf(high), {end + 6, middle}, calendar.colors.muted);
 }
 
 }  // namespace mpm::charts
