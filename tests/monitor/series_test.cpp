@@ -346,7 +346,7 @@ TEST_F(SeriesTest, OfAnOlderProgramHasTheSettingsOfTheFirstThatGoesOn) {
     writer.append(sampleAt(kNoon + kHourMs));
     ASSERT_TRUE(writer.flush());
   }
-  runSql(path_, "ALTER TABLE series DROP COLUMN settings");
+  runSql(path_, "UPDATE series SET settings = NULL");
   const SessionInfo guided = withSettings("refine=guided");
   {
     const StoreReader store(path_);
@@ -372,7 +372,7 @@ TEST_F(SeriesTest, OfAnOlderProgramHasTheSettingsOfTheFirstThatGoesOn) {
 TEST_F(SeriesTest, PartsOfOtherSettingsAreOtherSeries) {
   for (const auto& [name, settings] : {std::pair("plain", ""), {"guided", "refine=guided"}, {"old", ""}, {"older", ""}})
     record(folder_ / name, {sampleAt(name == std::string("older") ? kNoon + kDayMs : kNoon)}, withSettings(settings));
-  for (const char* name : {"old", "older"}) runSql(folder_ / name, "ALTER TABLE series DROP COLUMN settings");
+  for (const char* name : {"old", "older"}) runSql(folder_ / name, "UPDATE series SET settings = NULL");
   mergeDatabases({folder_ / "plain", folder_ / "guided", folder_ / "old", folder_ / "older"}, path_);
   std::vector<std::pair<int, std::size_t>> samples;
   const StoreReader store(path_);

@@ -23,6 +23,9 @@ namespace {
 
 using MergeDatabases = InFolder;
 using Store = InFolder;
+using ::testing::Pair;
+
+const std::string kRelease = std::string(MPM_TEST_DATA_DIR) + "/releases/0.1.0/watch.db";
 
 // Also from pages that nothing uses any more, and from the log, while the writer goes on.
 TEST_F(Store, AnotherPrivacyDeletesWhatWasLearnedOfTheView) {
@@ -121,8 +124,56 @@ TEST_F(Store, ADatabaseIsKnownByItsIdWhereverItLies) {
   EXPECT_EQ(StoreReader(path_).id(), id);
   fs::copy(path_, folder_ / "c.db");
   EXPECT_EQ(StoreWriter(folder_ / "c.db").id(), id);
-  runSql(path_, "DROP TABLE identity");
-  EXPECT_EQ(StoreReader(path_).id(), "") << "of an older program";
+  EXPECT_EQ(StoreReader(kRelease).id(), "") << "of a release that gave none";
+}
+
+TEST_F(Store, AConvertedDatabaseHasTheTablesOfAFreshOne) {
+  const auto tables = [](const std::string& path) {
+    { const StoreWriter writer(path); }
+    return linesOf(runSql(path,
+                          "SELECT type || ' ' || name || ' ' || coalesce(group_concat(of, ' '), '') || char(10)"
+                          " FROM (SELECT s.type, s.name, c.name AS of FROM sqlite_master s LEFT JOIN"
+                          " pragma_table_info(s.name) c WHERE s.name NOT LIKE 'sqlite_%' ORDER BY 1, 2, 3)"
+                          " GROUP BY name"));
+  };
+  fs::copy_file(kRelease, folder_ / "old.db");
+  const auto fresh = tables(path_);
+  EXPECT_EQ(tables(folder_ / "old.db"), fresh);
+  EXPECT_EQ(std::ranges::count_if(fresh, [](const std::string& one) { return !one.starts_with("index"); }), 15)
+      << "how many questions the database answers: see docs/monitor.md";
+}
+
+TEST_F(Store, KnowsWhichAlarmsRingAndWhatWasAnnounced) {
+  const std::vector<AlarmState> states = {{"car>20", kNoon, true}, {"gate=\"open\"", kNoon + 1, false}};
+  {
+    StoreWriter writer(path_);
+    writer.setAlarms(states);  // of no source
+    writer.beginSession(session("b"));
+    writer.setAlarms({{"tokens>9", kNoon, true}});
+    writer.beginSession(session("a"));
+    writer.setAlarms({{"tokens>8", kNoon, true}});
+    writer.setAlarms(states);
+    writer.announce("mpm/a", "{\"name\":\"a 'b' \\\"c\\\"\"}");
+    writer.announce("mpm/b.c[0]", "first");
+    writer.announce("mpm/b.c[0]", "second");
+    writer.announce("mpm/gone", "x");
+    writer.announce("mpm/gone", "");
+  }
+  EXPECT_EQ(StoreReader(path_).alarms(2), states);
+  EXPECT_EQ(StoreReader(path_).alarms(1), (std::vector<AlarmState>{{"tokens>9", kNoon, true}}));
+  EXPECT_THAT(StoreReader(path_).announced(),
+              ElementsAre(Pair("mpm/a", "{\"name\":\"a 'b' \\\"c\\\"\"}"), Pair("mpm/b.c[0]", "second")));
+  EXPECT_THAT(StoreReader(kRelease).announced(), IsEmpty());
+  EXPECT_THAT(StoreReader(kRelease).alarms(1), IsEmpty());
+  runSql(path_, "UPDATE source SET alarms = '{'; UPDATE database SET announced = '{'");  // by another program
+  EXPECT_THAT(StoreReader(path_).alarms(2), IsEmpty());
+  EXPECT_THAT(StoreReader(path_).announced(), IsEmpty());
+  {
+    StoreWriter writer(path_);
+    writer.announce("mpm/a", "again");
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_THAT(StoreReader(path_).announced(), ElementsAre(Pair("mpm/a", "again")));
 }
 
 TEST_F(Store, GivesBackWhatWasPutIn) {
@@ -237,9 +288,11 @@ TEST_F(Store, RefusesWhatItDoesNotKnow) {
   EXPECT_MPM_ERROR(StoreWriter{folder_ / "other.db"}, "another program");
   EXPECT_MPM_ERROR(StoreReader{folder_ / "other.db"}, "another program");
   { const StoreWriter writer(folder_ / "new.db"); }
-  runSql(folder_ / "new.db", "PRAGMA user_version = 99");
-  EXPECT_MPM_ERROR(StoreWriter{folder_ / "new.db"}, "has schema 99, this program knows schema 5");
-  EXPECT_MPM_ERROR(StoreReader{folder_ / "new.db"}, "has schema 99, this program knows schema 5");
+  for (const std::string version : {"3", "5", "99"}) {  // 5 was never released
+    runSql(folder_ / "new.db", "PRAGMA user_version = " + version);
+    EXPECT_MPM_ERROR(StoreWriter{folder_ / "new.db"}, "has schema " + version + ", this program knows schemas 4 and 6");
+    EXPECT_MPM_ERROR(StoreReader{folder_ / "new.db"}, "has schema " + version + ", this program knows schemas 4 and 6");
+  }
   EXPECT_MPM_ERROR(StoreWriter{folder_ / "no/such/folder/a.db"}, "no/such/folder/a.db");
 }
 

@@ -236,6 +236,7 @@ def stored(stage, folder, model, written):
             below = float(re.search(r"brightness is below ([0-9.]+)", rule)[1])
             require(below in {NIGHT, *model.nights.get(tag, [])}, "judged by the rule of another source", f"{name}: {rule}")
             require(night == (brightness < below), "night by another rule than is stored", f"{name}: {brightness}, {rule}")
-        for name, rule in db.execute("SELECT source.name, rule FROM alarm JOIN source ON source.id = alarm.source"):
+        for name, alarms in db.execute("SELECT name, alarms FROM source WHERE alarms IS NOT NULL"):
             tag, = tags_in(name)
-            require(rule == model.alarms.get(tag), "an alarm of another source", f"{name}: {rule}")
+            for rule in [one["rule"] for one in json.loads(alarms)]:
+                require(rule == model.alarms.get(tag), "an alarm of another source", f"{name}: {rule}")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From schema 4 to 5: samples that may be averaged together become series, and sums are kept by series and by day and
+// From schema 4 to 6: samples that may be averaged together become series, and sums are kept by series and by day and
 // night, where they were kept by session.
 #include <map>
 #include <string>
@@ -25,12 +25,11 @@ void makeSeries(Database& database) {
                   " model_name, model_digest, cross_validation, schedule, 'fp32', tokens, classes FROM"
                   " (SELECT min(id) AS first, max(id) AS latest FROM old_session GROUP BY ") +
       kSame + ") JOIN old_session AS old ON old.id = latest ORDER BY first");
-  const std::string zone = nullUnless(columnsOf(database, "old_session", "temp"), "time_zone");
   database.execute(
-      std::string(
-          "INSERT INTO session(id, source, series, started_ms, ended_ms, every_s, latitude, longitude, time_zone)"
-          " SELECT old.id, old.source, series.id, started_ms, ended_ms, every_s, latitude, longitude, ") +
-      zone + " FROM old_session AS old JOIN series USING(" + kSame + ") ORDER BY old.id");
+      std::string("INSERT INTO session(id, source, series, started_ms, ended_ms, every_s, latitude, longitude)"
+                  " SELECT old.id, old.source, series.id, started_ms, ended_ms, every_s, latitude, longitude"
+                  " FROM old_session AS old JOIN series USING(") +
+      kSame + ") ORDER BY old.id");
 }
 
 // The series of the sample that brought the change; where that is forgotten, of the session of that time.
@@ -69,8 +68,11 @@ void moveSums(Database& database) {
 
 }  // namespace
 
-void convertToSeries(Database& database) {
-  database.execute("DROP VIEW IF EXISTS state_values; DROP VIEW IF EXISTS region_values");
+void convertFromRelease(Database& database) {
+  database.execute("DROP VIEW state_values; DROP VIEW region_values");
+  database.execute(
+      "ALTER TABLE source ADD COLUMN privacy TEXT; ALTER TABLE source ADD COLUMN alarms TEXT;"
+      "ALTER TABLE source ADD COLUMN unsettled INTEGER; ALTER TABLE sample ADD COLUMN pixel_digest INTEGER");
   for (const char* table : {"session", "bucket", "hour_of_tokens", "state_change"})
     database.execute(std::string("CREATE TEMP TABLE old_") + table + " AS SELECT * FROM main." + table +
                      "; DROP TABLE main." + table);

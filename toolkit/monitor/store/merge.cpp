@@ -59,12 +59,6 @@ void withPart(Database& database, const std::string& part, const std::string& sc
   if (attached == scratch) removeDatabase(scratch);
 }
 
-// The series of a part, which an older program may have written.
-std::string seriesOfPart(const Database& database) {
-  const bool known = std::ranges::count(columnsOf(database, "series", "part"), "settings") > 0;
-  return known ? "part.series" : "(SELECT *, NULL AS settings FROM part.series)";
-}
-
 // Two series that are measured alike, and for the same time; both have a source of the same name.
 std::string sameSeries(const std::string& a, const std::string& b) {
   std::string same = a + ".settings IS " + b + ".settings";
@@ -73,14 +67,11 @@ std::string sameSeries(const std::string& a, const std::string& b) {
   return same;
 }
 
-// The column of a part, which an older program may have written.
-std::string privacyOf(const Database& database) { return nullUnless(columnsOf(database, "source", "part"), "privacy"); }
-
 // What is in the whole was learned with other parts of the picture on show, or its pictures hide less.
 void refuseOtherPrivacy(const Database& database, const std::string& part) {
-  Statement other = database.prepare("SELECT m.name FROM (SELECT name, " + privacyOf(database) +
-                                     " FROM part.source) p JOIN main.source m USING(name)"
-                                     " WHERE coalesce(p.privacy, '') <> coalesce(m.privacy, '') LIMIT 1");
+  Statement other = database.prepare(
+      "SELECT m.name FROM part.source p JOIN main.source m USING(name)"
+      " WHERE coalesce(p.privacy, '') <> coalesce(m.privacy, '') LIMIT 1");
   if (other.step())
     throw Error("'" + part + "' hides other parts of '" + visibleText(other.text(0)) +
                 "' than another database does: run 'mpm monitor --recompute all' with one --hide and --blur");
@@ -92,8 +83,8 @@ void refuseTwice(const Database& database, const std::string& part) {
       "m.name = s.name"
       " JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms AND q.picture = p.picture"
       " AND q.picture_digest = p.picture_digest JOIN main.session t ON t.id = q.session JOIN main.series u ON u.id ="
-      " t.series JOIN part.session v ON v.id = p.session JOIN " +
-      seriesOfPart(database) + " w ON w.id = v.series WHERE " + sameSeries("u", "w") + " LIMIT 1");
+      " t.series JOIN part.session v ON v.id = p.session JOIN part.series w ON w.id = v.series WHERE " +
+      sameSeries("u", "w") + " LIMIT 1");
   if (twice.step())
     throw Error("'" + part + "' holds what another part holds: " +
                 (twice.text(0).empty() ? "the sample of " + isoTime(twice.integer(1), true)
@@ -107,12 +98,13 @@ void copySeries(Database& database) {
       "INSERT INTO main.series(source, number, round, model, model_name, model_digest, cross_validation, schedule,"
       " precision, settings, tokens, classes) SELECT place.whole, row_number() OVER (PARTITION BY p.source ORDER BY"
       " p.number) + (SELECT coalesce(max(number), 0) FROM main.series m WHERE m.source = place.whole), round, model,"
-      " model_name, model_digest, cross_validation, schedule, precision, settings, tokens, classes FROM " +
-      seriesOfPart(database) +
-      " p JOIN place ON place.part = p.source WHERE NOT EXISTS (SELECT 1 FROM main.series m WHERE " + same +
+      " model_name, model_digest, cross_validation, schedule, precision, settings, tokens, classes FROM part.series p"
+      " JOIN place ON place.part = p.source WHERE NOT EXISTS (SELECT 1 FROM main.series m WHERE " +
+      same +
       ") ORDER BY p.number;"
-      "CREATE TEMP TABLE measured AS SELECT p.id AS part, m.id AS whole FROM " +
-      seriesOfPart(database) + " p JOIN place ON place.part = p.source JOIN main.series m ON " + same);
+      "CREATE TEMP TABLE measured AS SELECT p.id AS part, m.id AS whole FROM part.series p"
+      " JOIN place ON place.part = p.source JOIN main.series m ON " +
+      same);
 }
 
 // Two parts may have samples of one hour.
@@ -134,8 +126,9 @@ void addSums(Database& database) {
 }
 
 void copyAll(Database& database) {
-  database.execute("INSERT INTO main.source(name, archive, privacy) SELECT name, archive, " + privacyOf(database) +
-                   " FROM part.source WHERE true ON CONFLICT DO NOTHING");
+  database.execute(
+      "INSERT INTO main.source(name, archive, privacy) SELECT name, archive, privacy FROM part.source WHERE true"
+      " ON CONFLICT DO NOTHING");
   database.execute(
       "CREATE TEMP TABLE place AS SELECT p.id AS part, m.id AS whole FROM part.source p"
       " JOIN main.source m USING(name)");

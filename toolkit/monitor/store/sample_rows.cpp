@@ -76,8 +76,7 @@ SampleRows::SampleRows(const Database& database, With with, const std::string& w
   const std::vector<std::string> there = columnsOf(database, "region_sample");
   std::string columns =
       "SELECT sample.id, session, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
-      " zoomed, picture_digest, " +
-      nullUnless(columnsOf(database, "sample"), "pixel_digest") + ", region, coalesce(region.name, ''), areas";
+      " zoomed, picture_digest, pixel_digest, region, coalesce(region.name, ''), areas";
   for (const Quantity& one : quantities()) columns += ", " + nullUnless(there, one.key);
   rows_ = database.prepare(columns + " FROM sample JOIN region_sample ON region_sample.sample = sample.id" +
                            (with == With::kWhole ? " AND region = 0" : "") +

@@ -13,16 +13,22 @@
 namespace mpm::monitor {
 
 const char* const kSeriesTables =
+    // One row. `id`: which database this is, also as a copy and under another name: whose pictures are whose.
+    // `announced`: what Home Assistant was told under which topic, as JSON, so that what is gone can be taken back.
+    "CREATE TABLE database(id TEXT NOT NULL, announced TEXT);"
     // Only samples of one series are averaged together: they share the source, the model, its classes, reduction,
     // precision and settings. `number` counts those of a source from 1. `round`: pictures that were measured again with
-    // the same model are another series, whose round is one higher.
+    // the same model are another series, whose round is one higher. `settings`: Measuring::settings; NULL: not known,
+    // so that it goes on with any. `heads`: SessionInfo::heads of its sessions, as JSON; NULL: none is known.
     "CREATE TABLE series(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, number INTEGER NOT NULL,"
     "  round INTEGER NOT NULL, model TEXT NOT NULL, model_name TEXT NOT NULL, model_digest TEXT NOT NULL,"
-    "  cross_validation TEXT NOT NULL, schedule TEXT NOT NULL, precision TEXT NOT NULL, tokens INTEGER NOT NULL,"
-    "  classes TEXT NOT NULL, UNIQUE(source, number));"
+    "  cross_validation TEXT NOT NULL, schedule TEXT NOT NULL, precision TEXT NOT NULL, settings TEXT,"
+    "  tokens INTEGER NOT NULL, classes TEXT NOT NULL, heads TEXT, UNIQUE(source, number));"
+    // `night_rule`: toText(), by which its samples were judged; NULL: not known, '': by none. `times`:
+    // SessionInfo::times; NULL: not known, or no archive.
     "CREATE TABLE session(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL REFERENCES source,"
     "  series INTEGER NOT NULL REFERENCES series, started_ms INTEGER NOT NULL, ended_ms INTEGER,"
-    "  every_s REAL NOT NULL, latitude REAL, longitude REAL, time_zone TEXT);"
+    "  every_s REAL NOT NULL, latitude REAL, longitude REAL, time_zone TEXT, times TEXT, night_rule TEXT);"
     "CREATE INDEX session_by_source ON session(source, id);"
     // When another state counts, kept for good; "": none does, where a watch begins.
     "CREATE TABLE state_change(series INTEGER NOT NULL REFERENCES series, name TEXT NOT NULL,"
@@ -48,20 +54,26 @@ const char* const kSeriesTables =
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x4d504d31;  // "MPM1", in the header of the file
-constexpr int kVersion = 5, kFirstVersion = 4;       // the first one is that of 0.1.0
+constexpr int kVersion = 6, kReleased = 4;           // the latter is that of 0.1.0
 
 // Lists are JSON, so that any SQLite client can read them.
 constexpr const char* kTables =
-    "CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, archive INTEGER NOT NULL DEFAULT 0);"
+    // `privacy`: what must not be seen of it, as JSON; NULL and '': nothing. `alarms`: those whose number is outside of
+    // its limit (AlarmState), as JSON, where a watch goes on after a restart. `unsettled` 1: pictures of an archive
+    // came that are older than others, before settle().
+    "CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, archive INTEGER NOT NULL DEFAULT 0,"
+    "  privacy TEXT, alarms TEXT, unsettled INTEGER);"
+    // `pixel_digest`: of the pixels of the frame; NULL: not known.
     "CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL REFERENCES session,"
     "  source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, picture TEXT NOT NULL,"
     "  picture_digest INTEGER NOT NULL, night INTEGER,"
-    "  token_counts TEXT NOT NULL, moved_right REAL, moved_down REAL, turned REAL, zoomed REAL);"
+    "  token_counts TEXT NOT NULL, moved_right REAL, moved_down REAL, turned REAL, zoomed REAL,"
+    "  pixel_digest INTEGER);"
     "CREATE INDEX sample_by_time ON sample(source, time_ms);"
     // `shape` is JSON of one region, as in a file of regions. `current`: samples to come are measured in it.
     "CREATE TABLE region(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, name TEXT NOT NULL,"
     "  ignored INTEGER NOT NULL, shape TEXT NOT NULL, from_ms INTEGER, to_ms INTEGER, current INTEGER NOT NULL);"
-    // `region` 0: the whole picture. Each quantity has a column here: addColumns().
+    // `region` 0: the whole picture. Each quantity has a column here: addQuantities().
     "CREATE TABLE region_sample(sample INTEGER NOT NULL REFERENCES sample, region INTEGER NOT NULL,"
     "  areas TEXT NOT NULL, PRIMARY KEY(sample, region)) WITHOUT ROWID;"
     "CREATE TABLE state_sample(sample INTEGER NOT NULL REFERENCES sample, name TEXT NOT NULL, state TEXT NOT NULL,"
@@ -74,26 +86,14 @@ constexpr const char* kTables =
     "CREATE TABLE view_reference(source INTEGER PRIMARY KEY REFERENCES source, width INTEGER NOT NULL,"
     "  height INTEGER NOT NULL, pictures INTEGER NOT NULL, learned_ms INTEGER NOT NULL, moved_right REAL NOT NULL,"
     "  moved_down REAL NOT NULL, turned REAL NOT NULL, zoomed REAL NOT NULL, rows INTEGER NOT NULL,"
-    "  edges BLOB NOT NULL);";
-
-// What is to be told to others, until they have confirmed it; made in older files too. `latest`: only the last message
-// of its topic counts. `id` is unique in the world.
-constexpr const char* kOutbox =
-    "CREATE TABLE IF NOT EXISTS outbox(number INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  edges BLOB NOT NULL);"
+    // What is to be told to others, until they have confirmed it. `latest`: only the last message of its topic counts.
+    // `id` is unique in the world.
+    "CREATE TABLE outbox(number INTEGER PRIMARY KEY AUTOINCREMENT,"
     "  id TEXT NOT NULL DEFAULT (lower(hex(randomblob(8)))), channel TEXT NOT NULL, topic TEXT NOT NULL,"
     "  latest INTEGER NOT NULL, payload TEXT NOT NULL);"
-    "CREATE INDEX IF NOT EXISTS outbox_by_channel ON outbox(channel, number);"
-    "CREATE UNIQUE INDEX IF NOT EXISTS outbox_latest ON outbox(channel, topic) WHERE latest;"
-    // Alarms whose number is outside of its limit, and whether this was told: where a watch goes on after a restart.
-    "CREATE TABLE IF NOT EXISTS alarm(source INTEGER NOT NULL REFERENCES source, rule TEXT NOT NULL,"
-    "  since_ms INTEGER NOT NULL, told INTEGER NOT NULL, PRIMARY KEY(source, rule)) WITHOUT ROWID;"
-    // What Home Assistant was told under which topic, so that what is gone can be taken back.
-    "CREATE TABLE IF NOT EXISTS announced(topic TEXT PRIMARY KEY, payload TEXT NOT NULL) WITHOUT ROWID;";
-
-// Which database this is, also as a copy and under another name: whose pictures are whose.
-constexpr const char* kIdentity =
-    "CREATE TABLE IF NOT EXISTS identity(id TEXT NOT NULL);"
-    "INSERT INTO identity SELECT lower(hex(randomblob(8))) WHERE NOT EXISTS (SELECT 1 FROM identity)";
+    "CREATE INDEX outbox_by_channel ON outbox(channel, number);"
+    "CREATE UNIQUE INDEX outbox_latest ON outbox(channel, topic) WHERE latest;";
 
 // The version of the schema; 0: the file is empty.
 int schemaOf(const Database& database, const std::string& path) {
@@ -101,36 +101,28 @@ int schemaOf(const Database& database, const std::string& path) {
   if (database.integer("PRAGMA application_id") != kApplicationId)
     throw Error("'" + path + "' is a database of another program: name another file");
   const std::int64_t version = database.integer("PRAGMA user_version");
-  if (version < kFirstVersion || version > kVersion)
-    throw Error("'" + path + "' has schema " + std::to_string(version) + ", this program knows schema " +
-                std::to_string(kVersion) + ": name another file");
+  if (version != kVersion && version != kReleased)
+    throw Error("'" + path + "' has schema " + std::to_string(version) + ", this program knows schemas " +
+                std::to_string(kReleased) + " and " + std::to_string(kVersion) + ": name another file");
   return static_cast<int>(version);
 }
 
 void setVersion(Database& database) { database.execute("PRAGMA user_version = " + std::to_string(kVersion)); }
 
+// A new quantity is a new column, and unknown in the samples that are there.
+void addQuantities(Database& database) {
+  const auto there = columnsOf(database, "region_sample");
+  for (const Quantity& one : quantities())
+    if (std::ranges::count(there, one.key) == 0)
+      database.execute(std::string("ALTER TABLE region_sample ADD COLUMN ") + one.key + " REAL");
+}
+
 void convert(Database& database, const std::string& path) {
   Transaction transaction(database);
   if (schemaOf(database, path) == kVersion) return;  // another program was faster
-  convertToSeries(database);
+  convertFromRelease(database);
   setVersion(database);
   transaction.commit();
-}
-
-// A new quantity is a new column, and unknown in the samples that are there.
-void addColumns(Database& database) {
-  const auto add = [&](const std::string& table, const std::string& column, const char* type = "REAL") {
-    if (std::ranges::count(columnsOf(database, table), column) == 0)
-      database.execute("ALTER TABLE " + table + " ADD COLUMN " + column + " " + type);
-  };
-  for (const Quantity& one : quantities()) add("region_sample", one.key);
-  add("sample", "pixel_digest", "INTEGER");  // a digest of the pixels of the frame; NULL: not known
-  add("series", "settings", "TEXT");         // Measuring::settings; NULL: not known, so that it goes on with any
-  add("series", "heads", "TEXT");            // SessionInfo::heads of its sessions, as JSON; NULL: none is known
-  add("session", "night_rule", "TEXT");      // toText(), by which its samples were judged; NULL: not known, '': by none
-  add("session", "times", "TEXT");           // SessionInfo::times; NULL: not known, or no archive
-  add("source", "unsettled", "INTEGER");  // of an archive: 1: pictures came that are older than others, before settle()
-  add("source", "privacy", "TEXT");       // what must not be seen of it, as JSON; NULL and '': nothing
 }
 
 void makeTables(Database& database, const std::string& path) {
@@ -254,9 +246,9 @@ Database openForWriting(const std::string& path, bool create) {
     database.execute("PRAGMA journal_size_limit = 4000000");
     if (fresh) makeTables(database, path);
     if (!fresh && schema < kVersion) convert(database, path);
-    addColumns(database);
-    database.execute(kOutbox);
-    database.execute(kIdentity);
+    addQuantities(database);
+    database.execute(
+        "INSERT INTO database(id) SELECT lower(hex(randomblob(8))) WHERE NOT EXISTS (SELECT 1 FROM database)");
     return std::move(database);
   } catch (const SqliteError& error) {
     if (opened && error.isDamage()) opened->keepLog();
@@ -284,7 +276,7 @@ Database openForReading(const std::string& path, std::optional<ConvertedFrom>* c
     if (converted) *converted = stateOf(path);
     Database copy = database.copyInMemory();
     convert(copy, path);
-    addColumns(copy);
+    addQuantities(copy);
     return copy;
   };
   try {
@@ -306,15 +298,14 @@ Database openForReading(const std::string& path, std::optional<ConvertedFrom>* c
 bool isOurs(const std::string& database) { return Header(database).number(68, 4) == kApplicationId; }
 
 std::string idOf(const Database& database) {
-  if (database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'identity'") == 0) return "";
-  Statement row = database.prepare("SELECT id FROM identity");
+  Statement row = database.prepare("SELECT id FROM database");
   return row.step() ? std::string(row.text(0)) : "";
 }
 
 void takeIdOf(Database& database, const std::string& damaged) {
   try {
     const std::string id = idOf(Database(immutableUri(damaged), Database::Mode::kReadOnly));
-    if (!id.empty()) database.run("UPDATE identity SET id = ?", id);
+    if (!id.empty()) database.run("UPDATE database SET id = ?", id);
   } catch (const SqliteError&) {  // it is lost, and with it which pictures were of its cameras
   }
 }
@@ -355,9 +346,8 @@ std::string nullUnless(const std::vector<std::string>& there, const std::string&
 
 std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring) {
   Statement row = database.prepare(
-      "SELECT id FROM (SELECT id, round, " + nullUnless(columnsOf(database, "series"), "settings") +
-      " FROM series WHERE source = ? AND model_digest = ? AND schedule = ? AND precision = ? AND tokens = ?"
-      " AND classes = ?) WHERE coalesce(settings, ?7) = ?7 ORDER BY settings IS NULL, round DESC LIMIT 1");
+      "SELECT id FROM series WHERE source = ? AND model_digest = ? AND schedule = ? AND precision = ? AND tokens = ?"
+      " AND classes = ? AND coalesce(settings, ?7) = ?7 ORDER BY settings IS NULL, round DESC LIMIT 1");
   row.bind(source, measuring.model_digest, measuring.reduce, measuring.precision, measuring.tokens,
            toLine(measuring.classes), measuring.settings);
   return row.step() ? std::optional(row.integer(0)) : std::nullopt;

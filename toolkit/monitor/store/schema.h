@@ -32,7 +32,7 @@ Database openForReading(const std::string& path, std::optional<ConvertedFrom>* c
 /// Whether the header of a file, damaged or not, names it a database of ours.
 bool isOurs(const std::string& database);
 
-/// Which database this is: 16 hexadecimal digits, the same in a copy; "": an older program wrote it.
+/// Which database this is: 16 hexadecimal digits, the same in a copy; "": only version 0.1.0 wrote it.
 std::string idOf(const Database& database);
 /// Goes on under the id of a damaged database, where that can be read.
 void takeIdOf(Database& database, const std::string& damaged);
@@ -45,11 +45,11 @@ std::string setAside(const std::string& database, UnixMs now);
 /// Removes a database with the files that SQLite and its writer keep beside it.
 void removeDatabase(const std::string& path);
 
-/// The tables that came with schema 5.
+/// The tables and views that version 0.1.0 does not have, or has with other columns.
 extern const char* const kSeriesTables;
 
 /// Converts a database of schema 4 (version 0.1.0), in the transaction of the caller.
-void convertToSeries(Database& database);
+void convertFromRelease(Database& database);
 
 /// The series of a source that is measured like this, the newest of equal ones; nullopt: there is none yet.
 std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring);

@@ -341,7 +341,7 @@ class StoreReader {
   /// anybody waits for.
   void setDeadline(std::int64_t steady);
 
-  /// The name of the database: 16 hexadecimal digits. A copy has the same. Empty if an older program made the file.
+  /// The name of the database: 16 hexadecimal digits. A copy has the same. Empty if only version 0.1.0 wrote it.
   std::string id() const;
   /// `now`: of the clock by which samples of days to come are not believed.
   std::vector<SourceRecord> sources(UnixMs now = unixNow()) const;

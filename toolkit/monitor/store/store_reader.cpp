@@ -10,21 +10,6 @@
 namespace mpm::monitor {
 namespace {
 
-// A session and the series that it belongs to. `night_rule`, `times`, `settings`: their columns, which older files
-// lack.
-std::string sessionRows(const std::string& night_rule, const std::string& times, const std::string& settings) {
-  return "SELECT session.id, series.id, started_ms, ended_ms, model, model_name, schedule, precision, tokens, classes,"
-         " every_s, latitude, longitude, time_zone, model_digest, cross_validation, " +
-         night_rule + ", " + times + ", " + settings +
-         " FROM session JOIN series ON series.id = session.series WHERE session.source = ? ORDER BY session.id";
-}
-std::string seriesRows(const std::string& settings) {
-  return "SELECT id, number, model, model_name, schedule, precision, tokens, classes, model_digest, "
-         "cross_validation, " +
-         settings +
-         " FROM series WHERE source = ? ORDER BY (SELECT max(id) FROM session WHERE session.series = series.id), id";
-}
-
 std::vector<std::string> classesIn(const std::string& json) {
   std::vector<std::string> classes;
   try {
@@ -189,7 +174,10 @@ std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
 
 std::vector<SeriesRecord> StoreReader::series(std::int64_t source) const {
   std::vector<SeriesRecord> all;
-  Statement rows = impl_->database.prepare(seriesRows(nullUnless(columnsOf(impl_->database, "series"), "settings")));
+  Statement rows = impl_->database.prepare(
+      "SELECT id, number, model, model_name, schedule, precision, tokens, classes, model_digest, cross_validation,"
+      " settings FROM series WHERE source = ? ORDER BY (SELECT max(id) FROM session WHERE session.series = series.id),"
+      " id");
   rows.bind(source);
   while (rows.step()) {
     SeriesRecord& one = all.emplace_back();
@@ -227,8 +215,7 @@ std::optional<ViewReference> StoreReader::view(const std::string& source) const 
 std::string StoreReader::id() const { return idOf(impl_->database); }
 
 std::string StoreReader::privacy(const std::string& source) const {
-  const std::string column = nullUnless(columnsOf(impl_->database, "source"), "privacy");
-  Statement row = impl_->database.prepare("SELECT " + column + " FROM source WHERE name = ?");
+  Statement row = impl_->database.prepare("SELECT privacy FROM source WHERE name = ?");
   return row.bind(source).step() ? std::string(row.text(0)) : "";
 }
 
@@ -256,9 +243,10 @@ std::vector<vision::Region> currentRegions(const StoreReader& store, const std::
 std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   const std::string name = impl_->sourceName(source);
   std::vector<SessionRecord> sessions;
-  const auto of_session = columnsOf(impl_->database, "session"), of_series = columnsOf(impl_->database, "series");
-  Statement rows = impl_->database.prepare(sessionRows(
-      nullUnless(of_session, "night_rule"), nullUnless(of_session, "times"), nullUnless(of_series, "settings")));
+  Statement rows = impl_->database.prepare(
+      "SELECT session.id, series.id, started_ms, ended_ms, model, model_name, schedule, precision, tokens, classes,"
+      " every_s, latitude, longitude, time_zone, model_digest, cross_validation, night_rule, times, settings"
+      " FROM session JOIN series ON series.id = session.series WHERE session.source = ? ORDER BY session.id");
   rows.bind(source);
   while (rows.step()) sessions.push_back(readSession(rows, name));
   return sessions;
@@ -331,8 +319,10 @@ std::optional<Sample> StoreReader::lastSample(const SourceRecord& source) const 
 
 std::vector<AlarmState> StoreReader::alarms(std::int64_t source) const {
   std::vector<AlarmState> states;
-  if (columnsOf(impl_->database, "alarm").empty()) return states;  // of an older file
-  Statement rows = impl_->database.prepare("SELECT rule, since_ms, told FROM alarm WHERE source = ? ORDER BY rule");
+  Statement rows = impl_->database.prepare(
+      "SELECT json_extract(alarms, fullkey || '.rule'), json_extract(alarms, fullkey || '.since_ms'),"
+      " json_extract(alarms, fullkey || '.rings') FROM source, json_each(alarms)"
+      " WHERE source.id = ? AND json_valid(alarms) ORDER BY 1");
   rows.bind(source);
   while (rows.step()) {
     AlarmState& one = states.emplace_back();
@@ -373,8 +363,8 @@ std::vector<Message> StoreReader::outbox(const std::string& channel, std::int64_
 
 std::map<std::string, std::string> StoreReader::announced() const {
   std::map<std::string, std::string> all;
-  if (columnsOf(impl_->database, "announced").empty()) return all;  // of an older file
-  Statement rows = impl_->database.prepare("SELECT topic, payload FROM announced");
+  Statement rows =
+      impl_->database.prepare("SELECT key, value FROM database, json_each(announced) WHERE json_valid(announced)");
   while (rows.step()) all.emplace(rows.text(0), rows.text(1));
   return all;
 }

@@ -249,18 +249,17 @@ class Connection {
   }
 
   void write(const SetAlarms& set, Target& target, BucketUpdate&) {
-    if (target.source == 0) return;
-    database_.run("DELETE FROM alarm WHERE source = ?", target.source);
+    Json states = Json::array();
     for (const AlarmState& one : set.states)
-      database_.run("INSERT OR REPLACE INTO alarm(source, rule, since_ms, told) VALUES (?, ?, ?, ?)", target.source,
-                    one.rule, one.since, one.rings);
+      states.push_back({{"rule", one.rule}, {"since_ms", one.since}, {"rings", one.rings}});
+    database_.run("UPDATE source SET alarms = ? WHERE id = ?", toLine(states), target.source);
   }
 
   void write(const Announce& one, Target&, BucketUpdate&) {
-    if (one.payload.empty())
-      database_.run("DELETE FROM announced WHERE topic = ?", one.topic);
-    else
-      database_.run("INSERT OR REPLACE INTO announced(topic, payload) VALUES (?, ?)", one.topic, one.payload);
+    database_.run(
+        "UPDATE database SET announced = json_patch(CASE WHEN json_valid(announced) THEN announced ELSE '{}' END,"
+        " json_object(?, nullif(?, '')))",
+        one.topic, one.payload);
   }
 
   void write(const Event& event, Target& target, BucketUpdate&) {
