@@ -166,7 +166,7 @@ struct SourceReport {
         night_rules.insert(session.night_rule.value_or("a rule that is not stored says so"));
     statistics = store.dayNight(series.id, span.from, span.to);
     samples = store.count(record.id, span.from, span.to, series.id);
-    const bool all = span.from <= record.first && record.last < span.to;  // read from sums
+    const bool all = span.from <= record.first && record.last < span.to;
     others = (all ? store.count(record.id) : store.count(record.id, span.from, span.to)) - samples;
     comparable_samples = statistics.day.samples + statistics.night.samples;
     const auto days =

@@ -241,7 +241,7 @@ TEST_F(SeriesTest, AClockThatWasWrongIsNotBelieved) {
   EXPECT_EQ(span("archive", {5000, kNoon, future}, true), std::pair(UnixMs{5000}, future)) << "times of pictures";
   EXPECT_EQ(span("demo:street", {kNoon, future}), std::pair(kNoon, future)) << "a clock of its own";
   const StoreReader store(path_);
-  EXPECT_EQ(store.lastSample(store.sources(now)[0]).value().time, kNoon + kDayMs);
+  EXPECT_EQ(store.lastSample(store.sources(now)[0], latestSeries(store).id).value().time, kNoon + kDayMs);
 }
 
 // Seven days: bright by day, dark by night, and a twilight between the borders of the band.

@@ -11,10 +11,12 @@
 #include <set>
 
 #include "base/atomic_file.h"
+#include "base/hash.h"
 #include "monitor/clocks.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/merge.h"
+#include "monitor/store/sqlite.h"
 #include "monitor/wait.h"
 #include "support/throws_with.h"
 
@@ -141,6 +143,56 @@ TEST_F(Store, AConvertedDatabaseHasTheTablesOfAFreshOne) {
   EXPECT_EQ(tables(folder_ / "old.db"), fresh);
   EXPECT_EQ(std::ranges::count_if(fresh, [](const std::string& one) { return !one.starts_with("index"); }), 15)
       << "how many questions the database answers: see docs/monitor.md";
+}
+
+TEST_F(Store, CountsInAnySpanWhatIsKept) {
+  SessionInfo other = session();
+  other.reduce = "none";
+  for (const SessionInfo& info : {session(), other, session()}) {
+    std::vector<Sample> samples;
+    for (int i = 0; i < 700; ++i) samples.push_back(sampleAt(kNoon + i * 7 * kMinuteMs + (i % 3) * 999));
+    record(path_, samples, info);
+  }
+  const UnixMs forgotten = kNoon + kDayMs / 2 + 1234567;  // as retention does it
+  const std::string old = " WHERE time_ms < " + std::to_string(forgotten);
+  runSql(path_,
+         "DELETE FROM region_sample WHERE sample IN (SELECT id FROM sample" + old + "); DELETE FROM sample" + old);
+  const StoreReader store(path_);
+  Random random(7, 0);
+  const auto time = [&] { return kNoon + random.below(3500) * kMinuteMs + random.below(9) * 9999; };
+  for (const std::optional<std::int64_t> series : {std::optional<std::int64_t>(), {1}, {2}}) {
+    const auto all = allSamples(store, 1, series);
+    EXPECT_EQ(store.count(1, INT64_MIN, INT64_MAX, series), static_cast<std::int64_t>(all.size()));
+    for (int i = 0; i < 200; ++i) {
+      const UnixMs from = time(), to = time();
+      ASSERT_EQ(store.count(1, from, to, series),
+                std::ranges::count_if(all, [&](const Sample& one) { return from <= one.time && one.time < to; }))
+          << from << " " << to;
+    }
+  }
+  EXPECT_EQ(store.count(2), 0);
+}
+
+// What a statement was asked before is no part of the next question of the same text.
+TEST(Sqlite, AStatementThatIsUsedAgainIsAsNew) {
+  std::optional<Database> database(std::in_place, ":memory:", Database::Mode::kCreate);
+  database->execute("CREATE TABLE song(title, year)");
+  const char* const insert = "INSERT INTO song VALUES (?, ?)";
+  database->run(insert, "a", 1999);
+  database->prepare(insert).bind("b").step();
+  EXPECT_EQ(database->integer("SELECT year IS NULL FROM song WHERE title = 'b'"), 1);
+  const char* const all = "SELECT title FROM song ORDER BY title";
+  {
+    Statement one = database->prepare(all), two = database->prepare(all);
+    EXPECT_TRUE(one.step() && two.step() && two.step());
+    EXPECT_EQ(one.text(0), "a");
+    EXPECT_EQ(two.text(0), "b");
+  }
+  database->execute("DROP TABLE song; CREATE TABLE song(year, title); INSERT INTO song VALUES (7, 'c')");
+  Statement last = database->prepare(all);
+  EXPECT_TRUE(last.step());
+  EXPECT_EQ(last.text(0), "c");
+  database.reset();  // a statement may outlive it
 }
 
 TEST_F(Store, KnowsWhichAlarmsRingAndWhatWasAnnounced) {

@@ -82,13 +82,13 @@ bool isScene(const SourceRecord& source) {
 
 // "stalled": its pace says that it is not alive, and no program has ended the session. A camera that never gave a frame
 // is "lost", also while its source is being opened. The clock of a scene says nothing about when its samples came.
-const char* stateOf(const Shown& camera, const SessionRecord& session, UnixMs last, UnixMs now) {
+const char* stateOf(const Shown& camera, UnixMs now) {
   const auto& [source, live] = std::tie(camera.source, camera.live);
   if (live && live->over) return live->failure.empty() ? "ended" : "lost";
   if (live) return source.last == 0 && live->session.source.in == 0 ? "lost" : live->session.word();
   if (source.archive) return "archive";
-  if (session.id == 0 || session.ended) return "ended";
-  return isScene(source) || camera.store->pace(source.id).alive(last, now) ? "online" : "stalled";
+  if (!camera.store || !camera.store->running(source.id)) return "ended";
+  return isScene(source) || camera.store->pace(source.id).alive(source.last, now) ? "online" : "stalled";
 }
 
 // The series of the camera that is asked for by its number; without one the latest.
@@ -549,11 +549,10 @@ struct Page::Impl {
 
   Json cameraJson(const Shown& camera) {
     const auto& [name, store, source, live, from, to, awaited] = camera;
-    const auto sessions = store ? store->sessions(source.id) : std::vector<SessionRecord>();
-    const SessionRecord session = sessions.empty() ? SessionRecord() : sessions.back();
+    const auto all_series = store ? store->series(source.id) : std::vector<SeriesRecord>();
+    const SeriesRecord series = all_series.empty() ? SeriesRecord() : all_series.back();
     const UnixMs now = options.now();
-    const auto last = store ? store->lastSample(source) : std::nullopt;
-    const UnixMs last_ms = source.last;
+    const auto last = store ? store->lastSample(source, series.id) : std::nullopt;
     Json regions = Json::array();
     for (const auto& one : store ? currentRegions(*store, source.name) : std::vector<vision::Region>()) {
       regions.push_back(vision::toJson(one));
@@ -562,7 +561,7 @@ struct Page::Impl {
     const bool titled = live && !live->title.empty();
     Json json = {{"name", name},
                  {"title", titled ? live->title : name},
-                 {"state", stateOf(camera, session, last_ms, now)},
+                 {"state", stateOf(camera, now)},
                  {"clock", camera.clockJson(now)},
                  {"first_ms", source.first}};
     if (live) {
@@ -574,18 +573,17 @@ struct Page::Impl {
                       {"seconds", inference.all_s},
                       {"by_time", inference.by_time}};
     }
-    json["last_ms"] = last_ms;
+    json["last_ms"] = source.last;
     json["samples"] = store ? store->count(source.id) : 0;
-    json["model"] = session.model_name;
+    json["model"] = series.model_name;
     json["series"] = Json::array();
-    for (const SeriesRecord& one : store ? store->series(source.id) : std::vector<SeriesRecord>())
+    for (const SeriesRecord& one : all_series)
       json["series"].push_back(
           {{"number", one.number}, {"model", one.model_name}, {"reduce", one.reduce}, {"settings", one.settings}});
-    json["classes"] = session.classes;
+    json["classes"] = series.classes;
     json["regions"] = std::move(regions);
     json["pictures"] = store ? pictures.latest(camera.owner(), 0, now + kDayMs, 1) : Json::array();
-    const auto of = std::ranges::find(sessions, last ? last->session : 0, &SessionRecord::id);
-    json["sample"] = of != sessions.end() ? toJson(*last, of->classes, of->reduce) : Json();
+    json["sample"] = last ? toJson(*last, series.classes, series.reduce) : Json();
     return json;
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "monitor/store/store_reader_impl.h"
@@ -30,34 +31,48 @@ constexpr UnixMs kStuckFor = kHourMs;
 constexpr std::array kFlagCauses = {OutageCause::kDark, OutageCause::kOverexposed, OutageCause::kBlurred,
                                     OutageCause::kFogged};  // by kQualityFlags
 
-// Of samples with their flags. Pictures that were measured several times have samples in several series: each time
-// counts once, as it was measured last.
-std::vector<StoredMoment> samplesOf(const Database& database, std::int64_t source, UnixMs from, UnixMs to) {
-  const auto there = columnsOf(database, "region_sample");
-  std::string columns = nullUnless(there, "unchanged");
-  for (const char* flag : kQualityFlags) columns += ", " + nullUnless(there, flag);
-  Statement rows =
-      database.prepare("SELECT time_ms, max(sample.id), night, " + columns +
-                       " FROM sample LEFT JOIN region_sample ON region_sample.sample = sample.id AND region = 0"
-                       " WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 GROUP BY time_ms ORDER BY time_ms");
-  rows.bind(source, from, to);
-  std::vector<StoredMoment> moments;
-  while (rows.step()) {
-    StoredMoment& one = moments.emplace_back(StoredMoment{.start = rows.integer(0)});
-    const bool night = !rows.isNull(2) && rows.integer(2) != 0;
-    one.unchanged = rows.real(3) != 0;
-    for (std::size_t flag = 0; flag < kFlagCauses.size(); ++flag) {
-      if (rows.real(4 + static_cast<int>(flag)) == 0) continue;
-      one.unchanged = false;
-      if (kFlagCauses[flag] != OutageCause::kDark || !night) one.cause = kFlagCauses[flag];
+// Reads samples of a source with their flags. Pictures that were measured several times have samples in several series:
+// each time counts once, as it was measured last.
+class FlaggedSamples {
+ public:
+  FlaggedSamples(const Database& database, std::int64_t source) : source_(source) {
+    const auto there = columnsOf(database, "region_sample");
+    std::string columns = nullUnless(there, "unchanged");
+    for (const char* flag : kQualityFlags) columns += ", " + nullUnless(there, flag);
+    rows_ = database.prepare("SELECT time_ms, max(sample.id), night, " + columns +
+                             " FROM sample LEFT JOIN region_sample ON region_sample.sample = sample.id AND region = 0"
+                             " WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 GROUP BY time_ms ORDER BY time_ms");
+  }
+
+  void read(UnixMs from, UnixMs to, std::vector<StoredMoment>& moments) {
+    rows_.bind(source_, from, to);
+    while (rows_.step()) {
+      StoredMoment& one = moments.emplace_back(StoredMoment{.start = rows_.integer(0)});
+      const bool night = !rows_.isNull(2) && rows_.integer(2) != 0;
+      one.unchanged = rows_.real(3) != 0;
+      for (std::size_t flag = 0; flag < kFlagCauses.size(); ++flag) {
+        if (rows_.real(4 + static_cast<int>(flag)) == 0) continue;
+        one.unchanged = false;
+        if (kFlagCauses[flag] != OutageCause::kDark || !night) one.cause = kFlagCauses[flag];
+      }
     }
   }
-  return moments;
+
+ private:
+  Statement rows_;
+  std::int64_t source_;
+};
+
+double sum(const Spread& spread) { return spread.mean * static_cast<double>(spread.samples); }
+
+// Any of these samples has a flag, or shows what the one before it showed.
+bool hasFlags(const DayNightSums& whole) {
+  return sum(whole.spread("unchanged")) > 0 ||
+         std::ranges::any_of(kQualityFlags, [&](const char* flag) { return sum(whole.spread(flag)) > 0; });
 }
 
 // What an hour of a series says.
 StoredMoment hourOf(const RollupRow& row, const DayNightSums& whole) {
-  const auto sum = [](const Spread& spread) { return spread.mean * static_cast<double>(spread.samples); };
   StoredMoment hour{.start = row.start, .width = kHourMs, .samples = static_cast<double>(whole.samples())};
   for (std::size_t flag = 0; flag < kFlagCauses.size(); ++flag) {
     double flagged = sum(whole.spread(kQualityFlags[flag]));
@@ -164,30 +179,48 @@ Extent StoreReader::Impl::aroundSpan(std::int64_t source, bool archive, const Ex
   return around;
 }
 
+void StoreReader::Impl::eachHour(
+    std::int64_t source, UnixMs from, UnixMs to,
+    const std::function<void(const RollupRow& row, const DayNightSums& whole)>& visit) const {
+  if (from >= to) return;
+  for (const std::int64_t series : seriesOf(source))
+    for (const RollupRow& row :
+         rollup({.series = series, .from = bucketStart(from, kHourMs), .to = to, .width = kHourMs}))
+      if (const auto whole = row.regions.find(""); whole != row.regions.end()) visit(row, whole->second);
+}
+
 // Whole hours where samples are forgotten or too many, then samples.
 std::vector<StoredMoment> StoreReader::Impl::moments(std::int64_t source, UnixMs from, UnixMs to, bool pictures) const {
   const UnixMs kept = samplesKeptFrom(source);
   UnixMs one_by_one = kept <= from ? from : kept >= to ? to : std::min(to, bucketStart(kept + kHourMs - 1, kHourMs));
-  if (countSamples(source, one_by_one, to, kMaxTimes + 1) > kMaxTimes) one_by_one = to;
+  if (count(source, one_by_one, to, {}, kBucketWidths.size() - 1) > kMaxTimes) one_by_one = to;
   std::map<UnixMs, StoredMoment> hours;  // of the series that has the most samples in each
-  if (from < one_by_one)
-    for (const std::int64_t series : seriesOf(source))
-      for (const RollupRow& row :
-           rollup({.series = series, .from = bucketStart(from, kHourMs), .to = one_by_one, .width = kHourMs})) {
-        const auto whole = row.regions.find("");
-        if (whole == row.regions.end()) continue;
-        const StoredMoment hour = hourOf(row, whole->second);
-        if (StoredMoment& most = hours[row.start]; most.samples <= hour.samples) most = hour;
-      }
+  eachHour(source, from, one_by_one, [&](const RollupRow& row, const DayNightSums& whole) {
+    const StoredMoment hour = hourOf(row, whole);
+    if (StoredMoment& most = hours[row.start]; most.samples <= hour.samples) most = hour;
+  });
   std::vector<StoredMoment> all;
   for (const auto& [start, hour] : hours) all.push_back(hour);
-  if (pictures) {
-    std::ranges::copy(samplesOf(database, source, one_by_one, to), std::back_inserter(all));
-    return all;
-  }
-  Statement rows = database.prepare(
+
+  // Of most hours the sums say that no sample has a flag: only their times are read.
+  std::set<UnixMs> flagged;
+  if (pictures)
+    eachHour(source, one_by_one, to, [&](const RollupRow& row, const DayNightSums& whole) {
+      if (hasFlags(whole)) flagged.insert(row.start);
+    });
+  FlaggedSamples samples(database, source);
+  Statement times = database.prepare(
       "SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms");
-  for (const UnixMs time : timesOf(rows.bind(source, one_by_one, to))) all.push_back({.start = time});
+  const auto addTimes = [&](UnixMs begin, UnixMs end) {
+    for (const UnixMs time : timesOf(times.bind(source, begin, end))) all.push_back({.start = time});
+  };
+  UnixMs begin = one_by_one;
+  for (const UnixMs hour : flagged) {
+    addTimes(begin, hour);
+    begin = std::min(to, hour + kHourMs);
+    samples.read(std::max(one_by_one, hour), begin, all);
+  }
+  addTimes(begin, to);
   return all;
 }
 
@@ -265,12 +298,7 @@ std::vector<Outage> StoreReader::outages(std::int64_t source, UnixMs from, UnixM
 
 std::optional<UnixMs> StoreReader::awaited(std::int64_t source, UnixMs now, std::optional<bool> watched) const {
   if (impl_->ownClock(source)) return std::nullopt;
-  if (!watched) {
-    Statement latest =
-        impl_->database.prepare("SELECT ended_ms IS NULL FROM session WHERE source = ? ORDER BY id DESC LIMIT 1");
-    watched = latest.bind(source).step() && latest.integer(0) != 0;
-  }
-  return *watched ? std::optional(now) : std::nullopt;
+  return watched.value_or(running(source)) ? std::optional(now) : std::nullopt;
 }
 
 Pace StoreReader::Impl::pace(std::int64_t source) const {

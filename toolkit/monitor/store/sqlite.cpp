@@ -19,6 +19,7 @@ namespace mpm::monitor {
 namespace {
 
 constexpr char kTooLong[] = "it takes too long to read";
+constexpr std::size_t kMaxIdle = 100;  // more than there are questions of a page; each has some kilobytes
 
 SqliteError errorOf(sqlite3* database) {
   const int code = sqlite3_extended_errcode(database);
@@ -45,12 +46,38 @@ bool SqliteError::passesByItself() const {
   return std::ranges::find(kStay, code_ & 0xff) == kStay.end();
 }
 
-Statement::Statement(sqlite3* database, std::string_view sql) {
-  sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v3(database, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement,
-                         nullptr) != SQLITE_OK)
+IdleStatements::~IdleStatements() {
+  for (const auto& [text, statement] : by_text_) sqlite3_finalize(statement);
+}
+
+sqlite3_stmt* IdleStatements::take(std::string_view sql) {
+  const auto found = by_text_.find(sql);
+  if (found == by_text_.end()) return nullptr;
+  return by_text_.extract(found).mapped();
+}
+
+void IdleStatements::give(sqlite3_stmt* statement) {
+  sqlite3_reset(statement);
+  sqlite3_clear_bindings(statement);
+  if (by_text_.size() < kMaxIdle)
+    by_text_.emplace(sqlite3_sql(statement), statement);
+  else
+    sqlite3_finalize(statement);
+}
+
+Statement::Statement(sqlite3* database, std::string_view sql, const std::shared_ptr<IdleStatements>& idle) {
+  sqlite3_stmt* statement = idle->take(sql);
+  if (!statement && sqlite3_prepare_v3(database, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                       &statement, nullptr) != SQLITE_OK)
     throw errorOf(database);
-  statement_.reset(statement);
+  statement_ = {statement, GiveBack{idle}};
+}
+
+void Statement::GiveBack::operator()(sqlite3_stmt* statement) const {
+  if (const auto to = idle.lock())
+    to->give(statement);
+  else
+    sqlite3_finalize(statement);
 }
 
 bool Statement::step() {

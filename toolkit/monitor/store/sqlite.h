@@ -5,6 +5,8 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,12 +31,29 @@ class SqliteError : public Error {
   int code_;
 };
 
+/// Statements of a connection that nobody uses now. A page asks the same questions again and again, and to prepare one
+/// takes longer than to answer it.
+class IdleStatements {
+ public:
+  IdleStatements() = default;
+  ~IdleStatements();
+  IdleStatements(const IdleStatements&) = delete;
+  IdleStatements& operator=(const IdleStatements&) = delete;
+
+  sqlite3_stmt* take(std::string_view sql);  ///< null: there is none of this text
+  void give(sqlite3_stmt* statement);
+
+ private:
+  std::multimap<std::string, sqlite3_stmt*, std::less<>> by_text_{};
+};
+
 /// A prepared statement: bind all parameters, then step row by row. Columns and parameters count from 0 and 1, as in
 /// SQL.
 class Statement {
  public:
   Statement() = default;
-  Statement(sqlite3* database, std::string_view sql);
+  /// Of those in `idle`, or a new one; goes there once it is not used any more.
+  Statement(sqlite3* database, std::string_view sql, const std::shared_ptr<IdleStatements>& idle);
 
   /// Resets the statement and binds its parameters in order: integers, doubles, strings, Blob, nullopt.
   template <typename... Values>
@@ -110,7 +129,11 @@ class Statement {
   }
   void check(int code) const;
 
-  std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_{nullptr, sqlite3_finalize};
+  struct GiveBack {
+    std::weak_ptr<IdleStatements> idle;
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  std::unique_ptr<sqlite3_stmt, GiveBack> statement_;
 };
 
 /// Which file a path leads to, whatever it is called later; nullopt: none.
@@ -174,7 +197,7 @@ class Database {
   void execute(const std::string& sql);
   Statement prepare(std::string_view sql) const {
     requireTime();
-    return {handle_.get(), sql};
+    return {handle_.get(), sql, idle_};
   }
   /// A statement without rows.
   template <typename... Values>
@@ -197,6 +220,7 @@ class Database {
 
   std::unique_ptr<std::int64_t> deadline_;  // where SQLite finds it; null: there is none
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_{nullptr, sqlite3_close_v2};
+  std::shared_ptr<IdleStatements> idle_ = std::make_shared<IdleStatements>();  // ends before the connection
 };
 
 /// BEGIN IMMEDIATE; rolled back unless committed.

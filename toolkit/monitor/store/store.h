@@ -346,6 +346,8 @@ class StoreReader {
   /// `now`: of the clock by which samples of days to come are not believed.
   std::vector<SourceRecord> sources(UnixMs now = unixNow()) const;
   std::vector<SessionRecord> sessions(std::int64_t source) const;  ///< ascending
+  /// Its last session has not ended: it is watched, or the program that watched it was killed.
+  bool running(std::int64_t source) const;
   /// By their latest sessions: the last one is measured now, or was measured last.
   std::vector<SeriesRecord> series(std::int64_t source) const;
   /// With which a session that is measured like this goes on; nullopt: it begins a new one.
@@ -391,15 +393,15 @@ class StoreReader {
   /// Every sample in [from, to), by time; `visit` returns false to stop. With `series` only those of it.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit,
                std::optional<std::int64_t> series = {}) const;
-  /// Of [from, to), with `series` only those of it; all that are kept of a source, which is read from sums and so takes
-  /// less than a millisecond for a year.
-  std::int64_t count(std::int64_t source, UnixMs from, UnixMs to, std::optional<std::int64_t> series = {}) const;
-  std::int64_t count(std::int64_t source) const;
+  /// Of those that are kept one by one, how many lie in [from, to), with `series` only those of it. Read from sums:
+  /// takes less than a millisecond for a year.
+  std::int64_t count(std::int64_t source, UnixMs from = INT64_MIN, UnixMs to = INT64_MAX,
+                     std::optional<std::int64_t> series = {}) const;
   /// The latest ones before `until`, at most `limit` but for several of one time, ascending by time.
   std::vector<Sample> lastSamples(std::int64_t source, int limit, UnixMs until = INT64_MAX,
                                   std::optional<std::int64_t> series = {}) const;
-  /// The last one of the latest series, SourceRecord::last at the latest; nullopt: none is kept one by one.
-  std::optional<Sample> lastSample(const SourceRecord& source) const;
+  /// The last one of a series, SourceRecord::last at the latest; nullopt: none is kept one by one.
+  std::optional<Sample> lastSample(const SourceRecord& source, std::int64_t series) const;
   /// Name, time and digest of each of a series.
   void pictures(std::int64_t series,
                 const std::function<void(const std::string& name, UnixMs time, std::int64_t digest)>& visit) const;

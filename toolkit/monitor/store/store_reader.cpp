@@ -99,20 +99,21 @@ std::int64_t StoreReader::Impl::countSamples(std::int64_t source, UnixMs from, U
   return row.integer(0);
 }
 
-// They go oldest first, so the days and hours behind the first one's are whole, and their sums are read in a
-// millisecond where counting the rows of a year would take a second.
-std::int64_t StoreReader::count(std::int64_t source) const {
-  const std::optional<Extent> kept = impl_->sampleExtent(source);
-  if (!kept) return 0;
-  const auto wholeFrom = [&](std::int64_t width) { return bucketStart(kept->first, width) + width; };
-  const auto sums = [&](std::int64_t width, UnixMs to) {
-    return impl_->database.integer(
-        "SELECT total(samples) FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?) AND width_ms = ?"
-        " AND start_ms >= ? AND start_ms < ? AND region = 0",
-        source, width, wholeFrom(width), to);
-  };
-  constexpr auto kNoLimit = std::numeric_limits<std::int64_t>::max();
-  return sums(kDayMs, kNoLimit) + sums(kHourMs, wholeFrom(kDayMs)) + count(source, kept->first, wholeFrom(kHourMs));
+// Samples go oldest first, so the sums behind that of the first one are whole. They are read in a millisecond where
+// counting the rows of a year would take a second.
+std::int64_t StoreReader::Impl::count(std::int64_t source, UnixMs from, UnixMs to, std::optional<std::int64_t> series,
+                                      std::size_t level) const {
+  if (from >= to) return 0;
+  const std::int64_t width = kBucketWidths[level];
+  if (width == kMinuteMs) return countSamples(source, from, to, std::numeric_limits<std::int64_t>::max(), series);
+  const UnixMs begin = bucketStart(from - 1, width) + width, end = bucketStart(to, width);
+  if (begin >= end) return count(source, from, to, series, level - 1);
+  return count(source, from, begin, series, level - 1) +
+         database.integer(
+             "SELECT total(samples) FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?1 AND"
+             " coalesce(id = ?2, 1)) AND width_ms = ?3 AND start_ms >= ?4 AND start_ms < ?5 AND region = 0",
+             source, series, width, begin, end) +
+         count(source, end, to, series, level - 1);
 }
 
 void StoreReader::Impl::visit(std::int64_t source, UnixMs from, UnixMs to, SampleRows::With with,
@@ -252,6 +253,11 @@ std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   return sessions;
 }
 
+bool StoreReader::running(std::int64_t source) const {
+  return impl_->database.integer("SELECT ended_ms IS NULL FROM session WHERE source = ? ORDER BY id DESC LIMIT 1",
+                                 source) != 0;
+}
+
 std::vector<StateSeries> StoreReader::states(std::int64_t series, UnixMs from, UnixMs to) const {
   std::vector<StateSeries> all;
   Statement rows = impl_->database.prepare(
@@ -279,7 +285,9 @@ std::vector<StateSeries> StoreReader::states(std::int64_t series, UnixMs from, U
 }
 
 std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to, std::optional<std::int64_t> series) const {
-  return impl_->countSamples(source, from, to, std::numeric_limits<std::int64_t>::max(), series);
+  const std::optional<Extent> kept =
+      impl_->extentOf("time_ms", "sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3", source, from, to);
+  return kept ? impl_->count(source, kept->first, kept->last + 1, series, kBucketWidths.size() - 1) : 0;
 }
 
 void StoreReader::pictures(std::int64_t series,
@@ -311,9 +319,8 @@ std::vector<Sample> StoreReader::lastSamples(std::int64_t source, int limit, Uni
   return samples;
 }
 
-std::optional<Sample> StoreReader::lastSample(const SourceRecord& source) const {
-  const auto all = series(source.id);
-  const auto last = lastSamples(source.id, 1, source.last + 1, all.empty() ? 0 : all.back().id);
+std::optional<Sample> StoreReader::lastSample(const SourceRecord& source, std::int64_t series) const {
+  const auto last = lastSamples(source.id, 1, source.last + 1, series);
   return last.empty() ? std::nullopt : std::optional(last.back());
 }
 

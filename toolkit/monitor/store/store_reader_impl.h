@@ -65,7 +65,11 @@ struct StoreReader::Impl {
   // As SourceRecord::first and ::last.
   std::optional<Extent> believedExtent(std::int64_t source, UnixMs now) const;
 
-  // Samples in [from, to), counted up to `limit`; of one series or of all.
+  // Samples in [from, to), which lies where all are kept; of one series or of all. Reads the sums of
+  // kBucketWidths[level] that lie within, and finer ones at its ends.
+  std::int64_t count(std::int64_t source, UnixMs from, UnixMs to, std::optional<std::int64_t> series,
+                     std::size_t level) const;
+  // Samples in [from, to), counted one by one up to `limit`; of one series or of all.
   std::int64_t countSamples(std::int64_t source, UnixMs from, UnixMs to, std::int64_t limit,
                             std::optional<std::int64_t> series = {}) const;
 
@@ -84,6 +88,9 @@ struct StoreReader::Impl {
   UnixMs samplesKeptFrom(std::int64_t source) const;
   // What is looked at for the outages of [from, to), which lies within; `believed`: of the source.
   Extent aroundSpan(std::int64_t source, bool archive, const Extent& believed, UnixMs from, UnixMs to) const;
+  // The hours of [from, to), the first one as a whole, of one series after the other.
+  void eachHour(std::int64_t source, UnixMs from, UnixMs to,
+                const std::function<void(const RollupRow& row, const DayNightSums& whole)>& visit) const;
   // What [from, to) has of a source; without `pictures` the times alone.
   std::vector<StoredMoment> moments(std::int64_t source, UnixMs from, UnixMs to, bool pictures) const;
   // As StoreReader::outages(); without `pictures` the gaps alone, which costs less.

@@ -356,7 +356,7 @@ class Connection {
     own(target);
     endKilledSessions(target.source);
     target.series = seriesFor(target.source, info, begin.again, begin.archive);
-    target.newest = begin.archive ? newestOf(target.series) : std::nullopt;
+    target.newest = begin.archive ? newestOf(target) : std::nullopt;
     target.states = statesOf(target.series);
     database_.run(
         "INSERT INTO session(source, series, started_ms, every_s, latitude, longitude, time_zone, times, night_rule)"
@@ -375,11 +375,12 @@ class Connection {
     return names;
   }
 
-  std::optional<UnixMs> newestOf(std::int64_t series) {
-    Statement newest =
-        database_.prepare("SELECT max(time_ms) FROM sample WHERE session IN (SELECT id FROM session WHERE series = ?)");
-    newest.bind(series).step();
-    return newest.isNull(0) ? std::nullopt : std::optional(newest.integer(0));
+  // Looks from the newest sample of the source on.
+  std::optional<UnixMs> newestOf(const Target& target) {
+    Statement newest = database_.prepare(
+        "SELECT time_ms FROM sample WHERE source = ? AND session IN (SELECT id FROM session WHERE series = ?)"
+        " ORDER BY time_ms DESC LIMIT 1");
+    return newest.bind(target.source, target.series).step() ? std::optional(newest.integer(0)) : std::nullopt;
   }
 
   // The newest series that is measured like this, or a new one. The path of a model and what it was validated with may
