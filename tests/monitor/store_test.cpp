@@ -609,10 +609,12 @@ TEST_F(Store, EventsBelongToTheSourceThatIsWatched) {
     writer.append(eventAt(kNoon, "of camera 0"));
     writer.setSource("camera 2");
     writer.append(eventAt(kNoon, "of one that gives nothing"));
+    writer.beginSession(session("camera 3"));
   }
   const StoreReader reader(path_);
   EXPECT_THAT(messagesOf(allEvents(reader)), ElementsAre("of camera 0"));
   EXPECT_THAT(messagesOf(allEvents(reader, 2)), ElementsAre("before its first sample"));
+  EXPECT_THAT(allEvents(reader, 3), IsEmpty()) << "it began while another one waited for its first sample";
 }
 
 TEST_F(Store, AnotherModelAtTheSamePathIsNotTheSame) {

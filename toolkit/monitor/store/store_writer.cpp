@@ -344,7 +344,7 @@ class Connection {
   void write(const BeginSession& begin, Target& target, BucketUpdate&) {
     end(begin.time, target);
     const SessionInfo& info = begin.info;
-    target.name = info.source;
+    setName(info.source, target);
     target.info = info;
     target.started = target.last = begin.time;
     target.archive = begin.archive;
@@ -421,13 +421,18 @@ class Connection {
   void end(UnixMs time, Target& target) {
     if (target.session == 0) return;
     database_.run("UPDATE session SET ended_ms = ? WHERE id = ?", target.archive ? target.last : time, target.session);
+  // Events that wait for the row of a source are of no other one.
+  static void setName(const std::string& name, Target& target) {
+    if (target.name != name) target.unnamed = 0;
+    target.name = name;
+  }
+
     target.session = 0;
   }
 
   void write(const SetSource& set, Target& target, BucketUpdate&) {
     end(set.time, target);
-    if (target.name != set.name) target.unnamed = 0;
-    target.name = set.name;
+    setName(set.name, target);
     target.source = database_.integer("SELECT id FROM source WHERE name = ?", set.name);
     own(target);
   }
