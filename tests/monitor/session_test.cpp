@@ -283,6 +283,13 @@ TEST_F(SessionTest, StatesThatAreTaughtAgainBeginANewSeries) {
   head.name = "roof";
   watchOnce({.heads = {head}});
   EXPECT_EQ(series(), 2u) << "a head of another name is no other one";
+  head.weights /= 2;
+  watchOnce({.heads = {head}});
+  EXPECT_EQ(series(), 3u) << "one that is taught back goes on with the series of then";
+  EXPECT_EQ(stored().series(1).back().number, 2);
+  head.weights *= -1;
+  watchOnce({.heads = {head}});
+  EXPECT_EQ(series(), 4u);
   head.name = "gate";
   head.weights *= 2;
   watchOnce({.heads = {head}});

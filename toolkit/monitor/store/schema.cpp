@@ -344,12 +344,15 @@ std::string nullUnless(const std::vector<std::string>& there, const std::string&
   return std::ranges::count(there, column) == 0 ? "NULL AS " + column : column;
 }
 
-std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring) {
+std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring,
+                                       const std::string& heads) {
   Statement row = database.prepare(
       "SELECT id FROM series WHERE source = ? AND model_digest = ? AND schedule = ? AND precision = ? AND tokens = ?"
-      " AND classes = ? AND coalesce(settings, ?7) = ?7 ORDER BY settings IS NULL, round DESC LIMIT 1");
+      " AND classes = ? AND coalesce(settings, ?7) = ?7 AND NOT EXISTS(SELECT 1 FROM"
+      " json_each(coalesce(series.heads, '{}')) old JOIN json_each(?8) new USING(key) WHERE old.value <> new.value)"
+      " ORDER BY settings IS NULL, round DESC LIMIT 1");
   row.bind(source, measuring.model_digest, measuring.reduce, measuring.precision, measuring.tokens,
-           toLine(measuring.classes), measuring.settings);
+           toLine(measuring.classes), measuring.settings, heads);
   return row.step() ? std::optional(row.integer(0)) : std::nullopt;
 }
 

@@ -51,8 +51,10 @@ extern const char* const kSeriesTables;
 /// Converts a database of schema 4 (version 0.1.0), in the transaction of the caller.
 void convertFromRelease(Database& database);
 
-/// The series of a source that is measured like this, the newest of equal ones; nullopt: there is none yet.
-std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring);
+/// The series of a source that is measured like this, the newest of equal ones; nullopt: there is none yet. `heads`,
+/// SessionInfo::heads as JSON: none counts that has another head of states of one of these names.
+std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring,
+                                       const std::string& heads = "{}");
 
 /// `attached`: the name of the database that has the table.
 std::vector<std::string> columnsOf(const Database& database, const std::string& table,

@@ -383,25 +383,21 @@ class Connection {
     return newest.bind(target.source, target.series).step() ? std::optional(newest.integer(0)) : std::nullopt;
   }
 
-  // The newest series that is measured like this, or a new one. The path of a model and what it was validated with may
-  // change without its digest. Those of an older program, which knew no settings, take them over, whatever their round.
+  // The newest series that is measured like this, of a camera also with these heads of states, or a new one. The path
+  // of a model and what it was validated with may change without its digest. Those of an older program, which knew no
+  // settings, take them over, whatever their round.
   std::int64_t seriesFor(std::int64_t source, const SessionInfo& info, bool again, bool archive) {
     const std::string validation =
         info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string();
-    const auto found = findSeries(database_, source, info);
+    const auto newest = findSeries(database_, source, info);
     database_.run(
         "UPDATE series SET settings = ?2 WHERE settings IS NULL AND (source, model_digest, schedule, precision, tokens,"
         " classes) = (SELECT source, model_digest, schedule, precision, tokens, classes FROM series WHERE id = ?1"
         " AND settings IS NULL)",
-        found, info.settings);
+        newest, info.settings);
     const std::string heads = toLine(Json(info.heads));
-    const auto replaced = [&] {
-      return database_.integer(
-                 "SELECT EXISTS(SELECT 1 FROM series, json_each(heads) old JOIN json_each(?2) new USING(key)"
-                 " WHERE series.id = ?1 AND old.value <> new.value)",
-                 *found, heads) != 0;
-    };
-    if (found && !again && (archive || !replaced())) {
+    const auto found = archive ? newest : findSeries(database_, source, info, heads);
+    if (found && !again) {
       database_.run(
           "UPDATE series SET model = ?, model_name = ?, cross_validation = ?, heads = json_patch(coalesce(heads, '{}'),"
           " ?) WHERE id = ?",
@@ -413,7 +409,7 @@ class Connection {
         " precision, settings, tokens, classes, heads) SELECT ?1, (SELECT 1 + coalesce(max(number), 0) FROM series"
         " WHERE source = ?1),"
         " 1 + coalesce((SELECT round FROM series WHERE id = ?2), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?",
-        source, found, info.model, info.model_name, info.model_digest, validation, info.reduce, info.precision,
+        source, newest, info.model, info.model_name, info.model_digest, validation, info.reduce, info.precision,
         info.settings, info.tokens, toLine(info.classes), heads);
     return database_.lastId();
   }
@@ -421,13 +417,13 @@ class Connection {
   void end(UnixMs time, Target& target) {
     if (target.session == 0) return;
     database_.run("UPDATE session SET ended_ms = ? WHERE id = ?", target.archive ? target.last : time, target.session);
+    target.session = 0;
+  }
+
   // Events that wait for the row of a source are of no other one.
   static void setName(const std::string& name, Target& target) {
     if (target.name != name) target.unnamed = 0;
     target.name = name;
-  }
-
-    target.session = 0;
   }
 
   void write(const SetSource& set, Target& target, BucketUpdate&) {
