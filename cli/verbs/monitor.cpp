@@ -118,6 +118,13 @@ class ReadModels {
     return found->info;
   }
 
+  // vision::modelDigest() of a file, which reads all of it.
+  const std::string& digestOf(const std::string& model) {
+    std::string& digest = digests_[model];
+    if (digest.empty()) digest = vision::modelDigest(model);
+    return digest;
+  }
+
  private:
   struct Read {
     std::string model;
@@ -125,15 +132,16 @@ class ReadModels {
     ModelInfo info;
   };
   std::list<Read> read_;
+  std::map<std::string, std::string> digests_;
 };
 
 // An alarm or a blur of a class, a region or a state that there is not is a typing error, reported at once. A service
-// (NOTIFY_SOCKET) goes on after a restart with a model that was replaced: the alarm rests, and all is blurred, until a
-// model knows the class.
+// goes on after a restart with a model that was replaced: the alarm rests, and all is blurred, until a model knows the
+// class.
 void checkNames(const SessionOptions& session, const CameraPlan& plan, ReadModels& models) {
   std::optional<std::vector<std::string>> classes, regions;
   const auto needClass = [&](const char* field, const std::string& name) {
-    if (std::getenv("NOTIFY_SOCKET")) return;
+    if (isService()) return;
     if (!classes) classes = vision::classNames(models.of(session));
     if (std::ranges::find(*classes, name) == classes->end())
       throw CameraConfigError(field, "the model has no class '" + name + "' ('mpm info' lists them)");
@@ -155,10 +163,10 @@ void checkNames(const SessionOptions& session, const CameraPlan& plan, ReadModel
 }
 
 // As in checkNames(): a service that starts after its model was taught anew waits for the states of the new one.
-void checkStates(const CameraConfig& config, const CameraPlan& plan, const std::string& model) {
-  if (std::getenv("NOTIFY_SOCKET")) return;
+void checkStates(const CameraConfig& config, const CameraPlan& plan, const std::string& model, ReadModels& models) {
+  if (isService()) return;
   for (std::size_t i = 0; i < config.states.size(); ++i)
-    if (const evaluation::StateHead& head = plan.states.heads[i]; head.model_digest != vision::modelDigest(model))
+    if (const evaluation::StateHead& head = plan.states.heads[i]; head.model_digest != models.digestOf(model))
       throw CameraConfigError("states", "'" + config.states[i] + "' reads the tokens of another model, '" +
                                             head.model_name + "' (" + head.model_digest + "), than '" + model +
                                             "': run that one, or teach the states again with --model");
@@ -237,7 +245,7 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written,
         const auto store = stored(said.db);
         Camera one = monitor::cameraOf(said, store ? &*store : nullptr);
         one.session.model = chosenModel(one.session.model);
-        checkStates(said, one.plan, one.session.model);
+        checkStates(said, one.plan, one.session.model, models);
         checkNames(one.session, one.plan, models);
         return one;
       },

@@ -13,9 +13,16 @@
 #include "vision/time.h"
 
 namespace mpm::monitor {
+namespace {
+
+const char* notifySocket() { return std::getenv("NOTIFY_SOCKET"); }
+
+}  // namespace
+
+bool isService() { return notifySocket() != nullptr; }
 
 ServiceNotify::ServiceNotify() {
-  const char* path = std::getenv("NOTIFY_SOCKET");
+  const char* path = notifySocket();
   if (!path || (path[0] != '/' && path[0] != '@') || std::strlen(path) >= sizeof(sockaddr_un::sun_path)) return;
   address_ = path;
   socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

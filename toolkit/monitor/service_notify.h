@@ -6,8 +6,11 @@
 
 namespace mpm::monitor {
 
+/// Whether a service manager such as systemd runs this process, by NOTIFY_SOCKET of the environment.
+bool isService();
+
 /// Reports the state of the service to systemd with the datagrams that sd_notify(3) documents: no library needed. Does
-/// nothing when NOTIFY_SOCKET is not set. Not thread-safe.
+/// nothing when isService() is false. Not thread-safe.
 class ServiceNotify {
  public:
   /// From the environment: NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID.
