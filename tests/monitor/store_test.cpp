@@ -126,7 +126,8 @@ TEST_F(Store, ADatabaseIsKnownByItsIdWhereverItLies) {
   EXPECT_EQ(StoreReader(path_).id(), id);
   fs::copy(path_, folder_ / "c.db");
   EXPECT_EQ(StoreWriter(folder_ / "c.db").id(), id);
-  EXPECT_EQ(StoreReader(kRelease).id(), "") << "of a release that gave none";
+  fs::copy_file(kRelease, folder_ / "old.db");
+  EXPECT_EQ(StoreReader(folder_ / "old.db").id(), "") << "of a release that gave none";
 }
 
 TEST_F(Store, AConvertedDatabaseHasTheTablesOfAFreshOne) {
@@ -215,8 +216,9 @@ TEST_F(Store, KnowsWhichAlarmsRingAndWhatWasAnnounced) {
   EXPECT_EQ(StoreReader(path_).alarms(1), (std::vector<AlarmState>{{"tokens>9", kNoon, true}}));
   EXPECT_THAT(StoreReader(path_).announced(),
               ElementsAre(Pair("mpm/a", "{\"name\":\"a 'b' \\\"c\\\"\"}"), Pair("mpm/b.c[0]", "second")));
-  EXPECT_THAT(StoreReader(kRelease).announced(), IsEmpty());
-  EXPECT_THAT(StoreReader(kRelease).alarms(1), IsEmpty());
+  fs::copy_file(kRelease, folder_ / "old.db");
+  EXPECT_THAT(StoreReader(folder_ / "old.db").announced(), IsEmpty());
+  EXPECT_THAT(StoreReader(folder_ / "old.db").alarms(1), IsEmpty());
   runSql(path_, "UPDATE source SET alarms = '{'; UPDATE database SET announced = '{'");  // by another program
   EXPECT_THAT(StoreReader(path_).alarms(2), IsEmpty());
   EXPECT_THAT(StoreReader(path_).announced(), IsEmpty());
