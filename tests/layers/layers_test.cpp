@@ -169,7 +169,7 @@ TEST(OpenCvParallelTest, RunsEveryTaskOnceAndRethrows) {
 }
 
 // What operators of a head refuse, as a damaged file may have them. What they compute: tests/onnx/heads_test.cpp.
-using Attributes = std::vector<std::pair<const char*, std::variant<int, double, const char*>>>;
+using Attributes = std::vector<std::pair<const char*, std::variant<int, double, const char*, std::vector<int>>>>;
 
 /// Operands whose position is in `constants` are given as constants.
 cv::Mat run(const std::string& type, const Attributes& attributes, const std::vector<cv::Mat>& operands,
@@ -179,7 +179,14 @@ cv::Mat run(const std::string& type, const Attributes& attributes, const std::ve
   params.name = "one/layer";
   params.type = "ai.mpm.Head" + type;
   for (const auto& [name, value] : attributes)
-    std::visit([&, &name = name](auto one) { params.set(name, one); }, value);
+    std::visit(
+        [&, &name = name](const auto& one) {
+          if constexpr (std::is_same_v<decltype(one), const std::vector<int>&>)
+            params.set(name, cv::dnn::DictValue::arrayInt(one.data(), static_cast<int>(one.size())));
+          else
+            params.set(name, one);
+        },
+        value);
   std::vector<cv::Mat> inputs;
   std::vector<opencv::MatShape> shapes, outputs, internals;
   for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -246,6 +253,27 @@ TEST(HeadLayers, RefuseWhatDoesNotFit) {
   };
   for (const auto& [why, type, attributes, operands, constants] : cases)
     EXPECT_THROW(run(type, attributes, operands, constants), cv::Exception) << type << ": " << why;
+}
+
+TEST(HeadLayers, TransposeLetsTwoRunsOfAxesChangePlaces) {
+  const int sizes[] = {2, 67, 5, 33};
+  cv::Mat x(4, sizes, CV_32F);
+  cv::randn(x, 0, 1);
+  for (const std::vector<int>& axes : {std::vector{0, 3, 1, 2}, {0, 2, 3, 1}, {0, 1, 3, 2}, {1, 2, 3, 0}}) {
+    const cv::Mat y = run("Transpose", {{"perm", axes}}, {x});
+    int from[4];
+    for (int k = 0; k < 4; ++k) ASSERT_EQ(y.size[k], sizes[axes[static_cast<std::size_t>(k)]]);
+    for (std::size_t i = 0; i < y.total(); ++i) {
+      std::size_t rest = i;
+      for (int k = 3; k >= 0; --k) {
+        from[axes[static_cast<std::size_t>(k)]] = static_cast<int>(rest % static_cast<std::size_t>(y.size[k]));
+        rest /= static_cast<std::size_t>(y.size[k]);
+      }
+      ASSERT_EQ(y.ptr<float>()[i], x.at<float>(from)) << i;
+    }
+  }
+  const Attributes turned{{"perm", std::vector{3, 2, 1, 0}}};
+  EXPECT_CV_ERROR(run("Transpose", turned, {x}), "runs on the CPU only where two runs of axes change places");
 }
 
 TEST(HeadLayers, GridSampleAtNoPlaceIsZero) {

@@ -41,6 +41,9 @@ void activateGated(Activation activation, MatrixView<float> x);
 /// place, on the calling thread.
 void rotate(MatrixView<float> x, int heads, MatrixView<const float> rotation, int tables);
 
+/// Columns [column, column + x.rows) of y become the rows of x {rows, y.rows}. On the calling thread.
+void rowsToColumns(MatrixView<const float> x, MatrixView<float> y, int column);
+
 /// True when none of the `count` values is NaN or infinite.
 bool allFinite(const float* values, std::size_t count);
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <opencv2/dnn.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mpm {
@@ -28,6 +30,10 @@ enum class RowReuse {
   kRefused,  ///< rows cannot be reused behind it
 };
 RowReuse rowReuseOf(const std::string& op);
+
+/// Where a Transpose by `axes` only lets two neighbouring runs of axes change places: the first axes of both. Else
+/// nothing.
+std::optional<std::pair<std::size_t, std::size_t>> movedRuns(const std::vector<int>& axes);
 
 /// Names of all operators, such as "PatchEmbed".
 std::vector<std::string> operatorNames();

@@ -64,37 +64,42 @@ std::int64_t opsetOf(const onnx::ModelProto& model) {
   return 0;
 }
 
+bool isStock(const onnx::NodeProto& node) { return node.domain().empty() || node.domain() == "ai.onnx"; }
+
+/// Makes `node` an operator of ours with its first `inputs` operands.
+void become(onnx::NodeProto& node, const std::string& op, int inputs, const std::vector<Attribute>& attributes) {
+  const Names from(node.input().begin(), node.input().begin() + inputs);
+  const Names to(node.output().begin(), node.output().end());
+  onnx::NodeProto made;
+  describeNode(made, op, from, to, attributes);
+  made.set_domain(kOurDomain);
+  node = std::move(made);
+}
+
 /// Makes stock nodes operators of ours where a device has them, so that values stay there between those of a head.
 void takeOverStockNodes(onnx::GraphProto& graph, std::int64_t opset) {
   for (onnx::NodeProto& node : *graph.mutable_node()) {
-    if (!node.domain().empty() && node.domain() != "ai.onnx") continue;
-    const auto become = [&](const std::string& op, int inputs, const std::vector<Attribute>& attributes) {
-      const Names from(node.input().begin(), node.input().begin() + inputs);
-      const Names to(node.output().begin(), node.output().end());
-      onnx::NodeProto made;
-      describeNode(made, op, from, to, attributes);
-      made.set_domain(kOurDomain);
-      node = std::move(made);
-    };
+    if (!isStock(node)) continue;
     const auto isConstant = [&](const std::string& name) { return findNamed(graph.initializer(), name) != nullptr; };
     if (node.input_size() > 0 && isConstant(node.input(0))) continue;
     const bool computed = std::none_of(node.input().begin(), node.input().end(), isConstant);
     const bool unary = std::ranges::any_of(kUnary, [&](const char* name) { return node.op_type() == name; });
     if (node.op_type() == "Identity") {
-      become("HeadReshape", 1, {});
+      become(node, "HeadReshape", 1, {});
     } else if (node.op_type() == "Reshape" && attributeOf(node, "allowzero").i() == 0) {
       const std::vector<std::int64_t> shape = wholeNumbers(graph, node.input(1));
-      if (!shape.empty()) become("HeadReshape", 1, {{"shape", shape}});
+      if (!shape.empty()) become(node, "HeadReshape", 1, {{"shape", shape}});
     } else if (node.op_type() == "Transpose") {
       const auto& perm = attributeOf(node, "perm").ints();
-      if (!perm.empty()) become("HeadTranspose", 1, {{"perm", std::vector<std::int64_t>(perm.begin(), perm.end())}});
+      if (!perm.empty())
+        become(node, "HeadTranspose", 1, {{"perm", std::vector<std::int64_t>(perm.begin(), perm.end())}});
     } else if (unary || (node.op_type() == "Add" && computed)) {
-      become("HeadElementwise", node.input_size(), {{"function", node.op_type()}});
+      become(node, "HeadElementwise", node.input_size(), {{"function", node.op_type()}});
     } else if (node.op_type() == "Softmax" && (opset >= 13 || attributeOf(node, "axis").i() == -1)) {
       const auto* const axis = findAttribute(node, "axis");  // before opset 13 it took all axes from this one on
-      become("HeadSoftmax", 1, {{"axis", axis != nullptr ? axis->i() : std::int64_t{-1}}});
+      become(node, "HeadSoftmax", 1, {{"axis", axis != nullptr ? axis->i() : std::int64_t{-1}}});
     } else if (node.op_type() == "Concat" && computed) {
-      become("HeadConcat", node.input_size(), {{"axis", attributeOf(node, "axis").i()}});
+      become(node, "HeadConcat", node.input_size(), {{"axis", attributeOf(node, "axis").i()}});
     }
   }
 }
@@ -145,6 +150,15 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info) {
   if (places.grid_h == 0) throw Error("rows of earlier frames cannot be reused: the model has no op PatchEmbed");
   graph.mutable_node()->Swap(&nodes);
   return places;
+}
+
+void takeOverTransposes(onnx::GraphProto& graph) {
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    if (!isStock(node) || node.op_type() != "Transpose" || findNamed(graph.initializer(), node.input(0))) continue;
+    const auto& perm = attributeOf(node, "perm").ints();
+    if (perm.size() == 4 && perm[0] == 0 && movedRuns({perm.begin(), perm.end()}))
+      become(node, "HeadTranspose", 1, {{"perm", std::vector<std::int64_t>(perm.begin(), perm.end())}});
+  }
 }
 
 void placeOnDevice(onnx::ModelProto& model) {

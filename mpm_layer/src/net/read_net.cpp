@@ -149,6 +149,8 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
         onnx_graph::placeOnDevice(converted.model);
         converted.late.load(graph);
         supply.device = makeDeviceNet(*device);
+      } else {
+        onnx_graph::takeOverTransposes(graph);
       }
       supplyWeights(graph, converted.late, supply);
       const std::string bytes = onnx_graph::serialised(std::move(converted.model));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/highway_targets.h"
+#include "kernels/elementwise.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/panels.cpp"
@@ -100,6 +101,10 @@ HWY_EXPORT(product);
 
 void packPanel(const float* x, std::ptrdiff_t stride, int rows, int depth, float* panel, int column, int width) {
   HWY_DYNAMIC_DISPATCH(pack)(x, stride, rows, depth, panel + column, width);
+}
+
+void rowsToColumns(MatrixView<const float> x, MatrixView<float> y, int column) {
+  HWY_DYNAMIC_DISPATCH(pack)(x.data, x.stride, x.rows, y.rows, y.data + column, static_cast<int>(y.stride));
 }
 
 void clearPanel(float* panel, int depth, int column) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX's Reshape, Transpose and Concat. Files keep OpenCV's own; in a net on a device these take their place, so that
-// values stay there (net/graph_marks.h).
+// values stay there (net/graph_marks.h). On the CPU a Transpose between channels first and last does, because OpenCV's
+// takes longer than the convolutions around it.
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
+#include "kernels/elementwise.h"
 #include "layers/head/operands.h"
 #include "layers/ops.h"
 
@@ -12,7 +16,7 @@ namespace {
 class MoveLayer : public HeadLayer {
  protected:
   explicit MoveLayer(const cv::dnn::LayerParams& params) : HeadLayer(params, 0) {}
-  void compute(const Blobs& /*inputs*/, Blobs& /*outputs*/) final {
+  void compute(const Blobs& /*inputs*/, Blobs& /*outputs*/) override {
     fail("runs on a device only; a file has ONNX's own operator");
   }
 };
@@ -68,6 +72,30 @@ class TransposeLayer final : public MoveLayer {
     return device.transpose(axes_);
   }
 
+  // Of each image the pixels {rows, cols} become {cols, rows}.
+  void compute(const Blobs& inputs, Blobs& outputs) override {
+    const auto split = movedRuns(axes_);
+    expect(split.has_value(),
+           "runs on the CPU only where two runs of axes change places; a file has ONNX's own operator");
+    const Shape shape = shapeOf(inputs[0]);
+    const auto product = [&](std::size_t begin, std::size_t end) {
+      return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(begin),
+                             shape.begin() + static_cast<std::ptrdiff_t>(end), std::size_t{1}, std::multiplies<>());
+    };
+    const std::size_t images = product(0, split->first), rows = product(split->first, split->second);
+    const std::size_t cols = product(split->second, shape.size());
+    constexpr std::size_t kStep = 64;  // rows of a task: whole cache lines of the result
+    const std::size_t steps = (rows + kStep - 1) / kStep;
+    parallel_.run(static_cast<int>(images * steps), [&](int task) {
+      const std::size_t image = static_cast<std::size_t>(task) / steps,
+                        begin = static_cast<std::size_t>(task) % steps * kStep;
+      const MatrixView<const float> some(inputs[0].ptr<float>() + (image * rows + begin) * cols,
+                                         static_cast<int>(std::min(kStep, rows - begin)), static_cast<int>(cols));
+      rowsToColumns(some, {outputs[0].ptr<float>() + image * rows * cols, some.cols, static_cast<int>(rows)},
+                    static_cast<int>(begin));
+    });
+  }
+
  private:
   std::vector<int> axes_;
 };
@@ -105,6 +133,18 @@ class ConcatLayer final : public MoveLayer {
 };
 
 }  // namespace
+
+std::optional<std::pair<std::size_t, std::size_t>> movedRuns(const std::vector<int>& axes) {
+  std::size_t first = 0;
+  while (first < axes.size() && axes[first] == static_cast<int>(first)) ++first;
+  if (first == axes.size()) return std::nullopt;
+  std::vector<int> back = axes;
+  std::rotate(back.begin() + static_cast<std::ptrdiff_t>(first),
+              std::find(back.begin(), back.end(), static_cast<int>(first)), back.end());
+  for (std::size_t i = 0; i < back.size(); ++i)
+    if (back[i] != static_cast<int>(i)) return std::nullopt;
+  return std::pair(first, static_cast<std::size_t>(axes[first]));
+}
 
 LayerPtr makeReshape(cv::dnn::LayerParams& params) { return cv::makePtr<ReshapeLayer>(params); }
 
