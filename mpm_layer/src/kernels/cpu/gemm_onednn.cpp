@@ -42,11 +42,13 @@ class OneThread {
   int before_;
 };
 
-// MPM_INSTRUCTION_SET limits oneDNN too, before its first primitive.
+// MPM_INSTRUCTION_SET limits oneDNN too, before its first primitive. The tiles of AMX are ours alone: with those of
+// oneDNN a row's bytes depend on how many rows there are.
 void limitInstructionSet() {
   static const bool once = [] {
-    const std::string set = std::getenv("MPM_INSTRUCTION_SET") != nullptr ? instructionSet() : "";
-    if (set == "avx512") dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
+    const bool asked = std::getenv("MPM_INSTRUCTION_SET") != nullptr, amx = availableInstructionSets().front() == "amx";
+    const std::string set = asked ? instructionSet() : amx ? "amx" : "";
+    if (set == "amx" || set == "avx512") dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
     if (set == "avx2" || set == "avx_vnni") dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2);
     if (set == "sse4") dnnl::set_max_cpu_isa(dnnl::cpu_isa::sse41);
     return true;
