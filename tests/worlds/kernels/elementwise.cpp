@@ -68,6 +68,18 @@ void tryRotate(Trial& trial) {
   trial.near(y, test::rotated(Reference(x), heads, 0, rotations, tables), 2e-6);
 }
 
+void tryRowsToColumns(Trial& trial) {
+  const MatrixView<const float> x = trial.memory.inputRows(trial.random.size(1, 70), trial.random.size(1, 200));
+  const int column = trial.random.size(0, 9), cols = column + x.rows + trial.random.size(0, 9);
+  const MatrixView<const float> before = trial.memory.inputRows(x.cols, cols);
+  const MatrixView<float> y = trial.memory.copyOf(before);
+  rowsToColumns(x, y, column);
+  Reference expected(before);
+  for (int i = 0; i < x.rows; ++i)
+    for (int j = 0; j < x.cols; ++j) expected.at(j, column + i) = static_cast<double>(x.row(i)[j]);
+  trial.near(y, expected, 0);
+}
+
 void tryAllFinite(Trial& trial) {
   const std::size_t count = static_cast<std::size_t>(trial.random.size(1, 300));
   std::vector<float> values(count, 3.4e38f);
@@ -86,6 +98,7 @@ std::vector<Kernel> elementwiseKernels() {
           {"activate", tryActivate},
           {"activateGated", tryActivateGated},
           {"geluWithSlope", tryGeluWithSlope},
+          {"rowsToColumns", tryRowsToColumns},
           {"rotate", tryRotate},
           {"allFinite", tryAllFinite}};
 }
