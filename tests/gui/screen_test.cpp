@@ -115,7 +115,16 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   EXPECT_TRUE(says(part<InspectorPanel>(), "Cluster: "));
 
   // What was stored, as a file.
-  ASSERT_TRUE(wait([&] { return part<HistorySources>()->current().has_value(); }));
+  // An export is of the latest series: that of the schedule above.
+  ASSERT_TRUE(wait([&] {
+    const auto source = part<HistorySources>()->current();
+    if (!source) return false;
+    const monitor::StoreReader reader(part<History>()->database().toStdString());
+    const auto series = reader.series(source->id);
+    const TimeAxis& shown = part<TimeChart>()->axis();
+    return series.size() == 2 && reader.count(source->id, static_cast<UnixMs>(1000 * shown.from),
+                                              static_cast<UnixMs>(1000 * shown.to), series.back().id) > 0;
+  }));
   key("ctrl+e");
   ExportDialog* question = nullptr;
   ASSERT_TRUE(wait([&] { return (question = window_->findChild<ExportDialog*>()) && question->isVisible(); }));
