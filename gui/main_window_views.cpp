@@ -105,6 +105,9 @@ PanelDocks* MainWindow::makePanels() {
   });
   connect(net_, &NetControl::modelChanged, legend, [this, legend] { legend->setModel(*net_->model()); });
   connect(on_show_, &OnShow::sourceDescribed, legend, [this, legend, show_areas] {
+    const QStringList& classes = on_show_->source().classes;
+    legend_->setOtherClasses(classes);
+    legend->setOtherClasses(!classes.isEmpty());
     legend->setRegions(on_show_->measuredRegions());
     show_areas();
   });

@@ -94,7 +94,9 @@ ShownSource StoredMoments::describe(const QString& source) const {
                     .states = configs_->states(source)};
   if (source != history_->source()) return shown;
   if (const auto record = history_->sources()->current()) shown.clock = record->clock;
-  if (!shown.database.isEmpty() && shown.regions.empty()) shown.regions = history_->facts().regions;
+  if (shown.database.isEmpty()) return shown;
+  if (shown.regions.empty()) shown.regions = history_->facts().regions;
+  shown.classes = history_->facts().classes;
   return shown;
 }
 

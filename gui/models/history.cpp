@@ -44,9 +44,12 @@ void History::askSources() {
   ask(kSources, [this](const monitor::StoreReader& reader) {
     DatabaseFacts facts{.id = reader.id(), .sources = {}};
     const auto sources = reader.sources();
-    for (const monitor::SourceRecord& source : sources)
-      facts.sources[QString::fromStdString(source.name)] = {monitor::readPrivacy(reader.privacy(source.name)),
-                                                            monitor::currentRegions(reader, source.name)};
+    for (const monitor::SourceRecord& source : sources) {
+      const auto series = reader.series(source.id);
+      facts.sources[QString::fromStdString(source.name)] = {
+          monitor::readPrivacy(reader.privacy(source.name)), monitor::currentRegions(reader, source.name),
+          series.empty() ? QStringList() : texts(series.back().classes)};
+    }
     return [this, sources, facts] {
       facts_ = facts;
       emit sourcesChanged(sources);

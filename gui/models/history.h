@@ -23,10 +23,11 @@ struct SourceNames {
 /// that is not known. Empty: there are no samples.
 using NightRules = std::set<std::optional<std::string>>;
 
-/// What lies over the pictures of a source of a database.
+/// What a database says of the pictures of a source: what lies over them, and what they were measured by.
 struct SourceFacts {
   monitor::PrivacyOptions privacy;
   std::vector<vision::Region> regions;  ///< that are measured in it
+  QStringList classes{};                ///< of the model that measured it last, by index
 };
 
 /// Whose the pictures of a database are, and what lies over them.

@@ -9,20 +9,52 @@
 
 namespace mpm::gui {
 
-void LegendModel::setClasses(const ModelInfo& info) {
-  beginResetModel();
-  rows_.clear();
-  solo_.reset();
-  depth_ = info.task == Task::kDepth;
-  const auto colors = vision::classColors(info.facts, info.classes);
-  const auto names = vision::classNames(info);
-  for (int c = 0; c < info.classes; ++c) {
-    Row row;
+std::vector<LegendModel::Row> LegendModel::rowsOf(const ModelFacts& facts,
+                                                  const std::vector<std::string>& names) const {
+  const auto colors = vision::classColors(facts, static_cast<int>(names.size()));
+  std::vector<Row> rows;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    Row& row = rows.emplace_back();
     row.name = QString::fromStdString(names[c]);
     const auto chosen = chosen_.find(row.name);
     row.color = chosen != chosen_.end() ? chosen->second : QColor(colors[c][2], colors[c][1], colors[c][0]);
-    rows_.push_back(std::move(row));
   }
+  return rows;
+}
+
+void LegendModel::setClasses(const ModelInfo& info) {
+  std::vector<Row> rows = rowsOf(info.facts, vision::classNames(info));
+  depth_ = info.task == Task::kDepth;
+  if (own_) return static_cast<void>(own_ = std::move(rows));
+  beginResetModel();
+  rows_ = std::move(rows);
+  solo_.reset();
+  endResetModel();
+  emit paintChanged();
+}
+
+void LegendModel::setOtherClasses(const QStringList& names) {
+  const auto listed = [](const std::vector<Row>& rows) {
+    QStringList all;
+    for (const Row& row : rows) all << row.name;
+    return all;
+  };
+  const std::vector<Row>& own = own_ ? *own_ : rows_;
+  const bool other = !names.isEmpty() && names != listed(own);
+  if (other ? own_ && names == listed(rows_) : !own_) return;
+  std::vector<Row> rows = own;
+  if (other) {
+    ModelFacts facts;
+    std::vector<std::string> classes;
+    for (const QString& name : names) facts.classes.push_back({classes.emplace_back(name.toStdString())});
+    rows = rowsOf(facts, classes);
+    for (Row& row : rows)
+      if (const auto same = std::ranges::find(own, row.name, &Row::name); same != own.end()) row.color = same->color;
+  }
+  beginResetModel();
+  own_ = other ? std::optional(own) : std::nullopt;
+  rows_ = std::move(rows);
+  solo_.reset();
   endResetModel();
   emit paintChanged();
 }

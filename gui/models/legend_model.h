@@ -10,7 +10,8 @@ namespace mpm::gui {
 /// Colours that the user chose, by the name of the class.
 using ClassColors = std::map<QString, QColor>;
 
-/// The classes of the model: shown or hidden, their colours and the share of the frame each covers.
+/// The classes of the model, or of the one that measured what is on show: shown or hidden, their colours and the share
+/// of the frame each covers.
 class LegendModel : public QAbstractTableModel {
   Q_OBJECT
  public:
@@ -20,6 +21,9 @@ class LegendModel : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
 
   void setClasses(const ModelInfo& info);
+  /// Lists these classes, which another model has, until this is called without any. Those of the same name keep their
+  /// colour.
+  void setOtherClasses(const QStringList& names);
   void setAreas(const std::vector<std::pair<int, double>>& shares);  ///< class, 0..1; classes left out cover nothing
   void clearAreas();                                                 ///< nothing was measured
   /// Sets the areas by the names of the classes, as in the JSON of a snapshot. If none of them is a class here, another
@@ -66,7 +70,9 @@ class LegendModel : public QAbstractTableModel {
     std::optional<double> area{};  // of what is on show
   };
   void changed(const QList<int>& roles);
+  std::vector<Row> rowsOf(const ModelFacts& facts, const std::vector<std::string>& names) const;
   std::vector<Row> rows_;
+  std::optional<std::vector<Row>> own_;  // of the model, while those of another one are listed
   std::optional<int> solo_;
   ClassColors chosen_;
   bool depth_ = false;  // the model has no classes: the colours are those of depths

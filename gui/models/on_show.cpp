@@ -101,6 +101,7 @@ void OnShow::describe(const ShownSource& source) {
     if (!same(one)) return;
     one.regions = source.regions;
     one.states = source.states;
+    one.classes = source.classes;
   };
   if (auto* const stored = std::get_if<Stored>(&shown_)) tell(stored->source);
   if (Live* const live = open()) tell(live->source);

@@ -16,6 +16,7 @@ struct ShownSource {
   charts::Clock clock{};                  ///< by which its times are shown; nullopt: that of the machine
   std::vector<vision::Region> regions{};  ///< drawn over its pictures
   QStringList states{};                   ///< names of those that are read of it
+  QStringList classes{};                  ///< of another program's model, by index; empty: those of our own
 };
 
 /// The window is empty.

@@ -34,7 +34,13 @@ LegendPanel::LegendPanel(LegendModel* model, QWidget* parent)
 }
 
 void LegendPanel::setModel(const ModelInfo& model) {
-  pages_->setCurrentIndex(givesSegments(model.task) ? 1 : model.task == Task::kDepth ? 2 : 0);
+  page_ = givesSegments(model.task) ? 1 : model.task == Task::kDepth ? 2 : 0;
+  setOtherClasses(other_);
+}
+
+void LegendPanel::setOtherClasses(bool other) {
+  other_ = other;
+  pages_->setCurrentIndex(other ? 0 : page_);
 }
 
 void LegendPanel::setFrame(const LiveFramePtr& frame) {

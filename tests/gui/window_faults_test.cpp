@@ -610,6 +610,39 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   EXPECT_TRUE(wait([&] { return part<HistorySources>()->name() == live; }));
 }
 
+TEST_F(Faults, TheLegendOfAnotherDatabaseHasTheClassesOfItsModel) {
+  {
+    monitor::StoreWriter writer(file("other.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = "glacier";
+    session.classes = {"ice", "rock"};
+    writer.beginSession(session);
+    monitor::Sample sample;
+    sample.time = unixNow() - kDayMs;
+    sample.whole().areas = {{0, 0.75}, {1, 0.25}};
+    writer.append(sample);
+    ASSERT_TRUE(writer.flush());
+  }
+  LegendModel& legend = *part<LegendModel>();
+  const auto names = [&] {
+    QStringList all;
+    for (int c = 0; c < legend.classes(); ++c) all << legend.name(c);
+    return all;
+  };
+  ASSERT_TRUE(openAndWait() && stores());
+  const QStringList own = names();
+  ASSERT_GT(own.size(), 2);
+  legend.setData(legend.index(1, LegendModel::kName), Qt::Unchecked, Qt::CheckStateRole);
+  window_->opener().open(file("other.db"));
+  ASSERT_TRUE(wait([&] { return names() == QStringList({"ice", "rock"}); }));
+  EXPECT_TRUE(wait([&] { return legend.index(1, LegendModel::kArea).data(LegendModel::kSortRole).toDouble() == 0.25; }))
+      << "of its last sample";
+  EXPECT_TRUE(legend.visible(1));
+  buttonOf(part<ChartPanel>(), ChartPanel::tr("Back to the live source"))->click();
+  EXPECT_TRUE(wait([&] { return names() == own; }));
+  EXPECT_FALSE(legend.visible(1)) << "what was chosen of the own classes stays";
+}
+
 TEST_F(Faults, NothingOfTheSourceBeforeIsShownOfAnotherOneOfADatabase) {
   const UnixMs first = unixNow() - kDayMs;
   store(file("other.db"), "yard", first, 1000, 9, {}, "of the yard");
