@@ -14,12 +14,16 @@ CalendarBrowser::CalendarBrowser(HistoryBrowser* history, PictureStore* pictures
   connect(&reader_, &CalendarReader::failed, panel, &CalendarPanel::setProblem);
   connect(history, &HistoryBrowser::sourceChanged, this, &CalendarBrowser::forget);
   connect(history, &HistoryBrowser::grown, this, [this] {
-    if (stored_->hidden().json() != hidden_) forget();
+    if (stored_->hidden().json() != hidden_) return forget();
+    if (!panel_->isVisible() || !isOld()) return;
+    // The pictures of another program are listed when asked for, our own when they are written.
+    history_->foreignName().isEmpty() ? ask() : pictures_->list();
   });
-  // The pictures were not listed yet when the source came on show.
   connect(pictures, &PictureStore::listed, this, [this] {
     const auto& days = panel_->view()->calendar().days;
-    if (std::ranges::all_of(days, [](const charts::DayCell& day) { return day.picture.empty(); })) ask();
+    // They were not listed yet when the source came on show.
+    const bool none = std::ranges::all_of(days, [](const charts::DayCell& day) { return day.picture.empty(); });
+    if (none || isOld()) ask();
   });
 }
 
@@ -35,7 +39,11 @@ void CalendarBrowser::ask() {
   const monitor::PrivacyOptions hidden = stored_->hidden();
   hidden_ = hidden.json();
   if (!panel_->isVisible() || !record || !owner || record->last == 0) return;
-  CalendarQuestion question{.database = history_->history()->database(), .source = *record, .hidden = hidden};
+  asked_ = steadyNow();
+  CalendarQuestion question{.database = history_->history()->database(),
+                            .source = *record,
+                            .hidden = hidden,
+                            .known = panel_->view()->drawnPictures()};
   std::ranges::copy_if(pictures_->pictures(), std::back_inserter(question.pictures),
                        [&](const StoredPicture& one) { return one.owner.sameAs(*owner); });
   panel_->choose(question);

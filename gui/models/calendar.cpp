@@ -111,7 +111,7 @@ void CalendarReader::ask(const CalendarQuestion& question) {
     thread_.answer([this, answer] { emit read(answer); });
     for (int i = 0; const charts::DayCell& day : answer.drawing.days) {
       const int index = i++;
-      if (day.picture.empty()) continue;
+      if (day.picture.empty() || question.known.contains(day.picture)) continue;
       if (!thread_.goesOn()) return;
       try {
         const QImage picture = smallOf(question, *chosen.at(day.picture));

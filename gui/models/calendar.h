@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "gui/models/picture_store.h"
 #include "gui/models/worker.h"
 #include "monitor/store/calendar.h"
@@ -16,6 +19,7 @@ struct CalendarQuestion {
   int year = 0;                           ///< 0: that of the last sample
   std::vector<StoredPicture> pictures{};  ///< of the source; those of an archive are its own
   monitor::PrivacyOptions hidden{};       ///< what must not be seen in them
+  std::set<std::string> known{};          ///< files of pictures of days that need not be read again
 };
 
 struct CalendarAnswer {

@@ -18,6 +18,9 @@ QStringList tintOf(const QString& quantity, const QString& of_class = {}, const 
 
 // Replaces the rows; without a row of `chosen` the first one is chosen.
 void setRows(QComboBox* box, const std::vector<std::pair<QString, QVariant>>& rows, const QVariant& chosen) {
+  std::vector<std::pair<QString, QVariant>> before;
+  for (int i = 0; i < box->count(); ++i) before.emplace_back(box->itemText(i), box->itemData(i));
+  if (rows == before && box->currentData() == chosen) return;  // a person may have its list open
   const QSignalBlocker quiet(box);
   box->clear();
   int index = 0;

@@ -20,19 +20,34 @@ CalendarView::CalendarView(QWidget* parent) : QWidget(parent) {
 }
 
 void CalendarView::setCalendar(charts::CalendarDrawing calendar) {
-  calendar_ = std::move(calendar);
+  const charts::CalendarDrawing before = std::exchange(calendar_, std::move(calendar));
   calendar_.month = [clock = calendar_.clock](UnixMs time) {
     return QLocale().toString(dateTime(time, clock), QStringLiteral("MMMM yyyy")).toStdString();
   };
   layout_ = {};
+  std::map<std::string, QImage> drawn;
+  for (const auto& [day, picture] : pictures_) drawn[before.days[static_cast<std::size_t>(day)].picture] = picture;
+  const bool had_mark = marked_ >= 0;
+  const UnixMs marked = had_mark ? before.days[static_cast<std::size_t>(marked_)].start : 0;
   pictures_.clear();
   marked_ = -1;
+  for (int i = 0; const charts::DayCell& day : calendar_.days) {
+    if (const auto picture = drawn.find(day.picture); picture != drawn.end()) pictures_[i] = picture->second;
+    if (had_mark && day.start == marked) marked_ = i;
+    ++i;
+  }
   arrange();
 }
 
 void CalendarView::setPicture(int day, const QImage& picture) {
   pictures_[day] = picture;
   update(placeOf(day).toAlignedRect());
+}
+
+std::set<std::string> CalendarView::drawnPictures() const {
+  std::set<std::string> files;
+  for (const auto& [day, picture] : pictures_) files.insert(calendar_.days[static_cast<std::size_t>(day)].picture);
+  return files;
 }
 
 QString CalendarView::textOf(int day) const {
@@ -54,6 +69,19 @@ QRectF CalendarView::placeOf(int day) const { return rectOf(layout_.days[static_
 int CalendarView::dayAt(QPointF at) const {
   const auto found = std::ranges::find_if(layout_.days, [&](const auto& box) { return rectOf(box).contains(at); });
   return found == layout_.days.end() ? -1 : static_cast<int>(found - layout_.days.begin());
+}
+
+// The next day of this weekday above or below the mark that has samples or a picture; where there is none, the mark.
+int CalendarView::sameWeekday(int weeks) const {
+  const auto& days = calendar_.days;
+  const vision::CameraClock& clock = calendar_.clock;
+  for (UnixMs day = days[static_cast<std::size_t>(marked_)].start;;) {
+    day = clock.startOfDay(day, 7 * weeks);
+    const UnixMs end = clock.startOfDay(day, 1);
+    if (end <= days.front().start || day > days.back().start) return marked_;
+    const auto found = std::ranges::lower_bound(days, day, {}, &charts::DayCell::start);
+    if (found != days.end() && found->start < end) return static_cast<int>(found - days.begin());
+  }
 }
 
 void CalendarView::arrange() {
@@ -115,10 +143,11 @@ void CalendarView::mousePressEvent(QMouseEvent* event) {
 
 void CalendarView::keyPressEvent(QKeyEvent* event) {
   const int last = static_cast<int>(calendar_.days.size()) - 1;
-  const std::map<int, int> steps = {{Qt::Key_Left, -1}, {Qt::Key_Right, 1},    {Qt::Key_Up, -7},
-                                    {Qt::Key_Down, 7},  {Qt::Key_Home, -last}, {Qt::Key_End, last}};
+  const std::map<int, int> steps = {{Qt::Key_Left, -1}, {Qt::Key_Right, 1}, {Qt::Key_Home, -last}, {Qt::Key_End, last}};
   if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space)
     return pick(marked_);
+  const bool up = event->key() == Qt::Key_Up;
+  if (last >= 0 && (up || event->key() == Qt::Key_Down)) return mark(marked_ < 0 ? 0 : sameWeekday(up ? -1 : 1));
   const auto step = steps.find(event->key());
   if (step == steps.end() || last < 0) return QWidget::keyPressEvent(event);
   mark(std::clamp(marked_ + step->second, 0, last));

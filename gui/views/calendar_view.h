@@ -13,10 +13,13 @@ class CalendarView : public QWidget {
  public:
   explicit CalendarView(QWidget* parent = nullptr);
 
-  /// Without pictures until setPicture(). The colours of the drawing are those of the theme.
+  /// Days whose picture is the same file keep it, others have none until setPicture(). The day with the mark keeps
+  /// that. The colours of the drawing are those of the theme.
   void setCalendar(charts::CalendarDrawing calendar);
   /// Of a day, by its index.
   void setPicture(int day, const QImage& picture);
+  /// The files (DayCell::picture) of the pictures that are drawn.
+  std::set<std::string> drawnPictures() const;
   const charts::CalendarDrawing& calendar() const { return calendar_; }
   /// "Mon 1 Jun 2026: 45.2 %, picture of 12:01"; empty for no day of the calendar.
   QString textOf(int day) const;
@@ -38,6 +41,7 @@ class CalendarView : public QWidget {
 
  private:
   int dayAt(QPointF at) const;
+  int sameWeekday(int weeks) const;
   void mark(int day);
   void pick(int day);
   void arrange();

@@ -188,6 +188,16 @@ TEST(Calendar, HasTheDaysOfAYearAndTheirPictures) {
   EXPECT_TRUE(picked.isEmpty()) << "it has no picture";
   EXPECT_TRUE(says("Wed 3 Jun 2026: 102"));
 
+  ASSERT_EQ(panel.view()->drawnPictures(), std::set<std::string>({answer.drawing.days[0].picture}));
+  question.known = panel.view()->drawnPictures();
+  pictured.clear();
+  (void)ask();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !pictured.empty(); }, 60000));
+  QTest::qWait(50);
+  ASSERT_EQ(pictured.size(), 1) << "the one that is known is not read again";
+  EXPECT_EQ(pictured[0][0].toInt(), 1);
+  question.known.clear();
+
   choose("Colour of a day", "gate: shut");
   const CalendarAnswer shut = ask();
   EXPECT_EQ(shut.drawing.days[0].value, 100) << "percent";
@@ -197,6 +207,58 @@ TEST(Calendar, HasTheDaysOfAYearAndTheirPictures) {
   reader.ask(question);
   ASSERT_TRUE(failed.wait(60000));
   EXPECT_THAT(failed[0][0].toString(), Has("place of the camera"));
+}
+
+charts::CalendarDrawing calendarOf(const std::vector<std::pair<int, std::string>>& days) {
+  charts::CalendarDrawing calendar{.clock = vision::CameraClock("UTC")};
+  for (const auto& [day, picture] : days)
+    calendar.days.push_back({.start = vision::timeOfIso("2026-06-01T00:00:00Z").value() + day * kDayMs,
+                             .value = day,
+                             .text = {},
+                             .picture = picture});
+  calendar.from = calendar.days.front().start;
+  calendar.to = calendar.days.back().start + kDayMs;
+  return calendar;
+}
+
+// 2026-06-01 was a Monday.
+TEST(Calendar, UpAndDownGoToTheSameDayOfAnotherWeek) {
+  CalendarView view;
+  view.setCalendar(calendarOf({{0, ""}, {1, ""}, {2, ""}, {4, ""}, {9, ""}, {10, ""}, {16, ""}, {22, ""}, {23, ""}}));
+  QSignalSpy marked(&view, &CalendarView::marked);
+  const auto after = [&](Qt::Key key) {
+    QTest::keyClick(&view, key);
+    return marked.takeLast()[0].toInt();
+  };
+  EXPECT_EQ(after(Qt::Key_Down), 0) << "without a mark";
+  EXPECT_EQ(after(Qt::Key_Right), 1);
+  EXPECT_EQ(after(Qt::Key_Right), 2);
+  EXPECT_EQ(after(Qt::Key_Down), 4) << "Wednesday the 10th";
+  EXPECT_EQ(after(Qt::Key_Down), 6) << "the 17th";
+  EXPECT_EQ(after(Qt::Key_Down), 8) << "the 24th";
+  EXPECT_EQ(after(Qt::Key_Down), 8) << "there is none below";
+  EXPECT_EQ(after(Qt::Key_Left), 7);
+  EXPECT_EQ(after(Qt::Key_Up), 1) << "the Tuesdays between have no samples";
+  EXPECT_EQ(after(Qt::Key_Up), 1);
+  EXPECT_EQ(after(Qt::Key_End), 8);
+}
+
+TEST(Calendar, PicturesAndMarkStayWhenDaysCome) {
+  CalendarView view;
+  view.setCalendar(calendarOf({{3, "a"}, {4, "b"}, {5, "c"}}));
+  QImage picture(4, 3, QImage::Format_RGB888);
+  picture.fill(Qt::red);
+  view.setPicture(0, picture);
+  view.setPicture(1, picture);
+  QTest::keyClick(&view, Qt::Key_Right);
+  QTest::keyClick(&view, Qt::Key_Right);
+  view.setCalendar(calendarOf({{1, "z"}, {3, "a"}, {4, "other"}, {5, "c"}}));
+  EXPECT_EQ(view.drawnPictures(), std::set<std::string>({"a"}));
+  QSignalSpy marked(&view, &CalendarView::marked);
+  QTest::keyClick(&view, Qt::Key_Left);
+  EXPECT_EQ(marked.at(0)[0].toInt(), 1) << "left of the day that had the mark";
+  view.setCalendar({});
+  EXPECT_TRUE(view.drawnPictures().empty());
 }
 
 TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {

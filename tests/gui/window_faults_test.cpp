@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gui/controllers/calendar_browser.h"
 #include "gui/views/day_night_panel.h"
 #include "gui/views/image_view.h"
 #include "gui/views/pictures_pane.h"
@@ -641,6 +642,21 @@ TEST_F(Faults, TheLegendOfAnotherDatabaseHasTheClassesOfItsModel) {
   buttonOf(part<ChartPanel>(), ChartPanel::tr("Back to the live source"))->click();
   EXPECT_TRUE(wait([&] { return names() == own; }));
   EXPECT_FALSE(legend.visible(1)) << "what was chosen of the own classes stays";
+}
+
+// A calendar that stays open has what came since.
+TEST_F(Faults, TheCalendarGrowsWithItsDatabase) {
+  const UnixMs first = unixNow() - 5 * kDayMs;
+  store(file("other.db"), "yard", first, 1000, 3);
+  window_->opener().open(file("other.db"));
+  part<CalendarBrowser>()->setPace(10);
+  auto* const panel = part<CalendarPanel>();
+  for (QWidget* parent = panel; parent != nullptr; parent = parent->parentWidget())
+    if (auto* const dock = qobject_cast<QDockWidget*>(parent)) dock->show(), dock->raise();
+  const auto days = [&] { return panel->view()->calendar().days.size(); };
+  ASSERT_TRUE(wait([&] { return days() == 1; }));
+  store(file("other.db"), "yard", first + 2 * kDayMs, 1000, 3);
+  EXPECT_TRUE(wait([&] { return days() == 2; }));
 }
 
 TEST_F(Faults, NothingOfTheSourceBeforeIsShownOfAnotherOneOfADatabase) {
