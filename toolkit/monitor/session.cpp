@@ -104,6 +104,18 @@ class Hiding {
   ViewMotion place_;  // of the last sample
 };
 
+// States as they are read now, and their files. The files are looked at on the worker's thread alone.
+struct FollowedStates {
+  const StateOptions options;
+  std::vector<FollowedFiles> files{};  // of each of StateOptions::files
+
+  explicit FollowedStates(StateOptions states) : options(std::move(states)) {
+    for (const std::string& file : options.files) files.push_back(FollowedFiles({file}, FollowedFiles::Read::kEarlier));
+  }
+  FollowedStates(StateOptions states, std::vector<FollowedFiles> followed)
+      : options(std::move(states)), files(std::move(followed)) {}
+};
+
 // One source, from open() to close().
 struct OpenSource {
   std::string source;    // without credentials
@@ -112,8 +124,7 @@ struct OpenSource {
   bool scene = false;    // demo:
   bool archive = false;  // its samples come as fast as the model takes them
   double every_s = 0;
-  StateOptions states;                       // as they are read now
-  std::vector<FollowedFiles> state_files{};  // of each of StateOptions::files
+  std::shared_ptr<FollowedStates> states;  // guarded by Session::Impl::states_mutex
   std::shared_ptr<const StoredPictures> before;
   std::shared_ptr<Recorder> recorder;
   std::shared_ptr<Hiding> hiding;
@@ -274,6 +285,7 @@ struct Session::Impl {
   std::vector<Event> early{};             // the same: before the first source
   CameraFacts facts{};                    // that are told
   bool picture_failed = false;            // and this was reported; of the thread that writes pictures
+  mutable std::mutex states_mutex;        // not held while files are read
 
   // In this order: each outlives those that hand something to it.
   std::optional<StoreWriter> store;
@@ -390,12 +402,16 @@ struct Session::Impl {
     }
   }
 
-  // Reads the files of states again if one was replaced. If one cannot be read, all heads stay as they are.
+  // Reads the files of states again if one was replaced. If one cannot be read, all heads stay as they are. On the
+  // worker's thread: the disk of a file may hang.
   void followStates() {
+    const auto open = openSource();
+    if (!open) return;
+    const auto known = statesOf(*open);
     bool changed = false;
-    for (FollowedFiles& file : watch->state_files) changed = file.changed(steadyNow()) || changed;
+    for (FollowedFiles& file : known->files) changed = file.changed(steadyNow()) || changed;
     if (!changed) return;
-    StateOptions fresh = watch->states;
+    StateOptions fresh = known->options;
     std::string names;
     try {
       for (std::size_t i = 0; i < fresh.files.size(); ++i) {
@@ -406,8 +422,10 @@ struct Session::Impl {
         head = std::move(read);
       }
       if (names.empty()) return;
-      watch->recorder->setStates(fresh);
-      watch->states = std::move(fresh);
+      const std::lock_guard lock(states_mutex);
+      if (open->states != known || openSource() != open) return;  // others count by now
+      open->recorder->setStates(fresh);
+      open->states = std::make_shared<FollowedStates>(std::move(fresh), known->files);
     } catch (const Error& error) {
       post({options.now(), EventKind::kModel, Severity::kError,
             std::string(error.what()) + "; the states before go on"});
@@ -415,25 +433,26 @@ struct Session::Impl {
     }
     post({options.now(), EventKind::kModel, Severity::kInfo,
           "the states of " + names + " are new: they were taught again" +
-              (watch->archive ? "" : ". Samples from now on are of another series")});
+              (open->archive ? "" : ". Samples from now on are of another series")});
   }
 
   void setStates(const StateOptions& states) {
-    watch->recorder->setStates(states);
-    followFiles(*watch, states);
+    {
+      const std::lock_guard lock(states_mutex);
+      watch->recorder->setStates(states);
+      watch->states = std::make_shared<FollowedStates>(states);
+    }
     worker->setFeatures(!states.heads.empty());
   }
 
-  static void followFiles(OpenSource& open, const StateOptions& states) {
-    open.states = states;
-    open.state_files.clear();
-    for (const std::string& file : states.files)
-      open.state_files.push_back(FollowedFiles({file}, FollowedFiles::Read::kEarlier));
+  std::shared_ptr<FollowedStates> statesOf(const OpenSource& open) const {
+    const std::lock_guard lock(states_mutex);
+    return open.states;
   }
 
   // All samples of the source on its way are recorded.
   void settle() {
-    if (store && watch && watch->archive) store->settle(watch->source, watch->states.after);
+    if (store && watch && watch->archive) store->settle(watch->source, statesOf(*watch)->options.after);
   }
 
   void tellPicture(const InferenceResult& result) {
@@ -500,7 +519,8 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
   impl->worker.emplace(
       impl->frames, impl->options.model, impl->options.inference,
       InferenceWorker::Callbacks{.on_result = [impl](InferenceResult result) { impl->take(std::move(result)); },
-                                 .on_event = [impl](const Event& event) { impl->post(event); }},
+                                 .on_event = [impl](const Event& event) { impl->post(event); },
+                                 .on_turn = [impl] { impl->followStates(); }},
       impl->options.choose_reuse, impl->options.models);
 }
 
@@ -616,7 +636,7 @@ void Session::open(const CameraPlan& options) {
                      .scene = scene,
                      .archive = archive,
                      .every_s = options.once ? 0 : options.every_s,
-                     .states = options.states,
+                     .states = std::make_shared<FollowedStates>(options.states),
                      .before = before,
                      .recorder = recorder,
                      .hiding = hiding,
@@ -626,7 +646,6 @@ void Session::open(const CameraPlan& options) {
     watch->summary.emplace(*options.summary_hour, vision::clockOrMachine(options.archiveClock()),
                            scene ? 0 : impl_->options.now());
   }
-  Impl::followFiles(*watch, options.states);
   if (store) store->setSource(name);
   impl_->stays = options.once;
   // Of an earlier run, which may have hidden less, unless this one goes on with what that one hid.
@@ -692,7 +711,6 @@ void Session::tick() {
   if (!impl_->watch) return;
   const CaptureStatus status = impl_->watch->capture.status();
   impl_->watch->recorder->tick(status, impl_->options.now(), steadyNow());
-  impl_->followStates();
   if (impl_->options.teller && impl_->store) {
     const SessionStatus now = this->status();
     impl_->options.teller->setStatus(impl_->options.camera, now.word());

@@ -198,6 +198,7 @@ struct InferenceWorker::Impl {
       }
       if (now.version != loaded_version) load(now);
       followFiles(now);
+      if (callbacks.on_turn) callbacks.on_turn();
       if (repeated && current) process(stop, std::move(repeated));
       if (now.paused || !current) continue;
       if (const std::int64_t early = next_due - steadyNow(); now.interval_s > 0 && early > 0) {

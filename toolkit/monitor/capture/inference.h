@@ -117,6 +117,9 @@ class InferenceWorker {
   struct Callbacks {  ///< called while the worker waits; on_result on its thread, on_event also on that of the models
     std::function<void(InferenceResult)> on_result;
     std::function<void(const Event&)> on_event;
+    /// On its thread, between two frames, ten times a second or more often: to look at files that may have changed.
+    /// Null: not called.
+    std::function<void()> on_turn{};
   };
 
   /// `model` may be empty: frames wait until setModel(). Returns at once; a model that cannot be read is an event.
