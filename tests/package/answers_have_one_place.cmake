@@ -37,11 +37,11 @@ set(clocks "localtime(_r)?\\(" "gmtime(_r)?\\(" "mktime\\(" "timegm\\(" "tzset\\
   "fromMSecsSinceEpoch\\([^,()]*\\)\\." "QDateTime::currentDateTime\\(" "QDate::currentDate\\(" "QTime::currentTime\\(")
 check("use vision::CameraClock" WORDS ${clocks} IN toolkit cli gui train EXCEPT gui/controllers/opener.cpp gui/main_window.cpp)
 
-# Night is decided when a sample is recorded, or by the pass of the writer (store/sum_up.cpp, which store_writer.cpp calls). Readers have the stored answer.
+# Night is decided when a sample is recorded, or by the pass of the writer (store/sum_up.cpp, which connection.cpp calls). Readers have the stored answer.
 check("readers have the stored answer, Sample::night"
   WORDS "NightBy(Sun|Brightness|Hours)" "DayNight [a-z_]+[({]" "DayNight\\("
   IN toolkit/monitor/store toolkit/page toolkit/charts cli/verbs/report.cpp cli/video.cpp gui/models
-  EXCEPT toolkit/monitor/store/sum_up.cpp toolkit/monitor/store/store_writer.cpp)
+  EXCEPT toolkit/monitor/store/sum_up.cpp toolkit/monitor/store/connection.cpp)
 
 # The database is read and written in monitor/store: spans of sources, gaps and sums are asked of StoreReader.
 check("use StoreReader or StoreWriter" WORDS "\"(SELECT|INSERT|UPDATE|DELETE) " IN toolkit/page toolkit/charts cli gui
