@@ -283,7 +283,10 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
     const auto three = [&](const char* name) {
       return argument<std::optional<std::array<float, 3>>>(arguments, name, "three numbers");
     };
-    if (arguments.contains("mean")) options.mean = three("mean"), options.deviation = three("std");
+    if (arguments.contains("mean")) {
+      options.mean = three("mean");
+      options.deviation = three("std");
+    }
     options.precision = parsePrecision(precision);
     if (arguments.contains("output")) {
       options.output = parseOutput(argument<std::string>(arguments, "output", "'labels' or 'logits'"));

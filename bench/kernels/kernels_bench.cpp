@@ -68,8 +68,14 @@ void BM_Convolution(benchmark::State& state) {
                x = Matrix::normal(side * side, in, 3);
   Matrix y(side * side, out);
   ConvolutionSpec spec;
-  spec.channels = in, spec.outputs = out, spec.weight = weight.values.data(), spec.bias = bias.values.data();
-  for (int axis = 0; axis < 2; ++axis) spec.kernel[axis] = 3, spec.pads[axis] = 1;
+  spec.channels = in;
+  spec.outputs = out;
+  spec.weight = weight.values.data();
+  spec.bias = bias.values.data();
+  for (int axis = 0; axis < 2; ++axis) {
+    spec.kernel[axis] = 3;
+    spec.pads[axis] = 1;
+  }
   const Convolution convolution(spec);
   for (auto _ : state)
     convolution.run({x.values.data(), 1, side, side, in}, {}, {y.values.data(), 1, side, side, out}, Serial());

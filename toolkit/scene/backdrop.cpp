@@ -98,7 +98,10 @@ Backdrop::Sample Backdrop::facade(const Building& b, float along, Vec3 p, Surfac
     s.albedo *= course - row < 0.14f || brick - std::floor(brick) < 0.08f ? 1.22f : 0.86f + 0.28f * tint;
   }
   if (b.garden_wall) {
-    if (v > b.height - 0.12f) s.albedo *= 0.8f, s.snow = 1;
+    if (v > b.height - 0.12f) {
+      s.albedo *= 0.8f;
+      s.snow = 1;
+    }
     return s;
   }
   if (along < 0.12f || along > wide - 0.12f) s.albedo *= 0.8f;

@@ -43,8 +43,10 @@ bool Canvas::begin(const Picture& picture, Vec3 low, Vec3 high) {
     const View::Projected p =
         picture.view.project({corner & 1 ? high.x : low.x, corner & 2 ? high.y : low.y, corner & 4 ? high.z : low.z});
     if (p.depth < 1.2f) return false;
-    left = std::min(left, p.x), right = std::max(right, p.x);
-    top = std::min(top, p.y), bottom = std::max(bottom, p.y);
+    left = std::min(left, p.x);
+    right = std::max(right, p.x);
+    top = std::min(top, p.y);
+    bottom = std::max(bottom, p.y);
   }
   const auto clampTo = [](float v, int limit) {
     return static_cast<int>(std::clamp(v, -1.0f, static_cast<float>(limit) + 1));
@@ -201,7 +203,8 @@ void Canvas::mirror(float foot) {
       const Resolved after = mean(std::min(column + 1, box_.width - 1));
       const float alpha = (before.alpha + 2 * here.alpha + after.alpha) / 4;
       const Vec3 colour = (before.colour + 2 * here.colour + after.colour) * 0.25f;
-      before = here, here = after;
+      before = here;
+      here = after;
       if (alpha < 0.002f) continue;
       const float mirrored = p.backdrop.mirror(y * p.light.cols + box_.x + column) * p.weather.wetness * 0.9f;
       if (mirrored > 0) out[column] = out[column] * (1 - 0.7f * mirrored * alpha) + colour * mirrored;

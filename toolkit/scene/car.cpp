@@ -257,9 +257,14 @@ void drawContact(const Picture& picture, const Actor& actor) {
   float half_x = 0.16f, half_z = 0.14f, strength = 0.45f, soft = 0.16f;
   if (actor.kind == ActorKind::kCar) {
     const Body body = bodyOf(actor);
-    half_x = kShapes[body].half - 0.08f, half_z = kOutlines[body][7].z - 0.12f, strength = 0.8f, soft = 0.22f;
+    half_x = kShapes[body].half - 0.08f;
+    half_z = kOutlines[body][7].z - 0.12f;
+    strength = 0.8f;
+    soft = 0.22f;
   } else if (actor.kind == ActorKind::kBicycle) {
-    half_x = 0.05f, half_z = 0.75f, strength = 0.4f;
+    half_x = 0.05f;
+    half_z = 0.75f;
+    strength = 0.4f;
   }
   const float reach = 3 * soft;
   const Vec3 low = {actor.x - half_x - reach, 0, actor.z - half_z - reach},
@@ -269,8 +274,10 @@ void drawContact(const Picture& picture, const Actor& actor) {
   int left = width, right = 0, top = height, bottom = 0;
   for (int corner = 0; corner < 4; ++corner) {
     const View::Projected p = picture.view.project({corner & 1 ? high.x : low.x, 0, corner & 2 ? high.z : low.z});
-    left = std::min(left, static_cast<int>(p.x)), right = std::max(right, static_cast<int>(p.x) + 1);
-    top = std::min(top, static_cast<int>(p.y)), bottom = std::max(bottom, static_cast<int>(p.y) + 1);
+    left = std::min(left, static_cast<int>(p.x));
+    right = std::max(right, static_cast<int>(p.x) + 1);
+    top = std::min(top, static_cast<int>(p.y));
+    bottom = std::max(bottom, static_cast<int>(p.y) + 1);
   }
   for (int y = std::max(top, 0); y < std::min(bottom, height); ++y)
     for (int x = std::max(left, 0); x < std::min(right, width); ++x) {

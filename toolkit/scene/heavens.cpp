@@ -105,9 +105,13 @@ void Heavens::disc(cv::Mat& picture, int rows, Vec3 towards, float degrees, Vec3
   const View::Projected sun = view_.project(view_.place + to_sun * 1e5f);
   // The lit side looks to the sun, along the great circle that the picture shows as a line.
   float dx = sun.x - centre.x, dy = sun.y - centre.y;
-  if (sun.depth <= 0) dx = -dx, dy = -dy;
+  if (sun.depth <= 0) {
+    dx = -dx;
+    dy = -dy;
+  }
   const float way = std::max(std::hypot(dx, dy), 1e-3f);
-  dx /= way, dy /= way;
+  dx /= way;
+  dy /= way;
   for (int y = std::max(0, static_cast<int>(centre.y - radius - 1));
        y < std::min(rows, static_cast<int>(centre.y + radius + 2)); ++y)
     for (int x = std::max(0, static_cast<int>(centre.x - radius - 1));

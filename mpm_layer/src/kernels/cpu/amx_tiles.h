@@ -58,7 +58,10 @@ class AmxTiles {
   // Every tile is whole: rows, columns and depth are filled up with zeros.
   static void begin() {
     AmxConfiguration whole;
-    for (int tile = 0; tile < 8; ++tile) whole.row_bytes[tile] = kRowBytes, whole.rows[tile] = kAmxSide;
+    for (int tile = 0; tile < 8; ++tile) {
+      whole.row_bytes[tile] = kRowBytes;
+      whole.rows[tile] = kAmxSide;
+    }
     Amx::configure(whole);
   }
   static void end() { Amx::release(); }

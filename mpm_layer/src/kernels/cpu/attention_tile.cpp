@@ -69,7 +69,9 @@ HWY_INLINE void scoreRows(const float* q, std::ptrdiff_t q_stride, int depth, co
   for (; j + kTileVectors <= vectors; j += kTileVectors)
     scoreTile<R, kTileVectors>(q, q_stride, depth, panel + j * kLanes, bias + j * kLanes, bias_stride,
                                scores + j * kLanes, stride, maxima);
-  panel += j * kLanes, bias += j * kLanes, scores += j * kLanes;
+  panel += j * kLanes;
+  bias += j * kLanes;
+  scores += j * kLanes;
   if constexpr (kTileVectors == 4) {
     if (vectors - j == 3) return scoreTile<R, 3>(q, q_stride, depth, panel, bias, bias_stride, scores, stride, maxima);
     if (vectors - j == 2) return scoreTile<R, 2>(q, q_stride, depth, panel, bias, bias_stride, scores, stride, maxima);
@@ -151,7 +153,9 @@ HWY_INLINE void weighRows(const float* q, std::ptrdiff_t q_stride, int depth, co
   for (; j + kTileVectors <= vectors; j += kTileVectors)
     weighTile<R, kTileVectors>(q, q_stride, depth, panel + j * kLanes, bias + j * kLanes, bias_stride,
                                weights + j * kLanes, sums);
-  panel += j * kLanes, bias += j * kLanes, weights += j * kLanes;
+  panel += j * kLanes;
+  bias += j * kLanes;
+  weights += j * kLanes;
   if constexpr (kTileVectors == 4) {
     if (vectors - j == 3) return weighTile<R, 3>(q, q_stride, depth, panel, bias, bias_stride, weights, sums);
     if (vectors - j == 2) return weighTile<R, 2>(q, q_stride, depth, panel, bias, bias_stride, weights, sums);

@@ -101,7 +101,10 @@ double HeadGradient::operator()(const float* weights, std::span<const LabelledRo
          line % rows_.outputs());
   });
   double sum = 0, total = 0;
-  for (std::size_t i = 0; i < lines; ++i) sum += losses_[i], total += totals_[i];
+  for (std::size_t i = 0; i < lines; ++i) {
+    sum += losses_[i];
+    total += totals_[i];
+  }
   if (total == 0) return std::numeric_limits<double>::quiet_NaN();
 
   partials_.assign(static_cast<std::size_t>(tasks) * shape_.size(), 0);

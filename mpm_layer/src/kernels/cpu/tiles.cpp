@@ -114,7 +114,8 @@ void TileKernel::packColumns(const std::uint32_t* w, int count, int words, std::
     for (int j = 0; j < count; ++j)
       for (int k = 0; k < words; ++k, ++w) {
         std::uint16_t* const to = halves + 2 * static_cast<std::ptrdiff_t>(k) * width + first + j;
-        to[0] = static_cast<std::uint16_t>(*w), to[width] = static_cast<std::uint16_t>(*w >> 16);
+        to[0] = static_cast<std::uint16_t>(*w);
+        to[width] = static_cast<std::uint16_t>(*w >> 16);
       }
     return;
   }
@@ -233,8 +234,10 @@ TileConvolution::TileConvolution(const TileKernel& kernel, std::vector<Tap> taps
       outputs_(weight.rows),
       words_(kernel.wordsFor(channels)) {
   for (const Tap& tap : taps_) {
-    top_ = std::max(top_, -tap.dy), bottom_ = std::max(bottom_, tap.dy);
-    left_ = std::max(left_, -tap.dx), right_ = std::max(right_, tap.dx);
+    top_ = std::max(top_, -tap.dy);
+    bottom_ = std::max(bottom_, tap.dy);
+    left_ = std::max(left_, -tap.dx);
+    right_ = std::max(right_, tap.dx);
   }
   const int panels = kernel.panelsFor(outputs_), padded = panels * kernel.columns;
   std::fill_n(bias_.atLeast(padded), padded, 0.0f);

@@ -74,7 +74,8 @@ class ConvolveLayer final : public HeadLayer {
     const cv::Mat& weight = constants[0];
     spec_.outputs = weight.size[0];
     spec_.channels = weight.size[1] * spec_.groups;
-    spec_.kernel[0] = weight.size[2], spec_.kernel[1] = weight.size[3];
+    spec_.kernel[0] = weight.size[2];
+    spec_.kernel[1] = weight.size[3];
     spec_.weight = weight.ptr<float>();
     spec_.bias = constants[1].ptr<float>();
   }

@@ -173,7 +173,10 @@ class WindowLayer final : public HeadLayer {
             for (std::size_t k = 0; k < width; ++k)
               y[k] = sums_ ? y[k] + weights[t] * from(t)[k] : std::max(y[k], from(t)[k]);
         }
-        if (++place == places) place = 0, x += side * width;
+        if (++place == places) {
+          place = 0;
+          x += side * width;
+        }
       }
     });
   }
