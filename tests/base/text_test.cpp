@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes as text, and text that a terminal shows.
+// Sizes and numbers as text, and text that a terminal shows.
+#include <cmath>
+
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "base/visible_text.h"
 #include "support/throws_with.h"
@@ -41,6 +44,27 @@ TEST(Utf8Text, ChangesOnlyWhatIsNoUtf8) {
 
 TEST(Utf8Line, HasNoControlCharacter) {
   EXPECT_EQ(utf8Line("a\r\nb\x1b[0m\x7f|\xc2\x80|\xc2\x9b|\xc2\xa0|\xe9"), "a  b [0m | | |\xc2\xa0|\\xe9");
+}
+
+TEST(NumberText, IsPlainForPeopleAndReadsBack) {
+  const std::pair<double, const char*> cases[] = {{100000, "100000"},
+                                                  {-2e6, "-2000000"},
+                                                  {1234567.5, "1234567.5"},
+                                                  {1e14, "100000000000000"},
+                                                  {0.00002, "0.00002"},
+                                                  {1e-6, "0.000001"},
+                                                  {0.1, "0.1"},
+                                                  {0, "0"},
+                                                  {1. / 3, "0.3333333333333333"},
+                                                  {1e15, "1e+15"},
+                                                  {1e300, "1e+300"},
+                                                  {-5e-7, "-5e-07"},
+                                                  {INFINITY, "inf"},
+                                                  {-1.2345678901234567e-6, "-0.0000012345678901234567"}};
+  for (const auto& [number, text] : cases) {
+    EXPECT_EQ(numberText(number), text);
+    EXPECT_EQ(readNumber<double>(numberText(number)), number);
+  }
 }
 
 TEST(SizeText, HeightComesFirst) {

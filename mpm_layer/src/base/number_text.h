@@ -12,10 +12,15 @@
 
 namespace mpm {
 
-/// The shortest text that reads back as `number`, whatever the locale is.
+/// The shortest text that reads back as `number`, whatever the locale is: "100000", "0.00002". Only numbers of 1e15 and
+/// more, and below 1e-6, have an exponent.
 inline std::string numberText(double number) {
   char text[32];
-  return {text, std::to_chars(text, text + sizeof text, number).ptr};
+  const double size = std::abs(number);
+  const bool plain = size == 0 || (size >= 1e-6 && size < 1e15);
+  const auto end = plain ? std::to_chars(text, text + sizeof text, number, std::chars_format::fixed)
+                         : std::to_chars(text, text + sizeof text, number);
+  return {text, end.ptr};
 }
 
 /// `value` with `digits` digits after the point; "-" for none and for NaN.
