@@ -141,6 +141,24 @@ TEST_F(Regions, CocoGivesARegionForEachCategory) {
                    "shapes of 2 pictures");
 }
 
+TEST_F(Regions, TransparentPixelsOfAMaskAreOutside) {
+  cv::Mat mask(48, 64, CV_8UC4, cv::Scalar(255, 255, 255, 0));   // white, and not to be seen
+  mask(cv::Rect(3, 4, 5, 6)).setTo(cv::Scalar(0, 0, 255, 255));  // red
+  mask(cv::Rect(8, 4, 5, 6)).setTo(cv::Scalar(0, 0, 0, 255));    // black
+  mask(cv::Rect(3, 10, 1, 1)).setTo(cv::Scalar(0, 200, 0, 1));   // green that hardly shows
+  cv::imwrite(folder_ / "m.png", mask);
+  EXPECT_EQ(cv::countNonZero(readMask(folder_.path(), "m.png")), 31);
+  EXPECT_EQ(cv::countNonZero(readMask(folder_.path(), "m.png", true)), 30) << "of a mask that is black inside";
+  EXPECT_EQ(readMask(folder_.path(), "m.png").at<uchar>(4, 3), 255);
+}
+
+TEST_F(Regions, AMaskOf16BitsKeepsItsSmallValues) {
+  cv::Mat mask(48, 64, CV_16UC1, cv::Scalar(0));
+  mask(cv::Rect(3, 4, 5, 6)).setTo(1);
+  cv::imwrite(folder_ / "m.png", mask);
+  EXPECT_EQ(cv::countNonZero(readMask(folder_.path(), "m.png")), 30);
+}
+
 TEST_F(Regions, PhenoCamMaskIsBlackInside) {
   cv::Mat mask(48, 64, CV_8UC1, cv::Scalar(255));
   mask(cv::Rect(0, 0, 10, 10)).setTo(0);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <set>
 #include <utility>
@@ -149,7 +150,7 @@ std::vector<Region> ofPhenoCam(const std::string& path, const CameraClock& clock
     if (*end < *begin) refuse(path, line, "it ends at " + cells[2] + " " + cells[3] + ", before it begins");
     Region region{.name = type.empty() || number.empty() ? std::filesystem::path(path).stem().string()
                                                          : type + "_" + number};
-    region.mask = readMask(std::filesystem::path(path).parent_path().string(), cells[4]) == 0;
+    region.mask = readMask(std::filesystem::path(path).parent_path().string(), cells[4], true);
     region.size = region.mask.size();
     region.from = moment(*begin);
     // The last second belongs to it. One that begins in it gives it up, as in vegindex, which takes the first.
@@ -281,14 +282,24 @@ Region regionFromJson(const JsonValue& json, const std::string& folder) {
   return region;
 }
 
-cv::Mat readMask(const std::string& folder, const std::string& name) {
+cv::Mat readMask(const std::string& folder, const std::string& name, bool black_inside) {
   const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
   if (name.empty() || path.is_absolute() || *path.begin() == "..")
     throw Error("mask '" + visibleText(name) + "' does not lie in the folder of its file, '" + folder +
                 "': put the picture there");
-  cv::Mat picture = readPicture((folder / path).string()), brightest;
-  cv::reduce(picture.reshape(1, static_cast<int>(picture.total())), brightest, 1, cv::REDUCE_MAX);
-  return brightest.reshape(1, picture.rows) != 0;
+  const std::string file = (folder / path).string();
+  // With all bits: small values of 16 are not black. Only an unchanged picture has its transparency.
+  const cv::Mat colors = readPictureFile(file, cv::IMREAD_COLOR | cv::IMREAD_ANYDEPTH);
+  const cv::Mat whole = readPictureFile(file, cv::IMREAD_UNCHANGED);
+  cv::Mat brightest, opacity;
+  cv::reduce(colors.reshape(1, static_cast<int>(colors.total())), brightest, 1, cv::REDUCE_MAX);
+  brightest = brightest.reshape(1, colors.rows);
+  cv::Mat inside = black_inside ? brightest == 0 : brightest != 0;
+  if (whole.channels() == 4) {
+    cv::extractChannel(whole, opacity, 3);
+    inside &= opacity != 0;
+  }
+  return inside;
 }
 
 std::vector<Region> readRegions(const std::string& path, const CameraClock& clock) {

@@ -59,7 +59,8 @@ Json toJson(const Region& region);
 /// Back from it. A mask may name a picture in `folder`; empty: it may not. Throws mpm::Error naming the place.
 Region regionFromJson(const JsonValue& json, const std::string& folder);
 
-/// The pixels of a picture that are not black: CV_8UC1, 255 there. Throws mpm::Error naming the file.
-cv::Mat readMask(const std::string& folder, const std::string& name);
+/// The pixels of a picture that are not black, or with `black_inside` those that are; transparent ones never count.
+/// CV_8UC1, 255 there. Throws mpm::Error naming the file.
+cv::Mat readMask(const std::string& folder, const std::string& name, bool black_inside = false);
 
 }  // namespace mpm::vision
