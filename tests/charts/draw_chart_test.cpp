@@ -296,6 +296,26 @@ TEST_F(DrawnChart, EachOutageIsNamedInItsColour) {
       << "in the strip and at the name; more causes than colours differ in their strength";
 }
 
+TEST_F(DrawnChart, AStripCostsNoMoreThanItsColumns) {
+  for (const bool over_gaps : {true, false}) {
+    ChartBand band{.name = "gate", .over_gaps = over_gaps};
+    for (UnixMs time = 0; time < 6000; ++time)
+      band.changes.emplace_back(time, std::array{"open", "", "shut"}[time % 3]);
+    drawing.bands = {band};
+    std::map<std::uint32_t, double> widths;
+    int areas = 0;
+    const NotedCanvas canvas = draw();
+    for (std::size_t i = 0; i < canvas.areas.size(); ++i)
+      if (canvas.areas[i][0].y > plot.br().y - 28) {
+        ++areas;
+        widths[canvas.fills[i].first] += canvas.areas[i][1].x - canvas.areas[i][0].x;
+      }
+    EXPECT_LE(areas, 2 * plot.width) << "of 4000 stretches";
+    EXPECT_THAT(widths, SizeIs(2));
+    for (const auto& [color, width] : widths) EXPECT_NEAR(width, plot.width, 2);
+  }
+}
+
 TEST_F(DrawnChart, LabelsOfValuesLieApartInLowLanes) {
   for (int i = 0; i < 6; ++i) drawing.series.push_back({.name = "more"});
   for (ChartBucket& bucket : drawing.chart.buckets) bucket.values.resize(8, bucket.values.front());

@@ -8,6 +8,7 @@
 #include <opencv2/imgproc.hpp>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "vision/pictures/lettering.h"
 
@@ -62,21 +63,26 @@ class Drawer {
     std::set<std::string> states;
     for (const auto& [time, state] : band.changes)
       if (!state.empty()) states.insert(state);
+    std::vector<double> drawn_to(states.size(), plot_.x);  // px; a column has each colour once, however many changes
     const auto stretch = [&](double from, double to, const std::string& state) {
-      const double left = std::max(plot_.x, std::floor(chart_.axis.x(from))),
-                   right = std::min(plot_.br().x, std::max(left + 1, std::floor(chart_.axis.x(to))));
-      if (right <= left) return;
       const auto index = static_cast<std::size_t>(std::distance(states.begin(), states.find(state)));
+      double left = std::max(plot_.x, std::floor(chart_.axis.x(from)));
+      const double right = std::min(plot_.br().x, std::max(left + 1, std::floor(chart_.axis.x(to))));
+      left = std::max(left, std::exchange(drawn_to[index], std::max(right, drawn_to[index])));
+      if (right <= left) return;
       canvas_.area(cornersOf({left, top + line_ + 2, right - left, line_ + 2}), placeColor(index), opacityOf(index));
       if (const double width = canvas_.textWidth(state); width + 8 <= right - left)
         canvas_.text(state, {left + (right - left - width) / 2, top + line_ * 1.5 + 3}, chart_.colors.text);
     };
     const auto between = [&](UnixMs from, UnixMs to) {
-      for (std::size_t c = 0; c < band.changes.size(); ++c) {
-        const auto& [time, state] = band.changes[c];
-        const UnixMs until = c + 1 < band.changes.size() ? std::min(to, band.changes[c + 1].first) : to;
-        if (!state.empty() && std::max(from, time) < until)
-          stretch(static_cast<double>(std::max(from, time)) / kSecondMs, static_cast<double>(until) / kSecondMs, state);
+      auto change = std::ranges::upper_bound(band.changes, from, {}, &std::pair<UnixMs, std::string>::first);
+      if (change != band.changes.begin()) --change;  // it lasts until `from`
+      for (; change != band.changes.end() && change->first < to; ++change) {
+        const auto& [time, state] = *change;
+        const auto next = std::next(change);
+        const UnixMs begin = std::max(from, time), until = next == band.changes.end() ? to : std::min(to, next->first);
+        if (!state.empty() && begin < until)
+          stretch(static_cast<double>(begin) / kSecondMs, static_cast<double>(until) / kSecondMs, state);
       }
     };
     drawOnPlate(band.name, {plot_.x + 12, top + line_ / 2}, chart_.colors.muted);
