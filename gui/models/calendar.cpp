@@ -107,7 +107,7 @@ void CalendarReader::ask(const CalendarQuestion& question) {
       pictures.push_back({candidates[i].time, candidates[i].file});
       chosen[candidates[i].file] = &candidates[i];
     }
-    answer.drawing = monitor::calendarOf(reader, series, question.key, pictures, from, to, clock);
+    answer.drawing = monitor::calendarOf(reader, question.source, series, question.key, pictures, from, to);
     thread_.answer([this, answer] { emit read(answer); });
     for (int i = 0; const charts::DayCell& day : answer.drawing.days) {
       const int index = i++;

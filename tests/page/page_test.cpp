@@ -481,7 +481,7 @@ TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
   for (const char* time : {"01T10-00", "01T12-30", "01T16-00", "03T07-30", "03T17-00"})
     shot("2026-06-" + std::string(time) + "-00.000Z", "camera 0");
   shot("2026-06-02T12-00-00.000Z", "camera 1");
-  Page shown = page();
+  Page shown = page({}, kNoon + 30 * kDayMs);
   const auto draw = [&](std::map<std::string, std::string> more, int status = 200) {
     more.insert({{"camera", "camera 0"}, {"from", "2026-06-01T00:00:00Z"}, {"to", "2026-07-01T00:00:00Z"}});
     if (!more.contains("states")) more.insert({"quantity", "tokens"});
@@ -512,7 +512,10 @@ TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
       << "in the morning";
   EXPECT_THAT(valuesIn(draw({{"moment", "16:00"}}), "data-text")[0], HasSubstr("picture of 16:00"));
   EXPECT_THAT(valuesIn(draw({{"states", kName}, {"state", "open"}}), "data-text"),
-              ElementsAre(HasSubstr(": 50.0 %"), HasSubstr(": 100.0 %"), HasSubstr(": 100.0 %")));
+              ElementsAre(HasSubstr(": 45.5 %"), HasSubstr(": 100.0 %"), HasSubstr(": 100.0 %")))
+      << "5 of 11 hours: the gap until the next noon does not count";
+  EXPECT_THAT(draw({{"states", kName}, {"state", "ajar"}}, 400), HasSubstr("state: there is no 'ajar'"));
+  EXPECT_THAT(draw({{"states", "gate"}, {"state", "open"}}, 400), HasSubstr("states: there is no 'gate'"));
   EXPECT_THAT(draw({{"moment", "dawn"}}, 400), HasSubstr("moment: 'dawn'"));
   EXPECT_THAT(draw({{"to", "2028-01-01T00:00:00Z"}}, 400), HasSubstr("at most 400 days"));
   EXPECT_THAT(draw({{"quantity", "x"}}, 400), HasSubstr("name a quantity"));

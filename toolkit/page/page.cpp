@@ -245,9 +245,14 @@ std::string calendarSvg(const Shown& camera, Request& request, const std::vector
     of = wanted.of;
   } else {
     of = seriesIn(camera, request);
+    const auto heads = camera.store->knownStates(camera.source.id);
+    const auto head = heads.find(key.states);
+    if (head == heads.end()) throw Refusal(400, "states: there is no '" + visibleText(key.states) + "'");
+    if (!head->second.contains(key.state)) throw Refusal(400, "state: there is no '" + visibleText(key.state) + "'");
   }
   const vision::CameraClock clock = camera.clock();
-  charts::CalendarDrawing calendar = calendarOf(*camera.store, of, key, pictures, camera.from, camera.to, clock);
+  charts::CalendarDrawing calendar =
+      calendarOf(*camera.store, camera.source, of, key, pictures, camera.from, camera.to);
   if (look.dark) calendar.colors = charts::darkChartColors();
   for (charts::DayCell& day : calendar.days) {
     day.text = clock.date(day.start);

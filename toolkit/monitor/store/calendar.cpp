@@ -16,26 +16,46 @@ namespace {
 
 using By = DayMoment::By;
 
-// Of each day the share of the time in which a state counted, percent.
-std::map<UnixMs, double> sharesOf(const StoreReader& store, const SeriesRecord& series, const CalendarKey& key,
-                                  const std::vector<RollupRow>& days, UnixMs from, UnixMs to) {
+// Of each day the share of the time in which a state counted, percent. What was so in a gap, or behind the last sample,
+// is not known and does not count.
+std::map<UnixMs, double> sharesOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series,
+                                  const CalendarKey& key, const std::vector<RollupRow>& days, UnixMs from, UnixMs to) {
   std::map<UnixMs, double> shares;
   if (days.empty()) return shares;
-  for (const StateSeries& head : store.states(series.id, days.front().start, days.back().end)) {
+  to = std::min({to, days.back().end, source.last + 1});
+  from = std::max(from, days.front().start);
+  std::vector<Outage> gaps = store.outages(source.id, from, to);
+  std::erase_if(gaps, [](const Outage& one) { return one.cause != OutageCause::kGap; });
+  struct Time {
+    double known = 0, counted = 0;
+  };
+  std::map<UnixMs, Time> times;
+  const auto add = [&](UnixMs begin, UnixMs end, bool counts) {
+    auto day = std::ranges::upper_bound(days, begin, {}, &RollupRow::start);
+    if (day != days.begin()) --day;
+    for (; day != days.end() && day->start < end; ++day) {
+      const auto lasts = static_cast<double>(std::min(end, day->end) - std::max(begin, day->start));
+      if (lasts <= 0) continue;
+      times[day->start].known += lasts;
+      if (counts) times[day->start].counted += lasts;
+    }
+  };
+  for (const StateSeries& head : store.states(series.id, from, to)) {
     if (head.name != key.states) continue;
-    for (const RollupRow& day : days) {
-      double known = 0, counted = 0;
-      for (std::size_t i = 0; i < head.changes.size(); ++i) {
-        const auto& [begin, state] = head.changes[i];
-        const UnixMs end = i + 1 < head.changes.size() ? head.changes[i + 1].first : INT64_MAX;
-        const auto lasts = static_cast<double>(std::min({end, day.end, to}) - std::max({begin, day.start, from}));
-        if (state.empty() || lasts <= 0) continue;
-        known += lasts;
-        if (state == key.state) counted += lasts;
+    for (std::size_t i = 0; i < head.changes.size(); ++i) {
+      const auto& [changed, state] = head.changes[i];
+      if (state.empty()) continue;
+      UnixMs begin = std::max(changed, from);
+      const UnixMs end = i + 1 < head.changes.size() ? std::min(to, head.changes[i + 1].first) : to;
+      for (auto gap = std::ranges::upper_bound(gaps, begin, {}, &Outage::end); gap != gaps.end() && gap->begin < end;
+           ++gap) {
+        add(begin, gap->begin, state == key.state);
+        begin = gap->end;
       }
-      if (known > 0) shares[day.start] = 100 * counted / known;
+      add(begin, end, state == key.state);
     }
   }
+  for (const auto& [day, time] : times) shares[day] = 100 * time.counted / time.known;
   return shares;
 }
 
@@ -95,9 +115,10 @@ std::optional<vision::GeoPosition> storedPlace(const StoreReader& store, std::in
   return place;
 }
 
-charts::CalendarDrawing calendarOf(const StoreReader& store, const SeriesRecord& series, const CalendarKey& key,
-                                   const std::vector<DayPicture>& pictures, UnixMs from, UnixMs to,
-                                   const vision::CameraClock& clock) {
+charts::CalendarDrawing calendarOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series,
+                                   const CalendarKey& key, const std::vector<DayPicture>& pictures, UnixMs from,
+                                   UnixMs to) {
+  const vision::CameraClock clock = vision::clockOrMachine(source.clock);
   std::map<UnixMs, charts::DayCell> cells;  // by the start of the whole day: the first one may begin with `from`
   const auto cellOf = [&](UnixMs time) -> charts::DayCell& {
     const UnixMs start = clock.startOfDay(time);
@@ -112,7 +133,7 @@ charts::CalendarDrawing calendarOf(const StoreReader& store, const SeriesRecord&
                                   .clock = clock,
                                   .regions = !key.series.region.empty()});
   const bool of_state = !key.states.empty();
-  const auto shares = of_state ? sharesOf(store, series, key, rows, from, to) : std::map<UnixMs, double>();
+  const auto shares = of_state ? sharesOf(store, source, series, key, rows, from, to) : std::map<UnixMs, double>();
   const auto label = std::ranges::find(series.classes, key.series.class_name) - series.classes.begin();
   for (const RollupRow& row : rows) {
     charts::DayCell& cell = cellOf(row.start);

@@ -63,9 +63,10 @@ struct DayPicture {
   std::string address{};  ///< where the caller finds it
 };
 
-/// The days of the camera's clock that have samples of the series in [from, to), or a picture; without texts.
-charts::CalendarDrawing calendarOf(const StoreReader& store, const SeriesRecord& series, const CalendarKey& key,
-                                   const std::vector<DayPicture>& pictures, UnixMs from, UnixMs to,
-                                   const vision::CameraClock& clock);
+/// The days of the camera's clock that have samples of the series of a source in [from, to), or a picture; without
+/// texts.
+charts::CalendarDrawing calendarOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series,
+                                   const CalendarKey& key, const std::vector<DayPicture>& pictures, UnixMs from,
+                                   UnixMs to);
 
 }  // namespace mpm::monitor

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -363,6 +364,8 @@ class StoreReader {
 
   /// The states of each head that was read in [from, to), by name.
   std::vector<StateSeries> states(std::int64_t series, UnixMs from, UnixMs to) const;
+  /// The states that ever counted of each head of a source, in any series, by the name of the head.
+  std::map<std::string, std::set<std::string>> knownStates(std::int64_t source) const;
 
   /// The rows that have samples, ascending. Exact also where a row, or [from, to), begins or ends within a stored sum,
   /// as long as its samples are kept; else with all of that minute, hour or day.

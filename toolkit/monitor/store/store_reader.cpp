@@ -284,6 +284,18 @@ std::vector<StateSeries> StoreReader::states(std::int64_t series, UnixMs from, U
   return all;
 }
 
+std::map<std::string, std::set<std::string>> StoreReader::knownStates(std::int64_t source) const {
+  std::map<std::string, std::set<std::string>> known;
+  Statement rows = impl_->database.prepare(
+      "SELECT DISTINCT name, state FROM state_change WHERE series IN (SELECT id FROM series WHERE source = ?)");
+  rows.bind(source);
+  while (rows.step()) {
+    auto& states = known[std::string(rows.text(0))];
+    if (!rows.text(1).empty()) states.emplace(rows.text(1));
+  }
+  return known;
+}
+
 std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to, std::optional<std::int64_t> series) const {
   const std::optional<Extent> kept =
       impl_->extentOf("time_ms", "sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3", source, from, to);
