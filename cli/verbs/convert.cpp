@@ -36,6 +36,7 @@ void addThree(CLI::App& verb, const std::string& name, std::optional<std::array<
 int convert(const ConvertArguments& arguments) {
   const std::string policy = arguments.options.reduce ? arguments.options.reduce->policy : "";
   requireOutput("--out", arguments.output, {.models = {arguments.input}, .files = {policy}});
+  requireEnding("--out", arguments.output, ".onnx");
   const ModelInfo info = convertFile(arguments.input, arguments.output, arguments.options);
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
             std::to_string(info.dim) + ", input " + sizeText(info.input) + ", head " + toString(info.head) +

@@ -281,6 +281,7 @@ int tune(const TuneArguments& arguments) {
   plan.model = chosenModel(plan.model);
   plan.against_full = true;
   requireOutput("--out", arguments.output, {.models = {plan.model}, .sources = {plan.labelled.source}});
+  requireEnding("--out", arguments.output, ".onnx");
   plan.variants.reductions = evaluation::usualReductions(plan.model, plan.options.read());
   plan.variants.reductions.insert(plan.variants.reductions.begin(), kFullModel);
   const Measured measured = measure(plan);

@@ -668,10 +668,8 @@ int report(const ReportArguments& arguments) {
   requireOutput("--merge", arguments.merged, inputs);
   if (!phenocam) requireOutput("--export", arguments.export_path, inputs);
   requireOutput("--chart", arguments.chart_path, inputs);
+  requireEnding("--chart", arguments.chart_path, ".png");
   requireOutput("--film", arguments.film.path, inputs);
-  const std::string ending = std::filesystem::path(arguments.chart_path).extension().string();
-  if (!ending.empty() && ending != ".png" && ending != ".PNG")
-    throw UsageError("--chart writes PNG: '" + arguments.chart_path + "' must end in .png");
   if (!arguments.export_path.empty() && !arguments.chart_path.empty() &&
       sameFile(arguments.export_path, arguments.chart_path))
     throw UsageError("--export and --chart are the same file");

@@ -254,6 +254,7 @@ int run(RunArguments arguments) {
                       .sources = arguments.frames.sources,
                       .files = {arguments.times.list, model.reduction.policy}};
   requireOutput("--chart", arguments.chart, inputs);
+  requireEnding("--chart", arguments.chart, ".png");
   requireOutput("--video", arguments.video, inputs);
   std::optional<VideoFile> video;
   if (!arguments.video.empty()) video.emplace(arguments.video, frameRateOf(arguments.frames.sources));

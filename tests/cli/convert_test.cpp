@@ -82,6 +82,15 @@ TEST_F(Convert, LeavesDevicesAsTheyAre) {
   EXPECT_THAT(piped.out, HasSubstr("ai.mpm"));
 }
 
+TEST_F(Convert, WritesNoModelUnderTheNameOfAnotherFile) {
+  for (const std::string name : {"m.txt", "m.json", "m.onnx.gz"}) {
+    expectFailure(mpmCommand({"convert", kSegmenter, "-o", folder_ / name, "--reduce", "mpm:blocks=1"}), 2,
+                  {name + "'; it must end in .onnx"});
+    EXPECT_FALSE(fs::exists(folder_ / name));
+  }
+  succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "M.ONNX", "--reduce", "mpm:blocks=1"}));
+}
+
 constexpr const char* kSpec = "gradual:blocks=0-2:count=2";
 
 class Reduce : public InFolder {

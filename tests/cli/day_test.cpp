@@ -91,6 +91,10 @@ TEST_F(Day, AChartSpansCenturies) {
   EXPECT_EQ(cv::imread(chart).size(), cv::Size(1280, 480));
 }
 
+TEST_F(Day, AChartIsAPng) {
+  expectFailure(run({kDay, "--chart", folder_ / "a.txt"}), 2, {"--chart is '", "a.txt'; it must end in .png"});
+}
+
 TEST_F(Day, AChartNeedsTimes) {
   writeImage(folder_ / "a.png", 40, 60);
   expectFailure(run({folder_ / "a.png", "--chart", folder_ / "chart.png"}), 2,

@@ -44,6 +44,7 @@ TEST_F(TuneVerb, PrintsTheTableAndTheChoice) {
 TEST_F(TuneVerb, RefusesWhatMakesNoSense) {
   expectFailure(tune({"--agreement", "101"}), 2, {"--agreement"});
   expectFailure(tune({"--pictures", "7"}), 2, {"--pictures"});
+  expectFailure(tune({"-o", folder_ / "tuned.txt"}), 2, {"tuned.txt'; it must end in .onnx"});
   expectFailure(mpmCommand({"tune", folder_ / "images/street_1.png", "--model", kSegmenter}), 1,
                 {"at least 8 pictures, not 1"});
   ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "c.onnx"}).exit_code, 0);

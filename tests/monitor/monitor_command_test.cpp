@@ -431,7 +431,8 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_THAT(report.out, AllOf(HasSubstr("reduction mpm:blocks=1,2"), HasSubstr("  night             4"),
                                 HasSubstr("  area, %                 all      day    night\n")));
   expectFailure(mpmCommand({"report", database_, "--export", folder_ / "a.p", "--format", "parquet"}), 2, {"--format"});
-  expectFailure(mpmCommand({"report", database_, "--chart", folder_ / "fig.svg"}), 2, {"fig.svg' must end in .png"});
+  expectFailure(mpmCommand({"report", database_, "--chart", folder_ / "fig.svg"}), 2,
+                {"fig.svg'; it must end in .png"});
   expectFailure(mpmCommand({"report", database_, "--format", "phenocam"}), 2, {"--format", "--export"});
   expectFailure(mpmCommand({"report", database_, "--format", "jsonl"}), 2, {"--export"});
   expectFailure(mpmCommand({"report", database_, "--export", "-"}), 2, {"--export writes a file"});

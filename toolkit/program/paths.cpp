@@ -2,6 +2,7 @@
 #include "program/paths.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -74,6 +75,12 @@ void requireOutput(const std::string& option, const std::string& output, const I
       for (const std::string& picture : vision::sourceFiles(vision::parseSourceSpec(source)))
         if (fs::equivalent(output, picture, ignored)) refuse(picture);
   const AtomicFile attempt(output);
+}
+
+void requireEnding(const std::string& option, const std::string& output, const std::string& ending) {
+  const std::string found = fs::path(output).extension().string();
+  if (!found.empty() && !boost::algorithm::iequals(found, ending))
+    throw UsageError(option + " is '" + output + "'; it must end in " + ending);
 }
 
 void requireApart(const std::vector<std::string>& sources, const std::string& folder,

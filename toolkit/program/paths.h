@@ -40,6 +40,10 @@ struct Inputs {
 /// `inputs`, mpm::Error when it cannot be written. An empty name is fine.
 void requireOutput(const std::string& option, const std::string& output, const Inputs& inputs);
 
+/// Throws UsageError when `output`, the file of `option`, has another ending than this. A name without any, such as
+/// that of a device, and an empty name are fine.
+void requireEnding(const std::string& option, const std::string& output, const std::string& ending);
+
 /// Pictures named after the frames of the sources, with these endings, and one named `also` are to go to `folder`:
 /// throws UsageError when they would replace a file of the sources, or be found among them by the next run.
 void requireApart(const std::vector<std::string>& sources, const std::string& folder,
