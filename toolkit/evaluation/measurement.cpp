@@ -264,8 +264,10 @@ Comparison VariantResult::against(const VariantResult& full, bool labels_of_full
     if (const auto found = of_image.find(one->image); found != of_image.end()) others.push_back(found->second);
   if (others.size() != own.size()) return result;
   const int classes = all.matrix().classes();
-  result.loss =
-      bootstrap.interval(difference(iouDraws(bootstrap, others, classes).mean, iouDraws(bootstrap, own, classes).mean));
+  const std::vector<double> loss =
+      difference(iouDraws(bootstrap, others, classes).mean, iouDraws(bootstrap, own, classes).mean);
+  // Nothing is nearer to the full model's labels than they are themselves, so a loss of them is at least 0.
+  result.loss = labels_of_full ? bootstrap.percentInterval(loss) : bootstrap.interval(loss);
   return result;
 }
 

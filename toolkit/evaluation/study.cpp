@@ -122,6 +122,7 @@ class Group {
       : name_(std::move(name)),
         variants_(std::move(variants)),
         bootstrap_(bootstrapOf(full().images)),
+        labels_of_full_(textOf(full().line(), "against") == "full"),
         classes_(static_cast<int>(full().line().at("classes").size())) {
     std::map<std::string, int> images_of_session;
     for (const Measurement* one : full().images) ++images_of_session[one->session];
@@ -143,7 +144,8 @@ class Group {
   const Variant& full() const { return variants_.front(); }
 
   Interval intervalOf(const std::string& name, const std::vector<double>& draws) const {
-    if (name.ends_with("_percent")) return bootstrap_.percentInterval(draws);
+    const bool ends_at_0 = labels_of_full_ && name.find("_loss_") != std::string::npos;
+    if (ends_at_0 || name.ends_with("_percent")) return bootstrap_.percentInterval(draws);
     return name == "speed_up" || name == "median_ms" ? bootstrap_.ratioInterval(draws) : bootstrap_.interval(draws);
   }
 
@@ -313,6 +315,7 @@ class Group {
   std::string name_;
   std::vector<Variant> variants_;
   BlockBootstrap bootstrap_;
+  bool labels_of_full_;  // so nothing is better than the full model
   int classes_;
   std::string session_;  // of most images
   std::vector<IouDraws> full_iou_;
