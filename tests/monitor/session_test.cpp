@@ -313,6 +313,25 @@ TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {
   EXPECT_EQ(stored().count(1), 20);
 }
 
+TEST_F(SessionTest, AVideoAtItsEndIsNotAwaitedWhileItStaysOpen) {
+  make();
+  CameraPlan film = watch(always([](int call) { return call < 5 ? frame(call) : std::nullopt; }), "film.mp4");
+  film.every_frame = true;
+  session_->open(film);
+  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
+  const auto running = [&] { return StoreReader(database_).running(1); };
+  ASSERT_TRUE(eventually([&] { return fs::exists(database_) && StoreReader(database_).count(1) == 5 && running(); }));
+  session_->tick();
+  EXPECT_TRUE(eventually([&] { return !running(); }));
+  EXPECT_EQ(StoreReader(database_).awaited(1, kNoon + kHourMs), std::nullopt);
+  session_->addEvent({kNoon, EventKind::kSource, Severity::kInfo, "seen at its end"});
+  session_->tick();
+  const StoreReader reader = stored();
+  EXPECT_EQ(reader.count(1), 5);
+  EXPECT_THAT(reader.sessions(1), SizeIs(1));
+  EXPECT_THAT(messagesOf(allEvents(reader)), Contains("seen at its end"));
+}
+
 class ArchiveOfPictures : public SessionTest {
  protected:
   void SetUp() override {

@@ -129,6 +129,7 @@ struct OpenSource {
   std::shared_ptr<Recorder> recorder;
   std::shared_ptr<Hiding> hiding;
   std::atomic<std::int64_t> samples = 0;
+  bool ended = false;  // it came to its end, and its session is over
   std::int64_t opened = steadyNow();
   std::optional<DailySummary> summary{};  // of the writer's thread
   CaptureThread capture;
@@ -455,6 +456,13 @@ struct Session::Impl {
     if (store && watch && watch->archive) store->settle(watch->source, statesOf(*watch)->options.after);
   }
 
+  // A video at its end may stay open for days. Its session ends, so that nobody waits for samples of it; events still
+  // belong to it.
+  void endWhatIsFinished(const SessionStatus& status) {
+    if (!store || watch->archive || !status.finished || std::exchange(watch->ended, true)) return;
+    store->setSource(watch->source);
+  }
+
   void tellPicture(const InferenceResult& result) {
     const std::lock_guard lock(showing);
     if (options.teller && shows) options.teller->setPicture(options.camera, result);
@@ -711,6 +719,7 @@ void Session::tick() {
   if (!impl_->watch) return;
   const CaptureStatus status = impl_->watch->capture.status();
   impl_->watch->recorder->tick(status, impl_->options.now(), steadyNow());
+  impl_->endWhatIsFinished(this->status());
   if (impl_->options.teller && impl_->store) {
     const SessionStatus now = this->status();
     impl_->options.teller->setStatus(impl_->options.camera, now.word());
