@@ -2,6 +2,7 @@
 // Graphs as ONNX Runtime's optimizers and its fp16 converter leave them: operators of com.microsoft, and Casts.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <set>
 #include <tuple>
@@ -214,6 +215,85 @@ class Fuser {
   onnx::GraphProto& graph_;
 };
 
+// How linear layers are quantized.
+struct Packing {
+  long bits = 4, block = 16;
+  enum class Zero { kMiddle, kPacked, kFloats } zero = Zero::kMiddle;
+};
+
+// Replaces each product with constant weights by MatMulNBits. In `plain` the same products get the weights that the
+// packed ones stand for.
+void quantize(onnx::GraphProto& graph, onnx::GraphProto& plain, const Packing& how) {
+  const Fuser fused(graph), whole(plain);
+  const int most = (1 << how.bits) - 1, per_byte = static_cast<int>(8 / how.bits);
+  const auto packed = [&](const std::vector<int>& numbers) {  // of one row, the lowest bits first
+    std::string bytes((numbers.size() + per_byte - 1) / per_byte, '\0');
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      bytes[i / per_byte] = static_cast<char>(bytes[i / per_byte] | numbers[i] << (i % per_byte * how.bits));
+    return bytes;
+  };
+  const auto add = [&](const std::string& name, onnx::TensorProto::DataType type, const std::vector<long>& shape,
+                       const std::string& bytes) {
+    onnx::TensorProto& tensor = *graph.add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(type);
+    for (const long side : shape) tensor.add_dims(side);
+    tensor.set_raw_data(bytes);
+    return name;
+  };
+  int count = 0;
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    const onnx::TensorProto* const matrix = node.op_type() == "MatMul" ? fused.weights(node.input(1)) : nullptr;
+    if (matrix == nullptr) continue;
+    const long inputs = matrix->dims(0), outputs = matrix->dims(1), blocks = (inputs + how.block - 1) / how.block;
+    std::vector<float> weights(static_cast<std::size_t>(inputs * outputs)), scales;
+    std::memcpy(weights.data(), matrix->raw_data().data(), weights.size() * sizeof(float));
+    std::string bytes, zero_bytes;
+    std::vector<float> zero_floats;
+    for (long n = 0; n < outputs; ++n) {
+      std::vector<int> zeros;
+      for (long b = 0; b < blocks; ++b) {
+        const auto at = [&](long i) -> float& { return weights[static_cast<std::size_t>(i * outputs + n)]; };
+        const long begin = b * how.block, end = std::min(inputs, begin + how.block);
+        float largest = 0;
+        for (long i = begin; i < end; ++i) largest = std::max(largest, std::abs(at(i)));
+        const float scale = 2 * largest / static_cast<float>(most);
+        const int middle = 1 << (how.bits - 1),
+                  zero = how.zero == Packing::Zero::kMiddle ? middle : middle - (n + b) % 2;
+        const float shown_zero =
+            how.zero == Packing::Zero::kFloats ? static_cast<float>(zero) + 0.25f : static_cast<float>(zero);
+        std::vector<int> numbers(static_cast<std::size_t>(how.block),
+                                 1);  // what lies behind the last input says nothing
+        for (long i = begin; i < end; ++i) {
+          const int number = std::clamp(static_cast<int>(std::lround(at(i) / scale + shown_zero)), 0, most);
+          numbers[static_cast<std::size_t>(i - begin)] = number;
+          at(i) = (static_cast<float>(number) - shown_zero) * scale;
+        }
+        bytes += packed(numbers);
+        scales.push_back(scale);
+        zeros.push_back(zero);
+        zero_floats.push_back(shown_zero);
+      }
+      zero_bytes += packed(zeros);
+    }
+    const auto floatBytes = [](const std::vector<float>& values) {
+      return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+    };
+    whole.weights(node.input(1))->set_raw_data(floatBytes(weights));
+    const std::string name = "packed" + std::to_string(count++);
+    std::vector<std::string> all = {
+        node.input(0), add(name, onnx::TensorProto::UINT8, {outputs, blocks, how.block * how.bits / 8}, bytes),
+        add(name + ".scales", onnx::TensorProto::FLOAT, {outputs * blocks}, floatBytes(scales))};
+    if (how.zero == Packing::Zero::kPacked)
+      all.push_back(add(name + ".zeros", onnx::TensorProto::UINT8, {static_cast<long>(zero_bytes.size())}, zero_bytes));
+    if (how.zero == Packing::Zero::kFloats)
+      all.push_back(add(name + ".zeros", onnx::TensorProto::FLOAT, {outputs * blocks}, floatBytes(zero_floats)));
+    Fuser::become(node, "MatMulNBits", all,
+                  {{"K", inputs}, {"N", outputs}, {"bits", how.bits}, {"block_size", how.block}});
+  }
+  ASSERT_GE(count, 4);
+}
+
 struct Fused {
   std::string name;
   Dialect dialect;
@@ -281,7 +361,51 @@ TEST_P(FusedOps, AreTheSameNetwork) {
 INSTANTIATE_TEST_SUITE_P(OnnxRuntime, FusedOps, ::testing::ValuesIn(fusedGraphs()),
                          [](const auto& tested) { return tested.param.name; });
 
+using PackedWeights = InFolder;
+
+TEST_F(PackedWeights, AreTheNumbersThatTheyStandFor) {
+  using enum Packing::Zero;
+  const std::vector<double> image = TinyVit::image(3);
+  for (const Packing& how :
+       {Packing{4, 16, kMiddle}, Packing{4, 16, kPacked}, Packing{4, 32, kPacked}, Packing{4, 8, kPacked},
+        Packing{4, 16, kFloats}, Packing{8, 16, kPacked}, Packing{2, 16, kMiddle}}) {
+    SCOPED_TRACE(std::to_string(how.bits) + " bits, blocks of " + std::to_string(how.block));
+    GraphBuilder graph = TinyVit(kSeparate).graph(), plain(graph.model());
+    quantize(*graph.model().mutable_graph(), *plain.model().mutable_graph(), how);
+    graph.save(folder_ / "packed.onnx");
+    plain.save(folder_ / "plain.onnx");
+    for (const ConvertOptions& options : {ConvertOptions{.reduce = kFullModel, .output = Output::kLogits},
+                                          ConvertOptions{.reduce = mpmBefore({1, 2}), .output = Output::kLogits}})
+      EXPECT_LT(difference(runModel(folder_ / "packed.onnx", options, image)[0],
+                           runModel(folder_ / "plain.onnx", options, image)[0]),
+                1e-5);
+  }
+}
+
 using RefusedFusedOps = InFolder;
+
+TEST_F(RefusedFusedOps, WeightsThatAreNotUnderstood) {
+  const auto expect = [&](const std::function<void(onnx::NodeProto&)>& change) {
+    GraphBuilder graph = TinyVit(kSeparate).graph(), plain(graph.model());
+    quantize(*graph.model().mutable_graph(), *plain.model().mutable_graph(), {});
+    auto& nodes = *graph.model().mutable_graph()->mutable_node();
+    change(*std::ranges::find(nodes, "MatMulNBits", [](const auto& node) { return node.op_type(); }));
+    graph.save(folder_ / "model.onnx");
+    EXPECT_MPM_ERROR(readModelInfo(folder_ / "model.onnx"), "(MatMulNBits): found the op com.microsoft.MatMulNBits");
+  };
+  const auto set = [](onnx::NodeProto& node, const std::string& name, long value) {
+    for (onnx::AttributeProto& one : *node.mutable_attribute())
+      if (one.name() == name) one.set_i(value);
+  };
+  expect([&](onnx::NodeProto& node) { set(node, "bits", 3); });
+  expect([&](onnx::NodeProto& node) { set(node, "K", 0); });
+  expect([&](onnx::NodeProto& node) { set(node, "block_size", 1L << 62); });
+  expect([](onnx::NodeProto& node) { node.set_input(1, node.input(2)); });  // no bytes
+  expect([](onnx::NodeProto& node) {                                        // the order of the inputs
+    node.add_input("");
+    node.add_input(node.input(1));
+  });
+}
 
 TEST_F(RefusedFusedOps, AreNamed) {
   const auto expect = [&](const std::function<void(onnx::NodeProto&)>& change) {

@@ -16,14 +16,14 @@ namespace {
 /// Writes the function. An input is named by its number.
 class Body {
  public:
-  Body(const onnx::NodeProto& call, const std::function<bool(int input)>& is_product)
-      : call_(call), is_product_(is_product) {
+  Body(const onnx::NodeProto& call, const InputFacts& facts) : call_(call), facts_(facts) {
     for (int i = 0; i < call.input_size(); ++i) function_.add_input(input(i));
   }
 
   static std::string input(int index) { return "input" + std::to_string(index); }
   bool has(int index) const { return index < call_.input_size() && !call_.input(index).empty(); }
-  bool isProduct(int index) const { return is_product_(index); }
+  bool isProduct(int index) const { return facts_.is_product(index); }
+  bool isIntegers(int index) const { return facts_.is_integers(index); }
   /// Whether all inputs from `index` on are left out.
   bool endsAt(int index) const {
     for (int i = index; i < call_.input_size(); ++i)
@@ -56,6 +56,21 @@ class Body {
     return name;
   }
   std::string constant(float value) { return add("Constant", {}, {{"value_float", value}}); }
+  std::string constant(std::int64_t value) { return add("Constant", {}, {{"value_int", value}}); }
+  std::string constant(const std::vector<std::int64_t>& values) {
+    return add("Constant", {}, {{"value_ints", values}});
+  }
+  std::string reshaped(const std::string& a, const std::vector<std::int64_t>& shape) {
+    return add("Reshape", {a, constant(shape)});
+  }
+  std::string asFloats(const std::string& a) {
+    return add("Cast", {a}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
+  }
+  /// The first columns of a matrix.
+  std::string columns(const std::string& a, std::int64_t count) {
+    const auto all = [&](std::int64_t value) { return constant(std::vector<std::int64_t>{value}); };
+    return add("Slice", {a, all(0), all(count), all(1)});
+  }
   std::string sum(const std::string& a, int b) { return has(b) ? add("Add", {a, input(b)}) : a; }
   std::string product(const std::string& a, float factor) {
     return factor == 1 ? a : add("Mul", {a, constant(factor)});
@@ -74,7 +89,7 @@ class Body {
 
  private:
   const onnx::NodeProto& call_;
-  const std::function<bool(int input)>& is_product_;
+  const InputFacts& facts_;
   onnx::FunctionProto function_;
 };
 
@@ -120,6 +135,43 @@ Unfused matMul(Body& body) {
   return body.finish({body.product(product, body.number("alpha", 1))});
 }
 
+/// A product with weights of a few bits. Those of one output lie in blocks along its inputs. A block has a scale, and
+/// possibly a number that stands for 0.
+Unfused matMulNBits(Body& body) {
+  constexpr std::int64_t kMost = 1 << 24;
+  const std::int64_t inputs = body.integer("K"), outputs = body.integer("N"), block = body.integer("block_size");
+  const std::int64_t bits = body.hasAttribute("bits") ? body.integer("bits") : 4;
+  const auto isSize = [](std::int64_t size) { return size >= 1 && size <= kMost; };
+  if (!isSize(inputs) || !isSize(outputs) || !isSize(block) || block * bits % 8 != 0 || body.has(4) ||
+      !body.isIntegers(1) || (bits != 2 && bits != 4 && bits != 8))
+    return std::nullopt;
+  const std::int64_t blocks = (inputs + block - 1) / block, in_byte = 8 / bits;
+  // Bytes {outputs, row} with the lowest bits first -> {outputs, row * in_byte}.
+  const auto unpacked = [&](const std::string& bytes, std::int64_t row) {
+    Names digits;
+    for (std::int64_t digit = 0; digit < in_byte; ++digit) {
+      const std::string shifted = body.add("Div", {bytes, body.constant(std::int64_t{1} << (digit * bits))});
+      const std::string one = body.add("Mod", {shifted, body.constant(std::int64_t{1} << bits)});
+      digits.push_back(body.reshaped(one, {outputs, row, 1}));
+    }
+    const std::string all = body.add("Concat", digits, {{"axis", std::int64_t{2}}});
+    return body.reshaped(all, {outputs, row * in_byte});
+  };
+  const std::string numbers = body.reshaped(unpacked("input1", blocks * block * bits / 8), {outputs, blocks, block});
+  std::string zero = body.constant(static_cast<float>(1 << (bits - 1)));
+  if (body.has(3)) {
+    const std::int64_t row = (blocks * bits + 7) / 8;
+    const std::string zeros =
+        body.isIntegers(3) ? body.asFloats(body.columns(unpacked("input3", row), blocks)) : "input3";
+    zero = body.reshaped(zeros, {outputs, blocks, 1});
+  }
+  const std::string scaled =
+      body.add("Mul", {body.add("Sub", {body.asFloats(numbers), zero}), body.reshaped("input2", {outputs, blocks, 1})});
+  const std::string weights = body.columns(body.reshaped(scaled, {outputs, blocks * block}), inputs);
+  const std::string turned = body.add("Transpose", {weights}, {{"perm", std::vector<std::int64_t>{1, 0}}});
+  return body.finish({body.sum(body.add("MatMul", {"input0", turned}), 5)});
+}
+
 /// ONNX's operator of the same name takes all heads in one row, too.
 Unfused heads(Body& body, const std::string& q, const std::string& k, const std::string& v) {
   const std::int64_t heads = body.integer("num_heads");
@@ -161,8 +213,7 @@ Unfused convolution(Body& body) {
 
 }  // namespace
 
-std::optional<onnx::FunctionProto> unfused(const onnx::NodeProto& call,
-                                           const std::function<bool(int input)>& is_product) {
+std::optional<onnx::FunctionProto> unfused(const onnx::NodeProto& call, const InputFacts& facts) {
   static const std::vector<std::pair<std::string, Unfused (*)(Body&)>> ops = {
       {"Attention", attention},
       {"BiasGelu", biasGelu},
@@ -170,6 +221,7 @@ std::optional<onnx::FunctionProto> unfused(const onnx::NodeProto& call,
       {"FusedConv", convolution},
       {"FusedMatMul", matMul},
       {"Gelu", gelu},
+      {"MatMulNBits", matMulNBits},
       {"MultiHeadAttention", multiHeadAttention},
       {"QuickGelu", quickGelu},
       {"SimplifiedLayerNormalization", rmsNorm},
@@ -179,7 +231,7 @@ std::optional<onnx::FunctionProto> unfused(const onnx::NodeProto& call,
   if (call.domain() != "com.microsoft" && !simplified) return std::nullopt;
   const auto op = std::ranges::find(ops, call.op_type(), &std::pair<std::string, Unfused (*)(Body&)>::first);
   if (op == ops.end()) return std::nullopt;
-  Body body(call, is_product);
+  Body body(call, facts);
   return op->second(body);
 }
 

@@ -208,11 +208,12 @@ class Reader {
       inlineFunction(function->second, proto, scope, prefix, depth);
       return;
     }
-    const auto is_product = [&](int input) {
-      return input < proto.input_size() && isProduct(lookUp(proto.input(input), scope, proto));
+    const auto valueOf = [&](int input) {
+      return input < proto.input_size() ? lookUp(proto.input(input), scope, proto) : -1;
     };
-    if (const auto several = unfused(proto, is_product))
-      return inlineFunction({&*several, {}}, proto, scope, prefix, depth);
+    const InputFacts facts{.is_product = [&](int input) { return isProduct(valueOf(input)); },
+                           .is_integers = [&](int input) { return graph_.mayBeIntegers(valueOf(input)); }};
+    if (const auto several = unfused(proto, facts)) return inlineFunction({&*several, {}}, proto, scope, prefix, depth);
     Node node;
     node.op = proto.op_type();
     node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
