@@ -285,6 +285,22 @@ TEST_F(StoredStates, EachSurePictureOfASparseArchiveCounts) {
   EXPECT_EQ(countedBy(1, false, 10 * kMinuteMs), each) << "runs of --once";
   EXPECT_EQ(countedBy(1, false, kSecondMs), first) << "only the first has none before";
   EXPECT_EQ(countedBy(0, true, 30 * kSecondMs), first);
+  EXPECT_EQ(countedBy(60, false, 50 * kSecondMs), each) << "each a moment early";
+
+  const auto countedByRuns = [](UnixMs step) {
+    std::vector<Sample> stored;
+    std::vector<std::string> counted;
+    for (const double level : {1.0, -1.0, 0.1, 1.0, -1.0}) {
+      Recorder run({.every_s = 60, .once = true, .states = {.heads = {gate()}}}, nullptr);
+      const UnixMs now = kNoon + step * std::ssize(stored);
+      run.resume(stored, {}, now, now);
+      stored.push_back(*run.add(resultAt(level, now), 0));
+      counted.push_back(stored.back().states.at(0).counted);
+    }
+    return counted;
+  };
+  EXPECT_EQ(countedByRuns(kMinuteMs - 2 * kSecondMs), each);
+  EXPECT_EQ(countedByRuns(20 * kSecondMs), first) << "these are less than a minute apart";
 }
 
 TEST_F(StoredStates, ExportsAndTheViewHaveThem) {

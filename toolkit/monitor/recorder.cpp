@@ -157,9 +157,9 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       if (const std::int64_t arrived = arrived_.exchange(steady); arrived > 0 && !options_.once)
         pace_.add(static_cast<double>(steady - arrived) / kSecondMs);
       if (pace_.known()) usual_s_ = pace_.pace().usual_s;
-      // A camera that is asked once a minute may answer a moment earlier; pictures have times of their own.
-      const bool sparse =
-          !before || std::abs(sample->time - *before) >= kMinuteMs || (!options_.own_clock && options_.every_s >= 60);
+      // A camera that is asked once a minute may answer a quarter earlier; pictures have times of their own.
+      const UnixMs apart = !options_.own_clock && options_.every_s >= 60 ? kMinuteMs * 3 / 4 : kMinuteMs;
+      const bool sparse = !before || std::abs(sample->time - *before) >= apart;
       const HiddenAt hidden = hiddenIn(result);
       sample->states = chain_.states.read({.image = result.frame.image,
                                            .estimate = result.estimate,
