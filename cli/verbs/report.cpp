@@ -166,8 +166,6 @@ struct SourceReport {
         night_rules.insert(session.night_rule.value_or("a rule that is not stored says so"));
     statistics = store.dayNight(series.id, span.from, span.to);
     samples = store.count(record.id, span.from, span.to, series.id);
-    const bool all = span.from <= record.first && record.last < span.to;
-    others = (all ? store.count(record.id) : store.count(record.id, span.from, span.to)) - samples;
     comparable_samples = statistics.day.samples + statistics.night.samples;
     const auto days =
         store.rollup({.series = series.id, .from = span.from, .to = span.to, .width = kDayMs, .clock = clock});
@@ -191,8 +189,7 @@ struct SourceReport {
   std::vector<Stretch> stretches;
   std::set<std::string> night_rules;  // of the sessions of the series; "": none
   DayNightStatistics statistics;
-  // Of the series in the span; of other series, or of a clock that was wrong.
-  std::int64_t samples = 0, others = 0;
+  std::int64_t samples = 0;  // of the series, kept one by one in the span
   // Samples with tokens that know day and night, and the days of the camera on which they were taken.
   std::int64_t comparable_samples = 0, comparable_days = 0;
   std::vector<RegionMeans> regions;  // the first is the whole picture
