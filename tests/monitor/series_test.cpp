@@ -242,6 +242,11 @@ TEST_F(SeriesTest, AClockThatWasWrongIsNotBelieved) {
   EXPECT_EQ(span("demo:street", {kNoon, future}), std::pair(kNoon, future)) << "a clock of its own";
   const StoreReader store(path_);
   EXPECT_EQ(store.lastSample(store.sources(now)[0], latestSeries(store).id).value().time, kNoon + kDayMs);
+  std::vector<std::pair<UnixMs, bool>> ends;
+  for (const SourceRecord& source : store.sources(now)) ends.emplace_back(source.end, source.own_clock);
+  EXPECT_THAT(ends,
+              ElementsAre(std::pair(now + kMinuteMs, false), std::pair(now + kMinuteMs, false),
+                          std::pair(future + 2, false), std::pair(future + 1, true), std::pair(future + 1, true)));
 }
 
 // Seven days: bright by day, dark by night, and a twilight between the borders of the band.

@@ -311,7 +311,10 @@ struct SourceRecord {
   /// are not the first or the last, unless all are such. Pictures of an archive and scenes have times of their own.
   /// Both are 0 where nothing is kept.
   UnixMs first = 0, last = 0;
+  /// What is from this time on, such as a picture, is not believed: later than the clock by a minute, and than `last`.
+  UnixMs end = 0;
   bool archive = false;     ///< its times are those of pictures, however old: nothing of it expires
+  bool own_clock = false;   ///< an archive or a scene: its times do not say how long ago something was
   std::string time_zone{};  ///< of an archive: the latest SessionRecord::time_zone
   /// Of `time_zone`; UTC where this machine does not know that zone. nullopt: the clock of this machine.
   charts::Clock clock{};

@@ -165,10 +165,12 @@ std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
     SourceRecord& source = sources.emplace_back();
     rows.read(source.id, source.name, source.archive, source.time_zone);
     source.clock = clockOf(source.time_zone);
+    source.own_clock = impl_->ownClock(source.id);
     if (const auto extent = impl_->believedExtent(source.id, now)) {
       source.first = extent->first;
       source.last = extent->last;
     }
+    source.end = std::max(source.last + 1, source.own_clock ? 0 : now + kMinuteMs);
   }
   return sources;
 }
