@@ -185,6 +185,21 @@ TEST_F(PageTest, SeriesTellDayFromNight) {
       25);
 }
 
+// What the drawing, the readout and the table show is one decision, of the samples on show and not of the last one.
+TEST_F(PageTest, ACurveByDayAndByNightIsOfWhatIsOnShow) {
+  record(path_, {sampleAt(kNoon, 400, false), sampleAt(kNoon + kHourMs, 300, true),
+                 sampleAt(kNoon + 2 * kHourMs, 350, std::nullopt), sampleAt(kNoon + 3 * kHourMs, 350, std::nullopt)});
+  Page shown = page({}, kNoon + 4 * kHourMs);
+  for (const auto& [from, to, knows] : {std::tuple("12:00", "16:00", true), {"14:00", "16:00", false}}) {
+    const auto time = [](const char* of) { return std::string("2026-06-01T") + of + ":00Z"; };
+    const std::map<std::string, std::string> span = {
+        {"camera", "camera 0"}, {"quantity", "tokens"}, {"from", time(from)}, {"to", time(to)}};
+    EXPECT_EQ(ask(shown, "/api/series", span)["knows_night"], knows) << from;
+    const std::string drawing = shown.answer({.path = "/api/chart.svg", .arguments = span, .allowed = true}).body;
+    EXPECT_EQ(drawing.find(">by night<") != std::string::npos, knows) << from;
+  }
+}
+
 TEST_F(PageTest, DaysAndTimesAreThoseOfTheCamera) {
   monitor::SessionInfo info = session("archive", 0);
   info.time_zone = "Europe/Paris";

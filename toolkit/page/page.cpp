@@ -106,6 +106,12 @@ struct Wanted {
   const Quantity* quantity = nullptr;
   SeriesKey key{};
   SeriesRecord of{};
+  // It is shown by day and by night, not as one mean.
+  bool knowsNight() const {
+    return std::ranges::any_of(chart.buckets, [](const ChartBucket& bucket) {
+      return bucket.values[1].samples > 0 || bucket.values[2].samples > 0;
+    });
+  }
 };
 
 // It over time. The buckets have three values: of all samples, by day, by night.
@@ -176,6 +182,7 @@ Json series(const Shown& camera, Request& request) {
       json.push_back(all.samples ? Json(rounded(quantity, value)) : Json());
     for (const Spread& part : {values[1], values[2]})
       json.push_back(part.samples ? Json(rounded(quantity, part.mean)) : Json());
+  json["knows_night"] = curve.knowsNight();
     json.push_back(middle);
     return json;
   };
@@ -200,9 +207,7 @@ std::string chartSvg(const Shown& camera, Request& request) {
   const bool dark = look.dark;
   ChartDrawing drawing{.clock = camera.clock()};
   if (dark) drawing.colors = charts::darkChartColors();
-  const bool knows_night = std::ranges::any_of(curve.chart.buckets, [](const ChartBucket& bucket) {
-    return bucket.values[1].samples > 0 || bucket.values[2].samples > 0;
-  });
+  const bool knows_night = curve.knowsNight();
   for (ChartBucket& bucket : curve.chart.buckets) {
     bucket.values =
         knows_night ? std::vector<Spread>{bucket.values[1], bucket.values[2]} : std::vector<Spread>{bucket.values[0]};

@@ -298,7 +298,7 @@ async function renderPeriod(one) {
     throw error;
   });
   if (camera() !== one) return;  // another one was chosen meanwhile
-  series = {...chart, camera: one.name, asked, knowsNight: one.sample !== null && one.sample.night !== null,
+  series = {...chart, camera: one.name, asked,
     label: $("quantity").selectedOptions[0]?.textContent ?? ""};
   series.points = chart.rows.map(row => Object.fromEntries(chart.columns.map((name, i) => [name, row[i]])));
   cursor = Math.min(cursor, series.points.length - 1);
@@ -318,7 +318,7 @@ async function renderPeriod(one) {
 // The server draws it (/api/chart.svg); here it is placed, and its values are read by pointer and keys.
 
 // The means: one of all samples, or one by day and one by night.
-const means = () => series.knowsNight ? [["day", "by day"], ["night", "by night"]] : [["mean", "mean"]];
+const means = () => series.knows_night ? [["day", "by day"], ["night", "by night"]] : [["mean", "mean"]];
 
 const when = time => (series.bucket_ms >= kDay ? date.dayOfYear : date.full)(time, camera());
 const dark = matchMedia("(prefers-color-scheme: dark)");
