@@ -424,7 +424,7 @@ void printBrief(const StoreReader& store, const SourceReport& report, const std:
   const auto [from, to] = withSilence(report.span, report.awaited);
   const UnixMs last = report.source.last;
   std::string text = report.source.name + ": last sample " + isoTime(last);
-  if (!report.source.archive)
+  if (!report.source.own_clock)
     for (const auto& [unit, length] : {std::pair("day", kDayMs), {"hour", kHourMs}, {"minute", kMinuteMs}})
       if (const UnixMs age = (unixNow() - last) / length; age >= 2 || (length == kMinuteMs && age >= 0)) {
         text += " (" + counted(age, unit) + " ago)";

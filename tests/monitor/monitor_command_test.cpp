@@ -145,6 +145,12 @@ TEST_F(MonitorCommand, TheReportHasTheGapOfACameraThatGivesNothingAnyMore) {
   EXPECT_THAT(readFile(folder_ / "o.csv"), HasSubstr(isoTime(last, true)));
 }
 
+TEST_F(MonitorCommand, TheReportOfASceneSaysNotHowLongAgoItsSamplesWere) {
+  monitor::test::record(database_, {monitor::test::sampleAt(unixNow() - kDayMs)},
+                        monitor::test::session("demo:street"));
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--brief"})).out, Not(HasSubstr(" ago)")));
+}
+
 TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
   fs::create_directory(folder_ / "in");
   for (int i = 0; i < 6; ++i) {

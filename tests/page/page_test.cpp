@@ -422,6 +422,30 @@ TEST_F(PageTest, PicturesAreOfTheirCamera) {
         << second;
 }
 
+// It was some hours ahead for a while, as one that shows local time and is believed to show UTC.
+TEST_F(PageTest, APictureOfAClockThatWasWrongIsNotTheLatest) {
+  record(path_, {sampleAt(kNoon), sampleAt(kNoon + 2 * kHourMs)});
+  shot("2026-06-01T12-00-00.000Z", "camera 0");
+  shot("2026-06-01T14-00-00.000Z", "camera 0");
+  const auto latest = [&](UnixMs now) {
+    Page shown = page({}, now);
+    return ask(shown, "/api/cameras")["cameras"][0]["pictures"][0]["time"];
+  };
+  EXPECT_EQ(latest(kNoon + kMinuteMs), "2026-06-01T12:00:00.000Z") << "as the last sample";
+  EXPECT_EQ(latest(kNoon + 2 * kHourMs), "2026-06-01T14:00:00.000Z");
+}
+
+TEST_F(PageTest, ASceneHasAClockOfItsOwn) {
+  record(path_, {sampleAt(kNoon)});
+  record(path_, {sampleAt(kNoon + kDayMs)}, session("demo:street"));
+  Page shown = page();
+  const Json cameras = ask(shown, "/api/cameras")["cameras"];
+  EXPECT_EQ(cameras[0]["own_clock"], false);
+  EXPECT_EQ(cameras[1]["own_clock"], true);
+  EXPECT_EQ(cameras[1]["last_ms"], kNoon + kDayMs);
+  EXPECT_EQ(cameras[1]["state"], "ended");
+}
+
 // Folders may be called anything; the browser asks with the names that the page told it.
 TEST_F(PageTest, ANameThatIsNoUtf8IsToldAndAskedFor) {
   const std::string folder = "/g\xe4rten", other = "/g\\xe4rten";  // of the second, each letter is one

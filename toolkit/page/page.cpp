@@ -27,7 +27,6 @@
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/pictures.h"
 #include "vision/regions/region.h"
-#include "vision/sources/source_spec.h"
 #include "vision/time.h"
 
 namespace mpm::page {
@@ -76,10 +75,6 @@ UnixMs timeIn(Request& request, const std::string& name, UnixMs usual) {
   return *time;
 }
 
-bool isScene(const SourceRecord& source) {
-  return vision::parseSourceSpec(source.name).kind == vision::SourceKind::kDemo;
-}
-
 // "stalled": its pace says that it is not alive, and no program has ended the session. A camera that never gave a frame
 // is "lost", also while its source is being opened. The clock of a scene says nothing about when its samples came.
 const char* stateOf(const Shown& camera, UnixMs now) {
@@ -88,7 +83,7 @@ const char* stateOf(const Shown& camera, UnixMs now) {
   if (live) return source.last == 0 && live->session.source.in == 0 ? "lost" : live->session.word();
   if (source.archive) return "archive";
   if (!camera.store || !camera.store->running(source.id)) return "ended";
-  return isScene(source) || camera.store->pace(source.id).alive(source.last, now) ? "online" : "stalled";
+  return source.own_clock || camera.store->pace(source.id).alive(source.last, now) ? "online" : "stalled";
 }
 
 // The series of the camera that is asked for by its number; without one the latest.
@@ -106,17 +101,17 @@ struct Wanted {
   const Quantity* quantity = nullptr;
   SeriesKey key{};
   SeriesRecord of{};
+};
+
+// It over time. The buckets have three values: of all samples, by day, by night.
+struct Curve : Wanted {
+  Chart chart{};
   // It is shown by day and by night, not as one mean.
   bool knowsNight() const {
     return std::ranges::any_of(chart.buckets, [](const ChartBucket& bucket) {
       return bucket.values[1].samples > 0 || bucket.values[2].samples > 0;
     });
   }
-};
-
-// It over time. The buckets have three values: of all samples, by day, by night.
-struct Curve : Wanted {
-  Chart chart{};
 };
 
 // How a drawing shall look.
@@ -182,12 +177,12 @@ Json series(const Shown& camera, Request& request) {
       json.push_back(all.samples ? Json(rounded(quantity, value)) : Json());
     for (const Spread& part : {values[1], values[2]})
       json.push_back(part.samples ? Json(rounded(quantity, part.mean)) : Json());
-  json["knows_night"] = curve.knowsNight();
     json.push_back(middle);
     return json;
   };
   Json json = {{"bucket_ms", curve.chart.bucket_ms}, {"unit", quantity.unit}, {"digits", quantity.digits}};
   json["series"] = curve.of.number;
+  json["knows_night"] = curve.knowsNight();
   json["columns"] = {"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night", "middle_ms"};
   json["all"] = row(camera.from, false, std::midpoint(camera.from, camera.to),
                     camera.store->means(curve.of, camera.from, camera.to, valuesOf(curve.key)));
@@ -573,6 +568,7 @@ struct Page::Impl {
                  {"title", titled ? live->title : name},
                  {"state", stateOf(camera, now)},
                  {"clock", camera.clockJson(now)},
+                 {"own_clock", source.own_clock},
                  {"first_ms", source.first}};
     if (live) {
       const auto& [capture, inference] = std::tie(live->session.source, live->session.inference);
@@ -592,7 +588,7 @@ struct Page::Impl {
           {{"number", one.number}, {"model", one.model_name}, {"reduce", one.reduce}, {"settings", one.settings}});
     json["classes"] = series.classes;
     json["regions"] = std::move(regions);
-    json["pictures"] = store ? pictures.latest(camera.owner(), 0, now + kDayMs, 1) : Json::array();
+    json["pictures"] = store ? pictures.latest(camera.owner(), 0, source.end, 1) : Json::array();
     json["sample"] = last ? toJson(*last, series.classes, series.reduce) : Json();
     return json;
   }
@@ -631,6 +627,7 @@ struct Page::Impl {
     return {{"name", camera.name},
             {"state", "lost"},
             {"clock", camera.clockJson(now)},
+            {"own_clock", camera.source.own_clock},
             {"first_ms", camera.source.first},
             {"last_ms", 0},
             {"samples", 0},

@@ -87,7 +87,7 @@ const period = () => kPeriods[state.get("period")] ? state.get("period") : "day"
 // The end of the chart: what was chosen, else now, or for what is over its last sample.
 function endOf(one) {
   if (state.has("to")) return Number(state.get("to"));
-  return one.state === "archive" || data.now_ms - one.last_ms > kPeriods[period()] ? one.last_ms + 1 : data.now_ms;
+  return one.own_clock || data.now_ms - one.last_ms > kPeriods[period()] ? one.last_ms + 1 : data.now_ms;
 }
 
 class Refused extends Error {}
@@ -161,7 +161,7 @@ function renderOverview() {
       make("div", {class: "text"},
         make("div", {class: "name"}, make("strong", {}, one.title), stateChip(one)),
         make("p", {class: "quiet"}, sample ? [
-          one.state === "archive" ? `${date.full(one.last_ms, one)} ${one.clock.name}` : ago(data.now_ms - one.last_ms), light(sample),
+          one.own_clock ? `${date.full(one.last_ms, one)} ${one.clock.name}` : ago(data.now_ms - one.last_ms), light(sample),
           sample.tokens === null ? null : `${number(sample.tokens, 0)} tokens`].filter(Boolean).join(" · ") : "no samples"),
         make("p", {class: "quiet"}, sample ? byArea(sample).slice(0, 3).map(([name, share]) => `${name} ${percent(share, 0)}`).join(", ") : ""))));
   }));
@@ -182,7 +182,7 @@ function renderSample(one) {
   if (sample) {
     const flags = data.quantities.filter(each => ["dark", "overexposed", "blurred", "fogged"].includes(each.key) && sample[each.key]);
     Object.assign(facts, {
-      "Taken": `${date.second(sample.unix_ms, one)} ${one.clock.name}${one.state === "archive" ? "" : `, ${ago(data.now_ms - sample.unix_ms)}`}`,
+      "Taken": `${date.second(sample.unix_ms, one)} ${one.clock.name}${one.own_clock ? "" : `, ${ago(data.now_ms - sample.unix_ms)}`}`,
       "Light": light(sample) ?? "not known",
       "Tokens": sample.token_counts.map(count => number(count, 0)).join(" → ") || "–",
       "Merging": sample.reduce,
@@ -271,7 +271,7 @@ function renderControls(one) {
     value => go({period: value}));
   const end = endOf(one), length = kPeriods[period()];
   $("earlier").disabled = end - length <= one.first_ms;
-  $("later").disabled = end >= (one.state === "archive" ? one.last_ms : data.now_ms);
+  $("later").disabled = end >= (one.own_clock ? one.last_ms : data.now_ms);
   $("latest").disabled = !state.has("to");
   $("earlier").onclick = () => go({to: end - length});
   $("later").onclick = () => go({to: end + length >= data.now_ms ? null : end + length});
