@@ -109,7 +109,7 @@ std::vector<Picture> storedPictures(const monitor::StoreReader& store, const mon
                 "' have no pictures: name the folder of its snapshots with --snapshots");
   std::set<std::string> known;
   std::vector<Picture> missing;
-  store.samples(source.id, options.from, options.to, [&](const monitor::Sample& sample) {
+  const auto take = [&](const monitor::Sample& sample) {
     known.insert(sample.picture);
     if (sample.flagged()) return true;
     const Picture one{sample.time, sample.picture, sample.digest,
@@ -119,7 +119,8 @@ std::vector<Picture> storedPictures(const monitor::StoreReader& store, const mon
     else if (one.digest != 0)
       missing.push_back(one);
     return true;
-  });
+  };
+  store.samples(source.id, options.from, options.to, take, options.series);
   if (missing.empty()) return pictures;
   std::map<std::int64_t, std::string> renamed;  // files that no sample names, by their digests
   for (const auto& [name, paths] : files)

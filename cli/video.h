@@ -49,6 +49,7 @@ struct FilmOptions {
   bool date = false;            ///< written into each picture
   vision::CameraClock clock{};  ///< of the days and dates
   UnixMs from = 0, to = 0;      ///< pictures in [from, to)
+  std::int64_t series = 0;      ///< of an archive: the SeriesRecord::id whose samples say which pictures are flagged
 
   /// Takes over "date", "overlay" or "merge", or several with commas between them: sets `ending` and `date`. Throws
   /// mpm::Error for another text.

@@ -641,8 +641,10 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   return chartPicture(std::move(drawing));
 }
 
-void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, const ReportArguments& arguments) {
+void makeFilm(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series, Span span,
+              const ReportArguments& arguments) {
   FilmOptions film = arguments.film;
+  film.series = series.id;
   film.from = span.from;
   film.to = span.to;
   film.place = placeOf(store, source, arguments);
@@ -703,10 +705,8 @@ int report(const ReportArguments& arguments) {
   const SourceRecord& source = sources[0];
   const Span span = spanOf(source, arguments.days);
   const SeriesRecord series = chosenSeries(store.series(source.id), arguments.series);
-  // Every sample, also those of a clock that was wrong.
-  const Span exported = arguments.days > 0 ? span : Span{INT64_MIN, INT64_MAX};
   if (phenocam) {
-    writePhenoCamFiles(store, source, series, exported, arguments);
+    writePhenoCamFiles(store, source, series, span, arguments);
   } else if (arguments.format == ExportFormat::kOutages) {
     // Not of a clock that was wrong: between its samples and the others lies no gap of years.
     const auto awaited = store.awaited(source.id, unixNow());
@@ -714,6 +714,8 @@ int report(const ReportArguments& arguments) {
     writeFileAtomically(arguments.export_path, outagesCsv(outages, clockOf(source, arguments)));
     printNote("wrote " + arguments.export_path + ": " + counted(outages.size(), "outage"));
   } else if (!arguments.export_path.empty()) {
+    // Every sample, also those of a clock that was wrong.
+    const Span exported = arguments.days > 0 ? span : Span{INT64_MIN, INT64_MAX};
     ExportOptions options{.source = source.id,
                           .series = series.id,
                           .from = exported.from,
@@ -723,7 +725,8 @@ int report(const ReportArguments& arguments) {
     const auto samples = exportSamples(store, options, arguments.export_path);
     printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
   }
-  if (!arguments.film.path.empty()) makeFilm(store, source, exported, arguments);
+  // A snapshot may be newer than the last sample.
+  if (!arguments.film.path.empty()) makeFilm(store, source, series, {span.from, source.end}, arguments);
   if (!arguments.chart_path.empty()) {
     vision::writePicture(arguments.chart_path, chartOf(store, SourceReport(store, source, arguments)));
     printNote("wrote " + arguments.chart_path);

@@ -22,18 +22,19 @@ class Film : public InFolder {
   void picture(const std::string& path, int grey, cv::Size size = {64, 48}) const {
     ASSERT_TRUE(cv::imwrite(path, cv::Mat(size, CV_8UC3, cv::Scalar::all(grey))));
   }
-  // Grey is the hour, ten times; of the second day's picture of noon the sample is flagged, and the third day has none.
-  void makeArchive(bool with_place) const {
+  // Grey is the hour, ten times; of this day's picture of noon the sample is flagged, and the third day has none.
+  // `again`: the pictures are measured once more, as another series.
+  void makeArchive(bool with_place, int flagged_day = 2, bool again = false) const {
     fs::create_directory(archive_);
     SessionInfo info = session(archive_);
     if (with_place) info.latitude = 48, info.longitude = -5;
     StoreWriter writer(path_);
-    writer.beginSession(info, timeOf(1, 6));
+    writer.beginSession(info, timeOf(1, 6), again);
     for (const int day : {1, 2, 4})
       for (const int hour : {6, 9, 12, 15, 18}) {
         Sample sample = sampleAt(timeOf(day, hour));
         sample.picture = std::to_string(day) + "_" + std::to_string(hour) + ".png";
-        sample.whole().set("flagged", day == 2 && hour == 12 ? 1 : 0);
+        sample.whole().set("flagged", day == flagged_day && hour == 12 ? 1 : 0);
         picture(archive_ + "/" + sample.picture, 10 * hour, day == 4 ? cv::Size(64, 96) : cv::Size(64, 48));
         writer.append(sample);
       }
@@ -72,6 +73,13 @@ TEST_F(Film, ShowsThePictureOfEachDayNearestToATimeWithoutThoseLeftOut) {
   EXPECT_THAT(greys({"--film-at", "12:00"}), ElementsAre(90, 90, 90));
   zone_ = "-09:00";
   EXPECT_THAT(greys({"--film-at", "21:00"}), ElementsAre(60, 60, 180, 60, 180)) << "a morning of UTC is the day before";
+}
+
+TEST_F(Film, OfPicturesThatWereMeasuredAgainTheLatestSeriesCounts) {
+  makeArchive(false);
+  makeArchive(false, 1, true);
+  EXPECT_THAT(greys({}), ElementsAre(90, 120, 120)) << "flagged is what the latest one says";
+  EXPECT_THAT(greys({"--series", "1"}), ElementsAre(120, 90, 120));
 }
 
 TEST_F(Film, TellsPicturesOfOneNameByTheirContent) {
@@ -142,6 +150,7 @@ TEST_F(Film, ShowsSnapshotsOfItsSource) {
   snapshot(3, 12, R"({"source": "camera 1"})");
   snapshot(3, 11, R"({"source": "camera 0"})");
   snapshot(4, 12, R"({"source": "camera 0", "database": "another camera of this stream"})");
+  for (const int day : {-10000, 10000}) snapshot(day, 12, R"({"source": "camera 0"})");  // its clock was wrong
   EXPECT_THAT(greys({"--snapshots", folder, "--film-show", "overlay"}), ElementsAre(220, 200, 210));
   EXPECT_THAT(greys({"--snapshots", folder, "--film-show", "merge"}), ElementsAre(170, 150, 160));
   EXPECT_EQ(cv::VideoCapture(video_).get(cv::CAP_PROP_FPS), 10);

@@ -426,6 +426,14 @@ TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
   EXPECT_THAT(written.err, HasSubstr("a_yard_DB_1000_3day.csv"));
   ASSERT_EQ(report({"--format", "phenocam", "--lat", "48", "--lon", "11"}).exit_code, 0);
   EXPECT_TRUE(fs::exists(folder_ / "out/in_DB_1000_roistats.csv")) << "the name of the folder of pictures";
+
+  monitor::Sample wrong = monitor::test::sampleAt(991'396'800'000);  // noon of 2001-06-01
+  wrong.regions.push_back(monitor::test::regionOf(0, {80, 90, 80}, {}, {}, "DB_1000"));
+  monitor::test::record(database_, {wrong}, monitor::test::session(folder_ / "in"),
+                        {monitor::test::regionNamed("DB_1000")});
+  ASSERT_EQ(report({"--format", "phenocam", "--lat", "48", "--lon", "11", "--series", "2"}).exit_code, 0);
+  EXPECT_THAT(readFile(folder_ / "out/in_DB_1000_1day.csv"), Not(HasSubstr("\n2001-06-01,")))
+      << "a clock that was wrong makes no file of years";
 }
 
 TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {

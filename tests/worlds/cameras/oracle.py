@@ -656,7 +656,7 @@ def bucket(samples, quantity, label, region):
 def phenocam(oracle, db, s, region):
     """{(file, row): {key: value}} of PhenoCam's files of one region (docs/phenocam.md). None where the sun is too near to the limit of 10 degrees."""
     source = oracle.script["sources"][s]
-    samples = sorted((sample for sample in oracle.latest_series(db, s, oracle.stored[db][s]) if region in sample.values), key=lambda sample: sample.ms)
+    samples = sorted((sample for sample in oracle.latest_series(db, s, oracle.believed(db, s)) if region in sample.values), key=lambda sample: sample.ms)
     result, days = {}, {}
     for sample in samples:
         elevation = elevation_of_sun(sample.ms, *source["place"])
@@ -689,7 +689,7 @@ def film(oracle, db, s, moment):
     if moment == "noon" and not source["place"]:
         moment = "12:00"
     days = {}
-    for sample in oracle.stored[db][s]:
+    for sample in oracle.latest_series(db, s, oracle.stored[db][s]):
         clock = world.local_time(sample.ms, source["zone"])
         if not sample.counted:
             continue
