@@ -203,6 +203,17 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
                                  "sky 5.0 %; by night tokens 500.0, road 50.0 %, car 30.0 %, sky 5.0 %"));
 }
 
+TEST_F(DailySummaryTest, HasTheNumbersOfTheModelOfThatDay) {
+  add(kFrom, kTo, byClock);
+  SessionInfo other = session("camera 0", 600);
+  other.model_digest = "00000000000000b2";
+  record(path_, {sampleAt(kTo + kHourMs, 111)}, other);
+  const Json facts = due(kSeven).value().facts["summary"];
+  EXPECT_EQ(facts["samples"], 25 * 6);
+  EXPECT_EQ(facts["day"]["tokens"], 300);
+  EXPECT_EQ(facts["night"]["regions"]["gate"]["green"], 50);
+}
+
 TEST_F(DailySummaryTest, NamesNoPictureThatShowsWhatIsHiddenByNow) {
   add(kFrom, kSeven, byClock);
   const PrivacyOptions hidden{.blurred = {"person"}};

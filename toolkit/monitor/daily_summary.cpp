@@ -67,8 +67,10 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
   facts["picture_file"] =
       pictureOf(pictures, {.source = source.name, .database = store.id()}, readPrivacy(store.privacy(source.name)),
                 from, hourOfDay(now, -days, 12, clock), to);
-  const auto series = store.series(source.id);
-  const auto regions = series.empty() ? std::vector<RegionMeans>() : regionMeans(store, series.back(), from, to);
+  // Of the latest series that has samples of that day: the model may be another one by now.
+  std::vector<RegionMeans> regions;
+  for (auto series = store.series(source.id); regions.empty() && !series.empty(); series.pop_back())
+    regions = regionMeans(store, series.back(), from, to);
   const bool knows_night = std::ranges::any_of(regions, [](const RegionMeans& one) { return one.knowsNight(); });
   for (const auto& [key, words, values, shareOf] : kParts) {
     if (knows_night == (key == std::string_view("all"))) continue;
