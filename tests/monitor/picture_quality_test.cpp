@@ -121,11 +121,11 @@ TEST(PictureQuality, OptionsAreReadAndChecked) {
   EXPECT_MPM_ERROR(parseQuality(""), "'' is none of dark=25");
 }
 
-TEST(QualityWatch, SaysThatPicturesBecameBadAndGoodAgain) {
-  QualityWatch watch(3);
+TEST(QualityDetector, SaysThatPicturesBecameBadAndGoodAgain) {
+  QualityDetector detector(3);
   std::vector<std::string> messages;
   const auto add = [&](int flags, std::optional<bool> night = false) {
-    if (const auto event = watch.add({.flags = flags}, night, kNoon)) {
+    if (const auto event = detector.add({.flags = flags}, night, kNoon)) {
       EXPECT_EQ(event->kind, EventKind::kQuality);
       messages.push_back(event->message);
     }

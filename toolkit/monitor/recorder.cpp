@@ -390,7 +390,7 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoP
     }
     if (quality != options_.quality) {
       options_.quality = quality;
-      chain_.quality = QualityWatch(quality.pictures);
+      chain_.quality = QualityDetector(quality.pictures);
     }
   }
   post(events);

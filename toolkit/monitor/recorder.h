@@ -111,7 +111,7 @@ class Recorder {
 
     DayNight day_night;
     Alarms alarms;
-    QualityWatch quality;
+    QualityDetector quality;
     StateDetector states;
     std::optional<bool> night{};
     std::int64_t pixels = 0;       // Sample::pixels of the last sample

@@ -141,7 +141,7 @@ std::optional<PictureQuality> measureQuality(const cv::Mat& image, const Quality
   return quality;
 }
 
-std::optional<Event> QualityWatch::add(const PictureQuality& quality, std::optional<bool> night, UnixMs time) {
+std::optional<Event> QualityDetector::add(const PictureQuality& quality, std::optional<bool> night, UnixMs time) {
   const int flags = night.value_or(false) ? quality.flags & ~kDark : quality.flags;
   in_a_row_ = flags == next_ ? in_a_row_ + 1 : 1;
   next_ = flags;

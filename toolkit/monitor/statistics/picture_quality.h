@@ -30,9 +30,9 @@ QualityOptions parseQuality(const std::string& spec);
 std::optional<PictureQuality> measureQuality(const cv::Mat& image, const QualityOptions& options);
 
 /// Notices that the pictures of a camera have become bad, or good again. Not thread-safe.
-class QualityWatch {
+class QualityDetector {
  public:
-  explicit QualityWatch(int pictures) : pictures_(pictures) {}
+  explicit QualityDetector(int pictures) : pictures_(pictures) {}
   /// Takes each picture, at `time`. By night nothing but darkness is to be seen without a lamp, so that is no event
   /// then.
   std::optional<Event> add(const PictureQuality& quality, std::optional<bool> night, UnixMs time);

@@ -307,7 +307,7 @@ struct Teller::Impl {
     const auto found = cameras.find(camera);
     return found == cameras.end() ? nullptr : found->second.voice;
   }
-  FileTables now() {
+  FileTables settings() {
     const std::lock_guard lock(mutex);
     return tables;
   }
@@ -370,7 +370,7 @@ Teller::~Teller() {
 
 void Teller::set(const FileTables& tables) {
   const std::lock_guard setting(impl_->setting);
-  if (impl_->now() == tables) return;
+  if (impl_->settings() == tables) return;
   (void)Voice(tables, "camera");  // reads the secrets
   const bool remembers = !impl_->file.empty() && tables.mqtt != Mqtt();
   auto memory = remembers ? std::make_unique<Memory>(tables.mqtt, impl_->file, impl_->stays) : nullptr;
