@@ -137,8 +137,8 @@ void addNight(CLI::App& verb, Night& night) {
                                     : "Simulate night: keep this share of the light, and add noise. ";
   addText(verb, "--simulate-night", "GAIN",
           what +
-              "Behind it :electrons=N, those that a white pixel collects by day, for shot noise (1500), and "
-              ":thermal=SD of the thermal noise, as a share of white (0.008): 0.25:electrons=500",
+              ":electrons=N after it sets how many electrons a white pixel collects by day, for shot noise (1500), and "
+              ":thermal=SD the thermal noise, its standard deviation as a share of white (0.008): 0.25:electrons=500",
           [&night](const std::string& text) { night = {.on = true, .options = parseNight(text)}; })
       ->group(kNightGroup);
 }

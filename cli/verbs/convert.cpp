@@ -57,7 +57,8 @@ Verb addConvert(CLI::App& mpm) {
       *verb, "--mean", arguments->options.mean,
       "Mean of the pixel values 0 to 1 that the model was trained with, in the order of its channels. Default: that in "
       "IN.json, else 0.5. With --std");
-  addThree(*verb, "--std", arguments->options.deviation, "The same of the standard deviation. With --mean");
+  addThree(*verb, "--std", arguments->options.deviation,
+           "Standard deviation of the same values. Default: that in IN.json, else 0.5. With --mean");
   addChoice(*verb, "--output", arguments->options.output, {Output::kLabels, Output::kLogits},
             "What a segmentation net returns: the label map 'labels', or the logits of the original model under their "
             "own name. Default: labels")

@@ -325,7 +325,7 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
   addDataset(
       verb, labelled,
       "SOURCE is the unpacked folder of this data set. Labels, windows and stride are those of the papers "
-      "unless options say otherwise. Behind a colon a part: camvid:test. Default: validation of ade20k, else val");
+      "unless options say otherwise. A part of it after a colon: camvid:test. Default: validation of ade20k, else val");
   addOption(verb, "--images", labelled.images, "DIR",
             "Folder of images, rotated as their EXIF says. An image that cannot be read is an error");
   addOption(verb, "--labels", labelled.labels, "DIR",
@@ -454,7 +454,7 @@ Verb addStudy(CLI::App& mpm) {
   addNumber(*verb, "--sweep-images", arguments->sweep_images, "N", 0, 1 << 30,
             "Images of the depth sweep, spread evenly over all. 0: no sweep. Default: 24");
   verb->add_flag("--sweep-pairs", arguments->sweep_pairs,
-                 "Two steps before each two blocks, too: heat maps of loss and speed-up");
+                 "Measure merging before each pair of blocks, too: heat maps of loss and speed-up");
   addMeasureOptions(*verb, arguments->plan);
   verb->remove_option(
       verb->get_option("--reuse"));  // it needs all frames in their order, and a study goes on after a kill

@@ -273,7 +273,7 @@ Verb addTeach(CLI::App& mpm) {
       ->group("Training");
   addNumber(*verb, "--steps", options->job.steps, "N", 1, 1e6, "Steps of training. Default: 150")->group("Training");
   addNumber(*verb, "--seed", options->job.seed, "N", 0, 1e9,
-            "Of the first weights and of the order of pictures. Default: 1")
+            "Random seed of the first weights and of the order of pictures. Default: 1")
       ->group("Training");
   addField(*verb, "threads", options->threads);
   verb->add_flag("--json", options->json, "Lines of JSON: {\"progress\": 0.5} while it works, then the result");

@@ -217,8 +217,8 @@
         <translation>Alarme après</translation>
     </message>
     <message>
-        <source>Which pictures are flagged, left out by &apos;mpm report&apos;, and an event: dark=25 when less than 1 % of the pixels exceed this grey level; white=50 when more percent are white; contrast=3 and sharp=0 when they have less; pictures=5 in a row make an event. Several keys are joined by &apos;:&apos;. See docs/monitor.md</source>
-        <translation>Quelles images sont marquées, laissées de côté par &apos;mpm report&apos; et un événement&#xa0;: dark=25 quand moins de 1&#xa0;% des pixels dépassent ce niveau de gris&#xa0;; white=50 quand plus de pour cent sont blancs&#xa0;; contrast=3 et sharp=0 quand elles en ont moins&#xa0;; pictures=5 de suite font un événement. Plusieurs clés sont jointes par &apos;:&apos;. Voir docs/monitor.md</translation>
+        <source>Which pictures are flagged, so that &apos;mpm report&apos; leaves them out. dark=25: less than 1 % of the pixels exceed this grey level; white=50: more percent of them are white; contrast=3, sharp=0: they have less. pictures=5: so many flagged ones in a row are an event. Several keys are joined by &apos;:&apos;. See docs/monitor.md</source>
+        <translation>Quelles images sont marquées, de sorte que &apos;mpm report&apos; les laisse de côté. dark=25&#xa0;: moins de 1&#xa0;% des pixels dépassent ce niveau de gris&#xa0;; white=50&#xa0;: plus de pour cent d’entre eux sont blancs&#xa0;; contrast=3, sharp=0&#xa0;: elles en ont moins. pictures=5&#xa0;: autant d’images marquées de suite font un événement. Plusieurs clés sont jointes par &apos;:&apos;. Voir docs/monitor.md</translation>
     </message>
     <message>
         <source>Bad pictures</source>
@@ -233,8 +233,8 @@
         <translation>À lancer à chaque événement</translation>
     </message>
     <message>
-        <source>Of times without an offset: +01:00 all year, or a zone with its summer time, such as Europe/Paris</source>
-        <translation>Pour les dates sans décalage&#xa0;: +01:00 toute l’année, ou un fuseau avec son heure d’été, comme Europe/Paris</translation>
+        <source>The zone of times without an offset: +01:00 all year, or a name such as Europe/Paris, with its summer time</source>
+        <translation>Le fuseau des dates sans décalage&#xa0;: +01:00 toute l’année, ou un nom comme Europe/Paris, avec son heure d’été</translation>
     </message>
     <message>
         <source>Write the merge map of each snapshot as a picture, too</source>

@@ -130,11 +130,12 @@ const std::vector<CameraField>& cameraFields() {
               "0.8", 0, 1}),
       {"times", &W::times, kTimesGroup, "auto|exif|name|list:FILE|modified",
        "When pictures were taken. auto: their EXIF, else their names, such as 20130708_055413; list: a CSV file of "
-       "names and times, before these two; modified: the dates of the files",
+       "names and times, and auto for pictures that it lacks; modified: the dates of the files",
        "that of the database, else auto", 0, 0, checkTimes, kList},
       {"time-zone", &W::time_zone, kTimesGroup, "ZONE",
        MPM_SAID("camera fields",
-                "Of times without an offset: +01:00 all year, or a zone with its summer time, such as Europe/Paris"),
+                "The zone of times without an offset: +01:00 all year, or a name such as Europe/Paris, with its summer "
+                "time"),
        "that of the database, else of this machine", 0, 0, checkZone},
       {"start", &W::start, kTimesGroup, "TIME", "When the first frame of a video was taken: 2013-07-08T05:54:13Z", "",
        0, 0, checkStart},
@@ -200,8 +201,8 @@ const std::vector<CameraField>& cameraFields() {
        "--regions. 'none': none",
        "those that the database has for this source", 0, 0, nullptr, kFile},
       {"blur", &W::blur, kPrivacyGroup, "CLASS ...",
-       "Blur what the model takes for one of these classes there, such as person or car; what it misses stays visible "
-       "(docs/monitor.md). 'none': none",
+       "Blur, in every picture that is written, sent or shown, what the model takes for one of these classes, such as "
+       "person or car. What it misses stays visible (docs/monitor.md). 'none': none",
        "those that the database has for this source"},
       {"alarm", &W::alarm, kAlarmsGroup, "SPEC ...",
        MPM_SAID(
@@ -214,9 +215,10 @@ const std::vector<CameraField>& cameraFields() {
        nullptr, kNone, MPM_SAID("camera fields", "They ring after"), 1, 1},
       {"quality", &W::quality, kAlarmsGroup, "SPEC",
        MPM_SAID("camera fields",
-                "Which pictures are flagged, left out by 'mpm report', and an event: dark=25 when less than 1 % of the "
-                "pixels exceed this grey level; white=50 when more percent are white; contrast=3 and sharp=0 when they "
-                "have less; pictures=5 in a row make an event. Several keys are joined by ':'. See docs/monitor.md"),
+                "Which pictures are flagged, so that 'mpm report' leaves them out. dark=25: less than 1 % of the "
+                "pixels exceed this grey level; white=50: more percent of them are white; contrast=3, sharp=0: they "
+                "have less. pictures=5: so many flagged ones in a row are an event. Several keys are joined by ':'. "
+                "See docs/monitor.md"),
        "auto", 0, 0, readBy<parseQuality>, kNone, MPM_SAID("camera fields", "Bad pictures")},
       {"on-event", &W::on_event, kAlarmsGroup, "COMMAND",
        MPM_SAID("camera fields",
