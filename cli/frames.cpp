@@ -235,7 +235,6 @@ Frames* LabelledFrames::open() {
         frames.sources.push_back(pictures_[i].image);
         index_.push_back(i);
       }
-    frames.chosen = {};
     if (frames.sources.empty()) return nullptr;
   }
   frames_.emplace(frames);

@@ -404,9 +404,10 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
             ", GEMM peak " + variant.precision + " " + fixed(peakOf(variants, variant.precision), 0);
         variant.peak_gflops > 0 && peaks.find(peak) == std::string::npos)
       peaks += peak + " GFLOP/s";
-  printLine("batch " + std::to_string(arguments.batch) + ", " + std::to_string(threads) + " threads, " +
-            std::to_string(arguments.rounds) +
-            (arguments.reuses() ? " frames, picture to labels" : " rounds, tensor to label map") + peaks);
+  printLine("batch " + std::to_string(arguments.batch) + ", " + counted(threads, "thread") + ", " +
+            (arguments.reuses() ? counted(arguments.rounds, "frame") + ", picture to labels"
+                                : counted(arguments.rounds, "round") + ", tensor to label map") +
+            peaks);
 }
 
 /// One model, and its variants, which took turns.

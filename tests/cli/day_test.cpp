@@ -45,13 +45,17 @@ TEST_F(Day, TheTableHoldsTheMeansOfEachHour) {
   ASSERT_EQ(lines.size(), 3u);
   for (int hour = 0; hour < 2; ++hour) {
     std::string expected;
+    double last = 0;
     for (int k = 1; k <= 2; ++k) {
-      double mean = 0;
-      for (int i = 0; i < 6; ++i) mean += frames[6 * hour + i]["tokens"][k].get<double>() / 6;
+      last = 0;
+      for (int i = 0; i < 6; ++i) last += frames[6 * hour + i]["tokens"][k].get<double>() / 6;
       char text[32];
-      std::snprintf(text, sizeof text, "%10.1f", mean);
+      std::snprintf(text, sizeof text, "%10.1f", last);
       expected += text;
     }
+    char merged[32];
+    std::snprintf(merged, sizeof merged, "%.1f %%", 100 - 100 * last / frames[0]["tokens"][0].get<double>());
+    EXPECT_THAT(lines[hour + 1], EndsWith(merged));
     EXPECT_THAT(lines[hour + 1], HasSubstr(expected));
   }
 }
