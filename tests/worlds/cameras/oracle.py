@@ -23,7 +23,8 @@ QUANTITIES = {*COLOURS, "tokens", "merged", "inference_ms", "rows", "agreement",
 FLAGS = {1: "dark", 2: "overexposed", 4: "blurred", 8: "fogged"}
 # Numbers of the whole picture that are those of all pictures, flagged ones too (docs/monitor.md, "Quality of the pictures").
 OF_ALL_PICTURES = {"brightness", "inference_ms", "dropped", "sharpness", "contrast", "saturated", "flagged", *FLAGS.values(), "unchanged"}
-# What the programs measure and this oracle does not: taken from the lines of `mpm monitor --json`.
+# What the programs measure: taken from the lines of `mpm monitor --json`. Sharpness and contrast are measured here, too, from grey levels
+# that may be rounded otherwise, so lines are believed only where they are near that.
 TRUSTED = ["inference_ms", "dropped", "sharpness", "contrast", "rows", "agreement"]
 DAY_MS = 86400000
 HOUR_MS = 3600000
@@ -79,18 +80,25 @@ def contrast_of(grey):
     return sorted(square.std() for square in squares)[int(len(squares) * 0.9)]
 
 
-def flag_of(pixels):
-    """The first flag of the table in docs/monitor.md that holds, or None where a side is smaller than 64 px."""
+def sharpness_of(grey):
+    """The variance of the Laplacian less that of the noise, by the median of its absolute value. Beyond its border a picture is mirrored."""
+    around = np.pad(np.rint(grey), 1, "reflect")
+    laplacian = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:] - 4 * around[1:-1, 1:-1]
+    noise = 1.4826 * np.median(np.abs(laplacian))
+    return max(0, laplacian.var() - noise ** 2)
+
+
+def quality_of(pixels):
+    """(first flag of the table in docs/monitor.md that holds, the numbers of the quality), or None where a side is smaller than 64 px."""
     height, width = pixels.shape[:2]
     assert width <= 320, "wider pictures are measured on reduced ones"
     if height < 64 or width < 64:
         return None
     grey = pixels.astype(np.float64) @ [0.114, 0.587, 0.299]
-    if (np.rint(grey) > 25).mean() < 0.01:
-        return 1
-    if (pixels.max(axis=2) >= 250).mean() > 0.5:
-        return 2
-    return 8 if contrast_of(grey) < 3 else 0
+    white = (pixels.max(axis=2) >= 250).mean()
+    numbers = {"sharpness": sharpness_of(grey), "contrast": contrast_of(grey), "saturated": 100 * float(white)}
+    flag = 1 if (np.rint(grey) > 25).mean() < 0.01 else 2 if white > 0.5 else 8 if numbers["contrast"] < 3 else 0
+    return flag, numbers
 
 
 def grid_of(settings):
@@ -293,7 +301,8 @@ class Oracle:
         source, picture, pixels = self.script["sources"][s], self.script["sources"][s]["pictures"][p], self.pixels[s, p]
         labels, clusters, counts, classes = self.labels[s, p, *series[:3]]
         ms = picture["ms"] if ms is None else ms
-        sample = Sample(ms, picture["name"], s, p, series, counts, classes, flag=flag_of(pixels))
+        quality = quality_of(pixels)
+        sample = Sample(ms, picture["name"], s, p, series, counts, classes, flag=quality and quality[0])
         size = self.script["size"]
         whole = np.ones(pixels.shape[:2], bool)
         valid = self.valid_regions(step, ms)
@@ -309,8 +318,8 @@ class Oracle:
             sample.areas[name] = {label: float((labels[mask] == index).mean()) for index, label in enumerate(classes)}
         own = sample.values[""]
         own["merged"] = 100 * (1 - counts[-1] / counts[0])
-        if sample.flag is not None:
-            own["saturated"] = 100 * float((pixels.max(axis=2) >= 250).mean())
+        if quality:
+            own.update(quality[1])
             own["flagged"] = float(bool(sample.flag))
             own.update({name: float(sample.flag == bit) for bit, name in FLAGS.items()})
         sample.night = sample.night_then = judge.night(step["night"], source, sample.ms, own["brightness"])
@@ -329,8 +338,12 @@ class Oracle:
         for sample in samples:
             row = exported.get((sample.ms, sample.name), {})
             for name in TRUSTED + ["unchanged"] * sample.uncertain:
+                printed = row.get(("value", "", name))
+                measured = sample.values[""].get(name) if name in ("sharpness", "contrast") else None
+                if measured is not None and (not printed or printed.value is None or abs(printed.value - measured) > 0.1 + 0.02 * measured):
+                    continue
                 sample.values[""].pop(name, None)
-                if (printed := row.get(("value", "", name))) and printed.value is not None:
+                if printed and printed.value is not None:
                     sample.values[""][name] = printed.value
 
     # What reports print.
