@@ -228,6 +228,24 @@ TEST(ViewDetector, LooksTwiceAMinuteOrAtEachPicture) {
   EXPECT_TRUE(each.motion());
 }
 
+TEST(ViewDetector, APictureBesideTheSeriesHasAPlaceAndIsNotLearned) {
+  MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
+  ViewDetector view;
+  const ViewMotion moved{.right = 12, .down = -6};
+  for (int i = 0; i < 12; ++i) {
+    view.add(camera.next().image, i * kBetween, false);
+    if (i < 9) {
+      EXPECT_EQ(distance(view.placeOf(camera.view(moved)), {}, kSize), 0) << "the reference is not learned yet";
+    }
+  }
+  (void)view.takeLearned();
+  EXPECT_LT(distance(view.placeOf(camera.view(moved)), moved, kSize), 1);
+  EXPECT_LT(distance(view.place(), {}, kSize), 1);
+  EXPECT_FALSE(view.takeLearned());
+  EXPECT_EQ(distance(view.placeOf(cv::Mat(480, 640, CV_8UC3, cv::Scalar::all(90))), view.place(), kSize), 0)
+      << "of another size";
+}
+
 TEST(ViewDetector, GoesOnWithTheReferenceOfAnEarlierWatch) {
   MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
   Watched before;

@@ -57,6 +57,86 @@ TEST(ViewMotion, SaysItInWords) {
   EXPECT_EQ(toText(ViewMotion{}), "moved by less than a pixel");
 }
 
+TEST(ViewMotion, SmallOnesAreThoseThatRegionsFollow) {
+  for (const auto& [motion, small] : {std::pair(ViewMotion{.right = 32}, true),
+                                      {ViewMotion{.right = 32.1}, false},
+                                      {ViewMotion{.down = -32.1}, false},
+                                      {ViewMotion{.right = 23, .down = 23}, false},
+                                      {ViewMotion{.turn = -3}, true},
+                                      {ViewMotion{.turn = -3.1}, false},
+                                      {ViewMotion{.zoom = 0.951}, true},
+                                      {ViewMotion{.zoom = 0.949}, false},
+                                      {ViewMotion{.zoom = 1.051}, false}})
+    EXPECT_EQ(isSmall(motion, kPicture), small) << toText(motion);
+}
+
+// Stripes whose brightness rises along this direction, degrees from right to down.
+cv::Mat stripes(double direction, double contrast) {
+  cv::Mat picture(kPicture, CV_8UC3);
+  const double x1 = std::cos(direction * CV_PI / 180), y1 = std::sin(direction * CV_PI / 180);
+  for (int y = 0; y < picture.rows; ++y)
+    for (int x = 0; x < picture.cols; ++x)
+      picture.at<cv::Vec3b>(y, x) =
+          cv::Vec3b::all(cv::saturate_cast<uchar>(128 + contrast * std::sin((x * x1 + y * y1) / 6)));
+  return picture;
+}
+
+TEST(ViewMotion, EdgesAreTheirDoubledDirections) {
+  const cv::Rect inner(40, 40, 240, 140);
+  for (const double direction : {0., 30., 45., 90., 120.}) {
+    const cv::Mat edges = edgeDirections(stripes(direction, 60));
+    ASSERT_EQ(edges.size(), cv::Size(320, 224));
+    const cv::Scalar mean = cv::mean(edges(inner));
+    const double doubled = 2 * direction * CV_PI / 180;
+    // Where the brightness rises fastest an edge counts more than its surroundings, where it turns it does not count.
+    EXPECT_NEAR(std::hypot(mean[0], mean[1]), 0.87, 0.05);
+    EXPECT_NEAR(mean[0], std::hypot(mean[0], mean[1]) * std::cos(doubled), 0.02) << direction;
+    EXPECT_NEAR(mean[1], std::hypot(mean[0], mean[1]) * std::sin(doubled), 0.02) << direction;
+  }
+  cv::Mat scene = mpm::test::smoothPicture(448, 640, 4), half;
+  const cv::Mat edges = edgeDirections(scene);
+  const auto apart = [&](const cv::Mat& other) { return cv::norm(edges, other) / cv::norm(edges); };
+  EXPECT_LT(apart(edgeDirections(~scene)), 0.12) << "the lighter side does not count";
+  scene.convertTo(half, -1, 0.5, 20);
+  EXPECT_LT(apart(edgeDirections(half)), 0.3) << "the strength counts little";
+  EXPECT_LT(cv::norm(edgeDirections(stripes(0, 1)), cv::NORM_INF), 0.6) << "noise counts less";
+}
+
+// One scene in one light: here the estimate is much better than its limit. `covered`: a part of the picture shows
+// something else, which moves on its own.
+TEST(ViewMotion, IsExactWhereNothingElseChanges) {
+  cv::Mat scene, other;
+  cv::GaussianBlur(mpm::test::noisePicture(2 * kPicture.height, 2 * kPicture.width, 5), scene, {}, 4);
+  cv::GaussianBlur(mpm::test::noisePicture(2 * kPicture.height, 2 * kPicture.width, 6), other, {}, 4);
+  for (cv::Mat* const one : {&scene, &other}) cv::normalize(*one, *one, 0, 255, cv::NORM_MINMAX);
+  const auto view = [](const cv::Mat& of, const ViewMotion& motion) {
+    cv::Mat moved;
+    cv::warpAffine(of, moved, matrixOf(motion, of.size()), of.size(), cv::INTER_CUBIC);
+    return moved(cv::Rect({kPicture.width / 2, kPicture.height / 2}, kPicture)).clone();
+  };
+  const cv::Mat before = edgeDirections(view(scene, {}));
+  for (const double covered : {0., 0.3}) {
+    const ViewMotion all[] = {{.right = 0.6, .down = 0.3},
+                              {.right = -5.3, .down = 4.4},
+                              {.turn = 1.3},
+                              {.zoom = 1.013},
+                              {.right = 11, .down = -7, .turn = -1.7, .zoom = 0.983},
+                              {.right = 44, .down = 30, .turn = 2.1, .zoom = 1.04}};
+    for (const ViewMotion& motion : all) {
+      cv::Mat now = view(scene, motion);
+      const cv::Rect part(0, 0, cvRound(covered * kPicture.width), kPicture.height);
+      if (!part.empty()) view(other, {.right = -9, .down = 13})(part).copyTo(now(part));
+      const auto found = estimateMotion(before, edgeDirections(now), {}, kPicture);
+      ASSERT_TRUE(found) << toText(motion) << ", covered " << covered;
+      EXPECT_LT(distance(*found, motion, kPicture), 0.12) << toText(motion) << ", covered " << covered;
+    }
+  }
+  cv::Mat now = view(scene, {.right = 5});
+  const cv::Rect most(0, 0, kPicture.width * 7 / 8, kPicture.height);
+  view(other, {})(most).copyTo(now(most));
+  EXPECT_FALSE(estimateMotion(before, edgeDirections(now), {}, kPicture)) << "an eighth of the picture is too little";
+}
+
 struct Case {
   const char* name;
   ViewMotion motion;
