@@ -2,6 +2,8 @@
 #include "monitor/watch/camera_config.h"
 
 #include <fstream>
+#include <set>
+#include <sstream>
 
 #include "monitor/every_field.h"
 #include "monitor/samples.h"
@@ -88,6 +90,38 @@ TEST_F(WatchFile, RefusesWhatMakesNoSense) {
   for (const auto& one : cases) EXPECT_MPM_ERROR(read(one.first), one.second) << one.first;
   EXPECT_MPM_ERROR(readWatchFile(folder_ / "none.toml"), "none.toml");
   EXPECT_MPM_ERROR(watchText({{.db = "\xff.db"}}), "UTF-8");
+}
+
+// The limits themselves are taken. What lies beyond them by the least that the field can say is refused.
+TEST_F(WatchFile, NumbersHaveTheirLimits) {
+  const std::tuple<const char*, double, double, double> limits[] = {
+      {"every", 0, 86400, 0.001},        {"timeout", 0.01, 1e6, 0.001},       {"threads", 1, 4096, 1},
+      {"min-score", 0, 1, 0.001},        {"min-overlap", 0, 1, 0.001},        {"lat", -90, 90, 0.001},
+      {"lon", -180, 180, 0.001},         {"night-elevation", -18, 10, 0.001}, {"night-brightness", 0, 255, 0.001},
+      {"day-brightness", 0, 255, 0.001}, {"state-after", 1, 1000, 1},         {"keep", 0, 1e6, 0.001},
+      {"max-size", 0, 1e9, 0.001},       {"snapshot-every", 0, 1e6, 0.001},   {"keep-snapshots", 0, 1e6, 0.001},
+      {"min-free", 0, 1e9, 0.001},       {"alarm-minutes", 0, 1e6, 0.001},    {"summary", 0, 23, 1},
+      {"mqtt every", 0, 86400, 0.001}};
+  std::set<std::string> tested;
+  for (const auto& [said, least, most, step] : limits) {
+    const std::string key = std::string(said).substr(std::string(said).find(' ') + 1);
+    tested.insert(said);
+    const auto reading = [&, &said = said, &step = step](double value) {
+      std::ostringstream text;  // in full, and a whole number without a point
+      if (step == 1)
+        text << static_cast<long>(value);
+      else
+        text << std::fixed << value;
+      return (key == said ? "[[camera]]\n" : "[[camera]]\n[mqtt]\n") + key + " = " + text.str() + "\n";
+    };
+    for (const double value : {least, most}) EXPECT_NO_THROW(read(reading(value))) << reading(value);
+    for (const double value : {least - step, most + step})
+      EXPECT_MPM_ERROR(read(reading(value)), key + ": ") << reading(value);
+  }
+  for (const CameraField& field : cameraFields())
+    if (field.min < field.max) {
+      EXPECT_EQ(tested.count(field.key), 1u) << field.key;
+    }
 }
 
 // toml++ recurses once for each part of a key, and so do the tables that it makes.
