@@ -199,19 +199,24 @@ TEST(ReuseOfFrames, AnotherSizeAndResetAreKeyFrames) {
 
 // Two cameras take turns on one net. Each gets what it would get from a net of its own.
 TEST(ReuseOfFrames, CamerasOfOneNetDoNotMix) {
-  Estimator one(kFiles + kSegmenter, reusing("threshold=12")), alone(kFiles + kSegmenter, reusing("threshold=12"));
-  Estimator two = one.another();
-  cv::Mat image = scene(1, 32, 64);
-  for (int frame = 0; frame < 4; ++frame) {
-    image(cv::Rect(8 * frame, 9, 4, 4)) = cv::Scalar(255, 0, 255);
-    const Estimate result = one.estimate(image, frame), expected = alone.estimate(image, frame);
-    EXPECT_EQ(two.estimate(scene(2 + frame / 2), frame).reuse->rows, frame % 2 == 0 ? 1 : 0);
-    EXPECT_EQ(result.reuse->patches, expected.reuse->patches);
-    EXPECT_EQ(result.reuse->kept_bytes, expected.reuse->kept_bytes);
-    EXPECT_TRUE(same(result.labels, expected.labels)) << frame;
+  for (const char* reduction : {"none", "mpm:blocks=0,1"}) {
+    SCOPED_TRACE(reduction);
+    const EstimatorOptions options = reusing("threshold=12", reduction);
+    Estimator one(kFiles + kSegmenter, options), alone(kFiles + kSegmenter, options);
+    Estimator two = one.another();
+    cv::Mat image = scene(1, 32, 64);
+    for (int frame = 0; frame < 4; ++frame) {
+      image(cv::Rect(8 * frame, 9, 4, 4)) = cv::Scalar(255, 0, 255);
+      const Estimate result = one.estimate(image, frame), expected = alone.estimate(image, frame);
+      EXPECT_EQ(two.estimate(scene(2 + frame / 2), frame).reuse->rows, frame % 2 == 0 ? 1 : 0);
+      EXPECT_EQ(result.reuse->patches, expected.reuse->patches);
+      EXPECT_EQ(result.reuse->kept_bytes, expected.reuse->kept_bytes);
+      EXPECT_EQ(result.cluster_of_token, expected.cluster_of_token) << frame;
+      EXPECT_TRUE(same(result.labels, expected.labels)) << frame;
+    }
+    two.reset();
+    EXPECT_FALSE(one.estimate(image, 4).reuse->key_frame) << "reset() is for one camera";
   }
-  two.reset();
-  EXPECT_FALSE(one.estimate(image, 4).reuse->key_frame) << "reset() is for one camera";
 }
 
 TEST(ReuseOfFrames, AKeyFrameThatIsDueComparesAndIsExact) {

@@ -77,8 +77,8 @@ class MergeTokensLayer final : public TokenLayer {
     const auto merged = tokensOf(outputs[0], rows);
     const bool key_frame = reuse() == nullptr || stateOf(inputs[1], 0).computedRows() == stateOf(inputs[1], 0).live();
     if (!key_frame) {
-      expect(kept_.merge(rule_, tokens.image(0), metric.image(0), special_, stateOf(inputs[1], 0),
-                         {merged.data, rows[0], tokens.dim}, stateOf(outputs[1], 0), parallel_),
+      expect(keptGroups().merge(rule_, tokens.image(0), metric.image(0), special_, stateOf(inputs[1], 0),
+                                {merged.data, rows[0], tokens.dim}, stateOf(outputs[1], 0), parallel_),
              notFinite(0));
       return;
     }
@@ -107,11 +107,14 @@ class MergeTokensLayer final : public TokenLayer {
       // Keeps the groups of a frame that was computed whole, for the frames that follow.
       after.computed[0] = after.data[0];
       std::iota(after.computed + 1, after.computed + 1 + after.live(), 0.f);
-      kept_.takeOver(found_, state, {after.data, after.patches});
+      keptGroups().takeOver(found_, state, {after.data, after.patches});
     }
   }
 
  private:
+  /// Of the camera whose frame this is: several may share the net.
+  KeptGroups& keptGroups() { return reuse()->keepObject<KeptGroups>(name); }
+
   /// Fills cluster_of_row_: groups in the order of their first members.
   void groupByFunction(const Blobs& inputs, MatrixView<const float> rows, int image, TokenState<const float> state) {
     const auto count = static_cast<std::size_t>(rows.rows);
@@ -154,7 +157,6 @@ class MergeTokensLayer final : public TokenLayer {
   std::vector<int> cluster_of_row_;
   int clusters_ = 0;
   GroupsOfImage found_;
-  KeptGroups kept_;
 };
 
 }  // namespace

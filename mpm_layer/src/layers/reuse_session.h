@@ -21,6 +21,7 @@ struct ReuseSession {
   struct Kept {
     Scratch<float> memory;
     std::size_t floats = 0;
+    std::shared_ptr<void> object;
   };
   /// What the layers keep, by their names: of the frames of one camera. The next forward() goes on from it.
   using Memory = std::map<std::string, Kept>;
@@ -35,6 +36,13 @@ struct ReuseSession {
       kept.floats = floats;
     }
     return kept.memory.atLeast(floats);
+  }
+  /// An object of a layer: T() at first.
+  template <class T>
+  T& keepObject(const std::string& layer) {
+    Kept& kept = (*memory)[layer];
+    if (!kept.object) kept.object = std::make_shared<T>();
+    return *static_cast<T*>(kept.object.get());
   }
   /// Bytes that all layers keep.
   std::size_t bytes() const {
