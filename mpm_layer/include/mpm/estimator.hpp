@@ -51,8 +51,8 @@ struct EstimatorOptions {
   bool labels = false;    ///< with kPanoptic, kInstance and kBoxes: also fill labels
   bool scores = false;    ///< of kSemantic: also fill scores
   bool features = false;  ///< also fill features; only with Fit::kResize
-  /// Reuse of rows, for the frames of a fixed camera one after the other (docs/reuse.md). Needs Fit::kResize, the CPU,
-  /// and a reduction that merges mutual pairs or none. Estimate::pair_similarity stays empty.
+  /// Reuse of rows, for the frames of a fixed camera one after the other (docs/reuse.md). Needs Fit::kResize, and
+  /// a reduction that merges mutual pairs or none. Estimate::pair_similarity stays empty.
   Reuse reuse = {};
 
   /// The part about reading the model. The Estimator itself chooses the outputs.

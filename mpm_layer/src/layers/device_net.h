@@ -15,6 +15,7 @@
 #include "kernels/transformer_block.h"
 #include "kernels/view.h"
 #include "kernels/window_attention.h"
+#include "layers/reuse_session.h"
 #include "layers/shape.h"
 #include "mpm/export.hpp"
 #include "mpm/options.hpp"
@@ -99,8 +100,10 @@ class MPM_API DeviceNet {
   /// An 8-bit image {H, W} of three channels on the host -> planes {1, 3, H, W}.
   virtual DeviceOpPtr normalise(const PixelValues& values) = 0;
   /// The operators of docs/ops.md. Weights are on the host and must stay valid during the call.
-  virtual DeviceOpPtr patchEmbed(const PatchEmbedSpec& spec) = 0;
-  virtual DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, bool key_bias) = 0;
+  /// `reuse` says which patches a frame computes; null: all.
+  virtual DeviceOpPtr patchEmbed(const PatchEmbedSpec& spec, const ReuseSession* reuse) = 0;
+  /// Keys and values of all rows go to `memory`.
+  virtual DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, bool key_bias, const LayerMemory& memory) = 0;
   virtual DeviceOpPtr windowAttention(const WindowAttentionSpec& spec, int special) = 0;
   /// `cosine`, `sine` {tables * patches, pairs}. For kCentroid `cosine` are angles and `sine` is not read.
   virtual DeviceOpPtr rotaryPositions(MergedPositions merged, MatrixView<const float> cosine,
@@ -115,6 +118,8 @@ class MPM_API DeviceNet {
   virtual DeviceOpPtr maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
                                  const NormWeights& norm, int classes, Precision precision) = 0;
   virtual DeviceOpPtr restoreTokens(int special, bool keep_special) = 0;
+  /// The rows that a frame computed, among those in `memory`.
+  virtual DeviceOpPtr keepRows(const LayerMemory& memory, int special) = 0;
   /// PoolTokens: the mean over the patches, or `count` special rows from `index` on.
   virtual DeviceOpPtr meanOfPatches(int special) = 0;
   virtual DeviceOpPtr someSpecialRows(int special, int index, int count) = 0;

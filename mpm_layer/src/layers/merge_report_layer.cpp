@@ -21,8 +21,9 @@ class MergeReportLayer final : public MpmLayer {
     return {{inputs[0][0], std::max(insertions, 1), patches}, {inputs[0][0], insertions + 1}};
   }
 
-  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
-    return device.mergeReport();
+  /// Groups that outlive frames are numbered on the host, where they merged.
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& inputs) override {
+    return inputs[0].dims == 3 && inputs.size() > 1 ? nullptr : device.mergeReport();
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

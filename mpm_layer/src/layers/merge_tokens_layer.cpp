@@ -65,8 +65,9 @@ class MergeTokensLayer final : public TokenLayer {
     return merged;
   }
 
+  /// Groups that outlive frames are on the host.
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
-    return device.mergeTokens(rule_, special_);
+    return reuse() != nullptr ? nullptr : device.mergeTokens(rule_, special_);
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {

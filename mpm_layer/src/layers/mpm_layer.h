@@ -80,6 +80,8 @@ class MpmLayer : public cv::dnn::Layer {
 
   /// The memory of the net from frame to frame; null in a net that does not reuse rows.
   ReuseSession* reuse() const { return reuse_.get(); }
+  /// The place of this layer there, for its operator on a device.
+  LayerMemory memory() const { return {reuse_.get(), name}; }
 
   /// Rows of each image in the token blob, special rows included; valid until the next call on this layer.
   const int* liveRows(const cv::Mat& state, int special);

@@ -89,7 +89,7 @@ class PatchEmbedLayer final : public TokenLayer {
       spec.bias = vector(3);
       spec.norm = &norm;
     }
-    return device.patchEmbed(spec);
+    return device.patchEmbed(spec, reuse());
   }
 
   void check(const Blobs& inputs) override {
@@ -105,10 +105,8 @@ class PatchEmbedLayer final : public TokenLayer {
     const int dim = weight_.out();
     NormWeights norm;
     if (norm_) norm = {vectors_[1].ptr<float>(), vectors_[2].ptr<float>(), norm_eps_, norm_rms_};
-    const std::vector<int>* const only = reuse() != nullptr && reuse()->changed ? &*reuse()->changed : nullptr;
+    const std::vector<int>* const only = reuse() != nullptr ? reuse()->computedOf(patches) : nullptr;
     const int computed = only != nullptr ? static_cast<int>(only->size()) : patches;
-    expect(only == nullptr || std::all_of(only->begin(), only->end(), [&](int i) { return i >= 0 && i < patches; }),
-           "is asked for a patch that the image does not have");
     for (int b = 0; b < image.size[0]; ++b) {
       const MatrixView<float> rows(tokens.ptr<float>(b), special_ + computed, dim);
       if (special_ > 0) std::copy_n(special_rows_.ptr<float>(), special_ * dim, rows.data);

@@ -49,6 +49,10 @@ class KeepRowsLayer final : public TokenLayer {
     return {tokens, {tokens[0], 1 + 2 * (tokens[1] - special_)}};
   }
 
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
+    return device.keepRows(memory(), special_);
+  }
+
   void compute(const Blobs& inputs, Blobs& outputs) override {
     const auto computed = tokensOf(inputs[0], liveRows(inputs[1], special_)).image(0);
     const auto state = stateOf(inputs[1], 0);

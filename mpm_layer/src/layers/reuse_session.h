@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "kernels/scratch.h"
+#include "mpm/error.hpp"
 
 namespace mpm {
 
@@ -18,10 +20,18 @@ struct ReuseSession {
   /// Patches that the next forward() computes, ascending. nullopt: all of them (a key frame).
   std::optional<std::vector<int>> changed = {};
 
+  /// `changed` for an image of so many patches; null: all of them. Throws mpm::Error for a patch that it does not have.
+  const std::vector<int>* computedOf(int patches) const {
+    if (!changed) return nullptr;
+    if (!std::all_of(changed->begin(), changed->end(), [&](int i) { return i >= 0 && i < patches; }))
+      throw Error("is asked for a patch that the image does not have");
+    return &*changed;
+  }
+
   struct Kept {
     Scratch<float> memory;
-    std::size_t floats = 0;
-    std::shared_ptr<void> object;
+    std::shared_ptr<void> other;  ///< or an object, or memory of a device
+    std::size_t bytes = 0;        ///< of memory
   };
   /// What the layers keep, by their names: of the frames of one camera. The next forward() goes on from it.
   using Memory = std::map<std::string, Kept>;
@@ -30,26 +40,43 @@ struct ReuseSession {
   /// Memory of a layer, aligned to a cache line: zeros at first and when `floats` is another number than before.
   float* keep(const std::string& layer, std::size_t floats) {
     Kept& kept = (*memory)[layer];
-    if (kept.floats != floats) {
+    if (kept.bytes != floats * sizeof(float)) {
       kept = {};
       std::fill_n(kept.memory.atLeast(floats), floats, 0.f);
-      kept.floats = floats;
+      kept.bytes = floats * sizeof(float);
     }
     return kept.memory.atLeast(floats);
+  }
+  /// The same on a device, where `allocate` makes `bytes` of zeros.
+  void* keepOnDevice(const std::string& layer, std::size_t bytes,
+                     const std::function<std::shared_ptr<void>()>& allocate) {
+    Kept& kept = (*memory)[layer];
+    if (kept.bytes != bytes) {
+      kept = {};
+      kept.other = allocate();
+      kept.bytes = bytes;
+    }
+    return kept.other.get();
   }
   /// An object of a layer: T() at first.
   template <class T>
   T& keepObject(const std::string& layer) {
     Kept& kept = (*memory)[layer];
-    if (!kept.object) kept.object = std::make_shared<T>();
-    return *static_cast<T*>(kept.object.get());
+    if (!kept.other) kept.other = std::make_shared<T>();
+    return *static_cast<T*>(kept.other.get());
   }
   /// Bytes that all layers keep.
   std::size_t bytes() const {
-    std::size_t floats = 0;
-    for (const auto& [layer, kept] : *memory) floats += kept.floats;
-    return floats * sizeof(float);
+    std::size_t sum = 0;
+    for (const auto& [layer, kept] : *memory) sum += kept.bytes;
+    return sum;
   }
+};
+
+/// What a layer keeps from frame to frame: its place in the memory of its net.
+struct LayerMemory {
+  ReuseSession* session = nullptr;  ///< null: its net does not reuse rows
+  std::string layer;
 };
 
 }  // namespace mpm

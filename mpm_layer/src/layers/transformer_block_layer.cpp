@@ -99,13 +99,13 @@ class TransformerBlockLayer final : public TokenLayer {
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& inputs) override {
     describe(constants);
     expectDim(inputs[0].size[2], spec_.dim);
-    return device.transformerBlock(spec_, key_bias_);
+    return device.transformerBlock(spec_, key_bias_, keepsKeys() ? memory() : LayerMemory());
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
     expectDim(inputs[0].size[2], spec_.dim);
     const int* rows = liveRows(inputs[1], special_);
-    const KeptKeys kept = reuse() != nullptr && spec_.part != BlockPart::kMlp ? keptKeys(inputs) : KeptKeys();
+    const KeptKeys kept = keepsKeys() ? keptKeys(inputs) : KeptKeys();
     block_->run(tokensOf(inputs[0], rows),
                 key_bias_ || kept.memory != nullptr ? keyBias(inputs[0], inputs[1]) : nullptr,
                 tokensOf(outputs[0], rows), parallel_, keys_ ? tokensOf(outputs[1], rows) : TokensView<float>(),
@@ -113,6 +113,8 @@ class TransformerBlockLayer final : public TokenLayer {
   }
 
  private:
+  bool keepsKeys() const { return reuse() != nullptr && spec_.part != BlockPart::kMlp; }
+
   /// The weights as a spec, borrowed from the constants.
   void describe(const Blobs& constants) {
     BlockConstants read(constants);

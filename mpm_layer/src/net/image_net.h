@@ -37,7 +37,7 @@ struct ReuseNet {
 };
 
 /// readNet(), with the outputs that `choose` returns instead of ReadOptions::outputs. With `reuse` the net reuses rows
-/// of earlier frames; throws mpm::Error for a model or a device that cannot.
+/// of earlier frames; throws mpm::Error for a model that cannot.
 LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, const ChooseOutputs& choose,
                   ReuseNet* reuse = nullptr);
 

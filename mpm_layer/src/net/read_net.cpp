@@ -141,7 +141,6 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
     {
       LayerSupply supply;
       if (reuse != nullptr) {
-        if (device) throw Error("rows of earlier frames are reused on the CPU only: use the device cpu, or no reuse");
         supply.reuse = reuse->session = std::make_shared<ReuseSession>();
         reuse->places = onnx_graph::reuseRows(graph, converted.info);
       }

@@ -97,7 +97,7 @@ TEST_F(CudaMerging, TwoMergesAndTheWayBack) {
       }
 
       Buffer<float> bias(stream(), state.rows().total);
-      state.logSizes(stream(), bias.data());
+      state.keyBias(stream(), true, bias.data());
       const std::vector<float> logs = fetched(bias.data(), state.rows().total);
       std::size_t next = 0;
       for (const HostImage& image : host) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <numeric>
+#include <optional>
 #include <thread>
 
 #include "onnx/cuda/device_net.h"
@@ -303,6 +305,156 @@ TEST_F(DeviceNetTest, TheSegmenterSeesInside) {
       const float a = found.pair_similarity[k][i], b = expected.pair_similarity[k][i];
       ASSERT_TRUE((std::isnan(a) && std::isnan(b)) || std::abs(a - b) < 1e-4f) << a << " and " << b;
     }
+}
+
+/// The result of the same model on the CPU, for a frame of a camera.
+void expectSameFrame(const Estimate& found, const Estimate& expected) {
+  ASSERT_TRUE(found.reuse && expected.reuse);
+  EXPECT_EQ(found.reuse->key_frame, expected.reuse->key_frame);
+  EXPECT_EQ(found.reuse->rows, expected.reuse->rows);
+  EXPECT_EQ(found.reuse->patches, expected.reuse->patches);
+  EXPECT_EQ(found.reuse->threshold, expected.reuse->threshold);
+  ASSERT_EQ(found.reuse->agreement.has_value(), expected.reuse->agreement.has_value());
+  EXPECT_NEAR(found.reuse->agreement.value_or(0), expected.reuse->agreement.value_or(0), 0.1);
+  EXPECT_GT(found.reuse->kept_bytes, 0u);
+  EXPECT_EQ(found.tokens, expected.tokens);
+  EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);
+  for (const auto& [a, b] : {std::pair(found.labels, expected.labels), {found.ids, expected.ids}}) {
+    ASSERT_EQ(a.size(), b.size());
+    if (b.empty()) continue;
+    EXPECT_LE(cv::countNonZero(a != b), static_cast<int>(b.total()) / 1000);
+  }
+  std::vector<std::pair<cv::Mat, cv::Mat>> numbers = {{found.depth, expected.depth}};
+  ASSERT_EQ(found.outputs.size(), expected.outputs.size());
+  for (std::size_t i = 0; i < found.outputs.size(); ++i) numbers.emplace_back(found.outputs[i], expected.outputs[i]);
+  for (const auto& [a, b] : numbers) {
+    ASSERT_EQ(a.total(), b.total());
+    if (b.empty()) continue;
+    const cv::Mat row = b.reshape(1, 1);
+    EXPECT_LE(cv::norm(a.reshape(1, 1), row, cv::NORM_INF), 2e-4 * cv::norm(row, cv::NORM_INF));
+  }
+}
+
+/// Frames of a camera, on the CPU and on the device.
+struct Cameras {
+  Estimator host, device;
+
+  Cameras(const std::string& file, EstimatorOptions options)
+      : host(dataPath(file), options), device(dataPath(file), onDevice(options)) {}
+  Cameras(Estimator one, Estimator other) : host(std::move(one)), device(std::move(other)) {}
+  static EstimatorOptions onDevice(EstimatorOptions options) {
+    options.device = "cuda";
+    return options;
+  }
+  void compare(const cv::Mat& image, double seconds, const std::optional<std::vector<int>>& patches = {}) {
+    SCOPED_TRACE(testing::Message() << "at " << seconds << " s");
+    expectSameFrame(device.estimate(image, seconds, patches), host.estimate(image, seconds, patches));
+  }
+};
+
+/// A still picture, small changes, a cut, another size, a key frame that is due.
+void compareFrames(Cameras cameras) {
+  const Size2 input = cameras.host.model().input;
+  const int patches = cameras.host.model().tokens();
+  cv::Mat image = smoothPicture(input.height, input.width);
+  double second = 0;
+  cameras.compare(image, ++second);
+  cameras.compare(image, ++second);
+  image(cv::Rect(3, 5, 6, 4)) = cv::Scalar(255, 0, 255);
+  cameras.compare(image, ++second);
+  cameras.compare(image, ++second, std::vector<int>{patches - 1});
+  image(cv::Rect(0, 0, input.width / 2, input.height / 3)) *= 0.4;
+  cameras.compare(image, ++second);
+  cameras.compare(image, ++second, std::vector<int>{});
+  std::vector<int> all(static_cast<std::size_t>(patches));
+  std::iota(all.begin(), all.end(), 0);
+  cameras.compare(smoothPicture(input.height, input.width, 2), ++second, all);
+  cameras.compare(smoothPicture(input.height, input.width, 3), ++second);  // a cut
+  image(cv::Rect(input.width / 2, 2, 9, 9)) = cv::Scalar(0, 255, 0);
+  cameras.compare(image, ++second);
+  cv::Mat larger = smoothPicture(input.height + 7, input.width + 30, 3);
+  cameras.compare(larger, ++second);
+  larger(cv::Rect(10, 10, 12, 8)) = cv::Scalar(0, 0, 255);
+  cameras.compare(larger, ++second);
+  larger(cv::Rect(25, 3, 12, 8)) = cv::Scalar(0, 200, 255);
+  cameras.compare(larger, second + 100);
+  larger(cv::Rect(15, 12, 12, 8)) = cv::Scalar(90, 0, 255);
+  cameras.compare(larger, second + 101);
+}
+
+EstimatorOptions reusing(const std::string& reduction) {
+  return {.reduce = parseReduction(reduction), .min_score = 0, .reuse = parseReuse("threshold=12:refresh=50")};
+}
+
+// Labels, segments, depth, classes and features, with all kinds of blocks. What cannot reuse rows is refused in the
+// same words.
+TEST_F(DeviceNetTest, FramesOfACameraInEveryModel) {
+  int compared = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(dataPath("."))) {
+    const std::string file = entry.path().filename().string();
+    if (entry.path().extension() != ".onnx") continue;
+    SCOPED_TRACE(file);
+    std::optional<Estimator> host;
+    const EstimatorOptions options = reusing("none");
+    try {
+      host.emplace(entry.path().string(), options);
+    } catch (const Error& error) {
+      EXPECT_MPM_ERROR(Estimator(entry.path().string(), Cameras::onDevice(options)), error.what());
+      continue;
+    }
+    compareFrames({std::move(*host), Estimator(entry.path().string(), Cameras::onDevice(options))});
+    ++compared;
+  }
+  EXPECT_GE(compared, 35);
+}
+
+TEST_F(DeviceNetTest, GroupsThatOutliveFrames) {
+  for (const char* file : {kMask, kLinear, "timm_dinov3_ts17.onnx", "dpt_ts16.onnx"})
+    for (const char* how : {"mpm:blocks=1", "mpm:blocks=0,1:attention=proportional", "gradual:blocks=0,1:count=3"}) {
+      SCOPED_TRACE(std::string(file) + " " + how);
+      compareFrames({file, reusing(how)});
+    }
+}
+
+// Two cameras take turns on one net.
+TEST_F(DeviceNetTest, CamerasOfOneNetKeepTheirOwnRows) {
+  const EstimatorOptions options = reusing("none");
+  Cameras one(kMask, options);
+  Cameras two(one.host.another(), one.device.another());
+  cv::Mat image = smoothPicture(32, 64, 1), other = smoothPicture(32, 64, 2);
+  for (int frame = 0; frame < 3; ++frame) {
+    image(cv::Rect(8 * frame, 9, 4, 4)) = cv::Scalar(255, 0, 255);
+    other(cv::Rect(40, 4 * frame, 4, 4)) = cv::Scalar(0, 255, 255);
+    one.compare(image, frame);
+    two.compare(other, frame);
+  }
+  one.device.reset();
+  EXPECT_TRUE(one.device.estimate(image, 3).reuse->key_frame);
+  EXPECT_FALSE(two.device.estimate(other, 3).reuse->key_frame);
+}
+
+// 16 bits of keys and values are kept as 16 bits.
+TEST_F(DeviceNetTest, FramesInEveryPrecision) {
+  const std::pair<Precision, double> bounds[] = {
+      {Precision::kTf32, 0.01}, {Precision::kFp16, 0.01}, {Precision::kBf16, 0.05}};
+  EstimatorOptions options = reusing("none");
+  Estimator host(dataPath(kLinear), options), full(dataPath(kLinear), Cameras::onDevice(options));
+  const std::size_t kept = full.estimate(smoothPicture(40, 70)).reuse->kept_bytes;
+  for (const auto& [precision, bound] : bounds) {
+    if (precision == Precision::kBf16 && buildInfo().cuda_devices.front().major < 8) continue;
+    SCOPED_TRACE(toString(precision));
+    options.precision = precision;
+    Estimator device(dataPath(kLinear), Cameras::onDevice(options));
+    host.reset();
+    cv::Mat image = smoothPicture(40, 70);
+    for (int frame = 0; frame < 4; ++frame) {
+      image(cv::Rect(9 * frame, 12, 9, 9)) = cv::Scalar(255, 0, 255);
+      const Estimate found = device.estimate(image, frame), expected = host.estimate(image, frame);
+      EXPECT_EQ(found.reuse->patches, expected.reuse->patches);
+      EXPECT_LE(cv::countNonZero(found.labels != expected.labels), bound * static_cast<double>(image.total()));
+      EXPECT_EQ(found.reuse->kept_bytes < kept, precision != Precision::kTf32);
+    }
+  }
 }
 
 TEST_F(DeviceNetTest, ADeviceThatIsNotThere) {

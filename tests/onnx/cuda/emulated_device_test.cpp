@@ -105,6 +105,72 @@ TEST(EmulatedDevice, OfALabelledImageOnlyBytesGoUpAndComeDown) {
   EXPECT_EQ(copies.downloaded_bytes, 4 * (tokens + 2 + 1) + image.total());
 }
 
+EstimatorOptions reusing() {
+  EstimatorOptions options;
+  options.reduce = parseReduction("none");
+  options.device = "cuda";
+  options.reuse = parseReuse("threshold=12");
+  return options;
+}
+
+// The bytes of the image and the list of patches go up. What comes down is that of a net without reuse.
+TEST(EmulatedDevice, OfAFrameTheListOfPatchesGoesUp) {
+  const char* const file = "segmenter_mask_ts17.onnx";
+  Estimator camera(dataPath(file), reusing());
+  cv::Mat image(32, 64, CV_8UC3, cv::Scalar(10, 100, 200));
+  camera.estimate(image);
+  for (const int patches : {1, 3}) {
+    image(cv::Rect(0, 8 * patches, 8 * patches, 8)) = cv::Scalar(200, 10, 100);
+    takeCopies();
+    ASSERT_EQ(camera.estimate(image).reuse->patches.size(), static_cast<std::size_t>(patches));
+    const Copies copies = takeCopies();
+    EXPECT_EQ(copies.uploads, 2);
+    EXPECT_EQ(copies.uploaded_bytes, 3 * image.total() + static_cast<std::size_t>(patches) * sizeof(int));
+    EXPECT_EQ(copies.downloads, 4);
+  }
+  takeCopies();
+  camera.estimate(image);
+  EXPECT_EQ(takeCopies().uploads, 0) << "a frame without a change does not run the net";
+}
+
+// Keys and values of each block, and the rows in front of the scores.
+TEST(EmulatedDevice, KeptRowsAreFreedWithTheirCamera) {
+  Estimator first(dataPath("segmenter_mask_ts17.onnx"), reusing());
+  const cv::Mat image(32, 64, CV_8UC3, cv::Scalar(10, 100, 200));
+  const std::size_t kept = first.estimate(image).reuse->kept_bytes;
+  const std::size_t held = heldMemory();
+  {
+    Estimator second = first.another();
+    EXPECT_EQ(second.estimate(image).reuse->kept_bytes, kept);
+    EXPECT_EQ(heldMemory(), held + kept);
+  }
+  first.estimate(image);
+  EXPECT_EQ(heldMemory(), held);
+  first.reset();
+  EXPECT_EQ(heldMemory(), held - kept);
+  first.estimate(image);
+  EXPECT_EQ(heldMemory(), held);
+}
+
+// What is kept may be half of one frame and half of another.
+TEST(EmulatedDevice, AFrameAfterAnErrorIsAKeyFrame) {
+  Estimator camera(dataPath("segmenter_mask_ts17.onnx"), reusing());
+  EstimatorOptions on_host = reusing();
+  on_host.device = "cpu";
+  cv::Mat image(32, 64, CV_8UC3, cv::Scalar(10, 100, 200));
+  camera.estimate(image);
+  camera.estimate(image, {}, std::vector<int>{0});
+  camera.reset();
+  limitMemory(heldMemory());
+  EXPECT_MPM_ERROR(camera.estimate(image), "memory");
+  limitMemory(cuda::test::kNoLimit);
+  image(cv::Rect(8, 8, 20, 8)) = cv::Scalar(200, 10, 100);
+  const Estimate found = camera.estimate(image);
+  EXPECT_TRUE(found.reuse->key_frame);
+  const Estimate expected = Estimator(dataPath("segmenter_mask_ts17.onnx"), on_host).estimate(image);
+  EXPECT_LE(cv::countNonZero(found.labels != expected.labels), 2);
+}
+
 // Full at the last allocation, when all that came before stands there.
 TEST(EmulatedDevice, AFullDeviceIsOneLineAndASmallerBatchStillFits) {
   const char* const file = "segmenter_linear_ts12.onnx";
@@ -160,7 +226,8 @@ TEST(EmulatedDevice, ANetThatCutsPatchesTwiceRunsOneForward) {
   };
   std::vector<Cut> cuts;
   for (int i = 0; i < 2; ++i)
-    cuts.push_back({net.patchEmbed(spec), {image}, {cv::Mat({1, 5, 4}, CV_32F), cv::Mat(1, 1 + 2 * 4, CV_32F)}});
+    cuts.push_back(
+        {net.patchEmbed(spec, nullptr), {image}, {cv::Mat({1, 5, 4}, CV_32F), cv::Mat(1, 1 + 2 * 4, CV_32F)}});
   const auto cut = [&] {
     net.upload(image);
     for (const Cut& one : cuts) one.op->compute({one.inputs, one.outputs, false});

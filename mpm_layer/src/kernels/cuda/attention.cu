@@ -76,10 +76,10 @@ __global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all, PairPosi
     top[r] = -kInfinity;
     total[r] = 0;
   }
-  for (int begin = 0; begin < head.rows; begin += kFp32Keys) {
+  for (int begin = 0; begin < head.keys; begin += kFp32Keys) {
     __syncthreads();
-    widenRows(head.k, head.stride, begin, head.rows, kFp32Keys, all.head_dim, kWidth, &tiles.k[0][0], kWidth + 4);
-    widenRows(head.v, head.stride, begin, head.rows, kFp32Keys, all.head_dim, kWidth, &tiles.v[0][0], kWidth);
+    widenRows(head.k, head.key_stride, begin, head.keys, kFp32Keys, all.head_dim, kWidth, &tiles.k[0][0], kWidth + 4);
+    widenRows(head.v, head.key_stride, begin, head.keys, kFp32Keys, all.head_dim, kWidth, &tiles.v[0][0], kWidth);
     __syncthreads();
     float score[kR][2] = {};
 #pragma unroll 4
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all, PairPosi
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         const int key = begin + x + 16 * e;
-        const bool valid = key < head.rows;
+        const bool valid = key < head.keys;
         float bias = valid && head.bias != nullptr ? head.bias[key] * kLog2E : 0.0f;
         if (kPositions && valid && first_query + y + r < head.rows) {
           bias += ofPair(positions, all.heads, static_cast<int>(blockIdx.y), all.rows.offsets[blockIdx.z],
@@ -197,8 +197,15 @@ void attention(const Stream& stream, const AttentionCall& call, Number number, c
                 std::to_string(call.head_dim) + "; run this model on the CPU");
   withNumber(number, [&](auto zero) {
     using T = decltype(zero);
-    const Operands<T> all{static_cast<const T*>(qkv), static_cast<T*>(out), call.heads, call.head_dim,
-                          call.scale * kLog2E,        call.key_bias,        call.rows};
+    const Operands<T> all{static_cast<const T*>(qkv),
+                          static_cast<T*>(out),
+                          call.heads,
+                          call.head_dim,
+                          call.scale * kLog2E,
+                          call.key_bias,
+                          call.rows,
+                          static_cast<const T*>(call.kept),
+                          call.kept_rows};
     if constexpr (!std::is_same_v<T, float>) {
       const int widest = turing ? 96 : 128;
       if (call.head_dim % 8 == 0 && call.head_dim <= widest && call.positions.tokens == 0)
@@ -218,7 +225,7 @@ void relativeProducts(const Stream& stream, const AttentionCall& call, int heigh
   withNumber(number, [&](auto zero) {
     using T = decltype(zero);
     const Operands<T> all{
-        static_cast<const T*>(qkv), nullptr, call.heads, call.head_dim, call.scale, nullptr, call.rows};
+        static_cast<const T*>(qkv), nullptr, call.heads, call.head_dim, call.scale, nullptr, call.rows, nullptr, 0};
     launch(multiplyByPositions<T>, grid, kFp32Threads, 0, stream, all, height, width, rows, columns, products);
   });
 }

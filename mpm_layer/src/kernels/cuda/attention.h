@@ -32,6 +32,10 @@ struct AttentionCall {
   /// Whether heads of 33 to 64 columns run on warpgroups, with hasWarpgroupProducts(). nullopt: if the batch is large.
   std::optional<bool> warpgroups{};
   PairPositions positions{};
+  /// {kept_rows, 2 heads head_dim} or null: keys and values of all rows of the only image, of which qkv has a part. The
+  /// queries of qkv attend to all of them, and `key_bias` is {kept_rows}.
+  const void* kept = nullptr;
+  int kept_rows = 0;
 };
 void attention(const Stream& stream, const AttentionCall& call, Number number, const void* qkv, void* out);
 

@@ -16,6 +16,8 @@ struct Operands {
   float scale;  // times log2(e): the softmax is in powers of two
   const float* key_bias;
   Ragged rows;
+  const T* kept;  // null: the keys and values of qkv
+  int kept_rows;
 };
 
 // One image and one head of the packed rows.
@@ -24,22 +26,26 @@ struct HeadRows {
   const T *q, *k, *v;
   const float* bias;
   T* out;
-  int rows;
-  std::ptrdiff_t stride, out_stride;
+  int rows, keys;
+  std::ptrdiff_t stride, key_stride, out_stride;
 };
 
 template <typename T>
 __device__ __forceinline__ HeadRows<T> headRows(const Operands<T>& all, int image, int head) {
   const int begin = all.rows.offsets[image];
   const int width = all.heads * all.head_dim, column = head * all.head_dim;
-  const T* q = rowOf(all.qkv, begin, 3 * width) + column;
+  const int rows = all.rows.offsets[image + 1] - begin;
+  const T* const q = rowOf(all.qkv, begin, 3 * width) + column;
+  const T* const k = all.kept != nullptr ? all.kept + column : q + width;
   return {q,
-          q + width,
-          q + 2 * width,
+          k,
+          k + width,
           all.key_bias != nullptr ? all.key_bias + begin : nullptr,
           rowOf(all.out, begin, width) + column,
-          all.rows.offsets[image + 1] - begin,
+          rows,
+          all.kept != nullptr ? all.kept_rows : rows,
           3 * width,
+          all.kept != nullptr ? 2 * width : 3 * width,
           width};
 }
 

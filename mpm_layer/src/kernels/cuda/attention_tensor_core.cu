@@ -250,9 +250,9 @@ __global__ void __launch_bounds__(Products::kThreads, Products::kBlocks)
   T* queries = static_cast<T*>(sharedMemory());
   auto* tiles = reinterpret_cast<KeyTile<T, kWidth>*>(queries + kQueries * kWidth);
   const auto fetchTile = [&](int tile) {
-    fetchRows<Products::kThreads, kKeys, kWidth>(head.k, head.stride, all.head_dim, tile * kKeys, head.rows,
+    fetchRows<Products::kThreads, kKeys, kWidth>(head.k, head.key_stride, all.head_dim, tile * kKeys, head.keys,
                                                  tiles[tile % 2].k);
-    fetchRows<Products::kThreads, kKeys, kWidth>(head.v, head.stride, all.head_dim, tile * kKeys, head.rows,
+    fetchRows<Products::kThreads, kKeys, kWidth>(head.v, head.key_stride, all.head_dim, tile * kKeys, head.keys,
                                                  tiles[tile % 2].v);
     commitCopies();
   };
@@ -266,7 +266,7 @@ __global__ void __launch_bounds__(Products::kThreads, Products::kBlocks)
   Attended<kWidth, kM> state = {};
   for (int m = 0; m < kM; ++m) state.top[m][0] = state.top[m][1] = -kInfinity;
 
-  const int tile_count = (head.rows + kKeys - 1) / kKeys;
+  const int tile_count = (head.keys + kKeys - 1) / kKeys;
   for (int tile = 0; tile < tile_count; ++tile) {
     waitForCopies<0>();
     products.publishCopies();
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(Products::kThreads, Products::kBlocks)
     if (idle) continue;
     if (tile == 0) products.begin(queries);
     const KeyTile<T, kWidth>& keys = tiles[tile % 2];
-    const int left = head.rows - tile * kKeys;
+    const int left = head.keys - tile * kKeys;
     const float* const bias = head.bias != nullptr ? head.bias + tile * kKeys : nullptr;
     if (left > kKeys - 16)
       attend<kKeys / 16, kRaw>(products, keys, bias, left, all.scale, state);

@@ -2,7 +2,9 @@
 #include "kernels/cuda/merging.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "kernels/cuda/merging.cuh"
 #include "mpm/error.hpp"
@@ -15,11 +17,11 @@ struct Members {
   int first, second;
 };
 
-__global__ void resetStates(int patches, int special, int* map, int* sizes, int* offsets, int* not_finite) {
+__global__ void resetStates(int patches, int rows, int* map, int* sizes, int* offsets, int* not_finite) {
   const int b = static_cast<int>(blockIdx.y);
   const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (p == 0) {
-    offsets[b + 1] = (b + 1) * (patches + special);
+    offsets[b + 1] = (b + 1) * rows;
     if (b == 0) offsets[0] = *not_finite = 0;
   }
   if (p >= patches) return;
@@ -27,14 +29,15 @@ __global__ void resetStates(int patches, int special, int* map, int* sizes, int*
   sizes[b * patches + p] = 1;
 }
 
-// Copies the clusters, with `more` additional rows in front of each image.
+// Copies the clusters, with `more` additional rows in front of each image. `all`: rows of the only image, if those of
+// `from_offsets` are a part of them, else -1. `whole`: the copy is for all of them.
 __global__ void copyStates(const int* from_map, const int* from_sizes, const int* from_offsets, int patches, int more,
-                           int special, int* map, int* sizes, int* offsets, int* not_finite) {
+                           int special, int all, bool whole, int* map, int* sizes, int* offsets, int* not_finite) {
   const int b = static_cast<int>(blockIdx.y);
   const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  const int live = from_offsets[b + 1] - from_offsets[b] - special;
+  const int rows = all >= 0 ? all : from_offsets[b + 1] - from_offsets[b], live = rows - special;
   if (p == 0) {
-    offsets[b + 1] = from_offsets[b + 1] + (b + 1) * more;
+    offsets[b + 1] = (whole && all >= 0 ? all : from_offsets[b + 1]) + (b + 1) * more;
     if (b == 0) offsets[0] = *not_finite = 0;
   }
   if (p >= patches) return;
@@ -42,11 +45,12 @@ __global__ void copyStates(const int* from_map, const int* from_sizes, const int
   sizes[b * patches + p] = p < live ? from_sizes[b * patches + p] : 0;  // a merge writes only the live ones
 }
 
-__global__ void stateAsFloats(const int* offsets, int special, int patches, const int* map, const int* sizes,
+// `all` as above.
+__global__ void stateAsFloats(const int* offsets, int special, int all, int patches, const int* map, const int* sizes,
                               StateFloats to) {
   const int b = static_cast<int>(blockIdx.y);
   const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  const int live = offsets[b + 1] - offsets[b] - special;
+  const int live = (all >= 0 ? all : offsets[b + 1] - offsets[b]) - special;
   if (p == 0 && to.live != nullptr) *rowOf(to.live, b, to.live_stride) = static_cast<float>(live);
   if (p >= patches) return;
   const int at = b * patches + p;
@@ -224,11 +228,16 @@ __global__ void gatherRows(const float* merged, int dim, int special, int patche
   copyRow(rowOf(merged, row, dim), rowOf(restored, b * (kept + patches) + k, dim), dim);
 }
 
-__global__ void logOfSizes(const int* offsets, int special, int patches, const int* sizes, float* key_bias) {
+// `all` as above. Attention multiplies the bias by log2(e), and the product with kNoKey is finite: a tile of nothing
+// but such keys has a largest score.
+__global__ void biasOfKeys(const int* offsets, int special, int all, int patches, const int* sizes, bool proportional,
+                           float* key_bias) {
+  constexpr float kNoKey = -1e30f;
   const int b = static_cast<int>(blockIdx.y);
   const int k = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (k >= offsets[b + 1] - offsets[b]) return;
-  key_bias[offsets[b] + k] = k < special ? 0.0f : logf(static_cast<float>(sizes[b * patches + k - special]));
+  if (k >= (all >= 0 ? all : offsets[b + 1] - offsets[b])) return;
+  const int members = k < special ? 1 : sizes[b * patches + k - special];
+  key_bias[offsets[b] + k] = members == 0 ? kNoKey : proportional ? logf(static_cast<float>(members)) : 0.0f;
 }
 
 // One warp per row of the result.
@@ -261,17 +270,20 @@ __global__ void weightedMean(const float* x, int dim, const int* offsets, int sp
   rowOf(pooled, b, dim)[c] = static_cast<float>(sum / patches);
 }
 
-// One warp per row; a lane owns every 32nd column. Members are added in raster order, as on the CPU.
+// One warp per row; a lane owns every 32nd column. Members are added in raster order, as on the CPU. `computed`: which
+// cluster the row stands for; null: row i for cluster i.
 __global__ void mergeRotations(MergedPositions merged, const float* cosine, const float* sine, int tables, int pairs,
-                               const int* offsets, int patches, const int* map, const int* sizes, float* rotations) {
+                               const int* offsets, const int* computed, int patches, const int* map, const int* sizes,
+                               float* rotations) {
   const int b = static_cast<int>(blockIdx.y);
-  const int row = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
-  if (row >= offsets[b + 1] - offsets[b]) return;
+  const int i = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
+  if (i >= offsets[b + 1] - offsets[b]) return;
+  const int row = computed != nullptr ? computed[i] : i;
   const int half = tables * pairs;
   const bool first = merged == MergedPositions::kFirst, centroid = merged == MergedPositions::kCentroid;
   int left = first ? 1 : sizes[b * patches + row];
   const float weight = 1.0f / static_cast<float>(left);
-  float* const to = rowOf(rotations, offsets[b] + row, 2 * half);
+  float* const to = rowOf(rotations, offsets[b] + i, 2 * half);
   for (int c = laneIndex(); c < 2 * half; c += kWarp) to[c] = 0;
   for (int begin = 0; left > 0 && begin < patches; begin += kWarp) {
     const int patch = begin + laneIndex();
@@ -290,6 +302,9 @@ __global__ void mergeRotations(MergedPositions merged, const float* cosine, cons
 
 unsigned images(const TokenState& state) { return static_cast<unsigned>(state.rows().batch); }
 
+// As the kernels take it: -1 when all rows are there.
+int allIfPart(const TokenState& state) { return state.isPart() ? state.allRows() : -1; }
+
 }  // namespace
 
 void TokenState::reserve(const Stream& stream, int batch, int patches, int special) {
@@ -304,30 +319,66 @@ void TokenState::reserve(const Stream& stream, int batch, int patches, int speci
   host_offsets_.atLeast(stream, size(batch) + 2);
   counting_ = false;
   not_finite_.atLeast(stream, 1);
+  live_in_all_ = -1;
+  gaps_ = false;
 }
 
-void TokenState::assign(const Stream& stream, const TokenState& from, int special) {
+void TokenState::take(const Stream& stream, const TokenState& from, int special, bool all) {
   const int batch = from.rows_.batch, more = special - from.special_;
   reserve(stream, batch, from.patches_, special);
   launch(copyStates, Grid{piecesOf(patches_, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream,
-         from.clusterOfPatch(), from.sizes(), from.rows_.offsets, patches_, more, from.special_, map_[0].data(),
-         sizes_[0].data(), offsets_[0].data(), not_finite_.data());
+         from.clusterOfPatch(), from.sizes(), from.rows_.offsets, patches_, more, from.special_, allIfPart(from), all,
+         map_[0].data(), sizes_[0].data(), offsets_[0].data(), not_finite_.data());
   rows_ = {batch, offsets_[0].data(), from.rows_.total + batch * more, from.rows_.longest + more};
   live_ = from.live_;
+  gaps_ = from.gaps_;
+  if (!from.isPart()) return;
+  if (all) {
+    rows_.total = rows_.longest = from.allRows();
+    live_ = {from.live_in_all_};
+    return;
+  }
+  live_in_all_ = from.live_in_all_;
+  host_computed_ = from.host_computed_;
+  copy(stream, from.computed_.data(), computed_.atLeast(stream, size(patches_)), host_computed_.size() * sizeof(int));
 }
 
-void TokenState::reset(const Stream& stream, int batch, int patches, int special) {
+void TokenState::start(const Stream& stream, int batch, int patches, int special, int live) {
   if (batch < 1 || patches < 1 || special < 0)
     throw Error("a batch of " + std::to_string(batch) + " images of " + std::to_string(patches) + " patches and " +
                 std::to_string(special) + " special tokens is not possible");
   reserve(stream, batch, patches, special);
-  rows_ = {batch, offsets_[0].data(), batch * (patches + special), patches + special};
-  live_.assign(size(batch), patches);
+  rows_ = {batch, offsets_[0].data(), batch * (special + live), special + live};
+  live_.assign(size(batch), live);
   launch(resetStates, Grid{piecesOf(patches, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream, patches,
-         special, map_[0].data(), sizes_[0].data(), offsets_[0].data(), not_finite_.data());
+         special + live, map_[0].data(), sizes_[0].data(), offsets_[0].data(), not_finite_.data());
 }
 
-void TokenState::read(const Stream& stream, MatrixView<const float> states, int special) {
+void TokenState::reset(const Stream& stream, int batch, int patches, int special) {
+  start(stream, batch, patches, special, patches);
+}
+
+void TokenState::reset(const Stream& stream, int patches, int special, const std::vector<int>& computed) {
+  start(stream, 1, patches, special, static_cast<int>(computed.size()));
+  becomePart(stream, patches, computed);
+}
+
+void TokenState::becomePart(const Stream& stream, int live, std::vector<int> computed) {
+  if (static_cast<int>(computed.size()) == live) return;
+  live_in_all_ = live;
+  host_computed_ = std::move(computed);
+  upload(stream, host_computed_.data(), computed_.atLeast(stream, size(patches_)), host_computed_.size() * sizeof(int));
+}
+
+void TokenState::writeComputed(float* list) const {
+  *list = static_cast<float>(live_[0]);
+  if (isPart())
+    std::copy(host_computed_.begin(), host_computed_.end(), list + 1);
+  else
+    std::iota(list + 1, list + 1 + live_[0], 0.0f);
+}
+
+void TokenState::read(const Stream& stream, MatrixView<const float> states, int special, const float* computed) {
   const int batch = states.rows, patches = (states.cols - 1) / 2;
   reset(stream, batch, patches, special);
   std::vector<int> map, sizes, offsets(1);
@@ -341,10 +392,13 @@ void TokenState::read(const Stream& stream, MatrixView<const float> states, int 
                     " is in no live row; convert the model again");
       map.push_back(static_cast<int>(cluster));
       sizes.push_back(i < live ? static_cast<int>(state[1 + patches + i]) : 0);
+      gaps_ = gaps_ || (i < live && sizes.back() == 0);
     }
-    live_[size(b)] = live;
-    offsets.push_back(offsets.back() + special + live);
-    rows_.longest = b == 0 ? special + live : std::max(rows_.longest, special + live);
+    const int there = computed != nullptr ? static_cast<int>(computed[0]) : live;
+    if (computed != nullptr) becomePart(stream, live, std::vector<int>(computed + 1, computed + 1 + there));
+    live_[size(b)] = there;
+    offsets.push_back(offsets.back() + special + there);
+    rows_.longest = b == 0 ? special + there : std::max(rows_.longest, special + there);
   }
   rows_.total = offsets.back();
   upload(stream, map.data(), map_[0].data(), map.size() * sizeof(int));
@@ -372,14 +426,17 @@ const std::vector<int>& TokenState::countRows() {
   return live_;
 }
 
-void TokenState::logSizes(const Stream& stream, float* key_bias) const {
-  launch(logOfSizes, Grid{piecesOf(rows_.longest, kThreads), static_cast<unsigned>(rows_.batch)}, kThreads, 0, stream,
-         rows_.offsets, special_, patches_, sizes(), key_bias);
+void TokenState::keyBias(const Stream& stream, bool proportional, float* key_bias) const {
+  const int longest = isPart() ? allRows() : rows_.longest;
+  if (longest == 0) return;
+  launch(biasOfKeys, Grid{piecesOf(longest, kThreads), static_cast<unsigned>(rows_.batch)}, kThreads, 0, stream,
+         rows_.offsets, special_, allIfPart(*this), patches_, sizes(), proportional, key_bias);
 }
 
 void writeState(const Stream& stream, const TokenState& state, const StateFloats& to) {
   launch(stateAsFloats, Grid{piecesOf(state.patches(), kThreads), images(state)}, kThreads, 0, stream,
-         state.rows().offsets, state.special(), state.patches(), state.clusterOfPatch(), state.sizes(), to);
+         state.rows().offsets, state.special(), allIfPart(state), state.patches(), state.clusterOfPatch(),
+         state.sizes(), to);
 }
 
 int* MutualPairMerge::findPairs(const Stream& stream, const float* x, int dim, TokenState& state) {
@@ -453,9 +510,10 @@ RotaryTables::RotaryTables(const Stream& stream, MergedPositions merged, MatrixV
 }
 
 void RotaryTables::run(const Stream& stream, const TokenState& state, float* rotations) const {
+  if (state.rows().total == 0) return;
   launch(mergeRotations, Grid{piecesOf(state.rows().longest, kWarps), images(state)}, kThreads, 0, stream, merged_,
-         cosine_.data(), sine_.data(), rows_ / state.patches(), pairs_, state.rows().offsets, state.patches(),
-         state.clusterOfPatch(), state.sizes(), rotations);
+         cosine_.data(), sine_.data(), rows_ / state.patches(), pairs_, state.rows().offsets, state.computed(),
+         state.patches(), state.clusterOfPatch(), state.sizes(), rotations);
 }
 
 void restoreRows(const Stream& stream, const float* merged, int dim, const TokenState& state, bool keep_special,

@@ -17,27 +17,44 @@ class TokenState {
  public:
   /// Every patch is its own cluster. `special` rows precede each image.
   void reset(const Stream& stream, int batch, int patches, int special);
+  /// The same for one image, of which only the rows of these patches are there: `computed` on the host, ascending.
+  void reset(const Stream& stream, int patches, int special, const std::vector<int>& computed);
   /// What blobs of the CPU say (merging/token_state.h): `states` {batch, 1 + 2 patches} on the host. `special` rows
-  /// precede each image. Throws mpm::Error when a patch is in no cluster.
-  void read(const Stream& stream, MatrixView<const float> states, int special);
+  /// precede each image. `computed` {1 + patches} or null: the rows of the only image that are there, as the CPU lists
+  /// them. Throws mpm::Error when a patch is in no cluster.
+  void read(const Stream& stream, MatrixView<const float> states, int special, const float* computed = nullptr);
   /// Copies `from`, with `special` rows in front of each image. Call countRows() of `from` first.
-  void assign(const Stream& stream, const TokenState& from, int special);
+  void assign(const Stream& stream, const TokenState& from, int special) { take(stream, from, special, false); }
+  /// Copies `from`, for all rows of its image.
+  void assignAll(const Stream& stream, const TokenState& from) { take(stream, from, from.special_, true); }
 
   /// Current rows. After a merge, `total` and `longest` are upper bounds until countRows().
   const Ragged& rows() const { return rows_; }
   int patches() const { return patches_; }
   int special() const { return special_; }
-  const std::vector<int>& liveRows() const { return live_; }           ///< from countRows()
+  const std::vector<int>& liveRows() const { return live_; }           ///< of rows(); from countRows()
   const int* clusterOfPatch() const { return map_[current_].data(); }  ///< {batch, patches}, on the device
   /// {batch, patches}, on the device; only the first live ones are valid.
   const int* sizes() const { return sizes_[current_].data(); }
+
+  /// In a net that reuses rows of earlier frames (docs/reuse.md), rows() may be a part of the rows of its only image.
+  bool isPart() const { return live_in_all_ >= 0; }
+  /// rows().total, and with a part the number of all rows.
+  int allRows() const { return isPart() ? special_ + live_in_all_ : rows_.total; }
+  /// {liveRows()[0]}, on the device: which of all rows behind the special ones are there; null: all are.
+  const int* computed() const { return isPart() ? computed_.data() : nullptr; }
+  /// The same on the host, as the CPU lists them: {1 + patches}.
+  void writeComputed(float* list) const;
+  /// Whether some of all rows belong to no patch.
+  bool hasGaps() const { return gaps_; }
 
   /// Waits until the last merge has counted its rows (not until it is done) and updates rows() and liveRows(). Throws
   /// mpm::Error when a merge found a NaN or an infinity.
   const std::vector<int>& countRows();
 
-  /// key_bias {rows().total}: log(size) of every row's cluster, 0 for special rows (proportional attention).
-  void logSizes(const Stream& stream, float* key_bias) const;
+  /// key_bias {allRows()}: log(size) of every row's cluster if it is `proportional`, else 0, and 0 for special rows. Of
+  /// a row without patches the bias is so low that it is no key.
+  void keyBias(const Stream& stream, bool proportional, float* key_bias) const;
 
  private:
   friend class GroupMerge;
@@ -47,8 +64,17 @@ class TokenState {
   /// current_] of the old one.
   void become(const Stream& stream, const int* cluster, const int* live);
   void reserve(const Stream& stream, int batch, int patches, int special);
+  /// Every patch is its own cluster, and of each image so many rows behind the special ones are there.
+  void start(const Stream& stream, int batch, int patches, int special, int live);
+  /// Of the only image, only these of `live` rows are there.
+  void becomePart(const Stream& stream, int live, std::vector<int> computed);
+  void take(const Stream& stream, const TokenState& from, int special, bool all);
 
   int patches_ = 0, special_ = 0, current_ = 0;
+  int live_in_all_ = -1;  // rows behind the special ones, of which rows_ has a part; -1: rows_ has all
+  bool gaps_ = false;
+  std::vector<int> host_computed_;
+  Buffer<int> computed_;  // the same
   Ragged rows_;
   Buffer<int> map_[2], sizes_[2], offsets_[2], not_finite_;
   PinnedBuffer<int> host_offsets_;  // written by the device; the last one is the NaN flag

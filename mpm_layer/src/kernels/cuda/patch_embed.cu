@@ -31,14 +31,15 @@ __global__ void normalisePixels(const unsigned char* pixels, int count, const fl
 }
 
 // One row of pixels per patch, zeros for special rows, which are part of the product. `offset_of` {depth}: offset of a
-// pixel from the first pixel of its patch. One block per row.
+// pixel from the first pixel of its patch. `only` {patches} or null: which patches of the image they are. One block per
+// row.
 template <typename T>
-__global__ void gatherPatches(const float* images, PatchGeometry g, const int* offset_of, int grid_width, int patches,
-                              int special, int depth, T* rows) {
+__global__ void gatherPatches(const float* images, PatchGeometry g, const int* offset_of, int grid_width,
+                              const int* only, int patches, int special, int depth, T* rows) {
   T* row = rowOf(rows, blockIdx.x, depth);
   const int image = static_cast<int>(blockIdx.x) / (special + patches);
   const int patch = static_cast<int>(blockIdx.x) % (special + patches) - special;
-  const int there = patch < 0 ? 0 : patch;
+  const int there = patch < 0 ? 0 : only != nullptr ? only[patch] : patch;
   const int top = there / grid_width * g.stride_h, left = there % grid_width * g.stride_w;
   const float* const corner = rowOf(images, image * g.channels * g.height + top, g.width) + left;
   for (int k = static_cast<int>(threadIdx.x); k < depth; k += kThreads)
@@ -56,18 +57,31 @@ __global__ void addBorder(const float* planes, int height, int width, int pad_h,
       inside ? rowOf(planes, plane * inner_h + y - pad_h, inner_w)[x - pad_w] : 0.0f;
 }
 
+// Special tokens and positions of each image, or of the patches `only`.
+struct OwnRows {
+  const float* rows;
+  std::size_t special;  // values of the special tokens
+  const int* only;
+  std::size_t dim;
+
+  __device__ float at(std::size_t k) const {
+    if (only == nullptr || k < special) return rows[k];
+    return rows[special + static_cast<std::size_t>(only[(k - special) / dim]) * dim + (k - special) % dim];
+  }
+};
+
 // Special tokens take the place of the first values of each image; positions are added to the others.
-__global__ void addRows(const float* rows, std::size_t special, std::size_t count, float* tokens) {
+__global__ void addRows(OwnRows own, std::size_t count, float* tokens) {
   const std::size_t k = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (k >= count) return;
   float& token = tokens[blockIdx.y * count + k];
-  token = k < special ? rows[k] : token + rows[k];
+  token = k < own.special ? own.at(k) : token + own.at(k);
 }
 
 // Copies special tokens and positions to each image.
-__global__ void repeatRows(const float* rows, std::size_t count, float* tokens) {
+__global__ void repeatRows(OwnRows own, std::size_t count, float* tokens) {
   const std::size_t k = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (k < count) tokens[blockIdx.y * count + k] = rows[k];
+  if (k < count) tokens[blockIdx.y * count + k] = own.at(k);
 }
 
 }  // namespace
@@ -107,8 +121,11 @@ PatchEmbed::PatchEmbed(const Stream& stream, const PatchEmbedSpec& spec)
   pixel_offset_ = uploaded(stream, offsets);
 }
 
-void PatchEmbed::run(const Stream& stream, Gemm& gemm, const float* images, int batch, float* tokens) {
-  const int rows = batch * (special_ + patches_), planes = batch * geometry_.channels;
+void PatchEmbed::run(const Stream& stream, Gemm& gemm, const float* images, int batch, float* tokens, const int* only,
+                     int count) {
+  const int patches = only != nullptr ? count : patches_;
+  const int rows = batch * (special_ + patches), planes = batch * geometry_.channels;
+  if (rows == 0) return;
   if (pad_h_ > 0 || pad_w_ > 0) {
     float* const bordered = bordered_.atLeast(stream, area(planes * geometry_.height, geometry_.width));
     launch(addBorder,
@@ -122,17 +139,19 @@ void PatchEmbed::run(const Stream& stream, Gemm& gemm, const float* images, int 
   withNumber(operand, [&](auto zero) {
     using T = decltype(zero);
     launch(gatherPatches<T>, Grid{static_cast<unsigned>(rows)}, kThreads, 0, stream, images, geometry_,
-           pixel_offset_.data(), geometry_.gridWidth(), patches_, special_, weight_.in(), static_cast<T*>(gathered));
+           pixel_offset_.data(), geometry_.gridWidth(), only, patches, special_, weight_.in(),
+           static_cast<T*>(gathered));
   });
-  const std::size_t values = area(special_ + patches_, dim());
+  const std::size_t values = area(special_ + patches, dim());
   const Grid grid{piecesOf(values, kThreads), static_cast<unsigned>(batch)};
+  const OwnRows own{rows_.data(), area(special_, dim()), only, area(1, dim())};
   if (!normed_) {
-    launch(repeatRows, grid, kThreads, 0, stream, rows_.data(), values, tokens);
+    launch(repeatRows, grid, kThreads, 0, stream, own, values, tokens);
     return weight_.run(stream, gemm, gathered, rows, Into::kAddToFloat, tokens);
   }
   weight_.run(stream, gemm, gathered, rows, Into::kFloat, tokens);
   norm_.run(stream, rows, Number::kFloat, tokens, Number::kFloat, tokens);
-  launch(addRows, grid, kThreads, 0, stream, rows_.data(), area(special_, dim()), values, tokens);
+  launch(addRows, grid, kThreads, 0, stream, own, values, tokens);
 }
 
 }  // namespace mpm::cuda

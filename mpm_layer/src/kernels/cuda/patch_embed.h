@@ -27,8 +27,9 @@ class PatchEmbed {
   PatchEmbed(const Stream& stream, const PatchEmbedSpec& spec);
 
   /// images {batch, channels, height, width}, without their border, on the device -> tokens {batch * (E + N), d},
-  /// packed.
-  void run(const Stream& stream, Gemm& gemm, const float* images, int batch, float* tokens);
+  /// packed. `only` {count}, on the device: these patches of the only image instead of all.
+  void run(const Stream& stream, Gemm& gemm, const float* images, int batch, float* tokens, const int* only = nullptr,
+           int count = 0);
 
   int patches() const { return patches_; }
   int special() const { return special_; }

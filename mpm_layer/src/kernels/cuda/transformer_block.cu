@@ -26,6 +26,10 @@ TransformerBlock::TransformerBlock(const Stream& stream, const TransformerBlockS
   }
 }
 
+std::size_t TransformerBlock::keptBytes(int rows) const {
+  return area(rows, 2 * attention_.width()) * bytesOf(attention_.operand());
+}
+
 void TransformerBlock::run(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, const Ragged& rows,
                            const Extras& extras, float* x) const {
   // Side by side both parts see the rows as they come, and attention changes them in place.
@@ -60,7 +64,11 @@ void TransformerBlock::attend(const Stream& stream, Gemm& gemm, BlockWorkspace& 
     const RotaryCall call{heads, head_dim, special_, rotary_tables_, extras.pairs, rows, extras.rotations};
     rotate(stream, call, 3 * width, operand, qkv);
   }
-  attention(stream, {heads, head_dim, attention_.scale(), extras.key_bias, rows}, operand, qkv, attended);
+  if (extras.kept != nullptr) keepRows(stream, extras.places, 2 * width, 3 * width, operand, k, extras.kept);
+  AttentionCall call{heads, head_dim, attention_.scale(), extras.key_bias, rows};
+  call.kept = extras.kept;
+  call.kept_rows = extras.kept_rows;
+  attention(stream, call, operand, qkv, attended);
   attention_.addTo(stream, gemm, n, attended, x);
 }
 

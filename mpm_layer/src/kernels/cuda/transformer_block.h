@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/kept_rows.h"
 #include "kernels/transformer_block.h"
 
 namespace mpm::cuda {
@@ -18,7 +19,14 @@ class TransformerBlock {
     const float* rotations = nullptr;  ///< {rows.total - batch * special, 2 * tables * pairs}, with rotary positions
     int pairs = 0;                     ///< of `rotations`
     float* keys = nullptr;             ///< {rows.total, head_dim} or null: the mean of each row's keys over the heads
+    /// {kept_rows, 2 heads head_dim} operands or null: keys and values of all rows of the only image. Those of x
+    /// replace theirs at `places`, and attend to all; `key_bias` is {kept_rows}.
+    void* kept = nullptr;
+    int kept_rows = 0;
+    Places places{};
   };
+  /// Bytes of Extras::kept for so many rows.
+  std::size_t keptBytes(int rows) const;
   /// x {rows.total, dim}, packed, in place.
   void run(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, const Ragged& rows, const Extras& extras,
            float* x) const;

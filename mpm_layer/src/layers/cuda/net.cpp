@@ -102,8 +102,9 @@ void Net::expectRowsOf(const cv::Mat& blob, const TokenState& state) {
 const TokenState& Net::state(const cv::Mat& blob, std::optional<int> special) {
   if (isOnHost(blob)) {
     const int columns = blob.size[blob.dims - 1];
-    newState(blob).read(stream, {blob.ptr<float>(), static_cast<int>(blob.total()) / columns, columns},
-                        special.value_or(0));
+    const bool lists_computed = blob.dims == 3;  // {1, 2, columns}
+    newState(blob).read(stream, {blob.ptr<float>(), blob.size[0], columns}, special.value_or(0),
+                        lists_computed ? blob.ptr<float>() + columns : nullptr);
   }
   Value& value = find(blob, Kind::kState, "the state of tokens");
   const int rows = special.value_or(value.state.special());
@@ -135,6 +136,14 @@ TokenState& Net::newState(const cv::Mat& blob) {
   Value& value = make(blob, Kind::kState);
   value.shifted_now.clear();
   return value.state;
+}
+
+void* Net::kept(const LayerMemory& memory, std::size_t bytes) const {
+  return memory.session->keepOnDevice(memory.layer, bytes, [&] {
+    const auto zeros = std::make_shared<Memory>(stream, bytes);
+    clear(stream, zeros->data(), bytes);
+    return std::shared_ptr<void>(zeros, zeros->data());
+  });
 }
 
 float* Net::successor(const cv::Mat& from, const cv::Mat& to, bool take) {
@@ -186,10 +195,12 @@ void Net::download(const cv::Mat& blob) {
     }
   } else {
     const int patches = value.state.patches(), size = 1 + 2 * patches;
-    float* const floats = state_floats_.atLeast(stream, blob.total());
+    const std::size_t count = area(value.state.rows().batch, size);
+    float* const floats = state_floats_.atLeast(stream, count);
     writeState(stream, value.state, {floats, floats + 1, floats + 1 + patches, size, size, size});
-    cuda::download(stream, floats, host, blob.total() * sizeof(float));
+    cuda::download(stream, floats, host, count * sizeof(float));
     stream.wait();  // all states use one buffer
+    if (blob.dims == 3) value.state.writeComputed(host + size);
   }
 }
 

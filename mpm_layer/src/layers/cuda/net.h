@@ -27,8 +27,8 @@ class Net final : public DeviceNet {
   void release() override;
 
   DeviceOpPtr normalise(const PixelValues& values) override;
-  DeviceOpPtr patchEmbed(const PatchEmbedSpec& spec) override;
-  DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, bool key_bias) override;
+  DeviceOpPtr patchEmbed(const PatchEmbedSpec& spec, const ReuseSession* reuse) override;
+  DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, bool key_bias, const LayerMemory& memory) override;
   DeviceOpPtr windowAttention(const WindowAttentionSpec& spec, int special) override;
   DeviceOpPtr rotaryPositions(MergedPositions merged, MatrixView<const float> cosine,
                               MatrixView<const float> sine) override;
@@ -40,6 +40,7 @@ class Net final : public DeviceNet {
   DeviceOpPtr maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
                          const NormWeights& norm, int classes, Precision precision) override;
   DeviceOpPtr restoreTokens(int special, bool keep_special) override;
+  DeviceOpPtr keepRows(const LayerMemory& memory, int special) override;
   DeviceOpPtr meanOfPatches(int special) override;
   DeviceOpPtr someSpecialRows(int special, int index, int count) override;
   DeviceOpPtr attentionPool(MatrixView<const float> keys, MatrixView<const float> values, const float* bias,
@@ -98,6 +99,8 @@ class Net final : public DeviceNet {
   unsigned char* newLabels(const cv::Mat& blob);
   float* newRows(const cv::Mat& blob, const TokenState& state, int dim);
   TokenState& newState(const cv::Mat& blob);
+  /// What a layer keeps from frame to frame: zeros at first.
+  void* kept(const LayerMemory& memory, std::size_t bytes) const;
   /// Gives `to` the value of `from`, rows or dense: a copy, or with `take` the memory itself.
   float* successor(const cv::Mat& from, const cv::Mat& to, bool take);
 

@@ -48,29 +48,38 @@ DeviceOpPtr Net::normalise(const PixelValues& values) {
   });
 }
 
-DeviceOpPtr Net::patchEmbed(const PatchEmbedSpec& spec) {
+DeviceOpPtr Net::patchEmbed(const PatchEmbedSpec& spec, const ReuseSession* reuse) {
   PatchEmbedSpec rounded = spec;
   rounded.precision = floatPrecision(spec.precision);
-  return opOf([this, embed = PatchEmbed(stream, rounded), last_forward = 0u](const Call& call) mutable {
+  return opOf([this, embed = PatchEmbed(stream, rounded), last_forward = 0u, reuse](const Call& call) mutable {
     enterForward(last_forward);
     const cv::Mat& images = call.inputs[0];
     const int batch = images.size[0];
     TokenState& state = newState(call.outputs[1]);
-    state.reset(stream, batch, embed.patches(), embed.special());
+    const std::vector<int>* const computed = reuse != nullptr ? reuse->computedOf(embed.patches()) : nullptr;
+    if (computed != nullptr)
+      state.reset(stream, embed.patches(), embed.special(), *computed);
+    else
+      state.reset(stream, batch, embed.patches(), embed.special());
     float* const tokens = newRows(call.outputs[0], state, embed.dim());
-    embed.run(stream, gemm, dense(images), batch, tokens);
+    embed.run(stream, gemm, dense(images), batch, tokens, state.computed(), state.liveRows()[0]);
   });
 }
 
-DeviceOpPtr Net::transformerBlock(const TransformerBlockSpec& spec, bool use_key_bias) {
+DeviceOpPtr Net::transformerBlock(const TransformerBlockSpec& spec, bool use_key_bias, const LayerMemory& memory) {
   return opOf([this, block = TransformerBlock(stream, spec), special = spec.special, tables = spec.rotary_tables,
-               head_dim = spec.head_dim, use_key_bias](const Call& call) {
+               head_dim = spec.head_dim, use_key_bias, memory](const Call& call) {
     const TokenState& state = this->state(call.inputs[1], special);
     TransformerBlock::Extras extras;
-    if (use_key_bias) {
-      float* const bias = key_bias.atLeast(stream, size(state.rows().total));
-      state.logSizes(stream, bias);
+    if (use_key_bias || state.hasGaps()) {
+      float* const bias = key_bias.atLeast(stream, size(state.allRows()));
+      state.keyBias(stream, use_key_bias, bias);
       extras.key_bias = bias;
+    }
+    if (memory.session != nullptr) {
+      extras.kept = kept(memory, block.keptBytes(call.inputs[0].size[1]));
+      extras.kept_rows = state.allRows();
+      extras.places = {state.rows().total, special, state.computed()};
     }
     if (tables > 0) {
       extras.rotations = rows(call.inputs[2], this->state(call.inputs[1], 0));
@@ -198,6 +207,20 @@ DeviceOpPtr Net::restoreTokens(int special, bool keep_special) {
     const TokenState& state = this->state(call.inputs[1], special);
     float* const y = newDense(call.outputs[0]);
     restoreRows(stream, rows(call.inputs[0], state), dimOf(call.inputs[0]), state, keep_special, y);
+  });
+}
+
+DeviceOpPtr Net::keepRows(const LayerMemory& memory, int special) {
+  return opOf([this, memory, special](const Call& call) {
+    const cv::Mat& tokens = call.inputs[0];
+    const int dim = dimOf(tokens);
+    const TokenState& state = this->state(call.inputs[1], special);
+    const float* const computed = rows(tokens, state);
+    void* const all = kept(memory, tokens.total() * sizeof(float));
+    cuda::keepRows(stream, {state.rows().total, special, state.computed()}, dim, dim, Number::kFloat, computed, all);
+    TokenState& whole = newState(call.outputs[1]);
+    whole.assignAll(stream, state);
+    copy(stream, all, newRows(call.outputs[0], whole, dim), area(state.allRows(), dim) * sizeof(float));
   });
 }
 
