@@ -187,6 +187,11 @@ struct Estimator::Impl {
   StopWatch clock{};
   double elapsed = 0;  // s, of the clock
 
+  // The net, which other Estimators may share, still knows the rows of its last frame.
+  ~Impl() {
+    if (memory) memory->reset();
+  }
+
   /// A frame of a fixed camera: what did not change is that of earlier frames.
   void reuse(const cv::Mat& image, double seconds, const std::optional<std::vector<int>>& patches, Estimate& result) {
     ImageNet& net = solver->net;

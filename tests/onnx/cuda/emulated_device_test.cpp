@@ -144,7 +144,6 @@ TEST(EmulatedDevice, KeptRowsAreFreedWithTheirCamera) {
     EXPECT_EQ(second.estimate(image).reuse->kept_bytes, kept);
     EXPECT_EQ(heldMemory(), held + kept);
   }
-  first.estimate(image);
   EXPECT_EQ(heldMemory(), held);
   first.reset();
   EXPECT_EQ(heldMemory(), held - kept);
@@ -152,17 +151,32 @@ TEST(EmulatedDevice, KeptRowsAreFreedWithTheirCamera) {
   EXPECT_EQ(heldMemory(), held);
 }
 
-// What is kept may be half of one frame and half of another.
+TEST(EmulatedDevice, KeptMemoryIsZerosAtFirst) {
+  cuda::Net net(0);
+  ReuseSession session;
+  const auto kept = [&](const char* layer, std::size_t floats) {
+    return static_cast<float*>(net.kept({&session, layer}, floats * sizeof(float)));
+  };
+  float* const one = kept("one", 3);
+  EXPECT_NE(kept("other", 3), one);
+  EXPECT_EQ(std::vector<float>(one, one + 3), std::vector<float>(3));
+  one[1] = 5;
+  EXPECT_EQ(kept("one", 3), one);
+  EXPECT_EQ(one[1], 5);
+  float* const larger = kept("one", 4);
+  EXPECT_EQ(std::vector<float>(larger, larger + 4), std::vector<float>(4)) << "of another size";
+  EXPECT_EQ(session.bytes(), 7 * sizeof(float));
+}
+
+// What is kept may be half of one frame and half of another. The list of patches is the first that does not fit.
 TEST(EmulatedDevice, AFrameAfterAnErrorIsAKeyFrame) {
   Estimator camera(dataPath("segmenter_mask_ts17.onnx"), reusing());
   EstimatorOptions on_host = reusing();
   on_host.device = "cpu";
   cv::Mat image(32, 64, CV_8UC3, cv::Scalar(10, 100, 200));
   camera.estimate(image);
-  camera.estimate(image, {}, std::vector<int>{0});
-  camera.reset();
   limitMemory(heldMemory());
-  EXPECT_MPM_ERROR(camera.estimate(image), "memory");
+  EXPECT_MPM_ERROR(camera.estimate(image, {}, std::vector<int>{0}), "memory");
   limitMemory(cuda::test::kNoLimit);
   image(cv::Rect(8, 8, 20, 8)) = cv::Scalar(200, 10, 100);
   const Estimate found = camera.estimate(image);
