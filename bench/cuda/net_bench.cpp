@@ -3,8 +3,9 @@
 //   cuda_net_bench [--once] MODEL.onnx... IMAGE.ppm...
 // Of each model, without merging and with its default schedule, and of each precision: how many pixels have the label
 // that the CPU gives them in fp32, on the worst of the images; how many images have the same first merge map; and the
-// time from an image of the input's size on the host to its labels on the host, in ms. With --once nothing is timed
-// twice. Images are binary PPM, so that nothing but OpenCV's core, imgproc and dnn has to be carried to the machine.
+// time from an image of the input's size on the host to its labels on the host, in ms. Then the same of reuse, with the
+// images as frames of a camera: of each frame a tenth of the patches is computed. With --once nothing is timed twice.
+// Images are binary PPM, so that nothing but OpenCV's core, imgproc and dnn has to be carried to the machine.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -40,23 +41,53 @@ struct Run {
   double ms = 0;  // of one image of the input's size, the median
 };
 
-Run runAll(const std::string& model, const EstimatorOptions& options, const std::vector<cv::Mat>& images, bool once) {
-  Estimator segmenter(model, options);
-  Run run;
-  for (const cv::Mat& image : images) run.of_image.push_back(segmenter.estimate(image));
-  cv::Mat fitting;
-  cv::resize(images.front(), fitting, {segmenter.model().input.width, segmenter.model().input.height});
-  segmenter.estimate(fitting);
+/// The median of the times of work(0), work(1), ..., in ms.
+template <class Work>
+double medianOf(Work work, bool once) {
   std::vector<double> times;
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   do {
     const auto start = Clock::now();
-    segmenter.estimate(fitting);
+    work(times.size());
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   } while (!once && times.size() < 200 && Clock::now() - begin < std::chrono::seconds(5));
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  run.ms = times[times.size() / 2];
+  return times[times.size() / 2];
+}
+
+cv::Mat fitted(const cv::Mat& image, const ModelInfo& model) {
+  cv::Mat fitting;
+  cv::resize(image, fitting, {model.input.width, model.input.height});
+  return fitting;
+}
+
+Run runAll(const std::string& model, EstimatorOptions options, const std::vector<cv::Mat>& images, bool once) {
+  Estimator segmenter(model, options);
+  Run run;
+  for (const cv::Mat& image : images) run.of_image.push_back(segmenter.estimate(image));
+  const cv::Mat fitting = fitted(images.front(), segmenter.model());
+  segmenter.estimate(fitting);
+  run.ms = medianOf([&](std::size_t) { segmenter.estimate(fitting); }, once);
+  return run;
+}
+
+constexpr int kEvery = 10;  // this patch is computed, and others in the next frame
+
+Run runFrames(const std::string& model, EstimatorOptions options, const std::vector<cv::Mat>& images, bool once) {
+  options.reuse.on = true;
+  Estimator camera(model, options);
+  std::vector<cv::Mat> frames;
+  for (const cv::Mat& image : images) frames.push_back(fitted(image, camera.model()));
+  const auto estimate = [&](std::size_t frame) {
+    std::vector<int> patches;
+    for (int i = static_cast<int>(frame % kEvery); i < camera.model().tokens(); i += kEvery) patches.push_back(i);
+    return camera.estimate(frames[frame % frames.size()], 0, patches);
+  };
+  Run run;
+  camera.estimate(frames.front(), 0);
+  for (std::size_t i = 0; i < frames.size(); ++i) run.of_image.push_back(estimate(i));
+  run.ms = medianOf(estimate, once);
   return run;
 }
 
@@ -78,33 +109,48 @@ int sameFirstMaps(const Run& a, const Run& b) {
   return same;
 }
 
+// What a model does, and how it is called in the table.
+struct Way {
+  const char* name;
+  bool merging;
+  Run (*run)(const std::string& model, EstimatorOptions options, const std::vector<cv::Mat>& images, bool once);
+};
+constexpr Way kWays[] = {{"full", false, runAll}, {"MPM", true, runAll}, {"reuse", false, runFrames}};
+
 // How many runs failed. They do not stop the next.
 int compare(const std::string& model, const std::vector<cv::Mat>& images, bool once) {
   const std::string file = model.substr(model.find_last_of('/') + 1), name = file.substr(0, file.rfind('.'));
   const int capability = buildInfo().cuda_devices.front().major;
   int failed = 0;
-  for (const bool merging : {false, true}) {
+  for (const Way& way : kWays) {
     EstimatorOptions options;
-    if (!merging) options.reduce = kFullModel;
-    const Run host = runAll(model, options, images, once);
+    if (!way.merging) options.reduce = kFullModel;
+    Run host;
+    try {
+      host = way.run(model, options, images, once);
+    } catch (const Error& error) {
+      if (way.run != runFrames) throw;
+      std::fprintf(stderr, "cuda_net_bench: %s %s: %s\n", name.c_str(), way.name, error.what());
+      continue;
+    }
     options.device = "cuda";
     for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16}) {
       if (precision == Precision::kBf16 && capability < 8) continue;
       options.precision = precision;
       Run device;
       try {
-        device = runAll(model, options, images, once);
+        device = way.run(model, options, images, once);
       } catch (const std::exception& error) {
-        std::fprintf(stderr, "cuda_net_bench: %s %s %s: %s\n", name.c_str(), merging ? "merged" : "full",
-                     toString(precision).c_str(), error.what());
+        std::fprintf(stderr, "cuda_net_bench: %s %s %s: %s\n", name.c_str(), way.name, toString(precision).c_str(),
+                     error.what());
         ++failed;
         continue;
       }
       std::printf(
-          "{\"what\": \"net\", \"model\": \"%s\", \"merging\": %s, \"precision\": \"%s\", \"images\": %zu, "
+          "{\"what\": \"net\", \"model\": \"%s\", \"way\": \"%s\", \"precision\": \"%s\", \"images\": %zu, "
           "\"same_labels\": %.6f, \"same_first_maps\": %d, \"ms\": %.4f, \"cpu_fp32_ms\": %.4f}\n",
-          name.c_str(), merging ? "true" : "false", toString(precision).c_str(), images.size(),
-          sameLabels(host, device), sameFirstMaps(host, device), device.ms, host.ms);
+          name.c_str(), way.name, toString(precision).c_str(), images.size(), sameLabels(host, device),
+          sameFirstMaps(host, device), device.ms, host.ms);
       std::fflush(stdout);
     }
   }

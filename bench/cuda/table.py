@@ -59,8 +59,8 @@ def main():
     target("ViT-T/16 bf16 B=1: image on host to labels on host", tiny.get("host_mpm_ms"), 1.5, False, " ms")
     nets = [row for row in rows if row["what"] == "net"]
     for row in (row for row in nets if row["precision"] == "fp32"):
-        target(f"{row['model']}, {'MPM' if row['merging'] else 'full'}: labels as on the CPU, of {row['images']} images the least",
-               100 * row["same_labels"], 99.5 if row["merging"] else 99.9, True, " %")
+        target(f"{row['model']}, {row['way']}: labels as on the CPU, of {row['images']} images the least",
+               100 * row["same_labels"], 99.5 if row["way"] == "MPM" else 99.9, True, " %")
 
     print(f"\n{'model':<22}{'full ms':>10}{'MPM ms':>10}{'merging':>10}{'torch MPM':>10}{'torch best':>11}  by")
     for (size, batch, precision), row in ours.items():
@@ -74,7 +74,7 @@ def main():
     if nets:
         print(f"\n{'net in OpenCV, image on host to labels on host':<50}{'GPU ms':>10}{'CPU ms':>10}{'labels %':>10}{'maps':>8}")
     for row in nets:
-        name = f"{row['model']} {row['precision']}{', MPM' if row['merging'] else ''}"
+        name = f"{row['model']} {row['precision']}{'' if row['way'] == 'full' else ', ' + row['way']}"
         print(f"{name:<50}{row['ms']:>10.3f}{row['cpu_fp32_ms']:>10.1f}{100 * row['same_labels']:>10.3f}"
               f"{row['same_first_maps']:>5}/{row['images']}")
     ways = {}

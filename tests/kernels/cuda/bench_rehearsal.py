@@ -53,13 +53,13 @@ def net(bench, source, scratch):
     log = scratch / "net_rehearsal.log"
     log.write_text(lines, encoding="utf-8")
     rows = [json.loads(line) for line in lines.splitlines()]
-    assert len(rows) == 8, "two schedules of four precisions"
+    assert len(rows) == 12, "full, merged and with reuse, in four precisions"
     for row in rows:
         assert row["same_labels"] >= (0.999 if row["precision"] == "fp32" else 0.9), row
         assert row["precision"] != "fp32" or row["same_first_maps"] == 2, row
     whole = output_of(sys.executable, source / "bench/cuda/table.py", log)
     print(whole)
-    assert len(re.findall(r"labels as on the CPU.*  met$", whole, re.MULTILINE)) == 2
+    assert len(re.findall(r"labels as on the CPU.*  met$", whole, re.MULTILINE)) == 3
 
     (scratch / "short.ppm").write_bytes(pictures[0].read_bytes()[:-1])
     refused = subprocess.run([bench, source / "tests/data/segmenter_mask_ts17.onnx", scratch / "short.ppm"],
