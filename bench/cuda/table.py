@@ -68,6 +68,9 @@ def main():
         cells = [row["full_ms"], row["mpm_ms"], row["merging_ms"], theirs.get("mpm_ms"), theirs.get("best_ms")]
         print(f"{f'ViT-{size}/16 {precision} B={batch}':<22}" +
               "".join(f"{'-' if c is None else format(c, '.3f'):>10}" for c in cells) + f"   {theirs.get('best', '-')}")
+    for (size, batch, precision), row in ours.items():
+        if "full_launches_ms" in row:
+            print(f"ViT-{size}/16 {precision} B={batch}, full: as a graph {row['full_ms']:.3f}, by launches {row['full_launches_ms']:.3f}")
     for (size, batch, precision), row in torch.items():
         ways = ", ".join(f"{way} {format(ms, '.3f') if isinstance(ms, float) else '- (' + ms + ')'}" for way, ms in row["ways"].items())
         print(f"PyTorch, ViT-{size}/16 {precision} B={batch}: {ways}")

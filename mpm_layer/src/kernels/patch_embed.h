@@ -25,6 +25,8 @@ struct PatchGeometry {
   int stride_h = 0, stride_w = 0;
   int gridHeight() const { return (height - kernel_h) / stride_h + 1; }
   int gridWidth() const { return (width - kernel_w) / stride_w + 1; }
+
+  bool operator==(const PatchGeometry&) const = default;
 };
 
 /// The op PatchEmbed of docs/ops.md, as a device takes it. The pointers are borrowed.

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and device memory of the emulation: work is done when it is enqueued, memory is the host's, NaN at first.
+// Streams, graphs and device memory of the emulation: work is done when it is enqueued, memory is the host's, NaN at
+// first. During a capture it refuses what CUDA refuses: to allocate, to free, to copy from or to the host, to wait.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <new>
+#include <vector>
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/emulation.h"
+#include "kernels/cuda/platform.cuh"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {
@@ -14,12 +19,33 @@ namespace {
 
 std::atomic<int> uploads, downloads;
 std::atomic<std::size_t> uploaded_bytes, downloaded_bytes, held_bytes, limit_bytes{test::kNoLimit};
+std::atomic<int> commands, graphs, graphs_made, refused_captures;
+std::atomic<bool> next_capture_fails;
+
+struct Capture {
+  std::vector<std::function<void()>> work;
+  bool broken = false;
+};
+thread_local Capture* capture_of_thread = nullptr;
+
+/// As CUDA, which also ends the capture.
+void refuseDuringCapture(const char* what) {
+  if (capture_of_thread == nullptr) return;
+  capture_of_thread->broken = true;
+  throw Error(std::string("CUDA: ") + what + ": operation not permitted when stream is capturing");
+}
 
 }  // namespace
 
 test::Copies test::takeCopies() {
   return {uploads.exchange(0), downloads.exchange(0), uploaded_bytes.exchange(0), downloaded_bytes.exchange(0)};
 }
+
+test::Launches test::takeLaunches() {
+  return {commands.exchange(0), graphs.exchange(0), graphs_made.exchange(0), refused_captures.exchange(0)};
+}
+
+void test::failNextCapture() { next_capture_fails = true; }
 
 std::size_t test::heldMemory() { return held_bytes; }
 
@@ -31,21 +57,75 @@ bool hasWarpgroupProducts(const DeviceInfo&) { return true; }
 
 struct Stream::Impl {
   DeviceInfo device = devices().front();
+  Capture* capture = nullptr;
+  LaunchQueue queue;
 };
-Stream::Stream(int) : impl_(std::make_unique<Impl>()) {}
-Stream::~Stream() = default;
-Stream::Stream(Stream&&) noexcept = default;
-Stream& Stream::operator=(Stream&&) noexcept = default;
+Stream::Stream(int) : impl_(std::make_shared<Impl>()) {}
 const DeviceInfo& Stream::device() const { return impl_->device; }
-void Stream::wait() const {}
-void* Stream::native() const { return nullptr; }
+LaunchQueue& Stream::queue() const { return impl_->queue; }
+void Stream::wait() const {
+  native();
+  refuseDuringCapture("running a kernel");
+}
+void* Stream::native() const {
+  impl_->queue.flush(*this);
+  return &impl_->capture;
+}
+
+void on_host::perform(const Stream& stream, std::function<void()> work) {
+  Capture* const capture = *static_cast<Capture**>(stream.native());
+  if (capture == nullptr) {
+    ++commands;
+    return work();
+  }
+  capture->work.push_back(std::move(work));
+  if (capture->work.size() == 3 && next_capture_fails.exchange(false)) refuseDuringCapture("as a test asked");
+}
 
 Event::~Event() = default;
-void Event::record(const Stream&) {}
-void Event::wait() const {}
+void Event::record(const Stream& stream) {
+  stream.native();
+  refuseDuringCapture("recording an event");
+  event_ = this;
+  stream_ = stream;
+}
+void Event::wait() const {
+  if (event_ == nullptr) return;
+  stream_.native();
+  refuseDuringCapture("running a kernel");
+}
 
-Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : device_(stream.device().index), where_(where) {
+Graph::Graph(const Stream& stream, const std::function<void()>& work) {
+  auto** const capturing = static_cast<Capture**>(stream.native());
+  refuseDuringCapture("capturing a graph");
+  auto capture = std::make_unique<Capture>();
+  capture_of_thread = *capturing = capture.get();
+  const auto end = [&] { capture_of_thread = *capturing = nullptr; };
+  try {
+    work();
+  } catch (...) {
+    end();
+    ++refused_captures;
+    throw;
+  }
+  end();
+  if (capture->broken) {
+    ++refused_captures;
+    throw Error("CUDA: capturing a graph: operation failed due to a previous error during capture");
+  }
+  ++graphs_made;
+  graph_ = new std::vector<std::function<void()>>(std::move(capture->work));
+}
+Graph::~Graph() { delete static_cast<std::vector<std::function<void()>>*>(graph_); }
+void Graph::launch(const Stream& stream) const {
+  stream.native();
+  ++graphs;
+  for (const auto& work : *static_cast<const std::vector<std::function<void()>>*>(graph_)) work();
+}
+
+Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : stream_(stream), where_(where) {
   if (bytes == 0) return;
+  refuseDuringCapture("allocating memory");
   if (held_bytes + bytes > limit_bytes) throw Error("CUDA: the memory of the emulation is full");
   void* pointer = nullptr;
   if (posix_memalign(&pointer, 256, bytes) != 0) throw std::bad_alloc();
@@ -55,21 +135,56 @@ Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : device_(s
   std::memset(data_, 0xff, bytes);
 }
 Memory::~Memory() {
+  if (data_ == nullptr) return;
+  stream_.queue().flushQuietly(stream_);
+  if (capture_of_thread != nullptr) capture_of_thread->broken = true;
   held_bytes -= bytes_;
   std::free(data_);
 }
 
-void upload(const Stream&, const void* host, void* device, std::size_t bytes) {
+void upload(const Stream& stream, const void* host, void* device, std::size_t bytes) {
+  stream.native();
+  refuseDuringCapture("copying to the device");
   ++uploads;
   uploaded_bytes += bytes;
   std::memcpy(device, host, bytes);
 }
-void download(const Stream&, const void* device, void* host, std::size_t bytes) {
+void download(const Stream& stream, const void* device, void* host, std::size_t bytes) {
+  stream.native();
+  refuseDuringCapture("copying from the device");
   ++downloads;
   downloaded_bytes += bytes;
   std::memcpy(host, device, bytes);
 }
-void copy(const Stream&, const void* from, void* to, std::size_t bytes) { std::memmove(to, from, bytes); }
-void clear(const Stream&, void* device, std::size_t bytes) { std::memset(device, 0, bytes); }
+
+namespace {
+
+struct CopyCall {
+  const void* from;
+  void* to;
+  std::size_t bytes;
+
+  bool operator==(const CopyCall&) const = default;
+  void run(const Stream& stream) const {
+    on_host::perform(stream, [call = *this] { std::memmove(call.to, call.from, call.bytes); });
+  }
+};
+
+struct ClearCall {
+  void* device;
+  std::size_t bytes;
+
+  bool operator==(const ClearCall&) const = default;
+  void run(const Stream& stream) const {
+    on_host::perform(stream, [call = *this] { std::memset(call.device, 0, call.bytes); });
+  }
+};
+
+}  // namespace
+
+void copy(const Stream& stream, const void* from, void* to, std::size_t bytes) {
+  enqueue(stream, CopyCall{from, to, bytes});
+}
+void clear(const Stream& stream, void* device, std::size_t bytes) { enqueue(stream, ClearCall{device, bytes}); }
 
 }  // namespace mpm::cuda

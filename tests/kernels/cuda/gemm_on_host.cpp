@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "kernels/cuda/on_device.h"
+#include "kernels/cuda/platform.cuh"
 
 namespace mpm::cuda {
 namespace {
@@ -24,18 +25,7 @@ void store(Number number, void* values, std::size_t index, float value) {
 /// As tensor cores read floats: the lower 13 bits of the mantissa do not count.
 float truncated(float value) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xffffe000u); }
 
-}  // namespace
-
-struct Gemm::Impl {};
-Gemm::Gemm(const Stream&) {}
-Gemm::~Gemm() = default;
-Gemm::Gemm(Gemm&&) noexcept = default;
-Gemm& Gemm::operator=(Gemm&&) noexcept = default;
-
-long long Gemm::biasKernels() const { return 0; }
-long long Gemm::refusedShapes() const { return 0; }
-
-void Gemm::run(const Stream&, const Call& call) {
+void multiply(const Gemm::Call& call) {
   const Number operand = operandOf(call.precision);
   const Number result = call.into == Into::kOperand ? operand : Number::kFloat;
   const auto in = static_cast<std::size_t>(call.in), out = static_cast<std::size_t>(call.out);
@@ -50,6 +40,29 @@ void Gemm::run(const Stream&, const Call& call) {
       if (call.into == Into::kAddToFloat) sum += load(result, call.y, r * out + o);
       store(result, call.y, r * out + o, sum);
     }
+}
+
+}  // namespace
+
+struct Gemm::Impl {};
+struct Gemm::Product {
+  Call call;
+
+  bool operator==(const Product&) const = default;
+  void run(const Stream& stream) const {
+    on_host::perform(stream, [wanted = call] { multiply(wanted); });
+  }
+};
+Gemm::Gemm(const Stream&) {}
+Gemm::~Gemm() = default;
+Gemm::Gemm(Gemm&&) noexcept = default;
+Gemm& Gemm::operator=(Gemm&&) noexcept = default;
+
+long long Gemm::biasKernels() const { return 0; }
+long long Gemm::refusedShapes() const { return 0; }
+
+void Gemm::run(const Stream& stream, const Call& call) {
+  if (call.rows > 0) enqueue(stream, Product{call});
 }
 
 }  // namespace mpm::cuda

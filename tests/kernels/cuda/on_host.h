@@ -26,6 +26,8 @@ namespace mpm::cuda {
 
 struct Grid {
   unsigned x = 1, y = 1, z = 1;
+
+  bool operator==(const Grid&) const = default;
 };
 
 namespace on_host {
@@ -34,6 +36,9 @@ namespace on_host {
 void setSeed(unsigned seed);
 
 void run(Grid grid, int threads, std::size_t shared_bytes, const std::function<void()>& body);
+
+/// Does the work of a launch now, or in a capture puts it into the graph.
+void perform(const Stream& stream, std::function<void()> work);
 
 enum class Collective { kShuffle, kLoadMatrices, kMultiply, kMultiplyInWarpgroup, kSyncWarp };
 constexpr std::size_t kSlot = 64;
@@ -84,11 +89,10 @@ T valueOf(const Slots& slots, int lane_index) {
 
 }  // namespace on_host
 
-template <typename... Parameters, typename... Arguments>
-void launch(void (*kernel)(Parameters...), Grid grid, int threads, std::size_t shared_bytes, const Stream&,
-            Arguments&&... arguments) {
-  std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
-  on_host::run(grid, threads, shared_bytes, [&] { std::apply(kernel, values); });
+template <typename... Parameters>
+void start(void (*kernel)(Parameters...), Grid grid, int threads, std::size_t shared_bytes, const Stream& stream,
+           const std::tuple<Parameters...>& arguments) {
+  on_host::perform(stream, [=] { on_host::run(grid, threads, shared_bytes, [&] { std::apply(kernel, arguments); }); });
 }
 
 inline void* sharedMemory() { return on_host::blockMemory(); }

@@ -9,9 +9,12 @@ namespace mpm::test {
 namespace {
 
 using cuda::test::Copies;
+using cuda::test::failNextCapture;
 using cuda::test::heldMemory;
+using cuda::test::Launches;
 using cuda::test::limitMemory;
 using cuda::test::takeCopies;
+using cuda::test::takeLaunches;
 
 ReadOptions onDevice(Schedule schedule) {
   ReadOptions options;
@@ -183,6 +186,91 @@ TEST(EmulatedDevice, AFrameAfterAnErrorIsAKeyFrame) {
   EXPECT_TRUE(found.reuse->key_frame);
   const Estimate expected = Estimator(dataPath("segmenter_mask_ts17.onnx"), on_host).estimate(image);
   EXPECT_LE(cv::countNonZero(found.labels != expected.labels), 2);
+}
+
+/// What a forward gives whose work was never captured, as it is the first of its net.
+std::vector<cv::Mat> byLaunches(const std::string& file, const ReadOptions& options, int batch, unsigned seed) {
+  Asked device(file, options);
+  return device.run(images(device.info.input, batch, seed));
+}
+
+void expectSameBytes(const std::vector<cv::Mat>& found, const std::vector<cv::Mat>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i].total(), expected[i].total());
+    EXPECT_EQ(std::memcmp(found[i].data, expected[i].data, found[i].total() * found[i].elemSize()), 0) << i;
+  }
+}
+
+// Merging by a count needs the host once per merge. MPM ends what can be repeated at its first merge, and a head on
+// restored tokens goes on with it. docs/cuda.md has these numbers.
+TEST(EmulatedDevice, OfOneImageLaunchesAreRepeated) {
+  struct Case {
+    const char *file, *how;
+    int launches, still, graphs;  // without graphs; beside them; their number
+  };
+  for (const auto& [file, how, launches, still, graphs] :
+       {Case{"segmenter_mask_ts17.onnx", "none", 64, 4, 1},
+        {"hf_depth_anything_dynamo18.onnx", "none", 144, 1, 1},
+        {"timm_dinov3_ts17.onnx", "none", 36, 1, 1},
+        {"timm_dinov3_ts17.onnx", "gradual:blocks=0-1:count=1", 66, 7, 3},
+        {"timm_dinov3_ts17.onnx", "tome:count=2", 72, 6, 5},
+        {"timm_dinov3_ts17.onnx", "mpm:blocks=1", 48, 26, 1},
+        {"hf_depth_anything_dynamo18.onnx", "mpm:blocks=1", 153, 38, 2}}) {
+    SCOPED_TRACE(std::string(file) + " " + how);
+    ReadOptions options = onDevice({});
+    options.reduce = parseReduction(how);
+    Asked device(file, options);
+    // The last three are one image: then MPM's launches are those of the forward before, too, but are not repeated.
+    for (int forward = 1; forward <= 5; ++forward) {
+      const auto seed = static_cast<unsigned>(std::min(forward, 3));
+      const std::vector<cv::Mat> expected = byLaunches(file, options, 1, seed);
+      takeLaunches();
+      expectSameBytes(device.run(images(device.info.input, 1, seed)), expected);
+      const Launches found = takeLaunches();
+      EXPECT_EQ(found.refused, 0);
+      if (forward == 2 && found.graphs == 0) {
+        EXPECT_EQ(found.commands, launches);
+      }
+      if (forward < 3) continue;  // the first makes the memory, the second is the first with these addresses
+      EXPECT_LE(found.made, forward == 3 ? graphs : 0) << forward;
+      EXPECT_EQ(found.graphs, graphs) << forward;
+      EXPECT_EQ(found.commands, still) << forward;
+    }
+  }
+}
+
+// Another batch, an error, a refused capture, another net at work on the device: results are those of launches, and
+// graphs come back.
+TEST(EmulatedDevice, WhatHappensBetweenRepeatedForwards) {
+  const char* const file = "segmenter_linear_ts12.onnx";
+  const ReadOptions options = onDevice({});
+  Asked device(file, options), other("segmenter_mask_ts17.onnx", options);
+  const std::vector<cv::Mat> one = byLaunches(file, options, 1, 1), three = byLaunches(file, options, 3, 1),
+                             of_other = byLaunches("segmenter_mask_ts17.onnx", options, 1, 1);
+  const cv::Mat input = images(device.info.input, 1, 1), more = images(device.info.input, 3, 1),
+                others = images(other.info.input, 1, 1);
+  cv::Mat damaged = input.clone();
+  damaged.ptr<float>(0, 0, 3)[4] = std::numeric_limits<float>::quiet_NaN();
+  const auto expectGraphs = [&](int graphs) {
+    takeLaunches();
+    expectSameBytes(device.run(input), one);
+    EXPECT_EQ(takeLaunches().graphs, graphs);
+  };
+  for (const int graphs : {0, 0, 1, 1}) expectGraphs(graphs);
+  for (int round = 0; round < 3; ++round) expectSameBytes(device.run(more), three);
+  EXPECT_EQ(takeLaunches().graphs, 0) << "of a batch that keeps the device busy";
+  for (int round = 0; round < 3; ++round) expectSameBytes(other.run(others), of_other);
+  for (int round = 0; round < 3; ++round) device.run(input);
+  expectGraphs(1);
+  EXPECT_CV_ERROR(device.run(damaged), "NaN");
+  for (const int graphs : {0, 1, 1}) expectGraphs(graphs);
+  EXPECT_CV_ERROR(device.run(damaged), "NaN");
+  expectGraphs(0);
+  failNextCapture();
+  for (const int graphs : {0, 0, 0}) expectGraphs(graphs);
+  EXPECT_CV_ERROR(device.run(damaged), "NaN");  // which frees memory, so a graph may have a place again
+  for (const int graphs : {0, 1, 1}) expectGraphs(graphs);
 }
 
 // Full at the last allocation, when all that came before stands there.

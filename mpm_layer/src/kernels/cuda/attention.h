@@ -17,6 +17,8 @@ struct PairPositions {
   int entries = 0;                  ///< of a head
   const float* products = nullptr;  ///< {rows.total, heads, height + width}, from relativeProducts(), or null
   int height = 0, width = 0;        ///< of the grid of an image
+
+  bool operator==(const PairPositions&) const = default;
 };
 
 /// Multi-head attention of a batch of ragged images without the N x N matrix: softmax(scale q k^T + key_bias) v. qkv

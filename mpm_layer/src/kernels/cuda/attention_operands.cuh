@@ -18,6 +18,8 @@ struct Operands {
   Ragged rows;
   const T* kept;  // null: the keys and values of qkv
   int kept_rows;
+
+  bool operator==(const Operands&) const = default;
 };
 
 // One image and one head of the packed rows.

@@ -16,6 +16,8 @@ struct Geometry {
   bool transposed, relu_input;
   int kernel[2], strides[2], dilations[2], pads[2];
   int height, width, out_height, out_width;
+
+  bool operator==(const Geometry&) const = default;
 };
 
 Geometry geometryOf(const ConvolutionSpec& s, const MapsView<const float>& x, const MapsView<float>& y) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "kernels/cuda/architectures.h"
+#include "kernels/cuda/launch_queue.h"
 #include "kernels/cuda/platform.cuh"
 #include "mpm/error.hpp"
 
@@ -47,38 +48,41 @@ bool hasWarpgroupProducts(const DeviceInfo& device) {
 }
 
 struct Stream::Impl {
+  explicit Impl(const DeviceInfo& chosen) : device(chosen) {
+    check(cudaSetDevice(device.index), "selecting the device");
+    // Independent of the legacy default stream: two nets in two threads must not wait for each other.
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  }
+  ~Impl() {
+    queue.forget();
+    cudaSetDevice(device.index);
+    cudaStreamDestroy(stream);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
   DeviceInfo device;
   cudaStream_t stream = nullptr;
+  LaunchQueue queue;
 };
 
-Stream::Stream(int device) : impl_(std::make_unique<Impl>()) {
+Stream::Stream(int device) {
   const std::vector<DeviceInfo> all = devices();
   const auto found = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& info) { return info.index == device; });
   if (found == all.end())
     throw Error("there is no CUDA device " + std::to_string(device) + ": " +
                 (all.empty() ? std::string("no GPU with a working driver that this build has code for")
                              : std::to_string(all.size()) + " found, see mpm info"));
-  impl_->device = *found;
-  check(cudaSetDevice(device), "selecting the device");
-  // Independent of the legacy default stream: two nets in two threads must not wait for each other.
-  check(cudaStreamCreateWithFlags(&impl_->stream, cudaStreamNonBlocking), "making a stream");
-}
-
-Stream::~Stream() {
-  if (impl_ == nullptr) return;
-  cudaSetDevice(impl_->device.index);
-  cudaStreamDestroy(impl_->stream);
-}
-Stream::Stream(Stream&&) noexcept = default;
-Stream& Stream::operator=(Stream&& other) noexcept {
-  std::swap(impl_, other.impl_);
-  return *this;
+  impl_ = std::make_shared<Impl>(*found);
 }
 
 const DeviceInfo& Stream::device() const { return impl_->device; }
 
+LaunchQueue& Stream::queue() const { return impl_->queue; }
+
 void* Stream::native() const {
   check(cudaSetDevice(impl_->device.index), "selecting the device");
+  impl_->queue.flush(*this);
   return impl_->stream;
 }
 
@@ -86,7 +90,7 @@ void Stream::wait() const { check(cudaStreamSynchronize(static_cast<cudaStream_t
 
 Event::~Event() {
   if (event_ == nullptr) return;
-  cudaSetDevice(device_);
+  cudaSetDevice(stream_.device().index);
   cudaEventDestroy(static_cast<cudaEvent_t>(event_));
 }
 
@@ -96,18 +100,52 @@ void Event::record(const Stream& stream) {
     cudaEvent_t made = nullptr;
     check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event");
     event_ = made;
-    device_ = stream.device().index;
+    stream_ = stream;
   }
   check(cudaEventRecord(static_cast<cudaEvent_t>(event_), native), "recording an event");
 }
 
 void Event::wait() const {
-  if (event_ != nullptr) check(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "running a kernel");
+  if (event_ == nullptr) return;
+  stream_.native();  // so that the device works while the host waits
+  check(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "running a kernel");
 }
 
-Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : device_(stream.device().index), where_(where) {
+Graph::Graph(const Stream& stream, const std::function<void()>& work) : device_(stream.device().index) {
+  auto* const native = static_cast<cudaStream_t>(stream.native());
+  // Of this thread alone: others may allocate and wait meanwhile.
+  check(cudaStreamBeginCapture(native, cudaStreamCaptureModeThreadLocal), "capturing a graph");
+  cudaGraph_t captured = nullptr;
+  try {
+    work();
+  } catch (...) {
+    cudaStreamEndCapture(native, &captured);
+    cudaGetLastError();
+    if (captured != nullptr) cudaGraphDestroy(captured);
+    throw;
+  }
+  check(cudaStreamEndCapture(native, &captured), "capturing a graph");
+  cudaGraphExec_t made = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&made, captured, 0);
+  cudaGraphDestroy(captured);
+  check(status, "making a graph");
+  graph_ = made;
+}
+
+Graph::~Graph() {
+  if (graph_ == nullptr) return;
+  cudaSetDevice(device_);
+  cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph_));  // if it runs, when it is done
+}
+
+void Graph::launch(const Stream& stream) const {
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph_), static_cast<cudaStream_t>(stream.native())),
+        "starting a graph");
+}
+
+Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : stream_(stream), where_(where) {
   if (bytes == 0) return;
-  stream.native();
+  check(cudaSetDevice(stream.device().index), "selecting the device");
   const cudaError_t status = where == Where::kDevice ? cudaMalloc(&data_, bytes) : cudaMallocHost(&data_, bytes);
   if (status != cudaSuccess) {
     cudaGetLastError();
@@ -122,7 +160,8 @@ Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : device_(s
 
 Memory::~Memory() {
   if (data_ == nullptr) return;
-  cudaSetDevice(device_);
+  cudaSetDevice(stream_.device().index);
+  stream_.queue().flushQuietly(stream_);  // what it holds back may use this memory
   if (where_ == Where::kDevice)
     cudaFree(data_);
   else
@@ -136,6 +175,28 @@ void transfer(const Stream& stream, const void* from, void* to, std::size_t byte
   if (bytes == 0) return;
   check(cudaMemcpyAsync(to, from, bytes, kind, static_cast<cudaStream_t>(stream.native())), what);
 }
+
+struct CopyCall {
+  const void* from;
+  void* to;
+  std::size_t bytes;
+
+  bool operator==(const CopyCall&) const = default;
+  void run(const Stream& stream) const {
+    transfer(stream, from, to, bytes, cudaMemcpyDeviceToDevice, "copying on the device");
+  }
+};
+
+struct ClearCall {
+  void* device;
+  std::size_t bytes;
+
+  bool operator==(const ClearCall&) const = default;
+  void run(const Stream& stream) const {
+    if (bytes == 0) return;
+    check(cudaMemsetAsync(device, 0, bytes, static_cast<cudaStream_t>(stream.native())), "clearing device memory");
+  }
+};
 
 // The name of a kernel in the source, for errors. Needs CUDA 12.3.
 std::string nameOf([[maybe_unused]] const void* kernel) {
@@ -160,12 +221,9 @@ void download(const Stream& stream, const void* device, void* host, std::size_t 
   transfer(stream, device, host, bytes, cudaMemcpyDeviceToHost, "copying from the device");
 }
 void copy(const Stream& stream, const void* from, void* to, std::size_t bytes) {
-  transfer(stream, from, to, bytes, cudaMemcpyDeviceToDevice, "copying on the device");
+  enqueue(stream, CopyCall{from, to, bytes});
 }
-void clear(const Stream& stream, void* device, std::size_t bytes) {
-  if (bytes == 0) return;
-  check(cudaMemsetAsync(device, 0, bytes, static_cast<cudaStream_t>(stream.native())), "clearing device memory");
-}
+void clear(const Stream& stream, void* device, std::size_t bytes) { enqueue(stream, ClearCall{device, bytes}); }
 
 void allowSharedMemory(const void* kernel, std::size_t bytes) {
   constexpr std::size_t kGranted = 48 * 1024;

@@ -25,25 +25,29 @@ std::vector<DeviceInfo> devices();
 /// Whether kernels can multiply on Hopper's warpgroups: the device has them, and this build has code for sm_90a.
 bool hasWarpgroupProducts(const DeviceInfo& device);
 
+class LaunchQueue;
+
 /// A queue of work on one device. Its work runs in order, and independently of other streams. The functions of this
-/// folder only enqueue work; wait() reports errors. One thread at a time.
+/// folder only enqueue work; wait() reports errors. Copies are the same stream. One thread at a time.
 class Stream {
  public:
   /// Throws mpm::Error when there is no such device.
   explicit Stream(int device);
-  ~Stream();
-  Stream(Stream&&) noexcept;
-  Stream& operator=(Stream&&) noexcept;
 
   const DeviceInfo& device() const;
   /// Returns when everything enqueued so far is done. Throws mpm::Error when any of it failed.
   void wait() const;
-  /// The stream as the CUDA runtime knows it; makes its device the calling thread's.
+  /// The stream as the CUDA runtime knows it, after what its queue holds back; makes its device the calling thread's.
   void* native() const;
+  /// What is enqueued goes through it (launch_queue.h).
+  LaunchQueue& queue() const;
 
  private:
+  friend class Event;
+  friend class Memory;
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Stream() = default;
+  std::shared_ptr<Impl> impl_;
 };
 
 /// A point in a stream that the host can wait for while the device continues with later work.
@@ -54,7 +58,7 @@ class Event {
   Event(Event&& other) noexcept { *this = std::move(other); }
   Event& operator=(Event&& other) noexcept {
     std::swap(event_, other.event_);
-    std::swap(device_, other.device_);
+    std::swap(stream_, other.stream_);
     return *this;
   }
 
@@ -65,7 +69,7 @@ class Event {
 
  private:
   void* event_ = nullptr;
-  int device_ = 0;
+  Stream stream_;
 };
 
 /// Memory of a device, or pinned memory of the host, which the device copies without a staging buffer.
@@ -73,14 +77,14 @@ class Memory {
  public:
   enum class Where { kDevice, kPinnedHost };
   Memory() = default;
-  /// Throws mpm::Error with the requested size when the device is out of memory.
+  /// For work of this stream. Throws mpm::Error with the requested size when the device is out of memory.
   Memory(const Stream& stream, std::size_t bytes, Where where = Where::kDevice);
   ~Memory();
   Memory(Memory&& other) noexcept { *this = std::move(other); }
   Memory& operator=(Memory&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
-    std::swap(device_, other.device_);
+    std::swap(stream_, other.stream_);
     std::swap(where_, other.where_);
     return *this;
   }
@@ -91,7 +95,7 @@ class Memory {
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
-  int device_ = 0;
+  Stream stream_;
   Where where_ = Where::kDevice;
 };
 
@@ -159,6 +163,8 @@ struct Ragged {
   const int* offsets = nullptr;  ///< {batch + 1}, on the device
   int total = 0;                 ///< offsets[batch], or an upper bound of it
   int longest = 0;               ///< rows of the longest image, or an upper bound of it
+
+  bool operator==(const Ragged&) const = default;
 };
 
 }  // namespace mpm::cuda

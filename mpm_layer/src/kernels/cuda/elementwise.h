@@ -32,6 +32,8 @@ struct NormCall {
   float eps = 0;
   bool rms = false;  ///< RMSNorm; else LayerNorm
   bool own = false;  ///< each slice has its own weights, {slices, dim}
+
+  bool operator==(const NormCall&) const = default;
 };
 void norm(const Stream& stream, const NormCall& call, Number x_number, const void* x, Number y_number, void* y);
 
@@ -63,6 +65,8 @@ struct RotaryCall {
   Ragged rows;
   const float* rotations =
       nullptr;  ///< {rows.total - batch * special, 2 * tables * pairs}, packed: cosines, then sines
+
+  bool operator==(const RotaryCall&) const = default;
 };
 /// x {rows.total, stride}: q and k, each head-major, in the first 2 * heads * head_dim columns. In place.
 void rotate(const Stream& stream, const RotaryCall& call, std::ptrdiff_t stride, Number number, void* x);

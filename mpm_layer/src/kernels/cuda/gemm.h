@@ -28,6 +28,8 @@ class Gemm {
     const void* bias = nullptr;    ///< {out} of the type of y, or null
     Into into = Into::kFloat;
     void* y = nullptr;  ///< {rows, out}
+
+    bool operator==(const Call&) const = default;
   };
   /// y = [y +] x W^T [+ b], sums in fp32. TF32 is fp32 on devices without TF32.
   void run(const Stream& stream, const Call& call);
@@ -39,6 +41,7 @@ class Gemm {
 
  private:
   struct Impl;
+  struct Product;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "kernels/cuda/gemm.h"
+#include "kernels/cuda/launch_queue.h"
 #include "kernels/cuda/platform.cuh"
 #include "mpm/error.hpp"
 
@@ -119,6 +120,18 @@ struct Gemm::Impl {
     }
     return status;
   }
+
+  void run(const Stream& stream, const Call& wanted);
+};
+
+// Its workspace is named, too, because a graph uses it.
+struct Gemm::Product {
+  Impl* gemm;
+  void* workspace;
+  Call call;
+
+  bool operator==(const Product&) const = default;
+  void run(const Stream& stream) const { gemm->run(stream, call); }
 };
 
 Gemm::Gemm(const Stream& stream) : impl_(std::make_unique<Impl>()) {
@@ -128,7 +141,9 @@ Gemm::Gemm(const Stream& stream) : impl_(std::make_unique<Impl>()) {
 }
 
 Gemm::~Gemm() {
-  if (impl_ != nullptr && impl_->handle != nullptr) cublasLtDestroy(impl_->handle);
+  if (impl_ == nullptr || impl_->handle == nullptr) return;
+  impl_->workspace = {};  // first: products that the stream holds back run now
+  cublasLtDestroy(impl_->handle);
 }
 Gemm::Gemm(Gemm&&) noexcept = default;
 Gemm& Gemm::operator=(Gemm&& other) noexcept {
@@ -139,8 +154,7 @@ Gemm& Gemm::operator=(Gemm&& other) noexcept {
 long long Gemm::biasKernels() const { return impl_->bias_kernels; }
 long long Gemm::refusedShapes() const { return impl_->refused; }
 
-void Gemm::run(const Stream& stream, const Call& wanted) {
-  if (wanted.rows == 0) return;
+void Gemm::Impl::run(const Stream& stream, const Call& wanted) {
   Call call = wanted;
   if (call.precision == Precision::kTf32 && stream.device().major < 8) call.precision = Precision::kFp32;
   if (call.precision == Precision::kBf16 && stream.device().major < 8)
@@ -152,20 +166,23 @@ void Gemm::run(const Stream& stream, const Call& wanted) {
     return Key(call.precision, rows, call.in, call.out, call.into, call.bias != nullptr);
   };
   stream.native();
-  auto& choices = impl_->choices;
   auto found = choices.find(keyOf(call.rows));
   if (found == choices.end()) {
     const int similar = (call.rows + 63) / 64 * 64;
     found = choices.find(keyOf(similar));
-    if (found == choices.end()) found = choices.emplace(keyOf(similar), impl_->choose(call, similar)).first;
-    const cublasStatus_t status = impl_->multiply(call, found->second, stream);
+    if (found == choices.end()) found = choices.emplace(keyOf(similar), choose(call, similar)).first;
+    const cublasStatus_t status = multiply(call, found->second, stream);
     if (status == CUBLAS_STATUS_SUCCESS) return;
     if (call.rows == similar || (status != CUBLAS_STATUS_NOT_SUPPORTED && status != CUBLAS_STATUS_INVALID_VALUE))
       check(status, "multiplying");
-    found = choices.emplace(keyOf(call.rows), impl_->choose(call, call.rows)).first;
-    ++impl_->refused;
+    found = choices.emplace(keyOf(call.rows), choose(call, call.rows)).first;
+    ++refused;
   }
-  check(impl_->multiply(call, found->second, stream), "multiplying");
+  check(multiply(call, found->second, stream), "multiplying");
+}
+
+void Gemm::run(const Stream& stream, const Call& call) {
+  if (call.rows > 0) enqueue(stream, Product{impl_.get(), impl_->workspace.data(), call});
 }
 
 }  // namespace mpm::cuda

@@ -230,6 +230,8 @@ struct Averages {
   int width;            // of the grid, with `shared`
   int* sizes_after;
   float* merged;
+
+  bool operator==(const Averages&) const = default;
 };
 
 // body(row) for each image row of a cluster, the last one first, as the CPU adds them.

@@ -11,6 +11,8 @@ struct Places {
   int count = 0;
   int special = 0;
   const int* computed = nullptr;
+
+  bool operator==(const Places&) const = default;
 };
 
 /// Rows of a frame take their places among those of earlier frames (docs/reuse.md): the first `columns` of each row of

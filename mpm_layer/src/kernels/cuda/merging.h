@@ -90,6 +90,8 @@ struct StateFloats {
   float* map = nullptr;    ///< {patches}
   float* sizes = nullptr;  ///< {patches}; 0 after the live ones
   std::ptrdiff_t live_stride = 0, map_stride = 0, sizes_stride = 0;
+
+  bool operator==(const StateFloats&) const = default;
 };
 void writeState(const Stream& stream, const TokenState& state, const StateFloats& to);
 

@@ -52,6 +52,8 @@ struct Work {
   int* counts;
   Candidate* candidates;
   int* crowded;  // {1 + rows}: the number of rows with too many candidates, and their indices
+
+  bool operator==(const Work&) const = default;
 };
 
 // Rows of an image without its special rows.

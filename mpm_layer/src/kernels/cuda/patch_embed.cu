@@ -14,6 +14,8 @@ constexpr int kPerThread = 8;  // pixels; amortises loading the table
 
 struct Channels {
   int of_image[3];
+
+  bool operator==(const Channels&) const = default;
 };
 
 __global__ void normalisePixels(const unsigned char* pixels, int count, const float* of_byte, Channels channels,
@@ -68,6 +70,8 @@ struct OwnRows {
     if (only == nullptr || k < special) return rows[k];
     return rows[special + static_cast<std::size_t>(only[(k - special) / dim]) * dim + (k - special) % dim];
   }
+
+  bool operator==(const OwnRows&) const = default;
 };
 
 // Special tokens take the place of the first values of each image; positions are added to the others.

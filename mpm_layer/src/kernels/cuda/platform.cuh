@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
+#include <utility>
 
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/launch_queue.h"
 
 #ifdef MPM_CUDA_ON_HOST
 #include "kernels/cuda/on_host.h"
@@ -14,8 +17,6 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#include <tuple>
-
 namespace mpm::cuda {
 
 /// Throws mpm::Error "CUDA: WHAT: reason" unless `status` is success.
@@ -23,6 +24,8 @@ void check(cudaError_t status, const char* what);
 
 struct Grid {
   unsigned x = 1, y = 1, z = 1;
+
+  bool operator==(const Grid&) const = default;
 };
 
 /// Allows `kernel` this much dynamic shared memory. Up to 48 KB are always allowed.
@@ -30,17 +33,15 @@ void allowSharedMemory(const void* kernel, std::size_t bytes);
 void launchKernel(const void* kernel, Grid grid, int threads, std::size_t shared_bytes, const Stream& stream,
                   void** arguments);
 
-/// kernel<<<grid, threads, shared_bytes, stream>>>(arguments...), checked.
-template <typename... Parameters, typename... Arguments>
-void launch(void (*kernel)(Parameters...), Grid grid, int threads, std::size_t shared_bytes, const Stream& stream,
-            Arguments&&... arguments) {
-  std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
+template <typename... Parameters>
+void start(void (*kernel)(Parameters...), Grid grid, int threads, std::size_t shared_bytes, const Stream& stream,
+           const std::tuple<Parameters...>& arguments) {
   std::apply(
-      [&](auto&... value) {
-        void* pointers[] = {const_cast<void*>(static_cast<const void*>(&value))...};
+      [&](const auto&... argument) {
+        void* pointers[] = {const_cast<void*>(static_cast<const void*>(&argument))...};
         launchKernel(reinterpret_cast<const void*>(kernel), grid, threads, shared_bytes, stream, pointers);
       },
-      values);
+      arguments);
 }
 
 /// The dynamic shared memory of the block, aligned for every kind of access.
@@ -83,3 +84,27 @@ __device__ __forceinline__ float reciprocalFast(float x) {
 
 }  // namespace mpm::cuda
 #endif
+
+namespace mpm::cuda {
+
+template <typename... Parameters>
+struct KernelCall {
+  void (*kernel)(Parameters...);
+  Grid grid;
+  int threads;
+  std::size_t shared_bytes;
+  std::tuple<Parameters...> arguments;
+
+  bool operator==(const KernelCall&) const = default;
+  void run(const Stream& stream) const { start(kernel, grid, threads, shared_bytes, stream, arguments); }
+};
+
+/// kernel<<<grid, threads, shared_bytes, stream>>>(arguments...), checked.
+template <typename... Parameters, typename... Arguments>
+void launch(void (*kernel)(Parameters...), Grid grid, int threads, std::size_t shared_bytes, const Stream& stream,
+            Arguments&&... arguments) {
+  enqueue(stream, KernelCall<Parameters...>{kernel, grid, threads, shared_bytes,
+                                            std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)});
+}
+
+}  // namespace mpm::cuda

@@ -24,6 +24,8 @@ struct AxisView {
   int inputs, outputs, taps;
   const int* first;
   const float* weight;
+
+  bool operator==(const AxisView&) const = default;
 };
 
 // A block computes the labels of up to kRuns runs in kRows rows, kClasses classes at a time. It resamples the grid

@@ -13,6 +13,8 @@ struct GridSampleCall {
   const float* maps = nullptr;
   const float* grid = nullptr;
   bool one_grid = false;
+
+  bool operator==(const GridSampleCall&) const = default;
 };
 void gridSample(const Stream& stream, const GridSampling& sampling, const GridSampleCall& call, float* y);
 
@@ -26,6 +28,8 @@ struct GatherCall {
   std::size_t width = 0;                          ///< elements of a slice
   const float* x = nullptr;
   const float* indices = nullptr;  ///< {index_rows, depth}
+
+  bool operator==(const GatherCall&) const = default;
 };
 /// Sets *outside to 1 if an index is outside of its axis; then that slice is undefined.
 void gatherSlices(const Stream& stream, const GatherCall& call, float* y, int* outside);

@@ -75,6 +75,8 @@ __device__ float valueOf(float a, float b, float c) {
 
 struct Operands3 {
   const float* x[3];
+
+  bool operator==(const Operands3&) const = default;
 };
 
 template <DeviceFunction kFunction>

@@ -16,6 +16,8 @@ struct ElementLayout {
   int rank = 0;
   int shape[kMaxRank] = {};  ///< of the result
   long long steps[3][kMaxRank] = {};
+
+  bool operator==(const ElementLayout&) const = default;
 };
 
 /// The functions of elements of base/element_functions.h, and a copy.

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/cuda/launch_queue.h"
 #include "layers/cuda_plugin.h"
 #include "mpm/error.hpp"
 
@@ -27,16 +28,25 @@ Net::Value& Net::make(const cv::Mat& blob, Kind kind) {
   return value;
 }
 
-void Net::enterForward(unsigned& last) {
+void Net::begin(const DeviceOp::Call& call, unsigned& last) {
   if (last == forward_) {
     ++forward_;
+    for (; !taken_.empty(); taken_.pop_back())
+      std::swap(values_[taken_.back().first].floats, values_[taken_.back().second].floats);
     std::erase_if(values_, [this](const auto& entry) { return entry.second.written + 1 < forward_; });
   }
   last = forward_;
+  // A larger batch keeps the device busy while the host launches. Where the image decides how many rows there are, the
+  // next image rarely has as many.
+  const bool same =
+      std::none_of(call.inputs.begin(), call.inputs.end(), [this](const cv::Mat& input) { return varies(input); });
+  stream.queue().repeat(stream, one_image_ && same);
 }
 
 void Net::release() {
+  stream.queue().forget();
   values_.clear();
+  taken_.clear();
   workspace = {};
   convolution_workspace = {};
   pair_merge = {};
@@ -49,6 +59,11 @@ void Net::release() {
 bool Net::isOnHost(const cv::Mat& blob) const {
   const auto found = values_.find(blob.data);
   return found != values_.end() && found->second.kind == Kind::kOnHost;
+}
+
+bool Net::varies(const cv::Mat& state) const {
+  const auto found = values_.find(state.data);
+  return found != values_.end() && found->second.kind == Kind::kState && found->second.varies;
 }
 
 const float* Net::dense(const cv::Mat& blob) {
@@ -103,8 +118,9 @@ const TokenState& Net::state(const cv::Mat& blob, std::optional<int> special) {
   if (isOnHost(blob)) {
     const int columns = blob.size[blob.dims - 1];
     const bool lists_computed = blob.dims == 3;  // {1, 2, columns}
-    newState(blob).read(stream, {blob.ptr<float>(), blob.size[0], columns}, special.value_or(0),
-                        lists_computed ? blob.ptr<float>() + columns : nullptr);
+    newState(blob, true)
+        .read(stream, {blob.ptr<float>(), blob.size[0], columns}, special.value_or(0),
+              lists_computed ? blob.ptr<float>() + columns : nullptr);
   }
   Value& value = find(blob, Kind::kState, "the state of tokens");
   const int rows = special.value_or(value.state.special());
@@ -132,8 +148,9 @@ float* Net::newRows(const cv::Mat& blob, const TokenState& state, int dim) {
   return value.floats.atLeast(stream, value.count);
 }
 
-TokenState& Net::newState(const cv::Mat& blob) {
+TokenState& Net::newState(const cv::Mat& blob, bool varies) {
   Value& value = make(blob, Kind::kState);
+  value.varies = varies;
   value.shifted_now.clear();
   return value.state;
 }
@@ -158,6 +175,7 @@ float* Net::successor(const cv::Mat& from, const cv::Mat& to, bool take) {
   next.rows = value.rows;
   if (take) {
     std::swap(next.floats, value.floats);
+    taken_.emplace_back(from.data, to.data);
     value.kind = Kind::kNothing;
   } else {
     copy(stream, value.floats.data(), next.floats.atLeast(stream, value.count), value.count * sizeof(float));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/convolution.h"
@@ -77,10 +78,11 @@ class Net final : public DeviceNet {
     return answer == 0;
   }
 
-  /// Each PatchEmbed calls it when it runs; a net of CTS has two. `last`: the forward in which it ran last, 0 at first.
-  /// A PatchEmbed that runs once more starts the next forward. This frees values that the forward before did not write:
-  /// their blobs no longer exist.
-  void enterForward(unsigned& last);
+  /// Each operator calls it when it runs. `last`: the forward in which it ran last, 0 at first. The first that runs
+  /// once more starts the next forward. This frees values that the forward before did not write: their blobs no longer
+  /// exist. The others get back the memory that was taken from them, so that each forward has the addresses of the one
+  /// before, and graphs can repeat it.
+  void begin(const DeviceOp::Call& call, unsigned& last);
 
   /// The value of a blob. Throws mpm::Error when it has none of that kind.
   const float* dense(const cv::Mat& blob);
@@ -98,7 +100,8 @@ class Net final : public DeviceNet {
   float* newDense(const cv::Mat& blob);
   unsigned char* newLabels(const cv::Mat& blob);
   float* newRows(const cv::Mat& blob, const TokenState& state, int dim);
-  TokenState& newState(const cv::Mat& blob);
+  /// `varies`: the image decides how many rows are live.
+  TokenState& newState(const cv::Mat& blob, bool varies = false);
   /// What a layer keeps from frame to frame: zeros at first.
   void* kept(const LayerMemory& memory, std::size_t bytes) const;
   /// Gives `to` the value of `from`, rows or dense: a copy, or with `take` the memory itself.
@@ -124,17 +127,23 @@ class Net final : public DeviceNet {
     Buffer<unsigned char> labels;
     std::vector<int> rows;  // of each image, for kRows
     TokenState state;
+    bool varies = false;                // of `state`
     std::map<int, TokenState> shifted;  // the state with other numbers of special rows
     std::set<int> shifted_now;          // entries of `shifted` that are up to date
   };
+  template <class Work>
+  DeviceOpPtr opOf(Work work);
   Value& find(const cv::Mat& blob, Kind kind, const char* what);
   Value& make(const cv::Mat& blob, Kind kind);
   bool isOnHost(const cv::Mat& blob) const;
+  bool varies(const cv::Mat& state) const;
   /// Copies the live rows of tokens {B, capacity, dim} that the host made.
   void placeRows(const cv::Mat& blob, const TokenState& state);
 
   std::unordered_map<const void*, Value> values_;
+  std::vector<std::pair<const void*, const void*>> taken_;  // whose values exchanged memory, in this forward
   unsigned forward_ = 1;
+  bool one_image_ = false;  // the batch of this forward
   Buffer<float> state_floats_;
   PinnedBuffer<unsigned char> host_labels_;
   Buffer<int> mark_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/cuda/added_rows.h"
+#include "kernels/cuda/launch_queue.h"
 #include "kernels/cuda/mask_scores.h"
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
@@ -51,18 +52,21 @@ DeviceOpPtr Net::normalise(const PixelValues& values) {
 DeviceOpPtr Net::patchEmbed(const PatchEmbedSpec& spec, const ReuseSession* reuse) {
   PatchEmbedSpec rounded = spec;
   rounded.precision = floatPrecision(spec.precision);
-  return opOf([this, embed = PatchEmbed(stream, rounded), last_forward = 0u, reuse](const Call& call) mutable {
-    enterForward(last_forward);
+  return opOf([this, embed = PatchEmbed(stream, rounded), reuse](const Call& call) mutable {
     const cv::Mat& images = call.inputs[0];
     const int batch = images.size[0];
-    TokenState& state = newState(call.outputs[1]);
+    one_image_ = batch == 1;
+    const float* const pixels = dense(images);
     const std::vector<int>* const computed = reuse != nullptr ? reuse->computedOf(embed.patches()) : nullptr;
-    if (computed != nullptr)
+    TokenState& state = newState(call.outputs[1], computed != nullptr);
+    if (computed != nullptr) {
+      stream.queue().repeat(stream, false);  // the next frame rarely computes as many patches
       state.reset(stream, embed.patches(), embed.special(), *computed);
-    else
+    } else {
       state.reset(stream, batch, embed.patches(), embed.special());
+    }
     float* const tokens = newRows(call.outputs[0], state, embed.dim());
-    embed.run(stream, gemm, dense(images), batch, tokens, state.computed(), state.liveRows()[0]);
+    embed.run(stream, gemm, pixels, batch, tokens, state.computed(), state.liveRows()[0]);
   });
 }
 
@@ -139,7 +143,8 @@ DeviceOpPtr Net::mergeTokens(const MergeRule& rule, int special) {
       compared.metric = rows(metric, before);
       compared.metric_dim = dimOf(metric);
     }
-    TokenState& after = newState(call.outputs[1]);
+    const bool by_image = rule.count < 0 || rule.similarity >= -1 || rule.deviations >= 0;
+    TokenState& after = newState(call.outputs[1], by_image || varies(call.inputs[1]));
     after.assign(stream, before, special);
     float* const merged = newRows(call.outputs[0], after, dim);
     if (rule.groups == MergeGroups::kMutualPairs)
@@ -218,7 +223,7 @@ DeviceOpPtr Net::keepRows(const LayerMemory& memory, int special) {
     const float* const computed = rows(tokens, state);
     void* const all = kept(memory, tokens.total() * sizeof(float));
     cuda::keepRows(stream, {state.rows().total, special, state.computed()}, dim, dim, Number::kFloat, computed, all);
-    TokenState& whole = newState(call.outputs[1]);
+    TokenState& whole = newState(call.outputs[1], state.allRows() < special + state.patches());
     whole.assignAll(stream, state);
     copy(stream, all, newRows(call.outputs[0], whole, dim), area(state.allRows(), dim) * sizeof(float));
   });

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "layers/device_net.h"
+#include "layers/cuda/net.h"
 
 namespace mpm::cuda {
 
@@ -12,16 +12,21 @@ namespace mpm::cuda {
 template <class Work>
 class WorkOp final : public DeviceOp {
  public:
-  explicit WorkOp(Work work) : work_(std::move(work)) {}
-  void compute(const Call& call) override { work_(call); }
+  WorkOp(Net& net, Work work) : net_(net), work_(std::move(work)) {}
+  void compute(const Call& call) override {
+    net_.begin(call, last_forward_);
+    work_(call);
+  }
 
  private:
+  Net& net_;
+  unsigned last_forward_ = 0;
   Work work_;
 };
 
 template <class Work>
-DeviceOpPtr opOf(Work work) {
-  return std::make_unique<WorkOp<Work>>(std::move(work));
+DeviceOpPtr Net::opOf(Work work) {
+  return std::make_unique<WorkOp<Work>>(*this, std::move(work));
 }
 
 }  // namespace mpm::cuda

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work that a stream repeats as a graph gives the bytes that it gives as launches.
+#include "kernels/cuda/launch_queue.h"
+
+#include "kernels/block_weights.h"
+#include "kernels/cuda/on_device.h"
+#include "kernels/cuda/transformer_block.h"
+
+namespace mpm::cuda {
+namespace {
+
+using mpm::test::BlockOptions;
+using mpm::test::BlockWeights;
+
+class CudaLaunchQueue : public test::OnDevice {};
+
+/// A block on the rows of one image.
+class BlockOnRows {
+ public:
+  BlockOnRows(const Stream& stream, const TransformerBlockSpec& spec)
+      : stream_(stream), gemm_(stream), block_(stream, spec), dim_(spec.dim) {}
+
+  std::vector<float> run(int rows, unsigned seed) {
+    const std::vector<float> values = test::normal(area(rows, dim_), seed);
+    float* const x = x_.atLeast(stream_, values.size());
+    const std::vector<int> ends = {0, rows};
+    int* const offsets = offsets_.atLeast(stream_, 2);
+    upload(stream_, values.data(), x, values.size() * sizeof(float));
+    upload(stream_, ends.data(), offsets, 2 * sizeof(int));
+    stream_.wait();
+    block_.run(stream_, gemm_, workspace_, {1, offsets, rows, rows}, {}, x);
+    std::vector<float> result(values.size());
+    download(stream_, x, result.data(), result.size() * sizeof(float));
+    stream_.wait();
+    return result;
+  }
+
+ private:
+  const Stream& stream_;
+  Gemm gemm_;
+  BlockWorkspace workspace_;
+  TransformerBlock block_;
+  int dim_;
+  Buffer<float> x_;
+  Buffer<int> offsets_;
+};
+
+TEST_F(CudaLaunchQueue, ABlockGivesTheSameBytes) {
+  for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16}) {
+    const BlockWeights weights(BlockOptions{.dim = 32, .heads = 2});
+    TransformerBlockSpec spec = weights.spec();
+    spec.precision = precision;
+    const Stream other(stream().device().index);
+    BlockOnRows plain(other, spec), repeated(stream(), spec);
+    stream().queue().repeat(stream(), true);
+    // Larger rows make the memory grow, fewer keep the addresses: both are other commands.
+    unsigned seed = 0;
+    for (const int rows : {9, 9, 9, 9, 30, 30, 30, 9, 5, 9, 5, 5, 30}) {
+      ++seed;
+      ASSERT_EQ(repeated.run(rows, seed), plain.run(rows, seed)) << seed;
+    }
+    stream().queue().repeat(stream(), false);
+  }
+}
+
+// Each differs from the one before in one thing: the function, a number, an address, the order, the length.
+TEST_F(CudaLaunchQueue, WhatDiffersRuns) {
+  constexpr int kCount = 64;
+  Buffer<float> a(stream(), kCount), b(stream(), kCount);
+  const std::vector<float> values = test::normal(kCount, 1);
+  const Buffer<float> bias = uploaded(stream(), test::normal(kCount, 2));
+  struct Step {
+    Activation activation = Activation::kGeluErf;
+    int cols = kCount;
+    bool into_b = false, copies_first = false, clears = false;
+  };
+  const Step usual;
+  const auto run = [&](const Step& step) {
+    upload(stream(), values.data(), a.data(), kCount * sizeof(float));
+    upload(stream(), values.data(), b.data(), kCount * sizeof(float));
+    stream().wait();
+    float* const x = step.into_b ? b.data() : a.data();
+    if (step.copies_first) copy(stream(), bias.data(), x, kCount * sizeof(float));
+    addBias(stream(), kCount / step.cols, step.cols, Number::kFloat, bias.data(), x);
+    activate(stream(), step.activation, false, 1, kCount, Number::kFloat, x, x);
+    addBias(stream(), 1, kCount, Number::kFloat, bias.data(), a.data());
+    if (!step.copies_first) copy(stream(), a.data(), b.data(), kCount / 2 * sizeof(float));
+    addBias(stream(), 1, kCount, Number::kFloat, bias.data(), b.data());
+    if (step.clears) clear(stream(), a.data(), 8 * sizeof(float));
+    std::vector<float> all = fetched(a.data(), kCount);
+    const std::vector<float> others = fetched(b.data(), kCount);
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+  };
+  const Step steps[] = {usual, usual,
+                        usual, {.activation = Activation::kRelu},
+                        usual, {.cols = kCount / 2},
+                        usual, {.into_b = true},
+                        usual, {.copies_first = true},
+                        usual, {.clears = true},
+                        usual};
+  std::vector<std::vector<float>> expected;
+  for (const Step& step : steps) expected.push_back(run(step));
+  for (std::size_t i = 3; i < std::size(steps); i += 2) EXPECT_NE(expected[i], expected[0]) << i;
+  stream().queue().repeat(stream(), true);
+  for (int round = 0; round < 3; ++round)
+    for (std::size_t i = 0; i < std::size(steps); ++i) EXPECT_EQ(run(steps[i]), expected[i]) << round << ", " << i;
+}
+
+// A command that waits reads its memory before that is freed.
+TEST_F(CudaLaunchQueue, MemoryIsFreedAfterWhatWaits) {
+  constexpr std::size_t kCount = 64;
+  const std::vector<float> values = test::normal(kCount, 3);
+  Buffer<float> kept(stream(), kCount);
+  stream().queue().repeat(stream(), true);
+  for (int round = 0; round < 3; ++round) {
+    clear(stream(), kept.data(), kCount * sizeof(float));
+    stream().wait();
+    {
+      const Buffer<float> passing = uploaded(stream(), values);
+      copy(stream(), passing.data(), kept.data(), kCount * sizeof(float));
+    }
+    EXPECT_EQ(fetched(kept.data(), kCount), values) << round;
+  }
+}
+
+}  // namespace
+}  // namespace mpm::cuda
