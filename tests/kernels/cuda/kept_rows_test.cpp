@@ -116,6 +116,14 @@ TEST_F(CudaKeptRows, AStateOfTheHostThatHasAPart) {
     EXPECT_EQ(found[4], 0);
   }
 
+  TokenState shifted, whole;
+  shifted.assign(stream(), state, 3);
+  whole.assignAll(stream(), shifted);
+  for (const TokenState* one : {&shifted, &whole}) {
+    EXPECT_TRUE(one->hasGaps());
+    EXPECT_EQ(fetched(one->sizes(), 4), (std::vector<int>{3, 0, 1, 1}));
+  }
+
   // Back as the host has it.
   std::vector<float> expected = blob, list(6, 7.0f);
   expected.back() = 0;
