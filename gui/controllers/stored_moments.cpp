@@ -130,8 +130,9 @@ void StoredMoments::takeSample(const StoredSample& sample) {
 void StoredMoments::loadLastPicture() {
   const int question = on_show_->ask();
   const auto owner = history_->owner();
-  const QStringList files = owner ? pictures_->filesOf(*owner) : QStringList();
-  if (!files.isEmpty()) return pictures_->load(files.back(), hidden(), question);
+  const auto record = history_->sources()->current();
+  const QString last = owner && record ? pictures_->lastOf(*owner, record->end) : QString();
+  if (!last.isEmpty()) return pictures_->load(last, hidden(), question);
   emit placeholderChanged(tr("The picture of this sample is not stored"));
 }
 

@@ -82,6 +82,13 @@ PictureStore::PictureStore(const QString& folder, QObject* parent)
     : QObject(parent),
       folder_(folder),
       thread_(this, std::bind_front(&PictureStore::failed, this), QThread::LowPriority) {}
+QString PictureStore::lastOf(const monitor::PictureOwner& owner, UnixMs end) const {
+  QString last;
+  for (const StoredPicture& picture : pictures_)
+    if (picture.owner.sameAs(owner) && picture.time * kSecondMs < static_cast<double>(end)) last = picture.path;
+  return last;
+}
+
 
 QStringList PictureStore::filesOf(const monitor::PictureOwner& owner) const {
   QStringList files;

@@ -30,6 +30,8 @@ class PictureStore : public QObject {
 
   /// The files of those of one owner, ascending.
   QStringList filesOf(const monitor::PictureOwner& owner) const;
+  /// The file of the last of them that was taken before `end`; empty: there is none.
+  QString lastOf(const monitor::PictureOwner& owner, UnixMs end) const;
 
   /// Lists the pictures again, from now on also those in `other`, the folder of another program.
   void list(const QString& other);

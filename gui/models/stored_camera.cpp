@@ -26,7 +26,7 @@ QStringList StoredCamera::read() {
                     : word == "stalled" ? tr("▲ without samples")
                     : word == "archive" ? tr("▤ archive")
                                         : tr("■ ended")};
-  if (word != "archive" && age >= 0) state << tr("%1 ago").arg(spanText(age));
+  if (!camera["own_clock"].get<bool>() && age >= 0) state << tr("%1 ago").arg(spanText(age));
 
   QStringList facts;
   if (sample.is_object() && sample["night"].is_boolean()) facts << (sample["night"] ? tr("night") : tr("day"));

@@ -37,18 +37,21 @@ TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
   std::vector<monitor::Sample> samples = {sampleAt(morning - kDayMs, 100), sampleAt(morning - 20000, 300),
                                           sampleAt(morning, 401, true)};
   samples.back().states = {{.name = "gate", .state = "open", .counted = "open"}, {.name = "lamp"}};
-  record(path_, samples, session("demo:street"));
-  record(path_, {sampleAt(morning + 10000)}, session("demo:before"));
+  record(path_, samples, session("rtsp://street/1"));
+  record(path_, {sampleAt(morning + 10000)}, session("rtsp://before/1"));
+  record(folder_ / "d.db", {sampleAt(morning)}, session("demo:street"));
   open(
-      "[[camera]]\nname = 'yard'\nsource = 'demo:street'\ndb = 'a.db'\n"
+      "[[camera]]\nname = 'yard'\nsource = 'rtsp://street/1'\ndb = 'a.db'\n"
       "[[camera]]\nname = 'shed'\nsource = 'rtsp://me:secret@shed/1'\ndb = 'b.db'\n"
-      "[[camera]]\nname = 'barn'\nsource = '0'\ndb = 'c.db'\n");
+      "[[camera]]\nname = 'barn'\nsource = '0'\ndb = 'c.db'\n"
+      "[[camera]]\nname = 'scene'\nsource = 'demo:street'\ndb = 'd.db'\n");
   std::ofstream(folder_ / "c.db") << std::string(5000, 'x');
-  ASSERT_EQ(list_.count(), 3);
+  ASSERT_EQ(list_.count(), 4);
   EXPECT_TRUE(says(0, "yard\n■ ended  ·  "));
   EXPECT_TRUE(says(0, "ago\nnight  ·  gate: open  ·  lamp: not known\n"));
   EXPECT_TRUE(says(0, "1 Jun 2026  ·  2 sample(s)\nTokens kept 351  ·  Brightness 100"));
   EXPECT_TRUE(says(0, "yard, ended", Qt::AccessibleTextRole)) << "a screen reader says no sign";
+  EXPECT_TRUE(says(3, "scene\n■ ended\n")) << "its clock does not say how long ago";
   EXPECT_TRUE(says(1, "shed\n□ nothing is stored yet"));
   EXPECT_TRUE(says(2, "barn\n▲ cannot be read\n"));
   EXPECT_EQ(list_.item(2)->icon().actualSize(StoredCamera::kPicture), StoredCamera::kPicture) << "texts align";
@@ -59,7 +62,7 @@ TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
 
 TEST_F(CamerasTest, IsFollowedWhileItIsWatched) {
   const WallClock at_noon((kMorning.toMSecsSinceEpoch() - unixNow()) / kSecondMs);
-  const std::string stem = folder_ / "shots/2026-06-01T10-00-00.000Z";
+  const std::string stem = folder_ / "shots/" + fileTime(unixNow() - kMinuteMs, true);
   QDir().mkpath(QString::fromStdString(folder_ / "shots"));
   cv::imwrite(stem + ".png", cv::Mat(480, 640, CV_8UC3, cv::Scalar(0, 0, 200)));
   cv::imwrite(stem + "_overlay.png", cv::Mat(480, 640, CV_8UC3, cv::Scalar(0, 200, 0)));

@@ -60,6 +60,8 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(store.pictures()[1].owner.source, "rtsp://***@camera") << "a recording tells of its source too";
   EXPECT_THAT(store.filesOf({"demo:", "d"}), ElementsAre(QString::fromStdString(picture)));
   EXPECT_THAT(store.filesOf({"demo:", "another"}), IsEmpty());
+  EXPECT_EQ(store.lastOf({"demo:", "d"}, time + 1), QString::fromStdString(picture));
+  EXPECT_EQ(store.lastOf({"demo:", "d"}, time), "");
   store.load(QString::fromStdString(picture), {}, 5);
   ASSERT_TRUE(loaded.wait(60000));
   const auto& [frame, taken, areas, text, source, last, question] = loaded[0][0].value<StoredSample>();
