@@ -11,11 +11,6 @@
 namespace mpm::gui {
 namespace {
 
-QJsonDocument readFacts(const QString& picture) {
-  QFile file(picture.chopped(4) + QStringLiteral(".json"));
-  return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()) : QJsonDocument();
-}
-
 // The overlay of the picture when it was saved; may be empty. A depth of what is hidden by now is not shown at all.
 cv::Mat savedOverlay(const monitor::StoredFrame& stored, const monitor::PrivacyOptions& hidden) {
   using Ending = vision::EstimateFiles;
@@ -31,17 +26,14 @@ cv::Mat savedOverlay(const monitor::StoredFrame& stored, const monitor::PrivacyO
   }
 }
 
-LiveFramePtr frameOf(const monitor::StoredFrame& stored, const monitor::PrivacyOptions& hidden,
-                     const QJsonDocument& facts) {
+LiveFramePtr frameOf(const monitor::StoredFrame& stored, const monitor::PrivacyOptions& hidden) {
   const cv::Mat image = stored.picture(".png", hidden);
   auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(monitor::CapturedFrame{.image = image, .time = stored.time}));
   if (const cv::Mat overlay = savedOverlay(stored, hidden); overlay.size() == image.size()) frame->overlay = overlay;
   if (hidden.on()) frame->result.hidden_by = std::make_shared<const monitor::PrivacyOptions>(hidden);
-  Estimate& estimate = frame->result.estimate;
   frame->sample.view_offset = stored.place;
-  for (const QJsonValue count : facts[QStringLiteral("token_counts")].toArray())
-    estimate.tokens.push_back(count.toDouble());
-  estimate.ms.total = facts[QStringLiteral("ms")][QStringLiteral("total")].toDouble();
+  frame->result.estimate.tokens = stored.token_counts;
+  frame->result.estimate.ms.total = stored.ms;
   return frame;
 }
 
@@ -82,19 +74,19 @@ PictureStore::PictureStore(const QString& folder, QObject* parent)
     : QObject(parent),
       folder_(folder),
       thread_(this, std::bind_front(&PictureStore::failed, this), QThread::LowPriority) {}
-QString PictureStore::lastOf(const monitor::PictureOwner& owner, UnixMs end) const {
-  QString last;
-  for (const StoredPicture& picture : pictures_)
-    if (picture.owner.sameAs(owner) && picture.time * kSecondMs < static_cast<double>(end)) last = picture.path;
-  return last;
-}
-
 
 QStringList PictureStore::filesOf(const monitor::PictureOwner& owner) const {
   QStringList files;
   for (const StoredPicture& picture : pictures_)
     if (picture.owner.sameAs(owner)) files << picture.path;
   return files;
+}
+
+QString PictureStore::lastOf(const monitor::PictureOwner& owner, UnixMs end) const {
+  QString last;
+  for (const StoredPicture& picture : pictures_)
+    if (picture.owner.sameAs(owner) && picture.time * kSecondMs < static_cast<double>(end)) last = picture.path;
+  return last;
 }
 
 void PictureStore::save(std::function<QImage()> make, const QString& path) {
@@ -120,18 +112,12 @@ void PictureStore::list(const QString& other) {
 void PictureStore::load(const QString& path, const monitor::PrivacyOptions& hidden, int question) {
   thread_.run([this, path, hidden, question] {
     const monitor::StoredFrame stored = monitor::readStored(path.chopped(4).toStdString());
-    const QJsonDocument facts = readFacts(path);
-    StoredSample picture{.frame = frameOf(stored, hidden, facts), .time = stored.time};
+    StoredSample picture{.frame = frameOf(stored, hidden), .time = stored.time};
     picture.source = QString::fromStdString(stored.owner.source);
     picture.question = question;
-    const auto add = [&](const QString& region, const QJsonObject& measured) {
-      const QJsonObject areas = measured[QStringLiteral("area_fraction")].toObject();
-      for (auto area = areas.begin(); area != areas.end(); ++area)
-        picture.areas[region].insert(area.key(), area->toDouble());
-    };
-    add({}, facts.object());
-    const QJsonObject regions = facts[QStringLiteral("regions")].toObject();
-    for (auto region = regions.begin(); region != regions.end(); ++region) add(region.key(), region->toObject());
+    for (const auto& [region, areas] : stored.areas)
+      for (const auto& [name, share] : areas)
+        picture.areas[QString::fromStdString(region)].insert(QString::fromStdString(name), share);
     thread_.answer([this, picture] { emit loaded(picture); });
   });
 }

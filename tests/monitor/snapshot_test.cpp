@@ -45,6 +45,16 @@ TEST_F(SnapshotTest, WritesTheFrameTheOverlayAndWhatIsKnown) {
   EXPECT_FALSE(json.contains("hides"));
   EXPECT_EQ(json["area_fraction"]["class_0"], 0.75);
   EXPECT_MPM_ERROR(writeSnapshot("/dev/null/x", result(kNoon), sampleAt(kNoon), {"0"}), "/dev/null/x");
+  InferenceResult timed = result(kNoon);
+  timed.estimate.ms.total = 12.5;
+  Sample sample = sampleAt(kNoon);
+  sample.regions.push_back(regionOf(0, {1, 2, 3}, 8, {{1, 0.5}}, "gate"));
+  const std::string again = writeSnapshot(folder_ / "shots", timed, sample, {"0"});
+  const StoredFrame stored = readStored(again.substr(0, again.size() - 4));
+  EXPECT_EQ(stored.token_counts, sample.token_counts);
+  EXPECT_EQ(stored.ms, 12.5);
+  EXPECT_EQ(stored.areas.at("").at("class_0"), 0.75);
+  EXPECT_EQ(stored.areas.at("gate"), (std::map<std::string, double>{{"class_1", 0.5}}));
 }
 
 TEST_F(SnapshotTest, WritesSegmentsAndDepth) {

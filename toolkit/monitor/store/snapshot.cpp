@@ -155,6 +155,18 @@ std::optional<PictureOwner> snapshotOwner(const std::string& stem) {
   }
 }
 
+namespace {
+
+// Of a region, or of the whole picture.
+std::map<std::string, double> areasIn(const JsonValue& measured) {
+  std::map<std::string, double> areas;
+  if (const auto shares = measured.find("area_fraction"))
+    for (const auto& [name, share] : shares->json().items()) areas[name] = shares->at(name).number();
+  return areas;
+}
+
+}  // namespace
+
 StoredFrame readStored(const std::string& stem) {
   const JsonValue json = readJsonFile(stem + ".json", kMaxDescription);
   const auto text = [&](const char* key) {
@@ -169,6 +181,12 @@ StoredFrame readStored(const std::string& stem) {
                    .down = place->at("down_px").number(),
                    .turn = place->at("turn_degrees").number(),
                    .zoom = place->at("zoom").number()};
+  if (const auto counts = json.find("token_counts"))
+    for (const JsonValue& count : counts->list()) frame.token_counts.push_back(count.number());
+  if (const auto ms = json.find("ms")) frame.ms = ms->at("total").number();
+  frame.areas[""] = areasIn(json);
+  if (const auto regions = json.find("regions"))
+    for (const auto& [name, measured] : regions->json().items()) frame.areas[name] = areasIn(regions->at(name));
   if (const auto hides = json.find("hides")) {
     frame.hides_regions = hides->at("regions").text();
     for (const JsonValue& name : hides->at("blur").list()) frame.blurs.push_back(name.text());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <opencv2/core.hpp>
 #include <optional>
@@ -53,6 +54,10 @@ struct StoredFrame {
   PictureOwner owner{};
   ViewMotion place{};  ///< where the view had moved to
   bool flagged = false;
+  std::vector<double> token_counts{};  ///< Sample::token_counts; of a recording empty, as what follows
+  double ms = 0;                       ///< StageTimes::total; 0: not known
+  /// Shares of the pixels of each class, 0..1, by the name of the region; "": of the whole picture.
+  std::map<std::string, std::map<std::string, double>> areas{};
   std::string hides_regions{};       ///< PrivacyOptions::regionsDigest() of what is black in it; "": nothing
   std::vector<std::string> blurs{};  ///< classes
 
