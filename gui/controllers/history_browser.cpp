@@ -116,7 +116,6 @@ void HistoryBrowser::takeSource() {
   } else {
     events_->setEvents({});  // of the source before
     history_->askEvents(record->id);
-    history_->askLast(*record);
   }
   refreshStatistics();
   emit sourceChanged();

@@ -20,6 +20,7 @@ StoredMoments::StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraCon
   });
   connect(history, &HistoryBrowser::foreignChanged, this, &StoredMoments::takeDatabase);
   connect(history->sources(), &HistorySources::chosen, this, &StoredMoments::takeChosenSource);
+  connect(history, &HistoryBrowser::sourceChanged, this, &StoredMoments::askLast);
   for (const auto change : {&CameraConfigs::regionsChanged, &CameraConfigs::proposed})
     connect(configs, change, this, &StoredMoments::describeAgain);
   connect(configs, &CameraConfigs::statesChanged, this, &StoredMoments::describeAgain);
@@ -64,6 +65,12 @@ void StoredMoments::takeChosenSource() {
   const QString source = history_->source();
   beginWith(describe(source), sourceTitle(source));
   on_show_->wantLast();
+}
+
+// The source that is open shows its own pictures.
+void StoredMoments::askLast() {
+  const auto record = history_->sources()->current();
+  if (record && !history_->showsOpened()) history_->history()->askLast(*record, saidOfPrivacy());
 }
 
 void StoredMoments::leave() {
@@ -122,7 +129,8 @@ void StoredMoments::takeSample(const StoredSample& sample) {
   if (!sample.last && on_show_->question() != sample.question) return;
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
   if (!sample.last) return show(sample);
-  if (!on_show_->wantsLast() || sample.text.isEmpty()) return;
+  // Another source may have been chosen while this one was read.
+  if (!on_show_->wantsLast() || sample.text.isEmpty() || sample.source != history_->source()) return;
   show(sample);
   if (!sample.frame) loadLastPicture();
 }

@@ -34,6 +34,7 @@ class StoredMoments : public QObject {
   ShownSource describe(const QString& source) const;
   void describeAgain();
   void beginWith(const ShownSource& source, const QString& text);
+  void askLast();
   void takeDatabase();
   void takeChosenSource();
   void takeNames(const SourceNames& names);

@@ -7,6 +7,22 @@
 #include "vision/labels/classes.h"
 
 namespace mpm::gui {
+namespace {
+
+// The sample of this time. Pictures that were measured again have one in several series: the latest counts, as in the
+// chart.
+std::optional<monitor::Sample> sampleAt(const monitor::StoreReader& reader, std::int64_t source, UnixMs time) {
+  std::optional<monitor::Sample> found;
+  const auto take = [&](const monitor::Sample& sample) {
+    found = sample;
+    return false;
+  };
+  auto series = reader.series(source);
+  for (; !series.empty() && !found; series.pop_back()) reader.samples(source, time, time + 1, take, series.back().id);
+  return found;
+}
+
+}  // namespace
 
 void History::setDatabase(const QString& path) {
   path_ = path;
@@ -105,24 +121,25 @@ void History::askNames(std::int64_t source, const QString& name) {
 void History::askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within,
                         const monitor::PrivacyChoice& said, int question) {
   ask(kSample, [=, this](const monitor::StoreReader& reader) {
-    std::optional<monitor::Sample> nearest;
+    std::optional<UnixMs> nearest;
     reader.samples(source.id, time - within, time + within + 1, [&](const monitor::Sample& one) {
-      if (!nearest || std::abs(one.time - time) < std::abs(nearest->time - time)) nearest = one;
+      if (!nearest || std::abs(one.time - time) < std::abs(*nearest - time)) nearest = one.time;
       return true;
     });
-    StoredSample found = nearest ? storedSample(reader, source, *nearest, said) : StoredSample();
+    const auto sample = nearest ? sampleAt(reader, source.id, *nearest) : std::nullopt;
+    StoredSample found = sample ? storedSample(reader, source, *sample, said) : StoredSample();
     found.question = question;
     return [this, found] { emit sampleReady(found); };
   });
 }
 
-void History::askLast(const monitor::SourceRecord& source) {
+void History::askLast(const monitor::SourceRecord& source, const monitor::PrivacyChoice& said) {
   ask(kSample, [=, this](const monitor::StoreReader& reader) {
     StoredSample found;
-    reader.samples(source.id, source.last, source.last + 1, [&](const monitor::Sample& one) {
-      found = storedSample(reader, source, one, {});
-      QStringList facts = {tr("Last sample: %1").arg(timeText(one.time, source.clock))};
-      for (const monitor::StateSample& state : one.states)
+    if (const auto sample = sampleAt(reader, source.id, source.last)) {
+      found = storedSample(reader, source, *sample, said);
+      QStringList facts = {tr("Last sample: %1").arg(timeText(sample->time, source.clock))};
+      for (const monitor::StateSample& state : sample->states)
         facts << QStringLiteral("%1: %2").arg(
             QString::fromStdString(state.name),
             state.counted.empty() ? tr("not known") : QString::fromStdString(state.counted));
@@ -133,8 +150,7 @@ void History::askLast(const monitor::SourceRecord& source) {
                                 : tr("%n gap(s), the longest of %1", nullptr, gaps.count)
                                       .arg(spanText(static_cast<double>(gaps.longest) / 1000)));
       found.text = facts.join(QStringLiteral("  ·  "));
-      return true;
-    });
+    }
     found.last = true;
     return [this, found] { emit sampleReady(found); };
   });

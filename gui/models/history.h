@@ -61,8 +61,8 @@ class History : public QObject {
   /// `said`: about its privacy, over what is stored. `question`: StoredSample::question.
   void askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within, const monitor::PrivacyChoice& said,
                  int question);
-  /// Asks for the last sample of a database that was opened.
-  void askLast(const monitor::SourceRecord& source);
+  /// Asks for the last sample of a source: sampleReady(). `said`: as in askSample().
+  void askLast(const monitor::SourceRecord& source, const monitor::PrivacyChoice& said);
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);

@@ -98,7 +98,7 @@ TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
     EXPECT_EQ(found->areas.value({}).size(), 2) << "none of the other session";
     found.reset();
   }
-  history_.askLast(source);
+  history_.askLast(source, {});
   ASSERT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
   EXPECT_THAT(found->text, Has("2 gap(s), the longest of 58 min"));
   const QSignalSpy named(&history_, &History::namesReady);
@@ -109,6 +109,33 @@ TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
   history_.askNames(source.id, "camera 0");
   opens(folder_ / "b.db");
   EXPECT_EQ(named.count(), 1) << "an answer about a database that is not on show any more";
+}
+
+// The numbers beside a picture are those that the chart shows.
+TEST_F(Histories, OfPicturesThatWereMeasuredAgainTheLatestSeriesCounts) {
+  std::optional<StoredSample> found;
+  QObject::connect(&history_, &History::sampleReady, [&](const StoredSample& sample) { found = sample; });
+  const auto shows = [&](const char* name) {
+    EXPECT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
+    EXPECT_EQ(found->areas.value({}).value(name), 0.75) << name;
+    found.reset();
+  };
+  // The third time it is the first model again, which reads only pictures that are new to it.
+  for (const auto& [name, reads] : {std::pair("road", true), {"ice", true}, {"road", false}}) {
+    {
+      monitor::StoreWriter writer(path_);
+      monitor::SessionInfo info = monitor::test::session();
+      info.classes = {name};
+      writer.beginSession(info, kNoon);
+      if (reads) writer.append(monitor::test::sampleAt(kNoon));
+      ASSERT_TRUE(writer.flush());
+    }
+    const auto source = opens(path_);
+    history_.askSample(source, kNoon, kSecondMs, {}, 1);
+    shows(name);
+    history_.askLast(source, {});
+    shows(name);
+  }
 }
 
 TEST_F(Histories, ADatabaseThatIsNoneIsSaidOnceAndOneThatIsReplacedIsReadAnew) {

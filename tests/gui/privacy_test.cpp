@@ -116,6 +116,22 @@ TEST_F(PrivacyInTheApp, WhatIsSaidNowIsHiddenInTheFrameThatStandsStill) {
   EXPECT_EQ(rights(picture) & 0007, 0);
 }
 
+// The database does not know yet what its file says: the source was not opened since.
+TEST_F(PrivacyInTheApp, WhatIsSaidOfASourceIsHiddenInItsLastPicture) {
+  fs::copy(street().path(), folder_.filePath("yard").toStdString());
+  storeSamples(file("street").toStdString(), unixNow() - kDayMs, kSecondMs, 3,
+               [](monitor::Sample& sample) { sample.picture = "00.png"; });
+  make();
+  hide();
+  camera().open(file("yard"));
+  ASSERT_TRUE(runs() && wait([&] { return part<HistorySources>()->name() == file("yard"); }));
+  auto* const sources = fieldOf<QComboBox>(part<ChartPanel>(), "Source whose samples are drawn");
+  sources->setCurrentIndex(sources->findData(file("street"), Qt::ToolTipRole));
+  emit sources->activated(sources->currentIndex());
+  ASSERT_TRUE(wait([&] { return onShow().source().name == file("street") && frame(); }));
+  EXPECT_TRUE(covers(frame()->image()));
+}
+
 TEST_F(PrivacyInTheApp, TeachProposesAndKeepsNothingThatIsHidden) {
   ASSERT_TRUE(openAndPause() && stores() && takesSnapshot()) << "a picture of before";
   camera().close();

@@ -697,5 +697,6 @@ TEST_F(Faults, NothingOfTheSourceBeforeIsShownOfAnotherOneOfADatabase) {
   EXPECT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of the lane"); }));
 }
 
+  EXPECT_TRUE(wait([&] { return part<ImageView>()->banner().contains("Last sample"); })) << "its own one is shown";
 }  // namespace
 }  // namespace mpm::gui
