@@ -151,12 +151,12 @@ PanelDocks* MainWindow::makePanels() {
   connect(stored_, &StoredMoments::placeholderChanged, pane_->image(), &PictureView::setPlaceholder);
 
   auto* day_night = new DayNightPanel(action("night"));
-  connect(history_, &HistoryBrowser::judged, day_night, [day_night](const std::optional<JudgedHistory>& history) {
+  connect(history_, &HistoryBrowser::judged, day_night, [this, day_night](const std::optional<JudgedHistory>& history) {
     if (!history) return day_night->clear();
     day_night->setJudgedBy(history->judged_by);
     day_night->setStatistics(history->statistics);
     day_night->setAreas(history->areas);
-    day_night->setPeriod(history->from, history->to, history->clock);
+    day_night->setPeriod(history->from, history->to, history_->clock());
   });
   // Another program judged by its own rule; a scene has a place of its own.
   const auto show_rule = [this, day_night] {

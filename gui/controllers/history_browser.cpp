@@ -11,12 +11,9 @@ HistoryBrowser::HistoryBrowser(const LiveMonitor* live, QObject* parent)
       events_(new EventsModel(this)),
       history_(new History(this)),
       sources_(new HistorySources(history_, this)) {
-  connect(history_, &History::statisticsReady, this,
-          [this](qint64 source, const monitor::DayNightStatistics& statistics,
-                 const std::vector<monitor::ClassArea>& areas, const NightRules& judged_by) {
-            if (sources_->id() == source)
-              emit judged(JudgedHistory{statistics, areas, judged_by, judged_.first, judged_.second, clock()});
-          });
+  connect(history_, &History::statisticsReady, this, [this](const JudgedHistory& history) {
+    if (sources_->id() == history.source) emit judged(history);
+  });
   connect(history_, &History::eventsReady, this, [this](qint64 source, const std::vector<monitor::Event>& events) {
     events_->setClock(clock());
     if (!showsOpened() && sources_->id() == source) events_->setEvents(events);
@@ -32,7 +29,6 @@ void HistoryBrowser::setPeriod(double from, double to) {
   if (std::abs(begin - judged_.first) > apart || std::abs(end - judged_.second) > apart) refreshStatistics();
 }
 
-// By which times of the source are shown; before it is known, that of the machine.
 charts::Clock HistoryBrowser::clock() const {
   const auto record = sources_->current();
   return record ? record->clock : charts::Clock();

@@ -8,15 +8,6 @@
 
 namespace mpm::gui {
 
-/// What Day/night shows: of one source, over one period.
-struct JudgedHistory {
-  monitor::DayNightStatistics statistics;
-  std::vector<monitor::ClassArea> areas;
-  NightRules judged_by;
-  double from = 0, to = 0;  ///< s
-  charts::Clock clock;
-};
-
 /// Keeps the history on show up to date: of our own database or of another program's, of one source, its samples,
 /// statistics and events.
 class HistoryBrowser : public QObject {
@@ -61,6 +52,8 @@ class HistoryBrowser : public QObject {
   /// The source whose history is on show; as long as nothing is stored, the one that is open. Empty: none, or a
   /// database of another program is not read yet.
   QString source() const;
+  /// By which its times are shown; before it is known, that of the machine.
+  charts::Clock clock() const;
   /// Whose pictures belong to it; nullopt: its database was not read yet.
   std::optional<monitor::PictureOwner> owner() const;
   /// What the database says of it; nothing where it was not read yet.
@@ -84,7 +77,6 @@ class HistoryBrowser : public QObject {
   void showOwn();
   void refreshStatistics();
   std::pair<double, double> periodToJudge() const;
-  charts::Clock clock() const;
   void takeSource();
 
   const LiveMonitor* const live_;

@@ -87,16 +87,14 @@ void History::askChart(const monitor::ChartQuery& query) {
 
 void History::askStatistics(std::int64_t source, UnixMs from, UnixMs to) {
   ask(kStatistics, [this, source, from, to](const monitor::StoreReader& reader) {
-    monitor::DayNightStatistics statistics;
-    std::vector<monitor::ClassArea> areas;
-    NightRules judged_by;
+    JudgedHistory history{.source = source, .from = from, .to = to};
     if (const auto series = reader.series(source); !series.empty()) {
       for (const monitor::SessionRecord& session : reader.sessions(source))
-        if (session.series == series.back().id) judged_by.insert(session.night_rule);
-      statistics = reader.dayNight(series.back().id, from, to);
-      areas = monitor::classAreas(reader, series.back(), from, to);
+        if (session.series == series.back().id) history.judged_by.insert(session.night_rule);
+      history.statistics = reader.dayNight(series.back().id, from, to);
+      history.areas = monitor::classAreas(reader, series.back(), from, to);
     }
-    return [=, this] { emit statisticsReady(source, statistics, areas, judged_by); };
+    return [this, history] { emit statisticsReady(history); };
   });
 }
 

@@ -23,6 +23,15 @@ struct SourceNames {
 /// that is not known. Empty: there are no samples.
 using NightRules = std::set<std::optional<std::string>>;
 
+/// What Day/night shows: of one source, over one period.
+struct JudgedHistory {
+  std::int64_t source = 0;  ///< SourceRecord::id
+  UnixMs from = 0, to = 0;  ///< [from, to)
+  monitor::DayNightStatistics statistics{};
+  std::vector<monitor::ClassArea> areas{};
+  NightRules judged_by{};
+};
+
 /// What a database says of the pictures of a source: what lies over them, and what they were measured by.
 struct SourceFacts {
   monitor::PrivacyOptions privacy;
@@ -66,12 +75,11 @@ class History : public QObject {
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
-  /// Each answer names the source of its question: another one may be on show by now. `bands`: of the span of the
-  /// chart.
+  /// Each answer names the source and the span of its question: others may be on show by now. `bands`: of the span of
+  /// the chart.
   void chartReady(const mpm::charts::Chart& chart, const std::vector<mpm::charts::ChartBand>& bands,
                   const mpm::monitor::ChartQuery& query);
-  void statisticsReady(qint64 source, const mpm::monitor::DayNightStatistics& statistics,
-                       const std::vector<mpm::monitor::ClassArea>& areas, const mpm::gui::NightRules& judged_by);
+  void statisticsReady(const mpm::gui::JudgedHistory& history);
   void eventsReady(qint64 source, const std::vector<mpm::monitor::Event>& events);
   void namesReady(const mpm::gui::SourceNames& names);
   void sampleReady(const mpm::gui::StoredSample& sample);

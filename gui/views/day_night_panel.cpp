@@ -148,11 +148,9 @@ void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics)
   difference_->setText(differenceText(statistics));
 }
 
-void DayNightPanel::setPeriod(double from, double to, const charts::Clock& clock) {
-  const auto day = [&](double time) {
-    return QLocale().toString(dateTime(static_cast<UnixMs>(time * 1000), clock), QStringLiteral("d MMM yyyy"));
-  };
-  setValue(heading_, tr("Tokens kept, %1 to %2").arg(day(from), day(to)));
+void DayNightPanel::setPeriod(UnixMs from, UnixMs to, const charts::Clock& clock) {
+  const auto day = [&](UnixMs time) { return QLocale().toString(dateTime(time, clock), QStringLiteral("d MMM yyyy")); };
+  setValue(heading_, tr("Tokens kept, %1 to %2").arg(day(from), day(to - 1)));
 }
 
 void DayNightPanel::clear() {

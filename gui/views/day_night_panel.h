@@ -20,7 +20,8 @@ class DayNightPanel : public QWidget {
   void setStatistics(const monitor::DayNightStatistics& statistics);
   void setAreas(const std::vector<monitor::ClassArea>& areas);
   /// The period of these numbers, s.
-  void setPeriod(double from, double to, const charts::Clock& clock);
+  /// [from, to)
+  void setPeriod(UnixMs from, UnixMs to, const charts::Clock& clock);
   void clear();
   /// By which samples are judged from now on; nullopt: another program does that. Shown until setJudgedBy().
   void setRule(const std::optional<monitor::NightRule>& rule);

@@ -591,13 +591,15 @@ TEST(History, AnswersTheLastOfManyQuestions) {
     query.max_buckets = 100 + i;
     history.askChart(query);
   }
-  history.askStatistics(1, 0, unixNow());
+  const UnixMs now = unixNow();
+  history.askStatistics(1, 0, now);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !statistics.isEmpty(); }, kPatience));
   EXPECT_LT(charts.count(), 20) << "questions that a later one made pointless are dropped";
   EXPECT_EQ(charts.last()[2].value<monitor::ChartQuery>().max_buckets, 120);
-  const auto answer = statistics[0][1].value<monitor::DayNightStatistics>();
-  EXPECT_NEAR(answer.night.mean - answer.day.mean, 20, 1);
-  EXPECT_FALSE(statistics[0][2].value<std::vector<monitor::ClassArea>>().empty());
+  const auto answer = statistics[0][0].value<JudgedHistory>();
+  EXPECT_EQ(std::tuple(answer.source, answer.from, answer.to), std::tuple(1, 0, now)) << "it says what was asked";
+  EXPECT_NEAR(answer.statistics.night.mean - answer.statistics.day.mean, 20, 1);
+  EXPECT_FALSE(answer.areas.empty());
 }
 
 TEST(History, ADatabaseThatIsJustBeingMadeIsNoFailure) {

@@ -686,17 +686,19 @@ TEST_F(Faults, NothingOfTheSourceBeforeIsShownOfAnotherOneOfADatabase) {
   charts::Chart chart;
   chart.buckets.resize(1);
   emit history->chartReady(chart, {{"gate"}}, {.source = before, .series = panel->chart()->quantities()});
-  monitor::DayNightStatistics statistics;
-  statistics.day.samples = statistics.night.samples = 777;
-  emit history->statisticsReady(before, statistics, {}, {});
+  JudgedHistory judged{.source = before};
+  judged.statistics.day.samples = judged.statistics.night.samples = 777;
+  emit history->statisticsReady(judged);
+  emit history->sampleReady({.text = "late", .source = "yard", .last = true});
+  EXPECT_EQ(onShow().source().name, "lane");
   EXPECT_FALSE(reported(EventKind::kAlarm, "late"));
   EXPECT_FALSE(reported(EventKind::kAlarm, "of the yard"));
   EXPECT_TRUE(panel->chart()->chart().buckets.empty());
   EXPECT_TRUE(panel->chart()->scene().bands.empty());
   EXPECT_THAT(textIn<DayNightPanel>(), Not(Has("777")));
   EXPECT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of the lane"); }));
+  EXPECT_TRUE(wait([&] { return part<ImageView>()->banner().contains("Last sample"); })) << "its own one is shown";
 }
 
-  EXPECT_TRUE(wait([&] { return part<ImageView>()->banner().contains("Last sample"); })) << "its own one is shown";
 }  // namespace
 }  // namespace mpm::gui
