@@ -58,6 +58,14 @@ check("use Pace" WORDS "2\\.5 \\*" "\\* 2\\.5[^0-9]" IN toolkit/monitor toolkit/
 check("use readStored()" WORDS "\"(hides|turn_degrees)\"" IN toolkit/page cli gui toolkit/monitor
   EXCEPT toolkit/monitor/store/snapshot.cpp toolkit/monitor/store/sample.cpp toolkit/monitor/store/sample.h)
 
+# The app shows what that reader found. Other JSON with these keys is what a camera tells, or what a report prints.
+check("use StoredFrame" WORDS "\"(area_fraction|token_counts)\"" "QJsonDocument" IN gui/models/picture_store.cpp gui/models/calendar.cpp
+  gui/controllers)
+
+# Whether the times of a source say how long ago something was, and until when they are believed, is said with the source.
+check("use SourceRecord::own_clock and ::end" WORDS "kDemo" "starts_with\\(\"demo" "\\+ kDayMs, 1\\)" "now \\+ kDayMs"
+  IN toolkit/page cli/verbs/report.cpp cli/video.cpp gui/models/stored_camera.cpp gui/models/history.cpp gui/controllers/stored_moments.cpp)
+
 # What a head of states sees is cut out and weighted in one place, for examples and samples.
 check("use evaluation::stateView()" WORDS "cut_out_s" "poolTokens\\(" IN toolkit/monitor toolkit/page cli gui/models gui/controllers
   EXCEPT toolkit/monitor/statistics/state_detector.cpp)

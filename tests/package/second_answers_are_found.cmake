@@ -39,6 +39,9 @@ expect(toolkit/monitor/store/rollup.cpp "use StoreReader or StoreWriter" RIGHT "
 expect(toolkit/page/page.cpp "texts of events" WRONG "if (event.message.starts_with(\"alarm\"))" RIGHT "add(event.message)")
 expect(toolkit/monitor/fleet.cpp "use Pace" WRONG "now - last > 2.5 * usual" "usual * 2.5;" RIGHT "pace.alive(last, now)" "usual * 2.55;" "12.5 * width")
 expect(cli/video.cpp "use readStored" WRONG "json.at(\"hides\")" RIGHT "readStored(stem)")
+expect(gui/models/picture_store.cpp "use StoredFrame" WRONG "facts[\"area_fraction\"]" "QJsonDocument facts = read(path)" RIGHT "stored.areas")
+expect(toolkit/page/page.cpp "use SourceRecord::own_clock" WRONG "kind == vision::SourceKind::kDemo" "latest(owner, 0, now + kDayMs, 1)"
+  RIGHT "source.own_clock" "latest(owner, 0, source.end, 1)")
 expect(toolkit/monitor/recorder.cpp "use evaluation::stateView" WRONG "if (region.cut_out_s)" RIGHT "stateView(region)")
 expect(cli/study/report.py "evaluation/ computes" WRONG "low = np.percentile(values, 2.5)" "x = statistics.median(values)" RIGHT "low = row[\"low\"]")
 expect(toolkit/page/page.cpp "use StoreReader::rollup" WRONG "SELECT sums FROM bucket" RIGHT "from buckets of sums")
