@@ -159,5 +159,53 @@ TEST(RegionMeter, FollowsTheViewThatMoved) {
   EXPECT_EQ(picture.measure(meter)[0].value("green"), before[0].value("green")) << "and back";
 }
 
+// A picture of 64x48 with a region of 4x4; the cut-out around it has 42x32, in the shape of the grid.
+TEST(RegionMeter, ClassesAtTheResolutionOfTheCameraAreOfACutOut) {
+  Picture picture;
+  picture.labels.setTo(0);
+  vision::Region latch = box("latch", {30, 20, 4, 4});
+  latch.cut_out_s = 60;
+  RegionMeter meter({latch, box("road", {0, 0, 20, 20})});
+  std::vector<cv::Mat> looks;
+  int label = 1;
+  bool works = true;
+  const auto look = [&](const cv::Mat& cut_out) {
+    looks.push_back(cut_out);
+    cv::Mat labels(cut_out.size(), CV_8U, cv::Scalar(3));
+    labels(cv::Rect(cut_out.cols / 2 - 2, cut_out.rows / 2 - 2, 2, 4)).setTo(label);
+    return works ? labels : cv::Mat();
+  };
+  using Areas = std::vector<std::pair<int, double>>;
+  const auto areasAt = [&](UnixMs time, const ViewMotion& place = {}) {
+    Sample sample{.time = time, .view_offset = place};
+    meter.measure(sample, {}, picture.image, picture.labels, picture.report, look);
+    EXPECT_EQ(sample.regions.at(2).areas, (Areas{{0, 1.0}})) << "the other region is of the whole picture";
+    EXPECT_EQ(sample.regions.at(0).areas, (Areas{{0, 1.0}}));
+    return sample.regions.at(1).areas;
+  };
+  EXPECT_EQ(areasAt(0), (Areas{{1, 0.5}, {3, 0.5}}));
+  ASSERT_THAT(looks, SizeIs(1));
+  EXPECT_EQ(looks[0].size(), cv::Size(43, 32));
+  EXPECT_EQ(cv::norm(looks[0], picture.image(cv::Rect(11, 6, 43, 32)), cv::NORM_INF), 0) << "around the region";
+  label = 2;
+  EXPECT_EQ(areasAt(30 * kSecondMs), (Areas{{1, 0.5}, {3, 0.5}})) << "the last look holds";
+  EXPECT_EQ(areasAt(60 * kSecondMs), (Areas{{2, 0.5}, {3, 0.5}}));
+  EXPECT_THAT(looks, SizeIs(2));
+  (void)areasAt(70 * kSecondMs, {.right = 3});
+  EXPECT_THAT(looks, SizeIs(2)) << "what was seen still shows the region";
+  (void)areasAt(80 * kSecondMs, {.right = 28});
+  EXPECT_THAT(looks, SizeIs(3)) << "the region has left it";
+  meter.lookAgain();
+  label = 1;
+  EXPECT_EQ(areasAt(90 * kSecondMs), (Areas{{1, 0.5}, {3, 0.5}})) << "another model";
+  works = false;
+  EXPECT_EQ(areasAt(150 * kSecondMs), (Areas{{0, 1.0}})) << "else the labels of the picture";
+  EXPECT_EQ(areasAt(151 * kSecondMs), (Areas{{0, 1.0}}));
+  EXPECT_THAT(looks, SizeIs(5)) << "a look that fails waits for its turn";
+  Sample sample{.time = 300 * kSecondMs};
+  meter.measure(sample, {}, picture.image, picture.labels, picture.report);
+  EXPECT_THAT(looks, SizeIs(5)) << "for display nothing is looked at";
+}
+
 }  // namespace
 }  // namespace mpm::monitor

@@ -129,6 +129,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       model_ = {result.model_path, result.model_digest};
       reuse_ = {};
       agreement_.reset();
+      regions_.lookAgain();
       const SessionInfo session = sessionOf(result, options_);
       if (std::exchange(classes_, session.classes) != session.classes)
         for (Event& event : chain_.alarms.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
@@ -206,9 +207,22 @@ Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts,
   sample.picture = std::filesystem::path(result.frame.file).filename().string();
   sample.night = chain_.night;
   sample.token_counts = facts.token_counts;
+  const auto look = [&](const cv::Mat& cut_out) {
+    try {
+      cv::Mat labels = result.look(cut_out).labels;
+      look_failed_ = false;
+      return labels;
+    } catch (const std::exception& error) {
+      if (!std::exchange(look_failed_, true))
+        events.push_back({sample.time, EventKind::kModel, Severity::kWarning,
+                          std::string("classes are not read at the resolution of the camera: ") + error.what()});
+      return cv::Mat();
+    }
+  };
   sample.view_offset = result.repeated ? view_.placeOf(result.frame.image, hiddenIn(result)) : view_.place();
   try {
-    regions_.measure(sample, facts, result.frame.image, result.estimate.labels, result.estimate);
+    regions_.measure(sample, facts, result.frame.image, result.estimate.labels, result.estimate,
+                     result.look ? look : std::function<cv::Mat(const cv::Mat&)>());
   } catch (const Error& error) {
     events.push_back(
         {sample.time, EventKind::kSource, Severity::kError, std::string("regions are not measured: ") + error.what()});

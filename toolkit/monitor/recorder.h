@@ -155,6 +155,7 @@ class Recorder {
   std::optional<std::int64_t> beats_at_;                  // steady ms: the next one
   std::optional<std::vector<std::string>> region_names_;  // once they were given
   RegionMeter regions_;
+  bool look_failed_ = false;  // and this was reported
   ReuseDetector reuse_;
   std::optional<double> agreement_;  // Sample::agreement, since the last sample
 };

@@ -7,6 +7,7 @@
 #include <limits>
 #include <opencv2/imgproc.hpp>
 
+#include "evaluation/states.h"
 #include "monitor/statistics/view_detector.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
@@ -77,24 +78,29 @@ RegionMeter::RegionMeter(std::vector<vision::Region> regions) : regions_(std::mo
 }
 
 void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels,
-                          const RunReport& report) {
+                          const RunReport& report, const std::function<cv::Mat(const cv::Mat& cut_out)>& look) {
   std::optional<Error> problem;
   try {
     prepare(image.size(), report.grid, sample.time, sample.view_offset);
   } catch (const Error& error) {
     problem = error;
   }
+  if (look) lookCloser(image, sample.time, look);
   sample.regions = {measureWhole(frame, image, labels)};
   const std::vector<double> share = layout_.parts.empty() ? std::vector<double>() : sharesOf(report);
   for (const MeasuredRegion& part : layout_.parts) {
     Sums sums;
     std::array<std::int64_t, 256> counts{};
     Measurement measured;
+    const auto closer = closer_.find(part.index);
+    const bool is_closer = closer != closer_.end() && closer->second.holds(part);
+    const cv::Mat& seen = is_closer ? closer->second.labels : labels;
+    const cv::Point origin = is_closer ? closer->second.part.tl() : cv::Point();
     for (const Run& run : part.runs) {
       const int length = run.end - run.begin;
       measured.pixels += length;
       sums.add(image.ptr(run.y) + 3 * static_cast<std::ptrdiff_t>(run.begin), length);
-      if (!labels.empty()) addLabels(labels.ptr(run.y) + run.begin, length, counts);
+      if (!seen.empty()) addLabels(seen.ptr(run.y - origin.y) + run.begin - origin.x, length, counts);
     }
     const auto n = static_cast<double>(measured.pixels);
     for (std::size_t c = 0; c < 3; ++c) {
@@ -110,6 +116,20 @@ void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat
       if (counts[label] > 0) region.areas.emplace_back(static_cast<int>(label), static_cast<double>(counts[label]) / n);
   }
   if (problem) throw *problem;
+}
+
+// A region that has left what was seen of it is looked at before its time.
+void RegionMeter::lookCloser(const cv::Mat& image, UnixMs time,
+                             const std::function<cv::Mat(const cv::Mat& cut_out)>& look) {
+  for (const MeasuredRegion& part : layout_.parts) {
+    if (part.cut_out.empty()) continue;
+    Closer& closer =
+        closer_.try_emplace(part.index, Closer{vision::Due(*regions_[part.index].cut_out_s)}).first->second;
+    if (!closer.due.at(time) && (closer.part.empty() || closer.holds(part))) continue;
+    closer.due.take(time);
+    closer.labels = look(image(part.cut_out).clone());
+    closer.part = closer.labels.size() == part.cut_out.size() ? part.cut_out : cv::Rect();
+  }
 }
 
 RegionSample RegionMeter::measureWhole(const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels) const {
@@ -129,6 +149,7 @@ void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewM
   if (picture == layout_.picture && grid == layout_.grid && time >= layout_.from && time < layout_.to &&
       !followsView(layout_.moved, moved, picture))
     return;
+  if (picture != layout_.picture) lookAgain();
   layout_ = {.picture = picture,
              .grid = grid,
              .from = std::numeric_limits<UnixMs>::min(),
@@ -151,7 +172,7 @@ void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewM
     if (regions_[i].ignore || !regions_[i].validAt(time)) continue;
     cv::Mat mask = movedMask(regions_[i], picture, moved);
     if (!counted.empty()) mask &= counted;
-    MeasuredRegion part{.index = i, .runs = {}, .patches = {}};
+    MeasuredRegion part{.index = i, .runs = {}, .patches = {}, .bounds = {}, .cut_out = {}};
     for (int y = 0; y < mask.rows; ++y) {
       const uchar *const row = mask.ptr(y), *const end = row + mask.cols;
       for (const uchar* at = std::find(row, end, 255); at != end;) {
@@ -161,8 +182,10 @@ void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewM
       }
     }
     if (part.runs.empty()) continue;
+    part.bounds = cv::boundingRect(mask);
     if (grid.height > 0 && grid.width > 0) {
       cv::Mat share;
+      if (regions_[i].cut_out_s) part.cut_out = evaluation::cutOut(part.bounds, picture, grid);
       mask.convertTo(mask, CV_32F, 1.0 / 255);
       cv::resize(mask, share, {grid.width, grid.height}, 0, 0, cv::INTER_AREA);
       for (std::size_t p = 0; p < share.total(); ++p)

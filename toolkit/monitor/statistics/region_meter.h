@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <map>
 #include <opencv2/core.hpp>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "monitor/store/sample.h"
 #include "mpm/run_report.hpp"
 #include "vision/regions/region.h"
+#include "vision/times/due.h"
 
 namespace mpm::monitor {
 
@@ -25,10 +28,13 @@ class RegionMeter {
 
   /// Sample::regions: the whole picture without what is ignored, then each region that is valid at the time of
   /// `sample`, is not ignored and has a pixel that counts, where `sample.view_offset` moved it. `image`: CV_8UC3;
-  /// `labels`: CV_8U of its size, or empty. Throws mpm::Error, once for a size of pictures, where maskOf() does; then
+  /// `labels`: CV_8U of its size, or empty. `look`: the labels of a cut-out of it, or empty; the areas of a region with
+  /// Region::cut_out_s are of the last look. Throws mpm::Error, once for a size of pictures, where maskOf() does; then
   /// and for this size only the whole picture is measured.
   void measure(Sample& sample, const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels,
-               const RunReport& report);
+               const RunReport& report, const std::function<cv::Mat(const cv::Mat& cut_out)>& look = {});
+  /// Forgets what was seen in cut-outs, as another model makes the labels from now on.
+  void lookAgain() { closer_.clear(); }
 
  private:
   struct Run {  // pixels of a row that are next to each other
@@ -38,6 +44,16 @@ class RegionMeter {
     std::size_t index;
     std::vector<Run> runs;
     std::vector<std::pair<std::size_t, double>> patches;  // that it touches; its share of each
+    cv::Rect bounds, cut_out;                             // of its pixels; around it, empty where none is looked at
+  };
+  // What was seen of a region in a cut-out. It holds until the next one is due.
+  struct Closer {
+    vision::Due due;
+    cv::Rect part{};  // empty: nothing was seen
+    cv::Mat labels{};
+    bool holds(const MeasuredRegion& region) const {
+      return !region.cut_out.empty() && (part & region.bounds) == region.bounds;
+    }
   };
   struct Layout {
     cv::Size picture{};
@@ -48,11 +64,13 @@ class RegionMeter {
     cv::Mat counted{};
   };
 
+  void lookCloser(const cv::Mat& image, UnixMs time, const std::function<cv::Mat(const cv::Mat& cut_out)>& look);
   RegionSample measureWhole(const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels) const;
   void prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewMotion& moved);
 
   std::vector<vision::Region> regions_;
   Layout layout_;
+  std::map<std::size_t, Closer> closer_;  // by the indices of regions
 };
 
 }  // namespace mpm::monitor

@@ -23,8 +23,8 @@ struct Region {
   std::vector<std::vector<cv::Point2d>> polygons{};  ///< px; pixel centres are whole numbers
   cv::Mat mask{};                                    ///< CV_8UC1 of `size`, not 0 inside
   std::optional<UnixMs> from{}, to{};                ///< valid in [from, to); nullopt: no end
-  /// Its states are read from a cut-out of the picture of the camera, in a separate pass of the model, at most once in
-  /// so many seconds. nullopt: they are read from the pass over the whole picture.
+  /// Its states and classes are read from a cut-out of the camera's picture, in a separate pass of the model, at most
+  /// once in so many seconds. nullopt: they are read from the pass over the whole picture.
   std::optional<double> cut_out_s{};
 
   bool validAt(UnixMs time) const { return (!from || time >= *from) && (!to || time < *to); }
