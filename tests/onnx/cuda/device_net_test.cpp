@@ -115,20 +115,20 @@ TEST_F(DeviceNetTest, EveryMethod) {
       compare(file, reduced(how), 2);
 }
 
-// Merging by rounded rows: the counts are those of the CPU, the maps but for a rare tie, and results are as near as in
-// full nets.
+// DINOv3, gated DINOv3, EoMT, EVA-02, AIMv2, the positions of Perception Encoder. Merging by rounded rows: the counts
+// are those of the CPU, the maps but for a rare tie, and results are as near as in full nets.
 TEST_F(DeviceNetTest, EveryMethodInEveryPrecision) {
   const std::pair<Precision, double> bounds[] = {
       {Precision::kTf32, 0.02}, {Precision::kFp16, 0.02}, {Precision::kBf16, 0.1}};
-  for (const auto& [precision, bound] : bounds)
-    for (const char* how : {"none", "gradual:blocks=0-1:count=3", "tome:count=2", "algm:blocks=0,1:threshold=0.5"}) {
+  const auto expectNear = [&](const std::string& file, const std::string& how) {
+    for (const auto& [precision, bound] : bounds) {
       if (precision == Precision::kBf16 && buildInfo().cuda_devices.front().major < 8) continue;
-      SCOPED_TRACE(toString(precision) + " " + how);
+      SCOPED_TRACE(file + " " + toString(precision) + " " + how);
       ReadOptions options = reduced(how);
-      Asked host("timm_dinov3_ts17.onnx", options);
+      Asked host(file, options);
       options.device = "cuda";
       options.precision = precision;
-      Asked device("timm_dinov3_ts17.onnx", options);
+      Asked device(file, options);
       const cv::Mat input = images(host.info.input, 2, 5);
       const std::vector<cv::Mat> found = device.run(input), expected = host.run(input);
       EXPECT_EQ(cv::norm(found[1], expected[1]), 0) << host.names[1];
@@ -136,6 +136,14 @@ TEST_F(DeviceNetTest, EveryMethodInEveryPrecision) {
       EXPECT_LE(cv::countNonZero(maps != expected_maps), static_cast<int>(maps.total()) / 20);
       EXPECT_LT(cv::norm(found.back(), expected.back()), bound * cv::norm(expected.back())) << host.names.back();
     }
+  };
+  for (const char* how : {"none", "gradual:blocks=0-1:count=3", "tome:count=2", "algm:blocks=0,1:threshold=0.5"})
+    expectNear("timm_dinov3_ts17.onnx", how);
+  for (const char* file : {"hf_dinov3_gated_ts17.onnx", "hf_eomt_ts17.onnx", "timm_eva02_ts17.onnx",
+                           "timm_aimv2_dynamo18.onnx", "timm_rope_mixed_dynamo18.onnx"}) {
+    expectNear(file, "none");
+    expectNear(file, "tome:count=2");
+  }
 }
 
 // The policy is a mean over the pixels of each window, by layers of OpenCV.
