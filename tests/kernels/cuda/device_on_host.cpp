@@ -142,7 +142,9 @@ Memory::~Memory() {
   std::free(data_);
 }
 
+// Without bytes there may be no memory, and the pointers null.
 void upload(const Stream& stream, const void* host, void* device, std::size_t bytes) {
+  if (bytes == 0) return;
   stream.native();
   refuseDuringCapture("copying to the device");
   ++uploads;
@@ -150,6 +152,7 @@ void upload(const Stream& stream, const void* host, void* device, std::size_t by
   std::memcpy(device, host, bytes);
 }
 void download(const Stream& stream, const void* device, void* host, std::size_t bytes) {
+  if (bytes == 0) return;
   stream.native();
   refuseDuringCapture("copying from the device");
   ++downloads;
@@ -183,8 +186,10 @@ struct ClearCall {
 }  // namespace
 
 void copy(const Stream& stream, const void* from, void* to, std::size_t bytes) {
-  enqueue(stream, CopyCall{from, to, bytes});
+  if (bytes > 0) enqueue(stream, CopyCall{from, to, bytes});
 }
-void clear(const Stream& stream, void* device, std::size_t bytes) { enqueue(stream, ClearCall{device, bytes}); }
+void clear(const Stream& stream, void* device, std::size_t bytes) {
+  if (bytes > 0) enqueue(stream, ClearCall{device, bytes});
+}
 
 }  // namespace mpm::cuda
