@@ -180,7 +180,7 @@ void TeachMode::takeState(const LabelState& state) {
   QStringList rare;
   for (const int label : state.progress.rare) rare << classes_.names.value(label);
   pane_->pictures()->setProgress(state.progress, rare);
-  pane_->labels()->setLabels(state.counts, classes_.names, classes_.colors);
+  pane_->labels()->setLabels(state.counts, classes_.names, classes_.colors, on_show_->source().clock);
   pane_->models()->setModels(state.models);
   if (!state.pictures.contains(picture_.name())) {
     picture_.clear();

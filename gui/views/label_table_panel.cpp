@@ -24,12 +24,13 @@ class SortedItem : public QTableWidgetItem {
   }
 };
 
-// Where the name of a picture holds a time: UTC as local time, else as the camera's clock showed it.
-QDateTime timeOf(const QString& picture) {
+// Where the name of a picture holds a time: by the clock of the camera. One without an offset is what that clock
+// showed.
+QDateTime timeOf(const QString& picture, const charts::Clock& clock) {
   const auto written = vision::timeInName(picture.toStdString());
   if (!written) return {};
   const vision::CameraClock utc;
-  return dateTime(written->utc(utc), written->offset ? charts::Clock() : charts::Clock(utc));
+  return dateTime(written->utc(utc), written->offset ? clock : charts::Clock(utc));
 }
 
 }  // namespace
@@ -59,19 +60,21 @@ LabelTablePanel::LabelTablePanel(QWidget* parent)
 }
 
 void LabelTablePanel::setLabels(const std::vector<LabelCount>& counts, const QStringList& names,
-                                const std::vector<QColor>& colors) {
-  if (counts == counts_ && names == names_ && colors == colors_) return;
+                                const std::vector<QColor>& colors, const charts::Clock& clock) {
+  const QString zone = clock ? QString::fromStdString(clock->zone()) : QString();
+  if (counts == counts_ && names == names_ && colors == colors_ && zone == zone_) return;
   const int row = table_->currentRow();
   const LabelCount before = row < 0 ? LabelCount() : counts_[table_->item(row, 0)->data(kIndexRole).toUInt()];
   counts_ = counts;
   names_ = names;
   colors_ = colors;
+  zone_ = zone;
   table_->setSortingEnabled(false);
   table_->setRowCount(static_cast<int>(counts.size()));
   QTableWidgetItem* same = nullptr;
   for (int i = 0; i < table_->rowCount(); ++i) {
     const LabelCount& one = counts[static_cast<std::size_t>(i)];
-    const QDateTime time = timeOf(one.picture);
+    const QDateTime time = timeOf(one.picture, clock);
     const QString name = names.value(one.label), percent = number(100 * one.share, 1);
     QPixmap swatch(kChip, kChip);
     swatch.fill(colors[static_cast<std::size_t>(one.label)]);

@@ -3,6 +3,7 @@
 
 #include <QtWidgets>
 
+#include "charts/chart.h"
 #include "gui/models/label_store.h"
 
 namespace mpm::gui {
@@ -13,7 +14,9 @@ class LabelTablePanel : public QWidget {
  public:
   explicit LabelTablePanel(QWidget* parent = nullptr);
 
-  void setLabels(const std::vector<LabelCount>& counts, const QStringList& names, const std::vector<QColor>& colors);
+  /// `clock`: of the camera, by which the times in the names of pictures are shown.
+  void setLabels(const std::vector<LabelCount>& counts, const QStringList& names, const std::vector<QColor>& colors,
+                 const charts::Clock& clock);
 
  signals:
   void picked(const QString& picture, int label);
@@ -28,6 +31,7 @@ class LabelTablePanel : public QWidget {
   std::vector<LabelCount> counts_;
   QStringList names_;
   std::vector<QColor> colors_;
+  QString zone_;  // of the clock; empty: that of the machine
 };
 
 }  // namespace mpm::gui

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/day_night_panel.h"
+#include "gui/views/label_table_panel.h"
 #include "gui/views/look.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_editor.h"
@@ -578,6 +579,18 @@ TEST(ViewSettings, ComeBackAndMakeSense) {
     chosen[key] = usual[key];
   }
   EXPECT_EQ(restored(), chosen);
+}
+
+TEST(LabelTable, ShowsTimesByTheClockOfTheCamera) {
+  LabelTablePanel panel;
+  const auto shows = [&](const QString& picture, const charts::Clock& clock) {
+    panel.setLabels({{.picture = picture, .pixels = 9, .share = 0.5}}, {"road"}, {Qt::red}, clock);
+    return childOf<QTableWidget>(&panel)->item(0, 0)->text();
+  };
+  EXPECT_EQ(shows("2013-07-07T20-54-12Z", vision::CameraClock("+09:00")), "2013-07-08 05:54");
+  EXPECT_EQ(shows("2013-07-07T20-54-12Z", vision::CameraClock("-03:30")), "2013-07-07 17:24") << "of another source";
+  EXPECT_EQ(shows("20130708_055412", vision::CameraClock("+09:00")), "2013-07-08 05:54") << "as its clock showed it";
+  EXPECT_EQ(shows("gate", vision::CameraClock("+09:00")), "gate");
 }
 
 TEST(History, AnswersTheLastOfManyQuestions) {
