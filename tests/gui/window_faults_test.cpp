@@ -659,6 +659,29 @@ TEST_F(Faults, TheCalendarGrowsWithItsDatabase) {
   EXPECT_TRUE(wait([&] { return days() == 2; }));
 }
 
+// Its clock was a day ahead when one of them was taken.
+TEST_F(Faults, TheLastPictureOfASourceIsOneWhoseTimeIsBelieved) {
+  ASSERT_TRUE(openAndPause() && stores());
+  trigger("snapshot");
+  ASSERT_TRUE(wait([&] { return part<PictureStore>()->pictures().size() == 1; }));
+  const monitor::StoredFrame own =
+      monitor::readStored(part<PictureStore>()->pictures()[0].path.chopped(4).toStdString());
+  monitor::InferenceResult ahead = frame()->result;
+  ahead.frame.time = own.time + kDayMs;
+  monitor::writeSnapshot(file("pictures").toStdString(), ahead, frame()->sample, own.owner);
+  part<PictureStore>()->list();
+  ASSERT_TRUE(wait([&] { return part<PictureStore>()->pictures().size() == 2; }));
+  fs::copy(street().path(), file("yard").toStdString());
+  camera().open(file("yard"));
+  ASSERT_TRUE(runs() && wait([&] { return part<HistorySources>()->name() == file("yard"); }));
+  fs::remove_all(file("street").toStdString());  // its own pictures are gone
+  auto* const sources = fieldOf<QComboBox>(part<ChartPanel>(), "Source whose samples are drawn");
+  sources->setCurrentIndex(sources->findData(file("street"), Qt::ToolTipRole));
+  emit sources->activated(sources->currentIndex());
+  ASSERT_TRUE(wait([&] { return onShow().stored() && frame(); }));
+  EXPECT_EQ(onShow().stored()->time, own.time);
+}
+
 TEST_F(Faults, NothingOfTheSourceBeforeIsShownOfAnotherOneOfADatabase) {
   const UnixMs first = unixNow() - kDayMs;
   store(file("other.db"), "yard", first, 1000, 9, {}, "of the yard");
