@@ -86,7 +86,7 @@ struct AddField {
   }
   template <typename Number>
   CLI::Option* operator()(std::optional<Number> monitor::CameraConfig::*member) const {
-    return addNumber(verb, name, config.*member, field.unit, field.min, field.max, field.help());
+    return addNumber(verb, name, config.*member, field.unit, field.limits.min, field.limits.max, field.help());
   }
   template <typename Texts>
   CLI::Option* operator()(Texts monitor::CameraConfig::*member) const {

@@ -45,8 +45,8 @@ struct MakeRow {
   template <typename Number>
   Take operator()(std::optional<Number> CameraConfig::*member) const {
     const std::optional<double> given = config.*member;
-    auto* box =
-        described(numberField({}, field.min, field.max, given.value_or(field.start), field.digits, suffixOf(field)));
+    auto* box = described(numberField({}, field.limits.min, field.limits.max, given.value_or(field.start), field.digits,
+                                      suffixOf(field)));
     auto* on = guarded(form, new QCheckBox(translated(field.label)), given.has_value(), box);
     return [=, shown = box->value()](CameraConfig& to) {
       const std::optional<double> chosen = box->value();  // a number with more digits than are shown stays

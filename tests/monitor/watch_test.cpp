@@ -119,7 +119,7 @@ TEST_F(WatchFile, NumbersHaveTheirLimits) {
       EXPECT_MPM_ERROR(read(reading(value)), key + ": ") << reading(value);
   }
   for (const CameraField& field : cameraFields())
-    if (field.min < field.max) {
+    if (field.limits.min < field.limits.max) {
       EXPECT_EQ(tested.count(field.key), 1u) << field.key;
     }
 }

@@ -110,7 +110,8 @@ CLI::Option* addField(CLI::App& verb, const std::string& key, T& target, Read re
 template <typename T>
 CLI::Option* addField(CLI::App& verb, const std::string& key, T& target) {
   const monitor::CameraField& field = monitor::cameraField(key);
-  return addNumber(verb, "--" + key, target, field.unit, field.min, field.max, field.help())->group(field.group);
+  return addNumber(verb, "--" + key, target, field.unit, field.limits.min, field.limits.max, field.help())
+      ->group(field.group);
 }
 
 /// --reduce, --input-size, --precision: how a plain ViT is converted.

@@ -80,6 +80,11 @@ inline constexpr const char *kOptionsGroup = "Options", *kMergingGroup = "How to
 /// A path: a relative one counts from the folder of the watch file.
 enum class FieldPath { kNone, kFile, kList };
 
+/// The range of a number, with both ends.
+struct FieldLimits {
+  double min = 0, max = 0;
+};
+
 /// One field of a table of a watch file. Its words are written here and nowhere else.
 template <typename Table>
 struct TableField {
@@ -89,11 +94,11 @@ struct TableField {
 
   std::string key;  ///< in a watch file; `option` of `mpm monitor` is "--key", or the argument SOURCE
   Member member;
-  const char* group;        ///< the heading of the help; of a table other than a camera: its name in the file
-  const char* unit;         ///< what the help calls the value: "SECONDS"; of a choice all its words: "none|guided"
-  const char* words;        ///< what it says: a sentence or two, without its default
-  const char* usual;        ///< the default; empty: there is none to speak of
-  double min = 0, max = 0;  ///< of a number
+  const char* group;     ///< the heading of the help; of a table other than a camera: its name in the file
+  const char* unit;      ///< what the help calls the value: "SECONDS"; of a choice all its words: "none|guided"
+  const char* words;     ///< what it says: a sentence or two, without its default
+  const char* usual;     ///< the default; empty: there is none to speak of
+  FieldLimits limits{};  ///< of a number
   void (*check)(const std::string& text) = nullptr;  ///< of each text; throws mpm::Error
   FieldPath path = FieldPath::kNone;
   const char* label = "";  ///< in a dialog of the app; empty: it is asked elsewhere
@@ -112,9 +117,9 @@ struct TableField {
   }
   /// Throws mpm::Error for a number out of range, and for a part of one where whole ones count.
   void validate(double number) const {
-    if (!(number >= min && number <= max))
-      throw Error(numberText(number) + " is not a number from " + numberText(min) +
-                  (max < 1e6 ? " to " + numberText(max) : " upwards"));
+    if (!(number >= limits.min && number <= limits.max))
+      throw Error(numberText(number) + " is not a number from " + numberText(limits.min) +
+                  (limits.max < 1e6 ? " to " + numberText(limits.max) : " upwards"));
     if (std::holds_alternative<Whole>(member) && number != std::floor(number))
       throw Error(numberText(number) + " is not a whole number");
   }
