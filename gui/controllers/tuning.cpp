@@ -62,7 +62,6 @@ void Tuning::collect(const LiveFramePtr& frame) {
 void Tuning::look() {
   if (!collection_) return look_.stop();
   if (static_cast<int>(collection_->frames.size()) < kPictures && live_->session().framesCome()) return;
-  look_.stop();
   measure([pictures = std::exchange(collection_, {})->frames] { return pictures; });
 }
 

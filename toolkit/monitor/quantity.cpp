@@ -18,7 +18,7 @@ using M = Measurement;
 
 Value perSum(const M& m, int channel) {
   const double sum = m.mean[0] + m.mean[1] + m.mean[2];
-  return sum > 0 && m.pixels > 0 ? Value(m.mean[channel] / sum) : Value();  // black has no share of a colour
+  return sum > 0 ? Value(m.mean[channel] / sum) : Value();  // black has no share of a colour, nor has no pixel
 }
 Value ofPixels(const M& m, double value) { return m.pixels > 0 ? Value(value) : Value(); }
 
