@@ -3,6 +3,8 @@
 
 #include "monitor/privacy.h"
 #include "monitor/results.h"
+#include "monitor/sql.h"
+#include "monitor/store/calendar.h"
 #include "support/pictures.h"
 #include "support/throws_with.h"
 
@@ -326,6 +328,18 @@ TEST_F(RecorderTest, BetweenTheRunsOfATimerNoFramesComeIfNoneComesNow) {
   EXPECT_THAT(reported, ElementsAre("no frame for 30 s"));
 }
 
+TEST_F(RecorderTest, OfRunsOfATimerTheMeantPaceIsKnownFromAMinuteOn) {
+  for (const auto& [once, every_s, meant] :
+       {std::tuple(true, 60, "0.0"), {true, 61, "61.0"}, {false, 60, "60.0"}, {false, 61, "61.0"}}) {
+    const std::string path = folder_ / (std::to_string(every_s) + (once ? "once.db" : ".db"));
+    StoreWriter store(path);
+    Recorder recorder({.source = "camera 0", .every_s = static_cast<double>(every_s), .once = once}, &store);
+    recorder.add(resultAt(0), 0);
+    ASSERT_TRUE(store.flush());
+    EXPECT_EQ(runSql(path, "SELECT every_s FROM session"), meant) << once;
+  }
+}
+
 TEST_F(RecorderTest, ClockJumpsAndAlarmsBecomeEvents) {
   std::vector<Event> reported;
   {
@@ -558,6 +572,31 @@ TEST_F(RecorderTest, OtherRulesWhileItRuns) {
   EXPECT_THAT(reported.back().message, HasSubstr("tokens 9 above 8"));
   recorder.setRules(NightByBrightness{}, {}, others, {}, kNoon + 2000);
   EXPECT_EQ(recorder.add(resultAt(2000), 11)->night, true);
+}
+
+TEST_F(RecorderTest, AnotherQualityOrPlaceWhileItRuns) {
+  std::vector<Event> reported;
+  StoreWriter store(path_);
+  Recorder recorder({.source = "camera 0", .every_s = 0}, &store, [&](const Event& event) {
+    if (event.kind == EventKind::kQuality) reported.push_back(event);
+  });
+  const auto grey = [](std::int64_t ms) {
+    return resultOf({{"road"}}, cv::Mat(64, 64, CV_8UC3, cv::Scalar::all(30)), kNoon + ms, {4, 4}, mpmBefore({1, 2}));
+  };
+  EXPECT_EQ(recorder.add(grey(0), 0)->whole().value("fogged"), 1);
+  EXPECT_THAT(reported, IsEmpty()) << "one of five";
+  const vision::GeoPosition place{48, 11};
+  recorder.setRules({}, place, {}, parseQuality("dark=100:pictures=1"), kNoon + 500);
+  const Sample dark = recorder.add(grey(1000), 0).value();
+  EXPECT_EQ(dark.whole().value("fogged"), 0);
+  EXPECT_EQ(dark.whole().value("dark"), 1);
+  EXPECT_THAT(reported, SizeIs(1));
+  recorder.setRules({}, place, {}, parseQuality("contrast=0"), kNoon + 1500);
+  EXPECT_EQ(recorder.add(grey(2000), 0)->flagged(), false);
+  recorder.setRules({}, place, {}, parseQuality("contrast=0"), kNoon + 2500);
+  ASSERT_TRUE(store.flush());
+  EXPECT_EQ(storedPlace(StoreReader(path_), 1)->latitude, 48);
+  EXPECT_EQ(storedPlace(StoreReader(path_), 1)->longitude, 11);
 }
 
 }  // namespace

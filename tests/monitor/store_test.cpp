@@ -230,6 +230,54 @@ TEST_F(Store, KnowsWhichAlarmsRingAndWhatWasAnnounced) {
   EXPECT_THAT(StoreReader(path_).announced(), ElementsAre(Pair("mpm/a", "again")));
 }
 
+TEST_F(Store, TheOutboxKeepsSoManyMessagesOfAChannelAndReportsTheFirstThatGoes) {
+  std::vector<Event> reported;
+  StoreOptions options;
+  options.outbox.of_event = [](const Event& event) {
+    return std::vector<Message>{{.channel = "a", .payload = event.message}, {.channel = "b", .payload = event.message}};
+  };
+  options.outbox.max_waiting = 3;
+  RunningWriter writer(path_, options, [&](const Event& event) { reported.push_back(event); });
+  const auto waiting = [&](const std::string& channel) {
+    std::vector<std::string> payloads;
+    for (const Message& message : StoreReader(path_).outbox(channel, 0, 10)) payloads.push_back(message.payload);
+    return payloads;
+  };
+  const auto add = [&](const std::string& text) {
+    writer.append(eventAt(kNoon, text));
+    EXPECT_TRUE(writer.flush());
+  };
+  for (const char* text : {"1", "2", "3"}) add(text);
+  EXPECT_THAT(waiting("a"), ElementsAre("1", "2", "3"));
+  EXPECT_THAT(reported, IsEmpty());
+  add("4");
+  EXPECT_THAT(waiting("a"), ElementsAre("2", "3", "4"));
+  EXPECT_THAT(waiting("b"), ElementsAre("2", "3", "4"));
+  ASSERT_THAT(reported, SizeIs(1));
+  EXPECT_EQ(reported[0].severity, Severity::kWarning);
+  EXPECT_THAT(reported[0].message, HasSubstr("3 messages wait for "));
+  add("5");
+  EXPECT_THAT(reported, SizeIs(1)) << "not of each that goes";
+}
+
+TEST_F(Store, TheLastSamplesAreSoMany) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < 5; ++i) samples.push_back(sampleAt(kNoon + i * kMinuteMs));
+  record(path_, samples);
+  const StoreReader reader(path_);
+  const auto timesOf = [&](int limit, UnixMs until) {
+    std::vector<UnixMs> minutes;
+    for (const Sample& sample : reader.lastSamples(1, limit, until))
+      minutes.push_back((sample.time - kNoon) / kMinuteMs);
+    return minutes;
+  };
+  EXPECT_THAT(timesOf(3, INT64_MAX), ElementsAre(2, 3, 4));
+  EXPECT_THAT(timesOf(3, kNoon + 3 * kMinuteMs), ElementsAre(0, 1, 2));
+  EXPECT_THAT(timesOf(3, kNoon + 3 * kMinuteMs + 1), ElementsAre(1, 2, 3));
+  EXPECT_THAT(timesOf(1, INT64_MAX), ElementsAre(4));
+  EXPECT_THAT(timesOf(9, INT64_MAX), ElementsAre(0, 1, 2, 3, 4));
+}
+
 TEST_F(Store, GivesBackWhatWasPutIn) {
   FrameFacts facts{.dropped = 7, .rows = 0.125, .agreement = 98.75};
   facts.quality = {.sharpness = 41.5, .contrast = 12.25, .saturated = 0.125, .flags = kBlurred};

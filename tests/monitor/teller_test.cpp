@@ -280,6 +280,117 @@ TEST(HomeAssistant, ShowsFewNumbersUnlessOneAsks) {
   EXPECT_EQ(parts["night"]["value_template"], "{{ 'ON' if value_json.night else 'OFF' }}");
 }
 
+// All that Home Assistant is told of a camera with a region, a state, an alarm and a picture. The numbers of the table:
+// digits after the point, whether regions have it, and whether it is listed as a diagnostic one.
+TEST(HomeAssistant, EveryKeyOfEveryEntity) {
+  struct Number {
+    std::string key, name, unit;
+    int digits;
+    bool of_regions, diagnostic;
+  };
+  const Number numbers[] = {{"tokens", "Tokens kept", "", 1, true, true},
+                            {"merged", "Merged away", "%", 1, false, false},
+                            {"inference_ms", "Inference", "ms", 1, false, true},
+                            {"rows", "Rows computed", "%", 1, false, true},
+                            {"agreement", "Agreement of key frames", "%", 2, false, true},
+                            {"gcc", "Green share, gcc", "", 4, true, false},
+                            {"rcc", "Red share, rcc", "", 4, true, false},
+                            {"exg", "Excess green, ExG", "", 1, true, false},
+                            {"brightness", "Brightness", "", 1, true, false},
+                            {"red", "Mean red", "", 1, true, false},
+                            {"green", "Mean green", "", 1, true, false},
+                            {"blue", "Mean blue", "", 1, true, false},
+                            {"red_deviation", "Deviation of red", "", 1, true, false},
+                            {"green_deviation", "Deviation of green", "", 1, true, false},
+                            {"blue_deviation", "Deviation of blue", "", 1, true, false},
+                            {"pixels", "Pixels", "", 0, true, false},
+                            {"dropped", "Frames dropped", "", 0, false, true},
+                            {"sharpness", "Sharpness", "", 1, false, true},
+                            {"contrast", "Contrast", "", 1, false, true},
+                            {"saturated", "White pixels", "%", 1, false, true},
+                            {"unchanged", "Unchanged", "", 0, false, true}};
+  Json expected = Json::object();
+  const auto add = [&](const std::string& id, const std::string& name, const std::string& platform, const Json& more) {
+    expected[id] = {{"platform", platform},
+                    {"unique_id", "mpm_yard_" + id},
+                    {"name", name},
+                    {"default_entity_id", platform + ".mpm_yard_" + id}};
+    expected[id].update(more);
+  };
+  const auto addNumber = [&](const std::string& id, const std::string& name, const std::string& place,
+                             const std::string& unit, int digits, bool shown, bool diagnostic) {
+    Json more = {{"state_class", "measurement"},
+                 {"suggested_display_precision", digits},
+                 {"value_template", "{{ " + place + " }}"},
+                 {"expire_after", 135}};
+    if (!unit.empty()) more["unit_of_measurement"] = unit;
+    if (!shown) more["enabled_by_default"] = false;
+    if (diagnostic) more["entity_category"] = "diagnostic";
+    add(id, name, "sensor", more);
+  };
+  for (const auto& [key, name, unit, digits, of_regions, diagnostic] : numbers) {
+    addNumber(key, name, "value_json." + key, unit, digits, key == "brightness" || key == "tokens", diagnostic);
+    if (of_regions)
+      addNumber("lake_" + key, "lake " + name, "value_json.regions[\"lake\"]." + key, unit, digits, key == "gcc",
+                diagnostic);
+  }
+  for (const auto& [key, name] : {std::pair<std::string, const char*>("flagged", "Left out"),
+                                  {"dark", "Dark"},
+                                  {"overexposed", "Overexposed"},
+                                  {"blurred", "Blurred"},
+                                  {"fogged", "Covered or fogged"}}) {
+    Json more = {{"value_template", "{{ 'ON' if value_json." + key + " else 'OFF' }}"},
+                 {"entity_category", "diagnostic"},
+                 {"expire_after", 135}};
+    if (key != "dark") more["device_class"] = "problem";
+    if (key == "flagged") more["enabled_by_default"] = false;
+    add(key, name, "binary_sensor", more);
+  }
+  for (const std::string name : {"sky", "car"})
+    addNumber("area_" + name, name, "(value_json.area_fraction[\"" + name + "\"] | default(0)) * 100", "%", 1, true,
+              false);
+  addNumber("lake_area_car", "lake car", "(value_json.regions[\"lake\"].area_fraction[\"car\"] | default(0)) * 100",
+            "%", 1, false, false);
+  add("state_gate", "gate", "sensor",
+      {{"value_template", "{{ value_json.states[\"gate\"].counted }}"}, {"expire_after", 135}});
+  add("night", "Night", "binary_sensor",
+      {{"value_template", "{{ 'ON' if value_json.night else 'OFF' }}"}, {"expire_after", 135}});
+  add("alarm_tokens_9", "Alarm tokens>9", "binary_sensor",
+      {{"device_class", "problem"},
+       {"state_topic", "mpm/yard/alarms"},
+       {"value_template", "{{ 'ON' if value_json[\"tokens>9\"] else 'OFF' }}"}});
+  add("status", "Problem", "binary_sensor",
+      {{"device_class", "problem"},
+       {"entity_category", "diagnostic"},
+       {"state_topic", "mpm/yard/status"},
+       {"value_template", "{{ 'ON' if value not in ['online', 'ended'] else 'OFF' }}"},
+       {"availability", Json::array()}});
+  add("event", "Event", "event",
+      {{"state_topic", "mpm/yard/event"},
+       {"event_types",
+        {"session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse", "quality",
+         "command", "state", "heartbeat", "tell", "summary", "damaged"}},
+       {"value_template",
+        "{{ {'event_type': value_json.event, 'severity': value_json.severity, 'message': value_json.message} | to_json "
+        "}}"}});
+  add("picture", "Picture", "image", {{"image_topic", "mpm/yard/picture"}, {"content_type", "image/jpeg"}});
+
+  SessionInfo info = session();
+  info.classes = {"sky", "car", "tree"};
+  Sample sample = sampleAt(kNoon);
+  sample.whole().areas = {{0, 0.5}, {1, 0.5}};
+  sample.regions.push_back(regionOf(1, {1, 2, 3}, {}, {{1, 1}}, "lake"));
+  sample.states = {{.name = "gate", .counted = "open"}};
+  const Json config = described({.alarms = {parseAlarm("tokens>9")}}, info, sample, {}, {.mqtt = {.picture = true}});
+  const auto sorted = [](const Json& json) { return nlohmann::json::parse(json.dump()); };  // by their keys
+  for (const auto& [id, entity] : config["components"].items()) {
+    EXPECT_TRUE(expected.contains(id)) << id;
+    EXPECT_EQ(sorted(entity), sorted(expected.value(id, Json()))) << id;
+    expected.erase(id);
+  }
+  EXPECT_TRUE(expected.empty()) << expected;
+}
+
 TEST(HomeAssistant, ADeviceHasItsTitleItsPictureAndAPageThatOthersReach) {
   const auto config = [](const std::string& address, const std::string& url = "", const std::string& title = "") {
     return described({.title = title}, session(), sampleAt(kNoon), {},

@@ -304,6 +304,87 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
   EXPECT_MPM_ERROR(cameraOf({.source = "rtsp://yard/1"}, &stored), "is not there any more");
 }
 
+// Each field arrives where it is read.
+TEST_F(WatchFile, WhatIsSaidReachesTheSession) {
+  const std::string folder = folder_.path();
+  const SessionOptions session = sessionOptions(everyField(folder));
+  EXPECT_EQ(session.model, folder + "/a vit.onnx");
+  EXPECT_EQ(session.database, folder + "/été.db");
+  EXPECT_EQ(session.title, "The yard, \"north\"");
+  EXPECT_EQ(session.inference.reduce, parseReduction("gradual:count=48"));
+  EXPECT_EQ(session.inference.refine, Refine::kGuided);
+  EXPECT_EQ(session.inference.reuse, parseReuse("threshold=12"));
+  EXPECT_EQ(session.inference.input_size, (Size2{64, 96}));
+  EXPECT_EQ(session.inference.precision, Precision::kBf16);
+  EXPECT_EQ(session.inference.device, "auto");
+  EXPECT_EQ(session.inference.threads, 2);
+  EXPECT_EQ(session.inference.min_score, 0.1);
+  EXPECT_EQ(session.inference.min_overlap, 1.0 / 3);
+  EXPECT_TRUE(session.inference.features) << "states are read from tokens";
+  EXPECT_FALSE(session.choose_reuse);
+  EXPECT_EQ(session.store.keep_days, 365);
+  EXPECT_EQ(session.store.max_megabytes, 2000);
+  EXPECT_EQ(session.snapshots.folder, folder + "/shots");
+  EXPECT_EQ(session.snapshots.every_minutes, 15);
+  EXPECT_EQ(session.snapshots.keep_days, 90);
+  EXPECT_EQ(session.snapshots.min_free_megabytes, 500);
+  EXPECT_TRUE(session.snapshots.merge_maps);
+  EXPECT_THAT(session.on_event, ElementsAre("sh", "-c", "echo \"$MPM_EVENT_KIND\\n\""));
+
+  const SessionOptions little = sessionOptions({.source = "0", .db = "a.db", .snapshots = "s", .keep = 7});
+  EXPECT_FALSE(little.inference.features);
+  EXPECT_TRUE(little.choose_reuse);
+  EXPECT_EQ(little.store.max_megabytes, 0);
+  EXPECT_EQ(little.snapshots.every_minutes, 60);
+  EXPECT_EQ(little.snapshots.keep_days, 7) << "as samples";
+  EXPECT_EQ(little.snapshots.min_free_megabytes, 0);
+  EXPECT_FALSE(little.snapshots.merge_maps);
+  EXPECT_THAT(little.on_event, IsEmpty());
+
+  CameraConfig camera = everyField(folder);
+  std::ofstream(camera.regions) << R"({"regions": [{"name": "gate", "width": 8, "height": 8,
+      "polygons": [[[0, 0], [4, 0], [4, 4]]]}, {"name": "tree", "width": 8, "height": 8,
+      "polygons": [[[4, 4], [7, 4], [7, 7]]]}]})";
+  std::ofstream(camera.hide) << R"({"regions": [{"name": "window", "width": 8, "height": 8,
+      "polygons": [[[0, 0], [4, 0], [4, 4]]]}]})";
+  camera.states.clear();
+  camera.times = camera.time_zone = camera.start = "";
+  camera.follow = false;
+  const CameraPlan plan = cameraPlan(camera);
+  EXPECT_EQ(plan.source.name(), "rtsp://camera/it's \"1\"");
+  EXPECT_FALSE(plan.archive);
+  EXPECT_EQ(plan.every_s, 2.5);
+  EXPECT_EQ(plan.max_fps, 0.4);
+  EXPECT_EQ(plan.timeout_s, 20);
+  EXPECT_EQ(std::get<NightByHours>(plan.night).from, 21 * 60);
+  ASSERT_TRUE(plan.place);
+  EXPECT_EQ(std::pair(plan.place->latitude, plan.place->longitude), std::pair(-33.8675, 151.207));
+  EXPECT_EQ(plan.alarms.alarms.size(), 5u);
+  EXPECT_EQ(plan.alarms.minutes, 0);
+  EXPECT_EQ(plan.summary_hour, 7);
+  EXPECT_EQ(std::pair(plan.quality.dark, plan.quality.pictures), std::pair(20.0, 3));
+  EXPECT_EQ(plan.states.after, 4);
+  ASSERT_TRUE(plan.regions && plan.privacy.hidden && plan.privacy.blurred);
+  EXPECT_EQ(plan.regions->size(), 2u);
+  EXPECT_EQ(plan.privacy.hidden->front().name, "window");
+  EXPECT_THAT(*plan.privacy.blurred, ElementsAre("person", "car"));
+
+  const CameraPlan usual = cameraPlan({.source = "0"});
+  EXPECT_EQ(std::tuple(usual.every_s, usual.max_fps, usual.timeout_s), std::tuple(1, 1, 10));
+  EXPECT_EQ(cameraPlan({.source = "0", .every = 0}).max_fps, 0) << "as fast as it can";
+  EXPECT_EQ(std::tuple(usual.alarms.minutes, usual.states.after, usual.quality.pictures), std::tuple(1, 3, 5));
+  EXPECT_TRUE(usual.every_frame && usual.samples_only && usual.resume_demo);
+  EXPECT_FALSE(usual.place || usual.summary_hour || usual.regions || usual.once);
+
+  fs::create_directory(folder_ / "pictures");
+  const CameraPlan archive = cameraPlan({.source = folder_ / "pictures", .time_zone = "+05:30", .follow = true});
+  ASSERT_TRUE(archive.archive);
+  EXPECT_TRUE(archive.archive->follow);
+  EXPECT_EQ(archive.archiveClock()->zone(), "+05:30");
+  EXPECT_EQ(std::pair(archive.every_s, archive.max_fps), std::pair(0.0, 0.0));
+  EXPECT_EQ(cameraPlan({.source = folder_ / "pictures", .every = 600}).archive->every_s, 600);
+}
+
 TEST(Watch, ASceneIsAtItsPlace) {
   const auto night = [](CameraConfig config) {
     config.source = "demo:street?size=64x96";
