@@ -222,7 +222,7 @@ const std::vector<CameraField>& cameraFields() {
                 "pixels exceed this grey level; white=50: more percent of them are white; contrast=3, sharp=0: they "
                 "have less. pictures=5: so many flagged ones in a row are an event. Several keys are joined by ':'. "
                 "See docs/monitor.md"),
-       "auto", 0, 0, readBy<parseQuality>, kNone, MPM_SAID("camera fields", "Bad pictures")},
+       "auto", kNoLimits, readBy<parseQuality>, kNone, MPM_SAID("camera fields", "Bad pictures")},
       {"on-event", &W::on_event, kAlarmsGroup, "COMMAND",
        MPM_SAID("camera fields",
                 "Run this program for each event: a program and its arguments, no shell. The facts are in "
