@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams, graphs and device memory of the emulation: work is done when it is enqueued, memory is the host's, NaN at
-// first. During a capture it refuses what CUDA refuses: to allocate, to free, to copy from or to the host, to wait.
+// first and when it is freed. During a capture it refuses what CUDA refuses: to allocate, to free, to copy from or to
+// the host, to wait.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -139,6 +140,7 @@ Memory::~Memory() {
   stream_.queue().flushQuietly(stream_);
   if (capture_of_thread != nullptr) capture_of_thread->broken = true;
   held_bytes -= bytes_;
+  std::memset(data_, 0xff, bytes_);
   std::free(data_);
 }
 
