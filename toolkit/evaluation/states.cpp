@@ -117,6 +117,19 @@ bool any(const StateAnswer&) { return true; }
 bool isRight(const StateAnswer& one) { return one.right(); }
 bool isSure(const StateAnswer& one) { return one.sure; }
 
+// The cut-out of a picture around a region, in the shape of the network input. It has the surroundings, too, because
+// an encoder recognises things by them.
+cv::Rect cutOut(const cv::Rect& region, cv::Size picture, Size2 grid) {
+  const double shape = static_cast<double>(grid.width) / grid.height;
+  const double width = std::max({kAround * region.width, kAround * region.height * shape, kLeastCutOut * shape});
+  const cv::Size size(std::min(picture.width, cvRound(width)), std::min(picture.height, cvRound(width / shape)));
+  const auto from = [](int begin, int length, int part, int all) {
+    return std::clamp(begin + (length - part) / 2, 0, all - part);
+  };
+  return {from(region.x, region.width, size.width, picture.width),
+          from(region.y, region.height, size.height, picture.height), size.width, size.height};
+}
+
 // Pictures and names of their states.
 using NamedExamples = std::vector<std::pair<std::string, std::string>>;
 
@@ -229,17 +242,6 @@ std::optional<double> cutOutSeconds(const std::vector<vision::Region>& regions) 
   for (const vision::Region& one : regions)
     if (one.cut_out_s && !one.ignore) least = std::min(least.value_or(*one.cut_out_s), *one.cut_out_s);
   return least;
-}
-
-cv::Rect cutOut(const cv::Rect& region, cv::Size picture, Size2 grid) {
-  const double shape = static_cast<double>(grid.width) / grid.height;
-  const double width = std::max({kAround * region.width, kAround * region.height * shape, kLeastCutOut * shape});
-  const cv::Size size(std::min(picture.width, cvRound(width)), std::min(picture.height, cvRound(width / shape)));
-  const auto from = [](int begin, int length, int part, int all) {
-    return std::clamp(begin + (length - part) / 2, 0, all - part);
-  };
-  return {from(region.x, region.width, size.width, picture.width),
-          from(region.y, region.height, size.height, picture.height), size.width, size.height};
 }
 
 StateView stateView(const std::vector<vision::Region>& regions, cv::Size picture, Size2 grid,

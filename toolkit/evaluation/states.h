@@ -70,10 +70,6 @@ struct StateReading {
   bool sure = false;
 };
 
-/// The cut-out of a picture around a region at the resolution of the camera, in the shape of the network input. It has
-/// the surroundings, too, because an encoder recognises things by them. `grid`: of the patches.
-cv::Rect cutOut(const cv::Rect& region, cv::Size picture, Size2 grid);
-
 /// What a head looks at in a picture.
 struct StateView {
   cv::Rect part{};   ///< of the picture, which the model gets: all of it, or a cut-out where Region::cut_out_s is set

@@ -123,8 +123,8 @@ void RegionMeter::lookCloser(const cv::Mat& image, UnixMs time,
                              const std::function<cv::Mat(const cv::Mat& cut_out)>& look) {
   for (const MeasuredRegion& part : layout_.parts) {
     if (part.cut_out.empty()) continue;
-    Closer& closer =
-        closer_.try_emplace(part.index, Closer{vision::Due(*regions_[part.index].cut_out_s)}).first->second;
+    const double every_s = *evaluation::cutOutSeconds({regions_[part.index]});
+    Closer& closer = closer_.try_emplace(part.index, Closer{vision::Due(every_s)}).first->second;
     if (!closer.due.at(time) && (closer.part.empty() || closer.holds(part))) continue;
     closer.due.take(time);
     closer.labels = look(image(part.cut_out).clone());
@@ -185,7 +185,9 @@ void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewM
     part.bounds = cv::boundingRect(mask);
     if (grid.height > 0 && grid.width > 0) {
       cv::Mat share;
-      if (regions_[i].cut_out_s) part.cut_out = evaluation::cutOut(part.bounds, picture, grid);
+      const auto maskOfIt = [&](const vision::Region&) { return mask; };
+      if (evaluation::cutOutSeconds({regions_[i]}))
+        part.cut_out = evaluation::stateView({regions_[i]}, picture, grid, time, maskOfIt).part;
       mask.convertTo(mask, CV_32F, 1.0 / 255);
       cv::resize(mask, share, {grid.width, grid.height}, 0, 0, cv::INTER_AREA);
       for (std::size_t p = 0; p < share.total(); ++p)
