@@ -2792,8 +2792,8 @@
         <translation>À la résolution de la caméra</translation>
     </message>
     <message>
-        <source>For the states of something small: the model looks at a cut-out of the picture around it, once a minute</source>
-        <translation>Pour les états d’un petit objet&#xa0;: le modèle regarde une découpe de l’image autour de lui, une fois par minute</translation>
+        <source>For something small: its classes and states are read from a cut-out of the picture around it, once a minute</source>
+        <translation>Pour un petit objet&#xa0;: ses classes et ses états sont lus dans une découpe de l’image autour de lui, une fois par minute</translation>
     </message>
 </context>
 <context>

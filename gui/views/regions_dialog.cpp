@@ -72,8 +72,8 @@ void RegionsDialog::askWhereToExport() {
 void RegionsDialog::makeFields() {
   list_->setMinimumHeight(70);
   ignore_->setToolTip(tr("Its pixels count nowhere: a time stamp, the sky"));
-  cut_out_->setToolTip(
-      tr("For the states of something small: the model looks at a cut-out of the picture around it, once a minute"));
+  cut_out_->setToolTip(tr(
+      "For something small: its classes and states are read from a cut-out of the picture around it, once a minute"));
   part_->setCheckable(true);
   auto* read =
       pushButton(tr("Import…"), tr("Our JSON, LabelMe, COCO, or a list of PhenoCam with its masks"), this, [this] {

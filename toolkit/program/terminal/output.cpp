@@ -75,7 +75,10 @@ std::string tableRow(const std::vector<std::string>& cells, const std::vector<in
     const int width = widths[std::min(i, widths.size() - 1)];  // the last one is that of all further cells
     const auto shown = std::ranges::count_if(cell, [](char c) { return (c & 0xc0) != 0x80; });  // characters of UTF-8
     const std::string padding(static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, std::abs(width) - shown)), ' ');
-    row += width < 0 ? cell + padding : padding + cell;
+    const std::string text = width < 0 ? cell + padding : padding + cell;
+    // A cell that is wider than its column must not touch the one before.
+    if (!row.empty() && row.back() != ' ' && !text.empty() && text.front() != ' ') row += ' ';
+    row += text;
   }
   return row.substr(0, row.find_last_not_of(' ') + 1);
 }
