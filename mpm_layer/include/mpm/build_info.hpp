@@ -13,7 +13,7 @@ namespace mpm {
 struct CudaDevice {
   int index = 0;                 ///< from 0, in the order of CUDA
   std::string name;              ///< as its driver says
-  std::size_t memory_bytes = 0;  ///< in all
+  std::size_t memory_bytes = 0;  ///< total memory
   int major = 0;                 ///< of the compute capability, the 8 of 8.6
   int minor = 0;                 ///< the 6 of 8.6
 };

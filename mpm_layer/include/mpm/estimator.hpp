@@ -21,8 +21,8 @@ namespace mpm {
 enum class Fit {
   kResize,  ///< the image is resized to the network input, one pass
   /// Windows of the network input's size slide over the image at its own scale (scaled up until one fits),
-  /// windowStride() apart; logits are averaged where windows overlap, as in Segmenter's evaluation. At most 2^30 px,
-  /// and 64 windows in a row where it is scaled up. For labels only.
+  /// windowStride() apart; logits are averaged where windows overlap, as in Segmenter's evaluation. For labels only. An
+  /// image has at most 2^30 px, and where it is scaled up, at most 64 windows in a row.
   kWindow,
 };
 
@@ -44,7 +44,7 @@ struct EstimatorOptions {
   int short_side = 0;      ///< Fit::kWindow: resize images to this shorter side first, px; 0: their own scale
   int window_stride = 0;   ///< px between windows, 1 to the shorter side of a window; 0: 15/16 of a window (512: 480)
   std::optional<double> min_score = {};  ///< of a segment, 0..1; nullopt: 0.8, and 0.5 with the head kBoxQueries
-  /// kPanoptic: a segment is left out unless it keeps a larger share of its mask, 0..1. Other segments cover the rest.
+  /// kPanoptic: a segment is kept if other segments leave more than this share of its mask uncovered, 0..1.
   double min_overlap = 0.8;
   /// Refinement of the labels of kSemantic; nullopt: as the model says (ModelFacts::refine).
   std::optional<Refine> refine = {};
@@ -55,9 +55,9 @@ struct EstimatorOptions {
   /// a reduction that merges mutual pairs or none. Estimate::pair_similarity stays empty.
   Reuse reuse = {};
 
-  /// The part about reading the model. The Estimator itself chooses the outputs.
+  /// Returns the options of reading the model alone. The Estimator itself chooses the outputs.
   MPM_API ReadOptions read() const;
-  /// The part about its conversion.
+  /// Returns the options of its conversion alone.
   ConvertOptions convert() const { return read().convert(); }
   /// Throws mpm::Error for a value out of range.
   MPM_API void validate() const;
@@ -71,15 +71,15 @@ MPM_API Size2 windowStride(const EstimatorOptions& options, Size2 window);
 struct Segment {
   int id = 0;        ///< of Estimate::ids
   int label = 0;     ///< class
-  double score = 0;  ///< probability of the class, 0..1; kInstance of mask queries: times that of the mask, its mean
-  std::int64_t area = 0;               ///< px of Estimate::ids
+  double score = 0;  ///< probability of the class, 0..1; kInstance of mask queries: times the mean of its mask, 0..1
+  std::int64_t area = 0;               ///< how many px of Estimate::ids it has
   std::optional<cv::Rect2d> box = {};  ///< with the head kBoxQueries, px; it may reach over the edges of the image
 };
 
 /// Three values of a depth map, in its unit (ModelFacts::depth).
 struct DepthRange {
   double min = 0;     ///< the least value
-  double median = 0;  ///< as many pixels have less as have more; of two middle values the mean
+  double median = 0;  ///< the middle value of all pixels; of two middle values the mean
   double max = 0;     ///< the greatest value
 };
 
@@ -91,7 +91,7 @@ MPM_API DepthRange depthRange(const cv::Mat& depth);
 struct Estimate : RunReport {
   std::optional<Task> task = {};          ///< nullopt: none, see `outputs`
   std::optional<ReuseReport> reuse = {};  ///< with EstimatorOptions::reuse
-  cv::Mat labels = {};                    ///< kSemantic: CV_8U, the class of each pixel; of box queries 255 is none
+  cv::Mat labels = {};                    ///< kSemantic: CV_8U, class of each pixel; 255: no object, of box queries
   /// kSemantic with EstimatorOptions::scores: CV_32F {classes, height, width}, the probability of each class at each
   /// pixel. The sum over the classes is 1; the scores of mask queries are divided by their sum for this. Refinement of
   /// edges changes `labels` and not these.
@@ -102,14 +102,14 @@ struct Estimate : RunReport {
   std::vector<float> token_score = {};  ///< kSemantic with `inspect`: {N}, probability of each token's best class
   /// kPanoptic, kInstance, kBoxes: CV_16U, the segment of each pixel, 0 for none.
   cv::Mat ids = {};
-  std::vector<Segment> segments = {};  ///< the same: ids 1, 2, ...
+  std::vector<Segment> segments = {};  ///< with `ids`: segment 1, segment 2, ...
   cv::Mat depth = {};                  ///< kDepth: CV_32F; ModelFacts::depth says what its values mean
   DepthRange depth_range = {};         ///< of `depth`
   std::vector<cv::Mat> outputs = {};   ///< without a task: CV_32F, what the net gives for ModelInfo::outputs
 };
 
-/// Percent of the pixels that two results of one image have in common: the same class, or depths that differ by at most
-/// 2 % of the range of `b`. nullopt: they have no pixels, or not as many.
+/// Percent of the pixels on which two results of one image agree: they have the same class, or depths that differ by at
+/// most 2 % of the range of `b`. nullopt: the results have no such map, or differ in size.
 MPM_API std::optional<double> agreementPercent(const Estimate& a, const Estimate& b);
 
 /// The class of the segment of each pixel, CV_8U; 255 for none. `ids`: of an Estimate. `segments`: of the same, or some

@@ -17,14 +17,14 @@ namespace mpm {
 
 /// The features of a picture from the encoder, and the labels of its pixels.
 struct LabelledTokens {
-  static constexpr int kCellsPerPatch = 4;  ///< to the side of a patch
+  static constexpr int kCellsPerPatch = 4;  ///< along a side of a patch
   static constexpr int kNoClass = 255;      ///< of a cell without a labelled pixel
   cv::Mat tokens;  ///< {grid.height * grid.width, dim} CV_32F, behind the last block, merging undone
-  /// CV_8U {grid.height * kCellsPerPatch, grid.width * kCellsPerPatch}: the class that most labelled pixels with their
-  /// centre in the cell have, so that a stroke thinner than a cell counts, or kNoClass. Where a label map has fewer
+  /// CV_8U {grid.height * kCellsPerPatch, grid.width * kCellsPerPatch}: the class of most labelled pixels whose centre
+  /// lies in the cell, else kNoClass. So a stroke that is thinner than a cell counts. Where a label map has fewer
   /// pixels than cells, a cell without the centre of a pixel has the class of the pixel that its own centre lies in.
   cv::Mat cells;
-  std::vector<double> pixels;  ///< of each class, in the label map
+  std::vector<double> pixels;  ///< labelled pixels of each class, in the label map
 };
 
 /// How HeadTrainer::train() trains. A step is one batch of pictures.
@@ -35,7 +35,7 @@ struct HeadTrainingOptions {
   double learning_rate = 5e-3;  ///< the highest; a linear rise over 1/20 of the steps, then half a cosine down to 1 %
   double weight_decay = 0.05;   ///< of the two matrices
   std::uint64_t seed = 1;       ///< of the first weights and of the order of pictures
-  /// Training goes on from this head, whose classes are as many, instead of from random weights. `hidden` is its own.
+  /// Training starts from this head of as many classes, not from random weights. `hidden` is then that of this head.
   const TokenHead* start = nullptr;
   /// Called after each step, on the calling thread; false ends the training early.
   std::function<bool()> step = {};

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \namespace mpm
-/// All public names. They are stable: 0.1.1 may add to what 0.1.0 declares and changes none of it. 0.2: another SONAME.
+/// All public names. Version 0.1.1 may add names to those of 0.1.0, and changes none. Version 0.2 has another SONAME.
 #include "mpm/build_info.hpp"    // IWYU pragma: export
 #include "mpm/convert.hpp"       // IWYU pragma: export
 #include "mpm/error.hpp"         // IWYU pragma: export

@@ -155,8 +155,8 @@ struct ConvertOptions {
     options.reduce = reduction;
     return options;
   }
-  /// Throws mpm::Error for a reduction that is not valid, a size that is not positive, and a mean or std that is alone
-  /// or out of range.
+  /// Throws mpm::Error for a reduction that is not valid, a size that is not positive, a mean without a std or a std
+  /// without a mean, and values of them that are out of range.
   MPM_API void validate() const;
 };
 
@@ -194,7 +194,7 @@ struct ReadOptions {
   std::vector<std::string> outputs = {};
   MergeFunction rule = {};  ///< needs `reduce` with kRule, which needs it
 
-  /// The part about the conversion.
+  /// Returns the options of the conversion alone.
   MPM_API ConvertOptions convert() const;
   /// Throws mpm::Error where ConvertOptions::validate() does, for a device that is none of these words and for a rule
   /// without kRule. readNet() checks that this machine has the device.

@@ -28,7 +28,7 @@ struct Reuse {
   std::optional<double> agreement = {};
   /// Seconds between key frames. A key frame is computed whole and compared with what reuse would have given.
   double refresh = 600;
-  double flush = 0.7;  ///< a frame is a key frame, too, when a larger share of its patches changed, 0..1
+  double flush = 0.7;  ///< a frame of which a larger share of the patches changed, 0..1, is a key frame, too
 
   /// Throws mpm::Error for a value out of range, and for two of `threshold`, `budget`, `cosine` and `agreement`.
   MPM_API void validate() const;
@@ -46,7 +46,7 @@ MPM_API std::string toString(const Reuse& reuse);
 struct ReuseReport {
   bool key_frame = false;         ///< computed whole
   double rows = 1;                ///< rows of patches that were computed, as a share of all patches
-  std::vector<int> patches = {};  ///< those that changed, in raster order; of a key frame all count, none is listed
+  std::vector<int> patches = {};  ///< that changed, in raster order; empty for a key frame, which computes all of them
   /// Percent of the pixels in which reuse and the full result agree. Known only of a key frame that came because
   /// Reuse::refresh was over.
   std::optional<double> agreement = {};
