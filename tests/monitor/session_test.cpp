@@ -168,6 +168,27 @@ TEST_F(SessionTest, APictureIsTakenOfAFrame) {
   EXPECT_THAT(facts, AllOf(HasSubstr("rtsp://***@yard/1"), HasSubstr("\"night\": true")));
 }
 
+TEST_F(SessionTest, APictureWaitsForTheDatabase) {
+  fs::create_directory(folder_ / "disk");
+  SessionOptions slow = options();
+  slow.database = folder_ / "disk/a.db";
+  slow.store.open_at_once = false;
+  slow.snapshots.folder = folder_ / "shots";
+  Collected<InferenceResult> results;
+  fs::rename(folder_ / "disk", folder_ / "away");  // until it comes, the database cannot be opened
+  Session session(slow, {.on_frame = [&](InferenceResult result, const Sample&) { results.add(std::move(result)); },
+                         .on_event = [this](const Event& event) { events_.add(event); },
+                         .on_picture = [&](const std::string& path, auto) { pictures_.add(path); }});
+  session.open(watch());
+  ASSERT_TRUE(eventually([&] { return results.size() > 0; }));
+  ASSERT_TRUE(session.snapshots().save(results.all()[0], session.measure(results.all()[0]), session.source()));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(pictures_.size(), 0U) << "nobody knows whose it is";
+  fs::rename(folder_ / "away", folder_ / "disk");
+  EXPECT_TRUE(eventually([&] { return pictures_.size() == 1; }));
+  EXPECT_FALSE(reported("no picture is written"));
+}
+
 // Home Assistant takes a camera for away by the pace that its description says.
 TEST_F(SessionTest, TheDescriptionGoesByThePace) {
   SessionOptions told = options();

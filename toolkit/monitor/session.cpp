@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -29,6 +31,7 @@ namespace {
 
 // Nobody is told of what is older: it was in the pictures of an archive. The scene demo: has a clock of its own.
 constexpr std::int64_t kPastMs = kHourMs;
+constexpr std::int64_t kOwnerPatienceMs = 10000;  // for a database to open
 
 std::string nameOf(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 std::uint64_t keyOf(const std::string& name, UnixMs time) { return mpm::hash(hashBytes(name), time); }
@@ -378,6 +381,18 @@ struct Session::Impl {
     return PictureOwner{.source = source, .database = *database, .camera = camera};
   }
 
+  // For the thread that writes pictures. The database is opened on a thread of its own, which takes a while on a slow
+  // disk: a picture that a person asks for in the first moment waits for it.
+  std::optional<PictureOwner> awaitOwner(const std::string& source) const {
+    const std::int64_t last = steadyNow() + kOwnerPatienceMs;
+    auto owner = ownerOf(source);
+    while (!owner && !store->status().stopped && steadyNow() < last) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      owner = ownerOf(source);
+    }
+    return owner;
+  }
+
   Sample measure(const InferenceResult& result) const {
     const auto open = openSource();
     return open ? open->recorder->measure(result) : Sample();
@@ -511,7 +526,7 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
   using Occasion = SnapshotWriter::Occasion;
   SnapshotWriter::Callbacks pictures{.on_removed = impl->callbacks.on_pictures_removed};
   pictures.ownerOf = [impl](const std::string& source) {
-    if (auto owner = impl->ownerOf(source)) return *owner;
+    if (auto owner = impl->awaitOwner(source)) return *owner;
     throw Error("the database was not opened yet: no picture is written, as nobody would know whose it is");
   };
   pictures.on_written = [impl](const std::string& path, Occasion occasion) {
