@@ -44,6 +44,7 @@ class Sample:
     flag: int = None  # None: too small to be judged
     values: dict = dataclasses.field(default_factory=dict)  # of a region, "" is the whole picture: quantity -> number
     areas: dict = dataclasses.field(default_factory=dict)  # of a region: share by class name
+    quality: dict = dataclasses.field(default_factory=dict)  # sharpness and contrast: the least and the largest number that is right
 
     run: int = 0  # of which run of the program it is
     night_then: bool = None  # what was decided when it was recorded
@@ -81,23 +82,26 @@ def contrast_of(grey):
 
 
 def sharpness_of(grey):
-    """The variance of the Laplacian less that of the noise, by the median of its absolute value. Beyond its border a picture is mirrored."""
+    """The least and the largest variance of the Laplacian less that of the noise, by the median of its absolute value. Beyond its border a
+    picture is mirrored. The absolute values are whole numbers: where the grey of a few pixels is rounded the other way, the median is the
+    next number, and its square far from that of the other. So it may lie one hundredth of the pixels off the middle."""
     around = np.pad(np.rint(grey), 1, "reflect")
     laplacian = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:] - 4 * around[1:-1, 1:-1]
-    noise = 1.4826 * np.median(np.abs(laplacian))
-    return max(0, laplacian.var() - noise ** 2)
+    noises = (1.4826 * np.quantile(np.abs(laplacian), share, method=side) for share, side in ((0.51, "higher"), (0.49, "lower")))
+    return tuple(max(0, laplacian.var() - noise ** 2) for noise in noises)
 
 
 def quality_of(pixels):
-    """(first flag of the table in docs/monitor.md that holds, the numbers of the quality), or None where a side is smaller than 64 px."""
+    """(first flag of the table in docs/monitor.md that holds, of each number of the quality the least and the largest that is right). None: a
+    side is smaller than 64 px."""
     height, width = pixels.shape[:2]
     assert width <= 320, "wider pictures are measured on reduced ones"
     if height < 64 or width < 64:
         return None
     grey = pixels.astype(np.float64) @ [0.114, 0.587, 0.299]
     white = (pixels.max(axis=2) >= 250).mean()
-    numbers = {"sharpness": sharpness_of(grey), "contrast": contrast_of(grey), "saturated": 100 * float(white)}
-    flag = 1 if (np.rint(grey) > 25).mean() < 0.01 else 2 if white > 0.5 else 8 if numbers["contrast"] < 3 else 0
+    numbers = {"sharpness": sharpness_of(grey), "contrast": (contrast_of(grey),) * 2, "saturated": (100 * float(white),) * 2}
+    flag = 1 if (np.rint(grey) > 25).mean() < 0.01 else 2 if white > 0.5 else 8 if numbers["contrast"][0] < 3 else 0
     return flag, numbers
 
 
@@ -319,7 +323,8 @@ class Oracle:
         own = sample.values[""]
         own["merged"] = 100 * (1 - counts[-1] / counts[0])
         if quality:
-            own.update(quality[1])
+            sample.quality = {name: quality[1][name] for name in ("sharpness", "contrast")}
+            own.update({name: sum(within) / 2 for name, within in quality[1].items()})
             own["flagged"] = float(bool(sample.flag))
             own.update({name: float(sample.flag == bit) for bit, name in FLAGS.items()})
         sample.night = sample.night_then = judge.night(step["night"], source, sample.ms, own["brightness"])
@@ -339,9 +344,10 @@ class Oracle:
             row = exported.get((sample.ms, sample.name), {})
             for name in TRUSTED + ["unchanged"] * sample.uncertain:
                 printed = row.get(("value", "", name))
-                measured = sample.values[""].get(name) if name in ("sharpness", "contrast") else None
-                if measured is not None and (not printed or printed.value is None or abs(printed.value - measured) > 0.1 + 0.02 * measured):
-                    continue
+                if within := sample.quality.get(name):
+                    least, largest = within[0] - 0.1 - 0.02 * within[0], within[1] + 0.1 + 0.02 * within[1]
+                    if not printed or printed.value is None or not least <= printed.value <= largest:
+                        continue
                 sample.values[""].pop(name, None)
                 if printed and printed.value is not None:
                     sample.values[""][name] = printed.value
