@@ -60,7 +60,7 @@ BENCHMARK(BM_Linear)
     })
     ->Unit(benchmark::kMicrosecond);
 
-// {side, channels, outputs}: 3x3 on one thread, as in the heads of Depth Anything.
+// {side, channels, outputs, precision}: 3x3 on one thread, as in the heads of Depth Anything.
 void BM_Convolution(benchmark::State& state) {
   const int side = static_cast<int>(state.range(0)), in = static_cast<int>(state.range(1)),
             out = static_cast<int>(state.range(2));
@@ -72,6 +72,7 @@ void BM_Convolution(benchmark::State& state) {
   spec.outputs = out;
   spec.weight = weight.values.data();
   spec.bias = bias.values.data();
+  spec.precision = precisionOf(state, state.range(3));
   for (int axis = 0; axis < 2; ++axis) {
     spec.kernel[axis] = 3;
     spec.pads[axis] = 1;
@@ -82,12 +83,12 @@ void BM_Convolution(benchmark::State& state) {
   setRate(state, 18.0 * side * side * in * out);
 }
 BENCHMARK(BM_Convolution)
-    ->ArgNames({"side", "channels", "outputs"})
-    ->Args({148, 64, 64})
-    ->Args({296, 64, 32})
-    ->Args({518, 32, 32})
-    ->Args({19, 384, 384})
-    ->Args({128, 256, 256})
+    ->ArgNames({"side", "channels", "outputs", "precision"})
+    ->ArgsProduct({{148}, {64}, {64}, {0, 1}})
+    ->ArgsProduct({{296}, {64}, {32}, {0, 1}})
+    ->ArgsProduct({{518}, {32}, {32}, {0, 1}})
+    ->ArgsProduct({{19}, {384}, {384}, {0, 1}})
+    ->ArgsProduct({{128}, {256}, {256}, {0, 1}})
     ->Unit(benchmark::kMillisecond);
 
 // {threads, rows, heads}, heads of 64.

@@ -12,6 +12,10 @@ namespace mpm {
 std::vector<std::string> availableInstructionSets();
 std::string instructionSet();
 
+/// Whether this CPU multiplies bf16 in vectors of 512 bits, whatever is set here: linear layers of oneDNN, attention
+/// and convolutions of our own use it in a net of bf16.
+bool cpuHasAvx512Bf16();
+
 /// Forces one, for tests; throws mpm::Error when it is not available. Not thread-safe.
 void setInstructionSet(const std::string& name);
 

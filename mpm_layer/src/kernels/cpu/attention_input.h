@@ -54,10 +54,8 @@ struct AttentionTile {
 /// Floats of scratch that a tile needs, aligned to 64 bytes.
 std::size_t attentionScratch(int keys, int head_dim);
 void attentionTile(const AttentionTile<float>& tile, float* scratch);
+/// Needs cpuHasAvx512Bf16().
 void attentionTileBf16(const AttentionTile<Bf16Pair>& tile, float* scratch);
-
-/// True when the CPU has AVX512-BF16 and this build contains the code for it.
-bool hasBf16AttentionTile();
 
 /// The largest |row|^2 of x {rows, cols}; infinity when a row holds a NaN.
 float largestSquare(const float* x, std::ptrdiff_t stride, int rows, int cols);

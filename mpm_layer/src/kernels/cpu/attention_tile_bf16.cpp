@@ -5,64 +5,16 @@
 #include "kernels/cpu/row_groups.h"
 
 #if defined(__x86_64__)
-// Highway 1.0 has no bf16 dot product, so this file uses AVX-512 intrinsics.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 warns about its own intrinsics
-#endif
-#include <immintrin.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#define MPM_AVX512_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx2,fma")))
-#define MPM_INLINE MPM_AVX512_BF16 __attribute__((always_inline)) inline
+#include "kernels/cpu/avx512_bf16-inl.h"
 
 namespace mpm {
 namespace {
 
-constexpr int kLanes = 16;
-constexpr int kTileVectors = 4;
 constexpr int kKeyStep = 256;  // same as the fp32 kernel
-
-template <int R, int V>
-struct Tile {
-  __m512 at[R][V];
-};
-
-template <int V, std::size_t... J>
-MPM_INLINE void multiplyRow(__m512bh x, const __m512bh (&b)[V], __m512 (&row)[V], std::index_sequence<J...>) {
-  ((row[J] = _mm512_dpbf16_ps(row[J], x, b[J])), ...);
-}
-
-template <int V, std::size_t... J>
-MPM_INLINE void loadPairs(const Bf16Pair* from, __m512bh (&row)[V], std::index_sequence<J...>) {
-  ((row[J] = reinterpret_cast<__m512bh>(_mm512_load_si512(from + J * kLanes))), ...);
-}
-
-MPM_INLINE __m512bh broadcast(const Bf16Pair* pair) {
-  int bits;
-  __builtin_memcpy(&bits, pair, sizeof(bits));
-  return reinterpret_cast<__m512bh>(_mm512_set1_epi32(bits));
-}
-
-template <int R, int V, std::size_t... I>
-MPM_INLINE void multiplyRows(const Bf16Pair* a, std::ptrdiff_t a_stride, const __m512bh (&b)[V], Tile<R, V>& tile,
-                             std::index_sequence<I...>) {
-  (multiplyRow<V>(broadcast(a + static_cast<std::ptrdiff_t>(I) * a_stride), b, tile.at[I],
-                  std::make_index_sequence<V>()),
-   ...);
-}
-
-template <int R, int V>
-MPM_INLINE void multiply(const Bf16Pair* a, std::ptrdiff_t a_stride, const Bf16Pair* b, std::ptrdiff_t b_stride,
-                         int depth, Tile<R, V>& tile) {
-  for (int k = 0; k < depth; ++k) {
-    __m512bh row[V];
-    loadPairs<V>(b + k * b_stride, row, std::make_index_sequence<V>());
-    multiplyRows<R, V>(a + k, a_stride, row, tile, std::make_index_sequence<R>());
-  }
-}
 
 template <int V, std::size_t... J>
 MPM_INLINE void loadRow(const float* from, __m512 (&row)[V], std::index_sequence<J...>) {
@@ -212,12 +164,6 @@ MPM_AVX512_BF16 void run(const AttentionTile<Bf16Pair>& tile, float* scratch) {
 
 }  // namespace
 
-bool hasBf16AttentionTile() {
-  static const bool has = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-  return has;
-}
-
 void attentionTileBf16(const AttentionTile<Bf16Pair>& tile, float* scratch) { run(tile, scratch); }
 
 }  // namespace mpm
@@ -226,7 +172,6 @@ void attentionTileBf16(const AttentionTile<Bf16Pair>& tile, float* scratch) { ru
 
 namespace mpm {
 
-bool hasBf16AttentionTile() { return false; }
 void attentionTileBf16(const AttentionTile<Bf16Pair>&, float*) {}
 
 }  // namespace mpm

@@ -77,58 +77,108 @@ namespace {
 HWY_EXPORT(transformInput);
 HWY_EXPORT(transformOutput);
 
-// 3x3 convolutions with stride 1 in fp32, a block of 2 x 2 output pixels at a time: Winograd's F(2x2, 3x3) multiplies
-// 16 times per block, channel and output, where the definition multiplies 36 times.
+// 3x3 convolutions with stride 1, a block of 2 x 2 output pixels at a time: Winograd's F(2x2, 3x3) multiplies 16 times
+// per block, channel and output, where the definition multiplies 36 times. In bf16 what is multiplied is rounded after
+// the transforms: the error is about 1.7 times that of rounded pixels and weights.
 class Winograd {
  public:
   static constexpr int kMaxBlocks = 48;  // of a call: its operands and sums stay in L2
 
-  // `weight` {outputs, channels, 3, 3}.
-  Winograd(const float* weight, int channels, int outputs) : channels_(channels), outputs_(outputs) {
-    const auto in = static_cast<std::size_t>(channels), size = panelsFor(outputs) * in * kPanel;
-    float* const panels = weights_.atLeast(16 * size);
-    std::fill_n(panels, 16 * size, 0.0f);
-    // G w G^T
+  // `weight` {outputs, channels, 3, 3}. `kernel`: of bf16; null: fp32.
+  Winograd(const float* weight, int channels, int outputs, const TileKernel* kernel)
+      : channels_(channels),
+        outputs_(outputs),
+        kernel_(kernel),
+        words_(kernel != nullptr ? kernel->wordsFor(channels) : channels) {
+    // {16, outputs, channels}: G w G^T
+    const std::size_t in = channels, of_one = outputs * in;
+    std::vector<float> transformed(16 * of_one);
     const auto spread = [](float a, float b, float c) {
       return std::array{a, 0.5f * (a + b + c), 0.5f * (a - b + c), c};
     };
-    for (int o = 0; o < outputs; ++o)
-      for (std::size_t c = 0; c < in; ++c, weight += 9) {
-        std::array<float, 4> columns[3];
-        for (int j = 0; j < 3; ++j) columns[j] = spread(weight[j], weight[3 + j], weight[6 + j]);
-        for (int i = 0; i < 4; ++i)
-          for (int j = 0; const float value : spread(columns[0][i], columns[1][i], columns[2][i]))
-            panels[(4 * i + j++) * size + (o / kPanel * in + c) * kPanel + o % kPanel] = value;
+    for (std::size_t i = 0; i < of_one; ++i, weight += 9) {
+      std::array<float, 4> columns[3];
+      for (int j = 0; j < 3; ++j) columns[j] = spread(weight[j], weight[3 + j], weight[6 + j]);
+      for (int r = 0; r < 4; ++r)
+        for (int j = 0; const float value : spread(columns[0][r], columns[1][r], columns[2][r]))
+          transformed[(4 * r + j++) * of_one + i] = value;
+    }
+    std::uint32_t* to = weights_.atLeast(16 * static_cast<std::size_t>(panels()) * ofPanel());
+    for (int f = 0; f < 16; ++f)
+      for (int p = 0; p < panels(); ++p, to += ofPanel()) {
+        const int first = p * kPanel, count = std::min(outputs - first, kPanel);
+        pack({transformed.data() + f * of_one + first * in, count, channels}, to);
       }
   }
 
   // y {4 * blocks, outputs} += the convolutions. Row 4 b + 2 i + j is pixel (i, j) of block b. `pixels` {blocks, 16}:
   // the channels of the 4 x 4 pixels of x that a block sees, row by row. relu: x is max(x, 0).
   void run(const float* const* pixels, int blocks, bool relu, MatrixView<float> y) const {
-    thread_local Scratch<float> input_scratch, sum_scratch;
-    const int panels = panelsFor(outputs_), width = panels * kPanel;
+    thread_local Scratch<std::uint32_t> input_scratch;
+    thread_local Scratch<float> sum_scratch;
+    const int width = panels() * kPanel;
     // A cache line more: else the 16 numbers of a block share one set of L1.
-    const std::ptrdiff_t in_stride = static_cast<std::ptrdiff_t>(kMaxBlocks) * channels_ + 16,
+    const std::ptrdiff_t in_stride = static_cast<std::ptrdiff_t>(kMaxBlocks) * words_ + 16,
                          sum_stride = static_cast<std::ptrdiff_t>(kMaxBlocks) * width + 16;
-    float *const inputs = input_scratch.atLeast(16 * in_stride), *const sums = sum_scratch.atLeast(16 * sum_stride);
-    for (int b = 0; b < blocks; ++b)
-      HWY_DYNAMIC_DISPATCH(transformInput)(pixels + 16 * b, channels_, relu, inputs + b * channels_, in_stride);
+    std::uint32_t* const inputs = input_scratch.atLeast(16 * in_stride);
+    float* const sums = sum_scratch.atLeast(16 * sum_stride);
+    for (int b = 0; b < blocks; ++b) transform(pixels + 16 * b, relu, inputs + b * words_, in_stride);
     for (int f = 0; f < 16; ++f)
-      for (int p = 0; p < panels; ++p)
-        panelProduct(inputs + f * in_stride, channels_, blocks, channels_,
-                     weights_.data() + static_cast<std::ptrdiff_t>(f * panels + p) * channels_ * kPanel,
-                     sums + f * sum_stride + p * kPanel, width, std::min(outputs_ - p * kPanel, kPanel));
+      for (int p = 0; p < panels(); ++p)
+        multiply(inputs + f * in_stride, blocks, p, weights_.data() + (f * panels() + p) * ofPanel(),
+                 {sums + f * sum_stride + p * kPanel, blocks, std::min(outputs_ - p * kPanel, kPanel), width});
     for (int b = 0; b < blocks; ++b)
       HWY_DYNAMIC_DISPATCH(transformOutput)(sums + b * width, sum_stride, outputs_, y.row(4 * b), y.stride);
   }
 
  private:
+  int panels() const { return panelsFor(outputs_); }
+  std::ptrdiff_t ofPanel() const { return static_cast<std::ptrdiff_t>(words_) * kPanel; }
+
+  // Of at most kPanel outputs.
+  void pack(MatrixView<const float> weight, std::uint32_t* to) const {
+    std::fill_n(to, ofPanel(), 0u);
+    if (kernel_ == nullptr)
+      return packPanel(weight.data, weight.stride, weight.rows, channels_, reinterpret_cast<float*>(to), 0);
+    std::vector<std::uint32_t> rounded(static_cast<std::size_t>(weight.rows) * words_);
+    for (int o = 0; o < weight.rows; ++o) kernel_->roundW(weight.row(o), channels_, rounded.data() + o * words_);
+    kernel_->packColumns(rounded.data(), weight.rows, words_, to, 0, kernel_->widthOf(weight.rows));
+  }
+
+  void transform(const float* const* pixels, bool relu, std::uint32_t* to, std::ptrdiff_t stride) const {
+    if (kernel_ == nullptr)
+      return HWY_DYNAMIC_DISPATCH(transformInput)(pixels, channels_, relu, reinterpret_cast<float*>(to), stride);
+    thread_local Scratch<float> scratch;
+    float* const exact = scratch.atLeast(16 * static_cast<std::size_t>(channels_));
+    HWY_DYNAMIC_DISPATCH(transformInput)(pixels, channels_, relu, exact, channels_);
+    for (int f = 0; f < 16; ++f) kernel_->roundX(exact + f * channels_, channels_, to + f * stride);
+  }
+
+  // sums = rows of transformed pixels times a panel; may write the rest of kMaxBlocks rows and of the panel's columns.
+  void multiply(const std::uint32_t* x, int rows, int panel, const std::uint32_t* w, MatrixView<float> sums) const {
+    if (kernel_ == nullptr)
+      return panelProduct(reinterpret_cast<const float*>(x), channels_, rows, channels_,
+                          reinterpret_cast<const float*>(w), sums.data, sums.stride, sums.cols);
+    static constexpr float kNoBias[kPanel] = {};
+    static constexpr std::ptrdiff_t kOneTap = 0;
+    const int columns = kernel_->widthOf(std::min(outputs_ - panel * kPanel, kPanel));
+    for (int i = 0; i < rows; i += kernel_->rows)
+      kernel_->run(PixelRows{x + static_cast<std::ptrdiff_t>(i) * words_, words_, &kOneTap, 1}, w, columns,
+                   {.y = {sums.row(i), kernel_->rows, columns, sums.stride},
+                    .row_scales = nullptr,
+                    .column_scales = nullptr,
+                    .bias = kNoBias});
+  }
+
   int channels_, outputs_;
-  Scratch<float> weights_;  // {16, panels, channels, kPanel}
+  const TileKernel* kernel_;
+  int words_;                       // of a transformed pixel
+  Scratch<std::uint32_t> weights_;  // {16, panels, words, kPanel}
 };
 
-constexpr int kRows = 128;      // pixels of a tile
-constexpr int kMaxWidth = 640;  // of a row of gathered pixels, unless one tap has more: a tile stays in L2
+constexpr int kLeastForWinograd = 96;  // channels and outputs, in bf16
+constexpr int kRows = 128;             // pixels of a tile
+constexpr int kMaxWidth = 640;         // of a row of gathered pixels, unless one tap has more: a tile stays in L2
 
 // A weight of the kernel, and the pixel that it takes from its place in x.
 struct Tap {
@@ -204,9 +254,14 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
       bias(spec.bias, spec.bias + spec.outputs),
       zeros(std::max(spec.channels, spec.outputs), 0.0f) {
   const auto all = [](const int(&pair)[2], int value) { return pair[0] == value && pair[1] == value; };
-  if (!spec.transposed && groups == 1 && all(spec.kernel, 3) && all(spec.strides, 1) && all(spec.dilations, 1) &&
-      spec.precision == Precision::kFp32)
-    winograd.emplace(spec.weight, channels, outputs);
+  const TileKernel* const kernel = convolutionTiles(spec.precision);
+  const bool side_by_side = !spec.transposed && groups == 1 && all(spec.strides, 1);
+  // The transforms take longer than the products that they save beside tiles of AMX, and with few channels in bf16.
+  const bool transforms_pay =
+      kernel == nullptr ? spec.precision == Precision::kFp32
+                        : !kernel->multipliesBesideVectors() && std::min(channels, outputs) >= kLeastForWinograd;
+  if (side_by_side && all(spec.kernel, 3) && all(spec.dilations, 1) && transforms_pay)
+    winograd.emplace(spec.weight, channels, outputs, kernel);
   for (int axis = 0; axis < 2; ++axis) {
     x_step[axis] = spec.transposed ? 1 : spec.strides[axis];
     y_step[axis] = spec.transposed ? spec.strides[axis] : 1;
@@ -231,9 +286,7 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
         if (groups == 1 && before.dy == tap.dy && before.dx + 1 == tap.dx)
           phase.taps[t - 1].following = tap.following + 1;
       }
-      const TileKernel* const kernel = spec.precision == Precision::kBf16 ? tileKernel(spec.precision) : nullptr;
-      if (kernel != nullptr && kernel->multiply_pixels != nullptr && !spec.transposed && groups == 1 &&
-          all(spec.strides, 1) && phase.taps.size() > 1)
+      if (!winograd && side_by_side && kernel != nullptr && phase.taps.size() > 1)
         tiles.emplace(tilesOf(spec, phase, *kernel));
       else if (!winograd)
         pack(spec, phase);
@@ -415,7 +468,9 @@ void Convolution::run(const MapsView<const float>& x, const std::vector<const fl
   std::vector<Task> tasks;
   for (int image = 0; image < y.batch; ++image)
     for (const Phase& phase : impl_->phases) {
-      const int count = impl_->rowsOf(phase, y), step = impl_->winograd ? 4 * Winograd::kMaxBlocks : kRows;
+      const int unit = impl_->tiles ? impl_->tiles->groupRows() : 1;
+      const int count = impl_->rowsOf(phase, y);
+      const int step = impl_->winograd ? 4 * Winograd::kMaxBlocks : kRows / unit * unit;
       for (int begin = 0; begin < count; begin += step)
         tasks.push_back({image, &phase, begin, std::min(begin + step, count)});
     }

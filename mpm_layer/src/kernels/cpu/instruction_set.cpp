@@ -110,4 +110,14 @@ void setInstructionSet(const std::string& name) {
   throw Error("instruction set '" + name + "' is not available here; there is " + names);
 }
 
+bool cpuHasAvx512Bf16() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  return has;
+#else
+  return false;
+#endif
+}
+
 }  // namespace mpm

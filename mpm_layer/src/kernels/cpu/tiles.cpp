@@ -70,6 +70,12 @@ const TileKernel* attentionTiles(Precision precision) {
 #endif
 }
 
+const TileKernel* convolutionTiles(Precision precision) {
+  if (precision != Precision::kBf16) return nullptr;
+  const TileKernel* const kernel = tileKernel(precision);
+  return kernel != nullptr && kernel->multiply_pixels != nullptr ? kernel : pixelsBf16Kernel();
+}
+
 float TileKernel::roundRow(const float* row, int count, std::uint32_t* to, int int8_max, int fp16_exponent) const {
   if (precision == Precision::kFp32) return std::memcpy(to, row, static_cast<std::size_t>(count) * sizeof(float)), 1.0f;
   std::fill(to + count / depth(), to + wordsFor(count), 0u);

@@ -16,7 +16,7 @@
 
 namespace mpm {
 
-constexpr int kMaxColumns = 48;  ///< TileKernel::columns
+constexpr int kMaxColumns = 64;  ///< TileKernel::columns
 constexpr int kRunWords = 16;    ///< TileKernel::run_words, where it is not 1
 /// |x| <= 2^kXExponent and |w| <= 2^kWeightExponent in fp16: 64 products add up to at most 2^15, below the largest
 /// number.
@@ -55,7 +55,8 @@ struct TileKernel {
   int max_words;  ///< of one call, so that a panel stays in L1; 0: a call takes all
   bool offset;    ///< int8 of x plus 128; behind a panel are 128 times the sums of its columns, {columns} int32
   int max_w;      ///< |w| in int8: kMaxInt8 or kMaxInt7; 0 in other precisions
-  /// One group times one panel of `vectors` * lanes columns, into y of that size. w is aligned to `lanes` words.
+  /// One group times one panel of `vectors` * lanes columns, into y of that size. w is aligned to `lanes` words. Null:
+  /// a kernel of convolutions alone.
   void (*multiply)(const std::uint32_t* x, const std::uint32_t* w, int words, int vectors, const TileOutput& out);
   int run_words = 1;          ///< of a row that lie side by side in a group; wordsFor() is a multiple
   void (*begin)() = nullptr;  ///< before the products of a thread (TileProducts); null: nothing to do
@@ -118,6 +119,12 @@ class TileProducts {
 /// The kernel for a precision; null: this CPU has none.
 const TileKernel* tileKernel(Precision precision);
 
+/// The kernel of convolutions with stride 1 in a precision; null: they gather pixels as rows of linear layers.
+const TileKernel* convolutionTiles(Precision precision);
+
+/// convolutionTiles() of bf16 on CPUs with AVX512-BF16; null on others.
+const TileKernel* pixelsBf16Kernel();
+
 /// In int8 on x86-64. The first adds up four products in one instruction, of 512 bits with AVX512-VNNI, of 256 if the
 /// instruction set is "avx_vnni"; else it is null. The second serves the CPUs without: two products at a time, with
 /// weights of 7 bits. It is null for plain loops.
@@ -164,7 +171,8 @@ class TileConvolution {
     std::size_t pixels;  ///< that are read
   };
   Layout layoutFor(int out_height, int out_width) const;
-  int words() const { return words_; }  ///< of a rounded pixel
+  int words() const { return words_; }            ///< of a rounded pixel
+  int groupRows() const { return kernel_.rows; }  ///< run() is fastest with a multiple of so many pixels
   /// Rounds `count` pixels {count, channels}.
   void round(const float* pixels, int count, std::uint32_t* to) const;
   /// y {rows, outputs} = (accumulate ? y : 0) + convolution + bias of neighbouring output pixels, the first of which is
