@@ -55,6 +55,20 @@ void pack(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int rows, int dept
     for (int k = 0; k < depth; ++k) panel[k * width + i] = x[i * stride + k];
 }
 
+// Columns of `to` become rows of x, 16 x 16 values at a time: a cache line of the result is written once. Lines of
+// neighbouring columns, often a power of two apart, would drive each other out of L1 before the next rows come.
+void transpose(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int rows, int cols, float* HWY_RESTRICT to,
+               std::ptrdiff_t to_stride) {
+  constexpr int kSide = 16;
+  HWY_ALIGN float block[kSide * kSide];
+  for (int i = 0; i < rows; i += kSide)
+    for (int k = 0; k < cols; k += kSide) {
+      const int height = std::min(kSide, rows - i), width = std::min(kSide, cols - k);
+      pack(x + i * stride + k, stride, height, width, block, kSide);
+      for (int c = 0; c < width; ++c) std::copy_n(block + c * kSide, height, to + (k + c) * to_stride + i);
+    }
+}
+
 template <int R, int V>
 HWY_INLINE void productTile(const float* HWY_RESTRICT a, std::ptrdiff_t a_stride, int depth,
                             const float* HWY_RESTRICT panel, float* HWY_RESTRICT c, std::ptrdiff_t c_stride, bool add) {
@@ -97,6 +111,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mpm {
 HWY_EXPORT(pack);
+HWY_EXPORT(transpose);
 HWY_EXPORT(product);
 
 void packPanel(const float* x, std::ptrdiff_t stride, int rows, int depth, float* panel, int column, int width) {
@@ -104,7 +119,7 @@ void packPanel(const float* x, std::ptrdiff_t stride, int rows, int depth, float
 }
 
 void rowsToColumns(MatrixView<const float> x, MatrixView<float> y, int column) {
-  HWY_DYNAMIC_DISPATCH(pack)(x.data, x.stride, x.rows, y.rows, y.data + column, static_cast<int>(y.stride));
+  HWY_DYNAMIC_DISPATCH(transpose)(x.data, x.stride, x.rows, y.rows, y.data + column, y.stride);
 }
 
 void clearPanel(float* panel, int depth, int column) {
