@@ -146,16 +146,30 @@ TEST_F(Labels, FromAMapOfClasses) {
   fs::copy_file(kData + "/hf_dpt_seg_dynamo18.onnx", model);  // input 32x32, 3 maps of 64x64
   EXPECT_FALSE(readModelInfo(model).givesLabels());
   std::ofstream(folder_ / "m.json") << R"({"task": "semantic"})";
-  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
-    const cv::Mat image = test::smoothPicture(32, 32, 7);
+  // The map that the net resizes at its end: to the size of the input, then to that of the picture.
+  const auto compare = [&](const Schedule& schedule, const cv::Mat& image) {
     LoadedNet loaded = readNet(model, {.reduce = mpmBefore(schedule)});
-    loaded.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
+    const cv::Mat input = resized(image, {32, 32});
+    loaded.net.setInput(cv::dnn::blobFromImage(input, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
     const cv::Mat map = loaded.net.forward(loaded.info.outputs[0]);
     std::vector<cv::Mat> planes;
-    for (int c = 0; c < 3; ++c)
-      planes.emplace_back(map.size[2], map.size[3], CV_32F, const_cast<float*>(map.ptr<float>(0, c)));
-    expectSameLabels(Estimator(model, merging(schedule)).estimate(image).labels, labelsOf(planes, image.size()));
+    for (int c = 0; c < 3; ++c) {
+      const cv::Mat plane(map.size[2], map.size[3], CV_32F, const_cast<float*>(map.ptr<float>(0, c)));
+      planes.push_back(resized(plane, input.size()));
+    }
+    EstimatorOptions options = merging(schedule);
+    options.scores = true;
+    const Estimate found = Estimator(model, options).estimate(image);
+    expectSameLabels(found.labels, labelsOf(planes, image.size()));
+    EXPECT_EQ(found.scores.size[1], image.rows);
+  };
+  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
+    compare(schedule, test::smoothPicture(32, 32, 7));
+    compare(schedule, test::smoothPicture(50, 77, 7));
   }
+  const cv::Mat image = test::smoothPicture(32, 32, 7);
+  expectSameLabels(Estimator(model, merging({1}, Fit::kWindow)).estimate(image).labels,
+                   Estimator(model, merging({1})).estimate(image).labels);
   EXPECT_EQ(Estimator(model, merging({1}, Fit::kWindow)).estimate(test::smoothPicture(50, 70)).labels.size(),
             cv::Size(70, 50));
 }

@@ -132,7 +132,8 @@ namespace {
 // A net and what solves its task.
 struct Solver {
   std::optional<Task> task;
-  ImageNet net;  // sets the task
+  ScoreRows scores;  // of labels
+  ImageNet net;      // sets both
   std::optional<LabelMaker> labels;
   std::optional<SegmentMaker> segments;
   std::optional<ObjectMaker> objects;
@@ -142,8 +143,8 @@ struct Solver {
       : net(model, options,
             [&](onnx::GraphProto& graph, const ModelInfo& info) {
               task = taskOf(info, options.task);
-              std::vector<std::string> names =
-                  task == Task::kSemantic && info.segments() ? std::vector{scoresOf(graph)} : info.outputs;
+              if (task == Task::kSemantic) scores = scoreRowsOf(graph, info, options.fit == Fit::kWindow);
+              std::vector<std::string> names = scores.name.empty() ? info.outputs : std::vector{scores.name};
               if (options.features) names.push_back(restoreLastTokens(graph, info));
               return names;
             }),
@@ -154,7 +155,7 @@ struct Solver {
       throw Error("'" + model + "' gives no labels, so there are no edges of classes to refine");
     if (task != Task::kSemantic && options.scores)
       throw Error("'" + model + "' gives no labels for this task, so it has no probabilities of classes");
-    if (task == Task::kSemantic) labels.emplace(net, options);
+    if (task == Task::kSemantic) labels.emplace(net, options, scores);
     if (!givesSegments(task)) return;
     if (net.info().head == HeadKind::kBoxQueries)
       objects.emplace(net, options, *task);

@@ -10,7 +10,6 @@
 #include "net/inspect.h"
 #include "net/segments.h"
 #include "net/windows.h"
-#include "onnx/model/graph_proto.h"
 
 namespace mpm {
 namespace {
@@ -46,14 +45,8 @@ Size2 sizeForWindows(cv::Size image, Size2 window, int short_side) {
 
 }  // namespace
 
-std::string scoresOf(const onnx::GraphProto& graph) {
-  for (auto node = graph.node().rbegin(); node != graph.node().rend(); ++node)
-    if (onnx_graph::isOurs(*node) && node->op_type() == "RestoreTokens") return node->output(0);
-  throw Error("the model has no op RestoreTokens: convert the original model again");
-}
-
-LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options)
-    : options_(options), net_(net), refine_(options.refine.value_or(info_.facts.refine)) {
+LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options, ScoreRows scores)
+    : options_(options), net_(net), refine_(options.refine.value_or(info_.facts.refine)), rows_(std::move(scores)) {
   score_grid_ = info_.grid;
   net_.requireLabelsFit();
   windowStride(options_, info_.input);
@@ -67,7 +60,7 @@ void LabelMaker::takeScores(StageTimes& ms) {
   if (info_.segments()) net_.requireSize(0, static_cast<std::size_t>(info_.tokens()) * info_.classes);
   if (device_labels_) return;
   for (std::size_t i = 0; i < net_.answers(); ++i)
-    net_.requireFinite(i, info_.segments() ? "scores" : net_.answerName(i));
+    net_.requireFinite(i, rows_.name.empty() ? net_.answerName(i) : "scores");
   if (info_.segments()) return;
   StopWatch watch;
   if (info_.head == HeadKind::kMaskQueries) {
@@ -76,9 +69,11 @@ void LabelMaker::takeScores(StageTimes& ms) {
     maskQueryScores(queries.masks, queries.classes, net_.parallel(), made_scores_);
   } else {
     const cv::Mat& map = net_.answer(0);
-    score_grid_ = map.dims == 4 ? Size2{map.size[2], map.size[3]} : Size2{};
+    const int first = rows_.name.empty() ? 2 : 1;  // {1, classes, H, W} or {1, H, W, classes}
+    score_grid_ = map.dims == 4 ? Size2{map.size[first], map.size[first + 1]} : Size2{};
     const int pixels = score_grid_.height * score_grid_.width;
     net_.requireSize(0, static_cast<std::size_t>(info_.classes) * pixels);
+    if (!rows_.name.empty()) return;
     made_scores_.resize(map.total());
     cv::transpose(cv::Mat(info_.classes, pixels, CV_32F, const_cast<float*>(map.ptr<float>())),
                   cv::Mat(pixels, info_.classes, CV_32F, made_scores_.data()));
@@ -87,8 +82,14 @@ void LabelMaker::takeScores(StageTimes& ms) {
 }
 
 MatrixView<const float> LabelMaker::scores() const {
-  return {info_.segments() ? net_.answer(0).ptr<float>() : made_scores_.data(), score_grid_.height * score_grid_.width,
-          info_.classes};
+  return {rows_.name.empty() ? made_scores_.data() : net_.answer(0).ptr<float>(),
+          score_grid_.height * score_grid_.width, info_.classes};
+}
+
+AxisResampling LabelMaker::toImage(const AxisTaps& own, int grid, int input, int image) const {
+  if (own.taps == 0) return throughInput(grid, input, image);
+  const AxisResampling resized = own.of(grid);
+  return composeAxes(resized, throughInput(resized.outputs(), input, image));
 }
 
 // The radius is half a patch: scores are known at the middle of patches.
@@ -127,13 +128,13 @@ void LabelMaker::runResized(const cv::Mat& image, Estimate& result) {
   if (options_.inspect && info_.segments()) result.token_score = bestClassShare(scores());
   StopWatch watch;
   const auto resize = [&](cv::Size size, float* logits) {
-    resizeLogits(scores(), throughInput(score_grid_.height, info_.input.height, size.height),
-                 throughInput(score_grid_.width, info_.input.width, size.width), logits, net_.parallel());
+    resizeLogits(scores(), toImage(rows_.rows, score_grid_.height, info_.input.height, size.height),
+                 toImage(rows_.columns, score_grid_.width, info_.input.width, size.width), logits, net_.parallel());
   };
   takeLabels(image, resize, result, [&] {
     if (labels_size_ != image.size()) {
-      label_rows_ = throughInput(score_grid_.height, info_.input.height, image.rows);
-      label_columns_ = throughInput(score_grid_.width, info_.input.width, image.cols);
+      label_rows_ = toImage(rows_.rows, score_grid_.height, info_.input.height, image.rows);
+      label_columns_ = toImage(rows_.columns, score_grid_.width, info_.input.width, image.cols);
       if (device_labels_) device_labels_->resize(label_rows_, label_columns_);
       labels_size_ = image.size();
     }

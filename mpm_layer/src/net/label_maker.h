@@ -8,19 +8,16 @@
 #include "mpm/estimator.hpp"
 #include "net/guided_labels.h"
 #include "net/image_net.h"
+#include "net/score_rows.h"
 
 namespace mpm {
-
-/// The class scores {B, N, classes}: what the last RestoreTokens of a segmentation net writes, whether or not it is an
-/// output of the model.
-std::string scoresOf(const onnx::GraphProto& graph);
 
 /// Labels of images, by class scores of tokens, a map of classes or mask queries: the task kSemantic.
 class LabelMaker {
  public:
-  /// `net`: of a model that gives labels, which this does not own. Throws mpm::Error for options out of range and more
-  /// than 256 classes.
-  LabelMaker(ImageNet& net, const EstimatorOptions& options);
+  /// `net`: of a model that gives labels, which this does not own. `scores`: its first answer, unless empty. Throws
+  /// mpm::Error for options out of range and more than 256 classes.
+  LabelMaker(ImageNet& net, const EstimatorOptions& options, ScoreRows scores);
 
   void run(const cv::Mat& image, Estimate& result) {
     options_.fit == Fit::kWindow ? runWindows(image, result) : runResized(image, result);
@@ -33,6 +30,8 @@ class LabelMaker {
   void takeLabels(const cv::Mat& image, const GuidedLabels::Scores& resize, Estimate& result,
                   const std::function<void()>& label);
   MatrixView<const float> scores() const;
+  /// One axis of the resize from scores() to the image.
+  AxisResampling toImage(const AxisTaps& own, int grid, int input, int image) const;
   void runGuided(const cv::Mat& image, const GuidedLabels::Scores& logits, cv::Mat& labels);
 
   EstimatorOptions options_;
@@ -40,8 +39,9 @@ class LabelMaker {
   const ModelInfo& info_ = net_.info();
   Refine refine_;
   GuidedLabels guided_;
+  ScoreRows rows_;
   Size2 score_grid_;                // of scores(): the patch grid, that of the masks of queries or of a map of classes
-  std::vector<float> made_scores_;  // {pixels of score_grid_, classes}, when the net gives none
+  std::vector<float> made_scores_;  // {pixels of score_grid_, classes}, when the net gives no rows
   cv::Size labels_size_;            // of the last image; the two below are for it
   AxisResampling label_rows_, label_columns_;
   std::unique_ptr<DeviceLabels> device_labels_;  // instead of the scores, if nothing else needs them
