@@ -43,7 +43,14 @@ def int8_targets(**of_fp32):
     return ("int8 none", "mpm fp32 none", of_fp32), ("int8 none", "onnxruntime int8", {"avx2": 0.92})
 
 
-OF_THE_BEST = (("fp32 none", "best fp32", 0.93), ("fp32 2,5", "best fp32", 0.72))
+def beside_openvino(*schedules):
+    """bf16 and int8. OpenVINO multiplies both in AMX tiles; on CPUs without, the share is printed beside no target."""
+    return tuple((f"{precision} {schedule}", f"openvino {precision}", {"amx": 1.0 if schedule == "none" else 0.70})
+                 for precision in ("bf16", "int8") for schedule in schedules)
+
+
+BESIDE_OPENVINO = beside_openvino("none", "2,5")
+OF_THE_BEST = (("fp32 none", "best fp32", 0.93), ("fp32 2,5", "best fp32", 0.72), *BESIDE_OPENVINO)
 # The time of ours as a share of another's, and the most that we want, by our instruction set where that decides.
 RATIOS = {
     "t": (("fp32 none", "onnxruntime fp32", 0.35), ("fp32 2,5", "onnxruntime fp32", 0.25), ("bf16 none", "onnxruntime fp32", 0.20),
@@ -53,9 +60,9 @@ RATIOS = {
                 ("int8 none", "openvino int8", 0.75), ("int8 2,5", "mpm bf16 2,5", 0.66), *int8_targets(avx_vnni=0.50, avx2=0.72)),
     "b": (("fp32 none", "onnxruntime fp32", {"avx2": 0.82, "": 0.76}), ("fp32 2,5", "onnxruntime fp32", 0.54),
           ("fp32 2,5", "mpm fp32 none", 0.66)),
-    "b_encoder": int8_targets(avx_vnni=0.42, avx2=0.70),
-    "dinov3": (("fp32 none", "best fp32", 1.0), ("fp32 2,5", "best fp32", 0.65), *int8_targets(avx2=0.72)),
-    "eomt": (("fp32 none", "openvino fp32", {"avx2": 0.90, "": 1.0}),),
+    "b_encoder": (("fp32 none", "best fp32", {"avx512": 0.95, "amx": 0.95}), *BESIDE_OPENVINO, *int8_targets(avx_vnni=0.42, avx2=0.70)),
+    "dinov3": (("fp32 none", "best fp32", 1.0), ("fp32 2,5", "best fp32", 0.65), *BESIDE_OPENVINO, *int8_targets(avx2=0.72)),
+    "eomt": (("fp32 none", "best fp32", {"avx2": 0.90, "": 0.95}), *beside_openvino("none")),
     "depth_anything": (*OF_THE_BEST, *int8_targets(avx2=0.78)), "dpt": OF_THE_BEST, "upernet": OF_THE_BEST,
 }
 NAMES = {"none": "full", "2,5": "MPM(2,5)", "mpm": "ours", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "opencv": "OpenCV"}
