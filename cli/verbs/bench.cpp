@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <opencv2/imgproc.hpp>
@@ -38,7 +39,7 @@ struct BenchArguments {
   EstimatorOptions options;  ///< of every variant
   Night night;
   int batch = 1, rounds = 20, warm_up = 3;
-  bool json = false, board = false;
+  bool json = false, board = false, head = false;
 
   /// Successive frames instead of one image.
   bool reuses() const { return !variants.reuses.empty(); }
@@ -58,6 +59,7 @@ class Variant {
       : reuse(variant.reuse),
         reduction(*variant.convert.reduce),
         precision(toString(variant.convert.precision)),
+        with_head_(arguments.head),
         convert_(variant.convert) {
     const std::string& device = arguments.options.device;
     name = "mpm " + toString(reduction) + " " + precision + (device == "cpu" ? "" : " " + device) +
@@ -92,6 +94,7 @@ class Variant {
   bool alive = true;
   std::vector<double> ms;
   std::map<std::string, std::vector<double>> stages;
+  std::vector<OperatorTime> head;  ///< with --head: the sums of all rounds
   double peak_gflops = 0;          ///< 0: not known
   Json tokens;                     ///< of the last run: per image, rows at the start and after each insertion
   cv::Mat labels;                  ///< of the last run
@@ -125,6 +128,7 @@ class Variant {
     read.outputs = {"token_counts"};
     const ModelInfo info = readModelInfo(arguments.model, convert_);
     read.outputs.insert(read.outputs.end(), info.outputs.begin(), info.outputs.end());
+    read.measure_layers = with_head_;
     outputs_.assign(read.outputs.begin(), read.outputs.end());
     loaded_ = readNet(arguments.model, read);
   }
@@ -138,6 +142,7 @@ class Variant {
     if (loaded_.info.segments() && outputs_[1] == "labels") blobs[1].reshape(1, 1).convertTo(labels, CV_8U);
     if (!measured) return;
     const Json times = evaluation::toJson(forwardTimes(loaded_.net, taken));
+    if (with_head_) addHead(headTimes(loaded_.net));
     tokens = Json::array();
     double flop = 0;
     const cv::Mat& counts = blobs[0];
@@ -168,6 +173,17 @@ class Variant {
     for (const auto& [stage, of_stage] : times.items()) stages[stage].push_back(of_stage);
   }
 
+  void addHead(const std::vector<OperatorTime>& times) {
+    for (const OperatorTime& time : times) {
+      const auto same = std::ranges::find(head, time.op, &OperatorTime::op);
+      if (same != head.end())
+        same->ms += time.ms;
+      else
+        head.push_back(time);
+    }
+  }
+
+  bool with_head_;
   ConvertOptions convert_;
   std::optional<evaluation::FlopCounter> flops_;
   LoadedNet loaded_;
@@ -330,6 +346,33 @@ struct Row {
   Json stages = Json::object();  // ms
 };
 
+/// Mean ms of the operators of the head in a round, the slowest first.
+std::vector<OperatorTime> headOf(const Variant& variant) {
+  std::vector<OperatorTime> mean = variant.head;
+  for (OperatorTime& time : mean) time.ms /= static_cast<double>(variant.ms.size());
+  std::ranges::stable_sort(mean, std::greater(), &OperatorTime::ms);
+  return mean;
+}
+
+Json headJson(const Variant& variant) {
+  Json rows = Json::array();
+  for (const OperatorTime& time : headOf(variant))
+    rows.push_back({{"operator", time.op}, {"layers", time.layers}, {"ms", time.ms}});
+  return rows;
+}
+
+void printHead(const Variant& variant) {
+  printLine("head of " + variant.name + ":");
+  const std::vector<OperatorTime> times = headOf(variant);
+  double total = 0;
+  for (const OperatorTime& time : times) total += time.ms;
+  const auto line = [](const std::vector<std::string>& cells) { printLine(tableRow(cells, {-26, 8, 11, 8})); };
+  line({"operator", "layers", "ms", "share"});
+  for (const OperatorTime& time : times)
+    line({time.op, std::to_string(time.layers), fixed(time.ms, 2),
+          total > 0 ? fixed(100 * time.ms / total, 0) + " %" : "-"});
+}
+
 Json rowJson(const Row& row, const Variant& first, int batch) {
   const Variant& variant = row.variant;
   return {{"name", variant.name},
@@ -345,6 +388,7 @@ Json rowJson(const Row& row, const Variant& first, int batch) {
           {"ratio", evaluation::orNull(row.ratio)},
           {"ratio_per_round", ratioPerRound(variant, first)},
           {"stages", row.stages},
+          {"head", headJson(variant)},
           {"gflop", evaluation::orNull(variant.gflop.mean())},
           {"tokens", variant.tokens},
           {"rows", variant.rows.values},
@@ -398,6 +442,8 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
     stages.push_back(text + " ms");
   }
   for (const std::string& text : stages) printLine(text);
+  for (const Variant& variant : variants)
+    if (arguments.head && !variant.head.empty()) printHead(variant);
   std::string peaks;
   for (const Variant& variant : variants)
     if (const std::string peak =
@@ -430,6 +476,7 @@ Comparison compared(const BenchArguments& arguments) {
   }
   if (arguments.reuses() && (arguments.image.empty() || arguments.batch > 1))
     throw UsageError("--reuse needs --image with a sequence of frames, one by one: a video, a folder or demo:");
+  if (arguments.reuses() && arguments.head) throw UsageError("--head measures passes of one image: leave out --reuse");
   for (const VariantOptions::Variant& one : ours) result.variants.emplace_back(arguments, one);
   Input input(arguments, result.model);
   measure(result.variants, input, arguments);
@@ -448,10 +495,10 @@ void expectAlive(const std::vector<Variant>& variants) {
 int board(BenchArguments arguments, int threads) {
   VariantOptions& wanted = arguments.variants;
   if (!arguments.image.empty() || !wanted.reductions.empty() || !wanted.reuses.empty() || arguments.json ||
-      arguments.options.device != "cpu" || arguments.batch != 1)
+      arguments.head || arguments.options.device != "cpu" || arguments.batch != 1)
     throw UsageError(
         "--board chooses picture, reductions, reuse and batch itself: leave out --image, --reduce, "
-        "--reuse, --batch, --json and --device");
+        "--reuse, --batch, --json, --head and --device");
   const BuildInfo build = buildInfo();
   if (wanted.precisions.empty()) {
     wanted.precisions = {Precision::kFp32};
@@ -553,6 +600,9 @@ Verb addBench(CLI::App& mpm) {
       "frames of the built-in street, also with reuse; Seg-T and Seg-S with random weights at 512x512, one image "
       "and two at a time, three rounds. With clock, temperature and power where Linux tells them. Needs no file");
   verb->option_defaults()->group("Measurement");
+  verb->add_flag("--head", arguments->head,
+                 "Also the time of each operator of the head. On a GPU the layers then wait for their work, so that "
+                 "the whole takes longer");
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
   addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5,
             "Measured passes of each variant. Default: 20, and fewer with --board");

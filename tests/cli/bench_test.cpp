@@ -103,6 +103,35 @@ TEST_F(Bench, SaysThatABatchRepeatsImages) {
   EXPECT_EQ(notesOf("2"), "");
 }
 
+// Of one round the operators of the head add up to what the stages say, and each layer counts once.
+TEST_F(Bench, TimesTheOperatorsOfAHead) {
+  const Words command = {"bench",    "--model", kDepthModel, "--warm-up", "0",
+                         "--rounds", "1",       "--reduce",  "none",      "--head"};
+  const auto row = succeeded(mpmCommand(command + Words{"--json"})).json()["variants"][0];
+  double sum = 0, before = 1e9;
+  std::map<std::string, int> layers;
+  for (const auto& time : row["head"]) {
+    const double ms = time["ms"];
+    EXPECT_LE(ms, before) << "the slowest first";
+    before = ms;
+    sum += ms;
+    layers[time["operator"]] = time["layers"];
+  }
+  EXPECT_NEAR(sum, row["stages"]["head"].get<double>(), 1e-3);
+  EXPECT_GT(sum, 0);
+  const std::string converted = folder_ / "converted.onnx";
+  succeeded(mpmCommand({"convert", kDepthModel, "--reduce", "none", "-o", converted}));
+  const std::string bytes = readFile(converted), op = "HeadConvolve";
+  int nodes = 0;  // each has its operator in the file once
+  for (std::size_t at = bytes.find(op); at != std::string::npos; at = bytes.find(op, at + 1)) ++nodes;
+  EXPECT_EQ(layers[op], nodes);
+  EXPECT_THAT(
+      succeeded(mpmCommand(command)).out,
+      AllOf(HasSubstr("head of mpm none fp32:"), ::testing::ContainsRegex("HeadConvolve +[0-9]+ +[0-9.]+ +[0-9]+ %")));
+  EXPECT_TRUE(succeeded(bench({"--reduce", "none", "--json"})).json()["variants"][0]["head"].empty());
+  expectFailure(bench({"--head", "--reuse", "auto", "--image", folder_.path()}), 2, {"--head", "--reuse"});
+}
+
 TEST_F(Bench, UsesNoMoreThreadsThanThereAreCpus) {
   const CommandResult result = succeeded(
       mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--reduce", "none", "--threads", "4096", "--json"}));

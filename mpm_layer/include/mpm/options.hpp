@@ -189,6 +189,9 @@ struct ReadOptions {
   /// "cpu", "cuda" (the first GPU), "cuda:1" (a GPU by its index) or "auto" (the first GPU if there is one, else the
   /// CPU).
   std::string device = "cpu";
+  /// On a GPU each layer waits until its work is done. The net is slower, but forwardTimes() and headTimes() know where
+  /// its time goes, as they always do on the CPU.
+  bool measure_layers = false;
   /// The outputs of the net, in this order: values that the converted net computes, by the names in docs/ops.md, such
   /// as "merge_map" or "backbone/block1". What they do not need is not computed. Empty: the outputs of the model.
   std::vector<std::string> outputs = {};

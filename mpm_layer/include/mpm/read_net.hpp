@@ -49,7 +49,7 @@ struct LoadedNet {
 MPM_API LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options = {});
 
 /// Time spent on one image, in ms. `total` is wall time; the other stages add up to it, except for a small overhead. On
-/// a GPU all time of the net counts as `backbone`.
+/// a GPU all time of the net counts as `backbone`, unless ReadOptions::measure_layers is set.
 struct StageTimes {
   double total = 0;        ///< from image to result
   double preprocess = 0;   ///< resizing and normalising the image
@@ -59,12 +59,23 @@ struct StageTimes {
   double head = 0;         ///< what stands behind the encoder
   double postprocess = 0;  ///< from scores to what was asked for
   /// Time of each encoder block, with the merging before or inside it: parts of `backbone` and `merge`. Empty where
-  /// OpenCV measures no layer times and on a GPU.
+  /// OpenCV measures no layer times and on a GPU, unless ReadOptions::measure_layers is set.
   std::vector<double> blocks = {};
 };
 
 /// Splits `forward_ms`, the measured time of the last forward() of a net from readNet(), into its stages. All of it is
-/// `backbone` where OpenCV measures no layer times or the layers run on a GPU.
+/// `backbone` where OpenCV measures no layer times or the layers run on a GPU without ReadOptions::measure_layers.
 MPM_API StageTimes forwardTimes(cv::dnn::Net& net, double forward_ms);
+
+/// The layers of one operator.
+struct OperatorTime {
+  std::string op;  ///< a name of docs/ops.md, or OpenCV's own type of layer
+  int layers = 0;
+  double ms = 0;  ///< of all these layers
+};
+
+/// Which operators the last forward() of a net from readNet() spent its StageTimes::head on, the slowest first. Empty
+/// where forwardTimes() says that all is `backbone`.
+MPM_API std::vector<OperatorTime> headTimes(cv::dnn::Net& net);
 
 }  // namespace mpm

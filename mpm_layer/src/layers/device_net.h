@@ -87,6 +87,9 @@ class MPM_API DeviceNet {
  public:
   virtual ~DeviceNet() = default;
 
+  /// Each layer waits until its work is done, so that OpenCV's profile has its time.
+  bool measures_layers = false;
+
   /// The contents of the blob become its value. They are copied when an operator reads them, as what it needs: a plain
   /// array, the live rows of tokens, or a state. The blob keeps them until then.
   virtual void upload(const cv::Mat& blob) = 0;

@@ -180,7 +180,7 @@ void MpmLayer::computeOnDevice(Blobs& inputs, Blobs& outputs) {
       *outputs[i].ptr<float>() = std::numeric_limits<float>::quiet_NaN();
     }
   }
-  if (waits) device_->wait();
+  if (waits || device_->measures_layers) device_->wait();
 }
 
 void MpmLayer::keepOnDevice() {

@@ -5,7 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <exception>
+#include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "layers/mpm_layer.h"
@@ -116,19 +118,51 @@ StageTimes forwardTimes(const std::vector<cv::String>& layers, const std::vector
   return times;
 }
 
-StageTimes forwardTimes(cv::dnn::Net& net, double forward_ms) {
+namespace {
+
+constexpr std::string_view kDomain = "ai.mpm.";
+
+/// ms of each layer in the last forward(), in the order of getLayerNames(). Empty where nobody measured them.
+std::vector<double> layerTimes(cv::dnn::Net& net) {
   std::vector<double> ticks;
-  std::vector<cv::String> layers;
   try {
-    // Layers on a GPU only enqueue their work, so their times say nothing.
+    // Layers on a GPU only enqueue their work, so their times say nothing unless they wait for it.
     const cv::Ptr<MpmLayer> first = findLayer(net, "backbone/patch_embed");
-    if (!first || !first->device()) net.getPerfProfile(ticks);
-    layers = net.getLayerNames();
+    if (!first || !first->device() || first->device()->measures_layers) net.getPerfProfile(ticks);
   } catch (const std::exception&) {  // no profile: the new engine of OpenCV 5 removes an entry from an empty list
     ticks.clear();
   }
   for (double& time : ticks) time *= 1e3 / cv::getTickFrequency();
-  return forwardTimes(layers, ticks, forward_ms);
+  return ticks;
+}
+
+}  // namespace
+
+StageTimes forwardTimes(cv::dnn::Net& net, double forward_ms) {
+  const std::vector<double> times = layerTimes(net);
+  return forwardTimes(times.empty() ? std::vector<cv::String>() : net.getLayerNames(), times, forward_ms);
+}
+
+std::vector<OperatorTime> headTimes(cv::dnn::Net& net) {
+  const std::vector<double> times = layerTimes(net);
+  std::map<std::string, OperatorTime> found;
+  if (!times.empty()) {
+    const std::vector<cv::String> layers = net.getLayerNames();
+    if (layers.size() != times.size()) return {};
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (stageOfLayer(layers[i]) != &StageTimes::head) continue;
+      std::string op = net.getLayer(net.getLayerId(layers[i]))->type;
+      if (op.starts_with(kDomain)) op.erase(0, kDomain.size());
+      OperatorTime& of = found[op];
+      of.op = op;
+      ++of.layers;
+      of.ms += times[i];
+    }
+  }
+  std::vector<OperatorTime> result;
+  for (auto& [op, time] : found) result.push_back(std::move(time));
+  std::ranges::stable_sort(result, std::greater(), &OperatorTime::ms);
+  return result;
 }
 
 }  // namespace mpm

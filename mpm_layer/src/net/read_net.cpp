@@ -148,6 +148,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
         onnx_graph::placeOnDevice(converted.model);
         converted.late.load(graph);
         supply.device = makeDeviceNet(*device);
+        supply.device->measures_layers = options.measure_layers;
       } else {
         onnx_graph::takeOverTransposes(graph);
       }

@@ -108,6 +108,27 @@ TEST(EmulatedDevice, OfALabelledImageOnlyBytesGoUpAndComeDown) {
   EXPECT_EQ(copies.downloaded_bytes, 4 * (tokens + 2 + 1) + image.total());
 }
 
+// Layers only enqueue their work, unless they are measured. The results are the same.
+TEST(EmulatedDevice, LayersThatWaitHaveTheirTimes) {
+  ReadOptions options = onDevice({1});
+  std::vector<cv::Mat> results;
+  for (const bool measured : {false, true}) {
+    options.measure_layers = measured;
+    LoadedNet loaded = readNet(dataPath("hf_depth_anything_dynamo18.onnx"), options);
+    loaded.net.setInput(images(loaded.info.input, 1, 1));
+    results.push_back(loaded.net.forward(loaded.info.outputs[0]).clone());
+    const StageTimes times = forwardTimes(loaded.net, 1e6);
+    const std::vector<OperatorTime> head = headTimes(loaded.net);
+    EXPECT_EQ(times.backbone == 1e6, !measured);
+    EXPECT_EQ(times.head > 0, measured);
+    EXPECT_EQ(head.empty(), !measured);
+    double sum = 0;
+    for (const OperatorTime& time : head) sum += time.ms;
+    EXPECT_NEAR(sum, times.head, 1e-6);
+  }
+  EXPECT_EQ(cv::norm(results[0], results[1], cv::NORM_INF), 0);
+}
+
 EstimatorOptions reusing() {
   EstimatorOptions options;
   options.reduce = parseReduction("none");
