@@ -112,8 +112,7 @@ std::vector<Picture> storedPictures(const monitor::StoreReader& store, const mon
   const auto take = [&](const monitor::Sample& sample) {
     known.insert(sample.picture);
     if (sample.flagged()) return true;
-    const Picture one{sample.time, sample.picture, sample.digest,
-                      sample.measured_offset.value_or(monitor::ViewMotion())};
+    const Picture one{sample.time, sample.picture, sample.digest, sample.view_offset};
     if (files.contains(one.path))
       pictures.push_back(one);
     else if (one.digest != 0)

@@ -48,7 +48,7 @@ bool isGood(const CalendarQuestion& question, const StoreReader& reader, std::in
   bool good = false;
   const auto look = [&](const monitor::Sample& sample) {
     good = !sample.flagged();
-    picture.place = sample.measured_offset.value_or(monitor::ViewMotion());
+    picture.place = sample.view_offset;
     return false;
   };
   reader.samples(question.source.id, picture.time, picture.time + 1, look, series);

@@ -169,16 +169,16 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
   try {
     if (folder.isEmpty() || sample.picture.empty() || !QFileInfo::exists(path)) return result;
     const auto read = vision::openSource(path.toStdString())->next();
-    const monitor::ViewMotion place = sample.measured_offset.value_or(monitor::ViewMotion());
     const monitor::PrivacyOptions hidden = said.over(monitor::readPrivacy(reader.privacy(source.name)));
     const cv::Mat shown =
-        hidden.on() ? monitor::hiddenPicture(read->image, read->image.size(), sample.time, place, hidden) : read->image;
+        hidden.on() ? monitor::hiddenPicture(read->image, read->image.size(), sample.time, sample.view_offset, hidden)
+                    : read->image;
     auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(
         monitor::CapturedFrame{.image = shown, .time = sample.time, .name = read->name, .file = path.toStdString()}));
     if (hidden.on()) frame->result.hidden_by = std::make_shared<const monitor::PrivacyOptions>(hidden);
     frame->result.estimate.tokens = sample.token_counts;
     frame->result.estimate.ms.total = sample.whole().value("inference_ms").value_or(0);
-    frame->sample.view_offset = place;
+    frame->sample.view_offset = sample.view_offset;
     result.frame = frame;
   } catch (const Error&) {  // it is no picture any more
   }

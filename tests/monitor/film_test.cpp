@@ -183,6 +183,24 @@ TEST_F(Film, ShowsNothingThatIsHiddenByNow) {
   EXPECT_THAT(greys({}), ElementsAre(120, 90, 120));
 }
 
+TEST_F(Film, WhatIsHiddenFollowsTheViewAlsoWhereItsMotionIsNotSure) {
+  const PrivacyOptions left{
+      .hidden = {{.name = "left", .size = {64, 48}, .polygons = {{{0, 0}, {20, 0}, {20, 47}, {0, 47}}}}}};
+  StoreWriter writer(path_);
+  writer.setPrivacy(archive_, left.json());
+  writer.beginSession(session(archive_), timeOf(1, 12));
+  fs::create_directories(archive_);
+  for (const int day : {1, 2}) {
+    Sample sample = sampleAt(timeOf(day, 12));
+    sample.picture = std::to_string(day) + ".png";
+    if (day == 1) sample.measured_offset = {.right = 20};
+    picture(archive_ + "/" + sample.picture, 100);
+    writer.append(sample);
+  }
+  ASSERT_TRUE(writer.flush());
+  EXPECT_THAT(greys({}), ElementsAre(0, 0));
+}
+
 TEST_F(Film, OthersCannotReadOneOfASourceThatHidesSomething) {
   makeArchive(false);
   const mode_t before = ::umask(0);

@@ -337,6 +337,41 @@ TEST_F(Store, GivesBackWhatWasPutIn) {
 }
 
 // Write-ahead logging: readers do not wait for the writer, and a cut of power leaves the last commit.
+TEST_F(Store, WhereTheMotionOfTheViewIsNotSureItIsAsBefore) {
+  {
+    RunningWriter writer(path_);
+    const auto append = [&](int minute, std::optional<double> right) {
+      Sample sample = sampleAt(kNoon + minute * kMinuteMs);
+      if (right) sample.measured_offset = {.right = *right};
+      writer.append(sample);
+    };
+    append(0, std::nullopt);
+    append(1, 6);
+    append(2, std::nullopt);
+    append(3, std::nullopt);
+    writer.append(Event{kNoon + 4 * kMinuteMs, EventKind::kView, Severity::kWarning, "another view"});
+    append(4, std::nullopt);
+    append(5, 2);
+    writer.append(Event{kNoon + 6 * kMinuteMs, EventKind::kView, Severity::kInfo, "moved a little"});
+    append(6, std::nullopt);
+    EXPECT_TRUE(writer.flush());
+  }
+  const StoreReader reader(path_);
+  const auto placesFrom = [&](int minute) {
+    std::vector<double> right;
+    const auto take = [&](const Sample& sample) {
+      right.push_back(sample.view_offset.right);
+      return true;
+    };
+    reader.samples(1, kNoon + minute * kMinuteMs, INT64_MAX, take);
+    return right;
+  };
+  EXPECT_THAT(placesFrom(0), ElementsAre(0, 6, 6, 6, 0, 2, 2));
+  EXPECT_THAT(placesFrom(3), ElementsAre(6, 0, 2, 2)) << "what lies before counts";
+  EXPECT_THAT(placesFrom(4), ElementsAre(0, 2, 2));
+  EXPECT_THAT(placesFrom(6), ElementsAre(2));
+}
+
 TEST_F(Store, KeepsAWriteAheadLog) {
   const StoreWriter writer(path_);
   EXPECT_TRUE(std::ifstream(folder_ / "a.db-wal").good());

@@ -99,14 +99,6 @@ std::vector<UnixMs> timesOf(Statement& rows) {
   return times;
 }
 
-// Times of events of a kind that are warnings, ascending.
-std::vector<UnixMs> warningsOf(const Database& database, std::int64_t source, EventKind kind, UnixMs from, UnixMs to) {
-  Statement rows = database.prepare(
-      "SELECT time_ms FROM event WHERE source = ? AND time_ms >= ? AND time_ms < ? AND kind = ? AND severity = ?"
-      " ORDER BY time_ms");
-  return timesOf(rows.bind(source, from, to, static_cast<int>(kind), static_cast<int>(Severity::kWarning)));
-}
-
 // The time of the farthest of the next samples before `time`, or else from it on, that its pace depends on.
 UnixMs paceAway(const Database& database, std::int64_t source, UnixMs time, bool before) {
   Statement rows = database.prepare(std::string("SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms ") +
@@ -141,6 +133,13 @@ class Outages {
 };
 
 }  // namespace
+
+std::vector<UnixMs> warningsOf(const Database& database, std::int64_t source, EventKind kind, UnixMs from, UnixMs to) {
+  Statement rows = database.prepare(
+      "SELECT time_ms FROM event WHERE source = ? AND time_ms >= ? AND time_ms < ? AND kind = ? AND severity = ?"
+      " ORDER BY time_ms");
+  return timesOf(rows.bind(source, from, to, static_cast<int>(kind), static_cast<int>(Severity::kWarning)));
+}
 
 const char* toString(OutageCause cause) {
   constexpr const char* kNames[] = {"gap",    "damaged", "dark", "overexposed", "blurred",

@@ -59,7 +59,8 @@ struct Sample {
   std::optional<bool> night{};         ///< nullopt: no rule
   std::vector<double> token_counts{};  ///< N, then N' after each insertion
   std::optional<ViewMotion> measured_offset{};  ///< of the view from its reference; nullopt: not measured, or not sure
-  /// By which the regions were moved: `measured_offset`, or the last that was sure. Not stored.
+  /// By which the regions were moved: `measured_offset`, or the last that was sure. Not stored; StoreReader::samples()
+  /// finds it again.
   ViewMotion view_offset{};
   std::vector<StateSample> states{};
   std::vector<RegionSample> regions = std::vector<RegionSample>(1);  ///< the first is the whole picture

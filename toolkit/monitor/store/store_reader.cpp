@@ -49,6 +49,46 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   return session;
 }
 
+// Where the view of a source had moved to, of one sample after the other by time. Where that is not sure, it is as of
+// the last sample before for which it is, or not moved at all where the view has become another one since.
+class ViewPlaces {
+ public:
+  ViewPlaces(const Database& database, std::int64_t source) : database_(database), source_(source) {}
+
+  ViewMotion of(const Sample& sample) {
+    if (sample.measured_offset) {
+      last_ = {sample.time, *sample.measured_offset};
+      return last_.place;
+    }
+    if (!turned_) {
+      turned_ = warningsOf(database_, source_, EventKind::kView, INT64_MIN, INT64_MAX);
+      if (last_.time == INT64_MIN) lookBack(sample.time);
+    }
+    const auto turned = std::ranges::upper_bound(*turned_, last_.time);
+    return turned != turned_->end() && *turned <= sample.time ? ViewMotion() : last_.place;
+  }
+
+ private:
+  // So many samples are looked at that a year of dark pictures takes no second.
+  void lookBack(UnixMs time) {
+    constexpr int kFarthest = 10000;
+    Statement row = database_.prepare(
+        "SELECT * FROM (SELECT time_ms, moved_right, moved_down, turned, zoomed FROM sample WHERE source = ? AND "
+        "time_ms"
+        " < ? ORDER BY time_ms DESC LIMIT ?) WHERE moved_right IS NOT NULL ORDER BY time_ms DESC LIMIT 1");
+    if (row.bind(source_, time, kFarthest).step())
+      row.read(last_.time, last_.place.right, last_.place.down, last_.place.turn, last_.place.zoom);
+  }
+
+  struct {
+    UnixMs time = INT64_MIN;  // of the sample
+    ViewMotion place{};
+  } last_;
+  const Database& database_;
+  std::int64_t source_;
+  std::optional<std::vector<UnixMs>> turned_{};  // when the view became another one
+};
+
 }  // namespace
 
 std::string samplesWhere(const std::optional<std::int64_t>& series) {
@@ -117,8 +157,7 @@ std::int64_t StoreReader::Impl::count(std::int64_t source, UnixMs from, UnixMs t
 }
 
 void StoreReader::Impl::visit(std::int64_t source, UnixMs from, UnixMs to, SampleRows::With with,
-                              std::optional<std::int64_t> series,
-                              const std::function<bool(const Sample&)>& visit) const {
+                              std::optional<std::int64_t> series, const std::function<bool(Sample&)>& visit) const {
   SampleRows rows(database, with, samplesWhere(series));
   series ? rows.bind(source, from, to, *series) : rows.bind(source, from, to);
   for (Sample sample; rows.next(sample);)
@@ -315,7 +354,11 @@ void StoreReader::pictures(std::int64_t series,
 
 void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit,
                           std::optional<std::int64_t> series) const {
-  impl_->visit(source, from, to, SampleRows::With::kStates, series, visit);
+  ViewPlaces places(impl_->database, source);
+  impl_->visit(source, from, to, SampleRows::With::kStates, series, [&](Sample& sample) {
+    sample.view_offset = places.of(sample);
+    return visit(sample);
+  });
 }
 
 std::vector<Sample> StoreReader::lastSamples(std::int64_t source, int limit, UnixMs until,

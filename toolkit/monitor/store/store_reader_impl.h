@@ -74,7 +74,7 @@ struct StoreReader::Impl {
                             std::optional<std::int64_t> series = {}) const;
 
   void visit(std::int64_t source, UnixMs from, UnixMs to, SampleRows::With with, std::optional<std::int64_t> series,
-             const std::function<bool(const Sample&)>& visit) const;
+             const std::function<bool(Sample&)>& visit) const;
 
   class SumReader;
   std::vector<RollupRow> rollup(const RollupQuery& query) const;
@@ -100,6 +100,9 @@ struct StoreReader::Impl {
   // Names by id of the regions of the source of a series, but for ignored ones; "" for the whole picture, 0.
   std::map<std::int64_t, std::string> regionNames(std::int64_t source) const;
 };
+
+/// Times of events of a kind that are warnings, in [from, to), ascending.
+std::vector<UnixMs> warningsOf(const Database& database, std::int64_t source, EventKind kind, UnixMs from, UnixMs to);
 
 /// A condition for rows of `sample`, with the parameters source, from and to; and with that of a series.
 std::string samplesWhere(const std::optional<std::int64_t>& series);
