@@ -109,6 +109,20 @@ TEST_F(ExportTest, JsonLines) {
   EXPECT_EQ(second["picture"], "noon, \"1\".jpg");
 }
 
+// A region that is looked at closer may show what the whole picture does not.
+TEST_F(ExportTest, HasTheClassesThatOnlyARegionShows) {
+  StoreWriter writer(folder_ / "b.db");
+  writer.setRegions("camera 0", {regionNamed("lake")});
+  writer.beginSession(session());
+  Sample sample = sampleAt(kNoon);
+  sample.regions.push_back(regionOf(0, {1, 2, 3}, {}, {{0, 0.875}, {2, 0.125}}, "lake"));
+  writer.append(sample);
+  ASSERT_TRUE(writer.flush());
+  const auto csv = linesOf(exportText(StoreReader(folder_ / "b.db"), {.format = ExportFormat::kCsv, .source = 1}));
+  EXPECT_THAT(csv.at(0), HasSubstr(",region_lake_area_road_percent,region_lake_area_sky_percent,"));
+  EXPECT_THAT(csv.at(1), EndsWith(",87.5000,12.5000,0.0000"));
+}
+
 // A model replaced at its path numbers the classes otherwise: a class is what its own session calls it.
 TEST_F(ExportTest, EachSampleHasTheClassesOfItsOwnModel) {
   SessionInfo info = session();

@@ -77,9 +77,10 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, cons
       options.source, options.from, options.to,
       [&](const Sample& sample) {
         std::set<int>& labels = columns.sessions[sample.session].labels;
-        for (const auto& [label, area] : sample.whole().areas) labels.insert(label);
-        for (const RegionSample& region : sample.regions)
+        for (const RegionSample& region : sample.regions) {
+          for (const auto& [label, area] : region.areas) labels.insert(label);
           if (region.region != 0) columns.regions.insert(region.name);
+        }
         for (const StateSample& one : sample.states) columns.states.insert(one.name);
         ++columns.samples;
         return goes_on();
