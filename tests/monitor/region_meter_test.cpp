@@ -176,9 +176,10 @@ TEST(RegionMeter, ClassesAtTheResolutionOfTheCameraAreOfACutOut) {
     return works ? labels : cv::Mat();
   };
   using Areas = std::vector<std::pair<int, double>>;
+  FrameFacts facts{.quality = PictureQuality()};
   const auto areasAt = [&](UnixMs time, const ViewMotion& place = {}) {
     Sample sample{.time = time, .view_offset = place};
-    meter.measure(sample, {}, picture.image, picture.labels, picture.report, look);
+    meter.measure(sample, facts, picture.image, picture.labels, picture.report, look);
     EXPECT_EQ(sample.regions.at(2).areas, (Areas{{0, 1.0}})) << "the other region is of the whole picture";
     EXPECT_EQ(sample.regions.at(0).areas, (Areas{{0, 1.0}}));
     return sample.regions.at(1).areas;
@@ -189,6 +190,9 @@ TEST(RegionMeter, ClassesAtTheResolutionOfTheCameraAreOfACutOut) {
   EXPECT_EQ(cv::norm(looks[0], picture.image(cv::Rect(11, 6, 43, 32)), cv::NORM_INF), 0) << "around the region";
   label = 2;
   EXPECT_EQ(areasAt(30 * kSecondMs), (Areas{{1, 0.5}, {3, 0.5}})) << "the last look holds";
+  facts.quality->flags = kDark;
+  EXPECT_EQ(areasAt(59 * kSecondMs), (Areas{{1, 0.5}, {3, 0.5}})) << "a flagged picture would count in good samples";
+  facts.quality->flags = 0;
   EXPECT_EQ(areasAt(60 * kSecondMs), (Areas{{2, 0.5}, {3, 0.5}}));
   EXPECT_THAT(looks, SizeIs(2));
   (void)areasAt(70 * kSecondMs, {.right = 3});

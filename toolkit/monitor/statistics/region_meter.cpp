@@ -85,7 +85,8 @@ void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat
   } catch (const Error& error) {
     problem = error;
   }
-  if (look) lookCloser(image, sample.time, look);
+  const bool flagged = frame.quality && frame.quality->flags != 0;
+  if (look && !flagged) lookCloser(image, sample.time, look);  // what it shows would count in good samples later
   sample.regions = {measureWhole(frame, image, labels)};
   const std::vector<double> share = layout_.parts.empty() ? std::vector<double>() : sharesOf(report);
   for (const MeasuredRegion& part : layout_.parts) {

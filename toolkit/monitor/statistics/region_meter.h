@@ -29,8 +29,8 @@ class RegionMeter {
   /// Sample::regions: the whole picture without what is ignored, then each region that is valid at the time of
   /// `sample`, is not ignored and has a pixel that counts, where `sample.view_offset` moved it. `image`: CV_8UC3;
   /// `labels`: CV_8U of its size, or empty. `look`: the labels of a cut-out of it, or empty; the areas of a region with
-  /// "resolution": "camera" are of the last look. Throws mpm::Error, once for a size of pictures, where maskOf() does;
-  /// then and for this size only the whole picture is measured.
+  /// "resolution": "camera" are of the last look, and a flagged picture is not looked at. Throws mpm::Error, once for a
+  /// size of pictures, where maskOf() does; then and for this size only the whole picture is measured.
   void measure(Sample& sample, const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels,
                const RunReport& report, const std::function<cv::Mat(const cv::Mat& cut_out)>& look = {});
   /// Forgets what was seen in cut-outs, as another model makes the labels from now on.
