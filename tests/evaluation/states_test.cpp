@@ -82,6 +82,15 @@ TEST_F(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
       EXPECT_NEAR(whole.at<float>(y, x), y >= 2 ? 1 : 0, 1e-5);
     }
   EXPECT_NEAR(cv::sum(stateView({}, {80, 40}, {4, 8}, {}).shares)[0], 32, 1e-4);
+  const auto tenLower = [](const vision::Region& one) {
+    cv::Mat mask = vision::maskOf(one, {80, 40}), moved(mask.size(), CV_8U, cv::Scalar(0));
+    mask.rowRange(0, 30).copyTo(moved.rowRange(10, 40));
+    return moved;
+  };
+  const cv::Mat moved = stateView({left, stamp}, {80, 40}, {4, 8}, {}, tenLower).shares;
+  for (int y = 0; y < 4; ++y)
+    for (int x = 0; x < 8; ++x)
+      EXPECT_NEAR(moved.at<float>(y, x), y == 3 && x < 4 ? 1 : 0, 1e-5) << "what is ignored moves, too";
   vision::Region over = left;
   over.to = 1000;
   EXPECT_TRUE(stateView({over}, {80, 40}, {4, 8}, 2000).shares.empty());

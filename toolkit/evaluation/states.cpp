@@ -249,9 +249,11 @@ StateView stateView(const std::vector<vision::Region>& regions, cv::Size picture
   const bool whole = std::ranges::all_of(regions, [](const vision::Region& one) { return one.ignore; });
   cv::Mat inside(picture, CV_8UC1, cv::Scalar(whole ? 255 : 0));
   for (const bool ignored : {false, true})
-    for (const vision::Region& region : regions)
-      if (region.ignore == ignored && region.validAt(time.value_or(unixNow())))
-        inside.setTo(ignored ? 0 : 255, mask && !ignored ? mask(region) : vision::maskOf(region, picture));
+    for (const vision::Region& region : regions) {
+      if (region.ignore != ignored || !region.validAt(time.value_or(unixNow()))) continue;
+      if (mask) inside.setTo(ignored ? 0 : 255, mask(region));
+      if (!mask || ignored) inside.setTo(ignored ? 0 : 255, vision::maskOf(region, picture));  // a time stamp stays
+    }
   StateView view{.part = {{}, picture}};
   if (cv::countNonZero(inside) == 0) return view;
   if (cutOutSeconds(regions)) view.part = cutOut(cv::boundingRect(inside), picture, grid);
