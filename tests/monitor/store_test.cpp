@@ -751,6 +751,16 @@ TEST_F(Store, YesterdayIsNotWhatIsLeftOfAShortRange) {
   EXPECT_DOUBLE_EQ(night.night_change.value(), 5);
 }
 
+TEST_F(Store, OnlyARuleThatFindsNoNightAtAllIsDoubted) {
+  const auto brightness = [&](const std::string& path, bool night) {
+    FrameFacts dark{.quality = PictureQuality{.flags = kDark}};
+    record(path, {sampleAt(kNoon), sampleAt(kNoon + kHourMs, 377, night, dark)});
+    return StoreReader(path).dayNight(1, INT64_MIN, INT64_MAX).brightness;
+  };
+  EXPECT_EQ(brightness(path_, false), std::pair(100.0, 100.0));
+  EXPECT_EQ(brightness(folder_ / "b.db", true), std::nullopt) << "its pictures are flagged, but it is there";
+}
+
 TEST_F(Store, EventsOfASourceAndOfNoneByTime) {
   { const StoreWriter made(path_); }
   runSql(path_,

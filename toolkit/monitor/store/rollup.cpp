@@ -406,11 +406,15 @@ DayNightStatistics StoreReader::dayNight(std::int64_t series, UnixMs from, UnixM
   UnixMs now = std::numeric_limits<UnixMs>::min();
   if (const auto extent = impl_->extent(source, from, to)) now = std::min(to, extent->last + 1);
   DayNightStatistics statistics = compareDayNight(hours, now);
+  // Of flagged pictures, too: a night that shows nothing is one.
   if ((statistics.day.samples == 0) != (statistics.night.samples == 0))
     for (const RollupRow& row : rollup({.series = series, .from = from, .to = to}))
-      if (const auto whole = row.regions.find(""); whole != row.regions.end())
-        if (const Spread brightness = whole->second.spread("brightness"); brightness.samples > 0)
+      if (const auto whole = row.regions.find(""); whole != row.regions.end()) {
+        const Spread brightness = whole->second.spread("brightness");
+        const Side other = statistics.day.samples == 0 ? Side::kDay : Side::kNight;
+        if (brightness.samples > 0 && whole->second.of(other).spread("brightness").samples == 0)
           statistics.brightness.emplace(brightness.min, brightness.max);
+      }
   // Yesterday is another day than today also where less than two of them are asked for.
   if (constexpr UnixMs kSpan = 2 * kDayMs + kHourMs; now >= kSpan && from > now - kSpan) {
     const DayNightStatistics recent = compareDayNight(hoursOfTokens(series, now - kSpan, to), now);
