@@ -622,7 +622,7 @@ user root
         self.assertEqual(parts["tokens"]["value_template"], "{{ value_json.tokens }}")
         self.assertEqual(parts["area_a_car_s"]["unit_of_measurement"], "%")
         self.assertIn("area_fraction[\"a car's\"]", parts["area_a_car_s"]["value_template"])
-        self.assertEqual({parts[key].get("entity_category") for key in ["inference_ms", "tokens"]}, {"diagnostic"})
+        self.assertEqual({parts[key].get("entity_category") for key in ["inference_ms", "merged", "tokens"]}, {"diagnostic"})
         self.assertNotIn("entity_category", parts["brightness"])
         self.assertEqual((parts["status"]["device_class"], parts["status"]["availability"]), ("problem", []))
         self.assertEqual(parts["alarm_tokens_50"]["state_topic"], "mpm/yard/alarms")

@@ -134,7 +134,8 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
       }
       Json& entity = sensor(id, of + one.label, at, one.unit, one.digits,
                             alarmed || (whole && key == "brightness") || (!whole && key == "gcc"));
-      if (one.ofFrame() || key == "tokens") entity["entity_category"] = "diagnostic";
+      // What is measured of the whole picture alone tells of the measurement, not of the scene; so do the tokens.
+      if (!one.of_regions || key == "tokens") entity["entity_category"] = "diagnostic";
     }
     for (int label = 0; label < static_cast<int>(session.classes.size()); ++label) {
       const std::string name = vision::className(session.classes, label), id = components.idOf(of + "area " + name);
