@@ -4,6 +4,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "base/atomic_file.h"
+#include "support/exif.h"
 #include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/regions/region.h"
@@ -150,6 +151,28 @@ TEST_F(Regions, TransparentPixelsOfAMaskAreOutside) {
   EXPECT_EQ(cv::countNonZero(readMask(folder_.path(), "m.png")), 31);
   EXPECT_EQ(cv::countNonZero(readMask(folder_.path(), "m.png", true)), 30) << "of a mask that is black inside";
   EXPECT_EQ(readMask(folder_.path(), "m.png").at<uchar>(4, 3), 255);
+}
+
+TEST_F(Regions, TransparencyOfAMaskIsRotatedByItsExif) {
+  cv::Mat mask(4, 6, CV_8UC4, cv::Scalar(0, 0, 255, 0));
+  mask.at<cv::Vec4b>(0, 0)[3] = mask.at<cv::Vec4b>(0, 1)[3] = mask.at<cv::Vec4b>(3, 0)[3] = 9;
+  // Where the corner, the pixel beside it and the other corner of that side are shown, x and y.
+  const std::pair<char, std::array<cv::Point, 3>> shown[] = {
+      {1, {{{0, 0}, {1, 0}, {0, 3}}}}, {2, {{{5, 0}, {4, 0}, {5, 3}}}}, {3, {{{5, 3}, {4, 3}, {5, 0}}}},
+      {4, {{{0, 3}, {1, 3}, {0, 0}}}}, {5, {{{0, 0}, {0, 1}, {3, 0}}}}, {6, {{{3, 0}, {3, 1}, {0, 0}}}},
+      {7, {{{3, 5}, {3, 4}, {0, 5}}}}, {8, {{{0, 5}, {0, 4}, {3, 5}}}}};
+  for (const int depth : {CV_8U, CV_16U})
+    for (const auto& [orientation, points] : shown) {
+      SCOPED_TRACE(static_cast<int>(orientation));
+      cv::Mat stored;
+      mask.convertTo(stored, depth);
+      cv::imwrite(folder_ / "m.png", stored);
+      test::setExifOrientation(folder_ / "m.png", orientation);
+      const cv::Mat inside = readMask(folder_.path(), "m.png");
+      EXPECT_EQ(inside.size(), orientation < 5 ? cv::Size(6, 4) : cv::Size(4, 6));
+      EXPECT_EQ(cv::countNonZero(inside), 3);
+      for (const cv::Point& point : points) EXPECT_EQ(inside.at<uchar>(point), 255) << point;
+    }
 }
 
 TEST_F(Regions, AMaskOf16BitsKeepsItsSmallValues) {

@@ -95,6 +95,10 @@ cv::Mat readPictureFile(const std::string& path, int flags);
 /// over this. Throws mpm::Error naming the file.
 cv::Mat readPicture(const std::string& path);
 
+/// The opacity of each pixel of that picture, CV_8U or CV_16U, rotated and mirrored alike; empty: the file has none.
+/// Throws mpm::Error naming the file.
+cv::Mat readOpacity(const std::string& path);
+
 /// Tells pictures of one name apart: a hash of the size of the file and of three parts of 16 KiB, so that an archive of
 /// a million pictures is not read as a whole. 0: the file cannot be read.
 std::int64_t pictureDigest(const std::string& path);

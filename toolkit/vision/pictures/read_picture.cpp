@@ -51,22 +51,33 @@ class QuietDecoders {
 
 unsigned byteAt(std::string_view bytes, std::size_t at) { return static_cast<unsigned char>(bytes[at]); }
 
-// Whether every chunk of a PNG is there and has its checksum.
-bool isWholePng(std::string_view png) {
+bool isPng(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
+
+// The first chunk of a PNG with this name, with its length and its checksum. Empty: there is none, or a chunk before it
+// is damaged or cut off.
+std::string_view pngChunk(std::string_view png, std::string_view name) {
   const auto number = [&](std::size_t at) {
     return byteAt(png, at) << 24 | byteAt(png, at + 1) << 16 | byteAt(png, at + 2) << 8 | byteAt(png, at + 3);
   };
   for (std::size_t at = 8; png.size() - at >= 12;) {
     const std::size_t length = number(at);
-    if (length > png.size() - at - 12) return false;
+    if (length > png.size() - at - 12) return {};
     const std::string_view named = png.substr(at + 4, 4 + length);
     boost::crc_32_type sum;
     sum.process_bytes(named.data(), named.size());
-    if (sum.checksum() != number(at + 8 + length)) return false;
-    if (named.starts_with("IEND")) return true;
+    if (sum.checksum() != number(at + 8 + length)) return {};
+    if (named.starts_with(name)) return png.substr(at, 12 + length);
     at += 12 + length;
   }
-  return false;
+  return {};
+}
+
+cv::Mat decodeFile(const std::string& path, std::string_view bytes, int flags) {
+  try {
+    return decodePicture(bytes, flags);
+  } catch (const Error& error) {
+    throw Error("cannot read image '" + path + "': " + error.what());
+  }
 }
 
 }  // namespace
@@ -74,7 +85,7 @@ bool isWholePng(std::string_view png) {
 cv::Mat decodePicture(std::string_view bytes, int flags) {
   if (bytes.starts_with("\xff\xd8\xff"))
     if (const std::string damage = jpegDamage(bytes); !damage.empty()) throw Error(damage);
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n") && !isWholePng(bytes)) throw Error("the file is damaged or cut off");
+  if (isPng(bytes) && pngChunk(bytes, "IEND").empty()) throw Error("the file is damaged or cut off");
   cv::Mat image;
   try {
     const QuietDecoders quiet;
@@ -86,16 +97,27 @@ cv::Mat decodePicture(std::string_view bytes, int flags) {
   return image;
 }
 
-cv::Mat readPictureFile(const std::string& path, int flags) {
-  const std::string bytes = readFile(path, INT_MAX);
-  try {
-    return decodePicture(bytes, flags);
-  } catch (const Error& error) {
-    throw Error("cannot read image '" + path + "': " + error.what());
-  }
-}
+cv::Mat readPictureFile(const std::string& path, int flags) { return decodeFile(path, readFile(path, INT_MAX), flags); }
 
 cv::Mat readPicture(const std::string& path) { return readPictureFile(path, cv::IMREAD_COLOR); }
+
+cv::Mat readOpacity(const std::string& path) {
+  const std::string bytes = readFile(path, INT_MAX);
+  const cv::Mat whole = decodeFile(path, bytes, cv::IMREAD_UNCHANGED);
+  if (whole.channels() != 4) return {};
+  cv::Mat opacity;
+  cv::extractChannel(whole, opacity, 3);
+  const std::string_view exif = isPng(bytes) ? pngChunk(bytes, "eXIf") : std::string_view();
+  if (exif.empty()) return opacity;
+  // OpenCV rotates no picture that it reads with its transparency. A grey one with the same EXIF it rotates as the
+  // colours of this one.
+  std::vector<uchar> grey;
+  if (!cv::imencode(".png", opacity, grey)) throw Error("cannot read image '" + path + "': its transparency");
+  constexpr std::ptrdiff_t kHead = 8 + 25;  // the signature and the first chunk
+  grey.insert(grey.begin() + kHead, exif.begin(), exif.end());
+  const std::string_view rotated(reinterpret_cast<const char*>(grey.data()), grey.size());
+  return decodeFile(path, rotated, cv::IMREAD_GRAYSCALE | cv::IMREAD_ANYDEPTH);
+}
 
 std::int64_t pictureDigest(const std::string& path) {
   constexpr std::int64_t kPart = 16 << 10;

@@ -288,17 +288,13 @@ cv::Mat readMask(const std::string& folder, const std::string& name, bool black_
     throw Error("mask '" + visibleText(name) + "' does not lie in the folder of its file, '" + folder +
                 "': put the picture there");
   const std::string file = (folder / path).string();
-  // With all bits: small values of 16 are not black. Only an unchanged picture has its transparency.
+  // With all bits: small values of 16 are not black.
   const cv::Mat colors = readPictureFile(file, cv::IMREAD_COLOR | cv::IMREAD_ANYDEPTH);
-  const cv::Mat whole = readPictureFile(file, cv::IMREAD_UNCHANGED);
-  cv::Mat brightest, opacity;
+  cv::Mat brightest;
   cv::reduce(colors.reshape(1, static_cast<int>(colors.total())), brightest, 1, cv::REDUCE_MAX);
   brightest = brightest.reshape(1, colors.rows);
   cv::Mat inside = black_inside ? brightest == 0 : brightest != 0;
-  if (whole.channels() == 4) {
-    cv::extractChannel(whole, opacity, 3);
-    inside &= opacity != 0;
-  }
+  if (const cv::Mat opacity = readOpacity(file); !opacity.empty()) inside &= opacity != 0;
   return inside;
 }
 
