@@ -224,6 +224,34 @@ TEST_F(OutagesTest, PicturesThatWereMeasuredAgainCountAsMeasuredLast) {
   EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(60, 120, Cause::kBlurred)));
 }
 
+// A model that is taken again leaves out the pictures that it has measured: its samples are older than those of the
+// model between.
+TEST_F(OutagesTest, OfPicturesOfAModelThatWasTakenAgainItsSamplesCount) {
+  StoreWriter writer(path_);
+  for (const int flags : {static_cast<int>(kFogged), static_cast<int>(kBlurred), static_cast<int>(kFogged)}) {
+    SessionInfo info = session("archive", 0);
+    info.model_digest = std::to_string(flags);
+    writer.beginSession(info, minutesOn(0));
+    for (const int minute : {0, 60, 120}) writer.append(sampleOf(minute, minute == 60 ? flags : 0));
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_EQ(allSamples(StoreReader(path_)).size(), 6U);
+  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(60, 120, Cause::kFogged)));
+}
+
+TEST_F(OutagesTest, OfForgottenHoursWithAsManySamplesTheLatestSeriesCounts) {
+  SessionInfo info = session("camera 0", 60);
+  const auto measure = [&](const char* model, const std::vector<Sample>& samples) {
+    info.model_digest = model;
+    record(path_, samples, info);
+  };
+  measure("a", {sampleOf(0), sampleOf(1)});
+  measure("b", {sampleOf(0, kFogged), sampleOf(1, kFogged)});
+  measure("a", {sampleOf(60)});
+  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(minutesOn(60)));
+  EXPECT_THAT(outagesIn(path_), IsEmpty());
+}
+
 TEST_F(OutagesTest, AsATable) {
   EXPECT_EQ(outagesCsv({{kNoon, kNoon + 1500, Cause::kFogged}}, vision::CameraClock("+05:45")),
             "begin_utc,end_utc,begin_local,end_local,seconds,cause\n"

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "monitor/store/store_reader_impl.h"
@@ -32,22 +33,27 @@ constexpr std::array kFlagCauses = {OutageCause::kDark, OutageCause::kOverexpose
                                     OutageCause::kFogged};  // by kQualityFlags
 
 // Reads samples of a source with their flags. Pictures that were measured several times have samples in several series:
-// each time counts once, as it was measured last.
+// each time counts once, by the latest series that has it.
 class FlaggedSamples {
  public:
   FlaggedSamples(const Database& database, std::int64_t source) : source_(source) {
     const auto there = columnsOf(database, "region_sample");
     std::string columns = nullUnless(there, "unchanged");
     for (const char* flag : kQualityFlags) columns += ", " + nullUnless(there, flag);
-    rows_ = database.prepare("SELECT time_ms, max(sample.id), night, " + columns +
+    rows_ = database.prepare("SELECT time_ms, session, night, " + columns +
                              " FROM sample LEFT JOIN region_sample ON region_sample.sample = sample.id AND region = 0"
-                             " WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 GROUP BY time_ms ORDER BY time_ms");
+                             " WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 ORDER BY time_ms, sample.id");
+    Statement sessions =
+        database.prepare("SELECT id, max(id) OVER (PARTITION BY series) FROM session WHERE source = ?");
+    sessions.bind(source);
+    while (sessions.step()) latest_of_series_[sessions.integer(0)] = sessions.integer(1);
   }
 
   void read(UnixMs from, UnixMs to, std::vector<StoredMoment>& moments) {
     rows_.bind(source_, from, to);
-    while (rows_.step()) {
-      StoredMoment& one = moments.emplace_back(StoredMoment{.start = rows_.integer(0)});
+    for (std::int64_t counts = 0; rows_.step();) {  // which session the last moment is of
+      StoredMoment one{.start = rows_.integer(0)};
+      const std::int64_t session = latest_of_series_[rows_.integer(1)];
       const bool night = !rows_.isNull(2) && rows_.integer(2) != 0;
       one.unchanged = rows_.real(3) != 0;
       for (std::size_t flag = 0; flag < kFlagCauses.size(); ++flag) {
@@ -55,12 +61,18 @@ class FlaggedSamples {
         one.unchanged = false;
         if (kFlagCauses[flag] != OutageCause::kDark || !night) one.cause = kFlagCauses[flag];
       }
+      const bool again = !moments.empty() && moments.back().start == one.start;
+      if (again && session < counts) continue;
+      if (again) moments.pop_back();
+      moments.push_back(one);
+      counts = session;
     }
   }
 
  private:
   Statement rows_;
   std::int64_t source_;
+  std::unordered_map<std::int64_t, std::int64_t> latest_of_series_{};  // by a session: the latest one of its series
 };
 
 double sum(const Spread& spread) { return spread.mean * static_cast<double>(spread.samples); }
@@ -193,7 +205,7 @@ std::vector<StoredMoment> StoreReader::Impl::moments(std::int64_t source, UnixMs
   const UnixMs kept = samplesKeptFrom(source);
   UnixMs one_by_one = kept <= from ? from : kept >= to ? to : std::min(to, bucketStart(kept + kHourMs - 1, kHourMs));
   if (count(source, one_by_one, to, {}, kBucketWidths.size() - 1) > kMaxTimes) one_by_one = to;
-  std::map<UnixMs, StoredMoment> hours;  // of the series that has the most samples in each
+  std::map<UnixMs, StoredMoment> hours;  // of the series that has the most samples in each; of as many, the latest
   eachHour(source, from, one_by_one, [&](const RollupRow& row, const DayNightSums& whole) {
     const StoredMoment hour = hourOf(row, whole);
     if (StoredMoment& most = hours[row.start]; most.samples <= hour.samples) most = hour;

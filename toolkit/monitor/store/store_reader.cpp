@@ -73,9 +73,8 @@ class ViewPlaces {
   void lookBack(UnixMs time) {
     constexpr int kFarthest = 10000;
     Statement row = database_.prepare(
-        "SELECT * FROM (SELECT time_ms, moved_right, moved_down, turned, zoomed FROM sample WHERE source = ? AND "
-        "time_ms"
-        " < ? ORDER BY time_ms DESC LIMIT ?) WHERE moved_right IS NOT NULL ORDER BY time_ms DESC LIMIT 1");
+        "SELECT * FROM (SELECT time_ms, moved_right, moved_down, turned, zoomed FROM sample WHERE source = ? AND"
+        " time_ms < ? ORDER BY time_ms DESC LIMIT ?) WHERE moved_right IS NOT NULL ORDER BY time_ms DESC LIMIT 1");
     if (row.bind(source_, time, kFarthest).step())
       row.read(last_.time, last_.place.right, last_.place.down, last_.place.turn, last_.place.zoom);
   }
@@ -88,6 +87,9 @@ class ViewPlaces {
   std::int64_t source_;
   std::optional<std::vector<UnixMs>> turned_{};  // when the view became another one
 };
+
+// By their latest sessions.
+constexpr const char* kLatestLast = " ORDER BY (SELECT max(id) FROM session WHERE session.series = series.id), id";
 
 }  // namespace
 
@@ -104,7 +106,7 @@ std::string StoreReader::Impl::sourceName(std::int64_t source) const {
 
 std::vector<std::int64_t> StoreReader::Impl::seriesOf(std::int64_t source) const {
   std::vector<std::int64_t> ids;
-  Statement rows = database.prepare("SELECT id FROM series WHERE source = ? ORDER BY id");
+  Statement rows = database.prepare(std::string("SELECT id FROM series WHERE source = ?") + kLatestLast);
   rows.bind(source);
   while (rows.step()) ids.push_back(rows.integer(0));
   return ids;
@@ -217,9 +219,9 @@ std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
 std::vector<SeriesRecord> StoreReader::series(std::int64_t source) const {
   std::vector<SeriesRecord> all;
   Statement rows = impl_->database.prepare(
-      "SELECT id, number, model, model_name, schedule, precision, tokens, classes, model_digest, cross_validation,"
-      " settings FROM series WHERE source = ? ORDER BY (SELECT max(id) FROM session WHERE session.series = series.id),"
-      " id");
+      std::string("SELECT id, number, model, model_name, schedule, precision, tokens, classes, model_digest,"
+                  " cross_validation, settings FROM series WHERE source = ?") +
+      kLatestLast);
   rows.bind(source);
   while (rows.step()) {
     SeriesRecord& one = all.emplace_back();

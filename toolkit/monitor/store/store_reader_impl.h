@@ -36,7 +36,7 @@ struct StoreReader::Impl {
   std::optional<ConvertedFrom> converted;  // the file has an older schema, and this is a copy
 
   std::string sourceName(std::int64_t source) const;
-  std::vector<std::int64_t> seriesOf(std::int64_t source) const;  // the latest one first
+  std::vector<std::int64_t> seriesOf(std::int64_t source) const;  // as StoreReader::series()
 
   // First and last time of these rows; two queries, because each reads one end of the index.
   template <typename... Values>
