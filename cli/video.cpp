@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <opencv2/imgproc.hpp>
-#include <set>
 #include <vector>
 
 #include "base/number_text.h"
 #include "base/size_text.h"
 #include "monitor/privacy.h"
+#include "monitor/store/archive_pictures.h"
 #include "monitor/store/snapshot.h"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
@@ -85,51 +84,34 @@ double frameRateOf(const std::vector<std::string>& sources) {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A picture of a day.
 struct Picture {
   UnixMs time;
-  std::string path;  // of a snapshot: without its ending; of an archive: the name of the file, or its path if renamed
-  std::int64_t digest = 0;
+  std::string path;             // of a snapshot: without its ending
   monitor::ViewMotion place{};  // of an archive
 };
 
-// The files of an archive by name. Folders of a camera may have pictures of one name.
-using Files = std::map<std::string, std::vector<std::string>>;
-
 std::vector<Picture> storedPictures(const monitor::StoreReader& store, const monitor::SourceRecord& source,
-                                    const FilmOptions& options, const Files& files) {
+                                    const FilmOptions& options, const monitor::DayPictures& days) {
   std::vector<Picture> pictures;
-  if (!options.folder.empty()) {
-    const monitor::PictureOwner owner{.source = source.name, .database = store.id()};
-    for (const auto& [time, stem] : monitor::snapshots(options.folder, owner, options.from, options.to))
-      pictures.push_back({time, stem});
+  if (options.folder.empty()) {
+    if (!source.archive)
+      throw Error("the samples of '" + source.name +
+                  "' have no pictures: name the folder of its snapshots with --snapshots");
+    for (const auto& [time, file, place] :
+         monitor::archivePictures(store, source, options.series, options.from, options.to, days))
+      pictures.push_back({time, file, place});
     return pictures;
   }
-  if (!source.archive)
-    throw Error("the samples of '" + source.name +
-                "' have no pictures: name the folder of its snapshots with --snapshots");
-  std::set<std::string> known;
-  std::vector<Picture> missing;
-  const auto take = [&](const monitor::Sample& sample) {
-    known.insert(sample.picture);
-    if (sample.flagged()) return true;
-    const Picture one{sample.time, sample.picture, sample.digest, sample.view_offset};
-    if (files.contains(one.path))
-      pictures.push_back(one);
-    else if (one.digest != 0)
-      missing.push_back(one);
-    return true;
+  const monitor::PictureOwner owner{.source = source.name, .database = store.id()};
+  const auto all = monitor::snapshots(options.folder, owner, options.from, options.to);
+  std::vector<UnixMs> times;
+  for (const monitor::Snapshot& one : all) times.push_back(one.time);
+  const auto good = [&](std::size_t i) {  // they say it themselves: their samples may be forgotten
+    return fs::exists(all[i].stem + options.ending) && !monitor::readStored(all[i].stem).flagged;
   };
-  store.samples(source.id, options.from, options.to, take, options.series);
-  if (missing.empty()) return pictures;
-  std::map<std::int64_t, std::string> renamed;  // files that no sample names, by their digests
-  for (const auto& [name, paths] : files)
-    for (const std::string& path : paths)
-      if (!known.contains(name)) renamed.emplace(vision::pictureDigest(path), path);
-  for (Picture& one : missing)
-    if (const auto file = renamed.find(one.digest); file != renamed.end()) {
-      one.path = file->second;
-      pictures.push_back(one);
-    }
+  for (const std::size_t i : days.choose(times, good)) pictures.push_back({all[i].time, all[i].stem});
   return pictures;
 }
 
@@ -175,45 +157,24 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
   if (!snapshots && !hidden.blurred.empty())
     throw Error("the pictures of '" + source.name +
                 "' show what is blurred: store snapshots of them, and name their folder with --snapshots");
-  Files files;
-  if (!snapshots && source.archive)
-    for (const std::string& path : vision::sourceFiles(vision::parseSourceSpec(source.name)))
-      files[fs::path(path).filename().string()].push_back(path);
-  const std::vector<Picture> pictures = storedPictures(store, source, options, files);
   VideoFile film(options.path, kFilmDaysPerSecond, hidden.on() ? Readers::kGroup : Readers::kByUmask);
-  const std::string ending = snapshots ? options.ending : "";
+  const monitor::DayPictures days(options.moment, options.place, options.clock);
   cv::Size size;
   FilmDays result;
   std::int64_t first = 0, last = 0;
-  std::vector<UnixMs> times;
-  for (const Picture& one : pictures) times.push_back(one.time);
-  const auto good = [&](std::size_t i) {
-    // Snapshots say it themselves: their samples may be forgotten.
-    return !snapshots || (fs::exists(pictures[i].path + ending) && !monitor::readStored(pictures[i].path).flagged);
-  };
-  const monitor::DayPictures days(options.moment, options.place, options.clock);
-  for (const std::size_t index : days.choose(times, good)) {
-    const Picture& chosen = pictures[index];
-    std::string path = chosen.path + ending;
-    if (const auto named = files.find(path); named != files.end()) {
-      const auto same = std::ranges::find_if(named->second, [&](const std::string& file) {
-        return named->second.size() == 1 || vision::pictureDigest(file) == chosen.digest;
-      });
-      if (same == named->second.end()) continue;
-      path = *same;
-    }
+  for (const Picture& chosen : storedPictures(store, source, options, days)) {
     cv::Mat picture;
     if (snapshots) {
-      picture = monitor::readStored(chosen.path).picture(ending, hidden);
+      picture = monitor::readStored(chosen.path).picture(options.ending, hidden);
     } else {
-      picture = vision::readPicture(path);
+      picture = vision::readPicture(chosen.path);
       picture = monitor::hiddenPicture(picture, picture.size(), chosen.time, chosen.place, hidden);
     }
     const std::int64_t day = days.dayOf(chosen.time);
     if (size.empty()) size = picture.size();
     picture = fitted(picture, size);
     if (options.date) writeDate(picture, isoTime(day * kDayMs).substr(0, 10));
-    film.add(picture, path);
+    film.add(picture, chosen.path + (snapshots ? options.ending : ""));
     first = result.shown++ == 0 ? day : first;
     last = day;
   }

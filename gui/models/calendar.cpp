@@ -4,6 +4,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "gui/models/recents.h"
+#include "monitor/store/archive_pictures.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
@@ -11,59 +12,49 @@ namespace {
 
 using monitor::StoreReader;
 
-// A picture that may stand for its day.
-struct Candidate {
-  UnixMs time = 0;
-  std::string file{};
-  monitor::ViewMotion place{};  // of an archive: where the view was
-};
-
 int yearOf(UnixMs time, const vision::CameraClock& clock) { return vision::civilTime(clock.wall(time)).year; }
+
+std::string stemOf(const std::string& png) { return png.substr(0, png.size() - 4); }
 
 // The pictures of an archive lie in its folder, and its samples know them.
 bool isArchive(const CalendarQuestion& question) {
   return question.source.archive && !sourceFolder(QString::fromStdString(question.source.name)).isEmpty();
 }
 
-std::vector<Candidate> candidatesOf(const CalendarQuestion& question, const StoreReader& reader, std::int64_t series,
-                                    UnixMs from, UnixMs to) {
-  std::vector<Candidate> all;
-  if (isArchive(question)) {
-    const std::string folder = sourceFolder(QString::fromStdString(question.source.name)).toStdString() + "/";
-    reader.pictures(series, [&](const std::string& name, UnixMs time, std::int64_t) {
-      if (!name.empty() && time >= from && time < to) all.push_back({time, folder + name});
-    });
-    return all;
-  }
+// The pictures that stand for the days of [from, to). Of a stored one the path is that of its PNG.
+std::vector<monitor::ArchivePicture> picturesOf(const CalendarQuestion& question, const StoreReader& reader,
+                                                std::int64_t series, UnixMs from, UnixMs to,
+                                                const monitor::DayPictures& days,
+                                                const std::function<bool()>& goes_on) {
+  if (isArchive(question)) try {
+      return monitor::archivePictures(reader, question.source, series, from, to, days, goes_on);
+    } catch (const Error&) {  // its files are gone
+      return {};
+    }
+  std::vector<monitor::ArchivePicture> all;
+  std::vector<UnixMs> times;
   for (const StoredPicture& one : question.pictures)
-    if (const auto time = static_cast<UnixMs>(std::llround(one.time * 1000)); time >= from && time < to)
+    if (const auto time = static_cast<UnixMs>(std::llround(one.time * 1000)); time >= from && time < to) {
       all.push_back({time, one.path.toStdString()});
-  return all;
-}
-
-// Whether it is good enough to stand for its day: it is there, and not flagged.
-bool isGood(const CalendarQuestion& question, const StoreReader& reader, std::int64_t series, Candidate& picture) try {
-  if (!isArchive(question)) return !monitor::readStored(picture.file.substr(0, picture.file.size() - 4)).flagged;
-  if (!QFileInfo::exists(QString::fromStdString(picture.file))) return false;
-  bool good = false;
-  const auto look = [&](const monitor::Sample& sample) {
-    good = !sample.flagged();
-    picture.place = sample.view_offset;
+      times.push_back(time);
+    }
+  const auto good = [&](std::size_t i) try {
+    return goes_on() && !monitor::readStored(stemOf(all[i].file)).flagged;
+  } catch (const Error&) {  // it is gone
     return false;
   };
-  reader.samples(question.source.id, picture.time, picture.time + 1, look, series);
-  return good;
-} catch (const Error&) {  // it is gone
-  return false;
+  std::vector<monitor::ArchivePicture> chosen;
+  for (const std::size_t i : days.choose(times, good)) chosen.push_back(all[i]);
+  return chosen;
 }
 
-QImage smallOf(const CalendarQuestion& question, const Candidate& picture) {
+QImage smallOf(const CalendarQuestion& question, const monitor::ArchivePicture& picture) {
   cv::Mat image;
   if (isArchive(question)) {
     image = vision::readPicture(picture.file);
     image = monitor::hiddenPicture(image, image.size(), picture.time, picture.place, question.hidden);
   } else {
-    image = monitor::readStored(picture.file.substr(0, picture.file.size() - 4)).picture(".png", question.hidden);
+    image = monitor::readStored(stemOf(picture.file)).picture(".png", question.hidden);
   }
   const int width = std::min(CalendarReader::kWidth, image.cols);
   cv::resize(image, image, {width, std::max(1, image.rows * width / image.cols)}, 0, 0, cv::INTER_AREA);
@@ -94,18 +85,14 @@ void CalendarReader::ask(const CalendarQuestion& question) {
         if (!state.empty())
           answer.states.emplace_back(QString::fromStdString(head.name), QString::fromStdString(state));
 
-    std::vector<Candidate> candidates = candidatesOf(question, reader, series.id, from, to);
-    std::vector<UnixMs> times;
-    for (const Candidate& one : candidates) times.push_back(one.time);
     const monitor::DayPictures days(question.moment, monitor::storedPlace(reader, question.source.id), clock);
-    const auto good = [&](std::size_t i) {
-      return thread_.goesOn() && isGood(question, reader, series.id, candidates[i]);
-    };
+    const auto goes_on = [this] { return thread_.goesOn(); };
+    const auto found = picturesOf(question, reader, series.id, from, to, days, goes_on);
     std::vector<monitor::DayPicture> pictures;
-    std::map<std::string, const Candidate*> chosen;
-    for (const std::size_t i : days.choose(times, good)) {
-      pictures.push_back({candidates[i].time, candidates[i].file});
-      chosen[candidates[i].file] = &candidates[i];
+    std::map<std::string, const monitor::ArchivePicture*> chosen;
+    for (const monitor::ArchivePicture& one : found) {
+      pictures.push_back({one.time, one.file});
+      chosen[one.file] = &one;
     }
     answer.drawing = monitor::calendarOf(reader, question.source, series, question.key, pictures, from, to);
     thread_.answer([this, answer] { emit read(answer); });

@@ -2,8 +2,8 @@
 #include "gui/models/history.h"
 
 #include "gui/models/readout.h"
-#include "gui/models/recents.h"
 #include "gui/models/viewport.h"
+#include "monitor/store/archive_pictures.h"
 #include "vision/labels/classes.h"
 
 namespace mpm::gui {
@@ -157,24 +157,26 @@ void History::askLast(const monitor::SourceRecord& source, const monitor::Privac
 StoredSample History::storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
                                    const monitor::Sample& sample, const monitor::PrivacyChoice& said) {
   StoredSample result{.time = sample.time};
-  for (const monitor::SessionRecord& session : reader.sessions(source.id))
-    if (session.id == sample.session)
-      for (const monitor::RegionSample& region : sample.regions)
-        for (const auto& [label, area] : region.areas)
-          result.areas[QString::fromStdString(region.name)].insert(
-              QString::fromStdString(vision::className(session.classes, label)), area);
+  std::int64_t series = 0;
+  for (const monitor::SessionRecord& session : reader.sessions(source.id)) {
+    if (session.id != sample.session) continue;
+    series = session.series;
+    for (const monitor::RegionSample& region : sample.regions)
+      for (const auto& [label, area] : region.areas)
+        result.areas[QString::fromStdString(region.name)].insert(
+            QString::fromStdString(vision::className(session.classes, label)), area);
+  }
   result.source = QString::fromStdString(source.name);
-  const QString folder = sourceFolder(result.source);
-  const QString path = folder + QLatin1Char('/') + QString::fromStdString(sample.picture);
   try {
-    if (folder.isEmpty() || sample.picture.empty() || !QFileInfo::exists(path)) return result;
-    const auto read = vision::openSource(path.toStdString())->next();
+    const std::string path = monitor::ArchiveFiles(reader, source, series).find(sample.picture, sample.digest);
+    if (path.empty()) return result;
+    const auto read = vision::openSource(path)->next();
     const monitor::PrivacyOptions hidden = said.over(monitor::readPrivacy(reader.privacy(source.name)));
     const cv::Mat shown =
         hidden.on() ? monitor::hiddenPicture(read->image, read->image.size(), sample.time, sample.view_offset, hidden)
                     : read->image;
-    auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(
-        monitor::CapturedFrame{.image = shown, .time = sample.time, .name = read->name, .file = path.toStdString()}));
+    auto frame = std::make_shared<LiveFrame>(
+        *makeLiveFrame(monitor::CapturedFrame{.image = shown, .time = sample.time, .name = read->name, .file = path}));
     if (hidden.on()) frame->result.hidden_by = std::make_shared<const monitor::PrivacyOptions>(hidden);
     frame->result.estimate.tokens = sample.token_counts;
     frame->result.estimate.ms.total = sample.whole().value("inference_ms").value_or(0);

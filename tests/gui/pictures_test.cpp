@@ -2,8 +2,10 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <filesystem>
 #include <opencv2/imgcodecs.hpp>
 
+#include "gui/models/history.h"
 #include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
 #include "gui/views/calendar_panel.h"
@@ -14,6 +16,7 @@
 #include "monitor/store/snapshot.h"
 #include "support/local_zone.h"
 #include "text.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 namespace {
@@ -209,6 +212,55 @@ TEST(Calendar, HasTheDaysOfAYearAndTheirPictures) {
   reader.ask(question);
   ASSERT_TRUE(failed.wait(60000));
   EXPECT_THAT(failed[0][0].toString(), Has("place of the camera"));
+}
+
+// The file of a day that was renamed is found by its content.
+TEST(Calendar, FindsPicturesOfAnArchiveThatWereRenamed) {
+  const mpm::test::LocalZone zone("UTC");
+  const mpm::test::TemporaryFolder folder;
+  using monitor::test::kNoon;
+  namespace fs = std::filesystem;
+  const std::string archive = folder / "archive";
+  fs::create_directories(archive);
+  {
+    monitor::StoreWriter writer(folder / "a.db");
+    writer.beginSession(monitor::test::session(archive), kNoon);
+    for (int day = 0; day < 3; ++day) {
+      const std::string name = std::to_string(day) + ".png";
+      cv::imwrite(archive + "/" + name, cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(50 + 50 * day)));
+      monitor::Sample sample = monitor::test::sampleAt(kNoon + day * kDayMs);
+      sample.picture = name;
+      sample.digest = vision::pictureDigest(archive + "/" + name);
+      writer.append(sample);
+    }
+    ASSERT_TRUE(writer.flush());
+  }
+  fs::rename(archive + "/1.png", archive + "/noon.png");
+  fs::remove(archive + "/2.png");
+  cv::imwrite(archive + "/other.png", cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(7)));
+  const monitor::SourceRecord source = monitor::StoreReader(folder / "a.db").sources().at(0);
+  CalendarReader reader;
+  QSignalSpy read(&reader, &CalendarReader::read), pictured(&reader, &CalendarReader::pictured);
+  reader.ask({.database = QString::fromStdString(folder / "a.db"), .source = source});
+  ASSERT_TRUE(read.wait(60000));
+  const auto days = read[0][0].value<CalendarAnswer>().drawing.days;
+  ASSERT_EQ(days.size(), 3u);
+  EXPECT_EQ(days[0].picture, archive + "/0.png");
+  EXPECT_EQ(days[1].picture, archive + "/noon.png");
+  EXPECT_EQ(days[2].picture, "") << "it is gone, and the other one was never measured";
+  ASSERT_TRUE(QTest::qWaitFor([&] { return pictured.size() == 2; }, 60000));
+  EXPECT_EQ(pictured[1][1].value<QImage>().pixelColor(4, 4), QColor(100, 100, 100));
+
+  // A click on the day asks for the sample.
+  History history;
+  QSignalSpy sources(&history, &History::sourcesChanged), shown(&history, &History::sampleReady);
+  history.setDatabase(QString::fromStdString(folder / "a.db"));
+  ASSERT_TRUE(sources.wait(60000));
+  history.askSample(source, kNoon + kDayMs, kHourMs, {}, 1);
+  ASSERT_TRUE(shown.wait(60000));
+  const LiveFramePtr frame = shown[0][0].value<StoredSample>().frame;
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->result.frame.image.at<cv::Vec3b>(4, 4), cv::Vec3b(100, 100, 100));
 }
 
 charts::CalendarDrawing calendarOf(const std::vector<std::pair<int, std::string>>& days) {
