@@ -46,22 +46,22 @@ void addTo(Spread& all, const Spread& part) {
          std::min(all.min, part.min), std::max(all.max, part.max)};
 }
 
-void Bucket::addTotals(const Totals& totals) {
-  const auto at = std::ranges::lower_bound(series_, totals.code, {}, &Totals::code);
-  if (at == series_.end() || at->code != totals.code) {
-    series_.insert(at, totals);
-    return;
-  }
-  at->count += totals.count;
-  at->sum += totals.sum;
-  at->min = std::min(at->min, totals.min);
-  at->max = std::max(at->max, totals.max);
+std::vector<Bucket::Totals>::iterator Bucket::addTotals(const Totals& totals, std::vector<Totals>::iterator from) {
+  // Buckets have the same series, but for classes: the next one is mostly here.
+  if (from == series_.end() || from->code < totals.code)
+    from = std::ranges::lower_bound(from, series_.end(), totals.code, {}, &Totals::code);
+  if (from == series_.end() || from->code != totals.code) return series_.insert(from, totals) + 1;
+  from->count += totals.count;
+  from->sum += totals.sum;
+  from->min = std::min(from->min, totals.min);
+  from->max = std::max(from->max, totals.max);
+  return from + 1;
 }
 
 void Bucket::addValue(std::uint32_t code, double value) {
   if (!std::isfinite(value)) return;
   const auto one = static_cast<float>(value);
-  addTotals({value, one, one, 1, code});
+  addTotals({value, one, one, 1, code}, series_.begin());
 }
 
 void Bucket::add(const Sample& sample, const RegionSample& region) {
@@ -76,7 +76,12 @@ void Bucket::add(const Sample& sample, const RegionSample& region) {
 
 void Bucket::add(const Bucket& other) {
   samples += other.samples;
-  for (const Totals& totals : other.series_) addTotals(totals);
+  if (series_.empty()) {
+    series_ = other.series_;
+    return;
+  }
+  auto at = series_.begin();
+  for (const Totals& totals : other.series_) at = addTotals(totals, at);
 }
 
 const Bucket::Totals* Bucket::find(std::uint32_t code) const {

@@ -57,7 +57,8 @@ class Bucket {
     std::uint32_t count = 0, code = 0;
   };
   void addValue(std::uint32_t code, double value);
-  void addTotals(const Totals& totals);
+  // `from`: a place before which all codes are lower. Returns the place behind that of these.
+  std::vector<Totals>::iterator addTotals(const Totals& totals, std::vector<Totals>::iterator from);
   const Totals* find(std::uint32_t code) const;
 
   std::vector<Totals> series_;  // ascending by code
