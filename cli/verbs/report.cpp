@@ -635,7 +635,7 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
                    .only = report.series.id};
   for (const ChartSeries& series : drawing.series) query.series.push_back(series.quantity);
   drawing.chart = store.chart(query);
-  drawing.bands = chartBands(report.states, report.outages);
+  drawing.bands = chartBands(store.stateChanges(report.series.id, report.span.from, report.span.to), report.outages);
   drawing.axis.from = static_cast<double>(report.span.from) / kSecondMs;
   drawing.axis.to = static_cast<double>(withSilence(report.span, report.awaited).to) / kSecondMs;
   return chartPicture(std::move(drawing));

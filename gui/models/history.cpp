@@ -75,13 +75,11 @@ void History::askSources() {
 
 void History::askChart(const monitor::ChartQuery& query) {
   ask(kChart, [this, query](const monitor::StoreReader& reader) {
-    const auto series = reader.series(query.source);
-    std::vector<charts::ChartBand> bands;
-    if (!series.empty())
-      bands = monitor::chartBands(
-          reader.states(series.back().id, query.from, query.to),
-          reader.outages(query.source, query.from, query.to, reader.awaited(query.source, unixNow())));
-    return [this, chart = reader.chart(query), bands, query] { emit chartReady(chart, bands, query); };
+    const monitor::Chart chart = reader.chart(query);
+    const auto bands = monitor::chartBands(
+        reader.stateChanges(chart, query),
+        reader.outages(query.source, query.from, query.to, reader.awaited(query.source, unixNow())));
+    return [this, chart, bands, query] { emit chartReady(chart, bands, query); };
   });
 }
 

@@ -319,6 +319,68 @@ TEST_F(StoredStates, ExportsAndTheViewHaveThem) {
   EXPECT_EQ(runSql(path_, "SELECT count(*) FROM state_values WHERE name = 'gate' AND counted = 'open'"), "3");
 }
 
+// The strip of a chart goes on where the model was changed, as its curves do; that of one series does not.
+TEST_F(StoredStates, OfAChartAreThoseOfTheLatestSeriesOfEachTime) {
+  StoreWriter writer(path_);
+  const auto minute = [](int minutes) { return kNoon + minutes * kMinuteMs; };
+  const auto measure = [&](const std::string& model, const std::string& head, const std::vector<const char*>& states,
+                           int from) {
+    SessionInfo info = session("camera 0", 60);
+    info.model_digest = model;
+    writer.beginSession(info);
+    for (std::string before = "none"; const char* state : states) {
+      Sample sample = sampleAt(minute(from++));
+      if (!head.empty())
+        sample.states = {{.name = head, .state = state, .probability = 1, .sure = true, .counted = state}};
+      if (!head.empty()) sample.states[0].changed = std::exchange(before, state) != state;
+      writer.append(sample);
+    }
+  };
+  measure("a", "gate", {"open", "open", "shut", "shut"}, 0);
+  measure("b", "gate", {"shut", "open", "open", "shut"}, 4);
+  measure("c", "lamp", {"on", "off"}, 8);
+  measure("d", "", {"", ""}, 10);
+  measure("a", "gate", {"open", "shut"}, 12);
+  ASSERT_TRUE(writer.flush());
+  const StoreReader reader(path_);
+  const auto below = [&](ChartQuery query) {
+    query.source = 1;
+    query.series = {{"tokens", "", ""}};
+    return reader.stateChanges(reader.chart(query), query);
+  };
+  const StateChanges gate = {{minute(0), "open"}, {minute(2), "shut"},  {minute(5), "open"}, {minute(7), "shut"},
+                             {minute(8), ""},     {minute(12), "open"}, {minute(13), "shut"}};
+  const StateChanges lamp = {{minute(8), "on"}, {minute(9), "off"}, {minute(10), ""}};
+  EXPECT_THAT(below({.from = minute(0), .to = minute(60)}), ElementsAre(Pair("gate", gate), Pair("lamp", lamp)));
+  EXPECT_THAT(below({.from = minute(3), .to = minute(6)}),
+              ElementsAre(Pair("gate", StateChanges({{minute(3), "shut"}, {minute(5), "open"}}))));
+  EXPECT_THAT(below({.from = minute(0), .to = minute(60), .only = 2}),
+              ElementsAre(Pair("gate", StateChanges({{minute(4), "shut"}, {minute(5), "open"}, {minute(7), "shut"}}))));
+  EXPECT_THAT(reader.stateChanges(2, minute(0), minute(60)),
+              ElementsAre(Pair("gate", StateChanges({{minute(4), "shut"}, {minute(5), "open"}, {minute(7), "shut"}}))));
+}
+
+// Of pictures that were measured again those states count that are there.
+TEST_F(StoredStates, OfAChartOfAnArchiveAreThoseOfTheSeriesThatHasAny) {
+  StoreWriter writer(path_);
+  for (const char* model : {"a", "b"}) {
+    SessionInfo info = session("archive", 0);
+    info.model_digest = model;
+    writer.beginSession(info, kNoon);
+    for (int hour = 0; hour < 3; ++hour) {
+      Sample sample = sampleAt(kNoon + hour * kHourMs);
+      if (*model == 'a')
+        sample.states = {{.name = "gate", .state = "open", .probability = 1, .sure = true, .counted = "open"}};
+      writer.append(sample);
+    }
+  }
+  ASSERT_TRUE(writer.flush());
+  const StoreReader reader(path_);
+  const ChartQuery query{.source = 1, .from = kNoon, .to = kNoon + kDayMs, .series = {{"tokens", "", ""}}};
+  EXPECT_THAT(reader.stateChanges(reader.chart(query), query),
+              ElementsAre(Pair("gate", StateChanges({{kNoon, "open"}}))));
+}
+
 TEST_F(StoredStates, PartsTogetherHaveThose) {
   recordStates(path_);
   recordStates(folder_ / "b.db", "camera 0", kNoon + kHourMs);

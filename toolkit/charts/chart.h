@@ -34,6 +34,7 @@ struct ChartBucket {
   bool gap_before = false;        ///< nothing was recorded between this bucket and the one before: do not join them
   std::vector<Spread> values{};   ///< one per quantity asked for. Areas count 0 in samples without the class
                                   ///< if their model knows it
+  std::vector<std::int64_t> series{};  ///< that have samples in it, by the ids of a database, the latest first
 };
 
 struct Chart {

@@ -40,13 +40,13 @@ std::map<UnixMs, double> sharesOf(const StoreReader& store, const SourceRecord& 
       if (counts) times[day->start].counted += lasts;
     }
   };
-  for (const StateSeries& head : store.states(series.id, from, to)) {
-    if (head.name != key.states) continue;
-    for (std::size_t i = 0; i < head.changes.size(); ++i) {
-      const auto& [changed, state] = head.changes[i];
+  for (const auto& [name, changes] : store.stateChanges(series.id, from, to)) {
+    if (name != key.states) continue;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const auto& [changed, state] = changes[i];
       if (state.empty()) continue;
       UnixMs begin = std::max(changed, from);
-      const UnixMs end = i + 1 < head.changes.size() ? std::min(to, head.changes[i + 1].first) : to;
+      const UnixMs end = i + 1 < changes.size() ? std::min(to, changes[i + 1].first) : to;
       for (auto gap = std::ranges::upper_bound(gaps, begin, {}, &Outage::end); gap != gaps.end() && gap->begin < end;
            ++gap) {
         add(begin, gap->begin, state == key.state);

@@ -340,9 +340,10 @@ double Meant::everyAt(UnixMs start, UnixMs width) const {
   return next == every_s.begin() ? 0 : std::prev(next)->second;
 }
 
-std::vector<charts::ChartBand> chartBands(const std::vector<StateSeries>& states, const std::vector<Outage>& outages) {
+std::vector<charts::ChartBand> chartBands(const std::map<std::string, StateChanges>& states,
+                                          const std::vector<Outage>& outages) {
   std::vector<charts::ChartBand> bands;
-  for (const StateSeries& one : states) bands.push_back({one.name, one.changes});
+  for (const auto& [name, changes] : states) bands.push_back({name, changes});
   if (outages.empty()) return bands;
   charts::ChartBand& strip =
       bands.emplace_back(charts::ChartBand{.name = QT_TRANSLATE_NOOP("outages", "outages"), .over_gaps = true});

@@ -334,6 +334,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
       bucket.middle = std::midpoint(std::max(row.start, from), std::min(row.end, to));
       ends[row.start] = row.end;
       bucket.values.resize(query.series.size());
+      bucket.series.push_back(one.id);
       if (const auto whole = row.regions.find(""); whole != row.regions.end() && bucket.samples == 0) {
         const auto samples = [&](Side side) { return whole->second.of(side).samples; };
         const std::int64_t day = samples(Side::kDay), night = samples(Side::kNight);

@@ -218,11 +218,13 @@ class StoreWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+/// From when on which state of a head counted, ascending; "": none. The first may have begun before.
+using StateChanges = std::vector<std::pair<UnixMs, std::string>>;
+
 /// The states that counted, of one head.
 struct StateSeries {
   std::string name{};
-  /// From when on which state counted, ascending; "": none. The first may have begun before.
-  std::vector<std::pair<UnixMs, std::string>> changes{};
+  StateChanges changes{};
   std::map<std::string, std::int64_t> samples{};  ///< that are kept, by the state that counted
   std::int64_t sure = 0;                          ///< of them, those whose result was sure
 };
@@ -367,6 +369,11 @@ class StoreReader {
 
   /// The states of each head that was read in [from, to), by name.
   std::vector<StateSeries> states(std::int64_t series, UnixMs from, UnixMs to) const;
+  /// The changes alone of each of these heads, by name.
+  std::map<std::string, StateChanges> stateChanges(std::int64_t series, UnixMs from, UnixMs to) const;
+  /// Those of the time of a chart, the answer to `query`, which goes on where the model was changed: in each bucket
+  /// they are of the latest series that has a sample there and any state of that head.
+  std::map<std::string, StateChanges> stateChanges(const Chart& chart, const ChartQuery& query) const;
   /// The states that ever counted of each head of a source, in any series, by the name of the head.
   std::map<std::string, std::set<std::string>> knownStates(std::int64_t source) const;
 
@@ -438,8 +445,9 @@ class StoreReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The strips below a chart: the states of its series, and the outages of its source where it has any.
-std::vector<charts::ChartBand> chartBands(const std::vector<StateSeries>& states, const std::vector<Outage>& outages);
+/// The strips below a chart: StoreReader::stateChanges(), and the outages of its source where it has any.
+std::vector<charts::ChartBand> chartBands(const std::map<std::string, StateChanges>& states,
+                                          const std::vector<Outage>& outages);
 
 /// The regions that samples to come are measured in.
 std::vector<vision::Region> currentRegions(const StoreReader& store, const std::string& source);

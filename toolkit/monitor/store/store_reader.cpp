@@ -301,44 +301,6 @@ bool StoreReader::running(std::int64_t source) const {
                                  source) != 0;
 }
 
-std::vector<StateSeries> StoreReader::states(std::int64_t series, UnixMs from, UnixMs to) const {
-  std::vector<StateSeries> all;
-  Statement rows = impl_->database.prepare(
-      "SELECT name, time_ms, state FROM state_change AS one WHERE series = ?1 AND time_ms < ?3 AND time_ms >="
-      " coalesce((SELECT max(time_ms) FROM state_change WHERE series = ?1 AND name = one.name AND time_ms <= ?2), ?2)"
-      " ORDER BY name, time_ms");
-  rows.bind(series, from, to);
-  while (rows.step()) {
-    if (all.empty() || all.back().name != rows.text(0)) all.push_back({.name = std::string(rows.text(0))});
-    all.back().changes.emplace_back(std::max(from, rows.integer(1)), rows.text(2));
-  }
-  if (all.empty()) return all;  // no need to look at each sample
-  rows = impl_->database.prepare(
-      "SELECT name, counted, count(*), total(sure) FROM state_sample JOIN sample ON sample.id = sample"
-      " WHERE source = (SELECT source FROM series WHERE id = ?1) AND time_ms >= ?2 AND time_ms < ?3"
-      " AND (SELECT series FROM session WHERE id = sample.session) = ?1 GROUP BY name, counted");
-  rows.bind(series, from, to);
-  while (rows.step())
-    for (StateSeries& one : all)
-      if (one.name == rows.text(0)) {
-        one.samples[std::string(rows.text(1))] = rows.integer(2);
-        one.sure += rows.integer(3);
-      }
-  return all;
-}
-
-std::map<std::string, std::set<std::string>> StoreReader::knownStates(std::int64_t source) const {
-  std::map<std::string, std::set<std::string>> known;
-  Statement rows = impl_->database.prepare(
-      "SELECT DISTINCT name, state FROM state_change WHERE series IN (SELECT id FROM series WHERE source = ?)");
-  rows.bind(source);
-  while (rows.step()) {
-    auto& states = known[std::string(rows.text(0))];
-    if (!rows.text(1).empty()) states.emplace(rows.text(1));
-  }
-  return known;
-}
-
 std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to, std::optional<std::int64_t> series) const {
   const std::optional<Extent> kept =
       impl_->extentOf("time_ms", "sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3", source, from, to);
