@@ -50,7 +50,7 @@ TEST(Pace, GapsOfWhatIsStored) {
   const auto count = [](std::vector<double> steps, double every, bool archive = false) {
     std::vector<StoredStep> stored;
     for (const double one : steps) stored.push_back({.seconds = one, .every_s = every});
-    return std::ranges::count(findGaps(stored, archive), true);
+    return std::ranges::count(findGaps(stored, usualSteps(stored), archive), true);
   };
   EXPECT_EQ(count(std::vector<double>(60, 10), 1), 0) << "too slow is not broken";
   std::vector<double> both(100, 1);
@@ -86,7 +86,7 @@ TEST(Pace, GapsOfStretches) {
   steps[10].seconds = 120;  // one minute is missing
   steps[40].seconds = 120;
   steps[20].seconds = 60.5;
-  EXPECT_EQ(std::ranges::count(findGaps(steps, false), true), 2);
+  EXPECT_EQ(std::ranges::count(findGaps(steps, usualSteps(steps), false), true), 2);
 }
 
 TEST(SlowPaceDetector, IsOneEventAndItsEnd) {

@@ -15,13 +15,7 @@ constexpr double kShortNightS =
     2 * static_cast<double>(kHourMs) / kSecondMs;  // the shortest that an archive pauses for
 
 // Three of four values are not above it.
-template <typename Iterator>
-double upperQuartile(Iterator begin, Iterator end) {
-  std::vector<double> sorted(begin, end);
-  const auto rank = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) * 3 / 4);
-  std::ranges::nth_element(sorted, rank);
-  return *rank;
-}
+double upperQuartile(const std::vector<double>& sorted) { return sorted[(sorted.size() - 1) * 3 / 4]; }
 
 std::string secondsText(double seconds) { return numberText(std::round(seconds * 10) / 10); }
 
@@ -37,23 +31,29 @@ bool PaceMeter::add(double step_s) {
 // A few steps say little: one may be a gap, or a clock that was wrong.
 Pace PaceMeter::pace() const {
   if (steps_.empty() || (every_s_ > 0 && !known())) return {every_s_};
-  return {std::max(every_s_, upperQuartile(steps_.begin(), steps_.end()))};
+  std::vector<double> sorted(steps_.begin(), steps_.end());
+  std::ranges::sort(sorted);
+  return {std::max(every_s_, upperQuartile(sorted))};
 }
 
 std::vector<double> usualSteps(const std::vector<StoredStep>& steps) {
   std::vector<double> all, usual;
   for (const StoredStep& step : steps) all.push_back(step.seconds / std::max(step.samples, 1.0));
   const std::size_t many = std::min(PaceMeter::kSteps, all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::size_t from = std::min(i - std::min(i, PaceMeter::kSteps / 2), all.size() - many);
-    const auto around = all.begin() + static_cast<std::ptrdiff_t>(from);
-    usual.push_back(upperQuartile(around, around + static_cast<std::ptrdiff_t>(many)));
+  std::vector<double> around(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(many));  // sorted
+  std::ranges::sort(around);
+  for (std::size_t i = 0, from = 0; i < all.size(); ++i) {
+    // One step on, one value goes and one comes: a year has a million of them.
+    for (const std::size_t next = std::min(i - std::min(i, many / 2), all.size() - many); from < next; ++from) {
+      around.erase(std::ranges::lower_bound(around, all[from]));
+      around.insert(std::ranges::upper_bound(around, all[from + many]), all[from + many]);
+    }
+    usual.push_back(upperQuartile(around));
   }
   return usual;
 }
 
-std::vector<bool> findGaps(const std::vector<StoredStep>& steps, bool archive) {
-  const std::vector<double> usual = usualSteps(steps);
+std::vector<bool> findGaps(const std::vector<StoredStep>& steps, const std::vector<double>& usual, bool archive) {
   std::vector<bool> gaps(steps.size()), nights(steps.size());
   double days = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -252,12 +252,12 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
     steps.push_back({static_cast<double>(next.start - one.start) / kSecondMs, one.samples,
                      meant.everyAt(next.start, next.width), static_cast<double>(one.width) / kSecondMs});
   }
-  const auto gaps = findGaps(steps, meant.archive);
+  const std::vector<double> usual = usualSteps(steps);
+  const auto gaps = findGaps(steps, usual, meant.archive);
   std::vector<UnixMs> damaged, moved;
   if (pictures) {
     findStuck(moments, gaps);
-    const auto usual = meant.archive ? std::vector<double>() : usualSteps(steps);
-    for (std::size_t i = 0; i < usual.size(); ++i) {
+    for (std::size_t i = 0; !meant.archive && i < usual.size(); ++i) {
       const double every_s = meant.everyAt(moments[i].start, moments[i].width);
       if (!moments[i].cause && every_s > 0 && usual[i] > 2 * every_s) moments[i].cause = OutageCause::kSlow;
     }

@@ -355,7 +355,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
                      meant.everyAt(chart.buckets[i].start, chart.bucket_ms),
                      static_cast<double>(chart.bucket_ms) / kSecondMs});
   }
-  const auto gaps = findGaps(steps, meant.archive);
+  const auto gaps = findGaps(steps, usualSteps(steps), meant.archive);
   for (std::size_t i = 0; i < gaps.size(); ++i) chart.buckets[i + 1].gap_before = gaps[i];
   return chart;
 }
