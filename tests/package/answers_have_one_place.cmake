@@ -40,7 +40,7 @@ check("use vision::CameraClock" WORDS ${clocks} IN toolkit cli gui train EXCEPT 
 # Night is decided when a sample is recorded, or by the pass of the writer (store/sum_up.cpp, which connection.cpp calls). Readers have the stored answer.
 check("readers have the stored answer, Sample::night"
   WORDS "NightBy(Sun|Brightness|Hours)" "DayNight [a-z_]+[({]" "DayNight\\("
-  IN toolkit/monitor/store toolkit/page toolkit/charts cli/verbs/report.cpp cli/video.cpp gui/models
+  IN toolkit/monitor/store toolkit/page toolkit/charts cli/report cli/verbs/report.cpp cli/video.cpp gui/models
   EXCEPT toolkit/monitor/store/sum_up.cpp toolkit/monitor/store/connection.cpp)
 
 # The database is read and written in monitor/store: spans of sources, gaps and sums are asked of StoreReader.
@@ -64,7 +64,7 @@ check("use StoredFrame" WORDS "\"(area_fraction|token_counts)\"" "QJsonDocument"
 
 # Whether the times of a source say how long ago something was, and until when they are believed, is said with the source.
 check("use SourceRecord::own_clock and ::end" WORDS "kDemo" "starts_with\\(\"demo" "\\+ kDayMs, 1\\)" "now \\+ kDayMs"
-  IN toolkit/page cli/verbs/report.cpp cli/video.cpp gui/models/stored_camera.cpp gui/models/history.cpp gui/controllers/stored_moments.cpp)
+  IN toolkit/page cli/report cli/verbs/report.cpp cli/video.cpp gui/models/stored_camera.cpp gui/models/history.cpp gui/controllers/stored_moments.cpp)
 
 # What a head of states sees is cut out and weighted in one place, for examples and samples.
 check("use evaluation::stateView()" WORDS "cut_out_s" "poolTokens\\(" IN toolkit/monitor toolkit/page cli gui/models gui/controllers

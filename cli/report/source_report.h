@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "monitor/store/averages.h"
+#include "monitor/store/store.h"
+#include "vision/camera_clock.h"
+
+namespace mpm::cli {
+
+/// What of a source a report is about.
+struct ReportScope {
+  double days = 0;                             ///< the last ones; 0: all
+  int series = 0;                              ///< SeriesRecord::number; 0: the latest
+  std::optional<vision::CameraClock> clock{};  ///< nullopt: that of the source
+};
+
+struct Span {
+  UnixMs from = 0, to = 0;  ///< [from, to)
+};
+Span spanOf(const monitor::SourceRecord& source, double days);
+/// With the time since the last sample in which a camera gives none (StoreReader::awaited()).
+Span withSilence(const Span& span, const std::optional<UnixMs>& awaited);
+
+/// The camera's clock: as the scope says, else as its source has it.
+vision::CameraClock clockOf(const monitor::SourceRecord& source, const ReportScope& scope);
+
+/// The series with this number; 0: the latest. Throws mpm::Error where there is none.
+monitor::SeriesRecord chosenSeries(const std::vector<monitor::SeriesRecord>& all, int number);
+
+/// How long one series was measured without an hour that only has others in between.
+struct Stretch {
+  monitor::SeriesRecord series{};
+  UnixMs from = 0, to = 0;  ///< of its first and of its last sample; where these are forgotten, of their hours
+  std::int64_t samples = 0;
+};
+
+/// The numbers of a series of a source over a period.
+struct SourceReport {
+  /// `outages`: they are wanted, too.
+  SourceReport(const monitor::StoreReader& store, const monitor::SourceRecord& record, const ReportScope& scope,
+               bool outages);
+
+  monitor::SourceRecord source;
+  Span span;
+  vision::CameraClock clock;
+  std::vector<monitor::SeriesRecord> all_series;
+  monitor::SeriesRecord series;
+  std::vector<Stretch> stretches;
+  std::set<std::string> night_rules;  ///< of the sessions of the series; "": none
+  monitor::DayNightStatistics statistics;
+  std::int64_t samples = 0;  ///< of the series, kept one by one in the span
+  /// Samples with tokens that know day and night, and the days of the camera on which they were taken.
+  std::int64_t comparable_samples = 0, comparable_days = 0;
+  std::vector<monitor::RegionMeans> regions;  ///< the first is the whole picture
+  std::vector<monitor::StateSeries> states;
+  std::vector<monitor::Outage> outages{};  ///< of the source
+  std::optional<UnixMs> awaited{};         ///< StoreReader::awaited()
+
+  /// The mean of a quantity, and the areas, of the whole picture.
+  monitor::Spread value(std::string_view key) const;
+  std::vector<monitor::ClassArea> areas() const;
+  bool knowsNight() const;
+  /// Samples of the series that the means know, also those that are not kept one by one any more.
+  std::int64_t summed() const;
+  /// How many pictures have this flag.
+  std::int64_t flagged(std::string_view key) const;
+};
+
+/// How a series was measured with its model: "mpm:blocks=2,5, refine=guided".
+std::string reductionText(const monitor::SeriesRecord& series);
+/// When it is night: "the sun is below -6 degrees at ...".
+std::string nightText(const SourceReport& report);
+/// What a text about these numbers has to say of how they were made.
+std::string methodsText(const SourceReport& report);
+
+}  // namespace mpm::cli
