@@ -66,12 +66,28 @@ cp "$packages"/mpm_*.deb "$packages"/mpm-data_*.deb "$packages"/libmpm-layer0.1_
 SOURCE_DATE_EPOCH=$(head -c 36 "$packages"/mpm_*.deb | tail -c 12 | tr -d ' ')  # when the package was made, as its file says
 export SOURCE_DATE_EPOCH
 created=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
-# Licences stay; pages and texts for people who sit at a terminal do not. mmdebstrap runs each hook with the root in $1.
+# Licences stay; pages and texts for people who sit at a terminal do not. Neither do files of packages that OpenCV's decoders depend on, and that
+# no decoder of pictures or streams opens: drivers of graphics cards with LLVM and Z3 (160 MB), grids of map projections, names of countries.
+cat >"$work/dpkg.cfg" <<'END'
+force-unsafe-io
+path-exclude=/usr/share/doc/*
+path-include=/usr/share/doc/*/copyright
+path-include=/usr/share/doc/*/bom-*
+path-exclude=/usr/share/man/*
+path-exclude=/usr/share/locale/*
+path-exclude=/usr/share/info/*
+path-exclude=/usr/share/lintian/*
+path-exclude=/usr/lib/*/dri/*
+path-exclude=/usr/lib/*/libLLVM*
+path-exclude=/usr/lib/*/libz3.so*
+path-exclude=/usr/share/proj/*
+path-exclude=/usr/share/iso-codes/*
+path-exclude=/usr/share/xml/iso-codes/*
+END
+# mmdebstrap runs each hook with the root in $1.
 # shellcheck disable=SC2016
 TMPDIR=$work unshare --net mmdebstrap --mode=root --variant=essential --architectures="$arch" --include="mpm $also" \
-  --aptopt='APT::Sandbox::User "root"' --dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
-  --dpkgopt='path-include=/usr/share/doc/*/bom-*' --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-  --dpkgopt='path-exclude=/usr/share/info/*' --dpkgopt='path-exclude=/usr/share/lintian/*' \
+  --aptopt='APT::Sandbox::User "root"' --dpkgopt="$work/dpkg.cfg" \
   --customize-hook='chroot "$1" systemd-sysusers mpm.conf' \
   --customize-hook='chroot "$1" install -d -m 750 -o mpm -g mpm /var/lib/mpm' \
   --customize-hook='rm -f "$1/etc/apt/sources.list" "$1"/etc/*/*.d/99mmdebstrap "$1/etc/hostname" "$1/etc/resolv.conf"' \
