@@ -22,7 +22,7 @@ QString keyOf(const QString& source) {
 }  // namespace
 
 CameraConfigs::CameraConfigs(const QString& folder, SettingsWriter* settings, QObject* parent)
-    : QObject(parent), folder_(folder), settings_(settings) {}
+    : QObject(parent), folder_(QFileInfo(folder).absoluteFilePath()), settings_(settings) {}
 
 QString CameraConfigs::file(const QString& source) const {
   const std::string key = keyOf(source).toStdString();  // however the source was written
@@ -143,14 +143,16 @@ QStringList CameraConfigs::states(const QString& source) {
 
 void CameraConfigs::useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use) {
   CameraConfig config = of(source).config;
+  // As seen from the file of the source, a relative path would be another one.
+  const std::string own = QFileInfo(file).absoluteFilePath().toStdString();
   std::erase_if(config.states, [&](const std::string& path) {
     try {
-      return path == file.toStdString() || evaluation::readStates(path).name == head.name;
+      return path == own || evaluation::readStates(path).name == head.name;
     } catch (const Error&) {  // it is gone
       return true;
     }
   });
-  if (use) config.states.push_back(file.toStdString());
+  if (use) config.states.push_back(own);
   change(source, config);
   emit statesChanged(source);
 }

@@ -5,6 +5,7 @@
 #include <QtWidgets>
 #include <latch>
 
+#include "gui/models/camera_configs.h"
 #include "gui/models/events_model.h"
 #include "gui/models/history.h"
 #include "gui/models/legend_model.h"
@@ -106,6 +107,22 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   model.setNamedAreas({{"tree", 1.0}});
   model.clearAreas();
   EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "–") << "nothing is on show";
+}
+
+// A later start may be in another folder, and the file of a source in a third one.
+TEST(CameraConfigs, FilesAreNamedAbsolutely) {
+  QTemporaryDir folder;
+  SettingsWriter settings(folder.filePath("s.ini"));
+  CameraConfigs configs(QDir().relativeFilePath(folder.filePath("watches")), &settings, nullptr);
+  EXPECT_EQ(QFileInfo(configs.file("0")).path(), folder.filePath("watches"));
+  evaluation::StateHead head{.name = "gate", .states = {"closed", "open"}, .model_name = "m", .model_digest = "a1"};
+  head.weights = cv::Mat(2, 4, CV_64F, cv::Scalar(0));
+  const QString file = folder.filePath("gate.json");
+  evaluation::writeStates(file.toStdString(), head);
+  for (const QString& written : {QDir().relativeFilePath(file), file}) {
+    configs.useStates("0", head, written, true);
+    EXPECT_EQ(configs.config("0").states, std::vector{file.toStdString()}) << written.toStdString();
+  }
 }
 
 TEST(LegendModel, PaintsTheFirst256ClassesOfALargerModel) {
