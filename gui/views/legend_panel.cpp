@@ -155,14 +155,14 @@ QWidget* LegendPanel::makeClasses() {
     });
     solo->setContext(Qt::WidgetShortcut);
   }
-  // The first frame orders the classes by area; later ones would make rows jump under the mouse.
-  connect(model_, &QAbstractItemModel::dataChanged, this, [this, filter, sorted = false, was = 0]() mutable {
-    if (was != model_->classes()) sorted = false;
-    was = model_->classes();
+  // The first frame of a model orders the classes by area; later ones would make rows jump under the mouse.
+  const auto sorted = std::make_shared<bool>(false);
+  connect(model_, &QAbstractItemModel::modelReset, this, [sorted] { *sorted = false; });
+  connect(model_, &QAbstractItemModel::dataChanged, this, [this, filter, sorted] {
     bool known = false;  // before the first frame all areas are 0
-    for (int c = 0; c < was; ++c)
+    for (int c = 0; c < model_->classes(); ++c)
       known = known || model_->index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble() > 0;
-    if (!known || std::exchange(sorted, true)) return;
+    if (!known || std::exchange(*sorted, true)) return;
     filter->sort(filter->sortColumn(), filter->sortOrder());
   });
   return page;
