@@ -15,15 +15,16 @@ QString momentText(UnixMs time, const charts::Clock& clock) {
   return timeText(time, clock, QStringLiteral("ddd d MMM yyyy HH:mm:ss"));
 }
 
-// "Mon 1 Jun 2026 12:00:00 – 12:05:00"; its beginning alone where it is no longer than a second.
+// "Mon 1 Jun 2026 12:00:00 – 12:05:00 UTC+01:00"; its beginning alone where it is no longer than a second.
 QString stretchText(UnixMs start, UnixMs length, const charts::Clock& clock) {
-  const QString begin = momentText(start, clock);
+  QString begin = momentText(start, clock);
   if (length <= kSecondMs) return begin;
   const UnixMs end = start + length;
-  return begin + QStringLiteral(" – ") +
-         (dateTime(start, clock).date() == dateTime(end, clock).date()
-              ? timeText(end, clock, QStringLiteral("HH:mm:ss"))
-              : momentText(end, clock));
+  const QString time = QStringLiteral("HH:mm:ss"), until = timeText(end, clock, time);
+  const bool one_day = dateTime(start, clock).date() == dateTime(end, clock).date();
+  const QString zone = until.mid(time.size());  // said once
+  if (one_day && begin.endsWith(zone)) begin.chop(zone.size());
+  return begin + QStringLiteral(" – ") + (one_day ? until : momentText(end, clock));
 }
 
 QString valueText(const ChartSeries& series, double value) {
@@ -68,7 +69,7 @@ void ChartScene::paint(QPainter& painter, QSizeF size) {
   double text_width = 0;
   for (const QString& line : lines) text_width = std::max<double>(text_width, metrics.horizontalAdvance(line));
   QRectF box(x + 10, plot.top() + 4, text_width + 16, metrics.height() * lines.size() + 10.0);
-  if (box.right() > plot.right()) box.moveRight(x - 10);
+  if (box.right() > plot.right()) box.moveLeft(std::max(2.0, x - 10 - box.width()));
   painter.setPen(QPen(look.border, 1));
   painter.setBrush(look.panel);
   painter.drawRoundedRect(box, 5, 5);

@@ -14,6 +14,7 @@
 #include "gui/models/recents.h"
 #include "gui/models/viewport.h"
 #include "gui/models/worker.h"
+#include "gui/views/chart_scene.h"
 #include "gui/views/legend_panel.h"
 #include "monitor/samples.h"
 #include "mpm/error.hpp"
@@ -120,6 +121,31 @@ TEST(LegendModel, TheFirstAreasOfEachModelOrderItsClasses) {
     model.setAreas({{0, 0.5}, {1, 0.25}, {2, 0.125}});
     EXPECT_EQ(filter.index(0, 0).data().toString(), "tree") << "later ones do not move it: " << round;
   }
+}
+
+TEST(ChartScene, TheTextOfTheCrosshairIsNotCutOff) {
+  using monitor::test::kNoon;
+  ChartScene scene;
+  scene.series = {{.quantity = {.quantity = "tokens"}, .name = "A quantity with a long name"}};
+  scene.chart.bucket_ms = kMinuteMs;
+  scene.chart.buckets = {{.start = kNoon, .middle = kNoon + 30000, .samples = 1, .values = {{1, 400, 400, 400}}}};
+  scene.clock = vision::CameraClock("UTC");
+  scene.look = lightTheme();
+  scene.axis.from = static_cast<double>(kNoon - kHourMs) / 1000;
+  scene.axis.to = static_cast<double>(kNoon + kHourMs) / 1000;
+  const auto painted = [&] {
+    QImage image(480, 160, QImage::Format_RGB32);
+    QPainter painter(&image);
+    scene.paint(painter, image.size());
+    return image;
+  };
+  const QImage without = painted();
+  scene.crosshair = static_cast<double>(kNoon) / 1000;
+  EXPECT_EQ(scene.crosshairText().count("UTC"), 1) << scene.crosshairText();
+  const QImage with = painted();
+  EXPECT_NE(with, without);
+  for (const QRect edge : {QRect(0, 0, 1, 160), QRect(479, 0, 1, 160)})
+    EXPECT_EQ(with.copy(edge), without.copy(edge)) << edge.x();
 }
 
 // A later start may be in another folder, and the file of a source in a third one.
