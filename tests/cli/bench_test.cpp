@@ -184,7 +184,7 @@ std::vector<std::string> boardRows(const Words& options = {}) {
   for (std::size_t i = 4; i < lines.size(); ++i) {
     std::smatch row;
     EXPECT_TRUE(
-        std::regex_match(lines[i], row, std::regex(R"(\| (.*) \| [0-9.]+ \| [0-9.]+ - [0-9.]+ \| [0-9.]+ \| .*)")))
+        std::regex_match(lines[i], row, std::regex(R"(\| (.*) \| \d+\.\d \| \d+\.\d - \d+\.\d \| \d+\.\d{3} \| .*)")))
         << lines[i];
     rows.push_back(row[1]);
     EXPECT_TRUE(!rows.back().ends_with("fp32 | none | off") || lines[i].find(" | 1.000 | ") != std::string::npos)
@@ -238,8 +238,11 @@ TEST_F(Bench, TheNumbersOfTheTableFitTogether) {
       succeeded(bench({"--reduce", "none", "--reduce", "mpm:blocks=1", "--input-size", "256x320"})).lines();
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_THAT(lines[0], ::testing::MatchesRegex("variant +ms +p10 - p90 +ratio +GFLOP +peak +note"));
-  const std::regex row(R"((mpm \S+ fp32) +([0-9.]+) +([0-9.]+) - ([0-9.]+) +([0-9.]+) +([0-9.]+) +([0-9]+) %(.*))");
-  const std::regex stages(R"((mpm \S+ fp32): backbone ([0-9.]+) head ([0-9.]+) merge ([0-9.]+) restore ([0-9.]+) ms)");
+  const std::string two = R"(([0-9]+\.[0-9]{2}))";  // decimals
+  const std::regex row(R"((mpm \S+ fp32) +)" + two + " +" + two + " - " + two + R"( +([0-9]+\.[0-9]{3}) +)" + two +
+                       R"( +([0-9]+) %(.*))");
+  const std::regex stages(R"((mpm \S+ fp32): backbone )" + two + " head " + two + " merge " + two + " restore " + two +
+                          " ms");
   const std::regex last(R"(batch 1, 1 thread, 3 rounds, tensor to label map, GEMM peak fp32 ([0-9]+) GFLOP/s)");
   std::smatch end;
   ASSERT_TRUE(std::regex_match(lines[5], end, last)) << lines[5];
