@@ -44,6 +44,13 @@ TEST_F(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
     EXPECT_DOUBLE_EQ(row["ms"]["p10"], rounds[0] + 0.2 * (rounds[1] - rounds[0]));
     EXPECT_DOUBLE_EQ(row["ms"]["p90"], rounds[1] + 0.8 * (rounds[2] - rounds[1]));
     EXPECT_DOUBLE_EQ(row["ratio"], row["ms"]["median"].get<double>() / full["ms"]["median"].get<double>());
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < 3; ++i)
+      ratios.push_back(row["ms"]["rounds"][i].get<double>() / full["ms"]["rounds"][i].get<double>());
+    std::ranges::sort(ratios);
+    EXPECT_DOUBLE_EQ(row["ratio_per_round"]["median"], ratios[1]);
+    EXPECT_DOUBLE_EQ(row["ratio_per_round"]["p25"], (ratios[0] + ratios[1]) / 2);
+    EXPECT_DOUBLE_EQ(row["ratio_per_round"]["p75"], (ratios[1] + ratios[2]) / 2);
     EXPECT_DOUBLE_EQ(row["peak_fraction"], row["gflop"].get<double>() / row["ms"]["median"].get<double>() * 1e3 /
                                                json["gemm_peak_gflops"]["fp32"].get<double>());
     EXPECT_EQ(row["stages"].size(), 4u);

@@ -185,6 +185,7 @@ TEST(Alarms, OfAStateLastsAsLongAsItCounts) {
   ASSERT_THAT(begun, SizeIs(1));
   EXPECT_EQ(begun[0].kind, EventKind::kAlarm);
   EXPECT_EQ(begun[0].message, "gate is open");
+  EXPECT_EQ(alarms.states(), (std::vector<AlarmState>{{"gate=open", kNoon, true}}));
   EXPECT_THAT(events("open"), IsEmpty());
   EXPECT_THAT(events("closed", "door"), IsEmpty());
   const auto ended = events("closed");

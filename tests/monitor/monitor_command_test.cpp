@@ -394,6 +394,7 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
   EXPECT_THAT(text,
               ::testing::ContainsRegex("\n  2026-06-01T17:00:00[+]02:00 +2026-06-01T18:00:00[+]02:00 +2 +2 +large "
                                        "00000000000000b2, mpm:blocks=2,5, refine=guided\n"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("\n  samples +4 +2 +2\n"));
   EXPECT_THAT(text, HasSubstr("  0.3200 [0.3000, 0.3500]    0.3100 [0.3000, 0.3200]    0.3300 [0.3100, 0.3500]\n"));
   EXPECT_THAT(text, HasSubstr("(digest 00000000000000a1), reduction mpm:blocks=2,5, precision fp32, 660 tokens before "
                               "merging; n = 4 samples, from 2026-06-01 to 2026-06-01 by the clock of UTC+02:00; night "
