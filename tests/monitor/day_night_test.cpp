@@ -129,7 +129,7 @@ class DailySummaryTest : public InFolder {
     for (UnixMs time = from; time < to; time += kTenMinutes) {
       const bool dark = night(time).value_or(false);
       Sample sample = sampleAt(time, dark ? 500 : 300, night(time));
-      sample.whole().areas = {{0, 0.5}, {1, dark ? 0.3 : 0.1}, {2, 0.05}, {3, 0.04}};
+      sample.whole().areas = {{0, 0.5}, {1, dark ? 0.3 : 0.1}, {2, 0.05}, {3, dark ? 0.14 : 0.04}};
       sample.regions.push_back(regionOf(0, {100, dark ? 50. : 100., 100}));
       samples.push_back(sample);
     }
@@ -200,7 +200,8 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
   EXPECT_THAT(event.message, ::testing::MatchesRegex(
                                  "2026-10-25 .local time.: 138 samples, 1 gap of 130 minutes, 2 alarms; by day tokens "
                                  "300.0, road 50.0 %, car 10.0 %, "
-                                 "sky 5.0 %; by night tokens 500.0, road 50.0 %, car 30.0 %, sky 5.0 %"));
+                                 "sky 5.0 %; by night tokens 500.0, road 50.0 %, car 30.0 %, tree 14.0 %"))
+      << "the largest classes of each part";
 }
 
 TEST_F(DailySummaryTest, HasTheNumbersOfTheModelOfThatDay) {

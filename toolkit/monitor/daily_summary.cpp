@@ -83,11 +83,12 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
           of[quantities()[q].key] = rounded(quantities()[q], mean.mean);
       if (whole && of.contains("tokens"))
         text += std::string("; ") + words + "tokens " + fixed(of["tokens"].get<double>(), 1);
-      for (std::size_t shown = 0; const ClassArea& area : largest(region.areas, kClasses))
-        if (const auto share = shareOf(area)) {
-          of["area_fraction"][area.name] = std::round(*share * 1e4) / 1e4;
-          if (whole && ++shown <= kClassesInText) text += ", " + area.name + " " + fixed(*share * 100, 1) + " %";
-        }
+      std::vector<ClassArea> areas = region.areas;
+      for (ClassArea& area : areas) area.all = shareOf(area).value_or(0);  // the largest of this part
+      for (std::size_t shown = 0; const ClassArea& area : largest(areas, kClasses)) {
+        of["area_fraction"][area.name] = std::round(area.all * 1e4) / 1e4;
+        if (whole && ++shown <= kClassesInText) text += ", " + area.name + " " + fixed(area.all * 100, 1) + " %";
+      }
       if (whole)
         json.update(of);
       else if (!of.empty())
