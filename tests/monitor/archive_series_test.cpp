@@ -160,11 +160,17 @@ TEST(ArchiveSpeed, LongListsAndStoresManyPictures) {
     return static_cast<double>(steadyNow() - std::exchange(begin, steadyNow())) / 1000;
   };
   writeImage(work / "one.jpg", 64, 96);
-  setExifTime(work / "one.jpg", "2013:07:08 05:54:13");
-  const std::string bytes = readFile(work / "one.jpg");
+  const std::string any_time = "2013:07:08 05:54:13";
+  setExifTime(work / "one.jpg", any_time.c_str());
+  std::string bytes = readFile(work / "one.jpg");
+  const std::size_t at = bytes.find(any_time);
+  ASSERT_NE(at, std::string::npos);
   fs::create_directory(work / "in");
-  for (int i = 0; i < count; ++i)
-    std::ofstream(work / "in/" + formatted(1'000'000'000'000 + i * 30 * kMinuteMs, "%Y%m%d_%H%M%S.jpg")) << bytes;
+  for (int i = 0; i < count; ++i) {
+    const UnixMs time = 1'000'000'000'000 + i * 30 * kMinuteMs;
+    bytes.replace(at, any_time.size(), formatted(time, "%Y:%m:%d %H:%M:%S"));
+    std::ofstream(work / "in/" + formatted(time, "%Y%m%d_%H%M%S.jpg")) << bytes;
+  }
   std::printf("wrote %d pictures in %.1f s\n", count, seconds());
   const auto spec = vision::parseSourceSpec(work / "in");
   for (const char* from : {"name", "exif"}) {

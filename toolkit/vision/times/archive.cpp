@@ -86,15 +86,27 @@ bool isBetterName(const std::string& name, const std::string& than) {
   return rank(name) > rank(than);
 }
 
-bool haveOneContent(const std::string& a, const std::string& b) {
-  std::error_code error;
-  if (fs::file_size(a, error) != fs::file_size(b, error) || error) return false;
-  const std::int64_t digest = pictureDigest(a);  // of parts of the file
-  if (digest == 0 || digest != pictureDigest(b)) return false;
-  std::ifstream first(a, std::ios::binary), second(b, std::ios::binary);
-  using Bytes = std::istreambuf_iterator<char>;
-  return first && second && std::equal(Bytes(first), {}, Bytes(second), {});
-}
+// Compares files. Each is opened once for its digest, however many it is compared with.
+class Contents {
+ public:
+  bool areOne(const std::string& a, const std::string& b) {
+    std::error_code error;
+    if (fs::file_size(a, error) != fs::file_size(b, error) || error) return false;
+    if (digestOf(a) == 0 || digestOf(a) != digestOf(b)) return false;
+    std::ifstream first(a, std::ios::binary), second(b, std::ios::binary);
+    using Bytes = std::istreambuf_iterator<char>;
+    return first && second && std::equal(Bytes(first), {}, Bytes(second), {});
+  }
+
+ private:
+  std::int64_t digestOf(const std::string& file) {  // of parts of it
+    const auto [known, is_new] = digests_.emplace(file, 0);
+    if (is_new) known->second = pictureDigest(file);
+    return known->second;
+  }
+
+  std::map<std::string, std::int64_t> digests_;
+};
 
 class ArchiveSource final : public FrameSource {
  public:
@@ -308,16 +320,20 @@ class ArchiveSource final : public FrameSource {
     const auto leaveOut = [&](const std::string& copy, const std::string& of) {
       if (copies++ == 0) example = "'" + nameOf(copy) + "' of '" + nameOf(of) + "'";
     };
+    Contents contents;
     std::vector<FoundPicture> kept;
     for (FoundPicture& picture : found) {
-      const auto [first, end] = by_time_.equal_range(picture.time.time);
+      const auto& [path, state] = *known_.find(picture.path);
+      const std::string* const name = &path;
+      // A camera whose clock is lost at each start gives all its pictures one time.
+      const std::pair place(picture.time.time, state ? state->first : 0);
+      const auto [first, end] = by_time_.equal_range(place);
       const auto same = std::find_if(first, end, [&](const auto& other) {
-        return *other.second != picture.path && haveOneContent(*other.second, picture.path);
+        return *other.second != picture.path && contents.areOne(*other.second, picture.path);
       });
-      const std::string* const name = &known_.find(picture.path)->first;
       if (same == end) {
         if (std::none_of(first, end, [&](const auto& other) { return other.second == name; }))
-          by_time_.emplace(picture.time.time, name);
+          by_time_.emplace(place, name);
         kept.push_back(std::move(picture));
         continue;
       }
@@ -333,13 +349,13 @@ class ArchiveSource final : public FrameSource {
     found = std::move(kept);
     if (!untimed.empty() && !by_time_.empty()) {
       std::multimap<std::uintmax_t, const std::string*> by_size;
-      for (const auto& [time, name] : by_time_)
+      for (const auto& [place, name] : by_time_)
         if (const FileState& state = known_[*name]) by_size.emplace(state->first, name);
       std::erase_if(untimed, [&](const std::string& file) {
         const FileState state = stateOf(file);
         if (!state) return false;
         const auto [first, end] = by_size.equal_range(state->first);
-        const auto same = std::find_if(first, end, [&](const auto& one) { return haveOneContent(*one.second, file); });
+        const auto same = std::find_if(first, end, [&](const auto& one) { return contents.areOne(*one.second, file); });
         if (same != end) leaveOut(file, *same->second);
         return same != end;
       });
@@ -383,7 +399,8 @@ class ArchiveSource final : public FrameSource {
   PictureTimes times_;
   std::map<std::string, FileState> known_;     // files that were planned: a cut-off one comes again when it has grown
   std::map<std::string, FileState> changing_;  // since the last look
-  std::multimap<UnixMs, const std::string*> by_time_;  // names in known_ of the pictures that have a time
+  // Names in known_ of the pictures that have a time, by it and by the size of the file.
+  std::multimap<std::pair<UnixMs, std::uintmax_t>, const std::string*> by_time_;
   std::vector<FoundPicture> plan_;
   std::size_t next_ = 0;                 // of plan_: the picture that images_ reads next
   std::unique_ptr<FrameSource> images_;  // of the plan
