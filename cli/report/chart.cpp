@@ -82,7 +82,8 @@ cv::Mat reportChart(const StoreReader& store, const SourceReport& report) {
                    .only = report.series.id};
   for (const ChartSeries& series : drawing.series) query.series.push_back(series.quantity);
   drawing.chart = store.chart(query);
-  drawing.bands = chartBands(store.stateChanges(report.series.id, report.span.from, report.span.to), report.outages);
+  drawing.bands = chartBands(store.stateChanges(report.series.id, report.span.from, report.span.to),
+                             store.knownStates(report.source.id), report.outages);
   drawing.axis.from = static_cast<double>(report.span.from) / kSecondMs;
   drawing.axis.to = static_cast<double>(withSilence(report.span, report.awaited).to) / kSecondMs;
   return chartPicture(std::move(drawing));

@@ -77,7 +77,7 @@ void History::askChart(const monitor::ChartQuery& query) {
   ask(kChart, [this, query](const monitor::StoreReader& reader) {
     const monitor::Chart chart = reader.chart(query);
     const auto bands = monitor::chartBands(
-        reader.stateChanges(chart, query),
+        reader.stateChanges(chart, query), reader.knownStates(query.source),
         reader.outages(query.source, query.from, query.to, reader.awaited(query.source, unixNow())));
     return [this, chart, bands, query] { emit chartReady(chart, bands, query); };
   });

@@ -48,6 +48,7 @@ void TimeChart::setBands(std::vector<charts::ChartBand> bands) {
     if (!band.over_gaps) continue;
     translate(band.name);
     for (auto& [time, cause] : band.changes) translate(cause);
+    for (std::string& cause : band.known) translate(cause);
   }
   update();
 }

@@ -296,6 +296,25 @@ TEST_F(DrawnChart, EachOutageIsNamedInItsColour) {
       << "in the strip and at the name; more causes than colours differ in their strength";
 }
 
+// Another stretch of time shows fewer of them, another language orders their names in another way.
+TEST_F(DrawnChart, AStateKeepsItsColourWhereOthersDoNotOccur) {
+  const auto fillOf = [&](const std::vector<std::string>& shown) {
+    ChartBand band{.name = "outages", .over_gaps = true, .known = {"gap", "damaged", "dark"}};
+    for (UnixMs time = 0; const std::string& state : shown) band.changes.emplace_back(time++ * 1000, state);
+    band.changes.emplace_back(4500, "");
+    drawing.bands = {band};
+    const NotedCanvas canvas = draw();
+    for (const std::string& one : band.known)
+      EXPECT_EQ(std::ranges::count(canvas.texts, one) > 0, std::ranges::count(shown, one) > 0) << one;
+    for (std::size_t i = 0; i < canvas.areas.size(); ++i)
+      if (canvas.areas[i][0].y > plot.br().y - 28 && drawing.axis.time(canvas.areas[i][1].x) > 4)
+        return canvas.fills[i];
+    return NotedCanvas().fills.at(0);
+  };
+  EXPECT_EQ(fillOf({"dark"}), fillOf({"gap", "damaged", "dark"}));
+  EXPECT_NE(fillOf({"dark"}), fillOf({"gap"}));
+}
+
 TEST_F(DrawnChart, AStripCostsNoMoreThanItsColumns) {
   for (const bool over_gaps : {true, false}) {
     ChartBand band{.name = "gate", .over_gaps = over_gaps};

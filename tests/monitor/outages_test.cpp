@@ -141,11 +141,12 @@ TEST_F(OutagesTest, AMachineThatIsTooSlowAndACameraThatWasMoved) {
   EXPECT_NEAR(begin, 10, 1);
   EXPECT_NEAR(end, 30, 2);
   EXPECT_EQ(found[1], std::tuple(20, 20, Cause::kMoved));
-  const auto bands = chartBands({}, StoreReader(path_).outages(1, INT64_MIN, INT64_MAX));
+  const auto bands = chartBands({}, {}, StoreReader(path_).outages(1, INT64_MIN, INT64_MAX));
   ASSERT_EQ(bands.size(), 1u);
   std::vector<std::string> words;
   for (const auto& [time, word] : bands[0].changes) words.push_back(word);
   EXPECT_THAT(words, ElementsAre("too slow", "moved", "too slow", ""));
+  EXPECT_THAT(bands[0].known, ::testing::IsSupersetOf({"too slow", "moved", "stuck"})) << "each has its own colour";
 }
 
 TEST_F(OutagesTest, StuckIsAnHourOfOnePictureWithoutAGapOrAFlag) {

@@ -259,6 +259,9 @@ TEST_F(StoredStates, ComeBackWithTheirChangesAndEvents) {
   EXPECT_EQ(series[0].sure, 8);
   EXPECT_THAT(reader.states(1, kNoon + 3000, kNoon + kHourMs).at(0).changes,
               ElementsAre(Pair(kNoon + 3000, "closed"), Pair(kNoon + 5000, "open")));
+  const auto bands = chartBands(reader.stateChanges(1, kNoon, kNoon + 3000), reader.knownStates(1), {});
+  EXPECT_THAT(bands.at(0).changes, ElementsAre(Pair(kNoon, "closed")));
+  EXPECT_THAT(bands.at(0).known, ElementsAre("closed", "open")) << "so that each keeps its colour";
   int changes = 0;
   for (const Event& event : reader.events(1, 0, INT64_MAX)) changes += event.kind == EventKind::kState;
   EXPECT_EQ(changes, 2);

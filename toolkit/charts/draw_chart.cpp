@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <iterator>
 #include <opencv2/imgproc.hpp>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -58,14 +57,14 @@ class Drawer {
   // The name above the strip.
   double bandHeight() const { return 2 * line_ + 8; }
 
-  // Only where there are samples, but for ChartBand::over_gaps. Each state has a colour, by the order of the names.
+  // Only where there are samples, but for ChartBand::over_gaps. Each state has a colour, by its place among the known.
   void drawBand(const ChartBand& band, double top) {
-    std::set<std::string> states;
+    std::vector<std::string> states = band.known;
     for (const auto& [time, state] : band.changes)
-      if (!state.empty()) states.insert(state);
+      if (!state.empty() && std::ranges::find(states, state) == states.end()) states.push_back(state);
     std::vector<double> drawn_to(states.size(), plot_.x);  // px; a column has each colour once, however many changes
     const auto stretch = [&](double from, double to, const std::string& state) {
-      const auto index = static_cast<std::size_t>(std::distance(states.begin(), states.find(state)));
+      const auto index = static_cast<std::size_t>(std::ranges::find(states, state) - states.begin());
       double left = std::max(plot_.x, std::floor(chart_.axis.x(from)));
       const double right = std::min(plot_.br().x, std::max(left + 1, std::floor(chart_.axis.x(to))));
       left = std::max(left, std::exchange(drawn_to[index], std::max(right, drawn_to[index])));
@@ -99,15 +98,17 @@ class Drawer {
   }
 
   // Beside the name of a band whose stretches are often too short for the names of their states.
-  void drawStates(const ChartBand& band, const std::set<std::string>& states, double top) {
+  void drawStates(const ChartBand& band, const std::vector<std::string>& states, double top) {
     double x = plot_.x + 36 + canvas_.textWidth(band.name);
-    for (std::size_t index = 0; const std::string& state : states) {
+    for (std::size_t index = 0; index < states.size(); ++index) {
+      const std::string& state = states[index];
+      if (std::ranges::find(band.changes, state, &std::pair<UnixMs, std::string>::second) == band.changes.end())
+        continue;
       const double side = line_ * 0.6, width = side + 4 + canvas_.textWidth(state);
       if (x + width > plot_.br().x) return;
       canvas_.area(cornersOf({x, top + (line_ - side) / 2, side, side}), placeColor(index), opacityOf(index));
       canvas_.text(state, {x + side + 4, top + line_ / 2}, chart_.colors.muted);
       x += width + 18;
-      ++index;
     }
   }
 

@@ -35,6 +35,8 @@ struct ChartBand {
   std::string name{};
   std::vector<std::pair<UnixMs, std::string>> changes{};
   bool over_gaps = false;  ///< also drawn where the chart has no samples
+  /// All that `changes` may say, so that each keeps its colour in any stretch of time and any language.
+  std::vector<std::string> known{};
 };
 
 /// All that a chart shows: mean as a line, minimum to maximum as a band, nights shaded, gaps left open.

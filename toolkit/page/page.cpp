@@ -224,6 +224,7 @@ std::string chartSvg(const Shown& camera, Request& request) {
   drawing.title = (curve.key.quantity.empty() ? curve.key.class_name : curve.quantity->label) +
                   (curve.key.region.empty() ? "" : " in " + curve.key.region);
   drawing.bands = chartBands(camera.store->stateChanges(curve.of.id, camera.from, camera.to),
+                             camera.store->knownStates(camera.source.id),
                              camera.store->outages(camera.source.id, camera.from, camera.to, camera.awaited));
   drawing.chart = std::move(curve.chart);
   drawing.axis.from = static_cast<double>(camera.from) / kSecondMs;

@@ -31,6 +31,12 @@ constexpr std::int64_t kMaxTimes = 500000;  // samples that are looked at one by
 constexpr UnixMs kStuckFor = kHourMs;
 constexpr std::array kFlagCauses = {OutageCause::kDark, OutageCause::kOverexposed, OutageCause::kBlurred,
                                     OutageCause::kFogged};  // by kQualityFlags
+constexpr std::array kTexts = {
+    QT_TRANSLATE_NOOP("outages", "no samples"), QT_TRANSLATE_NOOP("outages", "damaged pictures"),
+    QT_TRANSLATE_NOOP("outages", "dark"),       QT_TRANSLATE_NOOP("outages", "overexposed"),
+    QT_TRANSLATE_NOOP("outages", "blurred"),    QT_TRANSLATE_NOOP("outages", "covered or fogged"),
+    QT_TRANSLATE_NOOP("outages", "stuck"),      QT_TRANSLATE_NOOP("outages", "too slow"),
+    QT_TRANSLATE_NOOP("outages", "moved")};
 
 // Reads samples of a source with their flags. Pictures that were measured several times have samples in several series:
 // each time counts once, by the latest series that has it.
@@ -159,15 +165,7 @@ const char* toString(OutageCause cause) {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
-std::string toText(OutageCause cause) {
-  constexpr const char* kTexts[] = {
-      QT_TRANSLATE_NOOP("outages", "no samples"), QT_TRANSLATE_NOOP("outages", "damaged pictures"),
-      QT_TRANSLATE_NOOP("outages", "dark"),       QT_TRANSLATE_NOOP("outages", "overexposed"),
-      QT_TRANSLATE_NOOP("outages", "blurred"),    QT_TRANSLATE_NOOP("outages", "covered or fogged"),
-      QT_TRANSLATE_NOOP("outages", "stuck"),      QT_TRANSLATE_NOOP("outages", "too slow"),
-      QT_TRANSLATE_NOOP("outages", "moved")};
-  return kTexts[static_cast<std::size_t>(cause)];
-}
+std::string toText(OutageCause cause) { return kTexts[static_cast<std::size_t>(cause)]; }
 
 Json toJson(const Outage& outage) {
   return {
@@ -341,12 +339,18 @@ double Meant::everyAt(UnixMs start, UnixMs width) const {
 }
 
 std::vector<charts::ChartBand> chartBands(const std::map<std::string, StateChanges>& states,
+                                          const std::map<std::string, std::set<std::string>>& known,
                                           const std::vector<Outage>& outages) {
   std::vector<charts::ChartBand> bands;
-  for (const auto& [name, changes] : states) bands.push_back({name, changes});
+  for (const auto& [name, changes] : states) {
+    charts::ChartBand& band = bands.emplace_back(charts::ChartBand{.name = name, .changes = changes});
+    if (const auto of_head = known.find(name); of_head != known.end())
+      band.known.assign(of_head->second.begin(), of_head->second.end());
+  }
   if (outages.empty()) return bands;
   charts::ChartBand& strip =
       bands.emplace_back(charts::ChartBand{.name = QT_TRANSLATE_NOOP("outages", "outages"), .over_gaps = true});
+  for (const char* text : kTexts) strip.known.emplace_back(text);
   auto& changes = strip.changes;
   for (const Outage& one : outages) {
     const UnixMs end = std::max(one.end, one.begin + 1);

@@ -227,6 +227,7 @@ struct StateSeries {
   StateChanges changes{};
   std::map<std::string, std::int64_t> samples{};  ///< that are kept, by the state that counted
   std::int64_t sure = 0;                          ///< of them, those whose result was sure
+  std::set<std::string> known{};                  ///< that ever counted of this head of the source
 };
 
 /// Adds the samples of `part`.
@@ -445,8 +446,10 @@ class StoreReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The strips below a chart: StoreReader::stateChanges(), and the outages of its source where it has any.
+/// The strips below a chart: StoreReader::stateChanges(), and the outages of its source where it has any. `known`:
+/// StoreReader::knownStates() of the source, so that each state has its colour.
 std::vector<charts::ChartBand> chartBands(const std::map<std::string, StateChanges>& states,
+                                          const std::map<std::string, std::set<std::string>>& known,
                                           const std::vector<Outage>& outages);
 
 /// The regions that samples to come are measured in.
