@@ -26,7 +26,16 @@ NOT_COMPUTED = ("blocks", "plus minus", "outages", "outages of", "gaps", "alarms
 IN_ONE_FORM = ("all", "sure, %", "%", "number of changes")  # of states: of the text
 IN_JSON = lambda key: key[0] not in ("outages of", "darkest", "brightest", "bad", "gaps", "alarms", "state now") and not (key[0] == "states" and key[2] in IN_ONE_FORM)
 IN_OBJECT = lambda key: key[0] != "time local"  # messages for programs have UTC
-IN_TEXT = {"outages of", "from", "to", "from local", "to local", "clock", "samples", "reduce", "comparable", "tokens"}
+TEXT_KEYS = {"outages of", "from", "to", "from local", "to local", "clock", "samples", "reduce", "comparable", "tokens", "samples of", "day samples of", "night samples of"}
+
+
+def in_text(key):
+    """Whether the report as text has this number wherever there is one."""
+    if key[0] == "quality":
+        return key[1] != "pictures"
+    if key[0] == "area":
+        return not key[1]
+    return key[0] in TEXT_KEYS or key[0].rpartition(" ")[2] in ("mean", "min", "max") and key[2] in ("tokens", *oracle.COLOURS)
 
 
 def differs(printed, expected):
@@ -117,7 +126,7 @@ def compare(player, oracle_, lines, comparison):
             for name, s in names.items():
                 expected = oracle.report(oracle_, db, s, days)
                 for form, tables in printed.items():
-                    must = {"--json": IN_JSON, "text": lambda key: key[0] in IN_TEXT, "--brief": lambda key: key[0] in ("samples", "to", "bad", "gaps", "alarms")}[form]
+                    must = {"--json": IN_JSON, "text": in_text, "--brief": lambda key: key[0] in ("samples", "to", "bad", "gaps", "alarms")}[form]
                     comparison.table(f"{where} {name}", form, tables.get(name, {}), expected, must)
                     comparison.between(f"{where} {name}", form, tables.get(name, {}))
             older_series(player, oracle_, db, names, days, comparison)
