@@ -124,7 +124,12 @@ TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
          "    assert info.keys.shape[0] == len(rows)\n"
          "    return [i // 2 for i in range(len(rows))]\n"
          "def broken(rows, sizes, info):\n"
-         "    raise ValueError('not today')\n";
+         "    import os\n"
+         "    raise ValueError('not today' if os.getpgid(0) == os.getpid() else 'Ctrl-C would reach it')\n"
+         "def dies(rows, sizes, info):\n"
+         "    import os\n"
+         "    os.write(2, b'first\\nlast\\n')\n"
+         "    os._exit(3)\n";
   const auto eval = [&](const std::string& rule) {
     return mpmCommand({"eval", image_, "--model", kSegmenter, "--against", "full", "--rule", rule, "--json"});
   };
@@ -133,8 +138,14 @@ TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
   ASSERT_EQ(tokens.size(), 3u);
   EXPECT_EQ(tokens[1], std::ceil(tokens[0] / 2));
   EXPECT_EQ(found.json()["reduce"], "rule:function=" + file + "#pairs:blocks=1,2:where=inside");
+  EXPECT_THAT(succeeded(mpmCommand({"eval", image_, "--model", kSegmenter, "--against", "full", "--reduce", "none",
+                                    "--rule", file + ":pairs:blocks=1,2:where=inside"}))
+                  .out,
+              HasSubstr("\nrule:near.py#pairs:blocks=1,2:where=inside "))
+      << "without its folder";
   for (const auto& [rule, problem] :
        {std::pair(file + ":broken", "ValueError: not today"),
+        std::pair(file + ":dies", "it ended without an answer: last"),
         std::pair(file + ":missing", "has no attribute 'missing'"),
         std::pair(file + ":pairs:count=3", "has no key 'count'"), std::pair(file, "is not FILE.py:FUNCTION"),
         std::pair(std::string("nowhere.py:pairs"), "there is no file 'nowhere.py'")}) {

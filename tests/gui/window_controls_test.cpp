@@ -205,6 +205,10 @@ TEST_F(Controls, ThePanelsKeyBringsItToTheFrontAndThenHidesIt) {
   trigger("dock_events");
   EXPECT_TRUE(wait([&] { return inFront(events); })) << "hidden, it comes back in front";
   EXPECT_TRUE(events->isAncestorOf(QApplication::focusWidget()));
+  QStringList titled;  // of the others the name is on a tab
+  for (const QDockWidget* one : docks())
+    if (!one->titleBarWidget()) titled << one->objectName();
+  EXPECT_EQ(titled, QStringList({"source", "schedule", "legend"}));
 }
 
 // What is stored is looked at every other second, also while a source is being chosen.

@@ -113,6 +113,11 @@ TEST_F(Faults, ASourceThatHangsDoesNotHoldTheWindowUp) {
 
 TEST_F(Faults, NoPasswordIsShownAnywhere) {
   ASSERT_TRUE(openCamera());
+  monitor::CameraConfig config;
+  config.alarm = {"tokens>1"};
+  config.alarm_minutes = 0;
+  part<CameraConfigs>()->change("rtsp://anna:geheim@camera/1", config);
+  EXPECT_TRUE(wait([&] { return reported(EventKind::kAlarm, "tokens"); })) << "a name without it finds its source";
   camera_->set(camera_->unplugged, true);
   ASSERT_TRUE(wait([&] { return reported(EventKind::kSource, "unplugged"); }));
   ASSERT_TRUE(logged("unplugged"));
