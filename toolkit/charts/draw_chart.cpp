@@ -14,7 +14,7 @@
 namespace mpm::charts {
 namespace {
 
-constexpr double kGapBetweenLanes = 10, kMargin = 6, kBandOpacity = 0.2, kPlateOpacity = 0.88, kStateOpacity = 0.3,
+constexpr double kGapBetweenLanes = 10, kMargin = 6, kBandOpacity = 0.2, kPlateOpacity = 0.88, kStateOpacity = 0.25,
                  kStronger = 0.2;
 
 double sharp(double at) { return std::floor(at) + 0.5; }  // a line of one pixel
@@ -113,7 +113,7 @@ class Drawer {
     }
   }
 
-  // More states than colours are told apart by their strength. Up to 0.45 a name on them has a contrast of 4.5:1, dark and light.
+  // More states than colours are told apart by their strength. Up to 0.45 a name on them has a contrast of 4.5:1.
   double opacityOf(std::size_t index) const {
     return std::min(1.0, kStateOpacity + kStronger * static_cast<double>(index / chart_.colors.series.size()));
   }
