@@ -191,6 +191,9 @@ std::vector<std::size_t> shapeOf(const cv::Mat& mat) {
   return shape;
 }
 
+/// Whether nobody else has the memory of `mat`. Some versions of OpenCV copy the outputs of a net, others do not.
+bool isAlone(const cv::Mat& mat) { return mat.u != nullptr && mat.u->refcount == 1; }
+
 /// An array that shares the memory of `mat`, which is continuous and of element type T.
 template <class T>
 Array<T> toArray(cv::Mat mat) {
@@ -638,7 +641,8 @@ class LockedNet {
       } catch (const cv::Exception& error) {
         throw Error(forwardError(loaded_.net, {input.size.p, input.size.p + input.dims}, error));
       }
-      for (cv::Mat& blob : found) blob = blob.clone();  // the net's own memory: the next forward() writes it
+      for (cv::Mat& blob : found)
+        if (!isAlone(blob)) blob = blob.clone();  // the net's own memory: the next forward() writes it
       return found;
     };
     std::vector<cv::Mat> blobs = withoutGil([&] { return turns_.take(forward); });
