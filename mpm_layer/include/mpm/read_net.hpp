@@ -70,8 +70,8 @@ MPM_API StageTimes forwardTimes(cv::dnn::Net& net, double forward_ms);
 /// The layers of one operator.
 struct OperatorTime {
   std::string op;  ///< a name of docs/ops.md, or OpenCV's own type of layer
-  int layers = 0;
-  double ms = 0;  ///< of all these layers
+  int layers = 0;  ///< how many
+  double ms = 0;   ///< of all of them
 };
 
 /// Which operators the last forward() of a net from readNet() spent its StageTimes::head on, the slowest first. Empty
