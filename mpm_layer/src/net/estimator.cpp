@@ -144,7 +144,7 @@ struct Solver {
             [&](onnx::GraphProto& graph, const ModelInfo& info) {
               task = taskOf(info, options.task);
               if (task == Task::kSemantic) scores = scoreRowsOf(graph, info, options.fit == Fit::kWindow);
-              std::vector<std::string> names = scores.name.empty() ? info.outputs : std::vector{scores.name};
+              std::vector<std::string> names = scores.exist() ? std::vector{scores.name} : info.outputs;
               if (options.features) names.push_back(restoreLastTokens(graph, info));
               return names;
             }),

@@ -59,8 +59,7 @@ LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options, ScoreRows
 void LabelMaker::takeScores(StageTimes& ms) {
   if (info_.segments()) net_.requireSize(0, static_cast<std::size_t>(info_.tokens()) * info_.classes);
   if (device_labels_) return;
-  for (std::size_t i = 0; i < net_.answers(); ++i)
-    net_.requireFinite(i, rows_.name.empty() ? net_.answerName(i) : "scores");
+  for (std::size_t i = 0; i < net_.answers(); ++i) net_.requireFinite(i, rows_.exist() ? "scores" : net_.answerName(i));
   if (info_.segments()) return;
   StopWatch watch;
   if (info_.head == HeadKind::kMaskQueries) {
@@ -69,11 +68,11 @@ void LabelMaker::takeScores(StageTimes& ms) {
     maskQueryScores(queries.masks, queries.classes, net_.parallel(), made_scores_);
   } else {
     const cv::Mat& map = net_.answer(0);
-    const int first = rows_.name.empty() ? 2 : 1;  // {1, classes, H, W} or {1, H, W, classes}
+    const int first = rows_.exist() ? 1 : 2;  // {1, H, W, classes} or {1, classes, H, W}
     score_grid_ = map.dims == 4 ? Size2{map.size[first], map.size[first + 1]} : Size2{};
     const int pixels = score_grid_.height * score_grid_.width;
     net_.requireSize(0, static_cast<std::size_t>(info_.classes) * pixels);
-    if (!rows_.name.empty()) return;
+    if (rows_.exist()) return;
     made_scores_.resize(map.total());
     cv::transpose(cv::Mat(info_.classes, pixels, CV_32F, const_cast<float*>(map.ptr<float>())),
                   cv::Mat(pixels, info_.classes, CV_32F, made_scores_.data()));
@@ -82,8 +81,8 @@ void LabelMaker::takeScores(StageTimes& ms) {
 }
 
 MatrixView<const float> LabelMaker::scores() const {
-  return {rows_.name.empty() ? made_scores_.data() : net_.answer(0).ptr<float>(),
-          score_grid_.height * score_grid_.width, info_.classes};
+  return {rows_.exist() ? net_.answer(0).ptr<float>() : made_scores_.data(), score_grid_.height * score_grid_.width,
+          info_.classes};
 }
 
 AxisResampling LabelMaker::toImage(const AxisTaps& own, int grid, int input, int image) const {

@@ -15,7 +15,7 @@ namespace mpm {
 /// Labels of images, by class scores of tokens, a map of classes or mask queries: the task kSemantic.
 class LabelMaker {
  public:
-  /// `net`: of a model that gives labels, which this does not own. `scores`: its first answer, unless empty. Throws
+  /// `net`: of a model that gives labels, which this does not own. `scores`: its first answer, if they exist. Throws
   /// mpm::Error for options out of range and more than 256 classes.
   LabelMaker(ImageNet& net, const EstimatorOptions& options, ScoreRows scores);
 

@@ -24,11 +24,14 @@ struct AxisTaps {
 /// Where a net has the scores of its classes as rows, the classes of a pixel side by side, before it lays them out and
 /// resizes them for its output: a map {B, H, W, classes}, or tokens {B, N, classes}.
 struct ScoreRows {
-  std::string name;        ///< of the value in the graph
+  std::string name;        ///< of the value in the graph; empty: the net has no such rows
   AxisTaps rows, columns;  ///< what the net makes of the map before its output
+
+  bool exist() const { return !name.empty(); }
 };
 
-/// Of a net that segments. Empty: it has only its output, {B, classes, H, W}. `resized`: only behind its own resize.
+/// The rows of a net that segments. They do not exist where it has only its output, {B, classes, H, W}. `resized`: rows
+/// in front of its own resize do not count.
 ScoreRows scoreRowsOf(const onnx::GraphProto& graph, const ModelInfo& info, bool resized);
 
 }  // namespace mpm

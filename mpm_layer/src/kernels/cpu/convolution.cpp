@@ -79,7 +79,7 @@ HWY_EXPORT(transformOutput);
 
 // 3x3 convolutions with stride 1, a block of 2 x 2 output pixels at a time: Winograd's F(2x2, 3x3) multiplies 16 times
 // per block, channel and output, where the definition multiplies 36 times. In bf16 what is multiplied is rounded after
-// the transforms: the error is about 1.7 times that of rounded pixels and weights.
+// the transforms: the error is larger than that of rounded pixels and weights.
 class Winograd {
  public:
   static constexpr int kMaxBlocks = 48;  // of a call: its operands and sums stay in L2
