@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/camera_configs.h"
 
+#include <set>
+
 #include "base/atomic_file.h"
 #include "base/hash.h"
 #include "gui/models/recents.h"
@@ -17,6 +19,20 @@ QString keyOf(const QString& source) {
   const vision::SourceSpec spec = sourceSpec(source);
   const QString name = QString::fromStdString(spec.name());
   return spec.kind == SourceKind::kDemo ? name.section(QLatin1Char('?'), 0, 0) : name;
+}
+
+// What `after` says otherwise than `before`, `own` says as `after` does: with it all of the same group, as the fields
+// of one rule are of no use without each other.
+void takeChanges(const CameraConfig& before, const CameraConfig& after, CameraConfig& own) {
+  std::set<std::string> changed;
+  for (const monitor::CameraField& field : monitor::cameraFields())
+    std::visit(
+        [&](auto member) {
+          if (after.*member != before.*member) changed.insert(field.group);
+        },
+        field.member);
+  for (const monitor::CameraField& field : monitor::cameraFields())
+    if (changed.contains(field.group)) std::visit([&](auto member) { own.*member = after.*member; }, field.member);
 }
 
 }  // namespace
@@ -48,6 +64,7 @@ CameraConfigs::Known& CameraConfigs::of(const QString& source) {
       QMetaObject::invokeMethod(
           this, [this, text = why.arg(QString::fromUtf8(error.what()))] { emit failed(text); }, Qt::QueuedConnection);
     }
+  known.own = known.config;
   interpret(known);
   return known;
 }
@@ -87,9 +104,14 @@ void CameraConfigs::interpret(Known& known) {
 }
 
 void CameraConfigs::write(const QString& source, const CameraConfig& config) {
+  of(source).own = config;
+  writeOwn(source);
+}
+
+void CameraConfigs::writeOwn(const QString& source) {
   const Known& known = of(source);
   if (known.damaged) return;
-  settings_->run([path = file(source).toStdString(), text = monitor::watchText({config}, known.tables)] {
+  settings_->run([path = file(source).toStdString(), text = monitor::watchText({known.own}, known.tables)] {
     program::makeFolder(QFileInfo(QString::fromStdString(path)).path().toStdString());
     writeFileAtomically(path, text, true);
   });
@@ -99,9 +121,10 @@ void CameraConfigs::change(const QString& source, const CameraConfig& config) {
   Known& known = of(source);
   if (known.config == config && config.states.empty()) return;  // a file of states may have changed
   const monitor::NightRule night = known.camera.plan.night;
+  takeChanges(known.config, config, known.own);
   known.config = config;
   interpret(known);
-  write(source, config);
+  writeOwn(source);
   const bool other_night = known.camera.plan.night != night;
   emit changed(source);
   if (other_night) emit nightChanged(source);
@@ -117,13 +140,13 @@ void CameraConfigs::setRegions(const QString& source, const std::vector<vision::
   const QString own = file(source).chopped(5) + QStringLiteral(".regions.json");
   Known& known = of(source);
   known.camera.plan.regions = regions;
-  known.config.regions = regions.empty() ? "none" : own.toStdString();
+  known.own.regions = known.config.regions = regions.empty() ? "none" : own.toStdString();
   if (!regions.empty() && !known.damaged)
     settings_->run([path = own.toStdString(), regions] {
       program::makeFolder(QFileInfo(QString::fromStdString(path)).path().toStdString());
       vision::writeRegions(path, regions);
     });
-  write(source, known.config);
+  writeOwn(source);
   emit regionsChanged();
 }
 

@@ -21,8 +21,9 @@ class CameraConfigs : public QObject {
   void change(const QString& source, const monitor::CameraConfig& config);
   /// Writes all that is said into its file, of a source that is watched like that.
   void write(const QString& source, const monitor::CameraConfig& config);
-  /// What is said of the camera's source becomes what its watch file says, until the next call. What is stored and
-  /// where stays the app's. `on-event` is not run: a file that is opened starts no program.
+  /// What is said of the camera's source becomes what its watch file says, until the next call; of what is changed
+  /// meanwhile the app's own file takes that alone. What is stored and where stays the app's. `on-event` is not run: a
+  /// file that is opened starts no program.
   void follow(const monitor::CameraConfig& camera);
   /// The model of this source and the options of its net are those of its watch file, not those of the app.
   bool follows(const QString& source) { return of(source).followed; }
@@ -58,6 +59,7 @@ class CameraConfigs : public QObject {
  private:
   struct Known {
     monitor::CameraConfig config;
+    monitor::CameraConfig own;   // what the app's file says of it: `config`, unless that is of another watch file
     monitor::FileTables tables;  // stay as they are: only `mpm monitor` does what they say
     monitor::Camera camera;      // what of `config` makes sense
     bool damaged = false;        // the file cannot be read, and stays as it is
@@ -66,6 +68,7 @@ class CameraConfigs : public QObject {
 
   Known& of(const QString& source);
   void interpret(Known& known);
+  void writeOwn(const QString& source);
 
   const QString folder_;
   SettingsWriter* const settings_;

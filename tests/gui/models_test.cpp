@@ -164,6 +164,36 @@ TEST(CameraConfigs, FilesAreNamedAbsolutely) {
   }
 }
 
+// A camera of another program's watch file is opened as that says each time. What was chosen for it in the app before
+// is not lost with what is chosen then.
+TEST(CameraConfigs, AnotherWatchFileChangesNothingInTheFileOfTheApp) {
+  QTemporaryDir folder;
+  std::optional<SettingsWriter> settings(folder.filePath("s.ini"));
+  CameraConfigs configs(folder.filePath("watches"), &*settings, nullptr);
+  const QString source = "rtsp://gate/1";
+  const monitor::CameraConfig theirs{.source = source.toStdString(), .lat = 48.0, .lon = 11.0, .alarm_minutes = 5.0};
+  const auto change = [&](auto how) {
+    configs.follow(theirs);
+    monitor::CameraConfig config = configs.config(source);
+    how(config);
+    configs.change(source, config);
+  };
+  monitor::CameraConfig own = configs.config(source);
+  own.blur = {"person"};
+  configs.change(source, own);
+  change([](monitor::CameraConfig& config) { config.night_brightness = 60; });
+  change([](monitor::CameraConfig& config) { config.alarm = {"car>10"}; });
+  EXPECT_EQ(configs.config(source).night_brightness, std::nullopt) << "the watch file says nothing of it";
+  settings.emplace(folder.filePath("s.ini"));  // the one before ends once all is written
+
+  const monitor::CameraConfig later = CameraConfigs(folder.filePath("watches"), &*settings, nullptr).config(source);
+  EXPECT_EQ(later.blur, own.blur);
+  EXPECT_EQ(later.night_brightness, 60);
+  EXPECT_EQ(later.lat, theirs.lat) << "what belongs to the rule";
+  EXPECT_EQ(later.alarm, std::vector<std::string>{"car>10"});
+  EXPECT_EQ(later.alarm_minutes, theirs.alarm_minutes);
+}
+
 TEST(LegendModel, PaintsTheFirst256ClassesOfALargerModel) {
   ModelInfo info;
   info.classes = 600;
