@@ -5,25 +5,21 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
-#include "base/hash.h"
 #include "base/visible_text.h"
 #include "monitor/capture/followed_files.h"
 #include "monitor/daily_summary.h"
 #include "monitor/event_command.h"
+#include "monitor/hiding.h"
 #include "monitor/recorder.h"
-#include "monitor/statistics/view_detector.h"
+#include "monitor/source_opener.h"
+#include "monitor/stored_pictures.h"
 #include "monitor/watch/camera_config.h"
-#include "monitor/watch/model_settings.h"
-#include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "vision/model_files.h"
-#include "vision/pictures/pictures.h"
 #include "vision/time.h"
 
 namespace mpm::monitor {
@@ -32,80 +28,6 @@ namespace {
 // Nobody is told of what is older: it was in the pictures of an archive. The scene demo: has a clock of its own.
 constexpr std::int64_t kPastMs = kHourMs;
 constexpr std::int64_t kOwnerPatienceMs = 10000;  // for a database to open
-
-std::string nameOf(const std::string& path) { return std::filesystem::path(path).filename().string(); }
-std::uint64_t keyOf(const std::string& name, UnixMs time) { return mpm::hash(hashBytes(name), time); }
-
-// The pictures of an archive that the database had when it was opened, in the series that goes on.
-struct StoredPictures {
-  // Hashes of name and time; the same with the digest; of time and digest. Set before the source gives its first frame.
-  std::unordered_set<std::uint64_t> named, whole, contents;
-  std::vector<UnixMs> times;               // in their order
-  std::atomic<std::int64_t> left_out = 0;  // pictures of the source that are among them
-
-  // By the time and the name, and only then by content, which has to be read. A digest of 0 is not known. One content
-  // at one time is one picture, under whatever name: a copy, or a link that leads to another picture now.
-  vision::Done state(const vision::TimedPicture& picture) const {
-    const auto& [path, time] = picture;
-    if (!std::ranges::binary_search(times, time)) return vision::Done::kNo;
-    const std::uint64_t key = keyOf(nameOf(path), time);
-    const std::int64_t digest = path.empty() ? 0 : vision::pictureDigest(path);
-    if (digest != 0 && contents.contains(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest)))
-      return vision::Done::kYes;
-    if (!named.contains(key)) return vision::Done::kNo;
-    const bool same = digest == 0 || whole.contains(mpm::hash(key, digest)) || whole.contains(mpm::hash(key, 0));
-    return same ? vision::Done::kYes : vision::Done::kOther;
-  }
-};
-
-// What must not be seen of one source: what is said, over what is stored of it. Until it is known what is stored, whole
-// pictures are blurred. Thread-safe.
-class Hiding {
- public:
-  explicit Hiding(const PrivacyChoice& said) : said_(said) { hideAll(); }
-
-  // What is stored of the source. Returns what counts now.
-  PrivacyOptions setStored(const PrivacyOptions& stored) {
-    const std::lock_guard lock(mutex_);
-    options_ = said_.over(stored);
-    privacy_.reset();
-    if (options_->on()) privacy_.emplace(*options_);
-    return *options_;
-  }
-  // What is said from now on: over what counted until now. nullopt: it is not known yet what is stored.
-  std::optional<PrivacyOptions> say(const PrivacyChoice& said) {
-    std::unique_lock lock(mutex_);
-    said_ = said;
-    if (!options_) return std::nullopt;
-    const PrivacyOptions before = *options_;
-    lock.unlock();
-    return setStored(before);
-  }
-  std::optional<PrivacyOptions> options() const {
-    const std::lock_guard lock(mutex_);
-    return options_;
-  }
-  // `place`: where the view is now; null: where it was last.
-  void hide(InferenceResult& result, const ViewMotion* place, const std::function<void(const std::string&)>& report) {
-    const std::lock_guard lock(mutex_);
-    if (place) place_ = *place;
-    if (privacy_) privacy_->hide(result, place_, report);
-  }
-  cv::Mat hiddenIn(const InferenceResult& result, const ViewMotion& place) {
-    const std::lock_guard lock(mutex_);
-    return privacy_ ? privacy_->hiddenIn(result, place) : cv::Mat();
-  }
-
- private:
-  // No model has a class of this name.
-  void hideAll() { privacy_.emplace(PrivacyOptions{.blurred = {"*"}}); }
-
-  mutable std::mutex mutex_;
-  PrivacyChoice said_;
-  std::optional<PrivacyOptions> options_;  // nullopt: not known yet
-  std::optional<Privacy> privacy_;
-  ViewMotion place_;  // of the last sample
-};
 
 // States as they are read now, and their files. The files are looked at on the worker's thread alone.
 struct FollowedStates {
@@ -138,126 +60,11 @@ struct OpenSource {
   CaptureThread capture;
 };
 
-// What the database says must not be seen of a source; of one that is not stored: nothing. Throws mpm::Error where that
-// cannot be read.
-PrivacyOptions storedPrivacy(const std::string& database, const std::string& source) try {
-  std::error_code unseen;
-  if (!std::filesystem::exists(database, unseen) && !unseen) return {};
-  return readPrivacy(StoreReader(database).privacy(source));
-} catch (const EmptyDatabase&) {  // its writer is about to fill it
-  return {};
-}
-
 // SessionInfo::times: a later run may begin in another folder.
 std::string timesText(vision::TimeOptions times) {
   std::error_code ignored;
   if (!times.list.empty()) times.list = std::filesystem::absolute(times.list, ignored).lexically_normal().string();
   return toString(times);
-}
-
-// Calls `read` with what the database has of a source, if anything. The writer meets the same problem as this reader,
-// and repairs or reports it.
-template <typename Read>
-void readSource(const std::string& database, const std::string& source, Read read) {
-  try {
-    const StoreReader store(database);
-    for (const SourceRecord& record : store.sources())
-      if (record.name == source) read(store, record);
-  } catch (const Error&) {
-  }
-}
-
-// How the pictures of a source will be measured. nullopt: there is no model, or one that cannot be read, which the
-// worker reports.
-std::optional<Measuring> measuringBy(const InferenceWorker::Wanted& by) try {
-  if (by.model.empty()) return std::nullopt;
-  const std::string digest = vision::modelDigest(by.model);
-  if (by.info) return measuringOf(*by.info, digest, by.settings);
-  const ModelInfo info = readModelInfo(by.model, by.options.convert());
-  return measuringOf(info, digest, settingsOf(by.model, info, by.options));
-} catch (const Error&) {
-  return std::nullopt;
-}
-
-void readPictures(const StoreReader& store, std::int64_t series, StoredPictures& pictures) {
-  store.pictures(series, [&](const std::string& name, UnixMs time, std::int64_t digest) {
-    const std::uint64_t key = keyOf(name, time);
-    pictures.named.insert(key);
-    pictures.whole.insert(mpm::hash(key, digest));
-    pictures.contents.insert(mpm::hash(mpm::hash(static_cast<std::uint64_t>(time)), digest));
-    pictures.times.push_back(time);
-  });
-  std::ranges::sort(pictures.times);
-}
-
-// Reads what must not be seen of a source as its database has it: until then, and where that fails, whole pictures are
-// blurred. Says through SourceOptions::on_note what is hidden. Returns it as the database has it from now on.
-std::string takeStoredPrivacy(const std::string& database, const std::string& source, Hiding& hiding,
-                              const std::weak_ptr<Recorder>& recorder, const vision::SourceOptions& how) try {
-  const auto before = hiding.options();  // nothing is left to the database
-  if (before) return before->json();
-  const PrivacyOptions stored = storedPrivacy(database, source), now = hiding.setStored(stored);
-  const std::string json = now.json();
-  const bool as_stored = json == stored.json();
-  if (now.on() && how.on_note)
-    how.on_note(now.text() + (as_stored ? ", as stored with the source: 'none' for hide or blur ends it" : ""));
-  if (const auto still = recorder.lock()) still->setPrivacy(json);
-  return json;
-} catch (const Error& error) {
-  if (how.on_note)
-    how.on_note(std::string("whole pictures are blurred, as what they must not show is stored in ") + error.what());
-  return "";
-}
-
-// What the times of an archive differ in from those in the database: its clock, or a picture that is stored with
-// another time, as its times are read by another rule. Empty: in nothing. `listed`: the pictures that are there now. A
-// picture is known by its name and content, and has another time only if none is there that has the stored one:
-// counters of cameras begin anew, and pictures of the same dark are equal.
-std::string differenceOfTimes(const StoreReader& store, std::int64_t series, const SourceRecord& record,
-                              const std::string& zone, const std::vector<vision::TimedPicture>& listed) {
-  if (!record.time_zone.empty() && record.time_zone != zone)
-    return "they were read by the clock of " + record.time_zone + " before, and are by that of " + zone + " now";
-  std::unordered_set<std::uint64_t> there;
-  std::unordered_set<UnixMs> times;
-  for (const auto& [path, time] : listed) there.insert(keyOf(nameOf(path), time));
-  std::unordered_multimap<std::uint64_t, std::pair<UnixMs, std::int64_t>> missing;  // by the hash of their names
-  store.pictures(series, [&](const std::string& name, UnixMs time, std::int64_t digest) {
-    times.insert(time);
-    if (digest != 0 && !there.contains(keyOf(name, time))) missing.emplace(hashBytes(name), std::pair(time, digest));
-  });
-  const auto difference = [](const std::string& what, UnixMs before, UnixMs now) {
-    return what + " was of " + isoTime(before) + " before, and is of " + isoTime(now) + " now";
-  };
-  for (const auto& [path, time] : listed) {
-    if (path.empty() && !times.empty() && !times.contains(time))
-      return difference("the first frame", *std::ranges::min_element(times), time);
-    const auto [first, end] = missing.equal_range(hashBytes(nameOf(path)));
-    if (first == end || path.empty()) continue;
-    const std::int64_t digest = vision::pictureDigest(path);
-    for (auto stored = first; stored != end; ++stored)
-      if (stored->second.second == digest) return difference("'" + nameOf(path) + "'", stored->second.first, time);
-  }
-  return "";
-}
-
-// Gives the recorder what an earlier watch of the source left: its regions, and where its view and its rules stood. The
-// pictures of an archive that begin a new series are looked at from the first one on. `privacy`: what must not be seen
-// of it now. A view that was learned with more on show does not count. `own_clock`: its times say nothing about the
-// clock of this machine.
-void recall(const StoreReader& store, const SourceRecord& record, const std::weak_ptr<Recorder>& recorder,
-            const std::string& privacy, bool new_series, std::optional<std::int64_t> series, UnixMs now,
-            bool own_clock) {
-  constexpr int kSamples = 5000;  // an hour and more of samples each second
-  const auto regions = currentRegions(store, record.name);
-  auto view = new_series ? std::nullopt : store.view(record.name);
-  if (view && store.privacy(record.name) != privacy) view = withoutEdges(std::move(*view));
-  const auto samples = new_series ? std::vector<Sample>()
-                                  : store.lastSamples(record.id, kSamples, own_clock ? INT64_MAX : now + 1, series);
-  const auto still = recorder.lock();
-  if (!still) return;
-  if (view) still->setView(std::move(*view));
-  if (!regions.empty()) still->setStoredRegions(regions);
-  if (!new_series) still->resume(samples, store.alarms(record.id), now, steadyNow());
 }
 
 }  // namespace
@@ -478,6 +285,51 @@ struct Session::Impl {
     store->setSource(watch->source);
   }
 
+  CaptureOptions captureOf(const CameraPlan& plan) {
+    const bool live = plan.source.isLive();
+    CaptureOptions capture;
+    capture.stream = ++streams;
+    capture.reconnect = live;
+    capture.lossless = plan.every_frame && !live;
+    capture.adapt_s = live && plan.once ? 1 : 0;
+    capture.max_fps = live ? 0 : plan.max_fps;
+    capture.now = options.now;
+    capture.steady = options.steady;
+    // The scene is rendered here: what keeps it waiting is a busy machine, not a camera to open again.
+    capture.source.timeout_s = plan.isScene() ? 600 : plan.timeout_s;
+    capture.name = plan.source.nameInMessages();
+    capture.source.on_unreadable = [this](const std::string& why, std::optional<UnixMs> taken) {
+      post({taken.value_or(options.now()), EventKind::kDamaged, Severity::kWarning, "left out: " + why});
+    };
+    capture.source.on_note = [this](const std::string& text) {
+      report({options.now(), EventKind::kSource, Severity::kInfo, text});
+    };
+    capture.source.chosen = plan.chosen;
+    return capture;
+  }
+
+  std::shared_ptr<Recorder> makeRecorder(const CameraPlan& plan, const std::shared_ptr<Hiding>& hiding) {
+    const auto privacy = hiding->options();
+    const RecorderOptions recording{.source = plan.source.name(),
+                                    .every_s = plan.every_s,
+                                    .every_frame = plan.every_frame && !plan.source.isLive(),
+                                    .once = plan.once,
+                                    .archive_clock = plan.readsArchive() ? plan.archiveClock() : std::nullopt,
+                                    .archive_times = plan.readsArchive() ? timesText(plan.archive->times) : "",
+                                    .own_clock = plan.hasOwnClock(),
+                                    .night = plan.night,
+                                    .place = plan.place,
+                                    .alarms = plan.alarms,
+                                    .quality = plan.quality,
+                                    .states = plan.states,
+                                    .privacy = privacy ? std::optional(privacy->json()) : std::nullopt,
+                                    .hidden = std::bind_front(&Hiding::hiddenIn, hiding)};
+    auto recorder =
+        std::make_shared<Recorder>(recording, store ? &*store : nullptr, [this](const Event& event) { report(event); });
+    if (plan.again) recorder->measureAgain();
+    return recorder;
+  }
+
   void tellPicture(const InferenceResult& result) {
     const std::lock_guard lock(showing);
     if (options.teller && shows) options.teller->setPicture(options.camera, result);
@@ -488,6 +340,16 @@ struct Session::Impl {
     const std::lock_guard lock(showing);
     shows = next;
     if (options.teller) options.teller->dropPicture(options.camera);
+  }
+
+  void beginToTell(const CameraPlan& plan) {
+    stays = plan.once;
+    // The picture of an earlier run may have hidden less, unless this run goes on with what that one hid.
+    if (plan.privacy.hidden || plan.privacy.blurred || !plan.once) dropPicture(true);
+    facts.title = options.title;
+    facts.scene = plan.isScene();
+    facts.alarms = plan.alarms.alarms;
+    tellFacts();
   }
 
   void tellFacts() const {
@@ -555,134 +417,47 @@ Session::~Session() {
   impl_->stopTelling(0);
 }
 
-void Session::open(const CameraPlan& options) {
-  if (options.regions) vision::check(*options.regions);
+void Session::open(const CameraPlan& plan) {
+  if (plan.regions) vision::check(*plan.regions);
   close();
-  const bool live = options.source.isLive(), every_frame = options.every_frame && !live;
-  const std::string name = options.source.name();
-  CaptureOptions capture;
-  capture.stream = ++impl_->streams;
-  capture.reconnect = live;
-  capture.lossless = every_frame;
-  capture.adapt_s = live && options.once ? 1 : 0;
-  capture.max_fps = live ? 0 : options.max_fps;
-  capture.now = impl_->options.now;
-  capture.steady = impl_->options.steady;
-  // The scene is rendered here: what keeps it waiting is a busy machine, not a camera to open again.
-  capture.source.timeout_s = options.source.kind == vision::SourceKind::kDemo ? 600 : options.timeout_s;
-  capture.name = options.source.nameInMessages();
-  capture.source.on_unreadable = [this](const std::string& why, std::optional<UnixMs> taken) {
-    impl_->post({taken.value_or(impl_->options.now()), EventKind::kDamaged, Severity::kWarning, "left out: " + why});
-  };
-  capture.source.on_note = [this](const std::string& text) {
-    impl_->report({impl_->options.now(), EventKind::kSource, Severity::kInfo, text});
-  };
-  capture.source.chosen = options.chosen;
-  const bool archive = options.archive && vision::isArchive(options.source, *options.archive);
-  const bool scene = options.source.kind == vision::SourceKind::kDemo, own_clock = archive || scene;
-  StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
-  const auto hiding = std::make_shared<Hiding>(options.privacy);
-  const PrivacyChoice& said = options.privacy;
-  if (!store || (said.hidden && said.blurred)) hiding->setStored({});
+  Impl& impl = *impl_;
+  const CaptureOptions capture = impl.captureOf(plan);
+  const auto hiding = std::make_shared<Hiding>(plan.privacy);
+  if (!impl.store || (plan.privacy.hidden && plan.privacy.blurred)) hiding->setStored({});
   const auto privacy = hiding->options();
-  const auto recorder =
-      std::make_shared<Recorder>(RecorderOptions{.source = name,
-                                                 .every_s = options.every_s,
-                                                 .every_frame = every_frame,
-                                                 .once = options.once,
-                                                 .archive_clock = archive ? options.archiveClock() : std::nullopt,
-                                                 .archive_times = archive ? timesText(options.archive->times) : "",
-                                                 .own_clock = own_clock,
-                                                 .night = options.night,
-                                                 .place = options.place,
-                                                 .alarms = options.alarms,
-                                                 .quality = options.quality,
-                                                 .states = options.states,
-                                                 .privacy = privacy ? std::optional(privacy->json()) : std::nullopt,
-                                                 .hidden = std::bind_front(&Hiding::hiddenIn, hiding)},
-                                 store, [this](const Event& event) { impl_->report(event); });
-  if (options.again) recorder->measureAgain();
-  const auto before = std::make_shared<StoredPictures>();
-  // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs while the
-  // database is read, the source is opened once more without.
-  SourceFactory factory = [options, name, archive, own_clock, before, by = impl_->worker->wanted(), hiding,
-                           stored = store != nullptr, asked = std::make_shared<std::atomic_flag>(),
-                           database = impl_->options.database, weak = std::weak_ptr(recorder),
-                           now = impl_->options.now](vision::SourceOptions how) {
-    vision::ArchiveOptions archived = archive ? *options.archive : vision::ArchiveOptions();
-    if (stored && !asked->test_and_set()) {
-      const auto kept = takeStoredPrivacy(database, name, *hiding, weak, how);
-      const auto take_stored = [=, note = how.on_note](const std::vector<vision::TimedPicture>& listed) {
-        readSource(database, name, [&](const StoreReader& reader, const SourceRecord& record) {
-          std::optional<std::int64_t> series;
-          if (archive && !options.again)
-            if (const auto measuring = measuringBy(by)) series = reader.seriesOf(record.id, *measuring);
-          const std::string difference =
-              series ? differenceOfTimes(reader, *series, record, options.archiveClock()->zone(), listed) : "";
-          if (!difference.empty()) {
-            if (note) note("all pictures are measured again, as a series of their own: " + difference);
-            if (const auto still = weak.lock()) still->measureAgain();
-            series.reset();
-          }
-          recall(reader, record, weak, kept, archive && !series, series, now(), own_clock);
-          if (series) readPictures(reader, *series, *before);
-        });
-        if (const auto still = weak.lock()) still->setRecalled();
-      };
-      if (archive && !options.factory)
-        archived.on_listed = take_stored;
-      else
-        take_stored({});
-    }
-    if (options.resume_demo) {
-      how.frame_step_s = options.every_s;
-      readSource(database, name, [&](const StoreReader&, const SourceRecord& record) {
-        how.resume_after = static_cast<double>(record.last) / kSecondMs;
-      });
-    }
-    if (options.factory) return options.factory(how);
-    if (!archive) return vision::openUnguarded(options.source, how);
-    if (!database.empty()) {
-      archived.done_times = [before] { return before->times; };
-      archived.done = [before](const vision::TimedPicture& picture) {
-        const vision::Done done = before->state(picture);
-        before->left_out += done == vision::Done::kYes;
-        return done;
-      };
-    }
-    return vision::openArchive(options.source, archived, how);
-  };
+  const auto recorder = impl.makeRecorder(plan, hiding);
+  const auto pictures = std::make_shared<StoredPictures>();
+  SourceOpener opener({.plan = plan,
+                       .database = impl.options.database,
+                       .model = impl.worker->wanted(),
+                       .now = impl.options.now,
+                       .hiding = hiding,
+                       .recorder = recorder,
+                       .pictures = pictures});
   const auto watch = std::shared_ptr<OpenSource>(  // NOLINT(modernize-make-shared): an aggregate
-      new OpenSource{.source = name,
+      new OpenSource{.source = plan.source.name(),
                      .stream = capture.stream,
-                     .counted = every_frame,
-                     .scene = scene,
-                     .archive = archive,
-                     .every_s = options.once ? 0 : options.every_s,
-                     .states = std::make_shared<FollowedStates>(options.states),
-                     .before = before,
+                     .counted = capture.lossless,
+                     .scene = plan.isScene(),
+                     .archive = plan.readsArchive(),
+                     .every_s = plan.once ? 0 : plan.every_s,
+                     .states = std::make_shared<FollowedStates>(plan.states),
+                     .before = pictures,
                      .recorder = recorder,
                      .hiding = hiding,
-                     .capture = CaptureThread(std::move(factory), capture, impl_->frames,
-                                              [this](const CaptureStatus& status) { impl_->takeState(status); })});
-  if (options.summary_hour && !archive) {
-    watch->summary.emplace(*options.summary_hour, vision::clockOrMachine(options.archiveClock()),
-                           scene ? 0 : impl_->options.now());
+                     .capture = CaptureThread(std::move(opener), capture, impl.frames,
+                                              [&impl](const CaptureStatus& status) { impl.takeState(status); })});
+  if (plan.summary_hour && !watch->archive) {
+    watch->summary.emplace(*plan.summary_hour, vision::clockOrMachine(plan.archiveClock()),
+                           watch->scene ? 0 : impl.options.now());
   }
-  if (store) store->setSource(name);
-  impl_->stays = options.once;
-  // Of an earlier run, which may have hidden less, unless this one goes on with what that one hid.
-  if (said.hidden || said.blurred || !options.once) impl_->dropPicture(true);
-  impl_->facts.title = impl_->options.title;
-  impl_->facts.scene = scene;
-  impl_->facts.alarms = options.alarms.alarms;
-  impl_->tellFacts();
-  if (options.regions) recorder->setRegions(*options.regions);
-  impl_->worker->setFeatures(!options.states.heads.empty());
-  impl_->worker->setStream(watch->stream, options.samples_only && !every_frame ? options.every_s : 0);
-  impl_->setSource(watch);
-  if (privacy && privacy->on())
-    impl_->report({impl_->options.now(), EventKind::kSource, Severity::kInfo, privacy->text()});
+  if (impl.store) impl.store->setSource(watch->source);
+  impl.beginToTell(plan);
+  if (plan.regions) recorder->setRegions(*plan.regions);
+  impl.worker->setFeatures(!plan.states.heads.empty());
+  impl.worker->setStream(watch->stream, plan.samples_only && !watch->counted ? plan.every_s : 0);
+  impl.setSource(watch);
+  if (privacy && privacy->on()) impl.report({impl.options.now(), EventKind::kSource, Severity::kInfo, privacy->text()});
   watch->capture.start();
 }
 

@@ -54,10 +54,6 @@ struct CameraPlan {
   std::optional<vision::ArchiveOptions> archive{};
   /// An archive: all its pictures are measured, into a series of their own. What is stored stays.
   bool again = false;
-  /// The clock of an archive's camera.
-  std::optional<vision::CameraClock> archiveClock() const {
-    return archive ? std::optional(archive->times.clock()) : std::nullopt;
-  }
   std::function<bool(const std::string& path)> chosen{};  ///< vision::SourceOptions::chosen
   bool resume_demo = false;  ///< demo: begin after the last stored sample, with frames every_s apart by its own clock
   NightRule night{};
@@ -70,6 +66,15 @@ struct CameraPlan {
   /// Measured in each sample. nullopt: those that the database has for the source.
   std::optional<std::vector<vision::Region>> regions{};
   SourceFactory factory{};  ///< opens the source instead of vision::openSource(); for tests
+
+  bool isScene() const { return source.kind == vision::SourceKind::kDemo; }
+  bool readsArchive() const { return archive && vision::isArchive(source, *archive); }
+  /// The times of its frames say nothing about the clock of this machine.
+  bool hasOwnClock() const { return readsArchive() || isScene(); }
+  /// The clock of an archive's camera.
+  std::optional<vision::CameraClock> archiveClock() const {
+    return archive ? std::optional(archive->times.clock()) : std::nullopt;
+  }
 };
 
 struct SessionStatus {
@@ -117,7 +122,7 @@ class Session {
   ~Session();  ///< finish(), however long the disk takes; the command of events gets 5 s
 
   /// Closes the source before it. Throws mpm::Error for options that make no sense.
-  void open(const CameraPlan& options);
+  void open(const CameraPlan& plan);
   void close();
   bool isOpen() const;
   std::string source() const;  ///< SourceSpec::name() of the open one; empty: none
