@@ -87,7 +87,8 @@ void Exports::ask() {
 void Exports::askToGiveUp(const std::function<void()>& then) {
   if (question_) return question_->raise();
   question_ = question(window_, tr("Export"),
-                       tr("An export, measurement or training is not done. Give it up, and leave its file as it was?"),
+                       tr("An export, a measurement, a training or a new rule of night is not done. Give it up, and "
+                          "leave what is stored as it was?"),
                        {tr("Give it up"), tr("Go on")}, Answer::kNo, then);
   openDialog(question_);
 }

@@ -1131,8 +1131,8 @@
         <translation>%1, %2 omises</translation>
     </message>
     <message>
-        <source>An export, measurement or training is not done. Give it up, and leave its file as it was?</source>
-        <translation>Une exportation, une mesure ou un entraînement est en cours. L’abandonner et laisser son fichier tel quel&#xa0;?</translation>
+        <source>An export, a measurement, a training or a new rule of night is not done. Give it up, and leave what is stored as it was?</source>
+        <translation>Une exportation, une mesure, un entraînement ou une nouvelle règle de nuit est en cours. L’abandonner et laisser tel quel ce qui est enregistré&#xa0;?</translation>
     </message>
 </context>
 <context>

@@ -41,26 +41,27 @@ def main():
     parser.add_argument("--window", action="store_true", help="walks through the app, not worlds of cameras")
     parser.add_argument("--kind", choices=["graph", "edit"], help="of --graphs: random graphs or edits alone")
     parser.add_argument("--seeds", type=seeds, help="1..300, 7 or 1,4,9. Default: 1..100")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
+    parser.add_argument("--jobs", type=int, help="how many at a time. Default: as many as cores; walks, which mostly wait: three times that")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for what the seeds made")
     parser.add_argument("--script", type=pathlib.Path, nargs="+", default=[], help="of cameras and walks: files with scripts")
     parser.add_argument("--shrink", action="store_true", help="of cameras and walks: print the smallest script that disagrees in the same way")
     parser.add_argument("--print", action="store_true", help="of cameras: print the scripts and play nothing")
     options = parser.parse_args()
+    jobs = options.jobs or os.cpu_count() * (3 if options.window else 1)
     if options.seeds is None:
         options.seeds = [] if options.script else range(1, 101)
     if options.graphs:
         import graphs
         kinds = (options.kind,) if options.kind else ("graph", "edit")
-        return 1 if graphs.main(options.build, options.seeds, options.jobs, options.keep, kinds) else 0
+        return 1 if graphs.main(options.build, options.seeds, jobs, options.keep, kinds) else 0
     if options.kernels is not None:
         import kernels
-        return 1 if kernels.main(options.build, options.seeds, options.jobs, options.kernels) else 0
+        return 1 if kernels.main(options.build, options.seeds, jobs, options.kernels) else 0
     if options.window:
         import window
-        return 1 if window.main(options.build, options.seeds, options.jobs, options.keep, options.script, options.shrink) else 0
+        return 1 if window.main(options.build, options.seeds, jobs, options.keep, options.script, options.shrink) else 0
     import cameras
-    return 1 if cameras.main(options.build, options.seeds, options.jobs, options.keep, options.script, options.print, options.shrink) else 0
+    return 1 if cameras.main(options.build, options.seeds, jobs, options.keep, options.script, options.print, options.shrink) else 0
 
 
 if __name__ == "__main__":

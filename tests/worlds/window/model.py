@@ -19,6 +19,7 @@ class Model:
         self.known = set()     # sources that open without a question
         self.alarms = {}       # source -> limit
         self.nights = {}       # source -> brightnesses below which night was, the last one counts
+        self.unjudged = set()  # sources whose last rule may not have come to what is stored
         self.taken = {}        # name of a picture in the folder of labels -> source, index
         self.classes = []      # of that folder
         self.labels = {}       # name of a picture -> numbers of the classes that were drawn in it
@@ -41,10 +42,20 @@ class Model:
     def wanted(self, sample):
         self._wanted, self.hinted = sample, None
 
-    def look_at_event(self):
-        """A sample of the time of an event comes on show, if there is one."""
+    def look_at_event(self, charted):
+        """A sample of the time of an event comes on show, if there is one: of the source in the chart, which stays there when a
+        source is closed."""
         self.wanted = None
-        self.hinted = self.charted()
+        self.hinted = self.charted() or charted
+
+    def judge(self, tag, limit):
+        """What is stored of a source is judged by a new rule of night."""
+        self.nights.setdefault(tag, []).append(limit)
+        self.unjudged.discard(tag)
+
+    def give_up_judging(self):
+        """A person closed the window before that was done, and said so."""
+        self.unjudged = set(self.nights)
 
     def begin(self, tag):
         self.live, self.foreign, self.index, self.paused, self.asking = tag, None, None, False, None

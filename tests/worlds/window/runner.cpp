@@ -57,6 +57,7 @@ class Hands {
   QJsonObject look();
   QJsonObject wait();
   QJsonValue act(const QJsonObject& what);
+  bool gaveUp() const { return gave_up_; }
 
  private:
   template <typename Part>
@@ -100,6 +101,7 @@ class Hands {
   std::map<std::string, std::shared_ptr<Camera>> cameras_;  // by URL
   QSet<QString> held_;                                      // classes whose answers wait
   QJsonObject last_;
+  bool gave_up_ = false;  // the last window that was closed had not judged all that is stored by a new rule of night
 };
 
 void Hands::start(const QJsonObject& what) {
@@ -140,7 +142,8 @@ bool Hands::close() {
   if (!window_) return false;
   held_.clear();
   window_->close();
-  if (window_->isVisible()) window_->leave();
+  gave_up_ = window_->isVisible();
+  if (gave_up_) window_->leave();
   window_.reset();
   return true;
 }
@@ -321,7 +324,7 @@ QJsonValue Hands::answer(bool accept) const {
 QJsonValue Hands::clickChart(double time) const {
   TimeChart* chart = part<TimeChart>();
   const TimeAxis& axis = chart->axis();
-  if (time < axis.from || time > axis.to) return "not on show";
+  if (!chart->isVisible() || time < axis.from || time > axis.to) return "not on show";
   const QPointF at(axis.x(time), chart->height() / 2.0);
   for (const auto type : {QEvent::MouseButtonPress, QEvent::MouseButtonRelease}) {
     QMouseEvent event(type, at, chart->mapToGlobal(at), Qt::LeftButton,
@@ -524,6 +527,7 @@ int main(int argc, char** argv) {
       const bool waits = what["do"].toString() == "wait";
       reply["done"] = waits ? QJsonValue(true) : hands.act(what);
       reply["seen"] = waits ? hands.wait() : hands.look();
+      reply["gave_up"] = hands.gaveUp();
     } catch (const std::exception& error) {
       reply["done"] = QString::fromUtf8(error.what());
     }

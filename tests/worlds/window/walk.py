@@ -103,7 +103,8 @@ class Player:
         self.take(self.runner.ask(do="start", folder=str(self.folder), model=str(MODELS["mask"]), reduce="mpm:blocks=1", cameras=cameras))
 
     def close(self):
-        self.runner.ask(do=END)
+        if self.runner.ask(do=END)["gave_up"]:
+            self.model.give_up_judging()
         judge.stored(self.stage, self.folder, self.model, self.written)
 
     def take(self, reply):
@@ -257,7 +258,7 @@ class Player:
         elif do == "plug":
             (model.dead.discard if step["in"] else model.dead.add)(model.live or "maple")
         elif do == "event":
-            model.look_at_event()
+            model.look_at_event(next(iter(judge.tags_in(self.seen["chart"]["source"])), None))
         elif do in ("hold", "release"):
             self.held = do == "hold"
         return True
@@ -301,7 +302,7 @@ class Player:
         elif do == "alarms":
             model.alarms[tag] = what
         elif do == "night":
-            model.nights.setdefault(tag, []).append(what)
+            model.judge(tag, what)
 
     def label(self, step, model):
         """Takes the picture on show, draws a stroke in it, and says which state it, or a region of it, shows."""
