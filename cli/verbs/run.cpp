@@ -29,6 +29,8 @@
 namespace mpm::cli {
 namespace {
 
+constexpr const char* kDay = "demo:day";
+
 /// "_overlay.png" is of --only overlay.
 std::string nameOf(const std::string& ending) { return ending.substr(1, ending.find('.') - 1); }
 
@@ -43,6 +45,12 @@ struct RunArguments {
   Shard shard;
   bool maps = false, resume = false, json = false;
 
+  /// The source demo:day alone.
+  bool isDay() const {
+    const std::string& first = frames.sources.front();
+    return frames.sources.size() == 1 && first.substr(0, first.find('?')) == kDay;
+  }
+
   /// Whether files whose names end so are to be written.
   bool wants(const std::string& ending) const { return only.empty() || std::ranges::count(only, nameOf(ending)) > 0; }
 
@@ -53,7 +61,6 @@ struct RunArguments {
   }
 };
 
-constexpr const char* kDay = "demo:day";
 // Minutes after midnight, UTC.
 constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
     {{"dawn", 340}, {"noon", 720}, {"dusk", 1090}, {"night", 1260}}};
@@ -222,131 +229,184 @@ int printUsage() {
   return kUsageError;
 }
 
-// Runs the model. For the source demo:day: a table by hour, and pictures of a few moments.
-int run(RunArguments arguments) {
-  if (arguments.frames.sources.empty()) return printUsage();
-  const std::string& first = arguments.frames.sources.front();
-  const bool day = arguments.frames.sources.size() == 1 && first.substr(0, first.find('?')) == kDay;
-  if (day && arguments.chart.empty() && !arguments.folder.empty())
-    arguments.chart = (std::filesystem::path(arguments.folder) / "tokens.png").string();
+// What can be said of the options before the model is read, and what follows from them.
+RunArguments checked(RunArguments arguments) {
   for (const auto& [option, used] : {std::pair("--maps", arguments.maps), std::pair("--resume", arguments.resume),
                                      std::pair("--only", !arguments.only.empty())})
     if (used && arguments.folder.empty()) throw UsageError(std::string(option) + " needs --out DIR");
   if (!arguments.shard.isWhole()) requireNamedImages("--shard", arguments.frames.sources);
-  std::map<std::string, std::string> images;
-  if (arguments.resume) images = requireNamedImages("--resume", arguments.frames.sources);
-  requireAllFrames(arguments.options.reuse, arguments.shard, arguments.resume);
-  const std::string model_path = chosenModel(arguments.model);
+  if (arguments.isDay() && arguments.chart.empty() && !arguments.folder.empty())
+    arguments.chart = (std::filesystem::path(arguments.folder) / "tokens.png").string();
   arguments.options.min_score = arguments.min_score;
   arguments.options.min_overlap = arguments.min_overlap.value_or(arguments.options.min_overlap);
-  Estimator estimator(model_path, arguments.options);
-  if (!givesSegments(estimator.task()) && (arguments.min_score || arguments.min_overlap))
+  return arguments;
+}
+
+// The model on all frames, and what is written of them. Of the source demo:day that is a table by hour, and pictures of
+// a few moments.
+class Run {
+ public:
+  explicit Run(RunArguments given);
+  int all();
+
+ private:
+  void prepareOutputs();
+  void add(vision::Frame frame);
+  Estimate estimate(const vision::Frame& frame);
+  Json write(const vision::Frame& frame, const Estimate& estimate);
+  void print(const Json& line, const std::string& name, const Estimate& estimate) const;
+  std::vector<std::string> finishFiles();
+  void sumUp(const std::vector<std::string>& written) const;
+
+  const RunArguments arguments_;
+  const bool day_ = arguments_.isDay();
+  std::map<std::string, std::string> images_;  // with --resume: names of the images of the sources
+  const std::string model_path_;
+  Estimator estimator_;
+  const ModelInfo& model_ = estimator_.model();
+  EstimateWriter writer_;
+  TokenHistory history_;
+  ContactSheet sheet_;
+  std::optional<PictureFolder> pictures_;
+  std::optional<VideoFile> video_;
+  std::optional<Manifest> manifest_;
+  vision::PictureTimes times_;
+  std::optional<Frames> frames_;
+  std::pair<std::size_t, int> film_;  // of the frame before: reuse begins anew with another one
+};
+
+Run::Run(RunArguments given)
+    : arguments_(checked(std::move(given))),
+      images_(arguments_.resume ? requireNamedImages("--resume", arguments_.frames.sources)
+                                : std::map<std::string, std::string>()),
+      model_path_((requireAllFrames(arguments_.options.reuse, arguments_.shard, arguments_.resume),
+                   chosenModel(arguments_.model))),
+      estimator_(model_path_, arguments_.options),
+      writer_(model_, estimator_.task()),
+      history_(model_),
+      sheet_(model_),
+      times_(arguments_.times) {
+  if (!givesSegments(estimator_.task()) && (arguments_.min_score || arguments_.min_overlap))
     throw UsageError("--min-score and --min-overlap are for the tasks panoptic, instance and boxes");
-  const ModelInfo& model = estimator.model();
-  EstimateWriter writer(model, estimator.task());
-  std::optional<PictureFolder> pictures;
-  if (!arguments.folder.empty()) {
-    requireApart(arguments.frames.sources, arguments.folder,
-                 endings(arguments, writer, arguments.maps ? model.schedule().size() : 0), kLegend);
-    pictures.emplace(arguments, writer);
-  }
-  const Inputs inputs{.models = {model_path},
-                      .sources = arguments.frames.sources,
-                      .files = {arguments.times.list, model.reduction.policy}};
-  requireOutput("--chart", arguments.chart, inputs);
-  requireEnding("--chart", arguments.chart, ".png");
-  requireOutput("--video", arguments.video, inputs);
-  std::optional<VideoFile> video;
-  if (!arguments.video.empty()) video.emplace(arguments.video, frameRateOf(arguments.frames.sources));
-  std::optional<Manifest> manifest;
-  if (arguments.resume) {
-    manifest.emplace(arguments.manifest(), workJson(arguments, model_path, model), std::move(images));
-    for (const JsonValue& entry : manifest->entries()) pictures->addEarlier(entry);
-  }
-  arguments.frames.chosen = [&](const std::string& path) {
-    return arguments.shard.contains(path) && !(manifest && manifest->contains(imageName(path)));
+  prepareOutputs();
+  FrameOptions frames = arguments_.frames;
+  frames.chosen = [this](const std::string& path) {
+    return arguments_.shard.contains(path) && !(manifest_ && manifest_->contains(imageName(path)));
   };
-  TokenHistory history(model);
-  ContactSheet sheet(model);
+  for (const std::string& source : frames.sources) times_.learn(vision::sourceFiles(vision::parseSourceSpec(source)));
+  frames_.emplace(frames);
+}
 
-  vision::PictureTimes times(arguments.times);
-  for (const std::string& source : arguments.frames.sources)
-    times.learn(vision::sourceFiles(vision::parseSourceSpec(source)));
-  Frames frames(arguments.frames);
-  std::pair<std::size_t, int> film;
-  while (std::optional<vision::Frame> frame = frames.next()) {
-    frame->image = arguments.night.applied(frame->image, frame->name);
-    const auto minute = std::llround(frame->unix_time.value_or(0) / 60) % 1440;
-    const auto moment =
-        std::ranges::find_if(kMoments, [&](const auto& named) { return day && named.second == minute; });
-    const bool draw = pictures && (!day || moment != kMoments.end());
-    Estimate estimate;
-    try {
-      if (std::pair(frames.series(), frame->film) != std::exchange(film, {frames.series(), frame->film}))
-        estimator.reset();
-      estimate = estimator.estimate(frame->image, frame->seconds());
-    } catch (const Error& error) {
-      throw Error(frame->name + ": " + error.what());
-    }
-    if (day || !arguments.chart.empty()) history.add(*frame, estimate);
-    Json outputs;
-    vision::EstimateFiles files;
-    if (draw || video) files = writer.files(estimate, frame->image);
-    if (video) video->add(EstimateWriter::annotated(files), frame->name);
-    if (draw) outputs = pictures->write(day ? moment->first : frame->name, *frame, estimate, files);
-    if (draw && day) {
-      const auto time = std::llround(frame->unix_time.value_or(0) * kSecondMs);
-      sheet.add(isoTime(time).substr(11, 5) + " UTC, " + moment->first, frame->image, estimate,
-                estimate.task == Task::kSemantic ? estimate.labels : cv::Mat());
-    }
-    if (day && pictures && outputs.is_null()) outputs = Json::array();
-    if (const auto taken = frame->seconds() ? std::nullopt : times.of(frame->source))
-      frame->unix_time = static_cast<double>(taken->time) / kSecondMs;
-    const Json line = frameJson(frames.number(), *frame, estimate, writer.fields(estimate), outputs);
-    if (manifest) manifest->append(line);
-    if (stdoutIsTerminal()) frames.clearProgress();
-    if (arguments.json) {
-      printLine(line);
-    } else if (!day) {
-      const std::string text = writer.text(estimate);
-      printLine(frame->name + "  tokens " + tokensText(estimate.tokens) + "  " + fixed(estimate.ms.total, 1) + " ms" +
-                (text.empty() ? "" : "  " + text));
-    }
+void Run::prepareOutputs() {
+  const std::vector<std::string>& sources = arguments_.frames.sources;
+  if (!arguments_.folder.empty()) {
+    requireApart(sources, arguments_.folder,
+                 endings(arguments_, writer_, arguments_.maps ? model_.schedule().size() : 0), kLegend);
+    pictures_.emplace(arguments_, writer_);
   }
+  const Inputs inputs{
+      .models = {model_path_}, .sources = sources, .files = {arguments_.times.list, model_.reduction.policy}};
+  requireOutput("--chart", arguments_.chart, inputs);
+  requireEnding("--chart", arguments_.chart, ".png");
+  requireOutput("--video", arguments_.video, inputs);
+  if (!arguments_.video.empty()) video_.emplace(arguments_.video, frameRateOf(sources));
+  if (!arguments_.resume) return;
+  manifest_.emplace(arguments_.manifest(), workJson(arguments_, model_path_, model_), std::move(images_));
+  for (const JsonValue& entry : manifest_->entries()) pictures_->addEarlier(entry);
+}
 
-  const std::size_t before = manifest ? manifest->entries().size() : 0;
-  std::vector<std::string> written;
-  if (pictures) written.push_back(pictures->finish());
-  if (day && !interrupted()) {
-    if (!arguments.json)
-      for (const std::string& line : history.hours()) printLine(line);
-    written.clear();
-    if (!sheet.empty()) {
-      const std::string path = (std::filesystem::path(arguments.folder) / "day.png").string();
-      vision::writePicture(path, sheet.picture());
-      written = {path};
-    }
-  }
-  if (!arguments.chart.empty() && !interrupted()) {  // half a chart would pass for a whole one
-    vision::writePicture(arguments.chart, history.chart());
-    written.push_back(arguments.chart);
-  }
-  if (video && (!interrupted() || !frames.size())) {  // the end of a camera's video is an interruption
-    video->finish();
-    written.push_back(arguments.video);
-  }
-  std::string text;
-  for (const std::string& one : written) text += (text.empty() ? "" : day ? ", then " : ", ") + one;
-  if (day && !interrupted() && !arguments.json)
-    printHints(arguments, text);
-  else if (!arguments.json)
-    printNote(counted(frames.read(), "frame") + (before > 0 ? " and " + std::to_string(before) + " before" : "") +
-              ", " + (text.empty() ? "nothing written: --out DIR keeps label maps, overlays and merge maps" : text));
-  noteAssumed(model);
-  noteSlowPrecision(model.precision);
+int Run::all() {
+  while (std::optional<vision::Frame> frame = frames_->next()) add(std::move(*frame));
+  if (day_ && !arguments_.json && !interrupted())
+    for (const std::string& line : history_.hours()) printLine(line);
+  sumUp(finishFiles());
+  noteAssumed(model_);
+  noteSlowPrecision(model_.precision);
   if (interrupted()) return kInterrupted;
-  frames.requireAll();
+  frames_->requireAll();
   return kOk;
+}
+
+void Run::add(vision::Frame frame) {
+  frame.image = arguments_.night.applied(frame.image, frame.name);
+  const Estimate result = estimate(frame);
+  if (day_ || !arguments_.chart.empty()) history_.add(frame, result);
+  const Json outputs = write(frame, result);
+  if (const auto taken = frame.seconds() ? std::nullopt : times_.of(frame.source))
+    frame.unix_time = static_cast<double>(taken->time) / kSecondMs;
+  const Json line = frameJson(frames_->number(), frame, result, writer_.fields(result), outputs);
+  if (manifest_) manifest_->append(line);
+  print(line, frame.name, result);
+}
+
+Estimate Run::estimate(const vision::Frame& frame) try {
+  const std::pair film(frames_->series(), frame.film);
+  if (film != std::exchange(film_, film)) estimator_.reset();
+  return estimator_.estimate(frame.image, frame.seconds());
+} catch (const Error& error) {
+  throw Error(frame.name + ": " + error.what());
+}
+
+// Returns the names of its files in the folder; null where nothing is to be there.
+Json Run::write(const vision::Frame& frame, const Estimate& estimate) {
+  const auto minute = std::llround(frame.unix_time.value_or(0) / 60) % 1440;
+  const auto moment = std::ranges::find_if(kMoments, [&](const auto& named) { return named.second == minute; });
+  const bool draws = pictures_ && (!day_ || moment != kMoments.end());
+  vision::EstimateFiles files;
+  if (draws || video_) files = writer_.files(estimate, frame.image);
+  if (video_) video_->add(EstimateWriter::annotated(files), frame.name);
+  if (!draws) return day_ && pictures_ ? Json::array() : Json();
+  if (!day_) return pictures_->write(frame.name, frame, estimate, files);
+  const auto time = std::llround(frame.unix_time.value_or(0) * kSecondMs);
+  sheet_.add(isoTime(time).substr(11, 5) + " UTC, " + moment->first, frame.image, estimate,
+             estimate.task == Task::kSemantic ? estimate.labels : cv::Mat());
+  return pictures_->write(moment->first, frame, estimate, files);
+}
+
+void Run::print(const Json& line, const std::string& name, const Estimate& estimate) const {
+  if (stdoutIsTerminal()) frames_->clearProgress();
+  if (arguments_.json) return printLine(line);
+  if (day_) return;
+  const std::string text = writer_.text(estimate);
+  printLine(name + "  tokens " + tokensText(estimate.tokens) + "  " + fixed(estimate.ms.total, 1) + " ms" +
+            (text.empty() ? "" : "  " + text));
+}
+
+// Writes what is of all frames. Returns what a person is told of.
+std::vector<std::string> Run::finishFiles() {
+  std::vector<std::string> written;
+  if (pictures_) written.push_back(pictures_->finish());
+  if (day_ && !interrupted()) {
+    written.clear();
+    if (!sheet_.empty()) {
+      written.push_back((std::filesystem::path(arguments_.folder) / "day.png").string());
+      vision::writePicture(written.back(), sheet_.picture());
+    }
+  }
+  if (!arguments_.chart.empty() && !interrupted()) {  // half a chart would pass for a whole one
+    vision::writePicture(arguments_.chart, history_.chart());
+    written.push_back(arguments_.chart);
+  }
+  if (video_ && (!interrupted() || !frames_->size())) {  // the end of a camera's video is an interruption
+    video_->finish();
+    written.push_back(arguments_.video);
+  }
+  return written;
+}
+
+void Run::sumUp(const std::vector<std::string>& written) const {
+  if (arguments_.json) return;
+  std::string text;
+  for (const std::string& one : written) text += (text.empty() ? "" : day_ ? ", then " : ", ") + one;
+  if (day_ && !interrupted()) return printHints(arguments_, text);
+  const std::size_t before = manifest_ ? manifest_->entries().size() : 0;
+  printNote(counted(frames_->read(), "frame") + (before > 0 ? " and " + std::to_string(before) + " before" : "") +
+            ", " + (text.empty() ? "nothing written: --out DIR keeps label maps, overlays and merge maps" : text));
+}
+
+int run(RunArguments arguments) {
+  if (arguments.frames.sources.empty()) return printUsage();
+  return Run(std::move(arguments)).all();
 }
 
 }  // namespace
