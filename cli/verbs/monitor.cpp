@@ -3,36 +3,27 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <list>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <thread>
-#include <tuple>
 
-#include "base/atomic_file.h"
 #include "base/number_text.h"
+#include "cli/monitor/cameras.h"
+#include "cli/monitor/output.h"
+#include "cli/monitor/written_cameras.h"
 #include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
-#include "evaluation/numbers.h"
 #include "monitor/fleet.h"
 #include "monitor/service_notify.h"
 #include "monitor/session.h"
-#include "monitor/store/export.h"
 #include "monitor/watch/camera.h"
 #include "monitor/watch/camera_plan.h"
-#include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "page/page.h"
-#include "program/paths.h"
 #include "vision/labels/classes.h"
-#include "vision/model_files.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
@@ -40,170 +31,6 @@ namespace {
 
 using namespace monitor;
 using namespace std::chrono_literals;
-
-struct MonitorArguments {
-  CameraConfig config;  // what the options say
-  std::string file;     // --watch, --check
-  std::string check;    // --check
-  bool print = false, json = false, recompute = false, judge = false, once = false;
-  Shard shard;
-};
-
-// The variable of the environment that has the source of a camera with a password: MPM_SOURCE_YARD_1 of "yard-1".
-std::string variableOf(const std::string& name) {
-  std::string variable = "MPM_SOURCE_" + name;
-  for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return variable;
-}
-
-// Takes the sources of named cameras from the environment. Throws UsageError for a variable that is that of two
-// cameras: one of them would be watched under the name, and with the hidden parts, of the other.
-void takeSources(std::vector<WrittenCamera>& cameras) {
-  std::map<std::string, std::string> names;  // by variable
-  for (WrittenCamera& one : cameras) {
-    const std::string& name = one.config.name;
-    const std::string variable = name.empty() ? "" : variableOf(name);
-    const char* const source = name.empty() ? nullptr : std::getenv(variable.c_str());
-    if (!source || !*source) continue;
-    if (const auto [before, first] = names.emplace(variable, name); !first)
-      throw UsageError(variable + " of the environment is the source of both cameras '" + before->second + "' and '" +
-                       name + "': give one of them another 'name'");
-    one.config.source = source;
-    one.places.erase("source");
-  }
-}
-
-// A watch file, with what the options say in place of keys of its cameras.
-WatchFile watchFile(const MonitorArguments& arguments) {
-  WatchFile file{.cameras = std::vector<WrittenCamera>(1)};
-  if (!arguments.file.empty()) file = orUsageError([&] { return readWatchFile(arguments.file); });
-  auto& cameras = file.cameras;
-  const CameraConfig& given = arguments.config;
-  const bool several = cameras.size() > 1;
-  if (several && !(given.source + given.name + given.db).empty())
-    throw UsageError("'" + arguments.file + "' has " + counted(static_cast<std::int64_t>(cameras.size()), "camera") +
-                     ": SOURCE, MPM_SOURCE, --name and --db are for one");
-  if (several && (arguments.recompute || !arguments.shard.isWhole()))
-    throw UsageError("--recompute and --shard are for one camera");
-  if (given.source.empty()) takeSources(cameras);
-  for (WrittenCamera& written : cameras) {
-    std::erase_if(written.places, [&](const auto& place) {
-      return std::visit([&](auto member) { return given.*member != CameraConfig().*member; },
-                        cameraField(place.first).member);
-    });
-    take(written.config, given);
-  }
-  return file;
-}
-
-// Names of the regions that will be measured: those of the file, else those that the database has.
-std::vector<std::string> regionNames(const CameraPlan& plan, const std::string& database) try {
-  return vision::namesOf(plan.regions ? *plan.regions : currentRegions(StoreReader(database), plan.source.name()));
-} catch (const Error&) {  // the same
-  return {};
-}
-
-// What the models of the cameras are. Each is read once, however many cameras have it.
-class ReadModels {
- public:
-  const ModelInfo& of(const SessionOptions& session) {
-    const ConvertOptions convert = session.inference.convert();
-    const auto parts = [](const ConvertOptions& of) {
-      return std::tie(of.reduce, of.input_size, of.mean, of.deviation, of.precision, of.output, of.scores);
-    };
-    auto found = std::ranges::find_if(
-        read_, [&](const Read& one) { return one.model == session.model && parts(one.convert) == parts(convert); });
-    if (found == read_.end())
-      found = read_.insert(found, {session.model, convert, readModelInfo(session.model, convert)});
-    return found->info;
-  }
-
-  // vision::modelDigest() of a file, which reads all of it.
-  const std::string& digestOf(const std::string& model) {
-    std::string& digest = digests_[model];
-    if (digest.empty()) digest = vision::modelDigest(model);
-    return digest;
-  }
-
- private:
-  struct Read {
-    std::string model;
-    ConvertOptions convert;
-    ModelInfo info;
-  };
-  std::list<Read> read_;
-  std::map<std::string, std::string> digests_;
-};
-
-// An alarm or a blur of a class, a region or a state that there is not is a typing error, reported at once. A service
-// goes on after a restart with a model that was replaced: the alarm rests, and all is blurred, until a model knows the
-// class.
-void checkNames(const SessionOptions& session, const CameraPlan& plan, ReadModels& models) {
-  std::optional<std::vector<std::string>> classes, regions;
-  const auto needClass = [&](const char* field, const std::string& name) {
-    if (isService()) return;
-    if (!classes) classes = vision::classNames(models.of(session));
-    if (std::ranges::find(*classes, name) == classes->end())
-      throw CameraConfigError(field, "the model has no class '" + name + "' ('mpm info' lists them)");
-  };
-  const auto& heads = plan.states.heads;
-  for (const Alarm& alarm : plan.alarms.alarms) {
-    const auto head = std::ranges::find(heads, alarm.quantity, &evaluation::StateHead::name);
-    if (!alarm.state.empty() && head == heads.end())
-      throw CameraConfigError("alarm", "no states are named '" + alarm.quantity + "': give their file with --states");
-    if (!alarm.state.empty() && head->indexOf(alarm.state) < 0)
-      throw CameraConfigError("alarm", "'" + alarm.quantity + "' has no state '" + alarm.state + "'");
-    if (!alarm.region.empty() && !regions) regions = regionNames(plan, session.database);
-    if (!alarm.region.empty() && std::ranges::find(*regions, alarm.region) == regions->end())
-      throw CameraConfigError("alarm", "there is no region '" + alarm.region + "'" +
-                                           (regions->empty() ? ": give a file with --regions" : ""));
-    if (alarm.isArea()) needClass("alarm", alarm.quantity);
-  }
-  for (const std::string& name : plan.privacy.blurred.value_or(std::vector<std::string>())) needClass("blur", name);
-}
-
-// As in checkNames(): a service that starts after its model was taught anew waits for the states of the new one.
-void checkStates(const CameraConfig& config, const CameraPlan& plan, const std::string& model, ReadModels& models) {
-  if (isService()) return;
-  for (std::size_t i = 0; i < config.states.size(); ++i)
-    if (const evaluation::StateHead& head = plan.states.heads[i]; head.model_digest != models.digestOf(model))
-      throw CameraConfigError("states", "'" + config.states[i] + "' reads the tokens of another model, '" +
-                                            head.model_name + "' (" + head.model_digest + "), than '" + model +
-                                            "': run that one, or teach the states again with --model");
-}
-
-std::string statusText(const CameraStatus& camera) {
-  const SessionStatus& status = camera.session;
-  if (camera.over) return camera.failure.empty() ? "over" : "not watched: " + camera.failure;
-  std::string text = monitor::toString(status.source);
-  if (status.inference.loading) text += "  loading the model";
-  if (status.source.fps > 0) text += "  " + fixed(status.source.fps, 1) + " fps in";
-  if (camera.sample) {
-    text += "  " + fixed(status.inference.p50_ms, 1) + " ms  tokens " + tokensText(camera.sample->token_counts);
-    if (camera.sample->night) text += *camera.sample->night ? "  night" : "  day";
-  }
-  if (status.source.stalls + status.source.reconnects > 0)
-    text += "  " + counted(status.source.stalls, "stall") + ", " + counted(status.source.reconnects, "reconnect");
-  if (!status.store) return text;
-  return text + "  " + std::to_string(status.store->samples) +
-         (status.store->writing ? " samples" : " samples, NOT WRITING");
-}
-
-std::string storedText(std::int64_t added, const std::string& database) {
-  const StoreReader store(database);
-  std::int64_t kept = 0;
-  for (const SourceRecord& source : store.sources()) kept += store.count(source.id);
-  return std::to_string(added) + (added == 1 ? " new sample, " : " new samples, ") + std::to_string(kept) + " in " +
-         database + "; mpm report " + program::shellWord((database.starts_with('-') ? "./" : "") + database) +
-         " sums them up";
-}
-
-// nullopt: there is no database yet, or the session says what is wrong with it.
-std::optional<StoreReader> stored(const std::string& database) try {
-  return StoreReader(database);
-} catch (const Error&) {
-  return std::nullopt;
-}
 
 // Day and night of all that is stored, by the rules of now. The models that measured it may be gone.
 int judgeStored(const std::vector<WrittenCamera>& cameras) {
@@ -234,107 +61,6 @@ int judgeStored(const std::vector<WrittenCamera>& cameras) {
   return kOk;
 }
 
-Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written, ReadModels& models) {
-  const CameraConfig& said = written.config;
-  const vision::SourceKind kind = vision::parseSourceSpec(said.source).kind;
-  if (!arguments.shard.isWhole() && kind != vision::SourceKind::kFolder && kind != vision::SourceKind::kGlob)
-    throw UsageError("--shard needs a folder or a glob");
-  Camera camera = orOptionError(
-      [&] {
-        checkConfig(said);
-        const auto store = stored(said.db);
-        Camera one = monitor::cameraOf(said, store ? &*store : nullptr);
-        one.session.model = chosenModel(one.session.model);
-        checkStates(said, one.plan, one.session.model, models);
-        checkNames(one.session, one.plan, models);
-        return one;
-      },
-      written.places);
-  CameraPlan& plan = camera.plan;
-  SessionOptions& session = camera.session;
-  if (!arguments.shard.isWhole())
-    plan.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
-  if (plan.archive) requireAllFrames(session.inference.reuse, arguments.shard, false);
-  if (arguments.recompute) {
-    if (!plan.archive)
-      throw UsageError("--recompute needs pictures: '" + plan.source.shownText() + "' is no folder of pictures");
-    (void)StoreReader(session.database);  // else the writer makes one
-    plan.again = true;
-    plan.archive->follow = false;
-    session.snapshots = {};
-    session.on_event = {};
-  }
-  if (arguments.once && (plan.archive || (!plan.source.isLive() && kind != vision::SourceKind::kDemo)))
-    throw UsageError("--once is for a camera; files are read to their end");
-  if (arguments.once) {
-    plan.every_frame = false;
-    plan.once = true;
-    plan.every_s = std::max(plan.every_s, 60.0);  // runs are minutes apart: each sample counts alone
-  }
-  return camera;
-}
-
-std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vector<WrittenCamera>& written,
-                              const std::shared_ptr<Teller>& teller, ReadModels& models) {
-  std::vector<Camera> cameras;
-  std::map<std::string, std::string> writers;  // names of cameras by the keys of their databases
-  for (const WrittenCamera& one : written) {
-    const std::string which = written.size() > 1 ? "camera '" + cameraName(one.config) + "': " : "";
-    Camera camera;
-    try {
-      camera = cameraOf(arguments, one, models);
-    } catch (const UsageError& error) {
-      throw UsageError(which + error.what());
-    } catch (const Error& error) {
-      throw Error(which + error.what());
-    }
-    const auto [other, alone] = writers.try_emplace(fileKey(camera.session.database), camera.name);
-    if (!alone)
-      throw UsageError("cameras '" + other->second + "' and '" + camera.name + "' would both write '" +
-                       camera.session.database + "': give each a 'db' of its own; 'mpm report' reads several");
-    camera.session.teller = teller;
-    camera.session.camera = camera.name;
-    cameras.push_back(std::move(camera));
-  }
-  return cameras;
-}
-
-// The output of `mpm monitor`, on one thread: where a terminal is stopped (Ctrl-S), or a reader is slow, only this
-// thread waits, and storing goes on.
-class Lines {
- public:
-  void add(bool data, std::string line) {
-    const std::lock_guard lock(mutex_);
-    lines_.emplace_back(data, std::move(line));
-  }
-  // Then the status, on a terminal. nullopt: something else draws there, unless lines wait.
-  void print(const std::optional<std::string>& status) {
-    std::vector<std::pair<bool, std::string>> waiting;
-    {
-      const std::lock_guard lock(mutex_);
-      waiting.swap(lines_);
-    }
-    if (!status && waiting.empty()) return;
-    const char* const clear = stderrIsTerminal() ? "\r\033[K" : "";
-    std::fputs(clear, stderr);
-    for (const auto& [data, line] : waiting) {
-      try {
-        if (!data) printNote(line);
-        if (data && failure.empty()) printData(line);
-      } catch (const Error& error) {
-        failure = error.what();
-      }
-    }
-    if (*clear && status) std::fputs(status->c_str(), stderr);
-  }
-
-  std::string failure;  // of the output
-
- private:
-  std::mutex mutex_;
-  std::vector<std::pair<bool, std::string>> lines_;  // for stdout (data) or stderr
-};
-
 // The page of a watch file.
 class WatchedPage {
  public:
@@ -356,18 +82,6 @@ class WatchedPage {
   WebPage table_{};
   std::unique_ptr<page::HttpServer> server_;
 };
-
-// What can be known before a camera is watched: its model and its database can be read.
-void foresee(const std::vector<Camera>& cameras, ReadModels& models) {
-  for (const Camera& one : cameras) {
-    if (interrupted()) throw Error("interrupted");
-    (void)models.of(one.session);
-    const std::filesystem::path database = std::filesystem::absolute(one.session.database);
-    if (std::filesystem::exists(database)) (void)StoreReader(database);
-    if (!std::filesystem::is_directory(database.parent_path()))
-      throw Error("there is no folder '" + database.parent_path().string() + "'");
-  }
-}
 
 // Reads a watch file and all that it names. Watches nothing, speaks to nobody, and writes nothing.
 int checkFile(const MonitorArguments& arguments) {
@@ -392,37 +106,184 @@ int checkFile(const MonitorArguments& arguments) {
   return kOk;
 }
 
+// Such a file as --watch reads, of all that options and file say.
+int printWatch(const WatchFile& file) {
+  std::vector<CameraConfig> shown;
+  for (const WrittenCamera& one : file.cameras)
+    shown.emplace_back(one.config).source = vision::redactCredentials(one.config.source);
+  FileTables tables = file.tables;
+  tables.webhook.url = vision::redactCredentials(tables.webhook.url);
+  std::string text = watchText(shown, tables, true);
+  text.pop_back();  // printData() ends the line
+  printData(text);
+  return kOk;
+}
+
 // SIGHUP: read the watch file again.
 std::atomic<bool> reload = false;
 
-// Says to the teller, if there is one, which cameras the file has.
-void setCameras(const std::shared_ptr<Teller>& teller, const std::vector<Camera>& cameras) {
-  if (!teller) return;
-  std::set<std::string> names;
-  for (const Camera& one : cameras) names.insert(one.name);
-  teller->setCameras(names);
+// The watch over all cameras, until it is interrupted or all sources are at their end.
+class Watch {
+ public:
+  Watch(const MonitorArguments& arguments, const WatchFile& file);
+  int run();
+
+ private:
+  Fleet::Callbacks callbacks();
+  void setCameras(const std::vector<Camera>& cameras);
+  std::string readAgain();
+  void showStatus();
+  bool all(bool CameraStatus::*is) const { return std::ranges::all_of(now_, is); }
+  std::vector<std::string> sumUp();
+
+  const MonitorArguments& arguments_;
+  const std::string in_file_ = "'" + arguments_.file + "': ";
+  std::shared_ptr<Teller> teller_;  // null: nobody is told. It outlives the fleet
+  ServiceNotify service_;
+  Lines lines_;
+  std::atomic<bool> several_ = false;  // there are, or were
+  Fleet fleet_;
+  WatchedPage page_;
+  std::vector<CameraStatus> now_;
+
+  bool counts_ = false;  // how many pictures are measured, of an archive that is watched alone
+  std::optional<Progress> progress_;
+  std::int64_t progressed_ = 0, next_status_ = 0;
+  const bool terminal_ = stderrIsTerminal();
+};
+
+Watch::Watch(const MonitorArguments& arguments, const WatchFile& file)
+    : arguments_(arguments),
+      teller_(arguments.file.empty() || arguments.recompute ? nullptr
+                                                            : std::make_shared<Teller>(arguments.file, arguments.once)),
+      fleet_(callbacks()),
+      page_(fleet_) {
+  if (teller_) orUsageError([&] { return teller_->set(file.tables); }, in_file_);
+  ReadModels models;
+  std::vector<Camera> cameras = camerasOf(arguments, file.cameras, teller_, models);
+  noteSlowPrecision(cameras.front().session.inference.precision);
+  several_ = cameras.size() > 1;
+  counts_ = cameras.size() == 1 && cameras.front().plan.archive && !cameras.front().plan.archive->follow;
+  if (!arguments.file.empty()) std::signal(SIGHUP, [](int) { reload = true; });
+  if (!arguments.once)
+    if (const std::string shown = orUsageError([&] { return page_.set(file.tables.page); }, in_file_); !shown.empty())
+      printNote(shown);
+  setCameras(cameras);
+  fleet_.set(std::move(cameras));
 }
 
-std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std::shared_ptr<Teller>& teller,
-                      WatchedPage& page) try {
-  const auto [written, tables] = watchFile(arguments);
+Fleet::Callbacks Watch::callbacks() {
+  Fleet::Callbacks callbacks;
+  callbacks.on_event = [this](const Camera& camera, const Event& event) {
+    Json line = {{"camera", camera.name}};
+    line.update(monitor::toJson(event));
+    lines_.add(arguments_.json, arguments_.json ? toLine(line)
+                                                : isoTime(event.time) + "  " + (several_ ? camera.name + "  " : "") +
+                                                      monitor::toString(event.kind) + ": " + event.message);
+  };
+  if (arguments_.json)
+    callbacks.on_sample = [this](const Camera& camera, const Sample& sample, const InferenceResult& result) {
+      Json line = {{"camera", camera.name}};
+      line.update(toJson(sample, vision::classNames(*result.model), toString(result.model->reduction)));
+      lines_.add(true, toLine(line));
+    };
+  return callbacks;
+}
+
+// Says to the teller, if there is one, which cameras the file has.
+void Watch::setCameras(const std::vector<Camera>& cameras) {
+  if (!teller_) return;
+  std::set<std::string> names;
+  for (const Camera& one : cameras) names.insert(one.name);
+  teller_->setCameras(names);
+}
+
+std::string Watch::readAgain() try {
+  const auto [written, tables] = watchFile(arguments_);
   ReadModels models;
-  std::vector<Camera> cameras = camerasOf(arguments, written, teller, models);
+  std::vector<Camera> cameras = camerasOf(arguments_, written, teller_, models);
   foresee(cameras, models);  // before a camera is stopped for it
-  teller->set(tables);
-  setCameras(teller, cameras);
+  teller_->set(tables);
+  setCameras(cameras);
   std::string shown;
   try {
-    if (!arguments.once) shown = page.set(tables.page);
+    if (!arguments_.once) shown = page_.set(tables.page);
   } catch (const Error& error) {
     shown = std::string("no page: ") + error.what();
   }
-  const auto [started, restarted, ended, unchanged] = fleet.set(std::move(cameras));
-  return arguments.file + " was read again: " + std::to_string(started) + " new, " + std::to_string(restarted) +
+  const auto [started, restarted, ended, unchanged] = fleet_.set(std::move(cameras));
+  return arguments_.file + " was read again: " + std::to_string(started) + " new, " + std::to_string(restarted) +
          " restarted, " + std::to_string(ended) + " ended, " + std::to_string(unchanged) + " unchanged" +
          (shown.empty() ? "" : "; " + shown);
 } catch (const std::exception& error) {
   return "nothing changes: " + messageOf(error);
+}
+
+// Events and samples that came, then the status: of each camera for three seconds on a terminal, of all once a second
+// for the supervisor.
+void Watch::showStatus() {
+  const auto shown = static_cast<std::size_t>(steadyNow() / 3000) % now_.size();
+  std::string text = statusText(now_[shown]);
+  if (now_.size() > 1)
+    text = "[" + std::to_string(shown + 1) + "/" + std::to_string(now_.size()) + "] " + now_[shown].name + "  " + text;
+  if (const std::int64_t steady = steadyNow(); steady >= next_status_) {
+    next_status_ = steady + 1000;
+    std::string states;
+    for (const CameraStatus& one : now_) states += (states.empty() ? "" : " | ") + one.name + "  " + statusText(one);
+    service_.status(now_.size() > 1 ? states : text);
+  }
+  const CaptureStatus& source = now_.front().session.source;
+  if (counts_ && source.of > 0 && !progress_)
+    progress_.emplace(stderrIsTerminal(), static_cast<int>(source.of), "picture");
+  lines_.print(progress_ ? std::nullopt : std::optional(text));
+  for (; progress_ && progressed_ < now_.front().session.inference.processed; ++progressed_) progress_->step();
+}
+
+int Watch::run() {
+  bool ready = false, said = false;  // `said`: that lines of the output are missing
+  for (;; std::this_thread::sleep_for(100ms)) {
+    now_ = fleet_.status();
+    const bool works = std::ranges::any_of(now_, [](const auto& one) { return one.failure.empty(); });
+    if (works && all(&CameraStatus::started) && !std::exchange(ready, true)) service_.ready();
+    if (!stuck(now_)) service_.alive();
+    showStatus();
+    if (!lines_.failure.empty() && !std::exchange(said, true))
+      fleet_.addEvent({unixNow(), EventKind::kStorage, Severity::kError, lines_.failure + "; storing goes on"});
+    if (interrupted() || all(&CameraStatus::over)) break;
+    if (reload.exchange(false)) {
+      if (terminal_ && !stderrIsTerminal()) break;  // it was closed
+      lines_.add(false, readAgain());
+      several_ = several_ || fleet_.status().size() > 1;
+    }
+  }
+  progress_.reset();
+  service_.stopping();
+  const bool ended = fleet_.finish();
+  lines_.print("");
+  std::vector<std::string> failures = sumUp();
+  if (!ended && failures.empty()) failures.emplace_back("a disk does not answer");
+  if (!lines_.failure.empty()) failures.push_back(lines_.failure);
+  for (; failures.size() > 1; failures.pop_back()) printError("mpm monitor", failures.back());
+  if (!ended) {  // the destructor of the fleet would wait for the disk
+    printError("mpm monitor", failures.front());
+    std::_Exit(kRuntimeError);
+  }
+  if (!failures.empty()) throw Error(failures.front());
+  return kOk;
+}
+
+// Prints what was stored. Returns why cameras were not watched.
+std::vector<std::string> Watch::sumUp() {
+  std::vector<std::string> failures;
+  now_ = fleet_.status();
+  for (const CameraStatus& one : now_) {
+    if (!one.failure.empty()) failures.push_back((several_ ? one.name + ": " : "") + one.failure);
+    if (!one.session.store) continue;
+    const WriterStatus& store = *one.session.store;
+    if (!arguments_.json && store.pending == 0 && (store.samples > 0 || one.failure.empty()))
+      printNote(storedText(store.samples, one.database));
+  }
+  return failures;
 }
 
 int monitorCameras(const MonitorArguments& arguments) {
@@ -433,110 +294,9 @@ int monitorCameras(const MonitorArguments& arguments) {
   mallopt(M_MMAP_THRESHOLD, 1 << 18);
 #endif
   const WatchFile file = watchFile(arguments);
-  if (arguments.print) {
-    std::vector<CameraConfig> shown;
-    for (const WrittenCamera& one : file.cameras)
-      shown.emplace_back(one.config).source = vision::redactCredentials(one.config.source);
-    FileTables tables = file.tables;
-    tables.webhook.url = vision::redactCredentials(tables.webhook.url);
-    std::string text = watchText(shown, tables, true);
-    text.pop_back();  // printData() ends the line
-    printData(text);
-    return kOk;
-  }
+  if (arguments.print) return printWatch(file);
   if (arguments.judge) return judgeStored(file.cameras);
-  std::shared_ptr<Teller> teller;  // outlives the fleet
-  if (!arguments.file.empty() && !arguments.recompute)
-    teller = std::make_shared<Teller>(arguments.file, arguments.once);
-  const std::string in_file = "'" + arguments.file + "': ";
-  if (teller) orUsageError([&] { return teller->set(file.tables); }, in_file);
-  ReadModels models;
-  std::vector<Camera> cameras = camerasOf(arguments, file.cameras, teller, models);
-  noteSlowPrecision(cameras.front().session.inference.precision);
-  // of an archive, which is watched alone
-  const bool counts = cameras.size() == 1 && cameras.front().plan.archive && !cameras.front().plan.archive->follow;
-
-  ServiceNotify service;
-  Lines lines;
-  std::atomic<bool> several = cameras.size() > 1;
-  Fleet::Callbacks callbacks;
-  callbacks.on_event = [&](const Camera& camera, const Event& event) {
-    Json line = {{"camera", camera.name}};
-    line.update(monitor::toJson(event));
-    lines.add(arguments.json, arguments.json ? toLine(line)
-                                             : isoTime(event.time) + "  " + (several ? camera.name + "  " : "") +
-                                                   monitor::toString(event.kind) + ": " + event.message);
-  };
-  if (arguments.json)
-    callbacks.on_sample = [&](const Camera& camera, const Sample& sample, const InferenceResult& result) {
-      Json line = {{"camera", camera.name}};
-      line.update(toJson(sample, vision::classNames(*result.model), toString(result.model->reduction)));
-      lines.add(true, toLine(line));
-    };
-  if (!arguments.file.empty()) std::signal(SIGHUP, [](int) { reload = true; });
-  Fleet fleet(std::move(callbacks));
-  WatchedPage page(fleet);
-  if (!arguments.once)
-    if (const std::string shown = orUsageError([&] { return page.set(file.tables.page); }, in_file); !shown.empty())
-      printNote(shown);
-  setCameras(teller, cameras);
-  fleet.set(std::move(cameras));
-
-  std::optional<Progress> progress;
-  std::int64_t progressed = 0, next_status = 0;
-  bool ready = false, said = false;  // `said`: that lines of the output are missing
-  const bool terminal = stderrIsTerminal();
-  std::vector<CameraStatus> now;
-  const auto all = [&](bool CameraStatus::*is) { return std::ranges::all_of(now, is); };
-  for (;; std::this_thread::sleep_for(100ms)) {
-    now = fleet.status();
-    const bool works = std::ranges::any_of(now, [](const auto& one) { return one.failure.empty(); });
-    if (works && all(&CameraStatus::started) && !std::exchange(ready, true)) service.ready();
-    const auto shown = static_cast<std::size_t>(steadyNow() / 3000) % now.size();
-    std::string text = statusText(now[shown]), states;
-    if (now.size() > 1)
-      text = "[" + std::to_string(shown + 1) + "/" + std::to_string(now.size()) + "] " + now[shown].name + "  " + text;
-    if (const std::int64_t steady = steadyNow(); steady >= next_status) {
-      next_status = steady + 1000;
-      for (const CameraStatus& one : now) states += (states.empty() ? "" : " | ") + one.name + "  " + statusText(one);
-      service.status(now.size() > 1 ? states : text);
-    }
-    if (!stuck(now)) service.alive();
-    const CaptureStatus& source = now.front().session.source;
-    if (counts && source.of > 0 && !progress)
-      progress.emplace(stderrIsTerminal(), static_cast<int>(source.of), "picture");
-    lines.print(progress ? std::nullopt : std::optional(text));
-    for (; progress && progressed < now.front().session.inference.processed; ++progressed) progress->step();
-    if (!lines.failure.empty() && !std::exchange(said, true))
-      fleet.addEvent({unixNow(), EventKind::kStorage, Severity::kError, lines.failure + "; storing goes on"});
-    if (interrupted() || all(&CameraStatus::over)) break;
-    if (reload.exchange(false)) {
-      if (terminal && !stderrIsTerminal()) break;  // it was closed
-      lines.add(false, readAgain(arguments, fleet, teller, page));
-      several = several || fleet.status().size() > 1;
-    }
-  }
-  progress.reset();
-  service.stopping();
-  const bool ended = fleet.finish();
-  lines.print("");
-  std::vector<std::string> failures;
-  for (const CameraStatus& one : now = fleet.status()) {
-    if (!one.failure.empty()) failures.push_back((several ? one.name + ": " : "") + one.failure);
-    if (!one.session.store) continue;
-    const WriterStatus& store = *one.session.store;
-    if (!arguments.json && store.pending == 0 && (store.samples > 0 || one.failure.empty()))
-      printNote(storedText(store.samples, one.database));
-  }
-  if (!ended && failures.empty()) failures.emplace_back("a disk does not answer");
-  if (!lines.failure.empty()) failures.push_back(lines.failure);
-  for (; failures.size() > 1; failures.pop_back()) printError("mpm monitor", failures.back());
-  if (!ended) {  // the destructor of the fleet would wait for the disk
-    printError("mpm monitor", failures.front());
-    std::_Exit(kRuntimeError);
-  }
-  if (!failures.empty()) throw Error(failures.front());
-  return kOk;
+  return Watch(arguments, file).run();
 }
 
 }  // namespace
