@@ -10,6 +10,7 @@
 #include "monitor/service_notify.h"
 #include "mpm/error.hpp"
 #include "program/paths.h"
+#include "program/terminal/program.h"
 #include "vision/labels/classes.h"
 #include "vision/model_files.h"
 #include "vision/sources/source.h"
@@ -17,6 +18,7 @@
 namespace mpm::cli {
 
 using namespace monitor;
+using namespace program;
 
 const ModelInfo& ReadModels::of(const SessionOptions& session) {
   const ConvertOptions convert = session.inference.convert();

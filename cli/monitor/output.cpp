@@ -8,10 +8,13 @@
 #include "evaluation/numbers.h"
 #include "mpm/error.hpp"
 #include "program/paths.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
 
 namespace mpm::cli {
 
 using namespace monitor;
+using namespace program;
 
 std::string statusText(const CameraStatus& camera) {
   const SessionStatus& status = camera.session;

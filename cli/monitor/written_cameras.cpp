@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "evaluation/numbers.h"
+#include "program/terminal/program.h"
 
 namespace mpm::cli {
 
 using namespace monitor;
+using namespace program;
 
 namespace {
 
