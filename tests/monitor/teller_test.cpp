@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a watch tells others: what is put into the outbox, the texts around it (tell_test.py looks at the sending),
 // systemd.
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -21,6 +23,7 @@ namespace mpm::monitor::test {
 namespace {
 
 using Secret = InFolder;
+using StoredTeller = InFolder;
 
 TEST(Teller, TellsNothingOfThePastButOfAScene) {
   Teller teller;
@@ -66,6 +69,76 @@ TEST(Teller, SendsAStateSeldomUnlessItChanges) {
   EXPECT_EQ(sent(), 1u);
   sample.states[0].state = "closed";
   EXPECT_EQ(sent(), 0u) << "which does not count yet";
+}
+
+// What an earlier run announced under another topic is taken back once, not by each later start.
+TEST_F(StoredTeller, ForgetsWhatWasAnnouncedUnderAnotherTopic) {
+  StoreWriter writer(path_);
+  const std::string before = "homeassistant/device/old_yard/config";
+  writer.announce(before, R"({"state_topic":"old/yard/state","components":{}})");
+  ASSERT_TRUE(writer.flush());
+  Teller teller;
+  try {
+    teller.set(FileTables{.mqtt = {.address = "127.0.0.1:9", .prefix = "mpm"}});
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  teller.add("yard", path_, writer, [](const Event&) {});
+  teller.remove("yard", writer, 0);
+  ASSERT_TRUE(writer.flush());
+  EXPECT_THAT(StoreReader(path_).announced(), Not(Contains(testing::Key(before))));
+}
+
+// Takes a connection and says nothing.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address_;
+    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address_), length), 0);
+    EXPECT_EQ(::listen(socket_, 1), 0);
+    EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address_), &length), 0);
+  }
+  ~SilentServer() {
+    ::close(connection_);
+    ::close(socket_);
+  }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)) + "/"; }
+  void accept() { connection_ = ::accept(socket_, nullptr, nullptr); }
+  // The other side has closed the connection by now.
+  bool isClosed() const {
+    char buffer[4096];
+    ssize_t got = 1;
+    while (got > 0) got = ::recv(connection_, buffer, sizeof buffer, MSG_DONTWAIT);
+    return got == 0;
+  }
+
+ private:
+  sockaddr_in address_{};
+  int socket_, connection_ = -1;
+};
+
+// SIGHUP gave the camera another database: the sender stays, and the store before goes.
+TEST_F(StoredTeller, SendsNothingOfAStoreThatWasRemoved) {
+  SilentServer server;
+  StoreWriter next(folder_ / "next.db");
+  Teller teller;
+  try {
+    teller.set(FileTables{.webhook = {.url = server.url()}});
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  StoreWriter writer(path_, {.outbox = teller.outbox("yard")});
+  writer.append(eventAt(unixNow(), "x"));
+  ASSERT_TRUE(writer.flush());
+  teller.add("yard", path_, writer, [](const Event&) {});
+  server.accept();
+  teller.add("yard", folder_ / "next.db", next, [](const Event&) {});
+  teller.remove("yard", writer, 0);
+  EXPECT_TRUE(server.isClosed()) << "the message that was under way is given up first";
+  EXPECT_THAT(StoreReader(path_).outbox("webhook", 0, 9), SizeIs(1)) << "and waits for the next start";
+  teller.remove("yard", next, 0);
 }
 
 // What a start hears of the broker, and what it makes of it (tell_test.py: with a real broker).

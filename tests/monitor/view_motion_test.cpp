@@ -102,6 +102,13 @@ TEST(ViewMotion, EdgesAreTheirDoubledDirections) {
   EXPECT_LT(cv::norm(edgeDirections(stripes(0, 1)), cv::NORM_INF), 0.6) << "noise counts less";
 }
 
+// The middle of a scene that is twice as wide and high.
+cv::Mat view(const cv::Mat& of, const ViewMotion& motion) {
+  cv::Mat moved;
+  cv::warpAffine(of, moved, matrixOf(motion, of.size()), of.size(), cv::INTER_CUBIC);
+  return moved(cv::Rect({kPicture.width / 2, kPicture.height / 2}, kPicture)).clone();
+}
+
 // One scene in one light: here the estimate is much better than its limit. `covered`: a part of the picture shows
 // something else, which moves on its own.
 TEST(ViewMotion, IsExactWhereNothingElseChanges) {
@@ -109,11 +116,6 @@ TEST(ViewMotion, IsExactWhereNothingElseChanges) {
   cv::GaussianBlur(mpm::test::noisePicture(2 * kPicture.height, 2 * kPicture.width, 5), scene, {}, 4);
   cv::GaussianBlur(mpm::test::noisePicture(2 * kPicture.height, 2 * kPicture.width, 6), other, {}, 4);
   for (cv::Mat* const one : {&scene, &other}) cv::normalize(*one, *one, 0, 255, cv::NORM_MINMAX);
-  const auto view = [](const cv::Mat& of, const ViewMotion& motion) {
-    cv::Mat moved;
-    cv::warpAffine(of, moved, matrixOf(motion, of.size()), of.size(), cv::INTER_CUBIC);
-    return moved(cv::Rect({kPicture.width / 2, kPicture.height / 2}, kPicture)).clone();
-  };
   const cv::Mat before = edgeDirections(view(scene, {}));
   for (const double covered : {0., 0.3}) {
     const ViewMotion all[] = {{.right = 0.6, .down = 0.3},
@@ -135,6 +137,33 @@ TEST(ViewMotion, IsExactWhereNothingElseChanges) {
   const cv::Rect most(0, 0, kPicture.width * 7 / 8, kPicture.height);
   view(other, {})(most).copyTo(now(most));
   EXPECT_FALSE(estimateMotion(before, edgeDirections(now), {}, kPicture)) << "an eighth of the picture is too little";
+}
+
+// A block of a slanted edge says how far it moved across the edge, but not how far right and how far down.
+TEST(ViewMotion, IsFoundWhereMostEdgesHaveOneDirection) {
+  cv::Mat noise;
+  cv::GaussianBlur(mpm::test::noisePicture(2 * kPicture.height, 2 * kPicture.width, 5), noise, {}, 4);
+  cv::normalize(noise, noise, 0, 255, cv::NORM_MINMAX);
+  double errors = 0;
+  int motions = 0;
+  for (const double direction : {45., -45., 30.}) {
+    const double across = std::cos(direction * CV_PI / 180), down = std::sin(direction * CV_PI / 180);
+    cv::Mat scene = noise.clone();
+    for (int y = 0; y < scene.rows; ++y)
+      for (int x = 0; x < scene.cols; ++x)
+        for (int c = 0; c < 3; ++c) {
+          uchar& value = scene.at<cv::Vec3b>(y, x)[c];
+          value = cv::saturate_cast<uchar>(128 + 0.8 * (value - 128) + 35 * std::sin((x * across + y * down) / 3));
+        }
+    const cv::Mat before = edgeDirections(view(scene, {}));
+    for (const ViewMotion& motion : {ViewMotion{.right = -1.3, .down = 1.1}, {.right = 2.7, .down = 3.1}}) {
+      const auto found = estimateMotion(before, edgeDirections(view(scene, motion)), {}, kPicture);
+      ASSERT_TRUE(found) << direction << ", " << toText(motion);
+      errors += distance(*found, motion, kPicture);
+      ++motions;
+    }
+  }
+  EXPECT_LT(errors / motions, 0.3);
 }
 
 struct Case {
