@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/pace.h"
 
+#include <cmath>
+#include <opencv2/core.hpp>
+
 #include "monitor/recorder.h"
 #include "monitor/results.h"
 #include "monitor/samples.h"
@@ -77,6 +80,36 @@ TEST(Pace, GapsOfWhatIsStored) {
   EXPECT_EQ(count(hour, 0, true), 1);
   hour[14] = 86401;
   EXPECT_EQ(count(hour, 0, true), 2);
+
+  // The camera was away for four hours by day, once in ten days or once in two.
+  std::vector<double> away(days);
+  away[100] = away[90] = 1800;
+  away[89] = 9 * 1800;
+  away.erase(away.begin() + 90, away.begin() + 98);
+  EXPECT_EQ(count(away, 0, true), 1);
+  std::vector<double> two(96, 1800);
+  two[20] = 4 * 3600;
+  two.resize(89);
+  EXPECT_EQ(count(two, 0, true), 1);
+  EXPECT_EQ(count({days.begin(), days.begin() + 40}, 0, true), 0) << "the only night";
+  // Each winter night is longer than any of summer, each time pictures come until its evening.
+  std::vector<double> year;
+  for (int day = 0; day < 365; ++day) {
+    const int pictures = 48 - cvRound(2 * (10 + 6 * std::cos(day * 2 * CV_PI / 365)));
+    year.insert(year.end(), pictures, 1800);
+    year.push_back(86400 - 1800. * pictures);
+  }
+  EXPECT_EQ(count(year, 0, true), 0);
+}
+
+TEST(Pace, GapsOfStretchesOfAnArchive) {
+  std::vector<StoredStep> steps;  // pictures of each ten minutes from 06:00 to 18:00, by hours
+  for (int hour = 0; hour < 240; ++hour)
+    if (hour % 24 >= 6 && hour % 24 < 18) steps.push_back({hour % 24 == 17 ? 13 * 3600. : 3600., 6, 0, 3600});
+  EXPECT_EQ(std::ranges::count(findGaps(steps, usualSteps(steps), true), true), 0);
+  steps[50].seconds = 5 * 3600;  // four hours are missing
+  steps.erase(steps.begin() + 51, steps.begin() + 55);
+  EXPECT_EQ(std::ranges::count(findGaps(steps, usualSteps(steps), true), true), 1);
 }
 
 // Stretches of a minute, in which there are samples each second, or each ten seconds.

@@ -17,6 +17,29 @@ constexpr double kShortNightS =
 // Three of four values are not above it.
 double upperQuartile(const std::vector<double>& sorted) { return sorted[(sorted.size() - 1) * 3 / 4]; }
 
+Pace paceAt(const std::vector<StoredStep>& steps, const std::vector<double>& usual, std::size_t step) {
+  return {std::max(steps[step].every_s, usual[step])};
+}
+
+// On most of the days around, there is no picture in the middle of this pause either: as long as one comes at the usual
+// pace, a day without a pause there has one.
+bool isNight(std::size_t pause, const std::vector<double>& starts, const std::vector<StoredStep>& steps,
+             const std::vector<double>& usual) {
+  constexpr int kDaysAround = 7;  // before and after: nights are longer in another season
+  const double middle = (starts[pause] + steps[pause].width_s + starts[pause + 1]) / 2;
+  const double around = 0.75 * paceAt(steps, usual, pause).usual_s;
+  int days = 0, with_pictures = 0;
+  for (int day = -kDaysAround; day <= kDaysAround; ++day) {
+    const double time = middle + day * kDayS;
+    if (day == 0 || time < 0 || time > starts.back()) continue;
+    ++days;
+    const auto after = std::ranges::upper_bound(starts, time + around);
+    const auto last = static_cast<std::size_t>(after - starts.begin()) - 1;
+    with_pictures += starts[last] + (last < steps.size() ? steps[last].width_s : 0) >= time - around;
+  }
+  return with_pictures == 0 || 2 * with_pictures < days;
+}
+
 std::string secondsText(double seconds) { return numberText(std::round(seconds * 10) / 10); }
 
 }  // namespace
@@ -54,16 +77,20 @@ std::vector<double> usualSteps(const std::vector<StoredStep>& steps) {
 }
 
 std::vector<bool> findGaps(const std::vector<StoredStep>& steps, const std::vector<double>& usual, bool archive) {
-  std::vector<bool> gaps(steps.size()), nights(steps.size());
-  double days = 0;
+  std::vector<bool> gaps(steps.size());
+  std::vector<double> starts = {0};  // of the stretches, and of the last sample
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Pace pace{std::max(steps[i].every_s, usual[i])};
-    gaps[i] = steps[i].seconds - steps[i].width_s > pace.gapAfter();
-    days += steps[i].seconds / kDayS;
-    nights[i] = gaps[i] && steps[i].seconds >= kShortNightS && steps[i].seconds - steps[i].width_s <= kDayS;
+    gaps[i] = steps[i].seconds - steps[i].width_s > paceAt(steps, usual, i).gapAfter();
+    starts.push_back(starts.back() + steps[i].seconds);
   }
-  if (archive && 2 * static_cast<double>(std::ranges::count(nights, true)) >= days)
-    for (std::size_t i = 0; i < steps.size(); ++i) gaps[i] = gaps[i] && !nights[i];
+  if (!archive) return gaps;
+  std::vector<std::size_t> nights;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (gaps[i] && steps[i].seconds >= kShortNightS && steps[i].seconds - steps[i].width_s <= kDayS &&
+        isNight(i, starts, steps, usual))
+      nights.push_back(i);
+  if (2 * static_cast<double>(nights.size()) >= starts.back() / kDayS)
+    for (const std::size_t night : nights) gaps[night] = false;
   return gaps;
 }
 

@@ -19,13 +19,25 @@ def is_gap(step, steps):
     return step > max(2.5 * usual(steps), 10)
 
 
+def is_night(times, i, pace):
+    """Whether fewer than half of the days around have a picture at the time of the middle of this pause."""
+    middle = (times[i] + times[i + 1]) / 2
+    around = [middle + 86400000 * day for day in range(-7, 8) if day]
+    around = [time for time in around if times[0] <= time <= times[-1]]
+    seen = sum(any(abs(at - time) <= 750 * pace for at in times) for time in around)
+    return not seen or 2 * seen < len(around)
+
+
 def gap_flags(times, archive):
     """Of each step between samples at these times whether it is a gap."""
     steps = [(after - before) / 1000 for before, after in zip(times, times[1:])]
     first = lambda i: max(0, min(i - STEPS // 2, len(steps) - STEPS))
     found = [is_gap(step, steps[first(i):first(i) + STEPS]) for i, step in enumerate(steps)]
-    nights = [gap and 2 * 3600 <= step <= 86400 for gap, step in zip(found, steps)]
-    if archive and 2 * sum(nights) >= sum(steps) / 86400:
+    if not archive:
+        return found
+    nights = [gap and 2 * 3600 <= step <= 86400 and is_night(times, i, usual(steps[first(i):first(i) + STEPS]))
+              for i, (gap, step) in enumerate(zip(found, steps))]
+    if 2 * sum(nights) >= sum(steps) / 86400:
         return [gap and not night for gap, night in zip(found, nights)]
     return found
 
