@@ -222,13 +222,13 @@ struct DrawnChart : ::testing::Test {
   }
   NotedCanvas draw() {
     NotedCanvas canvas;
-    plot = plotArea(canvas, kSize, !drawing.title.empty());
+    plot = plotArea(canvas, size, !drawing.title.empty());
     drawing.axis.left = plot.x;
     drawing.axis.width = plot.width;
-    drawChart(drawing, kSize, canvas);
+    drawChart(drawing, size, canvas);
     return canvas;
   }
-  const cv::Size2d kSize{640, 320};
+  cv::Size2d size{640, 320};
   ChartDrawing drawing;
   cv::Rect2d plot;
 };
@@ -295,6 +295,21 @@ TEST_F(DrawnChart, EachOutageIsNamedInItsColour) {
   EXPECT_EQ(std::ranges::count(uses, 2, [](const auto& one) { return one.second; }), 6)
       << "in the strip and at the name; more causes than colours differ in their strength";
   for (const auto& [fill, count] : uses) EXPECT_LE(count == 2 ? fill.second : 0, 0.451) << "a name on it can be read";
+}
+
+// As wide as a phone.
+TEST_F(DrawnChart, ANarrowChartNamesEachOutageToo) {
+  size.width = 320;
+  ChartBand& band = drawing.bands.emplace_back(ChartBand{.name = "outages", .over_gaps = true});
+  std::vector<std::string> causes;
+  for (const char* cause : {"no samples", "damaged pictures", "dark", "covered or fogged", "stuck", "too slow"}) {
+    causes.emplace_back(cause);
+    band.changes.emplace_back(1000 * causes.size(), causes.back());
+  }
+  const NotedCanvas canvas = draw();
+  EXPECT_THAT(canvas.texts, ::testing::IsSupersetOf(causes));
+  for (const auto& corners : canvas.areas)
+    for (const cv::Point2d& corner : corners) EXPECT_LE(corner.x, size.width);
 }
 
 // Another stretch of time shows fewer of them, another language orders their names in another way.

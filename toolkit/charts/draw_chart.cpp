@@ -40,7 +40,8 @@ class Drawer {
     std::vector<std::size_t> lanes;  // the first series of each
     for (std::size_t i = 0; i < chart_.series.size(); ++i)
       if (i == 0 || !(chart_.one_lane || chart_.series[i].joins)) lanes.push_back(i);
-    const double bands = static_cast<double>(chart_.bands.size()) * bandHeight();
+    double bands = 0;
+    for (const ChartBand& band : chart_.bands) bands += bandHeight(band);
     const double height = (plot_.height - bands + kGapBetweenLanes) / std::max(1.0, static_cast<double>(lanes.size()));
     for (std::size_t i = 0; i < lanes.size(); ++i)
       drawLane({plot_.x, plot_.y + static_cast<double>(i) * height, plot_.width, height - kGapBetweenLanes}, lanes[i],
@@ -48,21 +49,63 @@ class Drawer {
     double top = plot_.br().y - bands + kGapBetweenLanes / 2;
     for (const ChartBand& band : chart_.bands) {
       drawBand(band, top);
-      top += bandHeight();
+      top += bandHeight(band);
     }
     if (!chart_.title.empty()) drawTitle();
     drawNote();
   }
 
  private:
-  // The name above the strip.
-  double bandHeight() const { return 2 * line_ + 8; }
+  // A state of a band that is named above its strip.
+  struct NamedState {
+    std::size_t index;  // among statesOf()
+    double x;           // px
+    int row;
+  };
 
-  // Only where there are samples, but for ChartBand::over_gaps. Each state has a colour, by its place among the known.
-  void drawBand(const ChartBand& band, double top) {
+  static std::vector<std::string> statesOf(const ChartBand& band) {
     std::vector<std::string> states = band.known;
     for (const auto& [time, state] : band.changes)
       if (!state.empty() && std::ranges::find(states, state) == states.end()) states.push_back(state);
+    return states;
+  }
+
+  double sideOfColor() const { return line_ * 0.6; }
+
+  // Beside the name of a band whose stretches are often too short for the names of their states, in as many rows as
+  // these need.
+  std::vector<NamedState> namedStates(const ChartBand& band) const {
+    std::vector<NamedState> named;
+    if (!band.over_gaps) return named;
+    const std::vector<std::string> states = statesOf(band);
+    const double first = plot_.x + 36 + canvas_.textWidth(band.name);
+    double x = first;
+    int row = 0;
+    for (std::size_t index = 0; index < states.size(); ++index) {
+      if (std::ranges::find(band.changes, states[index], &std::pair<UnixMs, std::string>::second) == band.changes.end())
+        continue;
+      const double width = sideOfColor() + 4 + canvas_.textWidth(states[index]);
+      if (x + width > plot_.br().x && x > first) {
+        x = first;
+        ++row;
+      }
+      named.push_back({index, x, row});
+      x += width + 18;
+    }
+    return named;
+  }
+
+  // Of the names above the strip.
+  double namesHeight(const ChartBand& band) const {
+    const auto named = namedStates(band);
+    return line_ * (named.empty() ? 1 : named.back().row + 1);
+  }
+  double bandHeight(const ChartBand& band) const { return namesHeight(band) + line_ + 8; }
+
+  // Only where there are samples, but for ChartBand::over_gaps. Each state has a colour, by its place among the known.
+  void drawBand(const ChartBand& band, double top) {
+    const std::vector<std::string> states = statesOf(band);
+    const double strip = top + namesHeight(band);
     std::vector<double> drawn_to(states.size(), plot_.x);  // px; a column has each colour once, however many changes
     const auto stretch = [&](double from, double to, const std::string& state) {
       const auto index = static_cast<std::size_t>(std::ranges::find(states, state) - states.begin());
@@ -70,9 +113,9 @@ class Drawer {
       const double right = std::min(plot_.br().x, std::max(left + 1, std::floor(chart_.axis.x(to))));
       left = std::max(left, std::exchange(drawn_to[index], std::max(right, drawn_to[index])));
       if (right <= left) return;
-      canvas_.area(cornersOf({left, top + line_ + 2, right - left, line_ + 2}), placeColor(index), opacityOf(index));
+      canvas_.area(cornersOf({left, strip + 2, right - left, line_ + 2}), placeColor(index), opacityOf(index));
       if (const double width = canvas_.textWidth(state); width + 8 <= right - left)
-        canvas_.text(state, {left + (right - left - width) / 2, top + line_ * 1.5 + 3}, chart_.colors.text);
+        canvas_.text(state, {left + (right - left - width) / 2, strip + line_ * 0.5 + 3}, chart_.colors.text);
     };
     const auto between = [&](UnixMs from, UnixMs to) {
       auto change = std::ranges::upper_bound(band.changes, from, {}, &std::pair<UnixMs, std::string>::first);
@@ -98,18 +141,12 @@ class Drawer {
     }
   }
 
-  // Beside the name of a band whose stretches are often too short for the names of their states.
   void drawStates(const ChartBand& band, const std::vector<std::string>& states, double top) {
-    double x = plot_.x + 36 + canvas_.textWidth(band.name);
-    for (std::size_t index = 0; index < states.size(); ++index) {
-      const std::string& state = states[index];
-      if (std::ranges::find(band.changes, state, &std::pair<UnixMs, std::string>::second) == band.changes.end())
-        continue;
-      const double side = line_ * 0.6, width = side + 4 + canvas_.textWidth(state);
-      if (x + width > plot_.br().x) return;
-      canvas_.area(cornersOf({x, top + (line_ - side) / 2, side, side}), placeColor(index), opacityOf(index));
-      canvas_.text(state, {x + side + 4, top + line_ / 2}, chart_.colors.muted);
-      x += width + 18;
+    const double side = sideOfColor();
+    for (const NamedState& one : namedStates(band)) {
+      const double middle = top + line_ * (one.row + 0.5);
+      canvas_.area(cornersOf({one.x, middle - side / 2, side, side}), placeColor(one.index), opacityOf(one.index));
+      canvas_.text(states[one.index], {one.x + side + 4, middle}, chart_.colors.muted);
     }
   }
 
