@@ -162,8 +162,11 @@ std::string methodsText(const SourceReport& report) {
   if (const auto left_out = report.flagged("flagged"); left_out > 0)
     text += ", " + std::to_string(left_out) + " of them flagged and left out of the means";
   return text + ", from " + report.clock.date(report.span.from) + " to " + report.clock.date(report.span.to - 1) +
-         " by the clock of " + report.clock.name() + "; " +
-         (report.knowsNight() ? "night where " + nightText(report) : "day and night are not told apart") + ".";
+         " by the clock of " + report.clock.name() +
+         (report.summed() == 0  ? ""
+          : report.knowsNight() ? "; night where " + nightText(report)
+                                : "; day and night are not told apart") +
+         ".";
 }
 
 }  // namespace mpm::cli

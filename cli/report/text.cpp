@@ -153,6 +153,7 @@ void printNumbers(const SourceReport& report) {
   printAreas(report.areas());
   printRegions(report.regions);
   printStates(report.states);
+  if (report.summed() == 0) return line("no samples of this series in this time");
   if (!report.knowsNight())
     return line(
         "day and night are not known: 'mpm monitor --judge' decides, with --lat and --lon, --night-brightness or "
