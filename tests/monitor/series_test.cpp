@@ -388,6 +388,53 @@ TEST_F(SeriesTest, PartsOfOtherSettingsAreOtherSeries) {
   EXPECT_EQ(store.seriesOf(1, withSettings("refine=guided")), 1) << "most parts have another one as their latest";
 }
 
+SessionInfo withHeads(const std::map<std::string, std::string>& heads) {
+  SessionInfo info = session();
+  info.heads = heads;
+  return info;
+}
+
+TEST_F(SeriesTest, PartsOfOtherHeadsOfStatesAreOtherSeries) {
+  const SessionInfo a = withHeads({{"gate", "a"}}), b = withHeads({{"gate", "b"}});
+  const auto samples = [&](const std::string& path) {
+    std::vector<std::size_t> all;
+    const StoreReader store(path);
+    for (const SeriesRecord& one : store.series(1)) all.push_back(allSamples(store, 1, one.id).size());
+    return all;
+  };
+  record(folder_ / "1", {sampleAt(kNoon)}, a);
+  record(folder_ / "2", {sampleAt(kNoon + kHourMs)}, b);
+  record(folder_ / "3", {sampleAt(kNoon + 2 * kHourMs)}, withHeads({{"lamp", "a"}}));
+  record(folder_ / "4", {sampleAt(kNoon + 3 * kHourMs)}, b);
+  record(folder_ / "4", {sampleAt(kNoon + 4 * kHourMs)}, a);
+  mergeDatabases({folder_ / "1", folder_ / "2", folder_ / "3", folder_ / "4"}, path_);
+  EXPECT_THAT(samples(path_), ::testing::UnorderedElementsAre(2, 3)) << "the lamp was beside one of both";
+  record(path_, {sampleAt(kNoon + kDayMs)}, withHeads({{"gate", "b"}}));
+  EXPECT_THAT(samples(path_), SizeIs(2)) << "a merged database knows its heads";
+  record(path_, {sampleAt(kNoon + 2 * kDayMs)}, withHeads({{"gate", "c"}}));
+  EXPECT_THAT(samples(path_), SizeIs(3));
+}
+
+// The later of two parts of an archive says which head reads the pictures to come; all are one series.
+TEST_F(SeriesTest, PartsOfAnArchiveAreOneSeriesWithAnyHeads) {
+  for (const auto& [name, head] : {std::pair("1", "a"), {"2", "b"}}) {
+    StoreWriter writer(folder_ / name);
+    writer.beginSession(withHeads({{"gate", head}}), kNoon);
+    writer.append(sampleAt(name == std::string("1") ? kNoon : kNoon + kHourMs));
+    ASSERT_TRUE(writer.flush());
+  }
+  mergeDatabases({folder_ / "1", folder_ / "2"}, path_);
+  EXPECT_THAT(StoreReader(path_).series(1), SizeIs(1));
+  EXPECT_EQ(runSql(path_, "SELECT json_extract(heads, '$.gate') IN ('a', 'b') FROM series"), "1");
+}
+
+// The series of then is also that of the head that is left out.
+TEST_F(SeriesTest, AHeadThatIsLeftOutGoesOnWithTheLatestSeries) {
+  for (const char* gate : {"a", "b", "a"}) record(path_, {sampleAt(kNoon)}, withHeads({{"gate", gate}}));
+  record(path_, {sampleAt(kNoon + kHourMs)}, session());
+  EXPECT_EQ(latestSeries(StoreReader(path_)).number, 1);
+}
+
 // A shell's part*.db decides nothing.
 TEST_F(SeriesTest, TheLatestOfPartsIsThatOfMostInAnyOrder) {
   const SessionInfo none = withSettings(""), guided = withSettings("refine=guided");

@@ -398,7 +398,7 @@ TEST_F(StoredStates, PartsTogetherHaveThose) {
       {"1.db", {"0,'open'", "20,'closed'", "40,'closed'", "50,''", "60,'closed'"}},
       {"2.db", {"5,''", "10,'open'", "20,''", "30,'closed'", "50,'open'", "60,'open'"}}};
   for (const auto& [name, changes] : parts) {
-    record(folder_ / name, {sampleAt(kNoon + (name[0] == '1'))}, session("archive"));
+    record(folder_ / name, {sampleAt(kNoon + (name[0] == '2'))}, session("archive"));
     runSql(folder_ / name, "UPDATE source SET archive = 1");
     for (const std::string change : changes)
       runSql(folder_ / name, "INSERT INTO state_change VALUES(1,'gate'," + change + ")");

@@ -876,6 +876,35 @@ TEST_F(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
   EXPECT_MPM_ERROR(mergeDatabases({part, part}, more), "holds what another part holds: picture 'a.png'");
 }
 
+// Regions of one name that are valid at one time would be no regions at all.
+TEST_F(MergeDatabases, GoesOnWithTheRegionsOfTheLatestPart) {
+  const auto tree = [](double x) {
+    return vision::Region{.name = "tree", .size = {64, 48}, .polygons = {{{x, 5}, {x + 9, 5}, {x, 20}}}};
+  };
+  std::vector<std::string> parts;
+  for (int part = 0; part < 2; ++part) {
+    parts.push_back(folder_ / std::to_string(part));
+    StoreWriter writer(parts.back());
+    writer.setRegions("camera 0", {tree(10 * part)});
+    writer.beginSession(session());
+    writer.append(sampleAt(kNoon + part * kDayMs));
+  }
+  runSql(parts[0], "INSERT INTO event(source, time_ms, kind, severity, message) VALUES(0, " + std::to_string(kNoon) +
+                       ", 1, 1, 'another camera gives nothing')");
+  for (int order = 0; order < 2; ++order) {
+    const std::string all = folder_ / ("all" + std::to_string(order));
+    mergeDatabases(parts, all);
+    const StoreReader reader(all);
+    const auto regions = currentRegions(reader, "camera 0");
+    ASSERT_THAT(regions, SizeIs(1));
+    EXPECT_EQ(vision::toJson(regions[0]), vision::toJson(tree(10)));
+    EXPECT_THAT(reader.regions("camera 0"), SizeIs(2)) << "the one before is kept";
+    for (const Event& event : reader.events(1, INT64_MIN, INT64_MAX, 99))
+      EXPECT_NE(event.message, "another camera gives nothing");
+    std::ranges::reverse(parts);
+  }
+}
+
 TEST_F(Store, RetentionCanBeChangedWhileItRuns) {
   RunningWriter writer(path_, {.now = [] { return kNoon + 100 * kDayMs; }});
   writer.append(sampleAt(kNoon));

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json_file.h"
@@ -59,10 +61,12 @@ void withPart(Database& database, const std::string& part, const std::string& sc
   if (attached == scratch) removeDatabase(scratch);
 }
 
-// Two series that are measured alike, and for the same time; both have a source of the same name.
-std::string sameSeries(const std::string& a, const std::string& b) {
-  std::string same = a + ".settings IS " + b + ".settings";
-  for (const char* column : {"model_digest", "schedule", "precision", "tokens", "classes", "round"})
+// Two series are one: they are measured alike, of an archive for the same time, of a camera by the same heads of
+// states. Both have a source of the same name; `archive`: what says that it is one.
+std::string sameSeries(const std::string& a, const std::string& b, const std::string& archive) {
+  std::string same = a + ".settings IS " + b + ".settings AND iif(" + archive + ", " + a + ".round = " + b +
+                     ".round, " + sameHeads(a + ".heads", b + ".heads") + ")";
+  for (const char* column : {"model_digest", "schedule", "precision", "tokens", "classes"})
     same += " AND " + a + "." + column + " = " + b + "." + column;
   return same;
 }
@@ -84,27 +88,40 @@ void refuseTwice(const Database& database, const std::string& part) {
       " JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms AND q.picture = p.picture"
       " AND q.picture_digest = p.picture_digest JOIN main.session t ON t.id = q.session JOIN main.series u ON u.id ="
       " t.series JOIN part.session v ON v.id = p.session JOIN part.series w ON w.id = v.series WHERE " +
-      sameSeries("u", "w") + " LIMIT 1");
+      sameSeries("u", "w", "m.archive") + " LIMIT 1");
   if (twice.step())
     throw Error("'" + part + "' holds what another part holds: " +
                 (twice.text(0).empty() ? "the sample of " + isoTime(twice.integer(1), true)
                                        : "picture '" + visibleText(twice.text(0)) + "'"));
 }
 
-// A series that another part has, too, is the same one.
+// A series that another part has, too, is the same one. One by one: the heads of one series may be those of the next.
 void copySeries(Database& database) {
-  const std::string same = "m.source = place.whole AND " + sameSeries("m", "p");
-  database.execute(
-      "INSERT INTO main.series(source, number, round, model, model_name, model_digest, cross_validation, schedule,"
-      " precision, settings, tokens, classes) SELECT place.whole, row_number() OVER (PARTITION BY p.source ORDER BY"
-      " p.number) + (SELECT coalesce(max(number), 0) FROM main.series m WHERE m.source = place.whole), round, model,"
-      " model_name, model_digest, cross_validation, schedule, precision, settings, tokens, classes FROM part.series p"
-      " JOIN place ON place.part = p.source WHERE NOT EXISTS (SELECT 1 FROM main.series m WHERE " +
-      same +
-      ") ORDER BY p.number;"
-      "CREATE TEMP TABLE measured AS SELECT p.id AS part, m.id AS whole FROM part.series p"
-      " JOIN place ON place.part = p.source JOIN main.series m ON " +
-      same);
+  database.execute("CREATE TEMP TABLE measured(part INTEGER NOT NULL, whole INTEGER NOT NULL)");
+  std::vector<std::pair<std::int64_t, std::int64_t>> parts;  // and their sources of the whole
+  Statement rows =
+      database.prepare("SELECT id, whole FROM part.series JOIN place ON place.part = source ORDER BY number");
+  while (rows.step()) parts.emplace_back(rows.integer(0), rows.integer(1));
+  const std::string known =
+      "SELECT m.id FROM part.series p JOIN main.series m JOIN main.source s ON s.id = m.source WHERE p.id = ?"
+      " AND s.id = ? AND " +
+      sameSeries("m", "p", "s.archive") +
+      " ORDER BY (SELECT max(id) FROM main.session t WHERE t.series = m.id) DESC LIMIT 1";
+  for (const auto& [part, source] : parts) {
+    std::int64_t whole = database.integer(known, part, source);
+    if (whole != 0) {
+      database.run(
+          "UPDATE main.series SET heads = json_patch(coalesce(heads, '{}'), (SELECT coalesce(heads, '{}') FROM"
+          " part.series WHERE id = ?)) WHERE id = ?",
+          part, whole);
+    } else {
+      const std::int64_t last = database.integer("SELECT max(number) FROM main.series WHERE source = ?", source);
+      copy(database, "series", {{"id", ""}, {"source", std::to_string(source)}, {"number", std::to_string(last + 1)}},
+           " WHERE id = " + std::to_string(part));
+      whole = database.lastId();
+    }
+    database.run("INSERT INTO measured VALUES(?, ?)", part, whole);
+  }
 }
 
 // Two parts may have samples of one hour.
@@ -146,6 +163,9 @@ void copyAll(Database& database) {
   const std::string known = "(SELECT id FROM main.region m WHERE " + same + ")";
   copy(database, "region", {{"id", ""}, {"source", source}}, " WHERE NOT EXISTS " + known);
   database.execute("CREATE TEMP TABLE area AS SELECT id AS part, " + known + " AS whole FROM part.region");
+  database.execute(  // samples to come are measured as in the latest part
+      "UPDATE main.region SET current = EXISTS(SELECT 1 FROM area JOIN part.region r ON r.id = area.part WHERE"
+      " area.whole = main.region.id AND r.current) WHERE source IN (SELECT whole FROM place)");
   const std::string area = "(SELECT whole FROM area WHERE part = region)";
   copy(database, "region_sample", {{"sample", sample}, {"region", "coalesce(" + area + ", 0)"}});
   copy(database, "state_sample", {{"sample", sample}});
@@ -153,7 +173,8 @@ void copyAll(Database& database) {
   copy(database, "state_change", {{"series", series}},
        " WHERE true ON CONFLICT(series, name, time_ms)"
        " DO UPDATE SET state = excluded.state WHERE excluded.state <> ''");
-  copy(database, "event", {{"id", ""}, {"source", source}});
+  // 0: of a source that gave no sample yet.
+  copy(database, "event", {{"id", ""}, {"source", "iif(source = 0, 0, " + source + ")"}});
   copy(database, "view_reference", {{"source", source}},
        " WHERE " + source + " NOT IN (SELECT source FROM main.view_reference)");
   addSums(database);
@@ -161,8 +182,8 @@ void copyAll(Database& database) {
 }
 
 // The parts, those last whose latest series is that of the whole: the one that most parts have as their latest; of as
-// many, the one with more samples in these parts; then the one whose text is later. So the order in which a shell names
-// the parts decides nothing.
+// many, the one with more samples in these parts; then the one whose text is later. Of parts of one series, that with
+// the latest sample is last. So the order in which a shell names the parts decides nothing.
 std::vector<std::string> inTurn(std::vector<std::string> parts) {
   struct Latest {
     std::int64_t parts = 0, samples = 0;
@@ -170,12 +191,14 @@ std::vector<std::string> inTurn(std::vector<std::string> parts) {
     auto operator<=>(const Latest&) const = default;
   };
   std::map<std::string, std::string> text_of_part;
+  std::map<std::string, UnixMs> last_of_part;
   std::map<std::string, Latest> latest_of_text;
   for (const std::string& part : parts) {
     const StoreReader store(part);
     std::string& text = text_of_part[part];
     std::int64_t samples = 0;
     for (const SourceRecord& source : store.sources()) {
+      last_of_part[part] = std::max(last_of_part[part], source.last);
       const std::vector<SeriesRecord> all = store.series(source.id);
       if (all.empty()) continue;
       const Measuring& last = all.back();
@@ -186,7 +209,9 @@ std::vector<std::string> inTurn(std::vector<std::string> parts) {
     Latest& latest = latest_of_text[text];
     latest = {latest.parts + 1, latest.samples + samples, text};
   }
-  std::ranges::stable_sort(parts, {}, [&](const std::string& part) { return latest_of_text[text_of_part[part]]; });
+  std::ranges::stable_sort(parts, {}, [&](const std::string& part) {
+    return std::pair(latest_of_text[text_of_part[part]], last_of_part[part]);
+  });
   return parts;
 }
 

@@ -344,13 +344,18 @@ std::string nullUnless(const std::vector<std::string>& there, const std::string&
   return std::ranges::count(there, column) == 0 ? "NULL AS " + column : column;
 }
 
+std::string sameHeads(const std::string& a, const std::string& b) {
+  return "NOT EXISTS(SELECT 1 FROM json_each(coalesce(" + a + ", '{}')) one JOIN json_each(coalesce(" + b +
+         ", '{}')) other USING(key) WHERE one.value <> other.value)";
+}
+
 std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring,
                                        const std::string& heads) {
   Statement row = database.prepare(
       "SELECT id FROM series WHERE source = ? AND model_digest = ? AND schedule = ? AND precision = ? AND tokens = ?"
-      " AND classes = ? AND coalesce(settings, ?7) = ?7 AND NOT EXISTS(SELECT 1 FROM"
-      " json_each(coalesce(series.heads, '{}')) old JOIN json_each(?8) new USING(key) WHERE old.value <> new.value)"
-      " ORDER BY settings IS NULL, round DESC LIMIT 1");
+      " AND classes = ? AND coalesce(settings, ?7) = ?7 AND " +
+      sameHeads("series.heads", "?8") +
+      " ORDER BY settings IS NULL, (SELECT max(id) FROM session WHERE session.series = series.id) DESC LIMIT 1");
   row.bind(source, measuring.model_digest, measuring.reduce, measuring.precision, measuring.tokens,
            toLine(measuring.classes), measuring.settings, heads);
   return row.step() ? std::optional(row.integer(0)) : std::nullopt;

@@ -51,7 +51,10 @@ extern const char* const kSeriesTables;
 /// Converts a database of schema 4 (version 0.1.0), in the transaction of the caller.
 void convertFromRelease(Database& database);
 
-/// The series of a source that is measured like this, the newest of equal ones; nullopt: there is none yet. `heads`,
+/// A condition of SQL: `a` and `b`, SessionInfo::heads as JSON or NULL, name no two heads of states by one name.
+std::string sameHeads(const std::string& a, const std::string& b);
+
+/// The series of a source that is measured like this, the latest of equal ones; nullopt: there is none yet. `heads`,
 /// SessionInfo::heads as JSON: none counts that has another head of states of one of these names.
 std::optional<std::int64_t> findSeries(const Database& database, std::int64_t source, const Measuring& measuring,
                                        const std::string& heads = "{}");
