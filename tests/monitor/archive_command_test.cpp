@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 #include <opencv2/videoio.hpp>
-#include <regex>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
@@ -38,31 +37,6 @@ class ArchiveCommand : public InFolder {
     return lines;
   }
 };
-
-TEST_F(ArchiveCommand, PicturesAreStoredAtTheirTimes) {
-  add("b_20130708_055413.png");
-  add("c_20130101_000000.png");
-  const CommandResult result = succeeded(monitor(in_, {"--lat", "48", "--lon", "11"}));
-  EXPECT_THAT(result.err, HasSubstr("2 pictures from 2012-12-31T23:00:00Z to 2013-07-08T04:54:13Z, by the name, read "
-                                    "as UTC+01:00\n"));
-  EXPECT_THAT(result.err, HasSubstr("mpm report '" + database_ + "' sums them up"));
-  EXPECT_THAT(stored(),
-              ElementsAre("c_20130101_000000.png 2012-12-31T23:00:00Z", "b_20130708_055413.png 2013-07-08T04:54:13Z"));
-  const StoreReader store(database_);
-  const auto samples = monitor::test::allSamples(store);
-  EXPECT_EQ(samples[0].night, true) << "by the sun of that time";
-  EXPECT_EQ(samples[1].night, false);
-  const auto session = store.sessions(1).at(0);
-  EXPECT_EQ(isoTime(session.started), "2012-12-31T23:00:00Z");
-  EXPECT_EQ(isoTime(*session.ended), "2013-07-08T04:54:13Z");
-  EXPECT_TRUE(store.sources()[0].archive);
-  const auto json = mpmCommand({"report", database_, "--json"}).json();
-  EXPECT_EQ(json["clock"], "UTC+01:00");
-  EXPECT_EQ(json["from"], "2012-12-31T23:00:00.000Z");
-  EXPECT_EQ(json["from_local"], "2013-01-01T00:00:00+01:00");
-  EXPECT_EQ(json["to"], "2013-07-08T04:54:13.000Z") << "the last picture";
-  EXPECT_EQ(json["samples"], 2);
-}
 
 TEST_F(ArchiveCommand, GoesOnWithItsZoneAndPlace) {
   const auto watch = [&](const Words& more) {
@@ -214,30 +188,6 @@ TEST_F(ArchiveCommand, GoesOnWithTheTimesOfItsPictures) {
   EXPECT_THAT(succeeded(monitor(in_, {"--times", "name"})).err, HasSubstr("measured again"));
 }
 
-// Times and days are those of the camera, everywhere; a mean does not depend on them.
-TEST_F(ArchiveCommand, AnotherZoneShiftsTimesAndCutsDays) {
-  for (const char* name : {"20240701_193000.png", "20240701_223000.png", "20240702_083000.png"}) add(name);
-  succeeded(monitor(in_, {"--night-hours", "21:00-06:00"}));  // by a clock one hour ahead of UTC
-  const auto report = [&](const char* zone) {
-    return succeeded(mpmCommand({"report", database_, "--time-zone", zone})).out;
-  };
-  const std::string utc = report("UTC"), paris = report("Europe/Paris"), east = report("+12:00");
-  EXPECT_THAT(utc, HasSubstr("  2024-07-01T18:30:00Z to 2024-07-02T07:30:00Z, 3 samples kept\n"));
-  EXPECT_THAT(paris, HasSubstr("  2024-07-01T18:30:00Z to 2024-07-02T07:30:00Z, 3 samples kept\n"));
-  EXPECT_THAT(paris,
-              HasSubstr("  2024-07-01T20:30:00+02:00 to 2024-07-02T09:30:00+02:00 by the clock of Europe/Paris\n"));
-  EXPECT_THAT(utc, HasSubstr("on 2 days (UTC)"));
-  EXPECT_THAT(paris, HasSubstr("on 2 days (Europe/Paris)"));
-  EXPECT_THAT(east, HasSubstr("on 1 day (UTC+12:00)"));
-  const auto means = [](const std::string& text) {
-    const std::size_t from = text.find("area, %"), to = text.find("methods:");
-    return std::regex_replace(text.substr(from, to - from), std::regex("on . days? .*"), "");
-  };
-  EXPECT_EQ(means(utc), means(east));
-  succeeded(mpmCommand({"report", database_, "--time-zone", "Europe/Paris", "--export", folder_ / "a.csv"}));
-  EXPECT_THAT(readFile(folder_ / "a.csv"), HasSubstr("\n2024-07-01T18:30:00.000Z,2024-07-01T20:30:00+02:00,"));
-}
-
 TEST_F(ArchiveCommand, AZoneThatThisMachineLacksHidesNothing) {
   add("20240115_120000.png");
   succeeded(monitor(in_));
@@ -271,67 +221,6 @@ TEST_F(ArchiveCommand, TheLatestPictureIsOneSample) {
   fs::remove(in_ + "/01-20240310141200-snapshot.png");
   fs::rename(in_ + "/01-20240310141100-snapshot.png", in_ + "/renamed_20240310_141100.png");
   EXPECT_THAT(succeeded(monitor(in_)).err, HasSubstr("1 new sample"));
-}
-
-// And not that of the machine which reads it.
-TEST_F(ArchiveCommand, ItsDaysAreThoseOfItsZone) {
-  for (const char* time : {"0030", "1200", "2330"}) add("20130708_" + std::string(time) + "00.png");
-  const CommandOptions away{.environment = {{"TZ", "America/New_York"}}};
-  succeeded(monitor(in_, {"--night-hours", "23:00-01:00"}, away));
-  std::vector<std::optional<bool>> nights;
-  for (const auto& sample : monitor::test::allSamples(StoreReader(database_))) nights.push_back(sample.night);
-  EXPECT_THAT(nights, ElementsAre(true, false, true));
-  const auto report = [&](const Words& more) {
-    return succeeded(mpmCommand(Words{"report", database_, "--json"} + more, away));
-  };
-  const auto judged = [&](const Words& more) {
-    succeeded(monitor(in_, Words{"--judge", "--night-hours", "11:30-13:00"} + more, away));
-    return report({}).json()["night"]["samples"];
-  };
-  EXPECT_EQ(judged({}), 1) << "12:00 in the zone of the archive";
-  const auto film = [&](const Words& more) {
-    return report(Words{"--film", folder_ / "f.avi", "--film-at", "23:00"} + more).err;
-  };
-  EXPECT_THAT(film({}), HasSubstr("1 day of UTC+01:00\n"));
-  EXPECT_THAT(film({"--time-zone", "Z"}), HasSubstr("2 days of UTC\n"));
-}
-
-TEST_F(ArchiveCommand, OlderPicturesThatComeLaterGiveWhatOneRunGives) {
-  const std::string late = folder_ / "late", early = folder_ / "early", other = folder_ / "other.db";
-  for (const std::string& folder : {late, early}) fs::create_directory(folder);
-  const int levels[] = {30, 70, 70, 120, 70, 70, 70, 100};  // the band is 50 to 90
-  for (std::size_t i = 0; i < std::size(levels); ++i) {
-    const std::string name = "/2024-05-01_10-0" + std::to_string(i) + "-00.png";
-    cv::imwrite((i < 6 ? early : late) + name, cv::Mat(40, 60, CV_8UC3, cv::Scalar::all(levels[i])));
-  }
-  const auto watch = [&](const std::string& database) {
-    succeeded(
-        mpmCommand({"monitor", in_, "--model", kSegmenter, "--db", database, "--time-zone", "Z", "--night-brightness",
-                    "50", "--day-brightness", "90", "--alarm", "brightness>80", "--alarm-minutes", "1"}));
-  };
-  const auto rows = [](const std::string& database) {
-    std::vector<std::tuple<std::string, std::optional<bool>, std::optional<double>>> all;
-    for (const monitor::Sample& sample : monitor::test::latestSamples(StoreReader(database)))
-      all.emplace_back(sample.picture, sample.night, sample.whole().value("unchanged"));
-    return all;
-  };
-  const auto alarms = [](const std::string& database) {
-    std::vector<UnixMs> since;
-    for (const monitor::AlarmState& one : StoreReader(database).alarms(1)) since.push_back(one.since);
-    return since;
-  };
-  const auto copyIn = [&](const std::string& from) { fs::copy(from, in_, fs::copy_options::recursive); };
-  copyIn(late);
-  watch(database_);
-  const auto of_newest = alarms(database_);
-  EXPECT_THAT(of_newest, SizeIs(1));
-  copyIn(early);
-  watch(database_);
-  watch(other);  // all at once
-  EXPECT_EQ(rows(database_), rows(other));
-  EXPECT_EQ(alarms(database_), of_newest);
-  const auto nights = [&] { return mpmCommand({"report", database_, "--json"}).json()["night"]["samples"]; };
-  EXPECT_EQ(nights(), 3) << "and the sums";
 }
 
 TEST_F(ArchiveCommand, IsJudgedAnewWithoutTheModelThatMeasuredIt) {

@@ -265,43 +265,6 @@ TEST_F(ChartTest, AnHourShowsEverySample) {
   EXPECT_TRUE(reader.chart({.source = 9, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo}).buckets.empty());
 }
 
-TEST_F(ChartTest, FlaggedPicturesAreLeftOut) {
-  std::vector<Sample> samples;
-  for (int i = 0; i < 48 * 60; ++i) {
-    const bool bad = i % 4 == 0;
-    FrameFacts facts;
-    facts.quality = {.sharpness = 90, .contrast = 20, .flags = bad ? i % 8 == 0 ? kDark : kFogged : 0};
-    samples.push_back(sampleAt(kNoon + i * kMinuteMs, bad ? 9999 : 300 + i % 2, i / 720 % 2 == 0, facts));
-    if (bad || i == 1) samples.back().whole().areas = {{0, 1.0}};
-  }
-  record(path_, samples, session("camera 0", 60));
-  const StoreReader reader(path_);
-  ChartQuery query{.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo};
-  for (const char* key : {"flagged", "dark", "overexposed", "fogged", "brightness"})
-    query.series.push_back({.quantity = key});
-  for (int max_buckets : {5000, 50, 2}) {
-    query.max_buckets = max_buckets;
-    std::vector<Spread> all(query.series.size());
-    for (const ChartBucket& bucket : reader.chart(query).buckets)
-      for (std::size_t q = 0; q < all.size(); ++q) addTo(all[q], bucket.values[q]);
-    EXPECT_EQ(all[0].samples, 2160);
-    EXPECT_EQ(all[0].max, 301);
-    EXPECT_EQ(all[1].samples, 2160) << "areas";
-    EXPECT_NEAR(all[1].mean, 25. * 2159 / 2160, 1e-4);
-    EXPECT_EQ(all[1].min, 0) << "the class does not occur in one good picture";
-    EXPECT_EQ(all[2].samples, 2880);
-    EXPECT_NEAR(all[2].mean, 0.25, 1e-12);
-    EXPECT_NEAR(all[3].mean * 2880, 360, 1e-6) << "dark";
-    EXPECT_EQ(all[4].max, 0) << "overexposed";
-    EXPECT_NEAR(all[5].mean * 2880, 360, 1e-6) << "covered or fogged";
-    EXPECT_EQ(all[6].samples, 2880) << "brightness is of every picture";
-  }
-  const DayNightStatistics statistics = reader.dayNight(1, INT64_MIN, INT64_MAX);
-  EXPECT_EQ(statistics.day.samples, 1080);
-  EXPECT_EQ(statistics.night.samples, 1080);
-  EXPECT_EQ(statistics.night.max, 301);
-}
-
 TEST_F(ChartTest, TheGapsOfASourceOfItsOwnPace) {
   std::vector<Sample> samples;
   for (int minute = 0; minute < 200; ++minute)
@@ -312,32 +275,6 @@ TEST_F(ChartTest, TheGapsOfASourceOfItsOwnPace) {
   EXPECT_EQ(chart.bucket_ms, 1000);
   ASSERT_EQ(chart.buckets.size(), 190u);
   for (std::size_t i = 0; i < chart.buckets.size(); ++i) EXPECT_EQ(chart.buckets[i].gap_before, i == 100) << i;
-}
-
-TEST_F(ChartTest, ShowsEveryQuantity) {
-  Sample a = sampleAt(kNoon, 300, false, {.dropped = 4, .rows = 1}),
-         b = sampleAt(kNoon + 500, 400, false, {.rows = 0.5, .agreement = 97});
-  b.whole().set("inference_ms", 20);
-  b.whole().set("brightness", 50);
-  record(path_, {a, b});
-  ChartQuery query{
-      .source = 1, .from = kNoon, .to = kNoon + 1000, .series = {{.class_name = "road"}, {.class_name = "car"}}};
-  const std::map<std::string, double> expected = {{"tokens", 350},         {"merged", 100 - 35000. / 660},
-                                                  {"inference_ms", 16.25}, {"dropped", 2},
-                                                  {"brightness", 75},      {"rows", 75},
-                                                  {"agreement", 97}};
-  for (const auto& [key, mean] : expected) query.series.push_back({.quantity = key});
-  const Chart chart = StoreReader(path_).chart(query);
-  ASSERT_EQ(chart.buckets.size(), 1u);
-  const std::vector<Spread>& values = chart.buckets[0].values;
-  EXPECT_EQ(values[0].mean, 75);
-  EXPECT_EQ(values[1].mean, 0);
-  EXPECT_EQ(values[1].samples, 2);
-  auto value = values.begin() + 2;
-  for (const auto& [key, mean] : expected) {
-    EXPECT_NEAR(value->mean, mean, 1e-9) << key;
-    EXPECT_EQ((value++)->samples, key == "agreement" ? 1 : 2) << key;
-  }
 }
 
 // What one model calls 0 another one calls 2, and a third one does not know it.

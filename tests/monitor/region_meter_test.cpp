@@ -73,52 +73,6 @@ TEST(RegionMeter, AgreesWithOpenCvOnAnyShape) {
   }
 }
 
-TEST(RegionMeter, CountsTheTokensKeptInARegion) {
-  Picture picture;
-  RegionMeter meter(
-      {box("top", {0, 0, 64, 24}), box("below", {0, 24, 64, 24}), box("patch and a half", {0, 40, 12, 8})});
-  auto samples = picture.measure(meter);
-  ASSERT_THAT(samples, SizeIs(3));
-  EXPECT_NEAR(samples[0].value("tokens").value(), 24, 1e-5) << "nothing is merged there";
-  EXPECT_NEAR(samples[1].value("tokens").value(), 12, 1e-5) << "pairs";
-  EXPECT_NEAR(samples[2].value("tokens").value(), 0.75, 1e-5);
-  picture.report.cluster_of_token.clear();
-  samples = picture.measure(meter);
-  EXPECT_NEAR(samples[1].value("tokens").value(), 24, 1e-5) << "without merging";
-  picture.report.grid = {};
-  EXPECT_EQ(picture.measure(meter)[0].value("tokens"), std::nullopt);
-}
-
-TEST(RegionMeter, IgnoredPixelsCountNowhere) {
-  Picture picture;
-  vision::Region stamp = box("time stamp", {0, 0, 64, 12});
-  stamp.ignore = true;
-  RegionMeter meter({box("left", {0, 0, 20, 48}), stamp, box("gone", {5, 5, 5, 5})});
-  const auto samples = picture.measure(meter);
-  ASSERT_THAT(samples, SizeIs(1)) << "one is ignored, one has no pixel left";
-  EXPECT_EQ(samples[0].value("pixels"), 20 * 36);
-  EXPECT_NEAR(samples[0].value("tokens").value(), 2.5 * 1.5 + 2.5 * 3 / 2, 0.01);
-  EXPECT_EQ(picture.whole.value("pixels"), 64 * 36);
-}
-
-TEST(RegionMeter, RegionIsMeasuredWhileItIsValid) {
-  Picture picture;
-  vision::Region before = box("tree", {0, 0, 10, 10}), after = box("tree", {20, 0, 20, 10});
-  before.to = after.from = 1000;
-  after.to = 2000;
-  RegionMeter meter({before, after});
-  const auto at = [&](UnixMs time) {
-    std::vector<std::int64_t> found;
-    for (const RegionSample& sample : picture.measure(meter, time)) found.push_back(sample.region);
-    return found;
-  };
-  EXPECT_THAT(at(-5), ElementsAre(1));
-  EXPECT_THAT(at(999), ElementsAre(1));
-  EXPECT_THAT(at(1000), ElementsAre(2));
-  EXPECT_THAT(at(2000), IsEmpty());
-  EXPECT_THAT(at(0), ElementsAre(1)) << "an archive may go back";
-}
-
 TEST(RegionMeter, MaskOfAnotherSizeIsReportedOnce) {
   Picture picture;
   RegionMeter meter({vision::Region{.name = "a", .size = {8, 8}, .mask = cv::Mat::ones(8, 8, CV_8UC1)}});

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions from the recorder to the chart.
 
-#include "base/atomic_file.h"
 #include "monitor/recorder.h"
 #include "monitor/results.h"
 #include "monitor/sql.h"
-#include "monitor/store/averages.h"
-#include "monitor/store/export.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -54,49 +51,6 @@ TEST_F(StoredRegions, AChangedRegionIsANewOne) {
   EXPECT_THAT(reader.regions("camera 1"), IsEmpty());
 }
 
-TEST_F(StoredRegions, ChartJoinsRegionsOfOneName) {
-  std::vector<Sample> stored = {sampleAt(kNoon + 4 * kSecondMs)};
-  for (int i = 0; i < 4; ++i) {
-    stored.push_back(withRegion(kNoon + i * kSecondMs, 50 + 25 * (i % 2), i / 2));
-    stored.back().regions.push_back(regionOf(2, {0, 250, 0}, 999, {{3, 1.0}}));
-  }
-  record(path_, stored, session(), {regionNamed("tree"), regionNamed("tree", 9), regionNamed("lake")});
-  ChartQuery query{.source = 1, .from = kNoon, .to = kNoon + kMinuteMs};
-  for (const char* key : {"gcc", "rcc", "exg", "red", "green", "blue", "brightness", "tokens"})
-    query.series.push_back({.quantity = key, .region = "tree"});
-  query.series.push_back({.class_name = "tree", .region = "tree"});
-  query.series.push_back({.class_name = "tree"});
-  query.series.push_back({.quantity = "gcc", .region = "no such region"});
-  query.series.push_back({.quantity = "tokens"});
-  query.max_buckets = 2;
-  const auto check = [&](const Chart& chart) {
-    Spread all[12];
-    std::int64_t samples = 0;
-    for (const ChartBucket& bucket : chart.buckets) {
-      samples += bucket.samples;
-      for (std::size_t q = 0; q < 12; ++q) addTo(all[q], bucket.values[q]);
-    }
-    EXPECT_EQ(samples, 5);
-    EXPECT_EQ(all[0].samples, 4);
-    EXPECT_NEAR(all[0].mean, (50 / 200.0 + 75 / 225.0) / 2, 1e-9);
-    EXPECT_NEAR(all[1].max, 0.5, 1e-6);
-    EXPECT_NEAR(all[2].min, -50, 1e-6);
-    EXPECT_NEAR(all[3].mean, 100, 1e-9);
-    EXPECT_NEAR(all[4].mean, 62.5, 1e-9);
-    EXPECT_NEAR(all[5].mean, 50, 1e-9);
-    EXPECT_NEAR(all[6].mean, 0.114 * 50 + 0.587 * 62.5 + 29.9, 1e-9);
-    EXPECT_NEAR(all[7].mean, 7.5, 1e-9);
-    EXPECT_NEAR(all[8].mean, 50, 1e-9);
-    EXPECT_NEAR(all[9].mean, 25, 1e-9) << "of the whole picture";
-    EXPECT_EQ(all[10].samples, 0);
-    EXPECT_EQ(all[11].max, 377) << "not of a region";
-  };
-  check(StoreReader(path_).chart(query));
-  runSql(path_, "DELETE FROM sample; DELETE FROM region_sample");
-  query.from = kNoon - kDayMs;
-  check(StoreReader(path_).chart(query));  // from the sums
-}
-
 TEST_F(StoredRegions, ViewHasTheirValues) {
   record(path_, {withRegion(kNoon, 50)}, session(), {regionNamed("tree")});
   EXPECT_EQ(
@@ -139,35 +93,6 @@ TEST_F(StoredRegions, RecorderMeasuresAndRemembersThem) {
   EXPECT_THAT(allSamples(reader), SizeIs(4));
   EXPECT_EQ(currentRegions(reader, "camera 0").at(0).name, "odd");
   EXPECT_TRUE(reader.regions("camera 0").at(0).region.ignore);
-}
-
-TEST_F(StoredRegions, ExportsNameTheirColumns) {
-  Sample first = withRegion(kNoon, 50);
-  first.picture = "noon.jpg";
-  record(path_, {first, sampleAt(kNoon + kSecondMs)}, session(), {regionNamed("old, tree")});
-  const StoreReader reader(path_);
-  const auto lines = [&](ExportFormat format) {
-    exportSamples(reader, {.format = format, .source = 1}, folder_ / "out");
-    return linesOf(readFile(folder_ / "out"));
-  };
-  const auto csv = lines(ExportFormat::kCsv);
-  ASSERT_THAT(csv, SizeIs(3));
-  EXPECT_THAT(csv[0], HasSubstr(R"(,"region_old, tree_tokens","region_old, tree_gcc",)"));
-  EXPECT_THAT(csv[0], EndsWith(R"(,"region_old, tree_area_road_percent","region_old, tree_area_tree_percent")"));
-  EXPECT_THAT(csv[1], HasSubstr(",noon.jpg,"));
-  EXPECT_THAT(csv[1], EndsWith(",7.5,0.25,0.5,-50,64.95,100,50,50,4,5,6,100,0.0000,50.0000"));
-  EXPECT_THAT(csv[2], EndsWith(",,,,,,,,,,,,,,"));
-  const auto json = nlohmann::json::parse(lines(ExportFormat::kJsonLines)[0]);
-  EXPECT_EQ(json["regions"]["old, tree"]["gcc"], 0.25);
-  EXPECT_EQ(json["regions"]["old, tree"]["area_fraction"]["tree"], 0.5);
-  const auto means = regionMeans(reader, latestSeries(reader), kNoon, kNoon + kDayMs);
-  ASSERT_THAT(means, SizeIs(2));
-  EXPECT_EQ(means[0].samples(), 2) << "the whole picture";
-  EXPECT_EQ(means[1].samples(), 1);
-  EXPECT_DOUBLE_EQ(means[1].value("gcc").mean, 0.25);
-  ASSERT_THAT(means[1].areas, SizeIs(1));
-  EXPECT_EQ(means[1].areas[0].name, "tree");
-  EXPECT_EQ(means[1].areas[0].all, 0.5);
 }
 
 }  // namespace

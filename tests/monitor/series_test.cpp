@@ -205,23 +205,6 @@ TEST_F(SeriesTest, AChartIsOfTheLatestSeriesOfEachBucket) {
   EXPECT_THAT(means(), ElementsAre(100, 100, 100));
 }
 
-TEST_F(SeriesTest, AValueMayBeOfTheDayOrOfTheNightAlone) {
-  std::vector<Sample> samples;
-  for (int i = 0; i < 4; ++i) samples.push_back(sampleAt(kNoon + i, i < 3 ? 100 + i : 200, i == 3));
-  record(path_, samples);
-  SeriesKey all{.quantity = "tokens"}, day = all, night = all;
-  day.night = false;
-  night.night = true;
-  const StoreReader store(path_);
-  const auto means = store.means(store.series(1)[0], 0, INT64_MAX, {all, day, night});
-  EXPECT_EQ(std::tuple(means[0].mean, means[1].mean, means[2].mean), std::tuple(125.75, 101, 200));
-  const Chart chart = store.chart({.source = 1, .to = INT64_MAX, .series = {night, day, all}});
-  ASSERT_THAT(chart.buckets, SizeIs(1));
-  EXPECT_EQ(chart.buckets[0].values[0].mean, 200);
-  EXPECT_EQ(chart.buckets[0].values[1].max, 102);
-  EXPECT_EQ(chart.buckets[0].values[2].samples, 4);
-}
-
 // A clock that was wrong does not say when a camera began or ended.
 TEST_F(SeriesTest, AClockThatWasWrongIsNotBelieved) {
   const UnixMs now = kNoon + 10 * kDayMs, future = kNoon + 1200 * kDayMs;

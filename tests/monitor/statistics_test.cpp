@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <random>
 
 #include "evaluation/statistics.h"
@@ -12,36 +11,6 @@ namespace mpm::monitor {
 namespace {
 
 constexpr UnixMs kMidnight = 1'780'272'000'000;  // 2026-06-01 00:00:00 UTC
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-TEST(Statistics, SummaryIsThatOfTheSortedValues) {
-  std::mt19937 random(1);
-  for (int n : {1, 2, 3, 10, 11, 97, 1000}) {
-    std::vector<double> values;
-    std::map<double, std::int64_t> occurrences;
-    for (int i = 0; i < n; ++i) {
-      values.push_back(std::uniform_int_distribution(300, 340)(random));
-      ++occurrences[values.back()];
-    }
-    std::sort(values.begin(), values.end());
-    const auto quantile = [&](double p) {
-      const double at = p * (n - 1);
-      const auto i = static_cast<std::size_t>(at);
-      return i + 1 < values.size() ? values[i] + (at - std::floor(at)) * (values[i + 1] - values[i]) : values[i];
-    };
-    const Summary summary = summarize(occurrences);
-    EXPECT_EQ(summary.samples, n);
-    EXPECT_NEAR(summary.mean, mean(values), 1e-9);
-    EXPECT_NEAR(summary.median, quantile(0.5), 1e-9);
-    EXPECT_NEAR(summary.p90, quantile(0.9), 1e-9);
-    EXPECT_EQ(summary.min, values.front());
-    EXPECT_EQ(summary.max, values.back());
-  }
-  EXPECT_EQ(summarize({}).samples, 0);
-}
 
 // Hours of days (06-18) and nights; each day and night has a mean of its own, hours scatter around it.
 std::vector<HourOfTokens> simulate(int days, double difference, double between, double within, unsigned seed) {
@@ -206,15 +175,6 @@ TEST(Statistics, SaysNothingItDoesNotKnow) {
   EXPECT_FALSE(both.difference->plus_minus) << "one block on a side says nothing of its scatter";
   EXPECT_FALSE(both.difference->significant());
   EXPECT_FALSE(both.day_change);
-}
-
-TEST(Statistics, ChangeSinceYesterday) {
-  std::vector<HourOfTokens> hours;
-  for (int hour = 0; hour < 72; ++hour)
-    hours.push_back({kMidnight + hour * kHourMs, hour % 24 < 12, {{400 + (hour / 24) * (hour % 24 < 12 ? 3 : 5), 10}}});
-  const auto statistics = compareDayNight(hours, kMidnight + 3 * kDayMs);
-  EXPECT_EQ(statistics.day_change, 5);
-  EXPECT_EQ(statistics.night_change, 3);
 }
 
 }  // namespace

@@ -353,35 +353,12 @@ TEST(HomeAssistant, ShowsFewNumbersUnlessOneAsks) {
   EXPECT_EQ(parts["night"]["value_template"], "{{ 'ON' if value_json.night else 'OFF' }}");
 }
 
-// All that Home Assistant is told of a camera with a region, a state, an alarm and a picture. The numbers of the table:
-// digits after the point, whether regions have it, and whether it is listed as a diagnostic one.
+// All that Home Assistant is told of a camera with a region, a state, an alarm and a picture. Names, units and digits of
+// numbers are those of the table of quantities; which of them are diagnostic is said here.
 TEST(HomeAssistant, EveryKeyOfEveryEntity) {
-  struct Number {
-    std::string key, name, unit;
-    int digits;
-    bool of_regions, diagnostic;
-  };
-  const Number numbers[] = {{"tokens", "Tokens kept", "", 1, true, true},
-                            {"merged", "Merged away", "%", 1, false, true},
-                            {"inference_ms", "Inference", "ms", 1, false, true},
-                            {"rows", "Rows computed", "%", 1, false, true},
-                            {"agreement", "Agreement of key frames", "%", 2, false, true},
-                            {"gcc", "Green share, gcc", "", 4, true, false},
-                            {"rcc", "Red share, rcc", "", 4, true, false},
-                            {"exg", "Excess green, ExG", "", 1, true, false},
-                            {"brightness", "Brightness", "", 1, true, false},
-                            {"red", "Mean red", "", 1, true, false},
-                            {"green", "Mean green", "", 1, true, false},
-                            {"blue", "Mean blue", "", 1, true, false},
-                            {"red_deviation", "Deviation of red", "", 1, true, false},
-                            {"green_deviation", "Deviation of green", "", 1, true, false},
-                            {"blue_deviation", "Deviation of blue", "", 1, true, false},
-                            {"pixels", "Pixels", "", 0, true, false},
-                            {"dropped", "Frames dropped", "", 0, false, true},
-                            {"sharpness", "Sharpness", "", 1, false, true},
-                            {"contrast", "Contrast", "", 1, false, true},
-                            {"saturated", "White pixels", "%", 1, false, true},
-                            {"unchanged", "Unchanged", "", 0, false, true}};
+  const std::set<std::string> flags = {"flagged", "dark", "overexposed", "blurred", "fogged"},
+                              diagnostic = {"tokens",  "merged",    "inference_ms", "rows",      "agreement",
+                                            "dropped", "sharpness", "contrast",     "saturated", "unchanged"};
   Json expected = Json::object();
   const auto add = [&](const std::string& id, const std::string& name, const std::string& platform, const Json& more) {
     expected[id] = {{"platform", platform},
@@ -391,21 +368,24 @@ TEST(HomeAssistant, EveryKeyOfEveryEntity) {
     expected[id].update(more);
   };
   const auto addNumber = [&](const std::string& id, const std::string& name, const std::string& place,
-                             const std::string& unit, int digits, bool shown, bool diagnostic) {
+                             const std::string& unit, int digits, bool shown, bool is_diagnostic) {
     Json more = {{"state_class", "measurement"},
                  {"suggested_display_precision", digits},
                  {"value_template", "{{ " + place + " }}"},
                  {"expire_after", 135}};
     if (!unit.empty()) more["unit_of_measurement"] = unit;
     if (!shown) more["enabled_by_default"] = false;
-    if (diagnostic) more["entity_category"] = "diagnostic";
+    if (is_diagnostic) more["entity_category"] = "diagnostic";
     add(id, name, "sensor", more);
   };
-  for (const auto& [key, name, unit, digits, of_regions, diagnostic] : numbers) {
-    addNumber(key, name, "value_json." + key, unit, digits, key == "brightness" || key == "tokens", diagnostic);
-    if (of_regions)
-      addNumber("lake_" + key, "lake " + name, "value_json.regions[\"lake\"]." + key, unit, digits, key == "gcc",
-                diagnostic);
+  for (const Quantity& one : quantities()) {
+    const std::string key = one.key, name = one.label;
+    if (flags.contains(key)) continue;
+    addNumber(key, name, "value_json." + key, one.unit, one.digits, key == "brightness" || key == "tokens",
+              diagnostic.contains(key));
+    if (one.of_regions)
+      addNumber("lake_" + key, "lake " + name, "value_json.regions[\"lake\"]." + key, one.unit, one.digits,
+                key == "gcc", diagnostic.contains(key));
   }
   for (const auto& [key, name] : {std::pair<std::string, const char*>("flagged", "Left out"),
                                   {"dark", "Dark"},
