@@ -163,10 +163,10 @@ def depth_anything_3(fused, start=None):
     return depth_anything3.DepthAnything3(encoder, taps=[1, 3])
 
 
-def hf_beit_seg(fused):
+def hf_upernet(fused, image, **positions):
     return Fields(transformers.BeitForSemanticSegmentation(transformers.BeitConfig(**hf_settings(
-        fused, num_hidden_layers=4, image_size=[32, 64], use_relative_position_bias=True, use_mean_pooling=False,
-        out_indices=[1, 2, 3, 4], pool_scales=[1, 2, 3], use_auxiliary_head=False, num_labels=3))), "logits")
+        fused, num_hidden_layers=4, image_size=image, use_mean_pooling=False, out_indices=[1, 2, 3, 4], pool_scales=[1, 2, 3],
+        use_auxiliary_head=False, num_labels=3, **positions))), "logits")
 
 
 def hf_yolos(fused):
@@ -356,6 +356,9 @@ SOURCES = {
     "hf_dpt_seg": Source("transformers DPTForSemanticSegmentation", head="other", blocks=4, image=(32, 32),
                          layers=lambda m: m.model.dpt.encoder.layer, build=lambda f: Fields(
                              transformers.DPTForSemanticSegmentation(hf_dpt(f, num_labels=3)), "logits")),
+    "hf_upernet": Source("transformers BeitForSemanticSegmentation without relative positions: UPerNet", head="other",
+                         image=(48, 48), layers=lambda m: m.model.beit.layers,
+                         build=lambda f: hf_upernet(f, 48, use_absolute_position_embeddings=True)),
     "hf_rf_detr": Source("transformers RfDetrForObjectDetection: windows with a class token each, a deformable decoder", hf_rf_detr,
                          head="other", special=4, blocks=4, image=(32, 32), outputs=("logits", "boxes"), merges=False),
     "hf_rf_detr_seg": Source(
@@ -409,8 +412,8 @@ SOURCES = {
                          build=lambda f: timm_vit("eva02_tiny_patch14_224", f)),
     "beit": Source("timm beit_base_patch16_224: relative position bias", merges=False,
                    build=lambda f: timm_vit("beit_base_patch16_224", f)),
-    "hf_beit_seg": Source("transformers BeitForSemanticSegmentation: relative position bias, UPerNet", hf_beit_seg,
-                          head="other", image=(32, 64), merges=False),
+    "hf_beit_seg": Source("transformers BeitForSemanticSegmentation: relative position bias, UPerNet", head="other",
+                          image=(32, 64), merges=False, build=lambda f: hf_upernet(f, [32, 64], use_relative_position_bias=True)),
 }
 
 
@@ -505,6 +508,7 @@ SUITE = [
     Spec("hf_dpt_depth", "dynamo", 18, kept=False),
     Spec("hf_dpt_seg", "dynamo", 18),
     Spec("hf_depth_anything", "dynamo", 18, oracle=True),
+    Spec("hf_upernet", "dynamo", 18, oracle=True),
     Spec("da3_mono", "torchscript", 17, dynamic=("batch",), batch=2, kept=False),
     Spec("da3_mono", "dynamo", 18, oracle=True, kept=False),
     Spec("da3", "torchscript", 17, dynamic=("batch",), batch=2, oracle=True),

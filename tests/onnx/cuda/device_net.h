@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <opencv2/dnn.hpp>
 
 #include "mpm/build_info.hpp"
@@ -33,9 +34,10 @@ struct Asked {
   ModelInfo info;
   std::vector<cv::String> names;
 
+  /// `file`: an absolute path, or a file of tests/data.
   Asked(const std::string& file, ReadOptions options) {
     options.scores = true;
-    auto loaded = readNet(dataPath(file), options);
+    auto loaded = readNet(std::filesystem::path(dataPath(".")) / file, options);
     net = std::move(loaded.net);
     info = std::move(loaded.info);
     names.assign(options.outputs.begin(), options.outputs.end());

@@ -3,6 +3,9 @@
 #include "kernels/cuda/emulation.h"
 #include "layers/cuda/net.h"
 #include "onnx/cuda/device_net.h"
+#include "onnx/graph_builder.h"
+#include "support/onnx_file.h"
+#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -51,10 +54,12 @@ TEST(EmulatedDevice, OnlyTheImageGoesUpAndOnlyTheOutputsComeDown) {
   }
 }
 
-// Depth Anything, EoMT, DPT with and without class tokens in its readout, ViTPose.
+// Depth Anything, EoMT, DPT with and without class tokens in its readout, ViTPose, UPerNet with pools that divide their
+// map and one that does not.
 TEST(EmulatedDevice, OfAHeadOnlyTheResultComesDown) {
-  for (const char* file : {"hf_depth_anything_dynamo18.onnx", "hf_eomt_ts17.onnx", "dpt_ts16.onnx",
-                           "hf_dpt_seg_dynamo18.onnx", "hf_dpt_depth_ts17.onnx", "hf_vitpose_ts17.onnx"}) {
+  for (const char* file :
+       {"hf_depth_anything_dynamo18.onnx", "hf_eomt_ts17.onnx", "dpt_ts16.onnx", "hf_dpt_seg_dynamo18.onnx",
+        "hf_dpt_depth_ts17.onnx", "hf_vitpose_ts17.onnx", "hf_upernet_dynamo18.onnx"}) {
     SCOPED_TRACE(file);
     Asked device(file, onDevice({1}));
     const Copies copies = copiesOf(device, images(device.info.input, 1, 1));
@@ -74,6 +79,21 @@ TEST(EmulatedDevice, NoOperatorOfAHeadNeedsTheHost) {
     Asked device(file, options);
     EXPECT_EQ(copiesOf(device, images(device.info.input, 1, 1)).uploads, 1);
   }
+}
+
+// As the TorchScript exporter writes the coarsest pool of UPerNet.
+TEST(EmulatedDevice, TheMeanOfAWholeMapStaysOnTheDevice) {
+  const TemporaryFolder folder;
+  GraphBuilder graph(modelAt(dataPath("hf_vitpose_ts17.onnx")));
+  const std::string map = graph.model().graph().output(0).name();
+  graph.result(graph.node("Add", {map, graph.node("GlobalAveragePool", {map})}));
+  graph.save(folder / "pooled.onnx");
+  Asked device(folder / "pooled.onnx", onDevice({1})), host(folder / "pooled.onnx", {.reduce = mpmBefore({1})});
+  const cv::Mat input = images(device.info.input, 1, 1);
+  expectAlike(host, device.run(input), host.run(input));
+  const Copies copies = copiesOf(device, input);
+  EXPECT_EQ(copies.uploads, 1);
+  EXPECT_EQ(copies.downloads, static_cast<int>(device.names.size()));
 }
 
 TEST(EmulatedDevice, WithEveryMethodOnlyTheResultComesDown) {

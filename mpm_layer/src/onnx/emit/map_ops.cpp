@@ -190,10 +190,11 @@ bool NodeEmitter::mapNode(const Node& node, const Names& inputs, const Names& na
     shuffle(node, inputs[0], names[0]);
     return true;
   }
-  if (node.op != "GlobalMaxPool") return false;
+  if (!isOneOf(node.op, {"GlobalAveragePool", "GlobalMaxPool"})) return false;
   Integers axes(graph_.shape(node.inputs[0])->size() - 2);
   std::iota(axes.begin(), axes.end(), 2);
-  net_.op("HeadReduce", {inputs[0]}, {names[0]}, {{"function", std::string("ReduceMax")}, {"axes", axes}});
+  const std::string function = node.op == "GlobalMaxPool" ? "ReduceMax" : "ReduceMean";
+  net_.op("HeadReduce", {inputs[0]}, {names[0]}, {{"function", function}, {"axes", axes}});
   return !axes.empty();
 }
 

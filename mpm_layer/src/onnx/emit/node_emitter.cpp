@@ -109,8 +109,7 @@ std::string NodeEmitter::stockFault(const Node& node) const {
   }
   // Where our own operators cannot compute these:
   if (mayBeWhole(node)) return "a " + node.op + " of what may be whole numbers";
-  if (node.op.ends_with("Pool") && node.op != "GlobalAveragePool")
-    return "a pool whose last window lies beside the map";
+  if (node.op.ends_with("Pool")) return "a pool whose last window lies beside the map";
   if (node.op == "Resize") {
     if (node.integer("antialias", 0) != 0) return "an antialiasing Resize without exclude_outside";
     if (const auto resized = resizing(graph_, node); resized && !resized->whole_pixels)
@@ -121,8 +120,8 @@ std::string NodeEmitter::stockFault(const Node& node) const {
   if (isOneOf(node.op, {"Conv", "ConvTranspose"}))
     return out.size() == 4 ? "weights that are not constant" : "a convolution along one axis";
   if (node.op == "BatchNormalization" && !graph_.constant(node.input(1))) return "weights that are not constant";
-  if (!isOneOf(node.op, {"BatchNormalization", "GlobalAveragePool", "Sigmoid", "Tanh", "Softmax", "Concat", "Transpose",
-                         "LeakyRelu", "Elu", "Exp", "Neg", "Abs", "Sqrt"}))
+  if (!isOneOf(node.op, {"BatchNormalization", "Sigmoid", "Tanh", "Softmax", "Concat", "Transpose", "LeakyRelu", "Elu",
+                         "Exp", "Neg", "Abs", "Sqrt"}))
     return "the op " + node.op;
   return {};
 }
