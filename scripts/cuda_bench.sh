@@ -4,7 +4,9 @@
 # Builds kernels, tests and benchmark for this machine's GPU, runs the tests, times kernels and networks, times the same in
 # PyTorch, prints the table of targets. A step that fails does not stop the next. About eight minutes.
 #   scripts/cuda_bench.sh [--sanitize] [--skip-torch] [--net BUNDLE.tar.xz]... [--seconds N]
-# --net BUNDLE: also test whole nets in OpenCV and compare them with the CPU. scripts/cuda_bundle.sh makes the bundle.
+# --net BUNDLE: also test whole nets in OpenCV and compare them with the CPU. scripts/cuda_bundle.sh makes the bundle. With
+#   PyTorch, transformers and onnx also DINOv3-B, EoMT on DINOv3, Depth Anything V2-S and B, with random weights that are made
+#   here, beside PyTorch.
 # --sanitize: run the tests under compute-sanitizer after the benchmark. A tool that reports only warpgroup kernels may not
 #   know the order of their operands: run it again with --check-warpgroup-mma no.
 # --skip-torch: without PyTorch.
@@ -37,7 +39,7 @@ failed=()
 start=$SECONDS
 save() {  # saves results so far, so that stopping this script loses one step at most
   local measured=()
-  for log in "$logs"/{ours,torch}.log "$logs"/net[0-9]*.log; do [ -f "$log" ] && measured+=("$log"); done
+  for log in "$logs"/{ours,torch,models,torch_models}.log "$logs"/net[0-9]*.log; do [ -f "$log" ] && measured+=("$log"); done
   python3 bench/cuda/table.py "${measured[@]}" >"$out/table.txt"
   tar -czf "$out/logs.tar.gz" -C "$build" logs
 }
@@ -62,6 +64,14 @@ step() {  # step NAME SECONDS COMMAND...: its output goes to a log, the end of w
   return $status
 }
 
+models=$build/models exporting='' net='' libraries=''
+trap '[ -z "$exporting" ] || kill "$exporting" 2>/dev/null' EXIT
+if [ $torch -eq 1 ] && [ ${#bundles[@]} -gt 0 ]; then  # while nvcc compiles
+  rm -rf "$models"
+  mkdir -p "$models"
+  CUDA_VISIBLE_DEVICES='' timeout 240 python3 bench/baselines/torch_cuda_worker.py --models --export "$models" >"$logs/export.log" 2>&1 &
+  exporting=$!
+fi
 nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv 2>&1 || true
 architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
 [ "$architecture" = 90 ] && architecture=90a  # code for plain 90 may not use Hopper's warpgroups
@@ -115,11 +125,23 @@ for bundle in "${bundles[@]}"; do
   lines=20 step "net$number" 150 env LD_LIBRARY_PATH="$libraries" "$net/bin/cuda_net_bench" "$net"/models/*.onnx \
     "$net"/images/*.ppm
 done
-if [ $torch -eq 1 ]; then
-  seconds=$((budget - (SECONDS - start) - 60))
-  lines=20 step torch 270 env PYTHONUNBUFFERED=1 python3 bench/baselines/torch_cuda_worker.py \
-    --seconds $((seconds > 150 ? 150 : seconds > 20 ? seconds : 20))
+seconds_for() {  # seconds_for SHARE: of the time that is left, 20 to 150
+  local seconds=$(((budget - (SECONDS - start) - 60) / $1))
+  echo $((seconds > 150 ? 150 : seconds > 20 ? seconds : 20))
+}
+worker=(env PYTHONUNBUFFERED=1 python3 bench/baselines/torch_cuda_worker.py)
+if [ -n "$exporting" ]; then
+  if wait "$exporting"; then
+    lines=32 step models 200 env LD_LIBRARY_PATH="$libraries" "$net/bin/cuda_net_bench" --no-reuse "$models"/*.onnx "$net"/images/*.ppm
+    seconds=$(seconds_for 2)
+    lines=4 step torch_models $((seconds + 60)) "${worker[@]}" --models --seconds "$seconds"
+  else
+    echo "-- models not exported, log: $logs/export.log"
+    tail -n 3 "$logs/export.log"
+    failed+=("export")
+  fi
 fi
+[ $torch -eq 0 ] || lines=20 step torch 270 "${worker[@]}" --seconds "$(seconds_for 1)"
 cat "$out/table.txt"
 echo "== done ($((SECONDS - start)) s)${failed[*]:+, FAILED: ${failed[*]}}"
 [ ${#failed[@]} -eq 0 ]

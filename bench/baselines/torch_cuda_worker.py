@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch on the GPU, the baseline of bench/cuda/cuda_bench.cpp: the same networks and the same imposed numbers of tokens.
 
-Writes a JSON object per line to stdout, times in ms. --rehearse runs tiny networks once on the CPU, to test the script.
+--models: models of transformers in place of plain ViTs, beside cuda_net_bench, which runs what --models --export FOLDER writes:
+the same weights. Writes a JSON object per line to stdout, times in ms. --rehearse runs tiny networks once on the CPU, to test the script.
 """
 import argparse
 import contextlib
 import functools
 import json
+import pathlib
 import statistics
+import sys
 import time
 
 import torch
@@ -28,6 +31,9 @@ class Scale:
         self.grid = side // PATCH
         self.patches = self.grid**2
 
+
+# Of bench/models/export_transformers.py, with the tokens that MPM(2,5) leaves. The first are measured first.
+MODELS = {"dinov3_b": (770, 591), "depth_anything_b": (1029, 790), "eomt_dinov3": (1203, 923), "depth_anything": (1029, 790)}
 
 REAL = Scale(512, (740, 540), 768, 9,
              {"T": (192, 3, 12), "S": (384, 6, 12), "B": (768, 12, 12), "L": (1024, 16, 24)}, "cuda")
@@ -135,55 +141,79 @@ def show(**row):
 
 
 ATTENTION = {"default": None, "cuDNN": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}
-MODES = {"compiled": None, "reduce-overhead": "reduce-overhead", "max-autotune": "max-autotune"}
+MODES = {"reduce-overhead": "reduce-overhead", "max-autotune": "max-autotune", "compiled": None}
 
 
 def first_line(error):
     return (str(error).strip() or repr(error)).splitlines()[0][:200]
 
 
-def ways_of(scale, net, image, time_left):
+class Ways:
     """ms of one network by each way that PyTorch has: its attention, then with the fastest of them each mode of compiling.
 
-    A way that fails, or for which no time is left, has a text in place of a number.
+    A way that fails, or for which no time is left, has a text in place of a number. The row is shown again after each way, because
+    compiling may take longer than this script has.
     """
-    ways = {}
 
-    def measure(name, attention, work):
-        if not time_left():
-            ways[name] = "no time left"
-            return
-        try:
-            with sdpa_kernel(attention) if attention is not None else contextlib.nullcontext():
-                ways[name] = milliseconds(scale, lambda: work(image))
-        except Exception as error:  # a backend that this device lacks, or no host compiler
-            ways[name] = first_line(error)
+    def __init__(self, scale, net, image, time_left, **row):
+        self.scale, self.net, self.image, self.time_left = scale, net, image, time_left
+        self.row = row | {"ways": {}}
+        self.attention = "default"
 
-    for name, attention in ATTENTION.items():
-        if attention is None or scale.device == "cuda":
-            measure(f"eager, {name} attention", attention, net)
-    times = {name: ways.get(f"eager, {name} attention") for name in ATTENTION}
-    fastest = min((name for name in times if isinstance(times[name], float)), key=times.get, default="default")
-    for name, mode in MODES.items():
+    @torch.inference_mode()
+    def measure(self, name, attention, net):
+        ways = self.row["ways"]
+        ways[name] = "no time left"
+        if self.time_left():
+            try:
+                with contextlib.nullcontext() if ATTENTION[attention] is None else sdpa_kernel(ATTENTION[attention]):
+                    ways[name] = milliseconds(self.scale, lambda: net(self.image))
+            except Exception as error:  # a backend that this device lacks, or no host compiler
+                ways[name] = first_line(error)
+        measured = {way: ms for way, ms in ways.items() if isinstance(ms, float)}
+        if measured:
+            best = min(measured, key=measured.get)
+            self.row |= {"best": best, "best_ms": measured[best]}
+        show(**self.row)
+        return ways[name]
+
+    def eager(self):
+        choices = list(ATTENTION) if self.scale.device == "cuda" else ["default"]
+        times = {attention: self.measure(f"eager, {attention} attention", attention, self.net) for attention in choices}
+        times = {attention: ms for attention, ms in times.items() if isinstance(ms, float)}
+        self.attention = min(times, key=times.get, default="default")
+
+    def compiled(self, mode):
         torch.compiler.reset()
-        measure(f"{name}, {fastest} attention", ATTENTION[fastest], torch.compile(net, dynamic=False, mode=mode))
-    return ways
+        compiled = torch.compile(self.net, dynamic=False, mode=MODES[mode])
+        self.measure(f"{mode}, {self.attention} attention", self.attention, compiled)
+
+
+def models_of_transformers(scale, export, time_left):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+    import export_transformers
+
+    models = []
+    for name, imposed in MODELS.items():
+        side = None
+        if scale is REHEARSAL:
+            imposed, side = scale.counts, scale.grid * (14 if name.startswith("depth") else PATCH)
+        if export:
+            export_transformers.export(export / f"{name}.onnx", name, imposed, side)
+            continue
+        net, _, side = export_transformers.network(name, imposed, side)
+        image = torch.rand(1, 3, side, side, device=scale.device, dtype=torch.bfloat16)
+        models.append(Ways(scale, net.to(scale.device, torch.bfloat16), image, time_left, what="torch_net", model=name, precision="bf16"))
+        models[-1].eager()
+        models[-1].compiled("reduce-overhead")
+    for mode in ("max-autotune", "compiled"):
+        for model in models:
+            model.compiled(mode)
 
 
 @torch.inference_mode()
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=200, help="start no further network after this time")
-    parser.add_argument("--rehearse", action="store_true", help="tiny networks on the CPU, each once")
-    arguments = parser.parse_args()
-    scale = REHEARSAL if arguments.rehearse else REAL
+def plain_vits(scale, time_left):
     device = scale.device
-    begin = time.monotonic()
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    show(what="torch", version=torch.__version__,
-         name=torch.cuda.get_device_name() if device == "cuda" else "rehearsal on the CPU")
-
     tokens = torch.rand(32, scale.patches, scale.pairing_dim, device=device) * 2 - 1
     narrow = tokens.bfloat16()
     show(what="torch_mpm_call", eager_fp32_ms=milliseconds(scale, lambda: merge_pairs(tokens, best_neighbours(tokens))),
@@ -196,25 +226,44 @@ def main():
             for size, batch in (("B", 32), ("L", 32), ("B", 1), ("S", 1), ("T", 1), ("S", 32), ("T", 32), ("L", 1))]
     runs.append(("B", 32, torch.float32, "fp32"))
     for size, batch, dtype, name in runs:
-        if time.monotonic() - begin > arguments.seconds:
+        if not time_left():
             show(what="torch_left_out", size=size, batch=batch, precision=name)
             continue
         image = torch.rand(batch, 3, scale.side, scale.side, device=device, dtype=dtype)
         full = Vit(scale, size, False).to(device, dtype).eval()
         merged = Vit(scale, size, True).to(device, dtype).eval()
-        row = dict(what="torch_vit", size=size, batch=batch, precision=name, mpm_ms=milliseconds(scale, lambda: merged(image)))
-        if dtype == torch.bfloat16:
-            row["ways"] = ways_of(scale, full, image, lambda: time.monotonic() - begin < arguments.seconds)
-        else:
-            row["ways"] = {"eager, default attention": milliseconds(scale, lambda: full(image))}
-        measured = {way: ms for way, ms in row["ways"].items() if isinstance(ms, float)}
-        if measured:
-            row["best"] = min(measured, key=measured.get)
-            row["best_ms"] = measured[row["best"]]
-        show(**row)
-        del full, merged
+        ways = Ways(scale, full, image, time_left, what="torch_vit", size=size, batch=batch, precision=name,
+                    mpm_ms=milliseconds(scale, lambda: merged(image)))
+        ways.eager()
+        for mode in MODES if dtype == torch.bfloat16 else ():
+            ways.compiled(mode)
+        del full, merged, ways
         if device == "cuda":
             torch.cuda.empty_cache()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=200, help="start no further network after this time")
+    parser.add_argument("--rehearse", action="store_true", help="tiny networks on the CPU, each once")
+    parser.add_argument("--models", action="store_true", help="models of transformers in place of plain ViTs")
+    parser.add_argument("--export", type=pathlib.Path, metavar="FOLDER", help="of --models: write them as ONNX, run nothing")
+    arguments = parser.parse_args()
+    scale = REHEARSAL if arguments.rehearse else REAL
+    begin = time.monotonic()
+
+    def time_left():
+        return time.monotonic() - begin < arguments.seconds
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    if not arguments.export:
+        show(what="torch", version=torch.__version__,
+             name=torch.cuda.get_device_name() if scale.device == "cuda" else "rehearsal on the CPU")
+    if arguments.models:
+        models_of_transformers(scale, arguments.export, time_left)
+    else:
+        plain_vits(scale, time_left)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole nets in OpenCV, on the GPU beside the CPU: a JSON object per line on stdout.
-//   cuda_net_bench [--once] MODEL.onnx... IMAGE.ppm...
-// Of each model, without merging and with its default schedule, and of each precision: how many pixels have the label
-// that the CPU gives them in fp32, on the worst of the images; how many images have the same first merge map; and the
-// time from an image of the input's size on the host to its labels on the host, in ms. Then the same of reuse, with the
-// images as frames of a camera: of each frame a tenth of the patches is computed. With --once nothing is timed twice.
+//   cuda_net_bench [--once] [--no-reuse] MODEL.onnx... IMAGE.ppm...
+// Of each model, without merging and with its default schedule, and of each precision: how far the result is that of
+// the CPU in fp32, on the worst of the images (agreementPercent()); how many images have the same first merge map; and
+// the time from an image of the input's size on the host to its result on the host, in ms. Then the same of reuse, with
+// the images as frames of a camera: of each frame a tenth of the patches is computed. With --once nothing is timed
+// twice.
 // Images are binary PPM, so that nothing but OpenCV's core, imgproc and dnn has to be carried to the machine.
 #include <algorithm>
 #include <chrono>
@@ -51,7 +52,7 @@ double medianOf(Work work, bool once) {
     const auto start = Clock::now();
     work(times.size());
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
-  } while (!once && times.size() < 200 && Clock::now() - begin < std::chrono::seconds(5));
+  } while (!once && times.size() < 200 && Clock::now() - begin < std::chrono::seconds(2));
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
   return times[times.size() / 2];
 }
@@ -91,12 +92,20 @@ Run runFrames(const std::string& model, EstimatorOptions options, const std::vec
   return run;
 }
 
-double sameLabels(const Run& a, const Run& b) {
-  double least = 1;
-  for (std::size_t i = 0; i < a.of_image.size(); ++i) {
-    const cv::Mat &x = a.of_image[i].labels, &y = b.of_image[i].labels;
-    least = std::min(least, 1 - static_cast<double>(cv::countNonZero(x != y)) / static_cast<double>(x.total()));
-  }
+/// For agreementPercent(): without a task, the numbers that the net gives take the place of depths.
+Estimate asMap(const Estimate& estimate) {
+  if (estimate.task) return estimate;
+  Estimate map;
+  map.depth = estimate.outputs.front().reshape(1, 1);
+  map.depth_range = depthRange(map.depth);
+  return map;
+}
+
+// Of the image on which the runs agree least.
+double agreement(const Run& host, const Run& device) {
+  double least = 100;
+  for (std::size_t i = 0; i < host.of_image.size(); ++i)
+    least = std::min(least, agreementPercent(asMap(device.of_image[i]), asMap(host.of_image[i])).value());
   return least;
 }
 
@@ -118,11 +127,12 @@ struct Way {
 constexpr Way kWays[] = {{"full", false, runAll}, {"MPM", true, runAll}, {"reuse", false, runFrames}};
 
 // How many runs failed. They do not stop the next.
-int compare(const std::string& model, const std::vector<cv::Mat>& images, bool once) {
+int compare(const std::string& model, const std::vector<cv::Mat>& images, bool once, bool reuse) {
   const std::string file = model.substr(model.find_last_of('/') + 1), name = file.substr(0, file.rfind('.'));
   const int capability = buildInfo().cuda_devices.front().major;
   int failed = 0;
   for (const Way& way : kWays) {
+    if (way.run == runFrames && !reuse) continue;
     EstimatorOptions options;
     if (!way.merging) options.reduce = kFullModel;
     Run host;
@@ -146,10 +156,12 @@ int compare(const std::string& model, const std::vector<cv::Mat>& images, bool o
         ++failed;
         continue;
       }
+      const Estimate& first = host.of_image.front();
+      const char* const compared = !first.task ? "numbers" : first.depth.empty() ? "labels" : "depths";
       std::printf(
           "{\"what\": \"net\", \"model\": \"%s\", \"way\": \"%s\", \"precision\": \"%s\", \"images\": %zu, "
-          "\"same_labels\": %.6f, \"same_first_maps\": %d, \"ms\": %.4f, \"cpu_fp32_ms\": %.4f}\n",
-          name.c_str(), way.name, toString(precision).c_str(), images.size(), sameLabels(host, device),
+          "\"agreement\": %.4f, \"of\": \"%s\", \"same_first_maps\": %d, \"ms\": %.4f, \"cpu_fp32_ms\": %.4f}\n",
+          name.c_str(), way.name, toString(precision).c_str(), images.size(), agreement(host, device), compared,
           sameFirstMaps(host, device), device.ms, host.ms);
       std::fflush(stdout);
     }
@@ -160,22 +172,24 @@ int compare(const std::string& model, const std::vector<cv::Mat>& images, bool o
 int run(const std::vector<std::string>& words) {
   std::vector<std::string> models;
   std::vector<cv::Mat> images;
-  bool once = false;
+  bool once = false, reuse = true;
   for (const std::string& word : words) {
     if (word == "--once")
       once = true;
+    else if (word == "--no-reuse")
+      reuse = false;
     else if (word.ends_with(".onnx"))
       models.push_back(word);
     else
       images.push_back(readPpm(word));
   }
   if (models.empty() || images.empty()) {
-    std::fprintf(stderr, "usage: cuda_net_bench [--once] MODEL.onnx... IMAGE.ppm...\n");
+    std::fprintf(stderr, "usage: cuda_net_bench [--once] [--no-reuse] MODEL.onnx... IMAGE.ppm...\n");
     return 2;
   }
   if (const BuildInfo build = buildInfo(); build.cuda_devices.empty()) throw Error(build.cuda_problem);
   int failed = 0;
-  for (const std::string& model : models) failed += compare(model, images, once);
+  for (const std::string& model : models) failed += compare(model, images, once, reuse);
   return failed == 0 ? 0 : 1;
 }
 

@@ -58,9 +58,10 @@ def main():
     tiny = ours.get(("T", 1, "bf16"), {})
     target("ViT-T/16 bf16 B=1: image on host to labels on host", tiny.get("host_mpm_ms"), 1.5, False, " ms")
     nets = [row for row in rows if row["what"] == "net"]
+    torch_nets = {(r["model"], r["precision"]): r for r in rows if r["what"] == "torch_net"}
     for row in (row for row in nets if row["precision"] == "fp32"):
-        target(f"{row['model']}, {row['way']}: labels as on the CPU, of {row['images']} images the least",
-               100 * row["same_labels"], 99.5 if row["way"] == "MPM" else 99.9, True, " %")
+        target(f"{row['model']}, {row['way']}: {row['of']} as on the CPU, of {row['images']} images the least",
+               row["agreement"], 99.5 if row["way"] == "MPM" else 99.9, True, " %")
 
     print(f"\n{'model':<22}{'full ms':>10}{'MPM ms':>10}{'merging':>10}{'torch MPM':>10}{'torch best':>11}  by")
     for (size, batch, precision), row in ours.items():
@@ -71,15 +72,23 @@ def main():
     for (size, batch, precision), row in ours.items():
         if "full_launches_ms" in row:
             print(f"ViT-{size}/16 {precision} B={batch}, full: as a graph {row['full_ms']:.3f}, by launches {row['full_launches_ms']:.3f}")
-    for (size, batch, precision), row in torch.items():
+    def print_ways(name, row):
         ways = ", ".join(f"{way} {format(ms, '.3f') if isinstance(ms, float) else '- (' + ms + ')'}" for way, ms in row["ways"].items())
-        print(f"PyTorch, ViT-{size}/16 {precision} B={batch}: {ways}")
+        print(f"PyTorch, {name}: {ways}")
+
+    for (size, batch, precision), row in torch.items():
+        print_ways(f"ViT-{size}/16 {precision} B={batch}", row)
     if nets:
-        print(f"\n{'net in OpenCV, image on host to labels on host':<50}{'GPU ms':>10}{'CPU ms':>10}{'labels %':>10}{'maps':>8}")
+        print(f"\n{'net in OpenCV, image on host to result on host':<48}{'GPU ms':>10}{'CPU ms':>10}{'same %':>10} {'of':<9}{'maps':>6}"
+              f"{'torch full':>12}  by (image and result on device)")
     for row in nets:
         name = f"{row['model']} {row['precision']}{'' if row['way'] == 'full' else ', ' + row['way']}"
-        print(f"{name:<50}{row['ms']:>10.3f}{row['cpu_fp32_ms']:>10.1f}{100 * row['same_labels']:>10.3f}"
-              f"{row['same_first_maps']:>5}/{row['images']}")
+        theirs = torch_nets.get((row["model"], row["precision"]), {})
+        baseline = f"{theirs['best_ms']:>12.3f}  {theirs['best']}" if "best" in theirs else ""
+        print(f"{name:<48}{row['ms']:>10.3f}{row['cpu_fp32_ms']:>10.1f}{row['agreement']:>10.3f} {row['of']:<9}"
+              f"{row['same_first_maps']:>4}/{row['images']}{baseline}")
+    for (model, precision), row in torch_nets.items():
+        print_ways(f"{model} {precision} B=1", row)
     ways = {}
     for row in rows:
         if row["what"] in ("pairing", "attention"):
