@@ -13,7 +13,7 @@ from .model import CAMERAS, Model
 from .stage import MODELS, REDUCTIONS, SOURCES, STORED
 
 END = "end"  # closes the window
-PATIENCE = 8  # s, for what the window must show in the end; the machine may be slow
+PATIENCE = 20  # s, for what the window must show in the end; the machine may be slow
 HELD = ("History", "PictureStore", "FolderBrowser", "LiveMonitor", "TimesDialog")
 
 
