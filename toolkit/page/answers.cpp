@@ -154,7 +154,7 @@ std::string chartSvg(const Shown& camera, Request& request) {
                   (curve.key.region.empty() ? "" : " in " + curve.key.region);
   drawing.bands = chartBands(camera.store->stateChanges(curve.of.id, camera.from, camera.to),
                              camera.store->knownStates(camera.source.id),
-                             camera.store->outages(camera.source.id, camera.from, camera.to, camera.awaited));
+                             camera.store->outages(camera.source.id, camera.from, camera.to, camera.awaited()));
   drawing.chart = std::move(curve.chart);
   drawing.axis.from = static_cast<double>(camera.from) / kSecondMs;
   drawing.axis.to = static_cast<double>(camera.to) / kSecondMs;
@@ -202,7 +202,7 @@ Json events(const Shown& camera) {
 }
 
 Json outages(const Shown& camera) {
-  auto found = camera.store->outages(camera.source.id, camera.from, camera.to, camera.awaited);
+  auto found = camera.store->outages(camera.source.id, camera.from, camera.to, camera.awaited());
   if (found.size() > kMaxOutages) found.erase(found.begin(), found.end() - kMaxOutages);
   Json list = Json::array();
   for (const Outage& one : found) list.push_back(toJson(one));

@@ -104,16 +104,16 @@ struct Page::Impl {
     for (Shown& one : cameras(problems)) {
       if (one.name != name) continue;
       if (!one.store) throw Refusal(404, "nothing is stored of '" + visibleText(name) + "' yet");
-      std::tie(one.from, one.to) = std::pair(from, to);
-      one.awaited =
-          one.store->awaited(one.source.id, options.now(), one.live ? std::optional(!one.live->over) : std::nullopt);
+      one.from = from;
+      one.to = to;
+      one.asked_at = options.now();
       return std::move(one);
     }
     throw Refusal(404, "camera: there is no '" + visibleText(name) + "'");
   }
 
   Json cameraJson(const Shown& camera) {
-    const auto& [name, store, source, live, from, to, awaited] = camera;
+    const auto& [name, store, source, live] = std::tie(camera.name, camera.store, camera.source, camera.live);
     const auto all_series = store ? store->series(source.id) : std::vector<SeriesRecord>();
     const SeriesRecord series = all_series.empty() ? SeriesRecord() : all_series.back();
     const UnixMs now = options.now();
