@@ -199,9 +199,9 @@ def models_of_transformers(scale, export, time_left):
         if scale is REHEARSAL:
             imposed, side = scale.counts, scale.grid * (14 if name.startswith("depth") else PATCH)
         if export:
-            export_transformers.export(export / f"{name}.onnx", name, imposed, side)
+            export_transformers.export(export / f"{name}.onnx", name, imposed, side, is_spread=True)
             continue
-        net, _, side = export_transformers.network(name, imposed, side)
+        net, _, side = export_transformers.network(name, imposed, side, is_spread=True)
         image = torch.rand(1, 3, side, side, device=scale.device, dtype=torch.bfloat16)
         models.append(Ways(scale, net.to(scale.device, torch.bfloat16), image, time_left, what="torch_net", model=name, precision="bf16"))
         models[-1].eager()

@@ -125,17 +125,33 @@ MODELS = {"dinov3": (dinov3, 512, 0), "dinov3_b": (functools.partial(dinov3, dim
           "dpt": (dpt, 512, 150), "upernet": (upernet, 512, 150)}
 
 
-def network(name, imposed=None, side=None):
+def spread(model):
+    """Weights by their fan-in. As transformers begins, results hardly depend on the image: one class, or depths of nearly 0."""
+    with torch.no_grad():
+        for module in model.modules():
+            if isinstance(module, (torch.nn.Linear, torch.nn.Conv2d, torch.nn.ConvTranspose2d)):
+                turned = isinstance(module, torch.nn.ConvTranspose2d)  # {in, out, rows, columns}
+                fan_in = module.weight.shape[0] if turned else module.weight[0].numel()
+                module.weight.normal_(std=fan_in**-0.5)
+                if module.weight.shape[0] == 1:  # depths, which end with a ReLU
+                    module.weight.abs_()
+            elif isinstance(module, torch.nn.Embedding):  # queries
+                module.weight.normal_()
+
+
+def network(name, imposed=None, side=None, is_spread=False):
     """The module from an image to its outputs, their names, and the side of its image. Always with the same weights."""
     build, usual, _ = MODELS[name]
     torch.manual_seed(1)
     model, outputs = build(side or usual, imposed)
+    if is_spread:
+        spread(model)
     return from_transformers.network(torch, model, outputs), list(outputs.values()), side or usual
 
 
-def export(path, name, imposed=None, side=None):
+def export(path, name, imposed=None, side=None, is_spread=False):
     """Writes `path`, and beside it MODEL.json."""
-    model, outputs, side = network(name, imposed, side)
+    model, outputs, side = network(name, imposed, side, is_spread)
     torch.onnx.export(model, (torch.rand(1, 3, side, side),), str(path), opset_version=17, dynamo=False,
                       input_names=["image"], output_names=outputs)
     path.with_suffix(".json").write_text(make_segmenter.facts(path.stem, side, sidecar.IMAGENET, MODELS[name][2]))
