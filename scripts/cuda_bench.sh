@@ -131,14 +131,16 @@ seconds_for() {  # seconds_for SHARE: of the time that is left, 20 to 150
 }
 worker=(env PYTHONUNBUFFERED=1 python3 bench/baselines/torch_cuda_worker.py)
 if [ -n "$exporting" ]; then
-  if wait "$exporting"; then
+  if ! wait "$exporting"; then
+    echo "-- export FAILED, log: $logs/export.log"
+    tail -n 3 "$logs/export.log"
+    failed+=("export")
+  fi
+  exporting=''
+  if compgen -G "$models/*.onnx" >/dev/null; then
     lines=32 step models 200 env LD_LIBRARY_PATH="$libraries" "$net/bin/cuda_net_bench" --no-reuse "$models"/*.onnx "$net"/images/*.ppm
     seconds=$(seconds_for 2)
     lines=4 step torch_models $((seconds + 60)) "${worker[@]}" --models --seconds "$seconds"
-  else
-    echo "-- models not exported, log: $logs/export.log"
-    tail -n 3 "$logs/export.log"
-    failed+=("export")
   fi
 fi
 [ $torch -eq 0 ] || lines=20 step torch 270 "${worker[@]}" --seconds "$(seconds_for 1)"

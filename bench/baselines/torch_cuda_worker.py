@@ -190,18 +190,24 @@ class Ways:
 
 
 def models_of_transformers(scale, export, time_left):
+    """Whether all of them were made."""
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
     import export_transformers
 
-    models = []
+    models, failed = [], False
     for name, imposed in MODELS.items():
         side = None
         if scale is REHEARSAL:
             imposed, side = scale.counts, scale.grid * (14 if name.startswith("depth") else PATCH)
-        if export:
-            export_transformers.export(export / f"{name}.onnx", name, imposed, side, is_spread=True)
+        try:  # an older transformers may lack a model
+            if export:
+                export_transformers.export(export / f"{name}.onnx", name, imposed, side, is_spread=True)
+                continue
+            net, _, side = export_transformers.network(name, imposed, side, is_spread=True)
+        except Exception as error:
+            print(f"{name}: {first_line(error)}", file=sys.stderr)
+            failed = True
             continue
-        net, _, side = export_transformers.network(name, imposed, side, is_spread=True)
         image = torch.rand(1, 3, side, side, device=scale.device, dtype=torch.bfloat16)
         models.append(Ways(scale, net.to(scale.device, torch.bfloat16), image, time_left, what="torch_net", model=name, precision="bf16"))
         models[-1].eager()
@@ -209,6 +215,7 @@ def models_of_transformers(scale, export, time_left):
     for mode in ("max-autotune", "compiled"):
         for model in models:
             model.compiled(mode)
+    return not failed
 
 
 @torch.inference_mode()
@@ -261,7 +268,7 @@ def main():
         show(what="torch", version=torch.__version__,
              name=torch.cuda.get_device_name() if scale.device == "cuda" else "rehearsal on the CPU")
     if arguments.models:
-        models_of_transformers(scale, arguments.export, time_left)
+        sys.exit(0 if models_of_transformers(scale, arguments.export, time_left) else 1)
     else:
         plain_vits(scale, time_left)
 
