@@ -311,6 +311,12 @@ TEST_F(SessionTest, StatesThatAreTaughtAgainBeginANewSeries) {
   head.weights *= -1;
   watchOnce({.heads = {head}});
   EXPECT_EQ(series(), 4u);
+  head.sure = 0.9;
+  watchOnce({.heads = {head}, .after = 1});
+  ASSERT_NE(samples_.all().back().states.at(0).counted, "");
+  head.weights *= 0;  // never sure
+  watchOnce({.heads = {head}, .after = 1});
+  EXPECT_EQ(samples_.all().back().states.at(0).counted, "") << "it counts on from no other head";
 }
 
 TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {

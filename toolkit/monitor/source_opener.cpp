@@ -2,6 +2,7 @@
 #include "monitor/source_opener.h"
 
 #include <filesystem>
+#include <unordered_set>
 #include <utility>
 
 #include "monitor/statistics/view_detector.h"
@@ -34,6 +35,21 @@ std::optional<Measuring> measuringBy(const InferenceWorker::Wanted& by) try {
   return measuringOf(info, digest, settingsOf(by.model, info, by.options));
 } catch (const Error&) {
   return std::nullopt;
+}
+
+// What a head reads does not count on from what another one of its name read.
+void forgetOtherHeads(std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions,
+                      const StateOptions& states) {
+  for (const evaluation::StateHead& head : states.heads) {
+    const std::string digest = head.digest();
+    std::unordered_set<std::int64_t> by_others;
+    for (const SessionRecord& session : sessions)
+      if (const auto then = session.heads.find(head.name); then != session.heads.end() && then->second != digest)
+        by_others.insert(session.id);
+    for (Sample& sample : samples)
+      if (by_others.contains(sample.session))
+        std::erase_if(sample.states, [&](const StateSample& one) { return one.name == head.name; });
+  }
 }
 
 }  // namespace
@@ -133,7 +149,8 @@ void SourceOpener::recall(const StoreReader& store, const SourceRecord& record, 
   auto view = new_series ? std::nullopt : store.view(record.name);
   if (view && store.privacy(record.name) != privacy) view = withoutEdges(std::move(*view));
   const UnixMs end = for_.plan.hasOwnClock() ? INT64_MAX : now + 1;
-  const auto samples = new_series ? std::vector<Sample>() : store.lastSamples(record.id, kSamples, end, series);
+  auto samples = new_series ? std::vector<Sample>() : store.lastSamples(record.id, kSamples, end, series);
+  forgetOtherHeads(samples, store.sessions(record.id), for_.plan.states);
   const auto recorder = for_.recorder.lock();
   if (!recorder) return;
   if (view) recorder->setView(std::move(*view));

@@ -28,6 +28,15 @@ std::optional<evaluation::ConfusionMatrix> validationIn(const std::string& json,
   }
 }
 
+std::map<std::string, std::string> headsIn(std::string_view text) {
+  std::map<std::string, std::string> heads;
+  const Json json = text.empty() ? Json() : Json::parse(text, nullptr, false);
+  if (json.is_object())
+    for (const auto& [name, digest] : json.items())
+      if (digest.is_string()) heads[name] = digest.get<std::string>();
+  return heads;
+}
+
 // A zone that this machine does not know, of a database from elsewhere, must not hide what is stored.
 charts::Clock clockOf(const std::string& zone) try {
   return zone.empty() ? std::nullopt : charts::Clock(vision::CameraClock(zone));
@@ -38,14 +47,15 @@ charts::Clock clockOf(const std::string& zone) try {
 SessionRecord readSession(const Statement& row, const std::string& source) {
   SessionRecord session;
   session.source = source;
-  std::string classes, validation;
+  std::string classes, validation, heads;
   row.read(session.id, session.series, session.started, session.ended, session.model, session.model_name,
            session.reduce, session.precision, session.tokens, classes, session.every_s, session.latitude,
            session.longitude, session.time_zone, session.model_digest, validation, session.night_rule, session.times,
-           session.settings);
+           session.settings, heads);
   if (!session.latitude || !session.longitude) session.latitude = session.longitude = std::nullopt;
   session.classes = classesIn(classes);
   session.cross_validation = validationIn(validation, session.classes.size());
+  session.heads = headsIn(heads);
   return session;
 }
 
@@ -289,7 +299,7 @@ std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   std::vector<SessionRecord> sessions;
   Statement rows = impl_->database.prepare(
       "SELECT session.id, series.id, started_ms, ended_ms, model, model_name, schedule, precision, tokens, classes,"
-      " every_s, latitude, longitude, time_zone, model_digest, cross_validation, night_rule, times, settings"
+      " every_s, latitude, longitude, time_zone, model_digest, cross_validation, night_rule, times, settings, heads"
       " FROM session JOIN series ON series.id = session.series WHERE session.source = ? ORDER BY session.id");
   rows.bind(source);
   while (rows.step()) sessions.push_back(readSession(rows, name));
