@@ -398,6 +398,16 @@ TEST_F(TeachOnePicture, StatesOfTheSourceOfAStoredPictureAreNotThoseOfTheLiveOne
   EXPECT_TRUE(reads());
 }
 
+TEST_F(TeachOnePicture, KnowsTheRegionsAndTheFolderOfItsSource) {
+  const auto* regions = childOf<QComboBox>(pane()->states());
+  EXPECT_LT(regions->findText("gate"), 0);
+  part<CameraConfigs>()->setRegions(
+      file("street"), {{.name = "gate", .size = {320, 160}, .polygons = {{{10, 10}, {90, 10}, {90, 90}}}}});
+  EXPECT_TRUE(wait([&] { return regions->findText("gate") > 0; }));
+  buttonOf(pane()->pictures(), LabelPicturesPanel::tr("From files…"))->click();
+  EXPECT_EQ(childOf<QFileDialog>(pane()->pictures())->directory().absolutePath(), file("street"));
+}
+
 TEST(StatesPanel, AddsNothingToASetThatIsNotReadYet) {
   StatesPanel panel;
   panel.setPictures({"a", "b"});
