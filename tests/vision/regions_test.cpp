@@ -7,6 +7,7 @@
 #include "support/exif.h"
 #include "support/in_folder.h"
 #include "support/throws_with.h"
+#include "vision/labels/label_files.h"
 #include "vision/regions/region.h"
 #include "vision/time.h"
 
@@ -119,6 +120,19 @@ TEST_F(Regions, LabelMeShapesOfALabelAreOne) {
   EXPECT_FALSE(regions[0].ignore);
   EXPECT_TRUE(regions[1].ignore);
   EXPECT_EQ(inside(regions[1]), 64 * 8);
+}
+
+// Also of a circle with a radius between two whole numbers.
+TEST_F(Regions, AShapeOfLabelMeHasThePixelsOfTheSameLabel) {
+  for (const std::string shape :
+       {R"("circle", "points": [[30, 20], [30, 27.4]])", R"("rectangle", "points": [[40.6, 30.2], [12.4, 3.5]])",
+        R"("polygon", "points": [[3.5, 4.5], [50.2, 9.7], [20.1, 44.4]])"}) {
+    const std::string json =
+        R"({"imageWidth": 64, "imageHeight": 48, "shapes": [{"label": "tree", "shape_type": )" + shape + "}]}";
+    const auto regions = readRegions(write("l.json", json));
+    const cv::Mat labels = readLabelMe({json, "l.json"}, {{"tree"}}, 255, {64, 48});
+    EXPECT_EQ(cv::countNonZero((labels == 0) != maskOf(regions.at(0), {64, 48})), 0) << shape;
+  }
 }
 
 TEST_F(Regions, CocoGivesARegionForEachCategory) {

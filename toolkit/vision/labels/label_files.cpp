@@ -27,24 +27,17 @@ std::pair<int, int> pngBitsAndKind(const std::string& path) {
 constexpr int kStroke = 3;  // px, of lines and points
 
 // False for a kind of shape that is not known, or one with too few points.
-bool paint(cv::Mat& labels, const std::string& kind, const std::vector<cv::Point2d>& exact, int label,
-           const JsonValue& shape) {
-  const cv::Scalar color(label);
-  const std::size_t least = kind == "polygon" ? 3 : kind == "point" ? 1 : 2;
-  if (exact.size() < least) return false;
-  if (kind == "polygon") {
-    fillPolygon(labels, exact, label, shape);
+bool paint(cv::Mat& labels, const LabelMeShape& shape, int label, const JsonValue& json) {
+  if (const auto outline = outlineOf(shape); !outline.empty()) {
+    fillPolygon(labels, outline, label, json);
     return true;
   }
+  const cv::Scalar color(label);
   std::vector<cv::Point> points;
-  for (const cv::Point2d& point : exact) points.push_back(labelPoint(point));
-  if (kind == "rectangle")
-    cv::rectangle(labels, points[0], points[1], color, cv::FILLED);
-  else if (kind == "circle")
-    cv::circle(labels, points[0], static_cast<int>(std::lround(cv::norm(points[1] - points[0]))), color, cv::FILLED);
-  else if (kind == "line" || kind == "linestrip")
+  for (const cv::Point2d& point : shape.points) points.push_back(labelPoint(point));
+  if ((shape.kind == "line" || shape.kind == "linestrip") && points.size() >= 2)
     cv::polylines(labels, points, false, color, kStroke);
-  else if (kind == "point" || kind == "points")
+  else if ((shape.kind == "point" || shape.kind == "points") && !points.empty())
     for (const cv::Point& point : points) cv::circle(labels, point, kStroke / 2, color, cv::FILLED);
   else
     return false;
@@ -79,6 +72,20 @@ LabelMeShape shapeOf(const JsonValue& shape) {
   return {named ? named->text() : "polygon", pointsOf(shape.at("points"))};
 }
 
+std::vector<cv::Point2d> outlineOf(const LabelMeShape& shape) {
+  const auto& [kind, points] = shape;
+  if (kind == "polygon" && points.size() >= 3) return points;
+  if (points.size() != 2) return {};
+  if (kind == "rectangle") return {points[0], {points[1].x, points[0].y}, points[1], {points[0].x, points[1].y}};
+  if (kind != "circle") return {};
+  constexpr int kCorners = 90;
+  std::vector<cv::Point2d> circle;
+  for (int i = 0; i < kCorners; ++i)
+    circle.push_back(points[0] + cv::norm(points[1] - points[0]) * cv::Point2d(std::cos(i * 2 * CV_PI / kCorners),
+                                                                               std::sin(i * 2 * CV_PI / kCorners)));
+  return circle;
+}
+
 std::vector<std::string> labelMeNames(const JsonValue& json) {
   std::vector<std::string> names;
   for (const JsonValue& shape : json.at("shapes").list())
@@ -92,9 +99,10 @@ cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes
   requireSize(json, "imageWidth", "imageHeight", size);
   for (const JsonValue& shape : json.at("shapes").list()) {
     const int label = numberOfClass(shape.at("label"), classes);
-    const auto [kind, points] = shapeOf(shape);
-    if (!paint(labels, kind, points, label, shape))
-      throw Error(shape.place() + " is a " + visibleText(kind) + " with " + std::to_string(points.size()) + " points" +
+    const LabelMeShape of = shapeOf(shape);
+    if (!paint(labels, of, label, shape))
+      throw Error(shape.place() + " is a " + visibleText(of.kind) + " with " + std::to_string(of.points.size()) +
+                  " points" +
                   ": only polygons of three points or more, rectangles, circles, lines and points can be read");
   }
   return labels;

@@ -25,6 +25,9 @@ struct LabelMeShape {
 };
 /// One of "shapes". Throws mpm::Error naming the place.
 LabelMeShape shapeOf(const JsonValue& shape);
+/// The outline of a polygon, a rectangle or a circle (its centre and a point on it). Empty: it is of another kind, or
+/// has another number of points.
+std::vector<cv::Point2d> outlineOf(const LabelMeShape& shape);
 
 /// The labels in a LabelMe file, each once, in the order of its shapes. Throws mpm::Error naming the file.
 std::vector<std::string> labelMeNames(const JsonValue& json);

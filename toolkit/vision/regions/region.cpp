@@ -69,20 +69,13 @@ Region& regionNamed(std::vector<Region>& regions, const std::string& name, cv::S
   return regions.emplace_back(Region{.name = name, .ignore = name == kIgnored, .size = size});
 }
 
-std::vector<cv::Point2d> outlineOf(const JsonValue& shape) {
-  const auto [kind, points] = shapeOf(shape);
-  if (kind == "polygon" && points.size() >= 3) return points;
-  if (kind == "rectangle" && points.size() == 2)
-    return {points[0], {points[1].x, points[0].y}, points[1], {points[0].x, points[1].y}};
-  if (kind != "circle" || points.size() != 2)
-    throw Error(shape.place() + " is a " + visibleText(kind) + " with " + std::to_string(points.size()) +
+std::vector<cv::Point2d> requiredOutline(const JsonValue& json) {
+  const LabelMeShape shape = shapeOf(json);
+  auto outline = outlineOf(shape);
+  if (outline.empty())
+    throw Error(json.place() + " is a " + visibleText(shape.kind) + " with " + std::to_string(shape.points.size()) +
                 " points: a region is made of polygons of three points or more, rectangles and circles");
-  constexpr int kCorners = 90;
-  std::vector<cv::Point2d> circle;
-  for (int i = 0; i < kCorners; ++i)
-    circle.push_back(points[0] + cv::norm(points[1] - points[0]) * cv::Point2d(std::cos(i * 2 * CV_PI / kCorners),
-                                                                               std::sin(i * 2 * CV_PI / kCorners)));
-  return circle;
+  return outline;
 }
 
 cv::Size sizeOf(const JsonValue& json, const char* width, const char* height) {
@@ -93,7 +86,7 @@ std::vector<Region> ofLabelMe(const JsonValue& json) {
   const cv::Size size = sizeOf(json, "imageWidth", "imageHeight");
   std::vector<Region> regions;
   for (const JsonValue& shape : json.at("shapes").list())
-    regionNamed(regions, shape.at("label").text(), size).polygons.push_back(outlineOf(shape));
+    regionNamed(regions, shape.at("label").text(), size).polygons.push_back(requiredOutline(shape));
   return regions;
 }
 
