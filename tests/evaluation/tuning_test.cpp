@@ -21,41 +21,6 @@ TEST(ParetoFront, HasWhatNoOtherBeats) {
   EXPECT_TRUE(paretoFront({}).empty());
 }
 
-// The interval of a mean of independent values is that of Student's t, whatever their number.
-TEST(BlockBootstrap, GivesTheIntervalOfStudentsT) {
-  for (const int count : {5, 10, 400}) {
-    std::vector<double> values;
-    std::vector<int> blocks;
-    for (int i = 0; i < count; ++i) {
-      values.push_back((i * 37 % count) * 100.0 / count);
-      blocks.push_back(i);
-    }
-    double mean = 0, squares = 0;
-    for (const double value : values) mean += value / count;
-    for (const double value : values) squares += (value - mean) * (value - mean);
-    const double half = studentQuantile(count - 1) * std::sqrt(squares / (count - 1) / count);
-    const BlockBootstrap bootstrap(blocks);
-    const std::vector<double> draws = bootstrap.means(values);
-    EXPECT_EQ(draws, bootstrap.means(values)) << "the same pictures are drawn again";
-    const Interval interval = bootstrap.interval(draws);
-    EXPECT_NEAR(interval.value, mean, 1e-9);
-    EXPECT_NEAR(interval.value - interval.low, half, 0.1 * half) << count;
-    EXPECT_NEAR(interval.high - interval.value, half, 0.1 * half) << count;
-  }
-}
-
-// Frames of a film are alike: a film more often in the data is no new information.
-TEST(BlockBootstrap, DrawsWholeBlocks) {
-  const std::vector<double> once = {1, 3, 5, 9, 2}, thrice = {1, 1, 1, 3, 3, 3, 5, 5, 5, 9, 9, 9, 2, 2, 2};
-  const BlockBootstrap films({0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}), images({0, 1, 2, 3, 4});
-  const Interval a = films.interval(films.means(thrice)), b = images.interval(images.means(once));
-  EXPECT_NEAR(a.low, b.low, 1e-9);
-  EXPECT_NEAR(a.high, b.high, 1e-9);
-  const Interval middle = films.interval(films.medians(thrice));
-  EXPECT_EQ(middle.value, 3);
-  EXPECT_NEAR(middle.low, images.interval(images.medians(once)).low, 1e-9);
-}
-
 TEST(BlockBootstrap, SaysWhatIsNotKnown) {
   const double nan = std::nan("");
   const BlockBootstrap one({0, 0}), two({0, 1});
@@ -67,22 +32,6 @@ TEST(BlockBootstrap, SaysWhatIsNotKnown) {
   const Interval same = two.percentInterval(two.means({100, 90}));
   EXPECT_EQ(same.high, 100) << "a share ends there";
   EXPECT_GT(two.interval(two.means({100, 90})).high, 100);
-}
-
-// A speed-up is above 0, and how much slower the other one is has the same interval turned round.
-TEST(BlockBootstrap, ARatioHasTheIntervalOfItsLogarithm) {
-  const BlockBootstrap two({0, 1}), ten({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
-  EXPECT_LT(two.interval(two.medians({1, 3})).low, 0);
-  EXPECT_GT(two.ratioInterval(two.medians({1, 3})).low, 0);
-  const std::vector<double> ratios = {1, 2, 1.5, 1.2, 3, 1.1, 1.4, 2.5, 1.9, 1.3};
-  const Interval faster = ten.ratioInterval(ten.means(ratios));
-  EXPECT_NEAR(faster.value, 1.69, 1e-9);
-  std::vector<double> draws = ten.means(ratios);
-  for (double& one : draws) one = 1 / one;
-  const Interval slower = ten.ratioInterval(draws);
-  EXPECT_NEAR(slower.low, 1 / faster.high, 1e-9);
-  EXPECT_NEAR(slower.high, 1 / faster.low, 1e-9);
-  EXPECT_LT(faster.value - faster.low, faster.high - faster.value);
 }
 
 TEST(Spread, TakesPicturesFromAllOfTheTime) {
