@@ -232,13 +232,6 @@ TEST_F(Bench, FailsWhenOneOfOursDoes) {
   EXPECT_TRUE(variants[1]["ms"]["median"].is_null());
 }
 
-TEST_F(Bench, PrintsATableOfWhatTheModelHas) {
-  const CommandResult result = succeeded(bench({}));
-  EXPECT_THAT(result.out, ::testing::ContainsRegex("mpm none fp32 [^\n]*\nmpm mpm:blocks=2 fp32 "));
-  EXPECT_THAT(result.out, HasSubstr("GEMM peak fp32"));
-  expectFailure(bench({"--reduce", "none", "--reduce", "mpm:blocks=1,7"}), 1, {"1,7", "3 blocks"});
-}
-
 TEST_F(Bench, TheNumbersOfTheTableFitTogether) {
   // Large enough for digits that can be compared.
   const auto lines =

@@ -79,6 +79,7 @@ TEST_F(Completion, ManPageHasTheOptionsOfEachVerb) {
                                 HasSubstr("\\fB\\-o,\\-\\-out\\fR\\fI DIR\\fR\n"),
                                 HasSubstr("\n.nf\n  mpm run demo:day \\-\\-out mpm_day\n  mpm run street.png"),
                                 Not(HasSubstr("bench\\-worker"))));
+  for (const char* noise : {"Needs:", "Excludes:"}) EXPECT_THAT(result.out, Not(HasSubstr(noise)));
   std::ofstream(folder_ / "mpm.1") << result.out;
   if (has("groff")) {
     EXPECT_THAT(wordsOf("groff -man -Tutf8 -ww -z " + (folder_ / "mpm.1") + " 2>&1"), ElementsAre());

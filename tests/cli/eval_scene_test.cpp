@@ -120,8 +120,6 @@ TEST_F(EvalOfTheScene, RefusesWhatCannotBeCompared) {
   expectFailure(eval({kStreets, "--images", "x", "--labels", "y"}), 2, {"not both"});
 }
 
-const std::string kScene = "demo:street?size=96x128&speed=30000&frames=4";
-
 nlohmann::json jsonOf(const Words& words) {
   return succeeded(mpmCommand(words + Words{"--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--json"}))
       .jsonLines();
@@ -173,14 +171,6 @@ TEST(DayNight, ANightAsItIsIsNoDay) {
   const auto rows = jsonOf({"daynight", "demo:street?size=96x128&start=2026-06-21T00:00&speed=30&frames=3"});
   EXPECT_EQ(rows[1]["images"], 3);
   EXPECT_EQ(rows[1]["minus_day"]["images"], 0);
-}
-
-TEST(DayNight, PrintsTheDifference) {
-  const CommandResult result =
-      succeeded(mpmCommand({"daynight", kScene, "--model", kSegmenter, "--reduce", "mpm:blocks=1,2"}));
-  EXPECT_THAT(result.out, ::testing::ContainsRegex("mpm:blocks=1,2 night +[0-9.]+ +- +- +- "));
-  EXPECT_THAT(result.out, ::testing::ContainsRegex("more tokens than by day after each step: [-0-9.]+ \\("));
-  EXPECT_THAT(result.out, ::testing::EndsWith("\nover 4 images\n")) << "nothing is said of what it lacks";
 }
 
 }  // namespace

@@ -35,12 +35,6 @@ TEST_F(TuneVerb, ChoosesByTheLinesOfEvalAndWritesTheModel) {
     }
 }
 
-TEST_F(TuneVerb, PrintsTheTableAndTheChoice) {
-  const CommandResult result = succeeded(tune({"--agreement", "100"}));
-  EXPECT_THAT(result.out, AllOf(HasSubstr("speed-up"), HasSubstr("tome:count="), HasSubstr("over 12 images"),
-                                HasSubstr("\nchosen: ")));
-}
-
 TEST_F(TuneVerb, RefusesWhatMakesNoSense) {
   expectFailure(tune({"--agreement", "101"}), 2, {"--agreement"});
   expectFailure(tune({"--pictures", "7"}), 2, {"--pictures"});

@@ -48,12 +48,6 @@ TEST(Usage, HelpsWithExamplesPerVerbAndDailyOptionsFirst) {
   }
 }
 
-TEST(Usage, ManPageHasNoWordsOfTheParser) {
-  const std::string page = succeeded(mpmCommand({"--man"})).out;
-  EXPECT_THAT(page, HasSubstr("\\-\\-simulate\\-night"));
-  for (const char* noise : {"Needs:", "Excludes:"}) EXPECT_THAT(page, Not(HasSubstr(noise)));
-}
-
 // An option more is something more that everybody has to read and that every other option may meet. One that few need
 // is a key of a watch file or a part of another option's text. So the options of each group are counted, as help has
 // them.
