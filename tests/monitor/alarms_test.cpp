@@ -7,34 +7,6 @@
 namespace mpm::monitor::test {
 namespace {
 
-TEST(Alarms, TokensOutsideABandForMinutes) {
-  Alarms alarms({.alarms = {parseAlarm("tokens>450"), parseAlarm("tokens<300")}, .minutes = 2, .hysteresis = 0.1});
-  std::int64_t second = 0;
-  const auto add = [&](double tokens, int seconds) {  // so many seconds of it
-    std::vector<Event> events;
-    for (int i = 0; i < seconds; ++i, ++second)
-      for (const Event& event : alarms.add(sampleAt(kNoon + second * 1000, tokens), second * 1000))
-        events.push_back(event);
-    return events;
-  };
-  EXPECT_THAT(add(400, 60), IsEmpty());
-  EXPECT_THAT(add(460, 119), IsEmpty());
-  EXPECT_THAT(add(440, 1), IsEmpty()) << "a break starts the time anew";
-  EXPECT_THAT(add(460, 120), IsEmpty());
-  const auto begun = add(460, 1);
-  ASSERT_THAT(begun, SizeIs(1));
-  EXPECT_EQ(begun[0].kind, EventKind::kAlarm);
-  EXPECT_THAT(begun[0].message, HasSubstr("tokens 460 above 450 for 2 min"));
-  EXPECT_THAT(add(470, 600), IsEmpty()) << "reported once";
-  EXPECT_THAT(add(440, 60), IsEmpty()) << "inside, but within the hysteresis";
-  const auto ended = add(405, 60);
-  ASSERT_THAT(ended, SizeIs(1));
-  EXPECT_EQ(ended[0].kind, EventKind::kAlarmEnded);
-  EXPECT_THAT(add(299, 121), SizeIs(1)) << "the lower limit works as well";
-  EXPECT_THAT(add(320, 10), IsEmpty());
-  EXPECT_THAT(add(331, 10), SizeIs(1));
-}
-
 TEST(Alarms, TwoSamplesBesideAGapAreNoMinutes) {
   Alarms alarms({.alarms = {parseAlarm("tokens>450")}, .minutes = 10});
   const auto add = [&](double tokens, std::int64_t second) {
@@ -160,18 +132,6 @@ TEST(Alarms, WhatRingsIsKnownByItsRule) {
       << "of the first nothing was told";
 }
 
-TEST(Alarms, AreaOfAClass) {
-  Alarms alarms({.alarms = {parseAlarm("car>20")}, .minutes = 0});
-  EXPECT_THAT(alarms.add(sampleAt(kNoon), 0), IsEmpty()) << "the classes of the model are not known yet";
-  EXPECT_THAT(alarms.setClasses({"road", "", "", "car"}, kNoon), IsEmpty());
-  const auto events = alarms.add(sampleAt(kNoon), 0);  // class 3: 25 %
-  ASSERT_THAT(events, SizeIs(1));
-  EXPECT_THAT(events[0].message, HasSubstr("area of car 25 % above 20 %"));
-  Sample sample = sampleAt(kNoon);
-  sample.whole().areas = {};
-  EXPECT_THAT(alarms.add(sample, 1000), SizeIs(1));
-}
-
 TEST(Alarms, OfAStateLastsAsLongAsItCounts) {
   Alarms alarms({.alarms = {parseAlarm("gate=open")}, .minutes = 5});
   const auto events = [&](const char* counted, const char* name = "gate") {
@@ -257,27 +217,6 @@ TEST(Alarms, LargeNumbersAreWrittenOut) {
   const auto events = alarms.add(sample, 0);
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_THAT(events[0].message, HasSubstr("pixels 122876 above 122875"));
-}
-
-TEST(Alarms, NumbersOfARegion) {
-  Alarms alarms({.alarms = {parseAlarm("tree:gcc<0.3"), parseAlarm("lake:ice>50")}, .minutes = 0});
-  EXPECT_THAT(alarms.setClasses({"water", "ice"}, kNoon), IsEmpty());
-  Sample sample = sampleAt(kNoon);
-  sample.whole().areas = {{1, 1.0}};  // of the whole picture
-  EXPECT_THAT(alarms.add(sample, 0), IsEmpty()) << "no region is measured";
-  sample.regions.push_back(regionOf(0, {1, 0, 1}, {}, {{0, 0.6}, {1, 0.4}}, "lake"));
-  sample.regions.push_back(regionOf(1, {100, 100, 50}, {}, {}, "tree"));
-  EXPECT_THAT(alarms.add(sample, 1000), IsEmpty());
-  sample.regions[1].areas = {{1, 0.75}};
-  sample.regions[2] = regionOf(1, {100, 50, 50}, {}, {}, "tree");
-  const auto events = alarms.add(sample, 2000);
-  ASSERT_THAT(events, SizeIs(2));
-  EXPECT_THAT(events[0].message, HasSubstr("gcc of tree 0.25 below 0.3"));
-  EXPECT_THAT(events[1].message, HasSubstr("area of ice in lake 75 % above 50 %"));
-  sample.regions.pop_back();
-  sample.regions[1].areas = {};
-  EXPECT_THAT(alarms.add(sample, 3000), SizeIs(1)) << "the tree's waits until it is measured again";
-  EXPECT_THAT(alarms.end(kNoon), SizeIs(1));
 }
 
 }  // namespace

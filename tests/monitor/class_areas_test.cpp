@@ -42,18 +42,6 @@ TEST_F(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   EXPECT_NEAR(areas[1].corrected.value(), 0.65 * 5 / 6, 1e-6);
 }
 
-TEST_F(ClassAreas, WhoseLightIsNotKnownAreNeitherByDayNorByNight) {
-  SessionInfo info = session();
-  info.classes = {"ice", "rock"};
-  record(path_, {sampleWith(kNoon, {{0, 1}}, std::nullopt), sampleWith(kNoon + kHourMs, {{0, 0.4}, {1, 0.6}}, false)},
-         info);
-  const StoreReader store(path_);
-  const auto areas = classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX);
-  EXPECT_NEAR(areas[0].all, 0.7, 1e-6);
-  EXPECT_NEAR(areas[0].day.value(), 0.4, 1e-6);
-  EXPECT_EQ(areas[0].night, std::nullopt);
-}
-
 // Four pictures a day, of which the one at midnight is of the night: too many to be read one by one.
 TEST_F(ClassAreas, TellDayFromNightInAnArchiveOfThreeYears) {
   std::vector<Sample> samples;

@@ -87,28 +87,6 @@ TEST_F(ExportTest, NoCommaOfALocaleGetsIn) {
   if (!has_comma) GTEST_SKIP() << "no locale with a comma here";
 }
 
-TEST_F(ExportTest, JsonLines) {
-  const auto lines = linesOf(exportText(reader(), {.format = ExportFormat::kJsonLines, .source = 1}));
-  ASSERT_EQ(lines.size(), 2u);
-  const auto first = nlohmann::json::parse(lines[0]), second = nlohmann::json::parse(lines[1]);
-  EXPECT_EQ(first["time"], "2026-06-01T12:00:00.250Z");
-  EXPECT_EQ(first["token_counts"], nlohmann::json({660, 491, 377}));
-  EXPECT_EQ(first["night"], false);
-  EXPECT_EQ(first["area_fraction"]["tree, \"old\""], 0.25);
-  EXPECT_TRUE(second["night"].is_null());
-  EXPECT_TRUE(first["rows"].is_null() && first["agreement"].is_null() && first["flagged"].is_null());
-  for (const auto& [key, value] : {std::pair("tokens", 400.5),
-                                   {"dropped", 3},
-                                   {"rows", 12.5},
-                                   {"agreement", 98.75},
-                                   {"saturated", 1.25},
-                                   {"flagged", 1},
-                                   {"dark", 0},
-                                   {"fogged", 1}})
-    EXPECT_EQ(second[key], value) << key;
-  EXPECT_EQ(second["picture"], "noon, \"1\".jpg");
-}
-
 // A region that is looked at closer may show what the whole picture does not.
 TEST_F(ExportTest, HasTheClassesThatOnlyARegionShows) {
   StoreWriter writer(folder_ / "b.db");

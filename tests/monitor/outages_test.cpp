@@ -81,16 +81,6 @@ TEST_F(OutagesTest, ACameraIsAwaitedUntilItsWatchEnds) {
   EXPECT_EQ(StoreReader(path_).awaited(1, now, true), std::nullopt);
 }
 
-TEST_F(OutagesTest, AGapEndsWhatWasBeforeIt) {
-  std::vector<Sample> samples;
-  for (const int minute : {0, 1, 2, 3, 4, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74})
-    samples.push_back(sampleOf(minute, minute == 4 || minute == 74 ? kFogged : 0, minute > 0 && minute != 4));
-  record(path_, samples, session("camera 0", 60));
-  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(4, 4, Cause::kFogged), std::tuple(4, 60, Cause::kGap),
-                                            std::tuple(74, 74, Cause::kFogged)))
-      << "nobody knows what the camera saw between 4 and 60: the same picture on both sides is not stuck";
-}
-
 TEST_F(OutagesTest, DamagedPicturesOfACameraAreTheCauseOfAGap) {
   {
     StoreWriter writer(path_);
@@ -106,19 +96,6 @@ TEST_F(OutagesTest, DamagedPicturesOfACameraAreTheCauseOfAGap) {
   EXPECT_THAT(outagesIn(path_, minutesOn(180), INT64_MAX, minutesOn(300)),
               ElementsAre(std::tuple(199, 210, Cause::kGap), std::tuple(210, 300 - 1. / kMinuteMs, Cause::kDamaged)));
   EXPECT_EQ(StoreReader(path_).gaps(1, INT64_MIN, INT64_MAX).total, 40 * kMinuteMs) << "it is a gap all the same";
-}
-
-TEST_F(OutagesTest, EachDamagedPictureOfAnArchiveIsOne) {
-  {
-    StoreWriter writer(path_);
-    writer.beginSession(session("archive", 0), minutesOn(0));
-    for (int hour = 0; hour < 10; ++hour)
-      if (hour != 3 && hour != 4 && hour != 8) writer.append(sampleOf(60 * hour, hour == 2 ? kFogged : 0));
-    for (const int hour : {3, 4, 3, 8}) writer.append(damagedAt(60 * hour));  // the archive was read twice
-    ASSERT_TRUE(writer.flush());
-  }
-  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(120, 180, Cause::kFogged), std::tuple(180, 300, Cause::kDamaged),
-                                            std::tuple(480, 540, Cause::kDamaged)));
 }
 
 TEST_F(OutagesTest, AMachineThatIsTooSlowAndACameraThatWasMoved) {
@@ -214,15 +191,6 @@ TEST_F(OutagesTest, AnHourOfSeveralSeriesIsAsTheOneWithTheMostSamplesSays) {
   record(path_, {sampleOf(60)}, info);
   runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(minutesOn(60)));
   EXPECT_THAT(outagesIn(path_), IsEmpty());
-}
-
-TEST_F(OutagesTest, PicturesThatWereMeasuredAgainCountAsMeasuredLast) {
-  SessionInfo info = session("archive", 0);
-  for (const int flags : {static_cast<int>(kFogged), 0, static_cast<int>(kBlurred)}) {
-    info.model_digest = std::to_string(flags);
-    record(path_, {sampleOf(0), sampleOf(60, flags), sampleOf(120)}, info);
-  }
-  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(60, 120, Cause::kBlurred)));
 }
 
 // A model that is taken again leaves out the pictures that it has measured: its samples are older than those of the
