@@ -154,15 +154,6 @@ TEST(BlockMean, WelchsIntervalOfADifference) {
   EXPECT_EQ(halfInterval({.mean = 1, .variance = 0, .blocks = 2}, {.mean = 1, .variance = 0, .blocks = 2}), 0);
 }
 
-TEST(BlocksOf, FiveFilmsAreABlockEachAndFewerAreCut) {
-  EXPECT_THAT(blocksOf({"a", "a", "b", "b", "c", "c", "d", "d", "e", "e"}), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4));
-  EXPECT_THAT(blocksOf({"a", "b", "c", "d"}), ElementsAre(0, 1, 2, 3));
-  std::vector<int> blocks;
-  for (int i = 0; i < 40; ++i) blocks.push_back(i / 4);
-  EXPECT_EQ(blocksOf(std::vector<std::string>(40, "camera")), blocks) << "ten stretches of one film";
-  EXPECT_TRUE(blocksOf({}).empty());
-}
-
 // Lines come in the order of shards; stretches are of images that follow each other in their film.
 TEST(VariantResult, BlocksDoNotDependOnTheOrderOfLines) {
   std::vector<Measurement> lines;

@@ -9,7 +9,6 @@ import datetime
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import socket
