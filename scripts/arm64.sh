@@ -9,8 +9,6 @@
 #                                       Cortex-A76 than it should; minutes
 #   scripts/arm64.sh wheel [ROOT]       scripts/wheel.sh: the Python wheel into dist/, imported and tested
 #   scripts/arm64.sh packages [ROOT]    Debian packages into dist/RELEASE/, without the trainer; tries mpm
-#   scripts/arm64.sh cuda [FOLDER]      compiles the plug-in for the GPUs of Jetson Orin and Thor and runs nothing; no root is made.
-#                                       Needs nvcc 13, pip and CMake; downloads cuBLAS for Arm, 0.5 GB. ARCHITECTURES=87-real: Orin alone
 # CPUS='cortex-a76': the CPUs of the tests. RELEASE=trixie: Debian 13; the default is bookworm.
 set -eu
 cd "$(dirname "$0")/.."
@@ -18,43 +16,6 @@ export QEMU_CPU="${QEMU_CPU:-cortex-a76}"  # qemu's default signs pointers, as D
 release=${RELEASE:-bookworm}
 build='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF -DMPM_SHARED_DIR=/none
     cmake --build /build --target'
-if [ "${1-}" = cuda ]; then
-  folder=${2:-build-arm64-cuda}
-  mkdir -p "$folder"
-  folder=$(cd "$folder" && pwd)
-  target=$folder/cuda/targets/aarch64-linux
-  if [ ! -e "$folder/complete" ]; then
-    nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
-    version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-    installed=$(cd "$(dirname "$nvcc")/.." && pwd)
-    command -v aarch64-linux-gnu-g++ >/dev/null || apt-get install -q -y --no-install-recommends g++-aarch64-linux-gnu
-    # nvcc compiles for the processor of its host compiler, with headers and libraries in targets/aarch64-linux beside bin.
-    mkdir -p "$target/lib" "$folder/packages/lists/partial" "$folder/root"
-    cp -as --update "$installed/bin" "$installed/nvvm" "$folder/cuda/"
-    cp -asL --update "$installed/include" "$target/"
-    cd "$folder/packages"
-    python3 -m pip download -q --no-deps --only-binary=:all: --platform manylinux2014_aarch64 --platform manylinux_2_27_aarch64 \
-      "nvidia-cuda-runtime==$version.*" "nvidia-cublas==${version%%.*}.*"
-    for wheel in *.whl; do python3 -m zipfile -e "$wheel" .; done
-    cp --remove-destination nvidia/cu*/include/*.h "$target/include/"
-    mv nvidia/cu*/lib/* "$target/lib/"
-    for name in cudart cublas cublasLt; do ln -sf "lib$name.so.${version%%.*}" "$target/lib/lib$name.so"; done
-    arm64="-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State::Lists=$folder/packages/lists"
-    # shellcheck disable=SC2086
-    apt-get $arm64 update -q
-    # shellcheck disable=SC2086
-    apt-get $arm64 download -q libopencv-core-dev "$(apt-cache $arm64 depends libopencv-core-dev | grep -o 'libopencv-core[0-9].*')"
-    for package in *.deb; do dpkg -x "$package" "$folder/root"; done
-    cd "$OLDPWD"
-    touch "$folder/complete"
-  fi
-  cmake -S bench/cuda -B "$folder/build" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
-    -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_CUDA_HOST_COMPILER=aarch64-linux-gnu-g++ \
-    -DCMAKE_CUDA_COMPILER="$folder/cuda/bin/nvcc" -DCMAKE_CUDA_ARCHITECTURES="${ARCHITECTURES:-87-real;110-real}" -DMPM_OPENCV="$folder/root"
-  cmake --build "$folder/build" --parallel "$(nproc)" --target mpm_cuda
-  aarch64-linux-gnu-objdump -f "$folder/build/lib/libmpm_cuda.so"
-  exit
-fi
 # shellcheck disable=SC2016
 case ${1-} in
   tests) commands="$build"' mpm_layer kernels_test merging_test layers_test onnx_test net_test
@@ -67,7 +28,7 @@ case ${1-} in
   packages) commands="sh scripts/package.sh --minimal dist/$release
     apt-get install -q -y --no-install-recommends ./dist/$release/*_arm64.deb ./dist/$release/*_all.deb
     mpm run 'demo:street?frames=1' --out /tmp/street" ;;
-  *) echo "usage: scripts/arm64.sh tests|counts|wheel|packages|cuda [ROOT]" >&2; exit 2 ;;
+  *) echo "usage: scripts/arm64.sh tests|counts|wheel|packages [ROOT]" >&2; exit 2 ;;
 esac
 root=${2:-build-arm64-$release-root}
 # in_root COMMAND
