@@ -52,6 +52,7 @@ class LiveMonitor : public QObject {
   template <typename Change>
   void change(Change what) {
     what(*session_);
+    takeFrame();  // the last one may have come just now
     if (repeats()) session_->worker().repeat(picture_ ? *picture_ : frame_->result.frame);
   }
   /// Runs the model on a picture of the folder that is open; it is no new sample. Before a model is there the picture
