@@ -577,6 +577,37 @@ TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
   EXPECT_EQ(near("2026-06-01T09:00:00Z"), "2026-06-01T10:00:00.000Z");
 }
 
+// Another model took over at four o'clock: what its samples say is of another series.
+TEST_F(PageTest, AStateInTheCalendarEndsWithItsSeries) {
+  monitor::SessionInfo first = session("camera 0", 3600), other = first;
+  other.model_digest = "00000000000000b2";
+  const auto hours = [](int from, int to, auto counted) {
+    std::vector<Sample> samples;
+    for (int hour = from; hour < to; ++hour) {
+      samples.push_back(sampleAt(kNoon + hour * kHourMs));
+      samples.back().states = {{.name = kName,
+                                .state = counted(hour),
+                                .probability = 1,
+                                .sure = true,
+                                .counted = counted(hour),
+                                .changed = hour == from || counted(hour) != counted(hour - 1)}};
+    }
+    return samples;
+  };
+  record(path_, hours(0, 4, [](int hour) { return hour < 2 ? "open" : "shut"; }), first);
+  record(path_, hours(4, 12, [](int) { return "shut"; }), other);
+  const Response drawn = page({}, kNoon + kDayMs)
+                             .answer({.path = "/api/calendar.svg",
+                                      .arguments = {{"camera", "camera 0"},
+                                                    {"from", "2026-06-01T00:00:00Z"},
+                                                    {"to", "2026-06-02T00:00:00Z"},
+                                                    {"series", "1"},
+                                                    {"states", kName},
+                                                    {"state", "open"}},
+                                      .allowed = true});
+  EXPECT_THAT(drawn.body, HasSubstr("2026-06-01: 66.7 %")) << "two of three hours";
+}
+
 TEST_F(PageTest, OnlyListedPicturesAreServed) {
   record(path_, {sampleAt(kNoon)});
   const std::string stem = shot("2026-06-01T12-00-00.250Z", "camera 0", 2000);

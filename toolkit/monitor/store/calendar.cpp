@@ -16,13 +16,14 @@ namespace {
 
 using By = DayMoment::By;
 
-// Of each day the share of the time in which a state counted, percent. What was so in a gap, or behind the last sample,
-// is not known and does not count.
+// Of each day the share of the time in which a state counted, percent. What was so in a gap, or behind the last sample
+// of the series, is not known and does not count.
 std::map<UnixMs, double> sharesOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series,
                                   const CalendarKey& key, const std::vector<RollupRow>& days, UnixMs from, UnixMs to) {
   std::map<UnixMs, double> shares;
   if (days.empty()) return shares;
-  to = std::min({to, days.back().end, source.last + 1});
+  const std::optional<Sample> last = store.lastSample(source, series.id);
+  to = std::min({to, days.back().end, last ? last->time + 1 : from});
   from = std::max(from, days.front().start);
   std::vector<Outage> gaps = store.outages(source.id, from, to);
   std::erase_if(gaps, [](const Outage& one) { return one.cause != OutageCause::kGap; });
