@@ -4,6 +4,7 @@
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
 #include "vision/labels/classes.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 namespace {

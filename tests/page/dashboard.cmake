@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DSOURCE_DIR=... -DPROMTOOL=... -P dashboard.cmake
-file(READ ${SOURCE_DIR}/toolkit/page/page.cpp metrics)
+file(READ ${SOURCE_DIR}/toolkit/page/metrics.cpp metrics)
 file(READ ${SOURCE_DIR}/examples/prometheus/mpm_rules.yml rules)
 file(READ ${SOURCE_DIR}/examples/prometheus/grafana.json dashboard)
 string(JSON title GET "${dashboard}" title)  # fails where it is no JSON
