@@ -414,7 +414,8 @@ class StoreReader {
   /// The latest ones before `until`, at most `limit` but for several of one time, ascending by time.
   std::vector<Sample> lastSamples(std::int64_t source, int limit, UnixMs until = INT64_MAX,
                                   std::optional<std::int64_t> series = {}) const;
-  /// The last one of a series, SourceRecord::last at the latest; nullopt: none is kept one by one.
+  /// The last one of a series, SourceRecord::last at the latest, without its view_offset, which may have to be looked
+  /// for far back; nullopt: none is kept one by one.
   std::optional<Sample> lastSample(const SourceRecord& source, std::int64_t series) const;
   /// Name, time and digest of each of a series.
   void pictures(std::int64_t series,

@@ -351,8 +351,17 @@ std::vector<Sample> StoreReader::lastSamples(std::int64_t source, int limit, Uni
 }
 
 std::optional<Sample> StoreReader::lastSample(const SourceRecord& source, std::int64_t series) const {
-  const auto last = lastSamples(source.id, 1, source.last + 1, series);
-  return last.empty() ? std::nullopt : std::optional(last.back());
+  const std::optional<std::int64_t> of = series;
+  const UnixMs end = source.last + 1;
+  Statement time = impl_->database.prepare("SELECT time_ms FROM sample WHERE " + samplesWhere(of) +
+                                           " ORDER BY time_ms DESC LIMIT 1");
+  std::optional<Sample> last;
+  if (time.bind(source.id, INT64_MIN, end, of).step())
+    impl_->visit(source.id, time.integer(0), end, SampleRows::With::kStates, of, [&](Sample& sample) {
+      last = std::move(sample);
+      return true;
+    });
+  return last;
 }
 
 std::vector<AlarmState> StoreReader::alarms(std::int64_t source) const {
