@@ -69,6 +69,14 @@ void LiveMonitor::takeFrame() {
   emit frameArrived(frame);
 }
 
+// What will stay on show. The last frames of a source that has ended may be at the model, or on their way from there;
+// a pause holds those back that came after the one on show.
+monitor::CapturedFrame LiveMonitor::lastShown() const {
+  if (picture_) return *picture_;
+  if (session_->paused()) return frame_->result.frame;
+  return session_->lastFrame().value_or(frame_->result.frame);
+}
+
 void LiveMonitor::showPicture(const QString& file, const cv::Mat& image, UnixMs time) {
   picture_ = session_->lastFrame();  // of the stream that is open
   if (!picture_) return;

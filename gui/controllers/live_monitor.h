@@ -52,8 +52,7 @@ class LiveMonitor : public QObject {
   template <typename Change>
   void change(Change what) {
     what(*session_);
-    takeFrame();  // the last one may have come just now
-    if (repeats()) session_->worker().repeat(picture_ ? *picture_ : frame_->result.frame);
+    if (repeats()) session_->worker().repeat(lastShown());
   }
   /// Runs the model on a picture of the folder that is open; it is no new sample. Before a model is there the picture
   /// alone is shown. `time`: when it was taken; 0: not known, it counts as taken now.
@@ -73,6 +72,7 @@ class LiveMonitor : public QObject {
 
  private:
   void takeFrame();
+  monitor::CapturedFrame lastShown() const;
 
   QString database_;
   const QString pictures_;

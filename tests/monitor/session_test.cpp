@@ -319,22 +319,6 @@ TEST_F(SessionTest, StatesThatAreTaughtAgainBeginANewSeries) {
   EXPECT_EQ(samples_.all().back().states.at(0).counted, "") << "it counts on from no other head";
 }
 
-// Whoever shows the last frame once more would else show one that is not the last.
-TEST_F(SessionTest, FramesComeUntilTheModelHasSeenAll) {
-  mpm::test::Gate gate;
-  session_ = std::make_unique<Session>(
-      options(), Session::Callbacks{.on_sample = [&](const Sample&, const InferenceResult&) { gate.wait(); }});
-  CameraPlan folder = watch(always([](int call) { return call < 1 ? frame(call) : std::nullopt; }), "folder");
-  folder.every_frame = true;
-  session_->open(folder);
-  ASSERT_TRUE(eventually([&] { return session_->status().source.state == CaptureState::kEnded; }));
-  EXPECT_TRUE(session_->framesCome());
-  gate.open();
-  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
-  EXPECT_FALSE(session_->framesCome());
-  session_.reset();
-}
-
 TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {
   make();
   CameraPlan folder = watch(always([](int call) { return call < 20 ? frame(call) : std::nullopt; }), "folder");

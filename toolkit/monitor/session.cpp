@@ -501,10 +501,8 @@ bool Session::owns(const CapturedFrame& frame) const { return impl_->watch && im
 
 bool Session::framesCome() const {
   if (!impl_->watch || impl_->paused) return false;
-  const SessionStatus now = status();
-  const CaptureState state = now.source.state;
-  const bool on_the_way = state == CaptureState::kEnded && !now.finished;
-  return state == CaptureState::kOpening || state == CaptureState::kLive || on_the_way;
+  const CaptureState state = impl_->watch->capture.status().state;
+  return state == CaptureState::kOpening || state == CaptureState::kLive;
 }
 
 void Session::tick() {
