@@ -137,8 +137,8 @@ class Session {
   CapturedFrame shown(CapturedFrame frame) const;
   /// A frame of the source that is open now.
   bool owns(const CapturedFrame& frame) const;
-  /// Another frame will come by itself: the source is neither paused nor lost nor at its end. Those that came before may
-  /// still be at the model.
+  /// Another frame will come by itself: the source is neither paused nor lost nor at its end. Those that came before
+  /// may still be at the model.
   bool framesCome() const;
   /// Call it once or twice a second: alarms, the clock, the disk.
   void tick();
