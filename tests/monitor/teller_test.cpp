@@ -353,8 +353,8 @@ TEST(HomeAssistant, ShowsFewNumbersUnlessOneAsks) {
   EXPECT_EQ(parts["night"]["value_template"], "{{ 'ON' if value_json.night else 'OFF' }}");
 }
 
-// All that Home Assistant is told of a camera with a region, a state, an alarm and a picture. Names, units and digits of
-// numbers are those of the table of quantities; which of them are diagnostic is said here.
+// All that Home Assistant is told of a camera with a region, a state, an alarm and a picture. Names, units and digits
+// of numbers are those of the table of quantities; which of them are diagnostic is said here.
 TEST(HomeAssistant, EveryKeyOfEveryEntity) {
   const std::set<std::string> flags = {"flagged", "dark", "overexposed", "blurred", "fogged"},
                               diagnostic = {"tokens",  "merged",    "inference_ms", "rows",      "agreement",
