@@ -235,6 +235,7 @@ RunArguments checked(RunArguments arguments) {
                                      std::pair("--only", !arguments.only.empty())})
     if (used && arguments.folder.empty()) throw UsageError(std::string(option) + " needs --out DIR");
   if (!arguments.shard.isWhole()) requireNamedImages("--shard", arguments.frames.sources);
+  requireAllFrames(arguments.options.reuse, arguments.shard, arguments.resume);
   if (arguments.isDay() && arguments.chart.empty() && !arguments.folder.empty())
     arguments.chart = (std::filesystem::path(arguments.folder) / "tokens.png").string();
   arguments.options.min_score = arguments.min_score;
@@ -279,8 +280,7 @@ Run::Run(RunArguments given)
     : arguments_(checked(std::move(given))),
       images_(arguments_.resume ? requireNamedImages("--resume", arguments_.frames.sources)
                                 : std::map<std::string, std::string>()),
-      model_path_((requireAllFrames(arguments_.options.reuse, arguments_.shard, arguments_.resume),
-                   chosenModel(arguments_.model))),
+      model_path_(chosenModel(arguments_.model)),
       estimator_(model_path_, arguments_.options),
       writer_(model_, estimator_.task()),
       history_(model_),

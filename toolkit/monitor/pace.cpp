@@ -21,10 +21,10 @@ Pace paceAt(const std::vector<StoredStep>& steps, const std::vector<double>& usu
   return {std::max(steps[step].every_s, usual[step])};
 }
 
-// On most of the days around, there is no picture in the middle of this pause either: as long as one comes at the usual
-// pace, a day without a pause there has one.
-bool isNight(std::size_t pause, const std::vector<double>& starts, const std::vector<StoredStep>& steps,
-             const std::vector<double>& usual) {
+// Whether pictures are unusual at that time of day: on most of the days around, none lies near the time of the middle of
+// this pause. A day on which pictures come at their usual pace has one there.
+bool isNightlyPause(std::size_t pause, const std::vector<double>& starts, const std::vector<StoredStep>& steps,
+                    const std::vector<double>& usual) {
   constexpr int kDaysAround = 7;  // before and after: nights are longer in another season
   const double middle = (starts[pause] + steps[pause].width_s + starts[pause + 1]) / 2;
   const double around = 0.75 * paceAt(steps, usual, pause).usual_s;
@@ -87,7 +87,7 @@ std::vector<bool> findGaps(const std::vector<StoredStep>& steps, const std::vect
   std::vector<std::size_t> nights;
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (gaps[i] && steps[i].seconds >= kShortNightS && steps[i].seconds - steps[i].width_s <= kDayS &&
-        isNight(i, starts, steps, usual))
+        isNightlyPause(i, starts, steps, usual))
       nights.push_back(i);
   if (2 * static_cast<double>(nights.size()) >= starts.back() / kDayS)
     for (const std::size_t night : nights) gaps[night] = false;
