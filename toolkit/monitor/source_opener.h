@@ -22,10 +22,10 @@ namespace mpm::monitor {
 void readSource(const std::string& database, const std::string& source,
                 const std::function<void(const StoreReader& store, const SourceRecord& record)>& read);
 
-/// Opens the source of a session: a SourceFactory. The first time it reads what the database has of the source, and
-/// gives it to those of the session who go on with it: what must not be seen to Hiding, regions, view and rules to the
-/// Recorder, the pictures of an archive to StoredPictures. Where the disk hangs meanwhile, the source is opened once
-/// more without. It owns what it uses, as it may outlive the session in a read that hangs.
+/// Opens the source of a session: a SourceFactory. The first time it also reads what the database has of the source:
+/// what must not be seen for Hiding; regions, view and states of the rules for the Recorder; the pictures of an archive
+/// for StoredPictures. If the disk hangs meanwhile, the source is opened again without them. This object owns what it
+/// uses, because a read that hangs may outlive the session.
 class SourceOpener {
  public:
   struct For {
