@@ -21,8 +21,8 @@ Pace paceAt(const std::vector<StoredStep>& steps, const std::vector<double>& usu
   return {std::max(steps[step].every_s, usual[step])};
 }
 
-// Whether pictures are unusual at that time of day: on most of the days around, none lies near the time of the middle of
-// this pause. A day on which pictures come at their usual pace has one there.
+// Whether pictures are unusual at that time of day: on most of the days around, none lies near the time of the middle
+// of this pause. A day on which pictures come at their usual pace has one there.
 bool isNightlyPause(std::size_t pause, const std::vector<double>& starts, const std::vector<StoredStep>& steps,
                     const std::vector<double>& usual) {
   constexpr int kDaysAround = 7;  // before and after: nights are longer in another season
