@@ -60,7 +60,7 @@ BENCHMARK(BM_Linear)
     })
     ->Unit(benchmark::kMicrosecond);
 
-// {side, channels, outputs, precision}: 3x3 on one thread, as in the heads of Depth Anything.
+// {side, channels, outputs, precision}: 3x3 on one thread, as in the heads of Depth Anything, DPT and UPerNet.
 void BM_Convolution(benchmark::State& state) {
   const int side = static_cast<int>(state.range(0)), in = static_cast<int>(state.range(1)),
             out = static_cast<int>(state.range(2));
@@ -89,6 +89,7 @@ BENCHMARK(BM_Convolution)
     ->ArgsProduct({{518}, {32}, {32}, {0, 1}})
     ->ArgsProduct({{19}, {384}, {384}, {0, 1}})
     ->ArgsProduct({{128}, {256}, {256}, {0, 1}})
+    ->ArgsProduct({{128}, {1536}, {384}, {0, 1}})
     ->Unit(benchmark::kMillisecond);
 
 // {threads, rows, heads}, heads of 64.

@@ -2,179 +2,13 @@
 #include "kernels/convolution.h"
 
 #include <algorithm>
-#include <array>
 
-#include "kernels/cpu/highway_targets.h"
-#include "kernels/cpu/panels.h"
 #include "kernels/cpu/tiles.h"
+#include "kernels/cpu/winograd.h"
 #include "kernels/scratch.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/cpu/convolution.cpp"
-#include <hwy/foreach_target.h>
-
-#include "kernels/cpu/vector_math-inl.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace mpm {
-namespace HWY_NAMESPACE {
-namespace {
-
-// to[f * stride] = B^T x B of a block, f < 16.
-void transformInput(const float* const* HWY_RESTRICT pixels, int channels, bool relu, float* HWY_RESTRICT to,
-                    std::ptrdiff_t stride) {
-  forElements(channels, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
-    const auto at = [&](int i) HWY_ATTR {
-      const auto x = hn::LoadU(d, pixels[i] + c);
-      return relu ? hn::Max(hn::Zero(d), x) : x;  // keeps a NaN
-    };
-    hn::Vec<decltype(d)> t[16];
-    for (int j = 0; j < 4; ++j) {
-      const auto x1 = at(4 + j), x2 = at(8 + j);
-      t[j] = hn::Sub(at(j), x2);
-      t[4 + j] = hn::Add(x1, x2);
-      t[8 + j] = hn::Sub(x2, x1);
-      t[12 + j] = hn::Sub(x1, at(12 + j));
-    }
-    for (int i = 0; i < 16; i += 4) {
-      hn::StoreU(hn::Sub(t[i], t[i + 2]), d, to + i * stride + c);
-      hn::StoreU(hn::Add(t[i + 1], t[i + 2]), d, to + (i + 1) * stride + c);
-      hn::StoreU(hn::Sub(t[i + 2], t[i + 1]), d, to + (i + 2) * stride + c);
-      hn::StoreU(hn::Sub(t[i + 1], t[i + 3]), d, to + (i + 3) * stride + c);
-    }
-  });
-}
-
-// The four rows of y += A^T sums A.
-void transformOutput(const float* HWY_RESTRICT sums, std::ptrdiff_t stride, int outputs, float* HWY_RESTRICT y,
-                     std::ptrdiff_t y_stride) {
-  forElements(outputs, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
-    hn::Vec<decltype(d)> t[8];
-    for (int j = 0; j < 4; ++j) {
-      const auto at = [&](int i) HWY_ATTR { return hn::LoadU(d, sums + (4 * i + j) * stride + c); };
-      const auto m1 = at(1), m2 = at(2);
-      t[j] = hn::Add(hn::Add(at(0), m1), m2);
-      t[4 + j] = hn::Sub(hn::Sub(m1, m2), at(3));
-    }
-    for (int i = 0; i < 2; ++i) {
-      const auto* m = t + 4 * i;
-      float *const first = y + 2 * i * y_stride + c, *const second = first + y_stride;
-      hn::StoreU(hn::Add(hn::LoadU(d, first), hn::Add(hn::Add(m[0], m[1]), m[2])), d, first);
-      hn::StoreU(hn::Add(hn::LoadU(d, second), hn::Sub(hn::Sub(m[1], m[2]), m[3])), d, second);
-    }
-  });
-}
-
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace mpm
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 namespace mpm {
 namespace {
-
-HWY_EXPORT(transformInput);
-HWY_EXPORT(transformOutput);
-
-// 3x3 convolutions with stride 1, a block of 2 x 2 output pixels at a time: Winograd's F(2x2, 3x3) multiplies 16 times
-// per block, channel and output, where the definition multiplies 36 times. In bf16 what is multiplied is rounded after
-// the transforms: the error is larger than that of rounded pixels and weights.
-class Winograd {
- public:
-  static constexpr int kMaxBlocks = 48;  // of a call: its operands and sums stay in L2
-
-  // `weight` {outputs, channels, 3, 3}. `kernel`: of bf16; null: fp32.
-  Winograd(const float* weight, int channels, int outputs, const TileKernel* kernel)
-      : channels_(channels),
-        outputs_(outputs),
-        kernel_(kernel),
-        words_(kernel != nullptr ? kernel->wordsFor(channels) : channels) {
-    // {16, outputs, channels}: G w G^T
-    const std::size_t in = channels, of_one = outputs * in;
-    std::vector<float> transformed(16 * of_one);
-    const auto spread = [](float a, float b, float c) {
-      return std::array{a, 0.5f * (a + b + c), 0.5f * (a - b + c), c};
-    };
-    for (std::size_t i = 0; i < of_one; ++i, weight += 9) {
-      std::array<float, 4> columns[3];
-      for (int j = 0; j < 3; ++j) columns[j] = spread(weight[j], weight[3 + j], weight[6 + j]);
-      for (int r = 0; r < 4; ++r)
-        for (int j = 0; const float value : spread(columns[0][r], columns[1][r], columns[2][r]))
-          transformed[(4 * r + j++) * of_one + i] = value;
-    }
-    std::uint32_t* to = weights_.atLeast(16 * static_cast<std::size_t>(panels()) * ofPanel());
-    for (int f = 0; f < 16; ++f)
-      for (int p = 0; p < panels(); ++p, to += ofPanel()) {
-        const int first = p * kPanel, count = std::min(outputs - first, kPanel);
-        pack({transformed.data() + f * of_one + first * in, count, channels}, to);
-      }
-  }
-
-  // y {4 * blocks, outputs} += the convolutions. Row 4 b + 2 i + j is pixel (i, j) of block b. `pixels` {blocks, 16}:
-  // the channels of the 4 x 4 pixels of x that a block sees, row by row. relu: x is max(x, 0).
-  void run(const float* const* pixels, int blocks, bool relu, MatrixView<float> y) const {
-    thread_local Scratch<std::uint32_t> input_scratch;
-    thread_local Scratch<float> sum_scratch;
-    const int width = panels() * kPanel;
-    // A cache line more: else the 16 numbers of a block share one set of L1.
-    const std::ptrdiff_t in_stride = static_cast<std::ptrdiff_t>(kMaxBlocks) * words_ + 16,
-                         sum_stride = static_cast<std::ptrdiff_t>(kMaxBlocks) * width + 16;
-    std::uint32_t* const inputs = input_scratch.atLeast(16 * in_stride);
-    float* const sums = sum_scratch.atLeast(16 * sum_stride);
-    for (int b = 0; b < blocks; ++b) transform(pixels + 16 * b, relu, inputs + b * words_, in_stride);
-    for (int f = 0; f < 16; ++f)
-      for (int p = 0; p < panels(); ++p)
-        multiply(inputs + f * in_stride, blocks, p, weights_.data() + (f * panels() + p) * ofPanel(),
-                 {sums + f * sum_stride + p * kPanel, blocks, std::min(outputs_ - p * kPanel, kPanel), width});
-    for (int b = 0; b < blocks; ++b)
-      HWY_DYNAMIC_DISPATCH(transformOutput)(sums + b * width, sum_stride, outputs_, y.row(4 * b), y.stride);
-  }
-
- private:
-  int panels() const { return panelsFor(outputs_); }
-  std::ptrdiff_t ofPanel() const { return static_cast<std::ptrdiff_t>(words_) * kPanel; }
-
-  // Of at most kPanel outputs.
-  void pack(MatrixView<const float> weight, std::uint32_t* to) const {
-    std::fill_n(to, ofPanel(), 0u);
-    if (kernel_ == nullptr)
-      return packPanel(weight.data, weight.stride, weight.rows, channels_, reinterpret_cast<float*>(to), 0);
-    std::vector<std::uint32_t> rounded(static_cast<std::size_t>(weight.rows) * words_);
-    for (int o = 0; o < weight.rows; ++o) kernel_->roundW(weight.row(o), channels_, rounded.data() + o * words_);
-    kernel_->packColumns(rounded.data(), weight.rows, words_, to, 0, kernel_->widthOf(weight.rows));
-  }
-
-  void transform(const float* const* pixels, bool relu, std::uint32_t* to, std::ptrdiff_t stride) const {
-    if (kernel_ == nullptr)
-      return HWY_DYNAMIC_DISPATCH(transformInput)(pixels, channels_, relu, reinterpret_cast<float*>(to), stride);
-    thread_local Scratch<float> scratch;
-    float* const exact = scratch.atLeast(16 * static_cast<std::size_t>(channels_));
-    HWY_DYNAMIC_DISPATCH(transformInput)(pixels, channels_, relu, exact, channels_);
-    for (int f = 0; f < 16; ++f) kernel_->roundX(exact + f * channels_, channels_, to + f * stride);
-  }
-
-  // sums = rows of transformed pixels times a panel; may write the rest of kMaxBlocks rows and of the panel's columns.
-  void multiply(const std::uint32_t* x, int rows, int panel, const std::uint32_t* w, MatrixView<float> sums) const {
-    if (kernel_ == nullptr)
-      return panelProduct(reinterpret_cast<const float*>(x), channels_, rows, channels_,
-                          reinterpret_cast<const float*>(w), sums.data, sums.stride, sums.cols);
-    static constexpr float kNoBias[kPanel] = {};
-    static constexpr std::ptrdiff_t kOneTap = 0;
-    const int columns = kernel_->widthOf(std::min(outputs_ - panel * kPanel, kPanel));
-    for (int i = 0; i < rows; i += kernel_->rows)
-      kernel_->run(PixelRows{x + static_cast<std::ptrdiff_t>(i) * words_, words_, &kOneTap, 1}, w, columns,
-                   {.y = {sums.row(i), kernel_->rows, columns, sums.stride},
-                    .row_scales = nullptr,
-                    .column_scales = nullptr,
-                    .bias = kNoBias});
-  }
-
-  int channels_, outputs_;
-  const TileKernel* kernel_;
-  int words_;                       // of a transformed pixel
-  Scratch<std::uint32_t> weights_;  // {16, panels, words, kPanel}
-};
 
 constexpr int kLeastForWinograd = 96;  // channels and outputs, in bf16
 constexpr int kRows = 128;             // pixels of a tile
@@ -235,13 +69,12 @@ struct Convolution::Impl {
   int places(const Phase& phase, int axis, int side) const {
     return std::max(side - phase.first[axis] + y_step[axis] - 1, 0) / y_step[axis];
   }
-  /// Rows of all tiles of a phase: output pixels, with Winograd four for each block of 2 x 2, with `tiles` those of the
-  /// border between two rows, too.
-  int rowsOf(const Phase& phase, const MapsView<float>& y) const {
-    return tiles      ? (y.height - 1) * tiles->layoutFor(y.height, y.width).width + y.width
-           : winograd ? 4 * ((y.height + 1) / 2) * ((y.width + 1) / 2)
-                      : places(phase, 0, y.height) * places(phase, 1, y.width);
-  }
+  int blocks(int side) const { return (side + winograd->side() - 1) / winograd->side(); }
+  /// Rows of all tiles of a phase: output pixels, with Winograd those of whole blocks, with `tiles` those of the border
+  /// between two rows, too.
+  int rowsOf(const Phase& phase, const MapsView<float>& y) const;
+  /// Rows of a tile, of `count` in all.
+  int rowsOfTile(int count, int threads) const;
 };
 
 Convolution::Impl::Impl(const ConvolutionSpec& spec)
@@ -292,6 +125,21 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
         pack(spec, phase);
       phases.push_back(std::move(phase));
     }
+}
+
+int Convolution::Impl::rowsOf(const Phase& phase, const MapsView<float>& y) const {
+  if (tiles) return (y.height - 1) * tiles->layoutFor(y.height, y.width).width + y.width;
+  if (winograd) return winograd->side() * winograd->side() * blocks(y.height) * blocks(y.width);
+  return places(phase, 0, y.height) * places(phase, 1, y.width);
+}
+
+int Convolution::Impl::rowsOfTile(int count, int threads) const {
+  if (tiles) return kRows / tiles->groupRows() * tiles->groupRows();
+  if (!winograd) return kRows;
+  // As many tiles for each thread: of a small map there are few.
+  const int of_block = winograd->side() * winograd->side(), all = count / of_block;
+  const int rounds = (all + winograd->maxBlocks() * threads - 1) / (winograd->maxBlocks() * threads);
+  return of_block * ((all + rounds * threads - 1) / (rounds * threads));
 }
 
 std::vector<float> Convolution::Impl::weightRows(const ConvolutionSpec& spec, const Phase& phase, int group, int begin,
@@ -389,11 +237,12 @@ void Convolution::Impl::runTile(const MapsView<const float>& x, const std::uint3
   const TileConvolution::Layout layout = tiles ? tiles->layoutFor(y.height, y.width) : TileConvolution::Layout();
   const int columns = tiles ? layout.width : places(phase, 1, y.width), in = channels / groups;
   const auto width = [&](const Product& product) { return (product.end - product.begin) * in; };
-  const int across = (columns + 1) / 2;
+  const int side = winograd ? winograd->side() : 1, across = winograd ? blocks(columns) : 0;
   // -1: a pixel of a block or of the border, beside y.
   const auto offsetOf = [&](int i) {
-    const int row = winograd ? i / 4 / across * 2 + i % 4 / 2 : phase.first[0] + i / columns * y_step[0];
-    const int column = winograd ? i / 4 % across * 2 + i % 2 : phase.first[1] + i % columns * y_step[1];
+    const int block = i / (side * side), in_block = i % (side * side);
+    const int row = winograd ? block / across * side + in_block / side : phase.first[0] + i / columns * y_step[0];
+    const int column = winograd ? block % across * side + in_block % side : phase.first[1] + i % columns * y_step[1];
     return row < y.height && column < y.width ? y.pixel(image, row, column) - y.data : -1;
   };
   for (int g = 0; g < groups; g += each_channel ? groups : 1) {
@@ -410,7 +259,7 @@ void Convolution::Impl::runTile(const MapsView<const float>& x, const std::uint3
       for (const float* addend : addends)
         for (int c = 0; c < out && offset >= 0; ++c) row[c] += addend[offset + first + c];
     }
-    if (winograd) runBlocks(x, image, begin / 4, across, tile);
+    if (winograd) runBlocks(x, image, begin / (side * side), across, tile);
     if (tiles) tiles->run(rounded_x + image * layout.pixels * tiles->words(), layout, begin, tile, starts);
     for (const Product& product : phase.products) {
       // The pixels of x as they lie, where each is a row.
@@ -444,16 +293,17 @@ void Convolution::Impl::runTile(const MapsView<const float>& x, const std::uint3
 
 void Convolution::Impl::runBlocks(const MapsView<const float>& x, int image, int begin, int across,
                                   MatrixView<float> tile) const {
-  const float* pixels[16 * Winograd::kMaxBlocks];
+  const float* pixels[Winograd::kMaxBlocks * 6 * 6];
   const float** to = pixels;
-  for (int block = begin; block < begin + tile.rows / 4; ++block)
-    for (int i = 0; i < 16; ++i) {
-      const int row = block / across * 2 + i / 4 + phases[0].taps[0].dy;
-      const int column = block % across * 2 + i % 4 + phases[0].taps[0].dx;
+  const int side = winograd->side(), seen = winograd->seen(), count = tile.rows / (side * side);
+  for (int block = begin; block < begin + count; ++block)
+    for (int i = 0; i < seen * seen; ++i) {
+      const int row = block / across * side + i / seen + phases[0].taps[0].dy;
+      const int column = block % across * side + i % seen + phases[0].taps[0].dx;
       const bool inside = row >= 0 && row < x.height && column >= 0 && column < x.width;
       *to++ = inside ? x.pixel(image, row, column) : zeros.data();
     }
-  winograd->run(pixels, tile.rows / 4, relu_input, tile);
+  winograd->run(pixels, count, relu_input, tile);
 }
 
 Convolution::Convolution(const ConvolutionSpec& spec) : impl_(std::make_shared<Impl>(spec)) {}
@@ -468,9 +318,7 @@ void Convolution::run(const MapsView<const float>& x, const std::vector<const fl
   std::vector<Task> tasks;
   for (int image = 0; image < y.batch; ++image)
     for (const Phase& phase : impl_->phases) {
-      const int unit = impl_->tiles ? impl_->tiles->groupRows() : 1;
-      const int count = impl_->rowsOf(phase, y);
-      const int step = impl_->winograd ? 4 * Winograd::kMaxBlocks : kRows / unit * unit;
+      const int count = impl_->rowsOf(phase, y), step = impl_->rowsOfTile(count, parallel.threads());
       for (int begin = 0; begin < count; begin += step)
         tasks.push_back({image, &phase, begin, std::min(begin + step, count)});
     }
@@ -483,4 +331,3 @@ void Convolution::run(const MapsView<const float>& x, const std::vector<const fl
 }
 
 }  // namespace mpm
-#endif  // HWY_ONCE
