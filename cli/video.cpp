@@ -16,7 +16,6 @@
 #include "program/terminal/program.h"
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/lettering.h"
-#include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
@@ -85,24 +84,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A picture of a day.
-struct Picture {
-  UnixMs time;
-  std::string path;             // of a snapshot: without its ending
-  monitor::ViewMotion place{};  // of an archive
-};
-
-std::vector<Picture> storedPictures(const monitor::StoreReader& store, const monitor::SourceRecord& source,
-                                    const FilmOptions& options, const monitor::DayPictures& days) {
-  std::vector<Picture> pictures;
+// One for each day: of an archive, or snapshots, whose `file` has no ending.
+std::vector<monitor::ArchivePicture> storedPictures(const monitor::StoreReader& store,
+                                                    const monitor::SourceRecord& source, const FilmOptions& options,
+                                                    const monitor::DayPictures& days) {
   if (options.folder.empty()) {
     if (!source.archive)
       throw Error("the samples of '" + source.name +
                   "' have no pictures: name the folder of its snapshots with --snapshots");
-    for (const auto& [time, file, place] :
-         monitor::archivePictures(store, source, options.series, options.from, options.to, days))
-      pictures.push_back({time, file, place});
-    return pictures;
+    return monitor::archivePictures(store, source, options.series, options.from, options.to, days);
   }
   const monitor::PictureOwner owner{.source = source.name, .database = store.id()};
   const auto all = monitor::snapshots(options.folder, owner, options.from, options.to);
@@ -111,7 +101,8 @@ std::vector<Picture> storedPictures(const monitor::StoreReader& store, const mon
   const auto good = [&](std::size_t i) {  // they say it themselves: their samples may be forgotten
     return fs::exists(all[i].stem + options.ending) && !monitor::readStored(all[i].stem).flagged;
   };
-  for (const std::size_t i : days.choose(times, good)) pictures.push_back({all[i].time, all[i].stem});
+  std::vector<monitor::ArchivePicture> pictures;
+  for (const std::size_t i : days.choose(times, good)) pictures.push_back({.time = all[i].time, .file = all[i].stem});
   return pictures;
 }
 
@@ -162,19 +153,14 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
   cv::Size size;
   FilmDays result;
   std::int64_t first = 0, last = 0;
-  for (const Picture& chosen : storedPictures(store, source, options, days)) {
-    cv::Mat picture;
-    if (snapshots) {
-      picture = monitor::readStored(chosen.path).picture(options.ending, hidden);
-    } else {
-      picture = vision::readPicture(chosen.path);
-      picture = monitor::hiddenPicture(picture, picture.size(), chosen.time, chosen.place, hidden);
-    }
+  for (const monitor::ArchivePicture& chosen : storedPictures(store, source, options, days)) {
+    cv::Mat picture =
+        snapshots ? monitor::readStored(chosen.file).picture(options.ending, hidden) : chosen.picture(hidden);
     const std::int64_t day = days.dayOf(chosen.time);
     if (size.empty()) size = picture.size();
     picture = fitted(picture, size);
     if (options.date) writeDate(picture, isoTime(day * kDayMs).substr(0, 10));
-    film.add(picture, chosen.path + (snapshots ? options.ending : ""));
+    film.add(picture, chosen.file + (snapshots ? options.ending : ""));
     first = result.shown++ == 0 ? day : first;
     last = day;
   }

@@ -5,7 +5,6 @@
 
 #include "gui/models/recents.h"
 #include "monitor/store/archive_pictures.h"
-#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 namespace {
@@ -51,13 +50,8 @@ std::vector<monitor::ArchivePicture> picturesOf(const CalendarQuestion& question
 }
 
 QImage smallOf(const CalendarQuestion& question, const monitor::ArchivePicture& picture) {
-  cv::Mat image;
-  if (isArchive(question)) {
-    image = vision::readPicture(picture.file);
-    image = monitor::hiddenPicture(image, image.size(), picture.time, picture.place, question.hidden);
-  } else {
-    image = monitor::readStored(stemOf(picture.file)).picture(".png", question.hidden);
-  }
+  cv::Mat image = isArchive(question) ? picture.picture(question.hidden)
+                                      : monitor::readStored(stemOf(picture.file)).picture(".png", question.hidden);
   const int width = std::min(CalendarReader::kWidth, image.cols);
   cv::resize(image, image, {width, std::max(1, image.rows * width / image.cols)}, 0, 0, cv::INTER_AREA);
   return QImage(image.data, image.cols, image.rows, static_cast<qsizetype>(image.step), QImage::Format_BGR888).copy();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/history.h"
 
+#include <QFileInfo>
+
 #include "gui/models/readout.h"
 #include "gui/models/viewport.h"
 #include "monitor/store/archive_pictures.h"
@@ -168,13 +170,13 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
   try {
     const std::string path = monitor::ArchiveFiles(reader, source, series).find(sample.picture, sample.digest);
     if (path.empty()) return result;
-    const auto read = vision::openSource(path)->next();
     const monitor::PrivacyOptions hidden = said.over(monitor::readPrivacy(reader.privacy(source.name)));
-    const cv::Mat shown =
-        hidden.on() ? monitor::hiddenPicture(read->image, read->image.size(), sample.time, sample.view_offset, hidden)
-                    : read->image;
-    auto frame = std::make_shared<LiveFrame>(
-        *makeLiveFrame(monitor::CapturedFrame{.image = shown, .time = sample.time, .name = read->name, .file = path}));
+    const monitor::ArchivePicture picture{.time = sample.time, .file = path, .place = sample.view_offset};
+    auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(
+        monitor::CapturedFrame{.image = picture.picture(hidden),
+                               .time = sample.time,
+                               .name = QFileInfo(QString::fromStdString(path)).completeBaseName().toStdString(),
+                               .file = path}));
     if (hidden.on()) frame->result.hidden_by = std::make_shared<const monitor::PrivacyOptions>(hidden);
     frame->result.estimate.tokens = sample.token_counts;
     frame->result.estimate.ms.total = sample.whole().value("inference_ms").value_or(0);

@@ -34,7 +34,8 @@ endfunction()
 # functions of the C library and of Qt follow the zone of the machine, and TZ is one for the whole process. The two exceptions are times
 # of the person at the window: when a source was opened last, and lines of the log.
 set(clocks "localtime(_r)?\\(" "gmtime(_r)?\\(" "mktime\\(" "timegm\\(" "tzset\\(" "toLocalTime\\(" "Qt::LocalTime"
-  "fromMSecsSinceEpoch\\([^,()]*\\)\\." "QDateTime::currentDateTime\\(" "QDate::currentDate\\(" "QTime::currentTime\\(")
+  "fromMSecsSinceEpoch\\([^,()]*\\)\\." "QDateTime::currentDateTime\\(" "QDate::currentDate\\(" "QTime::currentTime\\("
+  "current_zone\\(" "zoned_time" "QTimeZone::systemTimeZone")
 check("use vision::CameraClock" WORDS ${clocks} IN toolkit cli gui train EXCEPT gui/controllers/opener.cpp gui/main_window.cpp)
 
 # Night is decided when a sample is recorded, or by the pass of the writer (store/sum_up.cpp, which connection.cpp calls). Readers have the stored answer.
@@ -47,16 +48,24 @@ check("readers have the stored answer, Sample::night"
 check("use StoreReader or StoreWriter" WORDS "\"(SELECT|INSERT|UPDATE|DELETE) " IN toolkit/page toolkit/charts cli gui
   toolkit/monitor/*.cpp toolkit/monitor/tell toolkit/monitor/watch toolkit/monitor/capture toolkit/monitor/statistics)
 
-# Whether an alarm rings is in the table alarm. The only text of an event that is read again is the date of a summary.
+# Whether an alarm rings is in the column alarms of its source. The only text of an event that is read again is the date of a summary.
 check("texts of events are for people only" WORDS "message\\.(starts_with|ends_with|find|contains|substr)\\("
   IN toolkit/monitor toolkit/page cli EXCEPT toolkit/monitor/daily_summary.cpp)
 
+# What is judged and measured again is another series, or the pass of the writer. Samples are not replaced where they lie.
+check("StoreWriter::judge() or a new series" WORDS "setNightRule" "judgedSamples" "replaceSamples" IN toolkit cli gui)
+
 # How long a camera may be silent is said by its pace.
-check("use Pace" WORDS "2\\.5 \\*" "\\* 2\\.5[^0-9]" IN toolkit/monitor toolkit/page cli gui/models gui/controllers EXCEPT toolkit/monitor/pace.h)
+check("use Pace" WORDS "2\\.5 \\*" "\\* 2\\.5([^0-9]|$)" IN toolkit/monitor toolkit/page cli gui/models gui/controllers EXCEPT toolkit/monitor/pace.h)
 
 # A file beside a stored picture has one writer and one reader.
 check("use readStored()" WORDS "\"(hides|turn_degrees)\"" IN toolkit/page cli gui toolkit/monitor
   EXCEPT toolkit/monitor/store/snapshot.cpp toolkit/monitor/store/sample.cpp toolkit/monitor/store/sample.h)
+
+# Pictures of an archive leave it as people may see them.
+check("use ArchivePicture::picture()" WORDS "hiddenPicture\\(" IN cli gui toolkit
+  EXCEPT toolkit/monitor/privacy.cpp toolkit/monitor/privacy.h toolkit/monitor/store/archive_pictures.cpp toolkit/monitor/store/archive_pictures.h
+  toolkit/monitor/store/snapshot.cpp)
 
 # The app shows what that reader found. Other JSON with these keys is what a camera tells, or what a report prints.
 check("use StoredFrame" WORDS "\"(area_fraction|token_counts)\"" "QJsonDocument" IN gui/models/picture_store.cpp gui/models/calendar.cpp

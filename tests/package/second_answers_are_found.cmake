@@ -21,7 +21,7 @@ function(expect file advice)
 endfunction()
 
 set(clocks "::localtime_r(&second, &parts)" "std::mktime(&parts)" "timegm(&parts)" "time.toLocalTime()" "QDateTime::fromMSecsSinceEpoch(last).date()"
-  "QDateTime::currentDateTime()" "QTime::currentTime()")
+  "QDateTime::currentDateTime()" "QTime::currentTime()" "std::chrono::current_zone()" "std::chrono::zoned_time now" "QTimeZone::systemTimeZone()")
 expect(toolkit/charts/chart.cpp "use vision::CameraClock" WRONG ${clocks}
   RIGHT "clock.localtime" "/etc/localtime" "QDateTime::fromMSecsSinceEpoch(clock.wall(time), QTimeZone::utc())" "myTimegm(x)"
   "QDateTime::currentDateTimeUtc()")
@@ -37,7 +37,10 @@ expect(gui/models/history.cpp "use StoreReader or StoreWriter" WRONG "rows(\"SEL
   "tr(\"SELECTED\")")
 expect(toolkit/monitor/store/rollup.cpp "use StoreReader or StoreWriter" RIGHT "rows(\"SELECT max(time_ms) FROM sample\")")
 expect(toolkit/page/page.cpp "texts of events" WRONG "if (event.message.starts_with(\"alarm\"))" RIGHT "add(event.message)")
-expect(toolkit/monitor/fleet.cpp "use Pace" WRONG "now - last > 2.5 * usual" "usual * 2.5;" RIGHT "pace.alive(last, now)" "usual * 2.55;" "12.5 * width")
+expect(toolkit/monitor/fleet.cpp "use Pace" WRONG "now - last > 2.5 * usual" "usual * 2.5;" "usual * 2.5" RIGHT "pace.alive(last, now)" "usual * 2.55;" "12.5 * width")
+expect(cli/video.cpp "use ArchivePicture::picture" WRONG "monitor::hiddenPicture(image, size)" RIGHT "picture.picture(hidden)")
+expect(gui/controllers/night.cpp "StoreWriter::judge" WRONG "store.setNightRule(rule)" "judgedSamples(source)" "replaceSamples(source)"
+  RIGHT "store.judge(source, rule)")
 expect(cli/video.cpp "use readStored" WRONG "json.at(\"hides\")" RIGHT "readStored(stem)")
 expect(gui/models/picture_store.cpp "use StoredFrame" WRONG "facts[\"area_fraction\"]" "QJsonDocument facts = read(path)" RIGHT "stored.areas")
 expect(toolkit/page/page.cpp "use SourceRecord::own_clock" WRONG "kind == vision::SourceKind::kDemo" "latest(owner, 0, now + kDayMs, 1)"

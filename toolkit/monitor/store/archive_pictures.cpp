@@ -59,6 +59,11 @@ std::string ArchiveFiles::find(const std::string& name, std::int64_t digest) {
   return found == renamed().end() ? "" : found->second;
 }
 
+cv::Mat ArchivePicture::picture(const PrivacyOptions& hidden) const {
+  const cv::Mat read = vision::readPicture(file);
+  return hidden.on() ? hiddenPicture(read, read.size(), time, place, hidden) : read;
+}
+
 std::vector<ArchivePicture> archivePictures(const StoreReader& store, const SourceRecord& source, std::int64_t series,
                                             UnixMs from, UnixMs to, const DayPictures& days,
                                             const std::function<bool()>& goes_on) {

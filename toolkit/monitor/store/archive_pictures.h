@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/privacy.h"
 #include "monitor/store/calendar.h"
 #include "monitor/store/sample.h"
 #include "monitor/store/store.h"
@@ -42,6 +43,10 @@ struct ArchivePicture {
   UnixMs time = 0;
   std::string file{};
   ViewMotion place{};  ///< where the view had moved to
+
+  /// Its pixels, CV_8UC3 in BGR order, as people may see them: hiddenPicture(). Throws mpm::Error: the file is no
+  /// picture any more.
+  cv::Mat picture(const PrivacyOptions& hidden) const;
 };
 
 /// Of each day of [from, to) that picture of an archive that `days` chooses among those that a series has, that are not
