@@ -15,7 +15,7 @@
 #include "base/visible_text.h"
 #include "cli/build_commit.h"
 #include "cli/manifest.h"
-#include "cli/worker_process.h"
+#include "cli/python_rule.h"
 #include "evaluation/machine.h"
 #include "mpm/build_info.hpp"
 #include "mpm/error.hpp"

@@ -56,7 +56,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
       chart_(makeChart()),
       exports_(new Exports([this] { return shownChart(); }, history_, pictures_, live_.get(), this)),
       tuning_(new Tuning(live_.get(), {live_.get(), pictures_, folder_}, actions_->action("pause"), this)),
-      measuring_(new Measuring(camera_, live_.get(), history_, this)),
+      measure_again_(new MeasureAgain(camera_, live_.get(), history_, this)),
       judging_(new Judging(live_.get(), configs_, history_, this)),
       pages_(new CentralPages(actions_->action("demo"), pane_, folder_bar_, this)),
       docks_(makePanels()),
@@ -86,7 +86,7 @@ MainWindow::~MainWindow() {
   live_->disconnect();  // what its threads still say is for nobody
   disconnect(pages_, nullptr, this, nullptr);
   delete judging_;
-  delete measuring_;
+  delete measure_again_;
   hide();
   delete teach_;
   // The views look at models: they go first.
@@ -165,7 +165,7 @@ TeachMode& MainWindow::teach() {
   teach_ = new TeachMode(options_, on_show_, net_, configs_, {live_.get(), pictures_, folder_}, &settings_, pane, this);
   pane->canvas()->setOpacity(pane_->paint().opacity);
   connect(teach_, &TeachMode::said, this, &MainWindow::report);
-  connect(teach_, &TeachMode::taught, measuring_, &Measuring::offer);
+  connect(teach_, &TeachMode::taught, measure_again_, &MeasureAgain::offer);
   connect(pane_, &PicturesPane::opacityChanged, pane->canvas(), &TeachCanvas::setOpacity);
   return *teach_;
 }

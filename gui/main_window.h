@@ -5,7 +5,7 @@
 #include "gui/controllers/camera_dialogs.h"
 #include "gui/controllers/exports.h"
 #include "gui/controllers/judging.h"
-#include "gui/controllers/measuring.h"
+#include "gui/controllers/measure_again.h"
 #include "gui/controllers/opener.h"
 #include "gui/controllers/stored_moments.h"
 #include "gui/controllers/teach_mode.h"
@@ -95,7 +95,7 @@ class MainWindow : public QMainWindow {
   ChartPanel* const chart_;
   Exports* const exports_;
   Tuning* const tuning_;
-  Measuring* const measuring_;
+  MeasureAgain* const measure_again_;
   Judging* const judging_;
   CentralPages* const pages_;
   PanelDocks* const docks_;

@@ -71,7 +71,7 @@ void MainWindow::connectHistory() {
     refreshTitle();
   });
   connect(chart_, &ChartPanel::backRequested, pages_->cameras(), &CamerasPage::back);
-  connect(configs_, &CameraConfigs::regionsChanged, measuring_, &Measuring::offer);
+  connect(configs_, &CameraConfigs::regionsChanged, measure_again_, &MeasureAgain::offer);
   connect(tuning_, &Tuning::chosen, net_, &NetControl::chooseReduction);
 }
 
@@ -105,7 +105,7 @@ void MainWindow::connectMessages() {
   const auto warn = [this](const QString& text) { report(text, Badge::kWarning); };
   notify(opener_, folder_, net_, camera_, stored_, tuning_, exports_);
   report_failures(judging_, pictures_, history_, exports_);
-  connect(measuring_, &Measuring::said, this, &MainWindow::report);
+  connect(measure_again_, &MeasureAgain::said, this, &MainWindow::report);
   connect(judging_, &Judging::said, this, &MainWindow::report);
   connect(exports_, &Exports::logged, this, &MainWindow::log);
   connect(camera_, &CameraControl::logged, this, &MainWindow::log);

@@ -123,9 +123,9 @@ int printWatch(const WatchFile& file) {
 std::atomic<bool> reload = false;
 
 // The watch over all cameras, until it is interrupted or all sources are at their end.
-class Watch {
+class WatchRun {
  public:
-  Watch(const MonitorArguments& arguments, const WatchFile& file);
+  WatchRun(const MonitorArguments& arguments, const WatchFile& file);
   int run();
 
  private:
@@ -152,7 +152,7 @@ class Watch {
   const bool terminal_ = stderrIsTerminal();
 };
 
-Watch::Watch(const MonitorArguments& arguments, const WatchFile& file)
+WatchRun::WatchRun(const MonitorArguments& arguments, const WatchFile& file)
     : arguments_(arguments),
       teller_(arguments.file.empty() || arguments.recompute ? nullptr
                                                             : std::make_shared<Teller>(arguments.file, arguments.once)),
@@ -172,7 +172,7 @@ Watch::Watch(const MonitorArguments& arguments, const WatchFile& file)
   fleet_.set(std::move(cameras));
 }
 
-Fleet::Callbacks Watch::callbacks() {
+Fleet::Callbacks WatchRun::callbacks() {
   Fleet::Callbacks callbacks;
   callbacks.on_event = [this](const Camera& camera, const Event& event) {
     Json line = {{"camera", camera.name}};
@@ -191,14 +191,14 @@ Fleet::Callbacks Watch::callbacks() {
 }
 
 // Says to the teller, if there is one, which cameras the file has.
-void Watch::setCameras(const std::vector<Camera>& cameras) {
+void WatchRun::setCameras(const std::vector<Camera>& cameras) {
   if (!teller_) return;
   std::set<std::string> names;
   for (const Camera& one : cameras) names.insert(one.name);
   teller_->setCameras(names);
 }
 
-std::string Watch::readAgain() try {
+std::string WatchRun::readAgain() try {
   const auto [written, tables] = watchFile(arguments_);
   ReadModels models;
   std::vector<Camera> cameras = camerasOf(arguments_, written, teller_, models);
@@ -221,7 +221,7 @@ std::string Watch::readAgain() try {
 
 // Events and samples that came, then the status: of each camera for three seconds on a terminal, of all once a second
 // for the supervisor.
-void Watch::showStatus() {
+void WatchRun::showStatus() {
   const auto shown = static_cast<std::size_t>(steadyNow() / 3000) % now_.size();
   std::string text = statusText(now_[shown]);
   if (now_.size() > 1)
@@ -239,7 +239,7 @@ void Watch::showStatus() {
   for (; progress_ && progressed_ < now_.front().session.inference.processed; ++progressed_) progress_->step();
 }
 
-int Watch::run() {
+int WatchRun::run() {
   bool ready = false, said = false;  // `said`: that lines of the output are missing
   for (;; std::this_thread::sleep_for(100ms)) {
     now_ = fleet_.status();
@@ -273,7 +273,7 @@ int Watch::run() {
 }
 
 // Prints what was stored. Returns why cameras were not watched.
-std::vector<std::string> Watch::sumUp() {
+std::vector<std::string> WatchRun::sumUp() {
   std::vector<std::string> failures;
   now_ = fleet_.status();
   for (const CameraStatus& one : now_) {
@@ -296,7 +296,7 @@ int monitorCameras(const MonitorArguments& arguments) {
   const WatchFile file = watchFile(arguments);
   if (arguments.print) return printWatch(file);
   if (arguments.judge) return judgeStored(file.cameras);
-  return Watch(arguments, file).run();
+  return WatchRun(arguments, file).run();
 }
 
 }  // namespace

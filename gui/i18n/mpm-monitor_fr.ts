@@ -2244,7 +2244,7 @@
     </message>
 </context>
 <context>
-    <name>mpm::gui::Measuring</name>
+    <name>mpm::gui::MeasureAgain</name>
     <message>
         <source>Open a folder of pictures with times first: once they are stored, they can be measured again</source>
         <translation>Ouvrez d’abord un dossier d’images datées&#xa0;: une fois enregistrées, elles peuvent être mesurées à nouveau</translation>

@@ -187,7 +187,7 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   emit part<CameraConfigs>()->regionsChanged();
   auto* question = childOf<QMessageBox>(window_.get());
   EXPECT_EQ(question->text(), "Measure all pictures of this folder again?");
-  buttonOf(question, Measuring::tr("Measure again"))->click();
+  buttonOf(question, MeasureAgain::tr("Measure again"))->click();
   ASSERT_TRUE(allAreStored(6)) << "what was stored stays";
   EXPECT_TRUE(runs()) << "the archive is on show again";
   const monitor::StoreReader store(file("m.db").toStdString());
@@ -196,7 +196,7 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   EXPECT_EQ(series.back().reduce, "mpm:blocks=2") << "the new one counts";
   EXPECT_EQ(store.count(1, INT64_MIN, INT64_MAX, series.back().id), 3);
   trigger("measure");
-  buttonOf(childOf<QMessageBox>(window_.get()), Measuring::tr("Measure again"))->click();
+  buttonOf(childOf<QMessageBox>(window_.get()), MeasureAgain::tr("Measure again"))->click();
   EXPECT_TRUE(allAreStored(9)) << "with the same model, too";
 }
 

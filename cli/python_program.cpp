@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/worker_process.h"
+#include "cli/python_program.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,8 +13,6 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <stdexcept>
 #include <utility>
 
 #include "mpm/error.hpp"
@@ -40,15 +38,14 @@ void moveOffStandardFiles(int& file) {
 
 }  // namespace
 
-std::string ownProgram() { return fs::read_symlink("/proc/self/exe").string(); }
-
 PythonProgram startPython(const std::string& file, const std::vector<std::string>& arguments) {
   constexpr double kSeconds = 3600;
-  const fs::path path = (fs::path(ownProgram()).parent_path() / MPM_DATA_FROM_PROGRAM / file).lexically_normal();
+  const fs::path path =
+      (fs::read_symlink("/proc/self/exe").parent_path() / MPM_DATA_FROM_PROGRAM / file).lexically_normal();
   const auto start = [&](const char* python) {
     std::vector<std::string> command = {python, path.string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    auto process = std::make_unique<WorkerProcess>(command);
+    auto process = std::make_unique<PythonProcess>(command);
     nlohmann::json answer = process->ask(nlohmann::json::object(), kSeconds);
     return PythonProgram{std::move(process), std::move(answer)};
   };
@@ -56,7 +53,7 @@ PythonProgram startPython(const std::string& file, const std::vector<std::string
   return found.answer["ok"].get<bool>() ? std::move(found) : start("/usr/bin/python3");
 }
 
-WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
+PythonProcess::PythonProcess(const std::vector<std::string>& command) {
   int question[2], answer[2];
   if (::pipe2(question, O_CLOEXEC) != 0 || ::pipe2(answer, O_CLOEXEC) != 0)
     throw Error(std::string("cannot make a pipe: ") + std::strerror(errno));
@@ -81,7 +78,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   from_ = answer[0];
 }
 
-WorkerProcess::~WorkerProcess() {
+PythonProcess::~PythonProcess() {
   for (const int file : {to_, from_, complaints_}) ::close(file);
   if (child_ < 0) return;
   // The end of stdin ends a worker; one that hangs is not waited for.
@@ -93,7 +90,7 @@ WorkerProcess::~WorkerProcess() {
   ::waitpid(child_, nullptr, 0);
 }
 
-std::string WorkerProcess::lastComplaint() const {
+std::string PythonProcess::lastComplaint() const {
   char text[400];
   const off_t end = ::lseek(complaints_, 0, SEEK_END);
   const ssize_t got =
@@ -104,7 +101,7 @@ std::string WorkerProcess::lastComplaint() const {
   return line == std::string::npos ? tail : tail.substr(line + 1);
 }
 
-nlohmann::json WorkerProcess::ask(const nlohmann::json& question, double timeout_s) {
+nlohmann::json PythonProcess::ask(const nlohmann::json& question, double timeout_s) {
   const std::string line = question.dump() + "\n";
   if (child_ < 0) return failed("the worker has ended");
   // A worker that ended before it was asked says why below, as one that ends meanwhile does.
@@ -133,56 +130,6 @@ nlohmann::json WorkerProcess::ask(const nlohmann::json& question, double timeout
     }
     received_.append(buffer, static_cast<std::size_t>(got));
   }
-}
-
-Reduction parseRule(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  const std::string function =
-      colon == std::string::npos ? "" : text.substr(colon + 1, text.find(':', colon + 1) - colon - 1);
-  if (colon == 0 || function.empty() || function.find_first_of("=#") != std::string::npos)
-    throw Error("'" + text + "' is not FILE.py:FUNCTION");
-  return parseReduction("rule:function=" + text.substr(0, colon) + "#" + text.substr(colon + 1));
-}
-
-MergeFunction pythonRule(const Reduction& rule) {
-  constexpr double kSeconds = 600;
-  const std::size_t hash = rule.function.rfind('#');
-  const std::string file = rule.function.substr(0, hash);
-  if (!std::filesystem::is_regular_file(file)) throw Error("--rule: there is no file '" + file + "'");
-  struct State {
-    std::unique_ptr<WorkerProcess> process;
-    ScratchFolder folder{};
-  };
-  const auto asked = [name = rule.function](const nlohmann::json& answer) {
-    if (!answer["ok"].get<bool>()) throw std::runtime_error("rule '" + name + "': " + answer.value("why", "no answer"));
-  };
-  PythonProgram program = startPython("study/rule.py", {file, rule.function.substr(hash + 1)});
-  asked(program.answer);
-  const std::shared_ptr<State> state(new State{std::move(program.process)});  // NOLINT: an aggregate
-  return [state, asked](const RuleInput& input) {
-    const std::string path = state->folder / "numbers";
-    std::ofstream numbers(path, std::ios::binary);
-    const auto write = [&](const auto& values) {
-      numbers.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
-    };
-    write(input.rows);
-    write(input.sizes);
-    write(input.keys);
-    write(input.image);
-    write(input.row_of_patch);
-    numbers.close();
-    if (!numbers) throw Error("cannot write '" + path + "'");
-    const nlohmann::json answer = state->process->ask({{"numbers", path},
-                                                       {"rows", input.sizes.size()},
-                                                       {"dim", input.rows.size() / input.sizes.size()},
-                                                       {"key_width", input.keys.size() / input.sizes.size()},
-                                                       {"grid", {input.grid.height, input.grid.width}},
-                                                       {"image", {input.image_size.height, input.image_size.width}},
-                                                       {"block", input.block}},
-                                                      kSeconds);
-    asked(answer);
-    return answer.at("groups").get<std::vector<std::int64_t>>();
-  };
 }
 
 }  // namespace mpm::cli

@@ -8,10 +8,10 @@ namespace mpm::gui {
 
 /// Asks whether the stored pictures of the archive that is open are to be measured again: with another model, other
 /// regions or states. The new numbers are a series of their own; what is stored stays.
-class Measuring : public QObject {
+class MeasureAgain : public QObject {
   Q_OBJECT
  public:
-  Measuring(CameraControl* camera, const LiveMonitor* live, const HistoryBrowser* history, QWidget* window)
+  MeasureAgain(CameraControl* camera, const LiveMonitor* live, const HistoryBrowser* history, QWidget* window)
       : QObject(window), camera_(camera), live_(live), history_(history), window_(window) {}
 
   /// Asks, or says why there is nothing to measure.

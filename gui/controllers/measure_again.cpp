@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/controllers/measuring.h"
+#include "gui/controllers/measure_again.h"
 
 #include "gui/views/look.h"
 #include "gui/views/questions.h"
 
 namespace mpm::gui {
 
-bool Measuring::anyStored() const {
+bool MeasureAgain::anyStored() const {
   const auto record = history_->sources()->current();
   return record && record->archive && record->last != 0 && history_->foreignName().isEmpty() &&
          record->name == live_->session().source();
 }
 
-void Measuring::ask() {
+void MeasureAgain::ask() {
   if (anyStored()) return offer();
   emit said(tr("Open a folder of pictures with times first: once they are stored, they can be measured again"),
             Badge::kNone);
 }
 
-void Measuring::offer() {
+void MeasureAgain::offer() {
   if (!anyStored()) return;
   delete question_;
   question_ = question(window_, tr("Measure again"), tr("Measure all pictures of this folder again?"),
