@@ -876,8 +876,9 @@ TEST_F(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
   EXPECT_MPM_ERROR(mergeDatabases({part, part}, more), "holds what another part holds: picture 'a.png'");
 }
 
-// Regions of one name that are valid at one time would be no regions at all.
-TEST_F(MergeDatabases, GoesOnWithTheRegionsOfTheLatestPart) {
+// Regions of one name that are valid at one time would be no regions at all. An alarm that rings would ring again, and
+// a camera that had moved would move back.
+TEST_F(MergeDatabases, GoesOnWithRegionsAlarmsAndViewOfTheLatestPart) {
   const auto tree = [](double x) {
     return vision::Region{.name = "tree", .size = {64, 48}, .polygons = {{{x, 5}, {x + 9, 5}, {x, 20}}}};
   };
@@ -887,7 +888,8 @@ TEST_F(MergeDatabases, GoesOnWithTheRegionsOfTheLatestPart) {
     StoreWriter writer(parts.back());
     writer.setRegions("camera 0", {tree(10 * part)});
     writer.beginSession(session());
-    writer.append(sampleAt(kNoon + part * kDayMs));
+    writer.setAlarms({{"tokens>9", kNoon + part, true}});
+    writer.append(sampleAt(kNoon + part * kDayMs), ViewReference{.size = {64, 48}, .motion = {.right = 7.0F * part}});
   }
   runSql(parts[0], "INSERT INTO event(source, time_ms, kind, severity, message) VALUES(0, " + std::to_string(kNoon) +
                        ", 1, 1, 'another camera gives nothing')");
@@ -899,6 +901,10 @@ TEST_F(MergeDatabases, GoesOnWithTheRegionsOfTheLatestPart) {
     ASSERT_THAT(regions, SizeIs(1));
     EXPECT_EQ(vision::toJson(regions[0]), vision::toJson(tree(10)));
     EXPECT_THAT(reader.regions("camera 0"), SizeIs(2)) << "the one before is kept";
+    EXPECT_EQ(reader.alarms(1), (std::vector<AlarmState>{{"tokens>9", kNoon + 1, true}}));
+    const auto view = reader.view("camera 0");
+    ASSERT_TRUE(view);
+    EXPECT_EQ(view->motion.right, 7);
     for (const Event& event : reader.events(1, INT64_MIN, INT64_MAX, 99))
       EXPECT_NE(event.message, "another camera gives nothing");
     std::ranges::reverse(parts);

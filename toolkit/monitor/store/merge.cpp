@@ -150,6 +150,9 @@ void copyAll(Database& database) {
       "CREATE TEMP TABLE place AS SELECT p.id AS part, m.id AS whole FROM part.source p"
       " JOIN main.source m USING(name)");
   const std::string source = "(SELECT whole FROM place WHERE part = source)";
+  database.execute(  // a watch goes on with the alarms of the latest part
+      "UPDATE main.source SET alarms = p.alarms FROM place JOIN part.source p ON p.id = place.part"
+      " WHERE main.source.id = place.whole");
   copySeries(database);
   const std::string series = "(SELECT whole FROM measured WHERE part = series)";
   const auto after = [&](const std::string& table, const std::string& column) {
@@ -175,8 +178,10 @@ void copyAll(Database& database) {
        " DO UPDATE SET state = excluded.state WHERE excluded.state <> ''");
   // 0: of a source that gave no sample yet.
   copy(database, "event", {{"id", ""}, {"source", "iif(source = 0, 0, " + source + ")"}});
-  copy(database, "view_reference", {{"source", source}},
-       " WHERE " + source + " NOT IN (SELECT source FROM main.view_reference)");
+  database.execute(  // where the view is was found by the latest part that looked
+      "DELETE FROM main.view_reference WHERE source IN"
+      " (SELECT whole FROM place JOIN part.view_reference v ON v.source = place.part)");
+  copy(database, "view_reference", {{"source", source}});
   addSums(database);
   database.execute("DROP TABLE place; DROP TABLE area; DROP TABLE measured");
 }
