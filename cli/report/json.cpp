@@ -38,15 +38,16 @@ Json spreadsJson(const std::vector<Spread>& values) {
 
 Json reportJson(const SourceReport& report) {
   const SeriesRecord& series = report.series;
+  const auto orNull = [&](const std::string& text) { return report.empty() ? Json() : Json(text); };
   Json all_series = Json::array();
   for (const SeriesRecord& one : report.all_series)
     all_series.push_back(
         {{"number", one.number}, {"model", one.model}, {"reduce", one.reduce}, {"settings", one.settings}});
   Json json = {{"source", report.source.name},
-               {"from", isoTime(report.span.from, true)},
-               {"to", isoTime(report.span.to - 1, true)},
-               {"from_local", report.clock.localTime(report.span.from)},
-               {"to_local", report.clock.localTime(report.span.to - 1)},
+               {"from", orNull(isoTime(report.span.from, true))},
+               {"to", orNull(isoTime(report.span.to - 1, true))},
+               {"from_local", orNull(report.clock.localTime(report.span.from))},
+               {"to_local", orNull(report.clock.localTime(report.span.to - 1))},
                {"clock", report.clock.name()},
                {"samples", report.samples},
                {"model", series.model},
@@ -58,7 +59,7 @@ Json reportJson(const SourceReport& report) {
                {"all_series", std::move(all_series)},
                {"stretches", Json::array()},
                {"night_where", report.knowsNight() ? Json(nightText(report)) : Json()},
-               {"methods", methodsText(report)},
+               {"methods", orNull(methodsText(report))},
                {"comparable", {{"samples", report.comparable_samples}, {"days", report.comparable_days}}},
                {"day", summaryJson(report.statistics.day, report.statistics.day_change)},
                {"night", summaryJson(report.statistics.night, report.statistics.night_change)},

@@ -63,6 +63,8 @@ struct SourceReport {
   std::vector<monitor::Outage> outages{};  ///< of the source
   std::optional<UnixMs> awaited{};         ///< StoreReader::awaited()
 
+  /// The source gave no sample yet, so `span` has no dates.
+  bool empty() const { return source.last == 0; }
   /// The mean of a quantity, and the areas, of the whole picture.
   monitor::Spread value(std::string_view key) const;
   std::vector<monitor::ClassArea> areas() const;

@@ -191,6 +191,11 @@ void printNumbers(const SourceReport& report) {
 }  // namespace
 
 void printReport(const SourceReport& report) {
+  if (report.empty()) {
+    printLine(report.source.name);
+    printLine("  no samples yet");
+    return;
+  }
   printNumbers(report);
   printLine("  methods: " + methodsText(report));
 }
@@ -199,14 +204,14 @@ void printBrief(const StoreReader& store, const SourceReport& report, const std:
   const std::int64_t id = report.source.id;
   const auto [from, to] = withSilence(report.span, report.awaited);
   const UnixMs last = report.source.last;
-  std::string text = report.source.name + ": last sample " + isoTime(last);
-  if (!report.source.own_clock)
+  std::string text = report.source.name + (report.empty() ? ": no samples yet" : ": last sample " + isoTime(last));
+  if (!report.empty() && !report.source.own_clock)
     for (const auto& [unit, length] : {std::pair("day", kDayMs), {"hour", kHourMs}, {"minute", kMinuteMs}})
       if (const UnixMs age = (unixNow() - last) / length; age >= 2 || (length == kMinuteMs && age >= 0)) {
         text += " (" + counted(age, unit) + " ago)";
         break;
       }
-  text += ", " + counted(report.samples, "sample");
+  if (!report.empty()) text += ", " + counted(report.samples, "sample");
   text += ", " + counted(store.gaps(id, from, to, report.awaited).count, "gap");
   if (const Spread flagged = report.value("flagged"); flagged.samples > 0)
     text += ", " + fixed(100 * flagged.mean, 1) + " % of the pictures bad";

@@ -124,6 +124,19 @@ TEST_F(MonitorCommand, TheReportOfASceneSaysNotHowLongAgoItsSamplesWere) {
   EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--brief"})).out, Not(HasSubstr(" ago)")));
 }
 
+TEST_F(MonitorCommand, TheReportOfASourceThatGaveNoSampleYetHasNoDates) {
+  {
+    monitor::StoreWriter writer(database_);
+    writer.setRegions("camera 0", {{.name = "tree", .size = {64, 48}, .polygons = {{{5, 5}, {14, 5}, {5, 20}}}}});
+  }
+  EXPECT_EQ(succeeded(mpmCommand({"report", database_})).out, "camera 0\n  no samples yet\n");
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--brief"})).out,
+              StartsWith("camera 0: no samples yet, 0 gaps,"));
+  const auto json = succeeded(mpmCommand({"report", database_, "--json"})).json();
+  EXPECT_EQ(json["samples"], 0);
+  for (const char* key : {"from", "to", "from_local", "to_local", "methods"}) EXPECT_TRUE(json[key].is_null()) << key;
+}
+
 TEST_F(MonitorCommand, RunsACommandForEachEvent) {
   const std::string script = folder_ / "tell.sh", log = folder_ / "log";
   std::ofstream(script) << "echo \"$MPM_EVENT_SOURCE $MPM_EVENT_KIND: $MPM_EVENT_MESSAGE\" >> '" << log
