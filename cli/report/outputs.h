@@ -2,6 +2,7 @@
 // What 'mpm report' gives of the numbers of a source: text, a line, JSON or a chart.
 #pragma once
 
+#include <cstdint>
 #include <opencv2/core.hpp>
 #include <string>
 
@@ -11,8 +12,9 @@
 namespace mpm::cli {
 
 void printReport(const SourceReport& report);
-/// One line for somebody who looks after many cameras: is all well?
-void printBrief(const monitor::StoreReader& store, const SourceReport& report, const std::string& database);
+/// One line for somebody who looks after many cameras: is all well? `bytes`: of the databases that the report was asked
+/// of.
+void printBrief(const monitor::StoreReader& store, const SourceReport& report, std::uintmax_t bytes);
 Json reportJson(const SourceReport& report);
 /// Tokens, areas of classes, regions, and where it was on, the reuse of rows.
 cv::Mat reportChart(const monitor::StoreReader& store, const SourceReport& report);

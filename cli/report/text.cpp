@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <map>
 
@@ -200,7 +199,7 @@ void printReport(const SourceReport& report) {
   printLine("  methods: " + methodsText(report));
 }
 
-void printBrief(const StoreReader& store, const SourceReport& report, const std::string& database) {
+void printBrief(const StoreReader& store, const SourceReport& report, std::uintmax_t bytes) {
   const std::int64_t id = report.source.id;
   const auto [from, to] = withSilence(report.span, report.awaited);
   const UnixMs last = report.source.last;
@@ -222,7 +221,7 @@ void printBrief(const StoreReader& store, const SourceReport& report, const std:
   std::erase_if(alarms, [](const Event& event) { return event.kind != EventKind::kAlarm; });
   text += ", " + counted(alarms.size(), "alarm");
   if (!alarms.empty()) text += " (" + isoTime(alarms.back().time) + " " + alarms.back().message + ")";
-  printLine(text + ", " + fixed(static_cast<double>(std::filesystem::file_size(database)) / 1e6, 1) + " MB");
+  printLine(text + ", " + fixed(static_cast<double>(bytes) / 1e6, 1) + " MB");
 }
 
 }  // namespace mpm::cli

@@ -123,6 +123,9 @@ int report(const ReportArguments& arguments) {
     if (!scratch) printNote("wrote " + database);
   }
   const StoreReader store(database);
+  std::uintmax_t bytes = 0;
+  for (const std::string& one : scratch ? arguments.databases : std::vector<std::string>{database})
+    bytes += std::filesystem::file_size(one);
   const auto sources = chosenSources(store, arguments.source);
   const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty() || !arguments.film.path.empty();
   if (writes && sources.size() > 1)
@@ -134,7 +137,7 @@ int report(const ReportArguments& arguments) {
     if (arguments.json) {
       printLine(reportJson(found));
     } else if (arguments.brief) {
-      printBrief(store, found, database);
+      printBrief(store, found, bytes);
     } else {
       printReport(found);
     }

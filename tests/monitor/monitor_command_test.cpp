@@ -137,6 +137,18 @@ TEST_F(MonitorCommand, TheReportOfASourceThatGaveNoSampleYetHasNoDates) {
   for (const char* key : {"from", "to", "from_local", "to_local", "methods"}) EXPECT_TRUE(json[key].is_null()) << key;
 }
 
+// Not that of the file in which they are taken together, which is gone afterwards.
+TEST_F(MonitorCommand, TheReportOfSeveralDatabasesHasTheSizeOfAll) {
+  Words words{"report", "--brief"};
+  std::uintmax_t size = 0;
+  for (const std::string name : {"camera 0", "camera 1", "camera 2"}) {
+    words.push_back(folder_ / (name + ".db"));
+    monitor::test::record(words.back(), {monitor::test::sampleAt(unixNow())}, monitor::test::session(name));
+    size += fs::file_size(words.back());
+  }
+  EXPECT_THAT(succeeded(mpmCommand(words)).out, EndsWith(", " + fixed(static_cast<double>(size) / 1e6, 1) + " MB\n"));
+}
+
 TEST_F(MonitorCommand, RunsACommandForEachEvent) {
   const std::string script = folder_ / "tell.sh", log = folder_ / "log";
   std::ofstream(script) << "echo \"$MPM_EVENT_SOURCE $MPM_EVENT_KIND: $MPM_EVENT_MESSAGE\" >> '" << log
