@@ -17,6 +17,7 @@
 #include "cli/manifest.h"
 #include "cli/python_rule.h"
 #include "evaluation/machine.h"
+#include "evaluation/turns.h"
 #include "mpm/build_info.hpp"
 #include "mpm/error.hpp"
 #include "program/paths.h"
@@ -204,9 +205,9 @@ class Runner {
     shown_ = measured_.variants.size();
     for (std::size_t v = 0; plan_.against_full && v < shown_; ++v) {
       if (measured_.variants[v].full) continue;
-      VariantOptions::Variant full{options_[v].convert().with(kFullModel)};
+      VariantOptions::Variant full{variants_[v].options.convert().with(kFullModel)};
       full.convert.precision = full_precision_;
-      add(full, nights_[v]);
+      add(full, variants_[v].by_night);
       findPartners(measured_.variants);
     }
     measured_.classes = vision::classNames(info_);
@@ -214,12 +215,14 @@ class Runner {
 
   Measured run() {
     openFiles();
-    // A policy network and the state of reuse apart, a net is as large as its weights.
-    constexpr double kMaxBytes = 2e9;
-    const auto group_size = static_cast<std::size_t>(
-        std::max(1.0, kMaxBytes / (4.0 * static_cast<double>(std::max<std::int64_t>(1, info_.parameters))) - 1));
-    for (std::size_t first = 0; first < shown_ && measured_.finished; first += group_size)
-      run(first, std::min(shown_, first + group_size));
+    const Json session = sessionJson(plan_.options.device);
+    for (std::size_t v = 0; v < variants_.size(); ++v) {
+      variants_[v].full = measured_.variants[v].full;
+      variants_[v].line = measured_.variants[v].settings;
+      variants_[v].line.update(session);
+    }
+    for (const evaluation::TurnGroup& group : evaluation::turnGroups(shown_, info_.parameters))
+      if (measured_.finished) run(group);
     measured_.variants.erase(measured_.variants.begin() + static_cast<std::ptrdiff_t>(shown_),
                              measured_.variants.end());
     if (measured_.finished && !plan_.per_image.empty()) writeFileAtomically(plan_.per_image, lines_);
@@ -234,8 +237,7 @@ class Runner {
     options.reuse = variant.reuse;
     info_ = readModelInfo(plan_.model, variant.convert);
     if (variant.convert.reduce->method == ReductionMethod::kRule) options.rule = pythonRule(*variant.convert.reduce);
-    options_.push_back(options);
-    nights_.push_back(night);
+    variants_.push_back({.options = options, .by_night = night});
     const Json settings = settingsJson(plan_, options, info_, digest_, full_precision_, night);
     keys_.push_back(keyOf(settings, true));
     measured_.variants.push_back({settings, {}, evaluation::VariantResult(std::max(1, info_.classes))});
@@ -302,69 +304,30 @@ class Runner {
     return variants;
   }
 
-  // The variants from `first` to before `last`, beside the full models that they are compared with.
-  void run(std::size_t first, std::size_t last) {
-    std::map<std::size_t, Estimator> nets;
-    std::map<std::size_t, evaluation::FlopCounter> flops;
-    const auto open = [&](std::size_t v) {
-      if (nets.try_emplace(v, plan_.model, options_[v]).second && !options_[v].reuse.on)
-        flops.emplace(v, convertModel(plan_.model, options_[v].convert()).bytes);
-    };
-    for (std::size_t v = first; v < last; ++v) {
-      open(v);
-      if (measured_.variants[v].full) open(*measured_.variants[v].full);
-    }
-    const Json session = sessionJson(plan_.options.device);
-    LabelledFrames images = frames(first, last);
-    std::optional<int> film;
-    std::map<std::size_t, bool> warm;
+  void run(const evaluation::TurnGroup& group) {
+    evaluation::Turns turns(plan_.model, variants_, group,
+                            {.labels_of_full = plan_.against_full, .count_operations = true});
+    LabelledFrames images = frames(group.first, group.last);
     while (const std::optional<LabelledFrame> one = images.next()) {
-      const auto& [frame, truth, label, film_name] = *one;
+      const vision::Frame& frame = one->frame;
       const std::string name = utf8Text(frame.name);
-      const std::vector<std::size_t> wanted = todo(first, last, name);
-      std::set<std::size_t> both(wanted.begin(), wanted.end());
-      for (const std::size_t v : wanted)
-        if (const auto full = measured_.variants[v].full) both.insert(*full);
-      const std::vector<std::size_t> turns(both.begin(), both.end());
-      try {
-        const bool first_of_film = film != frame.film;
-        film = frame.film;
-        const cv::Mat dark = plan_.night.applied(frame.image, frame.name);
-        const auto lightOf = [&, &frame = frame](std::size_t v) { return nights_[v] ? dark : frame.image; };
-        if (first_of_film)
-          for (auto& [v, net] : nets) {
-            if (!std::exchange(warm[v], true)) net.estimate(lightOf(v));  // packs the weights
-            net.reset();
-          }
-        std::map<std::size_t, Estimate> results;
-        for (std::size_t i = 0; i < turns.size(); ++i) {
-          const std::size_t v = turns[(i + static_cast<std::size_t>(frame.index)) % turns.size()];
-          results[v] = nets.at(v).estimate(lightOf(v), frame.seconds());
-        }
-        Json about = {{"source", utf8Text(frame.source)}, {"name", name}, {"film", utf8Text(film_name)}};
-        if (!images.areFiles()) about["index"] = frame.index;
-        about.update(digestsOf(frame.source, images.filesOf(name).labels));
-        if (of_images_ > 0) about["of_images"] = of_images_;
-        addMoment(frame, about);
-        const evaluation::Truth real(truth, images.voidLabel());
-        for (const std::size_t v : wanted) {
-          MeasuredVariant& variant = measured_.variants[v];
-          const bool reused_nothing = options_[v].reuse.on && first_of_film;
-          if (plan_.against_full && reused_nothing) continue;
-          const Estimate* const full = variant.full ? &results.at(*variant.full) : nullptr;
-          Json line = variant.settings;
-          line.update(session);
-          line.update(about);
-          Measurement done =
-              evaluation::measurementOf(std::move(line), results.at(v), full,
-                                        plan_.against_full ? evaluation::Truth(full->labels, images.voidLabel()) : real,
-                                        reused_nothing, flops.contains(v) ? &flops.at(v) : nullptr);
-          done.night = frame.night;
-          if (log_) log_->append(done.line);
-          keep(v, done);
-        }
-      } catch (const Error& error) {
-        throw Error("'" + label + "': " + error.what());
+      Json about = {{"source", utf8Text(frame.source)}, {"name", name}, {"film", utf8Text(one->film)}};
+      if (!images.areFiles()) about["index"] = frame.index;
+      about.update(digestsOf(frame.source, images.filesOf(name).labels));
+      if (of_images_ > 0) about["of_images"] = of_images_;
+      addMoment(frame, about);
+      const auto measured = turns.measure({.image = frame.image,
+                                           .dark = plan_.night.applied(frame.image, frame.name),
+                                           .truth = evaluation::Truth(one->truth, images.voidLabel()),
+                                           .line = about,
+                                           .variants = todo(group.first, group.last, name),
+                                           .label = one->label,
+                                           .index = frame.index,
+                                           .film = frame.film,
+                                           .seconds = frame.seconds()});
+      for (const auto& [v, done] : measured.value()) {
+        if (log_) log_->append(done.line);
+        keep(v, done);
       }
     }
     measured_.finished = !interrupted();
@@ -372,13 +335,12 @@ class Runner {
 
   MeasurePlan plan_;
   Measured measured_;
-  std::vector<EstimatorOptions> options_;        // of each variant
-  std::vector<bool> nights_;                     // the same
-  std::vector<std::string> keys_;                // the same
-  std::string digest_;                           // of the model
-  Precision full_precision_ = Precision::kFp32;  // of the full model that all variants are compared with
-  std::size_t of_images_ = 0;                    // in all shards; 0: there are none
-  std::size_t shown_ = 0;                        // the variants behind these only serve for --against full
+  std::vector<evaluation::TurnVariant> variants_;  // each of measured_.variants, as it runs
+  std::vector<std::string> keys_;                  // of each
+  std::string digest_;                             // of the model
+  Precision full_precision_ = Precision::kFp32;    // of the full model that all variants are compared with
+  std::size_t of_images_ = 0;                      // in all shards; 0: there are none
+  std::size_t shown_ = 0;                          // the variants behind these only serve for --against full
   ModelInfo info_;
   std::optional<JsonLog> log_;
   std::set<std::string> done_;

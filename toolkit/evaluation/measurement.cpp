@@ -76,6 +76,7 @@ void addImage(Measurement& one) {
   one.film = textOf(json, "film");
   one.session = textOf(json, "session");
   if (const auto index = json.find("index"); index != json.end()) one.index = index->get<int>();
+  if (const auto night = json.find("night"); night != json.end()) one.night = night->get<bool>();
 }
 
 }  // namespace
@@ -132,8 +133,8 @@ Measurement Measurement::read(const JsonValue& json) {
   for (const char* key : {"data", "film", "source", "name", "session"})
     if (json.has(key)) json.at(key).text();
   if (json.has("index")) json.at("index").integer(0, std::numeric_limits<int>::max());
+  if (json.has("night")) json.at("night").flag();
   addImage(one);
-  if (json.has("night")) one.night = json.at("night").flag();
   for (const JsonValue& count : json.at("tokens").list(1)) one.tokens.push_back(count.number(0));
   for (const auto& [name, stage] : kStages) one.ms.*stage = json.at(name + std::string("_ms")).number(0);
   for (const JsonValue& ms : json.at("blocks_ms").list()) one.ms.blocks.push_back(ms.number(0));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/reduction_defaults.h"
+#include "evaluation/turns.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 
@@ -77,44 +78,32 @@ std::optional<std::vector<TuneRow>> tuneRows(const std::string& model, Estimator
                 std::to_string(pictures.size()));
   options.task = Task::kSemantic;
   options.reuse = {};  // the pictures do not follow each other
-  std::vector<Reduction> variants = usualReductions(model, options.read());
-  variants.insert(variants.begin(), kFullModel);
-  const auto open = [&](const Reduction& variant) {
-    EstimatorOptions own = options;
-    own.reduce = variant;
-    return Estimator(model, own);
-  };
-  // Few nets at a time, because each has its own weights; each group runs by turns with the full model.
-  constexpr std::size_t kNets = 4;
-  Estimator full = open(kFullModel);
-  full.estimate(pictures.front());  // packs the weights
-  std::vector<VariantResult> results(variants.size(), VariantResult(full.model().classes));
-  const int all = static_cast<int>(pictures.size() * variants.size());
+  std::vector<Reduction> reductions = usualReductions(model, options.read());
+  reductions.insert(reductions.begin(), kFullModel);
+  std::vector<TurnVariant> variants(reductions.size(), {.options = options, .full = 0});
+  for (std::size_t v = 0; v < variants.size(); ++v) variants[v].options.reduce = reductions[v];
+  const ModelInfo info = readModelInfo(model, options.convert().with(kFullModel));
+  std::vector<VariantResult> results(variants.size(), VariantResult(info.classes));
+  const std::vector<TurnGroup> groups = turnGroups(variants.size(), info.parameters);
+  // The full model is in the first group, and takes its turn again in each of the others.
+  const auto all = static_cast<int>(pictures.size() * (variants.size() + groups.size() - 1));
   int done = 0;
-  for (std::size_t first = 1; first < variants.size(); first += kNets) {
-    std::vector<Estimator> nets;
-    for (std::size_t v = first; v < std::min(variants.size(), first + kNets); ++v) {
-      nets.push_back(open(variants[v]));
-      nets.back().estimate(pictures.front());
-    }
+  for (const TurnGroup& group : groups) {
+    Turns turns(model, variants, group, {});
+    TurnPicture picture{.image = {}, .truth = Truth({}, 255)};
+    for (std::size_t v = group.first; v < group.last; ++v) picture.variants.push_back(v);
     for (std::size_t i = 0; i < pictures.size(); ++i) {
-      const Json line = {{"name", std::to_string(i)}, {"index", i}};
-      const Estimate whole = full.estimate(pictures[i]);
-      const auto keep = [&](std::size_t variant, const Estimate& result) {
-        results[variant].add(measurementOf(line, result, &whole, Truth({}, 255), false, nullptr));
-        return progress(++done, all);
-      };
-      if (first == 1 && !keep(0, whole)) return std::nullopt;
-      // In another order for each picture: whatever follows the full model finds its data in the caches.
-      for (std::size_t n = 0; n < nets.size(); ++n) {
-        const std::size_t v = (n + i) % nets.size();
-        if (!keep(first + v, nets[v].estimate(pictures[i]))) return std::nullopt;
-      }
+      picture.image = pictures[i];
+      picture.index = static_cast<int>(i);
+      picture.line = {{"name", std::to_string(i)}, {"index", i}};
+      const auto measured = turns.measure(picture, [&] { return progress(++done, all); });
+      if (!measured) return std::nullopt;
+      for (const auto& [v, one] : *measured) results[v].add(one);
     }
   }
   std::vector<TuneRow> rows;
   for (std::size_t v = 0; v < variants.size(); ++v)
-    rows.push_back({variants[v], results[v].all.tokens().back(), results[v].against(results[0], false)});
+    rows.push_back({reductions[v], results[v].all.tokens().back(), results[v].against(results[0], false)});
   std::ranges::stable_sort(rows, std::greater(), [](const TuneRow& row) { return row.against_full.speed_up.value; });
   return rows;
 }
