@@ -138,11 +138,8 @@ def lines(rows, title, x_name, y_name, points, label=lambda row: row["name"]):
 
 
 def tokens(rows):
-    every = sum((row["tokens"] for row in rows), [])
-    edges = np.linspace(min(every), max(max(every), min(every) + 1), 25)
     def points(row):
-        shares = 100 * np.histogram(row["tokens"], edges)[0] / len(row["tokens"])
-        return np.repeat(edges, 2), np.concatenate([[0], np.repeat(shares, 2), [0]])
+        return np.repeat(row["tokens_edges"], 2), np.concatenate([[0], np.repeat(row["tokens_share_percent"], 2), [0]])
     return lines(rows, "Tokens kept per image", "tokens at the end", "share of the images, %", points)
 
 
@@ -170,8 +167,8 @@ def stages(rows):
 
 def locality(rows):
     def points(row):
-        return range(1, len(row["pairs_at_distance"])), 100 * np.array(row["pairs_at_distance"][1:]) / sum(row["pairs_at_distance"])
-    rows = [row for row in rows if sum(row["pairs_at_distance"]) and row["one_class_share"] is not None]
+        return range(1, 1 + len(row["pairs_share_percent"])), row["pairs_share_percent"]
+    rows = [row for row in rows if row["pairs_share_percent"] and row["one_class_share"] is not None]
     return lines(rows, "Locality of merges (the last distance: and further)",
                  "distance of two members of a cluster, tokens", "share of the pairs, %", points,
                  lambda row: f"{row['name']} ({100 * row['one_class_share']:.1f} % of one class)")
@@ -223,7 +220,7 @@ def figures_of(rows, sweep):
     merged = rows[1:]
     for name, title, x_name, value, needs, front in (
             ("rate", "mIoU against images per second", "images per second, 1000 / median ms", lambda row: 1000 / row["median_ms"],
-             "median_ms", "front_of_time"),
+             "median_ms", "front_of_rate"),
             ("time", "mIoU against time", "time, % of the full model's on the same image", lambda row: 100 / row["speed_up"],
              "speed_up", "front_of_time"),
             ("gflop", "mIoU against GFLOP", "GFLOP per pass", lambda row: row["gflop"], "gflop", "front_of_gflop"),

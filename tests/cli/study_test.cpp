@@ -83,6 +83,29 @@ TEST_F(Study, PutsThePapersNumbersBesideTheSameWork) {
   EXPECT_THAT(html, HasSubstr("<td>Seg-S/16, MPM (2,5)</td><td>45.1</td>"));
 }
 
+// The fastest by the median time may not be the fastest by the ratio to the full model on the same image.
+TEST_F(Study, EachFigureFillsThePointsOfItsOwnFront) {
+  ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0);
+  auto rows = jsonIn(out_ + "/summary.jsonl");
+  fs::create_directory(folder_ / "turned");
+  std::ofstream file(folder_ / "turned/summary.jsonl");
+  for (nlohmann::json& row : rows) {
+    row.update({{"front_of_time", false}, {"front_of_rate", row["method"] == "mpm"}});
+    file << row << '\n';
+  }
+  file.close();
+  const CommandResult drawn = mpmCommand({kData + "/../../cli/study/report.py", folder_ / "turned"},
+                                         {.program = fs::relative("/usr/bin/python3", MPM_BINARY_DIR)});
+  ASSERT_EQ(drawn.out, "{\"ok\": true}\n") << drawn.err;
+  const auto filled = [&](const std::string& figure, const std::string& color) {
+    const std::string svg = readFile(folder_ / ("turned/figures/tiny_scene_fp32_" + figure + ".svg"));
+    return svg.find("fill: " + color + "; stroke: " + color + "; stroke-linejoin") != std::string::npos;
+  };
+  EXPECT_TRUE(filled("rate", "#1f5fc4")) << "the colour of mpm";
+  EXPECT_FALSE(filled("rate", "#d1560f")) << "the colour of gradual";
+  EXPECT_FALSE(filled("time", "#1f5fc4"));
+}
+
 TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
   const CommandOptions options{.environment = {{"MPM_MODEL", "another one.onnx"}}};
   ASSERT_EQ(study({"--reduce", "mpm:blocks=1", "--sweep-images", "2"}, options).exit_code, 0);

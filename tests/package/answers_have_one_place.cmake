@@ -80,7 +80,7 @@ check("use evaluation::stateView()" WORDS "cut_out_s" "poolTokens\\(" IN toolkit
   EXCEPT toolkit/monitor/statistics/state_detector.cpp)
 
 # Intervals and quantiles of a study are computed by evaluation/; its report draws them.
-check("evaluation/ computes" WORDS "(percentile|quantile|bootstrap|choice|default_rng|std|var|median)\\(" IN cli/study/report.py)
+check("evaluation/ computes" WORDS "(percentile|quantile|bootstrap|choice|default_rng|std|var|median|mean|histogram)\\(" IN cli/study/report.py)
 
 # Samples of several models, classes or reductions are never averaged together.
 check("an aggregate is of a series, not of a source"

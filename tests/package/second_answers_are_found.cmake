@@ -46,7 +46,7 @@ expect(gui/models/picture_store.cpp "use StoredFrame" WRONG "facts[\"area_fracti
 expect(toolkit/page/page.cpp "use SourceRecord::own_clock" WRONG "kind == vision::SourceKind::kDemo" "latest(owner, 0, now + kDayMs, 1)"
   RIGHT "source.own_clock" "latest(owner, 0, source.end, 1)")
 expect(toolkit/monitor/recorder.cpp "use evaluation::stateView" WRONG "if (region.cut_out_s)" RIGHT "stateView(region)")
-expect(cli/study/report.py "evaluation/ computes" WRONG "low = np.percentile(values, 2.5)" "x = statistics.median(values)" RIGHT "low = row[\"low\"]")
+expect(cli/study/report.py "evaluation/ computes" WRONG "low = np.percentile(values, 2.5)" "x = statistics.median(values)" "np.histogram(values, edges)" RIGHT "low = row[\"low\"]")
 expect(toolkit/page/page.cpp "use StoreReader::rollup" WRONG "SELECT sums FROM bucket" RIGHT "from buckets of sums")
 expect(toolkit/page/page.js "charts/ draws" WRONG "time.getHours()" "draw(\"rect\", box)" "time.toLocaleTimeString()"
   RIGHT "time.getTime()" "time.toISOString()")

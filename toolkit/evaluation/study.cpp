@@ -131,6 +131,7 @@ class Group {
       full_iou_.push_back(iouDraws(bootstrap_, full().images, classes_, pixels));
     for (Variant& variant : variants_) summarise(variant, sweep);
     addFronts();
+    addTokenHistograms();
     if (!sweep) addEqualTokens();
   }
 
@@ -233,6 +234,11 @@ class Group {
     }
     variant.row["one_class_share"] = rounded(static_cast<double>(of_one_class) / static_cast<double>(with_class));
     variant.row["pairs_at_distance"] = distances;
+    Json& shares = variant.row["pairs_share_percent"] =
+        Json::array();  // from distance 1 on: two tokens are never at one place
+    const auto pairs = static_cast<double>(std::accumulate(distances.begin(), distances.end(), std::int64_t{0}));
+    for (std::size_t d = 1; pairs > 0 && d < distances.size(); ++d)
+      shares.push_back(100.0 * static_cast<double>(distances[d]) / pairs);
   }
 
   // Mean time of each block of the net.
@@ -249,10 +255,42 @@ class Group {
     for (const double sum : sums) variant.row["blocks_ms"].push_back(rounded(sum / images));
   }
 
+  // How the images spread over the tokens that are left, in the same bins for all variants that merge.
+  void addTokenHistograms() {
+    constexpr std::size_t kBins = 24;
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    const auto atTheEnd = [](const Variant& variant) {
+      return variant.each([](const Measurement& one) { return one.tokens.back(); });
+    };
+    for (const Variant& variant : variants_) {
+      if (&variant == &full()) continue;
+      const std::vector<double> tokens = atTheEnd(variant);
+      least = std::min(least, std::ranges::min(tokens));
+      most = std::max(most, std::ranges::max(tokens));
+    }
+    most = std::max(most, least + 1);
+    std::vector<double> edges(kBins + 1, most);
+    for (std::size_t i = 0; i < kBins; ++i) edges[i] = least + static_cast<double>(i) * ((most - least) / kBins);
+    for (Variant& variant : variants_) {
+      Json& row = variant.row;
+      row["tokens_edges"] = row["tokens_share_percent"] = Json::array();
+      if (&variant == &full()) continue;
+      std::vector<int> images(kBins);
+      for (const double tokens : atTheEnd(variant)) {
+        const auto above = std::ranges::upper_bound(edges, tokens) - edges.begin();
+        ++images[std::min(static_cast<std::size_t>(above), kBins) - 1];  // the last bin has its upper edge, too
+      }
+      row["tokens_edges"] = edges;
+      for (const int count : images)
+        row["tokens_share_percent"].push_back(100.0 * count / static_cast<double>(variant.images.size()));
+    }
+  }
+
   void addFronts() {
     const auto number = [](const Json& value) { return value.is_null() ? std::nan("") : value.get<double>(); };
     const std::pair<const char*, std::function<double(const Json&)>> costs[] = {
         {"front_of_time", [&](const Json& row) { return -number(row["speed_up"]); }},
+        {"front_of_rate", [&](const Json& row) { return number(row["median_ms"]); }},
         {"front_of_gflop", [&](const Json& row) { return number(row["gflop"]); }},
         {"front_of_gflop_head_restored", [&](const Json& row) { return number(row["gflop_head_restored"]); }},
         {"front_of_tokens", [&](const Json& row) { return number(row["tokens_end"]); }}};
