@@ -89,34 +89,46 @@ std::int64_t ConfusionMatrix::truePixels(int truth) const {
   return std::accumulate(row, row + classes_, std::int64_t{0});
 }
 
-std::vector<double> ConfusionMatrix::iou() const {
-  std::vector<double> result(classes_);
-  for (int c = 0; c < classes_; ++c) {
-    std::int64_t united = -count(c, c);
-    for (int other = 0; other < classes_; ++other) united += count(c, other) + count(other, c);
-    result[c] = united > 0 ? static_cast<double>(count(c, c)) / static_cast<double>(united)
-                           : std::numeric_limits<double>::quiet_NaN();
+std::vector<ClassPixels> ConfusionMatrix::classPixels() const {
+  std::vector<ClassPixels> classes(classes_);
+  for (const auto& [truth, given, pixels] : pairs()) {
+    const auto counted = static_cast<double>(pixels);
+    classes[truth].truth += counted;
+    classes[given].given += counted;
+    if (truth == given) classes[truth].right += counted;
   }
+  return classes;
+}
+
+std::vector<double> ConfusionMatrix::iou() const {
+  std::vector<double> result;
+  for (const ClassPixels& pixels : classPixels()) result.push_back(iouOf(pixels));
   return result;
 }
 
-double ConfusionMatrix::meanIou() const {
-  const std::vector<double> values = iou();
+double iouOf(const ClassPixels& pixels) {
+  const double united = pixels.truth + pixels.given - pixels.right;
+  return united > 0 ? pixels.right / united : std::numeric_limits<double>::quiet_NaN();
+}
+
+double meanIou(const std::vector<ClassPixels>& classes) {
   double sum = 0;
   int with_truth = 0;
-  for (int c = 0; c < classes_; ++c) {
-    if (truePixels(c) == 0) continue;
-    sum += values[c];
+  for (const ClassPixels& pixels : classes) {
+    if (pixels.truth == 0) continue;
+    sum += iouOf(pixels);
     ++with_truth;
   }
   return with_truth ? sum / with_truth : std::numeric_limits<double>::quiet_NaN();
 }
 
-double ConfusionMatrix::pixelAccuracy() const {
-  const auto all = std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
-  std::int64_t right = 0;
-  for (int c = 0; c < classes_; ++c) right += count(c, c);
-  return all ? static_cast<double>(right) / static_cast<double>(all) : std::numeric_limits<double>::quiet_NaN();
+double pixelAccuracy(const std::vector<ClassPixels>& classes) {
+  double right = 0, all = 0;
+  for (const ClassPixels& pixels : classes) {
+    right += pixels.right;
+    all += pixels.truth;
+  }
+  return all > 0 ? right / all : std::numeric_limits<double>::quiet_NaN();
 }
 
 Json toJson(const ConfusionMatrix& matrix) {

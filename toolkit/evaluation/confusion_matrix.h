@@ -16,6 +16,19 @@ namespace mpm::evaluation {
 /// Counts that are not 0: {truth, prediction, pixels}.
 using PairCounts = std::vector<std::array<std::int64_t, 3>>;
 
+/// Pixels of a class: those that are truly of it, those that were given it, and those of both.
+struct ClassPixels {
+  double right = 0, truth = 0, given = 0;
+};
+
+/// Intersection over union, 0..1; NaN for a class that occurs in neither.
+double iouOf(const ClassPixels& pixels);
+/// Mean of iouOf() over the classes with true pixels, so that it is over the same classes for all predictions of the
+/// same images. NaN where there is none.
+double meanIou(const std::vector<ClassPixels>& classes);
+/// Share of the pixels whose class is right, 0..1. NaN where there is none.
+double pixelAccuracy(const std::vector<ClassPixels>& classes);
+
 /// Counts of (truth, prediction) over any number of images. Not thread-safe.
 class ConfusionMatrix {
  public:
@@ -31,13 +44,10 @@ class ConfusionMatrix {
   void add(const PairCounts& counts);
   PairCounts pairs() const;
 
-  /// Intersection over union per class, 0..1; NaN for a class that occurs in neither.
-  std::vector<double> iou() const;
-  /// Mean of iou() over the classes with true pixels, so that it is over the same classes for all predictions of the
-  /// same images. NaN where there is none.
-  double meanIou() const;
-  /// Share of counted pixels whose prediction is the truth, 0..1.
-  double pixelAccuracy() const;
+  std::vector<ClassPixels> classPixels() const;
+  std::vector<double> iou() const;  ///< iouOf() of each class
+  double meanIou() const { return evaluation::meanIou(classPixels()); }
+  double pixelAccuracy() const { return evaluation::pixelAccuracy(classPixels()); }
   std::int64_t count(int truth, int prediction) const;
   std::int64_t truePixels(int truth) const;  ///< counted, of this class
   int classes() const { return classes_; }

@@ -324,17 +324,14 @@ BlockBootstrap bootstrapOf(const std::vector<const Measurement*>& images) {
 
 IouDraws iouDraws(const BlockBootstrap& bootstrap, const std::vector<const Measurement*>& images, int classes,
                   Pixels pixels) {
-  struct Counts {
-    double right = 0, true_pixels = 0, given = 0;
-  };
-  std::vector<std::map<int, Counts>> blocks(
-      static_cast<std::size_t>(bootstrap.blocks()));  // of each class that is there
+  // Of each class that is there.
+  std::vector<std::map<int, ClassPixels>> blocks(static_cast<std::size_t>(bootstrap.blocks()));
   for (std::size_t i = 0; i < images.size(); ++i) {
     auto& block = blocks[static_cast<std::size_t>(bootstrap.blockOfImage()[i])];
     const auto count = [&](const PairCounts& pairs, double sign) {
       for (const auto& [truth, given, number] : pairs) {
         const double counted = sign * static_cast<double>(number);
-        block[static_cast<int>(truth)].true_pixels += counted;
+        block[static_cast<int>(truth)].truth += counted;
         block[static_cast<int>(given)].given += counted;
         if (truth == given) block[static_cast<int>(truth)].right += counted;
       }
@@ -345,26 +342,18 @@ IouDraws iouDraws(const BlockBootstrap& bootstrap, const std::vector<const Measu
   const auto size = static_cast<std::size_t>(classes);
   IouDraws result{std::vector<std::vector<double>>(size), {}, {}};
   result.mean = bootstrap.draws([&](const std::vector<int>& times) {
-    std::vector<Counts> sums(size);
-    Counts all;
+    std::vector<ClassPixels> sums(size);
     for (std::size_t b = 0; b < blocks.size(); ++b)
       for (const auto& [label, counts] : blocks[b]) {
-        Counts& sum = sums[static_cast<std::size_t>(label)];
+        ClassPixels& sum = sums[static_cast<std::size_t>(label)];
         sum.right += times[b] * counts.right;
-        sum.true_pixels += times[b] * counts.true_pixels;
+        sum.truth += times[b] * counts.truth;
         sum.given += times[b] * counts.given;
       }
-    PerImage iou;
-    for (std::size_t c = 0; c < size; ++c) {
-      const Counts& sum = sums[c];
-      all.right += sum.right;
-      all.true_pixels += sum.true_pixels;
-      result.of_class[c].push_back(sum.true_pixels > 0 ? 100 * sum.right / (sum.true_pixels + sum.given - sum.right)
-                                                       : std::nan(""));
-      if (sum.true_pixels > 0) iou.add(result.of_class[c].back());
-    }
-    result.pixel_accuracy.push_back(100 * all.right / all.true_pixels);
-    return iou.mean();
+    for (std::size_t c = 0; c < size; ++c)
+      result.of_class[c].push_back(sums[c].truth > 0 ? 100 * iouOf(sums[c]) : std::nan(""));
+    result.pixel_accuracy.push_back(100 * pixelAccuracy(sums));
+    return 100 * meanIou(sums);
   });
   return result;
 }
