@@ -123,6 +123,36 @@ TEST_F(SeriesTest, RowsAddUpToTheirSpan) {
   }
 }
 
+// By sums of hours and minutes, and where a span begins within a minute by samples.
+TEST_F(SeriesTest, FlaggedPicturesCountInTheWholePictureButInNoRegion) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < 1000; ++i) {
+    samples.push_back(sampleAt(kNoon + i * 20 * kSecondMs));
+    samples.back().regions.push_back(regionOf(0, {static_cast<double>(i % 200), 0, 0}, {}, {}, "tree"));
+    samples.back().whole().set("flagged", i % 7 == 3 ? 1 : 0);
+  }
+  record(path_, samples, session(), {regionNamed("tree")});
+  const StoreReader store(path_);
+  for (const auto& [from, to] : {std::pair<UnixMs, UnixMs>(kNoon, kNoon + 5 * kHourMs),
+                                 {kNoon + 65 * kSecondMs, kNoon + 3 * kHourMs + 7 * kSecondMs},
+                                 {kNoon + 65 * kSecondMs, kNoon + 110 * kSecondMs}}) {
+    std::int64_t all = 0, shown = 0;
+    double red = 0;
+    for (const Sample& sample : samples) {
+      if (sample.time < from || sample.time >= to) continue;
+      ++all;
+      if (sample.flagged()) continue;
+      ++shown;
+      red += *sample.regions[1].value("red");
+    }
+    const auto rows = store.rollup({.series = 1, .from = from, .to = to, .regions = true});
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].regions.at("").samples(), all) << to - from;
+    EXPECT_EQ(rows[0].regions.at("tree").samples(), shown) << to - from;
+    EXPECT_NEAR(rows[0].regions.at("tree").of(Side::kDay).spread("red").mean, red / static_cast<double>(shown), 1e-9);
+  }
+}
+
 // Two weeks in which clocks are put back, in Paris by an hour on the first Sunday, in Newfoundland on the second.
 TEST_F(SeriesTest, DaysAreThoseOfTheCamera) {
   constexpr UnixMs kOctober = 1'792'400'000'000;  // 2026-10-19

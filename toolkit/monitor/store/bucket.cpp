@@ -139,7 +139,7 @@ void BucketUpdate::add(std::int64_t series, const Sample& sample,
   for (std::int64_t width : kBucketWidths) {
     if (takes && !takes(width, bucketStart(sample.time, width))) continue;
     for (const RegionSample& region : sample.regions) {
-      if (region.region != 0 && sample.flagged()) continue;
+      if (!countsIn(sample, region)) continue;
       Sums& sums = sums_[{series, width, bucketStart(sample.time, width), region.region, side}];
       sums.bucket.add(sample, region);
       if (tenths && width == kHourMs && region.region == 0) ++sums.tokens[*tenths];

@@ -30,6 +30,12 @@ inline UnixMs bucketStart(UnixMs time, std::int64_t width) {
   return time - rest - (rest < 0 ? width : 0);
 }
 
+/// Whether a region of this sample is in sums. Not if the sample is flagged, because its picture does not show the
+/// region; the whole picture is all the same, so that flagged pictures are counted.
+inline bool countsIn(const Sample& sample, const RegionSample& region) {
+  return region.region == 0 || !sample.flagged();
+}
+
 /// Sums over samples, from which means, minima and maxima come. Buckets add up.
 class Bucket {
  public:

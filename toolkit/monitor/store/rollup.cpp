@@ -164,7 +164,7 @@ class StoreReader::Impl::SumReader {
     impl_.visit(source_, from, to, rows.regions ? kRegions : kWhole, rows.series, [&](const Sample& sample) {
       SumsById& sums = rows.sums[rows.times.start(sample.time)];
       for (const RegionSample& region : sample.regions)
-        if (region.region == 0 || !sample.flagged()) sums[region.region].of(sideOf(sample.night)).add(sample, region);
+        if (countsIn(sample, region)) sums[region.region].of(sideOf(sample.night)).add(sample, region);
       return true;
     });
   }
