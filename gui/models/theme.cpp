@@ -14,29 +14,28 @@ const struct {
   const char* name;
   QColor Theme::*color;
   QRgb light, dark;
-} kRoles[] = {{"%window", &Theme::window, 0xf3f4f6, 0x16191f},
-              {"%panel", &Theme::panel, 0xffffff, 0x1e222a},
-              {"%field", &Theme::field, 0xffffff, 0x262b35},
-              {"%border", &Theme::border, 0xd3d7de, 0x363d4a},
-              {"%text", &Theme::text, 0x1b1f27, 0xe7eaf0},
-              {"%muted", &Theme::muted, 0x555e6d, 0xa3adbc},
-              {"%accent", &Theme::accent, 0x1f62c4, 0x7db2ff},
-              {"%on_accent", &Theme::on_accent, 0xffffff, 0x0b1420},
-              {"%good", &Theme::good, 0x1a6e3c, 0x6fd39a},
-              {"%warning", &Theme::warning, 0x8a5200, 0xf0b55c},
-              {"%bad", &Theme::bad, 0xb3261e, 0xff8f85},
-              {"%canvas", &Theme::canvas, 0xe3e6eb, 0x0f1216},
-              {"%on_canvas", &Theme::on_canvas, 0x434b59, 0xa3adbc},
-              {"%chart", &Theme::chart, 0xffffff, 0x1e222a},
-              {"%grid", &Theme::grid, 0xe4e7ec, 0x303744},
-              {"%night", &Theme::night, 0xdfe5f1, 0x151a2c}};
+} kRoles[] = {
+    {"%window", &Theme::window, 0xf3f4f6, 0x16191f},       {"%field", &Theme::field, 0xffffff, 0x262b35},
+    {"%border", &Theme::border, 0xd3d7de, 0x363d4a},       {"%accent", &Theme::accent, 0x1f62c4, 0x7db2ff},
+    {"%on_accent", &Theme::on_accent, 0xffffff, 0x0b1420}, {"%good", &Theme::good, 0x1a6e3c, 0x6fd39a},
+    {"%warning", &Theme::warning, 0x8a5200, 0xf0b55c},     {"%bad", &Theme::bad, 0xb3261e, 0xff8f85},
+    {"%canvas", &Theme::canvas, 0xe3e6eb, 0x0f1216},       {"%on_canvas", &Theme::on_canvas, 0x434b59, 0xa3adbc}};
+
+// The same in charts, so that a chart lies on its panel without a seam.
+const struct {
+  const char* name;
+  QColor Theme::*color;
+  std::uint32_t charts::ChartColors::*chart;
+} kRolesOfCharts[] = {{"%panel", &Theme::panel, &charts::ChartColors::background},
+                      {"%text", &Theme::text, &charts::ChartColors::text},
+                      {"%muted", &Theme::muted, &charts::ChartColors::muted}};
 
 Theme themeOf(bool dark) {
   Theme theme;
   theme.dark = dark;
   for (const auto& role : kRoles) theme.*role.color = QColor(dark ? role.dark : role.light);
-  theme.series = dark ? std::vector<QColor>{0x7db2ff, 0xf2a65a, 0x62d0a4, 0xd49be6}
-                      : std::vector<QColor>{0x1f62c4, 0xb0500f, 0x1a7a5a, 0x8b3fa0};
+  theme.chart = charts::chartColors(dark);
+  for (const auto& role : kRolesOfCharts) theme.*role.color = QColor(theme.chart.*role.chart);
   return theme;
 }
 
@@ -148,7 +147,9 @@ QMenuBar { background: %window; }
 QMenuBar::item { padding: 4px 8px; border-radius: 4px; }
 QMenuBar::item:selected { background: %hover; }
 )");
-  sheet.replace(QLatin1String("%hover"), (dark ? field.lighter(118) : grid).name());
+  sheet.replace(QLatin1String("%hover"), (dark ? field.lighter(118) : QColor(chart.grid)).name());
+  sheet.replace(QLatin1String("%grid"), QColor(chart.grid).name());
+  for (const auto& role : kRolesOfCharts) sheet.replace(QLatin1String(role.name), (this->*role.color).name());
   for (const auto& role : kRoles) sheet.replace(QLatin1String(role.name), (this->*role.color).name());
   return sheet;
 }

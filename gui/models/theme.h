@@ -3,6 +3,8 @@
 
 #include <QtGui>
 
+#include "charts/palette.h"
+
 namespace mpm::gui {
 
 /// How good or bad a piece of news is.
@@ -14,10 +16,9 @@ struct Theme {
   QColor window, panel, field, border;
   QColor text, muted;  ///< on window, panel and field
   QColor accent, on_accent;
-  QColor good, warning, bad;   ///< states, as text on panel
-  QColor canvas, on_canvas;    ///< behind pictures
-  QColor chart, grid, night;   ///< chart background, its lines, the shade of the night
-  std::vector<QColor> series;  ///< lines of the chart
+  QColor good, warning, bad;  ///< states, as text on panel
+  QColor canvas, on_canvas;   ///< behind pictures
+  charts::ChartColors chart;  ///< what charts/ draws with, as on the page; `panel`, `text` and `muted` are its own
 
   QPalette palette() const;
   QString styleSheet() const;

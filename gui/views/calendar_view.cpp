@@ -117,7 +117,7 @@ void CalendarView::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::SmoothPixmapTransform);
   PainterCanvas canvas(&painter, font());
-  calendar_.colors = chartColors(theme());
+  calendar_.colors = theme().chart;
   charts::drawCalendar(calendar_, layout_, canvas);
   for (const auto& [day, picture] : pictures_) {
     const QRectF box = rectOf(charts::pictureIn(layout_.days[static_cast<std::size_t>(day)]));

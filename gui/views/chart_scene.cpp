@@ -42,7 +42,7 @@ void ChartScene::paint(QPainter& painter, QSizeF size) {
     note = (series.empty() ? tr("Choose what to draw above") : tr("No samples in this stretch of time")).toStdString();
   night_name = tr("night").toStdString();
   band_name = tr("lowest to highest").toStdString();
-  colors = chartColors(look);
+  colors = look.chart;
   painter.setRenderHint(QPainter::Antialiasing);
   PainterCanvas canvas(&painter, font);
   const cv::Rect2d area = plotArea(canvas, sizeOf(size), !title.empty());
@@ -112,7 +112,6 @@ QImage ChartScene::picture(QSize size, const QString& heading) const {
   ChartScene page = *this;
   page.title = heading.toStdString();
   page.look = lightTheme();
-  page.look.chart = Qt::white;
   page.crosshair.reset();
   QImage image(size * 2, QImage::Format_RGB32);
   image.setDevicePixelRatio(2);

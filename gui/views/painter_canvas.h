@@ -9,15 +9,6 @@
 
 namespace mpm::gui {
 
-/// The colours of a theme for what charts/ draws.
-inline charts::ChartColors chartColors(const Theme& look) {
-  const auto rgb = [](const QColor& color) { return color.rgb() & 0xffffff; };
-  charts::ChartColors colors{
-      rgb(look.chart), rgb(look.text), rgb(look.muted), rgb(look.border), rgb(look.grid), rgb(look.night), {}};
-  for (const QColor& color : look.series) colors.series.push_back(rgb(color));
-  return colors;
-}
-
 /// Draws with a QPainter, with the labels of the language.
 class PainterCanvas final : public charts::ChartCanvas {
  public:

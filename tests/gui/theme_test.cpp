@@ -15,14 +15,16 @@ namespace {
 // Texts and the backgrounds on which they stand on the screen.
 std::vector<std::pair<QColor, QColor>> textPairs(const Theme& t) {
   std::vector<std::pair<QColor, QColor>> pairs = {
-      {t.on_accent, t.accent}, {t.on_canvas, t.canvas}, {t.text, t.night}, {t.muted, t.night}};
-  for (const QColor& background : {t.window, t.panel, t.field, t.chart}) {
+      {t.on_accent, t.accent}, {t.on_canvas, t.canvas}, {t.text, t.chart.night}, {t.muted, t.chart.night}};
+  for (const QColor& background : {t.window, t.panel, t.field, QColor(t.chart.background)}) {
     pairs.emplace_back(t.text, background);
     pairs.emplace_back(t.muted, background);  // also the outline of what is not checked
   }
   for (const QColor& background : {t.window, t.panel})
     for (const QColor& state : {t.good, t.warning, t.bad, t.accent}) pairs.emplace_back(state, background);
-  for (const QColor& line : t.series) pairs.emplace_back(line, t.chart);
+  for (const std::uint32_t line : t.chart.series) pairs.emplace_back(QColor(line), QColor(t.chart.background));
+  for (const std::uint32_t line : {t.chart.by_day, t.chart.by_night})
+    pairs.emplace_back(QColor(line), QColor(t.chart.background));
   return pairs;
 }
 

@@ -98,6 +98,12 @@ check("charts/ draws, by the camera's clock"
   "\"(line|rect|circle|path)\""
   IN toolkit/page/page.js)
 
+# Charts have one palette, for paper, the page and the app.
+set(digit "[0-9a-fA-F]")
+check("use charts::chartColors()" WORDS "0x${digit}${digit}${digit}${digit}${digit}${digit}([^0-9a-fA-F]|$)" "#${digit}${digit}${digit}${digit}${digit}${digit}\""
+  IN toolkit/page toolkit/charts cli/report gui/views/chart_scene.cpp gui/views/time_chart.cpp gui/views/calendar_view.cpp
+  EXCEPT toolkit/charts/palette.h toolkit/charts/palette.cpp toolkit/charts/calendar.cpp toolkit/charts/svg.cpp)
+
 # One function opens and measures a camera as it is said, for the command, a fleet and the app.
 check("use cameraOf()" WORDS "sessionOptions\\(" "inferenceOptions\\(" IN toolkit cli gui
   EXCEPT toolkit/monitor/watch/camera.cpp toolkit/monitor/watch/camera_plan.cpp toolkit/monitor/watch/camera_plan.h)

@@ -50,6 +50,8 @@ expect(cli/study/report.py "evaluation/ computes" WRONG "low = np.percentile(val
 expect(toolkit/page/page.cpp "use StoreReader::rollup" WRONG "SELECT sums FROM bucket" RIGHT "from buckets of sums")
 expect(toolkit/page/page.js "charts/ draws" WRONG "time.getHours()" "draw(\"rect\", box)" "time.toLocaleTimeString()"
   RIGHT "time.getTime()" "time.toISOString()")
+expect(toolkit/page/answers.cpp "use charts::chartColors" WRONG "add(\"by day\", 0xb25e00, dark)" "night = 0xdedee2;" RIGHT "color & 0xffff" "colors.by_day"
+  "hash * 0x12345678")
 expect(gui/controllers/live.cpp "use cameraOf" WRONG "x = sessionOptions(watch)" "monitor::inferenceOptions(watch)" RIGHT "cameraOf(watch)")
 expect(gui/controllers/exports.h "hand on what the view shows" WRONG "#include \"gui/views/chart_panel.h\"" "#include \"gui/views/pictures_pane.h\""
   RIGHT "#include \"gui/views/export_dialog.h\"" "// gui/views/chart_panel.h")

@@ -201,6 +201,7 @@ TEST_F(PageTest, ACurveByDayAndByNightIsOfWhatIsOnShow) {
     EXPECT_EQ(ask(shown, "/api/series", span)["knows_night"], knows) << from;
     const std::string drawing = shown.answer({.path = "/api/chart.svg", .arguments = span, .allowed = true}).body;
     EXPECT_EQ(drawing.find(">by night<") != std::string::npos, knows) << from;
+    EXPECT_EQ(drawing.find("#1f62c4") == std::string::npos, knows) << "one line has the first colour, as in the app";
   }
 }
 

@@ -9,15 +9,9 @@
 #include <vector>
 
 #include "charts/chart.h"
+#include "charts/palette.h"
 
 namespace mpm::charts {
-
-/// 0xRRGGBB. The defaults are for paper; lines and bands are apart to colour-blind eyes too.
-struct ChartColors {
-  std::uint32_t background = 0xffffff, text = 0x1b1f27, muted = 0x555e6d, border = 0xd3d7de, grid = 0xe4e7ec,
-                night = 0xdedee2;
-  std::vector<std::uint32_t> series = {0x1f62c4, 0xb0500f, 0x1a7a5a, 0x8b3fa0};
-};
 
 /// One line of a chart: its quantity, and the values of the buckets in the order of time.
 struct ChartSeries {

@@ -170,14 +170,4 @@ std::string calendarSvg(const CalendarDrawing& calendar, double width) {
   return canvas.document(layout.size, "", "");
 }
 
-ChartColors darkChartColors() {
-  return {.background = 0x1a2029,
-          .text = 0xe7ebf1,
-          .muted = 0xa3aebd,
-          .border = 0x465264,
-          .grid = 0x2c3542,
-          .night = 0x262f40,
-          .series = {0x7db8ff, 0xf2ab4e, 0x4cc9a7, 0xcf9af2}};
-}
-
 }  // namespace mpm::charts

@@ -13,7 +13,4 @@ namespace mpm::charts {
 /// never read as XML.
 std::string chartSvg(ChartDrawing chart, cv::Size2d size);
 
-/// For a dark page.
-ChartColors darkChartColors();
-
 }  // namespace mpm::charts

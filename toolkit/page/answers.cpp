@@ -128,27 +128,25 @@ std::string chartSvg(const Shown& camera, Request& request) {
   constexpr UnixMs kShortNight = 6 * kHourMs;  // a bucket that holds a night and a day is not shaded
   Curve curve = curveOf(camera, request);
   const Look look = lookIn(request);
-  const bool dark = look.dark;
-  ChartDrawing drawing{.clock = camera.clock()};
-  if (dark) drawing.colors = charts::darkChartColors();
+  ChartDrawing drawing{.clock = camera.clock(), .colors = charts::chartColors(look.dark)};
   const bool knows_night = curve.knowsNight();
   for (ChartBucket& bucket : curve.chart.buckets) {
     bucket.values =
         knows_night ? std::vector<Spread>{bucket.values[1], bucket.values[2]} : std::vector<Spread>{bucket.values[0]};
     if (curve.chart.bucket_ms >= kShortNight) bucket.night.reset();
   }
-  const auto add = [&](const char* name, std::uint32_t light_color, std::uint32_t dark_color) {
+  const auto add = [&](const char* name, std::optional<std::uint32_t> color) {
     drawing.series.push_back({.name = name,
                               .unit = curve.quantity->unit,
                               .decimals = curve.quantity->digits,
                               .joins = !drawing.series.empty(),
-                              .color = dark ? dark_color : light_color});
+                              .color = color});
   };
   if (knows_night) {
-    add("by day", 0xb25e00, 0xf2ab4e);
-    add("by night", 0x3d56c5, 0x93a7ff);
+    add("by day", drawing.colors.by_day);
+    add("by night", drawing.colors.by_night);
   } else {
-    add("mean", 0x0b5cbb, 0x7db8ff);
+    add("mean", {});
   }
   drawing.title = (curve.key.quantity.empty() ? curve.key.class_name : curve.quantity->label) +
                   (curve.key.region.empty() ? "" : " in " + curve.key.region);
@@ -182,7 +180,7 @@ std::string calendarSvg(const Shown& camera, Request& request, const std::vector
   const vision::CameraClock clock = camera.clock();
   charts::CalendarDrawing calendar =
       calendarOf(*camera.store, camera.source, of, key, pictures, camera.from, camera.to);
-  if (look.dark) calendar.colors = charts::darkChartColors();
+  calendar.colors = charts::chartColors(look.dark);
   for (charts::DayCell& day : calendar.days) {
     day.text = clock.date(day.start);
     if (day.value)
