@@ -10,6 +10,7 @@
 
 #include "base/number_text.h"
 #include "charts/draw_chart.h"
+#include "monitor/statistics/day_night.h"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
 #include "vision/labels/classes.h"
@@ -28,7 +29,8 @@ using vision::at, vision::EstimateFiles, vision::kInk, vision::kSupersampling, v
 constexpr int kWidth = 480, kGap = 8, kTitle = 40, kCaption = 34, kLegendHeight = 32;
 constexpr double kLetters = 12, kSwatch = 16, kText = 24, kMargin = 8, kLine = 24;
 
-constexpr double kCivilTwilight = 6;  // degrees that the sun sinks before it is night
+// Elevation of the sun at the end of civil twilight.
+constexpr double kNight = monitor::NightBySun().night_below;
 
 double legendWidth(const std::string& name) { return kText + textWidth(name, kLetters); }
 
@@ -295,7 +297,7 @@ cv::Mat TokenHistory::chart() const {
     bucket.start = ms(time) - chart.bucket_ms / 2;
     bucket.middle = ms(time);
     bucket.samples = static_cast<std::int64_t>(moment.tokens.size());
-    bucket.night = std::clamp(-moment.sun_elevation / kCivilTwilight, 0.0, 1.0);
+    bucket.night = std::clamp(moment.sun_elevation / kNight, 0.0, 1.0);
     for (std::size_t k = first; k < moment.tokens.front().size(); ++k) {
       Spread spread{bucket.samples, 0, moment.tokens.front()[k], moment.tokens.front()[k]};
       for (const std::vector<double>& tokens : moment.tokens) {
@@ -336,7 +338,7 @@ std::vector<std::string> TokenHistory::hours() const {
     if (hour.frames == 0) continue;
     const double sun = hour.sun_elevation;
     std::vector<std::string> cells = {(h < 10 ? "0" : "") + std::to_string(h) + ":00",
-                                      sun < -kCivilTwilight ? "night"
+                                      sun < kNight ? "night"
                                       : sun < 0             ? "twilight"
                                                             : "day",
                                       fixed(hour.tokens[0], 0)};

@@ -202,8 +202,10 @@ void printReport(const SourceReport& report) {
 void printBrief(const StoreReader& store, const SourceReport& report, std::uintmax_t bytes) {
   const std::int64_t id = report.source.id;
   const auto [from, to] = withSilence(report.span, report.awaited);
-  const UnixMs last = report.source.last;
-  std::string text = report.source.name + (report.empty() ? ": no samples yet" : ": last sample " + isoTime(last));
+  const auto sample = store.lastSample(report.source);
+  const UnixMs last = sample ? sample->time : report.source.last;  // of hours, where none is kept one by one
+  std::string text = report.source.name +
+                     (report.empty() ? ": no samples yet" : ": last sample " + report.clock.localTime(last));
   if (!report.empty() && !report.source.own_clock)
     for (const auto& [unit, length] : {std::pair("day", kDayMs), {"hour", kHourMs}, {"minute", kMinuteMs}})
       if (const UnixMs age = (unixNow() - last) / length; age >= 2 || (length == kMinuteMs && age >= 0)) {
@@ -220,7 +222,7 @@ void printBrief(const StoreReader& store, const SourceReport& report, std::uintm
   std::vector<Event> alarms = store.events(id, from, to, std::numeric_limits<int>::max());
   std::erase_if(alarms, [](const Event& event) { return event.kind != EventKind::kAlarm; });
   text += ", " + counted(alarms.size(), "alarm");
-  if (!alarms.empty()) text += " (" + isoTime(alarms.back().time) + " " + alarms.back().message + ")";
+  if (!alarms.empty()) text += " (" + report.clock.localTime(alarms.back().time) + " " + alarms.back().message + ")";
   printLine(text + ", " + fixed(static_cast<double>(bytes) / 1e6, 1) + " MB");
 }
 

@@ -11,16 +11,24 @@
 namespace mpm::gui {
 namespace {
 
-// The sample of this time. Pictures that were measured again have one in several series: the latest counts, as in the
-// chart.
-std::optional<monitor::Sample> sampleAt(const monitor::StoreReader& reader, std::int64_t source, UnixMs time) {
+// The sample of a series at this time, with its view_offset.
+std::optional<monitor::Sample> sampleOf(const monitor::StoreReader& reader, std::int64_t source,
+                                        const monitor::SeriesRecord& series, UnixMs time) {
   std::optional<monitor::Sample> found;
   const auto take = [&](const monitor::Sample& sample) {
     found = sample;
     return false;
   };
+  reader.samples(source, time, time + 1, take, series.id);
+  return found;
+}
+
+// The sample of this time. Pictures that were measured again have one in several series: the latest counts, as in the
+// chart.
+std::optional<monitor::Sample> sampleAt(const monitor::StoreReader& reader, std::int64_t source, UnixMs time) {
+  std::optional<monitor::Sample> found;
   auto series = reader.series(source);
-  for (; !series.empty() && !found; series.pop_back()) reader.samples(source, time, time + 1, take, series.back().id);
+  for (; !series.empty() && !found; series.pop_back()) found = sampleOf(reader, source, series.back(), time);
   return found;
 }
 
@@ -134,7 +142,8 @@ void History::askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs
 void History::askLast(const monitor::SourceRecord& source, const monitor::PrivacyChoice& said) {
   ask(kSample, [=, this](const monitor::StoreReader& reader) {
     StoredSample found;
-    if (const auto sample = sampleAt(reader, source.id, source.last)) {
+    const auto last = reader.lastSample(source);
+    if (const auto sample = last ? sampleOf(reader, source.id, last->series, last->time) : std::nullopt) {
       found = storedSample(reader, source, *sample, said);
       QStringList facts = {tr("Last sample: %1").arg(timeText(sample->time, source.clock))};
       for (const monitor::StateSample& state : sample->states)

@@ -136,6 +136,14 @@ TEST_F(Histories, OfPicturesThatWereMeasuredAgainTheLatestSeriesCounts) {
     history_.askLast(source, {});
     shows(name);
   }
+  // The last picture was deleted before the others were measured again.
+  monitor::SessionInfo later = monitor::test::session();
+  later.model_digest = "00000000000000b2";
+  monitor::test::record(path_, {monitor::test::sampleAt(kNoon - kHourMs)}, later);
+  QSignalSpy answered(&history_, &History::sampleReady);
+  history_.askLast(opens(path_), {});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !answered.isEmpty(); }, kPatience));
+  EXPECT_EQ(found->time, kNoon - kHourMs);
 }
 
 TEST_F(Histories, ADatabaseThatIsNoneIsSaidOnceAndOneThatIsReplacedIsReadAnew) {

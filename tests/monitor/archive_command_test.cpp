@@ -70,6 +70,17 @@ TEST_F(ArchiveCommand, GoesOnWithItsZoneAndPlace) {
   EXPECT_THAT(nights(), ElementsAre(std::nullopt, std::nullopt));
 }
 
+// The numbers are of the latest series, and so is the last sample, by the clock of the camera.
+TEST_F(ArchiveCommand, APictureThatWasDeletedIsNotTheLastOneOfASeriesThatLacksIt) {
+  for (int i = 0; i < 6; ++i) add("20240101_00000" + std::to_string(i) + ".png", i);
+  const auto brief = [&] { return succeeded(mpmCommand({"report", database_, "--brief"})).out; };
+  succeeded(monitor(in_));
+  EXPECT_THAT(brief(), HasSubstr("last sample 2024-01-01T00:00:05+01:00, 6 samples"));
+  fs::remove(in_ + "/20240101_000005.png");
+  succeeded(monitor(in_, {"--recompute", "all"}));
+  EXPECT_THAT(brief(), HasSubstr("last sample 2024-01-01T00:00:04+01:00, 5 samples"));
+}
+
 // As when the zone changes: no picture is in one series at two times.
 TEST_F(ArchiveCommand, PicturesThatHaveOtherTimesAreMeasuredAgain) {
   const auto watch = [&](const std::string& times) { return succeeded(monitor(in_, {"--times", times})).err; };

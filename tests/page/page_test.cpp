@@ -109,6 +109,17 @@ TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
   EXPECT_EQ(later["cameras"][2]["sample"]["tokens"], 100) << "it is there by now";
 }
 
+TEST_F(PageTest, TheLastSampleAndHowManyAreOfTheLatestSeries) {
+  monitor::SessionInfo again = session();
+  again.model_digest = "00000000000000b2";
+  record(path_, {sampleAt(kNoon - kHourMs, 100), sampleAt(kNoon, 200)});
+  record(path_, {sampleAt(kNoon - kHourMs, 300)}, again);
+  Page shown = page();
+  const Json camera = ask(shown, "/api/cameras")["cameras"][0];
+  EXPECT_EQ(std::tuple(camera["last_ms"], camera["samples"], camera["sample"]["tokens"]),
+            std::tuple(kNoon - kHourMs, 1, 300));
+}
+
 TEST_F(PageTest, ACameraThatIsWatchedHereHasItsNameStateAndCounts) {
   record(path_, {sampleAt(kNoon)});
   monitor::CameraStatus live{.name = "yard", .title = "Front yard", .database = path_, .source = "camera 0"};

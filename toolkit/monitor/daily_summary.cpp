@@ -55,7 +55,13 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
   const UnixMs midnight = clock.startOfDay(now, -days), from = std::max(midnight, source.first),
                to = clock.startOfDay(now, 1 - days);
   const std::string date = clock.date(midnight);
-  const std::int64_t samples = store.count(source.id, from, to);
+  // Of the latest series that has samples of that day: the model may be another one by now.
+  std::vector<RegionMeans> regions;
+  std::int64_t samples = 0;
+  for (auto series = store.series(source.id); regions.empty() && !series.empty(); series.pop_back()) {
+    regions = regionMeans(store, series.back(), from, to);
+    samples = store.count(source.id, from, to, series.back().id);
+  }
   const Gaps gaps = store.gaps(source.id, from, to, now);
   const auto minutes = std::llround(static_cast<double>(gaps.total) / kMinuteMs);
   const auto alarms = std::ranges::count(store.events(source.id, from, to, INT_MAX), EventKind::kAlarm, &Event::kind);
@@ -67,10 +73,6 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
   facts["picture_file"] =
       pictureOf(pictures, {.source = source.name, .database = store.id()}, readPrivacy(store.privacy(source.name)),
                 from, hourOfDay(now, -days, 12, clock), to);
-  // Of the latest series that has samples of that day: the model may be another one by now.
-  std::vector<RegionMeans> regions;
-  for (auto series = store.series(source.id); regions.empty() && !series.empty(); series.pop_back())
-    regions = regionMeans(store, series.back(), from, to);
   const bool knows_night = std::ranges::any_of(regions, [](const RegionMeans& one) { return one.knowsNight(); });
   for (const auto& [key, words, values, shareOf] : kParts) {
     if (knows_night == (key == std::string_view("all"))) continue;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::tuple<const char*, const char*, const char*> kMetrics[] = {
     {"mpm_build_info", "gauge", "1, with the version of the program."},
     {"mpm_camera_up", "gauge", "1 while samples of the camera come, 0 while they should; none when it has ended."},
-    {"mpm_stored_samples", "gauge", "Samples that the database keeps one by one."},
+    {"mpm_stored_samples", "gauge", "Samples of the latest series that the database keeps one by one."},
     {"mpm_last_frame_timestamp_seconds", "gauge", "Time of the last sample, since 1970."},
     {"mpm_tokens", "gauge", "Tokens after the last insertion."},
     {"mpm_class_area_ratio", "gauge", "Share of the pixels that a class covers."},

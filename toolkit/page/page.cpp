@@ -115,9 +115,9 @@ struct Page::Impl {
   Json cameraJson(const Shown& camera) {
     const auto& [name, store, source, live] = std::tie(camera.name, camera.store, camera.source, camera.live);
     const auto all_series = store ? store->series(source.id) : std::vector<SeriesRecord>();
-    const SeriesRecord series = all_series.empty() ? SeriesRecord() : all_series.back();
     const UnixMs now = options.now();
-    const auto last = store ? store->lastSample(source, series.id) : std::nullopt;
+    const auto last = store ? store->lastSample(source) : std::nullopt;
+    const SeriesRecord series = last ? last->series : all_series.empty() ? SeriesRecord() : all_series.back();
     Json regions = Json::array();
     for (const auto& one : store ? currentRegions(*store, source.name) : std::vector<vision::Region>()) {
       regions.push_back(vision::toJson(one));
@@ -139,8 +139,8 @@ struct Page::Impl {
                       {"seconds", inference.all_s},
                       {"by_time", inference.by_time}};
     }
-    json["last_ms"] = source.last;
-    json["samples"] = store ? store->count(source.id) : 0;
+    json["last_ms"] = last ? last->time : source.last;  // of hours, where no sample is kept one by one
+    json["samples"] = store ? store->count(source.id, INT64_MIN, INT64_MAX, series.id) : 0;
     json["model"] = series.model_name;
     json["series"] = Json::array();
     for (const SeriesRecord& one : all_series)
@@ -149,7 +149,7 @@ struct Page::Impl {
     json["classes"] = series.classes;
     json["regions"] = std::move(regions);
     json["pictures"] = store ? pictures.latest(camera.owner(), 0, source.end, 1) : Json::array();
-    json["sample"] = last ? toJson(*last, series.classes, series.reduce) : Json();
+    json["sample"] = last ? toJson(last->sample, series.classes, series.reduce) : Json();
     return json;
   }
 

@@ -178,7 +178,7 @@ async function renderCamera(one) {
 
 function renderSample(one) {
   const sample = one.sample;
-  const facts = {"Samples": one.last_ms ? `${number(one.samples, 0)} since ${date.dayOfYear(one.first_ms, one)}` : "none", "Model": [one.model || "–", one.series.at(-1)?.settings].filter(Boolean).join(", ")};
+  const facts = {"Samples": one.last_ms ? `${number(one.samples, 0)} ${one.series.length > 1 ? "of the latest series" : `since ${date.dayOfYear(one.first_ms, one)}`}` : "none", "Model": [one.model || "–", one.series.at(-1)?.settings].filter(Boolean).join(", ")};
   if (sample) {
     const flags = data.quantities.filter(each => ["dark", "overexposed", "blurred", "fogged"].includes(each.key) && sample[each.key]);
     Object.assign(facts, {

@@ -202,11 +202,11 @@ def brief(text):
     result = {}
     for line in text.splitlines():
         source, _, rest = line.partition(": last sample ")
-        match = re.match(r"(\S+Z)(?: \(.*? ago\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?(?:, (\w+ \w+))?, (\d+) alarms?", rest)
+        match = re.match(r"(\S+)(?: \(.*? ago\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?(?:, (\w+ \w+))?, (\d+) alarms?", rest)
         if not match:
             result[source] = {("unreadable",): Printed(line)}
             continue
-        result[source] = {("to",): Printed(match[1]), ("samples",): number(match[2]), ("gaps",): number(match[3]), ("alarms",): number(match[6]), ("state now",): Printed(match[5])}
+        result[source] = {("last",): Printed(match[1]), ("samples",): number(match[2]), ("gaps",): number(match[3]), ("alarms",): number(match[6]), ("state now",): Printed(match[5])}
         if match[4]:
             result[source]["bad",] = percent(number(match[4]))
     return result

@@ -550,6 +550,8 @@ def report(oracle, db, s, days, of=None, zone=None):
     begin = first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1)
     table["from",] = pictures.iso(begin)
     table["from local",], table["to local",] = (world.local_time(ms, zone).isoformat() for ms in (begin, oracle.last(db, s)))
+    latest = max((sample.ms for sample in oracle.latest_series(db, s, oracle.believed(db, s))), default=oracle.last(db, s))
+    table["last",] = world.local_time(latest, zone).isoformat()
     table["outages",] = outages(oracle, db, s, begin, oracle.last(db, s))
     for _, _, cause in table["outages",]:
         table["outages of", cause, "times"] = table.get(("outages of", cause, "times"), 0) + 1

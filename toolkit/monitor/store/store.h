@@ -335,6 +335,13 @@ class EmptyDatabase : public Error {
   using Error::Error;
 };
 
+/// The last sample of a source: StoreReader::lastSample().
+struct LastSample {
+  UnixMs time = 0;
+  SeriesRecord series{};
+  Sample sample{};
+};
+
 /// Reads a database, also while another process writes it; never changes it. Not thread-safe: one per thread.
 class StoreReader {
  public:
@@ -414,9 +421,12 @@ class StoreReader {
   /// The latest ones before `until`, at most `limit` but for several of one time, ascending by time.
   std::vector<Sample> lastSamples(std::int64_t source, int limit, UnixMs until = INT64_MAX,
                                   std::optional<std::int64_t> series = {}) const;
-  /// The last one of a series, SourceRecord::last at the latest, without its view_offset, which may have to be looked
-  /// for far back; nullopt: none is kept one by one.
+  /// The last one of a series in SourceRecord::first to last, without its view_offset, which may have to be looked for
+  /// far back; nullopt: none is kept one by one.
   std::optional<Sample> lastSample(const SourceRecord& source, std::int64_t series) const;
+  /// The last one of the source: that of its latest series that keeps one. A later one of an older series, as of a
+  /// picture that was deleted before the others were measured again, counts no more than in the numbers.
+  std::optional<LastSample> lastSample(const SourceRecord& source) const;
   /// Name, time and digest of each of a series.
   void pictures(std::int64_t series,
                 const std::function<void(const std::string& name, UnixMs time, std::int64_t digest)>& visit) const;

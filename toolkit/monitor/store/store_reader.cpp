@@ -356,12 +356,19 @@ std::optional<Sample> StoreReader::lastSample(const SourceRecord& source, std::i
   Statement time = impl_->database.prepare("SELECT time_ms FROM sample WHERE " + samplesWhere(of) +
                                            " ORDER BY time_ms DESC LIMIT 1");
   std::optional<Sample> last;
-  if (time.bind(source.id, INT64_MIN, end, of).step())
+  if (time.bind(source.id, source.first, end, of).step())
     impl_->visit(source.id, time.integer(0), end, SampleRows::With::kStates, of, [&](Sample& sample) {
       last = std::move(sample);
       return true;
     });
   return last;
+}
+
+std::optional<LastSample> StoreReader::lastSample(const SourceRecord& source) const {
+  for (auto all = series(source.id); !all.empty(); all.pop_back())
+    if (auto sample = lastSample(source, all.back().id))
+      return LastSample{.time = sample->time, .series = std::move(all.back()), .sample = std::move(*sample)};
+  return std::nullopt;
 }
 
 std::vector<AlarmState> StoreReader::alarms(std::int64_t source) const {
