@@ -203,7 +203,7 @@ void MainWindow::showStatus(const monitor::SessionStatus& status) {
     pane_->setFaded(open && isOld(status.source));
     if (open) pane_->image()->setPlaceholder(nothing ? tr("No frame came") : tr("Waiting for the first frame…"));
   }
-  status_->setStatus(status.source, status.inference, open, session.paused());
+  status_->setStatus(status, open, session.paused());
   status_->setRecording(exports_->recordText());
   status_->setStorageProblem(status.store ? QString::fromStdString(status.store->problem) : QString(),
                              status.store && status.store->stopped);

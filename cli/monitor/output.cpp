@@ -19,7 +19,7 @@ using namespace program;
 std::string statusText(const CameraStatus& camera) {
   const SessionStatus& status = camera.session;
   if (camera.over) return camera.failure.empty() ? "over" : "not watched: " + camera.failure;
-  std::string text = monitor::toString(status.source);
+  std::string text = monitor::toString(status.shownSource());
   if (status.inference.loading) text += "  loading the model";
   if (status.source.fps > 0) text += "  " + fixed(status.source.fps, 1) + " fps in";
   if (camera.sample) {

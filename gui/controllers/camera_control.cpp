@@ -149,8 +149,10 @@ void CameraControl::takeEvent(const monitor::Event& event) {
 }
 
 void CameraControl::takeState(const monitor::CaptureStatus& status) {
+  monitor::SessionStatus all;
+  all.source = status;
   emit logged(
-      tr("Source: %1").arg(SourcePanel::stateText(status)) +
+      tr("Source: %1").arg(SourcePanel::stateText(all)) +
       (status.message.empty() ? QString() : QStringLiteral(" (%1)").arg(QString::fromStdString(status.message))));
   tick();
 }
@@ -161,7 +163,7 @@ void CameraControl::tick() {
   const bool open = session().isOpen(), old = open && isOld(status.source);
   if (!on_show_->stored() && open && net_->model())
     on_show_->setBanner(old ? tr("%1: the last frame is %2 old")
-                                  .arg(SourcePanel::stateText(status.source), spanText(status.source.frame_age_s))
+                                  .arg(SourcePanel::stateText(status), spanText(status.source.frame_age_s))
                         : gaveNothing(status.source) ? QString::fromStdString(status.source.message)
                                                      : QString());
   emit statusChanged(status);

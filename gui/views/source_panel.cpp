@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/source_panel.h"
 
+#include <string_view>
+
 #include "gui/models/readout.h"
 #include "gui/views/fields.h"
 #include "gui/views/labels.h"
@@ -13,7 +15,8 @@ using monitor::CaptureState;
 
 }  // namespace
 
-QString SourcePanel::stateText(const monitor::CaptureStatus& status) {
+QString SourcePanel::stateText(const monitor::SessionStatus& all) {
+  const monitor::CaptureStatus status = all.shownSource();
   if (status.state == CaptureState::kRetrying)
     return tr("Retrying (%1, next in %2 s)").arg(status.attempt).arg(static_cast<int>(std::ceil(status.retry_in_s)));
   const QString texts[] = {tr("Idle"), tr("Opening…"), tr("Live"), tr("Stalled"), QString(), tr("Ended")};
@@ -34,11 +37,11 @@ bool gaveNothing(const monitor::CaptureStatus& status) {
   return status.state == CaptureState::kEnded && status.in == 0;
 }
 
-Badge SourcePanel::stateBadge(const monitor::CaptureStatus& status) {
-  return status.state == CaptureState::kLive                              ? Badge::kGood
-         : status.state == CaptureState::kStalled                         ? Badge::kWarning
-         : status.state == CaptureState::kRetrying || gaveNothing(status) ? Badge::kBad
-                                                                          : Badge::kNone;
+Badge SourcePanel::stateBadge(const monitor::SessionStatus& all) {
+  const std::string_view word = all.word();
+  if (word == "lost" || gaveNothing(all.source)) return Badge::kBad;
+  if (word == "stalled" || word == "not_writing") return Badge::kWarning;
+  return all.source.state == CaptureState::kLive ? Badge::kGood : Badge::kNone;
 }
 
 SourcePanel::SourcePanel(const Actions& actions, QWidget* parent)
@@ -98,7 +101,7 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
 void SourcePanel::setStatus(const monitor::SessionStatus& all) {
   const monitor::CaptureStatus& status = all.source;
   const bool held = pause_->isChecked() && status.state != CaptureState::kIdle;
-  setValue(state_, held ? tr("Paused") : stateText(status), held ? Badge::kWarning : stateBadge(status));
+  setValue(state_, held ? tr("Paused") : stateText(all), held ? Badge::kWarning : stateBadge(all));
   message_->setText(QString::fromStdString(status.message));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;

@@ -22,11 +22,11 @@ class SourcePanel : public QWidget {
   void setModel(const ModelInfo* info, const QString& path);
   void setStatus(const monitor::SessionStatus& all);
 
-  /// "Live", "Retrying (3, next in 5 s)"; in the user's language.
-  static QString stateText(const monitor::CaptureStatus& status);
+  /// "Live", "Retrying (3, next in 5 s)"; in the user's language, and as SessionStatus::word() has it.
+  static QString stateText(const monitor::SessionStatus& all);
   /// "39 of 40 pictures are stored".
   static QString storedText(const monitor::SessionStatus& all);
-  static Badge stateBadge(const monitor::CaptureStatus& status);
+  static Badge stateBadge(const monitor::SessionStatus& all);
 
  private:
   const QAction* const pause_;

@@ -42,12 +42,12 @@ StatusLine::StatusLine(QWidget* parent)
   });
 }
 
-void StatusLine::setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference, bool open,
-                           bool paused) {
-  setValue(state_, paused && open ? tr("Paused") : SourcePanel::stateText(capture),
-           paused ? Badge::kWarning : SourcePanel::stateBadge(capture));
-  setValue(age_, open && isOld(capture) ? tr("frame of %1 ago").arg(spanText(capture.frame_age_s)) : QString());
-  setValue(speed_, open ? tr("%1 fps").arg(number(inference.fps, 1)) : QString());
+void StatusLine::setStatus(const monitor::SessionStatus& status, bool open, bool paused) {
+  const monitor::CaptureStatus& source = status.source;
+  setValue(state_, paused && open ? tr("Paused") : SourcePanel::stateText(status),
+           paused ? Badge::kWarning : SourcePanel::stateBadge(status));
+  setValue(age_, open && isOld(source) ? tr("frame of %1 ago").arg(spanText(source.frame_age_s)) : QString());
+  setValue(speed_, open ? tr("%1 fps").arg(number(status.inference.fps, 1)) : QString());
 }
 
 void StatusLine::setStorageProblem(const QString& problem, bool stopped) {

@@ -14,8 +14,7 @@ class StatusLine : public QStatusBar {
   explicit StatusLine(QWidget* parent = nullptr);
 
   /// `open`: there is a source.
-  void setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference, bool open,
-                 bool paused);
+  void setStatus(const monitor::SessionStatus& status, bool open, bool paused);
   void setRecording(const QString& text) { setValue(recording_, text); }
   /// Why samples are not stored; empty: no problem. `stopped`: for good, so another file is offered.
   void setStorageProblem(const QString& problem, bool stopped);

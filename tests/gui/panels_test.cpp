@@ -228,16 +228,28 @@ TEST(DayNightPanel, ShowsAreasAndTheKnownErrorsOfTheModel) {
 }
 
 TEST(SourcePanel, StatesReadAsTheyAre) {
-  monitor::CaptureStatus status{.state = monitor::CaptureState::kRetrying, .attempt = 3, .retry_in_s = 4.2};
-  EXPECT_EQ(SourcePanel::stateText(status), "Retrying (3, next in 5 s)");
-  status.state = monitor::CaptureState::kStalled;
-  EXPECT_EQ(SourcePanel::stateText(status), "Stalled");
-  status.state = monitor::CaptureState::kLive;
-  EXPECT_EQ(SourcePanel::stateBadge(status), Badge::kGood);
-  status.state = monitor::CaptureState::kEnded;
-  EXPECT_EQ(SourcePanel::stateBadge(status), Badge::kBad) << "before the first frame";
-  status.in = 7;
-  EXPECT_EQ(SourcePanel::stateBadge(status), Badge::kNone);
+  monitor::SessionStatus all;
+  all.source.state = monitor::CaptureState::kRetrying;
+  all.source.attempt = 3;
+  all.source.retry_in_s = 4.2;
+  EXPECT_EQ(SourcePanel::stateText(all), "Retrying (3, next in 5 s)");
+  EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kBad);
+  all.source.state = monitor::CaptureState::kStalled;
+  EXPECT_EQ(SourcePanel::stateText(all), "Stalled");
+  all.source.state = monitor::CaptureState::kLive;
+  EXPECT_EQ(SourcePanel::stateText(all), "Live");
+  EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kGood);
+  all.pace = monitor::Pace{.usual_s = 1};
+  all.sample_age_s = 3600;
+  EXPECT_EQ(SourcePanel::stateText(all), "Stalled") << "frames come, and the model hangs";
+  EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kWarning);
+  all = {};
+  all.source.state = monitor::CaptureState::kEnded;
+  EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kBad) << "before the first frame";
+  all.source.in = 7;
+  EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kNone);
+  all.source.message = "the stream broke";
+  EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kBad) << "lost, as the page says";
 }
 
 TEST(SpeedPanel, ShowsCountersAndStages) {

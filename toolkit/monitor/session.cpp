@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -77,6 +78,12 @@ const char* SessionStatus::word() const {
   // The model may hang, or the source wait for it.
   const bool silent = !finished && pace && sample_age_s && *sample_age_s > pace->aliveFor();
   return source.state == kStalled || silent ? "stalled" : store && !store->writing ? "not_writing" : "online";
+}
+
+CaptureStatus SessionStatus::shownSource() const {
+  CaptureStatus shown = source;
+  if (word() == std::string_view("stalled")) shown.state = CaptureState::kStalled;
+  return shown;
 }
 
 struct Session::Impl {

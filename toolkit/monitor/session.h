@@ -91,6 +91,8 @@ struct SessionStatus {
 
   /// "online", "stalled" (also where frames come and no samples), "lost", "not_writing" (the disk), or "ended".
   const char* word() const;
+  /// `source`, but kStalled where that is the word: frames come, and no samples.
+  CaptureStatus shownSource() const;
   /// Part of it hangs for good: the supervisor should restart the process.
   bool stuck() const { return source.stuck() || inference.stuck() || (store && store->stuck()); }
 };
