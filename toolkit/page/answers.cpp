@@ -135,7 +135,7 @@ std::string chartSvg(const Shown& camera, Request& request) {
         knows_night ? std::vector<Spread>{bucket.values[1], bucket.values[2]} : std::vector<Spread>{bucket.values[0]};
     if (curve.chart.bucket_ms >= kShortNight) bucket.night.reset();
   }
-  const auto add = [&](const char* name, std::optional<std::uint32_t> color) {
+  const auto add = [&](const char* name, std::uint32_t color) {
     drawing.series.push_back({.name = name,
                               .unit = curve.quantity->unit,
                               .decimals = curve.quantity->digits,
@@ -146,7 +146,7 @@ std::string chartSvg(const Shown& camera, Request& request) {
     add("by day", drawing.colors.by_day);
     add("by night", drawing.colors.by_night);
   } else {
-    add("mean", {});
+    add("mean", drawing.colors.series.front());
   }
   drawing.title = (curve.key.quantity.empty() ? curve.key.class_name : curve.quantity->label) +
                   (curve.key.region.empty() ? "" : " in " + curve.key.region);
