@@ -33,6 +33,7 @@ PARTS = {
     "dinov3": ("DINOv3 ViT-S/16 encoder 512x512", lambda bench: bench.exported("dinov3", KEPT)),
     "eomt": ("EoMT-S/16 640x640", lambda bench: bench.exported("eomt")),
     "depth_anything": ("Depth Anything V2-S 518x518", lambda bench: bench.exported("depth_anything", KEPT_OF_1369)),
+    "depth_anything_b": ("Depth Anything V2-B 504x336", lambda bench: bench.exported("depth_anything_b_504x336")),
     "dpt": ("DPT on ViT-S/16 512x512", lambda bench: bench.exported("dpt", KEPT)),
     "upernet": ("UPerNet on ViT-S/16 512x512", lambda bench: bench.exported("upernet", KEPT)),
 }
@@ -63,8 +64,11 @@ RATIOS = {
     "b_encoder": (("fp32 none", "best fp32", {"avx512": 0.95, "amx": 0.95}), *BESIDE_OPENVINO, *int8_targets(avx_vnni=0.42, avx2=0.70)),
     "dinov3": (("fp32 none", "best fp32", 1.0), ("fp32 2,5", "best fp32", 0.65), *BESIDE_OPENVINO, *int8_targets(avx2=0.72)),
     "eomt": (("fp32 none", "best fp32", {"avx2": 0.90, "": 0.95}), *beside_openvino("none")),
-    "depth_anything": (*OF_THE_BEST, *int8_targets(avx2=0.78)), "dpt": OF_THE_BEST, "upernet": OF_THE_BEST,
+    "depth_anything": (*OF_THE_BEST, *int8_targets(avx2=0.78)), "depth_anything_b": (("fp32 none", "best fp32", 0.95),), "dpt": OF_THE_BEST, "upernet": OF_THE_BEST,
 }
+FULL_ONLY = ("eomt", "depth_anything_b")  # EoMT does not merge here; the other has no positions that leave some number of tokens
+# Times that others publish, of a computer of theirs: precision of ours, ms, cores, and of what.
+PUBLISHED = {"depth_anything_b": (("fp32", 346, 16, "depth-anything.cpp fp32"), ("int8", 319, 16, "depth-anything.cpp q8_0"))}
 NAMES = {"none": "full", "2,5": "MPM(2,5)", "mpm": "ours", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "opencv": "OpenCV"}
 RIVALS = {"fp32": ("onnxruntime", "openvino", "ncnn", "opencv"), "bf16": ("openvino",), "int8": ("onnxruntime", "openvino")}
 
@@ -188,7 +192,7 @@ class Targets:
 def part(bench, name, instructions):
     """The times of ours and of the baselines, our shares of the best of them, and the targets."""
     work, make = PARTS[name]
-    schedules = ("none",) if name == "eomt" else ("none", "2,5")
+    schedules = ("none",) if name in FULL_ONLY else ("none", "2,5")
     reductions = ["none" if one == "none" else f"mpm:blocks={one}" for one in schedules]
     rivals = {} if bench.options.limit else RIVALS  # they have all instructions
     if name == "eomt":
@@ -217,6 +221,10 @@ def part(bench, name, instructions):
         target = target.get(instructions, target.get("")) if isinstance(target, dict) else target
         table.compare(f"{precision} {NAMES[schedule]} / {other.replace('mpm', 'our').replace('none', 'full')}", target,
                       find(run, "mpm", precision, schedule), fastest(run, *of) if runtime == "best" else find(run, runtime, *of))
+    for precision, milliseconds, cores, whose in PUBLISHED.get(name, ()):
+        if ours := find(run, "mpm", precision):
+            table.row(f"{precision}, time by cores / {whose}, as published", 1.0, ms(ours) * run["threads"] / (milliseconds * cores),
+                      detail=f"{ms(ours):.1f} ms by {run['threads']} / {milliseconds} ms by {cores}, another computer")
 
 
 def reuse_rows(bench):

@@ -7,7 +7,7 @@
     export_transformers.py --model eomt_dinov3 -o eomt.onnx   # EoMT on DINOv3 ViT-S/16, the same
     export_transformers.py --model eomt_t16 -o eomt_t16.onnx  # EoMT on DINOv3 ViT-T/16 at 512x512, 171 classes; eomt_t32: patches of 32 px
     export_transformers.py --model depth_anything --impose-tokens 1029,790 -o depth.onnx  # Depth Anything V2-S at 518x518
-    export_transformers.py --model dinov3_b, depth_anything_b # the same of ViT-B
+    export_transformers.py --model dinov3_b, depth_anything_b # the same of ViT-B; depth_anything_b_504x336: of 504x336 px
     export_transformers.py --model dpt -o dpt.onnx            # DPT on ViT-S/16 at 512x512, 150 classes
     export_transformers.py --model upernet -o upernet.onnx    # UPerNet on ViT-S/16 (BEiT without relative positions), the same
 
@@ -94,6 +94,8 @@ def depth_anything(side, imposed, dim=DIM):
     model = transformers.DepthAnythingForDepthEstimation(transformers.DepthAnythingConfig(
         backbone_config=backbone, reassemble_hidden_size=dim, neck_hidden_sizes=[dim // 8, dim // 4, dim // 2, dim],
         fusion_hidden_size=dim // 6, head_hidden_size=32))
+    embeddings = model.backbone.embeddings  # transformers would take the grid for a square, to resize the positions to their own size
+    embeddings.interpolate_pos_encoding = lambda *_: embeddings.position_embeddings
     return (with_imposed(model, model.backbone.embeddings.patch_embeddings, "projection", side, imposed),
             {"predicted_depth": "depth"})
 
@@ -118,10 +120,11 @@ def upernet(side, imposed):
 
 eomt_tiny = functools.partial(eomt_dinov3, hidden_size=192, num_queries=200, num_labels=171)
 
-# What builds it, the side of its image, and its classes.
+# What builds it, the side of its image or its height and width, and its classes.
 MODELS = {"dinov3": (dinov3, 512, 0), "dinov3_b": (functools.partial(dinov3, dim=768), 512, 0), "eomt": (eomt, 640, 150),
           "eomt_dinov3": (eomt_dinov3, 640, 150), "eomt_t16": (eomt_tiny, 512, 171), "eomt_t32": (functools.partial(eomt_tiny, patch=32), 512, 171),
           "depth_anything": (depth_anything, 518, 0), "depth_anything_b": (functools.partial(depth_anything, dim=768), 518, 0),
+          "depth_anything_b_504x336": (functools.partial(depth_anything, dim=768), (336, 504), 0),
           "dpt": (dpt, 512, 150), "upernet": (upernet, 512, 150)}
 
 
@@ -152,9 +155,10 @@ def network(name, imposed=None, side=None, is_spread=False):
 def export(path, name, imposed=None, side=None, is_spread=False):
     """Writes `path`, and beside it MODEL.json."""
     model, outputs, side = network(name, imposed, side, is_spread)
-    torch.onnx.export(model, (torch.rand(1, 3, side, side),), str(path), opset_version=17, dynamo=False,
+    size = side if isinstance(side, tuple) else (side, side)
+    torch.onnx.export(model, (torch.rand(1, 3, *size),), str(path), opset_version=17, dynamo=False,
                       input_names=["image"], output_names=outputs)
-    path.with_suffix(".json").write_text(make_segmenter.facts(path.stem, side, sidecar.IMAGENET, MODELS[name][2]))
+    path.with_suffix(".json").write_text(make_segmenter.facts(path.stem, size, sidecar.IMAGENET, MODELS[name][2]))
 
 
 def main():

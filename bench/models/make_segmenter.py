@@ -161,10 +161,10 @@ def impose_tokens(counts, grid, seed, otherwise):
     return draw
 
 
-def facts(name, side, normalisation, classes):
-    """MODEL.json: the facts that an ONNX graph lacks."""
+def facts(name, size, normalisation, classes):
+    """MODEL.json: the facts that an ONNX graph lacks. `size`: height and width of the image."""
     names = sidecar.class_list([f"class {i}" for i in range(classes)], name)
-    return sidecar.document(name, (side, side), normalisation, names, classes)
+    return sidecar.document(name, size, normalisation, names, classes)
 
 
 def token_counts(text):
@@ -191,7 +191,7 @@ def main():
         draw = impose_tokens(arguments.impose_tokens, GRID, 0, draw)
     onnx.save(build(SIZES[arguments.size], arguments.output, draw), str(arguments.out))
     classes = CLASSES if arguments.output == "labels" else 0
-    arguments.out.with_suffix(".json").write_text(facts(arguments.out.stem, SIDE, sidecar.HALF, classes))
+    arguments.out.with_suffix(".json").write_text(facts(arguments.out.stem, (SIDE, SIDE), sidecar.HALF, classes))
 
 
 if __name__ == "__main__":

@@ -375,10 +375,16 @@ TEST_F(PageTest, OutagesAreThoseOfTheSpanAndLastAsLongAsTheCameraIsAwaited) {
     for (int second = 0; second < 100; ++second)
       if (second < 40 || second > 70) writer.append(sampleAt(kNoon + second * kSecondMs));
     ASSERT_TRUE(writer.flush());
-    const Json gap = {{"begin", "2026-06-01T12:00:39.000Z"}, {"end", "2026-06-01T12:01:11.000Z"}, {"cause", "gap"}};
+    const Json gap = {{"begin", "2026-06-01T12:00:39.000Z"},
+                      {"end", "2026-06-01T12:01:11.000Z"},
+                      {"cause", "gap"},
+                      {"text", "no samples"}};
     Page alive = page({}, kNoon + 110 * kSecondMs), dead = page({}, kNoon + kHourMs);
     EXPECT_EQ(ask(alive, "/api/outages", {{"camera", "camera 0"}}), Json({gap}));
-    const Json silent = {{"begin", "2026-06-01T12:01:39.000Z"}, {"end", "2026-06-01T12:59:59.999Z"}, {"cause", "gap"}};
+    const Json silent = {{"begin", "2026-06-01T12:01:39.000Z"},
+                         {"end", "2026-06-01T12:59:59.999Z"},
+                         {"cause", "gap"},
+                         {"text", "no samples"}};
     EXPECT_EQ(ask(dead, "/api/outages", {{"camera", "camera 0"}}), Json({gap, silent}));
     EXPECT_EQ(ask(dead, "/api/outages", {{"camera", "camera 0"}, {"to", "2026-06-01T12:00:30Z"}}), Json::array());
     const auto svg =
@@ -403,7 +409,8 @@ TEST_F(PageTest, OutagesAreTheLastThousand) {
   ASSERT_EQ(outages.size(), 1000u);
   EXPECT_EQ(outages.back(), (Json{{"begin", isoTime(samples.back().time, true)},
                                   {"end", isoTime(samples.back().time, true)},
-                                  {"cause", "fogged"}}));
+                                  {"cause", "fogged"},
+                                  {"text", "covered or fogged"}}));
 }
 
 // Two cameras of one stream and one folder, one of which hides something; and one that is not on this page.

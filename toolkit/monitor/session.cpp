@@ -26,8 +26,6 @@
 namespace mpm::monitor {
 namespace {
 
-// Nobody is told of what is older: it was in the pictures of an archive. The scene demo: has a clock of its own.
-constexpr std::int64_t kPastMs = kHourMs;
 constexpr std::int64_t kOwnerPatienceMs = 10000;  // for a database to open
 
 // States as they are read now, and their files. The files are looked at on the worker's thread alone.
@@ -122,7 +120,7 @@ struct Session::Impl {
     const std::string source = watch ? watch->source : "";
     const bool scene = watch && watch->scene;
     lock.unlock();
-    if (telling && (scene || event.time >= options.now() - kPastMs)) telling->add(event, source);
+    if (telling && (scene || !isPast(event.time, options.now()))) telling->add(event, source);
   }
 
   // `patience_s`: for the one before.

@@ -504,9 +504,6 @@ function renderStates(heads) {
   }));
 }
 
-const kCauses = {gap: "no samples", damaged: "damaged pictures", fogged: "covered or fogged", stuck: "stuck: the same picture",
-  slow: "too slow", moved: "the camera was moved"};
-
 function lasting(ms) {
   for (const [unit, length] of [["days", kDay], ["hours", kHour], ["minutes", kMinute]])
     if (ms >= 2 * length) return `${number(ms / length, ms < 10 * length ? 1 : 0)} ${unit}`;
@@ -516,10 +513,10 @@ function lasting(ms) {
 // When no animal on the pictures does not mean that there was none.
 function renderOutages(outages) {
   if (outages.length === 0) return show($("outages"), make("li", {class: "quiet"}, "None in this period."));
-  show($("outages"), ...outages.reverse().map(({begin, end, cause}) => {
+  show($("outages"), ...outages.reverse().map(({begin, end, text}) => {
     const [from, to] = [Date.parse(begin), Date.parse(end)];
     return make("li", {}, make("div", {class: "quiet"}, make("time", {datetime: begin}, date.second(from, camera())),
-      to > from ? [" – ", date.second(to, camera())].join("") : null), make("b", {}, kCauses[cause] ?? cause), to > from ? `, ${lasting(to - from)}` : null);
+      to > from ? [" – ", date.second(to, camera())].join("") : null), make("b", {}, text), to > from ? `, ${lasting(to - from)}` : null);
   }));
 }
 

@@ -168,8 +168,10 @@ const char* toString(OutageCause cause) {
 std::string toText(OutageCause cause) { return kTexts[static_cast<std::size_t>(cause)]; }
 
 Json toJson(const Outage& outage) {
-  return {
-      {"begin", isoTime(outage.begin, true)}, {"end", isoTime(outage.end, true)}, {"cause", toString(outage.cause)}};
+  return {{"begin", isoTime(outage.begin, true)},
+          {"end", isoTime(outage.end, true)},
+          {"cause", toString(outage.cause)},
+          {"text", toText(outage.cause)}};
 }
 
 // A gap may begin before the span and end behind it, and the pace there is that of the samples around, too; but not of

@@ -304,7 +304,7 @@ struct Outage {
   OutageCause cause = OutageCause::kGap;
   friend bool operator==(const Outage&, const Outage&) = default;
 };
-/// {"begin", "end", "cause"}.
+/// {"begin", "end", "cause", "text"}: the last is toText() of the cause.
 Json toJson(const Outage& outage);
 
 struct SourceRecord {

@@ -30,8 +30,6 @@ constexpr int kBatch = 100;
 constexpr std::chrono::seconds kBetween[] = {std::chrono::seconds(1), std::chrono::seconds(2), std::chrono::seconds(5),
                                              std::chrono::seconds(10), std::chrono::seconds(30)};
 
-bool isPast(UnixMs time) { return time < unixNow() - kHourMs; }
-
 struct Feed {
   std::string database;
   StoreWriter* store;
@@ -422,7 +420,7 @@ OutboxOptions Teller::outbox(const std::string& camera) {
     std::vector<Message> messages;
     std::unique_lock lock(impl_->mutex);
     const auto found = impl_->cameras.find(camera);
-    if (isPast(event.time) && !(found != impl_->cameras.end() && found->second.facts.scene)) return messages;
+    if (isPast(event.time, unixNow()) && !(found != impl_->cameras.end() && found->second.facts.scene)) return messages;
     const FileTables tables = impl_->tables;
     lock.unlock();
     Json json = toJson(event);
@@ -438,7 +436,7 @@ OutboxOptions Teller::outbox(const std::string& camera) {
     const auto found = impl_->cameras.find(camera);
     if (impl_->tables.mqtt == Mqtt() || found == impl_->cameras.end() || !found->second.voice) return messages;
     Impl::Camera& of = found->second;
-    if (isPast(sample.time) && !of.facts.scene) return messages;
+    if (isPast(sample.time, unixNow()) && !of.facts.scene) return messages;
     const std::string changes = changesAtOnce(sample);
     const std::int64_t now = steadyNow();
     const double every = stateEvery(impl_->tables.mqtt);
