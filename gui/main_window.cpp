@@ -132,6 +132,9 @@ void MainWindow::openCamera(const monitor::CameraConfig& camera) {
 void MainWindow::openDatabase(const QString& path) {
   docks_->raise("chart");
   dialogs_->forgetTimes();
+  // As another program's it would not be shown by what is said of its sources here, such as what is hidden.
+  const QString found = QFileInfo(path).canonicalFilePath();
+  if (!found.isEmpty() && found == QFileInfo(live_->database()).canonicalFilePath()) return stored_->showOwnDatabase();
   history_->openForeign(path);
   if (QFileInfo::exists(path))
     status_->notify(tr("Showing %1, read-only").arg(path));

@@ -78,6 +78,14 @@ void StoredMoments::leave() {
   history_->showOpened();
 }
 
+void StoredMoments::showOwnDatabase() {
+  history_->closeForeign();
+  leave();
+  if (history_->isOpen()) return;
+  on_show_->wantLast();
+  askLast();
+}
+
 // What the app says of a source counts in its own database; another one has the privacy of who writes it.
 monitor::PrivacyChoice StoredMoments::saidOfPrivacy() const {
   return history_->foreignName().isEmpty() ? configs_->plan(history_->source()).privacy : monitor::PrivacyChoice();

@@ -21,6 +21,8 @@ class StoredMoments : public QObject {
   void lookFor(double time);
   /// Back to the source that is open, also in the chart.
   void leave();
+  /// Our own database, also where another one is on show: what is open goes on, else its last sample comes on show.
+  void showOwnDatabase();
   /// What must not be seen of the source whose history is on show.
   monitor::PrivacyOptions hidden() const;
 

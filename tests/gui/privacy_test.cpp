@@ -132,6 +132,18 @@ TEST_F(PrivacyInTheApp, WhatIsSaidOfASourceIsHiddenInItsLastPicture) {
   EXPECT_TRUE(covers(frame()->image()));
 }
 
+TEST_F(PrivacyInTheApp, OurOwnDatabaseIsNoOtherOneWhereItIsOpenedByItsName) {
+  storeSamples(file("street").toStdString(), unixNow() - kDayMs, kSecondMs, 3,
+               [](monitor::Sample& sample) { sample.picture = "00.png"; });
+  make();
+  hide();
+  QFile::link(file("m.db"), file("link.db"));
+  window_->opener().open(file("link.db"));
+  ASSERT_TRUE(wait([&] { return onShow().source().name == file("street") && frame(); }));
+  EXPECT_TRUE(covers(frame()->image()));
+  EXPECT_TRUE(valueOf(window_.get(), "Database on show").isEmpty());
+}
+
 TEST_F(PrivacyInTheApp, TeachProposesAndKeepsNothingThatIsHidden) {
   ASSERT_TRUE(openAndPause() && stores() && takesSnapshot()) << "a picture of before";
   camera().close();
