@@ -175,7 +175,11 @@ struct Page::Impl {
         list.push_back(unreadable(one, options.now()));
       }
     for (const Quantity& one : quantities())
-      table.push_back({{"key", one.key}, {"label", one.label}, {"unit", one.unit}, {"of_regions", one.of_regions}});
+      table.push_back({{"key", one.key},
+                       {"label", one.label},
+                       {"unit", one.unit},
+                       {"of_regions", one.of_regions},
+                       {"is_flag", std::ranges::count(kQualityFlags, std::string_view(one.key)) > 0}});
     Json json = {{"version", MPM_VERSION}, {"now_ms", options.now()}, {"cameras", std::move(list)}};
     json["quantities"] = std::move(table);
     json["problems"] = std::move(problems);

@@ -180,7 +180,7 @@ function renderSample(one) {
   const sample = one.sample;
   const facts = {"Samples": one.last_ms ? `${number(one.samples, 0)} ${one.series.length > 1 ? "of the latest series" : `since ${date.dayOfYear(one.first_ms, one)}`}` : "none", "Model": [one.model || "–", one.series.at(-1)?.settings].filter(Boolean).join(", ")};
   if (sample) {
-    const flags = data.quantities.filter(each => ["dark", "overexposed", "blurred", "fogged"].includes(each.key) && sample[each.key]);
+    const flags = data.quantities.filter(each => each.is_flag && sample[each.key]);
     Object.assign(facts, {
       "Taken": `${date.second(sample.unix_ms, one)} ${one.clock.name}${one.own_clock ? "" : `, ${ago(data.now_ms - sample.unix_ms)}`}`,
       "Light": light(sample) ?? "not known",
