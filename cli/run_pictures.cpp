@@ -339,8 +339,8 @@ std::vector<std::string> TokenHistory::hours() const {
     const double sun = hour.sun_elevation;
     std::vector<std::string> cells = {(h < 10 ? "0" : "") + std::to_string(h) + ":00",
                                       sun < kNight ? "night"
-                                      : sun < 0             ? "twilight"
-                                                            : "day",
+                                      : sun < 0    ? "twilight"
+                                                   : "day",
                                       fixed(hour.tokens[0], 0)};
     for (std::size_t k = 1; k < hour.tokens.size(); ++k) cells.push_back(fixed(hour.tokens[k], 1));
     cells.push_back(fixed(100 * (1 - hour.tokens.back() / hour.tokens.front()), 1) + " %");

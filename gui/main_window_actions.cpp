@@ -119,7 +119,8 @@ ActionRegistry* MainWindow::makeActions() {
   a.add(watch, "times", tr("T&imes of the pictures…"), tr("Ctrl+Shift+T"), [this] {
     if (!folder_->files().isEmpty()) dialogs_->askTimes(on_show_->asked(), false);
   });
-  a.add(watch, "measure", tr("&Measure the stored pictures again…"), tr("Ctrl+Shift+M"), [this] { measure_again_->ask(); });
+  a.add(watch, "measure", tr("&Measure the stored pictures again…"), tr("Ctrl+Shift+M"),
+        [this] { measure_again_->ask(); });
   a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { ask(tr("Day and night"), monitor::kDayNightGroup); });
   a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { ask(tr("Alarms"), monitor::kAlarmsGroup); });
   a.add(watch, "regions", tr("&Regions…"), tr("O"), [this] { askRegions(); });

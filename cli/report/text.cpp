@@ -204,8 +204,8 @@ void printBrief(const StoreReader& store, const SourceReport& report, std::uintm
   const auto [from, to] = withSilence(report.span, report.awaited);
   const auto sample = store.lastSample(report.source);
   const UnixMs last = sample ? sample->time : report.source.last;  // of hours, where none is kept one by one
-  std::string text = report.source.name +
-                     (report.empty() ? ": no samples yet" : ": last sample " + report.clock.localTime(last));
+  std::string text =
+      report.source.name + (report.empty() ? ": no samples yet" : ": last sample " + report.clock.localTime(last));
   if (!report.empty() && !report.source.own_clock)
     for (const auto& [unit, length] : {std::pair("day", kDayMs), {"hour", kHourMs}, {"minute", kMinuteMs}})
       if (const UnixMs age = (unixNow() - last) / length; age >= 2 || (length == kMinuteMs && age >= 0)) {

@@ -120,8 +120,8 @@ struct Event {
   friend bool operator==(const Event&, const Event&) = default;
 };
 
-/// Nobody is told of what happened more than an hour ago: it was in the pictures of an archive, or waited too long. This
-/// does not count for the scene, which has a clock of its own.
+/// Nobody is told of what happened more than an hour ago: it was in the pictures of an archive, or waited too long.
+/// This does not count for the scene, which has a clock of its own.
 constexpr bool isPast(UnixMs time, UnixMs now) { return time < now - kHourMs; }
 
 /// {"time", "event", "severity", "message"} and its facts: the one form of an event as JSON.
