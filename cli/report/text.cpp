@@ -202,8 +202,8 @@ void printReport(const SourceReport& report) {
 void printBrief(const StoreReader& store, const SourceReport& report, std::uintmax_t bytes) {
   const std::int64_t id = report.source.id;
   const auto [from, to] = withSilence(report.span, report.awaited);
-  const auto sample = store.lastSample(report.source);
-  const UnixMs last = sample ? sample->time : report.source.last;  // of hours, where none is kept one by one
+  const auto found = store.lastSample(report.source);
+  const UnixMs last = found ? found->sample.time : report.source.last;  // of hours, where none is kept one by one
   std::string text =
       report.source.name + (report.empty() ? ": no samples yet" : ": last sample " + report.clock.localTime(last));
   if (!report.empty() && !report.source.own_clock)

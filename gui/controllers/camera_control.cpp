@@ -149,10 +149,8 @@ void CameraControl::takeEvent(const monitor::Event& event) {
 }
 
 void CameraControl::takeState(const monitor::CaptureStatus& status) {
-  monitor::SessionStatus all;
-  all.source = status;
   emit logged(
-      tr("Source: %1").arg(SourcePanel::stateText(all)) +
+      tr("Source: %1").arg(SourcePanel::stateText(status)) +
       (status.message.empty() ? QString() : QStringLiteral(" (%1)").arg(QString::fromStdString(status.message))));
   tick();
 }
@@ -162,10 +160,11 @@ void CameraControl::tick() {
   if (!on_show_->liveFrame()) net_->take(status.inference.info);  // no frame brings it
   const bool open = session().isOpen(), old = open && isOld(status.source);
   if (!on_show_->stored() && open && net_->model())
-    on_show_->setBanner(old ? tr("%1: the last frame is %2 old")
-                                  .arg(SourcePanel::stateText(status), spanText(status.source.frame_age_s))
-                        : gaveNothing(status.source) ? QString::fromStdString(status.source.message)
-                                                     : QString());
+    on_show_->setBanner(
+        old ? tr("%1: the last frame is %2 old")
+                  .arg(SourcePanel::stateText(status.shownSource()), spanText(status.source.frame_age_s))
+        : gaveNothing(status.source) ? QString::fromStdString(status.source.message)
+                                     : QString());
   emit statusChanged(status);
   if (status.finished && status.pictures > 0 && on_show_->reportEnd())
     emit said(SourcePanel::storedText(status), status.stored == status.pictures ? Badge::kGood : Badge::kWarning);

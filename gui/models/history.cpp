@@ -143,7 +143,7 @@ void History::askLast(const monitor::SourceRecord& source, const monitor::Privac
   ask(kSample, [=, this](const monitor::StoreReader& reader) {
     StoredSample found;
     const auto last = reader.lastSample(source);
-    if (const auto sample = last ? sampleOf(reader, source.id, last->series, last->time) : std::nullopt) {
+    if (const auto sample = last ? sampleOf(reader, source.id, last->series, last->sample.time) : std::nullopt) {
       found = storedSample(reader, source, *sample, said);
       QStringList facts = {tr("Last sample: %1").arg(timeText(sample->time, source.clock))};
       for (const monitor::StateSample& state : sample->states)

@@ -15,8 +15,7 @@ using monitor::CaptureState;
 
 }  // namespace
 
-QString SourcePanel::stateText(const monitor::SessionStatus& all) {
-  const monitor::CaptureStatus status = all.shownSource();
+QString SourcePanel::stateText(const monitor::CaptureStatus& status) {
   if (status.state == CaptureState::kRetrying)
     return tr("Retrying (%1, next in %2 s)").arg(status.attempt).arg(static_cast<int>(std::ceil(status.retry_in_s)));
   const QString texts[] = {tr("Idle"), tr("Opening…"), tr("Live"), tr("Stalled"), QString(), tr("Ended")};
@@ -101,7 +100,7 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
 void SourcePanel::setStatus(const monitor::SessionStatus& all) {
   const monitor::CaptureStatus& status = all.source;
   const bool held = pause_->isChecked() && status.state != CaptureState::kIdle;
-  setValue(state_, held ? tr("Paused") : stateText(all), held ? Badge::kWarning : stateBadge(all));
+  setValue(state_, held ? tr("Paused") : stateText(all.shownSource()), held ? Badge::kWarning : stateBadge(all));
   message_->setText(QString::fromStdString(status.message));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;

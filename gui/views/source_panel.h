@@ -22,8 +22,8 @@ class SourcePanel : public QWidget {
   void setModel(const ModelInfo* info, const QString& path);
   void setStatus(const monitor::SessionStatus& all);
 
-  /// "Live", "Retrying (3, next in 5 s)"; in the user's language, and as SessionStatus::word() has it.
-  static QString stateText(const monitor::SessionStatus& all);
+  /// "Live", "Retrying (3, next in 5 s)"; in the user's language. Of a session: SessionStatus::shownSource().
+  static QString stateText(const monitor::CaptureStatus& status);
   /// "39 of 40 pictures are stored".
   static QString storedText(const monitor::SessionStatus& all);
   static Badge stateBadge(const monitor::SessionStatus& all);

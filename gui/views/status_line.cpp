@@ -44,7 +44,7 @@ StatusLine::StatusLine(QWidget* parent)
 
 void StatusLine::setStatus(const monitor::SessionStatus& status, bool open, bool paused) {
   const monitor::CaptureStatus& source = status.source;
-  setValue(state_, paused && open ? tr("Paused") : SourcePanel::stateText(status),
+  setValue(state_, paused && open ? tr("Paused") : SourcePanel::stateText(status.shownSource()),
            paused ? Badge::kWarning : SourcePanel::stateBadge(status));
   setValue(age_, open && isOld(source) ? tr("frame of %1 ago").arg(spanText(source.frame_age_s)) : QString());
   setValue(speed_, open ? tr("%1 fps").arg(number(status.inference.fps, 1)) : QString());

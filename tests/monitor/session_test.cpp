@@ -668,6 +668,9 @@ TEST_F(SessionTest, WhereTheStoredPrivacyIsNotKnownAllIsBlurred) {
 
 TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   const mpm::test::LocalZone zone("America/New_York");  // four hours behind UTC
+  SessionInfo before_that = session("rtsp://***@yard/1");
+  before_that.model_digest = "00000000000000b2";
+  record(database_, {sampleAt(kNoon - kDayMs - 2 * kHourMs), sampleAt(kNoon - kDayMs - kHourMs)}, before_that);
   record(database_, {sampleAt(kNoon - kDayMs)}, session("rtsp://***@yard/1"));
   SessionOptions telling = options();
   telling.on_event = {"sh", "-c", "echo \"$MPM_EVENT_KIND\" >> " + (folder_ / "log")};
@@ -687,7 +690,8 @@ TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   };
   EXPECT_EQ(summaries(events_.all()), 1);
   EXPECT_EQ(summaries(allEvents(stored())), 1);
-  EXPECT_THAT(messagesOf(allEvents(stored())), Contains(HasSubstr("2026-05-31 (America/New_York): 1 sample, ")));
+  EXPECT_THAT(messagesOf(allEvents(stored())), Contains(HasSubstr("2026-05-31 (America/New_York): 1 sample, ")))
+      << "of the latest series, whose means are told";
   const std::string ran = readFile(folder_ / "log");
   EXPECT_EQ(ran.find("summary"), ran.rfind("summary")) << ran;
   EXPECT_THAT(ran, HasSubstr("summary"));

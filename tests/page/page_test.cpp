@@ -103,6 +103,10 @@ TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
   EXPECT_EQ(json["cameras"][0]["regions"][0]["polygons"][0][1], Json({9, 0}));
   ASSERT_EQ(json["problems"].size(), 1) << "the others are shown all the same";
   EXPECT_THAT(json["problems"][0].get<std::string>(), HasSubstr("none.db"));
+  std::vector<std::string> flags;
+  for (const Json& one : json["quantities"])
+    if (one["is_flag"].get<bool>()) flags.push_back(one["key"]);
+  EXPECT_THAT(flags, ElementsAre("dark", "overexposed", "blurred", "fogged"));
   record(folder_ / "none.db", {sampleAt(kNoon, 100)}, session("camera 1"));
   const Json later = ask(shown, "/api/cameras");
   EXPECT_EQ(later["problems"], Json::array());

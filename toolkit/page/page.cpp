@@ -139,7 +139,7 @@ struct Page::Impl {
                       {"seconds", inference.all_s},
                       {"by_time", inference.by_time}};
     }
-    json["last_ms"] = last ? last->time : source.last;  // of hours, where no sample is kept one by one
+    json["last_ms"] = last ? last->sample.time : source.last;  // of hours, where no sample is kept one by one
     json["samples"] = store ? store->count(source.id, INT64_MIN, INT64_MAX, series.id) : 0;
     json["model"] = series.model_name;
     json["series"] = Json::array();

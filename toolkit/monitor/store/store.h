@@ -337,7 +337,6 @@ class EmptyDatabase : public Error {
 
 /// The last sample of a source: StoreReader::lastSample().
 struct LastSample {
-  UnixMs time = 0;
   SeriesRecord series{};
   Sample sample{};
 };

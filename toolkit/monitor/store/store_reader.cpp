@@ -367,7 +367,7 @@ std::optional<Sample> StoreReader::lastSample(const SourceRecord& source, std::i
 std::optional<LastSample> StoreReader::lastSample(const SourceRecord& source) const {
   for (auto all = series(source.id); !all.empty(); all.pop_back())
     if (auto sample = lastSample(source, all.back().id))
-      return LastSample{.time = sample->time, .series = std::move(all.back()), .sample = std::move(*sample)};
+      return LastSample{.series = std::move(all.back()), .sample = std::move(*sample)};
   return std::nullopt;
 }
 
