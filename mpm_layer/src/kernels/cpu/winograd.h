@@ -15,7 +15,7 @@ namespace mpm {
 /// Networks", 2016). It makes a block of side x side output pixels from the seen x seen input pixels below it, and
 /// multiplies seen * seen times per block, channel and output, where the definition multiplies 9 * side * side times.
 /// - fp32: F(4x4, 3x3), a quarter of the products. The transforms see their polynomials at 0, +-sqrt(1/2), +-sqrt(2)
-///   and infinity: the error is at most twice that of the definition in fp32, at the usual 0, +-1, +-2 it is six times.
+///   and infinity, because the usual 0, +-1, +-2 and infinity lose more digits.
 /// - bf16: F(2x2, 3x3), 4 of 9 products, of numbers that are rounded behind the transforms. So the error is larger than
 ///   that of rounded pixels and weights, and with F(4x4) it would be too large.
 class Winograd {
