@@ -151,11 +151,11 @@ int main(int argc, char** argv) {
                        failed = true;
                        window.leave();
                      });
-    window.show();
     if (!source.empty())
       window.opener().openNamed(absolute(QString::fromStdString(source)));
     else if (resume)
       window.opener().resumeLast();
+    if (!window.showsOnlyOthers()) window.show();
     QTimer poll;
     QObject::connect(&poll, &QTimer::timeout, &window, [&window] {
       if (interrupted) window.leave();

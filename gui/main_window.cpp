@@ -33,8 +33,6 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
       options_(options),
       settings_(options.settings, this,
                 [this](const QString& why) { report(tr("Not saved: %1").arg(why), Badge::kWarning); }),
-      legend_(new LegendModel(this)),
-      selection_(new PatchSelection(this)),
       pictures_(new PictureStore(options.pictures, this)),
       configs_(new CameraConfigs(QFileInfo(settings_.read()->fileName()).path() + QStringLiteral("/watches"),
                                  &settings_, this)),
@@ -42,26 +40,28 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
       live_(std::make_unique<LiveMonitor>(sessionOf(options))),
       actions_(makeActions()),
       net_(new NetControl(options_, live_.get(), on_show_, actions_, this)),
+      picture_(new PictureViews(on_show_, actions_, &settings_, this)),
       pane_(makePictures()),
       folder_bar_(new FolderBar(actions_->action("previous_picture"), actions_->action("next_picture"))),
       log_(newLog(tr("Log"))),
       status_(makeStatusLine()),
-      history_(new HistoryBrowser(live_.get(), this)),
+      history_(new HistoryBrowser(this)),
       camera_(new CameraControl(options_, live_.get(), on_show_, configs_, net_, actions_, this)),
       dialogs_(new CameraDialogs(configs_, live_.get(), this)),
-      stored_(new StoredMoments(live_.get(), on_show_, configs_, history_, pictures_, this)),
+      stored_(new StoredMoments(on_show_, history_, pictures_, std::bind_front(&MainWindow::said, this), this)),
       opener_(
           new Opener({options_.model, options_.inference.reduce}, live_.get(), *settings_.read(), &settings_, this)),
       folder_(new FolderBrowser(folder_bar_, live_.get(), actions_->action("pause"), this)),
-      chart_(makeChart()),
-      exports_(new Exports([this] { return shownChart(); }, history_, pictures_, live_.get(), this)),
+      views_(new HistoryViews(history_, stored_, pictures_, picture_->legend(), actions_->action("night"), actions_,
+                              this)),
+      exports_(new Exports([this] { return views_->shownChart(); }, history_, pictures_, this)),
+      recording_(new Recording(live_.get(), pictures_, this)),
       tuning_(new Tuning(live_.get(), {live_.get(), pictures_, folder_}, actions_->action("pause"), this)),
       measure_again_(new MeasureAgain(camera_, live_.get(), history_, this)),
       judging_(new Judging(live_.get(), configs_, history_, this)),
       pages_(new CentralPages(actions_->action("demo"), pane_, folder_bar_, this)),
       docks_(makePanels()),
       look_(new WindowLook(this, actions_, docks_, rememberedParts(), &settings_)) {
-  const auto stored = settings_.read();
   setAcceptDrops(true);
   const QSize screen =
       QApplication::primaryScreen() ? QApplication::primaryScreen()->availableSize() : QSize(1280, 800);
@@ -69,20 +69,21 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   setMinimumSize(480, 320);
   setCentralWidget(pages_);
   setStatusBar(status_);
-  legend_->setChosenColors(loadClassColors(*stored));
+  addLanguages();
   makeToolBar();
   connectOpening();
   connectHistory();
   connectPages();
   connectMessages();
   pictures_->list();
-  history_->begin();
+  history_->setDatabase(live_->database());
   showPage();
   camera_->tick();
-  look_->restore(*stored);
+  look_->restore();
 }
 
 MainWindow::~MainWindow() {
+  for (HistoryWindow* other : others_) delete other;
   live_->disconnect();  // what its threads still say is for nobody
   disconnect(pages_, nullptr, this, nullptr);
   delete judging_;
@@ -96,11 +97,7 @@ MainWindow::~MainWindow() {
 
 void MainWindow::refreshTitle() {
   const QString of_camera = pages_->cameras()->name(), source = on_show_->source().name;
-  const QString database = on_show_->source().database;
-  const QString what = !of_camera.isEmpty()  ? of_camera
-                       : !database.isEmpty() ? database
-                       : !source.isEmpty()   ? sourceTitle(source)
-                                             : history_->foreignName();
+  const QString what = !of_camera.isEmpty() ? of_camera : source.isEmpty() ? QString() : sourceTitle(source);
   setWindowTitle(what.isEmpty() ? tr("MPM Monitor") : tr("%1 – MPM Monitor").arg(what));
 }
 
@@ -109,37 +106,76 @@ void MainWindow::showPage() {
   const bool nothing = on_show_->isNothing();
   if (nothing) pages_->welcome()->setRecents(opener_->recents());
   pages_->showSource(!nothing || !pages_->cameras()->name().isEmpty());
-  for (const char* id : {"cameras", "previous_camera", "next_camera"})
-    actions_->action(id)->setVisible(pages_->cameras()->count() > 0);
+  actions_->action("cameras")->setVisible(pages_->cameras()->count() > 0);
 }
 
 // What is stored of it, which another program may be writing; the camera itself where nothing is stored.
-void MainWindow::openCamera(const monitor::CameraConfig& camera) {
-  const QString database = QString::fromStdString(camera.db);
-  if (!QFileInfo::exists(database)) {
-    configs_->follow(camera);
-    const auto variant = camera.reduce.empty() ? std::nullopt : std::optional(parseReduction(camera.reduce));
-    const std::string model = camera.model.empty() ? vision::defaultModel() : camera.model;
-    if (!model.empty()) net_->open(QString::fromStdString(model), variant);
-    return camera_->open(QString::fromStdString(camera.source));
+void MainWindow::openCamera(int row) {
+  const auto cameras = pages_->cameras()->cameras();
+  const monitor::CameraConfig& camera = cameras[static_cast<std::size_t>(row)];
+  const QString source = QString::fromStdString(camera.source);
+  if (isOwn(camera)) {
+    openDatabase(QString::fromStdString(camera.db));
+    return history_->sources()->want(QString::fromStdString(sourceSpec(source).name()));
   }
-  camera_->close();
-  pictures_->list(QString::fromStdString(camera.snapshots));
-  openDatabase(database);
-  history_->sources()->want(QString::fromStdString(sourceSpec(QString::fromStdString(camera.source)).name()));
+  if (QFileInfo::exists(QString::fromStdString(camera.db))) return openWindow(cameras, row);
+  pages_->cameras()->show(row);
+  configs_->follow(camera);
+  const auto variant = camera.reduce.empty() ? std::nullopt : std::optional(parseReduction(camera.reduce));
+  const std::string model = camera.model.empty() ? vision::defaultModel() : camera.model;
+  if (!model.empty()) net_->open(QString::fromStdString(model), variant);
+  camera_->open(source);
+}
+
+// In another window it would not be shown by what is said of its sources here, such as what is hidden.
+bool MainWindow::isOwn(const monitor::CameraConfig& camera) const {
+  const QString found = QFileInfo(QString::fromStdString(camera.db)).canonicalFilePath();
+  return !found.isEmpty() && found == QFileInfo(live_->database()).canonicalFilePath();
 }
 
 void MainWindow::openDatabase(const QString& path) {
+  const monitor::CameraConfig camera{.db = path.toStdString()};
+  if (!isOwn(camera)) return openWindow({camera}, 0);
+  pages_->cameras()->leave();
   docks_->raise("chart");
   dialogs_->forgetTimes();
-  // As another program's it would not be shown by what is said of its sources here, such as what is hidden.
-  const QString found = QFileInfo(path).canonicalFilePath();
-  if (!found.isEmpty() && found == QFileInfo(live_->database()).canonicalFilePath()) return stored_->showOwnDatabase();
-  history_->openForeign(path);
-  if (QFileInfo::exists(path))
-    status_->notify(tr("Showing %1, read-only").arg(path));
-  else
-    status_->notify(tr("There is no %1 yet: what is written to it will be shown").arg(path), Badge::kWarning);
+  stored_->showLast();
+}
+
+void MainWindow::openWindow(std::vector<monitor::CameraConfig> cameras, int at) {
+  at -=
+      static_cast<int>(std::count_if(cameras.begin(), cameras.begin() + at, std::bind_front(&MainWindow::isOwn, this)));
+  std::erase_if(cameras, std::bind_front(&MainWindow::isOwn, this));
+  std::erase_if(others_, [](const auto& other) { return !other || !other->isVisible(); });  // a closed one goes soon
+  const QString database = QString::fromStdString(cameras[static_cast<std::size_t>(at)].db);
+  const auto there = std::ranges::find(others_, database, [](const auto& other) { return other->database(); });
+  HistoryWindow* const other =
+      there != others_.end() ? there->data() : new HistoryWindow(cameras, at, pictures_->folder(), &settings_);
+  if (there == others_.end()) {
+    others_.emplace_back(other);
+    const auto lend = [this, other] { other->borrowColors(picture_->legend()->colors()); };
+    connect(picture_->legend(), &LegendModel::paintChanged, other, lend);
+    lend();
+    connect(other, &HistoryWindow::mainRequested, this, &MainWindow::bringUp);
+    connect(other, &HistoryWindow::allCamerasRequested, this, [this] {
+      pages_->cameras()->showAll();
+      bringUp();
+    });
+  }
+  other->show();
+  other->raise();
+  other->activateWindow();
+}
+
+void MainWindow::bringUp() {
+  show();
+  raise();
+  activateWindow();
+}
+
+bool MainWindow::showsOnlyOthers() const {
+  const bool others = std::ranges::any_of(others_, [](const auto& other) { return !other.isNull(); });
+  return others && on_show_->isNothing() && !pages_->cameras()->allShown();
 }
 
 void MainWindow::ask(const QString& title, const char* group) {
@@ -157,8 +193,8 @@ void MainWindow::askRegions() {
 
 void MainWindow::takeSnapshot() {
   if (on_show_->stored()) return status_->notify(tr("The picture on show is stored already. Esc: back to live"));
-  live_->session().snapshots().setStyle(pane_->overlayStyle());
-  exports_->save(on_show_->liveFrame());
+  live_->session().snapshots().setStyle(picture_->pane()->overlayStyle());
+  recording_->save(on_show_->liveFrame());
 }
 
 // Made when it is needed: most windows only watch.
@@ -166,10 +202,10 @@ TeachMode& MainWindow::teach() {
   if (teach_) return *teach_;
   TeachPane* pane = pages_->teach();
   teach_ = new TeachMode(options_, on_show_, net_, configs_, {live_.get(), pictures_, folder_}, &settings_, pane, this);
-  pane->canvas()->setOpacity(pane_->paint().opacity);
+  pane->canvas()->setOpacity(picture_->pane()->paint().opacity);
   connect(teach_, &TeachMode::said, this, &MainWindow::report);
   connect(teach_, &TeachMode::taught, measure_again_, &MeasureAgain::offer);
-  connect(pane_, &PicturesPane::opacityChanged, pane->canvas(), &TeachCanvas::setOpacity);
+  connect(picture_->pane(), &ImagePane::opacityChanged, pane->canvas(), &TeachCanvas::setOpacity);
   return *teach_;
 }
 
@@ -213,26 +249,22 @@ void MainWindow::setLanguage(const QString& language) {
 
 void MainWindow::leave() {
   leaving_ = true;
+  for (HistoryWindow* other : others_)
+    if (other) other->leave();
   close();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (!leaving_ && (exports_->running() || judging_->running() || (teach_ && teach_->training()))) {
+  const bool others = std::ranges::any_of(others_, [](const auto& other) { return other && other->running(); });
+  if (!leaving_ && (others || exports_->running() || judging_->running() || (teach_ && teach_->training()))) {
     event->ignore();
     return exports_->askToGiveUp([this] { leave(); });
   }
   look_->setPanelsAside(false);
   look_->remember();
+  for (HistoryWindow* other : others_)
+    if (other) other->leave();
   event->accept();
-}
-
-// The window becomes full-screen also by the desktop, and when it opens as it was closed.
-void MainWindow::changeEvent(QEvent* event) {
-  QMainWindow::changeEvent(event);
-  if (event->type() != QEvent::WindowStateChange) return;
-  QAction* action = actions_->action("fullscreen");
-  const QSignalBlocker quiet(action);
-  action->setChecked(isFullScreen());
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {

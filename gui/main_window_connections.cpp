@@ -21,7 +21,7 @@ void MainWindow::connectOpening() {
   });
   connect(opener_, &Opener::newDatabaseChosen, this, [this](const QString& path) {
     live_->storeIn(path);
-    history_->showNewDatabase();
+    history_->setDatabase(live_->database());
   });
   connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);
   connect(opener_, &Opener::watchFileChosen, this, [this, cameras](const QString& path) {
@@ -31,8 +31,7 @@ void MainWindow::connectOpening() {
       fail(QString::fromUtf8(error.what()));
     }
   });
-  for (const auto other : {&Opener::sourceChosen, &Opener::databaseChosen})
-    connect(opener_, other, cameras, &CamerasPage::leave);
+  connect(opener_, &Opener::sourceChosen, cameras, &CamerasPage::leave);
   connect(cameras, &CamerasPage::chosen, this, &MainWindow::openCamera);
   connect(pages_->welcome(), &WelcomePage::kindRequested, opener_, &Opener::askForSource);
   connect(pages_->welcome(), &WelcomePage::recentRequested, opener_, &Opener::openRecent);
@@ -44,12 +43,12 @@ void MainWindow::connectOpening() {
   connect(camera_, &CameraControl::opened, history_, [this] {
     history_->open(live_->source());
     // The days of the scene pass in minutes.
-    if (sourceSpec(live_->source()).kind == vision::SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
+    if (sourceSpec(live_->source()).kind == vision::SourceKind::kDemo)
+      views_->chart()->showSpan(ChartPanel::Span::kDay);
   });
   connect(camera_, &CameraControl::closed, dialogs_, &CameraDialogs::forgetTimes);
   connect(camera_, &CameraControl::closed, folder_, [this] { folder_->setSource({}, {}); });
   connect(camera_, &CameraControl::closed, history_, &HistoryBrowser::close);
-  connect(camera_, &CameraControl::closed, chart_, [this] { chart_->setForeign(history_->foreignName(), false); });
   connect(camera_, &CameraControl::closed, actions_->action("record"),
           [this] { actions_->action("record")->setChecked(false); });
   connect(folder_, &FolderBrowser::chosen, this, [this](const QString& file) {
@@ -66,11 +65,14 @@ void MainWindow::connectHistory() {
   connect(live_.get(), &LiveMonitor::eventHappened, history_, [this](const monitor::Event& event, bool late) {
     if (!late) history_->add(event);
   });
-  connect(history_, &HistoryBrowser::foreignChanged, this, [this] {
-    actions_->action("own_database")->setEnabled(!history_->foreignName().isEmpty());
-    refreshTitle();
-  });
-  connect(chart_, &ChartPanel::backRequested, pages_->cameras(), &CamerasPage::back);
+  connect(history_->history(), &History::namesReady, configs_,
+          [this](const SourceNames& names) { configs_->propose(names.name, names.current); });
+  for (const auto change : {&CameraConfigs::regionsChanged, &CameraConfigs::proposed})
+    connect(configs_, change, stored_, &StoredMoments::describeAgain);
+  connect(configs_, &CameraConfigs::statesChanged, stored_, &StoredMoments::describeAgain);
+  const auto show_rule = [this] { views_->dayNight()->setRule(configs_->plan(history_->source()).night); };
+  connect(history_, &HistoryBrowser::sourceChanged, this, show_rule);
+  connect(configs_, &CameraConfigs::nightChanged, this, show_rule);
   connect(configs_, &CameraConfigs::regionsChanged, measure_again_, &MeasureAgain::offer);
   connect(tuning_, &Tuning::chosen, net_, &NetControl::chooseReduction);
 }
@@ -90,8 +92,10 @@ void MainWindow::connectPages() {
     actions_->action("teach")->setChecked(teaching);
   });
   connect(net_, &NetControl::modelChanged, this, &MainWindow::offerWhatFits);
-  connect(look_, &WindowLook::changed, pane_, &PicturesPane::refreshLook);
-  connect(look_, &WindowLook::layoutReset, pane_, &PicturesPane::restoreSizes);
+  connect(look_, &WindowLook::layoutReset, pane_, [this] {
+    pane_->restoreSizes();
+    actions_->action("merge_map")->setChecked(true);
+  });
 }
 
 // What happened: in the status bar for a moment, and in the log what is worth reading later.
@@ -103,11 +107,11 @@ void MainWindow::connectMessages() {
     (connect(parts, &Part::failed, this, &MainWindow::fail), ...);
   };
   const auto warn = [this](const QString& text) { report(text, Badge::kWarning); };
-  notify(opener_, folder_, net_, camera_, stored_, tuning_, exports_);
+  notify(opener_, folder_, net_, camera_, stored_, tuning_, exports_, recording_);
   report_failures(judging_, pictures_, history_, exports_);
   connect(measure_again_, &MeasureAgain::said, this, &MainWindow::report);
   connect(judging_, &Judging::said, this, &MainWindow::report);
-  connect(exports_, &Exports::logged, this, &MainWindow::log);
+  connect(recording_, &Recording::logged, this, &MainWindow::log);
   connect(camera_, &CameraControl::logged, this, &MainWindow::log);
   connect(opener_, &Opener::modelGone, this, warn);
   connect(configs_, &CameraConfigs::failed, this, warn);

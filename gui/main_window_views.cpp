@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The views of the window. Each shows the values of models and hands on what a person does with it.
 
-#include "gui/controllers/calendar_browser.h"
 #include "gui/main_window.h"
 #include "gui/views/compare_panel.h"
-#include "gui/views/day_night_panel.h"
-#include "gui/views/events_table.h"
 #include "gui/views/inspector_panel.h"
-#include "gui/views/legend_panel.h"
 #include "gui/views/picture_view.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_editor.h"
@@ -19,23 +15,30 @@
 namespace mpm::gui {
 
 PicturesPane* MainWindow::makePictures() {
-  auto* pane =
-      new PicturesPane(selection_, legend_, actions_->action("previous_insertion"), actions_->action("next_insertion"));
-  connect(on_show_, &OnShow::changed, pane, [this, pane] { pane->setClock(on_show_->source().clock); });
-  connect(on_show_, &OnShow::sourceDescribed, pane,
-          [this, pane] { pane->image()->setRegions(on_show_->source().regions); });
+  using Menu = ActionRegistry::Menu;
+  ActionRegistry& a = *actions_;
+  PatchSelection* const selection = picture_->selection();
+  a.addToggle(Menu::kView, "sharp_edges", tr("Sharp &edges of classes"), tr("Shift+E"), false, [this](bool on) {
+     net_->setSharpEdges(on);
+   })->setEnabled(false);
+  a.separate();
+  a.addToggle(Menu::kView, "merge_map", tr("M&erge map"), tr("M"), true, [this](bool on) { pane_->showMap(on); });
+  QAction* next = a.add(Menu::kView, "next_insertion", tr("&Next insertion"), tr("."),
+                        [this, selection] { pane_->showStep(selection->step() + 1); });
+  QAction* previous = a.add(Menu::kView, "previous_insertion", tr("&Previous insertion"), tr(","),
+                            [this, selection] { pane_->showStep(selection->step() - 1); });
+  a.add(Menu::kView, "coloring", tr("Next co&louring of the merge map"), tr("C"),
+        [this] { pane_->showNextColoring(); });
+  a.add(Menu::kView, "unpin", tr("Back to li&ve, let go of the patch"), tr("Esc"), [this, selection] {
+    selection->unpin();
+    stored_->leave();
+    if (on_show_->isNothing()) pages_->cameras()->back();
+  });
+  a.add(Menu::kView, "fit", tr("Whole p&icture"), tr("Ctrl+0"), [this] { pane_->showWholePicture(); });
+  auto* pane = new PicturesPane(picture_->pane(), selection, previous, next);
   connect(on_show_, &OnShow::frameChanged, pane, &PicturesPane::setFrame);
-  connect(on_show_, &OnShow::bannerChanged, pane->image(), &PictureView::setBanner);
   connect(net_, &NetControl::modelChanged, pane,
           [this, pane] { pane->setSteps(static_cast<int>(net_->model()->schedule().size())); });
-  connect(legend_, &LegendModel::paintChanged, pane, &PicturesPane::refreshPaint);
-  connect(legend_, &LegendModel::colorChosen, this, [this] {
-    settings_.change([colors = legend_->chosenColors()](QSettings& settings) { save(settings, colors); });
-  });
-  connect(pane, &PicturesPane::modeChanged, this, [this](ViewMode mode) {
-    for (const char* id : {"curtain_left", "curtain_right"})
-      actions_->action(id)->setEnabled(mode == ViewMode::kCurtain);
-  });
   return pane;
 }
 
@@ -46,27 +49,11 @@ StatusLine* MainWindow::makeStatusLine() {
   return line;
 }
 
-ChartPanel* MainWindow::makeChart() {
-  auto* panel = new ChartPanel(history_->history(), history_->sources());
-  connect(panel->chart(), &TimeChart::rangeChanged, history_, &HistoryBrowser::setPeriod);
-  connect(panel->chart(), &TimeChart::timePicked, stored_, &StoredMoments::lookFor);
-  connect(panel, &ChartPanel::backRequested, history_, &HistoryBrowser::closeForeign);
-  connect(history_, &HistoryBrowser::grown, panel, &ChartPanel::refresh);
-  connect(history_, &HistoryBrowser::foreignChanged, panel,
-          [this, panel] { panel->setForeign(history_->foreignName(), history_->isOpen()); });
-  const auto mark = [this, panel] { panel->chart()->setPictures(history_->timesOf(pictures_->pictures())); };
-  connect(history_, &HistoryBrowser::sourceChanged, panel, mark);
-  connect(pictures_, &PictureStore::listed, panel, mark);
-  connect(legend_, &LegendModel::paintChanged, panel, [this, panel] { panel->setClassColors(legend_->colors()); });
-  return panel;
-}
-
-ShownChart MainWindow::shownChart() const {
-  const TimeAxis& axis = chart_->chart()->axis();
-  const QString source = chart_->sourceText();
-  return {.from = axis.from, .to = axis.to, .source = source, .picture = [scene = chart_->chart()->scene(), source] {
-            return scene.picture(QSize(1200, 480), source);
-          }};
+SaidOfSource MainWindow::said(const QString& source) const {
+  return {.privacy = configs_->plan(source).privacy,
+          .clock = configs_->plan(source).archiveClock(),
+          .regions = configs_->regions(source),
+          .states = configs_->states(source)};
 }
 
 std::vector<RememberedPart> MainWindow::rememberedParts() const {
@@ -74,7 +61,7 @@ std::vector<RememberedPart> MainWindow::rememberedParts() const {
     return RememberedPart{.state = [view] { return view->state(); },
                           .restore = [view](const QSettings& stored) { view->restore(stored); }};
   };
-  return {of(pane_), of(chart_)};
+  return {of(picture_->pane()), of(pane_), of(views_->chart())};
 }
 
 PanelDocks* MainWindow::makePanels() {
@@ -97,25 +84,10 @@ PanelDocks* MainWindow::makePanels() {
   });
   connect(reduction->editor(), &ReductionEditor::reductionChanged, net_, &NetControl::chooseReduction);
 
-  auto* legend = new LegendPanel(legend_);
-  const auto show_areas = [this, legend] { legend_->setAreasOf(*on_show_, legend->region()); };
-  connect(net_, &NetControl::classesChanged, legend, [this, show_areas](const ModelInfo& model) {
-    legend_->setClasses(model);
-    show_areas();
-  });
-  connect(net_, &NetControl::modelChanged, legend, [this, legend] { legend->setModel(*net_->model()); });
-  connect(on_show_, &OnShow::sourceDescribed, legend, [this, legend, show_areas] {
-    const QStringList& classes = on_show_->source().classes;
-    legend_->setOtherClasses(classes);
-    legend->setOtherClasses(!classes.isEmpty());
-    legend->setRegions(on_show_->measuredRegions());
-    show_areas();
-  });
-  connect(on_show_, &OnShow::frameChanged, legend, &LegendPanel::setFrame);
-  connect(on_show_, &OnShow::frameChanged, legend, show_areas);
-  connect(legend, &LegendPanel::regionPicked, legend, show_areas);
+  connect(net_, &NetControl::classesChanged, picture_, &PictureViews::setClasses);
+  connect(net_, &NetControl::modelChanged, picture_->panel(), [this] { picture_->panel()->setModel(*net_->model()); });
 
-  auto* inspector = new InspectorPanel(selection_, legend_);
+  auto* inspector = new InspectorPanel(picture_->selection(), picture_->legend());
   connect(on_show_, &OnShow::frameChanged, inspector, &InspectorPanel::setFrame);
 
   auto* speed = new SpeedPanel;
@@ -129,7 +101,7 @@ PanelDocks* MainWindow::makePanels() {
   connect(compare, &ComparePanel::compareChosen, net_, &NetControl::compareWith);
   connect(camera_, &CameraControl::frameTaken, this, [this, speed, compare](const LiveFramePtr& frame) {
     if (!frame->hasGrid()) return;
-    selection_->limit(frame->lookup.tokens());
+    picture_->selection()->limit(frame->lookup.tokens());
     speed->setTimes(frame->result.estimate.ms);
     if (!on_show_->stored()) compare->setFrame(frame);
   });
@@ -148,65 +120,37 @@ PanelDocks* MainWindow::makePanels() {
             compare->setStatus(status.inference);
             showStatus(status);
           });
-  connect(stored_, &StoredMoments::placeholderChanged, pane_->image(), &PictureView::setPlaceholder);
-
-  auto* day_night = new DayNightPanel(action("night"));
-  connect(history_, &HistoryBrowser::judged, day_night, [this, day_night](const std::optional<JudgedHistory>& history) {
-    if (!history) return day_night->clear();
-    day_night->setJudgedBy(history->judged_by);
-    day_night->setStatistics(history->statistics);
-    day_night->setAreas(history->areas);
-    day_night->setPeriod(history->from, history->to, history_->clock());
-  });
-  // Another program judged by its own rule; a scene has a place of its own.
-  const auto show_rule = [this, day_night] {
-    const bool foreign = !history_->foreignName().isEmpty();
-    day_night->setRule(foreign ? std::nullopt : std::optional(configs_->plan(history_->source()).night));
-  };
-  connect(history_, &HistoryBrowser::foreignChanged, day_night, show_rule);
-  connect(history_, &HistoryBrowser::sourceChanged, day_night, show_rule);
-  connect(configs_, &CameraConfigs::nightChanged, day_night, show_rule);
-
-  auto* events = eventsTable(history_->events());
-  connect(events, &QTableView::activated, this, [this](const QModelIndex& index) {
-    const double time = static_cast<double>(history_->events()->eventAt(index.row()).time) / 1000;
-    TimeChart* chart = chart_->chart();
-    const double half = (chart->axis().to - chart->axis().from) / 2;
-    chart->setFollowing(false);
-    chart->setRange(time - half, time + half);
-    stored_->lookFor(time);
-  });
-
-  auto* calendar = new CalendarPanel;
-  new CalendarBrowser(history_, pictures_, stored_, calendar);
+  connect(stored_, &StoredMoments::placeholderChanged, picture_->pane()->image(), &PictureView::setPlaceholder);
 
   const auto left = Qt::LeftDockWidgetArea, right = Qt::RightDockWidgetArea, bottom = Qt::BottomDockWidgetArea;
   return new PanelDocks({{"source", tr("Source"), source, left},
                          {"schedule", tr("Reduction"), reduction, left},
-                         {"legend", tr("Legend"), legend, right},
+                         {"legend", tr("Legend"), picture_->panel(), right},
                          {"inspector", tr("Inspector"), inspector, right},
                          {"speed", tr("Speed"), speed, right},
-                         {"day_night", tr("Day/night"), day_night, right},
+                         {"day_night", tr("Day/night"), views_->dayNight(), right},
                          {"compare", tr("Compare"), compare, right},
-                         {"chart", tr("Chart"), chart_, bottom},
-                         {"events", tr("Events"), events, bottom},
+                         {"chart", tr("Chart"), views_->chart(), bottom},
+                         {"events", tr("Events"), views_->events(), bottom},
                          {"log", tr("Log"), log_, bottom},
-                         {"calendar", tr("Calendar"), calendar, bottom}},
+                         {"calendar", tr("Calendar"), views_->calendar(), bottom}},
                         this, actions_);
 }
 
 void MainWindow::showStatus(const monitor::SessionStatus& status) {
   monitor::Session& session = live_->session();
-  session.snapshots().setStyle(pane_->overlayStyle());
+  ImagePane* const pane = picture_->pane();
+  session.snapshots().setStyle(pane->overlayStyle());
   const bool open = session.isOpen(), nothing = gaveNothing(status.source);
   if (!on_show_->stored()) {
-    pane_->setFaded(open && isOld(status.source));
-    if (open) pane_->image()->setPlaceholder(nothing ? tr("No frame came") : tr("Waiting for the first frame…"));
+    pane->setFaded(open && isOld(status.source));
+    if (open) pane->image()->setPlaceholder(nothing ? tr("No frame came") : tr("Waiting for the first frame…"));
   }
   status_->setStatus(status, open, session.paused());
-  status_->setRecording(exports_->recordText());
+  status_->setRecording(recording_->text());
   status_->setStorageProblem(status.store ? QString::fromStdString(status.store->problem) : QString(),
                              status.store && status.store->stopped);
+  if (!history_->isOpen()) return;  // nothing is stored
   const LiveFramePtr frame = on_show_->liveFrame();
   history_->refresh(frame ? frame->result.frame.time : 0);
 }

@@ -16,7 +16,14 @@ QString toolTipOf(const QAction* action) {
 
 }  // namespace
 
-QAction* ActionRegistry::enter(const QString& menu, const QString& id, const QString& text, const QKeySequence& key) {
+ActionRegistry::ActionRegistry(QMainWindow* window) : QObject(window), window_(window) {
+  for (const QString& title : {tr("&File"), tr("&View"), tr("&Watch"), tr("&Panels"), tr("&Help")}) {
+    menus_.push_back(window->menuBar()->addMenu(title));
+    menus_.back()->menuAction()->setVisible(false);
+  }
+}
+
+QAction* ActionRegistry::enter(Menu menu, const QString& id, const QString& text, const QKeySequence& key) {
   auto* action = new QAction(text, this);
   action->setObjectName(id);
   action->setShortcut(key);
@@ -24,22 +31,22 @@ QAction* ActionRegistry::enter(const QString& menu, const QString& id, const QSt
   action->setIcon(icon(QString(id).remove(of_what)));
   action->setToolTip(toolTipOf(action));
   window_->addAction(action);  // keys work with the menu bar hidden
-  QMenu*& in = menus_[menu];
-  if (!in) in = window_->menuBar()->addMenu(menu);
+  QMenu* const in = menus_[static_cast<std::size_t>(menu)];
+  in->menuAction()->setVisible(true);
   if (std::exchange(separate_, false)) in->addSeparator();
   in->addAction(action);
   return action;
 }
 
-QAction* ActionRegistry::add(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
+QAction* ActionRegistry::add(Menu menu, const QString& id, const QString& text, const QKeySequence& key,
                              std::function<void()> run) {
   QAction* action = enter(menu, id, text, key);
   connect(action, &QAction::triggered, this, std::move(run));
   return action;
 }
 
-QAction* ActionRegistry::addToggle(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
-                                   bool on, std::function<void(bool)> run) {
+QAction* ActionRegistry::addToggle(Menu menu, const QString& id, const QString& text, const QKeySequence& key, bool on,
+                                   std::function<void(bool)> run) {
   QAction* action = enter(menu, id, text, key);
   action->setCheckable(true);
   action->setIconVisibleInMenu(false);  // a mark stands there
@@ -61,6 +68,7 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
   dialog->setWindowTitle(tr("Keys"));
   QList<std::pair<QString, QString>> rows;  // a group has no key
   for (const QAction* menu : window_->menuBar()->actions()) {
+    if (!menu->isVisible()) continue;
     rows.append({{}, menu->text()});
     for (const QAction* action : menu->menu()->actions())
       if (!action->isSeparator()) rows.append({keyOf(action->objectName()), action->text()});

@@ -5,18 +5,19 @@
 
 namespace mpm::gui {
 
-/// The actions of the program, each once: menus, keys and the list behind `?` are made from it.
+/// The actions of a window, each once: menus, keys and the list behind `?` are made from it.
 class ActionRegistry : public QObject {
   Q_OBJECT
  public:
-  explicit ActionRegistry(QMainWindow* window) : QObject(window), window_(window) {}
+  /// A menu without actions is not shown.
+  enum class Menu { kFile, kView, kWatch, kPanels, kHelp };
 
-  /// `menu`: the title of the menu it stands in; menus stand in the order of their first actions. `key` is never empty:
-  /// every action has one. The icon is that of its id, where there is one; of an id that begins with next_ or previous_
-  /// that of this word.
-  QAction* add(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
-               std::function<void()> run);
-  QAction* addToggle(const QString& menu, const QString& id, const QString& text, const QKeySequence& key, bool on,
+  explicit ActionRegistry(QMainWindow* window);
+
+  /// `menu`: where it stands. `key` is never empty: every action has one. The icon is that of its id, where there is
+  /// one; of an id that begins with next_ or previous_ that of this word.
+  QAction* add(Menu menu, const QString& id, const QString& text, const QKeySequence& key, std::function<void()> run);
+  QAction* addToggle(Menu menu, const QString& id, const QString& text, const QKeySequence& key, bool on,
                      std::function<void(bool)> run);
   /// The next action gets a line above it.
   void separate() { separate_ = true; }
@@ -32,10 +33,10 @@ class ActionRegistry : public QObject {
   static void showAbout(QWidget* parent);
 
  private:
-  QAction* enter(const QString& menu, const QString& id, const QString& text, const QKeySequence& key);
+  QAction* enter(Menu menu, const QString& id, const QString& text, const QKeySequence& key);
 
   QMainWindow* const window_;
-  QHash<QString, QMenu*> menus_;  // by their titles
+  std::vector<QMenu*> menus_;  // by Menu
   bool separate_ = false;
 };
 

@@ -15,9 +15,7 @@ CalendarBrowser::CalendarBrowser(HistoryBrowser* history, PictureStore* pictures
   connect(history, &HistoryBrowser::sourceChanged, this, &CalendarBrowser::forget);
   connect(history, &HistoryBrowser::grown, this, [this] {
     if (stored_->hidden().json() != hidden_) return forget();
-    if (!panel_->isVisible() || !isOld()) return;
-    // The pictures of another program are listed when asked for, our own when they are written.
-    history_->foreignName().isEmpty() ? ask() : pictures_->list();
+    if (panel_->isVisible() && isOld()) pictures_->list();
   });
   connect(pictures, &PictureStore::listed, this, [this] {
     const auto& days = panel_->view()->calendar().days;

@@ -21,48 +21,10 @@ QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::C
 }
 
 Exports::Exports(std::function<ShownChart()> chart, const HistoryBrowser* history, PictureStore* pictures,
-                 LiveMonitor* live, QWidget* window)
-    : QObject(window), chart_(std::move(chart)), history_(history), pictures_(pictures), live_(live), window_(window) {
-  using monitor::SnapshotWriter;
-  connect(live_, &LiveMonitor::pictureWritten, this,
-          [this](const std::string& path, SnapshotWriter::Occasion occasion) {
-            if (occasion == SnapshotWriter::Occasion::kRecording) return;
-            emit said(tr("Saved %1").arg(QString::fromStdString(path)), Badge::kGood);
-            pictures_->list();
-          });
-  connect(live_, &LiveMonitor::picturesRemoved, this,
-          [this](int files) { emit logged(tr("%n file(s) of old pictures forgotten", nullptr, files)); });
-  connect(live_, &LiveMonitor::ticked, this, [this] {
-    if (live_->session().snapshots().recording().left_out > 0 && !std::exchange(left_out_logged_, true))
-      emit logged(tr("The recording leaves out frames: this machine or its disk is too slow for all of them"));
-  });
+                 QWidget* window)
+    : QObject(window), chart_(std::move(chart)), history_(history), pictures_(pictures), window_(window) {
   connect(pictures_, &PictureStore::saved, this,
           [this](const QString& path) { emit said(tr("The chart was saved to %1").arg(path), Badge::kGood); });
-}
-
-void Exports::save(const LiveFramePtr& frame) {
-  if (!frame) return emit said(tr("There is no frame yet"), Badge::kWarning);
-  if (!frame->result.model)
-    return emit said(tr("No model has seen this frame yet: there is nothing to save with it"), Badge::kWarning);
-  monitor::Session& session = live_->session();
-  if (!session.snapshots().save(frame->result, frame->sample, session.source()))
-    emit said(tr("The disk is too slow: this picture was not saved"), Badge::kWarning);
-}
-
-void Exports::setRecording(bool recording) {
-  live_->session().snapshots().setRecording(recording);
-  left_out_logged_ = false;
-  if (recording)
-    emit said(tr("Recording to %1").arg(pictures_->folder()), Badge::kNone);
-  else
-    pictures_->list();
-}
-
-QString Exports::recordText() const {
-  const auto recording = live_->session().snapshots().recording();
-  if (!recording.on) return {};
-  const QString text = tr("● REC %n picture(s)", nullptr, recording.written);
-  return recording.left_out == 0 ? text : tr("%1, %2 left out").arg(text).arg(recording.left_out);
 }
 
 void Exports::ask() {

@@ -19,19 +19,12 @@ struct ShownChart {
   std::function<QImage()> picture;  ///< for a file; on any thread
 };
 
-/// Files that a person asks for: pictures, one at a time or as a recording; for other programs the samples of the
-/// source on show, or its chart as a picture. What takes long says how far it is, and can be cancelled meanwhile.
+/// Files that a person asks for, for other programs: the samples of the source on show, or its chart as a picture. What
+/// takes long says how far it is, and can be cancelled meanwhile.
 class Exports : public QObject {
   Q_OBJECT
  public:
-  Exports(std::function<ShownChart()> chart, const HistoryBrowser* history, PictureStore* pictures, LiveMonitor* live,
-          QWidget* window);
-
-  void setRecording(bool recording);
-  /// A snapshot; null: there is no frame yet.
-  void save(const LiveFramePtr& frame);
-  /// "● REC 12 pictures"; empty while it does not record.
-  QString recordText() const;
+  Exports(std::function<ShownChart()> chart, const HistoryBrowser* history, PictureStore* pictures, QWidget* window);
 
   /// Asks what and where to.
   void ask();
@@ -48,16 +41,13 @@ class Exports : public QObject {
  signals:
   void said(const QString& text, mpm::gui::Badge badge);
   void failed(const QString& message);
-  void logged(const QString& text);
 
  private:
   const std::function<ShownChart()> chart_;
   const HistoryBrowser* const history_;
   PictureStore* const pictures_;
-  LiveMonitor* const live_;
   QWidget* const window_;
   int running_ = 0;
-  bool left_out_logged_ = false;
   QPointer<QMessageBox> question_;
 };
 

@@ -5,9 +5,8 @@
 
 namespace mpm::gui {
 
-HistoryBrowser::HistoryBrowser(const LiveMonitor* live, QObject* parent)
+HistoryBrowser::HistoryBrowser(QObject* parent)
     : QObject(parent),
-      live_(live),
       events_(new EventsModel(this)),
       history_(new History(this)),
       sources_(new HistorySources(history_, this)) {
@@ -34,42 +33,30 @@ charts::Clock HistoryBrowser::clock() const {
   return record ? record->clock : charts::Clock();
 }
 
+void HistoryBrowser::setDatabase(const QString& path, const QString& source) {
+  emit judged(std::nullopt);
+  next_chart_ = next_statistics_ = 0;
+  events_->setEvents(opened_ ? live_events_ : std::vector<monitor::Event>());
+  sources_->beginWith(source);
+  history_->setDatabase(path);
+  if (opened_) sources_->want(*opened_);
+}
+
 void HistoryBrowser::open(const QString& source) {
   opened_ = source;
   live_events_.clear();
-  showOwn();
+  events_->setEvents({});
+  emit judged(std::nullopt);
+  next_statistics_ = 0;
+  sources_->setPresent(source, std::nullopt);
+  sources_->want(source);
 }
 
 // Events of the source that is open are at hand, also where nothing is stored; all others are read.
-bool HistoryBrowser::showsOpened() const { return opened_ && source() == *opened_ && foreign_.isEmpty(); }
-
-void HistoryBrowser::showNewDatabase() {
-  if (foreign_.isEmpty()) showOwn();
-}
-
-void HistoryBrowser::showOwn() {
-  foreign_.clear();
-  emit judged(std::nullopt);
-  next_statistics_ = 0;
-  events_->setEvents(opened_ ? live_events_ : std::vector<monitor::Event>());
-  if (history_->database() != live_->database()) {
-    sources_->forget(false);
-    history_->setDatabase(live_->database());
-  }
-  if (opened_) {
-    sources_->setPresent(*opened_, std::nullopt);
-    sources_->want(*opened_);
-  }
-  emit foreignChanged();
-}
-
-void HistoryBrowser::closeForeign() {
-  if (!foreign_.isEmpty()) showOwn();
-}
+bool HistoryBrowser::showsOpened() const { return opened_ && source() == *opened_; }
 
 void HistoryBrowser::showOpened() {
   if (!opened_ || showsOpened()) return;
-  if (!foreign_.isEmpty()) return showOwn();
   events_->setEvents(live_events_);  // also where nothing is stored of it yet
   emit judged(std::nullopt);
   sources_->want(*opened_);
@@ -82,16 +69,6 @@ void HistoryBrowser::close() {
   if (source() != before) takeSource();
 }
 
-void HistoryBrowser::openForeign(const QString& path) {
-  foreign_ = path;
-  events_->setEvents({});
-  emit judged(std::nullopt);
-  sources_->forget(true);
-  sources_->setPresent({}, std::nullopt);
-  history_->setDatabase(path);
-  emit foreignChanged();
-}
-
 void HistoryBrowser::takeJudged() {
   emit grown();
   refreshStatistics();
@@ -100,7 +77,7 @@ void HistoryBrowser::takeJudged() {
 void HistoryBrowser::add(const monitor::Event& event) {
   live_events_.push_back(event);
   if (live_events_.size() > EventsModel::kMax) live_events_.erase(live_events_.begin());
-  if (foreign_.isEmpty() && (!opened_ || showsOpened())) events_->add(event);
+  if (!opened_ || showsOpened()) events_->add(event);
 }
 
 void HistoryBrowser::takeSource() {
@@ -119,13 +96,12 @@ void HistoryBrowser::takeSource() {
 
 // By the steady clock: the other one may be set back.
 void HistoryBrowser::refresh(UnixMs shown) {
-  if (!opened_ && foreign_.isEmpty()) return;
   const std::int64_t now = steadyNow();
   if (now < next_chart_) return;
   next_chart_ = now + pace_;
   // The demo's days pass in minutes: its chart ends at its own present.
   const bool own_time = shown > 0 && opened_ && sourceSpec(*opened_).kind == vision::SourceKind::kDemo;
-  if (foreign_.isEmpty() && opened_)
+  if (opened_)
     sources_->setPresent(*opened_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
   emit grown();
   events_->setClock(clock());
@@ -156,7 +132,7 @@ std::pair<double, double> HistoryBrowser::periodToJudge() const {
 
 QString HistoryBrowser::source() const {
   const QString name = sources_->name();
-  return name.isEmpty() && foreign_.isEmpty() ? opened_.value_or(QString()) : name;
+  return name.isEmpty() ? opened_.value_or(QString()) : name;
 }
 
 std::optional<monitor::PictureOwner> HistoryBrowser::owner() const {

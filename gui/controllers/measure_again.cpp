@@ -8,8 +8,7 @@ namespace mpm::gui {
 
 bool MeasureAgain::anyStored() const {
   const auto record = history_->sources()->current();
-  return record && record->archive && record->last != 0 && history_->foreignName().isEmpty() &&
-         record->name == live_->session().source();
+  return record && record->archive && record->last != 0 && record->name == live_->session().source();
 }
 
 void MeasureAgain::ask() {

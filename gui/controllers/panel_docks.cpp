@@ -16,7 +16,7 @@ PanelDocks::PanelDocks(const std::vector<Panel>& panels, QMainWindow* window, Ac
   for (const Panel& panel : panels) add(panel);
   actions_->separate();
   actions_
-      ->add(tr("&Panels"), QStringLiteral("panels"), tr("&Hide or show all panels"), tr("F9"),
+      ->add(ActionRegistry::Menu::kPanels, QStringLiteral("panels"), tr("&Hide or show all panels"), tr("F9"),
             [this] { hideOrShowAll(); })
       ->setIcon(icon("layout"));
   restore();
@@ -34,9 +34,10 @@ void PanelDocks::add(const Panel& panel) {
   // The name is on the tab already.
   if (bottom || (area == Qt::RightDockWidgetArea && !legend)) dock->setTitleBarWidget(new QWidget(dock));
   docks_.append(dock);
+  areas_[area].append(dock);
   // Not the dock's own action, which hides a panel that stands behind another one. Checked: in front.
   QAction* action = actions_->add(
-      tr("&Panels"), QStringLiteral("dock_") + dock->objectName(), title,
+      ActionRegistry::Menu::kPanels, QStringLiteral("dock_") + dock->objectName(), title,
       QKeySequence(QString::fromLatin1(docks_.size() > 10 ? "Alt+Shift+%1" : "Alt+%1").arg(docks_.size() % 10)),
       [this, dock] { bringOrHide(dock); });
   action->setCheckable(true);
@@ -80,23 +81,28 @@ void PanelDocks::restore() {
     dock->setFloating(false);
     window_->removeDockWidget(dock);
   }
-  // In the order in which MainWindow makes them.
-  QDockWidget *source = docks_[0], *reduction = docks_[1], *legend = docks_[2], *inspector = docks_[3],
-              *chart = docks_[7];
-  for (QDockWidget* dock : {source, reduction}) window_->addDockWidget(Qt::LeftDockWidgetArea, dock);
-  for (QDockWidget* dock : {legend, inspector}) window_->addDockWidget(Qt::RightDockWidgetArea, dock);
-  window_->addDockWidget(Qt::BottomDockWidgetArea, chart);
-  for (int i = 4; i < 7; ++i) window_->tabifyDockWidget(inspector, docks_[i]);
-  for (int i = 8; i < docks_.size(); ++i) window_->tabifyDockWidget(chart, docks_[i]);
+  constexpr int kStacked = 2;  // at the sides: the others stand behind the last of them
+  for (const auto& [area, docks] : areas_) {
+    const bool bottom = area == Qt::BottomDockWidgetArea;
+    const qsizetype seen = std::min<qsizetype>(bottom ? 1 : kStacked, docks.size());
+    for (qsizetype i = 0; i < seen; ++i) window_->addDockWidget(area, docks[i]);
+    for (qsizetype i = seen; i < docks.size(); ++i) window_->tabifyDockWidget(docks[seen - 1], docks[i]);
+  }
   // A 7 inch screen shows the pictures alone; the panels are one key away.
   for (QDockWidget* dock : docks_) dock->setVisible(roomy());
-  last_ = QStringLiteral("source");
-  inspector->raise();
-  chart->raise();
-  window_->resizeDocks({source, legend}, {232, 310}, Qt::Horizontal);
-  window_->resizeDocks({source, reduction}, {300, 330}, Qt::Vertical);
-  window_->resizeDocks({legend, inspector}, {360, 270}, Qt::Vertical);
-  window_->resizeDocks({chart}, {230}, Qt::Vertical);
+  last_ = docks_.front()->objectName();
+  for (const auto& [area, docks] : areas_) {
+    const bool bottom = area == Qt::BottomDockWidgetArea, left = area == Qt::LeftDockWidgetArea;
+    const qsizetype seen = std::min<qsizetype>(bottom ? 1 : kStacked, docks.size());
+    if (docks.size() > seen) docks[seen - 1]->raise();
+    if (bottom) {
+      window_->resizeDocks({docks[0]}, {230}, Qt::Vertical);
+      continue;
+    }
+    window_->resizeDocks({docks[0]}, {left ? 232 : 310}, Qt::Horizontal);
+    if (seen == kStacked)
+      window_->resizeDocks({docks[0], docks[1]}, left ? QList{300, 330} : QList{360, 270}, Qt::Vertical);
+  }
 }
 
 void PanelDocks::raise(const QString& id) {

@@ -43,9 +43,10 @@ class PanelDocks : public QObject {
   QMainWindow* const window_;
   ActionRegistry* const actions_;
   QVector<QDockWidget*> docks_;
-  bool large_ = true;  // the layout on show is that of a large window
-  QByteArray other_;   // that of a window of the other size
-  QString last_;       // raised; shown where there is space for one only
+  std::map<Qt::DockWidgetArea, QVector<QDockWidget*>> areas_;  // where each stands at first
+  bool large_ = true;                                          // the layout on show is that of a large window
+  QByteArray other_;                                           // that of a window of the other size
+  QString last_;                                               // raised; shown where there is space for one only
 };
 
 }  // namespace mpm::gui

@@ -6,11 +6,14 @@
 
 namespace mpm::gui {
 
-StoredMoments::StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraConfigs* configs, HistoryBrowser* history,
-                             PictureStore* pictures, QObject* parent)
-    : QObject(parent), live_(live), on_show_(on_show), configs_(configs), history_(history), pictures_(pictures) {
+StoredMoments::StoredMoments(OnShow* on_show, HistoryBrowser* history, PictureStore* pictures, Said said,
+                             QObject* parent)
+    : QObject(parent), on_show_(on_show), history_(history), pictures_(pictures), said_(std::move(said)) {
   connect(history->history(), &History::sampleReady, this, &StoredMoments::takeSample);
-  connect(history->history(), &History::namesReady, this, &StoredMoments::takeNames);
+  connect(history->history(), &History::namesReady, this, [this](const SourceNames& names) {
+    if (names.name == on_show_->source().name && on_show_->source().regions.empty() && !names.current.empty())
+      describeAgain();
+  });
   connect(pictures, &PictureStore::loaded, this, [this](const StoredSample& picture) {
     if (on_show_->question() == picture.question) show(picture);
   });
@@ -18,12 +21,8 @@ StoredMoments::StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraCon
     // It was not listed yet when its sample was shown.
     if (on_show_->stored() && !on_show_->frame() && !on_show_->wantsLast()) loadLastPicture();
   });
-  connect(history, &HistoryBrowser::foreignChanged, this, &StoredMoments::takeDatabase);
   connect(history->sources(), &HistorySources::chosen, this, &StoredMoments::takeChosenSource);
   connect(history, &HistoryBrowser::sourceChanged, this, &StoredMoments::askLast);
-  for (const auto change : {&CameraConfigs::regionsChanged, &CameraConfigs::proposed})
-    connect(configs, change, this, &StoredMoments::describeAgain);
-  connect(configs, &CameraConfigs::statesChanged, this, &StoredMoments::describeAgain);
 }
 
 void StoredMoments::lookFor(double time) {
@@ -48,19 +47,10 @@ void StoredMoments::beginWith(const ShownSource& source, const QString& text) {
   emit placeholderChanged(tr("No sample was read yet"));
 }
 
-// A database that is opened begins with its last sample.
-void StoredMoments::takeDatabase() {
-  on_show_->back();
-  const QString database = history_->foreignName();
-  if (database.isEmpty()) return;
-  if (live_->session().isOpen()) beginWith({.database = database}, database);
-  on_show_->wantLast();
-}
-
 // Choosing another source in the chart puts its last sample on show, choosing the one that is watched goes back to it.
 void StoredMoments::takeChosenSource() {
   if (history_->showsOpened()) return static_cast<void>(on_show_->back());
-  if (!history_->isOpen() && !on_show_->stored() && history_->foreignName().isEmpty()) return;
+  if (!history_->isOpen() && !on_show_->stored() && !on_show_->wantsLast()) return;
   on_show_->ask();  // an answer about the source before does not count any more
   const QString source = history_->source();
   beginWith(describe(source), sourceTitle(source));
@@ -78,23 +68,21 @@ void StoredMoments::leave() {
   history_->showOpened();
 }
 
-void StoredMoments::showOwnDatabase() {
-  history_->closeForeign();
+void StoredMoments::showLast() {
   leave();
   if (history_->isOpen()) return;
   on_show_->wantLast();
   askLast();
 }
 
-// What the app says of a source counts in its own database; another one has the privacy of who writes it.
 monitor::PrivacyChoice StoredMoments::saidOfPrivacy() const {
-  return history_->foreignName().isEmpty() ? configs_->plan(history_->source()).privacy : monitor::PrivacyChoice();
+  return said_ ? said_(history_->source()).privacy : monitor::PrivacyChoice();
 }
 
 monitor::PrivacyOptions StoredMoments::hidden() const { return saidOfPrivacy().over(history_->facts().privacy); }
 
 QString StoredMoments::bannerOf(const StoredSample& sample) const {
-  const bool open = live_->session().isOpen();
+  const bool open = history_->isOpen();
   if (sample.last) return open ? tr("%1. Esc: back to live").arg(sample.text) : sample.text;
   const QString when = timeText(sample.time, on_show_->source().clock);
   return open ? tr("Stored picture of %1. Esc: back to live").arg(when)
@@ -102,28 +90,23 @@ QString StoredMoments::bannerOf(const StoredSample& sample) const {
 }
 
 ShownSource StoredMoments::describe(const QString& source) const {
-  ShownSource shown{.name = source,
-                    .database = history_->foreignName(),
-                    .clock = configs_->plan(source).archiveClock(),
-                    .regions = configs_->regions(source),
-                    .states = configs_->states(source)};
+  ShownSource shown{.name = source};
+  if (said_) {
+    SaidOfSource said = said_(source);
+    shown.clock = said.clock;
+    shown.regions = std::move(said.regions);
+    shown.states = std::move(said.states);
+  }
   if (source != history_->source()) return shown;
   if (const auto record = history_->sources()->current()) shown.clock = record->clock;
-  if (shown.database.isEmpty()) return shown;
-  if (shown.regions.empty()) shown.regions = history_->facts().regions;
+  if (said_) return shown;
+  shown.regions = history_->facts().regions;
   shown.classes = history_->facts().classes;
   return shown;
 }
 
 void StoredMoments::describeAgain() {
   if (on_show_->stored() && !on_show_->source().name.isEmpty()) on_show_->describe(describe(on_show_->source().name));
-}
-
-void StoredMoments::takeNames(const SourceNames& names) {
-  // Those of another program are only drawn: our own are measured and stored.
-  if (history_->foreignName().isEmpty()) configs_->propose(names.name, names.current);
-  if (names.name == on_show_->source().name && on_show_->source().regions.empty() && !names.current.empty())
-    describeAgain();
 }
 
 void StoredMoments::show(const StoredSample& sample) {

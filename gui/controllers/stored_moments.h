@@ -2,27 +2,38 @@
 #pragma once
 
 #include "gui/controllers/history_browser.h"
-#include "gui/controllers/live_monitor.h"
-#include "gui/models/camera_configs.h"
 #include "gui/models/on_show.h"
 #include "gui/models/theme.h"
 
 namespace mpm::gui {
 
+/// What this program says of a source, over what its database has of it.
+struct SaidOfSource {
+  monitor::PrivacyChoice privacy{};
+  charts::Clock clock{};  ///< of a source that the database does not have
+  std::vector<vision::Region> regions{};
+  QStringList states{};
+};
+
 /// Puts stored pictures and their numbers on show: the one nearest to a moment of the chart, and the last one of a
-/// database that was opened, or of a source that a person chose in the chart.
+/// database, or of a source that a person chose in the chart.
 class StoredMoments : public QObject {
   Q_OBJECT
  public:
-  StoredMoments(const LiveMonitor* live, OnShow* on_show, CameraConfigs* configs, HistoryBrowser* history,
-                PictureStore* pictures, QObject* parent);
+  using Said = std::function<SaidOfSource(const QString& source)>;
+
+  /// `said`: of the sources of our own database; null: the database is another program's, which alone says what its
+  /// regions, classes and privacy are.
+  StoredMoments(OnShow* on_show, HistoryBrowser* history, PictureStore* pictures, Said said, QObject* parent);
 
   /// `time`: s.
   void lookFor(double time);
   /// Back to the source that is open, also in the chart.
   void leave();
-  /// Our own database, also where another one is on show: what is open goes on, else its last sample comes on show.
-  void showOwnDatabase();
+  /// Back to the source that is open; where none is, the last sample of the database comes on show.
+  void showLast();
+  /// Something else is said of the source on show.
+  void describeAgain();
   /// What must not be seen of the source whose history is on show.
   monitor::PrivacyOptions hidden() const;
 
@@ -34,22 +45,18 @@ class StoredMoments : public QObject {
  private:
   monitor::PrivacyChoice saidOfPrivacy() const;
   ShownSource describe(const QString& source) const;
-  void describeAgain();
   void beginWith(const ShownSource& source, const QString& text);
   void askLast();
-  void takeDatabase();
   void takeChosenSource();
-  void takeNames(const SourceNames& names);
   void takeSample(const StoredSample& sample);
   void loadLastPicture();
   QString bannerOf(const StoredSample& sample) const;
   void show(const StoredSample& sample);
 
-  const LiveMonitor* const live_;
   OnShow* const on_show_;
-  CameraConfigs* const configs_;
   HistoryBrowser* const history_;
   PictureStore* const pictures_;
+  const Said said_;
 };
 
 }  // namespace mpm::gui

@@ -6,7 +6,8 @@
 namespace mpm::gui {
 namespace {
 
-// Actions whose check marks come back, by their keys in the settings; of the modes one is checked, by ViewMode.
+// Actions whose check marks come back where a window has them, by their keys in the settings; of the modes one is
+// checked, by ViewMode.
 const std::pair<const char*, const char*> kChecked[] = {{"view/map", "merge_map"}, {"view/regions", "region_outlines"}};
 const QStringList kModes = {"image", "mask", "overlay", "curtain", "computed"};
 
@@ -30,19 +31,51 @@ void putBack(QMainWindow* window, QRect place, QSize screen_before, QSize usual)
 }  // namespace
 
 WindowLook::WindowLook(QMainWindow* window, ActionRegistry* actions, PanelDocks* docks,
-                       std::vector<RememberedPart> parts, SettingsWriter* settings)
+                       std::vector<RememberedPart> parts, SettingsWriter* settings, const QString& group)
     : QObject(window),
       window_(window),
       actions_(actions),
       docks_(docks),
       parts_(std::move(parts)),
-      settings_(settings) {
+      settings_(settings),
+      group_(group) {
   timer_.callOnTimeout(this, &WindowLook::remember);
+  addActions();
+  window_->installEventFilter(this);
 }
 
-void WindowLook::restore(const QSettings& stored) {
-  font_ = stored.value(QStringLiteral("font"), 100).toInt();
-  for (const auto& [key, id] : kChecked) actions_->action(id)->setChecked(stored.value(key, true).toBool());
+void WindowLook::addActions() {
+  using Menu = ActionRegistry::Menu;
+  actions_->separate();
+  actions_->addToggle(Menu::kView, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) { setDark(on); });
+  actions_->add(Menu::kView, "larger", tr("&Larger text"), tr("Ctrl++"), [this] { setFont(lookPercent() + 10); });
+  actions_->add(Menu::kView, "smaller", tr("&Smaller text"), tr("Ctrl+-"), [this] { setFont(lookPercent() - 10); });
+  actions_->addToggle(Menu::kView, "fullscreen", tr("&Full screen"), tr("F11"), false, [this](bool on) {
+    window_->setWindowState(window_->windowState().setFlag(Qt::WindowFullScreen, on));
+  });
+  actions_->separate();
+  actions_->add(Menu::kView, "layout", tr("&Restore the default layout"), tr("Ctrl+L"), [this] { reset(); });
+}
+
+// Another window may have changed the colours; the desktop may make the window full-screen, and it opens as it was
+// closed.
+bool WindowLook::eventFilter(QObject* watched, QEvent* event) {
+  const auto check = [this](const char* id, bool on) {
+    QAction* action = actions_->action(id);
+    const QSignalBlocker quiet(action);
+    action->setChecked(on);
+  };
+  if (event->type() == QEvent::StyleChange) check("dark", theme().dark);
+  if (event->type() == QEvent::WindowStateChange) check("fullscreen", window_->isFullScreen());
+  return QObject::eventFilter(watched, event);
+}
+
+void WindowLook::restore() {
+  const auto read = settings_->read();
+  QSettings& stored = *read;
+  if (!group_.isEmpty()) stored.beginGroup(group_);
+  for (const auto& [key, id] : kChecked)
+    if (QAction* action = actions_->action(id)) action->setChecked(stored.value(key, true).toBool());
   const int usual_mode = static_cast<int>(ClassPaint().mode);
   actions_->action(kModes[storedIndex(stored, "view/mode", kModes, usual_mode)])->setChecked(true);
   for (const RememberedPart& part : parts_) part.restore(stored);
@@ -65,32 +98,30 @@ void WindowLook::remember() {
                      {"layout_small", small}};
   for (const QString& mode : kModes)
     if (actions_->action(mode)->isChecked()) now.insert("view/mode", mode);
-  for (const auto& [key, id] : kChecked) now.insert(key, actions_->action(id)->isChecked());
+  for (const auto& [key, id] : kChecked)
+    if (const QAction* action = actions_->action(id)) now.insert(key, action->isChecked());
   for (const RememberedPart& part : parts_) now.insert(part.state());
   if (now == remembered_) return;
   remembered_ = now;
-  settings_->change([now](QSettings& settings) {
-    for (auto value = now.begin(); value != now.end(); ++value) settings.setValue(value.key(), *value);
+  settings_->change([now, before = group_.isEmpty() ? QString() : group_ + QLatin1Char('/')](QSettings& settings) {
+    for (auto value = now.begin(); value != now.end(); ++value) settings.setValue(before + value.key(), *value);
   });
 }
 
 void WindowLook::reset() {
   docks_->restore();
-  actions_->action("merge_map")->setChecked(true);
   emit layoutReset();
 }
 
 void WindowLook::setDark(bool dark) {
-  applyLook(dark ? darkTheme() : lightTheme(), font_);
+  applyLook(dark ? darkTheme() : lightTheme(), lookPercent());
   settings_->set(QStringLiteral("dark"), dark);
-  emit changed();
 }
 
 void WindowLook::setFont(int percent) {
-  font_ = std::clamp(percent, 70, 220);
-  settings_->set(QStringLiteral("font"), font_);
-  applyLook(theme(), font_);
-  emit changed();
+  const int bounded = std::clamp(percent, 70, 220);
+  settings_->set(QStringLiteral("font"), bounded);
+  applyLook(theme(), bounded);
 }
 
 void WindowLook::setPanelsAside(bool aside) {

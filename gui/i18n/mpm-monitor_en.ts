@@ -21,20 +21,6 @@
             <numerusform>%n samples exported to %1</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>%n file(s) of old pictures forgotten</source>
-        <translation>
-            <numerusform>%n file of old pictures forgotten</numerusform>
-            <numerusform>%n files of old pictures forgotten</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>● REC %n picture(s)</source>
-        <translation>
-            <numerusform>● REC %n picture</numerusform>
-            <numerusform>● REC %n pictures</numerusform>
-        </translation>
-    </message>
 </context>
 <context>
     <name>mpm::gui::History</name>
@@ -83,6 +69,23 @@
         <translation>
             <numerusform>%n patch</numerusform>
             <numerusform>%n patches</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::Recording</name>
+    <message numerus="yes">
+        <source>%n file(s) of old pictures forgotten</source>
+        <translation>
+            <numerusform>%n file of old pictures forgotten</numerusform>
+            <numerusform>%n files of old pictures forgotten</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>● REC %n picture(s)</source>
+        <translation>
+            <numerusform>● REC %n picture</numerusform>
+            <numerusform>● REC %n pictures</numerusform>
         </translation>
     </message>
 </context>

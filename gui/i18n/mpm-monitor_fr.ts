@@ -407,6 +407,26 @@
         <source>Labels: go to their picture, remove them</source>
         <translation>Étiquettes&#xa0;: aller à leur image, les supprimer</translation>
     </message>
+    <message>
+        <source>&amp;File</source>
+        <translation>&amp;Fichier</translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation>&amp;Affichage</translation>
+    </message>
+    <message>
+        <source>&amp;Watch</source>
+        <translation>&amp;Surveiller</translation>
+    </message>
+    <message>
+        <source>&amp;Panels</source>
+        <translation>Pa&amp;nneaux</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>A&amp;ide</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::CalendarPanel</name>
@@ -606,26 +626,6 @@
     <message>
         <source>Area of %1</source>
         <translation>Surface de %1</translation>
-    </message>
-    <message>
-        <source>Database on show</source>
-        <translation>Base de données affichée</translation>
-    </message>
-    <message>
-        <source>%1, read-only: not what is watched here</source>
-        <translation>%1, en lecture seule&#xa0;: ce n’est pas ce qui est observé ici</translation>
-    </message>
-    <message>
-        <source>%1, read-only</source>
-        <translation>%1, en lecture seule</translation>
-    </message>
-    <message>
-        <source>Back to the live source</source>
-        <translation>Retour à la source en direct</translation>
-    </message>
-    <message>
-        <source>Back to what is stored here</source>
-        <translation>Retour à ce qui est enregistré ici</translation>
     </message>
     <message>
         <source>Region whose numbers are drawn</source>
@@ -1089,48 +1089,6 @@
         <translation>Il n’y a pas encore de base de données à exporter</translation>
     </message>
     <message>
-        <source>Saved %1</source>
-        <translation>%1 enregistré</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n file(s) of old pictures forgotten</source>
-        <translation>
-            <numerusform>%n fichier d’anciennes images oublié</numerusform>
-            <numerusform>%n fichiers d’anciennes images oubliés</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>The recording leaves out frames: this machine or its disk is too slow for all of them</source>
-        <translation>L’enregistrement omet des images&#xa0;: cette machine ou son disque est trop lent pour toutes</translation>
-    </message>
-    <message>
-        <source>There is no frame yet</source>
-        <translation>Il n’y a pas encore d’image</translation>
-    </message>
-    <message>
-        <source>No model has seen this frame yet: there is nothing to save with it</source>
-        <translation>Aucun modèle n’a encore vu cette image&#xa0;: il n’y a rien à enregistrer avec elle</translation>
-    </message>
-    <message>
-        <source>The disk is too slow: this picture was not saved</source>
-        <translation>Le disque est trop lent&#xa0;: cette image n’a pas été enregistrée</translation>
-    </message>
-    <message>
-        <source>Recording to %1</source>
-        <translation>Enregistrement dans %1</translation>
-    </message>
-    <message numerus="yes">
-        <source>● REC %n picture(s)</source>
-        <translation>
-            <numerusform>● ENR %n image</numerusform>
-            <numerusform>● ENR %n images</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>%1, %2 left out</source>
-        <translation>%1, %2 omises</translation>
-    </message>
-    <message>
         <source>An export, a measurement, a training or a new rule of night is not done. Give it up, and leave what is stored as it was?</source>
         <translation>Une exportation, une mesure, un entraînement ou une nouvelle règle de nuit est en cours. L’abandonner et laisser tel quel ce qui est enregistré&#xa0;?</translation>
     </message>
@@ -1170,6 +1128,166 @@
             <numerusform>%n lacune, longue de %1</numerusform>
             <numerusform>%n lacunes, la plus longue de %1</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::HistoryViews</name>
+    <message>
+        <source>Chart: last &amp;hour</source>
+        <translation>Graphique&#xa0;: dernière &amp;heure</translation>
+    </message>
+    <message>
+        <source>Chart: last &amp;day</source>
+        <translation>Graphique&#xa0;: dernier &amp;jour</translation>
+    </message>
+    <message>
+        <source>Chart: last &amp;week</source>
+        <translation>Graphique&#xa0;: dernière sem&amp;aine</translation>
+    </message>
+    <message>
+        <source>Chart: &amp;everything</source>
+        <translation>Graphique&#xa0;: t&amp;out</translation>
+    </message>
+    <message>
+        <source>Ctrl+%1</source>
+        <translation>Ctrl+%1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::HistoryWindow</name>
+    <message>
+        <source>&amp;Window that watches</source>
+        <translation>Fe&amp;nêtre qui surveille</translation>
+    </message>
+    <message>
+        <source>Ctrl+Shift+B</source>
+        <translation>Ctrl+Shift+B</translation>
+    </message>
+    <message>
+        <source>All c&amp;ameras of the watch file</source>
+        <translation>Toutes les c&amp;améras du fichier de surveillance</translation>
+    </message>
+    <message>
+        <source>W</source>
+        <translation>W</translation>
+    </message>
+    <message>
+        <source>Pre&amp;vious camera</source>
+        <translation>Caméra &amp;précédente</translation>
+    </message>
+    <message>
+        <source>Ctrl+PgUp</source>
+        <translation>Ctrl+PgUp</translation>
+    </message>
+    <message>
+        <source>Ne&amp;xt camera</source>
+        <translation>Caméra suivan&amp;te</translation>
+    </message>
+    <message>
+        <source>Ctrl+PgDown</source>
+        <translation>Ctrl+PgDown</translation>
+    </message>
+    <message>
+        <source>&amp;Export…</source>
+        <translation>E&amp;xporter…</translation>
+    </message>
+    <message>
+        <source>Ctrl+E</source>
+        <translation>Ctrl+E</translation>
+    </message>
+    <message>
+        <source>&amp;Close</source>
+        <translation>&amp;Fermer</translation>
+    </message>
+    <message>
+        <source>&amp;Keys</source>
+        <translation>&amp;Touches</translation>
+    </message>
+    <message>
+        <source>?</source>
+        <translation>?</translation>
+    </message>
+    <message>
+        <source>Legend</source>
+        <translation>Légende</translation>
+    </message>
+    <message>
+        <source>Day/night</source>
+        <translation>Jour/nuit</translation>
+    </message>
+    <message>
+        <source>Chart</source>
+        <translation>Graphique</translation>
+    </message>
+    <message>
+        <source>Events</source>
+        <translation>Événements</translation>
+    </message>
+    <message>
+        <source>Calendar</source>
+        <translation>Calendrier</translation>
+    </message>
+    <message>
+        <source>Back to the &amp;last picture</source>
+        <translation>&amp;Dernière image</translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation>Esc</translation>
+    </message>
+    <message>
+        <source>Whole p&amp;icture</source>
+        <translation>Image &amp;entière</translation>
+    </message>
+    <message>
+        <source>Ctrl+0</source>
+        <translation>Ctrl+0</translation>
+    </message>
+    <message>
+        <source>No sample was read yet</source>
+        <translation>Aucun échantillon n’a encore été lu</translation>
+    </message>
+    <message>
+        <source>There is no %1 yet: what is written to it will be shown</source>
+        <translation>%1 n’existe pas encore&#xa0;: ce qui y sera écrit sera affiché</translation>
+    </message>
+    <message>
+        <source>%1 – MPM Monitor</source>
+        <translation>%1 – Moniteur MPM</translation>
+    </message>
+    <message>
+        <source>%1, stored in %2 – MPM Monitor</source>
+        <translation>%1, enregistré dans %2 – Moniteur MPM</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::IconBar</name>
+    <message>
+        <source>Tools</source>
+        <translation>Outils</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::ImagePane</name>
+    <message>
+        <source>Image with classes</source>
+        <translation>Image avec les classes</translation>
+    </message>
+    <message>
+        <source>Frame on show</source>
+        <translation>Image affichée</translation>
+    </message>
+    <message>
+        <source>Waiting for the first frame…</source>
+        <translation>En attente de la première image…</translation>
+    </message>
+    <message>
+        <source>%1 × %2 px</source>
+        <translation>%1 × %2 px</translation>
+    </message>
+    <message>
+        <source>%1 × %2 px (width × height)</source>
+        <translation>%1 × %2 px (largeur × hauteur)</translation>
     </message>
 </context>
 <context>
@@ -1643,10 +1761,6 @@
 <context>
     <name>mpm::gui::MainWindow</name>
     <message>
-        <source>There is no %1 yet: what is written to it will be shown</source>
-        <translation>%1 n’existe pas encore&#xa0;: ce qui y sera écrit sera affiché</translation>
-    </message>
-    <message>
         <source>MPM Monitor</source>
         <translation>Moniteur MPM</translation>
     </message>
@@ -1655,28 +1769,8 @@
         <translation>%1 – Moniteur MPM</translation>
     </message>
     <message>
-        <source>Showing %1, read-only</source>
-        <translation>%1 affichée, en lecture seule</translation>
-    </message>
-    <message>
         <source>The language changes when the program starts the next time</source>
         <translation>La langue changera au prochain démarrage</translation>
-    </message>
-    <message>
-        <source>&amp;File</source>
-        <translation>&amp;Fichier</translation>
-    </message>
-    <message>
-        <source>&amp;View</source>
-        <translation>&amp;Affichage</translation>
-    </message>
-    <message>
-        <source>&amp;Watch</source>
-        <translation>&amp;Surveiller</translation>
-    </message>
-    <message>
-        <source>&amp;Help</source>
-        <translation>A&amp;ide</translation>
     </message>
     <message>
         <source>&amp;Open a source…</source>
@@ -1743,62 +1837,6 @@
         <translation>Ctrl+Q</translation>
     </message>
     <message>
-        <source>&amp;Image</source>
-        <translation>&amp;Image</translation>
-    </message>
-    <message>
-        <source>1</source>
-        <translation>1</translation>
-    </message>
-    <message>
-        <source>&amp;Mask</source>
-        <translation>&amp;Masque</translation>
-    </message>
-    <message>
-        <source>2</source>
-        <translation>2</translation>
-    </message>
-    <message>
-        <source>&amp;Overlay</source>
-        <translation>Super&amp;position</translation>
-    </message>
-    <message>
-        <source>3</source>
-        <translation>3</translation>
-    </message>
-    <message>
-        <source>Split &amp;curtain</source>
-        <translation>&amp;Rideau</translation>
-    </message>
-    <message>
-        <source>4</source>
-        <translation>4</translation>
-    </message>
-    <message>
-        <source>Overlay more opa&amp;que</source>
-        <translation>Superposition plus opa&amp;que</translation>
-    </message>
-    <message>
-        <source>]</source>
-        <translation>]</translation>
-    </message>
-    <message>
-        <source>Overlay more &amp;transparent</source>
-        <translation>Superposition plus &amp;transparente</translation>
-    </message>
-    <message>
-        <source>[</source>
-        <translation>[</translation>
-    </message>
-    <message>
-        <source>Show &amp;all classes</source>
-        <translation>Montrer &amp;toutes les classes</translation>
-    </message>
-    <message>
-        <source>A</source>
-        <translation>A</translation>
-    </message>
-    <message>
         <source>M&amp;erge map</source>
         <translation>Carte de &amp;fusion</translation>
     </message>
@@ -1847,50 +1885,6 @@
         <translation>Ctrl+0</translation>
     </message>
     <message>
-        <source>Chart: last &amp;hour</source>
-        <translation>Graphique&#xa0;: dernière &amp;heure</translation>
-    </message>
-    <message>
-        <source>Chart: last &amp;day</source>
-        <translation>Graphique&#xa0;: dernier &amp;jour</translation>
-    </message>
-    <message>
-        <source>Chart: last &amp;week</source>
-        <translation>Graphique&#xa0;: dernière sem&amp;aine</translation>
-    </message>
-    <message>
-        <source>Chart: &amp;everything</source>
-        <translation>Graphique&#xa0;: t&amp;out</translation>
-    </message>
-    <message>
-        <source>Ctrl+%1</source>
-        <translation>Ctrl+%1</translation>
-    </message>
-    <message>
-        <source>Dar&amp;k</source>
-        <translation>S&amp;ombre</translation>
-    </message>
-    <message>
-        <source>T</source>
-        <translation>T</translation>
-    </message>
-    <message>
-        <source>&amp;Larger text</source>
-        <translation>Texte plus &amp;grand</translation>
-    </message>
-    <message>
-        <source>Ctrl++</source>
-        <translation>Ctrl++</translation>
-    </message>
-    <message>
-        <source>&amp;Smaller text</source>
-        <translation>Texte plus &amp;petit</translation>
-    </message>
-    <message>
-        <source>Ctrl+-</source>
-        <translation>Ctrl+-</translation>
-    </message>
-    <message>
         <source>English</source>
         <translation>English</translation>
     </message>
@@ -1905,22 +1899,6 @@
     <message>
         <source>Ctrl+Alt+F</source>
         <translation>Ctrl+Alt+F</translation>
-    </message>
-    <message>
-        <source>&amp;Full screen</source>
-        <translation>Plein é&amp;cran</translation>
-    </message>
-    <message>
-        <source>F11</source>
-        <translation>F11</translation>
-    </message>
-    <message>
-        <source>&amp;Restore the default layout</source>
-        <translation>&amp;Rétablir la disposition</translation>
-    </message>
-    <message>
-        <source>Ctrl+L</source>
-        <translation>Ctrl+L</translation>
     </message>
     <message>
         <source>&amp;Pause</source>
@@ -1983,20 +1961,8 @@
         <translation>F1</translation>
     </message>
     <message>
-        <source>Tools</source>
-        <translation>Outils</translation>
-    </message>
-    <message>
         <source>Open</source>
         <translation>Ouvrir</translation>
-    </message>
-    <message>
-        <source>Opacity of the overlay</source>
-        <translation>Opacité de la superposition</translation>
-    </message>
-    <message>
-        <source>Opacity of the overlay ([ and ])</source>
-        <translation>Opacité de la superposition ([ et ])</translation>
     </message>
     <message>
         <source>Log</source>
@@ -2005,30 +1971,6 @@
     <message>
         <source>What is &amp;kept…</source>
         <translation>Ce &amp;qui est gardé…</translation>
-    </message>
-    <message>
-        <source>C&amp;urtain to the left</source>
-        <translation>&amp;Rideau vers la gauche</translation>
-    </message>
-    <message>
-        <source>&lt;</source>
-        <translation>&lt;</translation>
-    </message>
-    <message>
-        <source>Cu&amp;rtain to the right</source>
-        <translation>R&amp;ideau vers la droite</translation>
-    </message>
-    <message>
-        <source>&gt;</source>
-        <translation>&gt;</translation>
-    </message>
-    <message>
-        <source>Back from the other da&amp;tabase</source>
-        <translation>Quitter l’autre base de &amp;données</translation>
-    </message>
-    <message>
-        <source>Ctrl+Shift+B</source>
-        <translation>Ctrl+Shift+B</translation>
     </message>
     <message>
         <source>&amp;Compare with another reduction</source>
@@ -2067,14 +2009,6 @@
         <translation>pas avec un modèle de profondeur, qui n’a pas de classes</translation>
     </message>
     <message>
-        <source>Com&amp;puted patches</source>
-        <translation>Carrés calc&amp;ulés</translation>
-    </message>
-    <message>
-        <source>5</source>
-        <translation>5</translation>
-    </message>
-    <message>
         <source>Pre&amp;vious picture of the folder</source>
         <translation>Image p&amp;récédente du dossier</translation>
     </message>
@@ -2105,14 +2039,6 @@
     <message>
         <source>Ctrl+Shift+T</source>
         <translation>Ctrl+Shift+T</translation>
-    </message>
-    <message>
-        <source>Outlines of re&amp;gions</source>
-        <translation>Contours des ré&amp;gions</translation>
-    </message>
-    <message>
-        <source>Shift+O</source>
-        <translation>Shift+O</translation>
     </message>
     <message>
         <source>&amp;Regions…</source>
@@ -2197,22 +2123,6 @@
     <message>
         <source>W</source>
         <translation>W</translation>
-    </message>
-    <message>
-        <source>Pre&amp;vious camera</source>
-        <translation>Caméra &amp;précédente</translation>
-    </message>
-    <message>
-        <source>Ctrl+PgUp</source>
-        <translation>Ctrl+PgUp</translation>
-    </message>
-    <message>
-        <source>Ne&amp;xt camera</source>
-        <translation>Caméra suivan&amp;te</translation>
-    </message>
-    <message>
-        <source>Ctrl+PgDown</source>
-        <translation>Ctrl+PgDown</translation>
     </message>
     <message>
         <source>Not saved: %1</source>
@@ -2409,10 +2319,6 @@
 <context>
     <name>mpm::gui::PanelDocks</name>
     <message>
-        <source>&amp;Panels</source>
-        <translation>Pa&amp;nneaux</translation>
-    </message>
-    <message>
         <source>&amp;Hide or show all panels</source>
         <translation>&amp;Cacher ou montrer tous les panneaux</translation>
     </message>
@@ -2451,19 +2357,106 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::PictureViews</name>
+    <message>
+        <source>&amp;Image</source>
+        <translation>&amp;Image</translation>
+    </message>
+    <message>
+        <source>1</source>
+        <translation>1</translation>
+    </message>
+    <message>
+        <source>&amp;Mask</source>
+        <translation>&amp;Masque</translation>
+    </message>
+    <message>
+        <source>2</source>
+        <translation>2</translation>
+    </message>
+    <message>
+        <source>&amp;Overlay</source>
+        <translation>Super&amp;position</translation>
+    </message>
+    <message>
+        <source>3</source>
+        <translation>3</translation>
+    </message>
+    <message>
+        <source>Split &amp;curtain</source>
+        <translation>&amp;Rideau</translation>
+    </message>
+    <message>
+        <source>4</source>
+        <translation>4</translation>
+    </message>
+    <message>
+        <source>Com&amp;puted patches</source>
+        <translation>Carrés calc&amp;ulés</translation>
+    </message>
+    <message>
+        <source>5</source>
+        <translation>5</translation>
+    </message>
+    <message>
+        <source>Overlay more opa&amp;que</source>
+        <translation>Superposition plus opa&amp;que</translation>
+    </message>
+    <message>
+        <source>]</source>
+        <translation>]</translation>
+    </message>
+    <message>
+        <source>Overlay more &amp;transparent</source>
+        <translation>Superposition plus &amp;transparente</translation>
+    </message>
+    <message>
+        <source>[</source>
+        <translation>[</translation>
+    </message>
+    <message>
+        <source>C&amp;urtain to the left</source>
+        <translation>&amp;Rideau vers la gauche</translation>
+    </message>
+    <message>
+        <source>&lt;</source>
+        <translation>&lt;</translation>
+    </message>
+    <message>
+        <source>Cu&amp;rtain to the right</source>
+        <translation>R&amp;ideau vers la droite</translation>
+    </message>
+    <message>
+        <source>&gt;</source>
+        <translation>&gt;</translation>
+    </message>
+    <message>
+        <source>Outlines of re&amp;gions</source>
+        <translation>Contours des ré&amp;gions</translation>
+    </message>
+    <message>
+        <source>Shift+O</source>
+        <translation>Shift+O</translation>
+    </message>
+    <message>
+        <source>Show &amp;all classes</source>
+        <translation>Montrer &amp;toutes les classes</translation>
+    </message>
+    <message>
+        <source>A</source>
+        <translation>A</translation>
+    </message>
+    <message>
+        <source>Opacity of the overlay</source>
+        <translation>Opacité de la superposition</translation>
+    </message>
+    <message>
+        <source>Opacity of the overlay ([ and ])</source>
+        <translation>Opacité de la superposition ([ et ])</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::PicturesPane</name>
-    <message>
-        <source>Image with classes</source>
-        <translation>Image avec les classes</translation>
-    </message>
-    <message>
-        <source>Waiting for the first frame…</source>
-        <translation>En attente de la première image…</translation>
-    </message>
-    <message>
-        <source>Frame on show</source>
-        <translation>Image affichée</translation>
-    </message>
     <message>
         <source>Merge map</source>
         <translation>Carte de fusion</translation>
@@ -2503,13 +2496,50 @@
         <source>Block %1: %2 → %3</source>
         <translation>Bloc %1&#xa0;: %2 → %3</translation>
     </message>
+</context>
+<context>
+    <name>mpm::gui::Recording</name>
     <message>
-        <source>%1 × %2 px</source>
-        <translation>%1 × %2 px</translation>
+        <source>Saved %1</source>
+        <translation>%1 enregistré</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) of old pictures forgotten</source>
+        <translation>
+            <numerusform>%n fichier d’anciennes images oublié</numerusform>
+            <numerusform>%n fichiers d’anciennes images oubliés</numerusform>
+        </translation>
     </message>
     <message>
-        <source>%1 × %2 px (width × height)</source>
-        <translation>%1 × %2 px (largeur × hauteur)</translation>
+        <source>The recording leaves out frames: this machine or its disk is too slow for all of them</source>
+        <translation>L’enregistrement omet des images&#xa0;: cette machine ou son disque est trop lent pour toutes</translation>
+    </message>
+    <message>
+        <source>There is no frame yet</source>
+        <translation>Il n’y a pas encore d’image</translation>
+    </message>
+    <message>
+        <source>No model has seen this frame yet: there is nothing to save with it</source>
+        <translation>Aucun modèle n’a encore vu cette image&#xa0;: il n’y a rien à enregistrer avec elle</translation>
+    </message>
+    <message>
+        <source>The disk is too slow: this picture was not saved</source>
+        <translation>Le disque est trop lent&#xa0;: cette image n’a pas été enregistrée</translation>
+    </message>
+    <message>
+        <source>Recording to %1</source>
+        <translation>Enregistrement dans %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>● REC %n picture(s)</source>
+        <translation>
+            <numerusform>● ENR %n image</numerusform>
+            <numerusform>● ENR %n images</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1, %2 left out</source>
+        <translation>%1, %2 omises</translation>
     </message>
 </context>
 <context>
@@ -3860,6 +3890,49 @@
     <message>
         <source>%1  ·  %2</source>
         <translation>%1  ·  %2</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::WindowLook</name>
+    <message>
+        <source>Dar&amp;k</source>
+        <translation>S&amp;ombre</translation>
+    </message>
+    <message>
+        <source>T</source>
+        <translation>T</translation>
+    </message>
+    <message>
+        <source>&amp;Larger text</source>
+        <translation>Texte plus &amp;grand</translation>
+    </message>
+    <message>
+        <source>Ctrl++</source>
+        <translation>Ctrl++</translation>
+    </message>
+    <message>
+        <source>&amp;Smaller text</source>
+        <translation>Texte plus &amp;petit</translation>
+    </message>
+    <message>
+        <source>Ctrl+-</source>
+        <translation>Ctrl+-</translation>
+    </message>
+    <message>
+        <source>&amp;Full screen</source>
+        <translation>Plein é&amp;cran</translation>
+    </message>
+    <message>
+        <source>F11</source>
+        <translation>F11</translation>
+    </message>
+    <message>
+        <source>&amp;Restore the default layout</source>
+        <translation>&amp;Rétablir la disposition</translation>
+    </message>
+    <message>
+        <source>Ctrl+L</source>
+        <translation>Ctrl+L</translation>
     </message>
 </context>
 <context>

@@ -19,14 +19,15 @@ QString HistorySources::name() const {
   return record ? QString::fromStdString(record->name) : QString();
 }
 
-void HistorySources::forget(bool foreign) {
-  foreign_ = foreign;
-  wanted_.clear();
+void HistorySources::beginWith(const QString& name) {
+  wanted_ = name;
+  waits_ = false;
   take({});
 }
 
 void HistorySources::want(const QString& name) {
   wanted_ = name;
+  waits_ = true;
   take(all_);
   history_->askSources();
 }
@@ -46,7 +47,7 @@ void HistorySources::take(const std::vector<monitor::SourceRecord>& sources) {
   auto found = all_.end();
   if (!wanted_.isEmpty()) found = has([&](const auto& one) { return QString::fromStdString(one.name) == wanted_; });
   // From now on the choice is the user's.
-  if (found != all_.end() || (foreign_ && !all_.empty())) wanted_.clear();
+  if (found != all_.end() || (!waits_ && !all_.empty())) wanted_.clear();
   if (found == all_.end() && wanted_.isEmpty()) {  // samples of another one would be taken for those of the wanted
     found = has([&](const auto& one) { return one.id == before; });
     if (found == all_.end() && !all_.empty()) found = std::prev(all_.end());

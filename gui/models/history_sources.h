@@ -19,10 +19,11 @@ class HistorySources : public QObject {
   /// The name of the one on show; empty: none.
   QString name() const;
 
-  /// The database is another one. `foreign`: of another program, to which no source is added by what is done here.
-  void forget(bool foreign);
-  /// Puts the source of this name on show, as soon as it is there. Where another program's database has no such source,
-  /// it is the last one.
+  /// The database is another one, which begins with its last source.
+  void forget() { beginWith({}); }
+  /// The database is another one, which begins with the source of this name, or where it has none, with its last one.
+  void beginWith(const QString& name);
+  /// Puts the source of this name on show, as soon as it is there: until then none is.
   void want(const QString& name);
   /// A person chose it.
   void choose(std::int64_t id);
@@ -54,8 +55,8 @@ class HistorySources : public QObject {
   History* const history_;
   std::vector<monitor::SourceRecord> all_;
   std::optional<std::int64_t> id_;
-  QString wanted_;        // a source that may not be there yet
-  bool foreign_ = false;  // the database is another program's
+  QString wanted_;      // a source that may not be there yet
+  bool waits_ = false;  // for that source: no other one is on show
   Present present_;
 };
 

@@ -16,16 +16,14 @@ std::vector<LegendModel::Row> LegendModel::rowsOf(const ModelFacts& facts,
   for (std::size_t c = 0; c < names.size(); ++c) {
     Row& row = rows.emplace_back();
     row.name = QString::fromStdString(names[c]);
-    const auto chosen = chosen_.find(row.name);
-    row.color = chosen != chosen_.end() ? chosen->second : QColor(colors[c][2], colors[c][1], colors[c][0]);
+    row.color = QColor(colors[c][2], colors[c][1], colors[c][0]);
+    for (const ClassColors* named : {&borrowed_, &chosen_})
+      if (const auto found = named->find(row.name); found != named->end()) row.color = found->second;
   }
   return rows;
 }
 
-void LegendModel::setClasses(const ModelInfo& info) {
-  std::vector<Row> rows = rowsOf(info.facts, vision::classNames(info));
-  depth_ = info.task == Task::kDepth;
-  if (own_) return static_cast<void>(own_ = std::move(rows));
+void LegendModel::setRows(std::vector<Row> rows) {
   beginResetModel();
   rows_ = std::move(rows);
   solo_.reset();
@@ -33,30 +31,18 @@ void LegendModel::setClasses(const ModelInfo& info) {
   emit paintChanged();
 }
 
-void LegendModel::setOtherClasses(const QStringList& names) {
-  const auto listed = [](const std::vector<Row>& rows) {
-    QStringList all;
-    for (const Row& row : rows) all << row.name;
-    return all;
-  };
-  const std::vector<Row>& own = own_ ? *own_ : rows_;
-  const bool other = !names.isEmpty() && names != listed(own);
-  if (other ? own_ && names == listed(rows_) : !own_) return;
-  std::vector<Row> rows = own;
-  if (other) {
-    ModelFacts facts;
-    std::vector<std::string> classes;
-    for (const QString& name : names) facts.classes.push_back({classes.emplace_back(name.toStdString())});
-    rows = rowsOf(facts, classes);
-    for (Row& row : rows)
-      if (const auto same = std::ranges::find(own, row.name, &Row::name); same != own.end()) row.color = same->color;
-  }
-  beginResetModel();
-  own_ = other ? std::optional(own) : std::nullopt;
-  rows_ = std::move(rows);
-  solo_.reset();
-  endResetModel();
-  emit paintChanged();
+void LegendModel::setClasses(const ModelInfo& info) {
+  depth_ = info.task == Task::kDepth;
+  setRows(rowsOf(info.facts, vision::classNames(info)));
+}
+
+void LegendModel::setClasses(const QStringList& names) {
+  if (std::ranges::equal(rows_, names, {}, &Row::name)) return;
+  ModelFacts facts;
+  std::vector<std::string> classes;
+  for (const QString& name : names) facts.classes.push_back({classes.emplace_back(name.toStdString())});
+  depth_ = false;
+  setRows(rowsOf(facts, classes));
 }
 
 void LegendModel::setAreas(const std::vector<std::pair<int, double>>& shares) {
@@ -99,8 +85,17 @@ void LegendModel::setColor(int row, const QColor& color) {
 }
 
 void LegendModel::chooseColor(int row) {
-  chosen_[rows_[row].name] = rows_[row].color;
-  emit colorChosen();
+  const auto& [name, color] = *chosen_.insert_or_assign(rows_[row].name, rows_[row].color).first;
+  emit colorChosen(name, color);
+}
+
+void LegendModel::borrowColors(const ClassColors& colors) {
+  borrowed_ = colors;
+  for (Row& row : rows_)
+    if (const auto found = colors.find(row.name); found != colors.end() && !chosen_.contains(row.name))
+      row.color = found->second;
+  changed({Qt::DecorationRole});
+  emit paintChanged();
 }
 
 ClassColors LegendModel::colors() const {

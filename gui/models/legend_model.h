@@ -10,7 +10,7 @@ namespace mpm::gui {
 /// Colours that the user chose, by the name of the class.
 using ClassColors = std::map<QString, QColor>;
 
-/// The classes of the model, or of the one that measured what is on show: shown or hidden, their colours and the share
+/// The classes of the model that measured what is on show: shown or hidden, their colours and the share
 /// of the frame each covers.
 class LegendModel : public QAbstractTableModel {
   Q_OBJECT
@@ -21,9 +21,8 @@ class LegendModel : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
 
   void setClasses(const ModelInfo& info);
-  /// Lists these classes, which another model has, until this is called without any. Those of the same name keep their
-  /// colour.
-  void setOtherClasses(const QStringList& names);
+  /// The classes of a model of which nothing else is known; the same again changes nothing.
+  void setClasses(const QStringList& names);
   void setAreas(const std::vector<std::pair<int, double>>& shares);  ///< class, 0..1; classes left out cover nothing
   void clearAreas();                                                 ///< nothing was measured
   /// Sets the areas by the names of the classes, as in the JSON of a snapshot. If none of them is a class here, another
@@ -34,7 +33,8 @@ class LegendModel : public QAbstractTableModel {
   void setColor(int index, const QColor& color);
   /// Colours that replace those of the model, from the next setClasses() on.
   void setChosenColors(ClassColors colors) { chosen_ = std::move(colors); }
-  const ClassColors& chosenColors() const { return chosen_; }
+  /// Colours that those of the same name have, unless they were chosen here: those of another legend.
+  void borrowColors(const ClassColors& colors);
   ClassColors colors() const;
   /// Makes the present colour of class `index` a chosen one.
   void chooseColor(int index);
@@ -60,7 +60,7 @@ class LegendModel : public QAbstractTableModel {
 
  signals:
   void paintChanged();
-  void colorChosen();
+  void colorChosen(const QString& name, const QColor& color);
 
  private:
   struct Row {
@@ -70,11 +70,11 @@ class LegendModel : public QAbstractTableModel {
     std::optional<double> area{};  // of what is on show
   };
   void changed(const QList<int>& roles);
+  void setRows(std::vector<Row> rows);
   std::vector<Row> rowsOf(const ModelFacts& facts, const std::vector<std::string>& names) const;
   std::vector<Row> rows_;
-  std::optional<std::vector<Row>> own_;  // of the model, while those of another one are listed
   std::optional<int> solo_;
-  ClassColors chosen_;
+  ClassColors chosen_, borrowed_;
   bool depth_ = false;  // the model has no classes: the colours are those of depths
 };
 

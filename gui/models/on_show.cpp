@@ -96,7 +96,7 @@ bool OnShow::back() {
 }
 
 void OnShow::describe(const ShownSource& source) {
-  const auto same = [&](const ShownSource& one) { return one.name == source.name && one.database == source.database; };
+  const auto same = [&](const ShownSource& one) { return one.name == source.name; };
   const auto tell = [&](ShownSource& one) {
     if (!same(one)) return;
     one.regions = source.regions;

@@ -12,11 +12,10 @@ namespace mpm::gui {
 /// A source whose pictures are shown, and what is known of it besides them.
 struct ShownSource {
   QString name{};                         ///< as the database has it, without credentials
-  QString database{};                     ///< of another program, which it is read from; empty: our own
   charts::Clock clock{};                  ///< by which its times are shown; nullopt: that of the machine
   std::vector<vision::Region> regions{};  ///< drawn over its pictures
   QStringList states{};                   ///< names of those that are read of it
-  QStringList classes{};                  ///< of another program's model, by index; empty: those of our own
+  QStringList classes{};                  ///< of the model that measured it, by index; empty: of the one that runs
 };
 
 /// The window is empty.

@@ -21,7 +21,7 @@ CamerasPage::CamerasPage(QWidget* parent) : QListWidget(parent), thread_(this, {
   setSpacing(6);
   for (const auto by : {&QListView::clicked, &QListView::activated})
     connect(this, by, this, [this](const QModelIndex& index) {
-      if (index.row() != shown_) choose(index.row());  // both may come with one click
+      if (allShown()) emit chosen(index.row());
     });
   timer_.setSingleShot(true);
   timer_.callOnTimeout(this, &CamerasPage::read);
@@ -37,12 +37,15 @@ void CamerasPage::open(const QString& file) {
     describe(count() - 1, {}, {});
   }
   shown_ = kNone;
-  count() == 1 ? choose(0) : chooseAll();
+  if (count() > 1) return showAll();
+  emit shownChanged();
+  emit chosen(0);
 }
 
-void CamerasPage::choose(int row) {
-  setShown(row);
-  emit chosen(watch(row));
+std::vector<monitor::CameraConfig> CamerasPage::cameras() const {
+  std::vector<monitor::CameraConfig> all;
+  for (const auto& camera : cameras_) all.push_back(camera->watch);
+  return all;
 }
 
 void CamerasPage::setShown(int row) {

@@ -8,33 +8,34 @@
 
 namespace mpm::gui {
 
-/// All cameras of a watch file; also knows which one is on show in place of them. While all are, their databases are
-/// read every few seconds, on a thread of its own.
+/// All cameras of a watch file; also knows which one is watched in place of them. While all are on show, their
+/// databases are read every few seconds, on a thread of its own.
 class CamerasPage : public QListWidget {
   Q_OBJECT
  public:
   explicit CamerasPage(QWidget* parent = nullptr);
   ~CamerasPage() override { thread_.giveUp(); }
 
-  /// Shows the cameras of a file, or its only one. Throws mpm::Error as monitor::readWatchFile(); then they are those
-  /// of before.
+  /// Shows the cameras of a file, or chooses its only one. Throws mpm::Error as monitor::readWatchFile(); then they are
+  /// those of before.
   void open(const QString& file);
-  void choose(int row);
-  void chooseAll() { setShown(kAll); }
-  /// Chooses the next camera, or with -1 the one before.
-  void step(int by) { choose((std::max(shown_, by < 0 ? 0 : -1) + by + count()) % count()); }
+  void showAll() { setShown(kAll); }
+  /// This camera is watched.
+  void show(int row) { setShown(row); }
   /// From a camera back to all.
   void back() {
-    if (shown_ >= 0) chooseAll();
+    if (shown_ >= 0) showAll();
   }
   /// Something else is on show.
   void leave() { setShown(kNone); }
 
   bool allShown() const { return shown_ == kAll; }
-  QString name() const { return shown_ < 0 ? QString() : nameOf(shown_); }  ///< of the camera on show
+  QString name() const { return shown_ < 0 ? QString() : nameOf(shown_); }  ///< of the camera that is watched
+  std::vector<monitor::CameraConfig> cameras() const;
 
  signals:
-  void chosen(const mpm::monitor::CameraConfig& camera);
+  /// A person chose a row of cameras().
+  void chosen(int row);
   /// allShown() or name() may have changed.
   void shownChanged();
 

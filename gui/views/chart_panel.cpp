@@ -44,10 +44,7 @@ ChartPanel::ChartPanel(History* history, HistorySources* sources, QWidget* paren
       values_(menuButton(tr("Values"), tr("Choose the numbers that are drawn"))),
       areas_(menuButton(tr("Areas"), tr("Choose the classes whose share of the picture is drawn"))),
       follow_(toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this)),
-      spans_(new QButtonGroup(this)),
-      foreign_bar_(new QWidget(this)),
-      foreign_(wrapped(namedValue(new QLabel(foreign_bar_), tr("Database on show")))),
-      back_(pushButton({}, {}, this, &ChartPanel::backRequested)) {
+      spans_(new QButtonGroup(this)) {
   list_->setMinimumContentsLength(16);  // "Demo street · 20/", enough to distinguish two of them
   list_->hide();
   regions_->setMinimumContentsLength(9);
@@ -74,13 +71,10 @@ ChartPanel::ChartPanel(History* history, HistorySources* sources, QWidget* paren
   bar->addWidget(follow_);
   bar->addWidget(list_);
 
-  setBadge(foreign_, Badge::kWarning);
-  fill(unframed(new QHBoxLayout(foreign_bar_)), stretched(foreign_), back_);
-  setForeign({}, false);
-  QBoxLayout* column = fill(new QVBoxLayout(this), foreign_bar_, bar, chart_);
+  QBoxLayout* column = fill(new QVBoxLayout(this), bar, chart_);
   column->setContentsMargins(8, 6, 8, 6);
   column->setSpacing(4);
-  column->setStretch(2, 1);
+  column->setStretch(1, 1);
 
   connect(regions_, &QComboBox::activated, this, [this](int index) {
     chosen_.region = regions_->itemData(index).toString();
@@ -131,14 +125,6 @@ QToolButton* ChartPanel::menuButton(const QString& text, const QString& tip) {
   button->setPopupMode(QToolButton::InstantPopup);
   button->setMenu(new QMenu(button));
   return button;
-}
-
-void ChartPanel::setForeign(const QString& name, bool watching) {
-  setValue(foreign_, name.isEmpty() ? QString()
-                     : watching     ? tr("%1, read-only: not what is watched here").arg(name)
-                                    : tr("%1, read-only").arg(name));
-  back_->setText(watching ? tr("Back to the live source") : tr("Back to what is stored here"));
-  foreign_bar_->setHidden(name.isEmpty());
 }
 
 void ChartPanel::updateSeries() {

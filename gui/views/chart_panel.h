@@ -17,9 +17,6 @@ class ChartPanel : public QWidget {
   TimeChart* chart() const { return chart_; }
   /// A class has its colour of the picture here too; one that is missing has a colour by its place.
   void setClassColors(ClassColors colors);
-  /// Says above the chart that another program's database is on show, with a button that leads back to the live source,
-  /// or, with none watched, to our own database. An empty name: it is our own.
-  void setForeign(const QString& name, bool watching);
   /// What the list of sources calls the one on show.
   QString sourceText() const { return list_->currentText(); }
   /// The region whose numbers are drawn; empty: the whole picture.
@@ -36,9 +33,6 @@ class ChartPanel : public QWidget {
   QVariantMap state() const;
   /// Takes over what state() gave; what is missing or makes no sense becomes the default.
   void restore(const QSettings& stored);
-
- signals:
-  void backRequested();
 
  protected:
   bool event(QEvent* event) override;
@@ -65,9 +59,6 @@ class ChartPanel : public QWidget {
   QToolButton* const areas_;
   QToolButton* const follow_;
   QButtonGroup* const spans_;
-  QWidget* const foreign_bar_;
-  QLabel* const foreign_;
-  QPushButton* const back_;
   // What a person chose to see of any source; the numbers are those of the actions of values_.
   struct Chosen {
     Span span = Span::kHour;

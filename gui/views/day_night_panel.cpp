@@ -76,8 +76,11 @@ DayNightPanel::DayNightPanel(QAction* settings, QWidget* parent)
     }
   }
   grid->setColumnStretch(0, 1);
-  auto* choose = pushButton(settings, tr("Day and night…"),
-                            tr("Choose what counts as night: the sun, the brightness, or fixed hours"));
+  auto* choice = new QHBoxLayout;
+  choice->addStretch();
+  if (settings)
+    choice->insertWidget(0, pushButton(settings, tr("Day and night…"),
+                                       tr("Choose what counts as night: the sun, the brightness, or fixed hours")));
   areas_->horizontalHeaderItem(kCorrected)
       ->setToolTip(tr("Corrected: day and night together, without the errors that the cross-validation of the model "
                       "found: what it confused there moves to the true classes"));
@@ -85,7 +88,7 @@ DayNightPanel::DayNightPanel(QAction* settings, QWidget* parent)
   for (int column = kDay; column < kAreaColumns; ++column)
     areas_->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignVCenter | Qt::AlignRight);
   areas_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the panel scrolls
-  panelColumn(this, heading_, grid, difference_, rule_label_, leftRow(choose), areas_heading_, areas_);
+  panelColumn(this, heading_, grid, difference_, rule_label_, choice, areas_heading_, areas_);
   clear();
 }
 

@@ -15,7 +15,7 @@ namespace mpm::gui {
 class DayNightPanel : public QWidget {
   Q_OBJECT
  public:
-  /// `settings`: the action that asks what counts as night.
+  /// `settings`: the action that asks what counts as night; null: that is not chosen here.
   explicit DayNightPanel(QAction* settings, QWidget* parent = nullptr);
   void setStatistics(const monitor::DayNightStatistics& statistics);
   void setAreas(const std::vector<monitor::ClassArea>& areas);

@@ -34,13 +34,7 @@ LegendPanel::LegendPanel(LegendModel* model, QWidget* parent)
 }
 
 void LegendPanel::setModel(const ModelInfo& model) {
-  page_ = givesSegments(model.task) ? 1 : model.task == Task::kDepth ? 2 : 0;
-  setOtherClasses(other_);
-}
-
-void LegendPanel::setOtherClasses(bool other) {
-  other_ = other;
-  pages_->setCurrentIndex(other ? 0 : page_);
+  pages_->setCurrentIndex(givesSegments(model.task) ? 1 : model.task == Task::kDepth ? 2 : 0);
 }
 
 void LegendPanel::setFrame(const LiveFramePtr& frame) {

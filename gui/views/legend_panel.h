@@ -16,8 +16,6 @@ class LegendPanel : public QWidget {
 
   /// The task decides which of the three is shown.
   void setModel(const ModelInfo& model);
-  /// While the classes of another model are listed, these are shown, whatever the task.
-  void setOtherClasses(bool other);
   /// Null: no frame.
   void setFrame(const LiveFramePtr& frame);
 
@@ -47,8 +45,6 @@ class LegendPanel : public QWidget {
   QStackedWidget* const pages_;
   std::vector<Segment> segments_;
   std::size_t pixels_ = 0;
-  int page_ = 0;  // by the task of the model
-  bool other_ = false;
 };
 
 }  // namespace mpm::gui

@@ -99,9 +99,14 @@ class ThemedStyle : public QProxyStyle {
   using QProxyStyle::polish;
 };
 
+int percent = 100;  // of the font of the desktop
+
 }  // namespace
 
+int lookPercent() { return percent; }
+
 void applyLook(const Theme& look, int font_percent) {
+  percent = font_percent;
   setTheme(look);
   static const QFont desktop = QApplication::font();
   QFont font = desktop;

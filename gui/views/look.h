@@ -8,6 +8,8 @@ namespace mpm::gui {
 
 /// Gives every widget of the application this theme and a font of `font_percent` of the desktop's.
 void applyLook(const Theme& theme, int font_percent);
+/// The percent of the last applyLook().
+int lookPercent();
 
 /// assets/icons/NAME.svg, lines of "currentColor" on a field of 24 x 24, in the text colour of the theme and sharp at
 /// every size; a null icon where there is none of that name.

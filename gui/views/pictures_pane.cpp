@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/pictures_pane.h"
 
-#include "gui/models/readout.h"
 #include "gui/models/worker.h"
 #include "gui/views/fields.h"
 #include "gui/views/labels.h"
@@ -14,40 +13,29 @@ namespace {
 // In the settings, in the order of MergeColoring.
 const QStringList kColorings = {"mean", "size", "insertion"};
 
-QWidget* side(QWidget* picture, QWidget* bar) {
-  auto* result = new QWidget;
-  fill(seamless(new QVBoxLayout(result)), stretched(picture), bar);
-  return result;
-}
-
 }  // namespace
 
-PicturesPane::PicturesPane(PatchSelection* selection, const LegendModel* legend, QAction* previous, QAction* next)
+PicturesPane::PicturesPane(ImagePane* image, PatchSelection* selection, QAction* previous, QAction* next)
     : QSplitter(Qt::Horizontal),
+      image_(image),
       selection_(selection),
-      legend_(legend),
       previous_(previous),
       next_(next),
-      image_(named(new ImageView(selection), tr("Image with classes"))),
       map_(named(new MergeView(selection), tr("Merge map"))),
-      frame_label_(namedValue(muted(shortLabel()), tr("Frame on show"))),
       step_label_(namedValue(shortLabel(), tr("Insertion on show"))),
       coloring_(choiceField(tr("Colour of the clusters"), {tr("Mean colour"), tr("Cluster size"), tr("Insertion")})),
       map_bar_(new QWidget),
       map_side_(makeMapSide()) {
   setChildrenCollapsible(false);
   setHandleWidth(6);
-  image_->setPlaceholder(tr("Waiting for the first frame…"));
-  frame_label_->setContentsMargins(10, 0, 6, 0);
-  addWidget(side(image_, frame_label_));
+  addWidget(image_);
   addWidget(map_side_);
   restoreSizes();
-  refreshLook();
+  alignLines();
   refreshStep();
 
-  connect(image_, &ImageView::curtainMoved, this, &PicturesPane::setCurtain);
-  connect(image_, &PictureView::viewStateChanged, map_, &PictureView::setViewState);
-  connect(map_, &PictureView::viewStateChanged, image_, &PictureView::setViewState);
+  connect(image_->image(), &PictureView::viewStateChanged, map_, &PictureView::setViewState);
+  connect(map_, &PictureView::viewStateChanged, image_->image(), &PictureView::setViewState);
   connect(selection_, &PatchSelection::changed, this, &PicturesPane::refreshStep);
 }
 
@@ -60,56 +48,14 @@ QWidget* PicturesPane::makeMapSide() {
   bar->setContentsMargins(6, 4, 6, 4);
   bar->setSpacing(4);
   fill(bar, actionButton(previous_), actionButton(next_), stretched(step_label_), coloring_);
-  return side(map_, map_bar_);
+  auto* result = new QWidget;
+  fill(seamless(new QVBoxLayout(result)), stretched(map_), map_bar_);
+  return result;
 }
 
 void PicturesPane::setFrame(const LiveFramePtr& frame) {
-  image_->setFrame(frame);
   map_->setFrame(frame);
   refreshStep();
-  if (!frame) return setValue(frame_label_, {});
-  const auto& captured = frame->result.frame;
-  // `size`: as it is said. The line below the picture has little room; the tool tip says the same in full.
-  const auto facts = [&](const QString& size) {
-    QStringList all;
-    if (!captured.file.empty()) all << QFileInfo(QString::fromStdString(captured.file)).fileName();
-    if (captured.time > 0) all << timeText(captured.time, clock_);
-    all << size.arg(frame->size().width()).arg(frame->size().height());
-    if (const auto& model = frame->result.model) all << QString::fromStdString(toString(model->reduction));
-    return all;
-  };
-  setValue(frame_label_, facts(tr("%1 × %2 px")).join(QStringLiteral("  ·  ")));
-  frame_label_->setToolTip(facts(tr("%1 × %2 px (width × height)")).join(QLatin1Char('\n')));
-}
-
-void PicturesPane::setFaded(bool faded) {
-  if (std::exchange(paint_.faded, faded) != faded) refreshPaint();
-}
-
-void PicturesPane::setMode(ViewMode mode) {
-  paint_.mode = mode;
-  refreshPaint();
-  emit modeChanged(mode);
-}
-
-monitor::OverlayStyle PicturesPane::overlayStyle() const {
-  monitor::OverlayStyle style{paint_.opacity, {}};
-  for (int c = 0; c < legend_->classes(); ++c) {
-    const QRgb color = legend_->color(c).rgb();
-    style.colors.emplace_back(qBlue(color), qGreen(color), qRed(color));
-  }
-  return style;
-}
-
-void PicturesPane::setOpacity(double opacity) {
-  paint_.opacity = std::clamp(std::round(opacity * 100) / 100, 0.0, 1.0);
-  refreshPaint();
-  emit opacityChanged(paint_.opacity);
-}
-
-void PicturesPane::setCurtain(double share) {
-  paint_.curtain = std::clamp(share, 0.0, 1.0);
-  refreshPaint();
 }
 
 void PicturesPane::setSteps(int last) {
@@ -144,35 +90,25 @@ void PicturesPane::showNextColoring() {
 }
 
 void PicturesPane::showWholePicture() {
-  image_->setViewState({});
+  image_->image()->setViewState({});
   map_->setViewState({});
 }
 
 QVariantMap PicturesPane::state() const {
-  return {{"view/opacity", paint_.opacity},
-          {"view/curtain", paint_.curtain},
-          {"view/coloring", kColorings[static_cast<int>(map_->coloring())]},
-          {"view/split", saveState()}};
+  return {{"view/coloring", kColorings[static_cast<int>(map_->coloring())]}, {"view/split", saveState()}};
 }
 
 void PicturesPane::restore(const QSettings& stored) {
-  const ClassPaint usual;
-  setOpacity(storedNumber(stored, "view/opacity", 0, 1, usual.opacity));
-  setCurtain(storedNumber(stored, "view/curtain", 0, 1, usual.curtain));
   setColoring(static_cast<MergeColoring>(storedIndex(stored, "view/coloring", kColorings, 0)));
   restoreState(stored.value("view/split").toByteArray());  // none, or damaged: the sizes stay
 }
 
-void PicturesPane::refreshPaint() {
-  legend_->apply(paint_);
-  image_->setPaint(paint_);
-}
+// A bar of the same height below each picture, so that they stand side by side.
+void PicturesPane::alignLines() { image_->setLineHeight(map_bar_->sizeHint().height()); }
 
-void PicturesPane::refreshLook() {
-  refreshPaint();
-  image_->setFrame(image_->frame());
-  // A bar of the same height below each picture, so that they stand side by side.
-  frame_label_->setFixedHeight(map_bar_->sizeHint().height());
+void PicturesPane::changeEvent(QEvent* event) {
+  QSplitter::changeEvent(event);
+  if (event->type() == QEvent::StyleChange) alignLines();
 }
 
 }  // namespace mpm::gui

@@ -23,7 +23,7 @@ class CamerasTest : public InFolder {
   }
   // What a camera says once each line of it has come.
   testing::AssertionResult says(int row, const QString& piece, int role = Qt::DisplayRole) {
-    list_.chooseAll();
+    list_.showAll();
     const auto text = [&] { return list_.item(row)->data(role).toString(); };
     if (QTest::qWaitFor([&] { return text().contains(piece); }, 60000)) return testing::AssertionSuccess();
     return testing::AssertionFailure() << text();

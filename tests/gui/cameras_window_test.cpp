@@ -28,15 +28,27 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   EXPECT_FALSE(dock("chart")->isVisible()) << "the panels are of one camera";
   EXPECT_TRUE(wait([&] { return page->model()->index(0, 0).data().toString().contains("5 sample(s)"); }));
 
+  const auto choose = [page](int row) { emit page->activated(page->model()->index(row, 0)); };
   QTest::keyClick(page, Qt::Key_Return);
-  EXPECT_EQ(window_->windowTitle(), "yard – MPM Monitor");
-  EXPECT_FALSE(page->isVisible());
-  EXPECT_TRUE(dock("chart")->isVisible());
+  EXPECT_TRUE(page->isVisible()) << "behind the window of what is stored";
+  lookAtOther();
+  EXPECT_EQ(looked()->windowTitle(), "yard, stored in yard.db – MPM Monitor");
   ASSERT_TRUE(wait([&] { return frame() != nullptr; })) << "its last picture, from the folder of the file";
   EXPECT_EQ(frame()->image().cols, 64);
-
   trigger("next_camera");
+  EXPECT_EQ(looked()->windowTitle(), "road, stored in road.db – MPM Monitor");
+  EXPECT_EQ(frame(), nullptr);
+  trigger("previous_camera");
+  ASSERT_TRUE(wait([&] { return frame() && frame()->image().cols == 64; }));
+  window_->hide();
+  trigger("cameras");
+  EXPECT_TRUE(window_->isVisible() && page->isVisible());
+  lookAtMain();
+
+  choose(1);
   EXPECT_EQ(window_->windowTitle(), "road – MPM Monitor");
+  EXPECT_FALSE(page->isVisible());
+  EXPECT_TRUE(dock("chart")->isVisible());
   ASSERT_TRUE(runs()) << "nothing is stored of it, so it is watched here";
   EXPECT_EQ(session().source(), file("street").toStdString());
   EXPECT_EQ(cv::countNonZero(frame()->image().colRange(0, 159).reshape(1)), 0) << "what the file hides";
@@ -50,16 +62,13 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   EXPECT_EQ(frame()->result.model->precision, Precision::kBf16);
   EXPECT_FALSE(road.keep) << "of the database that the file names";
   EXPECT_EQ(road.on_event, "") << "a file that is opened runs nothing";
-  trigger("previous_camera");
+  trigger("cameras");
   QFile::remove(file("hide.json"));
-  trigger("next_camera");
+  choose(1);
   ASSERT_TRUE(runs());
   EXPECT_TRUE(noticed("hide.json"));
   EXPECT_EQ(part<CameraConfigs>()->plan(file("street")).privacy.blurred, std::vector<std::string>{"*"}) << "all";
-  trigger("previous_camera");
-  EXPECT_FALSE(session().isOpen());
-  ASSERT_TRUE(wait([&] { return frame() && frame()->image().cols == 64; }));
-  trigger("unpin");
+  trigger("close");
   EXPECT_TRUE(page->isVisible());
   const QSignalSpy chosen(page, &CamerasPage::chosen);
   QTest::mouseClick(page->viewport(), Qt::LeftButton, {}, page->visualRect(page->model()->index(1, 0)).center());
@@ -78,16 +87,6 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   EXPECT_TRUE(page->isVisible());
   window_->close();
   EXPECT_TRUE(dock("chart")->isVisibleTo(window_.get())) << "and is there at the next start";
-}
-
-TEST_F(Window, ACameraIsItsSourceOfADatabaseOfSeveralOrTheLast) {
-  for (const char* source : {"/dev/video1", "/dev/video2"}) store(file("yard.db"), source, unixNow(), 1000, 2);
-  for (const auto& [source, shown] : {std::pair("/dev/video1", "/dev/video1"), {"/dev/video3", "/dev/video2"}}) {
-    std::ofstream(file("yard.toml").toStdString()) << "[[camera]]\nsource = '" << source << "'\ndb = 'yard.db'\n";
-    window_->opener().open(file("yard.toml"));
-    ASSERT_TRUE(wait([&] { return !part<HistorySources>()->name().isEmpty(); }));
-    EXPECT_EQ(part<HistorySources>()->name(), shown);
-  }
 }
 
 }  // namespace

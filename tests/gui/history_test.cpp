@@ -59,12 +59,10 @@ TEST_F(Histories, TheSourceOnShowIsTheOneThatIsWanted) {
   EXPECT_EQ(said(), QStringList()) << "the one of before stays";
   sources.choose(5);
   EXPECT_EQ(said(), QStringList({"chosen", "eeeee"}));
-  sources.want("ffffff");
-  sources.forget(true);
+  sources.beginWith("ffffff");
   EXPECT_EQ(said(), QStringList({""}));
-  sources.want("ffffff");
   list({"a", "bb"});
-  EXPECT_EQ(said(), QStringList({"bb"})) << "nobody adds it to the database of another program";
+  EXPECT_EQ(said(), QStringList({"bb"})) << "nobody waits for it";
   EXPECT_TRUE(sources.ended());
   EXPECT_EQ(sources.present(), static_cast<double>(kNoon) / 1000);
   sources.setPresent("bb", 7.5);

@@ -561,13 +561,16 @@ TEST(ViewSettings, ComeBackAndMakeSense) {
   const LegendModel legend;
   QAction previous, next;
   History history;
-  PicturesPane pictures(&selection, &legend, &previous, &next);
+  auto* image = new ImagePane(&selection, &legend);
+  PicturesPane pictures(image, &selection, &previous, &next);
   HistorySources sources(&history);
   ChartPanel chart(&history, &sources);
   const auto restored = [&] {
+    image->restore(settings);
     pictures.restore(settings);
     chart.restore(settings);
-    QVariantMap state = pictures.state();
+    QVariantMap state = image->state();
+    state.insert(pictures.state());
     state.insert(chart.state());
     state.remove("view/split");
     return state;

@@ -53,7 +53,7 @@ class Regions : public Window {
     QTest::keyClick(regions, Qt::Key_Down);
     return regions->currentIndex() == 1;
   }
-  const std::vector<RegionOutline>& live() const { return part<PicturesPane>()->image()->regions(); }
+  const std::vector<RegionOutline>& live() const { return part<ImagePane>()->image()->regions(); }
 
   RegionsDialog* dialog_ = nullptr;
 };
@@ -67,12 +67,12 @@ TEST_F(Regions, DrawnOneIsKeptOverARestart) {
   EXPECT_EQ(drawn()[0].name, "Region 1");
   QTest::keyClicks(dialog_->findChild<QLineEdit*>(), "Meadow");
   EXPECT_EQ(drawn()[0].name, "Meadow") << "the name is selected: typing replaces it";
-  const QImage before = shot(part<PicturesPane>()->image());
+  const QImage before = shot(part<ImagePane>()->image());
   ok()->click();
   ASSERT_EQ(live().size(), 1U);
-  EXPECT_NE(shot(part<PicturesPane>()->image()), before);
+  EXPECT_NE(shot(part<ImagePane>()->image()), before);
   trigger("region_outlines");
-  EXPECT_EQ(shot(part<PicturesPane>()->image()), before);
+  EXPECT_EQ(shot(part<ImagePane>()->image()), before);
 
   window_->leave();
   make();
@@ -104,7 +104,7 @@ TEST_F(Regions, EnterEndsTheNameAndDatesBeginWithThePicture) {
   for (auto* edit : dialog_->findChildren<QDateTimeEdit*>())
     EXPECT_EQ(vision::CameraClock::ofMachine().time(edit->dateTime().toMSecsSinceEpoch()) / kMinuteMs,
               frame()->result.frame.time / kMinuteMs);
-  auto* image = part<PicturesPane>()->image();
+  auto* image = part<ImagePane>()->image();
   const QImage before = shot(image);
   ok()->click();
   const QImage after = shot(image);
@@ -251,19 +251,6 @@ TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
   window_->leave();
   make();
   EXPECT_TRUE(wait([&] { return gcc().has_value(); })) << "the same chart";
-}
-
-TEST_F(Regions, OfAnotherDatabaseAreDrawnAndDoNotBecomeOurs) {
-  camera().close();
-  monitor::StoreWriter(file("other.db").toStdString())
-      .setRegions("garden", {{.name = "pond", .size = {320, 160}, .polygons = {{{10, 10}, {90, 10}, {90, 90}}}}});
-  store(file("other.db"), "garden", unixNow(), 1000, 1);
-  window_->opener().open(file("other.db"));
-  ASSERT_TRUE(wait([&] { return live().size() == 1; }));
-  EXPECT_EQ(live()[0].region.name, "pond");
-  EXPECT_TRUE(part<CameraConfigs>()->regions("garden").empty());
-  trigger("unpin");
-  EXPECT_TRUE(live().empty());
 }
 
 TEST_F(Regions, LegendHasTheAreasWithinOne) {

@@ -63,7 +63,7 @@ TEST(Start, WhatCannotWorkIsASentenceAndACode) {
   }
 }
 
-constexpr int kPatience = 60000;  // ms
+constexpr int kStartPatience = 60000;  // ms
 
 // Before it does, a stop would be the end of a program that had not begun.
 bool catchesTermination(qint64 process) {
@@ -81,10 +81,10 @@ QByteArray settingsAfter(const QTemporaryDir& folder, const QString& asked, cons
   const QString settings = folder.filePath("settings.ini");
   process.start(MPM_MONITOR_APP, {"--settings", settings, "--db", "none", asked});
   EXPECT_TRUE(process.waitForStarted());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return catchesTermination(process.processId()); }, kPatience));
-  EXPECT_TRUE(QTest::qWaitFor([&] { return content(settings).contains(done); }, kPatience)) << content(settings);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return catchesTermination(process.processId()); }, kStartPatience));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return content(settings).contains(done); }, kStartPatience)) << content(settings);
   process.terminate();
-  process.waitForFinished(kPatience);
+  process.waitForFinished(kStartPatience);
   EXPECT_EQ(process.state(), QProcess::NotRunning);
   EXPECT_EQ(process.exitStatus(), QProcess::NormalExit);
   EXPECT_EQ(process.exitCode(), 0) << process.readAllStandardError();

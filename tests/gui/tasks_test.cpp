@@ -90,7 +90,7 @@ TEST_F(DepthWindow, SaysWhyItTeachesNothingAndStoresTokens) {
   ASSERT_TRUE(wait([&] { return frame() && !frame()->labels().empty(); }));
   EXPECT_TRUE(action("teach")->isEnabled());
   EXPECT_THAT(textIn<LegendPanel>(), Not(Has("Depth of this frame"))) << "the classes are back";
-  EXPECT_NE(part<PicturesPane>()->paint().color[1], qRgb(0, 0, 0));
+  EXPECT_NE(part<ImagePane>()->paint().color[1], qRgb(0, 0, 0));
 }
 
 TEST_F(DepthWindow, SavesDepthAndShowsItAgain) {

@@ -62,7 +62,7 @@ class Teach : public Window {
     ASSERT_TRUE(wait([&] { return state().classes.count() > before; }));
   }
   // Not the canvas, which shows a picture too.
-  ImageView& live() const { return *part<PicturesPane>()->image(); }
+  ImageView& live() const { return *part<ImagePane>()->image(); }
   // Takes the frame on show, which is then the picture on show.
   void take() {
     const QString before = teach() ? teach()->shown() : QString();

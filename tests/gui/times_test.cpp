@@ -110,9 +110,9 @@ TEST_F(Times, AnArchiveIsShownByTheClockOfItsCamera) {
   other.database = file("other.db");
   other.settings = file("other/settings.ini");  // which say nothing of its times
   make(other);
-  window_->opener().open(file("m.db"));
+  openOther(file("m.db"));
   ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
-  EXPECT_THAT(valueOf(window_.get(), "Frame on show"), Has(last)) << "the database knows the clock";
+  EXPECT_THAT(valueOf(looked(), "Frame on show"), Has(last)) << "the database knows the clock";
 }
 
 TEST_F(Times, PicturesThatHaveOtherTimesAreMeasuredAgain) {
@@ -208,35 +208,6 @@ TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {
   EXPECT_THAT(notice(), Begins("Open a folder of pictures with times first"));
 }
 
-TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
-  measure("dated");
-  WindowOptions other = options();
-  other.database = file("other.db");
-  make(other);
-  EXPECT_TRUE(onShow().isNothing());
-  window_->opener().open(file("m.db"));
-  ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
-  ASSERT_TRUE(wait([&] { return net().model() != nullptr; })) << "which may come after the picture";
-  EXPECT_FALSE(onShow().isNothing()) << "instead of the welcome page";
-  trigger("measure");
-  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr) << "what another program stored is its own";
-  EXPECT_EQ(frame()->result.frame.name, "20130708_055412");
-  EXPECT_EQ(frame()->result.estimate.tokens.size(), 3u);
-  const QString banner = part<ImageView>()->banner();
-  EXPECT_EQ(banner,
-            QStringLiteral("Last sample: %1  ·  no gaps").arg(timeText(frame()->result.frame.time, machineClock())));
-  const ChartPanel* chart = part<ChartPanel>();
-  emit chart->chart()->timePicked(static_cast<double>(part<HistorySources>()->current()->last) / 1000 - 2.02);
-  EXPECT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055410"; })) << "a click shows its picture";
-  trigger("unpin");
-  EXPECT_TRUE(onShow().isNothing());
-  QFile::remove(file("dated/20130708_055412.png"));
-  window_->opener().open(file("m.db"));
-  EXPECT_TRUE(wait([&] { return !onShow().isNothing(); })) << "its numbers are there";
-  EXPECT_EQ(frame(), nullptr);
-  EXPECT_EQ(part<ImageView>()->banner(), banner);
-}
-
 TEST_F(Times, AStoredPictureIsOfTheSourceThatItCameFrom) {
   measure("dated");
   ASSERT_TRUE(allAreStored() && runs());
@@ -308,7 +279,6 @@ TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
 TEST_F(Times, AFolderDoesNotTakeThePlaceOfWhatWasOpenedSince) {
   for (const std::function<void()>& since :
        {std::function([&] { camera().open(file("dated")); }), std::function([&] { camera().close(); }),
-        std::function([&] { window_->opener().open(file("other.db")); }),
         std::function([&] { window_->opener().open(file("dated")); })}) {
     window_->opener().open(file("street"));
     const QPointer<TimesDialog> looks = childOf<TimesDialog>(window_.get());

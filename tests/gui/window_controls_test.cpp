@@ -361,8 +361,9 @@ TEST_F(Controls, WhatIsStoredIsJudgedByTheLastRuleWhateverIsOnShow) {
   store(file("other.db"), "/dev/video8", unixNow() - kHourMs, kMinuteMs, 4, at(20));
   storeSamples("/dev/video9", unixNow() - kHourMs, kMinuteMs, 40, at(100));
   make();
-  window_->opener().open(file("other.db"));
+  openOther(file("other.db"));
   ASSERT_TRUE(wait([&] { return part<HistorySources>()->name() == "/dev/video8"; }));
+  lookAtMain();
   monitor::CameraConfig config = part<CameraConfigs>()->config("/dev/video9");
   for (const double limit : {30, 120, 40, 130, 50, 140, 60, 150, 110, 90}) {
     config.night_brightness = config.day_brightness = limit;

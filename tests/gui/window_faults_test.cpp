@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "gui/controllers/calendar_browser.h"
 #include "gui/views/day_night_panel.h"
 #include "gui/views/image_view.h"
 #include "gui/views/pictures_pane.h"
@@ -348,8 +347,8 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
   ASSERT_TRUE(openCamera());
   camera_->scale = 6;  // noise of this size takes longer to write than to see
   trigger("record");
-  EXPECT_TRUE(wait([&] { return part<Exports>()->recordText().endsWith(" left out"); }))
-      << part<Exports>()->recordText().toStdString();
+  EXPECT_TRUE(wait([&] { return part<Recording>()->text().endsWith(" left out"); }))
+      << part<Recording>()->text().toStdString();
   EXPECT_TRUE(logged("leaves out frames"));
   EXPECT_EQ(log().count("leaves out frames"), 1);
   for (int i = 0; i < 2; ++i) trigger("record");
@@ -387,7 +386,7 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
   trigger("compare");
   EXPECT_TRUE(wait([&] { return frame()->comparison.has_value(); }));
   EXPECT_EQ(frame()->result.frame.id, before->result.frame.id);
-  EXPECT_THAT(part<Exports>()->recordText(), Begins("● REC 0 "));
+  EXPECT_THAT(part<Recording>()->text(), Begins("● REC 0 "));
   trigger("record");
   trigger("compare");
 
@@ -419,18 +418,6 @@ TEST_F(Faults, AStoredPictureIsSeenWithoutASource) {
   EXPECT_THAT(part<ImageView>()->banner(), Ends("Esc: back"));
   trigger("unpin");
   EXPECT_TRUE(!part<WelcomePage>()->isHidden());
-}
-
-TEST_F(Faults, AnotherDatabaseBeginsWithoutTheOldFigures) {
-  storeSamples("yard", unixNow() - 60 * 1000, 1000, 60, [](monitor::Sample& sample) { sample.night = false; });
-  { const monitor::StoreWriter nothing(file("none.db").toStdString()); }
-  make();
-  const auto empty = [&] { return textIn<DayNightPanel>().contains("Mean, Day: –"); };
-  ASSERT_TRUE(wait([&] { return !empty(); }));
-  window_->opener().open(file("none.db"));
-  EXPECT_TRUE(empty()) << textIn<DayNightPanel>();
-  ASSERT_TRUE(looks());
-  EXPECT_TRUE(empty()) << textIn<DayNightPanel>();
 }
 
 TEST_F(Faults, EventsRunTheCommandThatWasChosen) {
@@ -569,101 +556,6 @@ TEST(CameraConfigs, AreOfASourceHoweverItIsOpened) {
   }
 }
 
-// Another program's database, also while that writes it, and when it comes back with another file.
-TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
-  const QString path = file("yard db.db");
-  const UnixMs noon = unixNow() - 3 * kDayMs;
-  const auto day = [](monitor::Sample& sample) { sample.night = false; };
-  store(path, "yard", noon, 1000, 120, day, "first");
-  window_->opener().open(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded));
-  TimeChart* chart = part<ChartPanel>()->chart();
-  ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "first") && !chart->chart().buckets.empty(); }));
-  EXPECT_NEAR(chart->axis().to, static_cast<double>(noon) / 1000 + 119, 2) << "ends at the data's own present";
-  store(path, "yard", noon + 120000, 1000, 60, day, "second");
-  ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "second"); }));
-  EXPECT_TRUE(reported(EventKind::kAlarm, "first"));
-  EXPECT_TRUE(wait([&] { return std::abs(chart->axis().to - (static_cast<double>(noon) / 1000 + 179)) < 2; }));
-  for (const char* suffix : {"", "-wal", "-shm"}) QFile::remove(path + suffix);
-  store(path, "garden", noon, 1000, 30, day, "third");
-  ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "third"); }));
-  // Sources are asked for before events, and the file may have been replaced between the two.
-  EXPECT_TRUE(wait([&] { return part<HistorySources>()->name() == "garden"; }));
-  EXPECT_FALSE(QFile::exists(file("m.db-wal")) && session().isOpen()) << "nothing is watched";
-}
-
-TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
-  store(file("other.db"), "yard", unixNow() - kDayMs, 0, 1, {}, "of the yard");
-  ASSERT_TRUE(openCamera() && stores());
-  const QString live = part<HistorySources>()->name();
-  EXPECT_TRUE(valueOf(window_.get(), "Database on show").isEmpty());
-  window_->opener().open(file("other.db"));
-  ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of the yard"); }));
-  EXPECT_THAT(valueOf(window_.get(), "Database on show"), Begins("other.db, read-only"));
-  part<HistoryBrowser>()->add({unixNow(), EventKind::kSource, monitor::Severity::kError, "unplugged"});
-  EXPECT_FALSE(reported(EventKind::kSource, "unplugged")) << "not of that database";
-  buttonOf(part<ChartPanel>(), ChartPanel::tr("Back to the live source"))->click();
-  emit part<History>()->eventsReady(*part<HistorySources>()->id(), {});  // an answer that comes late
-  EXPECT_TRUE(reported(EventKind::kSource, "unplugged")) << "but not forgotten";
-  EXPECT_FALSE(reported(EventKind::kAlarm, "of the yard"));
-  EXPECT_TRUE(wait([&] { return part<HistorySources>()->name() == live; }));
-  EXPECT_TRUE(valueOf(window_.get(), "Database on show").isEmpty());
-
-  trigger("close");
-  window_->opener().open(file("other.db"));
-  EXPECT_THAT(window_->windowTitle(), Begins("other.db"));
-  trigger("own_database");
-  EXPECT_EQ(window_->windowTitle(), "MPM Monitor");
-  EXPECT_TRUE(wait([&] { return part<HistorySources>()->name() == live; }));
-}
-
-TEST_F(Faults, TheLegendOfAnotherDatabaseHasTheClassesOfItsModel) {
-  {
-    monitor::StoreWriter writer(file("other.db").toStdString());
-    monitor::SessionInfo session;
-    session.source = "glacier";
-    session.classes = {"ice", "rock"};
-    writer.beginSession(session);
-    monitor::Sample sample;
-    sample.time = unixNow() - kDayMs;
-    sample.whole().areas = {{0, 0.75}, {1, 0.25}};
-    writer.append(sample);
-    ASSERT_TRUE(writer.flush());
-  }
-  LegendModel& legend = *part<LegendModel>();
-  const auto names = [&] {
-    QStringList all;
-    for (int c = 0; c < legend.classes(); ++c) all << legend.name(c);
-    return all;
-  };
-  ASSERT_TRUE(openAndWait() && stores());
-  const QStringList own = names();
-  ASSERT_GT(own.size(), 2);
-  legend.setData(legend.index(1, LegendModel::kName), Qt::Unchecked, Qt::CheckStateRole);
-  window_->opener().open(file("other.db"));
-  ASSERT_TRUE(wait([&] { return names() == QStringList({"ice", "rock"}); }));
-  EXPECT_TRUE(wait([&] { return legend.index(1, LegendModel::kArea).data(LegendModel::kSortRole).toDouble() == 0.25; }))
-      << "of its last sample";
-  EXPECT_TRUE(legend.visible(1));
-  buttonOf(part<ChartPanel>(), ChartPanel::tr("Back to the live source"))->click();
-  EXPECT_TRUE(wait([&] { return names() == own; }));
-  EXPECT_FALSE(legend.visible(1)) << "what was chosen of the own classes stays";
-}
-
-// A calendar that stays open has what came since.
-TEST_F(Faults, TheCalendarGrowsWithItsDatabase) {
-  const UnixMs first = unixNow() - 5 * kDayMs;
-  store(file("other.db"), "yard", first, 1000, 3);
-  window_->opener().open(file("other.db"));
-  part<CalendarBrowser>()->setPace(10);
-  auto* const panel = part<CalendarPanel>();
-  for (QWidget* parent = panel; parent != nullptr; parent = parent->parentWidget())
-    if (auto* const dock = qobject_cast<QDockWidget*>(parent)) dock->show(), dock->raise();
-  const auto days = [&] { return panel->view()->calendar().days.size(); };
-  ASSERT_TRUE(wait([&] { return days() == 1; }));
-  store(file("other.db"), "yard", first + 2 * kDayMs, 1000, 3);
-  EXPECT_TRUE(wait([&] { return days() == 2; }));
-}
-
 // Its clock was a day ahead when one of them was taken.
 TEST_F(Faults, TheLastPictureOfASourceIsOneWhoseTimeIsBelieved) {
   ASSERT_TRUE(openAndPause() && stores());
@@ -685,47 +577,6 @@ TEST_F(Faults, TheLastPictureOfASourceIsOneWhoseTimeIsBelieved) {
   emit sources->activated(sources->currentIndex());
   ASSERT_TRUE(wait([&] { return onShow().stored() && frame(); }));
   EXPECT_EQ(onShow().stored()->time, own.time);
-}
-
-TEST_F(Faults, NothingOfTheSourceBeforeIsShownOfAnotherOneOfADatabase) {
-  const UnixMs first = unixNow() - kDayMs;
-  store(file("other.db"), "yard", first, 1000, 9, {}, "of the yard");
-  store(file("other.db"), "lane", first, 1000, 9, {}, "of the lane");
-  window_->opener().open(file("other.db"));
-  ChartPanel* const panel = part<ChartPanel>();
-  auto* const sources = fieldOf<QComboBox>(panel, "Source whose samples are drawn");
-  const auto pick = [&](const QString& name) {
-    sources->setCurrentIndex(sources->findData(name, Qt::ToolTipRole));
-    emit sources->activated(sources->currentIndex());
-  };
-  ASSERT_TRUE(wait([&] { return sources->count() == 2; }));
-  pick("yard");
-  ASSERT_TRUE(
-      wait([&] { return reported(EventKind::kAlarm, "of the yard") && !panel->chart()->chart().buckets.empty(); }));
-  const auto before = *part<HistorySources>()->id();
-  History* const history = part<History>();
-  emit history->namesReady({before, "yard", {"road"}, {"gate"}});
-  const auto* const regions = fieldOf<QComboBox>(panel, "Region whose numbers are drawn");
-  ASSERT_EQ(regions->count(), 2);
-
-  pick("lane");
-  EXPECT_EQ(regions->count(), 1);
-  emit history->eventsReady(before, {{first, EventKind::kAlarm, monitor::Severity::kWarning, "late"}});
-  charts::Chart chart;
-  chart.buckets.resize(1);
-  emit history->chartReady(chart, {{"gate"}}, {.source = before, .series = panel->chart()->quantities()});
-  JudgedHistory judged{.source = before};
-  judged.statistics.day.samples = judged.statistics.night.samples = 777;
-  emit history->statisticsReady(judged);
-  emit history->sampleReady({.text = "late", .source = "yard", .last = true});
-  EXPECT_EQ(onShow().source().name, "lane");
-  EXPECT_FALSE(reported(EventKind::kAlarm, "late"));
-  EXPECT_FALSE(reported(EventKind::kAlarm, "of the yard"));
-  EXPECT_TRUE(panel->chart()->chart().buckets.empty());
-  EXPECT_TRUE(panel->chart()->scene().bands.empty());
-  EXPECT_THAT(textIn<DayNightPanel>(), Not(Has("777")));
-  EXPECT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of the lane"); }));
-  EXPECT_TRUE(wait([&] { return part<ImageView>()->banner().contains("Last sample"); })) << "its own one is shown";
 }
 
 }  // namespace

@@ -93,6 +93,22 @@ class Window : public ::testing::Test {
   }
   void TearDown() override { window_.reset(); }
 
+  /// Opens a database or a watch file of another program. From now on part() and all that asks it look at the window in
+  /// which it is.
+  void openOther(const QString& path) {
+    window_->opener().open(path);
+    lookAtOther();
+  }
+  void lookAtOther() {
+    for (QWidget* widget : QApplication::topLevelWidgets())
+      if (auto* other = qobject_cast<HistoryWindow*>(widget)) looked_ = other;
+    if (!looked_) missing("window of another database");
+    part<HistoryBrowser>()->setPace(100);
+  }
+  /// They look at the window that watches again.
+  void lookAtMain() { looked_ = nullptr; }
+  QMainWindow* looked() const { return looked_ ? looked_.data() : window_.get(); }
+
   /// Each test gets a copy of these pictures.
   static const mpm::test::TemporaryFolder& street() {
     static const mpm::test::TemporaryFolder folder;
@@ -156,10 +172,10 @@ class Window : public ::testing::Test {
   }
 
   static bool wait(const std::function<bool()>& done) { return QTest::qWaitFor(done, kPatience); }
-  /// The part of the window that has this type.
+  /// The part of looked() that has this type.
   template <typename Part>
   Part* part() const {
-    return window_->findChild<Part*>();
+    return looked()->template findChild<Part*>();
   }
   template <typename Panel>
   QString textIn() const {
@@ -227,7 +243,7 @@ class Window : public ::testing::Test {
     for (; font_ > percent; font_ -= 10) trigger("smaller");
   }
   QList<QDockWidget*> docks() const { return window_->findChildren<QDockWidget*>(); }
-  QDockWidget* dock(const char* id) const { return window_->findChild<QDockWidget*>(id); }
+  QDockWidget* dock(const char* id) const { return looked()->findChild<QDockWidget*>(id); }
   template <typename Dialog>
   Dialog* dialogOf(const char* action) const {
     trigger(action);
@@ -247,6 +263,7 @@ class Window : public ::testing::Test {
   QTemporaryDir folder_;
   Said notices_;
   std::unique_ptr<MainWindow> window_;
+  QPointer<QMainWindow> looked_;
   int font_ = 100;
 };
 

@@ -62,7 +62,8 @@ TEST_F(Window, ReadsTheSettingsOfEachRelease) {
     ASSERT_TRUE(QFile::copy(MPM_TEST_DATA_DIR "/releases/" + release + "/settings.ini", of_release.settings));
     window_.reset();
     window_ = std::make_unique<MainWindow>(of_release);
-    EXPECT_EQ(part<LegendModel>()->chosenColors(), (ClassColors{{"sky", "#01fe03"}, {"road, old", "#0203fd"}}));
+    part<LegendModel>()->setClasses(QStringList{"sky", "road, old"});
+    EXPECT_EQ(part<LegendModel>()->colors(), (ClassColors{{"sky", "#01fe03"}, {"road, old", "#0203fd"}}));
     EXPECT_EQ(part<ImageView>()->paint().mode, ViewMode::kCurtain);
     EXPECT_NEAR(part<ImageView>()->paint().curtain, 0.25, 1e-9);
     EXPECT_EQ(part<MergeView>()->coloring(), MergeColoring::kSize);
@@ -435,7 +436,7 @@ TEST_F(Window, EveryActionHasAKeyOfItsOwnAndHelpListsIt) {
   for (int row = 0; row < table->rowCount(); ++row)
     if (table->columnSpan(row, 0) == 2) groups << table->item(row, 0)->text();
   EXPECT_EQ(groups.join(QLatin1Char(' ')),
-            "File View Watch Help Panels In a picture or the chart In a list Teaching "
+            "File View Watch Panels Help In a picture or the chart In a list Teaching "
             "Drawing regions");
   help->close();
 }
@@ -478,7 +479,7 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
   ASSERT_EQ(proposed.size(), 1);
   EXPECT_THAT(QFileInfo(proposed[0]).fileName(), Begins("street-20")) << proposed[0];
   where->selectFile(file("all.jsonl"));
-  part<HistorySources>()->forget(false);  // the question was about the one before
+  part<HistorySources>()->forget();  // the question was about the one before
   QMetaObject::invokeMethod(where, "accept");
   ASSERT_TRUE(wait([&] { return QFile::exists(file("all.jsonl")); }));
   EXPECT_THAT(content(file("all.jsonl")), Begins('{'));

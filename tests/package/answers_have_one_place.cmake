@@ -55,6 +55,9 @@ check("texts of events are for people only" WORDS "message\\.(starts_with|ends_w
 # What is judged and measured again is another series, or the pass of the writer. Samples are not replaced where they lie.
 check("StoreWriter::judge() or a new series" WORDS "setNightRule" "judgedSamples" "replaceSamples" IN toolkit cli gui)
 
+# Another program's database is in a window of its own (gui/history_window.h): no part of the app asks whose the one on show is.
+check("open a HistoryWindow" WORDS "[a-zA-Z]*[fF]oreign[a-zA-Z_]*" IN gui)
+
 # How long a camera may be silent is said by its pace.
 check("use Pace" WORDS "2\\.5 \\*" "\\* 2\\.5([^0-9]|$)" IN toolkit/monitor toolkit/page cli gui/models gui/controllers EXCEPT toolkit/monitor/pace.h)
 

@@ -11,7 +11,7 @@ import time
 import cv2
 
 from .model import CAMERAS, PAGES
-from .stage import GREY, MODELS, REDUCTIONS, SOURCES, brightness_of, size_of, tags_in
+from .stage import GREY, MODELS, REDUCTIONS, SOURCES, STORED, brightness_of, size_of, tags_in
 
 NIGHT = 40   # below this brightness night is, where nobody said otherwise
 LIMIT = 100  # of the alarm of a source: this and its number
@@ -77,15 +77,8 @@ def check_chart(stage, chart, charted):
         require(time.gmtime(moment / 1000).tm_year == (year or time.gmtime().tm_year), "times in the chart of another source", f"{tag}: {chart}")
 
 
-def at_once(stage, model, seen):
-    """What holds at every moment."""
-    shown, title = model.shown(), model.title()
-    require(tags_in(seen["title"]) == ({title} if title else set()), "the title", f"'{seen['title']}', not {title}")
-    require(seen["page"] == PAGES[model.page()], "the page", f"{seen['page']}, not {model.page()}")
-    require(tags_in(seen["source"]) <= {model.live}, "the panel of the source", f"{seen['source']!r}, not {model.live}")
-    require(tags_in(seen.get("folder", "")) <= {model.live}, "the bar of the folder", f"{seen.get('folder')!r}, not {model.live}")
-    require(seen["map"], "the merge map is of another frame")
-    require(tags_in(seen["chart"]["database"]) == ({model.foreign} if model.foreign else set()), "the database above the chart", seen["chart"]["database"])
+def any_at_once(stage, seen, shown, charted, stored):
+    """What holds in every window. `shown`: the source of its picture. `charted`: of its chart and events."""
     for where in "outlines", "legend_regions":
         require(tags_in(" ".join(seen[where])) <= {shown}, f"{where} of another source", f"{seen[where]}, not {shown}")
     if picture := seen["picture"]:
@@ -96,17 +89,33 @@ def at_once(stage, model, seen):
             require(stage.index(tag, picture["file"]) == index, "a picture with the name of another one", picture)
             if stage.time(tag, index):
                 require(picture["time"] == stage.time(tag, index), "a picture with the time of another one", picture)
-        if picture["measured"] or model.stored:
+        if picture["measured"] or stored:
             check_legend(stage, seen, tag, index)
-        require(bool(model.stored) == is_stored(seen), "a banner", f"{seen['banner']}, not of {model.stored or model.live}")
+        require(bool(stored) == is_stored(seen), "a banner", f"{seen['banner']}, not of {stored or shown}")
     else:
-        require(not seen["legend"] or model.stored, "a legend without a picture", seen["legend"])
+        require(not seen["legend"] or stored, "a legend without a picture", seen["legend"])
         require(not seen["frame"], "a line below no picture", seen["frame"])
-    check_chart(stage, seen["chart"], model.charted())
+    check_chart(stage, seen["chart"], charted)
     told = set().union(*(tags_in(message) for _, message in seen["events"]))
-    require(told <= {model.charted()} if model.charted() else len(told) <= 1, "events of another source", f"{told}, not {model.charted()}: {seen['events']}")
+    require(told <= {charted} if charted else len(told) <= 1, "events of another source", f"{told}, not {charted}: {seen['events']}")
+
+
+def at_once(stage, model, seen):
+    """What holds at every moment."""
+    shown, title = model.shown(), model.title()
+    require(tags_in(seen["title"]) == ({title} if title else set()), "the title", f"'{seen['title']}', not {title}")
+    require(seen["page"] == PAGES[model.page()], "the page", f"{seen['page']}, not {model.page()}")
+    require(tags_in(seen["source"]) <= {model.live}, "the panel of the source", f"{seen['source']!r}, not {model.live}")
+    require(tags_in(seen.get("folder", "")) <= {model.live}, "the bar of the folder", f"{seen.get('folder')!r}, not {model.live}")
+    require(seen["map"], "the merge map is of another frame")
+    any_at_once(stage, seen, shown, model.charted(), model.stored)
     nights, judged = nights_in(seen["day_night"]), model.charted() or next(iter(tags_in(seen["chart"]["source"])), None)
     require(nights <= {NIGHT, *model.nights.get(judged, [])}, "the rule of night of another source", f"{nights}, {judged}: {model.nights}")
+    require(len(seen["others"]) == len(model.others), "the windows of other databases", f"{[other['title'] for other in seen['others']]}, not {[other.of for other in model.others]}")
+    for found, other in zip(seen["others"], model.others):
+        require(tags_in(found["title"]) == {other.of}, "the title of another database", f"'{found['title']}', not {other.of}")
+        any_at_once(stage, found, other.stored and other.of, other.of, other.stored)
+        require(nights_in(found["day_night"]) <= {NIGHT}, "a rule of night of ours in another database", found["day_night"])
     if teach := seen.get("teach"):
         require(tags_in(" ".join(teach["regions"])) <= {shown}, "regions that may show states, of another source", f"{teach['regions']}, not {shown}")
         if teach["name"] in model.taken and teach["picture"]:
@@ -134,11 +143,15 @@ def in_the_end(stage, model, seen):
     if not shown:
         require(not seen["picture"], "a picture of nothing", seen["picture"])
     charted = model.charted()  # sorbus has the rule of its watch file, each time that this is opened
-    if charted in model.nights and charted not in model.unjudged and charted != "sorbus" and not model.foreign and seen["chart"]["source"] == stage.address(charted):
+    if charted in model.nights and charted not in model.unjudged and charted != "sorbus" and seen["chart"]["source"] == stage.address(charted):
         require(nights_in(seen["day_night"]) == {model.nights[charted][-1]}, "what is stored is not judged by the new rule", f"{seen['day_night']}: {model.nights}")
-    if model.foreign:
-        require(seen["chart"]["source"] == stage.address(model.foreign), "the chart of the other database", seen["chart"])
-    elif model.picked:
+    for found, other in zip(seen["others"], model.others):
+        require(not other.wanted, "no stored picture of another database", other.wanted)
+        require(found["chart"]["source"] == (stage.address(other.of) if other.of in STORED else ""), "the chart of another database", f"{found['chart']}, not {other.of}")
+        if other.stored:
+            require(found["picture"] and picture_of(found["picture"])[1] == other.stored[1], "another picture of another database", f"{found['picture']}, not {other.stored}")
+        require(found["outlines"] == other.outlines(), "the outlines of another database", f"{found['outlines']}, not {other.outlines()}")
+    if model.picked:
         require(seen["chart"]["source"] == stage.address(model.picked), "the chart of what was picked", seen["chart"])
     elif model.live and seen["picture"] and not silent and not model.stored:
         require(seen["chart"]["source"] == stage.address(model.live), "the chart of what is watched", seen["chart"])

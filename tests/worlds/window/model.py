@@ -1,20 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must be on show after each action: the model that the window is held against. It is written from docs/ and knows no C++."""
-from .stage import SOURCES
+from .stage import SOURCES, STORED
 
 PAGES = {"welcome": "WelcomePage", "cameras": "CamerasPage", "watch": "QWidget", "teach": "TeachPane"}
 CAMERAS = ("olive", "sorbus")  # of the watch file
 
 
-class Model:
-    """`live`: the source that is watched. `foreign`: the database of another program that is on show. `camera`: of the watch
-    file, "all" while all are on show. `stored`: source and index of the stored picture on show. `index`: of the picture that a
-    person chose in the folder that is watched; None: any. `wanted`: the stored picture that was asked for and is not on show yet.
-    `asking`: the folder whose times are asked for. `dialog`: the source that a dialog is about. `picked`: the source of our own
-    database that was picked in the chart in place of the one that is watched."""
+class Looking:
+    """What is on show in a window of what is stored. `stored`: source and index of the stored picture on show. `wanted`: the
+    stored picture that was asked for and is not on show yet: (source, index), without an index any of the source. `hinted`:
+    the source of which a stored picture may come, as there may be one near an event."""
+    stored = _wanted = hinted = None
+
+    @property
+    def wanted(self):
+        return self._wanted
+
+    @wanted.setter
+    def wanted(self, sample):
+        self._wanted, self.hinted = sample, None
+
+    def take(self, found):
+        """This stored picture is on show."""
+        if self.wanted and self.wanted in (found, (found[0], None)):
+            self.stored, self.wanted = found, None
+        elif not self.wanted and self.hinted == found[0]:
+            self.stored = found
+
+
+class Other(Looking):
+    """The window of another program's database, or of the cameras of the watch file: `of` is the one on show."""
+
+    def __init__(self, of):
+        self.cameras = CAMERAS if of in CAMERAS else (of,)
+        self.show(of)
+
+    def show(self, of):
+        self.of, self.stored = of, None
+        self.wanted = (of, SOURCES[of].count - 1) if of in STORED else None
+
+    def step(self, by):
+        self.show(self.cameras[(self.cameras.index(self.of) + by) % len(self.cameras)])
+
+    def outlines(self):
+        return [f"{self.of}-gate"] if self.stored else []
+
+
+class Model(Looking):
+    """The window that watches. `live`: the source that is watched. `camera`: of the watch file, "all" while all are on show.
+    `index`: of the picture that a person chose in the folder that is watched; None: any. `asking`: the folder whose times are
+    asked for. `dialog`: the source that a dialog is about. `picked`: the source of our own database that was picked in the chart
+    in place of the one that is watched. `others`: the windows of other databases."""
 
     def __init__(self):
-        self.regions = {"olive": ["olive-gate"], "rowan": ["rowan-gate"]}  # current ones; of databases until others are chosen
+        self.regions = {}
         self.chosen = set()    # sources whose regions a person chose
         self.known = set()     # sources that open without a question
         self.alarms = {}       # source -> limit
@@ -28,19 +67,11 @@ class Model:
 
     def forget(self):
         """A new window."""
-        self.live = self.foreign = self.camera = self.stored = self.wanted = self.index = self.asking = self.dialog = None
+        self.live = self.camera = self.stored = self.wanted = self.index = self.asking = self.dialog = None
         self.picked = None
         self.paused = self.has_watch_file = self.teaching = False
         self.dead = set()
-
-    @property
-    def wanted(self):
-        """The stored sample that must come on show: (source, index), without an index any of the source; or None."""
-        return self._wanted
-
-    @wanted.setter
-    def wanted(self, sample):
-        self._wanted, self.hinted = sample, None
+        self.others = []
 
     def look_at_event(self, charted):
         """A sample of the time of an event comes on show, if there is one: of the source in the chart, which stays there when a
@@ -58,20 +89,19 @@ class Model:
         self.unjudged = set(self.nights)
 
     def begin(self, tag):
-        self.live, self.foreign, self.index, self.paused, self.asking = tag, None, None, False, None
+        self.live, self.index, self.paused, self.asking = tag, None, False, None
         self.stored = self.wanted = self.picked = None
         self.known.add(tag)
 
     def open_database(self, tag):
-        self.foreign, self.asking, self.stored, self.picked = tag, None, None, None
-        self.wanted = tag, SOURCES[tag].count - 1
+        if not any(other.of == tag for other in self.others):
+            self.others.append(Other(tag))
 
     def choose_camera(self, tag):
-        self.camera, self.asking = tag, None
-        if tag == "sorbus":  # nothing is stored of it: the camera itself
-            return self.begin(tag)
-        self.live = None
-        self.open_database(tag)
+        if tag in STORED:
+            return self.open_database(tag)
+        self.camera = tag  # nothing is stored of it: the camera itself
+        self.begin(tag)
 
     def back_to_cameras(self):
         if self.camera in CAMERAS:
@@ -81,7 +111,6 @@ class Model:
         if what == "two":
             self.has_watch_file, self.camera = True, "all"
         elif what.endswith(".db"):
-            self.camera = None
             self.open_database(what[:-3])
         else:
             self.camera = None
@@ -94,19 +123,13 @@ class Model:
         self.paused = False
         self.back_to_cameras()
 
-    def own_database(self):
-        self.foreign = self.stored = self.wanted = self.picked = None
-        self.back_to_cameras()
-
     def unpin(self):
         self.stored = self.wanted = self.picked = None
-        if self.live:
-            self.foreign = None
-        else:
+        if not self.live:
             self.back_to_cameras()
 
     def step_picture(self, index):
-        self.stored = self.wanted = self.picked = self.foreign = None
+        self.stored = self.wanted = self.picked = None
         self.index = index
 
     def pick(self, tag):
@@ -118,15 +141,13 @@ class Model:
     # What follows from that.
     def shown(self):
         """The source of the picture, legend and merge map."""
-        return self.stored[0] if self.stored else None if self.foreign else self.picked or self.live
+        return self.stored[0] if self.stored else self.picked or self.live
 
     def title(self):
-        if self.camera in CAMERAS:
-            return self.camera
-        return self.stored[0] if self.stored else self.foreign or self.picked or self.live
+        return self.camera if self.camera in CAMERAS else self.shown()
 
     def charted(self):
-        return self.foreign or self.picked or self.live
+        return self.picked or self.live
 
     def page(self):
         if self.teaching:
@@ -136,6 +157,4 @@ class Model:
         return "watch" if self.shown() or self.live or self.camera else "welcome"
 
     def outlines(self):
-        tag = self.shown()
-        own = tag in self.chosen or tag not in ("olive", "rowan")
-        return self.regions.get(tag, []) if tag and (own or self.stored) else []
+        return self.regions.get(self.shown(), [])

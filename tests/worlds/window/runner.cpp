@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hands and eyes for walks through the app: does what a line of JSON on the standard input says to a real MainWindow,
-// and answers with a line of what the window shows then. It knows nothing of what should be there: model.py does.
+// or to a HistoryWindow that it opened, and answers with a line of what all of them show then. It knows nothing of what
+// should be there: model.py does.
 
 #include <unistd.h>
 #include <cstdio>
@@ -62,15 +63,15 @@ class Hands {
  private:
   template <typename Part>
   Part* part(const QString& name = {}) const {
-    return window_ ? window_->findChild<Part*>(name) : nullptr;
+    return at_ ? at_->findChild<Part*>(name) : nullptr;
   }
   static bool isNamed(const QWidget* widget, const char* name) {
     return widget->property("value_name") == QLatin1String(name) || widget->accessibleName() == QLatin1String(name);
   }
-  /// The widget that screen readers call so, in the window or in a part of it.
+  /// The widget that screen readers call so, in the window that is looked at or in a part of it.
   template <typename Widget>
   Widget* named(const char* name, const QObject* in = nullptr) const {
-    for (auto* widget : (in ? in : window_.get())->findChildren<Widget*>())
+    for (auto* widget : (in ? in : at_)->findChildren<Widget*>())
       if (isNamed(widget, name)) return widget;
     return nullptr;
   }
@@ -79,6 +80,8 @@ class Hands {
     return label ? label->text() : QString();
   }
   void start(const QJsonObject& what);
+  void findOthers();
+  QJsonObject lookAtAny() const;
   bool close();
   void deliver();
   void tick() const;
@@ -98,6 +101,8 @@ class Hands {
   static QJsonObject pictureOf(const LiveFramePtr& frame);
 
   std::unique_ptr<MainWindow> window_;
+  QList<QPointer<HistoryWindow>> others_;                   // in the order in which they were opened
+  QWidget* at_ = nullptr;                                   // the window that is looked at
   std::map<std::string, std::shared_ptr<Camera>> cameras_;  // by URL
   QSet<QString> held_;                                      // classes whose answers wait
   QJsonObject last_;
@@ -131,6 +136,7 @@ void Hands::start(const QJsonObject& what) {
     };
   };
   window_ = std::make_unique<MainWindow>(options);
+  at_ = window_.get();
   window_->resize(1280, 800);
   window_->show();
   part<HistoryBrowser>()->setPace(1);
@@ -145,7 +151,22 @@ bool Hands::close() {
   gave_up_ = window_->isVisible();
   if (gave_up_) window_->leave();
   window_.reset();
+  at_ = nullptr;
+  others_.clear();
   return true;
+}
+
+// A new one is set up as start() does with the one that watches.
+void Hands::findOthers() {
+  others_.removeIf([](const auto& other) { return !other || !other->isVisible(); });
+  for (QWidget* widget : QApplication::topLevelWidgets()) {
+    auto* other = qobject_cast<HistoryWindow*>(widget);
+    if (!other || !other->isVisible() || others_.contains(other)) continue;
+    others_ << other;
+    other->resize(1280, 800);
+    other->findChild<HistoryBrowser*>()->setPace(1);
+    other->findChild<QAction*>("brightness")->setChecked(true);
+  }
 }
 
 // What has arrived in the event loop; while answers are held, all but these.
@@ -156,6 +177,11 @@ void Hands::deliver() {
   }
   QList<QPointer<QObject>> all = {window_.get(), &window_->live()};
   for (QObject* one : window_->findChildren<QObject*>()) all << one;
+  for (const auto& other : others_) {
+    if (!other) continue;
+    all << other.data();
+    for (QObject* one : other->findChildren<QObject*>()) all << one;
+  }
   for (const QPointer<QObject>& one : all)
     if (one && !held_.contains(QString::fromLatin1(one->metaObject()->className()).section("::", -1)))
       QCoreApplication::sendPostedEvents(one, 0);
@@ -202,33 +228,22 @@ QJsonObject Hands::pictureOf(const LiveFramePtr& frame) {
           {"file", QString::fromStdString(frame->result.frame.file)}};
 }
 
-QJsonObject Hands::look() {
-  if (!window_) return {};
-  const auto* pane = part<PicturesPane>();
+// What every window shows.
+QJsonObject Hands::lookAtAny() const {
+  const auto* image = part<ImagePane>()->image();
   const auto* panel = part<ChartPanel>();
-  const auto* stack = static_cast<QStackedWidget*>(window_->centralWidget());
   const auto itemsOf = [this](const char* name) {
     QJsonArray items;
     const auto* box = named<QComboBox>(name);
     for (int i = 1; i < box->count(); ++i) items << box->itemData(i).toString();
     return items;
   };
-  QJsonObject seen{{"title", window_->windowTitle().section(" – MPM Monitor", 0, 0)},
-                   {"page", QString::fromLatin1(stack->currentWidget()->metaObject()->className()).section("::", -1)},
-                   {"connection", value("Connection")},
+  QJsonObject seen{{"title", at_->windowTitle().section(" – MPM Monitor", 0, 0)},
                    {"frame", value("Frame on show")},
-                   {"banner", pane->image()->banner()},
-                   {"step", value("Insertion on show")},
-                   {"picture", pictureOf(pane->image()->frame())},
-                   {"map", pane->image()->frame() == pane->map()->frame()},
+                   {"banner", image->banner()},
+                   {"picture", pictureOf(image->frame())},
                    {"legend_regions", itemsOf("Where the areas are measured")},
-                   {"legend_region", part<LegendPanel>()->region()},
-                   {"pause", part<QAction>("pause")->isChecked()}};
-  QStringList source;
-  for (const auto* label : part<SourcePanel>()->findChildren<QLabel*>())
-    if (label->isVisibleTo(part<SourcePanel>())) source << label->text();
-  seen["source"] = source.join('\n');
-  if (part<FolderBar>()->isVisibleTo(window_->centralWidget())) seen["folder"] = value("Picture on show");
+                   {"legend_region", part<LegendPanel>()->region()}};
   QJsonObject legend;
   const auto* model = part<LegendModel>();
   for (int row = 0; row < model->classes(); ++row)
@@ -238,15 +253,13 @@ QJsonObject Hands::look() {
   QStringList day_night;
   for (const auto* label : part<DayNightPanel>()->findChildren<QLabel*>()) day_night << label->text();
   seen["day_night"] = day_night.join('\n');
-  if (part<TeachMode>()) seen["teach"] = lookAtTeach();
   seen["classes"] = model->classes();
   QJsonArray outlines;
-  for (const RegionOutline& one : pane->image()->regions()) outlines << QString::fromStdString(one.region.name);
+  for (const RegionOutline& one : image->regions()) outlines << QString::fromStdString(one.region.name);
   seen["outlines"] = outlines;
 
   QJsonObject chart{{"source", part<HistorySources>()->name()},
                     {"text", panel->sourceText()},
-                    {"database", value("Database on show")},
                     {"regions", itemsOf("Region whose numbers are drawn")},
                     {"pictures", static_cast<int>(panel->chart()->scene().pictures.size())}};
   if (const auto& drawn = panel->chart()->chart(); !drawn.buckets.empty()) {
@@ -271,6 +284,32 @@ QJsonObject Hands::look() {
     events << QJsonArray{static_cast<double>(list->eventAt(row).time),
                          QString::fromStdString(list->eventAt(row).message)};
   seen["events"] = events;
+  return seen;
+}
+
+QJsonObject Hands::look() {
+  if (!window_) return {};
+  findOthers();
+  QJsonArray others;
+  for (const auto& other : others_) {
+    at_ = other;
+    others << lookAtAny();
+  }
+  at_ = window_.get();
+  QJsonObject seen = lookAtAny();
+  seen["others"] = others;
+  const auto* stack = static_cast<QStackedWidget*>(window_->centralWidget());
+  seen["page"] = QString::fromLatin1(stack->currentWidget()->metaObject()->className()).section("::", -1);
+  seen["connection"] = value("Connection");
+  seen["step"] = value("Insertion on show");
+  seen["map"] = part<ImagePane>()->image()->frame() == part<MergeView>()->frame();
+  seen["pause"] = part<QAction>("pause")->isChecked();
+  QStringList source;
+  for (const auto* label : part<SourcePanel>()->findChildren<QLabel*>())
+    if (label->isVisibleTo(part<SourcePanel>())) source << label->text();
+  seen["source"] = source.join('\n');
+  if (part<FolderBar>()->isVisibleTo(window_->centralWidget())) seen["folder"] = value("Picture on show");
+  if (part<TeachMode>()) seen["teach"] = lookAtTeach();
   QJsonArray open;
   for (const QDialog* dialog : dialogs()) {
     QStringList texts{dialog->windowTitle()};
@@ -462,6 +501,12 @@ QJsonValue Hands::act(const QJsonObject& what) {
   if (act == "start") return start(what), true;
   if (act == "end") return close();
   if (!window_) return "no window";
+  at_ = window_.get();
+  if (what.contains("window")) {
+    findOthers();
+    if (what["window"].toInt() >= others_.size()) return "no such window";
+    at_ = others_[what["window"].toInt()];
+  }
   if (act == "drop") return drop(what["paths"].toArray());
   if (act == "accept" || act == "reject") return answer(act == "accept");
   if (act == "draw") return drawRegion(of);

@@ -52,7 +52,7 @@ def choose(random_, model, seen):
         return {"do": random_.choice(["accept", "accept", "reject"]), "settle": settle}
     steps = [{"do": "drop", "of": what} for what in ("alder", "alder", "birch", "birch", "cedar", "maple", "maple", "rowan.db", "rowan.db", "two")]
     steps += [{"do": "open", "of": random_.choice(["alder", "birch", "cedar", "maple"])}] * 2
-    steps += [{"do": do} for do in ("close", "unpin", "own_database", "pause", "previous_picture", "next_picture", "again", "snapshot", "merge_map", "event", "compare")]
+    steps += [{"do": do} for do in ("close", "unpin", "pause", "previous_picture", "next_picture", "again", "snapshot", "merge_map", "event", "compare")]
     steps += [{"do": do, "end": random_.choice(["accept", "accept", "reject", "leave"])} for do in ("regions", "alarms", "keep")]
     steps += [{"do": "night", "index": random_.randrange(3), "end": random_.choice(["accept", "accept", "reject", "leave"])}] * 2
     steps += [{"do": "reduce", "of": random_.choice(REDUCTIONS)}, {"do": "model", "of": random_.choice(sorted(MODELS))}, {"do": "teach"}]
@@ -62,11 +62,14 @@ def choose(random_, model, seen):
     steps += [{"do": "legend_region"}]
     steps += [{"do": "hold", "of": random_.choice(HELD)}, {"do": "release"}, {"do": "release"}]
     if model.has_watch_file:
-        steps += [{"do": do} for do in ("cameras", "next_camera", "previous_camera")]
+        steps += [{"do": "cameras"}]
     if model.camera == "all":
         steps += [{"do": "camera", "row": random_.randrange(2)}] * 6
     if model.live and SOURCES[model.live].kind == "live":
         steps += [{"do": "plug", "in": model.live in model.dead}] * 2
+    for at, other in enumerate(model.others):
+        acts = ["unpin", "unpin", "close", "cameras", "event", "main", *["chart"] * 4] + ["next_camera", "previous_camera"] * (2 * (len(other.cameras) > 1))
+        steps += [{"do": "other", "at": at, "act": act, "index": random_.randrange(3)} for act in random_.sample(acts, 6)]
     steps += [{"do": "restart"}]
     return {**random_.choice(steps), "settle": settle}
 
@@ -113,14 +116,9 @@ class Player:
         # A folder whose pictures have no time is opened without a question; one with times is asked for.
         if model.asking == "cedar" and "cedar" in seen["title"]:
             model.begin("cedar")
-        if model.wanted and seen["picture"] and judge.is_stored(seen):
-            found = judge.picture_of(seen["picture"])
-            if found == model.wanted or model.wanted == (found[0], None):
-                model.stored, model.wanted = found, None
-        elif model.hinted and seen["picture"] and judge.is_stored(seen):
-            found = judge.picture_of(seen["picture"])
-            if found[0] == model.hinted:
-                model.stored = found
+        for window, looking in [(seen, model), *zip(seen["others"], model.others)]:
+            if window["picture"] and judge.is_stored(window):
+                looking.take(judge.picture_of(window["picture"]))
         self.seen = seen
         judge.at_once(self.stage, model, seen)
         stored = re.search(r"(\d+) of \d+ pictures are stored", seen["source"])
@@ -150,7 +148,7 @@ class Player:
         self.reply = {"done": False, "seen": self.seen}  # of an action that makes no sense now
         done = self.act(step, self.model)
         self.take(self.reply)
-        name = step["do"] + (" " + str(step["of"]) if step["do"] in ("drop", "open", "hold") else "") + (" " + step["end"] if "end" in step else "")
+        name = step["do"] + (" " + step["act"] if "act" in step else "") + (" " + str(step["of"]) if step["do"] in ("drop", "open", "hold") else "") + (" " + step["end"] if "end" in step else "")
         self.reached[name, done] = self.reached.get((name, done), 0) + 1
         if step["settle"]:
             self.settle()
@@ -210,20 +208,22 @@ class Player:
         if do == "chart":
             tag = model.charted()
             moment = tag and self.stage.time(tag, step["index"])
-            if not moment or self.seen["chart"]["source"] != self.stage.address(tag) or tag not in ("olive", "rowan") and self.written.get(tag, 0) < SOURCES[tag].count:
+            if not moment or self.seen["chart"]["source"] != self.stage.address(tag) or self.written.get(tag, 0) < SOURCES[tag].count:
                 return False
             if not self.ask(do="chart", time=moment / 1000):
                 return False
             model.wanted = tag, step["index"]
             return True
         if do == "chart_source":  # its last picture must be known
-            if model.foreign or not model.live or self.written.get(of, 0) < SOURCES[of].count or not self.ask(do=do, of=self.stage.address(of)):
+            if not model.live or self.written.get(of, 0) < SOURCES[of].count or not self.ask(do=do, of=self.stage.address(of)):
                 return False
             model.pick(of)
             return True
         if do == "legend_region":
             names = self.seen["legend_regions"]
             return self.ask(do="legend_region", of="" if self.seen["legend_region"] else names[0] if names else "none")
+        if do == "other":
+            return self.in_other(step, model)
         if do in ("previous_picture", "next_picture"):
             if not self.seen.get("folder") or not self.ask(do=do):
                 return False
@@ -240,8 +240,6 @@ class Player:
             model.close()
         elif do == "unpin":
             model.unpin()
-        elif do == "own_database":
-            model.own_database()
         elif do == "again" and model.live:
             model.begin(model.live)
         elif do == "pause":
@@ -250,9 +248,6 @@ class Player:
                 model.index = None
         elif do == "cameras":
             model.camera = "all"
-        elif do in ("next_camera", "previous_camera"):
-            at = CAMERAS.index(model.camera) if model.camera in CAMERAS else -1
-            model.choose_camera(CAMERAS[(at + 1 if do == "next_camera" else max(at, 0) - 1) % 2])
         elif do == "camera":
             model.choose_camera(CAMERAS[step["row"]])
         elif do == "plug":
@@ -263,6 +258,32 @@ class Player:
             self.held = do == "hold"
         return True
 
+    def in_other(self, step, model):
+        """In the window of another database."""
+        at, act = step["at"], step["act"]
+        if at >= len(model.others):
+            return False
+        other = model.others[at]
+        moment = other.of in STORED and self.stage.time(other.of, step["index"]) / 1000
+        if act == "chart" and not (moment and self.seen["others"][at]["chart"]["source"]):
+            return False
+        if not self.ask(do=act, window=at, **({"time": moment} if act == "chart" else {})):
+            return False
+        if act == "close":
+            del model.others[at]
+        elif act == "unpin":
+            other.show(other.of)
+        elif act in ("next_camera", "previous_camera"):
+            other.step(1 if act == "next_camera" else -1)
+        elif act == "cameras":
+            model.camera = "all"
+        elif act == "chart":
+            other.wanted = other.of, step["index"]
+        elif act == "event":
+            other.wanted = None
+            other.hinted = other.of
+        return True
+
     def dialog(self, step, model):
         do, end = step["do"], step["end"]
         tag = model.shown() or next(iter(judge.tags_in(self.seen["chart"]["source"])), None) or model.live
@@ -270,7 +291,7 @@ class Player:
             return False
         model.dialog = tag
         if do == "regions":
-            own = model.regions.get(tag, []) if tag in model.chosen or tag not in STORED else []
+            own = model.regions.get(tag, [])
             self.draft = do, tag, [*own, f"{tag}-region{len(own)}"]
             self.ask(do="draw", of=self.draft[2][-1])
         elif do == "keep":  # accepted as it is: changes nothing
