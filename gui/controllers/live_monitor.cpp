@@ -15,9 +15,10 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent)
     };
   };
   monitor::Session::Callbacks callbacks;
-  callbacks.on_frame = [this](monitor::InferenceResult result, monitor::Sample sample) {
-    countAges(row_ages_, result.estimate);
-    if (latest_.put(makeLiveFrame(std::move(result), std::move(sample), row_ages_)))
+  callbacks.on_frame = [this, row_ages = std::vector<int>()](monitor::InferenceResult result,
+                                                             monitor::Sample sample) mutable {
+    countAges(row_ages, result.estimate);
+    if (latest_.put(makeLiveFrame(std::move(result), std::move(sample), row_ages)))
       QMetaObject::invokeMethod(this, [this] { takeFrame(); });
   };
   callbacks.on_event = [this](const monitor::Event& event) {
@@ -36,6 +37,7 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent)
         // Paused before the first result: no frame comes that would bring one.
         if (session_->paused() && session_->status().inference.ready) session_->worker().repeat(*last);
       }
+    repeatUnseen();
     emit ticked();
   });
   tick_.start(500);
@@ -44,6 +46,7 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent)
 void LiveMonitor::open(const monitor::CameraPlan& options) {
   frame_.reset();
   picture_.reset();
+  unseen_ = 0;
   session_->close();  // from then on nothing happens to the source before
   ++opened_;
   session_->open(options);
@@ -52,6 +55,7 @@ void LiveMonitor::open(const monitor::CameraPlan& options) {
 void LiveMonitor::close() {
   frame_.reset();
   picture_.reset();
+  unseen_ = 0;
   session_->close();
   ++opened_;
 }
@@ -65,8 +69,16 @@ void LiveMonitor::takeFrame() {
   const LiveFramePtr frame = latest_.take();
   if (!frame || !session_->owns(frame->result.frame)) return;
   frame_ = frame;
+  if (unseen_ > 0 && session_->framesCome()) --unseen_;
   if (!frame->result.repeated) picture_.reset();
   emit frameArrived(frame);
+}
+
+void LiveMonitor::repeatUnseen() {
+  if (unseen_ > 0 && repeats()) {
+    unseen_ = 0;
+    session_->worker().repeat(lastShown());
+  }
 }
 
 // What will stay on show. The last frames of a source that has ended may be at the model, or on their way from there;

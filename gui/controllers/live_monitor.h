@@ -48,11 +48,12 @@ class LiveMonitor : public QObject {
   void storeIn(const QString& database);
   void open(const monitor::CameraPlan& options);
   void close();
-  /// Changes the session: it shows on the next frame, or where repeats() on the last one, which is no new sample.
+  /// Changes the session: it shows on the next frame, or where none comes on the last one, which is no new sample.
   template <typename Change>
   void change(Change what) {
     what(*session_);
-    if (repeats()) session_->worker().repeat(lastShown());
+    unseen_ = kInWork + 1;
+    repeatUnseen();
   }
   /// Runs the model on a picture of the folder that is open; it is no new sample. Before a model is there the picture
   /// alone is shown. `time`: when it was taken; 0: not known, it counts as taken now.
@@ -71,7 +72,11 @@ class LiveMonitor : public QObject {
   void ticked();
 
  private:
+  // Of a source that is running so many results may still come from before a change: one at the model, one on its way.
+  static constexpr int kInWork = 2;
+
   void takeFrame();
+  void repeatUnseen();
   monitor::CapturedFrame lastShown() const;
 
   QString database_;
@@ -80,7 +85,7 @@ class LiveMonitor : public QObject {
   LatestFrame latest_;
   LiveFramePtr frame_;                             // on show
   std::optional<monitor::CapturedFrame> picture_;  // of showPicture(), until the source gives a frame again
-  std::vector<int> row_ages_;                      // of the model's thread
+  int unseen_ = 0;                                 // results that may not show the last change; 0: it was seen
   QTimer tick_;
   std::optional<monitor::Session> session_;  // last: its threads end first
 };

@@ -37,5 +37,24 @@ TEST(LiveMonitor, ShowsTheLastFrameOnceMore) {
   EXPECT_EQ(shown->result.frame.name, "2");
 }
 
+// A rule is changed while the next picture is read, and there is none: the last one was measured by the rule before.
+TEST(LiveMonitor, ShowsAChangeInTheLastFrameOfASourceThatThenEnds) {
+  mpm::test::Gate gate;
+  LiveMonitor live({.model = mpm::test::dataPath("segmenter_mask_ts17.onnx")});
+  LiveFramePtr shown;
+  QObject::connect(&live, &LiveMonitor::frameArrived, [&](const LiveFramePtr& frame) { shown = frame; });
+  monitor::CameraPlan plan{.source = vision::parseSourceSpec("folder"), .every_s = 0, .every_frame = true};
+  plan.factory = monitor::test::always([&](int call) -> std::optional<vision::Frame> {
+    if (call > 0) gate.wait();
+    if (call > 0) return std::nullopt;
+    return vision::Frame{mpm::test::noisePicture(48, 64, call), std::to_string(call), "folder", call};
+  });
+  live.open(plan);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return shown && shown->result.model; }, 60000));
+  live.change([](monitor::Session&) {});
+  gate.open();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return shown->result.repeated; }, 60000));
+}
+
 }  // namespace
 }  // namespace mpm::gui

@@ -89,7 +89,8 @@ def any_at_once(stage, seen, shown, charted, stored):
             require(stage.index(tag, picture["file"]) == index, "a picture with the name of another one", picture)
             if stage.time(tag, index):
                 require(picture["time"] == stage.time(tag, index), "a picture with the time of another one", picture)
-        if picture["measured"] or stored:
+        # A frame that was in work when a region was drawn says nothing of it.
+        if (picture["measured"] or stored) and (seen["legend"] or not seen["legend_region"]):
             check_legend(stage, seen, tag, index)
         require(bool(stored) == is_stored(seen), "a banner", f"{seen['banner']}, not of {stored or shown}")
     else:
@@ -139,6 +140,7 @@ def in_the_end(stage, model, seen):
         index = model.stored[1] if model.stored else model.index if model.index is not None or not ended else SOURCES[model.live].count - 1
         require(index is None or picture_of(seen["picture"])[1] == index, "another picture of the source", f"{picture_of(seen['picture'])}, not {index}")
         require(model.stored or seen["picture"]["measured"], "no model has seen the picture")
+        check_legend(stage, seen, *picture_of(seen["picture"]))
         require(sorted(seen["outlines"]) == sorted(model.outlines()), "the outlines", f"{seen['outlines']}, not {model.outlines()}")
     if not shown:
         require(not seen["picture"], "a picture of nothing", seen["picture"])
