@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "monitor/fake_source.h"
 #include "monitor/samples.h"
+#include "monitor/sql.h"
 #include "monitor/wait.h"
 #include "support/gate.h"
 #include "support/local_zone.h"
@@ -666,6 +667,38 @@ TEST_F(SessionTest, WhereTheStoredPrivacyIsNotKnownAllIsBlurred) {
   EXPECT_FALSE(session_->privacy()->on());
 }
 
+// What no program of ours wrote, which neither the reader of privacy nor the writer looks at.
+constexpr const char* kNoTime = "DELETE FROM sample; UPDATE bucket SET start_ms = -9223372036854775807";
+
+TEST_F(SessionTest, WhatIsStoredOfASourceAndCannotBeReadIsOneMessage) {
+  record(database_, {sampleAt(kNoon)}, session("rtsp://***@yard/1"));
+  runSql(database_, kNoTime);
+  make();
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return samples_.size() > 0; })) << "a camera goes on";
+  EXPECT_TRUE(reported("regions, view and states begin anew, because what is stored of them cannot be read: "));
+  EXPECT_TRUE(reported("a sample has the time -9223372036854775807 ms"));
+  EXPECT_EQ(std::ranges::count_if(
+                events_.all(),
+                [](const Event& event) { return event.message.find("a sample has the time") != std::string::npos; }),
+            1);
+}
+
+TEST_F(SessionTest, AnArchiveIsNotMeasuredWhereWhatIsStoredOfItCannotBeRead) {
+  std::filesystem::create_directory(folder_ / "pictures");
+  cv::imwrite(folder_ / "pictures/20260601_120000.png", mpm::test::noisePicture(48, 96, 1));
+  CameraPlan archive{.source = vision::parseSourceSpec(folder_ / "pictures"),
+                     .every_s = 0,
+                     .every_frame = true,
+                     .archive = vision::ArchiveOptions()};
+  record(database_, {sampleAt(kNoon)}, session(archive.source.name(), 0));
+  runSql(database_, kNoTime);
+  make();
+  session_->open(archive);
+  ASSERT_TRUE(eventually([&] { return reported("what is stored of the source cannot be read: "); }));
+  EXPECT_EQ(samples_.size(), 0u);
+}
+
 TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   const mpm::test::LocalZone zone("America/New_York");  // four hours behind UTC
   SessionInfo before_that = session("rtsp://***@yard/1");
@@ -695,6 +728,23 @@ TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   const std::string ran = readFile(folder_ / "log");
   EXPECT_EQ(ran.find("summary"), ran.rfind("summary")) << ran;
   EXPECT_THAT(ran, HasSubstr("summary"));
+}
+
+TEST_F(SessionTest, ADayThatCannotBeSummedUpIsOneMessage) {
+  record(database_, {sampleAt(kNoon - kDayMs)}, session("rtsp://***@yard/1"));
+  runSql(database_, "UPDATE bucket SET samples = -1 WHERE start_ms < " + std::to_string(kNoon - kHourMs));
+  make();
+  CameraPlan seven = watch();
+  seven.summary_hour = 7;
+  session_->open(seven);
+  ASSERT_TRUE(eventually([&] { return samples_.size() > 3; }));
+  EXPECT_TRUE(session_->finish(60));
+  EXPECT_EQ(std::ranges::count_if(events_.all(),
+                                  [](const Event& event) {
+                                    return event.message.starts_with("the day before is not summed up: ") &&
+                                           event.message.ends_with("a sum is of -1 samples");
+                                  }),
+            1);
 }
 
 TEST_F(SessionTest, WhatHappenedBeforeTheFirstSourceIsStoredWithIt) {

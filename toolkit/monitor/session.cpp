@@ -56,6 +56,7 @@ struct OpenSource {
   bool ended = false;  // it came to its end, and its session is over
   std::int64_t opened = steadyNow();
   std::optional<DailySummary> summary{};  // of the writer's thread
+  bool summary_failed = false;            // the same: and this was reported
   CaptureThread capture;
 };
 
@@ -226,7 +227,10 @@ struct Session::Impl {
         readSource(options.database, open->source, [&](const auto&, const SourceRecord& stored) { now = stored.last; });
       for (const Event& event : open->summary->due(now, options.database, open->source, options.snapshots.folder))
         post(event);
-    } catch (const Error&) {  // the writer meets the same problem and reports it
+    } catch (const Error& error) {
+      if (!std::exchange(open->summary_failed, true))
+        post({options.now(), EventKind::kStorage, Severity::kError,
+              std::string("the day before is not summed up: ") + error.what()});
     }
   }
 

@@ -56,11 +56,13 @@ void forgetOtherHeads(std::vector<Sample>& samples, const std::vector<SessionRec
 
 void readSource(const std::string& database, const std::string& source,
                 const std::function<void(const StoreReader& store, const SourceRecord& record)>& read) {
+  std::error_code unseen;
+  if (!std::filesystem::exists(database, unseen) && !unseen) return;
   try {
     const StoreReader store(database);
     for (const SourceRecord& record : store.sources())
       if (record.name == source) read(store, record);
-  } catch (const Error&) {
+  } catch (const EmptyDatabase&) {  // its writer is about to fill it
   }
 }
 
@@ -71,7 +73,7 @@ std::unique_ptr<vision::FrameSource> SourceOpener::operator()(vision::SourceOpti
   const CameraPlan& plan = for_.plan;
   vision::ArchiveOptions archived = archive_ ? *plan.archive : vision::ArchiveOptions();
   if (!for_.database.empty() && !asked_->test_and_set()) {
-    const std::string privacy = takePrivacy(how);
+    const std::optional<std::string> privacy = takePrivacy(how);
     const auto take = [opener = *this, privacy, how](const std::vector<vision::TimedPicture>& listed) {
       opener.takeStored(privacy, how, listed);
     };
@@ -100,8 +102,9 @@ std::unique_ptr<vision::FrameSource> SourceOpener::operator()(vision::SourceOpti
 }
 
 // Reads what must not be seen of the source as its database has it: until then, and where that fails, whole pictures
-// are blurred. Says through SourceOptions::on_note what is hidden. Returns it as the database has it from now on.
-std::string SourceOpener::takePrivacy(const vision::SourceOptions& how) const try {
+// are blurred. Says through SourceOptions::on_note what is hidden. Returns it as the database has it from now on;
+// nullopt where reading failed.
+std::optional<std::string> SourceOpener::takePrivacy(const vision::SourceOptions& how) const try {
   const auto before = for_.hiding->options();  // nothing is left to the database
   if (before) return before->json();
   const PrivacyOptions stored = storedPrivacy(for_.database, source_), now = for_.hiding->setStored(stored);
@@ -114,13 +117,14 @@ std::string SourceOpener::takePrivacy(const vision::SourceOptions& how) const tr
 } catch (const Error& error) {
   if (how.on_note)
     how.on_note(std::string("whole pictures are blurred, as what they must not show is stored in ") + error.what());
-  return "";
+  return std::nullopt;
 }
 
 // Reads the rest of what the database has of the source. `privacy`: what takePrivacy() returned; `listed`: the pictures
-// of an archive that are there now.
-void SourceOpener::takeStored(const std::string& privacy, const vision::SourceOptions& how,
-                              const std::vector<vision::TimedPicture>& listed) const {
+// of an archive that are there now. Where it cannot be read, a camera goes on without it, as what is live is shown
+// once; an archive or a scene is not opened, because its pictures would be measured twice.
+void SourceOpener::takeStored(const std::optional<std::string>& privacy, const vision::SourceOptions& how,
+                              const std::vector<vision::TimedPicture>& listed) const try {
   readSource(for_.database, source_, [&](const StoreReader& store, const SourceRecord& record) {
     std::optional<std::int64_t> series;
     if (archive_ && !for_.plan.again)
@@ -132,9 +136,16 @@ void SourceOpener::takeStored(const std::string& privacy, const vision::SourceOp
       if (const auto recorder = for_.recorder.lock()) recorder->measureAgain();
       series.reset();
     }
-    recall(store, record, privacy, archive_ && !series, series);
+    recall(store, record, privacy.value_or(""), archive_ && !series, series);
     if (series) for_.pictures->read(store, *series);
   });
+  if (const auto recorder = for_.recorder.lock()) recorder->setRecalled();
+} catch (const Error& error) {
+  if (archive_ || for_.plan.resume_demo)
+    throw Error(std::string("what is stored of the source cannot be read: ") + error.what());
+  if (privacy && how.on_note)  // else takePrivacy() has reported the database
+    how.on_note(std::string("regions, view and states begin anew, because what is stored of them cannot be read: ") +
+                error.what());
   if (const auto recorder = for_.recorder.lock()) recorder->setRecalled();
 }
 

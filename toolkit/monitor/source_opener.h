@@ -17,8 +17,7 @@
 
 namespace mpm::monitor {
 
-/// Calls `read` with what the database has of a source, if anything. The writer meets the same problem as this reader,
-/// and repairs or reports it.
+/// Calls `read` with what the database has of a source, if anything. Throws mpm::Error where that cannot be read.
 void readSource(const std::string& database, const std::string& source,
                 const std::function<void(const StoreReader& store, const SourceRecord& record)>& read);
 
@@ -43,8 +42,8 @@ class SourceOpener {
   std::unique_ptr<vision::FrameSource> operator()(vision::SourceOptions how) const;
 
  private:
-  std::string takePrivacy(const vision::SourceOptions& how) const;
-  void takeStored(const std::string& privacy, const vision::SourceOptions& how,
+  std::optional<std::string> takePrivacy(const vision::SourceOptions& how) const;
+  void takeStored(const std::optional<std::string>& privacy, const vision::SourceOptions& how,
                   const std::vector<vision::TimedPicture>& listed) const;
   void recall(const StoreReader& store, const SourceRecord& record, const std::string& privacy, bool new_series,
               std::optional<std::int64_t> series) const;
