@@ -911,6 +911,46 @@ TEST_F(MergeDatabases, GoesOnWithRegionsAlarmsAndViewOfTheLatestPart) {
   }
 }
 
+// Camera 0 was last watched for the second part, camera 1 for the first one.
+TEST_F(MergeDatabases, EachSourceGoesOnWithItsOwnLatestPart) {
+  const auto tree = [](double x) {
+    return vision::Region{.name = "tree", .size = {64, 48}, .polygons = {{{x, 5}, {x + 9, 5}, {x, 20}}}};
+  };
+  std::vector<std::string> parts;
+  for (int part = 0; part < 2; ++part) {
+    parts.push_back(folder_ / std::to_string(part));
+    StoreWriter writer(parts.back());
+    for (int camera = 0; camera < 2; ++camera) {
+      const std::string name = "camera " + std::to_string(camera);
+      writer.setRegions(name, {tree(10 * part)});
+      writer.beginSession(session(name));
+      writer.setAlarms({{"tokens>9", kNoon + part, true}});
+      writer.append(sampleAt(kNoon + (part == camera ? 0 : 9 - camera) * kDayMs));
+      writer.append(eventAt(kNoon + part, name));
+    }
+  }
+  for (int order = 0; order < 2; ++order) {
+    const std::string all = folder_ / ("all" + std::to_string(order));
+    mergeDatabases(parts, all);
+    const StoreReader reader(all);
+    const auto sources = reader.sources();
+    ASSERT_THAT(sources, SizeIs(2));
+    for (int camera = 0; camera < 2; ++camera) {
+      const int latest = 1 - camera;
+      const SourceRecord& source = sources[camera];
+      EXPECT_EQ(source.name, "camera " + std::to_string(camera)) << "in the order of the parts";
+      const auto regions = currentRegions(reader, source.name);
+      ASSERT_THAT(regions, SizeIs(1));
+      EXPECT_EQ(vision::toJson(regions[0]), vision::toJson(tree(10 * latest))) << source.name;
+      EXPECT_EQ(reader.alarms(source.id), (std::vector<AlarmState>{{"tokens>9", kNoon + latest, true}})) << source.name;
+      EXPECT_THAT(reader.series(source.id), SizeIs(1));
+      EXPECT_THAT(allSamples(reader, source.id), SizeIs(2));
+      EXPECT_THAT(messagesOf(reader.events(source.id, INT64_MIN, INT64_MAX, 99)), Contains(source.name).Times(2));
+    }
+    std::ranges::reverse(parts);
+  }
+}
+
 TEST_F(Store, RetentionCanBeChangedWhileItRuns) {
   RunningWriter writer(path_, {.now = [] { return kNoon + 100 * kDayMs; }});
   writer.append(sampleAt(kNoon));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <compare>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,31 +34,51 @@ void copy(Database& database, const std::string& table, const std::map<std::stri
   database.execute("INSERT INTO main." + table + "(" + columns + ") SELECT " + values + " FROM part." + table + where);
 }
 
-// Runs `work` in one transaction, in which the database `part` is attached under this name. `scratch`: a file for a
-// copy.
-template <typename Work>
-void withPart(Database& database, const std::string& part, const std::string& scratch, Work work) {
-  std::string attached = part;
-  {
+// A part as it can be attached: of one with the schema of version 0.1.0 a converted copy, which is removed at the end.
+class Attachable {
+ public:
+  // Says what is wrong with the part. `scratch`: a file for a copy.
+  Attachable(const std::string& part, const std::string& scratch) : file_(part) {
     std::optional<ConvertedFrom> converted;
-    const Database read = openForReading(part, &converted);  // says what is wrong with it
-    if (converted) {
+    const Database read = openForReading(part, &converted);
+    if (!converted) return;
+    copied_ = true;
+    file_ = scratch;
+    try {
       read.prepare("VACUUM INTO ?").run(scratch);
-      attached = scratch;
+    } catch (...) {
+      removeDatabase(scratch);
+      throw;
     }
   }
-  database.run("ATTACH ? AS part", attached);
+  Attachable(const Attachable&) = delete;
+  Attachable& operator=(const Attachable&) = delete;
+  ~Attachable() {
+    if (copied_) removeDatabase(file_);
+  }
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+  bool copied_ = false;
+};
+
+// Runs `work` in one transaction, in which the part is attached under the name `part`.
+template <typename Work>
+void withPart(Database& database, const std::string& part, const Attachable& attachable, Work work) try {
+  database.run("ATTACH ? AS part", attachable.file());
   try {
     Transaction transaction(database);
     work();
     transaction.commit();
   } catch (...) {
     database.execute("DETACH part");
-    if (attached == scratch) removeDatabase(scratch);
     throw;
   }
   database.execute("DETACH part");
-  if (attached == scratch) removeDatabase(scratch);
+} catch (const SqliteError& error) {  // which names the whole
+  if (error.isDamage()) throw Error("'" + part + "' is damaged, or the disk of the new file is");
+  throw;
 }
 
 // Two series are one: they are measured alike, of an archive for the same time, of a camera by the same heads of
@@ -72,24 +92,24 @@ std::string sameSeries(const std::string& a, const std::string& b, const std::st
 }
 
 // What is in the whole was learned with other parts of the picture on show, or its pictures hide less.
-void refuseOtherPrivacy(const Database& database, const std::string& part) {
+void refuseOtherPrivacy(const Database& database, const std::string& part, const std::string& source) {
   Statement other = database.prepare(
-      "SELECT m.name FROM part.source p JOIN main.source m USING(name)"
-      " WHERE coalesce(p.privacy, '') <> coalesce(m.privacy, '') LIMIT 1");
-  if (other.step())
-    throw Error("'" + part + "' hides other parts of '" + visibleText(other.text(0)) +
+      "SELECT 1 FROM part.source p JOIN main.source m USING(name)"
+      " WHERE name = ? AND coalesce(p.privacy, '') <> coalesce(m.privacy, '')");
+  if (other.bind(source).step())
+    throw Error("'" + part + "' hides other parts of '" + visibleText(source) +
                 "' than another database does: run 'mpm monitor --recompute all' with one --hide and --blur");
 }
 
-void refuseTwice(const Database& database, const std::string& part) {
+void refuseTwice(const Database& database, const std::string& part, const std::string& source) {
   Statement twice = database.prepare(
       "SELECT p.picture, p.time_ms FROM part.sample p JOIN part.source s ON s.id = p.source JOIN main.source m ON "
       "m.name = s.name"
       " JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms AND q.picture = p.picture"
       " AND q.picture_digest = p.picture_digest JOIN main.session t ON t.id = q.session JOIN main.series u ON u.id ="
-      " t.series JOIN part.session v ON v.id = p.session JOIN part.series w ON w.id = v.series WHERE " +
+      " t.series JOIN part.session v ON v.id = p.session JOIN part.series w ON w.id = v.series WHERE s.name = ? AND " +
       sameSeries("u", "w", "m.archive") + " LIMIT 1");
-  if (twice.step())
+  if (twice.bind(source).step())
     throw Error("'" + part + "' holds what another part holds: " +
                 (twice.text(0).empty() ? "the sample of " + isoTime(twice.integer(1), true)
                                        : "picture '" + visibleText(twice.text(0)) + "'"));
@@ -142,13 +162,22 @@ void addSums(Database& database) {
   sums.write(database);
 }
 
-void copyAll(Database& database) {
-  database.execute(
-      "INSERT INTO main.source(name, archive, privacy) SELECT name, archive, privacy FROM part.source WHERE true"
-      " ON CONFLICT DO NOTHING");
-  database.execute(
-      "CREATE TEMP TABLE place AS SELECT p.id AS part, m.id AS whole FROM part.source p"
-      " JOIN main.source m USING(name)");
+// What is of no source, or of one that gave no sample yet, which is 0.
+void copyEventsOfNoSource(Database& database) {
+  copy(database, "event", {{"id", ""}}, " WHERE source IS NULL OR source = 0");
+}
+
+// Copies all that the attached part has of the source with this name.
+void copySource(Database& database, const std::string& name) {
+  database.run(
+      "INSERT INTO main.source(name, archive, privacy) SELECT name, archive, privacy FROM part.source WHERE name = ?"
+      " ON CONFLICT DO NOTHING",
+      name);
+  database.execute("CREATE TEMP TABLE place(part INTEGER NOT NULL, whole INTEGER NOT NULL)");
+  database.run("INSERT INTO place SELECT p.id, m.id FROM part.source p JOIN main.source m USING(name) WHERE name = ?",
+               name);
+  const std::string of_source = " WHERE source IN (SELECT part FROM place)",
+                    of_samples = " WHERE sample IN (SELECT id FROM part.sample" + of_source + ")";
   const std::string source = "(SELECT whole FROM place WHERE part = source)";
   database.execute(  // a watch goes on with the alarms of the latest part
       "UPDATE main.source SET alarms = p.alarms FROM place JOIN part.source p ON p.id = place.part"
@@ -159,65 +188,81 @@ void copyAll(Database& database) {
     return column + " + " + std::to_string(database.integer("SELECT coalesce(max(id), 0) FROM main." + table));
   };
   const std::string session = after("session", "session"), sample = after("sample", "sample");
-  copy(database, "session", {{"id", after("session", "id")}, {"source", source}, {"series", series}});
-  copy(database, "sample", {{"id", after("sample", "id")}, {"source", source}, {"session", session}});
+  copy(database, "session", {{"id", after("session", "id")}, {"source", source}, {"series", series}}, of_source);
+  copy(database, "sample", {{"id", after("sample", "id")}, {"source", source}, {"session", session}}, of_source);
   // A region that another part has, too, is the same one.
   const std::string same = "m.shape = region.shape AND m.source = (SELECT whole FROM place WHERE part = region.source)";
   const std::string known = "(SELECT id FROM main.region m WHERE " + same + ")";
-  copy(database, "region", {{"id", ""}, {"source", source}}, " WHERE NOT EXISTS " + known);
-  database.execute("CREATE TEMP TABLE area AS SELECT id AS part, " + known + " AS whole FROM part.region");
+  copy(database, "region", {{"id", ""}, {"source", source}}, of_source + " AND NOT EXISTS " + known);
+  database.execute("CREATE TEMP TABLE area AS SELECT id AS part, " + known + " AS whole FROM part.region" + of_source);
   database.execute(  // samples to come are measured as in the latest part
       "UPDATE main.region SET current = EXISTS(SELECT 1 FROM area JOIN part.region r ON r.id = area.part WHERE"
       " area.whole = main.region.id AND r.current) WHERE source IN (SELECT whole FROM place)");
   const std::string area = "(SELECT whole FROM area WHERE part = region)";
-  copy(database, "region_sample", {{"sample", sample}, {"region", "coalesce(" + area + ", 0)"}});
-  copy(database, "state_sample", {{"sample", sample}});
+  copy(database, "region_sample", {{"sample", sample}, {"region", "coalesce(" + area + ", 0)"}}, of_samples);
+  copy(database, "state_sample", {{"sample", sample}}, of_samples);
   // Two parts may begin a state in the same moment: the state of the later part counts, where it is known.
   copy(database, "state_change", {{"series", series}},
-       " WHERE true ON CONFLICT(series, name, time_ms)"
+       " WHERE series IN (SELECT part FROM measured) ON CONFLICT(series, name, time_ms)"
        " DO UPDATE SET state = excluded.state WHERE excluded.state <> ''");
-  // 0: of a source that gave no sample yet.
-  copy(database, "event", {{"id", ""}, {"source", "iif(source = 0, 0, " + source + ")"}});
+  copy(database, "event", {{"id", ""}, {"source", source}}, of_source);
   database.execute(  // where the view is was found by the latest part that looked
       "DELETE FROM main.view_reference WHERE source IN"
       " (SELECT whole FROM place JOIN part.view_reference v ON v.source = place.part)");
-  copy(database, "view_reference", {{"source", source}});
+  copy(database, "view_reference", {{"source", source}}, of_source);
   addSums(database);
   database.execute("DROP TABLE place; DROP TABLE area; DROP TABLE measured");
 }
 
-// The parts, those last whose latest series is that of the whole: the one that most parts have as their latest; of as
-// many, the one with more samples in these parts; then the one whose text is later. Of parts of one series, that with
-// the latest sample is last. So the order in which a shell names the parts decides nothing.
-std::vector<std::string> inTurn(std::vector<std::string> parts) {
-  struct Latest {
-    std::int64_t parts = 0, samples = 0;
-    std::string text{};  // of each source
-    auto operator<=>(const Latest&) const = default;
-  };
-  std::map<std::string, std::string> text_of_part;
-  std::map<std::string, UnixMs> last_of_part;
-  std::map<std::string, Latest> latest_of_text;
+// The parts that have a source, in the order in which they are copied.
+struct PartsOfSource {
+  std::string name{};
+  std::int64_t id = 0;  // the smallest that it has in a part: by it the sources keep their order
+  std::vector<std::string> parts{};
+};
+
+// What a part has of one source.
+struct PieceOfSource {
+  std::string part{};
+  UnixMs last = 0;
+  std::int64_t samples = 0;
+  std::string latest{};  // series, as text
+};
+
+// The parts of each source: last come those whose latest series is that of the whole, the one that most parts have as
+// their latest; of as many, the one with more samples in these parts; then the one whose text is later. Of parts of one
+// series, that with the latest sample is last. So the order in which a shell names the parts decides nothing, nor does
+// another source.
+std::vector<PartsOfSource> inTurn(const std::vector<std::string>& parts) {
+  std::map<std::string, std::vector<PieceOfSource>> pieces;
+  std::map<std::string, std::int64_t> ids;
   for (const std::string& part : parts) {
     const StoreReader store(part);
-    std::string& text = text_of_part[part];
-    std::int64_t samples = 0;
     for (const SourceRecord& source : store.sources()) {
-      last_of_part[part] = std::max(last_of_part[part], source.last);
+      PieceOfSource& piece = pieces[source.name].emplace_back(part, source.last, store.count(source.id));
+      const auto known = ids.emplace(source.name, source.id).first;
+      known->second = std::min(known->second, source.id);
       const std::vector<SeriesRecord> all = store.series(source.id);
       if (all.empty()) continue;
       const Measuring& last = all.back();
-      text += toLine(
-          {source.name, last.model_digest, last.reduce, last.precision, last.settings, last.tokens, last.classes});
-      samples += store.count(source.id);
+      piece.latest = toLine({last.model_digest, last.reduce, last.precision, last.settings, last.tokens, last.classes});
     }
-    Latest& latest = latest_of_text[text];
-    latest = {latest.parts + 1, latest.samples + samples, text};
   }
-  std::ranges::stable_sort(parts, {}, [&](const std::string& part) {
-    return std::pair(latest_of_text[text_of_part[part]], last_of_part[part]);
-  });
-  return parts;
+  std::vector<PartsOfSource> sources;
+  for (auto& [name, of_source] : pieces) {
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> series;  // parts and samples
+    for (const PieceOfSource& one : of_source) {
+      auto& [parts_of_series, samples] = series[one.latest];
+      ++parts_of_series;
+      samples += one.samples;
+    }
+    std::ranges::stable_sort(
+        of_source, {}, [&](const PieceOfSource& one) { return std::tuple(series[one.latest], one.latest, one.last); });
+    PartsOfSource& source = sources.emplace_back(name, ids[name]);
+    for (const PieceOfSource& one : of_source) source.parts.push_back(one.part);
+  }
+  std::ranges::stable_sort(sources, {}, &PartsOfSource::id);
+  return sources;
 }
 
 // The pictures of the parts follow each other in turn.
@@ -237,16 +282,20 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
   if (std::filesystem::exists(into)) throw Error("'" + into + "' exists already: name a new file");
   try {
     Database database = openForWriting(into, true);
-    for (const std::string& part : inTurn(parts)) try {
-        withPart(database, part, into + "-part", [&] {
-          refuseTwice(database, part);
-          refuseOtherPrivacy(database, part);
-          copyAll(database);
+    std::map<std::string, Attachable> attachable;
+    for (const std::string& part : parts) {
+      const auto& one =
+          attachable.try_emplace(part, part, into + "-part" + std::to_string(attachable.size())).first->second;
+      withPart(database, part, one, [&] { copyEventsOfNoSource(database); });
+    }
+    for (const PartsOfSource& source : inTurn(parts))
+      for (const std::string& part : source.parts) {
+        withPart(database, part, attachable.at(part), [&] {
+          refuseTwice(database, part, source.name);
+          refuseOtherPrivacy(database, part, source.name);
+          copySource(database, source.name);
         });
         if (database.integer("SELECT count(*) FROM source WHERE privacy <> ''") > 0) restrictToGroup(into);
-      } catch (const SqliteError& error) {  // which names the whole
-        if (error.isDamage()) throw Error("'" + part + "' is damaged, or the disk of '" + into + "' is");
-        throw;
       }
     settleArchives(database);
     database.execute(  // pictures that follow each other may be of two parts, each of which begins with its first state
