@@ -85,7 +85,7 @@ cv::Mat reportChart(const StoreReader& store, const SourceReport& report) {
   drawing.bands = chartBands(store.stateChanges(report.series.id, report.span.from, report.span.to),
                              store.knownStates(report.source.id), report.outages);
   drawing.axis.from = static_cast<double>(report.span.from) / kSecondMs;
-  drawing.axis.to = static_cast<double>(withSilence(report.span, report.awaited).to) / kSecondMs;
+  drawing.axis.to = static_cast<double>(report.known_until) / kSecondMs;
   return chartPicture(std::move(drawing));
 }
 

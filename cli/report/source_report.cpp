@@ -69,21 +69,7 @@ std::vector<Stretch> stretchesOf(const StoreReader& store, std::int64_t source, 
   return stretches;
 }
 
-}  // namespace
-
-Span spanOf(const SourceRecord& source, double days) {
-  const UnixMs to = source.last + 1;
-  return {days > 0 ? std::max(source.first, to - static_cast<UnixMs>(days * kDayMs)) : source.first, to};
-}
-
-Span withSilence(const Span& span, const std::optional<UnixMs>& awaited) {
-  return {span.from, std::max(span.to, awaited.value_or(span.to))};
-}
-
-vision::CameraClock clockOf(const SourceRecord& source, const ReportScope& scope) {
-  return vision::clockOrMachine(scope.clock ? scope.clock : source.clock);
-}
-
+// The series with this number; 0: the latest.
 SeriesRecord chosenSeries(const std::vector<SeriesRecord>& all, int number) {
   for (const SeriesRecord& one : all)
     if (one.number == number) return one;
@@ -93,13 +79,29 @@ SeriesRecord chosenSeries(const std::vector<SeriesRecord>& all, int number) {
   return all.empty() ? SeriesRecord() : all.back();
 }
 
+// Behind the last sample of a series; where it is forgotten, behind its hour.
+UnixMs endOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series) {
+  if (const auto last = store.lastSample(source, series.id)) return last->time + 1;
+  const UnixMs end = source.last + 1;
+  const auto hours = store.rollup({.series = series.id, .from = source.first, .to = end, .width = kHourMs});
+  return hours.empty() ? end : std::min(end, hours.back().end);
+}
+
+Span spanOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series,
+            const ReportScope& scope) {
+  const UnixMs to = scope.series == 0 ? source.last + 1 : endOf(store, source, series);
+  return {scope.days > 0 ? std::max(source.first, to - static_cast<UnixMs>(scope.days * kDayMs)) : source.first, to};
+}
+
+}  // namespace
+
 SourceReport::SourceReport(const StoreReader& store, const SourceRecord& record, const ReportScope& scope,
                            bool outages_too)
     : source(record),
-      span(spanOf(record, scope.days)),
-      clock(clockOf(record, scope)),
-      all_series(store.series(record.id)) {
-  series = chosenSeries(all_series, scope.series);
+      clock(vision::clockOrMachine(scope.clock ? scope.clock : record.clock)),
+      all_series(store.series(record.id)),
+      series(chosenSeries(all_series, scope.series)),
+      span(spanOf(store, record, series, scope)) {
   stretches = stretchesOf(store, record.id, all_series, span);
   for (const SessionRecord& session : store.sessions(record.id))
     if (session.series == series.id)
@@ -116,8 +118,11 @@ SourceReport::SourceReport(const StoreReader& store, const SourceRecord& record,
   });
   regions = regionMeans(store, series, span.from, span.to);
   states = store.states(series.id, span.from, span.to);
-  awaited = store.awaited(record.id, unixNow());
-  if (outages_too) outages = store.outages(record.id, span.from, withSilence(span, awaited).to, awaited);
+  const auto latest = scope.series == 0 ? store.lastSample(record) : std::nullopt;
+  last = latest ? latest->sample.time : span.to - 1;
+  if (upToNow()) awaited = store.awaited(record.id, unixNow());
+  known_until = upToNow() ? record.knownUntil(awaited) : span.to;
+  if (outages_too) outages = store.outages(record.id, span.from, known_until, awaited);
 }
 
 Spread SourceReport::value(std::string_view key) const {

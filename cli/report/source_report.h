@@ -24,15 +24,6 @@ struct ReportScope {
 struct Span {
   UnixMs from = 0, to = 0;  ///< [from, to)
 };
-Span spanOf(const monitor::SourceRecord& source, double days);
-/// With the time since the last sample in which a camera gives none (StoreReader::awaited()).
-Span withSilence(const Span& span, const std::optional<UnixMs>& awaited);
-
-/// The camera's clock: as the scope says, else as its source has it.
-vision::CameraClock clockOf(const monitor::SourceRecord& source, const ReportScope& scope);
-
-/// The series with this number; 0: the latest. Throws mpm::Error where there is none.
-monitor::SeriesRecord chosenSeries(const std::vector<monitor::SeriesRecord>& all, int number);
 
 /// How long one series was measured without an hour that only has others in between.
 struct Stretch {
@@ -48,10 +39,14 @@ struct SourceReport {
                bool outages);
 
   monitor::SourceRecord source;
-  Span span;
-  vision::CameraClock clock;
+  vision::CameraClock clock;  ///< as the scope says, else as its source has it
   std::vector<monitor::SeriesRecord> all_series;
   monitor::SeriesRecord series;
+  /// Up to the last sample of the source; of a series that was asked for by its number, up to the last one of that.
+  Span span;
+  /// Of what happened to the source in this time: it ends later than `span` where samples are awaited.
+  UnixMs known_until = 0;
+  UnixMs last = 0;  ///< sample of the series; of its latest one that keeps any, unless a series was asked for
   std::vector<Stretch> stretches;
   std::set<std::string> night_rules;  ///< of the sessions of the series; "": none
   monitor::DayNightStatistics statistics;
@@ -61,10 +56,12 @@ struct SourceReport {
   std::vector<monitor::RegionMeans> regions;  ///< the first is the whole picture
   std::vector<monitor::StateSeries> states;
   std::vector<monitor::Outage> outages{};  ///< of the source
-  std::optional<UnixMs> awaited{};         ///< StoreReader::awaited()
+  std::optional<UnixMs> awaited{};         ///< StoreReader::awaited(); nullopt also where `span` ends earlier
 
   /// The source gave no sample yet, so `span` has no dates.
   bool empty() const { return source.last == 0; }
+  /// Nothing of the source is later than `span`.
+  bool upToNow() const { return span.to > source.last; }
   /// The mean of a quantity, and the areas, of the whole picture.
   monitor::Spread value(std::string_view key) const;
   std::vector<monitor::ClassArea> areas() const;

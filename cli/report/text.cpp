@@ -201,9 +201,7 @@ void printReport(const SourceReport& report) {
 
 void printBrief(const StoreReader& store, const SourceReport& report, std::uintmax_t bytes) {
   const std::int64_t id = report.source.id;
-  const auto [from, to] = withSilence(report.span, report.awaited);
-  const auto found = store.lastSample(report.source);
-  const UnixMs last = found ? found->sample.time : report.source.last;  // of hours, where none is kept one by one
+  const UnixMs from = report.span.from, last = report.last;
   std::string text =
       report.source.name + (report.empty() ? ": no samples yet" : ": last sample " + report.clock.localTime(last));
   if (!report.empty() && !report.source.own_clock)
@@ -213,13 +211,15 @@ void printBrief(const StoreReader& store, const SourceReport& report, std::uintm
         break;
       }
   if (!report.empty()) text += ", " + counted(report.samples, "sample");
-  text += ", " + counted(store.gaps(id, from, to, report.awaited).count, "gap");
+  text += ", " + counted(store.gaps(id, from, report.known_until, report.awaited).count, "gap");
   if (const Spread flagged = report.value("flagged"); flagged.samples > 0)
     text += ", " + fixed(100 * flagged.mean, 1) + " % of the pictures bad";
   for (const StateSeries& one : report.states)
     if (!one.changes.empty() && !one.changes.back().second.empty())
       text += ", " + one.name + " " + one.changes.back().second;
-  std::vector<Event> alarms = store.events(id, from, to, std::numeric_limits<int>::max());
+  // An alarm that a camera gives nothing begins later than its last sample, also of one that is watched no more.
+  std::vector<Event> alarms =
+      store.events(id, from, report.upToNow() ? report.source.end : report.span.to, std::numeric_limits<int>::max());
   std::erase_if(alarms, [](const Event& event) { return event.kind != EventKind::kAlarm; });
   text += ", " + counted(alarms.size(), "alarm");
   if (!alarms.empty()) text += " (" + report.clock.localTime(alarms.back().time) + " " + alarms.back().message + ")";

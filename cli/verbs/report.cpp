@@ -61,34 +61,33 @@ std::optional<vision::GeoPosition> placeOf(const StoreReader& store, const Sourc
   return storedPlace(store, source.id);
 }
 
-void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series, Span span,
-                        const ReportArguments& arguments) {
+void writePhenoCamFiles(const StoreReader& store, const SourceReport& report, const ReportArguments& arguments) {
+  const SourceRecord& source = report.source;
   const auto place = placeOf(store, source, arguments);
   if (!place)
     throw UsageError("PhenoCam's files need the height of the sun: say where the camera stands with --lat and --lon");
   PhenoCamOptions options;
   options.source = source.id;
-  options.series = series.id;
-  options.from = span.from;
-  options.to = span.to;
+  options.series = report.series.id;
+  options.from = report.span.from;
+  options.to = report.span.to;
   options.site = arguments.site.empty() ? siteOf(source.name) : fileName(arguments.site);
   options.latitude = place->latitude;
   options.longitude = place->longitude;
-  options.ahead_of_utc = clockOf(source, arguments.scope).standardTime(source.last).offset(source.last);
+  options.ahead_of_utc = report.clock.standardTime(source.last).offset(source.last);
   makeFolder(arguments.export_path);
   for (const std::string& path : writePhenoCam(store, options, arguments.export_path)) printNote("wrote " + path);
 }
 
-void makeFilm(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series, Span span,
-              const ReportArguments& arguments) {
+void makeFilm(const StoreReader& store, const SourceReport& report, const ReportArguments& arguments) {
   FilmOptions film = arguments.film;
-  film.series = series.id;
-  film.from = span.from;
-  film.to = span.to;
-  film.place = placeOf(store, source, arguments);
-  film.clock = clockOf(source, arguments.scope);
+  film.series = report.series.id;
+  film.from = report.span.from;
+  film.to = report.upToNow() ? report.source.end : report.span.to;  // a snapshot may be newer than the last sample
+  film.place = placeOf(store, report.source, arguments);
+  film.clock = report.clock;
   film.moment = orUsageError([&] { return parseDayMoment(arguments.film_moment); });
-  const FilmDays days = writeFilm(store, source, film);
+  const FilmDays days = writeFilm(store, report.source, film);
   printNote("wrote " + film.path + ": " + counted(days.shown, "day") + " of " + film.clock.name() +
             (days.without > 0 ? "; " + counted(days.without, "day") + " between them without a picture" : ""));
 }
@@ -144,32 +143,26 @@ int report(const ReportArguments& arguments) {
   }
   if (!writes) return kOk;
   const SourceRecord& source = sources[0];
-  const Span span = spanOf(source, arguments.scope.days);
-  const SeriesRecord series = chosenSeries(store.series(source.id), arguments.scope.series);
+  const SourceReport found(store, source, arguments.scope,
+                           !arguments.chart_path.empty() || arguments.format == ExportFormat::kOutages);
+  const Span& span = found.span;
   if (phenocam) {
-    writePhenoCamFiles(store, source, series, span, arguments);
+    writePhenoCamFiles(store, found, arguments);
   } else if (arguments.format == ExportFormat::kOutages) {
-    // Not of a clock that was wrong: between its samples and the others lies no gap of years.
-    const auto awaited = store.awaited(source.id, unixNow());
-    const auto outages = store.outages(source.id, span.from, withSilence(span, awaited).to, awaited);
-    writeFileAtomically(arguments.export_path, outagesCsv(outages, clockOf(source, arguments.scope)));
-    printNote("wrote " + arguments.export_path + ": " + counted(outages.size(), "outage"));
+    writeFileAtomically(arguments.export_path, outagesCsv(found.outages, found.clock));
+    printNote("wrote " + arguments.export_path + ": " + counted(found.outages.size(), "outage"));
   } else if (!arguments.export_path.empty()) {
     // Every sample, also those of a clock that was wrong.
     const Span exported = arguments.scope.days > 0 ? span : Span{INT64_MIN, INT64_MAX};
-    ExportOptions options{.source = source.id,
-                          .series = series.id,
-                          .from = exported.from,
-                          .to = exported.to,
-                          .clock = clockOf(source, arguments.scope)};
+    ExportOptions options{
+        .source = source.id, .series = found.series.id, .from = exported.from, .to = exported.to, .clock = found.clock};
     if (arguments.format) options.format = *arguments.format;
     const auto samples = exportSamples(store, options, arguments.export_path);
     printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
   }
-  // A snapshot may be newer than the last sample.
-  if (!arguments.film.path.empty()) makeFilm(store, source, series, {span.from, source.end}, arguments);
+  if (!arguments.film.path.empty()) makeFilm(store, found, arguments);
   if (!arguments.chart_path.empty()) {
-    vision::writePicture(arguments.chart_path, reportChart(store, SourceReport(store, source, arguments.scope, true)));
+    vision::writePicture(arguments.chart_path, reportChart(store, found));
     printNote("wrote " + arguments.chart_path);
   }
   return kOk;
@@ -230,8 +223,9 @@ Verb addReport(CLI::App& mpm) {
   verb->add_flag("--brief", arguments->brief,
                  "One line per source: last sample, gaps, bad pictures, states, alarms, size of the database")
       ->excludes(json);
-  addNumber(*verb, "--series", arguments->scope.series, "N", 1, 1e6,
-            "The numbers of this series: samples of one model and reduction. Default: the latest");
+  addNumber(
+      *verb, "--series", arguments->scope.series, "N", 1, 1e6,
+      "The numbers of this series up to its last sample: samples of one model and reduction. Default: the latest");
   addNumber(*verb, "--lat", arguments->lat, "DEG", -90, 90,
             "Where the camera stands, degrees north: for PhenoCam's files and the sun in a film. Default: as stored");
   addNumber(*verb, "--lon", arguments->lon, "DEG", -180, 180, "Degrees east");

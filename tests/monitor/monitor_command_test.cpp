@@ -118,6 +118,48 @@ TEST_F(MonitorCommand, TheReportHasTheGapOfACameraThatGivesNothingAnyMore) {
   EXPECT_THAT(readFile(folder_ / "o.csv"), HasSubstr(isoTime(last, true)));
 }
 
+// A camera whose model was changed two days ago. Its older series ends there.
+TEST_F(MonitorCommand, TheReportOfAnOlderSeriesEndsWithIt) {
+  const UnixMs changed = unixNow() - 2 * kDayMs, end = changed + kDayMs;
+  const auto hourly = [](UnixMs from, UnixMs to) {
+    std::vector<monitor::Sample> samples;
+    for (UnixMs time = from; time <= to; time += kHourMs) samples.push_back(monitor::test::sampleAt(time));
+    return samples;
+  };
+  monitor::SessionInfo second = monitor::test::session("camera 0", 3600);
+  monitor::test::record(database_, hourly(changed - 3 * kDayMs, changed), second);
+  second.model_digest = "00000000000000b2";
+  monitor::test::record(database_, hourly(changed + kHourMs, end), second);
+  {
+    monitor::StoreWriter writer(database_);
+    writer.beginSession(second);
+    writer.append(monitor::Event{.time = changed - kHourMs,
+                                 .kind = monitor::EventKind::kAlarm,
+                                 .severity = monitor::Severity::kWarning,
+                                 .message = "of the first"});
+    writer.append(monitor::Event{.time = end + kHourMs,
+                                 .kind = monitor::EventKind::kAlarm,
+                                 .severity = monitor::Severity::kWarning,
+                                 .message = "no frame comes"});
+  }
+  const auto brief = [&](Words more) {
+    Words words{"report", database_, "--brief", "--time-zone=+00:00"};
+    words.insert(words.end(), more.begin(), more.end());
+    return succeeded(mpmCommand(words)).out;
+  };
+  const vision::CameraClock utc("+00:00");
+  EXPECT_THAT(brief({}), StartsWith("camera 0: last sample " + utc.localTime(end) + " (24 hours ago), 24 samples"));
+  EXPECT_THAT(brief({}), HasSubstr(", 2 alarms (" + utc.localTime(end + kHourMs) + " no frame comes)"))
+      << "it began when the camera gave nothing any more";
+  EXPECT_THAT(brief({"--series", "1"}),
+              StartsWith("camera 0: last sample " + utc.localTime(changed) + " (2 days ago), 73 samples"));
+  EXPECT_THAT(brief({"--series", "1"}), HasSubstr(", 1 alarm (" + utc.localTime(changed - kHourMs) + " of the first)"));
+  EXPECT_THAT(brief({"--series", "1", "--days", "1"}), HasSubstr(", 24 samples, "));
+  const auto json = succeeded(mpmCommand({"report", database_, "--json", "--series", "1", "--days", "1"})).json();
+  EXPECT_EQ(json["to"], isoTime(changed, true));
+  EXPECT_EQ(json["from"], isoTime(changed - kDayMs + 1, true));
+}
+
 TEST_F(MonitorCommand, TheReportOfASceneSaysNotHowLongAgoItsSamplesWere) {
   monitor::test::record(database_, {monitor::test::sampleAt(unixNow() - kDayMs)},
                         monitor::test::session("demo:street"));
@@ -322,7 +364,9 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
               EndsWith("(digest 00000000000000a1), reduction mpm:blocks=2,5, precision fp32, 660 tokens before "
                        "merging; n = 4 samples, from 2026-06-01 to 2026-06-01 by the clock of UTC+02:00; night "
                        "where the sun is below -6 degrees at 48 north, 11 east."));
-  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--series", "2", "--days", "0.02"})).out,
+  add(other, {6});
+  add(first, {-1});  // of the latest series, which has no sample as late
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--days", "0.02"})).out,
               AllOf(HasSubstr("\n  no samples of this series in this time\n"), HasSubstr("n = 0 samples, "),
                     Not(HasSubstr("not known")), Not(HasSubstr("told apart"))));
 }

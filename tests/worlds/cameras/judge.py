@@ -25,6 +25,7 @@ from . import world
 NOT_COMPUTED = ("blocks", "plus minus", "outages", "outages of", "gaps", "alarms", "state", "states", "state now")
 IN_ONE_FORM = ("all", "sure, %", "%", "number of changes")  # of states: of the text
 IN_JSON = lambda key: key[0] not in ("outages of", "darkest", "brightest", "bad", "gaps", "alarms", "state now", "last") and not (key[0] == "states" and key[2] in IN_ONE_FORM)
+IN_BRIEF = lambda key: key[0] in ("samples", "last", "bad", "gaps", "alarms")
 IN_OBJECT = lambda key: key[0] != "time local"  # messages for programs have UTC
 TEXT_KEYS = {"outages of", "from", "to", "from local", "to local", "clock", "samples", "reduce", "comparable", "tokens", "samples of", "day samples of", "night samples of"}
 
@@ -126,7 +127,7 @@ def compare(player, oracle_, lines, comparison):
             for name, s in names.items():
                 expected = oracle.report(oracle_, db, s, days)
                 for form, tables in printed.items():
-                    must = {"--json": IN_JSON, "text": in_text, "--brief": lambda key: key[0] in ("samples", "last", "bad", "gaps", "alarms")}[form]
+                    must = {"--json": IN_JSON, "text": in_text, "--brief": IN_BRIEF}[form]
                     comparison.table(f"{where} {name}", form, tables.get(name, {}), expected, must)
                     comparison.between(f"{where} {name}", form, tables.get(name, {}))
             older_series(player, oracle_, db, names, days, comparison)
@@ -160,8 +161,11 @@ def older_series(player, oracle_, db, names, days, comparison):
                 comparison.names(where, "--series", printed, expected)
                 for key in printed.keys() & expected.keys():
                     comparison.table(f"{where} {pictures.iso(key[0])} {key[1]}", "--series", printed[key], expected[key], IN_OBJECT)
+            expected = oracle.report(oracle_, db, s, days, series)
             tables = mouths.json_report(player.run("report", db, "--json", *arguments))
-            comparison.table(where, "--series", tables.get(name, {}), oracle.report(oracle_, db, s, days, series), IN_JSON)
+            comparison.table(where, "--series", tables.get(name, {}), expected, IN_JSON)
+            tables = mouths.brief(player.run("report", db, "--brief", *arguments))
+            comparison.table(where, "--series --brief", tables.get(name, {}), expected, IN_BRIEF)
 
 
 def tell_events(server, oracle_, db, name, s, printed, comparison):

@@ -363,15 +363,15 @@ class Oracle:
         good = [sample for sample in samples if CLOCK_SET_MS <= sample.ms <= time.time() * 1000]
         return good or samples
 
-    def last(self, db, s):
-        return self.believed(db, s)[-1].ms
-
-    def span(self, db, s, days):
-        """The samples of the last `days` days of a source, or all: those that are newer than its last one less these days."""
+    def last(self, db, s, of=None):
+        """When the last sample of a source was taken; with a series `of` that of this series, if any is believed."""
         samples = self.believed(db, s)
-        if days is None:
-            return samples
-        return [sample for sample in samples if sample.ms > samples[-1].ms - days * DAY_MS]
+        return max((sample.ms for sample in samples if sample.series == of), default=samples[-1].ms)
+
+    def span(self, db, s, days, of=None):
+        """The samples of a source up to the last one of a series `of`, or all; with `days` those that are newer than it less these days."""
+        last = self.last(db, s, of)
+        return [sample for sample in self.believed(db, s) if sample.ms <= last and (days is None or sample.ms > last - days * DAY_MS)]
 
     def latest_series(self, db, s, samples):
         return [sample for sample in samples if sample.series == self.latest[db, s]]
@@ -470,12 +470,11 @@ def ms_of(text):
     return round(datetime.datetime.fromisoformat(text).timestamp() * 1000)
 
 
-def change_since_yesterday(oracle, db, s, series, days, night):
+def change_since_yesterday(oracle, db, s, series, last, night):
     """The mean tokens of the 24 hours up to the last sample less that of the 24 hours before, by whole hours that began in them."""
-    span = oracle.span(db, s, days)
     sides = {True: [], False: []}
     for sample in oracle.believed(db, s):
-        age = span[-1].ms + 1 - sample.ms // HOUR_MS * HOUR_MS
+        age = last + 1 - sample.ms // HOUR_MS * HOUR_MS
         if sample.series == series and sample.counted and sample.night is night and 0 < age <= 2 * DAY_MS:
             sides[age <= DAY_MS].append(sample.counts[-1])
     return mean(sides[True]) - mean(sides[False]) if all(sides.values()) else None
@@ -540,32 +539,33 @@ def report(oracle, db, s, days, of=None, zone=None):
     `zone` is that of --time-zone.
     """
     zone = zone or zone_of(oracle.script["sources"][s])
+    span, last = oracle.span(db, s, days, of), oracle.last(db, s, of)
+    shown = max((sample.ms for sample in oracle.latest_series(db, s, oracle.believed(db, s))), default=last) if of is None else last
     of = of or oracle.latest[db, s]
-    series = [sample for sample in oracle.span(db, s, days) if sample.series == of]
+    series = [sample for sample in span if sample.series == of]
     counted = [sample for sample in series if sample.counted]
-    table = {("samples",): len(series), ("to",): pictures.iso(oracle.last(db, s)), ("clock",): name_of_zone(zone), ("reduce",): of[1], ("settings",): of[2],
+    table = {("samples",): len(series), ("to",): pictures.iso(last), ("clock",): name_of_zone(zone), ("reduce",): of[1], ("settings",): of[2],
              ("quality", "left_out"): sum(not sample.counted for sample in series),
              ("quality", "pictures"): sum(sample.flag is not None for sample in series)}
     first = oracle.believed(db, s)[0].ms
-    begin = first if days is None else max(first, oracle.last(db, s) - round(days * DAY_MS) + 1)
+    begin = first if days is None else max(first, last - round(days * DAY_MS) + 1)
     table["from",] = pictures.iso(begin)
-    table["from local",], table["to local",] = (world.local_time(ms, zone).isoformat() for ms in (begin, oracle.last(db, s)))
-    latest = max((sample.ms for sample in oracle.latest_series(db, s, oracle.believed(db, s))), default=oracle.last(db, s))
-    table["last",] = world.local_time(latest, zone).isoformat()
-    table["outages",] = outages(oracle, db, s, begin, oracle.last(db, s))
+    table["from local",], table["to local",] = (world.local_time(ms, zone).isoformat() for ms in (begin, last))
+    table["last",] = world.local_time(shown, zone).isoformat()
+    table["outages",] = outages(oracle, db, s, begin, last)
     for _, _, cause in table["outages",]:
         table["outages of", cause, "times"] = table.get(("outages of", cause, "times"), 0) + 1
         table["outages of", cause, "hours"] = sum(stop - start for start, stop, of in table["outages",] if of == cause) / HOUR_MS
-    for sample in oracle.span(db, s, days):
+    for sample in span:
         how = "measured", *sample.series[1:3]
         table[how] = table.get(how, 0) + 1
-    table["measured", "stretches"] = stretches(oracle.all_series(db, s), oracle.span(db, s, days))
+    table["measured", "stretches"] = stretches(oracle.all_series(db, s), span)
     times = sorted({sample.ms for sample in oracle.believed(db, s)})
     flags = events.gap_flags(times, not oracle.script["sources"][s].get("camera"))
-    table["gaps",] = sum(gap and after > begin for gap, after in zip(flags, times[1:]))
+    table["gaps",] = sum(gap and before < last and after > begin for gap, before, after in zip(flags, times, times[1:]))
     if (expected := oracle.events(db, s)) is not None:
-        since = -math.inf if days is None else oracle.last(db, s) - days * DAY_MS
-        table["alarms",] = sum(kind == "alarm" and ms > since for ms, kind, _ in expected)
+        since, until = -math.inf if days is None else last - days * DAY_MS, last if last < oracle.last(db, s) else math.inf
+        table["alarms",] = sum(kind == "alarm" and since < ms <= until for ms, kind, _ in expected)
     for bit, name in FLAGS.items():
         table["quality", name] = sum(sample.flag == bit for sample in series)
     if table["quality", "pictures"]:
@@ -609,7 +609,7 @@ def report(oracle, db, s, days, of=None, zone=None):
         tokens = [sample.counts[-1] for sample in by_night(known, night)]
         table["tokens", part, "samples"] = len(tokens)
         if tokens:
-            table["tokens", part, "change_since_yesterday"] = change_since_yesterday(oracle, db, s, of, days, night)
+            table["tokens", part, "change_since_yesterday"] = change_since_yesterday(oracle, db, s, of, last, night)
             table.update({("tokens", part, "mean"): float(np.mean(tokens)), ("tokens", part, "median"): float(np.median(tokens)),
                           ("tokens", part, "p90"): float(np.quantile(tokens, 0.9)), ("tokens", part, "min"): min(tokens), ("tokens", part, "max"): max(tokens)})
     brightness = [sample.values[""]["brightness"] for sample in series]

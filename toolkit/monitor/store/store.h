@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -321,6 +322,10 @@ struct SourceRecord {
   std::string time_zone{};  ///< of an archive: the latest SessionRecord::time_zone
   /// Of `time_zone`; UTC where this machine does not know that zone. nullopt: the clock of this machine.
   charts::Clock clock{};
+
+  /// The end of what there is to know of it: behind its last sample, or later where another one is awaited
+  /// (StoreReader::awaited()) and the camera gives none.
+  UnixMs knownUntil(const std::optional<UnixMs>& awaited) const { return std::max(last + 1, awaited.value_or(0)); }
 };
 
 struct RegionRecord {
