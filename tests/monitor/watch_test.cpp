@@ -256,6 +256,10 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
     info.longitude = 11;
     writer.beginSession(info, source == pictures ? std::optional(kNoon) : std::nullopt);
     writer.append(sampleAt(kNoon));
+    if (source != pictures) continue;
+    info.latitude = info.longitude = std::nullopt;  // a run whose nights are told by their brightness
+    writer.beginSession(info, kNoon + kHourMs);
+    writer.append(sampleAt(kNoon + kHourMs));
   }
   ASSERT_TRUE(writer.flush());
   const StoreReader stored(path);
@@ -281,7 +285,7 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
   EXPECT_EQ(archive.plan.archiveClock()->zone(), "+09:00");
   EXPECT_EQ(archive.plan.archive->times.from, vision::TimeFrom::kExif);
   EXPECT_FALSE(cameraOf({.source = pictures, .times = "auto"}, &stored).plan.archive->times.from);
-  EXPECT_EQ(archive.plan.place->latitude, 48);
+  EXPECT_EQ(archive.plan.place->latitude, 48) << "the latest one that was said, as for films and calendars";
   EXPECT_FALSE(archive.session.choose_reuse) << "pictures are far apart";
 
   const Camera said = cameraOf({.source = "rtsp://yard/1",

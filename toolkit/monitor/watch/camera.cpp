@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "monitor/store/calendar.h"
 #include "monitor/watch/camera_plan.h"
 #include "monitor/watch/model_settings.h"
 #include "vision/sources/source.h"
@@ -27,7 +28,8 @@ CameraConfig continued(CameraConfig config, const StoreReader& store) try {
     if (config.time_zone.empty()) config.time_zone = stored.time_zone;
     if (config.times.empty()) config.times = latest.times;
     if (config.night.empty() && config.night_hours.empty() && !config.night_brightness && !config.lat && !config.lon)
-      std::tie(config.lat, config.lon) = std::tie(latest.latitude, latest.longitude);
+      if (const auto place = storedPlace(store, stored.id))
+        std::tie(config.lat, config.lon) = std::tuple(place->latitude, place->longitude);
   }
   return config;
 } catch (const Error&) {  // the session says what is wrong with the database
