@@ -60,44 +60,6 @@ TEST_F(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
   EXPECT_THAT(merged["note"].get<std::string>(), HasSubstr("% of the labels of mpm none fp32"));
 }
 
-// The same pixels reach the net on another way: there is no resize, so the labels of both are those of the net.
-TEST_F(Bench, ComputesWhatRunDoes) {
-  constexpr int kImages = 3;
-  fs::create_directory(folder_ / "in");
-  writeImage(folder_ / "in/0.png", 32, 64);
-  cv::imwrite(folder_ / "in/1.png", noisePicture(32, 64));
-  cv::imwrite(folder_ / "in/2.png", cv::Mat(32, 64, CV_8UC3, cv::Scalar(20, 90, 200)));
-  const auto runWith = [&](const std::string& reduce) {
-    return succeeded(mpmCommand({"run", folder_ / "in", "--model", kSegmenter, "--reduce", reduce, "--json", "--out",
-                                 folder_ / reduce, "--only", "labels"}))
-        .jsonLines();
-  };
-  const auto labels = [&](const std::string& reduce, int i) {
-    return cv::imread(folder_ / (reduce + "/" + std::to_string(i) + "_labels.png"), cv::IMREAD_UNCHANGED);
-  };
-  const auto benchOf = [&](const std::string& images, int batch) {
-    return succeeded(bench({"--reduce", "none", "--reduce", "mpm:blocks=1", "--image", images, "--batch",
-                            std::to_string(batch), "--json"}))
-        .json()["variants"];
-  };
-  const auto full = runWith("none"), merged = runWith("mpm:blocks=1");
-  const auto together = benchOf(folder_ / "in", kImages);
-  double agreement = 0, gflop = 0;
-  std::set<std::size_t> differ;
-  for (int i = 0; i < kImages; ++i) {
-    EXPECT_EQ(together[0]["tokens"][i], full[i]["tokens"]);
-    EXPECT_EQ(together[1]["tokens"][i], merged[i]["tokens"]);
-    differ.insert(merged[i]["tokens"][1].get<std::size_t>());
-    agreement += 100.0 * cv::countNonZero(labels("none", i) == labels("mpm:blocks=1", i)) / (32 * 64) / kImages;
-    gflop += benchOf(folder_ / ("in/" + std::to_string(i) + ".png"), 1)[1]["gflop"].get<double>();
-  }
-  EXPECT_GT(differ.size(), 1u) << "the pictures keep different numbers of tokens";
-  EXPECT_LT(agreement, 100);
-  EXPECT_NEAR(together[1]["agreement"].get<double>(), agreement, 1e-9);
-  EXPECT_TRUE(together[0]["agreement"].is_null()) << "of itself it says nothing";
-  EXPECT_NEAR(together[1]["gflop"].get<double>(), gflop, 1e-12);
-}
-
 TEST_F(Bench, SaysThatABatchRepeatsImages) {
   fs::create_directories(folder_ / "images");
   for (int seed = 1; seed <= 2; ++seed) writeImage(folder_ / ("images/" + std::to_string(seed) + ".png"), 40, 60, seed);
@@ -230,38 +192,6 @@ TEST_F(Bench, FailsWhenOneOfOursDoes) {
   const auto variants = result.json()["variants"];
   EXPECT_GT(variants[0]["ms"]["median"], 0) << "what did run is not lost";
   EXPECT_TRUE(variants[1]["ms"]["median"].is_null());
-}
-
-TEST_F(Bench, TheNumbersOfTheTableFitTogether) {
-  // Large enough for digits that can be compared.
-  const auto lines =
-      succeeded(bench({"--reduce", "none", "--reduce", "mpm:blocks=1", "--input-size", "256x320"})).lines();
-  ASSERT_EQ(lines.size(), 6u);
-  EXPECT_THAT(lines[0], ::testing::MatchesRegex("variant +ms +p10 - p90 +ratio +GFLOP +peak +note"));
-  const std::string two = R"(([0-9]+\.[0-9]{2}))";  // decimals
-  const std::regex row(R"((mpm \S+ fp32) +)" + two + " +" + two + " - " + two + R"( +([0-9]+\.[0-9]{3}) +)" + two +
-                       R"( +([0-9]+) %(.*))");
-  const std::regex stages(R"((mpm \S+ fp32): backbone )" + two + " head " + two + " merge " + two + " restore " + two +
-                          " ms");
-  const std::regex last(R"(batch 1, 1 thread, 3 rounds, tensor to label map, GEMM peak fp32 ([0-9]+) GFLOP/s)");
-  std::smatch end;
-  ASSERT_TRUE(std::regex_match(lines[5], end, last)) << lines[5];
-  double first_ms = 0;
-  for (int i = 0; i < 2; ++i) {
-    std::smatch cell, stage;
-    ASSERT_TRUE(std::regex_match(lines[i + 1], cell, row)) << lines[i + 1];
-    ASSERT_TRUE(std::regex_match(lines[i + 3], stage, stages)) << lines[i + 3];
-    const auto number = [](const std::ssub_match& text) { return std::stod(text); };
-    const double ms = number(cell[2]), ratio = number(cell[5]), gflop = number(cell[6]), peak = number(cell[7]);
-    if (i == 0) first_ms = ms;
-    EXPECT_EQ(stage[1], cell[1]);
-    EXPECT_LE(number(cell[3]), ms);
-    EXPECT_GE(number(cell[4]), ms);
-    EXPECT_NEAR(ratio, ms / first_ms, 0.0006 + 0.006 / first_ms * (1 + ratio));
-    EXPECT_NEAR(peak, 100 * gflop / ms * 1e3 / number(end[1]),
-                0.6 + peak * (0.006 / ms + 0.006 / gflop + 0.6 / number(end[1])));
-    EXPECT_EQ(cell[8].str().empty(), i == 0) << "the first row is what the others agree with";
-  }
 }
 
 }  // namespace

@@ -11,20 +11,6 @@ namespace {
 
 using Convert = InFolder;
 
-TEST_F(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
-  const CommandResult result =
-      succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--reduce", "mpm:blocks=1,2"}));
-  EXPECT_EQ(result.out, "") << "data would go there";
-  EXPECT_THAT(result.err, AllOf(HasSubstr("3 blocks"), HasSubstr("reduction mpm:blocks=1,2")));
-
-  writeImage(folder_ / "a.png", 40, 50);
-  const auto plain =
-      mpmCommand({"run", folder_ / "a.png", "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--json"}).json();
-  const auto converted = mpmCommand({"run", folder_ / "a.png", "--model", folder_ / "m.onnx", "--json"}).json();
-  EXPECT_EQ(plain["tokens"], converted["tokens"]);
-  EXPECT_EQ(plain["classes"], converted["classes"]);
-}
-
 TEST_F(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
   const auto convert = [&](const Words& options) {
     return mpmCommand(Words{"convert", kSegmenter, "-o", folder_ / "m.onnx"} + options);
@@ -101,19 +87,6 @@ class Reduce : public InFolder {
   }
   const std::string image_ = folder_ / "a.png";
 };
-
-TEST_F(Reduce, RunsAndIsNamed) {
-  const auto tokens = run({"--reduce", kSpec}).json()["tokens"].get<std::vector<double>>();
-  ASSERT_EQ(tokens.size(), 4u);
-  for (int k = 1; k < 4; ++k) EXPECT_EQ(tokens[k], tokens[k - 1] - 2);
-  ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--reduce", kSpec}).exit_code, 0);
-  const auto info = mpmCommand({"info", folder_ / "m.onnx", "--json"}).json();
-  EXPECT_TRUE(info["converted"]);
-  EXPECT_EQ(info["reduce"], kSpec);
-  EXPECT_THAT(mpmCommand({"info", folder_ / "m.onnx"}).out, HasSubstr(kSpec));
-  const auto plain = mpmCommand({"info", kSegmenter, "--json"}).json();
-  EXPECT_EQ(plain["reduce"], "mpm:blocks=2");
-}
 
 TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
   const std::string file = folder_ / "near.py";

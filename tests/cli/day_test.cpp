@@ -38,28 +38,6 @@ TEST_F(Day, WithoutAFolderOnlyTheTableIsShown) {
   EXPECT_FALSE(fs::exists(folder_ / "mpm_day"));
 }
 
-TEST_F(Day, TheTableHoldsTheMeansOfEachHour) {
-  const auto frames = run({kDay, "--max-frames", "12", "--out", folder_ / "a", "--json"}).jsonLines();
-  const auto lines = run({kDay, "--max-frames", "12", "--out", folder_ / "b"}).lines();
-  ASSERT_EQ(frames.size(), 12u);
-  ASSERT_EQ(lines.size(), 3u);
-  for (int hour = 0; hour < 2; ++hour) {
-    std::string expected;
-    double last = 0;
-    for (int k = 1; k <= 2; ++k) {
-      last = 0;
-      for (int i = 0; i < 6; ++i) last += frames[6 * hour + i]["tokens"][k].get<double>() / 6;
-      char text[32];
-      std::snprintf(text, sizeof text, "%10.1f", last);
-      expected += text;
-    }
-    char merged[32];
-    std::snprintf(merged, sizeof merged, "%.1f %%", 100 - 100 * last / frames[0]["tokens"][0].get<double>());
-    EXPECT_THAT(lines[hour + 1], EndsWith(merged));
-    EXPECT_THAT(lines[hour + 1], HasSubstr(expected));
-  }
-}
-
 TEST_F(Day, TheChartShadesTheNight) {
   const std::string chart = folder_ / "chart.png";
   const std::string noon_to_noon = "demo:street?size=64x64&start=2026-03-20T12:00&step=3600&frames=25";
@@ -86,13 +64,6 @@ TEST_F(Day, WhatIsWrittenIsWhatIsSaid) {
   EXPECT_THAT(day.err, HasSubstr("look at   " + chart + "\n"));
   EXPECT_EQ(cv::imread(chart).size(), cv::Size(1280, 480));
   EXPECT_TRUE(fs::is_empty(folder_ / "day"));
-}
-
-TEST_F(Day, AChartSpansCenturies) {
-  const std::string chart = folder_ / "chart.png";
-  ASSERT_EQ(
-      run({"demo:street?size=64x64&start=1900-01-01T00:00&step=3e9&fps=0.03&frames=3", "--chart", chart}).exit_code, 0);
-  EXPECT_EQ(cv::imread(chart).size(), cv::Size(1280, 480));
 }
 
 TEST_F(Day, AChartIsAPng) {

@@ -26,18 +26,9 @@ class DefaultModel : public InFolder {
   const std::string program_ = folder_ / "bin/mpm";
 };
 
-TEST_F(DefaultModel, WhereThereIsNoneEveryVerbSaysHowToGetOne) {
-  for (const Words& verb : {Words{"run", "demo:day"},
-                            {"run", "a.png"},
-                            {"info"},
-                            {"bench"},
-                            {"daynight", "demo:"},
-                            {"eval", "--images", "a", "--labels", "b"},
-                            {"monitor", "0", "--db", folder_ / "a.db"}})
-    expectFailure(command(verb), 2, {"no model", "--model", "torch.onnx.export", "mpm convert", verb[0]});
-}
-
 TEST_F(DefaultModel, IsBesideTheProgram) {
+  expectFailure(command({"run", "a.png"}), 2, {"no model", "--model", "torch.onnx.export", "mpm convert"});
+  expectFailure(command({"info"}, "/nonexistent/m.onnx"), 1, {"/nonexistent/m.onnx"});
   fs::create_directories(folder_ / "share/mpm/models");
   const std::string model = folder_ / "share/mpm/models/outdoor_vit_t16.onnx";
   fs::copy_file(kSegmenter, model);
@@ -56,10 +47,6 @@ TEST_F(DefaultModel, IsBesideTheProgram) {
   writeImage(folder_ / "a.png", 40, 60);
   const CommandResult result = succeeded(command({"run", folder_ / "a.png", "--reduce", "mpm:blocks=1,2", "--json"}));
   EXPECT_EQ(result.json()["tokens"][0], 32);
-}
-
-TEST_F(DefaultModel, OneThatIsNamedAndMissingIsAnError) {
-  expectFailure(command({"info"}, "/nonexistent/m.onnx"), 1, {"/nonexistent/m.onnx"});
 }
 
 // A third of the images of models/README.md: eight streets, eight hours in eight seasons.

@@ -67,29 +67,6 @@ TEST_F(EvalOfTheScene, KeepsTheKeysOfOneVariant) {
   EXPECT_EQ(keysOf(json["reuse"]), (Words{"rows", "key_frames", "agreement", "share_of_full_ms"}));
 }
 
-TEST_F(EvalOfTheScene, SeveralVariantsAreThoseOfOneRunEach) {
-  const Words common = {"eval", kStreets, "--model", model_, "--json"}, night = {"--simulate-night", "0.3"};
-  const Words variants = {"--reduce", "none",    "--reduce",     "mpm:blocks=1,2", "--reuse",
-                          "off",      "--reuse", "threshold=12", "--day"};
-  const auto rows = succeeded(mpmCommand(common + variants + night)).jsonLines();
-  ASSERT_EQ(rows.size(), 8u);
-  for (const auto& row : rows) {
-    const Words one = common + Words{"--reduce", row["reduce"], "--reuse", row["reuse_spec"]};
-    const auto alone = mpmCommand(row["simulated_night"].is_null() ? one : one + night).json();
-    for (const auto& [key, value] : alone.items()) {
-      if (key == "reuse") {
-        EXPECT_EQ(row[key]["rows"], value["rows"]);
-      } else if (key == "confusion" || key == "tokens_mean" || key == "miou" || key == "images") {
-        EXPECT_EQ(row[key], value) << key;
-      }
-    }
-    EXPECT_NEAR(row["against_full"]["miou_loss"],
-                rows[row["simulated_night"].is_null() ? 0 : 1]["miou"].get<double>() - row["miou"].get<double>(), 2e-3);
-    EXPECT_EQ(row.contains("minus_day"), !row["simulated_night"].is_null());
-  }
-  EXPECT_EQ(rows[0]["against_full"]["agreement"], 100);
-}
-
 // By construction the first frame of a film is computed in full with reuse: it says nothing about the agreement.
 TEST_F(EvalOfTheScene, AgreementLeavesOutTheFirstFrame) {
   const std::string file = folder_ / "lines.jsonl";

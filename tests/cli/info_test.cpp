@@ -89,59 +89,6 @@ TEST_F(Info, ListsTheDevicesThatThereAre) {
   expectFailure(on("cuda:99"), 1, {"device 'cuda:99'"});
 }
 
-TEST_F(Info, PrintsATable) {
-  const std::map<std::string, std::string> expected = {
-      {"path", kSegmenter},
-      {"name", "segmenter_mask_ts17"},
-      {"file", "a plain ViT"},
-      {"blocks", "3"},
-      {"dim", "16"},
-      {"heads", "2"},
-      {"patch", "8 x 8 px (width x height)"},
-      {"special tokens", "1"},
-      {"input", "64 x 32 px (width x height), 32 tokens: 8 x 4 patches (width x height)"},
-      {"channels", "RGB"},
-      {"mean", "0.5, 0.5, 0.5 (assumed)"},
-      {"std", "0.5, 0.5, 0.5 (assumed)"},
-      {"head", "mask_transformer"},
-      {"task", "semantic"},
-      {"classes", "4"},
-      {"reduce", "mpm:blocks=2 by default"},
-      {"precision", "fp32"},
-      {"opset", "17"},
-      {"parameters", "0.02 million"},
-      {"outputs", "labels"}};
-  std::map<std::string, std::string> rows;
-  for (const std::string& line : succeeded(mpmCommand({"info", kSegmenter})).lines())
-    rows[line.substr(0, line.find("  ")).substr(0, line.find_last_not_of(' ', 15) + 1)] = line.substr(16);
-  for (const char* of_this_computer : {"mpm", "fast here", "CUDA devices"}) {
-    EXPECT_EQ(rows.count(of_this_computer), 1u);
-    rows.erase(of_this_computer);
-  }
-  EXPECT_EQ(rows, expected);
-  EXPECT_THAT(mpmCommand({"info", kClassifier}).out,
-              AllOf(HasSubstr("blocks          3\n"), HasSubstr("head            classifier\n"),
-                    HasSubstr("task            none\n")));
-  EXPECT_THAT(mpmCommand({"info", kDepthModel}).out, HasSubstr("task            depth, relative\n"));
-  const auto depth = mpmCommand({"info", kDepthModel, "--json"}).json();
-  EXPECT_EQ((nlohmann::json{depth["task"], depth["depth"]}), (nlohmann::json{"depth", "relative"}));
-  EXPECT_TRUE(mpmCommand({"info", kClassifier, "--json"}).json()["task"].is_null());
-}
-
-TEST_F(Info, SaysWhichNormalisationIsAssumed) {
-  fs::copy_file(kSegmenter, folder_ / "m.onnx");
-  EXPECT_THAT(
-      mpmCommand({"info", folder_ / "m.onnx"}).out,
-      HasSubstr(
-          "channels        RGB\nmean            0.5, 0.5, 0.5 (assumed)\nstd             0.5, 0.5, 0.5 (assumed)\n"));
-  EXPECT_TRUE(mpmCommand({"info", folder_ / "m.onnx", "--json"}).json()["assumed"]);
-  std::ofstream(folder_ / "m.json") << R"({"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]})";
-  EXPECT_THAT(mpmCommand({"info", folder_ / "m.onnx"}).out, HasSubstr("mean            0.485, 0.456, 0.406\n"));
-  const auto json = mpmCommand({"info", folder_ / "m.onnx", "--json"}).json();
-  EXPECT_EQ(json["std"], (nlohmann::json{0.229, 0.224, 0.225}));
-  EXPECT_FALSE(json["assumed"]);
-}
-
 TEST_F(Info, NamesTheInstructionSetOfTheEnvironment) {
   const auto json =
       mpmCommand({"info", kSegmenter, "--json"}, {.environment = {{"MPM_INSTRUCTION_SET", "no such set"}}}).json();

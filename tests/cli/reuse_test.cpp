@@ -35,17 +35,6 @@ TEST_F(ReuseCommand, RunSaysAndDrawsWhatItComputed) {
   }
 }
 
-TEST_F(ReuseCommand, AThresholdOfZeroIsTheFullModel) {
-  const auto result = mpmCommand({"eval", kFrames, "--model", model_, "--reduce", "none", "--reuse",
-                                  "threshold=0:flush=0", "--against", "full", "--json"})
-                          .json();
-  EXPECT_EQ(result["pixel_accuracy"], 100);
-  EXPECT_EQ(result["reuse"]["rows"], 1);
-  EXPECT_EQ(result["reuse"]["key_frames"], 5);
-  EXPECT_EQ(result["against"], "full");
-  EXPECT_GT(result["reuse"]["share_of_full_ms"], 0);
-}
-
 TEST_F(ReuseCommand, KeyFramesThatAreDueMeasureTheAgreement) {
   const auto result = mpmCommand({"eval", kFrames, "--model", model_, "--reduce", "none", "--reuse",
                                   "threshold=12:refresh=2", "--json"})

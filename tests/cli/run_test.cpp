@@ -168,17 +168,6 @@ TEST_F(RunCommand, WritesTheExactLabelsOfTheScene) {
                 {"--only truth", "are labels, merge, overlay, picture"});
 }
 
-TEST_F(RunCommand, WithoutASourceNamesTheDay) {
-  const CommandResult result = mpmCommand({"run"}, {.folder = folder_.path()});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, StartsWith("Usage: mpm run [OPTIONS] SOURCE...\n"));
-  EXPECT_THAT(result.err, HasSubstr("mpm run demo:day --out mpm_day\n"));
-  writeImage(folder_ / "a.png", 32, 64);
-  EXPECT_THAT(run({folder_ / "a.png"}).err, HasSubstr("nothing written: --out DIR"));
-  EXPECT_EQ(filesIn(folder_.path()).size(), 1u);
-}
-
 TEST_F(RunCommand, NumbersFramesThatWouldHaveTheSameName) {
   Words sources;
   for (const char* name : {"x/a.jpg", "x/a.png", "z/a_2.png"}) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <iomanip>
-#include <map>
 #include <set>
 #include <sstream>
 
@@ -239,31 +238,6 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
   ASSERT_EQ(after.size(), 24u);
   EXPECT_EQ(jsonIn(results_).at(23)["reduce"], "tome:count=2");
   EXPECT_EQ(tableLines(out_ + "/results.csv").size(), 5u);
-}
-
-TEST_F(Study, ComparesPrecisionsWithTheFullModelOfTheFirst) {
-  succeeded(studyWithoutFigures(
-      {"--reduce", "mpm:blocks=1", "--precision", "fp32", "--precision", "int8", "--sweep-images", "1"}));
-  std::map<std::string, nlohmann::json> rows;
-  std::set<std::string> groups;
-  for (const auto& row : jsonIn(out_ + "/summary.jsonl")) {
-    groups.insert(row["group"]);
-    if (row["sweep"]) {
-      EXPECT_EQ(row["precision"], "fp32");
-    } else {
-      rows[row["name"]] = row;
-    }
-  }
-  EXPECT_THAT(groups, ElementsAre("tiny_scene_fp32"));
-  ASSERT_EQ(rows.size(), 4u);
-  for (const char* name : {"none int8", "mpm:blocks=1 int8"}) {
-    const nlohmann::json& row = rows.at(name);
-    EXPECT_EQ(row["precision"], "int8");
-    EXPECT_LT(row["agreement_percent"], 100) << name;
-    EXPECT_NEAR(row["miou_loss_points"],
-                rows.at("none")["miou_percent"].get<double>() - row["miou_percent"].get<double>(), 2e-4);
-  }
-  EXPECT_EQ(rows.at("mpm:blocks=1 int8")["method"], "mpm int8");
 }
 
 TEST_F(Study, PairsOfStepsAreAMap) {

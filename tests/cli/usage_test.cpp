@@ -18,36 +18,6 @@ TEST(Usage, SaysItsVersion) {
   EXPECT_EQ(result.err, "");
 }
 
-TEST(Usage, HelpsWithExamplesPerVerbAndDailyOptionsFirst) {
-  const CommandResult help = succeeded(mpmCommand({"--help"}));
-  const std::pair<std::string, const char*> verbs[] = {{"convert", "--out"},  {"info", ""},
-                                                       {"run", "--only"},     {"eval", "--images"},
-                                                       {"teach", "--images"}, {"daynight", "--max-frames"},
-                                                       {"bench", "--image"},  {"tune", "--agreement"},
-                                                       {"study", "--out"},    {"monitor", "--db"},
-                                                       {"report", ""},        {"serve", ""}};
-  for (const auto& [verb, daily] : verbs) {
-    SCOPED_TRACE(verb);
-    EXPECT_THAT(help.out, HasSubstr(verb));
-    const CommandResult of_verb = succeeded(mpmCommand({verb, "--help"}));
-    EXPECT_THAT(of_verb.out, AllOf(HasSubstr("Example"), HasSubstr("mpm " + verb + " ")));
-    EXPECT_EQ(of_verb.err, "");
-    for (const std::string& line : of_verb.lines()) EXPECT_LE(line.size(), 120u) << line;
-    for (const char* noise : {"Needs:", "Excludes:"}) EXPECT_THAT(of_verb.out, Not(HasSubstr(noise)));
-    EXPECT_EQ(of_verb.out.find("--device") != std::string::npos,
-              verb != "convert" && verb != "info" && verb != "report" && verb != "serve" && verb != "teach")
-        << "where nets run";
-    if (*daily == 0) continue;
-    const auto start = of_verb.out.find("\nOptions:\n"), end = of_verb.out.find("\n\n", start);
-    EXPECT_EQ(of_verb.out.rfind("\n  -", start), std::string::npos) << "no other group before it";
-    const std::string first = of_verb.out.substr(start, end - start);
-    EXPECT_THAT(first, HasSubstr(daily));
-    for (const char* rare : {"--precision", "--threads", "--simulate-night", "--shard", "--warm-up", "--fit", "--maps"})
-      EXPECT_THAT(first, Not(HasSubstr(rare)));
-    EXPECT_THAT(of_verb.out.substr(end), HasSubstr("\nNetwork and computer:\n"));
-  }
-}
-
 // An option more is something more that everybody has to read and that every other option may meet. One that few need
 // is a key of a watch file or a part of another option's text. So the options of each group are counted, as help has
 // them.
@@ -111,19 +81,6 @@ TEST(Usage, SuggestsTheNearestWord) {
   expectMeant({"run", "--reuze=none", "a.png"}, "--reuse");
   expectMeant({"run", "-model", "m.onnx", "a.png"}, "--model");
   expectMeant({"convert", "m.onnx", "--uot", "n.onnx"}, "--out");
-}
-
-TEST(Usage, HelpOfAVerbIsItsHelp) {
-  EXPECT_EQ(mpmCommand({"help"}).out, mpmCommand({"--help"}).out);
-  for (const char* verb : {"run", "study"}) {
-    const CommandResult help = succeeded(mpmCommand({"help", verb}));
-    EXPECT_EQ(help.out, mpmCommand({verb, "--help"}).out);
-  }
-}
-
-TEST(Usage, AsksForWhatIsMissing) {
-  expectFailure(mpmCommand({"convert", "m.onnx"}), 2, {"-o"});
-  expectFailure(mpmCommand({"eval", "--model", "m.onnx", "--images", "x"}), 2, {"--labels"});
 }
 
 TEST(Usage, RefusesOptionsThatMakeNoSenseBeforeAnyWork) {

@@ -29,12 +29,6 @@ TEST_F(View, Helps) {
   EXPECT_EQ(view({"--version"}).out, "mpm-view " MPM_VERSION "\n");
 }
 
-TEST_F(View, RefusesWrongUsage) {
-  expectFailure(view({}), 2, {"SOURCE", "mpm-view --help"});
-  expectFailure(view({"a.png", "--wings"}), 2, {"--wings", "mpm-view --help"});
-  expectFailure(view({"a.png", "--reduce", "mpm:blocks=5,2"}), 2, {"--reduce", "increasing"});
-}
-
 TEST_F(View, WithoutADisplaySaysSo) {
   expectFailure(view({"a.png", "--model", kSegmenter}), 1, {"no display", "mpm run --out DIR"});
 }
