@@ -186,7 +186,11 @@ def tell_outages(server, player, oracle_, db, name, s, comparison):
     expected = {("outages",): oracle.report(oracle_, db, s, None)["outages",]}
     player.run("report", db, "--export", "outages.csv", "--format", "outages", "--source", name)
     listed = json.loads(server.get("api/outages", camera=name, **{"from": "1980-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}))
-    comparison.table(f"{db} {name}", "--format outages", {("outages",): mouths.outages_csv((player.folder / "outages.csv").read_text())}, expected)
+    text = (player.folder / "outages.csv").read_text()
+    comparison.table(f"{db} {name}", "--format outages", {("outages",): mouths.outages_csv(text)}, expected)
+    local = lambda ms: world.local_time(ms, oracle.zone_of(oracle_.script["sources"][s])).isoformat(timespec="seconds")
+    clocks = [(local(begin), local(end), f"{(end - begin) / 1000:.3f}") for begin, end, _ in expected["outages",]]
+    comparison.table(f"{db} {name}", "--format outages", {("clocks",): mouths.outage_clocks(text)}, {("clocks",): clocks})
     if not oracle_.script["sources"][s].get("camera"):  # of one whose clock was wrong the page shows what is asked for
         comparison.table(f"{db} {name}", "/api/outages", {("outages",): mouths.outages(listed)}, expected)
 

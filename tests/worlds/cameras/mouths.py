@@ -174,6 +174,10 @@ def outages_csv(text):
     return outages({"begin": row["begin_utc"], "end": row["end_utc"], "cause": row["cause"]} for row in csv.DictReader(io.StringIO(text)))
 
 
+def outage_clocks(text):
+    return Printed([(row["begin_local"], row["end_local"], row["seconds"]) for row in csv.DictReader(io.StringIO(text))])
+
+
 def states_values(name, samples, changes):
     table = {("states", name, "of", state or None): Printed(count) for state, count in samples.items()}
     table["states", name, "changes"] = Printed([(ms, state or None) for ms, state in changes])
@@ -333,5 +337,5 @@ def phenocam(text, kind):
     for row in csv.DictReader(line for line in text.splitlines() if not line.startswith("#")):
         key = (kind, row["filename"], f"{row['date']} {row['local_std_time']}") if kind == "roistats" else (kind, row["date"])
         result[key] = {("phenocam", name): Printed(None) if cell in ("NA", "None") else number(cell) for name, cell in row.items()
-                       if re.fullmatch(r"image_count|[rg]cc(_mean|_std|_50|_75|_90)?|[rgb]_(mean|std)", name)}
+                       if re.fullmatch(r"image_count|mask_index|(midday_)?[rgb](cc)?(_mean|_std|_50|_75|_90)?", name)}
     return region, result

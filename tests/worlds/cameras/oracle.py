@@ -679,6 +679,8 @@ def phenocam(oracle, db, s, region):
     source = oracle.script["sources"][s]
     samples = sorted((sample for sample in oracle.latest_series(db, s, oracle.believed(db, s)) if region in sample.values), key=lambda sample: sample.ms)
     result, days = {}, {}
+    drawn = next(step["regions"] for step in oracle.script["steps"] if step["do"] == "watch" and step["source"] == s)
+    begins = sorted(one.get("from", 0) for one in oracle.script["regions"][drawn] if one["name"] == region)
     for sample in samples:
         elevation = elevation_of_sun(sample.ms, *source["place"])
         if abs(elevation - 10) < 0.2:
@@ -686,8 +688,8 @@ def phenocam(oracle, db, s, region):
         values = sample.values[region]
         clock = camera_clock(source, sample.ms)
         result["roistats", sample.name, clock.strftime("%Y-%m-%d %H:%M:%S")] = {
-            ("phenocam", column): values[quantity] for column, quantity in
-            (("gcc", "gcc"), ("rcc", "rcc"), ("r_mean", "red"), ("r_std", "red_deviation"), ("g_mean", "green"), ("b_mean", "blue"))}
+            ("phenocam", "mask_index"): sum(begin <= sample.ms for begin in begins), **{("phenocam", column): values[quantity] for column, quantity in
+            (("gcc", "gcc"), ("rcc", "rcc"), ("r_mean", "red"), ("r_std", "red_deviation"), ("g_mean", "green"), ("b_mean", "blue"))}}
         days.setdefault(clock.date(), [])
         if elevation >= 10 and 100 <= values["red"] + values["green"] + values["blue"] <= 665 and sample.counted:
             days[clock.date()].append((sample, elevation))
@@ -697,10 +699,18 @@ def phenocam(oracle, db, s, region):
         counted = days.get(date, [])
         table = result["1day", date.isoformat()] = {("phenocam", "image_count"): len(counted)}
         if counted:
-            green = [sample.values[region]["gcc"] for sample, _ in counted]
-            table.update({("phenocam", "gcc_mean"): np.mean(green), ("phenocam", "gcc_std"): np.std(green), ("phenocam", "gcc_50"): np.quantile(green, 0.5),
-                          ("phenocam", "gcc_75"): np.quantile(green, 0.75), ("phenocam", "gcc_90"): np.quantile(green, 0.9)})
-            table["phenocam", "r_mean"] = np.mean([sample.values[region]["red"] for sample, _ in counted])
+            for name in "gcc", "rcc":
+                share = [sample.values[region][name] for sample, _ in counted]
+                table.update({("phenocam", f"{name}_mean"): np.mean(share), ("phenocam", f"{name}_std"): np.std(share)})
+                table.update({("phenocam", f"{name}_{percent}"): np.quantile(share, percent / 100) for percent in (50, 75, 90)})
+            for name, quantity in ("r", "red"), ("g", "green"), ("b", "blue"):
+                mean = [sample.values[region][quantity] for sample, _ in counted]
+                table["phenocam", f"{name}_mean"], table["phenocam", f"{name}_std"] = np.mean(mean), np.std(mean)
+            from_noon = sorted((abs((camera_clock(source, sample.ms) - datetime.datetime.combine(date, datetime.time(12))).total_seconds()), sample.ms)
+                               for sample, _ in counted)
+            if len(from_noon) == 1 or from_noon[0][0] < from_noon[1][0]:
+                midday = next(sample.values[region] for sample, _ in counted if sample.ms == from_noon[0][1])
+                table.update({("phenocam", "midday_r"): midday["red"], ("phenocam", "midday_gcc"): midday["gcc"], ("phenocam", "midday_rcc"): midday["rcc"]})
     return result
 
 

@@ -188,16 +188,18 @@ class Player:
         """The arguments of `mpm monitor` of one step."""
         source = self.script["sources"][step["source"]]
         arguments = ["--threads", 1]
-        if not step.get("implicit"):
+        implicit, night = step.get("implicit"), step["night"]
+        if not implicit:
             arguments += self.model_options(step)
         if source.get("camera"):
             arguments += ["--every", 0, "--reuse", "off"]  # what is computed again depends on how long a frame takes
         else:
-            arguments += ["--time-zone", source["zone"], *(["--every", step["every"]] if step["every"] else [])]
-        if source["place"]:
+            arguments += [*([] if implicit else ["--time-zone", source["zone"]]), *(["--every", step["every"]] if step["every"] else [])]
+        # Without a word about day and night, an archive goes on with its place and the sun.
+        by_place = implicit and night["rule"] == "sun" and not source.get("camera")
+        if source["place"] and not by_place:
             arguments += [f"--lat={source['place'][0]}", f"--lon={source['place'][1]}"]
-        night = step["night"]
-        arguments += ["--night", night["rule"]]
+        arguments += [] if by_place else ["--night", night["rule"]]
         if night["rule"] == "hours":
             arguments += ["--night-hours", "-".join(f"{minutes // 60:02d}:{minutes % 60:02d}" for minutes in (night["from"], night["to"]))]
         elif night["rule"] == "brightness":

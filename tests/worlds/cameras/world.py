@@ -154,7 +154,7 @@ def make(seed):
         add_camera(camera, script)
     implicit = random.Random(f"{seed} implicit")
     for before, step in zip(script["steps"], script["steps"][2:]):
-        # The second of two runs that are alike may say neither model nor reduction: a source goes on with those that it has.
+        # The second of two runs that are alike may say neither model nor reduction, zone nor place: a source goes on with those that it has.
         same = before["do"] == step["do"] == "watch" and all(before[key] == step[key] for key in ("source", "db", "model", "reduce"))
         if same and before["kill"] is None and implicit.random() < 0.3:
             step["implicit"] = True
