@@ -26,13 +26,6 @@ TEST(PatchWeights, SeveralStatesGiveMeansOfMeans) {
   EXPECT_EQ(patchWeights(states), (Values{0.25f, 0.5f, 0.25f, 0.5f, 1, 0.5f}));
 }
 
-TEST(PatchWeights, APatchAloneKeepsItsPosition) {
-  Values state(TokenState<float>::size(3));
-  resetState({state.data(), 3});
-  const TokenState<const float> alone{state.data(), 3};
-  EXPECT_EQ(patchWeights({&alone, 1}), (Values{1, 1, 1}));
-}
-
 constexpr int kPatches = 6, kTables = 2, kPairs = 2, kColumns = 2 * kTables * kPairs;
 const std::vector<float> kState = {3, 0, 1, 0, 2, 1, 1, 2, 3, 1, -1, -1, -1};
 const std::vector<std::vector<int>> kMembers = {{0, 2}, {1, 4, 5}, {3}};
@@ -97,16 +90,6 @@ TEST(MergeRotations, AngleOfTheCentroid) {
     const double angle = Tables::mean(tables.cosine, t, cluster, j);
     return sine ? std::sin(angle) : std::cos(angle);
   });
-}
-
-TEST(MergeRotations, RowsOfOnePatchAreItsOwn) {
-  const std::vector<float> cosine = {0.1f, 0.2f, 0.3f}, sine = {0.4f, 0.5f, 0.6f};
-  std::vector<float> state(TokenState<float>::size(3)), merged(6);
-  resetState({state.data(), 3});
-  for (const MergedPositions policy : {MergedPositions::kMean, MergedPositions::kFirst}) {
-    mergeRotations(policy, {cosine.data(), 3, 1}, {sine.data(), 3, 1}, {state.data(), 3}, {merged.data(), 3, 2});
-    EXPECT_EQ(merged, (std::vector<float>{0.1f, 0.4f, 0.2f, 0.5f, 0.3f, 0.6f}));
-  }
 }
 
 }  // namespace

@@ -133,26 +133,6 @@ TEST(Gradual, OfEqualSimilaritiesTheFirstPairsMerge) {
   EXPECT_THAT(std::vector(image.after.begin(), image.after.begin() + 7), ElementsAre(4, 0, 1, 2, 0, 1, 3));
 }
 
-TEST(Gradual, OnlyPairsAsSimilarAsAskedMerge) {
-  Image image({1, 0, 1, 0, 0, 1, 0.5f, 1}, 0, 2);  // 1 and 0.894
-  ASSERT_TRUE(image.merge(gradual(-1, 0.9f)));
-  EXPECT_THAT(std::vector(image.after.begin(), image.after.begin() + 5), ElementsAre(3, 0, 0, 1, 2));
-  Image at_right_angles({1, 0, 0, 1}, 0, 2);
-  ASSERT_TRUE(at_right_angles.merge(gradual(-1, 0)));
-  EXPECT_EQ(at_right_angles.result().live(), 1) << "as similar as asked, not more";
-}
-
-TEST(Gradual, WeighsByClusterSizes) {
-  Image image({3, 3, 3, 6, -9}, 0, 1);
-  for (int step = 0; step < 2; ++step) {
-    ASSERT_TRUE(image.merge(gradual(1)));
-    image.advance();
-  }
-  EXPECT_THAT(std::vector(image.tokens.begin(), image.tokens.begin() + 3), ElementsAre(3, 6, -9));
-  ASSERT_TRUE(image.merge(gradual(1)));
-  EXPECT_FLOAT_EQ(image.merged[0], (3 * 3 + 6) / 4.f);
-}
-
 TEST(Tome, StepsAreThoseOfDoubleLoops) {
   for (const int patches : {1, 2, 3, 4, 5, 18, 63, 64, 131})
     for (const int special : {0, 1, 2, 3})
@@ -175,13 +155,6 @@ TEST(Tome, ComparesTheMetricAndMergesTheTokens) {
   ASSERT_TRUE(findGroups(tome(5), keys.rows(), 1, found, Serial()));
   mergeGroups(tome(5), found, image.rows(), 1, image.state(), {image.merged.data(), 41, 16}, {image.after.data(), 40});
   expectMerged(image, test::mergeTome(image.doubles(), keys.doubles(), 1, image.sizes(), 5));
-}
-
-TEST(Tome, LeavesTheEvenRowsInFrontOfTheOddOnes) {
-  // With one special row the image rows 1, 3, 5 are even rows of the sequence. 3 merges into 4.
-  Image image({9, 9, 1, 0, 0, 1, -1, 0, 1, 1, 1, 1.1f, 0, -1}, 1, 2);
-  ASSERT_TRUE(image.merge(tome(1)));
-  EXPECT_THAT(std::vector(image.after.begin(), image.after.begin() + 7), ElementsAre(5, 2, 0, 3, 4, 4, 1));
 }
 
 TEST(AboveMean, StepsAreThoseOfDoubleLoops) {

@@ -26,20 +26,6 @@ TEST(SceneSource, FramesCarryTheirTruth) {
   EXPECT_FALSE(source->next().has_value());
 }
 
-TEST(SceneSource, SeveralStreetsComeOneAfterTheOther) {
-  const std::string options = "&size=64x64&step=43200&start=2026-06-21T00:00&frames=2";
-  const auto source = vision::openSource("demo:street?seed=3..4" + options);
-  EXPECT_EQ(source->size(), 4);
-  for (int i = 0; i < 4; ++i) {
-    const vision::Frame frame = source->next().value();
-    scene::Street street(scene::parseStreet("street?seed=" + std::to_string(3 + i / 2) + options));
-    EXPECT_EQ(cv::norm(frame.image, street.frame(i % 2)->image, cv::NORM_INF), 0);
-    EXPECT_EQ(frame.index, i);
-    EXPECT_EQ(frame.night, i % 2 == 0);
-  }
-  EXPECT_FALSE(source->next().has_value());
-}
-
 TEST(SceneSource, KnowsItsPlaceAndItsClasses) {
   const auto source = vision::openSource("demo:street?latitude=-33.9&longitude=18.4");
   ASSERT_TRUE(source->place());

@@ -28,11 +28,6 @@ TEST(StreetOptions, EveryKey) {
   EXPECT_EQ(o.timeOf(5), 1782014400 + 5 * 600 / 12.5);
 }
 
-TEST(StreetOptions, DefaultsNeedNoText) {
-  EXPECT_EQ(parseStreet("street").start, StreetOptions().start);
-  EXPECT_EQ(parseStreet("street?").seed, StreetOptions().seed);
-}
-
 TEST(StreetOptions, DayIsOneOfTheStreet) {
   const StreetOptions day = parseStreet("day");
   EXPECT_EQ(day.frames, 144);
@@ -65,12 +60,6 @@ TEST(StreetOptions, StepIsTheSpeedOfAFrame) {
   EXPECT_MPM_ERROR(parseStreet("street?step=600&speed=1"), "speed and step");
   EXPECT_MPM_ERROR(parseStreet("street?step=-1"), "speed");
   EXPECT_MPM_ERROR(parseStreet("street?step=often"), "step=often");
-}
-
-TEST(StreetOptions, TimesAreUtcToTheSecond) {
-  EXPECT_EQ(parseStreet("street?start=1970-01-02T00:00:01").start, 86401);
-  EXPECT_EQ(parseStreet("street?start=2024-02-29T23:59").start, 1709251140);
-  EXPECT_EQ(parseStreet("street?start=1700000000.5").start, 1700000000.5);
 }
 
 TEST(StreetOptions, EndBefore2100) {

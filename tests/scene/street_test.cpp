@@ -50,10 +50,6 @@ TEST(Street, ThreadsDoNotChangeIt) {
   cv::setNumThreads(threads);
 }
 
-TEST(Street, SeedsAreStreets) {
-  EXPECT_GT(cv::norm(Street(small(1)).render(kNoon).labels, Street(small(2)).render(kNoon).labels, cv::NORM_INF), 0);
-}
-
 TEST(Street, LabelsAreClassesAndTheHorizonParts) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     StreetOptions options = small(seed);
@@ -196,17 +192,6 @@ TEST(Street, AnySizeAndPlace) {
       EXPECT_EQ(r.image.size(), size);
       EXPECT_EQ(r.labels.size(), size);
     }
-}
-
-TEST(Street, FilmHasItsFrames) {
-  StreetOptions options = small(7);
-  options.speed = 600;
-  options.frames = 2;
-  Street street(options);
-  const Rendering second = street.frame(1).value();
-  EXPECT_EQ(second.truth.unix_time, options.start + 24);
-  EXPECT_TRUE(same(second, street.render(options.start + 24)));
-  EXPECT_FALSE(street.frame(2).has_value());
 }
 
 TEST(Street, RefusesBadOptions) {

@@ -107,22 +107,6 @@ TEST(Look, TheUsualStreetStaysAsItWas) {
   }
 }
 
-TEST(Look, NoVarietyIsNoChange) {
-  const World usual(5), same(5, Look(5, 0));
-  EXPECT_EQ(same.camera.y, usual.camera.y);
-  EXPECT_EQ(same.trees.size(), usual.trees.size());
-  EXPECT_EQ(same.sideOf(1).facade, Profile().facade);
-}
-
-TEST(Look, MoreVarietyIsFurtherFromTheUsual) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const float none = Look().end - Look(seed, 0).end, half = Look().end - Look(seed, 0.5f).end,
-                full = Look().end - Look(seed, 1).end;
-    EXPECT_EQ(none, 0);
-    EXPECT_LE(half, full);
-  }
-}
-
 TEST(Look, CamerasAndStreetsAreInTheirRanges) {
   float lowest = 100, highest = 0, widest = 100, narrowest = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
