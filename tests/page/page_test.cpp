@@ -113,17 +113,6 @@ TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
   EXPECT_EQ(later["cameras"][2]["sample"]["tokens"], 100) << "it is there by now";
 }
 
-TEST_F(PageTest, TheLastSampleAndHowManyAreOfTheLatestSeries) {
-  monitor::SessionInfo again = session();
-  again.model_digest = "00000000000000b2";
-  record(path_, {sampleAt(kNoon - kHourMs, 100), sampleAt(kNoon, 200)});
-  record(path_, {sampleAt(kNoon - kHourMs, 300)}, again);
-  Page shown = page();
-  const Json camera = ask(shown, "/api/cameras")["cameras"][0];
-  EXPECT_EQ(std::tuple(camera["last_ms"], camera["samples"], camera["sample"]["tokens"]),
-            std::tuple(kNoon - kHourMs, 1, 300));
-}
-
 TEST_F(PageTest, ACameraThatIsWatchedHereHasItsNameStateAndCounts) {
   record(path_, {sampleAt(kNoon)});
   monitor::CameraStatus live{.name = "yard", .title = "Front yard", .database = path_, .source = "camera 0"};
@@ -169,41 +158,6 @@ TEST_F(PageTest, ACameraThatNeverGaveAFrameIsDown) {
   EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["state"], "online") << "it is measured, and a sample will come";
 }
 
-// By night 100 tokens fewer, and a sample each hour.
-TEST_F(PageTest, SeriesTellDayFromNight) {
-  std::vector<Sample> samples;
-  for (int hour = 0; hour < 20 * 24; ++hour) {
-    const bool night = hour % 24 >= 20;
-    if (hour < 30 || hour >= 40)
-      samples.push_back(sampleAt(kNoon + hour * kHourMs, 400 + hour % 2 - 100 * night, night));
-  }
-  record(path_, samples, session("camera 0", 3600));
-  Page shown = page();
-  const auto series = [&](int days) {
-    return ask(shown, "/api/series",
-               {{"camera", "camera 0"},
-                {"quantity", "tokens"},
-                {"from", isoTime(kNoon)},
-                {"to", isoTime(kNoon + days * kDayMs)}});
-  };
-  const Json all = series(20), week = series(7);
-  EXPECT_EQ(all["columns"],
-            Json({"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night", "middle_ms"}));
-  EXPECT_EQ(all["bucket_ms"], kDayMs);
-  EXPECT_EQ(all["rows"].size(), 21) << "days of UTC";
-  const Json day = {kNoon + 36 * kHourMs, false, 20, 380.5, 300, 401, 400.5, 300.5, kNoon + 48 * kHourMs};
-  EXPECT_EQ(all["rows"][2], day) << "of its hours four are missing at its beginning: " << all["rows"][2];
-  EXPECT_EQ(all["all"][2], 470);
-  EXPECT_EQ(all["all"][6], 400.5);
-  EXPECT_EQ(all["all"][7], 300.5);
-  EXPECT_EQ(week["rows"].size(), 7 * 24 - 10);
-  EXPECT_EQ(week["rows"][20],
-            Json({kNoon + 20 * kHourMs, false, 1, 300, 300, 300, nullptr, 300, kNoon + 20 * kHourMs + kHourMs / 2}));
-  EXPECT_EQ(
-      ask(shown, "/api/series", {{"camera", "camera 0"}, {"class", "tree"}, {"to", isoTime(kNoon + kDayMs)}})["all"][3],
-      25);
-}
-
 // What the drawing, the readout and the table show is one decision, of the samples on show and not of the last one.
 TEST_F(PageTest, ACurveByDayAndByNightIsOfWhatIsOnShow) {
   record(path_, {sampleAt(kNoon, 400, false), sampleAt(kNoon + kHourMs, 300, true),
@@ -218,26 +172,6 @@ TEST_F(PageTest, ACurveByDayAndByNightIsOfWhatIsOnShow) {
     EXPECT_EQ(drawing.find(">by night<") != std::string::npos, knows) << from;
     EXPECT_EQ(drawing.find("#1f62c4") == std::string::npos, knows) << "one line has the first colour, as in the app";
   }
-}
-
-TEST_F(PageTest, DaysAndTimesAreThoseOfTheCamera) {
-  monitor::SessionInfo info = session("archive", 0);
-  info.time_zone = "Europe/Paris";
-  monitor::StoreWriter writer(path_);
-  writer.beginSession(info, kNoon);
-  for (int hour = 0; hour < 20 * 24; ++hour) writer.append(sampleAt(kNoon + hour * kHourMs, 300 + hour));
-  ASSERT_TRUE(writer.flush());
-  Page shown = page();
-  const Json clock = ask(shown, "/api/cameras")["cameras"][0]["clock"];
-  EXPECT_EQ(clock["name"], "Europe/Paris");
-  EXPECT_EQ(clock["offsets"][0], Json({kNoon, 2 * kHourMs}));
-  const Json json = ask(
-      shown, "/api/series",
-      {{"camera", "archive"}, {"quantity", "tokens"}, {"from", isoTime(kNoon)}, {"to", isoTime(kNoon + 20 * kDayMs)}});
-  const Json first = json["rows"][0], second = json["rows"][1];
-  EXPECT_EQ(std::pair(first[0], first[2]), std::pair(Json(kNoon - 14 * kHourMs), Json(10))) << "noon is 14:00 there";
-  EXPECT_EQ(std::tuple(second[0], second[2], second[3]), std::tuple(Json(kNoon + 10 * kHourMs), Json(24), Json(321.5)));
-  EXPECT_EQ(json["all"][3], 300 + (20 * 24 - 1) / 2.0);
 }
 
 // The root of the SVG of a request, and the number of its polylines of this colour.
