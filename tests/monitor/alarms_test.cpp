@@ -7,47 +7,6 @@
 namespace mpm::monitor::test {
 namespace {
 
-TEST(Alarms, TwoSamplesBesideAGapAreNoMinutes) {
-  Alarms alarms({.alarms = {parseAlarm("tokens>450")}, .minutes = 10});
-  const auto add = [&](double tokens, std::int64_t second) {
-    return alarms.add(sampleAt(kNoon + second * 1000, tokens), second * 1000);
-  };
-  for (int second = 0; second < 30; ++second) EXPECT_THAT(add(400, second), IsEmpty());
-  EXPECT_THAT(add(900, 30), IsEmpty());
-  EXPECT_THAT(add(900, 2 * 3600), IsEmpty()) << "nobody saw what was between";
-  EXPECT_THAT(add(900, 2 * 3600 + 1), IsEmpty());
-  for (int second = 2; second < 600; ++second) EXPECT_THAT(add(900, 2 * 3600 + second), IsEmpty());
-  EXPECT_THAT(add(900, 2 * 3600 + 600), SizeIs(1));
-}
-
-// Samples at any distance: the alarm begins with the first one that is two minutes outside.
-TEST(Alarms, AnySamplingRingsAfterItsMinutes) {
-  for (const std::vector<int>& steps : std::vector<std::vector<int>>{
-           {1}, {7}, {30}, {60}, {119}, {120}, {121}, {300}, {3600}, {20, 45, 15, 50}, {10, 29}}) {
-    Alarms alarms({.alarms = {parseAlarm("tokens>450")}, .minutes = 2});
-    std::int64_t second = 0;
-    const auto add = [&](double tokens) {
-      return alarms.add(sampleAt(kNoon + second * 1000, tokens), second * 1000).size();
-    };
-    std::size_t at = 0;
-    const auto next = [&] { second += steps[at++ % steps.size()]; };
-    for (int i = 0; i < 10; ++i, next()) ASSERT_EQ(add(400), 0u);
-    for (const std::int64_t begun = second; second - begun < 120; next())
-      ASSERT_EQ(add(460), 0u) << steps[0] << " " << second;
-    EXPECT_EQ(add(460), 1u) << steps[0];
-  }
-}
-
-TEST(Alarms, SamplesThatComeMoreSeldomAreNoGapForEver) {
-  Alarms alarms({.alarms = {parseAlarm("tokens>450")}, .minutes = 2});
-  std::int64_t second = 0;
-  for (; second < 60; ++second) alarms.add(sampleAt(kNoon + second * 1000, 400), second * 1000);
-  std::size_t rung = 0;
-  for (int i = 0; i < 20; ++i, second += 30)
-    rung += alarms.add(sampleAt(kNoon + second * 1000, 460), second * 1000).size();
-  EXPECT_EQ(rung, 1u);
-}
-
 TEST(Alarms, LimitsOfZeroAndBelow) {
   Alarms alarms({.alarms = {parseAlarm("tokens>0"), parseAlarm("tokens<-20")}, .minutes = 0, .hysteresis = 0.1});
   int second = 0;
@@ -130,27 +89,6 @@ TEST(Alarms, WhatRingsIsKnownByItsRule) {
   EXPECT_EQ(again(first.states()), 0u);
   EXPECT_EQ(again({{"tree 2:brightness>150", kNoon, true}, {"gate=open", kNoon, true}, {"gate=shut", kNoon, true}}), 1u)
       << "of the first nothing was told";
-}
-
-TEST(Alarms, OfAStateLastsAsLongAsItCounts) {
-  Alarms alarms({.alarms = {parseAlarm("gate=open")}, .minutes = 5});
-  const auto events = [&](const char* counted, const char* name = "gate") {
-    Sample sample = sampleAt(kNoon);
-    sample.states = {{.name = name, .counted = counted}};
-    return alarms.add(sample, 0);
-  };
-  EXPECT_THAT(events(""), IsEmpty()) << "none counts yet";
-  EXPECT_THAT(events("closed"), IsEmpty());
-  const auto begun = events("open");
-  ASSERT_THAT(begun, SizeIs(1));
-  EXPECT_EQ(begun[0].kind, EventKind::kAlarm);
-  EXPECT_EQ(begun[0].message, "gate is open");
-  EXPECT_EQ(alarms.states(), (std::vector<AlarmState>{{"gate=open", kNoon, true}}));
-  EXPECT_THAT(events("open"), IsEmpty());
-  EXPECT_THAT(events("closed", "door"), IsEmpty());
-  const auto ended = events("closed");
-  ASSERT_THAT(ended, SizeIs(1));
-  EXPECT_EQ(ended[0].kind, EventKind::kAlarmEnded);
 }
 
 // Each text, and what is read: region, quantity, state, above, limit.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <opencv2/videoio.hpp>
 
 #include "base/atomic_file.h"
@@ -8,7 +10,10 @@
 #include "monitor/samples.h"
 #include "monitor/store/sqlite.h"
 #include "support/exif.h"
+#include "support/formatted_time.h"
 #include "vision/camera_clock.h"
+#include "vision/sources/source.h"
+#include "vision/times/archive.h"
 
 namespace mpm::test {
 namespace {
@@ -285,28 +290,6 @@ TEST_F(ArchiveCommand, ASourceIsItsAbsolutePath) {
     EXPECT_EQ(mpmCommand({"report", database_, "--source", name, "--json"}).json()["samples"], 1) << name;
 }
 
-// What another series has is not done in this one.
-TEST_F(ArchiveCommand, EachSeriesHasAllPictures) {
-  add("20130708_055413.png", 1);
-  ASSERT_EQ(monitor(in_).exit_code, 0);
-  add("20130708_065413.png", 2);
-  const CommandResult whole = mpmCommand(
-      {"monitor", in_, "--model", kSegmenter, "--reduce", "none", "--db", database_, "--time-zone", "+01:00"});
-  EXPECT_THAT(whole.err, HasSubstr("2 new samples, 3 in"));
-  EXPECT_THAT(monitor(in_).err, HasSubstr("1 new sample, 4 in"));
-  for (const auto& [option, number] : {std::pair("--refine=guided", 3), {"--input-size=64x32", 4}}) {
-    EXPECT_THAT(monitor(in_, {option}).err, HasSubstr("2 new samples")) << option;
-    EXPECT_EQ(StoreReader(database_).series(1).back().number, number);
-  }
-  const std::string said = "reduction mpm:blocks=1,2, input-size=64x32, precision fp32, 32 tokens";
-  EXPECT_THAT(succeeded(mpmCommand({"report", database_})).out, HasSubstr(said));
-  add("20130708_075413.png", 3);
-  EXPECT_THAT(succeeded(mpmCommand({"monitor", in_, "--db", database_})).err, HasSubstr("1 new sample, 9 in"))
-      << "it goes on with the model and how it ran";
-  EXPECT_THAT(monitor(in_, {"--input-size=32x64", "--refine=none"}).err, HasSubstr("1 new sample, 10 in"))
-      << "as it does without these options";
-}
-
 TEST_F(ArchiveCommand, APictureOfAnotherContentIsStored) {
   add("20130708_055413.png", 1);
   ASSERT_EQ(monitor(in_).exit_code, 0);
@@ -343,6 +326,54 @@ TEST_F(ArchiveCommand, FollowStoresWhatIsNewUntilASignal) {
   };
   succeeded(monitor(in_, {"--follow"}, {.signal_after_first_line = SIGTERM, .signal_when = stored_two}));
   EXPECT_THAT(stored(), ElementsAre(HasSubstr("055413"), HasSubstr("060000")));
+}
+
+// For docs/monitor.md: MPM_PICTURES=1000000 monitor_command_test --gtest_filter=ArchiveSpeed.*
+TEST(ArchiveSpeed, LongListsAndStoresManyPictures) {
+  const char* const asked = std::getenv("MPM_PICTURES");
+  const int count = asked ? std::atoi(asked) : 100'000;
+  const TemporaryFolder work;
+  auto seconds = [begin = steadyNow()]() mutable {
+    return static_cast<double>(steadyNow() - std::exchange(begin, steadyNow())) / 1000;
+  };
+  writeImage(work / "one.jpg", 64, 96);
+  const std::string any_time = "2013:07:08 05:54:13";
+  setExifTime(work / "one.jpg", any_time.c_str());
+  std::string bytes = readFile(work / "one.jpg");
+  const std::size_t at = bytes.find(any_time);
+  ASSERT_NE(at, std::string::npos);
+  fs::create_directory(work / "in");
+  for (int i = 0; i < count; ++i) {
+    const UnixMs time = 1'000'000'000'000 + i * 30 * kMinuteMs;
+    bytes.replace(at, any_time.size(), formatted(time, "%Y:%m:%d %H:%M:%S"));
+    std::ofstream(work / "in/" + formatted(time, "%Y%m%d_%H%M%S.jpg")) << bytes;
+  }
+  std::printf("wrote %d pictures in %.1f s\n", count, seconds());
+  const auto spec = vision::parseSourceSpec(work / "in");
+  for (const char* from : {"name", "exif"}) {
+    EXPECT_EQ(vision::openArchive(spec, {.times = vision::parseTimes(from)}, {})->size(), count);
+    std::printf("listed and sorted by %s in %.1f s\n", from, seconds());
+  }
+  {
+    monitor::StoreWriter writer(work / "a.db");
+    writer.beginSession(monitor::test::session("in"), 0);
+    for (int i = 0; i < count; ++i) {
+      monitor::Sample sample =
+          monitor::test::sampleAt(1'000'000'000'000 + i * 30 * kMinuteMs, 300 + i % 99, i % 48 < 20);
+      sample.picture = formatted(sample.time, "%Y%m%d_%H%M%S.jpg");
+      sample.whole().areas.clear();
+      for (int label = 0; label < 9; ++label)
+        sample.whole().areas.emplace_back(label, 0.1 + i % 97 * 1e-4 + label * 1e-3);
+      writer.append(sample);
+    }
+    EXPECT_TRUE(writer.flush());
+  }
+  const auto size = static_cast<double>(fs::file_size(work / "a.db"));
+  std::printf("stored in %.1f s: %.0f bytes for a picture\n", seconds(), size / count);
+  std::int64_t known = 0;
+  StoreReader(work / "a.db").pictures(1, [&](auto&&...) { ++known; });
+  std::printf("read what is stored in %.1f s\n", seconds());
+  EXPECT_EQ(known, count);
 }
 
 }  // namespace

@@ -3,41 +3,11 @@
 
 #include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
 using ChartTest = InFolder;
-
-// A bucket of the chart against a loop over the samples.
-void expectBucketsAreTheSamples(const Chart& chart, const std::vector<Sample>& samples) {
-  std::size_t next = 0;
-  for (const ChartBucket& bucket : chart.buckets) {
-    ASSERT_EQ(bucket.start % chart.bucket_ms, 0);
-    double sum = 0, low = 1e9, high = -1e9, area = 0;
-    std::int64_t count = 0, night = 0;
-    for (; next < samples.size() && samples[next].time < bucket.start + chart.bucket_ms; ++next) {
-      ASSERT_GE(samples[next].time, bucket.start);
-      const double tokens = samples[next].token_counts.back();
-      sum += tokens;
-      low = std::min(low, tokens);
-      high = std::max(high, tokens);
-      for (const auto& [label, share] : samples[next].whole().areas)
-        if (label == 3) area += 100 * share;
-      night += *samples[next].night ? 1 : 0;
-      ++count;
-    }
-    ASSERT_EQ(bucket.samples, count);
-    ASSERT_EQ(bucket.values[0].samples, count);
-    ASSERT_NEAR(bucket.values[0].mean, sum / static_cast<double>(count), 1e-9 * sum);
-    ASSERT_EQ(bucket.values[0].min, low);
-    ASSERT_EQ(bucket.values[0].max, high);
-    ASSERT_NEAR(bucket.values[1].mean, area / static_cast<double>(count), 1e-4);
-    ASSERT_NEAR(bucket.night.value(), static_cast<double>(night) / static_cast<double>(count), 1e-12);
-  }
-  EXPECT_EQ(next, samples.size()) << "every sample is in a bucket";
-}
 
 const std::vector<SeriesKey> kTwo = {{.quantity = "tokens"}, {.class_name = "tree"}};
 
@@ -49,44 +19,6 @@ TEST_F(ChartTest, APointStandsWhereSamplesMayBe) {
   ASSERT_EQ(year.buckets.size(), 1U);
   EXPECT_GE(year.buckets[0].middle, kNoon - 6 * kHourMs) << "not at noon, which is still to come";
   EXPECT_LE(year.buckets[0].middle, last);
-}
-
-TEST_F(ChartTest, AYearOpensInFewBucketsAndItsGapStaysAGap) {
-  constexpr UnixMs kStep = 15 * kMinuteMs, kYear = 365 * kDayMs;
-  constexpr UnixMs kGapFrom = kNoon + 100 * kDayMs, kGapTo = kNoon + 110 * kDayMs;
-  std::vector<Sample> samples;
-  for (UnixMs time = kNoon; time < kNoon + kYear; time += kStep) {
-    if (time >= kGapFrom && time < kGapTo) continue;
-    const double hour = static_cast<double>(time % kDayMs) / kHourMs;
-    Sample sample = sampleAt(time, std::round(400 + 20 * std::cos(hour / 24 * 6.283) + static_cast<double>(time % 7)),
-                             hour < 6 || hour >= 20);
-    if (hour < 12) sample.whole().areas = {{0, 1.0}};  // class 3 does not occur: an area of 0
-    samples.push_back(sample);
-  }
-  record(path_, samples, session("camera 0", 900));
-  const StoreReader reader(path_);
-
-  const Chart year = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo});
-  EXPECT_LE(year.buckets.size(), 2000u);
-  EXPECT_GE(year.buckets.size(), 1000u) << "as fine as the limit allows";
-  expectBucketsAreTheSamples(year, samples);
-  int gaps = 0;
-  for (std::size_t i = 0; i < year.buckets.size(); ++i) {
-    gaps += year.buckets[i].gap_before;
-    if (year.buckets[i].gap_before) {
-      EXPECT_GE(year.buckets[i].start + year.bucket_ms, kGapTo);
-      EXPECT_LT(year.buckets[i - 1].start, kGapFrom);
-    }
-  }
-  EXPECT_EQ(gaps, 1);
-
-  for (int max_buckets : {2, 3, 10, 100, 366, 1999, 5000}) {
-    const Chart chart =
-        reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo, .max_buckets = max_buckets});
-    EXPECT_LE(chart.buckets.size(), static_cast<std::size_t>(max_buckets));
-    expectBucketsAreTheSamples(chart, samples);
-  }
-  EXPECT_MPM_ERROR(reader.chart({.source = 1, .from = 0, .to = 1, .series = {}, .max_buckets = 1}), "2 buckets");
 }
 
 // Eight cameras at 1 s on two cores got a sample in 10 s: 59 of 60 were called gaps.
@@ -104,46 +36,6 @@ TEST_F(ChartTest, ASlowMachineMakesNoGaps) {
     const auto gaps = std::ranges::count_if(chart.buckets, [](const ChartBucket& one) { return one.gap_before; });
     EXPECT_EQ(gaps, chart.bucket_ms < kMinuteMs ? 1 : 0) << chart.bucket_ms;
   }
-}
-
-TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
-  const auto add = [](std::vector<Sample>& samples, UnixMs from, UnixMs to, UnixMs step) {
-    for (UnixMs time = from; time < to; time += step) samples.push_back(sampleAt(time));
-  };
-  std::vector<Sample> camera, archive;
-  add(camera, kNoon, kNoon + 6 * kHourMs, kSecondMs * 10);
-  add(camera, kNoon + 6 * kHourMs + 15 * kSecondMs, kNoon + kDayMs, kSecondMs * 10);  // as long as is allowed
-  add(camera, kNoon + kDayMs + 40 * kSecondMs, kNoon + 2 * kDayMs, kSecondMs * 10);
-  add(camera, kNoon + 400 * kDayMs, kNoon + 400 * kDayMs + kHourMs, kSecondMs * 10);
-  record(path_, camera, session("camera 0", 10));
-  const StoreReader store(path_);
-  const Gaps gaps = store.gaps(1, 0, INT64_MAX);
-  EXPECT_EQ(gaps.count, 2);
-  EXPECT_EQ(gaps.longest, 398 * kDayMs + 10 * kSecondMs);
-  EXPECT_EQ(store.gaps(1, kNoon + 25 * kHourMs, INT64_MAX).count, 1);
-  EXPECT_EQ(store.gaps(1, kNoon + 500 * kDayMs, INT64_MAX).count, 0);
-  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(kNoon + 2 * kDayMs));
-  EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 1) << "of hours";
-
-  for (int day = 0; day < 15; ++day)
-    if (day != 7) add(archive, kNoon + day * kDayMs, kNoon + day * kDayMs + 10 * kHourMs, 30 * kMinuteMs);
-  record(folder_ / "b.db", archive, session("archive", 0));
-  EXPECT_EQ(StoreReader(folder_ / "b.db").gaps(1, 0, INT64_MAX).count, 13);
-  runSql(folder_ / "b.db", "UPDATE source SET archive = 1");
-  EXPECT_EQ(StoreReader(folder_ / "b.db").gaps(1, 0, INT64_MAX).count, 1) << "nights are none";
-
-  std::vector<Sample> dense, watched;
-  add(dense, kNoon, kNoon + 5 * kDayMs, 30 * kMinuteMs);
-  add(dense, kNoon + 5 * kDayMs + 10 * kHourMs, kNoon + 12 * kDayMs, 30 * kMinuteMs);
-  record(folder_ / "c.db", dense, session("archive", 0));
-  runSql(folder_ / "c.db", "UPDATE source SET archive = 1");
-  EXPECT_EQ(StoreReader(folder_ / "c.db").gaps(1, 0, INT64_MAX).count, 1) << "a pause that does not come each day";
-
-  add(watched, kNoon, kNoon + kMinuteMs, kSecondMs);
-  watched.push_back(sampleAt(kNoon + 3 * kMinuteMs));
-  record(folder_ / "d.db", watched, session("camera 0", 60));
-  runSql(folder_ / "d.db", "UPDATE session SET started_ms = 0");
-  EXPECT_EQ(StoreReader(folder_ / "d.db").gaps(1, 0, INT64_MAX).count, 0) << "2.5 minutes are allowed";
 }
 
 TEST_F(ChartTest, GapsGoByTheSamplesThatAreKeptAndTheEveryOfTheirTime) {
@@ -192,24 +84,6 @@ TEST_F(ChartTest, AStepGoesByTheEveryThatHeldWhenItEnded) {
   EXPECT_EQ(StoreReader(path_).gaps(1, 0, INT64_MAX).count, 1);
 }
 
-TEST_F(ChartTest, AnArchiveThatWasMeasuredSeveralTimesHasTheGapsOfItsTimes) {
-  std::vector<Sample> samples;
-  for (int hour = 0; hour < 200; ++hour)
-    if (hour < 120 || hour >= 170) samples.push_back(sampleAt(kNoon + hour * kHourMs));
-  for (const char* model : {"a", "b", "c", "d"}) {
-    SessionInfo info = session("archive", 0);
-    info.model = info.model_digest = model;
-    record(path_, samples, info);
-  }
-  const StoreReader store(path_);
-  ASSERT_EQ(store.series(1).size(), 4u);
-  const Gaps gaps = store.gaps(1, 0, INT64_MAX);
-  EXPECT_EQ(std::pair(gaps.count, gaps.longest), std::pair(1, 51 * kHourMs));
-  EXPECT_EQ(store.pace(1).usual_s, 3600);
-  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(kNoon + 10 * kHourMs));
-  EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 1) << "of hours";
-}
-
 TEST_F(ChartTest, AGapThatReachesIntoTheSpanCountsWithItsPart) {
   std::vector<Sample> samples;
   for (const auto& [from, to] : {std::pair(0, 60), {300, 360}, {600, 660}})
@@ -241,40 +115,6 @@ TEST_F(ChartTest, ReadsHoursWhereItsBucketsHoldWholeOnes) {
     const Chart chart = StoreReader(path_).chart({.source = 1, .to = INT64_MAX, .series = kTwo, .max_buckets = max});
     EXPECT_EQ(chart.buckets.at(1).samples, factor * chart.bucket_ms / kMinuteMs) << max;
   }
-}
-
-TEST_F(ChartTest, AnHourShowsEverySample) {
-  std::vector<Sample> samples;
-  for (int second = 0; second < 3600; ++second)
-    if (second < 1000 || second >= 1020)
-      samples.push_back(sampleAt(kNoon + second * 1000 + second % 3, 300 + second % 50));
-  record(path_, samples);
-  const StoreReader reader(path_);
-  const Chart chart =
-      reader.chart({.source = 1, .from = kNoon, .to = kNoon + kHourMs, .series = kTwo, .max_buckets = 4000});
-  EXPECT_EQ(chart.bucket_ms, 1000);
-  EXPECT_EQ(chart.buckets.size(), samples.size());
-  expectBucketsAreTheSamples(chart, samples);
-  EXPECT_EQ(
-      std::count_if(chart.buckets.begin(), chart.buckets.end(), [](const ChartBucket& b) { return b.gap_before; }), 1);
-  EXPECT_TRUE(chart.buckets[1000].gap_before);
-  const Chart part = reader.chart({.source = 1, .from = kNoon + 60'000, .to = kNoon + 120'000, .series = kTwo});
-  EXPECT_EQ(part.buckets.front().start, kNoon + 60'000);
-  EXPECT_EQ(part.buckets.size(), 60u);
-  EXPECT_TRUE(reader.chart({.source = 1, .from = kNoon - kDayMs, .to = kNoon, .series = kTwo}).buckets.empty());
-  EXPECT_TRUE(reader.chart({.source = 9, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo}).buckets.empty());
-}
-
-TEST_F(ChartTest, TheGapsOfASourceOfItsOwnPace) {
-  std::vector<Sample> samples;
-  for (int minute = 0; minute < 200; ++minute)
-    if (minute < 100 || minute >= 110) samples.push_back(sampleAt(kNoon + minute * kMinuteMs));
-  record(path_, samples, session("camera 0", 0));
-  const Chart chart =
-      StoreReader(path_).chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo, .max_buckets = 20000});
-  EXPECT_EQ(chart.bucket_ms, 1000);
-  ASSERT_EQ(chart.buckets.size(), 190u);
-  for (std::size_t i = 0; i < chart.buckets.size(); ++i) EXPECT_EQ(chart.buckets[i].gap_before, i == 100) << i;
 }
 
 // What one model calls 0 another one calls 2, and a third one does not know it.

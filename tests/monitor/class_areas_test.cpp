@@ -42,25 +42,6 @@ TEST_F(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   EXPECT_NEAR(areas[1].corrected.value(), 0.65 * 5 / 6, 1e-6);
 }
 
-// Four pictures a day, of which the one at midnight is of the night: too many to be read one by one.
-TEST_F(ClassAreas, TellDayFromNightInAnArchiveOfThreeYears) {
-  std::vector<Sample> samples;
-  for (int day = 0; day < 3 * 365 + 10; ++day)
-    for (const int hour : {0, 10, 12, 14})
-      samples.push_back(sampleWith(kNoon + day * kDayMs + (hour - 12) * kHourMs, {{hour == 0, 1.0}}, hour == 0));
-  record(path_, samples, session("archive", 0));
-  const StoreReader store(path_);
-  const auto areas = classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX);
-  ASSERT_THAT(areas, SizeIs(2));
-  EXPECT_NEAR(areas[0].all, 0.75, 1e-6);
-  EXPECT_NEAR(areas[0].day.value(), 1, 1e-6);
-  EXPECT_NEAR(areas[0].night.value(), 0, 1e-6);
-  const auto means = regionMeans(store, latestSeries(store), INT64_MIN, INT64_MAX).at(0);
-  EXPECT_EQ(means.samples(), static_cast<std::int64_t>(samples.size()));
-  const auto tokens = static_cast<std::size_t>(findQuantity("tokens") - quantities().data());
-  EXPECT_EQ(means.night.at(tokens).samples, 3 * 365 + 10);
-}
-
 TEST_F(ClassAreas, OfVeryManyClasses) {
   constexpr int kClasses = 20'000;
   SessionInfo info = session();
@@ -74,27 +55,6 @@ TEST_F(ClassAreas, OfVeryManyClasses) {
   const StoreReader store(path_);
   EXPECT_THAT(classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX), SizeIs(kClasses));
   EXPECT_THAT(regionMeans(store, latestSeries(store), INT64_MIN, INT64_MAX).at(0).areas, SizeIs(kClasses));
-}
-
-TEST_F(ClassAreas, BeginWithTheLatestModel) {
-  UnixMs now = kNoon;
-  {
-    StoreWriter writer(path_, {.now = [&now] { return now; }});
-    SessionInfo info = session();
-    for (const char* digest : {"00000000000000a1", "00000000000000a2", "00000000000000a2"}) {
-      info.model_digest = digest;
-      writer.beginSession(info);
-      writer.append(sampleWith(now + 1000, {{digest[15] == '1' ? 0 : 1, 1.0}}, false));
-      ASSERT_TRUE(writer.flush());
-      now += kHourMs;
-    }
-  }
-  const StoreReader store(path_);
-  const auto areas = classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX);
-  ASSERT_THAT(areas, SizeIs(1));
-  EXPECT_EQ(areas[0].name, "car");
-  EXPECT_NEAR(areas[0].all, 1, 1e-6);
-  EXPECT_FALSE(areas[0].corrected);
 }
 
 }  // namespace

@@ -16,48 +16,6 @@ UnixMs utc(int year, int month, int day, int hour, int minute, int second = 0) {
   return static_cast<UnixMs>(::timegm(&parts)) * kSecondMs;
 }
 
-TEST(DayNight, BySun) {
-  DayNight greenwich(NightBySun{.latitude = 51.48, .longitude = 0});
-  EXPECT_EQ(greenwich.night(utc(2026, 6, 21, 12, 0), 0), false);
-  EXPECT_EQ(greenwich.night(utc(2026, 12, 21, 0, 0), 255), true) << "however bright the image is";
-  DayNight tromso(NightBySun{.latitude = 69.65, .longitude = 18.96});
-  for (int hour = 0; hour < 24; ++hour) EXPECT_EQ(tromso.night(utc(2026, 6, 21, hour, 0), 0), false) << hour;
-  // The same moment, the other side of the Earth.
-  DayNight auckland(NightBySun{.latitude = -36.85, .longitude = 174.76});
-  EXPECT_EQ(auckland.night(utc(2026, 3, 20, 12, 0), 0), true);
-  EXPECT_EQ(auckland.night(utc(2026, 3, 20, 0, 0), 0), false);
-}
-
-TEST(DayNight, ByBrightnessWithHysteresis) {
-  DayNight rule(NightByBrightness{.night_below = 40, .day_above = 60});
-  EXPECT_EQ(rule.night(0, 55), false) << "starts with the middle of the band";
-  EXPECT_EQ(rule.night(0, 45), false);
-  EXPECT_EQ(rule.night(0, 39), true);
-  EXPECT_EQ(rule.night(0, 59), true) << "a car's headlights do not make a day";
-  EXPECT_EQ(rule.night(0, 61), false);
-  EXPECT_EQ(rule.night(0, 41), false);
-  DayNight dark(NightByBrightness{.night_below = 40, .day_above = 60});
-  EXPECT_EQ(dark.night(0, 45), true);
-}
-
-TEST(DayNight, ByHours) {
-  const mpm::test::LocalZone zone("EST5EDT");
-  DayNight rule(parseNightHours("21:00-06:30"));
-  EXPECT_EQ(rule.night(utc(2026, 1, 10, 1, 59), 0), false) << "20:59 in the east of America";
-  EXPECT_EQ(rule.night(utc(2026, 1, 10, 2, 0), 0), true);
-  EXPECT_EQ(rule.night(utc(2026, 1, 10, 11, 29), 0), true);
-  EXPECT_EQ(rule.night(utc(2026, 1, 10, 11, 30), 0), false);
-  NightByHours elsewhere = parseNightHours("21:00-06:30");
-  elsewhere.clock = vision::CameraClock("-05:30");
-  for (const auto& [hour, minute, night] : {std::tuple(2, 29, false), {2, 30, true}, {11, 59, true}, {12, 0, false}})
-    EXPECT_EQ(DayNight(elsewhere).night(utc(2026, 1, 10, hour, minute), 0), night) << hour << ":" << minute;
-  DayNight siesta(parseNightHours("13:00-15:00"));
-  EXPECT_EQ(siesta.night(utc(2026, 1, 10, 19, 0), 0), true);
-  EXPECT_EQ(siesta.night(utc(2026, 1, 10, 20, 0), 0), false);
-}
-
-TEST(DayNight, WithoutARuleNothingIsKnown) { EXPECT_EQ(DayNight().night(0, 100), std::nullopt); }
-
 TEST(DayNight, AnotherRuleGoesOnFromTheOneBefore) {
   DayNight night(NightByHours{0, 24 * 60, vision::CameraClock()});
   ASSERT_EQ(night.night(kNoon, 200), true);

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "monitor/privacy.h"
 #include "samples.h"
-#include "vision/pictures/pictures.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -23,18 +22,16 @@ class Film : public InFolder {
     ASSERT_TRUE(cv::imwrite(path, cv::Mat(size, CV_8UC3, cv::Scalar::all(grey))));
   }
   // Grey is the hour, ten times; of this day's picture of noon the sample is flagged, and the third day has none.
-  // `again`: the pictures are measured once more, as another series.
-  void makeArchive(bool with_place, int flagged_day = 2, bool again = false) const {
+  void makeArchive() const {
     fs::create_directory(archive_);
     SessionInfo info = session(archive_);
-    if (with_place) info.latitude = 48, info.longitude = -5;
     StoreWriter writer(path_);
-    writer.beginSession(info, timeOf(1, 6), again);
+    writer.beginSession(info, timeOf(1, 6));
     for (const int day : {1, 2, 4})
       for (const int hour : {6, 9, 12, 15, 18}) {
         Sample sample = sampleAt(timeOf(day, hour));
         sample.picture = std::to_string(day) + "_" + std::to_string(hour) + ".png";
-        sample.whole().set("flagged", day == flagged_day && hour == 12 ? 1 : 0);
+        sample.whole().set("flagged", day == 2 && hour == 12 ? 1 : 0);
         picture(archive_ + "/" + sample.picture, 10 * hour, day == 4 ? cv::Size(64, 96) : cv::Size(64, 48));
         writer.append(sample);
       }
@@ -62,7 +59,7 @@ class Film : public InFolder {
 };
 
 TEST_F(Film, ShowsThePictureOfEachDayNearestToATimeWithoutThoseLeftOut) {
-  makeArchive(false);
+  makeArchive();
   EXPECT_THAT(film({}).err, HasSubstr("3 days of UTC; 1 day between them without a picture"));
   EXPECT_THAT(greys({}), ElementsAre(120, 90, 120)) << "of two pictures as near, the first";
   EXPECT_EQ(last_.size(), cv::Size(64, 48));
@@ -73,13 +70,6 @@ TEST_F(Film, ShowsThePictureOfEachDayNearestToATimeWithoutThoseLeftOut) {
   EXPECT_THAT(greys({"--film-at", "12:00"}), ElementsAre(90, 90, 90));
   zone_ = "-09:00";
   EXPECT_THAT(greys({"--film-at", "21:00"}), ElementsAre(60, 60, 180, 60, 180)) << "a morning of UTC is the day before";
-}
-
-TEST_F(Film, OfPicturesThatWereMeasuredAgainTheLatestSeriesCounts) {
-  makeArchive(false);
-  makeArchive(false, 1, true);
-  EXPECT_THAT(greys({}), ElementsAre(90, 120, 120)) << "flagged is what the latest one says";
-  EXPECT_THAT(greys({"--series", "1"}), ElementsAre(120, 90, 120));
 }
 
 TEST_F(Film, TellsPicturesOfOneNameByTheirContent) {
@@ -122,15 +112,6 @@ TEST_F(Film, FindsPicturesThatWereRenamed) {
   EXPECT_THAT(greys({}), ElementsAre(50, 100)) << "neither the one that is gone, nor one that was never measured";
 }
 
-TEST_F(Film, ShowsThePictureOfAHeightOfTheSun) {
-  makeArchive(true);
-  EXPECT_THAT(greys({}), ElementsAre(120, 150, 120)) << "at 5 degrees west the sun is higher at 15 than at 9 of UTC";
-  EXPECT_THAT(greys({"--film-at", "sun:18"}), ElementsAre(60, 60, 60));
-  EXPECT_THAT(greys({"--film-at", "sun:50"}), ElementsAre(90, 90, 90));
-  EXPECT_THAT(greys({"--film-at", "sun:18:evening"}), ElementsAre(180, 180, 180));
-  EXPECT_THAT(greys({"--lat", "48", "--lon", "45"}), ElementsAre(90, 90, 90)) << "the options count";
-}
-
 TEST_F(Film, ShowsSnapshotsOfItsSource) {
   record(path_, {sampleAt(timeOf(1, 12)), sampleAt(timeOf(3, 12))});
   const std::string folder = folder_ / "snapshots";
@@ -167,7 +148,7 @@ TEST_F(Film, ShowsSnapshotsOfItsSource) {
 }
 
 TEST_F(Film, ShowsNothingThatIsHiddenByNow) {
-  makeArchive(false);
+  makeArchive();
   const PrivacyOptions middle{
       .hidden = {{.name = "middle", .size = {64, 48}, .polygons = {{{20, 10}, {44, 10}, {44, 38}, {20, 38}}}}}};
   const auto hide = [&](const PrivacyOptions& hidden) {
@@ -202,7 +183,7 @@ TEST_F(Film, WhatIsHiddenFollowsTheViewAlsoWhereItsMotionIsNotSure) {
 }
 
 TEST_F(Film, OthersCannotReadOneOfASourceThatHidesSomething) {
-  makeArchive(false);
+  makeArchive();
   const mode_t before = ::umask(0);
   for (const auto& [privacy, mode] :
        {std::pair("", 0666),

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/recorder.h"
-#include "monitor/results.h"
+#include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "monitor/store/export.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -32,35 +30,6 @@ std::vector<std::tuple<double, double, OutageCause>> outagesIn(const std::string
   for (const Outage& one : StoreReader(path).outages(1, from, to, now))
     found.emplace_back(minutes(one.begin), minutes(one.end), one.cause);
   return found;
-}
-
-TEST_F(OutagesTest, EachCauseIsToldFromNoAnimals) {
-  std::vector<Sample> samples;
-  for (int minute = 0; minute < 400; ++minute) {
-    if (minute > 30 && minute < 60) continue;
-    const bool night = minute >= 300;
-    int flags = 0;
-    if (minute >= 100 && minute < 110) flags = kFogged;
-    if (minute >= 110 && minute < 112) flags = kDark;
-    if (minute == 120) flags = kOverexposed;
-    if (minute == 122) flags = kBlurred;
-    if (night) flags = kDark;  // without a lamp nothing else is to be seen
-    const bool same = (minute > 150 && minute <= 210) || (minute > 220 && minute <= 279) || minute > 300;
-    samples.push_back(sampleOf(minute, flags, same, night));
-  }
-  record(path_, samples, session("camera 0", 60));
-  EXPECT_THAT(outagesIn(path_),
-              ElementsAre(std::tuple(30, 60, Cause::kGap), std::tuple(100, 110, Cause::kFogged),
-                          std::tuple(110, 112, Cause::kDark), std::tuple(120, 121, Cause::kOverexposed),
-                          std::tuple(122, 123, Cause::kBlurred), std::tuple(150, 211, Cause::kStuck)))
-      << "not 59 minutes of one picture, and not the dark of a night";
-  EXPECT_THAT(outagesIn(path_, minutesOn(40), minutesOn(105)),
-              ElementsAre(std::tuple(40, 60, Cause::kGap), std::tuple(100, 105 - 1. / kMinuteMs, Cause::kFogged)));
-  const Gaps gaps = StoreReader(path_).gaps(1, INT64_MIN, INT64_MAX);
-  EXPECT_EQ(std::pair(gaps.count, gaps.total), std::pair(1, 30 * kMinuteMs)) << "the others are no gaps";
-  EXPECT_EQ(outagesIn(path_, INT64_MIN, INT64_MAX, minutesOn(399 + 3)).size(), 6u) << "it is alive";
-  EXPECT_EQ(outagesIn(path_, INT64_MIN, INT64_MAX, minutesOn(500)).back(),
-            std::tuple(399, 500 - 1. / kMinuteMs, Cause::kGap));
 }
 
 TEST_F(OutagesTest, ACameraIsAwaitedUntilItsWatchEnds) {
@@ -124,18 +93,6 @@ TEST_F(OutagesTest, AMachineThatIsTooSlowAndACameraThatWasMoved) {
   for (const auto& [time, word] : bands[0].changes) words.push_back(word);
   EXPECT_THAT(words, ElementsAre("too slow", "moved", "too slow", ""));
   EXPECT_THAT(bands[0].known, ::testing::IsSupersetOf({"too slow", "moved", "stuck"})) << "each has its own colour";
-}
-
-TEST_F(OutagesTest, StuckIsAnHourOfOnePictureWithoutAGapOrAFlag) {
-  std::vector<Sample> samples;
-  for (int minute = 0; minute < 300; ++minute) {
-    if (minute > 40 && minute < 60) continue;
-    samples.push_back(sampleOf(minute, minute == 150 ? kFogged : 0, minute < 100 || (minute > 150 && minute <= 211)));
-  }
-  record(path_, samples, session("camera 0", 60));
-  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(40, 60, Cause::kGap), std::tuple(150, 151, Cause::kFogged),
-                                            std::tuple(151, 212, Cause::kStuck)))
-      << "not the same picture before and after a gap, and a flag is told first";
 }
 
 TEST_F(OutagesTest, AreTheSameForEachSpan) {
@@ -219,40 +176,6 @@ TEST_F(OutagesTest, OfForgottenHoursWithAsManySamplesTheLatestSeriesCounts) {
   measure("a", {sampleOf(60)});
   runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(minutesOn(60)));
   EXPECT_THAT(outagesIn(path_), IsEmpty());
-}
-
-TEST_F(OutagesTest, AsATable) {
-  EXPECT_EQ(outagesCsv({{kNoon, kNoon + 1500, Cause::kFogged}}, vision::CameraClock("+05:45")),
-            "begin_utc,end_utc,begin_local,end_local,seconds,cause\n"
-            "2026-06-01T12:00:00.000Z,2026-06-01T12:00:01.500Z,2026-06-01T17:45:00+05:45,2026-06-01T17:45:01+05:45,"
-            "1.500,fogged\n");
-}
-
-TEST_F(OutagesTest, ARecorderKnowsAPictureAgainAlsoAfterARestart) {
-  const auto resultAt = [](int minute, int grey) {
-    return resultOf({{"road"}}, cv::Mat(4, 4, CV_8UC3, cv::Scalar::all(grey)), minutesOn(minute));
-  };
-  std::vector<std::optional<double>> unchanged;
-  std::vector<Sample> stored;
-  for (const std::vector<int>& greys : {std::vector<int>{1, 1, 2}, {2, 2}, {3}}) {
-    StoreWriter store(path_);
-    Recorder recorder({.source = "camera 0", .every_s = 0}, &store);
-    recorder.resume(stored, {}, minutesOn(60), 0);
-    for (const int grey : greys) {
-      const Sample sample = recorder.add(resultAt(static_cast<int>(unchanged.size()), grey), 0).value();
-      unchanged.push_back(sample.whole().value("unchanged"));
-    }
-    ASSERT_TRUE(store.flush());
-    stored = allSamples(StoreReader(path_));
-  }
-  EXPECT_THAT(unchanged, ElementsAre(std::nullopt, 1, 0, 1, 1, 0));
-  cv::Mat picture(64, 64, CV_8UC3, cv::Scalar::all(9));
-  Recorder recorder({.source = "camera 0", .every_s = 0}, nullptr);
-  (void)recorder.add(resultOf({{"road"}}, picture, minutesOn(0)), 0);
-  picture = picture.clone();
-  ++picture.at<cv::Vec3b>(63, 63)[2];
-  EXPECT_EQ(recorder.add(resultOf({{"road"}}, picture, minutesOn(1)), 0)->whole().value("unchanged"), 0)
-      << "its last byte";
 }
 
 }  // namespace

@@ -340,28 +340,6 @@ TEST_F(RecorderTest, OfRunsOfATimerTheMeantPaceIsKnownFromAMinuteOn) {
   }
 }
 
-TEST_F(RecorderTest, ClockJumpsAndAlarmsBecomeEvents) {
-  std::vector<Event> reported;
-  {
-    StoreWriter store(path_);
-    const AlarmOptions alarms{.alarms = {parseAlarm("no-frame>10"), parseAlarm("tokens<10")}, .minutes = 0};
-    const RecorderOptions options{.source = "camera 0", .every_s = 0, .alarms = alarms};
-    Recorder recorder(options, &store, [&](const Event& event) { reported.push_back(event); });
-    CaptureStatus status{.frame_age_s = 0};
-    recorder.add(resultAt(0), 0);
-    recorder.tick(status, kNoon, 0);
-    recorder.tick(status, kNoon + 1000 - 2 * kHourMs, 1000);
-    status.frame_age_s = 11;
-    recorder.tick(status, kNoon + 2000 - 2 * kHourMs, 2000);
-  }
-  ASSERT_THAT(reported, SizeIs(3));
-  EXPECT_THAT(reported[0].message, HasSubstr("tokens 9 below 10"));
-  EXPECT_EQ(reported[1].kind, EventKind::kClock);
-  EXPECT_EQ(reported[1].message, "the clock went back by 2 h");
-  EXPECT_THAT(reported[2].message, HasSubstr("no frame for 10 s"));
-  EXPECT_THAT(allEvents(StoreReader(path_)), SizeIs(3));
-}
-
 // A watch in pieces, one process for each sample, says the same as one that goes on.
 TEST_F(RecorderTest, GoesOnWhereAnEarlierWatchEnded) {
   const auto messages = [&](const std::string& name, bool in_pieces) {
@@ -554,24 +532,6 @@ TEST_F(RecorderTest, AFallingAgreementIsAnEvent) {
   EXPECT_THAT(eventsOf("agreement=93", low), SizeIs(0)) << "as good as wanted";
   EXPECT_THAT(eventsOf("agreement=97", high).at(0).message, HasSubstr("less than 97 %"));
   EXPECT_THAT(eventsOf("threshold=12", low).at(0).message, HasSubstr("choose a lower threshold"));
-}
-
-TEST_F(RecorderTest, OtherRulesWhileItRuns) {
-  std::vector<Event> reported;
-  const RecorderOptions options{
-      .source = "camera 0", .every_s = 0, .alarms = {.alarms = {parseAlarm("tokens<10")}, .minutes = 0}};
-  Recorder recorder(options, nullptr, [&](const Event& event) { reported.push_back(event); });
-  EXPECT_EQ(recorder.add(resultAt(0), 7)->whole().value("dropped"), 7);
-  ASSERT_THAT(reported, SizeIs(1));
-  const AlarmOptions others{.alarms = {parseAlarm("tokens>8")}, .minutes = 0};
-  recorder.setRules({}, {}, others, {}, kNoon + 500);
-  ASSERT_THAT(reported, SizeIs(2)) << "it rang, and nobody watches for it any more";
-  EXPECT_EQ(reported[1].kind, EventKind::kAlarmEnded);
-  EXPECT_EQ(reported[1].time, kNoon + 500);
-  EXPECT_EQ(recorder.add(resultAt(1000), 10)->whole().value("dropped"), 3) << "counted once";
-  EXPECT_THAT(reported.back().message, HasSubstr("tokens 9 above 8"));
-  recorder.setRules(NightByBrightness{}, {}, others, {}, kNoon + 2000);
-  EXPECT_EQ(recorder.add(resultAt(2000), 11)->night, true);
 }
 
 TEST_F(RecorderTest, AnotherQualityOrPlaceWhileItRuns) {

@@ -43,58 +43,6 @@ struct Picture {
   RegionSample whole;
 };
 
-TEST(RegionMeter, AgreesWithOpenCvOnAnyShape) {
-  Picture picture;
-  vision::Region shape{.name = "a", .size = kSize, .mask = cv::Mat(kSize, CV_8UC1)};
-  cv::RNG(5).fill(shape.mask, cv::RNG::UNIFORM, 0, 2);
-  vision::Region polygon{
-      .name = "b", .size = {128, 96}, .polygons = {{{3, 4}, {100, 20}, {60, 90}}, {{60, 5}, {120, 5}, {90, 80}}}};
-  RegionMeter meter({shape, polygon});
-  const auto samples = picture.measure(meter);
-  ASSERT_THAT(samples, SizeIs(2));
-  for (std::size_t i = 0; i < 2; ++i) {
-    const RegionSample& sample = samples[i];
-    const cv::Mat mask = vision::maskOf(i == 0 ? shape : polygon, kSize);
-    cv::Scalar mean, deviation;
-    cv::meanStdDev(picture.image, mean, deviation, mask);
-    EXPECT_EQ(sample.region, static_cast<std::int64_t>(i) + 1);
-    EXPECT_EQ(sample.value("pixels").value(), cv::countNonZero(mask));
-    EXPECT_NEAR(sample.value("blue").value(), mean[0], 1e-9);
-    EXPECT_NEAR(sample.value("green").value(), mean[1], 1e-9);
-    EXPECT_NEAR(sample.value("red").value(), mean[2], 1e-9);
-    EXPECT_NEAR(sample.value("blue_deviation").value(), deviation[0], 1e-6);
-    EXPECT_NEAR(sample.value("green_deviation").value(), deviation[1], 1e-6);
-    EXPECT_NEAR(sample.value("red_deviation").value(), deviation[2], 1e-6);
-    EXPECT_NEAR(sample.value("gcc").value(), mean[1] / (mean[0] + mean[1] + mean[2]), 1e-12);
-    EXPECT_NEAR(sample.value("exg").value(), 2 * mean[1] - mean[0] - mean[2], 1e-9);
-    ASSERT_THAT(sample.areas, SizeIs(4));
-    for (const auto& [label, area] : sample.areas)
-      EXPECT_NEAR(area, cv::countNonZero((picture.labels == label) & mask) / sample.value("pixels").value(), 1e-12);
-  }
-}
-
-TEST(RegionMeter, MaskOfAnotherSizeIsReportedOnce) {
-  Picture picture;
-  RegionMeter meter({vision::Region{.name = "a", .size = {8, 8}, .mask = cv::Mat::ones(8, 8, CV_8UC1)}});
-  EXPECT_THROW(picture.measure(meter), Error);
-  EXPECT_EQ(picture.whole.value("pixels"), 64 * 48);
-  EXPECT_THAT(picture.measure(meter), IsEmpty());
-}
-
-TEST(RegionMeter, PicturesWithoutLabelsHaveColours) {
-  Picture picture;
-  picture.labels = cv::Mat();
-  picture.image.setTo(cv::Scalar(10, 30, 20));
-  RegionMeter meter({box("a", {0, 0, 10, 10})});
-  const RegionSample sample = picture.measure(meter).at(0);
-  EXPECT_THAT(sample.areas, IsEmpty());
-  EXPECT_DOUBLE_EQ(sample.value("gcc").value(), 0.5);
-  EXPECT_DOUBLE_EQ(sample.value("rcc").value(), 20 / 60.0);
-  EXPECT_DOUBLE_EQ(sample.value("exg").value(), 30);
-  picture.image.setTo(0);
-  EXPECT_EQ(picture.measure(meter).at(0).value("gcc"), std::nullopt) << "black has no share of green";
-}
-
 TEST(RegionMeter, FollowsTheViewThatMoved) {
   Picture picture;
   const vision::Region stamp = {

@@ -1,213 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a series against a loop over its samples, and samples that are judged anew.
+// Which series is shown, its span, and samples that are judged anew.
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
-#include <random>
 #include <set>
 
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/merge.h"
-#include "support/formatted_time.h"
-#include "support/local_zone.h"
-#include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
 using SeriesTest = InFolder;
-
-// What a loop over the samples of a series finds, in [from, to).
-struct Expected {
-  std::array<std::int64_t, 3> samples{};  // by day, by night, not known
-  std::array<double, 3> tokens{};
-  std::int64_t counted = 0;
-};
-
-Expected expected(const std::vector<Sample>& samples, UnixMs from, UnixMs to) {
-  Expected sum;
-  for (const Sample& sample : samples) {
-    if (sample.time < from || sample.time >= to) continue;
-    const int side = !sample.night ? 2 : *sample.night ? 1 : 0;
-    ++sum.samples[side];
-    sum.tokens[side] += sample.token_counts.back();
-    ++sum.counted;
-  }
-  return sum;
-}
-
-void expectSums(const StoreReader& store, std::int64_t series, const std::vector<Sample>& samples, UnixMs from,
-                UnixMs to) {
-  const Expected sum = expected(samples, from, to);
-  const auto rows = store.rollup({.series = series, .from = from, .to = to});
-  ASSERT_EQ(rows.size(), sum.counted > 0 ? 1u : 0u);
-  if (rows.empty()) return;
-  for (const Side side : {Side::kDay, Side::kNight, Side::kUnknown}) {
-    const auto at = static_cast<std::size_t>(side);
-    const Spread tokens = rows[0].regions.at("").of(side).spread("tokens");
-    ASSERT_EQ(tokens.samples, sum.samples[at]) << from << " to " << to;
-    if (tokens.samples == 0) continue;
-    ASSERT_NEAR(tokens.mean, sum.tokens[at] / static_cast<double>(sum.samples[at]), 1e-6);
-  }
-  std::int64_t in_hours = 0;
-  for (const HourOfTokens& hour : store.hoursOfTokens(series, from, to))
-    for (const auto& [tokens, count] : hour.occurrences) in_hours += count;
-  ASSERT_EQ(in_hours, sum.samples[0] + sum.samples[1]);
-}
-
-// Ten days of irregular samples, of two series by turns.
-struct TwoSeries {
-  std::vector<Sample> samples[2];
-};
-TwoSeries writeTwo(const std::string& path) {
-  TwoSeries all;
-  std::mt19937 random(5);
-  StoreWriter writer(path);
-  UnixMs time = kNoon;
-  for (int part = 0; part < 6; ++part) {
-    SessionInfo info = session("camera 0", 60);
-    if (part % 2 == 1) info.reduce = "none";
-    writer.beginSession(info);
-    for (int i = 0; i < 400; ++i) {
-      time += std::uniform_int_distribution<UnixMs>(20 * kSecondMs, 11 * kMinuteMs)(random);
-      const auto hour = bucketStart(time, kHourMs) % kDayMs / kHourMs;
-      std::optional<bool> night = hour < 6 || hour >= 19;
-      if (i % 50 == 7) night.reset();
-      Sample sample = sampleAt(time, 300 + static_cast<double>(random() % 900) / 10, night);
-      writer.append(sample);
-      all.samples[part % 2].push_back(sample);
-    }
-  }
-  EXPECT_TRUE(writer.flush());
-  return all;
-}
-
-TEST_F(SeriesTest, SumsAreTheSamplesOfAnySpan) {
-  const TwoSeries all = writeTwo(path_);
-  const StoreReader store(path_);
-  const auto series = store.series(1);
-  ASSERT_THAT(series, SizeIs(2));
-  EXPECT_EQ(series[1].reduce, "none") << "the latest is the last";
-  EXPECT_EQ((std::vector{series[0].number, series[1].number}), (std::vector{1, 2}));
-  std::mt19937 random(6);
-  const UnixMs first = kNoon, last = all.samples[1].back().time;
-  for (int round = 0; round < 200; ++round) {
-    UnixMs from = std::uniform_int_distribution<UnixMs>(first - kDayMs, last)(random);
-    UnixMs to = std::uniform_int_distribution<UnixMs>(first, last + kDayMs)(random);
-    if (round % 3 == 0) from = bucketStart(from, kHourMs);
-    if (round % 4 == 0) to = bucketStart(to, kDayMs);
-    for (int s = 0; s < 2; ++s) {
-      expectSums(store, series[s].id, all.samples[s], from, to);
-      ASSERT_EQ(store.count(1, from, to, series[s].id), expected(all.samples[s], from, to).counted);
-    }
-  }
-}
-
-TEST_F(SeriesTest, RowsAddUpToTheirSpan) {
-  const TwoSeries all = writeTwo(path_);
-  const StoreReader store(path_);
-  const UnixMs from = kNoon + 5 * kHourMs + 1234, to = kNoon + 9 * kDayMs + 777;
-  for (const std::int64_t width : {kMinuteMs, 7 * kMinuteMs, kHourMs, 6 * kHourMs, kDayMs, 3 * kDayMs}) {
-    std::int64_t samples = 0;
-    UnixMs before = 0;
-    for (const RollupRow& row : store.rollup({.series = 1, .from = from, .to = to, .width = width})) {
-      EXPECT_EQ(row.start % width, 0);
-      EXPECT_GT(row.start, before);
-      before = row.start;
-      samples += row.regions.at("").samples();
-    }
-    EXPECT_EQ(samples, expected(all.samples[0], from, to).counted) << width;
-  }
-}
-
-// By sums of hours and minutes, and where a span begins within a minute by samples.
-TEST_F(SeriesTest, FlaggedPicturesCountInTheWholePictureButInNoRegion) {
-  std::vector<Sample> samples;
-  for (int i = 0; i < 1000; ++i) {
-    samples.push_back(sampleAt(kNoon + i * 20 * kSecondMs));
-    samples.back().regions.push_back(regionOf(0, {static_cast<double>(i % 200), 0, 0}, {}, {}, "tree"));
-    samples.back().whole().set("flagged", i % 7 == 3 ? 1 : 0);
-  }
-  record(path_, samples, session(), {regionNamed("tree")});
-  const StoreReader store(path_);
-  for (const auto& [from, to] : {std::pair<UnixMs, UnixMs>(kNoon, kNoon + 5 * kHourMs),
-                                 {kNoon + 65 * kSecondMs, kNoon + 3 * kHourMs + 7 * kSecondMs},
-                                 {kNoon + 65 * kSecondMs, kNoon + 110 * kSecondMs}}) {
-    std::int64_t all = 0, shown = 0;
-    double red = 0;
-    for (const Sample& sample : samples) {
-      if (sample.time < from || sample.time >= to) continue;
-      ++all;
-      if (sample.flagged()) continue;
-      ++shown;
-      red += *sample.regions[1].value("red");
-    }
-    const auto rows = store.rollup({.series = 1, .from = from, .to = to, .regions = true});
-    ASSERT_EQ(rows.size(), 1u);
-    EXPECT_EQ(rows[0].regions.at("").samples(), all) << to - from;
-    EXPECT_EQ(rows[0].regions.at("tree").samples(), shown) << to - from;
-    EXPECT_NEAR(rows[0].regions.at("tree").of(Side::kDay).spread("red").mean, red / static_cast<double>(shown), 1e-9);
-  }
-}
-
-// Two weeks in which clocks are put back, in Paris by an hour on the first Sunday, in Newfoundland on the second.
-TEST_F(SeriesTest, DaysAreThoseOfTheCamera) {
-  constexpr UnixMs kOctober = 1'792'400'000'000;  // 2026-10-19
-  std::vector<Sample> samples;
-  std::mt19937 random(7);
-  for (UnixMs time = kOctober; time < kOctober + 16 * kDayMs;) {
-    samples.push_back(sampleAt(time, 300 + static_cast<double>(random() % 900) / 10, random() % 3 == 0));
-    time += std::uniform_int_distribution<UnixMs>(kMinuteMs, 9 * kMinuteMs)(random);
-  }
-  record(path_, samples, session("camera 0", 300));
-  const StoreReader store(path_);
-  const auto shown = [](UnixMs time, const char* form) {
-    return mpm::test::formatted(time, form, mpm::test::Zone::kTz);
-  };
-  for (const char* name : {"UTC", "Europe/Paris", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"}) {
-    const mpm::test::LocalZone zone(name);
-    const vision::CameraClock clock{name};
-    std::map<std::string, std::vector<double>> days;
-    for (const Sample& sample : samples) days[shown(sample.time, "%F")].push_back(sample.token_counts.back());
-    const auto rows = store.rollup({.series = 1, .from = 0, .to = INT64_MAX, .width = kDayMs, .clock = clock});
-    ASSERT_EQ(rows.size(), days.size()) << name;
-    for (const RollupRow& row : rows) {
-      EXPECT_EQ(shown(row.start, "%T"), "00:00:00") << name;
-      EXPECT_EQ(shown(row.end, "%T"), "00:00:00") << name;
-      const std::vector<double>& tokens = days[shown(row.start, "%F")];
-      const Spread all = row.regions.at("").spread("tokens");
-      ASSERT_EQ(all.samples, std::ssize(tokens)) << name << ' ' << shown(row.start, "%F");
-      EXPECT_NEAR(all.mean, std::accumulate(tokens.begin(), tokens.end(), 0.0) / static_cast<double>(tokens.size()),
-                  1e-9);
-    }
-    ChartQuery query{.source = 1, .from = 0, .to = INT64_MAX, .series = {{.quantity = "tokens"}}};
-    query.least_ms = kDayMs;
-    query.clock = clock;
-    const Chart chart = store.chart(query);
-    ASSERT_EQ(chart.buckets.size(), rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      EXPECT_EQ(chart.buckets[i].start, rows[i].start);
-      EXPECT_FALSE(chart.buckets[i].gap_before) << "a day of 25 hours is no gap";
-    }
-    for (const std::int64_t width : {kHourMs, 2 * kHourMs, 6 * kHourMs, 12 * kHourMs, 3 * kDayMs}) {
-      UnixMs before = 0;
-      std::int64_t found = 0;
-      for (const RollupRow& row :
-           store.rollup({.series = 1, .from = 0, .to = INT64_MAX, .width = width, .clock = clock})) {
-        const std::int64_t count = std::ranges::count_if(
-            samples, [&](const Sample& sample) { return sample.time >= row.start && sample.time < row.end; });
-        ASSERT_EQ(row.regions.at("").samples(), count) << name << ' ' << width;
-        ASSERT_GE(row.start, before);
-        before = row.end;
-        found += count;
-      }
-      EXPECT_EQ(found, std::ssize(samples));
-    }
-  }
-}
 
 TEST_F(SeriesTest, AChartIsOfTheLatestSeriesOfEachBucket) {
   {
@@ -275,47 +81,6 @@ std::vector<Sample> sevenDays() {
 }
 
 bool judgeAll(const std::string& path, const NightRule& rule) { return StoreWriter(path).judge("camera 0", rule); }
-
-TEST_F(SeriesTest, JudgedAnewIsAsIfItHadBeenJudgedSo) {
-  std::vector<Sample> samples = sevenDays();
-  record(path_, samples, session("camera 0", 600));
-  const NightRule rules[] = {
-      NightByBrightness{.night_below = 20, .day_above = 90}, NightBySun{.latitude = 48, .longitude = 11},
-      NightByHours{.from = 1200, .to = 400, .clock = vision::CameraClock("+01:00")}, NightRule()};
-  for (const NightRule& rule : rules) {
-    ASSERT_TRUE(judgeAll(path_, rule));
-    DayNight recording(rule);
-    for (Sample& sample : samples) sample.night = recording.night(sample.time, sample.brightness());
-    const StoreReader store(path_);
-    if (std::holds_alternative<NightBySun>(rule)) {
-      EXPECT_EQ(store.sessions(1).back().longitude, 11) << "for films";
-    }
-    const auto stored = allSamples(store);
-    for (std::size_t i = 0; i < samples.size(); ++i) ASSERT_EQ(stored[i].night, samples[i].night) << i;
-    for (const UnixMs from : {UnixMs{0}, kNoon + kDayMs, kNoon + 3 * kDayMs + 12345})
-      expectSums(store, 1, samples, from, kNoon + 6 * kDayMs + 777);
-    const std::string other = folder_ / "other.db";  // as if it had been recorded so
-    fs::remove(other);
-    record(other, samples, session("camera 0", 600));
-    const std::string sums =  // the bytes of the sums themselves depend on the order of additions
-        "SELECT group_concat(x) FROM (SELECT samples || ' ' || coalesce(hex(tokens), '') || ' ' || night || ' ' ||"
-        " start_ms || ' ' || width_ms AS x FROM bucket ORDER BY width_ms, start_ms, region, night)";
-    EXPECT_EQ(runSql(path_, sums), runSql(other, sums));
-  }
-}
-
-TEST_F(SeriesTest, JudgedAnewEachSeriesHasItsOwnSums) {
-  TwoSeries all = writeTwo(path_);
-  const NightRule rule = NightByHours{.from = 1200, .to = 400, .clock = vision::CameraClock("+01:00")};
-  ASSERT_TRUE(judgeAll(path_, rule));
-  DayNight judged(rule);
-  const StoreReader store(path_);
-  for (std::int64_t series = 1; series <= 2; ++series) {
-    std::vector<Sample>& samples = all.samples[series - 1];
-    for (Sample& sample : samples) sample.night = judged.night(sample.time, sample.brightness());
-    expectSums(store, series, samples, kNoon + kDayMs, kNoon + 6 * kDayMs + 777);
-  }
-}
 
 TEST_F(SeriesTest, WhereSamplesAreForgottenWholeSumsAreJudged) {
   const std::vector<Sample> samples = sevenDays();
@@ -475,21 +240,6 @@ TEST_F(SeriesTest, TheLatestOfPartsIsThatOfMostInAnyOrder) {
   EXPECT_THAT(latest({a, b}), ElementsAre("")) << "of more samples";
   const std::string d = part("d", kNoon + kDayMs, {guided, none}, 2);
   EXPECT_THAT(latest({a, d}), SizeIs(1)) << "as many of each";
-}
-
-TEST_F(SeriesTest, MergedPartsHaveTheSumsOfBoth) {
-  std::vector<Sample> all = sevenDays();
-  for (Sample& sample : all) sample.night = sample.time % kDayMs < 6 * kHourMs;
-  for (int part = 0; part < 3; ++part) {
-    std::vector<Sample> some;
-    for (std::size_t i = part; i < all.size(); i += 3) some.push_back(all[i]);  // hours that all parts share
-    record(folder_ / (std::to_string(part) + ".db"), some, session("camera 0", 600));
-  }
-  mergeDatabases({folder_ / "0.db", folder_ / "1.db", folder_ / "2.db"}, path_);
-  const StoreReader store(path_);
-  ASSERT_THAT(store.series(1), SizeIs(1)) << "they are measured alike";
-  for (const UnixMs from : {UnixMs{0}, kNoon + kDayMs, kNoon + 3 * kDayMs + 12345})
-    expectSums(store, 1, all, from, kNoon + 6 * kDayMs);
 }
 
 }  // namespace

@@ -415,36 +415,6 @@ TEST_F(ArchiveOfPictures, ItIsKnownHowManyAreStored) {
   EXPECT_THAT(stored().sessions(1), SizeIs(1)) << "nothing was measured";
 }
 
-// With another reduction or when it is asked for: what is stored stays, and the new series counts.
-TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreASeriesOfTheirOwn) {
-  const auto measure = [&](const Reduction& reduce, bool again) {
-    SessionOptions how = options();
-    how.inference.reduce = reduce;
-    Session session(how, {});
-    CameraPlan watch = archive();
-    watch.again = again;
-    session.open(watch);
-    EXPECT_TRUE(eventually([&] { return session.status().finished; }));
-    EXPECT_TRUE(session.finish(60));
-    const StoreReader store(database_);
-    std::vector<std::int64_t> samples;
-    for (const SeriesRecord& one : store.series(1)) samples.push_back(store.count(1, INT64_MIN, INT64_MAX, one.id));
-    return samples;
-  };
-  using Counts = std::vector<std::int64_t>;
-  EXPECT_EQ(measure(mpmBefore({1, 2}), false), Counts({3}));
-  EXPECT_EQ(measure(mpmBefore({1, 2}), false), Counts({3})) << "nothing is new";
-  EXPECT_EQ(measure(mpmBefore({2}), false), Counts({3, 3})) << "another reduction";
-  fs::remove(folder_ / "pictures/20130708_055412.png");
-  EXPECT_EQ(measure(mpmBefore({2}), true), Counts({3, 3, 2})) << "all that are there";
-  EXPECT_EQ(measure(mpmBefore({2}), false), Counts({3, 3, 2})) << "goes on with the newest";
-  cv::imwrite(folder_ / "pictures/20130708_055419.png", frame(9)->image);
-  EXPECT_EQ(measure(mpmBefore({2}), false), Counts({3, 3, 3}));
-  EXPECT_EQ(measure(mpmBefore({1, 2}), false), Counts({3, 3, 4})) << "the first series, which is the latest now";
-  const StoreReader store(database_);
-  EXPECT_EQ(store.series(1).back().number, 1);
-}
-
 TEST_F(SessionTest, OfACameraOnlySamplesAreSegmented) {
   make();
   CameraPlan slow = watch();

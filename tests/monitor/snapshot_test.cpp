@@ -189,16 +189,6 @@ TEST_F(SnapshotTest, OthersCannotReadWhatHidesSomething) {
   EXPECT_EQ(json["hides"]["blur"], nlohmann::json::array());
 }
 
-TEST_F(SnapshotTest, APictureThatIsTooLargeIsNotRead) {
-  const std::string path = writeSnapshot(folder_.path(), result(kNoon), sampleAt(kNoon), {"cam", "d", "yard"}),
-                    stem = path.substr(0, path.size() - 4);
-  EXPECT_FALSE(readStored(stem).picture(".png", {}).empty());
-  fs::resize_file(path, std::uintmax_t{300} << 20);  // of which nothing is on the disk
-  EXPECT_MPM_ERROR(readStored(stem).picture(".png", {}), path + "': it is larger than 256 MiB");
-  std::ofstream(path) << std::string("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x40\0\0\0\x40\0\x08\x06\0\0\0", 29);
-  EXPECT_MPM_ERROR(readStored(stem).picture(".png", {}), path + "': it has more than 100 million pixels");
-}
-
 // What was stored before something was to be hidden is shown without it, where it lay then.
 TEST_F(SnapshotTest, WhatIsHiddenByNowIsHiddenInAStoredPicture) {
   const vision::Region corner{.name = "corner", .size = {8, 8}, .polygons = {{{0, 0}, {2, 0}, {2, 2}, {0, 2}}}};

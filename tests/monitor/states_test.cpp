@@ -242,31 +242,6 @@ void recordStates(const std::string& path, const std::string& source = "camera 0
   ASSERT_TRUE(writer.flush());
 }
 
-TEST_F(StoredStates, ComeBackWithTheirChangesAndEvents) {
-  recordStates(path_);
-  const StoreReader reader(path_);
-  const std::vector<Sample> samples = allSamples(reader);
-  ASSERT_THAT(samples, SizeIs(8));
-  EXPECT_EQ(samples[0].states.at(0).counted, "closed") << "what lay before is not known";
-  EXPECT_EQ(samples[4].states.at(0).state, "open");
-  EXPECT_EQ(samples[4].states.at(0).counted, "closed");
-  EXPECT_GT(samples[4].states.at(0).probability, 0.9);
-  EXPECT_TRUE(samples[4].states.at(0).sure);
-  const auto series = reader.states(1, kNoon, kNoon + kHourMs);
-  ASSERT_THAT(series, SizeIs(1));
-  EXPECT_THAT(series[0].changes, ElementsAre(Pair(kNoon, "closed"), Pair(kNoon + 5000, "open")));
-  EXPECT_THAT(series[0].samples, ElementsAre(Pair("closed", 5), Pair("open", 3)));
-  EXPECT_EQ(series[0].sure, 8);
-  EXPECT_THAT(reader.states(1, kNoon + 3000, kNoon + kHourMs).at(0).changes,
-              ElementsAre(Pair(kNoon + 3000, "closed"), Pair(kNoon + 5000, "open")));
-  const auto bands = chartBands(reader.stateChanges(1, kNoon, kNoon + 3000), reader.knownStates(1), {});
-  EXPECT_THAT(bands.at(0).changes, ElementsAre(Pair(kNoon, "closed")));
-  EXPECT_THAT(bands.at(0).known, ElementsAre("closed", "open")) << "so that each keeps its colour";
-  int changes = 0;
-  for (const Event& event : reader.events(1, 0, INT64_MAX)) changes += event.kind == EventKind::kState;
-  EXPECT_EQ(changes, 2);
-}
-
 // What lies between pictures that are minutes apart is not known: each sure one counts, and one that is not changes
 // nothing. A camera at one sample a second waits for agreement, but for the first sample and after an outage.
 TEST_F(StoredStates, EachSurePictureOfASparseArchiveCounts) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cmath>
 #include <random>
 
-#include "evaluation/statistics.h"
 #include "monitor/statistics/day_night.h"
 #include "support/matchers.h"
 
@@ -31,47 +29,6 @@ std::vector<HourOfTokens> simulate(int days, double difference, double between, 
   return hours;
 }
 
-TEST(Statistics, WholeDaysAndNightsAreTheBlocks) {
-  std::vector<HourOfTokens> hours = simulate(10, 15, 4, 6, 3);
-  std::shuffle(hours.begin(), hours.end(), std::mt19937(1));
-  const DayNightStatistics statistics = compareDayNight(hours, kMidnight + 10 * kDayMs);
-  ASSERT_TRUE(statistics.difference && statistics.difference->plus_minus);
-  EXPECT_EQ(statistics.difference->block, Difference::Block::kPeriod);
-  EXPECT_EQ(statistics.difference->day_blocks, 10);
-  EXPECT_EQ(statistics.difference->night_blocks, 11) << "the first and the last night are half";
-
-  // The same by plain loops over days and nights.
-  std::map<std::int64_t, std::pair<double, double>> periods[2];  // sum, samples
-  for (const HourOfTokens& hour : hours) {
-    const std::int64_t hour_index = (hour.start - kMidnight) / kHourMs;
-    auto& [sum, count] = periods[hour.night][(hour_index + (hour.night ? 12 : 0)) / 24];
-    for (const auto& [tokens, n] : hour.occurrences) {
-      sum += tokens * static_cast<double>(n);
-      count += static_cast<double>(n);
-    }
-  }
-  double means[2], variances[2], blocks[2];
-  for (int side : {0, 1}) {
-    double sum = 0, count = 0, scatter = 0;
-    for (const auto& [index, period] : periods[side]) {
-      sum += period.first;
-      count += period.second;
-    }
-    means[side] = sum / count;
-    for (const auto& [index, period] : periods[side])
-      scatter += std::pow(period.second / count * (period.first / period.second - means[side]), 2);
-    blocks[side] = static_cast<double>(periods[side].size());
-    variances[side] = scatter * blocks[side] / (blocks[side] - 1);
-  }
-  EXPECT_NEAR(statistics.difference->tokens, means[1] - means[0], 1e-9);
-  const double variance = variances[0] + variances[1];
-  const double degrees =
-      variance * variance /
-      (variances[0] * variances[0] / (blocks[0] - 1) + variances[1] * variances[1] / (blocks[1] - 1));
-  EXPECT_NEAR(*statistics.difference->plus_minus, evaluation::studentQuantile(degrees) * std::sqrt(variance), 1e-9);
-  EXPECT_TRUE(statistics.difference->significant());
-}
-
 // The promise of a 95 % interval, kept where the naive standard error over frames fails.
 TEST(Statistics, TheIntervalCoversTheTruth) {
   constexpr int kTrials = 400;
@@ -86,32 +43,6 @@ TEST(Statistics, TheIntervalCoversTheTruth) {
   EXPECT_GE(covered, 0.91 * kTrials);
   EXPECT_LE(covered, 0.995 * kTrials) << "and is no wider than it must be";
   EXPECT_LE(naive_covered, 0.5 * kTrials) << "otherwise blocks would not be needed";
-}
-
-TEST(Statistics, AFirstDayCountsHoursAndTheirCorrelation) {
-  const auto hours = simulate(1, 15, 0, 6, 5);
-  const auto independent = compareDayNight(hours, kMidnight + kDayMs);
-  ASSERT_TRUE(independent.difference && independent.difference->plus_minus);
-  EXPECT_EQ(independent.difference->block, Difference::Block::kHour);
-  EXPECT_EQ(independent.difference->day_blocks, 12);
-
-  // The same hour means, sorted so that neighbours are alike: less is known.
-  std::vector<double> means;
-  for (const HourOfTokens& hour : hours)
-    if (!hour.night) means.push_back(summarize(hour.occurrences).mean);
-  std::sort(means.begin(), means.end());
-  std::vector<HourOfTokens> trend;
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    trend.push_back({kMidnight + static_cast<UnixMs>(6 + i) * kHourMs, false, {{means[i], 20}}});
-    trend.push_back({kMidnight + static_cast<UnixMs>(18 + i) * kHourMs, true, {{means[(i * 5) % 12], 20}}});
-  }
-  const auto correlated = compareDayNight(trend, kMidnight + 2 * kDayMs);
-  ASSERT_TRUE(correlated.difference->plus_minus);
-  std::swap(trend[0].occurrences, trend[10].occurrences);
-  std::swap(trend[4].occurrences, trend[18].occurrences);
-  std::swap(trend[8].occurrences, trend[20].occurrences);
-  const auto mixed = compareDayNight(trend, kMidnight + 2 * kDayMs);
-  EXPECT_GT(*correlated.difference->plus_minus, 1.3 * *mixed.difference->plus_minus);
 }
 
 // Frames of a second each, with day and night by the sun, all with the same tokens.
@@ -150,31 +81,6 @@ TEST(Statistics, APolarDayIsAsManyDaysAsItLasts) {
   const Difference svalbard = blocksOf(bySun(78, kMidnight, 365));
   EXPECT_NEAR(svalbard.day_blocks, 287, 5);
   EXPECT_NEAR(svalbard.night_blocks, 210, 5);
-}
-
-TEST(Statistics, StrayFramesMakeNoDay) {
-  std::vector<HourOfTokens> hours = bySun(52.5, kMidnight - 88 * kDayMs, 30);
-  std::map<UnixMs, int> sides;
-  for (const HourOfTokens& hour : hours) ++sides[hour.start];
-  for (std::size_t i = 0, count = hours.size(); i < count; ++i)
-    if (hours[i].night && sides[hours[i].start] == 1) hours.push_back({hours[i].start, false, {{500, 3}}});
-  const Difference difference = blocksOf(hours);
-  EXPECT_EQ(difference.block, Difference::Block::kPeriod);
-  EXPECT_EQ(difference.day_blocks, 30);
-  EXPECT_EQ(difference.night_blocks, 31);
-  EXPECT_LT(*difference.plus_minus, 0.1) << "and do not blur the days that there are";
-}
-
-TEST(Statistics, SaysNothingItDoesNotKnow) {
-  EXPECT_FALSE(compareDayNight({}, kMidnight).difference);
-  const HourOfTokens day{kMidnight, false, {{400, 10}}}, night{kMidnight + 12 * kHourMs, true, {{410, 10}}};
-  EXPECT_FALSE(compareDayNight({day}, kMidnight + kDayMs).difference);
-  const auto both = compareDayNight({day, night}, kMidnight + kDayMs);
-  ASSERT_TRUE(both.difference);
-  EXPECT_EQ(both.difference->tokens, 10);
-  EXPECT_FALSE(both.difference->plus_minus) << "one block on a side says nothing of its scatter";
-  EXPECT_FALSE(both.difference->significant());
-  EXPECT_FALSE(both.day_change);
 }
 
 }  // namespace

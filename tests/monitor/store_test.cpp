@@ -278,64 +278,6 @@ TEST_F(Store, TheLastSamplesAreSoMany) {
   EXPECT_THAT(timesOf(9, INT64_MAX), ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST_F(Store, GivesBackWhatWasPutIn) {
-  FrameFacts facts{.dropped = 7, .rows = 0.125, .agreement = 98.75};
-  facts.quality = {.sharpness = 41.5, .contrast = 12.25, .saturated = 0.125, .flags = kBlurred};
-  Sample odd = sampleAt(kNoon + 250, 376.5, std::nullopt, facts);
-  odd.whole().areas = {{2, 0.1}, {149, 0.9}};
-  odd.measured_offset = {.right = 3.5, .down = -2, .turn = 0.25, .zoom = 1.03125};
-  odd.regions.push_back(regionOf(1, {90, 120.5, 60}, 17, {{0, 0.25}, {3, 0.75}}, "tree"));
-  odd.regions.push_back(regionOf(2, {1, 2, 3}, {}, {}, "sky"));
-  odd.regions.push_back(regionOf(3, {1, 2, 3}));
-  {
-    StoreWriter writer(path_);
-    writer.setRegions("camera 0", {regionNamed("lake"), regionNamed("tree"), regionNamed("sky")});
-    writer.beginSession(session());
-    writer.append(sampleAt(kNoon, 377, true));
-    writer.append(odd);
-    writer.append(Event{kNoon, EventKind::kAlarm, Severity::kWarning, "tokens 500 above 450"});
-    EXPECT_TRUE(writer.flush());
-    EXPECT_EQ(writer.status().samples, 2);
-  }
-  const StoreReader reader(path_);
-  const auto sources = reader.sources();
-  ASSERT_THAT(sources, SizeIs(1));
-  EXPECT_EQ(std::tuple(sources[0].name, reader.count(1), sources[0].first, sources[0].last),
-            std::tuple("camera 0", 2, kNoon, kNoon + 250));
-
-  const auto samples = allSamples(reader);
-  ASSERT_THAT(samples, SizeIs(2));
-  EXPECT_EQ(samples[0].night, true);
-  EXPECT_EQ(samples[1].night, std::nullopt);
-  EXPECT_THAT(samples[1].token_counts, ElementsAre(660, 491, 376.5));
-  EXPECT_FALSE(samples[0].measured_offset);
-  EXPECT_THAT(samples[0].regions, SizeIs(1));
-  EXPECT_EQ(samples[0].whole().value("rows"), std::nullopt) << "reuse is off";
-  const ViewMotion& moved = samples[1].measured_offset.value();
-  EXPECT_EQ(std::tuple(moved.right, moved.down, moved.turn, moved.zoom), std::tuple(3.5, -2, 0.25, 1.03125));
-  ASSERT_THAT(samples[1].regions, SizeIs(3)) << "there is no fourth region";
-  EXPECT_EQ(samples[1].regions[1].region, 2);
-  for (std::size_t r = 0; r < 3; ++r) {
-    EXPECT_EQ(samples[1].regions[r].name, odd.regions[r].name);
-    for (std::size_t q = 0; q < quantities().size(); ++q)
-      EXPECT_EQ(samples[1].regions[r].value(q), odd.regions[r].value(q)) << r << " " << quantities()[q].key;
-  }
-  EXPECT_THAT(samples[1].regions[1].areas, ElementsAre(std::pair(0, 0.25), std::pair(3, 0.75)));
-  EXPECT_THAT(samples[1].whole().areas, ElementsAre(Pair(2, DoubleNear(0.1, 1e-7)), Pair(149, DoubleNear(0.9, 1e-7))));
-  EXPECT_LT(samples[0].id, samples[1].id);
-
-  const auto sessions = reader.sessions(1);
-  ASSERT_THAT(sessions, SizeIs(1));
-  EXPECT_EQ(sessions[0].reduce, "mpm:blocks=2,5");
-  EXPECT_THAT(sessions[0].classes, ElementsAre("road", "car", "sky", "tree"));
-  EXPECT_EQ(sessions[0].model_digest, session().model_digest);
-  EXPECT_FALSE(sessions[0].cross_validation);
-  EXPECT_TRUE(sessions[0].ended) << "a clean end is written";
-  const Event event = allEvents(reader).at(0);
-  EXPECT_EQ(std::tuple(event.kind, event.severity, event.message),
-            std::tuple(EventKind::kAlarm, Severity::kWarning, "tokens 500 above 450"));
-}
-
 // Write-ahead logging: readers do not wait for the writer, and a cut of power leaves the last commit.
 TEST_F(Store, WhereTheMotionOfTheViewIsNotSureItIsAsBefore) {
   {
@@ -402,17 +344,6 @@ TEST_F(Store, CommitsAtMostOncePerInterval) {
   EXPECT_EQ(writer.status().pending, 1000);
   ASSERT_TRUE(writer.flush());
   EXPECT_EQ(allSamples(reader).size(), 1000u);
-}
-
-TEST_F(Store, SamplesKeepTheirOrderWhenTheClockGoesBack) {
-  record(path_, {sampleAt(kNoon), sampleAt(kNoon + 1000), sampleAt(kNoon - kHourMs), sampleAt(kNoon - kHourMs + 1000)});
-  const StoreReader reader(path_);
-  auto by_id = allSamples(reader);
-  std::sort(by_id.begin(), by_id.end(), [](const Sample& a, const Sample& b) { return a.id < b.id; });
-  ASSERT_THAT(by_id, SizeIs(4));
-  EXPECT_EQ(by_id[2].time, kNoon - kHourMs) << "in the order they came";
-  EXPECT_EQ(allSamples(reader)[0].time, kNoon - kHourMs) << "by the clock";
-  EXPECT_EQ(samplesIn(reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX})), 4);
 }
 
 TEST_F(Store, RefusesWhatItDoesNotKnow) {
@@ -546,18 +477,6 @@ TEST_F(Store, AClockThatIsWrongForAMinuteMakesNothingOld) {
     run(writer);
   }
   EXPECT_EQ(allSamples(StoreReader(path_)).front().time, kNoon);
-}
-
-TEST_F(Store, RunsOfOneSampleForgetToo) {
-  for (int run = 0; run < 5; ++run) {
-    const UnixMs now = kNoon + run * 20 * kHourMs;
-    StoreWriter writer(path_, {.keep_days = 2, .now = [now] { return now; }});
-    ::usleep(20000);  // its first look at what is old comes before it knows its source
-    writer.beginSession(session());
-    writer.append(sampleAt(now));
-    ASSERT_TRUE(writer.flush());
-  }
-  EXPECT_EQ(allSamples(StoreReader(path_)).front().time, kNoon + 40 * kHourMs);
 }
 
 // The first samples that are left after runs of one sample each, at these times, that keep two days.
@@ -733,32 +652,6 @@ TEST_F(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   other.classes = {"sky"};
   EXPECT_EQ(run(other), 1);
   EXPECT_EQ(run(session()), 3);
-}
-
-TEST_F(Store, YesterdayIsNotWhatIsLeftOfAShortRange) {
-  std::vector<Sample> samples;
-  for (int hour = 0; hour < 72; ++hour)
-    samples.push_back(sampleAt(kNoon + hour * kHourMs, 400 + hour / 24 * 5 + hour % 24, hour % 24 >= 12));
-  record(path_, samples);
-  const StoreReader reader(path_);
-  const UnixMs end = kNoon + 72 * kHourMs;
-  const DayNightStatistics whole = reader.dayNight(1, INT64_MIN, end), day = reader.dayNight(1, end - kDayMs, end);
-  for (const auto& change : {whole.night_change, day.night_change}) EXPECT_DOUBLE_EQ(change.value(), 5);
-  EXPECT_EQ(day.night.samples, 12);
-  const DayNightStatistics night = reader.dayNight(1, end - 6 * kHourMs, end);
-  EXPECT_EQ(night.day.samples, 0);
-  EXPECT_FALSE(night.day_change) << "of a part of the day that is not asked for";
-  EXPECT_DOUBLE_EQ(night.night_change.value(), 5);
-}
-
-TEST_F(Store, OnlyARuleThatFindsNoNightAtAllIsDoubted) {
-  const auto brightness = [&](const std::string& path, bool night) {
-    FrameFacts dark{.quality = PictureQuality{.flags = kDark}};
-    record(path, {sampleAt(kNoon), sampleAt(kNoon + kHourMs, 377, night, dark)});
-    return StoreReader(path).dayNight(1, INT64_MIN, INT64_MAX).brightness;
-  };
-  EXPECT_EQ(brightness(path_, false), std::pair(100.0, 100.0));
-  EXPECT_EQ(brightness(folder_ / "b.db", true), std::nullopt) << "its pictures are flagged, but it is there";
 }
 
 TEST_F(Store, EventsOfASourceAndOfNoneByTime) {

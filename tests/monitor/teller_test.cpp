@@ -332,27 +332,6 @@ TEST(HomeAssistant, ClassesStayAndWhatIsGoneIsRemoved) {
       << "what was removed comes back when it occurs";
 }
 
-TEST(HomeAssistant, ShowsFewNumbersUnlessOneAsks) {
-  SessionInfo info = session();
-  info.classes = {"sky", "car"};
-  Sample sample = sampleAt(kNoon, 400, false);
-  sample.whole().areas = {{0, 1}};
-  sample.regions.push_back(regionOf(1, {1, 2, 3}, {}, {{0, 0.5}, {1, 0.5}}, "lake"));
-  const CameraFacts facts{.alarms = {parseAlarm("lake:car>20"), parseAlarm("merged<5"), parseAlarm("no-frame>60")}};
-  const Json parts = described(facts, info, sample)["components"];
-  std::set<std::string> shown, flags;
-  for (const auto& [key, entity] : parts.items()) {
-    if (entity["platform"] == "sensor" && entity.value("enabled_by_default", true)) shown.insert(key);
-    if (entity["platform"] == "binary_sensor") flags.insert(key);
-  }
-  EXPECT_EQ(shown, (std::set<std::string>{"brightness", "merged", "area_sky", "lake_gcc", "lake_area_car"}));
-  EXPECT_EQ(flags, (std::set<std::string>{"dark", "overexposed", "blurred", "fogged", "flagged", "night", "status",
-                                          "alarm_lake_car_20", "alarm_merged_5", "alarm_no-frame_60"}));
-  EXPECT_EQ(parts["alarm_lake_car_20"]["state_topic"], "mpm/yard/alarms");
-  EXPECT_EQ(parts["alarm_lake_car_20"]["value_template"], "{{ 'ON' if value_json[\"lake:car>20\"] else 'OFF' }}");
-  EXPECT_EQ(parts["night"]["value_template"], "{{ 'ON' if value_json.night else 'OFF' }}");
-}
-
 // All that Home Assistant is told of a camera with a region, a state, an alarm and a picture. Names, units and digits
 // of numbers are those of the table of quantities; which of them are diagnostic is said here.
 TEST(HomeAssistant, EveryKeyOfEveryEntity) {
