@@ -18,10 +18,10 @@ build='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TEST
     cmake --build /build --target'
 # shellcheck disable=SC2016
 case ${1-} in
-  tests) commands="$build"' mpm_layer kernels_test merging_test layers_test onnx_test net_test
+  tests) commands="$build"' mpm_layer kernels_test kernel_worlds merging_test layers_test onnx_test net_test
     for cpu in ${CPUS:-cortex-a76 cortex-a72 max}; do
       echo "== $cpu"
-      QEMU_CPU=$cpu ctest --test-dir /build --output-on-failure -R "^(kernels|merging|layers|onnx|net)\." --parallel "$(nproc)"
+      QEMU_CPU=$cpu ctest --test-dir /build --output-on-failure -R "^(kernels|merging|layers|onnx|net)\.|^worlds\.kernels$" --parallel "$(nproc)"
     done' ;;
   counts) commands="$build kernels_work" ;;
   wheel) commands='sh scripts/wheel.sh dist' ;;

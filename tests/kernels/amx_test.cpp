@@ -7,9 +7,7 @@
 #include "kernels/attend.h"
 #include "kernels/each_instruction_set.h"
 #include "kernels/emulated_amx.h"
-#include "kernels/int8_rows.h"
 #include "kernels/reference.h"
-#include "kernels/threads.h"
 
 #if defined(__x86_64__)
 namespace mpm {
@@ -148,55 +146,6 @@ void forSizes(Try attempt) {
     }
 }
 
-TEST_P(Amx, LinearInBf16IsTheSumOfItsProducts) {
-  forSizes([](int rows, int in, int out) {
-    const bool accumulate = rows % 2 == 0;
-    Layer layer(rows, in, out);
-    layer.makeCoarse();
-    const Output found = layer.run(emulated(Precision::kBf16), accumulate);
-    ASSERT_TRUE(found.isIntactBeside());
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < out; ++j) {
-        double sum = static_cast<double>(layer.bias[static_cast<std::size_t>(j)]) + (accumulate ? i % 5 : 0);
-        for (int k = 0; k < in; ++k)
-          sum += static_cast<double>(layer.x.at(i, k)) * static_cast<double>(layer.weight.at(j, k));
-        ASSERT_NEAR(static_cast<double>(found.y.row(i)[j]), sum, 1e-5 * (1 + std::abs(sum))) << i << ", " << j;
-      }
-  });
-}
-
-TEST_P(Amx, LinearInInt8IsExactlyItsQuantisation) {
-  forSizes([](int rows, int in, int out) {
-    const bool accumulate = rows % 2 == 0;
-    const Layer layer(rows, in, out);
-    const Output found = layer.run(emulated(Precision::kInt8), accumulate);
-    ASSERT_TRUE(found.isIntactBeside());
-    const test::Int8Rows x(layer.x.view(), 127), w(layer.weight.view(), 127);
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < out; ++j) {
-        int sum = 0;
-        for (int k = 0; k < in; ++k) sum += x.values[i][k] * w.values[j][k];
-        const double offset = static_cast<double>(layer.bias[static_cast<std::size_t>(j)]) + (accumulate ? i % 5 : 0);
-        const double product = sum * static_cast<double>(x.scales[i]) * static_cast<double>(w.scales[j]);
-        ASSERT_NEAR(static_cast<double>(found.y.row(i)[j]), product + offset,
-                    1e-6 * (std::abs(product) + std::abs(offset) + 5))
-            << i << ", " << j;
-      }
-  });
-}
-
-// The same integers and scales: a result does not say which of the two instructions computed it.
-TEST_P(Amx, LinearInInt8HasTheBytesOfVnni) {
-  const TileKernel* const vnni = vnniKernel();
-  if (vnni == nullptr) GTEST_SKIP() << "no VNNI in this instruction set";
-  forSizes([vnni](int rows, int in, int out) {
-    const Layer layer(rows, in, out);
-    const bool accumulate = rows % 2 == 0;
-    const Output found = layer.run(emulated(Precision::kInt8), accumulate), expected = layer.run(*vnni, accumulate);
-    ASSERT_EQ(std::memcmp(found.memory.data(), expected.memory.data(), found.memory.size() * sizeof(float)), 0);
-  });
-}
-
 // A map {height, width, channels} of numbers that bf16 holds, in the layout that the convolution reads.
 struct Map {
   int height, width, channels;
@@ -255,80 +204,6 @@ TEST_P(Amx, ConvolutionIsTheSumOfItsTaps) {
       }
 }
 
-TEST_P(Amx, RowsDoNotDependOnTheHeight) {
-  for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
-    const Layer layer(170, 530, 40);
-    const TileLinear linear(emulated(precision), layer.weight.view(), layer.bias.data());
-    Matrix whole(170, 40);
-    linear.run(layer.x.view(), whole.view(), false);
-    for (const int height : {1, 16, 33, 129})
-      for (const int begin : {0, 7, 40}) {
-        Matrix part(height, 40);
-        linear.run(layer.x.view().rowRange(begin, begin + height), part.view(), false);
-        for (int i = 0; i < height; ++i)
-          ASSERT_EQ(std::memcmp(part.view().row(i), whole.view().row(begin + i), 40 * sizeof(float)), 0) << i;
-      }
-  }
-}
-
-TEST_P(Amx, ANanStaysInItsRow) {
-  for (const Precision precision : {Precision::kBf16, Precision::kInt8})
-    for (const float bad : {NAN, -INFINITY}) {
-      Layer layer(40, 70, 30);
-      layer.x.at(33, 69) = bad;
-      const Output found = layer.run(emulated(precision), false);
-      for (int i = 0; i < 40; ++i)
-        for (int j = 0; j < 30; ++j) ASSERT_EQ(std::isfinite(found.y.row(i)[j]), i != 33) << i << ", " << j;
-    }
-}
-
-TEST_P(Amx, TilesAreReleasedAfterEachCall) {
-  for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
-    const Layer layer(33, 40, 20);
-    layer.run(emulated(precision), false);
-    EXPECT_FALSE(EmulatedAmx::isConfigured());
-    Matrix out(33, 40);
-    test::attend(layer.x.view(), layer.x.view(), layer.x.view(), 2, 0.5f, nullptr, out.view(), Serial(),
-                 &emulated(precision));
-    EXPECT_FALSE(EmulatedAmx::isConfigured());
-  }
-}
-
-TEST_P(Amx, AttentionIsCloseToDoublePrecision) {
-  for (const Precision precision : {Precision::kBf16, Precision::kInt8})
-    for (const int head_dim : {1, 15, 16, 17, 32, 33, 64, 72})
-      for (const int rows : {1, 2, 31, 32, 33, 63, 64, 65, 97, 128, 131}) {
-        if (head_dim != 16 && head_dim != 33 && rows > 65) continue;
-        SCOPED_TRACE(::testing::Message() << toString(precision) << ", " << rows << " rows, heads of " << head_dim);
-        const int heads = 2, dim = heads * head_dim;
-        const Matrix q = Matrix::normal(rows, dim, 1), k = Matrix::normal(rows, dim, 2),
-                     v = Matrix::normal(rows, dim, 3);
-        const std::vector<float> bias = test::normal(rows, 4);
-        const float scale = 1 / std::sqrt(static_cast<float>(head_dim));
-        Output out(rows, dim);
-        test::attend(q.view(), k.view(), v.view(), heads, scale, bias.data(), out.y, Serial(), &emulated(precision));
-        ASSERT_TRUE(out.isIntactBeside());
-        const test::Reference expected =
-            test::attention(test::Reference(q.view()), test::Reference(k.view()), test::Reference(v.view()), heads,
-                            static_cast<double>(scale), bias.data());
-        ASSERT_LE(test::maxError(out.y, expected), precision == Precision::kBf16 ? 0.03 : 0.06);
-      }
-}
-
-TEST_P(Amx, AttentionInInt8IsCloseToVnni) {
-  const TileKernel* const other = vnniKernel();
-  if (other == nullptr) GTEST_SKIP() << "no VNNI in this instruction set";
-  for (const int rows : {1, 33, 97, 131}) {
-    const Matrix q = Matrix::normal(rows, 66, 1), k = Matrix::normal(rows, 66, 2), v = Matrix::normal(rows, 66, 3);
-    Matrix found(rows, 66), expected(rows, 66);
-    test::attend(q.view(), k.view(), v.view(), 2, 0.2f, nullptr, found.view(), test::Threads(3),
-                 &emulated(Precision::kInt8));
-    test::attend(q.view(), k.view(), v.view(), 2, 0.2f, nullptr, expected.view(), Serial(), other);
-    for (std::size_t i = 0; i < found.values.size(); ++i)
-      ASSERT_NEAR(found.values[i], expected.values[i], 1e-5f) << rows << " rows";  // sums of weights in another order
-  }
-}
-
 // A net that reuses rows of earlier frames packs some of them again, into panels that keep the others.
 TEST_P(Amx, KeptKeysAreReplacedWhereTheyStand) {
   const int rows = 97, capacity = 130, heads = 2, head_dim = 24, dim = heads * head_dim;
@@ -367,20 +242,6 @@ TEST_P(Amx, KeptKeysAreReplacedWhereTheyStand) {
     for (int i = 0; i < few; ++i)
       ASSERT_EQ(std::memcmp(found.view().row(i), expected.view().row(changed[i]), dim * sizeof(float)), 0)
           << toString(precision) << ", row " << changed[i];
-  }
-}
-
-TEST_P(Amx, AMaskedKeyContributesNothing) {
-  for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
-    const Matrix q = Matrix::normal(50, 32, 1), k = Matrix::normal(50, 32, 2);
-    Matrix v = Matrix::normal(50, 32, 3), before(50, 32), after(50, 32);
-    std::vector<float> bias(50, 0.0f);
-    bias[7] = -std::numeric_limits<float>::infinity();
-    v.at(7, 0) = 0;  // below the largest value of its column, which has the scale
-    test::attend(q.view(), k.view(), v.view(), 2, 0.25f, bias.data(), before.view(), Serial(), &emulated(precision));
-    v.at(7, 0) = 0.5f;
-    test::attend(q.view(), k.view(), v.view(), 2, 0.25f, bias.data(), after.view(), Serial(), &emulated(precision));
-    EXPECT_EQ(before.values, after.values);
   }
 }
 

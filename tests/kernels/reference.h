@@ -91,11 +91,11 @@ inline double activated(Activation activation, double x) {
     case Activation::kGeluQuick:
       return x / (1 + std::exp(-1.702 * x));
     case Activation::kRelu:
-      return x > 0 ? x : 0;
+      return x < 0 ? 0 : x;
     case Activation::kSilu:
       return x / (1 + std::exp(-x));
     case Activation::kReluSquared:
-      return x > 0 ? x * x : 0;
+      return x < 0 ? 0 : x * x;
     case Activation::kElu:
       return x > 0 ? x : std::expm1(x);
     case Activation::kMish:

@@ -70,7 +70,7 @@ void tryHeadGradient(Trial& trial) {
   for (int p = 0; p < pictures; ++p) {
     std::vector<std::uint8_t> labels(static_cast<std::size_t>(cells));
     for (std::uint8_t& label : labels)
-      label = random.chance(4) ? std::uint8_t{255} : static_cast<std::uint8_t>(random.bits() % s.classes);
+      label = random.chance(4) ? std::uint8_t{255} : static_cast<std::uint8_t>(random.bits() % (s.classes + 1));
     batch.push_back({trial.memory.inputRows(height * width, s.dim, 1, true), trial.memory.input<std::uint8_t>(labels)});
   }
   HeadGradient of(s, rows, columns, class_weights);

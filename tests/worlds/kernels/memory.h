@@ -67,9 +67,12 @@ class Memory {
     return data;
   }
   const float* inputOf(std::size_t count, float sigma = 1, float mean = 0) {
+    return input<float>(normal(count, sigma, mean));
+  }
+  std::vector<float> normal(std::size_t count, float sigma = 1, float mean = 0) {
     std::vector<float> values(count);
     for (float& value : values) value = mean + random_.normal(sigma);
-    return input<float>(values);
+    return values;
   }
 
   /// An array that kernels write; its bytes are those of NaN.
@@ -78,13 +81,17 @@ class Memory {
     return static_cast<T*>(add(count * sizeof(T)));
   }
 
-  /// Rows of normal numbers, with or without gaps of NaN between them. `dense`: never gaps.
-  MatrixView<const float> inputRows(int rows, int cols, float sigma = 1, bool dense = false) {
+  /// Rows of these numbers, with or without gaps of NaN between them. `dense`: never gaps.
+  MatrixView<const float> inputRows(int rows, int cols, const std::vector<float>& numbers, bool dense = false) {
     const int stride = cols + (dense ? 0 : gap());
     std::vector<float> values(lengthOf(rows, cols, stride), std::numeric_limits<float>::quiet_NaN());
     for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < cols; ++j) values[static_cast<std::size_t>(i) * stride + j] = random_.normal(sigma);
+      std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(i) * cols, cols,
+                  values.begin() + static_cast<std::ptrdiff_t>(i) * stride);
     return {input<float>(values), rows, cols, stride};
+  }
+  MatrixView<const float> inputRows(int rows, int cols, float sigma = 1, bool dense = false) {
+    return inputRows(rows, cols, normal(static_cast<std::size_t>(rows) * cols, sigma), dense);
   }
   /// Rows to be written. What lies between them has to stay.
   MatrixView<float> outputRows(int rows, int cols, bool dense = false) {

@@ -21,7 +21,11 @@ double similarity(const Reference& a, int i, const Reference& b, int j) {
 MatrixView<const float> rowsWithTies(Trial& trial, int rows, int dim, bool& finite) {
   Random& random = trial.random;
   std::vector<float> values(static_cast<std::size_t>(rows) * dim);
-  for (float& value : values) value = random.normal(1);
+  const bool lengths = random.chance(4);  // which do not count
+  for (int i = 0; i < rows; ++i) {
+    const float length = lengths ? random.oneOf({1e-38f, 1e-30f, 1.0f, 1e30f}) : 1.0f;
+    for (int k = 0; k < dim; ++k) values[static_cast<std::size_t>(i) * dim + k] = random.normal(length);
+  }
   for (int i = 1; i < rows; ++i) {
     if (random.chance(6)) std::copy_n(values.begin() + random.size(0, i - 1) * dim, dim, values.begin() + i * dim);
     if (random.chance(30)) std::fill_n(values.begin() + i * dim, dim, 0.0f);
@@ -57,7 +61,7 @@ void checkMatches(Trial& trial, const Reference& a, const Reference& b, const in
 }
 
 void tryBestNeighbours(Trial& trial) {
-  const int rows = trial.random.size(1, 200), dim = trial.random.size(1, 100);
+  const int rows = trial.random.size(1, 200), dim = trial.random.size(1, trial.random.chance(8) ? 1100 : 100);
   bool finite = true;
   const MatrixView<const float> x = rowsWithTies(trial, rows, dim, finite);
   const auto count = static_cast<std::size_t>(rows);

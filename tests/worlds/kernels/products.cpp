@@ -3,6 +3,7 @@
 #include "kernels/convolution.h"
 #include "kernels/cpu/amx_tiles.h"
 #include "kernels/emulated_amx.h"
+#include "kernels/int8_rows.h"
 #include "kernels/linear.h"
 #include "kernels/mask_scores.h"
 #include "kernels/patch_embed.h"
@@ -14,65 +15,104 @@ namespace {
 
 float unit(int terms) { return 1 / std::sqrt(static_cast<float>(terms)); }
 
-double largestIn(MatrixView<const float> x, int row) {
-  double largest = 0;
-  for (int j = 0; j < x.cols; ++j) largest = std::max(largest, std::abs(static_cast<double>(x.row(row)[j])));
-  return largest;
-}
-
 /// How far a product may be from that of exact operands: what the precision rounds of each of them.
 double allowed(Precision precision, MatrixView<const float> x, int i, MatrixView<const float> w, int o) {
-  const double x_step = largestIn(x, i) / 127, w_step = largestIn(w, o) / 63;  // int8; weights may have 7 bits
   double error = 1e-6;
   for (int k = 0; k < x.cols; ++k) {
     const double a = std::abs(static_cast<double>(x.row(i)[k])), b = std::abs(static_cast<double>(w.row(o)[k]));
     if (precision == Precision::kFp32) error += 1e-6 * a * b;
     if (precision == Precision::kBf16) error += a * b * 0x1.02p-7;
     if (precision == Precision::kFp16) error += a * b * 0x1p-8 + 0x1p-20;
-    if (precision == Precision::kInt8) error += a * w_step / 2 + b * x_step / 2 + x_step * w_step / 4;
   }
   return error;
 }
 
-/// `make(weight, bias)` gives what computes the layer.
+/// Numbers for int8, which has one scale for a row: some are all as large as the largest, and there are rows of zeros
+/// and with one large number.
+std::vector<float> numbers(Trial& trial, int rows, int cols, float sigma, bool int8) {
+  std::vector<float> values = trial.memory.normal(static_cast<std::size_t>(rows) * cols, sigma);
+  if (!int8) return values;
+  const bool extreme = trial.random.chance(4);
+  for (float& value : values)
+    if (extreme) value = trial.random.chance(9) ? -sigma : sigma;
+  float* const row = values.data() + static_cast<std::ptrdiff_t>(trial.random.size(0, rows - 1)) * cols;
+  if (trial.random.chance(4)) std::fill_n(row, cols, trial.random.oneOf({0.0f, -1e-40f}));
+  if (trial.random.chance(4)) row[trial.random.size(0, cols - 1)] = 1e15f;
+  return values;
+}
+
+/// `make(weight, bias)` gives what computes the layer. Of int8: whether it adds up integers, and how large they are.
 template <class Make>
-void tryLinear(Trial& trial, Precision precision, Make make) {
+void tryLinear(Trial& trial, Precision precision, Make make, bool whole = false, int most_weight = kMaxInt8) {
   Random& random = trial.random;
-  const int in = random.size(1, 300), out = random.size(1, 200), rows = random.size(1, PackedLinear::kMaxRows);
-  const MatrixView<const float> weight = trial.memory.inputRows(out, in, unit(in));
+  const bool int8 = precision == Precision::kInt8, deep = random.chance(6);
+  const int in = random.size(1, deep ? 3100 : 300), out = random.size(1, deep ? 40 : 200),
+            rows = random.size(1, deep ? 40 : PackedLinear::kMaxRows);
+  const MatrixView<const float> weight = trial.memory.inputRows(out, in, numbers(trial, out, in, unit(in), int8));
   const float* const bias = random.chance(3) ? nullptr : trial.memory.inputOf(out);
-  const MatrixView<const float> x = trial.memory.inputRows(rows, in);
+  std::vector<float> values = numbers(trial, rows, in, 1, int8);
+  const int bad = random.chance(6) ? random.size(0, rows - 1) : -1;
+  if (bad >= 0)
+    values[static_cast<std::size_t>(bad) * in + random.size(0, in - 1)] =
+        random.oneOf({std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()});
+  const MatrixView<const float> x = trial.memory.inputRows(rows, in, values);
   const MatrixView<const float> before = trial.memory.inputRows(rows, out);
   const bool accumulate = random.chance(2);
   const MatrixView<float> y = accumulate ? trial.memory.copyOf(before) : trial.memory.outputRows(rows, out);
   const auto linear = make(weight, bias);
   linear.run(x, y, accumulate);
-  const Reference expected = test::linear(Reference(x), {weight, bias});
+  const Reference exact = int8 ? Reference(0, 0) : test::linear(Reference(x), {weight, bias});
+  const test::Int8Rows of_x(x, kMaxInt8), of_weight(weight, static_cast<float>(most_weight));
   for (int i = 0; i < rows; ++i)
     for (int o = 0; o < out; ++o) {
-      const double start = accumulate ? static_cast<double>(before.row(i)[o]) : 0;
-      const double error = std::abs(static_cast<double>(y.row(i)[o]) - start - expected.at(i, o));
-      trial.require(error <= allowed(precision, x, i, weight, o) + 1e-6 * std::abs(start),
-                    "is off by " + std::to_string(error));
+      const double found = static_cast<double>(y.row(i)[o]),
+                   offset = bias != nullptr ? static_cast<double>(bias[o]) : 0,
+                   start = accumulate ? static_cast<double>(before.row(i)[o]) : 0;
+      if (i == bad) {
+        trial.require(!std::isfinite(found), "makes a number of a row that holds none");
+        continue;
+      }
+      double expected = start, error = 1e-6 * (std::abs(offset) + std::abs(start)) + 1e-30;
+      if (int8) {
+        std::int64_t sum = 0, magnitude = 0;
+        for (int k = 0; k < in; ++k) {
+          const int product = of_x.values[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)] *
+                              of_weight.values[static_cast<std::size_t>(o)][static_cast<std::size_t>(k)];
+          sum += product;
+          magnitude += std::abs(product);
+        }
+        const double scale = static_cast<double>(of_x.scales[static_cast<std::size_t>(i)]) *
+                             static_cast<double>(of_weight.scales[static_cast<std::size_t>(o)]);
+        expected += scale * static_cast<double>(sum) + offset;
+        error += 1e-6 * scale * static_cast<double>(whole ? std::abs(sum) : magnitude);
+      } else {
+        expected += exact.at(i, o);
+        error += allowed(precision, x, i, weight, o);
+      }
+      trial.require(std::abs(found - expected) <= error, "is off by " + std::to_string(std::abs(found - expected)));
     }
-  const int alone = random.size(0, rows - 1);
-  const MatrixView<float> row = trial.memory.copyOf(before.rowRange(alone, alone + 1));
-  linear.run(x.rowRange(alone, alone + 1), row, accumulate);
-  trial.same<float>(row, y.rowRange(alone, alone + 1), "gives a row other bytes when it is alone");
+  const int first = random.size(0, rows - 1), last = random.size(first + 1, rows);
+  const MatrixView<float> part = trial.memory.copyOf(before.rowRange(first, last));
+  linear.run(x.rowRange(first, last), part, accumulate);
+  trial.same<float>(part, y.rowRange(first, last), "gives a row other bytes beside other rows");
 }
 
 void tryPackedLinear(Trial& trial, Precision precision) {
-  if ((precision == Precision::kBf16 && !cpuHasBf16()) || (precision == Precision::kFp16 && !cpuHasFp16())) return;
-  tryLinear(trial, precision, [precision](MatrixView<const float> weight, const float* bias) {
+  if (!isHere(precision)) return;
+  const TileKernel* const kernel = precision == Precision::kInt8 ? tileKernel(precision) : nullptr;
+  const auto make = [precision](MatrixView<const float> weight, const float* bias) {
     return PackedLinear(weight, bias, precision);
-  });
+  };
+  tryLinear(trial, precision, make, cpuHasInt8(), kernel != nullptr ? kernel->max_w : kMaxInt8);
 }
 
 #if defined(__x86_64__)
-void tryEmulatedAmx(Trial& trial, Precision precision) {
-  tryLinear(trial, precision, [precision](MatrixView<const float> weight, const float* bias) {
-    return TileLinear(AmxTiles<test::EmulatedAmx>::kernel(precision), weight, bias);
-  });
+void tryTiles(Trial& trial, const TileKernel& kernel) {
+  const auto make = [&kernel](MatrixView<const float> weight, const float* bias) {
+    return TileLinear(kernel, weight, bias);
+  };
+  tryLinear(trial, kernel.precision, make, true, kernel.max_w);
+  trial.require(!test::EmulatedAmx::isConfigured(), "leaves the tiles of AMX configured");
 }
 #endif
 
@@ -107,8 +147,10 @@ struct RandomConvolution {
 
   explicit RandomConvolution(Trial& trial) {
     Random& random = trial.random;
+    spec.precision = random.chance(2) && isHere(Precision::kBf16) ? Precision::kBf16 : Precision::kFp32;
     spec.groups = random.chance(3) ? random.size(1, 6) : 1;
-    const int in = random.size(1, 20), out = random.size(1, 20);
+    const bool wide = spec.groups == 1 && random.chance(4);
+    const int in = random.size(1, wide ? 400 : 20), out = random.size(1, wide ? 140 : 20);
     spec.channels = spec.groups * in;
     spec.outputs = spec.groups * out;
     spec.transposed = random.chance(3);
@@ -117,12 +159,12 @@ struct RandomConvolution {
     batch = random.size(1, 2);
     int sides[2], outputs[2];
     for (int axis = 0; axis < 2; ++axis) {
-      sides[axis] = random.size(1, 12);
-      spec.kernel[axis] = random.size(1, 4);
-      spec.strides[axis] = random.size(1, 3);
-      spec.dilations[axis] = random.size(1, 2);
+      sides[axis] = random.size(1, random.chance(8) ? 40 : 12);
+      spec.kernel[axis] = random.chance(3) ? 3 : random.size(1, 4);
+      spec.strides[axis] = random.chance(2) ? 1 : random.size(1, 3);
+      spec.dilations[axis] = random.chance(2) ? 1 : random.size(1, 3);
       const int span = (spec.kernel[axis] - 1) * spec.dilations[axis];
-      spec.pads[axis] = random.size(0, std::min(2, span));
+      spec.pads[axis] = random.size(0, random.chance(6) ? 4 : std::min(2, span));
       outputs[axis] = spec.transposed
                           ? (sides[axis] - 1) * spec.strides[axis] + span + 1 - spec.pads[axis]
                           : std::max(1, (sides[axis] + spec.pads[axis] - span - 1) / spec.strides[axis] + 1);
@@ -139,7 +181,11 @@ struct RandomConvolution {
 
 void tryConvolution(Trial& trial) {
   const RandomConvolution c(trial);
-  const float* const x = trial.memory.inputOf(static_cast<std::size_t>(c.batch) * c.height * c.width * c.spec.channels);
+  std::vector<float> pixels =
+      trial.memory.normal(static_cast<std::size_t>(c.batch) * c.height * c.width * c.spec.channels);
+  const bool nan = c.spec.precision == Precision::kFp32 && trial.random.chance(6);
+  if (nan) pixels[trial.random.bits() % pixels.size()] = std::numeric_limits<float>::quiet_NaN();
+  const float* const x = trial.memory.input<float>(pixels);
   std::vector<const float*> addends;
   for (int i = trial.random.size(0, 2); i > 0; --i) addends.push_back(trial.memory.inputOf(c.outputs()));
   const MapsView<const float> from{x, c.batch, c.height, c.width, c.spec.channels};
@@ -150,7 +196,8 @@ void tryConvolution(Trial& trial) {
   convolution.run(from, addends, {threaded, c.batch, c.out_height, c.out_width, c.spec.outputs}, trial.threads());
   trial.require(std::memcmp(y, threaded, c.outputs() * sizeof(float)) == 0, kThreadsMatter);
   const std::vector<double> expected = test::convolution(c.spec, from, c.out_height, c.out_width, addends);
-  for (std::size_t i = 0; i < expected.size(); ++i) trial.near(static_cast<double>(y[i]), expected[i], 2e-5);
+  const double tolerance = c.spec.precision == Precision::kFp32 ? 2e-5 : 0.06;
+  for (std::size_t i = 0; i < expected.size(); ++i) trial.near(static_cast<double>(y[i]), expected[i], tolerance);
 }
 
 void tryPatchEmbed(Trial& trial) {
@@ -196,9 +243,11 @@ void tryPatchEmbed(Trial& trial) {
 
 void tryMaskScores(Trial& trial) {
   Random& random = trial.random;
-  const int classes = random.size(2, 40), rows = random.size(1, 80), dim = random.size(2, 60),
+  const int classes = random.size(2, 150), rows = random.size(1, 140), dim = random.size(2, 60),
             wide = random.size(2, 60);
-  const MatrixView<const float> tokens = trial.memory.inputRows(classes + rows, dim, 1, true);
+  std::vector<float> values = trial.memory.normal(static_cast<std::size_t>(classes + rows) * dim);
+  if (random.chance(3)) std::fill_n(values.end() - dim, dim, 0.0f);  // a row without a direction
+  const MatrixView<const float> tokens = trial.memory.inputRows(classes + rows, dim, values, true);
   const MatrixView<const float> patch = trial.memory.inputRows(wide, dim, unit(dim)),
                                 of_class = trial.memory.inputRows(wide, dim, unit(dim));
   const NormWeights norm{trial.memory.inputOf(classes), trial.memory.inputOf(classes), 0.1f};
@@ -226,10 +275,14 @@ std::vector<Kernel> productKernels() {
                                  {"patchEmbed", tryPatchEmbed},
                                  {"maskScores", tryMaskScores}};
 #if defined(__x86_64__)
-  kernels.push_back(
-      {"PackedLinear bf16 on emulated AMX", [](Trial& trial) { tryEmulatedAmx(trial, Precision::kBf16); }});
-  kernels.push_back(
-      {"PackedLinear int8 on emulated AMX", [](Trial& trial) { tryEmulatedAmx(trial, Precision::kInt8); }});
+  kernels.push_back({"PackedLinear bf16 on emulated AMX",
+                     [](Trial& trial) { tryTiles(trial, AmxTiles<test::EmulatedAmx>::kernel(Precision::kBf16)); }});
+  kernels.push_back({"PackedLinear int8 on emulated AMX",
+                     [](Trial& trial) { tryTiles(trial, AmxTiles<test::EmulatedAmx>::kernel(Precision::kInt8)); }});
+  // CPUs with AVX-512 have better instructions.
+  kernels.push_back({"PackedLinear int8 in pairs", [](Trial& trial) {
+                       if (pairsKernel() != nullptr) tryTiles(trial, *pairsKernel());
+                     }});
 #endif
   return kernels;
 }

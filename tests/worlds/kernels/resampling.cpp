@@ -26,17 +26,37 @@ double tap(const AxisResampling& axis, int output, int t) {
 template <typename T>
 void tryResizeArgmax(Trial& trial) {
   const AxisResampling rows = randomAxis(trial.random, 12, 40), columns = randomAxis(trial.random, 12, 70);
-  const int classes = trial.random.size(1, 60), height = rows.outputs(), width = columns.outputs();
-  const MatrixView<const float> scores = trial.memory.inputRows(rows.inputs * columns.inputs, classes, 1, true);
-  const std::size_t pixels = static_cast<std::size_t>(height) * width;
+  const int height = rows.outputs(), width = columns.outputs();
+  const int classes = trial.random.size(1, trial.random.chance(4) && height * width < 500 ? 250 : 60);
+  const int cells = rows.inputs * columns.inputs, kind = trial.random.size(0, 4);
+  std::vector<float> values = trial.memory.normal(static_cast<std::size_t>(cells) * classes);
+  const int front = trial.random.size(0, classes - 1), tied = kind == 1 ? front : 0;
+  for (int i = 0; i < cells; ++i) {
+    float* const cell = values.data() + static_cast<std::ptrdiff_t>(i) * classes;
+    // Regions of one class, whose inner pixels are filled without a comparison.
+    if (kind == 0) cell[(front + i % columns.inputs / 3) % classes] += 5;
+    // Ties, behind classes that have less.
+    if (kind == 1)
+      for (int c = 0; c < classes; ++c) cell[c] = c < front ? -5.0f : cell[front];
+  }
+  const MatrixView<const float> scores = trial.memory.inputRows(cells, classes, values, true);
+  const int stride = width + (trial.random.chance(2) ? 0 : trial.random.size(1, 9));
+  const std::size_t pixels = static_cast<std::size_t>(height - 1) * stride + width;
   T* const labels = trial.memory.output<T>(pixels);
   T* const threaded = trial.memory.output<T>(pixels);
-  resizeArgmax<T>(scores, rows, columns, {labels, height, width}, Serial());
-  resizeArgmax<T>(scores, rows, columns, {threaded, height, width}, trial.threads());
+  const std::vector<T> before(labels, labels + pixels);
+  resizeArgmax<T>(scores, rows, columns, {labels, height, width, stride}, Serial());
+  resizeArgmax<T>(scores, rows, columns, {threaded, height, width, stride}, trial.threads());
   trial.require(std::memcmp(labels, threaded, pixels * sizeof(T)) == 0, kThreadsMatter);
+  for (int y = 0; y + 1 < height; ++y) {
+    const std::size_t gap = static_cast<std::size_t>(y) * stride + width,
+                      wide = static_cast<std::size_t>(stride - width);
+    trial.require(std::memcmp(labels + gap, before.data() + gap, wide * sizeof(T)) == 0, "writes between the rows");
+  }
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
-      const auto found = static_cast<int>(labels[y * width + x]);
+      const auto found = static_cast<int>(labels[y * stride + x]);
+      if (kind == 1) trial.require(found == tied, "gives another class than the first of equal ones");
       if (found < 0 || found >= classes) return trial.require(false, "gives a class that is none");
       const double logit = test::logitAt(scores, rows, columns, y, x, found);
       for (int c = 0; c < classes; ++c)
@@ -104,8 +124,9 @@ void tryLabelByLinearModels(Trial& trial) {
   const int grid_h = random.size(1, 7), grid_w = random.size(1, 7), classes = random.size(1, 40);
   const int height = random.size(1, 30), width = random.size(1, 60);
   LinearModels models(grid_h, grid_w, classes);
+  const bool ties = random.chance(6);  // all functions are 0
   for (std::size_t i = 0; i < models.data.size(); ++i)
-    if (static_cast<int>(i) % models.padded < classes) models.data[i] = random.normal(1);
+    if (!ties && static_cast<int>(i) % models.padded < classes) models.data[i] = random.normal(1);
   const AxisResampling rows = bilinearAxis(grid_h, height), columns = bilinearAxis(grid_w, width);
   std::vector<std::uint8_t> values(static_cast<std::size_t>(height) * width * 3), names;
   for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(random.bits());
@@ -137,6 +158,7 @@ void tryLabelByLinearModels(Trial& trial) {
       const int found = (200 - labels[y * width + x]) / 3;
       if (found < 0 || found >= classes || labels[y * width + x] != names[static_cast<std::size_t>(found)])
         return trial.require(false, "gives a label that is none");
+      trial.require(!ties || found == 0, "gives another class than the first of equal ones");
       trial.require(of_class[static_cast<std::size_t>(found)] >= most - 2e-5 * (1 + std::abs(most)),
                     "gives a class with a smaller value");
     }

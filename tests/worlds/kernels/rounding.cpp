@@ -12,6 +12,8 @@ std::vector<float> numbers(Random& random) {
   std::vector<float> values(static_cast<std::size_t>(random.size(1, 200)));
   const int exponent = random.size(-120, 100);
   for (float& value : values) value = std::ldexp(random.normal(1), exponent + random.size(-12, 0));
+  if (random.chance(4))  // halfway between two numbers of bf16, or one of them
+    for (float& value : values) value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xffff8000u);
   if (random.chance(8)) std::fill(values.begin(), values.end(), 0.0f);
   if (random.chance(8))
     values[random.bits() % values.size()] =
