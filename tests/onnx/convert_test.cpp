@@ -331,6 +331,30 @@ TEST_F(Convert, LocalFunctionsHaveDefaults) {
   EXPECT_LT(difference(featuresOf(builder), featuresOf(written)), 1e-6);
 }
 
+/// The graph takes pixels as they are, so the programs give it 0 to 255 unless its JSON says otherwise.
+TEST_F(Convert, AnImageOfBytesIsNotNormalisedBeforeTheGraph) {
+  dialect.bytes = true;
+  TinyVit(dialect).save(path);
+  const ModelFacts facts = readModelInfo(path).facts;
+  EXPECT_EQ(facts.mean, (std::array{0.0f, 0.0f, 0.0f}));
+  EXPECT_EQ(facts.deviation, (std::array{1.0f / 255, 1.0f / 255, 1.0f / 255}));
+  EXPECT_FALSE(facts.assumed);
+  std::ofstream(folder_ / "model.json") << R"({"mean": [0.1, 0.2, 0.3], "std": [1, 1, 1]})";
+  EXPECT_EQ(readModelInfo(path).facts.mean, (std::array{0.1f, 0.2f, 0.3f}));
+}
+
+/// As the fp16 converter of ONNX Runtime leaves a graph.
+TEST_F(Convert, CastsMayStandBehindTheirReaders) {
+  GraphBuilder g = TinyVit(Dialect{}).graph();
+  auto& nodes = *g.model().mutable_graph()->mutable_node();
+  const std::string tokens = nodes[nodes.size() / 2].output(0);
+  for (onnx::NodeProto& node : nodes)
+    for (std::string& input : *node.mutable_input()) input = input == tokens ? "whole" : input;
+  g.node("Cast", {g.node("Cast", {tokens}, {{"to", 10L}})}, {{"to", 1L}}, 1, "whole");
+  g.save(path);
+  expectFeaturesTimes(1);
+}
+
 TEST_F(Convert, TheTaskIsThatOfTheHead) {
   const auto taskOf = [](const std::string& model) { return readModelInfo(dataPath(model)).task; };
   EXPECT_EQ(taskOf("segmenter_mask_ts17.onnx"), Task::kSemantic);

@@ -105,15 +105,13 @@ onnx::TensorProto GraphBuilder::tensor(const std::string& name, const std::vecto
   proto.set_name(name);
   for (const long side : shape) proto.add_dims(side);
   std::string bytes;
-  const bool half = storage_ == Storage::kHalf, wide = storage_ == Storage::kDouble;
-  proto.set_data_type(half ? onnx::TensorProto::FLOAT16 : wide ? onnx::TensorProto::DOUBLE : onnx::TensorProto::FLOAT);
+  const bool half = storage_ == Storage::kHalf;
+  proto.set_data_type(half ? onnx::TensorProto::FLOAT16 : onnx::TensorProto::FLOAT);
   for (const double value : values) {
     if (storage_ == Storage::kFloatField) {
       proto.add_float_data(static_cast<float>(value));
     } else if (half) {
       append(bytes, halfBits(value));
-    } else if (wide) {
-      append(bytes, value);
     } else {
       append(bytes, static_cast<float>(value));
     }
@@ -133,23 +131,9 @@ onnx::TensorProto GraphBuilder::tensor(const std::string& name, const std::vecto
 
 std::string GraphBuilder::weights(const std::string& name, const std::vector<long>& shape,
                                   const std::vector<double>& values) {
-  if (storage_ == Storage::kConstantNode) {
-    *model_.mutable_graph()->add_node() = constantOf(name, tensor("", shape, values));
-    return name;
-  }
-  onnx::TensorProto made = tensor(name, shape, values);
-  if (storage_ == Storage::kShared) {
-    for (const onnx::TensorProto& there : model_.graph().initializer()) {
-      made.set_name(there.name());
-      if (made.SerializeAsString() == there.SerializeAsString()) return there.name();
-    }
-    made.set_name(name);
-  }
-  *model_.mutable_graph()->add_initializer() = std::move(made);
-  if (storage_ == Storage::kIdentity) return node("Identity", {name});
-  // Half and double weights of a float graph come behind a Cast.
-  if (storage_ == Storage::kHalf || storage_ == Storage::kDouble) return node("Cast", {name}, {{"to", 1L}});
-  return name;
+  *model_.mutable_graph()->add_initializer() = tensor(name, shape, values);
+  // Half weights of a float graph come behind a Cast.
+  return storage_ == Storage::kHalf ? node("Cast", {name}, {{"to", 1L}}) : name;
 }
 
 std::string GraphBuilder::ints(const std::vector<long>& values) {
@@ -193,13 +177,6 @@ std::string GraphBuilder::reduceMean(const std::string& x, long axis, bool keep)
 std::string GraphBuilder::reduceSum(const std::string& x, long axis) {
   if (opset_ < 13) return node("ReduceSum", {x}, {{"axes", std::vector<long>{axis}}});
   return node("ReduceSum", {x, ints({axis})});
-}
-
-std::string GraphBuilder::split(const std::string& x, long axis, const std::vector<long>& sizes) {
-  const int parts = static_cast<int>(sizes.size());
-  if (opset_ < 13) return node("Split", {x}, {{"axis", axis}, {"split", sizes}}, parts);
-  if (opset_ < 18) return node("Split", {x, ints(sizes)}, {{"axis", axis}}, parts);
-  return node("Split", {x}, {{"axis", axis}, {"num_outputs", long{parts}}}, parts);
 }
 
 void GraphBuilder::save(const std::string& path) {

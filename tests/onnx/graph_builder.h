@@ -10,8 +10,8 @@
 
 namespace mpm::test {
 
-/// How a builder stores weights. kShared: equal weights once, read by several nodes.
-enum class Storage { kFloat, kHalf, kDouble, kFloatField, kConstantNode, kIdentity, kExternal, kShared };
+/// How a builder stores weights.
+enum class Storage { kFloat, kHalf, kFloatField, kExternal };
 
 /// Writes ONNX graphs by hand, node for node as an exporter would.
 class GraphBuilder {
@@ -54,8 +54,6 @@ class GraphBuilder {
   }
   std::string reduceMean(const std::string& x, long axis, bool keep = true);
   std::string reduceSum(const std::string& x, long axis);
-  /// Equal parts; returns the first.
-  std::string split(const std::string& x, long axis, const std::vector<long>& sizes);
 
   onnx::ModelProto& model() { return model_; }
   /// Writes the file, and beside it NAME.data when weights are external.

@@ -97,6 +97,15 @@ TEST(ParallelBlocks, HaveNoPlaceForMergesInsideAndNoWindows) {
   EXPECT_MPM_ERROR(readNet(path), "found an MLP beside attention in windows or with a bias of pairs");
 }
 
+TEST(WindowsOfTokens, CannotMerge) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  TinyVit({.position = PositionStyle::kBeforeConcat, .special = 0, .windowed = true}).save(path);
+  EXPECT_EQ(readModelInfo(path).schedule(), Schedule{}) << "what is not asked for";
+  EXPECT_MPM_ERROR(readNet(path, {.reduce = mpmBefore({1})}), "is inside windows of the patch grid");
+  EXPECT_MPM_ERROR(readNet(path, {.reduce = parseReduction("tome:blocks=0:count=2")}), "its tokens cannot merge");
+}
+
 TEST_F(Reductions, MergesInsideItsBlocksOnly) {
   const onnx::ModelProto model = convert("gradual:blocks=1,3:count=4");
   EXPECT_THAT(

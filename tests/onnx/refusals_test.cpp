@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "mpm/mpm.hpp"
+#include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/data_path.h"
 #include "support/in_folder.h"
@@ -158,6 +159,14 @@ Make in(const std::string& op, const std::vector<Make>& operands, const Attribut
 Make of(const std::string& op, const std::vector<Make>& operands, const Attributes& attributes = {}, int outputs = 1) {
   return named("odd", op, operands, attributes, outputs);
 }
+/// The same of ONNX Runtime's domain.
+Make fused(const std::string& op, const std::vector<Make>& operands, const Attributes& attributes, int outputs = 1) {
+  return [=](GraphBuilder& g, const std::string& x) {
+    const std::string made = of(op, operands, attributes, outputs)(g, x);
+    g.model().mutable_graph()->mutable_node()->rbegin()->set_domain("com.microsoft");
+    return made;
+  };
+}
 Make firstOf(const Make& make) { return in("Slice", {make, ints({0}), ints({1}), ints({0})}); }
 Make part(long axis, long begin, long end) {
   return [=](GraphBuilder& g, const std::string& x) { return g.slice(x, axis, begin, end); };
@@ -197,6 +206,8 @@ class Refusal : public InFolder {
   std::string convertedHead() const { return toString(readModelInfo(path, options).head); }
 };
 
+/// Behind the first norm there are tokens {1, 16, 24}.
+const char* const kNorm = "LayerNormalization";
 const Dialect kSeparate{.qkv = QkvStyle::kSeparate}, kOneHead{.qkv = QkvStyle::kSeparate, .heads = 1},
     kEinsum{.qkv = QkvStyle::kEinsum}, kQkNorm{.qkv = QkvStyle::kSeparate, .qk_norm = true},
     kAttention{.opset = 23, .qkv = QkvStyle::kAttentionOp}, kRelu{.activation = ActivationStyle::kRelu},
@@ -245,6 +256,24 @@ Change rotated(double cosine, double sine, double faster = 1) {
   return both(behind("MatMul#3<0", turned(1)), behind("MatMul#3<1<0", turned(faster)));
 }
 
+/// ONNX Runtime's attention of the tokens with one input or attribute more.
+Change fusedAttention(const std::vector<Make>& more, const Attributes& attributes, int outputs = 1) {
+  std::vector<Make> operands = {x, weights({24, 72}), weights({72})};
+  operands.insert(operands.end(), more.begin(), more.end());
+  Attributes all = {{"num_heads", 2L}};
+  all.insert(all.end(), attributes.begin(), attributes.end());
+  return behind(kNorm, fused("Attention", operands, all, outputs));
+}
+
+/// A linear layer of 4 bits, in blocks of 16 along its 24 inputs.
+Change packedLinear(long inputs, long bits, long block, const std::vector<Make>& more = {}, bool bytes = true) {
+  const Make floats = weights({24, 2, 8}, Doubles(384, 17));
+  std::vector<Make> operands = {x, bytes ? in("Cast", {floats}, {{"to", 2L}}) : floats, weights({48})};
+  operands.insert(operands.end(), more.begin(), more.end());
+  return behind(kNorm,
+                fused("MatMulNBits", operands, {{"K", inputs}, {"N", 24L}, {"bits", bits}, {"block_size", block}}));
+}
+
 /// Queries of constants: the keys are the columns of `k`, {1, 2, 12, 16}.
 Make constantQuery(const Make& k, long queries = 12) { return in("MatMul", {weights({1, 2, queries, 12}), k}); }
 
@@ -266,8 +295,9 @@ TEST_P(RefusedEncoder, IsNamed) {
                   : expect(GetParam().change, GetParam().found);
 }
 
-// Behind the first norm there are tokens {1, 16, 24}; q, k and v of kSeparate are {1, 2, 16, 12}, its k^T MatMul#3<1.
-const char* const kNorm = "LayerNormalization";
+// q, k and v of kSeparate are {1, 2, 16, 12}, its k^T MatMul#3<1.
+const char* const kOfMicrosoft = "found the op com.microsoft.Attention";
+const char* const kPacked = "found the op com.microsoft.MatMulNBits";
 const char* const kQueryNorm = "LayerNormalization#1<0";
 const char* const kPartOfFeatures = "found a LayerNorm over a part of the features";
 const char* const kPartOfTheTokens = "a constant added to logits that are not of all tokens";
@@ -447,6 +477,15 @@ const Case kEncoders[] = {
      "found tokens of shapes 1x1x24 and 1x16x24"},
     {"LastBlockWithoutMlp", input("LayerNormalization#6", 0, valueOf("LayerNormalization#6<0<1")), "Add",
      "found no MLP behind the attention, expected a pre-norm block"},
+    {"FusedAttentionWithAMask", fusedAttention({weights({1})}, {}), "odd", kOfMicrosoft},
+    {"FusedAttentionWithACache", fusedAttention({}, {}, 2), "odd", kOfMicrosoft},
+    {"FusedAttentionInOneDirection", fusedAttention({}, {{"unidirectional", 1L}}), "odd", kOfMicrosoft},
+    {"FusedAttentionOfOtherWidths", fusedAttention({}, {{"qkv_hidden_sizes", Longs{24, 24, 24}}}), "odd", kOfMicrosoft},
+    {"WeightsOfThreeBits", packedLinear(24, 3, 16), "odd", kPacked},
+    {"PackedWeightsOfNothing", packedLinear(0, 4, 16), "odd", kPacked},
+    {"PackedWeightsInEndlessBlocks", packedLinear(24, 4, 1L << 62), "odd", kPacked},
+    {"PackedWeightsOfFloats", packedLinear(24, 4, 16, {}, false), "odd", kPacked},
+    {"PackedWeightsInAnotherOrder", packedLinear(24, 4, 16, {absent, ints({0})}), "odd", kPacked},
     {"RotaryPositionsOfQueriesAlone", both(rotated(1, 0), input("MatMul#3", 0, valueOf("MatMul#3<0<0<0"))), "MatMul",
      "rotary positions on v, or other ones on q than on k", kSeparate},
     {"OtherRotaryPositionsOfKeys", rotated(1, 0, 1.5), "MatMul", "rotary positions on v, or other ones on q than on k",

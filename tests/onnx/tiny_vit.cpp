@@ -48,11 +48,7 @@ TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) 
   draw("special", static_cast<std::size_t>(dialect_.special) * kDim, 1, 0, state);
   draw("position", (static_cast<std::size_t>(dialect_.special) + kTokens) * kDim, 0.7, 0, state);
   drawNorm("pre", kDim, state);
-  const unsigned before_blocks = state;
-  for (int i = 0; i < dialect_.blocks; ++i) {
-    if (dialect_.storage == Storage::kShared) state = before_blocks;
-    drawBlock("block" + std::to_string(i), state);
-  }
+  for (int i = 0; i < dialect_.blocks; ++i) drawBlock("block" + std::to_string(i), state);
   for (int i = 0; i < 2; ++i) drawBlock("decoder" + std::to_string(i), state);
   for (const char* norm : {"norm", "decoder.norm"}) drawNorm(norm, kDim, state);
   drawLinear("head", kDim, classes, 0.4, state, 0.4);
@@ -61,10 +57,6 @@ TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) 
   draw("proj_patch", kDim * kDim, 0.3, 0, state);
   draw("proj_classes", kDim * kDim, 0.3, 0, state);
   drawNorm("mask", classes, state);
-  drawNorm("mlp.norm", kDim, state);
-  drawLinear("mlp.hidden", kDim, kHidden, 0.4, state, 0.4);
-  drawLinear("mlp", kHidden, classes, 0.4, state, 0.4);
-  draw("angle", static_cast<std::size_t>(dialect_.rotary_tables * kTokens * headDim() / 2), 3, 0, state);
   if (dialect_.no_positions) std::ranges::fill(weights_["position"], 0.0);
   for (const auto& [name, values] : weights_) floats_[name].assign(values.begin(), values.end());
 }
@@ -90,19 +82,7 @@ void TinyVit::drawLinear(const std::string& name, std::size_t in, std::size_t ou
 
 void TinyVit::drawBlock(const std::string& name, unsigned& state) {
   for (const char* norm : {".norm1", ".norm2"}) drawNorm(name + norm, kDim, state);
-  for (const char* part : {".q", ".k", ".v", ".proj"}) {
-    drawLinear(name + part, kDim, kDim, 0.3, state, 0.5);
-    const bool qkv = std::string(part) != ".proj";
-    const bool zero = dialect_.qkv_bias == BiasStyle::kAbsent || dialect_.qkv_bias == BiasStyle::kZero ||
-                      (dialect_.qkv_bias == BiasStyle::kAddedLater && std::string(part) == ".k");
-    if (qkv && zero) weights_[name + part + ".b"].assign(kDim, 0.0);
-    if (!dialect_.oneKeyHead() || !qkv || std::string(part) == ".q") continue;
-    for (const std::string kind : {".w", ".b"}) {  // every head has the rows of the first
-      Values& values = weights_[name + part + kind];
-      const std::size_t one = values.size() / static_cast<std::size_t>(heads());
-      for (std::size_t i = one; i < values.size(); ++i) values[i] = values[i - one];
-    }
-  }
+  for (const char* part : {".q", ".k", ".v", ".proj"}) drawLinear(name + part, kDim, kDim, 0.3, state, 0.5);
   for (const char* norm : {".q_norm", ".k_norm"}) drawNorm(name + norm, headDim(), state);
   for (const char* part : {".fc1", ".gate"}) drawLinear(name + part, kDim, kHidden, 0.3, state, 0.3);
   drawNorm(name + ".mlp_norm", kHidden, state);
@@ -138,41 +118,11 @@ NormWeights TinyVit::normWeights(const std::string& name, float eps) const {
   return {floats(name + ".w"), floats(name + ".b"), eps};
 }
 
-Activation TinyVit::activation() const {
-  switch (dialect_.activation) {
-    case ActivationStyle::kTanhOp:
-    case ActivationStyle::kTanhPow:
-    case ActivationStyle::kTanhMul:
-      return Activation::kGeluTanh;
-    case ActivationStyle::kQuick:
-      return Activation::kGeluQuick;
-    case ActivationStyle::kSilu:
-    case ActivationStyle::kSiluDivided:
-      return Activation::kSilu;
-    case ActivationStyle::kRelu:
-      return Activation::kRelu;
-    case ActivationStyle::kReluSquared:
-    case ActivationStyle::kReluPow:
-      return Activation::kReluSquared;
-    case ActivationStyle::kElu:
-      return Activation::kElu;
-    case ActivationStyle::kMishOp:
-    case ActivationStyle::kMish:
-      return Activation::kMish;
-    case ActivationStyle::kHardSwishOp:
-    case ActivationStyle::kHardSwishSigmoid:
-    case ActivationStyle::kHardSwishClip:
-      return Activation::kHardSwish;
-    default:
-      return Activation::kGeluErf;
-  }
-}
-
 Reference TinyVit::block(const Reference& x, const std::string& name) const {
   const float eps = name.starts_with("decoder") ? 1e-5f : 1e-6f;
   TransformerBlockSpec s;
   s.dim = kDim, s.heads = heads(), s.head_dim = headDim();
-  s.scale = dialect_.scale == ScaleStyle::kNone ? 1 : 1 / std::sqrt(static_cast<float>(headDim()));
+  s.scale = 1 / std::sqrt(static_cast<float>(headDim()));
   s.norm1 = normWeights(name + ".norm1", eps), s.norm2 = normWeights(name + ".norm2", eps);
   s.qk_norm = dialect_.qk_norm, s.mlp_norm = dialect_.mlp_norm, s.gated = dialect_.gated;
   s.q_norm = normWeights(name + ".q_norm", 1e-6f), s.k_norm = normWeights(name + ".k_norm", 1e-6f);
@@ -180,29 +130,12 @@ Reference TinyVit::block(const Reference& x, const std::string& name) const {
   s.qkv = linearWeights(name + ".qkv", kDim), s.proj = linearWeights(name + ".proj", kDim);
   s.fc1 = linearWeights(name + (s.gated ? ".fc1+gate" : ".fc1"), kDim);
   s.fc2 = linearWeights(name + ".fc2", kHidden);
-  s.activation = activation();
-  // A division by the length is an RMSNorm, whose root of the mean is smaller by that of the width.
-  const std::vector<float> share(static_cast<std::size_t>(headDim()), 1 / std::sqrt(static_cast<float>(headDim())));
-  const std::vector<float> zeros(share.size(), 0.0f);
-  if (dialect_.cosine) {
-    s.qk_norm = true;
-    s.q_norm = s.k_norm = {share.data(), zeros.data(), 0, true};
-    s.scale = kCosineScale;
-  }
+  s.activation = dialect_.activation == ActivationStyle::kRelu ? Activation::kRelu : Activation::kGeluErf;
   std::vector<float> apart;  // of tokens in different columns of patches
   for (int pair = 0; dialect_.windowed && pair < s.heads * x.rows * x.rows; ++pair)
     apart.push_back(pair / x.rows % x.rows % kGridW == pair % x.rows % kGridW ? 0.0f : -1e30f);
   const PositionBias bias{static_cast<int>(apart.size()) / s.heads, apart.data(), nullptr};
-  const int tables = dialect_.rotary_tables, pairs = headDim() / 2, half = tables * pairs;
-  std::vector<float> turns;  // of a patch: the cosines of all tables, then the sines
-  for (int i = 0; i < kTokens * 2 * half; ++i) {
-    const int patch = i / (2 * half), column = i % half;
-    const double angle =
-        weight("angle")[static_cast<std::size_t>((column / pairs * kTokens + patch) * pairs + column % pairs)];
-    turns.push_back(static_cast<float>(i % (2 * half) < half ? std::cos(angle) : std::sin(angle)));
-  }
-  const Rotations rotations{{tables > 0 ? turns.data() : nullptr, kTokens, 2 * half}, dialect_.special, tables};
-  Reference middle = withAttention(s, x, attended(s, norm(x, s.norm1), nullptr, rotations, bias));
+  Reference middle = withAttention(s, x, attended(s, norm(x, s.norm1), nullptr, {}, bias));
   if (dialect_.layer_scale) middle = withLayerScale(x, middle, floats_.at(name + ".scale1"));
   const Reference y = withMlp(s, middle, dialect_.blocks_are == BlockStyle::kSequential ? middle : x);
   return dialect_.layer_scale ? withLayerScale(middle, y, floats_.at(name + ".scale2")) : y;
@@ -219,8 +152,7 @@ std::vector<Reference> TinyVit::streams(const Values& image, int grid_h, int gri
   Values x;
   for (int e = 0; e < special; ++e) {
     // Tokens put in behind the position embedding have none.
-    const bool placed = dialect_.position == PositionStyle::kAfterConcat ||
-                        (dialect_.position == PositionStyle::kRegistersLater && e == 0);
+    const bool placed = dialect_.position == PositionStyle::kAfterConcat;
     for (int j = 0; j < kDim; ++j) {
       const auto i = static_cast<std::size_t>(e * kDim + j);
       x.push_back(weight("special")[i] + (placed ? position[i] : 0));
@@ -244,9 +176,8 @@ std::vector<Reference> TinyVit::streams(const Values& image, int grid_h, int gri
             const int pad = dialect_.patches == PatchStyle::kPadded ? 1 : 0;
             const int top = row * kPatch + y * side - pad, left = column * kPatch + k * side - pad;
             if (top < 0 || left < 0) continue;
-            double pixel = mean([&](int down, int right) {
-              return image[((dialect_.bgr() ? 2 - c : c) * height + top + down) * width + left + right];
-            });
+            double pixel =
+                mean([&](int down, int right) { return image[(c * height + top + down) * width + left + right]; });
             if (dialect_.normalises) pixel = (pixel - 0.25 * (c + 1)) / (0.5 + 0.125 * c);
             value += pixel * w[((o * 3 + c) * kPatch + y) * kPatch + k];
           }
@@ -289,11 +220,6 @@ Reference TinyVit::encode(const Values& image, int grid_h, int grid_w, const std
 Values TinyVit::scores(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared) const {
   const Reference encoded = encode(image, grid_h, grid_w, shared);
   const Reference patches = encoded.rowRange(dialect_.special, encoded.rows);
-  if (dialect_.head == HeadStyle::kMlp) {
-    Reference hidden = linear(norm(patches, normWeights("mlp.norm", 1e-6f)), "mlp.hidden");
-    for (double& value : hidden.values) value = activated(activation(), value);
-    return linear(hidden, "mlp").values;
-  }
   if (dialect_.head != HeadStyle::kMask) return linear(patches, "head").values;
   Reference x = decoderInput(encoded);
   for (int i = 0; i < 2; ++i) x = block(x, "decoder" + std::to_string(i));

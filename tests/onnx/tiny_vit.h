@@ -8,123 +8,49 @@
 
 namespace mpm::test {
 
-enum class NormStyle {
-  kOp,
-  kPow,
-  kMul,
-  kReciprocal,
-  kPowHalf,
-  kMeanBySum,      ///< a mean is a sum divided by the number of columns
-  kMeanOfSquares,  ///< as Flax: the variance is the mean square minus the square of the mean, not below 0
-  kFolded          ///< as Keras: x * factor + (bias - mean * factor)
-};
-enum class ActivationStyle {
-  kErfOp,
-  kErfHalfLast,
-  kErfHalfFirst,
-  kErfHalfInside,
-  kErfDivided,
-  kTanhOp,
-  kTanhPow,
-  kTanhMul,
-  kQuick,
-  kSilu,
-  kSiluDivided,
-  kRelu,
-  kReluSquared,
-  kReluPow,
-  kElu,
-  kMishOp,
-  kMish,
-  kHardSwishOp,
-  kHardSwishSigmoid,
-  kHardSwishClip
-};
-enum class QkvStyle {
-  kGather,
-  kSplitSqueeze,
-  kSlice,
-  kChunk,
-  kSeparate,
-  kBatchedHeads,
-  kTokensFirst,
-  kEinsum,
-  kEinsumDense,  ///< as Keras: the heads are in the weights, and keys come in front of queries
-  kTurned,       ///< (k q^T)^T, and (v^T p^T)^T
-  kAttentionOp,
-  kOneKeyHead,     ///< one head of keys and values serves all heads of queries
-  kAttentionOpOne  ///< the same, by the op
-};
-enum class ScaleStyle { kScores, kScoresDiv, kQuery, kKey, kBoth, kNone };
-enum class SoftmaxStyle { kOp, kByHand, kByHandReciprocal, kByHandWithoutMaximum, kLog };
-enum class MaskStyle { kNone, kZeros, kWhere, kWhereNot };
-enum class BlockStyle { kSequential, kParallel, kParallelOneByOne };
-enum class BiasStyle { kPresent, kAbsent, kZero, kAddedLater };
-enum class LinearStyle { kMatMul, kGemm, kGemmPlain, kConv, kConvAlongTokens, kEinsum, kEinsumTurned, kOnTheLeft };
+enum class NormStyle { kOp, kPow };
+enum class ActivationStyle { kErf, kRelu };
+enum class QkvStyle { kGather, kSeparate, kEinsum, kAttentionOp };
+enum class BlockStyle { kSequential, kParallel };
+enum class LinearStyle { kMatMul, kConv };
 enum class PositionStyle {
   kAfterConcat,
   kBeforeConcat,
-  kRegistersLater,
   kBehind  ///< the special tokens come behind the patches, without positions
 };
-enum class HeadStyle { kFeatures, kLinear, kLinearConv, kMlp, kMask, kClassToken, kClassSlice, kMean, kTap };
-enum class ImageStyle {
-  kFirst,        ///< {1, 3, H, W}
-  kLast,         ///< {1, H, W, 3}
-  kBytesLast,    ///< the same, of bytes that the graph casts
-  kBgrGather,    ///< BGR, which the graph makes RGB
-  kBgrFlip,      ///< the same by a Slice of step -1
-  kBgrSplit,     ///< the same by a Split and a Concat
-  kLastBgrFlip,  ///< {1, H, W, 3} of BGR
-};
+enum class HeadStyle { kFeatures, kLinear, kLinearConv, kMask, kClassToken, kClassSlice, kMean, kTap };
 enum class PatchStyle {
   kConv,
-  kPadded,         ///< the same with a border of zeros, one pixel wide, around the image as it is normalised
-  kLinear,         ///< a linear layer over the pixels of each patch, channel by channel
-  kLinearByPixel,  ///< the same, pixel by pixel
-  kLinearColumns   ///< the same, the patches column by column until behind the layer
+  kPadded,  ///< the same with a border of zeros, one pixel wide, around the image as it is normalised
+  kLinear   ///< a linear layer over the pixels of each patch, channel by channel
 };
-enum class L2Style { kSumSqrt, kReduceL2, kReduceL2Clip, kLp };
 
 /// Bilinear, half-pixel centres, per channel of {h, w, channels}. `down`, `right`: 0, or how many times as large.
 std::vector<double> resized(const std::vector<double>& map, int h, int w, int channels, int new_h, int new_w,
                             double down = 0, double right = 0);
 
-/// One way to write down a ViT.
+/// One way to write down a ViT. tests/worlds/graphs has the others.
 struct Dialect {
-  bool oneKeyHead() const { return qkv == QkvStyle::kOneKeyHead || qkv == QkvStyle::kAttentionOpOne; }
-  bool bgr() const {
-    return image != ImageStyle::kFirst && image != ImageStyle::kLast && image != ImageStyle::kBytesLast;
-  }
-
   std::string name{};
   int opset = 17;
   Storage storage = Storage::kFloat;
   NormStyle norm = NormStyle::kOp;
-  ActivationStyle activation = ActivationStyle::kErfHalfLast;
+  ActivationStyle activation = ActivationStyle::kErf;
   QkvStyle qkv = QkvStyle::kGather;
-  ScaleStyle scale = ScaleStyle::kScores;
-  SoftmaxStyle softmax = SoftmaxStyle::kOp;
-  MaskStyle mask = MaskStyle::kNone;
   BlockStyle blocks_are = BlockStyle::kSequential;
-  BiasStyle qkv_bias = BiasStyle::kPresent;
   LinearStyle linear = LinearStyle::kMatMul;
   PositionStyle position = PositionStyle::kAfterConcat;
   HeadStyle head = HeadStyle::kFeatures;
-  L2Style l2 = L2Style::kSumSqrt;
   int special = 1, blocks = 3, heads = 2;
   int classes = 9;  ///< of a segmentation head or a classifier
-  bool layer_scale = false, qk_norm = false, gated = false, gated_fused = false, mlp_norm = false, pre_norm = false;
+  bool layer_scale = false, qk_norm = false, gated = false, mlp_norm = false, pre_norm = false;
   bool symbolic = false;  ///< batch and size of the input are not given
-  ImageStyle image = ImageStyle::kFirst;
+  bool bytes = false;     ///< the image is {1, H, W, 3} of bytes
   PatchStyle patches = PatchStyle::kConv;
   bool normalises = false;      ///< the graph subtracts the mean and divides by the deviation itself
   bool resize_in_graph = true;  ///< a segmentation head ends with a Resize
   bool argmax = false;
-  int rotary_tables = 0;      ///< of rotary positions of halves of each head; 1, or one per head
   bool no_positions = false;  ///< those of all tokens are zeros
-  bool cosine = false;        ///< q and k are divided by their length, and the scale is kCosineScale
-  bool lone_concat = false;   ///< a Concat of one input before the Softmax
   bool windowed = false;  ///< attention within columns of patches, as SAM writes its windows; without special tokens
 };
 
@@ -132,7 +58,6 @@ struct Dialect {
 class TinyVit {
  public:
   static constexpr int kDim = 24, kHidden = 20, kPatch = 4, kGridH = 3, kGridW = 5;
-  static constexpr float kCosineScale = 6;
   static constexpr int kHeight = kPatch * kGridH, kWidth = kPatch * kGridW, kTokens = kGridH * kGridW, kClasses = 9;
 
   explicit TinyVit(Dialect dialect, unsigned seed = 7);
@@ -171,7 +96,6 @@ class TinyVit {
   const float* floats(const std::string& name) const { return floats_.at(name).data(); }
   LinearWeights linearWeights(const std::string& name, int in) const;
   NormWeights normWeights(const std::string& name, float eps) const;
-  Activation activation() const;
   Reference linear(const Reference& x, const std::string& name) const;
   Reference block(const Reference& x, const std::string& name) const;
   /// Restored to the full grid.

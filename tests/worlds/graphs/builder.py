@@ -10,10 +10,11 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 import evaluate
+from fused import Fuser
 from spellings import COMMON, RARE
 
 
-class Builder:
+class Builder(Fuser):
     """A graph that grows, with the values of its tensors for one image."""
 
     def __init__(self, seed):
@@ -26,6 +27,7 @@ class Builder:
         self.evaluator = evaluate.Evaluator(helper.make_model(helper.make_graph([], "g", [], [])), "")
         self.evaluator.opset = self.opset
         self.evaluator.values = self.values = {"": None}
+        self.storage, self.halves = self.spell("storage"), self.spell("halves")
 
     def pick(self, *choices):
         return self.random.choice(choices)
@@ -66,18 +68,35 @@ class Builder:
         node = helper.make_node(kind, ["" if i is None else i for i in inputs], names, names[0], **given)
         self.evaluator.nodes([node], self.values)
         self.nodes.append(node)
+        if self.halves == "between nodes" and outputs == 1 and kind != "Cast" and self.values[names[0]].dtype.kind == "f":
+            return self.in_halves(names[0])
         return names[0] if outputs == 1 else names
 
     def shape(self, name):
         return list(self.values[name].shape)
 
     def constant(self, array):
-        name = self.fresh("w")
+        name, way = self.fresh("w"), self.storage
         array = np.asarray(array)
-        array = array.astype(np.float32 if array.dtype.kind == "f" else np.int64 if array.dtype.kind == "i" else bool)
-        self.weights.append(numpy_helper.from_array(array, name))
+        if array.dtype != np.uint8:  # of a few bits
+            array = array.astype(np.float32 if array.dtype.kind == "f" else np.int64 if array.dtype.kind == "i" else bool)
+        weights = array.dtype.kind == "f" and array.size > 4
+        if way == "shared" and weights:
+            for other in self.weights:
+                if list(other.dims) == list(array.shape) and other.data_type == TensorProto.FLOAT:
+                    return other.name
+        if way in ("half", "double") and weights:
+            array = array.astype(np.float16 if way == "half" else np.float64)
+        tensor = numpy_helper.from_array(array, name)
+        if way == "field" and weights:
+            tensor = helper.make_tensor(name, TensorProto.FLOAT, array.shape, array.ravel())
+        if way == "node" and array.dtype.kind == "f":
+            return self.op("Constant", value=tensor)
+        self.weights.append(tensor)
         self.values[name] = self.evaluator.array(array)
-        return name
+        if way in ("half", "double") and weights:
+            return self.op("Cast", name, to=TensorProto.FLOAT)
+        return self.op("Identity", name) if way == "identity" and weights else name
 
     def weight(self, *shape, scale=None, offset=0.0):
         scale = 1 / math.sqrt(max(shape[-1] if len(shape) == 1 else shape[0], 1)) if scale is None else scale
@@ -151,6 +170,10 @@ class Builder:
         w = 1 / math.sqrt(width) * self.numbers.standard_normal((width, out))
         b = self.constant(0.2 * self.numbers.standard_normal(out)) if bias else None
         how = how or self.style("linear")
+        if how == "few bits":
+            inside = self.maybe(0.3)
+            y = self.few_bits(x, out, b if inside else None)
+            return self.both("Add", y, b) if bias and not inside else y
         if how == "gemm":
             rows = self.reshape(x, -1, width)
             turned = self.maybe()
@@ -179,6 +202,8 @@ class Builder:
         scale = self.weight(width, scale=0.3, offset=1.0)
         bias = None if rms or self.maybe(0.1) else self.weight(width, scale=0.2)
         how = self.style("norm")
+        if rms and self.is_optimised():
+            return self.op("SimplifiedLayerNormalization", x, scale, axis=-1, epsilon=eps)
         if how == "op" and rms and self.opset >= 23:
             return self.op("RMSNormalization", x, scale, axis=-1, epsilon=eps)
         if how == "op" and not rms and self.opset >= 17:
@@ -209,6 +234,8 @@ class Builder:
         return y if bias is None else self.op("Add", y, bias)
 
     def activation(self, x, kind):
+        if kind in ("erf", "tanh", "quick") and self.is_optimised():
+            return self.fused_activation(x, kind)
         half, one = self.number(0.5), self.number(1.0)
         if kind == "relu":
             return self.op("Relu", x)
@@ -252,6 +279,8 @@ class Builder:
             return self.op("Gelu", x)
         bent = self.op("Erf", self.op("Div", x, self.number(math.sqrt(2))))
         bent = self.op("Add", bent, one)
+        if how == "halved":
+            return self.op("Div", self.both("Mul", x, bent), self.number(2.0))
         if how == "half first":
             return self.op("Mul", self.op("Mul", x, half), bent)
         if how == "half last":

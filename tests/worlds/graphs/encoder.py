@@ -5,6 +5,7 @@ import math
 import numpy as np
 from onnx import TensorProto, helper
 
+import fused
 from builder import Builder
 
 
@@ -264,6 +265,9 @@ class Encoder(Builder):
         count, tokens, dim = self.shape(x)
         heads, width, layout = o["heads"], dim // o["heads"], o["layout"]
         scale, spelled = 1 / math.sqrt(width), o["scale"]
+        whole = o["qkv"] not in ("one key head", "grouped") and o["q and k"] == "plain"
+        if whole and not (o["rotary"] or o["pair bias"] or o["inner norm"]) and self.is_optimised() and self.maybe(0.7):
+            return self.linear(self.fused_attention(x, o), dim)
         q, k, v = self.projections(x, o)
         whole = self.shape(q) == self.shape(k)
         if spelled == "projected q" and o["qkv"] in ("gather", "slice", "split", "unbind", "heads first", "columns first", "chunk",
@@ -313,6 +317,9 @@ class Encoder(Builder):
         apart = "bqhd,bkhd->bhqk" if layout == "behind tokens" else "bhqd,bhkd->bhqk" if layout == "apart" else "bqd,bkd->bqk"
         if einsum:
             s = self.op("Einsum", q, k, equation=apart)
+        elif layout != "behind tokens" and self.is_optimised():
+            s = self.op("FusedMatMul", q, k, transB=1, alpha=scale if spelled == "scores" else None, domain=fused.DOMAIN)
+            spelled = "none" if spelled == "scores" else spelled
         else:
             if layout == "behind tokens":
                 q, k = self.transpose(q, 0, 2, 1, 3), self.transpose(k, 0, 2, 3, 1)
@@ -339,6 +346,8 @@ class Encoder(Builder):
         if o["pair bias"]:
             tokens = self.shape(s)[-1]
             s = self.op("Add", s, self.weight(*([1, heads] if layout != "in the batch" else [1]), tokens, tokens, scale=0.5))
+        if self.maybe(0.05):
+            s = self.op("Concat", s, axis=-1)
         p = self.softmax(self.masked(s, o["mask"]))
         if o["context"] == "einsum" and self.shape(v)[:1] == self.shape(p)[:1] and self.shape(k)[1] == self.shape(q)[1]:
             o["context behind tokens"] = layout == "behind tokens"
@@ -410,14 +419,16 @@ class Encoder(Builder):
 
     def block(self, x, o):
         attend, normalised = self.in_windows if o["windows"] else self.attention, None
-        branches = []
+        branches, joined = [], o["block"] == "sequential" and self.is_optimised()
         for part in (attend, self.mlp):
-            if normalised is None or o["block"] != "parallel, one norm":
+            if normalised is None or not joined and o["block"] != "parallel, one norm":
                 normalised = self.norm(x, o["rms"])
             y = part(normalised, o)
             if o["layer scale"]:
                 y = self.both("Mul", y, self.weight(self.shape(y)[-1], scale=0.3, offset=0.6))
-            if o["block"] == "sequential":
+            if joined and not branches:
+                normalised, x = self.fused_norm(x, y, o["rms"])
+            elif o["block"] == "sequential":
                 x = self.both("Add", x, y)
             branches.append(y)
         if o["block"] == "sequential":
@@ -465,5 +476,7 @@ class Encoder(Builder):
         for i in range(self.random.randint(1, 3)):
             if i:
                 x = self.between(x, o)
+            self.inner = x
             x = self.block(x, {**o, "windows": o["windows"] if self.maybe(0.8) else None})
+        self.options = {**o, "windows": None, "rotary": None, "pair bias": False, "block": "sequential"}
         return self.norm(x, o["rms"]) if self.maybe(0.8) else x

@@ -8,6 +8,8 @@ import math
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+import fused
+
 
 class NotDefined(Exception):
     """The graph says nothing: its shapes or attributes contradict each other, or an operator is not here."""
@@ -25,7 +27,7 @@ def attributes(node):
     return values
 
 
-class Evaluator:
+class Evaluator(fused.FusedOperators):
     """One run of a graph. `dtype`: of floats."""
 
     def __init__(self, model, folder, dtype=np.float64):
@@ -84,7 +86,8 @@ class Evaluator:
                 inner[proto.name] = self.tensor(proto)
             self.nodes(body.node, inner)
             return [inner[o.name] for o in body.output]
-        made = getattr(self, "op_" + node.op_type, None) if node.domain in ("", "ai.onnx") else None
+        prefix = {"": "op_", "ai.onnx": "op_", fused.DOMAIN: "fused_"}.get(node.domain, "no_")
+        made = getattr(self, prefix + node.op_type, None)
         if made is None:
             raise NotDefined(f"no operator {node.op_type}")
         self.outputs = len(node.output)

@@ -6,6 +6,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 import evaluate
+import fused
 from encoder import Encoder
 
 
@@ -257,10 +258,24 @@ class Graph(Encoder):
         """Convolutions and enlargements on the grid, as in DPT."""
         for _ in range(self.random.randint(1, 3)):
             kernel = self.weight(4, self.shape(x)[1], 3, 3, scale=0.2)
-            x = self.op("Conv", x, kernel, self.weight(4, scale=0.2), pads=[1] * 4)
-            x = self.op("Relu", x) if self.maybe() else x
+            bias, relu = self.weight(4, scale=0.2), self.maybe()
+            if relu and self.is_optimised():
+                x = self.op("FusedConv", x, kernel, bias, pads=[1] * 4, activation="Relu", domain=fused.DOMAIN)
+            else:
+                x = self.op("Conv", x, kernel, bias, pads=[1] * 4)
+                x = self.op("Relu", x) if relu else x
             x = self.resize(x, linear=True) if self.maybe() else x
         return x
+
+    def mask_scores(self, x, classes):
+        """Scores {batch, patches, classes} of Segmenter's mask transformer."""
+        count, _, dim = self.shape(x)
+        y = self.op("Concat", self.linear(self.patch_rows(x), dim), self.learned(count, classes, dim), axis=1)
+        for _ in range(self.pick(1, 2)):
+            y = self.block(y, self.options)
+        y = self.norm(y)
+        p, c = (self.op("MatMul", self.slice(y, 1, *part), self.weight(dim, dim)) for part in ((0, -classes), (-classes, 1 << 40)))
+        return self.norm(self.op("MatMul", self.unit(p), self.transpose(self.unit(c), 0, 2, 1)))
 
     def head(self, x):
         kind = self.spell("head")
@@ -281,11 +296,12 @@ class Graph(Encoder):
             keys, values = self.linear(x, dim), self.linear(x, dim)
             p = self.op("Softmax", self.op("MatMul", q, self.transpose(keys, 0, 2, 1)), axis=-1)
             return self.linear(self.op("MatMul", p, values), 5)
-        if kind in ("linear", "mlp", "argmax"):
+        if kind in ("linear", "mlp", "argmax", "mask"):
             y = self.patch_rows(x)
             if kind == "mlp":
                 y = self.activation(self.linear(y, 12), "erf")
-            y = self.transpose(self.linear(y, 5), 0, 2, 1)
+            y = self.mask_scores(x, 5) if kind == "mask" else self.linear(y, 5)
+            y = self.transpose(y, 0, 2, 1)
             y = self.reshape(y, count, 5, *self.grid)
             if self.maybe(0.6) and not self.shape(self.input)[-1] % self.grid[1]:
                 height, width = self.shape(self.input)[1:3] if self.last else self.shape(self.input)[2:]
@@ -304,6 +320,9 @@ class Graph(Encoder):
         if self.maybe(0.15):
             self.features.add("two outputs")
             outputs.append(self.head(x))
+        elif self.maybe(0.1):
+            self.features.add("inner features")
+            outputs.append(self.inner)
         if outputs[0] == outputs[-1] or any(self.values[o].ndim == 0 for o in outputs):
             outputs = outputs[:1]
         used = [(self.op("Identity", o), "out" + str(i)) for i, o in enumerate(outputs)]
@@ -313,7 +332,7 @@ class Graph(Encoder):
         kinds = [TensorProto.INT64 if self.values[n].dtype.kind == "i" else TensorProto.FLOAT for _, n in used]
         values = [helper.make_tensor_value_info(name, kind, None) for (_, name), kind in zip(used, kinds)]
         graph = helper.make_graph(self.nodes, "random", [self.declared], values, self.weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset), helper.make_opsetid(fused.DOMAIN, 1)])
         model.ir_version = 8
         self.features.add("common" if "rare" not in self.features else "uncommon")
         return model

@@ -6,10 +6,12 @@
 // or, with the numbers of the outputs, floats of the first image and then of the second, in PATH.output,
 //   ok NAME:SIDExSIDE... [NAME:...]
 //   batch same | batch ERROR | batch differs by PARTS
+//   merging same | merging ERROR | merging differs by PARTS, with steps that merge nothing between the blocks
 // Python keeps one such process running: the start of a program costs more than a small model.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <opencv2/dnn.hpp>
 #include <string>
@@ -33,7 +35,7 @@ Outputs run(cv::dnn::Net& net, const cv::Mat& images, const std::vector<std::str
   return results;
 }
 
-/// The largest difference of an output of both images from those of each alone, in parts of its largest value.
+/// The largest difference of an output of all images from those of each alone, in parts of its largest value.
 double differenceOf(const Outputs& both, const Outputs& first, const Outputs& second) {
   double worst = 0;
   for (std::size_t i = 0; i < both.size(); ++i) {
@@ -48,6 +50,19 @@ double differenceOf(const Outputs& both, const Outputs& first, const Outputs& se
     worst = std::max(worst, std::isfinite(apart) ? apart / largest : 0);
   }
   return worst;
+}
+
+void compare(const char* name, const std::function<double()>& difference) {
+  try {
+    const double apart = difference();
+    std::cout << name;
+    if (apart < 1e-3)
+      std::cout << "same" << std::endl;
+    else
+      std::cout << "differs by " << apart << std::endl;
+  } catch (const std::exception& error) {
+    std::cout << name << inOneLine(error.what()) << std::endl;
+  }
 }
 
 void answer(const std::string& path) {
@@ -85,15 +100,12 @@ void answer(const std::string& path) {
         numbers.write(output.ptr<char>(), static_cast<std::streamsize>(output.total() * sizeof(float)));
     numbers.close();
     std::cout << std::endl;
-    try {
-      const double apart = differenceOf(run(loaded.net, both, info.outputs), first, second);
-      if (apart < 1e-3)
-        std::cout << "batch same" << std::endl;
-      else
-        std::cout << "batch differs by " << apart << std::endl;
-    } catch (const std::exception& error) {
-      std::cout << "batch " << inOneLine(error.what()) << std::endl;
-    }
+    compare("batch ", [&] { return differenceOf(run(loaded.net, both, info.outputs), first, second); });
+    compare("merging ", [&] {
+      const mpm::Reduction nothing = mpm::parseReduction("gradual:similarity=1");
+      mpm::LoadedNet merging = mpm::readNet(path, {.reduce = nothing, .output = mpm::Output::kLogits});
+      return differenceOf(run(merging.net, one(0), info.outputs), first, Outputs(first.size()));
+    });
   } catch (const std::exception& error) {
     std::cout << "fails " << inOneLine(error.what()) << std::endl;
   }

@@ -11,11 +11,15 @@ COMMON = {
     "special": (0, 1, 1, 2, 5),
     "special place": ("front", "front", "front", "behind", "both"),
     "positions": ("before", "after", "none", "before", "special apart"),
+    # The file
+    "storage": ("raw",) * 7 + ("field", "half", "double", "node", "identity", "shared"),
+    "halves": ("nowhere",) * 12 + ("between nodes",),
+    "made by": ("exporter",) * 6 + ("optimiser",),
     # How one operation is written
     "shape": ("constant", "constant", "open", "copied", "computed", "computed one by one"),
-    "linear": ("matmul", "matmul", "matmul", "gemm", "conv", "conv along tokens", "einsum"),
+    "linear": ("matmul", "matmul", "matmul", "gemm", "conv", "conv along tokens", "einsum", "few bits"),
     "norm": ("op", "op", "op", "op", "squares", "power", "reciprocal", "mean of squares", "folded"),
-    "erf": ("op", "half last", "half inside", "half first"),
+    "erf": ("op", "half last", "half inside", "half first", "halved"),
     "tanh": ("op", "powers", "products"),
     "activation": ("erf", "erf", "erf", "tanh", "quick", "silu", "relu", "squared relu", "elu", "mish", "hard swish"),
     # Attention
@@ -38,7 +42,7 @@ COMMON = {
     # Blocks
     "block": ("sequential", "sequential", "sequential", "sequential", "parallel", "parallel, one norm"),
     "between": ("nothing", "nothing", "nothing", "nothing", "positions", "late tokens", "replaced token"),
-    "head": ("features", "class token", "mean", "linear", "mlp", "argmax", "map", "pool query", "decoder"),
+    "head": ("features", "class token", "mean", "linear", "mlp", "argmax", "map", "pool query", "decoder", "mask"),
 }
 
 # What few would write, behind the same choices: equal or refused.
