@@ -105,20 +105,6 @@ TEST_F(Convert, MeanAndStdAreOfTheOptionsTheJsonOrAssumed) {
   EXPECT_FALSE(readModelInfo(path, options).facts.assumed);
 }
 
-TEST_F(Convert, InfoOfPlainAndConverted) {
-  TinyVit(dialect).save(path);
-  const ModelInfo plain = readModelInfo(path, options);
-  EXPECT_FALSE(plain.converted);
-  EXPECT_EQ(plain.opset, 17);
-  EXPECT_EQ(plain.facts.name, "model");
-  EXPECT_GT(plain.parameters, 10000);
-  const ModelInfo made = convertFile(path, folder_ / "converted.onnx", options);
-  const ModelInfo converted = readModelInfo(folder_ / "converted.onnx");
-  EXPECT_TRUE(converted.converted);
-  EXPECT_EQ(onnx_graph::toJson(made), onnx_graph::toJson(converted));
-  EXPECT_EQ(plain.parameters, converted.parameters);
-}
-
 TEST_F(Convert, ConvertedFilePassesThroughUnchanged) {
   TinyVit(dialect).save(path);
   convertFile(path, folder_ / "once.onnx", options);

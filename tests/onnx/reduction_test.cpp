@@ -171,18 +171,6 @@ TEST_F(Reductions, TravelInTheConvertedFile) {
   EXPECT_NO_THROW(readModelInfo(converted, {.reduce = parseReduction("tome:count=2:blocks=0-4")}));
 }
 
-TEST_F(Reductions, RunInOpenCvsOwnReaderToo) {
-  registerLayers();
-  const std::vector<double> image = TinyVit::image(5, 16, 24);
-  for (const std::string spec : {"gradual:count=3", "tome:count=2", "algm:threshold=0.1"}) {
-    convert(spec);
-    auto [ours, info] = readNet(converted);
-    cv::dnn::Net plain = cv::dnn::readNetFromONNX(converted);
-    const std::vector<std::string> outputs = {info.outputs[0], "merge_map", "token_counts"};
-    EXPECT_EQ(runNet(plain, image, {1, 3, 16, 24}, outputs), runNet(ours, image, {1, 3, 16, 24}, outputs)) << spec;
-  }
-}
-
 TEST_F(Reductions, CountAsManyTokensAsTheyMerge) {
   EXPECT_EQ(run("gradual:blocks=1-3:count=2", {"token_counts"})[0], (std::vector<double>{24, 22, 20, 18}));
   EXPECT_EQ(run("tome:count=4", {"token_counts"})[0], (std::vector<double>{24, 20, 16, 12, 8, 4}));

@@ -39,7 +39,7 @@ def main():
     parser.add_argument("--graphs", action="store_true", help="graphs for the converter, not worlds of cameras")
     parser.add_argument("--kernels", nargs="?", const="", metavar="NAME", help="kernels, or one of them, not worlds of cameras")
     parser.add_argument("--window", action="store_true", help="walks through the app, not worlds of cameras")
-    parser.add_argument("--kind", choices=["graph", "edit"], help="of --graphs: random graphs or edits alone")
+    parser.add_argument("--kind", choices=["graph", "head", "edit"], help="of --graphs: random graphs, heads or edits alone")
     parser.add_argument("--seeds", type=seeds, help="1..300, 7 or 1,4,9. Default: 1..100")
     parser.add_argument("--jobs", type=int, help="how many at a time. Default: as many as cores; walks, which mostly wait: three times that")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for what the seeds made")

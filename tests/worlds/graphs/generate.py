@@ -23,8 +23,12 @@ class Graph(Encoder):
         turned = self.transpose(x, 0, 2, 1)
         if not self.only_common and self.maybe(0.25):  # cut up in another way
             self.features |= {"odd map", "rare"}
-            return self.reshape(turned, *self.pick((count * w, dim, h, 1), (count, dim, w, h), (count * h, dim, 1, w),
-                                                   (count, dim * h, w, 1), (count, h, dim, w)))
+            halves = [(count, dim // 2, 2 * h, w)] if dim % 2 == 0 else []
+            y = self.reshape(turned, *self.pick((count * w, dim, h, 1), (count, dim, w, h), (count * h, dim, 1, w),
+                                                (count, dim * h, w, 1), (count, h, dim, w), *halves))
+            if self.maybe(0.2):  # column by column
+                y = self.reshape(self.transpose(self.reshape(x, count, h, w, dim), 0, 3, 2, 1), count, dim, w * h, 1)
+            return self.convolution(y) if self.maybe() else y
         return self.reshape(turned, count, dim, h, w)
 
     def resize(self, x, linear=False):
@@ -38,7 +42,7 @@ class Graph(Encoder):
                           {"mode": "cubic", "coordinate_transformation_mode": "half_pixel"})
         if linear:
             given = {"mode": "linear", "coordinate_transformation_mode": "half_pixel"}
-        elif self.maybe(0.1):
+        elif self.maybe(0.25):
             sizes[1] *= 2
         if self.maybe():
             scales = [a / b for a, b in zip(sizes, shape)]
@@ -72,7 +76,7 @@ class Graph(Encoder):
                  "softmax", "reduce", "gather", "split", "pad", "self", "product", "expand", "norm", "linear", "sum", "tile",
                  "choice", "limits", "place", "several", "whole", "einsum"]
         if rank == 4:
-            kinds += ["conv"] * 8 + ["resize"] * 3 + ["batch norm"] * 2 + ["pool"] * 2 + ["norm map", "depth", "relu conv",
+            kinds += ["conv"] * 8 + ["resize"] * 5 + ["means"] * 2 + ["batch norm"] * 2 + ["pool"] * 2 + ["norm map", "depth", "relu conv",
                                                                                          "grid sample"]
         kind = self.some("step", *kinds)
         if kind == "unary":
@@ -139,7 +143,8 @@ class Graph(Encoder):
             pads[axis], pads[rank + axis] = self.pick(0, 1, 2), self.pick(0, 1)
             return self.op("Pad", x, self.ints(*pads), mode=self.pick("constant", "edge"))
         if kind == "self":
-            return self.op("MatMul", self.transpose(x, *range(rank - 2), rank - 1, rank - 2), x)
+            y = self.op("MatMul", x, self.transpose(x, *range(rank - 2), rank - 1, rank - 2))
+            return self.op("Relu", self.op("Add", y, self.number(0.7))) if self.maybe() else y
         if kind == "product":
             fits = [y for y in others if len(self.shape(y)) == rank and self.shape(y)[-2] == shape[-1] and
                     self.shape(y)[:-2] == shape[:-2]]
@@ -152,7 +157,7 @@ class Graph(Encoder):
         if kind == "tile":
             return self.op("Tile", x, self.ints(*(2 if i == axis else 1 for i in range(rank))))
         if kind == "norm":
-            return self.norm(x)
+            return self.norm(x, self.maybe(0.3))
         if kind == "linear":
             return self.op("MatMul", x, self.weight(shape[-1], 4))
         if kind == "choice":
@@ -207,8 +212,11 @@ class Graph(Encoder):
         if kind == "relu conv":
             return self.convolution(self.op("Relu", self.convolution(x)))
         if kind == "resize":
-            y = self.resize(x)
-            return self.convolution(y) if self.maybe() else y
+            y = self.resize(self.convolution(x) if self.maybe() else x)
+            return self.convolution(y) if self.maybe(0.7) else y
+        if kind == "means":
+            y = self.convolution(x)
+            return self.op("Add", y, self.op("GlobalAveragePool", y))
         c = shape[1]
         if kind == "batch norm":
             values = [self.weight(c, scale=0.3, offset=1.0), self.weight(c), self.weight(c),
@@ -314,9 +322,12 @@ class Graph(Encoder):
             return self.decoder(self.map(x))
         return self.chain(x if kind == "token chain" else self.map(x), x)
 
-    def model(self):
+    def model(self, chained):
+        """`chained`: a common encoder, and behind it what few would write."""
+        self.chained, self.only_common = chained, self.only_common or chained
         x = self.encoder()
-        outputs = [self.head(x)]
+        self.only_common = self.only_common and not chained
+        outputs = [self.chain(self.map(x) if self.maybe(0.8) else x, x) if chained else self.head(x)]
         if self.maybe(0.15):
             self.features.add("two outputs")
             outputs.append(self.head(x))
@@ -334,16 +345,16 @@ class Graph(Encoder):
         graph = helper.make_graph(self.nodes, "random", [self.declared], values, self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset), helper.make_opsetid(fused.DOMAIN, 1)])
         model.ir_version = 8
-        self.features.add("common" if "rare" not in self.features else "uncommon")
+        self.features.add("common" if "rare" not in self.features and not chained else "uncommon")
         return model
 
 
-def make(seed):
+def make(seed, chained=False):
     """The model of this seed and its features."""
     for attempt in range(20):
         graph = Graph(seed * 1000 + attempt)
         try:
-            return graph.model(), graph.features
+            return graph.model(chained), graph.features
         except evaluate.NotDefined:
             continue
     raise RuntimeError(f"seed {seed} makes no graph")
