@@ -84,12 +84,12 @@ void BM_Convolution(benchmark::State& state) {
 }
 BENCHMARK(BM_Convolution)
     ->ArgNames({"side", "channels", "outputs", "precision"})
-    ->ArgsProduct({{148}, {64}, {64}, {0, 1}})
-    ->ArgsProduct({{296}, {64}, {32}, {0, 1}})
-    ->ArgsProduct({{518}, {32}, {32}, {0, 1}})
-    ->ArgsProduct({{19}, {384}, {384}, {0, 1}})
-    ->ArgsProduct({{128}, {256}, {256}, {0, 1}})
-    ->ArgsProduct({{128}, {1536}, {384}, {0, 1}})
+    ->ArgsProduct({{148}, {64}, {64}, {0, 1, 2}})
+    ->ArgsProduct({{296}, {64}, {32}, {0, 1, 2}})
+    ->ArgsProduct({{518}, {32}, {32}, {0, 1, 2}})
+    ->ArgsProduct({{19}, {384}, {384}, {0, 1, 2}})
+    ->ArgsProduct({{128}, {256}, {256}, {0, 1, 2}})
+    ->ArgsProduct({{128}, {1536}, {384}, {0, 1, 2}})
     ->Unit(benchmark::kMillisecond);
 
 // {threads, rows, heads}, heads of 64.

@@ -32,7 +32,7 @@ struct ConvolutionSpec {
   const float* bias = nullptr;    ///< {outputs}
   bool relu_input = false;        ///< x is max(x, 0)
   std::optional<Activation> activation;
-  Precision precision = Precision::kFp32;
+  Precision precision = Precision::kFp32;  ///< int8: of wide convolutions; others take besideBlocks()
 };
 
 /// y = activation(convolution(x) + addends). Pixels are gathered as rows, a tile at a time, and multiplied by packed

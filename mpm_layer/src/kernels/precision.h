@@ -15,7 +15,7 @@ bool cpuHasInt8();
 /// True when this CPU multiplies fp16 in hardware (64-bit Arm since version 8.2).
 bool cpuHasFp16();
 
-/// The precision of convolutions of a head in a net of this precision: int8 is of blocks only.
+/// The precision of what has no int8 in a net of this precision: narrow convolutions of a head.
 Precision besideBlocks(Precision precision);
 
 /// Throws mpm::Error, which names an alternative, when linear layers on this CPU do not support the precision.

@@ -4,6 +4,7 @@
 #include "kernels/cpu/amx_tiles.h"
 #include "kernels/emulated_amx.h"
 #include "kernels/int8_rows.h"
+#include "kernels/int8_convolution.h"
 #include "kernels/linear.h"
 #include "kernels/mask_scores.h"
 #include "kernels/patch_embed.h"
@@ -200,6 +201,38 @@ void tryConvolution(Trial& trial) {
   for (std::size_t i = 0; i < expected.size(); ++i) trial.near(static_cast<double>(y[i]), expected[i], tolerance);
 }
 
+/// One that is wide enough for int8, against loops on the rounded numbers.
+void tryInt8Convolution(Trial& trial) {
+  const TileKernel* const kernel = convolutionTiles(Precision::kInt8);
+  if (kernel == nullptr) return;
+  Random& random = trial.random;
+  ConvolutionSpec spec;
+  spec.precision = Precision::kInt8;
+  spec.channels = random.size(96, 140);
+  spec.outputs = random.size(96, 140);
+  spec.relu_input = random.chance(3);
+  if (random.chance(2)) spec.activation = Activation::kRelu;
+  const int side = random.oneOf({1, 3}), height = random.size(1, 9), width = random.size(1, 9);
+  int outputs[2] = {height, width};
+  for (int axis = 0; axis < 2; ++axis) {
+    spec.kernel[axis] = side;
+    spec.pads[axis] = random.size(0, side - 1);
+    outputs[axis] += random.size(0, 1);
+  }
+  const int taps = spec.channels * side * side;
+  spec.weight = trial.memory.inputOf(static_cast<std::size_t>(spec.outputs) * taps, unit(taps));
+  spec.bias = trial.memory.inputOf(spec.outputs);
+  const float* const x = trial.memory.inputOf(static_cast<std::size_t>(height) * width * spec.channels);
+  const std::size_t count = static_cast<std::size_t>(outputs[0]) * outputs[1] * spec.outputs;
+  std::vector<const float*> addends;
+  for (int i = random.size(0, 2); i > 0; --i) addends.push_back(trial.memory.inputOf(count));
+  const MapsView<const float> from{x, 1, height, width, spec.channels};
+  float* const y = trial.memory.output<float>(count);
+  Convolution(spec).run(from, addends, {y, 1, outputs[0], outputs[1], spec.outputs}, trial.threads());
+  const auto expected = test::Int8Convolution(spec, kernel->max_w).run(from, outputs[0], outputs[1], addends);
+  for (std::size_t i = 0; i < count; ++i) trial.near(static_cast<double>(y[i]), static_cast<double>(expected[i]), 1e-5);
+}
+
 void tryPatchEmbed(Trial& trial) {
   Random& random = trial.random;
   PatchGeometry g;
@@ -272,6 +305,7 @@ std::vector<Kernel> productKernels() {
                                  {"PackedLinear int8", [](Trial& trial) { tryPackedLinear(trial, Precision::kInt8); }},
                                  {"multiply", tryMultiply},
                                  {"Convolution", tryConvolution},
+                                 {"Convolution int8", tryInt8Convolution},
                                  {"patchEmbed", tryPatchEmbed},
                                  {"maskScores", tryMaskScores}};
 #if defined(__x86_64__)

@@ -10,9 +10,26 @@
 namespace mpm {
 namespace {
 
-constexpr int kLeastForWinograd = 96;  // channels and outputs, in bf16
+constexpr int kLeastForWinograd = 96;  // channels and outputs, in bf16 and int8
 constexpr int kRows = 128;             // pixels of a tile
 constexpr int kMaxWidth = 640;         // of a row of gathered pixels, unless one tap has more: a tile stays in L2
+
+bool all(const int (&pair)[2], int value) { return pair[0] == value && pair[1] == value; }
+
+// Of a map as it lies: neighbouring output pixels see neighbouring pixels.
+bool sideBySide(const ConvolutionSpec& spec) { return !spec.transposed && spec.groups == 1 && all(spec.strides, 1); }
+
+bool fitsWinograd(const ConvolutionSpec& spec) {
+  return sideBySide(spec) && all(spec.kernel, 3) && all(spec.dilations, 1);
+}
+
+// What a convolution multiplies in. int8 pays for wide ones, unless each pixel would be rounded for every tap.
+Precision productsOf(const ConvolutionSpec& spec) {
+  const bool pays = spec.groups == 1 && std::min(spec.channels, spec.outputs) >= kLeastForWinograd &&
+                    convolutionTiles(Precision::kInt8) != nullptr &&
+                    (fitsWinograd(spec) || !sideBySide(spec) || all(spec.kernel, 1));
+  return pays ? spec.precision : besideBlocks(spec.precision);
+}
 
 // A weight of the kernel, and the pixel that it takes from its place in x.
 struct Tap {
@@ -40,6 +57,7 @@ struct Convolution::Impl {
   int channels, outputs, groups;
   int x_step[2], y_step[2];
   bool relu_input, each_channel;
+  Precision precision;  // of the products
   std::optional<Activation> activation;
   std::vector<float> bias, zeros;  // zeros: a pixel beside x, no bias
   std::vector<Phase> phases;
@@ -83,18 +101,16 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
       groups(spec.groups),
       relu_input(spec.relu_input),
       each_channel(spec.groups > 1 && spec.groups == spec.channels && spec.channels == spec.outputs),
+      precision(productsOf(spec)),
       activation(spec.activation),
       bias(spec.bias, spec.bias + spec.outputs),
       zeros(std::max(spec.channels, spec.outputs), 0.0f) {
-  const auto all = [](const int(&pair)[2], int value) { return pair[0] == value && pair[1] == value; };
-  const TileKernel* const kernel = convolutionTiles(spec.precision);
-  const bool side_by_side = !spec.transposed && groups == 1 && all(spec.strides, 1);
+  const TileKernel* const kernel = convolutionTiles(precision);
   // The transforms take longer than the products that they save beside tiles of AMX, and with few channels in bf16.
   const bool transforms_pay =
-      kernel == nullptr ? spec.precision == Precision::kFp32
+      kernel == nullptr ? precision == Precision::kFp32
                         : !kernel->multipliesBesideVectors() && std::min(channels, outputs) >= kLeastForWinograd;
-  if (side_by_side && all(spec.kernel, 3) && all(spec.dilations, 1) && transforms_pay)
-    winograd.emplace(spec.weight, channels, outputs, kernel);
+  if (fitsWinograd(spec) && transforms_pay) winograd.emplace(spec.weight, channels, outputs, kernel);
   for (int axis = 0; axis < 2; ++axis) {
     x_step[axis] = spec.transposed ? 1 : spec.strides[axis];
     y_step[axis] = spec.transposed ? spec.strides[axis] : 1;
@@ -119,7 +135,7 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
         if (groups == 1 && before.dy == tap.dy && before.dx + 1 == tap.dx)
           phase.taps[t - 1].following = tap.following + 1;
       }
-      if (!winograd && side_by_side && kernel != nullptr && phase.taps.size() > 1)
+      if (!winograd && sideBySide(spec) && precision == Precision::kBf16 && kernel != nullptr && phase.taps.size() > 1)
         tiles.emplace(tilesOf(spec, phase, *kernel));
       else if (!winograd)
         pack(spec, phase);
@@ -178,7 +194,7 @@ void Convolution::Impl::pack(const ConvolutionSpec& spec, Phase& phase) const {
       const std::vector<float> rows = weightRows(spec, phase, g, begin, product.end);
       product.groups.emplace_back(MatrixView<const float>(rows.data(), out, width),
                                   begin == 0 ? bias.data() + static_cast<std::ptrdiff_t>(g) * out : zeros.data(),
-                                  spec.precision);
+                                  precision);
     }
     phase.products.push_back(std::move(product));
   }

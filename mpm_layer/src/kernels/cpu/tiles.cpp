@@ -71,9 +71,9 @@ const TileKernel* attentionTiles(Precision precision) {
 }
 
 const TileKernel* convolutionTiles(Precision precision) {
-  if (precision != Precision::kBf16) return nullptr;
   const TileKernel* const kernel = tileKernel(precision);
-  return kernel != nullptr && kernel->multiply_pixels != nullptr ? kernel : pixelsBf16Kernel();
+  if (kernel != nullptr && kernel->multiply_pixels != nullptr) return kernel;
+  return precision == Precision::kBf16 ? pixelsBf16Kernel() : nullptr;
 }
 
 float TileKernel::roundRow(const float* row, int count, std::uint32_t* to, int int8_max, int fp16_exponent) const {
@@ -82,6 +82,12 @@ float TileKernel::roundRow(const float* row, int count, std::uint32_t* to, int i
   if (precision == Precision::kBf16) return toBf16(row, reinterpret_cast<std::uint16_t*>(to), count), 1.0f;
   if (precision == Precision::kFp16) return toFp16(row, reinterpret_cast<std::uint16_t*>(to), count, fp16_exponent);
   return toInt8(row, reinterpret_cast<std::int8_t*>(to), count, int8_max);
+}
+
+float TileKernel::roundWithOffset(const float* row, int count, std::uint32_t* to) const {
+  const float scale = roundX(row, count, to);
+  if (offset) std::for_each_n(to, wordsFor(count), [](std::uint32_t& word) { word ^= 0x80808080u; });
+  return scale;
 }
 
 void TileKernel::packRounded(const std::uint32_t* x, std::ptrdiff_t stride, int count, int words,
@@ -99,10 +105,7 @@ void TileKernel::packGroup(MatrixView<const float> x, std::uint32_t* to, float* 
   if (precision == Precision::kFp32)
     return packRounded(reinterpret_cast<const std::uint32_t*>(x.data), x.stride, x.rows, words, to);
   std::uint32_t* const rounded = scratch.atLeast(groupWords(words));
-  const auto round = [&](int i, std::uint32_t* row) {
-    scales[i] = roundX(x.row(i), x.cols, row);
-    if (offset) std::for_each_n(row, words, [](std::uint32_t& word) { word ^= 0x80808080u; });
-  };
+  const auto round = [&](int i, std::uint32_t* row) { scales[i] = roundWithOffset(x.row(i), x.cols, row); };
   if (run_words == 1) {
     for (int i = 0; i < x.rows; ++i) round(i, rounded + static_cast<std::ptrdiff_t>(i) * words);
     return packRounded(rounded, words, x.rows, words, to);

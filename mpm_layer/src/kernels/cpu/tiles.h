@@ -62,7 +62,8 @@ struct TileKernel {
   void (*begin)() = nullptr;  ///< before the products of a thread (TileProducts); null: nothing to do
   void (*end)() = nullptr;    ///< after them
   bool keeps_sums = false;    ///< TileOutput::sums; else the sums of several calls meet in y
-  /// The sum over all taps, of `rows` pixels times the panels of the taps one behind the other; null: it cannot.
+  /// The sum over all taps, of `rows` pixels times the panels of the taps one behind the other; null: it cannot. In
+  /// int8 there is one tap.
   void (*multiply_pixels)(const PixelRows& x, const std::uint32_t* w, int vectors, const TileOutput& out) = nullptr;
 
   bool multipliesBesideVectors() const { return begin != nullptr; }  ///< in a unit of its own
@@ -77,9 +78,11 @@ struct TileKernel {
   std::size_t groupWords(int words) const { return static_cast<std::size_t>(rows) * words; }
 
   /// Rounds a row of x or of w to wordsFor(count) words and returns its scale: |x| <= kMaxInt8, |w| <= max_w in int8.
+  /// Where x has an offset, roundX() adds none, and roundWithOffset() does.
   float roundX(const float* row, int count, std::uint32_t* to) const {
     return roundRow(row, count, to, kMaxInt8, kXExponent);
   }
+  float roundWithOffset(const float* row, int count, std::uint32_t* to) const;
   float roundW(const float* row, int count, std::uint32_t* to) const {
     return roundRow(row, count, to, max_w, kWeightExponent);
   }

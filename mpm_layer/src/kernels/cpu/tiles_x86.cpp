@@ -86,39 +86,67 @@ HWY_INLINE void takeRow(const WordVec (&sums)[sizeof...(V)], const WordVec (&off
   (hn::StoreU(values[V], d, y + kLanes * V), ...);
 }
 
+// Word k of row r is at x[r * row_step + k * word_step].
 template <class Step, std::size_t... V, std::size_t... R>
-void multiplyTile(const std::int32_t* x, const std::int32_t* w, int words, const TileOutput& out,
-                  std::index_sequence<V...> vectors, std::index_sequence<R...>) {
+HWY_INLINE void multiplyTile(const std::uint32_t* x_words, std::ptrdiff_t row_step, std::ptrdiff_t word_step,
+                             const std::uint32_t* w_words, int words, const TileOutput& out,
+                             std::index_sequence<V...> vectors, std::index_sequence<R...>) {
+  const auto* x = reinterpret_cast<const std::int32_t*>(x_words);
+  const auto* w = reinterpret_cast<const std::int32_t*>(w_words);
   WordVec sums[kRows][sizeof...(V)] = {};
-  for (int k = 0; k < words; ++k, x += kRows, w += kLanes * sizeof...(V)) {
-    (Step::multiplyAdd(hn::Set(Words(), x[R]), w, sums[R], vectors), ...);
+  for (int k = 0; k < words; ++k, x += word_step, w += kLanes * sizeof...(V)) {
+    (Step::multiplyAdd(hn::Set(Words(), x[static_cast<std::ptrdiff_t>(R) * row_step]), w, sums[R], vectors), ...);
   }
   const WordVec offsets[] = {hn::LoadU(Words(), w + kLanes * V)...};
   (takeRow(sums[R], offsets, out, R, vectors), ...);
 }
 
-template <class Step>
-void multiply(const std::uint32_t* x_words, const std::uint32_t* w_words, int words, int vectors,
-              const TileOutput& out) {
-  const auto* const x = reinterpret_cast<const std::int32_t*>(x_words);
-  const auto* const w = reinterpret_cast<const std::int32_t*>(w_words);
-  if (vectors == 1) return multiplyTile<Step>(x, w, words, out, std::make_index_sequence<1>(), Rows());
-  if (vectors == 2) return multiplyTile<Step>(x, w, words, out, std::make_index_sequence<2>(), Rows());
-  multiplyTile<Step>(x, w, words, out, std::make_index_sequence<3>(), Rows());
+template <class Step, int kVectorsOfPanel>
+void multiplyGroup(const std::uint32_t* x, const std::uint32_t* w, int words, const TileOutput& out) {
+  multiplyTile<Step>(x, 1, kRows, w, words, out, std::make_index_sequence<kVectorsOfPanel>(), Rows());
 }
 
-constexpr TileKernel kernelOf(decltype(TileKernel::multiply) multiply, int max_w) {
-  return {Precision::kInt8, kRows, kVectors * kLanes, kLanes, 0, true, max_w, multiply};
+template <class Step>
+void multiply(const std::uint32_t* x, const std::uint32_t* w, int words, int vectors, const TileOutput& out) {
+  if (vectors == 1) return multiplyGroup<Step, 1>(x, w, words, out);
+  if (vectors == 2) return multiplyGroup<Step, 2>(x, w, words, out);
+  multiplyGroup<Step, 3>(x, w, words, out);
+}
+
+template <class Step, int kVectorsOfPanel>
+void multiplyPixelsBy(const PixelRows& x, const std::uint32_t* w, const TileOutput& out) {
+  multiplyTile<Step>(x.first + x.offsets[0], x.words, 1, w, x.words, out, std::make_index_sequence<kVectorsOfPanel>(),
+                     Rows());
+}
+
+template <class Step>
+void multiplyPixels(const PixelRows& x, const std::uint32_t* w, int vectors, const TileOutput& out) {
+  if (vectors == 1) return multiplyPixelsBy<Step, 1>(x, w, out);
+  if (vectors == 2) return multiplyPixelsBy<Step, 2>(x, w, out);
+  multiplyPixelsBy<Step, 3>(x, w, out);
+}
+
+template <class Step>
+constexpr TileKernel kernelOf(int max_w) {
+  return {.precision = Precision::kInt8,
+          .rows = kRows,
+          .columns = kVectors * kLanes,
+          .lanes = kLanes,
+          .max_words = 0,
+          .offset = true,
+          .max_w = max_w,
+          .multiply = multiply<Step>,
+          .multiply_pixels = multiplyPixels<Step>};
 }
 
 const TileKernel* pairs() {
-  static constexpr TileKernel kKernel = kernelOf(multiply<Pairs>, kMaxInt7);
+  static constexpr TileKernel kKernel = kernelOf<Pairs>(kMaxInt7);
   return &kKernel;
 }
 
 const TileKernel* fours() {
 #if HWY_TARGET != HWY_SSE4
-  static constexpr TileKernel kKernel = kernelOf(multiply<Fours>, kMaxInt8);
+  static constexpr TileKernel kKernel = kernelOf<Fours>(kMaxInt8);
   return &kKernel;
 #else
   return nullptr;

@@ -175,14 +175,15 @@ Winograd::Winograd(const float* weight, int channels, int outputs, const TileKer
       outputs_(outputs),
       kernel_(kernel),
       words_(kernel != nullptr ? kernel->wordsFor(channels) : channels) {
-  const std::size_t words = static_cast<std::size_t>(products()) * panels() * ofPanel();
+  const std::size_t all_panels = static_cast<std::size_t>(products()) * panels(), words = all_panels * ofPanel();
   max_blocks_ = kernel != nullptr ? 48 : words * sizeof(float) > kOfLastCache ? kMaxBlocks : 24;
   std::uint32_t* const packed = weights_.atLeast(words);
+  float* const scales = scales_.atLeast(all_panels * columns());
   // A panel at a time, so that little more memory is taken than stays: {products, outputs of the panel, channels}
-  const std::size_t of_one = static_cast<std::size_t>(std::min(outputs, kPanel)) * channels;
+  const std::size_t of_one = static_cast<std::size_t>(std::min(outputs, columns())) * channels;
   std::vector<float> transformed(products() * of_one);
   for (int p = 0; p < panels(); ++p) {
-    const int first = p * kPanel, count = std::min(outputs - first, kPanel);
+    const int first = p * columns(), count = std::min(outputs - first, columns());
     const float* w = weight + static_cast<std::ptrdiff_t>(first) * channels * 9;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count) * channels; ++i, w += 9) {
       double rows[9], columns[3 * 6], all[36];
@@ -192,61 +193,73 @@ Winograd::Winograd(const float* weight, int channels, int outputs, const TileKer
       for (int f = 0; f < products(); ++f) transformed[f * of_one + i] = static_cast<float>(all[f]);
     }
     for (int f = 0; f < products(); ++f)
-      pack({transformed.data() + f * of_one, count, channels}, packed + (f * panels() + p) * ofPanel());
+      pack({transformed.data() + f * of_one, count, channels}, packed + (f * panels() + p) * ofPanel(),
+           scales + (f * panels() + p) * columns());
   }
 }
 
 void Winograd::run(const float* const* pixels, int blocks, bool relu, MatrixView<float> y) const {
   thread_local Scratch<std::uint32_t> input_scratch;
-  thread_local Scratch<float> sum_scratch;
-  const int width = panels() * kPanel;
+  thread_local Scratch<float> sum_scratch, scale_scratch;
+  const int width = panels() * columns();
   // A cache line more: else the numbers of a block share one set of L1.
   const std::ptrdiff_t in_stride = static_cast<std::ptrdiff_t>(maxBlocks()) * words_ + 16,
                        sum_stride = static_cast<std::ptrdiff_t>(maxBlocks()) * width + 16;
   std::uint32_t* const inputs = input_scratch.atLeast(products() * in_stride);
   float* const sums = sum_scratch.atLeast(products() * sum_stride);
-  for (int b = 0; b < blocks; ++b) transform(pixels + products() * b, relu, inputs + b * words_, in_stride);
+  float* const scales = scale_scratch.atLeast(static_cast<std::size_t>(products()) * maxBlocks());
+  for (int b = 0; b < blocks; ++b) transform(pixels + products() * b, relu, inputs + b * words_, in_stride, scales + b);
   for (int f = 0; f < products(); ++f)
-    for (int p = 0; p < panels(); ++p)
-      multiply(inputs + f * in_stride, blocks, p, weights_.data() + (f * panels() + p) * ofPanel(),
-               {sums + f * sum_stride + p * kPanel, blocks, std::min(outputs_ - p * kPanel, kPanel), width});
+    for (int p = 0, first = 0; p < panels(); ++p, first += columns())
+      multiply(inputs + f * in_stride, scales + f * maxBlocks(), blocks, f, p,
+               {sums + f * sum_stride + first, blocks, std::min(outputs_ - first, columns()), width});
   for (int b = 0; b < blocks; ++b)
     HWY_DYNAMIC_DISPATCH(collect)(side(), sums + b * width, sum_stride, outputs_, y.row(side() * side() * b), y.stride);
 }
 
-// Of at most kPanel outputs.
-void Winograd::pack(MatrixView<const float> weight, std::uint32_t* to) const {
+// Of at most columns() outputs.
+void Winograd::pack(MatrixView<const float> weight, std::uint32_t* to, float* scales) const {
   std::fill_n(to, ofPanel(), 0u);
   if (kernel_ == nullptr)
     return packPanel(weight.data, weight.stride, weight.rows, channels_, reinterpret_cast<float*>(to), 0);
   std::vector<std::uint32_t> rounded(static_cast<std::size_t>(weight.rows) * words_);
-  for (int o = 0; o < weight.rows; ++o) kernel_->roundW(weight.row(o), channels_, rounded.data() + o * words_);
+  std::fill_n(scales, columns(), 0.0f);
+  for (int o = 0; o < weight.rows; ++o) {
+    scales[o] = kernel_->roundW(weight.row(o), channels_, rounded.data() + static_cast<std::ptrdiff_t>(o) * words_);
+  }
   kernel_->packColumns(rounded.data(), weight.rows, words_, to, 0, kernel_->widthOf(weight.rows));
 }
 
-void Winograd::transform(const float* const* pixels, bool relu, std::uint32_t* to, std::ptrdiff_t stride) const {
+// scales[f * maxBlocks()]: those of rounding.
+void Winograd::transform(const float* const* pixels, bool relu, std::uint32_t* to, std::ptrdiff_t stride,
+                         float* scales) const {
   if (kernel_ == nullptr)
     return HWY_DYNAMIC_DISPATCH(spread)(side(), pixels, channels_, relu, reinterpret_cast<float*>(to), stride);
   thread_local Scratch<float> scratch;
   float* const exact = scratch.atLeast(products() * static_cast<std::size_t>(channels_));
   HWY_DYNAMIC_DISPATCH(spread)(side(), pixels, channels_, relu, exact, channels_);
-  for (int f = 0; f < products(); ++f) kernel_->roundX(exact + f * channels_, channels_, to + f * stride);
+  for (int f = 0; f < products(); ++f) {
+    scales[static_cast<std::ptrdiff_t>(f) * maxBlocks()] =
+        kernel_->roundWithOffset(exact + static_cast<std::ptrdiff_t>(f) * channels_, channels_, to + f * stride);
+  }
 }
 
 // sums = rows of transformed pixels times a panel; may write the rest of maxBlocks() rows and of the panel's columns.
-void Winograd::multiply(const std::uint32_t* x, int rows, int panel, const std::uint32_t* w,
+void Winograd::multiply(const std::uint32_t* x, const float* scales, int rows, int product, int panel,
                         MatrixView<float> sums) const {
+  const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(product) * panels() + panel;
+  const std::uint32_t* const w = weights_.data() + place * static_cast<std::ptrdiff_t>(ofPanel());
   if (kernel_ == nullptr)
     return panelProduct(reinterpret_cast<const float*>(x), channels_, rows, channels_,
                         reinterpret_cast<const float*>(w), sums.data, sums.stride, sums.cols);
   static constexpr float kNoBias[kPanel] = {};
   static constexpr std::ptrdiff_t kOneTap = 0;
-  const int columns = kernel_->widthOf(std::min(outputs_ - panel * kPanel, kPanel));
+  const int width = kernel_->widthOf(sums.cols);
   for (int i = 0; i < rows; i += kernel_->rows)
-    kernel_->run(PixelRows{x + static_cast<std::ptrdiff_t>(i) * words_, words_, &kOneTap, 1}, w, columns,
-                 {.y = {sums.row(i), kernel_->rows, columns, sums.stride},
-                  .row_scales = nullptr,
-                  .column_scales = nullptr,
+    kernel_->run(PixelRows{x + static_cast<std::ptrdiff_t>(i) * words_, words_, &kOneTap, 1}, w, width,
+                 {.y = {sums.row(i), kernel_->rows, width, sums.stride},
+                  .row_scales = scales + i,
+                  .column_scales = scales_.data() + place * columns(),
                   .bias = kNoBias});
 }
 

@@ -16,11 +16,12 @@ namespace mpm {
 /// multiplies seen * seen times per block, channel and output, where the definition multiplies 9 * side * side times.
 /// - fp32: F(4x4, 3x3), a quarter of the products. The transforms see their polynomials at 0, +-sqrt(1/2), +-sqrt(2)
 ///   and infinity, because the usual 0, +-1, +-2 and infinity lose more digits.
-/// - bf16: F(2x2, 3x3), 4 of 9 products, of numbers that are rounded behind the transforms. So the error is larger than
-///   that of rounded pixels and weights, and with F(4x4) it would be too large.
+/// - bf16 and int8: F(2x2, 3x3), 4 of 9 products, of numbers that are rounded behind the transforms. So the error is
+///   larger than that of rounded pixels and weights, and with F(4x4) it would be too large. In int8 each of the 16
+///   transforms of the pixels of a block has a scale of its own, and each of an output channel's weights.
 class Winograd {
  public:
-  /// `weight` {outputs, channels, 3, 3}, borrowed until the constructor returns. `kernel`: of bf16; null: fp32.
+  /// `weight` {outputs, channels, 3, 3}, borrowed until the constructor returns. `kernel`: of bf16 or int8; null: fp32.
   Winograd(const float* weight, int channels, int outputs, const TileKernel* kernel);
 
   int side() const { return kernel_ == nullptr ? 4 : 2; }
@@ -36,16 +37,21 @@ class Winograd {
 
  private:
   int products() const { return seen() * seen(); }
-  int panels() const { return panelsFor(outputs_); }
-  std::ptrdiff_t ofPanel() const { return static_cast<std::ptrdiff_t>(words_) * kPanel; }
-  void pack(MatrixView<const float> weight, std::uint32_t* to) const;
-  void transform(const float* const* pixels, bool relu, std::uint32_t* to, std::ptrdiff_t stride) const;
-  void multiply(const std::uint32_t* x, int rows, int panel, const std::uint32_t* w, MatrixView<float> sums) const;
+  int columns() const { return kernel_ == nullptr ? kPanel : kernel_->columns; }  // of a panel
+  int panels() const { return (outputs_ + columns() - 1) / columns(); }
+  std::size_t ofPanel() const {
+    return kernel_ == nullptr ? static_cast<std::size_t>(words_) * kPanel : kernel_->panelWords(words_);
+  }
+  void pack(MatrixView<const float> weight, std::uint32_t* to, float* scales) const;
+  void transform(const float* const* pixels, bool relu, std::uint32_t* to, std::ptrdiff_t stride, float* scales) const;
+  void multiply(const std::uint32_t* x, const float* scales, int rows, int product, int panel,
+                MatrixView<float> sums) const;
 
   int channels_, outputs_;
   const TileKernel* kernel_;
   int words_;                       // of a transformed pixel
-  Scratch<std::uint32_t> weights_;  // {products, panels, words, kPanel}
+  Scratch<std::uint32_t> weights_;  // {products, panels}: panels
+  Scratch<float> scales_;           // {products, panels, columns}
   int max_blocks_;
 };
 

@@ -27,7 +27,7 @@ class ConvolveLayer final : public HeadLayer {
     spec_.groups = attribute<int>(params, "groups");
     spec_.relu_input = params.get<int>("relu_input", 0) != 0;
     if (params.has("activation")) spec_.activation = parseActivation(params.get<cv::String>("activation"));
-    precision_ = parsePrecision(params.get<cv::String>("precision", "fp32"));
+    spec_.precision = parsePrecision(params.get<cv::String>("precision", "fp32"));
   }
 
  protected:
@@ -47,13 +47,11 @@ class ConvolveLayer final : public HeadLayer {
 
   void takeConstants(const Blobs& constants) override {
     describe(constants);
-    spec_.precision = besideBlocks(precision_);
     convolution_.emplace(spec_);
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
     describe(constants);
-    spec_.precision = precision_;
     return device.convolve(spec_);
   }
 
@@ -81,7 +79,6 @@ class ConvolveLayer final : public HeadLayer {
   }
 
   int size_[2];
-  Precision precision_;
   ConvolutionSpec spec_;
   std::optional<Convolution> convolution_;
 };
