@@ -73,7 +73,7 @@ class GatherLayer final : public HeadLayer {
       }
       for (std::size_t k = 0; k < depth; ++k) {
         const int side = x[axis_ + k], index = static_cast<int>(from[1].ptr<float>()[first * depth + k]);
-        expect(index >= -side && index < side, "takes index " + std::to_string(index) + " of " + std::to_string(side));
+        if (index < -side || index >= side) refuseIndex(index, side);
         place += static_cast<std::size_t>(index < 0 ? index + side : index) * strides[axis_ + k];
       }
       places_.push_back(place);
@@ -148,8 +148,7 @@ class WindowLayer final : public HeadLayer {
   void compute(const Blobs& inputs, Blobs& outputs) override {
     const Shape shape = shapeOf(inputs[0]);
     for (const int index : indices_)
-      expect(index >= lowest_ && index < shape[axis_],
-             "takes index " + std::to_string(index) + " of " + std::to_string(shape[axis_]));
+      if (index < lowest_ || index >= shape[axis_]) refuseIndex(index, shape[axis_]);
     const std::size_t width = countOf(shape, axis_ + 1), side = static_cast<std::size_t>(shape[axis_]);
     const std::size_t places = indices_.size() / taps_, rows = width > 0 ? outputs[0].total() / width : 0;
     forRanges(parallel_, rows, width * taps_, [&](std::size_t begin, std::size_t end) {

@@ -31,6 +31,11 @@ class HeadLayer : public MpmLayer {
     for (const cv::Mat& constant : constants) kept_.push_back(constant.clone());
   }
 
+  /// Apart from the loops over indices, because the text takes longer than what they do.
+  [[noreturn]] void refuseIndex(int index, int side) const {
+    fail("takes index " + std::to_string(index) + " of " + std::to_string(side));
+  }
+
   /// Activations and constants in the order of ONNX's operands.
   template <typename T>
   std::vector<T> operands(std::vector<T> activations, const std::vector<T>& constants) const {
