@@ -81,6 +81,18 @@ TEST(HeadOperators, ConvolutionsTakeInWhatStandsAroundThem) {
     EXPECT_EQ(ops[op], 0) << op;
 }
 
+/// The rows of a map, its columns, and the layout by class of what the net returns.
+TEST(HeadOperators, AResizeIsOneLayerWithTheTransposeBehindIt) {
+  cv::dnn::Net net = readNet(dataPath("hf_dpt_seg_dynamo18.onnx"), {.reduce = kFullModel}).net;
+  std::map<std::string, int> layers;
+  for (const cv::String& name : net.getLayerNames()) {
+    const std::string type = net.getLayer(net.getLayerId(name))->type;
+    ++layers[type.substr(type.rfind('.') + 1)];
+  }
+  EXPECT_EQ(layers["HeadResize"], 5);
+  EXPECT_EQ(layers["HeadTranspose"], 0);
+}
+
 std::vector<Array> computed() {
   std::vector<Array> all = readReference(dataPath("heads/heads.reference.json")).outputs;
   std::erase_if(all, [](const Array& output) { return output.name.starts_with("refused_"); });

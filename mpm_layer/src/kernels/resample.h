@@ -38,6 +38,16 @@ inline AxisResampling bilinearAxis(int inputs, int outputs) {
   return axis;
 }
 
+/// One axis of a resize as a net has it: each output is the weighted sum of a few inputs, in any order.
+struct AxisTaps {
+  int taps = 0;                ///< 0: there is no resize
+  std::vector<int> indices;    ///< {outputs, taps}
+  std::vector<float> weights;  ///< {outputs, taps}
+
+  /// As a resampling of an axis with so many `inputs`. Throws mpm::Error for an index beyond it.
+  AxisResampling of(int inputs) const;
+};
+
 /// `first` followed by `second` (second.inputs == first.outputs()) as one resampling: a resize of a resize without
 /// the intermediate image.
 AxisResampling composeAxes(const AxisResampling& first, const AxisResampling& second);
@@ -52,6 +62,10 @@ void combineRows(const float* from, std::ptrdiff_t stride, const float* weight, 
 template <typename T>
 void resizeArgmax(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns,
                   MatrixView<T> labels, const Parallel& parallel);
+
+/// Resizes a map: `pixels` {grid_h * grid_w, channels}, `resized` {H * W, channels}, contiguous.
+void resizePixels(MatrixView<const float> pixels, const AxisResampling& rows, const AxisResampling& columns,
+                  float* resized, const Parallel& parallel);
 
 /// Resizes the scores as resizeArgmax() does, without the argmax: `logits` {classes, H, W}, contiguous.
 void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns,

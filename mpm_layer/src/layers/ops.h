@@ -19,7 +19,7 @@ LayerMaker makePatchEmbed, makeTransformerBlock, makeWindowAttention, makeRotary
     makeMergeReport;
 // Operators of a head, in head/.
 LayerMaker makeActivate, makeConcat, makeConvolve, makeEinsum, makeElementwise, makeGather, makeGridSample,
-    makeNormalize, makeReduce, makeReshape, makeSoftmax, makeTopK, makeTranspose, makeWindow;
+    makeNormalize, makeReduce, makeReshape, makeResize, makeSoftmax, makeTopK, makeTranspose, makeWindow;
 
 /// The role of an operator in a net that reuses rows of earlier frames.
 enum class RowReuse {

@@ -60,6 +60,7 @@ constexpr Operator kOps[] = {
     {"HeadNormalize", make<makeNormalize>, RowReuse::kNoRows},
     {"HeadReduce", make<makeReduce>, RowReuse::kNoRows},
     {"HeadReshape", make<makeReshape>, RowReuse::kNoRows},
+    {"HeadResize", make<makeResize>, RowReuse::kNoRows},
     {"HeadSoftmax", make<makeSoftmax>, RowReuse::kNoRows},
     {"HeadTopK", make<makeTopK>, RowReuse::kNoRows},
     {"HeadTranspose", make<makeTranspose>, RowReuse::kNoRows},

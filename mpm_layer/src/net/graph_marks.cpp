@@ -12,6 +12,7 @@
 #include "layers/ops.h"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
+#include "net/score_rows.h"
 #include "onnx/model/graph_proto.h"
 
 namespace mpm::onnx_graph {
@@ -104,6 +105,41 @@ void takeOverStockNodes(onnx::GraphProto& graph, std::int64_t opset) {
   }
 }
 
+/// Joins resizes along axes 1 and 2, and what lays the result out by channel. `graph` is in topological order.
+void joinResizes(onnx::GraphProto& graph) {
+  std::map<std::string, int> readers;
+  for (const onnx::NodeProto& node : graph.node())
+    for (const std::string& name : node.input()) ++readers[name];
+  for (const onnx::ValueInfoProto& output : graph.output()) ++readers[output.name()];
+  std::map<std::string, onnx::NodeProto*> maker;
+  // What makes the first operand of a node, if only this node reads it.
+  const auto before = [&](const onnx::NodeProto& node) -> onnx::NodeProto* {
+    const auto found = node.input_size() > 0 ? maker.find(node.input(0)) : maker.end();
+    return found != maker.end() && readers[found->first] == 1 ? found->second : nullptr;
+  };
+  std::set<const onnx::NodeProto*> joined;
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    onnx::NodeProto* const first = before(node);
+    const auto become = [&](const Names& inputs, bool channels_first) {
+      onnx::NodeProto made;
+      describeNode(made, "HeadResize", inputs, {node.output(0)},
+                   {{"channels_first", std::int64_t{channels_first ? 1 : 0}}});
+      made.set_domain(kOurDomain);
+      node = std::move(made);
+      joined.insert(first);
+    };
+    if (resizeOf(graph, &node, 2) && resizeOf(graph, first, 1))
+      become({first->input(0), first->input(1), first->input(2), node.input(1), node.input(2)}, false);
+    else if (isStock(node) && laysOutByClass(node) && first != nullptr && first->op_type() == "HeadResize")
+      become({first->input().begin(), first->input().end()}, true);
+    for (const std::string& name : node.output()) maker[name] = &node;
+  }
+  google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+  for (onnx::NodeProto& node : *graph.mutable_node())
+    if (!joined.contains(&node)) *nodes.Add() = std::move(node);
+  graph.mutable_node()->Swap(&nodes);
+}
+
 }  // namespace
 
 void requireUnmarked(const onnx::GraphProto& graph) {
@@ -152,7 +188,8 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info) {
   return places;
 }
 
-void takeOverTransposes(onnx::GraphProto& graph) {
+void joinForCpu(onnx::GraphProto& graph) {
+  joinResizes(graph);
   for (onnx::NodeProto& node : *graph.mutable_node()) {
     if (!isStock(node) || node.op_type() != "Transpose" || findNamed(graph.initializer(), node.input(0))) continue;
     const auto& perm = attributeOf(node, "perm").ints();

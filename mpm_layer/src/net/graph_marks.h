@@ -25,8 +25,10 @@ void requireUnmarked(const onnx::GraphProto& graph);
 /// be reused; it names the op. `info`: of the graph.
 PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info);
 
-/// Makes each Transpose between channels first and last an ai.mpm node, which runs on all threads.
-void takeOverTransposes(onnx::GraphProto& graph);
+/// Prepares a converted graph for the CPU. Two HeadWindows that resize a map become one HeadResize, with the Transpose
+/// behind them to channels first. Each other Transpose between channels first and last becomes an ai.mpm node, which
+/// runs on all threads.
+void joinForCpu(onnx::GraphProto& graph);
 
 /// Makes stock nodes of a head ai.mpm nodes where a device has them (docs/ops.md names them). Then marks all ai.mpm
 /// nodes of the converted model as running on the device, with the attributes that MpmLayer reads:

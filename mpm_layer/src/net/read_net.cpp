@@ -150,7 +150,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
         supply.device = makeDeviceNet(*device);
         supply.device->measures_layers = options.measure_layers;
       } else {
-        onnx_graph::takeOverTransposes(graph);
+        onnx_graph::joinForCpu(graph);
       }
       supplyWeights(graph, converted.late, supply);
       const std::string bytes = onnx_graph::serialised(std::move(converted.model));

@@ -3,6 +3,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,15 +12,12 @@
 
 namespace mpm {
 
-/// One axis of a resize at the end of a net: each output is the weighted sum of a few inputs.
-struct AxisTaps {
-  int taps = 0;                ///< 0: there is no resize
-  std::vector<int> indices;    ///< {outputs, taps}
-  std::vector<float> weights;  ///< {outputs, taps}
+/// What `node` makes along `axis`; nullopt: it is no resize, or not one of one or two neighbouring taps. A bicubic one
+/// composes with the resize to the image to many.
+std::optional<AxisTaps> resizeOf(const onnx::GraphProto& graph, const onnx::NodeProto* node, int axis);
 
-  /// As a resampling of an axis with so many `inputs`. Throws mpm::Error for an index beyond it.
-  AxisResampling of(int inputs) const;
-};
+/// {.., H, W, classes} -> {.., classes, H, W}
+bool laysOutByClass(const onnx::NodeProto& node);
 
 /// Where a net has the scores of its classes as rows, the classes of a pixel side by side, before it lays them out and
 /// resizes them for its output: a map {B, H, W, classes}, or tokens {B, N, classes}.

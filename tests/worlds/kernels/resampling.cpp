@@ -65,20 +65,23 @@ void tryResizeArgmax(Trial& trial) {
     }
 }
 
-void tryResizeLogits(Trial& trial) {
+// Into a map {height, width, classes}, or with `by_class` into {classes, height, width}.
+template <bool by_class>
+void tryResize(Trial& trial) {
+  const auto resize = by_class ? resizeLogits : resizePixels;
   const AxisResampling rows = randomAxis(trial.random, 12, 40), columns = randomAxis(trial.random, 12, 70);
   const int classes = trial.random.size(1, 30), height = rows.outputs(), width = columns.outputs();
   const MatrixView<const float> scores = trial.memory.inputRows(rows.inputs * columns.inputs, classes, 1, true);
   const std::size_t count = static_cast<std::size_t>(classes) * height * width;
   float* const logits = trial.memory.output<float>(count);
   float* const threaded = trial.memory.output<float>(count);
-  resizeLogits(scores, rows, columns, logits, Serial());
-  resizeLogits(scores, rows, columns, threaded, trial.threads());
+  resize(scores, rows, columns, logits, Serial());
+  resize(scores, rows, columns, threaded, trial.threads());
   trial.require(std::memcmp(logits, threaded, count * sizeof(float)) == 0, kThreadsMatter);
   for (int c = 0; c < classes; ++c)
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
-        trial.near(static_cast<double>(logits[(c * height + y) * width + x]),
+        trial.near(static_cast<double>(logits[by_class ? (c * height + y) * width + x : (y * width + x) * classes + c]),
                    test::logitAt(scores, rows, columns, y, x, c), 1e-5);
 }
 
@@ -169,7 +172,8 @@ void tryLabelByLinearModels(Trial& trial) {
 std::vector<Kernel> resamplingKernels() {
   return {{"resizeArgmax of a net", tryResizeArgmax<float>},
           {"resizeArgmax of a picture", tryResizeArgmax<unsigned char>},
-          {"resizeLogits", tryResizeLogits},
+          {"resizeLogits", tryResize<true>},
+          {"resizePixels", tryResize<false>},
           {"combineRows", tryCombineRows},
           {"composeAxes", tryComposeAxes},
           {"labelByLinearModels", tryLabelByLinearModels}};

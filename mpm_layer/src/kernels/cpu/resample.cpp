@@ -5,7 +5,9 @@
 #include <cstdint>
 
 #include "kernels/cpu/highway_targets.h"
+#include "kernels/elementwise.h"
 #include "kernels/scratch.h"
+#include "mpm/error.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/resample.cpp"
@@ -49,11 +51,21 @@ namespace {
 
 void combine(const float* HWY_RESTRICT from, std::ptrdiff_t stride, const float* HWY_RESTRICT weight, int taps,
              float* HWY_RESTRICT to, std::ptrdiff_t count) {
-  forElements(count, [&](auto d, std::ptrdiff_t i) {
+  const auto each = [&](auto d, std::ptrdiff_t i) HWY_ATTR {
     auto sum = hn::Mul(hn::Set(d, weight[0]), hn::LoadU(d, from + i));
     for (int t = 1; t < taps; ++t) sum = hn::MulAdd(hn::Set(d, weight[t]), hn::LoadU(d, from + t * stride + i), sum);
     hn::StoreU(sum, d, to + i);
-  });
+  };
+  forElements(count < kLanes ? count : count / kLanes * kLanes, each);
+  if (count > kLanes && count % kLanes != 0) each(Floats(), count - kLanes);  // the last vector may overlap
+}
+
+// Pixels [begin, end) of a row, of the pixels of `row`.
+void combinePixels(const float* HWY_RESTRICT row, int channels, const AxisResampling& columns, int begin, int end,
+                   float* HWY_RESTRICT to) {
+  for (int x = begin; x < end; ++x, to += channels)
+    combine(row + static_cast<std::ptrdiff_t>(columns.first[x]) * channels, channels, columns.weightsOf(x),
+            columns.taps, to, channels);
 }
 
 template <int kTaps, class D>
@@ -232,12 +244,13 @@ namespace mpm {
 namespace {
 
 HWY_EXPORT(combine);
+HWY_EXPORT(combinePixels);
 HWY_EXPORT(labelRows);
 HWY_EXPORT(labelRow);
 
 // Memory of one task.
 thread_local struct {
-  Scratch<float> rows, sum;
+  Scratch<float> rows, sum, pixels;
   Scratch<std::int32_t> labels;
 } resample_scratch;
 
@@ -317,6 +330,28 @@ AxisResampling composeAxes(const AxisResampling& first, const AxisResampling& se
   return axis;
 }
 
+AxisResampling AxisTaps::of(int inputs) const {
+  AxisResampling axis;
+  axis.inputs = inputs;
+  const auto each = static_cast<std::ptrdiff_t>(taps);
+  for (auto at = indices.begin(); at != indices.end(); at += each) {
+    const auto [least, most] = std::minmax_element(at, at + each);
+    if (*least < 0 || *most >= inputs)
+      throw Error("a resize takes row or column " + std::to_string(*least < 0 ? *least : *most) + " of " +
+                  std::to_string(inputs) + ": convert the original model again");
+    axis.taps = std::max(axis.taps, *most - *least + 1);
+  }
+  for (std::size_t i = 0; i < indices.size(); i += static_cast<std::size_t>(taps)) {
+    const auto at = indices.begin() + static_cast<std::ptrdiff_t>(i);
+    axis.first.push_back(std::min(*std::min_element(at, at + each), inputs - axis.taps));
+    const std::size_t row = axis.weight.size();
+    axis.weight.resize(row + static_cast<std::size_t>(axis.taps), 0.0f);
+    for (std::size_t t = 0; t < static_cast<std::size_t>(taps); ++t)
+      axis.weight[row + static_cast<std::size_t>(indices[i + t] - axis.first.back())] += weights[i + t];
+  }
+  return axis;
+}
+
 template <typename T>
 void resizeArgmax(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns,
                   MatrixView<T> labels, const Parallel& parallel) {
@@ -342,26 +377,36 @@ template void resizeArgmax<float>(MatrixView<const float>, const AxisResampling&
 template void resizeArgmax<unsigned char>(MatrixView<const float>, const AxisResampling&, const AxisResampling&,
                                           MatrixView<unsigned char>, const Parallel&);
 
+void resizePixels(MatrixView<const float> pixels, const AxisResampling& rows, const AxisResampling& columns,
+                  float* resized, const Parallel& parallel) {
+  const int width = columns.outputs();
+  runPieces(parallel, rows.outputs(), kRows, [&](int begin, int end) {
+    const GridRows grid = resampleRows(pixels, rows, columns.inputs, begin, end - begin, resample_scratch.rows);
+    for (int y = begin; y < end; ++y) {
+      HWY_DYNAMIC_DISPATCH(combinePixels)
+      (grid.data + (y - begin) * grid.row_stride, pixels.cols, columns, 0, width,
+       resized + static_cast<std::ptrdiff_t>(y) * width * pixels.cols);
+    }
+  });
+}
+
 void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns,
                   float* logits, const Parallel& parallel) {
+  constexpr int kStep = 64;  // pixels that lie in L1 until their classes are written, as whole cache lines
   const int height = rows.outputs(), width = columns.outputs(), classes = scores.cols;
-  const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(height) * width;
-  runPieces(parallel, rows.outputs(), kRows, [&](int begin, int end) {
+  runPieces(parallel, height, kRows, [&](int begin, int end) {
     auto& scratch = resample_scratch;
-    const int count = end - begin;
-    const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, count, scratch.rows);
-    // Class by class, which writes whole rows. Pixel by pixel would write one float to each plane.
-    for (int r = 0; r < count; ++r)
-      for (int c = 0; c < classes; ++c) {
-        const float* s = grid.data + r * grid.row_stride + c;
-        float* to = logits + c * plane + static_cast<std::ptrdiff_t>(begin + r) * width;
-        for (int x = 0; x < width; ++x) {
-          const float *from = s + static_cast<std::ptrdiff_t>(columns.first[x]) * classes,
-                      *weight = columns.weightsOf(x);
-          float sum = 0;
-          for (int t = 0; t < columns.taps; ++t) sum += weight[t] * from[static_cast<std::ptrdiff_t>(t) * classes];
-          to[x] = sum;
-        }
+    const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, end - begin, scratch.rows);
+    float* const pixels = scratch.pixels.atLeast(static_cast<std::size_t>(kStep) * classes);
+    for (int y = begin; y < end; ++y)
+      for (int x = 0; x < width; x += kStep) {
+        const int count = std::min(kStep, width - x);
+        HWY_DYNAMIC_DISPATCH(combinePixels)
+        (grid.data + (y - begin) * grid.row_stride, classes, columns, x, x + count, pixels);
+        rowsToColumns({pixels, count, classes},
+                      {logits + static_cast<std::ptrdiff_t>(y) * width, classes, width,
+                       static_cast<std::ptrdiff_t>(height) * width},
+                      x);
       }
   });
 }

@@ -189,9 +189,64 @@ class WindowLayer final : public HeadLayer {
   std::vector<float> weights_;
 };
 
+/// Two WindowLayers that sum along axes 1 and 2 of a map {B, H, W, channels}, and possibly the Transpose behind them to
+/// {B, channels, h, w}, in one pass: the map between them stays in the cache.
+class ResizeLayer final : public HeadLayer {
+ public:
+  explicit ResizeLayer(const cv::dnn::LayerParams& params)
+      : HeadLayer(params, 4), channels_first_(params.get<int>("channels_first", 0) != 0) {}
+
+ protected:
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
+    const Shape& x = inputs[0];
+    expect(x.size() >= 3 && (x.size() == 4 || !channels_first_), "expects maps, got " + shapeText(x));
+    for (std::size_t i = 0; i < 4; ++i)
+      expect(constants[i].size() == 2 && constants[i] == constants[i / 2 * 2] && constants[i][1] > 0,
+             "expects indices {outputs, taps} and as many weights of rows and of columns");
+    Shape y = x;
+    y[1] = constants[0][0];
+    y[2] = constants[2][0];
+    if (channels_first_) std::rotate(y.begin() + 1, y.begin() + 3, y.end());
+    return {y};
+  }
+
+  void takeConstants(const Blobs& constants) override {
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const cv::Mat &indices = constants[2 * axis], &weights = constants[2 * axis + 1];
+      AxisTaps& taps = taps_[axis];
+      taps.taps = indices.size[1];
+      taps.indices.assign(indices.ptr<float>(), indices.ptr<float>() + indices.total());
+      taps.weights.assign(weights.ptr<float>(), weights.ptr<float>() + weights.total());
+    }
+  }
+
+  void compute(const Blobs& inputs, Blobs& outputs) override {
+    const Shape x = shapeOf(inputs[0]);
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const int side = x[axis + 1];
+      for (const int index : taps_[axis].indices)
+        if (index < 0 || index >= side) refuseIndex(index, side);
+      if (resampling_[axis].inputs != side) resampling_[axis] = taps_[axis].of(side);
+    }
+    const auto channels = static_cast<int>(countOf(x, 3));
+    for (int image = 0; image < x[0] && channels > 0; ++image) {
+      const MatrixView<const float> map(inputs[0].ptr<float>(image), x[1] * x[2], channels);
+      const auto resize = channels_first_ ? resizeLogits : resizePixels;
+      resize(map, resampling_[0], resampling_[1], outputs[0].ptr<float>(image), parallel_);
+    }
+  }
+
+ private:
+  bool channels_first_;
+  AxisTaps taps_[2];
+  AxisResampling resampling_[2];
+};
+
 }  // namespace
 
 LayerPtr makeGather(cv::dnn::LayerParams& params) { return cv::makePtr<GatherLayer>(params); }
+
+LayerPtr makeResize(cv::dnn::LayerParams& params) { return cv::makePtr<ResizeLayer>(params); }
 
 LayerPtr makeWindow(cv::dnn::LayerParams& params) { return cv::makePtr<WindowLayer>(params); }
 
