@@ -192,7 +192,7 @@ std::vector<std::size_t> shapeOf(const cv::Mat& mat) {
 }
 
 /// Whether nobody else has the memory of `mat`. Some versions of OpenCV copy the outputs of a net, others do not.
-bool isAlone(const cv::Mat& mat) { return mat.u != nullptr && mat.u->refcount == 1; }
+bool isAlone(const cv::Mat& mat) { return mat.u != nullptr && CV_XADD(&mat.u->refcount, 0) == 1; }
 
 /// An array that shares the memory of `mat`, which is continuous and of element type T.
 template <class T>
@@ -635,7 +635,13 @@ class LockedNet {
       throw ArgumentError(what + ", got " + describe(nb::cast<Input>(array)));
     const auto forward = [&] {
       loaded_.net.setInput(input);
-      std::vector<cv::Mat> found;
+      std::vector<cv::Mat> found(outputs_.size());
+      given_.resize(outputs_.size());
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        for (cv::Mat& mat : given_[i])
+          if (isAlone(mat)) found[i] = std::move(mat);
+        std::erase_if(given_[i], [](const cv::Mat& mat) { return mat.empty(); });
+      }
       try {
         loaded_.net.forward(found, std::vector<cv::String>(outputs_.begin(), outputs_.end()));
       } catch (const cv::Exception& error) {
@@ -643,6 +649,10 @@ class LockedNet {
       }
       for (cv::Mat& blob : found)
         if (!isAlone(blob)) blob = blob.clone();  // the net's own memory: the next forward() writes it
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (given_[i].size() == kGiven) given_[i].erase(given_[i].begin());
+        given_[i].push_back(found[i]);
+      }
       return found;
     };
     std::vector<cv::Mat> blobs = withoutGil([&] { return turns_.take(forward); });
@@ -659,6 +669,10 @@ class LockedNet {
   RuleFunction rule_;
   LoadedNet loaded_;
   std::vector<std::string> outputs_;
+  /// The last arrays of each output. The next call writes where nobody has the array any more, because new pages for
+  /// large outputs take longer than the copy. Two, because a caller has one while it waits for the next.
+  static constexpr std::size_t kGiven = 2;
+  std::vector<std::vector<cv::Mat>> given_;
   Turns turns_;
 };
 

@@ -74,18 +74,17 @@ void Variant::load(const BenchArguments& arguments) {
 }
 
 void Variant::runNet(const cv::Mat& images, bool measured) {
-  std::vector<cv::Mat> blobs;
   const auto start = std::chrono::steady_clock::now();
   loaded_.net.setInput(images);
-  loaded_.net.forward(blobs, outputs_);
+  loaded_.net.forward(blobs_, outputs_);
   const double taken = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  if (loaded_.info.segments() && outputs_[1] == "labels") blobs[1].reshape(1, 1).convertTo(labels, CV_8U);
+  if (loaded_.info.segments() && outputs_[1] == "labels") blobs_[1].reshape(1, 1).convertTo(labels, CV_8U);
   if (!measured) return;
   const Json times = evaluation::toJson(forwardTimes(loaded_.net, taken));
   if (with_head_) addHead(headTimes(loaded_.net));
   tokens = Json::array();
   double flop = 0;
-  const cv::Mat& counts = blobs[0];
+  const cv::Mat& counts = blobs_[0];
   for (int b = 0; b < counts.size[0]; ++b) {
     const float* row = counts.ptr<float>() + static_cast<std::ptrdiff_t>(b) * counts.size[1];
     const std::vector<double> of_image(row, row + counts.size[1]);

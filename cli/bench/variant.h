@@ -82,6 +82,7 @@ class Variant {
   LoadedNet loaded_;
   std::unique_ptr<Estimator> estimator_;  // of a sequence, instead of the net
   std::vector<cv::String> outputs_;
+  std::vector<cv::Mat> blobs_;  // their memory is used again: new pages take longer than the copy
 };
 
 }  // namespace mpm::cli

@@ -524,6 +524,19 @@ def test_net_gives_its_outputs_by_name(tmp_path):
     assert mpm.Net(SEGMENTER, output="logits", schedule=()).outputs[0] not in ("labels", "merge_map", "token_counts")
 
 
+def test_net_leaves_the_arrays_that_it_gave_as_they_are():
+    net = mpm.Net(SEGMENTER, schedule=(), output="logits")
+    images = np.random.default_rng(4).standard_normal((5, 1, 3, *net.info["input"])).astype(np.float32)
+    first = net.forward(images[0])[0]
+    view = net.forward(images[1])[0][0, 0]
+    copies = first.copy(), view.copy()
+    alone = [mpm.Net(SEGMENTER, schedule=(), output="logits").forward(image)[0] for image in images[2:]]
+    for image, expected in zip(images[2:], alone, strict=True):
+        np.testing.assert_array_equal(net.forward(image)[0], expected)
+    np.testing.assert_array_equal(first, copies[0])
+    np.testing.assert_array_equal(view, copies[1])
+
+
 def test_merge_and_restore():
     rng = np.random.default_rng(5)
     tokens = rng.standard_normal((1 + 50, 16)).astype(np.float32)
