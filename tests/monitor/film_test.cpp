@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "monitor/privacy.h"
 #include "samples.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::monitor::test {
 namespace {
