@@ -58,7 +58,7 @@ Json reportJson(const SourceReport& report) {
                {"series", series.number},
                {"all_series", std::move(all_series)},
                {"stretches", Json::array()},
-               {"night_where", report.knowsNight() ? Json(nightText(report)) : Json()},
+               {"night_where", knowsNight(report.regions) ? Json(nightText(report)) : Json()},
                {"methods", orNull(methodsText(report))},
                {"comparable", {{"samples", report.comparable_samples}, {"days", report.comparable_days}}},
                {"day", summaryJson(report.statistics.day, report.statistics.day_change)},

@@ -133,8 +133,6 @@ std::vector<ClassArea> SourceReport::areas() const {
   return regions.empty() ? std::vector<ClassArea>() : regions.front().areas;
 }
 
-bool SourceReport::knowsNight() const { return !regions.empty() && regions.front().knowsNight(); }
-
 std::int64_t SourceReport::summed() const {
   std::int64_t all = 0;
   for (const Stretch& one : stretches)
@@ -168,9 +166,9 @@ std::string methodsText(const SourceReport& report) {
     text += ", " + std::to_string(left_out) + " of them flagged and left out of the means";
   return text + ", from " + report.clock.date(report.span.from) + " to " + report.clock.date(report.span.to - 1) +
          " by the clock of " + report.clock.name() +
-         (report.summed() == 0  ? ""
-          : report.knowsNight() ? "; night where " + nightText(report)
-                                : "; day and night are not told apart") +
+         (report.summed() == 0         ? ""
+          : knowsNight(report.regions) ? "; night where " + nightText(report)
+                                       : "; day and night are not told apart") +
          ".";
 }
 

@@ -65,7 +65,6 @@ struct SourceReport {
   /// The mean of a quantity, and the areas, of the whole picture.
   monitor::Spread value(std::string_view key) const;
   std::vector<monitor::ClassArea> areas() const;
-  bool knowsNight() const;
   /// Samples of the series that the means know, also those that are not kept one by one any more.
   std::int64_t summed() const;
   /// How many pictures have this flag.

@@ -5,6 +5,7 @@
 
 #include "base/number_text.h"
 #include "cli/report/outputs.h"
+#include "monitor/age_text.h"
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"
 
@@ -153,7 +154,7 @@ void printNumbers(const SourceReport& report) {
   printRegions(report.regions);
   printStates(report.states);
   if (report.summed() == 0) return line("no samples of this series in this time");
-  if (!report.knowsNight())
+  if (!knowsNight(report.regions))
     return line(
         "day and night are not known: 'mpm monitor --judge' decides, with --lat and --lon, --night-brightness or "
         "--night-hours");
@@ -204,12 +205,7 @@ void printBrief(const StoreReader& store, const SourceReport& report, std::uintm
   const UnixMs from = report.span.from, last = report.last;
   std::string text =
       report.source.name + (report.empty() ? ": no samples yet" : ": last sample " + report.clock.localTime(last));
-  if (!report.empty() && !report.source.own_clock)
-    for (const auto& [unit, length] : {std::pair("day", kDayMs), {"hour", kHourMs}, {"minute", kMinuteMs}})
-      if (const UnixMs age = (unixNow() - last) / length; age >= 2 || (length == kMinuteMs && age >= 0)) {
-        text += " (" + counted(age, unit) + " ago)";
-        break;
-      }
+  if (!report.empty() && !report.source.own_clock) text += " (" + ageText(unixNow() - last) + ")";
   if (!report.empty()) text += ", " + counted(report.samples, "sample");
   text += ", " + counted(store.gaps(id, from, report.known_until, report.awaited).count, "gap");
   if (const Spread flagged = report.value("flagged"); flagged.samples > 0)

@@ -246,6 +246,29 @@
     </message>
 </context>
 <context>
+    <name>moments</name>
+    <message>
+        <source>highest sun</source>
+        <translation>soleil au plus haut</translation>
+    </message>
+    <message>
+        <source>sun at 20°, morning</source>
+        <translation>soleil à 20°, le matin</translation>
+    </message>
+    <message>
+        <source>sun at 20°, evening</source>
+        <translation>soleil à 20°, le soir</translation>
+    </message>
+    <message>
+        <source>sun at 5°, morning</source>
+        <translation>soleil à 5°, le matin</translation>
+    </message>
+    <message>
+        <source>sun at 5°, evening</source>
+        <translation>soleil à 5°, le soir</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::ActionRegistry</name>
     <message>
         <source>Keys</source>
@@ -449,26 +472,6 @@
     <message>
         <source>Days of the year</source>
         <translation>Jours de l’année</translation>
-    </message>
-    <message>
-        <source>highest sun</source>
-        <translation>soleil au plus haut</translation>
-    </message>
-    <message>
-        <source>sun at 20°, morning</source>
-        <translation>soleil à 20°, le matin</translation>
-    </message>
-    <message>
-        <source>sun at 20°, evening</source>
-        <translation>soleil à 20°, le soir</translation>
-    </message>
-    <message>
-        <source>sun at 5°, morning</source>
-        <translation>soleil à 5°, le matin</translation>
-    </message>
-    <message>
-        <source>sun at 5°, evening</source>
-        <translation>soleil à 5°, le soir</translation>
     </message>
     <message>
         <source>A click on a day, or the arrow keys and Enter, show its picture</source>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/calendar_panel.h"
 
+#include <QCoreApplication>
+
 #include "gui/models/readout.h"
 #include "gui/views/fields.h"
 #include "gui/views/labels.h"
@@ -41,13 +43,8 @@ CalendarPanel::CalendarPanel(QWidget* parent)
       text_(namedValue(mutedLabel(), tr("Day"))),
       view_(named(new CalendarView, tr("Days of the year"))) {
   for (QComboBox* box : {moment_, tint_}) box->setMinimumContentsLength(16);
-  const std::pair<QString, const char*> moments[] = {{tr("highest sun"), "noon"},
-                                                     {tr("sun at 20°, morning"), "sun:20"},
-                                                     {tr("sun at 20°, evening"), "sun:20:evening"},
-                                                     {tr("sun at 5°, morning"), "sun:5"},
-                                                     {tr("sun at 5°, evening"), "sun:5:evening"},
-                                                     {QStringLiteral("12:00"), "12:00"}};
-  for (const auto& [text, moment] : moments) moment_->addItem(text, QLatin1String(moment));
+  for (const auto& [moment, name] : monitor::dayMoments())
+    moment_->addItem(QCoreApplication::translate("moments", name), QLatin1String(moment));
   auto* area = new QScrollArea(this);
   area->setWidgetResizable(true);
   area->setFocusPolicy(Qt::NoFocus);  // the days have it

@@ -4,12 +4,26 @@
 #include <cmath>
 #include <opencv2/core.hpp>
 
+#include "monitor/age_text.h"
 #include "monitor/recorder.h"
 #include "monitor/results.h"
 #include "monitor/samples.h"
 
 namespace mpm::monitor::test {
 namespace {
+
+TEST(AgeText, IsOfTheLargestUnitThatFitsTwice) {
+  for (const auto& [ms, text] :
+       std::initializer_list<std::pair<std::int64_t, const char*>>{{-1, "in the future"},
+                                                                   {0, "0 s ago"},
+                                                                   {2 * kMinuteMs - 1, "119 s ago"},
+                                                                   {2 * kMinuteMs, "2 minutes ago"},
+                                                                   {2 * kHourMs - 1, "119 minutes ago"},
+                                                                   {2 * kHourMs, "2 hours ago"},
+                                                                   {2 * kDayMs - 1, "47 hours ago"},
+                                                                   {2 * kDayMs, "2 days ago"}})
+    EXPECT_EQ(ageText(ms), text);
+}
 
 TEST(Pace, IsWhatIsReachedButNoLessThanWasAskedFor) {
   // Seconds asked for, and the steps that came.

@@ -10,6 +10,7 @@
 #include "monitor/results.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
+#include "monitor/store/calendar.h"
 #include "monitor/store/snapshot.h"
 #include "support/local_zone.h"
 
@@ -107,6 +108,8 @@ TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
   for (const Json& one : json["quantities"])
     if (one["is_flag"].get<bool>()) flags.push_back(one["key"]);
   EXPECT_THAT(flags, ElementsAre("dark", "overexposed", "blurred", "fogged"));
+  for (const Json& one : json["moments"]) EXPECT_NO_THROW(monitor::parseDayMoment(one["moment"])) << one;
+  EXPECT_THAT(json["moments"], SizeIs(6));
   record(folder_ / "none.db", {sampleAt(kNoon, 100)}, session("camera 1"));
   const Json later = ask(shown, "/api/cameras");
   EXPECT_EQ(later["problems"], Json::array());
@@ -404,6 +407,8 @@ TEST_F(PageTest, ASceneHasAClockOfItsOwn) {
   EXPECT_EQ(cameras[0]["own_clock"], false);
   EXPECT_EQ(cameras[1]["own_clock"], true);
   EXPECT_EQ(cameras[1]["last_ms"], kNoon + kDayMs);
+  EXPECT_EQ(cameras[0]["age"], "60 s ago");
+  EXPECT_TRUE(cameras[1]["age"].is_null());
   EXPECT_EQ(cameras[1]["state"], "ended");
 }
 

@@ -73,7 +73,7 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
   facts["picture_file"] =
       pictureOf(pictures, {.source = source.name, .database = store.id()}, readPrivacy(store.privacy(source.name)),
                 from, hourOfDay(now, -days, 12, clock), to);
-  const bool knows_night = std::ranges::any_of(regions, [](const RegionMeans& one) { return one.knowsNight(); });
+  const bool knows_night = knowsNight(regions);
   for (const auto& [key, words, values, shareOf] : kParts) {
     if (knows_night == (key == std::string_view("all"))) continue;
     Json& json = facts[key] = Json::object();

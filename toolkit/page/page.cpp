@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
+#include "monitor/age_text.h"
 #include "monitor/store/calendar.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
@@ -140,6 +141,8 @@ struct Page::Impl {
                       {"by_time", inference.by_time}};
     }
     json["last_ms"] = last ? last->sample.time : source.last;  // of hours, where no sample is kept one by one
+    const auto last_ms = json["last_ms"].get<UnixMs>();
+    json["age"] = source.own_clock || last_ms == 0 ? Json() : Json(ageText(now - last_ms));
     json["samples"] = store ? store->count(source.id, INT64_MIN, INT64_MAX, series.id) : 0;
     json["model"] = series.model_name;
     json["series"] = Json::array();
@@ -182,6 +185,7 @@ struct Page::Impl {
                        {"is_flag", std::ranges::count(kQualityFlags, std::string_view(one.key)) > 0}});
     Json json = {{"version", MPM_VERSION}, {"now_ms", options.now()}, {"cameras", std::move(list)}};
     json["quantities"] = std::move(table);
+    for (const auto& [text, name] : dayMoments()) json["moments"].push_back({{"moment", text}, {"name", name}});
     json["problems"] = std::move(problems);
     return json;
   }
@@ -194,6 +198,7 @@ struct Page::Impl {
             {"own_clock", camera.source.own_clock},
             {"first_ms", camera.source.first},
             {"last_ms", 0},
+            {"age", nullptr},
             {"samples", 0},
             {"model", ""},
             {"classes", Json::array()},

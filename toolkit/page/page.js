@@ -7,8 +7,6 @@ const kPeriods = {hour: kHour, day: kDay, week: 7 * kDay, month: 30 * kDay, year
 const kStates = {online: "● online", stalled: "▲ without samples", lost: "▲ lost", not_writing: "▲ not storing", ended: "■ ended", archive: "▤ archive"};
 const kViews = {overlay: "Overlay", depth: "Depth", merge_map: "Merge map", frame: "Picture"};  // the first that is there is shown first
 const kRefresh = 15e3;
-const kMoments = {noon: "the highest sun", "sun:20": "sun at 20°, morning", "sun:20:evening": "sun at 20°, evening", "sun:5": "sun at 5°, morning",
-  "sun:5:evening": "sun at 5°, evening", "12:00": "12:00"};
 const kCalendarKept = 10 * kMinute;  // then it is drawn again: each small picture is asked for anew
 
 const $ = id => document.getElementById(id);
@@ -48,12 +46,6 @@ const date = {
   dayClock: format({day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"}),
   dayOfYear: format({dateStyle: "medium"}),
 };
-
-function ago(ms) {
-  for (const [unit, length] of [["day", kDay], ["hour", kHour], ["minute", kMinute]])
-    if (ms >= 2 * length) return `${Math.floor(ms / length)} ${unit}s ago`;
-  return ms < 0 ? "in the future" : `${Math.floor(ms / 1e3)} s ago`;
-}
 
 const number = (value, digits) => value === null || value === undefined ? "–" : value.toLocaleString(undefined, {
   minimumFractionDigits: digits, maximumFractionDigits: digits});
@@ -161,7 +153,7 @@ function renderOverview() {
       make("div", {class: "text"},
         make("div", {class: "name"}, make("strong", {}, one.title), stateChip(one)),
         make("p", {class: "quiet"}, sample ? [
-          one.own_clock ? `${date.full(one.last_ms, one)} ${one.clock.name}` : ago(data.now_ms - one.last_ms), light(sample),
+          one.age ?? `${date.full(one.last_ms, one)} ${one.clock.name}`, light(sample),
           sample.tokens === null ? null : `${number(sample.tokens, 0)} tokens`].filter(Boolean).join(" · ") : "no samples"),
         make("p", {class: "quiet"}, sample ? byArea(sample).slice(0, 3).map(([name, share]) => `${name} ${percent(share, 0)}`).join(", ") : ""))));
   }));
@@ -182,7 +174,7 @@ function renderSample(one) {
   if (sample) {
     const flags = data.quantities.filter(each => each.is_flag && sample[each.key]);
     Object.assign(facts, {
-      "Taken": `${date.second(sample.unix_ms, one)} ${one.clock.name}${one.own_clock ? "" : `, ${ago(data.now_ms - sample.unix_ms)}`}`,
+      "Taken": `${date.second(sample.unix_ms, one)} ${one.clock.name}${one.age ? `, ${one.age}` : ""}`,
       "Light": light(sample) ?? "not known",
       "Tokens": sample.token_counts.map(count => number(count, 0)).join(" → ") || "–",
       "Merging": sample.reduce,
@@ -446,9 +438,10 @@ async function renderCalendar(one) {
   const last = yearOf(one.last_ms, one), first = Math.min(last, yearOf(one.first_ms, one));
   const years = Array.from({length: last - first + 1}, (_, i) => String(last - i));
   const year = years.includes(state.get("year")) ? state.get("year") : years[0];
-  const moment = state.get("moment") in kMoments ? state.get("moment") : "noon";
+  const moments = data.moments.map(each => [each.moment, each.name]);
+  const moment = moments.some(([each]) => each === state.get("moment")) ? state.get("moment") : moments[0][0];
   options($("year"), [["", years.map(each => [each, each])]], year, value => go({year: value}));
-  options($("moment"), [["", Object.entries(kMoments)]], moment, value => go({moment: value}));
+  options($("moment"), [["", moments]], moment, value => go({moment: value}));
   const from = Math.max(one.first_ms, startOf(Number(year), one)), to = Math.min(one.last_ms + 1, startOf(Number(year) + 1, one));
   const span = {camera: one.name, from: new Date(from).toISOString(), to: new Date(to).toISOString()};
   const shown = {...keyOfCalendar(), moment};

@@ -73,6 +73,8 @@ bool RegionMeans::knowsNight() const {
   return std::ranges::any_of(day, any) || std::ranges::any_of(night, any);
 }
 
+bool knowsNight(const std::vector<RegionMeans>& means) { return std::ranges::any_of(means, &RegionMeans::knowsNight); }
+
 std::vector<RegionMeans> regionMeans(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to) {
   std::vector<RegionMeans> means;
   for (const RollupRow& all : store.rollup({.series = series.id, .from = from, .to = to, .regions = true}))

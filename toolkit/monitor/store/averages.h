@@ -42,6 +42,9 @@ struct RegionMeans {
 /// the whole picture has what is of flagged ones, too.
 std::vector<RegionMeans> regionMeans(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to);
 
+/// Some samples of these means were judged: they have parts by day and by night.
+bool knowsNight(const std::vector<RegionMeans>& means);
+
 /// Of the whole picture alone; none without samples.
 std::vector<ClassArea> classAreas(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to);
 

@@ -11,6 +11,8 @@
 #include "monitor/statistics/day_night.h"
 #include "mpm/error.hpp"
 
+#define QT_TRANSLATE_NOOP(context, text) text  // for lupdate, as in quantity.cpp
+
 namespace mpm::monitor {
 namespace {
 
@@ -73,6 +75,16 @@ DayMoment parseDayMoment(const std::string& text) {
   throw Error("'" + text +
               "' is neither noon, a time of the day such as 13:30, nor a height of the sun in degrees such as "
               "sun:20 or sun:20:evening");
+}
+
+std::span<const NamedMoment> dayMoments() {
+  static constexpr NamedMoment kMoments[] = {{"noon", QT_TRANSLATE_NOOP("moments", "highest sun")},
+                                             {"sun:20", QT_TRANSLATE_NOOP("moments", "sun at 20°, morning")},
+                                             {"sun:20:evening", QT_TRANSLATE_NOOP("moments", "sun at 20°, evening")},
+                                             {"sun:5", QT_TRANSLATE_NOOP("moments", "sun at 5°, morning")},
+                                             {"sun:5:evening", QT_TRANSLATE_NOOP("moments", "sun at 5°, evening")},
+                                             {"12:00", "12:00"}};
+  return kMoments;
 }
 
 DayPictures::DayPictures(const DayMoment& moment, const std::optional<vision::GeoPosition>& place,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,13 @@ struct DayMoment {
 
 /// "noon", "13:30", "sun:20" (in the morning), "sun:20:evening". Throws mpm::Error for another text.
 DayMoment parseDayMoment(const std::string& text);
+
+/// Moments that people choose from. `text` is one that parseDayMoment() reads, as it does others.
+struct NamedMoment {
+  const char* text;
+  const char* name;  ///< in English; translated in the context "moments"
+};
+std::span<const NamedMoment> dayMoments();
 
 /// Chooses the picture that stands for a day.
 class DayPictures {
