@@ -256,10 +256,11 @@ def one(job):
     return kind, seed, verdict, why, what, features
 
 
-def main(build, seeds, jobs=None, keep=None, kinds=("graph", "head", "edit")):
+def main(build, seeds, jobs=None, keep=None, kinds=("graph", "head", "edit"), most_refused=None):
     """Prints each fault with the command that repeats it, what was reached, and how many disagree. Returns that number.
 
-    `keep`: a folder for the model of one seed.
+    `keep`: a folder for the model of one seed. `most_refused`: so many graphs of common spellings are refused with these seeds;
+    one more is a fault.
     """
     if keep:
         for kind in kinds:
@@ -301,6 +302,9 @@ def main(build, seeds, jobs=None, keep=None, kinds=("graph", "head", "edit")):
         if made >= 50 and share < floor:
             disagree += 1
             print(f"fault: only {verdicts[f'{group} {EQUAL}']} of {made} graphs of group {group} were compared")
+    if most_refused is not None and verdicts["common refused"] > most_refused:
+        disagree += 1
+        print(f"fault: {verdicts['common refused']} graphs of common spellings are refused, and were {most_refused}")
     print("reached: " + ", ".join(f"{name} {count}" for name, count in sorted(verdicts.items())))
     print(f"{total} graphs, {disagree} disagree")
     return disagree
