@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kernels/precision.h"
 #include "mpm/build_info.hpp"
 #include "mpm/mpm.hpp"
 #include "onnx/model/graph_proto.h"
@@ -43,6 +44,25 @@ TEST(Placement, TheImageComesFromTheHostAndTheOutputsGoThere) {
   EXPECT_EQ(nodes.at("restore/scores"), "21 1 0") << "labels are made of them on the device";
   EXPECT_EQ(nodes.at("labels"), "2 0 1");
   EXPECT_EQ(nodes.at("merge_map"), "11 00 11");
+}
+
+TEST(Placement, ConvolutionsOfDepthAreBesideInt8) {
+  onnx::ModelProto model = convertedModel(dataPath("hf_depth_anything_dynamo18.onnx"),
+                                          {.reduce = kFullModel, .precision = Precision::kInt8});
+  const auto precisions = [&] {
+    std::map<std::string, int> counts;
+    for (const onnx::NodeProto& node : model.graph().node())
+      if (const auto* const found = findAttribute(node, "precision")) ++counts[node.op_type() + " " + found->s()];
+    return counts;
+  };
+  const std::map<std::string, int> before = precisions();
+  const std::string beside = toString(besideBlocks(Precision::kInt8));
+  ASSERT_GT(before.at("HeadConvolve int8"), 0);
+  keepConvolutionsFromInt8(*model.mutable_graph());
+  std::map<std::string, int> after = before;
+  after["HeadConvolve " + beside] = after["HeadConvolve int8"];
+  after.erase("HeadConvolve int8");
+  EXPECT_EQ(precisions(), after);
 }
 
 // Before opset 13 Softmax took all axes from its axis on, so only the last axis has one meaning.

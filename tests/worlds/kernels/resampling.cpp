@@ -65,10 +65,10 @@ void tryResizeArgmax(Trial& trial) {
     }
 }
 
-// Into a map {height, width, classes}, or with `by_class` into {classes, height, width}.
-template <bool by_class>
+// Into a map {height, width, classes}, or with `kByClass` into {classes, height, width}.
+template <bool kByClass>
 void tryResize(Trial& trial) {
-  const auto resize = by_class ? resizeLogits : resizePixels;
+  const auto resize = kByClass ? resizeLogits : resizePixels;
   const AxisResampling rows = randomAxis(trial.random, 12, 40), columns = randomAxis(trial.random, 12, 70);
   const int classes = trial.random.size(1, 30), height = rows.outputs(), width = columns.outputs();
   const MatrixView<const float> scores = trial.memory.inputRows(rows.inputs * columns.inputs, classes, 1, true);
@@ -81,7 +81,7 @@ void tryResize(Trial& trial) {
   for (int c = 0; c < classes; ++c)
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
-        trial.near(static_cast<double>(logits[by_class ? (c * height + y) * width + x : (y * width + x) * classes + c]),
+        trial.near(static_cast<double>(logits[kByClass ? (c * height + y) * width + x : (y * width + x) * classes + c]),
                    test::logitAt(scores, rows, columns, y, x, c), 1e-5);
 }
 
