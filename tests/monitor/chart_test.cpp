@@ -38,6 +38,46 @@ TEST_F(ChartTest, ASlowMachineMakesNoGaps) {
   }
 }
 
+TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
+  const auto add = [](std::vector<Sample>& samples, UnixMs from, UnixMs to, UnixMs step) {
+    for (UnixMs time = from; time < to; time += step) samples.push_back(sampleAt(time));
+  };
+  std::vector<Sample> camera, archive;
+  add(camera, kNoon, kNoon + 6 * kHourMs, kSecondMs * 10);
+  add(camera, kNoon + 6 * kHourMs + 15 * kSecondMs, kNoon + kDayMs, kSecondMs * 10);  // as long as is allowed
+  add(camera, kNoon + kDayMs + 40 * kSecondMs, kNoon + 2 * kDayMs, kSecondMs * 10);
+  add(camera, kNoon + 400 * kDayMs, kNoon + 400 * kDayMs + kHourMs, kSecondMs * 10);
+  record(path_, camera, session("camera 0", 10));
+  const StoreReader store(path_);
+  const Gaps gaps = store.gaps(1, 0, INT64_MAX);
+  EXPECT_EQ(gaps.count, 2);
+  EXPECT_EQ(gaps.longest, 398 * kDayMs + 10 * kSecondMs);
+  EXPECT_EQ(store.gaps(1, kNoon + 25 * kHourMs, INT64_MAX).count, 1);
+  EXPECT_EQ(store.gaps(1, kNoon + 500 * kDayMs, INT64_MAX).count, 0);
+  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(kNoon + 2 * kDayMs));
+  EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 1) << "of hours";
+
+  for (int day = 0; day < 15; ++day)
+    if (day != 7) add(archive, kNoon + day * kDayMs, kNoon + day * kDayMs + 10 * kHourMs, 30 * kMinuteMs);
+  record(folder_ / "b.db", archive, session("archive", 0));
+  EXPECT_EQ(StoreReader(folder_ / "b.db").gaps(1, 0, INT64_MAX).count, 13);
+  runSql(folder_ / "b.db", "UPDATE source SET archive = 1");
+  EXPECT_EQ(StoreReader(folder_ / "b.db").gaps(1, 0, INT64_MAX).count, 1) << "nights are none";
+
+  std::vector<Sample> dense, watched;
+  add(dense, kNoon, kNoon + 5 * kDayMs, 30 * kMinuteMs);
+  add(dense, kNoon + 5 * kDayMs + 10 * kHourMs, kNoon + 12 * kDayMs, 30 * kMinuteMs);
+  record(folder_ / "c.db", dense, session("archive", 0));
+  runSql(folder_ / "c.db", "UPDATE source SET archive = 1");
+  EXPECT_EQ(StoreReader(folder_ / "c.db").gaps(1, 0, INT64_MAX).count, 1) << "a pause that does not come each day";
+
+  add(watched, kNoon, kNoon + kMinuteMs, kSecondMs);
+  watched.push_back(sampleAt(kNoon + 3 * kMinuteMs));
+  record(folder_ / "d.db", watched, session("camera 0", 60));
+  runSql(folder_ / "d.db", "UPDATE session SET started_ms = 0");
+  EXPECT_EQ(StoreReader(folder_ / "d.db").gaps(1, 0, INT64_MAX).count, 0) << "2.5 minutes are allowed";
+}
+
 TEST_F(ChartTest, GapsGoByTheSamplesThatAreKeptAndTheEveryOfTheirTime) {
   const auto samples = [](UnixMs from, UnixMs to, UnixMs step) {
     std::vector<Sample> all;

@@ -87,6 +87,41 @@ TEST_F(ExportTest, NoCommaOfALocaleGetsIn) {
   if (!has_comma) GTEST_SKIP() << "no locale with a comma here";
 }
 
+// A region that is looked at closer may show what the whole picture does not.
+TEST_F(ExportTest, HasTheClassesThatOnlyARegionShows) {
+  StoreWriter writer(folder_ / "b.db");
+  writer.setRegions("camera 0", {regionNamed("lake")});
+  writer.beginSession(session());
+  Sample sample = sampleAt(kNoon);
+  sample.regions.push_back(regionOf(0, {1, 2, 3}, {}, {{0, 0.875}, {2, 0.125}}, "lake"));
+  writer.append(sample);
+  ASSERT_TRUE(writer.flush());
+  const auto csv = linesOf(exportText(StoreReader(folder_ / "b.db"), {.format = ExportFormat::kCsv, .source = 1}));
+  EXPECT_THAT(csv.at(0), HasSubstr(",region_lake_area_road_percent,region_lake_area_sky_percent,"));
+  EXPECT_THAT(csv.at(1), EndsWith(",87.5000,12.5000,0.0000"));
+}
+
+// A model replaced at its path numbers the classes otherwise: a class is what its own session calls it.
+TEST_F(ExportTest, EachSampleHasTheClassesOfItsOwnModel) {
+  SessionInfo info = session();
+  info.model_name = "new one";
+  info.classes = {"sky", "road"};
+  info.reduce = "gradual:blocks=0-7:count=48";
+  Sample sample = sampleAt(kNoon + kDayMs);
+  sample.whole().areas = {{0, 0.125}, {1, 0.875}};
+  record(path_, {sample}, info);
+  const auto csv = linesOf(exportText(reader(), {.format = ExportFormat::kCsv, .source = 1}));
+  ASSERT_EQ(csv.size(), 4u);
+  EXPECT_THAT(csv[0], EndsWith(",area_road_percent,area_sky_percent,\"area_tree, \"\"old\"\"_percent\""));
+  EXPECT_THAT(csv[1], EndsWith(",75.0000,0.0000,25.0000"));
+  EXPECT_THAT(csv[3], EndsWith(",87.5000,12.5000,")) << "it knows no tree";
+  const auto json = linesOf(exportText(reader(), {.format = ExportFormat::kJsonLines, .source = 1}));
+  EXPECT_EQ(nlohmann::json::parse(json[0])["reduce"], "mpm:blocks=2,5");
+  EXPECT_EQ(nlohmann::json::parse(json[2])["reduce"], "gradual:blocks=0-7:count=48");
+  EXPECT_EQ(nlohmann::json::parse(json[0])["area_fraction"], (nlohmann::json{{"road", 0.75}, {"tree, \"old\"", 0.25}}));
+  EXPECT_EQ(nlohmann::json::parse(json[2])["area_fraction"], (nlohmann::json{{"sky", 0.125}, {"road", 0.875}}));
+}
+
 TEST_F(ExportTest, ALongOneTellsHowFarItIsAndIsStopped) {
   constexpr int kSamples = 2000;
   std::vector<Sample> samples;

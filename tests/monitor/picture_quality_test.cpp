@@ -98,6 +98,16 @@ TEST(PictureQuality, NumbersAreThoseOfTheDefinition) {
   EXPECT_FALSE(measureQuality({}, {}));
 }
 
+TEST(PictureQuality, DarkIsLessThanOnePercentAboveTheLevel) {
+  cv::Mat picture(100, 100, CV_8UC3, cv::Scalar::all(25));
+  EXPECT_EQ(measureQuality(picture, {})->flags, kDark) << "no pixel exceeds 25";
+  picture.row(0).colRange(0, 99).setTo(cv::Scalar::all(26));
+  EXPECT_EQ(measureQuality(picture, {})->flags, kDark);
+  picture.row(0).setTo(cv::Scalar::all(26));
+  EXPECT_NE(measureQuality(picture, {})->flags, kDark) << "one percent is not less";
+  EXPECT_NE(measureQuality(cv::Mat(100, 100, CV_8UC3, cv::Scalar::all(0)), {.dark = 0})->flags, kDark) << "off";
+}
+
 TEST(PictureQuality, OptionsAreReadAndChecked) {
   EXPECT_EQ(parseQuality("auto"), QualityOptions{});
   EXPECT_EQ(parseQuality("dark=0:white=90:contrast=1.5:sharp=30:pictures=2"),
@@ -109,6 +119,26 @@ TEST(PictureQuality, OptionsAreReadAndChecked) {
   EXPECT_MPM_ERROR(parseQuality("pictures=0"), "pictures must be 1 or more");
   EXPECT_MPM_ERROR(parseQuality("white=101"), "white '101' is not between 0 and 100");
   EXPECT_MPM_ERROR(parseQuality(""), "'' is none of dark=25");
+}
+
+TEST(QualityDetector, SaysThatPicturesBecameBadAndGoodAgain) {
+  QualityDetector detector(3);
+  std::vector<std::string> messages;
+  const auto add = [&](int flags, std::optional<bool> night = false) {
+    if (const auto event = detector.add({.flags = flags}, night, kNoon)) {
+      EXPECT_EQ(event->kind, EventKind::kQuality);
+      messages.push_back(event->message);
+    }
+  };
+  for (int flags : std::vector<int>{0, 0, 0, kBlurred, kBlurred, 0, kBlurred, kBlurred, kFogged, kBlurred}) add(flags);
+  EXPECT_TRUE(messages.empty()) << "no three in a row";
+  for (int flags : std::vector<int>{kBlurred, kBlurred, kBlurred, 0, 0, 0, 0}) add(flags);
+  for (int i = 0; i < 5; ++i) add(kDark, true);
+  for (int i = 0; i < 3; ++i) add(kDark, std::nullopt);
+  for (int i = 0; i < 3; ++i) add(kFogged, true);
+  EXPECT_THAT(messages, ElementsAre("the pictures are blurred: reports leave them out", "the pictures are good again",
+                                    "the pictures are dark: reports leave them out",
+                                    "the pictures are covered or fogged: reports leave them out"));
 }
 
 std::string textOf(int flags) {

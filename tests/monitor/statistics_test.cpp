@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -45,6 +46,32 @@ TEST(Statistics, TheIntervalCoversTheTruth) {
   EXPECT_LE(naive_covered, 0.5 * kTrials) << "otherwise blocks would not be needed";
 }
 
+TEST(Statistics, AFirstDayCountsHoursAndTheirCorrelation) {
+  const auto hours = simulate(1, 15, 0, 6, 5);
+  const auto independent = compareDayNight(hours, kMidnight + kDayMs);
+  ASSERT_TRUE(independent.difference && independent.difference->plus_minus);
+  EXPECT_EQ(independent.difference->block, Difference::Block::kHour);
+  EXPECT_EQ(independent.difference->day_blocks, 12);
+
+  // The same hour means, sorted so that neighbours are alike: less is known.
+  std::vector<double> means;
+  for (const HourOfTokens& hour : hours)
+    if (!hour.night) means.push_back(summarize(hour.occurrences).mean);
+  std::sort(means.begin(), means.end());
+  std::vector<HourOfTokens> trend;
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    trend.push_back({kMidnight + static_cast<UnixMs>(6 + i) * kHourMs, false, {{means[i], 20}}});
+    trend.push_back({kMidnight + static_cast<UnixMs>(18 + i) * kHourMs, true, {{means[(i * 5) % 12], 20}}});
+  }
+  const auto correlated = compareDayNight(trend, kMidnight + 2 * kDayMs);
+  ASSERT_TRUE(correlated.difference->plus_minus);
+  std::swap(trend[0].occurrences, trend[10].occurrences);
+  std::swap(trend[4].occurrences, trend[18].occurrences);
+  std::swap(trend[8].occurrences, trend[20].occurrences);
+  const auto mixed = compareDayNight(trend, kMidnight + 2 * kDayMs);
+  EXPECT_GT(*correlated.difference->plus_minus, 1.3 * *mixed.difference->plus_minus);
+}
+
 // Frames of a second each, with day and night by the sun, all with the same tokens.
 std::vector<HourOfTokens> bySun(double latitude, UnixMs from, int days) {
   DayNight rule(NightBySun{.latitude = latitude, .longitude = 13.4});
@@ -81,6 +108,19 @@ TEST(Statistics, APolarDayIsAsManyDaysAsItLasts) {
   const Difference svalbard = blocksOf(bySun(78, kMidnight, 365));
   EXPECT_NEAR(svalbard.day_blocks, 287, 5);
   EXPECT_NEAR(svalbard.night_blocks, 210, 5);
+}
+
+TEST(Statistics, StrayFramesMakeNoDay) {
+  std::vector<HourOfTokens> hours = bySun(52.5, kMidnight - 88 * kDayMs, 30);
+  std::map<UnixMs, int> sides;
+  for (const HourOfTokens& hour : hours) ++sides[hour.start];
+  for (std::size_t i = 0, count = hours.size(); i < count; ++i)
+    if (hours[i].night && sides[hours[i].start] == 1) hours.push_back({hours[i].start, false, {{500, 3}}});
+  const Difference difference = blocksOf(hours);
+  EXPECT_EQ(difference.block, Difference::Block::kPeriod);
+  EXPECT_EQ(difference.day_blocks, 30);
+  EXPECT_EQ(difference.night_blocks, 31);
+  EXPECT_LT(*difference.plus_minus, 0.1) << "and do not blur the days that there are";
 }
 
 }  // namespace

@@ -654,6 +654,32 @@ TEST_F(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   EXPECT_EQ(run(session()), 3);
 }
 
+TEST_F(Store, YesterdayIsNotWhatIsLeftOfAShortRange) {
+  std::vector<Sample> samples;
+  for (int hour = 0; hour < 72; ++hour)
+    samples.push_back(sampleAt(kNoon + hour * kHourMs, 400 + hour / 24 * 5 + hour % 24, hour % 24 >= 12));
+  record(path_, samples);
+  const StoreReader reader(path_);
+  const UnixMs end = kNoon + 72 * kHourMs;
+  const DayNightStatistics whole = reader.dayNight(1, INT64_MIN, end), day = reader.dayNight(1, end - kDayMs, end);
+  for (const auto& change : {whole.night_change, day.night_change}) EXPECT_DOUBLE_EQ(change.value(), 5);
+  EXPECT_EQ(day.night.samples, 12);
+  const DayNightStatistics night = reader.dayNight(1, end - 6 * kHourMs, end);
+  EXPECT_EQ(night.day.samples, 0);
+  EXPECT_FALSE(night.day_change) << "of a part of the day that is not asked for";
+  EXPECT_DOUBLE_EQ(night.night_change.value(), 5);
+}
+
+TEST_F(Store, OnlyARuleThatFindsNoNightAtAllIsDoubted) {
+  const auto brightness = [&](const std::string& path, bool night) {
+    FrameFacts dark{.quality = PictureQuality{.flags = kDark}};
+    record(path, {sampleAt(kNoon), sampleAt(kNoon + kHourMs, 377, night, dark)});
+    return StoreReader(path).dayNight(1, INT64_MIN, INT64_MAX).brightness;
+  };
+  EXPECT_EQ(brightness(path_, false), std::pair(100.0, 100.0));
+  EXPECT_EQ(brightness(folder_ / "b.db", true), std::nullopt) << "its pictures are flagged, but it is there";
+}
+
 TEST_F(Store, EventsOfASourceAndOfNoneByTime) {
   { const StoreWriter made(path_); }
   runSql(path_,
