@@ -206,7 +206,7 @@ def brief(text):
     result = {}
     for line in text.splitlines():
         source, _, rest = line.partition(": last sample ")
-        match = re.match(r"(\S+)(?: \(.*? ago\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?(?:, (\w+ \w+))?, (\d+) alarms?", rest)
+        match = re.match(r"(\S+)(?: \((?:in the future|.*? ago)\))?, (\d+) samples?, (\d+) gaps?(?: \(.*?\))?(?:, ([\d.]+) % of the pictures bad)?(?:, (\w+ \w+))?, (\d+) alarms?", rest)
         if not match:
             result[source] = {("unreadable",): Printed(line)}
             continue
