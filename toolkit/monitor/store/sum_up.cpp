@@ -123,12 +123,12 @@ void judgeDays(Database& database, std::int64_t source, UnixMs to, const NightRu
                                 " AND width_ms = ?2 AND start_ms >= ?3 AND start_ms < ?4 AND region = 0",
                             source, width, day, day + kDayMs);
   };
-  std::set<UnixMs> days, by_hours;
+  std::set<UnixMs> summed, by_hours;
   Statement starts = database.prepare("SELECT DISTINCT start_ms FROM bucket WHERE " + std::string(kOfSource) +
                                       " AND width_ms = ?2 AND start_ms < ?3");
   starts.bind(source, kDayMs, to);
-  while (starts.step()) days.insert(starts.integer(0));
-  for (const UnixMs day : days)
+  while (starts.step()) summed.insert(starts.integer(0));
+  for (const UnixMs day : summed)
     if (samplesOf(kDayMs, day) == samplesOf(kHourMs, day)) by_hours.insert(day);
   DayNight whole_days(rule);
   (void)judgeSums(database, source, kDayMs, to, whole_days);
