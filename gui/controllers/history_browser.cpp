@@ -50,6 +50,7 @@ void HistoryBrowser::open(const QString& source) {
   next_statistics_ = 0;
   sources_->setPresent(source, std::nullopt);
   sources_->want(source);
+  if (!sources_->id()) emit sourceChanged();  // source() is this one, of which nothing is stored yet
 }
 
 // Events of the source that is open are at hand, also where nothing is stored; all others are read.

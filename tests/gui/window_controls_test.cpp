@@ -354,6 +354,22 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   EXPECT_TRUE(says(panel, "Samples, Night: 10")) << "the one answer, whoever reads";
 }
 
+TEST_F(Controls, TheRuleOfNightIsThatOfTheSourceAlsoBeforeAnythingIsStoredOfIt) {
+  fs::copy(street().path(), file("yard").toStdString());
+  for (const auto& [source, limit] : {std::pair("street", 70), {"yard", 30}}) {
+    monitor::CameraConfig config = part<CameraConfigs>()->config(file(source));
+    config.night_brightness = config.day_brightness = limit;
+    part<CameraConfigs>()->change(file(source), config);
+  }
+  WindowOptions nowhere = options();
+  nowhere.database.clear();
+  make(nowhere);
+  for (const auto& [source, rule] : {std::pair("street", "darker than 70 of"), {"yard", "darker than 30 of"}}) {
+    camera().open(file(source));
+    EXPECT_THAT(textIn<DayNightPanel>(), Has(rule));
+  }
+}
+
 TEST_F(Controls, WhatIsStoredIsJudgedByTheLastRuleWhateverIsOnShow) {
   const auto at = [](double brightness) {
     return [=](monitor::Sample& sample) { sample.whole().set("brightness", brightness); };
