@@ -700,6 +700,27 @@ TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   EXPECT_THAT(ran, HasSubstr("summary"));
 }
 
+TEST_F(SessionTest, ADayThatCannotBeSummedUpIsOneMessage) {
+  // With one sample alone the writer may ask before the first of today is stored, and read that one, not the sum.
+  record(database_, {sampleAt(kNoon - kDayMs), sampleAt(kNoon - 22 * kHourMs)}, session("rtsp://***@yard/1"));
+  runSql(database_, "UPDATE bucket SET samples = -1 WHERE start_ms < " + std::to_string(kNoon - kHourMs));
+  make();
+  CameraPlan seven = watch();
+  seven.summary_hour = 7;
+  session_->open(seven);
+  const auto messages = [&] {
+    return std::ranges::count_if(events_.all(), [](const Event& event) {
+      return event.message.starts_with("the day before is not summed up: ") &&
+             event.message.ends_with("a sum is of -1 samples");
+    });
+  };
+  ASSERT_TRUE(eventually([&] { return messages() > 0; }));
+  const std::size_t before = samples_.size();
+  ASSERT_TRUE(eventually([&] { return samples_.size() > before + 3; }));
+  EXPECT_TRUE(session_->finish(60));
+  EXPECT_EQ(messages(), 1);
+}
+
 TEST_F(SessionTest, WhatHappenedBeforeTheFirstSourceIsStoredWithIt) {
   make();
   session_->addEvent(eventAt(clock_, "a broker does not answer"));
