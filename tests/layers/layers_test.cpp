@@ -4,6 +4,8 @@
 #include <thread>
 #include <variant>
 
+#include "kernels/cpu/tiles.h"
+#include "kernels/precision.h"
 #include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
@@ -102,6 +104,31 @@ TEST_F(Layers, AsManyBiasesAsOutputs) {
   const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
   std::vector<cv::Mat> inputs{cv::Mat::zeros(2, 8, CV_32F)}, outputs{cv::Mat::zeros(2, 4, CV_32F)}, internals;
   EXPECT_CV_ERROR(layer->forward(inputs, outputs, internals), "has 3 biases for 4 outputs");
+}
+
+TEST_F(Layers, AConvolutionBesideInt8MultipliesAsWhatHasNoInt8) {
+  const int weight[] = {96, 96, 1, 1}, maps[] = {1, 8, 8, 96};
+  cv::Mat w(4, weight, CV_32F), x(4, maps, CV_32F);
+  cv::randn(w, 0, 0.1);
+  cv::randn(x, 0, 1);
+  const auto run = [&](const std::string& precision, bool beside) {
+    cv::dnn::LayerParams params = paramsOf("HeadConvolve", {w, cv::Mat::zeros(96, 1, CV_32F)});
+    const int ones[] = {1, 1}, none[] = {0, 0}, size[] = {8, 8};
+    for (const auto& [key, pair] : {std::pair("size", size), {"stride", ones}, {"dilation", ones}, {"pad", none}})
+      params.set(key, cv::dnn::DictValue::arrayInt(pair, 2));
+    params.set("groups", 1);
+    params.set("precision", precision);
+    if (beside) params.set("beside_int8", 1);
+    const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
+    std::vector<cv::Mat> inputs{x}, outputs{cv::Mat(4, maps, CV_32F)}, internals;
+    layer->forward(inputs, outputs, internals);
+    return outputs[0];
+  };
+  const cv::Mat expected = run(toString(besideBlocks(Precision::kInt8)), false);
+  EXPECT_EQ(cv::norm(run("int8", true), expected, cv::NORM_INF), 0);
+  if (convolutionTiles(Precision::kInt8)) {
+    EXPECT_GT(cv::norm(run("int8", false), expected, cv::NORM_INF), 0);
+  }
 }
 
 // What stands in for ONNX's operator in a net on a device, and runs on the CPU where the device has no operator.

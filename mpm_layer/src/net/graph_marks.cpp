@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 
-#include "kernels/precision.h"
 #include "layers/layer_supply.h"
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
@@ -196,15 +195,6 @@ void joinForCpu(onnx::GraphProto& graph) {
     const auto& perm = attributeOf(node, "perm").ints();
     if (perm.size() == 4 && perm[0] == 0 && movedRuns({perm.begin(), perm.end()}))
       become(node, "HeadTranspose", 1, {{"perm", std::vector<std::int64_t>(perm.begin(), perm.end())}});
-  }
-}
-
-void keepConvolutionsFromInt8(onnx::GraphProto& graph) {
-  for (onnx::NodeProto& node : *graph.mutable_node()) {
-    if (!isOurs(node) || node.op_type() != "HeadConvolve") continue;
-    for (onnx::AttributeProto& attribute : *node.mutable_attribute())
-      if (attribute.name() == "precision" && attribute.s() == toString(Precision::kInt8))
-        attribute.set_s(toString(besideBlocks(Precision::kInt8)));
   }
 }
 

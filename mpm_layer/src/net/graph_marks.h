@@ -30,10 +30,6 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info);
 /// runs on all threads.
 void joinForCpu(onnx::GraphProto& graph);
 
-/// In a net of int8, makes the convolutions of the head multiply in the precision of what has no int8: for a result
-/// that is a number. What int8 rounds changes few classes of pixels, and every depth.
-void keepConvolutionsFromInt8(onnx::GraphProto& graph);
-
 /// Makes stock nodes of a head ai.mpm nodes where a device has them (docs/ops.md names them). Then marks all ai.mpm
 /// nodes of the converted model as running on the device, with the attributes that MpmLayer reads:
 ///

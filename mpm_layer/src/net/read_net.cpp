@@ -151,7 +151,6 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
         supply.device->measures_layers = options.measure_layers;
       } else {
         onnx_graph::joinForCpu(graph);
-        if (converted.info.task == Task::kDepth) onnx_graph::keepConvolutionsFromInt8(graph);
       }
       supplyWeights(graph, converted.late, supply);
       const std::string bytes = onnx_graph::serialised(std::move(converted.model));

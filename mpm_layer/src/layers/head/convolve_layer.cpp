@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "kernels/convolution.h"
+#include "kernels/precision.h"
 #include "layers/head/operands.h"
 #include "layers/ops.h"
 
@@ -28,6 +29,7 @@ class ConvolveLayer final : public HeadLayer {
     spec_.relu_input = params.get<int>("relu_input", 0) != 0;
     if (params.has("activation")) spec_.activation = parseActivation(params.get<cv::String>("activation"));
     spec_.precision = parsePrecision(params.get<cv::String>("precision", "fp32"));
+    if (params.get<int>("beside_int8", 0) != 0) spec_.precision = besideBlocks(spec_.precision);
   }
 
  protected:

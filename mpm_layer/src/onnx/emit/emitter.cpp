@@ -53,6 +53,9 @@ Converted Emitter::emit() && {
   else
     otherHead();
   findTask();
+  // What int8 rounds changes the classes of few pixels, and every depth.
+  if (info_.task == Task::kDepth && info_.precision == Precision::kInt8)
+    net_.setEach("HeadConvolve", {"beside_int8", std::int64_t{1}});
   if (one_image_ || head_nodes_.oneImage()) net_.set("backbone/patch_embed", {"one_image", std::int64_t{1}});
   const auto insertions = static_cast<std::int64_t>(info_.schedule().size());
   net_.op("MergeReport", states_, {"merge_map", "token_counts"}, {});

@@ -116,6 +116,11 @@ void NetWriter::set(const std::string& node, const Attribute& attribute) {
     if (each.name() == node) addAttribute(each, attribute);
 }
 
+void NetWriter::setEach(const std::string& op, const Attribute& attribute) {
+  for (onnx::NodeProto& each : *model_.mutable_graph()->mutable_node())
+    if (each.op_type() == op) addAttribute(each, attribute);
+}
+
 void NetWriter::metadata(const std::string& key, const std::string& value) {
   onnx::StringStringEntryProto& entry = *model_.add_metadata_props();
   entry.set_key(key);

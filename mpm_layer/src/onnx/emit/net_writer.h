@@ -40,6 +40,8 @@ class NetWriter {
   std::string copy(const onnx::NodeProto& proto, const Names& inputs, const Names& outputs);
   /// One more attribute of the node that is called `node`.
   void set(const std::string& node, const Attribute& attribute);
+  /// One more attribute of each node of this operator.
+  void setEach(const std::string& op, const Attribute& attribute);
   void metadata(const std::string& key, const std::string& value);
   /// `name`, or name_2, name_3, ... when a tensor has that name already.
   std::string unique(const std::string& name);
