@@ -795,12 +795,13 @@ TEST_F(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
   EXPECT_MPM_ERROR(mergeDatabases({part, part}, more), "holds what another part holds: picture 'a.png'");
 }
 
+vision::Region tree(double x) {
+  return {.name = "tree", .size = {64, 48}, .polygons = {{{x, 5}, {x + 9, 5}, {x, 20}}}};
+}
+
 // Regions of one name that are valid at one time would be no regions at all. An alarm that rings would ring again, and
 // a camera that had moved would move back.
 TEST_F(MergeDatabases, GoesOnWithRegionsAlarmsAndViewOfTheLatestPart) {
-  const auto tree = [](double x) {
-    return vision::Region{.name = "tree", .size = {64, 48}, .polygons = {{{x, 5}, {x + 9, 5}, {x, 20}}}};
-  };
   std::vector<std::string> parts;
   for (int part = 0; part < 2; ++part) {
     parts.push_back(folder_ / std::to_string(part));
@@ -832,9 +833,6 @@ TEST_F(MergeDatabases, GoesOnWithRegionsAlarmsAndViewOfTheLatestPart) {
 
 // Camera 0 was last watched for the second part, camera 1 for the first one.
 TEST_F(MergeDatabases, EachSourceGoesOnWithItsOwnLatestPart) {
-  const auto tree = [](double x) {
-    return vision::Region{.name = "tree", .size = {64, 48}, .polygons = {{{x, 5}, {x + 9, 5}, {x, 20}}}};
-  };
   std::vector<std::string> parts;
   for (int part = 0; part < 2; ++part) {
     parts.push_back(folder_ / std::to_string(part));
