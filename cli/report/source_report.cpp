@@ -118,7 +118,7 @@ SourceReport::SourceReport(const StoreReader& store, const SourceRecord& record,
   });
   regions = regionMeans(store, series, span.from, span.to);
   states = store.states(series.id, span.from, span.to);
-  const auto latest = scope.series == 0 ? store.lastSample(record) : std::nullopt;
+  const auto latest = scope.series == 0 ? store.lastSample(record, all_series) : std::nullopt;
   last = latest ? latest->sample.time : span.to - 1;
   if (upToNow()) awaited = store.awaited(record.id, unixNow());
   known_until = upToNow() ? record.knownUntil(awaited) : span.to;

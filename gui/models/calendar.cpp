@@ -11,8 +11,6 @@ namespace {
 
 using monitor::StoreReader;
 
-int yearOf(UnixMs time, const vision::CameraClock& clock) { return vision::civilTime(clock.wall(time)).year; }
-
 std::string stemOf(const std::string& png) { return png.substr(0, png.size() - 4); }
 
 // The pictures of an archive lie in its folder, and its samples know them.
@@ -70,11 +68,12 @@ void CalendarReader::ask(const CalendarQuestion& question) {
     if (all.empty()) return;
     const monitor::SeriesRecord& series = all.back();
     const vision::CameraClock clock = vision::clockOrMachine(question.source.clock);
-    CalendarAnswer answer{.first_year = yearOf(question.source.first, clock),
-                          .last_year = yearOf(question.source.last, clock)};
-    answer.year = question.year == 0 ? answer.last_year : question.year;
-    const UnixMs from = std::max(question.source.first, clock.time(vision::wallTime({.year = answer.year}))),
-                 to = std::min(question.source.last + 1, clock.time(vision::wallTime({.year = answer.year + 1})));
+    const auto years = monitor::calendarYears(question.source);
+    if (years.empty()) return;
+    const auto chosen_year = std::ranges::find(years, question.year, &monitor::CalendarYear::year);
+    const auto [year, from, to] = chosen_year == years.end() ? years.back() : *chosen_year;
+    CalendarAnswer answer{.year = year};
+    for (const monitor::CalendarYear& one : years) answer.years.push_back(one.year);
     for (const std::string& name : series.classes) answer.classes << QString::fromStdString(name);
     for (const monitor::StateSeries& head : reader.states(series.id, from, to))
       for (const auto& [state, samples] : head.samples)

@@ -23,7 +23,8 @@ struct CalendarQuestion {
 };
 
 struct CalendarAnswer {
-  int year = 0, first_year = 0, last_year = 0;
+  int year = 0;
+  std::vector<int> years{};  ///< of the source, ascending
   charts::CalendarDrawing drawing{};
   QStringList classes{};                              ///< of the series whose days are coloured, the latest
   std::vector<std::pair<QString, QString>> states{};  ///< heads and their states, in this year

@@ -142,7 +142,7 @@ void History::askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs
 void History::askLast(const monitor::SourceRecord& source, const monitor::PrivacyChoice& said) {
   ask(kSample, [=, this](const monitor::StoreReader& reader) {
     StoredSample found;
-    const auto last = reader.lastSample(source);
+    const auto last = reader.lastSample(source, reader.series(source.id));
     if (const auto sample = last ? sampleOf(reader, source.id, last->series, last->sample.time) : std::nullopt) {
       found = storedSample(reader, source, *sample, said);
       QStringList facts = {tr("Last sample: %1").arg(timeText(sample->time, source.clock))};

@@ -2,6 +2,7 @@
 #include "gui/views/calendar_panel.h"
 
 #include <QCoreApplication>
+#include <ranges>
 
 #include "gui/models/readout.h"
 #include "gui/views/fields.h"
@@ -81,7 +82,7 @@ void CalendarPanel::choose(CalendarQuestion& question) const {
 
 void CalendarPanel::setAnswer(const CalendarAnswer& answer) {
   std::vector<std::pair<QString, QVariant>> years, tints;
-  for (int year = answer.last_year; year >= answer.first_year; --year) years.emplace_back(QString::number(year), year);
+  for (const int year : answer.years | std::views::reverse) years.emplace_back(QString::number(year), year);
   for (const monitor::Quantity& one : monitor::quantities())
     tints.emplace_back(quantityName(one), tintOf(QLatin1String(one.key)));
   for (const QString& name : answer.classes) tints.emplace_back(tr("Area of %1").arg(name), tintOf({}, name));

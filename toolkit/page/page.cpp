@@ -117,7 +117,7 @@ struct Page::Impl {
     const auto& [name, store, source, live] = std::tie(camera.name, camera.store, camera.source, camera.live);
     const auto all_series = store ? store->series(source.id) : std::vector<SeriesRecord>();
     const UnixMs now = options.now();
-    const auto last = store ? store->lastSample(source) : std::nullopt;
+    const auto last = store ? store->lastSample(source, all_series) : std::nullopt;
     const SeriesRecord series = last ? last->series : all_series.empty() ? SeriesRecord() : all_series.back();
     Json regions = Json::array();
     for (const auto& one : store ? currentRegions(*store, source.name) : std::vector<vision::Region>()) {
@@ -143,6 +143,9 @@ struct Page::Impl {
     json["last_ms"] = last ? last->sample.time : source.last;  // of hours, where no sample is kept one by one
     const auto last_ms = json["last_ms"].get<UnixMs>();
     json["age"] = source.own_clock || last_ms == 0 ? Json() : Json(ageText(now - last_ms));
+    json["years"] = Json::array();
+    for (const CalendarYear& one : calendarYears(source))
+      json["years"].push_back({{"year", one.year}, {"from_ms", one.from}, {"to_ms", one.to}});
     json["samples"] = store ? store->count(source.id, INT64_MIN, INT64_MAX, series.id) : 0;
     json["model"] = series.model_name;
     json["series"] = Json::array();
@@ -198,6 +201,7 @@ struct Page::Impl {
             {"own_clock", camera.source.own_clock},
             {"first_ms", camera.source.first},
             {"last_ms", 0},
+            {"years", Json::array()},
             {"age", nullptr},
             {"samples", 0},
             {"model", ""},

@@ -422,10 +422,6 @@ async function chooseNear(time, within) {
 
 // The server draws it (/api/calendar.svg), when it is opened; here it is placed, and its days are read by pointer and keys.
 
-const yearOf = (time, one) => new Date(time + offset(time, one)).getUTCFullYear();
-// The first moment of a year by the clock of the camera.
-const startOf = (year, one) => Date.UTC(year) - offset(Date.UTC(year), one);
-
 function keyOfCalendar() {
   const [states, value] = JSON.parse(state.get("tint") ?? "[]");
   if (states) return {states, state: value};
@@ -434,16 +430,15 @@ function keyOfCalendar() {
 
 async function renderCalendar(one) {
   $("calendar").open = state.has("calendar");
-  if (!$("calendar").open || one.last_ms === 0) return;
-  const last = yearOf(one.last_ms, one), first = Math.min(last, yearOf(one.first_ms, one));
-  const years = Array.from({length: last - first + 1}, (_, i) => String(last - i));
+  if (!$("calendar").open || one.years.length === 0) return;
+  const years = one.years.map(each => String(each.year)).reverse();
   const year = years.includes(state.get("year")) ? state.get("year") : years[0];
   const moments = data.moments.map(each => [each.moment, each.name]);
   const moment = moments.some(([each]) => each === state.get("moment")) ? state.get("moment") : moments[0][0];
   options($("year"), [["", years.map(each => [each, each])]], year, value => go({year: value}));
   options($("moment"), [["", moments]], moment, value => go({moment: value}));
-  const from = Math.max(one.first_ms, startOf(Number(year), one)), to = Math.min(one.last_ms + 1, startOf(Number(year) + 1, one));
-  const span = {camera: one.name, from: new Date(from).toISOString(), to: new Date(to).toISOString()};
+  const {from_ms, to_ms} = one.years.find(each => String(each.year) === year);
+  const span = {camera: one.name, from: new Date(from_ms).toISOString(), to: new Date(to_ms).toISOString()};
   const shown = {...keyOfCalendar(), moment};
   const key = JSON.stringify([one.name, year, shown, lookOf($("days"))]);  // without `to`: a camera that runs has new samples each time
   if (calendar?.key === key && Date.now() < calendar.until) return;

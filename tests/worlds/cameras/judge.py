@@ -46,9 +46,11 @@ def differs(printed, expected):
         if isinstance(value, str) and isinstance(expected, str):
             return value not in (expected, re.sub(r"\.\d{3}", "", expected))  # text has no milliseconds
         return value != expected
+    if isinstance(expected, int) and isinstance(value, int):  # a count, or a time in milliseconds
+        return value != expected
     if math.isnan(value):
         return True
-    return abs(value - expected) > 0.5001 * printed.unit + 2e-6 * max(1, abs(expected))
+    return abs(value - expected) > 0.5001 * printed.unit + 2e-6 * min(max(1, abs(expected)), 1000)  # of a time in seconds: milliseconds
 
 
 @dataclasses.dataclass
@@ -285,6 +287,9 @@ def serve(server, oracle_, db, names, comparison, random_):
         latest = max(sample.ms for sample in series)
         comparison.table(where, "/api/cameras", {(key,): mouths.Printed(camera[key]) for key in ("first_ms", "last_ms", "samples", "state")},
                          {("first_ms",): min(times), ("last_ms",): latest, ("samples",): len(series), ("state",): "archive"})
+        comparison.table(where, "/api/cameras", {(year["year"], end): mouths.Printed(year[end]) for year in camera["years"] for end in ("from_ms", "to_ms")},
+                         {(year, end): ms for year, *span in oracle.years(min(times), max(times), oracle.zone_of(oracle_.script["sources"][s]))
+                          for end, ms in zip(("from_ms", "to_ms"), span)})
         (ms, picture), last = mouths.sample_object(camera["sample"])
         rows = oracle.rows(oracle_, db, s)
         if ms != latest or (ms, picture) not in rows:

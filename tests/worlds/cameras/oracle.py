@@ -524,6 +524,14 @@ def name_of_zone(zone):
     return zone if zone[0] not in "+-" else "UTC" if zone == "+00:00" else f"UTC{zone}"
 
 
+def years(first, last, zone):
+    """The years of a calendar: (year, from, to) of what lies in first to last, by the clock of the zone."""
+    clock = world.local_time(first, zone).tzinfo
+    starts = {year: round(datetime.datetime(year, 1, 1, tzinfo=clock).timestamp() * 1000)
+              for year in range(world.local_time(first, zone).year, world.local_time(last, zone).year + 2)}
+    return [(year, max(first, starts[year]), min(last + 1, starts[year + 1])) for year in list(starts)[:-1]]
+
+
 def end_of_row(start, width, zone):
     """Rows that are wider than an hour end when the clock shows a multiple of their width; days have 23 to 25 hours."""
     if width <= 3600000:

@@ -128,6 +128,17 @@ std::optional<vision::GeoPosition> storedPlace(const StoreReader& store, std::in
   return place;
 }
 
+std::vector<CalendarYear> calendarYears(const SourceRecord& source) {
+  std::vector<CalendarYear> years;
+  if (source.last == 0) return years;
+  const vision::CameraClock clock = vision::clockOrMachine(source.clock);
+  const auto start = [&](int year) { return clock.time(vision::wallTime({.year = year})); };
+  const int last = vision::civilTime(clock.wall(source.last)).year;
+  for (int year = vision::civilTime(clock.wall(source.first)).year; year <= last; ++year)
+    years.push_back({year, std::max(source.first, start(year)), std::min(source.last + 1, start(year + 1))});
+  return years;
+}
+
 charts::CalendarDrawing calendarOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series,
                                    const CalendarKey& key, const std::vector<DayPicture>& pictures, UnixMs from,
                                    UnixMs to) {

@@ -58,6 +58,15 @@ class DayPictures {
 /// Where the camera of a source stands, as its latest session says that knows; nullopt: none does.
 std::optional<vision::GeoPosition> storedPlace(const StoreReader& store, std::int64_t source);
 
+/// A year by the clock of a camera: the part of it in which a source has something, [from, to).
+struct CalendarYear {
+  int year = 0;
+  UnixMs from = 0, to = 0;
+};
+
+/// From the year of the first sample to that of the last; empty where nothing is kept.
+std::vector<CalendarYear> calendarYears(const SourceRecord& source);
+
 /// What the days of a calendar are coloured by: the mean of a quantity or of an area; or the share of the time in which
 /// a state counted, of the time of the day in which any state did.
 struct CalendarKey {

@@ -243,7 +243,7 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
   to = std::min(to, now ? std::max(*now, all->last + 1) : all->last + 1);
   if (from >= to) return {};
   const Meant meant = this->meant(source);
-  const Extent believed = believedExtent(source, now.value_or(unixNow())).value_or(*all);
+  const Extent believed = believedExtent(source, ownClock(source), now.value_or(unixNow())).value_or(*all);
   const Extent around = aroundSpan(source, meant.archive, believed, from, to);
   std::vector<StoredMoment> moments = this->moments(source, around.first, around.last + 1, pictures);
   std::vector<StoredStep> steps;

@@ -430,7 +430,8 @@ class StoreReader {
   std::optional<Sample> lastSample(const SourceRecord& source, std::int64_t series) const;
   /// The last one of the source: that of its latest series that keeps one. A later one of an older series, as of a
   /// picture that was deleted before the others were measured again, counts no more than in the numbers.
-  std::optional<LastSample> lastSample(const SourceRecord& source) const;
+  /// `all`: series() of the source.
+  std::optional<LastSample> lastSample(const SourceRecord& source, std::vector<SeriesRecord> all) const;
   /// Name, time and digest of each of a series.
   void pictures(std::int64_t series,
                 const std::function<void(const std::string& name, UnixMs time, std::int64_t digest)>& visit) const;

@@ -200,10 +200,10 @@ bool StoreReader::Impl::ownClock(std::int64_t source) const {
   return row.bind(source).step() && (row.integer(0) != 0 || row.text(1).starts_with("demo:"));
 }
 
-std::optional<Extent> StoreReader::Impl::believedExtent(std::int64_t source, UnixMs now) const {
+std::optional<Extent> StoreReader::Impl::believedExtent(std::int64_t source, bool own_clock, UnixMs now) const {
   constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;  // 2020-01-01
   std::optional<Extent> believed;
-  if (!ownClock(source)) believed = extent(source, kNoClockWasSet, now + kMinuteMs);
+  if (!own_clock) believed = extent(source, kNoClockWasSet, now + kMinuteMs);
   return believed ? believed : extent(source);
 }
 
@@ -217,7 +217,7 @@ std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
     rows.read(source.id, source.name, source.archive, source.time_zone);
     source.clock = clockOf(source.time_zone);
     source.own_clock = impl_->ownClock(source.id);
-    if (const auto extent = impl_->believedExtent(source.id, now)) {
+    if (const auto extent = impl_->believedExtent(source.id, source.own_clock, now)) {
       source.first = extent->first;
       source.last = extent->last;
     }
@@ -364,8 +364,8 @@ std::optional<Sample> StoreReader::lastSample(const SourceRecord& source, std::i
   return last;
 }
 
-std::optional<LastSample> StoreReader::lastSample(const SourceRecord& source) const {
-  for (auto all = series(source.id); !all.empty(); all.pop_back())
+std::optional<LastSample> StoreReader::lastSample(const SourceRecord& source, std::vector<SeriesRecord> all) const {
+  for (; !all.empty(); all.pop_back())
     if (auto sample = lastSample(source, all.back().id))
       return LastSample{.series = std::move(all.back()), .sample = std::move(*sample)};
   return std::nullopt;
