@@ -251,8 +251,7 @@ StateView stateView(const std::vector<vision::Region>& regions, cv::Size picture
   for (const bool ignored : {false, true})
     for (const vision::Region& region : regions) {
       if (region.ignore != ignored || !region.validAt(time.value_or(unixNow()))) continue;
-      if (mask) inside.setTo(ignored ? 0 : 255, mask(region));
-      if (!mask || ignored) inside.setTo(ignored ? 0 : 255, vision::maskOf(region, picture));  // a time stamp stays
+      inside.setTo(ignored ? 0 : 255, mask ? mask(region) : vision::maskOf(region, picture));
     }
   StateView view{.part = {{}, picture}};
   if (cv::countNonZero(inside) == 0) return view;

@@ -77,8 +77,7 @@ struct StateView {
 };
 
 /// Where a head with these regions looks in a picture of this size at this time (nullopt: now). `mask` makes the mask
-/// of a region; null: maskOf(). What is ignored is left out where both have it. The one answer for examples and for
-/// samples.
+/// of a region; null: maskOf(). The one answer for examples and for samples.
 StateView stateView(const std::vector<vision::Region>& regions, cv::Size picture, Size2 grid,
                     std::optional<UnixMs> time, const std::function<cv::Mat(const vision::Region&)>& mask = {});
 

@@ -111,7 +111,7 @@ cv::Mat hiddenPicture(const cv::Mat& picture, cv::Size frame, UnixMs time, const
   cv::Mat shown = result(cv::Rect({}, frame) & cv::Rect({}, result.size()));
   for (const vision::Region& region : hidden.hidden) try {
       if (region.validAt(time))
-        shown.setTo(cv::Scalar::all(0), movedMask(region, frame, place)(cv::Rect({}, shown.size())));
+        shown.setTo(cv::Scalar::all(0), coveringMask(region, frame, place)(cv::Rect({}, shown.size())));
     } catch (const Error&) {  // a mask of another size: which part it is cannot be told
       blurred(result).copyTo(result);
     }
@@ -152,7 +152,7 @@ Privacy::Parts Privacy::partsOf(const InferenceResult& result, const ViewMotion&
   }
   for (const vision::Region& region : options_.hidden) try {
       if (!region.validAt(result.frame.time)) continue;
-      const cv::Mat mask = movedMask(region, size, place);
+      const cv::Mat mask = coveringMask(region, size, place);
       parts.black = parts.black.empty() ? mask : parts.black | mask;
     } catch (const Error& error) {
       parts.whole = true;

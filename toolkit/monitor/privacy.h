@@ -16,7 +16,7 @@ namespace mpm::monitor {
 
 /// What no picture may show that is written, sent or seen. It is no guarantee: what the model misses stays visible.
 struct PrivacyOptions {
-  std::vector<vision::Region> hidden{};  ///< black, where and when they are valid; they follow the view
+  std::vector<vision::Region> hidden{};  ///< black, where and when they are valid: coveringMask()
   std::vector<std::string> blurred{};    ///< classes of the model, blurred with a margin
   double margin = 0.02;                  ///< of the blur, a share of the longer side of the picture
   double memory_s = 3;                   ///< what was of such a class stays blurred so long, as the model may miss it

@@ -73,6 +73,10 @@ cv::Mat movedMask(const vision::Region& region, cv::Size picture, const ViewMoti
   return mask;
 }
 
+cv::Mat coveringMask(const vision::Region& region, cv::Size picture, const ViewMotion& moved) {
+  return movedMask(region, picture, moved) | vision::maskOf(region, picture);
+}
+
 RegionMeter::RegionMeter(std::vector<vision::Region> regions) : regions_(std::move(regions)) {
   vision::check(regions_);
 }
@@ -165,8 +169,7 @@ void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewM
   for (const vision::Region& region : regions_)
     if (region.ignore && region.validAt(time)) {
       if (counted.empty()) counted = cv::Mat(picture, CV_8UC1, cv::Scalar(255));
-      counted.setTo(0, movedMask(region, picture, moved));
-      counted.setTo(0, vision::maskOf(region, picture));  // a time stamp in the picture does not move
+      counted.setTo(0, coveringMask(region, picture, moved));
     }
   std::vector<MeasuredRegion> parts;
   for (std::size_t i = 0; i < regions_.size(); ++i) {

@@ -71,8 +71,9 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
       tracked.picture = picture;
       tracked.moved = seen.moved;
       tracked.view =
-          evaluation::stateView(head.regions, picture, seen.estimate.grid, seen.time,
-                                [&](const vision::Region& one) { return movedMask(one, picture, seen.moved); });
+          evaluation::stateView(head.regions, picture, seen.estimate.grid, seen.time, [&](const vision::Region& one) {
+            return one.ignore ? coveringMask(one, picture, seen.moved) : movedMask(one, picture, seen.moved);
+          });
     }
     if (tracked.view.shares.empty()) continue;
     const auto every_s = evaluation::cutOutSeconds(head.regions);
