@@ -91,6 +91,39 @@ TEST_F(StoreDamage, TheNewFileHasTheIdOfTheDamagedOne) {
   EXPECT_EQ(store->id(), id);
 }
 
+// What somebody hid stays hidden; where it cannot be read any more, nothing is shown until somebody says what may be.
+TEST_F(StoreDamage, TheNewFileHidesWhatTheDamagedOneHid) {
+  const std::string window = PrivacyOptions{.blurred = {"person"}}.json(),
+                    everything = PrivacyOptions::everything().json();
+  makeDatabase();
+  auto store = writer(path_);
+  store->setPrivacy("camera 0", window);
+  ASSERT_TRUE(store->flush());
+  const auto root = std::stoul(runSql(path_, "SELECT rootpage FROM sqlite_master WHERE name = 'sample'"));
+  overwrite(path_, (root - 1) * kPage, kPage, '\xff');
+  store->beginSession(session());
+  store->append(sampleAt(kNoon));
+  ASSERT_FALSE(store->flush());
+  store.reset();
+  store = writer(path_);
+  ASSERT_THAT(setAside(), SizeIs(1));
+  EXPECT_EQ(StoreReader(path_).privacy("camera 0"), window);
+  EXPECT_EQ(StoreReader(path_).privacy("camera 1"), "");
+  EXPECT_EQ(fs::status(path_).permissions() & fs::perms::others_read, fs::perms::none);
+  store.reset();
+  damageSchema(path_);
+  store = writer(path_);
+  ASSERT_THAT(setAside(), SizeIs(2));
+  EXPECT_EQ(StoreReader(path_).privacy("camera 0"), everything);
+  EXPECT_THAT(reported_.all().back(), HasSubstr("whole pictures are blurred until --hide and --blur say it"));
+  for (const std::string& said : {std::string(), window}) {
+    store->setPrivacy("camera 0", said);
+    ASSERT_TRUE(store->flush());
+    EXPECT_EQ(StoreReader(path_).privacy("camera 0"), said);
+    EXPECT_EQ(StoreReader(path_).privacy("camera 1"), everything);
+  }
+}
+
 // A copy that ended early. SQLite itself notices a missing page, but not the missing end of the last one.
 TEST_F(StoreDamage, AFileThatIsCutOffIsDamaged) {
   makeDatabase();

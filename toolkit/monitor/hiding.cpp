@@ -3,8 +3,7 @@
 
 namespace mpm::monitor {
 
-// No model has a class of this name, so pictures are blurred as a whole.
-Hiding::Hiding(const PrivacyChoice& said) : said_(said) { privacy_.emplace(PrivacyOptions{.blurred = {"*"}}); }
+Hiding::Hiding(const PrivacyChoice& said) : said_(said) { privacy_.emplace(PrivacyOptions::everything()); }
 
 PrivacyOptions Hiding::setStored(const PrivacyOptions& stored) {
   const std::lock_guard lock(mutex_);

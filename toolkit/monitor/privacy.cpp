@@ -72,7 +72,8 @@ std::string PrivacyOptions::text() const {
   std::string text;
   for (const std::string& name : vision::namesOf(hidden)) text += (text.empty() ? " hide " : ", ") + visibleText(name);
   const std::string blur = text.empty() ? " blur " : " and blur ";
-  for (const std::string& name : blurred) text += (&name == &blurred.front() ? blur : ", ") + visibleText(name);
+  for (const std::string& name : blurred)
+    text += (&name == &blurred.front() ? blur : ", ") + (name == "*" ? "everything" : visibleText(name));
   return "pictures" + text;
 }
 

@@ -21,6 +21,9 @@ struct PrivacyOptions {
   double margin = 0.02;                  ///< of the blur, a share of the longer side of the picture
   double memory_s = 3;                   ///< what was of such a class stays blurred so long, as the model may miss it
 
+  /// All of each picture is blurred, because no model has a class of this name.
+  static PrivacyOptions everything() { return {.blurred = {"*"}}; }
+
   bool on() const { return !hidden.empty() || !blurred.empty(); }
   std::string text() const;  ///< "pictures hide window and blur car, person"
   /// {"hide": [regions], "blur": [classes]} in one line, as a database holds it with its source; "" if it is not on().

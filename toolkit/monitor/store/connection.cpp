@@ -32,7 +32,15 @@ StoreConnection::StoreConnection(const std::string& path, bool create, const Out
       database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
   insert_message_ =
       database_.prepare("INSERT OR REPLACE INTO outbox(channel, topic, latest, payload) VALUES (?, ?, ?, ?)");
-  if (database_.integer("SELECT count(*) FROM source WHERE privacy <> ''") > 0) restrict();
+  restrictIfHiding();
+}
+
+bool StoreConnection::takeOver(const std::string& damaged, const std::string& unknown_privacy) {
+  Transaction transaction(database_);
+  const bool known = monitor::takeOver(database_, damaged, unknown_privacy);
+  transaction.commit();
+  restrictIfHiding();
+  return known;
 }
 
 WriteTarget StoreConnection::commit(const std::deque<Operation>& operations, WriteTarget target) {
@@ -191,11 +199,10 @@ void StoreConnection::write(const SetRegions& set, WriteTarget& target, BucketUp
 }
 
 void StoreConnection::write(const SetPrivacy& set, WriteTarget&, BucketUpdate&) {
-  const std::string other = " FROM source WHERE name = ?1 AND coalesce(privacy, '') <> ?2";
-  if (!set.json.empty()) {
+  const std::string other = " FROM source WHERE name = ?1 AND " + privacyOf(database_, "source", "main") + " <> ?2";
+  if (database_.integer("SELECT coalesce((SELECT privacy FROM database), '') <> ?", set.json) > 0)
     (void)sourceId(set.source);
-    restrict();
-  }
+  if (!set.json.empty()) restrict();
   if (database_.integer("SELECT count(*)" + other, set.source, set.json) == 0) return;
   database_.execute("PRAGMA secure_delete = ON");  // zeros in place of what is deleted
   database_.run(
@@ -206,6 +213,12 @@ void StoreConnection::write(const SetPrivacy& set, WriteTarget&, BucketUpdate&) 
   database_.execute("PRAGMA secure_delete = OFF");
   database_.run("UPDATE source SET privacy = ?2 WHERE name = ?1", set.source, set.json);
   deleted_ = true;
+}
+
+void StoreConnection::restrictIfHiding() {
+  if (database_.integer("SELECT EXISTS(SELECT 1 FROM source WHERE privacy <> '') OR EXISTS(SELECT 1 FROM database"
+                        " WHERE privacy <> '')") > 0)
+    restrict();
 }
 
 void StoreConnection::restrict() {

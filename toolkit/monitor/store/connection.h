@@ -21,7 +21,7 @@ class StoreConnection {
  public:
   StoreConnection(const std::string& path, bool create, const OutboxOptions& outbox);
   std::string id() const { return idOf(database_); }
-  void takeId(const std::string& damaged) { takeIdOf(database_, damaged); }
+  bool takeOver(const std::string& damaged, const std::string& unknown_privacy);
   // What is readable for others though it should not be, once; "": nothing.
   std::string takeProblem() { return std::exchange(problem_, {}); }
   // All of `operations` in one transaction, or none. Returns the target that holds afterwards.
@@ -55,6 +55,7 @@ class StoreConnection {
 
   // What must not be seen.
   void restrict();
+  void restrictIfHiding();
   // Earlier references are in pages that are free by now, and in the log. A reader that is in the way keeps the log as
   // it is until the next change.
   void wipe();

@@ -95,7 +95,8 @@ std::string sameSeries(const std::string& a, const std::string& b, const std::st
 void refuseOtherPrivacy(const Database& database, const std::string& part, const std::string& source) {
   Statement other = database.prepare(
       "SELECT 1 FROM part.source p JOIN main.source m USING(name)"
-      " WHERE name = ? AND coalesce(p.privacy, '') <> coalesce(m.privacy, '')");
+      " WHERE name = ? AND " +
+      privacyOf(database, "p", "part") + " <> " + privacyOf(database, "m", "main"));
   if (other.bind(source).step())
     throw Error("'" + part + "' hides other parts of '" + visibleText(source) +
                 "' than another database does: run 'mpm monitor --recompute all' with one --hide and --blur");
@@ -169,10 +170,9 @@ void copyEventsOfNoSource(Database& database) {
 
 // Copies all that the attached part has of the source with this name.
 void copySource(Database& database, const std::string& name) {
-  database.run(
-      "INSERT INTO main.source(name, archive, privacy) SELECT name, archive, privacy FROM part.source WHERE name = ?"
-      " ON CONFLICT DO NOTHING",
-      name);
+  database.run("INSERT INTO main.source(name, archive, privacy) SELECT name, archive, " +
+                   privacyOf(database, "p", "part") + " FROM part.source p WHERE name = ? ON CONFLICT DO NOTHING",
+               name);
   database.execute("CREATE TEMP TABLE place(part INTEGER NOT NULL, whole INTEGER NOT NULL)");
   database.run("INSERT INTO place SELECT p.id, m.id FROM part.source p JOIN main.source m USING(name) WHERE name = ?",
                name);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "monitor/store/store.h"
@@ -15,7 +16,8 @@ namespace mpm::monitor {
 const char* const kSeriesTables =
     // One row. `id`: which database this is, also as a copy and under another name: whose pictures are whose.
     // `announced`: what Home Assistant was told under which topic, as JSON, so that what is gone can be taken back.
-    "CREATE TABLE database(id TEXT NOT NULL, announced TEXT);"
+    // `privacy`: of sources that have none of their own, where that of a damaged database was lost.
+    "CREATE TABLE database(id TEXT NOT NULL, announced TEXT, privacy TEXT);"
     // Only samples of one series are averaged together: they share the source, the model, its classes, reduction,
     // precision and settings. `number` counts those of a source from 1. `round`: pictures that were measured again with
     // the same model are another series, whose round is one higher. `settings`: Measuring::settings; NULL: not known,
@@ -58,9 +60,9 @@ constexpr int kVersion = 6, kReleased = 4;           // the latter is that of 0.
 
 // Lists are JSON, so that any SQLite client can read them.
 constexpr const char* kTables =
-    // `privacy`: what must not be seen of it, as JSON; NULL and '': nothing. `alarms`: those whose number is outside of
-    // its limit (AlarmState), as JSON, where a watch goes on after a restart. `unsettled` 1: pictures of an archive
-    // came that are older than others, before settle().
+    // `privacy`: what must not be seen of it, as JSON; '': nothing; NULL: database.privacy. `alarms`: those whose
+    // number is outside of its limit (AlarmState), as JSON, where a watch goes on after a restart. `unsettled` 1:
+    // pictures of an archive came that are older than others, before settle().
     "CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, archive INTEGER NOT NULL DEFAULT 0,"
     "  privacy TEXT, alarms TEXT, unsettled INTEGER);"
     // `pixel_digest`: of the pixels of the frame; NULL: not known.
@@ -73,7 +75,7 @@ constexpr const char* kTables =
     // `shape` is JSON of one region, as in a file of regions. `current`: samples to come are measured in it.
     "CREATE TABLE region(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, name TEXT NOT NULL,"
     "  ignored INTEGER NOT NULL, shape TEXT NOT NULL, from_ms INTEGER, to_ms INTEGER, current INTEGER NOT NULL);"
-    // `region` 0: the whole picture. Each quantity has a column here: addQuantities().
+    // `region` 0: the whole picture. Each quantity has a column here: addColumns().
     "CREATE TABLE region_sample(sample INTEGER NOT NULL REFERENCES sample, region INTEGER NOT NULL,"
     "  areas TEXT NOT NULL, PRIMARY KEY(sample, region)) WITHOUT ROWID;"
     "CREATE TABLE state_sample(sample INTEGER NOT NULL REFERENCES sample, name TEXT NOT NULL, state TEXT NOT NULL,"
@@ -110,7 +112,9 @@ int schemaOf(const Database& database, const std::string& path) {
 void setVersion(Database& database) { database.execute("PRAGMA user_version = " + std::to_string(kVersion)); }
 
 // A new quantity is a new column, and unknown in the samples that are there.
-void addQuantities(Database& database) {
+void addColumns(Database& database) {
+  if (std::ranges::count(columnsOf(database, "database"), "privacy") == 0)
+    database.execute("ALTER TABLE database ADD COLUMN privacy TEXT");
   const auto there = columnsOf(database, "region_sample");
   for (const Quantity& one : quantities())
     if (std::ranges::count(there, one.key) == 0)
@@ -246,7 +250,7 @@ Database openForWriting(const std::string& path, bool create) {
     database.execute("PRAGMA journal_size_limit = 4000000");
     if (fresh) makeTables(database, path);
     if (!fresh && schema < kVersion) convert(database, path);
-    addQuantities(database);
+    addColumns(database);
     database.execute(
         "INSERT INTO database(id) SELECT lower(hex(randomblob(8))) WHERE NOT EXISTS (SELECT 1 FROM database)");
     return std::move(database);
@@ -276,7 +280,7 @@ Database openForReading(const std::string& path, std::optional<ConvertedFrom>* c
     if (converted) *converted = stateOf(path);
     Database copy = database.copyInMemory();
     convert(copy, path);
-    addQuantities(copy);
+    addColumns(copy);
     return copy;
   };
   try {
@@ -302,12 +306,37 @@ std::string idOf(const Database& database) {
   return row.step() ? std::string(row.text(0)) : "";
 }
 
-void takeIdOf(Database& database, const std::string& damaged) {
-  try {
-    const std::string id = idOf(Database(immutableUri(damaged), Database::Mode::kReadOnly));
-    if (!id.empty()) database.run("UPDATE database SET id = ?", id);
-  } catch (const SqliteError&) {  // it is lost, and with it which pictures were of its cameras
-  }
+std::string privacyOf(const Database& database, const std::string& source, const std::string& attached) {
+  const bool older = std::ranges::count(columnsOf(database, "database", attached), "privacy") == 0;
+  const std::string of_others = older ? "" : ", (SELECT privacy FROM " + attached + ".database)";
+  return "coalesce(" + source + ".privacy" + of_others + ", '')";
+}
+
+bool takeOver(Database& database, const std::string& damaged, const std::string& unknown_privacy) {
+  // With its log, which may have what came last, or else as it is.
+  const auto read = [&](const auto& what) {
+    for (const std::string& path : {damaged, immutableUri(damaged)}) try {
+        return what(Database(path, Database::Mode::kReadOnly)), true;
+      } catch (const SqliteError&) {
+      }
+    return false;
+  };
+  std::string id;
+  if (read([&](const Database& before) { id = idOf(before); }) && !id.empty())
+    database.run("UPDATE database SET id = ?", id);
+  std::vector<std::tuple<std::string, bool, std::string>> sources;
+  const bool known = read([&](const Database& before) {
+    sources.clear();
+    Statement rows = before.prepare("SELECT name, archive, " + privacyOf(before, "source", "main") + " FROM source");
+    while (rows.step()) {
+      auto& [name, archive, privacy] = sources.emplace_back();
+      rows.read(name, archive, privacy);
+    }
+  });
+  for (const auto& [name, archive, privacy] : sources)
+    database.run("INSERT INTO source(name, archive, privacy) VALUES (?, ?, ?)", name, archive, privacy);
+  if (!known) database.run("UPDATE database SET privacy = ?", unknown_privacy);
+  return known;
 }
 
 std::string setAside(const std::string& database, UnixMs now) {

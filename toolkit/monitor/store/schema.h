@@ -34,8 +34,13 @@ bool isOurs(const std::string& database);
 
 /// Which database this is: 16 hexadecimal digits, the same in a copy; "": only version 0.1.0 wrote it.
 std::string idOf(const Database& database);
-/// Goes on under the id of a damaged database, where that can be read.
-void takeIdOf(Database& database, const std::string& damaged);
+/// Goes on with the id of a damaged database, or its own where that cannot be read, and with what must not be seen of
+/// its sources. False: that cannot be read, and `unknown_privacy`, JSON, counts until something is said of a source.
+bool takeOver(Database& database, const std::string& damaged, const std::string& unknown_privacy);
+
+/// SQL: what must not be seen of a row of the table `source`, which the statement calls `source`, as JSON; '': nothing.
+/// `attached`: the name of the database that has it.
+std::string privacyOf(const Database& database, const std::string& source, const std::string& attached);
 
 /// Renames a damaged database, with the log beside it, to "NAME.damaged-2026-11-03T17-04-05Z", where nothing is
 /// replaced; sqlite3's `.recover` reads it there. Its connections in this process must be closed. Returns the new name.

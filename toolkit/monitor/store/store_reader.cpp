@@ -269,7 +269,8 @@ std::optional<ViewReference> StoreReader::view(const std::string& source) const 
 std::string StoreReader::id() const { return idOf(impl_->database); }
 
 std::string StoreReader::privacy(const std::string& source) const {
-  Statement row = impl_->database.prepare("SELECT privacy FROM source WHERE name = ?");
+  Statement row = impl_->database.prepare("SELECT " + privacyOf(impl_->database, "source", "main") +
+                                          " FROM (SELECT ? AS wanted) LEFT JOIN source ON name = wanted");
   return row.bind(source).step() ? std::string(row.text(0)) : "";
 }
 

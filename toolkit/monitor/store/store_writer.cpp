@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "monitor/clocks.h"
+#include "monitor/privacy.h"
 #include "monitor/store/connection.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
@@ -251,9 +252,12 @@ struct StoreWriter::Impl {
     if (!damage.empty()) {
       const std::string name = setAside(path, options.now());
       connection.emplace(path, create, options.outbox);
-      connection->takeId(name);
-      post(Severity::kError,
-           "'" + path + "' is damaged and was renamed to '" + name + "', a new one begins: " + damage);
+      const bool known = connection->takeOver(name, PrivacyOptions::everything().json());
+      post(Severity::kError, "'" + path + "' is damaged and was renamed to '" + name +
+                                 "', a new one begins: " + damage +
+                                 (known ? ""
+                                        : "; what pictures must not show is lost with it: whole pictures are blurred "
+                                          "until --hide and --blur say it"));
     }
     if (std::exchange(create, false)) lock->setNote({});
     change([&] { id = connection->id(); });
