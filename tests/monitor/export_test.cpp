@@ -260,14 +260,15 @@ TEST_F(PhenoCamTest, PeriodsBeginWithTheYear) {
 }
 
 TEST_F(PhenoCamTest, RegionsHaveNamesAndDates) {
-  vision::Region early = regionNamed("DB_1000"), late = regionNamed("DB_1000", 9), ignored = regionNamed("sky", 20);
+  const vision::Region former = regionNamed("DB_1000");  // of a list in which it had no end yet
+  vision::Region early = former, late = regionNamed("DB_1000", 9), ignored = regionNamed("sky", 20);
   early.to = late.from = kNewYear + kDayMs;
   ignored.ignore = true;
   Sample first = sampleWith(kNewYear + 12 * kHourMs, 100, "a.jpg", 2),
          second = sampleWith(kNewYear + kDayMs + 12 * kHourMs, 90);
   first.regions[2].region = 3;  // late, early, pond, XX_0001, sky
   first.regions[1].region = 2;
-  store({late, early, regionNamed("pond, left", 30), regionNamed("XX_0001", 40), ignored}, {first, second});
+  store({late, early, regionNamed("pond, left", 30), regionNamed("XX_0001", 40), ignored, former}, {first, second});
   EXPECT_THAT(write(), SizeIs(9));
   const auto rows = rowsOf("yard_DB_1000_roistats.csv");
   ASSERT_THAT(rows, SizeIs(2));

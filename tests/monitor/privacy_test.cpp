@@ -186,7 +186,9 @@ TEST(Privacy, NamesNoObjectThatIsHidden) {
   add({0, 40, 5.5, 12});                                       // elsewhere, over the edge of the picture
   add({-13, 4, 11, 9});                                        // beside it
   estimate.ids.setTo(0, estimate.ids == 1);                    // the better one covers the first one
+  estimate.ids.at<std::uint16_t>(47, 63) = 1;                  // a pixel outside of its box
   Privacy({.hidden = {window}}).hide(result, {});
+  EXPECT_EQ(cv::countNonZero(estimate.ids == 1), 0) << "what is not listed";
   ASSERT_EQ(estimate.segments.size(), 3u);
   EXPECT_EQ(estimate.segments[0].id, 2);
   EXPECT_EQ(estimate.segments[0].box->x, hidden.br().x) << "its box does not reach under the region";

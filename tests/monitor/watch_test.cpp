@@ -2,6 +2,7 @@
 #include "monitor/watch/camera_config.h"
 
 #include <fstream>
+#include <opencv2/imgcodecs.hpp>
 #include <set>
 #include <sstream>
 
@@ -399,12 +400,17 @@ TEST(Watch, ASceneIsAtItsPlace) {
   EXPECT_TRUE(std::holds_alternative<std::monostate>(night({.night = "none"})));
 }
 
-TEST_F(WatchFile, WithAnotherFileOfPartsToHideItIsAnotherWatch) {
-  const auto files = [&](const char* text) {
-    std::ofstream(file_) << text;
-    return namedFiles({.hide = file_});
+TEST_F(WatchFile, WithOtherPartsToHideItIsAnotherWatch) {
+  const auto hiding = [&](int width, const char* name) {
+    cv::Mat mask = cv::Mat::zeros(8, 8, CV_8U);
+    mask.colRange(0, width).setTo(255);
+    cv::imwrite(folder_ / "mask.png", mask);
+    std::ofstream(file_) << R"({"regions": [{"name": ")" << name << R"(", "mask": "mask.png"}]})";
+    return cameraOf({.source = "demo:street?size=8x8", .hide = file_}, nullptr).files;
   };
-  EXPECT_NE(files("a"), files("b"));
+  EXPECT_EQ(hiding(3, "a"), hiding(3, "a"));
+  EXPECT_NE(hiding(3, "a"), hiding(3, "b"));
+  EXPECT_NE(hiding(3, "a"), hiding(4, "a")) << "the file of regions is the same";
 }
 
 // What the app runs with is what its file says.

@@ -703,6 +703,15 @@ TEST_F(PageTest, AModelMayHaveAnyNumberOfClasses) {
   EXPECT_THAT(text, HasSubstr("class=\"class 49999\",region=\"\"} 0\n"));
 }
 
+TEST_F(PageTest, AClassOfWhichNothingIsSeenHasAnAreaOfZero) {
+  Sample sample = sampleAt(kNoon);
+  sample.whole().areas.clear();  // as a model of boxes gives it where nothing is
+  record(path_, {sample});
+  Page shown = page();
+  EXPECT_THAT(shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body,
+              HasSubstr("class=\"car\",region=\"\"} 0\n"));
+}
+
 TEST_F(PageTest, OfManySourcesTheLatestAreShown) {
   monitor::StoreWriter writer(path_);
   for (int i = 0; i < 502; ++i) {

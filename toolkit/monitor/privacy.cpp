@@ -56,7 +56,10 @@ void hideIn(Estimate& estimate, const cv::Mat& mask) {
           cv::Rect(cv::Point(cvFloor(box.x), cvFloor(box.y)), cv::Point(cvCeil(box.br().x), cvCeil(box.br().y))) &
           cv::Rect({}, mask.size());
       const cv::Rect open = place.empty() ? place : cv::boundingRect(mask(place) == 0);
-      if (open.empty() && !place.empty()) continue;  // a box beside the picture is not hidden
+      if (open.empty() && !place.empty()) {  // a box beside the picture is not hidden
+        estimate.ids.setTo(0, estimate.ids == segment.id);
+        continue;
+      }
       if (open.size() != place.size()) segment.box = box & cv::Rect2d(open + place.tl());
     } else if (had_pixels && segment.area == 0) {
       continue;

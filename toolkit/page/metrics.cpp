@@ -71,7 +71,7 @@ std::string metricsText(const Json& cameras) {
       add("mpm_tokens", region["tokens"], {{"region", name}});
       std::map<std::string, Json> areas;
       for (const auto& [of, share] : region["area_fraction"].items()) areas[of] = share;
-      for (const Json& of : areas.empty() ? Json() : one["classes"])
+      for (const Json& of : one["classes"])
         areas.try_emplace(of.get<std::string>(), 0);  // a class that is not in the picture, for means over time
       for (const auto& [of, share] : areas) add("mpm_class_area_ratio", share, {{"region", name}, {"class", of}});
     };

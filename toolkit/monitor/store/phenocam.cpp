@@ -265,21 +265,23 @@ std::vector<std::string> writePhenoCam(const StoreReader& store, const PhenoCamO
     if (source.id == options.source) regions = store.regions(source.name);
   std::erase_if(regions, [](const RegionRecord& stored) { return stored.region.ignore; });
   if (regions.empty()) throw Error("PhenoCam's files are of regions, and none is stored: see 'mpm monitor --regions'");
-  std::ranges::stable_sort(regions, [](const RegionRecord& a, const RegionRecord& b) {
-    return a.region.from.value_or(INT64_MIN) < b.region.from.value_or(INT64_MIN);
-  });
   std::set<std::string> names;
   for (const RegionRecord& stored : regions) names.insert(stored.region.name);
   std::map<std::string, RegionFiles> files;
   for (const auto& [name, code] : codesOf(names)) files.try_emplace(name, options, name, code, folder);
   struct Mask {
     RegionFiles* files;
-    int number;  // of those with this name, from 1
+    int number;  // of the times from which regions with this name are valid, from 1: a changed region keeps its own
   };
+  std::map<std::string, std::set<UnixMs>> starts;
+  const auto startOf = [](const RegionRecord& stored) { return stored.region.from.value_or(INT64_MIN); };
+  for (const RegionRecord& stored : regions) starts[stored.region.name].insert(startOf(stored));
   std::map<std::int64_t, Mask> masks;
-  std::map<std::string, int> count;
-  for (const RegionRecord& stored : regions)
-    masks[stored.id] = {&files.at(stored.region.name), ++count[stored.region.name]};
+  for (const RegionRecord& stored : regions) {
+    const std::set<UnixMs>& of_name = starts[stored.region.name];
+    masks[stored.id] = {&files.at(stored.region.name),
+                        1 + static_cast<int>(std::distance(of_name.begin(), of_name.find(startOf(stored))))};
+  }
 
   store.samples(
       options.source, options.from, options.to,

@@ -47,7 +47,7 @@ Camera cameraOf(const CameraConfig& said, const StoreReader* stored) {
   Camera camera{.name = cameraName(said), .said = said};
   camera.session = sessionOptions(config);
   camera.plan = cameraPlan(config);
-  camera.files = namedFiles(said);
+  camera.files = readIn(said, camera.plan);
   // Pictures of an archive are far apart, and after a kill some are left out.
   if (camera.plan.archive) camera.session.choose_reuse = false;
   return camera;

@@ -12,7 +12,7 @@ namespace mpm::monitor {
 struct Camera {
   std::string name{};        ///< cameraName()
   CameraConfig said{};       ///< what the rest was made from
-  std::string files{};       ///< namedFiles(said)
+  std::string files{};       ///< readIn(said, plan)
   SessionOptions session{};  ///< without a model where none was said or measured before
   CameraPlan plan{};         ///< with `once` it ends with its first sample, or when none comes
 };

@@ -174,12 +174,15 @@ CameraPlan cameraPlan(const CameraConfig& config) {
   return options;
 }
 
-std::string namedFiles(const CameraConfig& config) {
-  std::vector<std::string> paths = {config.regions, config.hide};
-  if (config.times.starts_with("list:")) paths.push_back(config.times.substr(5));
+std::string readIn(const CameraConfig& config, const CameraPlan& plan) {
   std::string all;
-  for (const std::string& path : paths)
-    if (std::error_code ignored; std::filesystem::is_regular_file(path, ignored)) all += readFile(path) + '\n';
+  for (const auto* regions : {&plan.regions, &plan.privacy.hidden}) {
+    for (const vision::Region& region : regions->value_or(std::vector<vision::Region>()))
+      all += toLine(vision::toJson(region));
+    all += '\n';
+  }
+  const std::string list = timeOptions(config).list;
+  if (std::error_code ignored; std::filesystem::is_regular_file(list, ignored)) all += readFile(list);
   return all;
 }
 

@@ -27,9 +27,9 @@ SnapshotOptions snapshotOptions(const CameraConfig& config);
 /// CameraConfigError.
 CameraPlan cameraPlan(const CameraConfig& config);
 
-/// The content of the files of regions, hidden parts and times that are named: with another content it is another
-/// camera. Files of states and of the model are followed by the Session.
-std::string namedFiles(const CameraConfig& config);
+/// What was read in the files of regions, hidden parts and times, also the masks that they name: with another content
+/// it is another camera. Files of states and of the model are followed by the Session.
+std::string readIn(const CameraConfig& config, const CameraPlan& plan);
 
 /// The rest of what is said: the model by its name, the database, what runs for each event. Throws CameraConfigError.
 SessionOptions sessionOptions(const CameraConfig& config);
