@@ -83,5 +83,12 @@ TEST(SizeText, RefusesWhatIsNoSize) {
     EXPECT_MPM_ERROR(parseSize(bad), "'" + std::string(bad) + "' is not a size: write HEIGHTxWIDTH");
 }
 
+TEST(Fixed, WhatRoundsToZeroHasNoSign) {
+  for (const auto& [value, text] : {std::pair(-0.04, "0.0"), {-0.0, "0.0"}, {-0.06, "-0.1"}, {-10.0, "-10.0"}})
+    EXPECT_EQ(fixed(value, 1), text);
+  EXPECT_EQ(fixed(-HUGE_VAL, 1), "-inf");
+  EXPECT_EQ(fixed(std::nan(""), 1), "-");
+}
+
 }  // namespace
 }  // namespace mpm

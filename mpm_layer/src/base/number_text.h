@@ -23,12 +23,13 @@ inline std::string numberText(double number) {
   return {text, end.ptr};
 }
 
-/// `value` with `digits` digits after the point; "-" for none and for NaN.
+/// `value` with `digits` digits after the point; "-" for none and for NaN. What rounds to zero has no sign.
 inline std::string fixed(std::optional<double> value, int digits) {
   if (!value || std::isnan(*value)) return "-";
   char text[400];  // of any double
   std::snprintf(text, sizeof text, "%.*f", digits, *value);
-  return text;
+  const bool zero = std::isfinite(*value) && std::string_view(text).find_first_of("123456789") == std::string_view::npos;
+  return zero && text[0] == '-' ? text + 1 : text;
 }
 
 /// "1 image", "2 images".
