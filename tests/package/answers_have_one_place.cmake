@@ -101,6 +101,13 @@ check("charts/ draws, by the camera's clock"
   "\"(line|rect|circle|path)\""
   IN toolkit/page/page.js)
 
+# Which years a calendar has, and when they begin, is said with the camera.
+check("use calendarYears()" WORDS "getUTCFullYear\\(" "civilTime\\(" IN toolkit/page gui)
+
+# What must not count or be seen lies where it followed the view, and at its old place.
+check("use coveringMask()" WORDS "movedMask\\(" IN toolkit gui cli EXCEPT toolkit/monitor/statistics/region_meter.cpp
+  toolkit/monitor/statistics/region_meter.h toolkit/monitor/statistics/state_detector.cpp)
+
 # Charts have one palette, for paper, the page and the app.
 set(digit "[0-9a-fA-F]")
 check("use charts::chartColors()" WORDS "0x${digit}${digit}${digit}${digit}${digit}${digit}([^0-9a-fA-F]|$)" "#${digit}${digit}${digit}${digit}${digit}${digit}\""
