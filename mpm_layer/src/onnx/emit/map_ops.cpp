@@ -98,10 +98,15 @@ bool NodeEmitter::pad(const Node& node, const std::string& x, const std::string&
   std::string made = x;
   for (std::size_t axis = 0; axis < end; ++axis) {
     if (!changes(axis)) continue;
-    if (in[axis] == 0) return false;
+    // Negative padding cuts off, and what is left is padded.
+    const std::int64_t front = (*pads)[axis], cut = std::max<std::int64_t>(-front, 0);
+    const std::int64_t left = in[axis] - cut - std::max<std::int64_t>(in[axis] + front - out[axis], 0);
+    if (left <= 0) return false;
     std::vector<float> indices;
-    for (std::int64_t k = 0; k < out[axis]; ++k)
-      indices.push_back(static_cast<float>(paddedFrom(k - (*pads)[axis], in[axis], mode)));
+    for (std::int64_t k = 0; k < out[axis]; ++k) {
+      const std::int64_t from = paddedFrom(k - std::max<std::int64_t>(front, 0), left, mode);
+      indices.push_back(static_cast<float>(from < 0 ? from : cut + from));
+    }
     made = take(made, std::move(indices), axis, axis + 1 == end ? name : net_.unique(name + ".padded"),
                 value ? static_cast<float>(value->at(0)) : 0.0f);
   }

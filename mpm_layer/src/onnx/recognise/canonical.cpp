@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/recognise/canonical.h"
 
+#include <limits>
+
 #include "onnx/recognise/matcher.h"
 
 namespace mpm::onnx_graph {
@@ -102,8 +104,9 @@ int dividedBy(const Matcher& match, int divisor, float& eps) {
 }
 
 /// LpNormalization, or a division by ReduceL2 or by the root of a sum of squares, clamped or not -> L2Normalize.
+/// Zeros stay zeros in LpNormalization alone.
 void l2Norm(const Matcher& match, Node& node) {
-  float eps = 0;
+  float eps = node.op == "LpNormalization" ? std::numeric_limits<float>::min() : 0;
   const bool norm = node.op == "LpNormalization"
                         ? node.integer("p", 2) == 2 && match.isOverLastAxis(node)
                         : node.op == "Div" && node.inputs.size() == 2 && match.columns(node.inputs[0]) > 0 &&
