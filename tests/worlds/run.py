@@ -40,7 +40,8 @@ def main():
     parser.add_argument("--kernels", nargs="?", const="", metavar="NAME", help="kernels, or one of them, not worlds of cameras")
     parser.add_argument("--window", action="store_true", help="walks through the app, not worlds of cameras")
     parser.add_argument("--kind", choices=["graph", "head", "edit"], help="of --graphs: random graphs, heads or edits alone")
-    parser.add_argument("--refused", type=int, metavar="COUNT", help="of --graphs: more refused graphs of common spellings are a fault")
+    parser.add_argument("--most", nargs="+", default=[], metavar="GROUP=COUNT", help="of --graphs: more are a fault of refused graphs "
+                        "of common spellings (common), refused heads (head), heads that take one image at a time (apart)")
     parser.add_argument("--seeds", type=seeds, help="1..300, 7 or 1,4,9. Default: 1..100")
     parser.add_argument("--jobs", type=int, help="how many at a time. Default: as many as cores; walks, which mostly wait: three times that")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for what the seeds made")
@@ -54,7 +55,7 @@ def main():
     if options.graphs:
         import graphs
         kinds = (options.kind,) if options.kind else ("graph", "head", "edit")
-        return 1 if graphs.main(options.build, options.seeds, jobs, options.keep, kinds, options.refused) else 0
+        return 1 if graphs.main(options.build, options.seeds, jobs, options.keep, kinds, options.most) else 0
     if options.kernels is not None:
         import kernels
         return 1 if kernels.main(options.build, options.seeds, jobs, options.kernels) else 0

@@ -25,7 +25,7 @@ import evaluate  # noqa: E402
 import generate  # noqa: E402
 
 TOLERANCE = 2e-4  # of the largest value: the net computes in fp32
-EQUAL = "equal"
+EQUAL, APART = "equal", "one image at a time"
 # The share that must be compared: a converter that refuses everything is not right. `common`: of random graphs, those
 # that have only the common spellings of spellings.py.
 FLOORS = {"common": 0.85, "head": 0.5, "edit": 0.25}
@@ -207,13 +207,13 @@ def judge(runner, model, folder, images):
     if far:
         return "fault: " + ", ".join(f"'{key}' is off by {value:.2g} of its largest value" for key, value in far.items()), None
     batch = lines[1].removeprefix("batch ")
-    if batch != "same" and "one image at a time" not in batch:
+    if batch != "same" and APART not in batch:
         return f"fault: two images in one pass: {batch[:200]}", None
     if lines[2].startswith("merging differs"):
         return f"fault: {lines[2]}, although it merges nothing", None
     if batch != "same" and count == 2:
         return "fault: a graph for two images became a net for one", None
-    return EQUAL, "one image at a time" if batch != "same" else None
+    return EQUAL, APART if batch != "same" else None
 
 
 STATE = {}
@@ -256,11 +256,10 @@ def one(job):
     return kind, seed, verdict, why, what, features
 
 
-def main(build, seeds, jobs=None, keep=None, kinds=("graph", "head", "edit"), most_refused=None):
+def main(build, seeds, jobs=None, keep=None, kinds=("graph", "head", "edit"), most=()):
     """Prints each fault with the command that repeats it, what was reached, and how many disagree. Returns that number.
 
-    `keep`: a folder for the model of one seed. `most_refused`: so many graphs of common spellings are refused with these seeds;
-    one more is a fault.
+    `keep`: a folder for the model of one seed. `most`: GROUP=COUNT; one more graph of this group is a fault (see run.py).
     """
     if keep:
         for kind in kinds:
@@ -302,9 +301,11 @@ def main(build, seeds, jobs=None, keep=None, kinds=("graph", "head", "edit"), mo
         if made >= 50 and share < floor:
             disagree += 1
             print(f"fault: only {verdicts[f'{group} {EQUAL}']} of {made} graphs of group {group} were compared")
-    if most_refused is not None and verdicts["common refused"] > most_refused:
-        disagree += 1
-        print(f"fault: {verdicts['common refused']} graphs of common spellings are refused, and were {most_refused}")
+    counts = {"common": verdicts["common refused"], "head": verdicts["head refused"], "apart": refused[f"head {EQUAL}: {APART}"]}
+    for group, _, count in (one.partition("=") for one in most):
+        if counts[group] > int(count):
+            disagree += 1
+            print(f"fault: {counts[group]} graphs of group {group} are refused or not kept apart, and were {count}")
     print("reached: " + ", ".join(f"{name} {count}" for name, count in sorted(verdicts.items())))
     print(f"{total} graphs, {disagree} disagree")
     return disagree

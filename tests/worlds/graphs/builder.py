@@ -153,12 +153,12 @@ class Builder(Fuser):
         return self.op("Split", x, self.ints(*sizes), axis=axis, outputs=len(sizes))
 
     def mean(self, x, axis, keep=True):
-        return self.reduce("ReduceMean", x, axis, keep)
+        return self.reduce("ReduceMean", x, axis, keep=keep)
 
-    def reduce(self, name, x, axis, keep=True):
+    def reduce(self, name, x, *axes, keep=True):
         old = self.opset < (13 if name == "ReduceSum" else 18)
-        return self.op(name, x, axes=[axis], keepdims=int(keep)) if old else \
-            self.op(name, x, self.ints(axis), keepdims=int(keep))
+        return self.op(name, x, axes=list(axes), keepdims=int(keep)) if old else \
+            self.op(name, x, self.ints(*axes), keepdims=int(keep))
 
     def both(self, kind, a, b):
         """An Add or a Mul, whose operands may stand in any order."""

@@ -16,7 +16,7 @@ class Encoder(Builder):
         layout = self.spell("image")
         if height <= 4 and "last" in layout:  # nothing tells the channels from the height
             layout = "first"
-        self.batch = 2 if self.chained and self.maybe(0.3) else self.spell("batch")
+        self.batch = 2 if self.chained and self.maybe(0.15) else self.spell("batch")
         count = 2 if self.batch == 2 else 1
         self.last, self.bytes = "last" in layout, "bytes" in layout
         shape = [count, height, width, 3] if self.last else [count, 3, height, width]

@@ -56,14 +56,14 @@ class Evaluator(fused.FusedOperators):
         if len(images) != 1:
             raise NotDefined("not one input")
         self.values[images[0]] = self.array(image)
-        with np.errstate(all="ignore"):
-            self.nodes(graph.node, self.values)
+        self.nodes(graph.node, self.values)
         return {o.name: self.values[o.name] for o in graph.output}
 
     def nodes(self, nodes, values):
         for node in nodes:
             try:
-                results = self.node(node, values)
+                with np.errstate(all="ignore"):
+                    results = self.node(node, values)
             except NotDefined:
                 raise
             except (ValueError, IndexError, TypeError, KeyError, ZeroDivisionError, OverflowError, MemoryError,
@@ -486,6 +486,9 @@ class Evaluator(fused.FusedOperators):
     def op_LeakyRelu(self, given, x):
         return np.where(self.floats(x) < 0, given.get("alpha", 0.01) * x, x)
 
+    def op_ThresholdedRelu(self, given, x):
+        return np.where(self.floats(x) > given.get("alpha", 1.0), x, 0)
+
     def op_PRelu(self, given, x, slope):
         return np.where(self.floats(x) < 0, slope * x, x)
 
@@ -670,10 +673,7 @@ class Evaluator(fused.FusedOperators):
         return result
 
     def op_Einsum(self, given, *parts):
-        equation = given["equation"].replace(" ", "")
-        if "." in equation:
-            raise NotDefined("an ellipsis")
-        return np.einsum(equation, *parts)
+        return np.einsum(given["equation"].replace(" ", ""), *parts)
 
     def op_Attention(self, given, q, k, v, mask=None, *more):
         if any(m is not None for m in more) or given.get("is_causal", 0) or given.get("softcap", 0):
@@ -738,8 +738,6 @@ class Evaluator(fused.FusedOperators):
         return result if b is None else result + b.reshape(-1, 1, 1)
 
     def op_ConvTranspose(self, given, x, w, b=None):
-        if "output_shape" in given or given.get("auto_pad", "NOTSET") != "NOTSET":
-            raise NotDefined("another padding")
         groups, extra = given.get("group", 1), given.get("output_padding", [0, 0])
         pads, strides, dilations = self.windows(given, x, w.shape[2:])
         if x.shape[1] != w.shape[0] or w.shape[0] % groups or max(extra) >= max(*strides, *dilations):
@@ -748,6 +746,14 @@ class Evaluator(fused.FusedOperators):
         kh, kw = w.shape[2:]
         full = [(h - 1) * strides[0] + (kh - 1) * dilations[0] + 1 + extra[0],
                 (width - 1) * strides[1] + (kw - 1) * dilations[1] + 1 + extra[1]]
+        automatic = given.get("auto_pad", "NOTSET")
+        if "output_shape" in given or automatic.startswith("SAME"):
+            ends = given.get("output_shape", [h * strides[0], width * strides[1]])[-2:]
+            total = [full[a] - ends[a] for a in (0, 1)]
+            if min(total) < 0:
+                raise NotDefined("a side that ends behind the last window")
+            less = [t // 2 if automatic == "SAME_UPPER" else t - t // 2 for t in total]
+            pads = [*less, *(t - part for t, part in zip(total, less))]
         inside, outside = w.shape[0] // groups, w.shape[1]
         result = np.zeros((n, outside * groups, *full), x.dtype)
         for g in range(groups):
@@ -766,15 +772,19 @@ class Evaluator(fused.FusedOperators):
     def pool(self, given, x, work, fill):
         kernel = given["kernel_shape"]
         pads, strides, dilations = self.windows(given, x, kernel)
-        if given.get("ceil_mode", 0):
-            raise NotDefined("ceil_mode")
         counted = np.pad(np.ones(x.shape), [(0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])],
                          constant_values=1 if given.get("count_include_pad", 0) else 0)
         x = np.pad(x, [(0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])], constant_values=fill)
-        oh = (x.shape[2] - (kernel[0] - 1) * dilations[0] - 1) // strides[0] + 1
-        ow = (x.shape[3] - (kernel[1] - 1) * dilations[1] - 1) // strides[1] + 1
-        if oh < 1 or ow < 1:
+        rest = [x.shape[2 + a] - (kernel[a] - 1) * dilations[a] - 1 for a in (0, 1)]
+        if min(rest) < 0:
             raise NotDefined("no window")
+        oh, ow = (r // s + 1 for r, s in zip(rest, strides))
+        if given.get("ceil_mode", 0) and given.get("auto_pad", "NOTSET") in ("NOTSET", "VALID"):
+            more = [(0, -r % s) for r, s in zip(rest, strides)]
+            if any(r % s and (r // s + 1) * s >= x.shape[2 + a] - pads[2 + a] for a, (r, s) in enumerate(zip(rest, strides))):
+                raise NotDefined("a last window beside the map")
+            oh, ow = (-(-r // s) + 1 for r, s in zip(rest, strides))
+            x, counted = np.pad(x, [(0, 0), (0, 0), *more], constant_values=fill), np.pad(counted, [(0, 0), (0, 0), *more])
         parts, counts = [], []
         for i in range(kernel[0]):
             for j in range(kernel[1]):
@@ -801,7 +811,8 @@ class Evaluator(fused.FusedOperators):
         if self.opset < 11:
             raise NotDefined("an old Resize")
         chosen = [a % x.ndim for a in given.get("axes", range(x.ndim))]
-        if given.get("keep_aspect_ratio_policy", "stretch") != "stretch" or given.get("antialias", 0):
+        if given.get("keep_aspect_ratio_policy", "stretch") != "stretch" or \
+                given.get("antialias", 0) > given.get("exclude_outside", 0):
             raise NotDefined("another Resize")
         by_size = sizes is not None and sizes.size > 0
         if (sizes if by_size else scales) is None or len(sizes if by_size else scales) != len(chosen):
@@ -835,6 +846,8 @@ class Evaluator(fused.FusedOperators):
             if out != round(side * scale):
                 raise NotDefined("corners within a pixel")
             at = 0.0 if out == 1 else i * (side - 1) / (out - 1)
+        elif rule == "half_pixel_symmetric":
+            at = side / 2 * (1 - out / (scale * side)) + (i + 0.5) / scale - 0.5
         else:
             raise NotDefined(rule)
         if mode == "nearest":
@@ -842,44 +855,59 @@ class Evaluator(fused.FusedOperators):
             near = {"round_prefer_floor": math.ceil(at - 0.5), "round_prefer_ceil": math.floor(at + 0.5),
                     "floor": math.floor(at), "ceil": math.ceil(at)}
             return [(near[rounding], 1.0)]
-        low = math.floor(at)
-        t = at - low
-        if mode == "linear":
-            return [(low, 1 - t), (low + 1, t)]
-        if mode != "cubic" or given.get("exclude_outside", 0):
-            raise NotDefined("another Resize")
-        a = given.get("cubic_coeff_a", -0.75)
-        near = lambda d: (a + 2) * d**3 - (a + 3) * d**2 + 1
-        far = lambda d: a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a
-        return [(low - 1, far(1 + t)), (low, near(t)), (low + 1, near(1 - t)), (low + 2, far(2 - t))]
+        wide = max(1 / scale, 1) if given.get("antialias", 0) else 1
+        reach = wide if mode == "linear" else 2 * wide
+        found = {place: Evaluator.share(mode, (place - at) / wide, given.get("cubic_coeff_a", -0.75))
+                 for place in range(math.ceil(at - reach), math.floor(at + reach) + 1)}
+        if given.get("exclude_outside", 0):
+            total = sum(share for place, share in found.items() if 0 <= place < side)
+            found = {place: share / total for place, share in found.items() if 0 <= place < side}
+        return found.items()
+
+    @staticmethod
+    def share(mode, distance, a=-0.75):
+        """The weight of a pixel that is so far away."""
+        d = np.abs(distance)
+        if mode in ("linear", "bilinear"):
+            return np.maximum(1 - d, 0)
+        if mode not in ("cubic", "bicubic"):
+            raise NotDefined(f"mode {mode}")
+        far = np.where(d < 2, a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a, 0)
+        return np.where(d < 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, far)
 
     def op_GridSample(self, given, x, grid):
-        padding, corners = given.get("padding_mode", "zeros"), given.get("align_corners", 0)
-        if given.get("mode", "linear") not in ("linear", "bilinear") or padding not in ("zeros", "border") or x.ndim != 4:
+        mode, padding, corners = given.get("mode", "linear"), given.get("padding_mode", "zeros"), given.get("align_corners", 0)
+        if x.ndim != 4 or padding not in ("zeros", "border", "reflection"):
             raise NotDefined("another GridSample")
-        h, w = x.shape[2:]
-        places = []
-        for axis, side in ((1, h), (0, w)):
+        axes = []  # of both: pairs of rows or columns and their weights
+        for axis, side in ((1, x.shape[2]), (0, x.shape[3])):
             at = grid[..., axis]
             at = (at + 1) / 2 * (side - 1) if corners else ((at + 1) * side - 1) / 2
-            places.append(np.clip(at, 0, side - 1) if padding == "border" else at)
-        low = [np.floor(p) for p in places]
+            low = np.rint(at) if mode == "nearest" else np.floor(at)
+            axes.append([])
+            for step in (0,) if mode == "nearest" else (0, 1) if mode in ("linear", "bilinear") else (-1, 0, 1, 2):
+                place = low + step
+                weight = np.ones(at.shape) if mode == "nearest" else self.share(mode, at - place)
+                if padding == "zeros":
+                    weight = weight * ((place >= 0) & (place < side))
+                if padding == "reflection":
+                    period = max(2 * (side - 1), 1) if corners else 2 * side
+                    place = place % period
+                    place = np.where(place >= side, period - place - (0 if corners else 1), place)
+                axes[-1].append((np.clip(place, 0, side - 1).astype(np.int64), weight))
         result = np.zeros((*x.shape[:2], *grid.shape[1:3]), x.dtype)
-        for down in (0, 1):
-            for right in (0, 1):
-                row, column = low[0] + down, low[1] + right
-                weight = (1 - np.abs(places[0] - row)) * (1 - np.abs(places[1] - column))
-                inside = (row >= 0) & (row < h) & (column >= 0) & (column < w)
-                rows, columns = (np.clip(p, 0, s - 1).astype(np.int64) for p, s in ((row, h), (column, w)))
+        for rows, down in axes[0]:
+            for columns, right in axes[1]:
                 for n in range(x.shape[0]):
-                    result[n] += x[n][:, rows[n], columns[n]] * (weight * inside)[n]
+                    result[n] += x[n][:, rows[n], columns[n]] * (down * right)[n]
         return result
 
     def op_DequantizeLinear(self, given, x, scale, zero=None):
         axis = given.get("axis", 1)
-        if given.get("block_size", 0):
-            raise NotDefined("blocks")
-        if scale.ndim == 1 and scale.size > 1:
+        block = given.get("block_size", 0)
+        if block:
+            scale, zero = (None if part is None else np.repeat(part, block, axis)[tuple(map(slice, x.shape))] for part in (scale, zero))
+        elif scale.ndim == 1 and scale.size > 1:
             shape = [1] * x.ndim
             shape[axis] = -1
             scale, zero = scale.reshape(shape), None if zero is None else zero.reshape(shape)
