@@ -2,7 +2,8 @@
 """The converter against a second computation: random ViT-shaped graphs, and random small edits of real ones.
 
 The net that the converter makes of a graph gives what the graph gives, or the converter refuses it; another number, a crash
-and a failure behind the reading are faults. Each seed is one random graph, one random head behind a common encoder, and one edit.
+and a failure behind the reading are faults. Each seed is one random graph, one random head behind a common encoder, and one edit
+of each.
 What a graph gives is computed by evaluate.py; where ONNX Runtime is installed, it computes each graph, too, and must agree with
 evaluate.py.
 """
@@ -26,6 +27,9 @@ import generate  # noqa: E402
 
 TOLERANCE = 2e-4  # of the largest value: the net computes in fp32
 EQUAL, APART = "equal", "one image at a time"
+# What a refusal names: a node, an input or output, or what the model lacks as a whole.
+NAMED = re.compile(r"node '.*' \(\w+\): |put '|found a batch|no transformer|no patch embedding|how large its image|"
+                   "cannot run what follows|guessed")
 # The share that must be compared: a converter that refuses everything is not right. `common`: of random graphs, those
 # that have only the common spellings of spellings.py.
 FLOORS = {"common": 0.85, "head": 0.5, "edit": 0.25}
@@ -169,24 +173,31 @@ def reason(line):
     return re.sub(r"\d+", "N", text)[:90]
 
 
+def given_to(model, images):
+    """The images as the graph takes them."""
+    sides, _ = declared(model)
+    count = max(sides[0], 1)
+    given = np.concatenate(images[:count] if count <= 2 else [images[0]] * count)
+    return given.transpose(0, 2, 3, 1) if channels_last(sides) else given
+
+
 def judge(runner, model, folder, images):
     """What became of a graph: EQUAL, a reason why nothing is compared, or "fault: ...", and what was refused."""
     external = [pathlib.Path(folder) / p.name for p in pathlib.Path(folder).glob("*.weights")] if folder else None
     bytes_ = model.SerializeToString()
     sides, whole = declared(model)
     count = sides[0] if sides and sides[0] > 1 else 1
-    given = np.concatenate(images[:count]) if count <= 2 else np.concatenate([images[0]] * count)
-    if channels_last(sides):
-        given = given.transpose(0, 2, 3, 1)
+    given = given_to(model, images)
     lines, numbers = runner.ask(bytes_, images, external)
     if lines[0].startswith("refused"):
-        return "refused", reason(lines[0])
+        return ("refused", reason(lines[0])) if NAMED.search(lines[0]) else (f"fault: a refusal that names nothing: {lines[0]}", None)
     try:
         reference = evaluate.Evaluator(model, folder).run(given)
         rough = evaluate.Evaluator(model, folder, np.float32).run(given)
     except evaluate.NotDefined as undefined:
-        if lines[0].startswith("crash"):
-            return f"fault: {lines[0]}", None
+        known = not folder and not isinstance(undefined, evaluate.Disputed)  # real graphs have more than evaluate.py
+        if lines[0].startswith("crash") or (known and lines[0].startswith("ok")):
+            return f"fault: {lines[0]} of a graph that contradicts itself: {undefined}", None
         return "not defined", str(undefined)
     if not lines[0].startswith("ok"):
         return f"fault: {lines[0]}", None
@@ -242,7 +253,10 @@ def images_for(model, seed, shape=None):
 def build_one(kind, seed):
     """The model of a seed, its folder, the shape of its image, what it is and its features."""
     if kind != "edit":
-        model, features = generate.make(seed, kind == "head")
+        model, features = generate.make(seed, kind != "graph")
+        if kind == "misfit":
+            model, done = edits.make_misfit(model, given_to(model, images_for(model, seed)), seed)
+            return model, "", None, f"opset {model.opset_import[0].version}: {'; '.join(done)}", {"misfit"}
         return model, "", None, f"opset {model.opset_import[0].version}", features
     bases = STATE.get("bases") or edits.bases()
     model, base, done = edits.make(bases, seed)
@@ -256,7 +270,7 @@ def one(job):
     return kind, seed, verdict, why, what, features
 
 
-def main(build, seeds, jobs=None, keep=None, kinds=("graph", "head", "edit"), most=()):
+def main(build, seeds, jobs=None, keep=None, kinds=("graph", "head", "edit", "misfit"), most=()):
     """Prints each fault with the command that repeats it, what was reached, and how many disagree. Returns that number.
 
     `keep`: a folder for the model of one seed. `most`: GROUP=COUNT; one more graph of this group is a fault (see run.py).

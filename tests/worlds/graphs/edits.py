@@ -19,14 +19,10 @@ ALIKE = [["Add", "Sub", "Mul", "Max", "Min"], ["Mul", "Div", "Add"], ["Erf", "Ta
 
 
 class Base:
-    """A real graph, and what its values are for one image."""
+    """A graph, and what its values are for one image."""
 
-    def __init__(self, path):
-        self.name, self.folder = path.stem, str(path.parent)
-        self.bytes = path.read_bytes()
-        model = onnx.load_model_from_string(self.bytes)
-        reference = json.loads(path.with_suffix(".reference.json").read_text())
-        self.image = np.random.default_rng(1).standard_normal(reference["inputs"][0]["shape"])
+    def __init__(self, name, folder, model, image):
+        self.name, self.folder, self.bytes, self.image = name, folder, model.SerializeToString(), image
         evaluator = evaluate.Evaluator(model, self.folder)
         evaluator.run(self.image)
         self.values = {name: value for name, value in evaluator.values.items() if value is not None}
@@ -42,15 +38,19 @@ def bases():
         if path.stem in REFUSED:
             continue
         try:
-            found[path.stem] = Base(path)
+            shape = json.loads(path.with_suffix(".reference.json").read_text())["inputs"][0]["shape"]
+            found[path.stem] = Base(path.stem, str(path.parent), onnx.load(path, load_external_data=False),
+                                    np.random.default_rng(1).standard_normal(shape))
         except evaluate.NotDefined as reason:
             print(f"{path.stem} is not edited: {reason}")
     return found
 
 
 class Edit:
-    def __init__(self, base, seed):
-        self.base, self.random = base, random.Random(f"edit {seed}")
+    """`last`: of how many nodes at the end one is changed."""
+
+    def __init__(self, base, seed, last=1 << 30):
+        self.base, self.random, self.last = base, random.Random(f"edit {seed}"), last
         self.model = base.model()
         self.graph = self.model.graph
         self.weights = {w.name: w for w in self.graph.initializer}
@@ -66,7 +66,7 @@ class Edit:
                 return
 
     def node(self, fits):
-        nodes = [n for n in self.graph.node if fits(n)]
+        nodes = [n for n in self.graph.node[-self.last:] if fits(n)]
         return self.random.choice(nodes) if nodes else None
 
     def name(self, node):
@@ -104,7 +104,8 @@ class Edit:
 
     def tensors(self, fits):
         """Constants, as initialisers or nodes, with their names."""
-        found = [(w, w.name) for w in self.graph.initializer if w.data_location == 0]
+        read = {name for n in self.graph.node[-self.last:] for name in n.input}
+        found = [(w, w.name) for w in self.graph.initializer if w.data_location == 0 and w.name in read]
         for node in self.graph.node:
             found += [(a.t, node.output[0]) for a in node.attribute if node.op_type == "Constant" and a.name == "value"]
         found = [(t, name) for t, name in found if t.data_type in (1, 7, 11) and fits(numpy_helper.to_array(t))]
@@ -289,6 +290,13 @@ class Edit:
             return f"the output is '{name}'"
         self.graph.output.append(value)
         return f"another output is '{name}'"
+
+
+def make_misfit(model, image, seed):
+    """A random head with a change in its last nodes, and what was done."""
+    edit = Edit(Base("head", "", model, image), seed, 10)
+    edit.one()
+    return edit.model, edit.done
 
 
 def make(all_bases, seed):

@@ -15,6 +15,10 @@ class NotDefined(Exception):
     """The graph says nothing: its shapes or attributes contradict each other, or an operator is not here."""
 
 
+class Disputed(NotDefined):
+    """Runtimes disagree about it, or take whole numbers and floats for one type, as the converter does."""
+
+
 FLOATS = {TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16}
 erf = np.vectorize(math.erf, otypes=[float])
 
@@ -334,7 +338,7 @@ class Evaluator(fused.FusedOperators):
 
     def both(self, a, b):
         if (a.dtype.kind == "f") != (b.dtype.kind == "f"):
-            raise NotDefined("floats and whole numbers together")
+            raise Disputed("floats and whole numbers together")
 
     def op_Add(self, given, a, b):
         self.both(a, b)
@@ -353,7 +357,7 @@ class Evaluator(fused.FusedOperators):
         if a.dtype.kind == "f":
             return a / b
         if (b == 0).any():
-            raise NotDefined("a whole number divided by 0")
+            raise Disputed("a whole number divided by 0")
         return np.trunc(a / b).astype(np.int64)
 
     def op_Pow(self, given, a, b):
@@ -426,7 +430,7 @@ class Evaluator(fused.FusedOperators):
 
     def floats(self, x):
         if x.dtype.kind != "f":
-            raise NotDefined("a function of whole numbers")
+            raise Disputed("a function of whole numbers")
         return x
 
     def op_Neg(self, given, x):
@@ -531,6 +535,8 @@ class Evaluator(fused.FusedOperators):
         axes = tuple(a % x.ndim if -x.ndim <= a < x.ndim else x.ndim for a in axes)
         if axes and max(axes) >= x.ndim:
             raise NotDefined("an axis beyond the rank")
+        if given.get("keepdims", 1) not in (0, 1):
+            raise Disputed("keepdims that is no truth")
         return {"axis": axes, "keepdims": given.get("keepdims", 1) != 0}
 
     def reduction(self, given, x, axes, work):

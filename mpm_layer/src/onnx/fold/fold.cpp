@@ -55,6 +55,7 @@ std::optional<std::vector<Tensor>> evaluateMovement(const Graph& graph, const No
   for (const Movement& movement : *shapes)
     if (!movement.in_order) budget.take(movement.shape);
   const auto movements = moveData(graph, node, true);
+  if (!movements) return std::nullopt;  // two updates have one place
   std::vector<Tensor> sources, results;
   for (const int value : movedInputs(node)) {
     sources.push_back(*graph.constant(value));

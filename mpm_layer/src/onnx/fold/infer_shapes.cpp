@@ -145,6 +145,12 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
     }
     return shape;
   }
+  if (op == "BatchNormalization" && a->size() > 1) {
+    for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+      const Shape* each = graph.shape(node.inputs[i]);
+      if (each && *each != Shape{(*a)[1]}) return std::nullopt;  // another number of channels
+    }
+  }
   if (numbers || isOneOf(op, {"Relu", "Elu", "Gelu", "LeakyRelu", "Swish", "Cast"}) ||
       isOneOf(op, {"Softmax", "LogSoftmax", "LayerNormalization", "LpNormalization", "BatchNormalization",
                    "InstanceNormalization", "GroupNormalization", "RMSNormalization", "Trilu", "CumSum", "Attention"}))
@@ -172,7 +178,8 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
   if (op == "Pad") return paddedShape(graph, node, *a);
   if (op == "TopK") return topKShape(graph, node, *a);
   if (op == "DepthToSpace" || op == "SpaceToDepth") return shuffledShape(node, *a);
-  if (op == "GridSample" && b && a->size() == 4 && b->size() == 4) return Shape{(*a)[0], (*a)[1], (*b)[1], (*b)[2]};
+  if (op == "GridSample" && b && a->size() == 4 && b->size() == 4 && (*a)[0] == (*b)[0])
+    return Shape{(*a)[0], (*a)[1], (*b)[1], (*b)[2]};
   if (op.starts_with("Gather")) return b ? gatheredShape(node, *a, *b) : std::nullopt;
   return std::nullopt;
 }
