@@ -220,7 +220,7 @@ def judge(runner, model, folder, images):
     batch = lines[1].removeprefix("batch ")
     if batch != "same" and APART not in batch:
         return f"fault: two images in one pass: {batch[:200]}", None
-    if lines[2].startswith("merging differs"):
+    if lines[2] != "converted same" and not lines[2].startswith("merging"):
         return f"fault: {lines[2]}, although it merges nothing", None
     if batch != "same" and count == 2:
         return "fault: a graph for two images became a net for one", None

@@ -367,7 +367,9 @@ class Encoder(Builder):
         y = self.reshape(x, count, h, w, dim)
         down, right = -h % a, -w % b
         if down or right:
-            y = self.op("Pad", y, self.ints(0, 0, 0, 0, 0, down, right, 0))
+            some = self.opset >= 18 and self.maybe()  # of the axes, in another order
+            y = self.op("Pad", y, self.ints(0, 0, right, down), None, self.ints(2, 1)) if some else \
+                self.op("Pad", y, self.ints(0, 0, 0, 0, 0, down, right, 0))
         y = self.transpose(self.reshape(y, count, (h + down) // a, a, (w + right) // b, b, dim), 0, 1, 3, 2, 4, 5)
         y = self.attention(self.reshape(y, count * ((h + down) // a) * ((w + right) // b), a * b, dim), o)
         y = self.reshape(y, count, (h + down) // a, (w + right) // b, a, b, dim)

@@ -305,6 +305,8 @@ class Evaluator(fused.FusedOperators):
         chosen = list(range(x.ndim)) if axes is None else [int(a) % x.ndim for a in axes]
         if len(pads) != 2 * len(chosen):
             raise NotDefined("pads of another rank")
+        if value is not None and value.dtype.kind != x.dtype.kind:
+            raise Disputed("a fill of another type")
         mode, fill = given.get("mode", "constant"), given.get("value", 0) if value is None else value.item()
         for k, axis in enumerate(chosen):
             before, behind = pads[k], pads[k + len(chosen)]
@@ -818,7 +820,7 @@ class Evaluator(fused.FusedOperators):
             raise NotDefined("an old Resize")
         chosen = [a % x.ndim for a in given.get("axes", range(x.ndim))]
         if given.get("keep_aspect_ratio_policy", "stretch") != "stretch" or \
-                given.get("antialias", 0) > given.get("exclude_outside", 0):
+                (given.get("antialias", 0) and not given.get("exclude_outside", 0)):
             raise NotDefined("another Resize")
         by_size = sizes is not None and sizes.size > 0
         if (sizes if by_size else scales) is None or len(sizes if by_size else scales) != len(chosen):

@@ -70,7 +70,7 @@ class Graph(Steps):
             return self.linear(self.mean(rows, 1, keep=False), 5)
         if kind == "pool query":
             q = self.weight(1, 1, dim, scale=0.3)
-            keys, values = self.linear(x, dim), self.linear(x, dim)
+            keys, values = (x, x) if self.maybe(0.2) else (self.linear(x, dim), self.linear(x, dim))
             p = self.op("Softmax", self.op("MatMul", q, self.transpose(keys, 0, 2, 1)), axis=-1)
             return self.linear(self.op("MatMul", p, values), 5)
         if kind in ("linear", "mlp", "argmax", "mask"):

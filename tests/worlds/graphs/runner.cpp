@@ -6,7 +6,8 @@
 // or, with the numbers of the outputs, floats of the first image and then of the second, in PATH.output,
 //   ok NAME:SIDExSIDE... [NAME:...]
 //   batch same | batch ERROR | batch differs by PARTS
-//   merging same | merging ERROR | merging differs by PARTS, with steps that merge nothing between the blocks
+//   converted same | converted ERROR | converted differs by PARTS, or merging ERROR: a converted file, with steps that
+//   merge nothing between the blocks
 // Python keeps one such process running: the start of a program costs more than a small model.
 #include <algorithm>
 #include <cmath>
@@ -101,10 +102,16 @@ void answer(const std::string& path) {
     numbers.close();
     std::cout << std::endl;
     compare("batch ", [&] { return differenceOf(run(loaded.net, both, info.outputs), first, second); });
-    compare("merging ", [&] {
+    try {
       const mpm::Reduction nothing = mpm::parseReduction("gradual:similarity=1");
-      mpm::LoadedNet merging = mpm::readNet(path, {.reduce = nothing, .output = mpm::Output::kLogits});
-      return differenceOf(run(merging.net, one(0), info.outputs), first, Outputs(first.size()));
+      mpm::convertFile(path, path + ".converted", {.reduce = nothing, .output = mpm::Output::kLogits});
+    } catch (const mpm::Error& error) {
+      std::cout << "merging " << inOneLine(error.what()) << std::endl;
+      return;
+    }
+    compare("converted ", [&] {
+      mpm::LoadedNet converted = mpm::readNet(path + ".converted");
+      return differenceOf(run(converted.net, one(0), info.outputs), first, Outputs(first.size()));
     });
   } catch (const std::exception& error) {
     std::cout << "fails " << inOneLine(error.what()) << std::endl;

@@ -90,7 +90,7 @@ class Steps(Encoder):
 
     def step_sum(self, x, others):
         fits = [y for y in others if self.shape(y) == self.shape(x)]
-        return self.op(self.pick("Add", "Mul", "Sub"), x, self.pick(*(fits or [x])))
+        return self.op(self.pick("Add", "Mul", "Sub"), x, self.op("Tanh", x) if self.maybe(0.3) else self.pick(*(fits or [x])))
 
     def step_softmax(self, x, others):
         return self.op(self.pick("Softmax", "Softmax", "LogSoftmax"), x, axis=self.pick(self.axis(x), -1))
@@ -143,7 +143,7 @@ class Steps(Encoder):
     def step_einsum(self, x, others):
         shape = self.shape(x)
         letters = "abcdefg"[:len(shape)]
-        way = self.pick("turned", "turned", "constant", "parts", "ellipsis", "implied")
+        way = self.pick("turned", "turned", "constant", "parts", "ellipsis", "implied", "heads", "images")
         if way == "turned":
             other, made = list(letters), [c for c in letters if self.maybe(0.7)] or [letters[0]]
             self.random.shuffle(other)
@@ -155,6 +155,12 @@ class Steps(Encoder):
             return self.op("Einsum", a, b, equation=f"{letters[:-1]},{letters[:-2]}{letters[-1]}->{letters}")
         if way == "ellipsis":
             return self.op("Einsum", self.op("Tanh", x), x, equation=self.pick("...c,...c", "...ij,...kj->...ik"))
+        if way == "heads":
+            return self.op("Einsum", x, self.weight(*shape[-2:], 3, scale=0.3), equation=f"{letters},{letters[-2:]}z->{letters[:-2]}z")
+        if way == "images":  # weights for each image, equal or not
+            each = 0.3 * self.numbers.standard_normal((self.pick(1, shape[0]), shape[-1], 3))
+            weights = self.constant(np.broadcast_to(each, (shape[0], shape[-1], 3)))
+            return self.op("Einsum", x, weights, equation=f"{letters},a{letters[-1]}z->{letters[:-1]}z")
         rows = self.pick(3, 3, 600)
         if way == "implied":
             return self.op("Einsum", x, self.weight(shape[1], rows, scale=0.3), equation=f"{letters},bz")
@@ -210,7 +216,8 @@ class Steps(Encoder):
         """The largest, and elements at places that the graph has or that it computes."""
         axis, shape = self.axis(x), self.shape(x)
         count = min(2, shape[axis])
-        way = self.pick("largest", "argument", "elements", "many", "by the net", "table", "whole")
+        way = self.pick("largest", "argument", "elements", "many", "by the net", "rows by the net", "rows by the net", "table",
+                        "whole")
         if way in ("largest", "table", "whole"):
             y = self.op("Round", x) if self.maybe(0.3) else x  # with ties
             values, places = self.op("TopK", y, self.ints(count), axis=axis, largest=self.pick(0, 1), outputs=2)
@@ -230,11 +237,13 @@ class Steps(Encoder):
         if way == "many":
             places = np.stack([self.numbers.integers(0, s, 3) for s in shape[1:3]], 1)[None].repeat(shape[0], 0)
             return self.op("GatherND", x, self.constant(places), batch_dims=1)
+        if way == "rows by the net":
+            means = self.reduce("ReduceMean", self.reshape(x, *shape[:2], -1), 2, keep=False)
+            best = self.op("TopK", means, self.ints(min(2, shape[1])), axis=1, outputs=2)[1]
+            if self.maybe():
+                return self.op("GatherND", x, self.unsqueeze(best, 2), batch_dims=1)
+            return self.op("Gather", self.squeeze(x, 0), self.squeeze(self.op("Sub", best, self.ints(shape[1])), 0), axis=0)
         best = self.op(name, x, axis=axis, keepdims=1)
-        if axis == 1 and self.maybe():
-            best = self.op("ArgMax", self.reduce("ReduceMax", self.reshape(x, *shape[:2], -1), 2, keep=False), axis=1, keepdims=1)
-            return self.op("GatherND", x, self.unsqueeze(best, 2), batch_dims=1) if self.maybe() else \
-                self.op("Gather", self.squeeze(x, 0), self.squeeze(self.op("Sub", best, self.ints(shape[1])), 0), axis=0)
         return self.op("GatherElements", x if self.maybe() else self.uniform(*shape), best, axis=axis)
 
     def step_several(self, x, others):
@@ -244,7 +253,7 @@ class Steps(Encoder):
     def step_whole(self, x, others):
         """Whole numbers for a while."""
         y = self.op("Cast", self.op("Mul", x, self.number(4.0)), to=TensorProto.INT64)
-        name = self.pick("Add", "Mul", "Sub", "Mod", "like")
+        name = self.pick("Add", "Mul", "Sub", "Mod", "Div", "like")
         if name == "like" and self.opset >= 15:
             return self.op("Mul", x, self.op("CastLike", self.constant(np.asarray(2, np.int64)), x))
         return self.floats(self.op("Add" if name == "like" else name, y, self.constant(np.asarray(3, np.int64))))
@@ -255,7 +264,7 @@ class Steps(Encoder):
         if way == "mod":
             y = self.op("Mod", self.weight(side), self.constant(np.asarray([0.3])), fmod=1)
         elif way == "gemm":
-            y = self.op("Gemm", self.weight(side, 3), self.weight(3, 2), self.weight(side, 1), alpha=0.5)
+            y = self.op("Gemm", self.weight(side, 3), self.weight(3, 2), self.weight(side, 1), alpha=self.pick(None, 0.5))
             y = self.op("Gather", y, self.constant(np.asarray(1, np.int64)), axis=1)
         elif way == "range":
             y = self.op("Cast", self.op("Range", *(self.constant(np.asarray(n, np.int64)) for n in (0, side, 1))), to=TensorProto.FLOAT)
@@ -288,7 +297,8 @@ class Steps(Encoder):
         rows = self.pick(*(n for n in (2, 3, 4, 6, 8) if size % n == 0))
         width = self.pick(*(n for n in (2, 3, 4, 5, 6) if size // rows % n == 0))
         y = self.reshape(self.reshape(x, count, rows, size // rows), count * rows, size // rows // width, width)
-        way = self.pick("as they are", "sum", "turned", "softmax", "slice", "columns", "times rows", "mixed turn", "mixed softmax")
+        way = self.pick("as they are", "sum", "turned", "softmax", "slice", "columns", "times rows", "times rows",
+                        "mixed turn", "mixed softmax")
         if way == "sum":
             y = self.op("Add", y, self.op("Tanh", y))
         elif way in ("turned", "mixed turn"):
@@ -306,11 +316,15 @@ class Steps(Encoder):
         """Attention with parts that an operator of ours lacks, or without."""
         if len(self.shape(x)) == 4:
             x = self.transpose(self.reshape(x, *self.shape(x)[:2], -1), 0, 2, 1)
-        (count, tokens, dim), heads, width = self.shape(x), 2, 4
+        (count, tokens, dim), heads = self.shape(x), 2
+        plain = dim % 2 == 0 and self.maybe(0.25)  # without projections
+        width = dim // 2 if plain else 4
         apart = lambda y: self.transpose(self.reshape(y, count, tokens, heads, width), 0, 2, 1, 3)
-        q, k, v = (apart(self.op("MatMul", x, self.weight(dim, heads * width))) for _ in range(3))
+        q, k, v = (apart(x if plain else self.op("MatMul", x, self.weight(dim, heads * width))) for _ in range(3))
         if self.maybe(0.3):
-            q = self.weight(1, heads, self.pick(1, 1, 2), width, scale=0.5)
+            q = self.weight(1, heads, self.pick(1, 1, 1, 2), width, scale=0.5)
+            if self.opset >= 17 and self.maybe(0.3):
+                q = self.op("LayerNormalization", q, self.uniform(width), self.weight(width), epsilon=1e-3)
         if self.maybe(0.15):
             k = self.op("Gather", k, self.ints(1, 0), axis=1)
         parts = [q, k, v]
@@ -318,8 +332,8 @@ class Steps(Encoder):
             if self.maybe(0.07):
                 parts[i] = self.op("Mul", parts[i], self.uniform(1, 1, self.shape(parts[i])[2], width))
             if self.maybe(0.1):
-                halves = [self.slice(parts[i], 3, *part) for part in ((2, 4), (0, 2))]
-                angle = np.tile(self.numbers.uniform(0, 1, (self.shape(parts[i])[2], 2)), 2)
+                halves = [self.slice(parts[i], 3, *part) for part in ((width // 2, width), (0, width // 2))]
+                angle = np.tile(self.numbers.uniform(0, 1, (self.shape(parts[i])[2], width // 2)), 2)
                 turned = self.op("Concat", self.op("Neg", halves[0]), halves[1], axis=-1)
                 parts[i] = self.op("Add", self.op("Mul", parts[i], self.constant(np.cos(angle))),
                                    self.op("Mul", turned, self.constant(np.sin(angle))))
@@ -327,7 +341,7 @@ class Steps(Encoder):
         if self.maybe(0.07):
             v = self.slice(v, 2, -1, -100, -1)
         if self.maybe(0.07):
-            v = self.slice(v, 3, 0, 3)
+            v = self.slice(v, 3, 0, width - 1)
         s = self.op("MatMul", q, self.transpose(k, 0, 1, 3, 2))
         positions = lambda: self.op("Einsum", q, self.weight(tokens, width), equation="bhqc,kc->bhqk")
         if self.maybe(0.2):
@@ -346,6 +360,31 @@ class Steps(Encoder):
         y = self.op("MatMul", p, v)
         return self.reshape(self.transpose(y, 0, 2, 1, 3), self.shape(y)[0], self.shape(y)[2], -1)
 
+    def step_class_scores(self, x, others):
+        """A label map of the size of the image, or nearly so."""
+        (count, _, _), (h, w) = self.shape(others[1]), self.grid
+        y = self.reshape(self.transpose(self.linear(self.patch_rows(others[1]), 5), 0, 2, 1), count, 5, h, w)
+        height, width = self.shape(self.input)[1:3] if self.last else self.shape(self.input)[2:]
+        given = {"mode": "linear", "coordinate_transformation_mode": self.pick("half_pixel", "asymmetric")}
+        way = self.pick("sizes", "scales", "another scale", "channels", "another", "lines", "antialias", "nearest")
+        if way == "antialias" and self.opset >= 18:
+            given.update(antialias=1, exclude_outside=1)
+        if way == "nearest":
+            given["mode"] = way
+        if way == "lines":
+            y = self.op("Resize", self.reshape(y, count, 5, h * w), None, None, self.ints(count, 5, height * width), **given)
+        elif way == "another":
+            y = self.resize(y)
+        elif way in ("scales", "another scale"):
+            scale = height // h + (0.1 if way == "another scale" else 0)
+            y = self.op("Resize", y, None, self.constant(np.asarray([1, 1, scale, width // w])), **given)
+        else:
+            y = self.op("Resize", y, None, None, self.ints(count, 10 if way == "channels" else 5, height, width), **given)
+        if self.maybe(0.6):
+            return self.op("ArgMax", y, axis=self.pick(1, 1, 1, 2), keepdims=self.pick(0, 1),
+                           select_last_index=self.pick(0, 0, 1) if self.opset > 11 else 0)
+        return y
+
     # On maps
 
     def resize(self, x, linear=False):
@@ -353,7 +392,7 @@ class Steps(Encoder):
         sizes = [*shape[:2], *(s * self.pick(1, 2, 2, 3) for s in shape[2:])]
         if not linear:
             if self.maybe(0.3):
-                sizes[2:] = self.random.randint(1, 9), self.random.randint(1, 9)
+                sizes[2:] = self.random.randint(1, 9), self.pick(1, self.random.randint(1, 9))
             sizes[1] *= self.pick(1, 1, 1, 1, 1, 2)
             sizes[2] *= 1 if self.maybe(0.96) else 49  # 49 * (1 / 49.0) < 1
             rules = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", *(["half_pixel_symmetric"] if self.opset >= 19 else []))
@@ -520,5 +559,5 @@ class Steps(Encoder):
         return x
 
 
-ANYWHERE = [name for name in dir(Steps) if name.startswith("step_")]
+ANYWHERE = [name for name in dir(Steps) if name.startswith("step_")] + 2 * ["step_attention"]
 ON_MAPS = [name for name in dir(Steps) if name.startswith("map_")] + 2 * ["map_conv", "map_resize"]
