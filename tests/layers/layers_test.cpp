@@ -195,7 +195,7 @@ TEST(OpenCvParallelTest, RunsEveryTaskOnceAndRethrows) {
   cv::setNumThreads(-1);
 }
 
-// What operators of a head refuse, as a damaged file may have them. What they compute: tests/onnx/heads_test.cpp.
+// What operators of a head refuse, as a damaged file may have them. What they compute: tests/worlds/graphs.
 using Attributes = std::vector<std::pair<const char*, std::variant<int, double, const char*, std::vector<int>>>>;
 
 /// Operands whose position is in `constants` are given as constants.

@@ -237,15 +237,6 @@ TEST_F(Labels, StagesAddUpToNoMoreThanTheTotal) {
   EXPECT_LE(ms.preprocess + ms.backbone + ms.merge + ms.restore + ms.head + ms.postprocess, ms.total * 1.001);
 }
 
-TEST_F(Labels, OneWindowIsOnePass) {
-  const cv::Mat image = test::smoothPicture(32, 64);
-  const Estimate resized = Estimator(kMask, merging({1, 2})).estimate(image);
-  const Estimate windows = Estimator(kMask, merging({1, 2}, Fit::kWindow)).estimate(image);
-  expectSameLabels(windows.labels, resized.labels);
-  EXPECT_EQ(windows.tokens, resized.tokens);
-  EXPECT_EQ(windows.cluster_of_token, resized.cluster_of_token);
-}
-
 TEST_F(Labels, WindowsSeeTheImageAtItsOwnScale) {
   // Where no windows overlap, a pixel's label is that of its own window.
   const cv::Mat image = test::smoothPicture(32, 64 + 60);

@@ -42,22 +42,6 @@ class ConvertedInfo : public InFolder {
   }
 };
 
-TEST_F(ConvertedInfo, OfEveryHeadAndScheduleIsThatOfTheGraph) {
-  for (const HeadStyle head : {HeadStyle::kFeatures, HeadStyle::kLinear, HeadStyle::kLinearConv, HeadStyle::kMask,
-                               HeadStyle::kClassToken, HeadStyle::kClassSlice, HeadStyle::kMean, HeadStyle::kTap})
-    for (const Schedule& schedule : {Schedule{}, Schedule{0}, Schedule{1, 2}}) {
-      write(convert(head, mpmBefore(schedule)));
-      const ModelInfo plain = readModelInfo(folder_ / "plain.onnx"), info = readModelInfo(path);
-      EXPECT_EQ(info.input, plain.input);
-      EXPECT_EQ(info.patch, plain.patch);
-      EXPECT_EQ(info.grid, plain.grid);
-      EXPECT_EQ(std::tuple(info.blocks, info.dim, info.heads, info.special_tokens, info.precision),
-                std::tuple(plain.blocks, plain.dim, plain.heads, plain.special_tokens, plain.precision));
-      EXPECT_EQ(readModelInfo(path).schedule(), schedule);
-      EXPECT_NO_THROW(readNet(path));
-    }
-}
-
 TEST_F(ConvertedInfo, ClassesAreThoseOfTheScores) {
   expectErrorWithInfo({{"class_count", 250}}, "says class_count 250, the graph has 9");
   expectErrorWithInfo({{"classes", Json::array({{{"name", "sky"}, {"color", "#0000ff"}}})}}, "names 1 classes");

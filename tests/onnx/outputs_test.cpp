@@ -72,20 +72,6 @@ TEST_F(Outputs, AreLabelsMapAndCountsUnlessAskedOtherwise) {
       }
 }
 
-TEST_F(Outputs, LogitsAreThoseOfTheGraph) {
-  const ConvertOptions options{.reduce = kFullModel, .output = Output::kLogits};
-  for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask})
-    for (const bool resize : {true, false}) {
-      dialect.head = head;
-      dialect.resize_in_graph = resize;
-      save();
-      EXPECT_THAT(outputs(options),
-                  ElementsAre(resize ? "masks 1x9x12x20" : "masks 1x9x3x5", "merge_map 1x1x15", "token_counts 1x1"));
-      EXPECT_THAT(readModelInfo(path, options).outputs, ElementsAre("masks"));
-      EXPECT_LT(difference(run(options, "masks"), TinyVit(dialect).evaluate(TinyVit::image(3))[0]), 1e-4);
-    }
-}
-
 TEST_F(Outputs, LogitsFollowTheInputSize) {
   ConvertOptions options{.reduce = kFullModel, .input_size = Size2{16, 24}, .output = Output::kLogits};
   save();
@@ -207,29 +193,6 @@ TEST_F(Outputs, NamesOfTheGraphThatAreOurs) {
   }
   save("merge_map");
   EXPECT_MPM_ERROR(convertModel(path, {}), "the graph has an input or output 'merge_map', a name that");
-}
-
-TEST_F(Outputs, TheSegmenterReadsEveryConvertedFile) {
-  dialect.head = HeadStyle::kMask;
-  const cv::Mat image = smoothPicture(31, 50, 4);
-  for (const char* name : {"masks", "scores"}) {
-    save(name);
-    for (const Fit fit : {Fit::kResize, Fit::kWindow}) {
-      EstimatorOptions options{.reduce = mpmBefore({1, 2}), .fit = fit};
-      options.inspect = fit == Fit::kResize;
-      const Estimate expected = Estimator(path, options).estimate(image);
-      EXPECT_GT(cv::countNonZero(expected.labels != expected.labels.at<unsigned char>(0, 0)), 0);
-      options.reduce.reset();
-      for (const Output output : {Output::kLabels, Output::kLogits}) {
-        const std::string converted = folder_ / (toString(output) + ".onnx");
-        convertFile(path, converted, {.reduce = mpmBefore({1, 2}), .output = output});
-        const Estimate found = Estimator(converted, options).estimate(image);
-        EXPECT_EQ(cv::countNonZero(found.labels != expected.labels), 0) << name << " " << toString(output);
-        EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);
-        EXPECT_EQ(found.token_score, expected.token_score);
-      }
-    }
-  }
 }
 
 }  // namespace

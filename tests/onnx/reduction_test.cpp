@@ -179,13 +179,6 @@ TEST_F(Reductions, CountAsManyTokensAsTheyMerge) {
   EXPECT_EQ(run("none", {"token_counts"})[0], std::vector<double>{24});
 }
 
-TEST_F(Reductions, ThatMergeNothingGiveTheFullModel) {
-  const std::vector<std::string> outputs = {readModelInfo(path, options).outputs[0]};
-  const auto full = run("none", outputs);
-  EXPECT_EQ(run("gradual:similarity=1", outputs), full);
-  EXPECT_EQ(run("algm:threshold=1:blocks=3,4", {"token_counts"})[0][1], 24);
-}
-
 TEST_F(Reductions, InABatchEachImageMergesOnItsOwn) {
   std::vector<float> values(4 * 3 * 16 * 24);
   for (std::size_t i = 0; i < values.size(); ++i)

@@ -211,8 +211,7 @@ const char* const kNorm = "LayerNormalization";
 const Dialect kSeparate{.qkv = QkvStyle::kSeparate}, kOneHead{.qkv = QkvStyle::kSeparate, .heads = 1},
     kEinsum{.qkv = QkvStyle::kEinsum}, kQkNorm{.qkv = QkvStyle::kSeparate, .qk_norm = true},
     kAttention{.opset = 23, .qkv = QkvStyle::kAttentionOp}, kRelu{.activation = ActivationStyle::kRelu},
-    kWindows{.special = 0, .windowed = true}, kOldest{.opset = 12, .norm = NormStyle::kPow},
-    kConv{.linear = LinearStyle::kConv};
+    kWindows{.special = 0, .windowed = true}, kConv{.linear = LinearStyle::kConv};
 
 /// Cuts the kernels of the patch embedding to so many channels each.
 Change cutEmbedding(long channels) {
@@ -321,14 +320,6 @@ const Case kEncoders[] = {
      "found a factor per head or window on the logits of windows", kWindows},
     {"HugeNumberOnTheLogits", behind("Softmax<0", of("Add", {x, number(-1e30)})), "odd' (Add)",
      "found a huge number added to attention logits (mask)"},
-    {"BiasOfSomeQueries",
-     both(behind("MatMul#3<0", part(2, 0, 8)),
-          behind("Softmax<0",
-                 [](GraphBuilder& g, const std::string& logits) {
-                   const std::string half = of("Add", {x, weights({8, 16})})(g, logits);
-                   return g.node("Concat", {half, half}, {{"axis", 2L}});
-                 })),
-     "odd' (Add)", kPartOfTheTokens, kOneHead},
     {"BiasOfAConstantQuery",
      behind("MatMul#3<1",
             in("Slice", {of("Add", {constantQuery(x, 16), weights({16, 16})}), ints({0}), ints({12}), ints({2})})),
@@ -336,8 +327,6 @@ const Case kEncoders[] = {
     {"FactorPerHeadOfAConstantQuery", behind("MatMul#3<1", of("Mul", {constantQuery(x), weights({2, 1, 1})})),
      "odd' (Mul)", "attention logits times a constant matrix", kSeparate},
     {"SomeKeysOfOneHead", kFewKeys, "MatMul", "attention to 8 of 16 tokens", kOneHead},
-    {"MaskedQueriesInAnotherOp", behind("MatMul#3<0", of("Abs", {in("Mul", {x, weights({1, 1, 16, 12})})})),
-     "odd' (Abs)", "tokens times a constant that differs from token to token", kSeparate},
     {"MeanOverImages", behind(kNorm, of("ReduceMean", {x}, {{"axes", Longs{0}}})), "odd",
      "a mean over other axes than the tokens"},
     {"SomeKeys", kFewKeys, "MatMul", "attention of 16 to 8 of 16 tokens", kSeparate},
@@ -345,7 +334,6 @@ const Case kEncoders[] = {
      "found patches left out or repeated"},
     {"QueriesTimesAMask", behind("MatMul#3<0", in("Mul", {x, weights({1, 1, 16, 12})})), "MatMul_29' (MatMul)",
      "times a constant that differs from token to token (mask), expected rotary positions on q and k", kSeparate},
-    {"UnknownActivation", op("Relu#1", "Softplus"), "Relu", "the op Softplus", kRelu},
     {"NoActivation", without("Relu"), "", "found a linear layer, expected GELU, SiLU or ReLU between two linear layers",
      kRelu},
     {"OpOfAnotherDomain", op("Softmax", "Softmax", "com.microsoft"), "Softmax", "found the op com.microsoft.Softmax"},
@@ -355,7 +343,6 @@ const Case kEncoders[] = {
      "Add", "found no input 1, expected 2 inputs"},
     {"ThreeOperands", input("Add", 2, weights({1})), "Add", "found 3 inputs, expected 2"},
     {"SoftmaxOverQueries", set("Softmax#1", {"axis", 2L}), "Softmax", "another axis than the last"},
-    {"OldSoftmaxOverSeveralAxes", set("Softmax", {"axis", 1L}), "Softmax", "another axis than the last", kOldest},
     {"KeysOfAnotherNorm", input("MatMul#1", 0, valueOf("LayerNormalization<0")), "", "pre-norm", kSeparate},
     {"WindowsThatShareTokens", behind(kNorm, taken({0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7}, 1)), "",
      "hierarchical or windowed", kWindows},
@@ -379,17 +366,12 @@ const Case kEncoders[] = {
      "a padded grid of tokens"},
     {"PaddingInPlaceOfARow", behind(kNorm, of("Pad", {x, ints({0, 1, 0, 0, -1, 0})})), "odd' (Pad)",
      "a padded grid of tokens"},
-    {"ImageWithItsOwnConstantPerPixel", behind("Conv<0", of("Add", {x, weights({1, 1, 12, 20})})), "odd",
-     "a constant that differs from pixel to pixel"},
     {"ImageOfMoreAxes", behind("Conv<0", firstOf(of("Add", {x, weights({1, 1, 1, 1, 1})}))), "odd",
      "a constant that differs from pixel to pixel"},
-    {"SharedKeysOfAnotherWidth", headsByNumber(2, 1), "Attention", "q, k and v of different shapes", kAttention},
     {"MoreHeadsOfKeys", headsByNumber(1, 2), "Attention", "q, k and v of different shapes", kAttention},
     {"NoNumberOfHeads", headsByNumber(0, 0), "Attention", "features that are not those of the heads", kAttention},
     {"HeadsThatDoNotDivideTheFeatures", headsByNumber(5, 5), "Attention", "features that are not those of the heads",
      kAttention},
-    {"KeysOfAnotherShape", input("Attention", 1, valueOf("Attention<1<0")), "Attention",
-     "q, k and v of different shapes", kAttention},
     {"AttentionToTheImage", input("Attention", 1, theImage), "Attention", "attention over something else than tokens",
      kAttention},
     {"AttentionOfFiveAxes",
@@ -410,9 +392,6 @@ const Case kEncoders[] = {
      "found attention, expected q and k normalised both, or neither", kQkNorm},
     {"TwoEpsilons", set("LayerNormalization#2", {"epsilon", 1e-3}), "MatMul",
      "found attention, expected one epsilon for q and k", kQkNorm},
-    {"NormOfAttentionWeights",
-     behind("Softmax", of("LayerNormalization", {x, weights({16}), weights({16})}, {{"axis", -1L}})), "odd",
-     "of something else than tokens"},
     {"HeadNormOfASum", behind(kQueryNorm, in("Add", {x, weights({16, 12})})), "", kPartOfFeatures, kQkNorm},
     {"HeadNormOfHalfOfEach", behind(kQueryNorm, in("Mul", {x, number(0.5)})), "", kPartOfFeatures, kQkNorm},
     {"HeadNormWithAZeroInFront", behind(kQueryNorm, in("Pad", {part(3, 1, 12), ints({0, 0, 0, 1, 0, 0, 0, 0})})), "",
@@ -438,9 +417,6 @@ const Case kEncoders[] = {
      both(behind("MatMul#3<1", in("Transpose", {x}, {{"perm", Longs{1, 0, 2, 3}}})),  // heads by their side of 1
           behind("MatMul#4", part(0, 0, 1))),
      "MatMul", "found q and k of shapes 1x2x16x12 and 2x1x16x12", kSeparate},
-    {"EveryHeadToTheValuesOfEveryHead",
-     both(behind("MatMul#4<1", in("Transpose", {x}, {{"perm", Longs{1, 0, 2, 3}}})), behind("MatMul#4", part(0, 0, 1))),
-     "MatMul", "found a result repeated by broadcasting", kSeparate},
     {"QueriesInAnotherOrder", behind("MatMul#3<0", taken(kSwapped, 2)), "MatMul", kOtherOrder, kSeparate},
     {"ValuesInAnotherOrder", behind("MatMul#4<1", taken(kSwapped, 2)), "MatMul", kOtherOrder, kSeparate},
     {"WeightsOfAttentionTimesAConstant", behind("Softmax", of("Mul", {x, number(0.5)})), "odd",
@@ -486,8 +462,6 @@ const Case kEncoders[] = {
     {"PackedWeightsInEndlessBlocks", packedLinear(24, 4, 1L << 62), "odd", kPacked},
     {"PackedWeightsOfFloats", packedLinear(24, 4, 16, {}, false), "odd", kPacked},
     {"PackedWeightsInAnotherOrder", packedLinear(24, 4, 16, {absent, ints({0})}), "odd", kPacked},
-    {"RotaryPositionsOfQueriesAlone", both(rotated(1, 0), input("MatMul#3", 0, valueOf("MatMul#3<0<0<0"))), "MatMul",
-     "rotary positions on v, or other ones on q than on k", kSeparate},
     {"OtherRotaryPositionsOfKeys", rotated(1, 0, 1.5), "MatMul", "rotary positions on v, or other ones on q than on k",
      kSeparate},
 };
@@ -556,39 +530,15 @@ TEST_F(Refusal, RotatedSpecialTokens) {
   expect(rotated(1, 0), "its rotary positions are not angles in equal steps");
 }
 
-/// The axes of a Pad in another order: rows of zeros that are cut off again.
-TEST_F(Refusal, NoneOfPaddingByNamedAxes) {
-  dialect.opset = 18;
-  TinyVit(dialect).save(path);
-  const auto converted = [&] { return convertedModel(path, options).graph().SerializeAsString(); };
-  const std::string plain = converted();
-  const Make padded = in("Pad", {x, ints({1, 0, 0, 0, 0, 0}), absent, ints({1, 0, 2})});
-  save(behind(kNorm, in("Slice", {padded, ints({1}), ints({17}), ints({1})})));
-  EXPECT_EQ(converted(), plain);
-}
-
-/// x[:, 0] = row, as the camera token of Depth Anything 3 takes the place of the class token.
-TEST_F(Refusal, NoneOfARowThatIsReplaced) {
-  dialect.opset = 18;
-  const Make row = weights({1, 1, TinyVit::kDim}), places = in("Expand", {scalar(0), ints({1, 1, TinyVit::kDim})});
-  const auto features = [&](const Make& replaced) {
-    save(behind("LayerNormalization#2<0", replaced));
-    return runModel(path, options, TinyVit::image(3))[0];
-  };
-  const auto expected =
-      features(in("Concat", {row, in("Slice", {x, ints({1}), ints({16}), ints({1})})}, {{"axis", 1L}}));
-  EXPECT_GT(difference(features(x), expected), 0.01);
-  const Make first = in("Reshape", {ints({0, 0}), ints({1, 1, 2})}),
-             last = in("Reshape", {ints({-1, -16}), ints({1, 1, 2})});
-  for (const Make& index : {first, last}) EXPECT_EQ(features(in("ScatterND", {x, index, row})), expected);
-  EXPECT_EQ(features(in("ScatterElements", {x, places, row}, {{"axis", 1L}})), expected);
-  const Change twice = behind("LayerNormalization#2<0",
-                              of("ScatterND",
-                                 {x, in("Reshape", {ints({0, 0, 0, 0}), ints({2, 2})}), weights({2, TinyVit::kDim})})),
-               added = behind("LayerNormalization#2<0",
-                              of("ScatterND", {x, first, row}, {{"reduction", std::string("add")}}));
-  for (const Change& change : {twice, added})
-    expect(change, "odd' (ScatterND)", "elements replaced at computed places, twice or by a sum");
+/// x[:, 0] = row, twice or by a sum.
+TEST_F(Refusal, RowsThatAreReplacedTwice) {
+  const Make row = weights({1, 1, TinyVit::kDim}), first = in("Reshape", {ints({0, 0}), ints({1, 1, 2})});
+  const Make twice =
+      of("ScatterND", {x, in("Reshape", {ints({0, 0, 0, 0}), ints({2, 2})}), weights({2, TinyVit::kDim})});
+  const Make added = of("ScatterND", {x, first, row}, {{"reduction", std::string("add")}});
+  for (const Make& replaced : {twice, added})
+    expect(behind("LayerNormalization#2<0", replaced), "odd' (ScatterND)",
+           "elements replaced at computed places, twice or by a sum");
 }
 
 TEST_F(Refusal, AnotherSizeBehindABorderOfZeros) {
@@ -876,75 +826,32 @@ TEST_F(Refusal, ClassScoresOfAnotherSize) {
   }
 }
 
-/// They are no label map of the size of the input, but OpenCV or our operators compute them. By 4.1 of 3 px is 12 px,
-/// but not those of a Resize to 12 px.
+/// By 4 of 3 px is 12 px. They are no label map otherwise, but OpenCV or our operators compute them.
 TEST_F(Refusal, NoneOfClassScoresInAnotherWay) {
   dialect = {.opset = 18, .head = HeadStyle::kLinear, .argmax = true};
-  const auto text = [](const char* name, const char* value) { return set("Resize", {name, std::string(value)}); };
-  const Change scales = [](GraphBuilder& g) {
+  const Change without_sizes = [](GraphBuilder& g) {
     node(*g.model().mutable_graph(), "Resize").mutable_input()->RemoveLast();
   };
-  const std::tuple<const char*, Change, const char*> cases[] = {
-      {"as it is", [](GraphBuilder&) {}, "linear"},
-      {"by 4", both(scales, input("Resize", 2, weights({4}, {1, 1, 4, 4}))), "linear"},
-      {"by 4.1", both(scales, input("Resize", 2, weights({4}, {1, 1, 4.1, 4}))), "other"},
-      {"nearest", text("mode", "nearest"), "other"},
-      {"of images", input("Resize", 3, ints({2, 9, 12, 20})), "other"},
-      {"of channels", input("Resize", 3, ints({1, 18, 12, 20})), "other"},
-      {"of lines",
-       both(input("Resize", 0, in("Reshape", {x, ints({1, 9, 15})})), input("Resize", 3, ints({1, 9, 240}))), "other"},
-      {"asymmetric", text("coordinate_transformation_mode", "asymmetric"), "other"},
-      {"antialiased", both(set("Resize", {"antialias", 1L}), set("Resize", {"exclude_outside", 1L})), "other"},
-      {"argmax over rows", set("ArgMax", {"axis", 2L}), "other"},
-      {"last of equal", set("ArgMax", {"select_last_index", 1L}), "other"},
-  };
-  for (const auto& [name, change, head] : cases) {
-    SCOPED_TRACE(name);
-    save(change);
-    EXPECT_EQ(convertedHead(), head);
-  }
+  save(both(without_sizes, input("Resize", 2, weights({4}, {1, 1, 4, 4}))));
+  EXPECT_EQ(convertedHead(), "linear");
+  save(set("Resize", {"mode", std::string("nearest")}));
+  EXPECT_EQ(convertedHead(), "other");
 }
 
-/// One learned query per head over all tokens is an operator of ours, anything else is left as it is. `keys` and
-/// `values` are {images, heads, tokens, 12}, of linear layers behind the features.
+/// One learned query per head over all tokens is an operator of ours, two are left as they are.
 TEST_F(Refusal, NoneOfAttentionPoolsOfAnotherKind) {
-  const auto heads = [](const Longs& shape) {
-    return in("Transpose", {in("Reshape", {in("MatMul", {x, weights({24, 24})}), ints(shape)})},
-              {{"perm", Longs{0, 2, 1, 3}}});
-  };
-  const auto rowsOf = [](const Make& rows, const Longs& places) {
-    return in("Gather", {rows, ints(places)}, {{"axis", 2L}});
-  };
-  const Make plain = heads({1, 16, 2, 12}), windows = heads({4, 4, 2, 12});
-  const Make scaled = in("Mul", {plain, weights({1, 1, 1, 12})}), half = rowsOf(plain, {0, 1, 2, 3, 4, 5, 6, 7}),
-             turned = rowsOf(plain, kSwapped);
-  const Longs one = {1, 2, 1, 12};
-  const std::tuple<Longs, Make, Make, bool> cases[] = {
-      {one, plain, plain, true},
-      {{1, 1, 2, 12}, plain, plain, false},
-      {{1, 1, 1, 12}, plain, plain, false},
-      {one, windows, windows, false},
-      {one, scaled, plain, false},
-      {one, plain, scaled, false},
-      {one, turned, plain, false},
-      {one, plain, turned, false},
-      {one, half, half, false},
-      {one, plain, rowsOf(plain, {0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}), false}};
-  for (int i = 0; const auto& [query, keys, values, is_ours] : cases) {
-    SCOPED_TRACE(i++);
+  const Make keys = in("Transpose", {in("Reshape", {in("MatMul", {x, weights({24, 24})}), ints({1, 16, 2, 12})})},
+                       {{"perm", Longs{0, 2, 1, 3}}});
+  for (const long queries : {1L, 2L}) {
     const Make columns = in("Transpose", {keys}, {{"perm", Longs{0, 1, 3, 2}}});
-    const Make shares = in("Softmax", {in("MatMul", {weights(query), columns})}, {{"axis", 3L}});
-    const Make pooled = in("Transpose", {in("MatMul", {shares, values})}, {{"perm", Longs{0, 2, 1, 3}}});
-    save([&](GraphBuilder& g) { g.result(in("Reshape", {pooled, ints({1, -1})})(g, "features")); });
+    const Make shares = in("Softmax", {in("MatMul", {weights({1, 2, queries, 12}), columns})}, {{"axis", 3L}});
+    save([&](GraphBuilder& g) {
+      g.result(in("Reshape", {in("MatMul", {shares, keys}), ints({1, -1})})(g, "features"));
+    });
     const onnx::ModelProto converted = convertedModel(path, options);
     const auto ours = [](const onnx::NodeProto& each) { return each.op_type() == "AttentionPool"; };
-    EXPECT_EQ(std::ranges::any_of(converted.graph().node(), ours), is_ours);
+    EXPECT_EQ(std::ranges::any_of(converted.graph().node(), ours), queries == 1);
   }
-}
-
-TEST_F(Refusal, DecoderOfSomethingElseThanTokens) {
-  dialect.head = HeadStyle::kMask;
-  expect(behind("Concat#1<0", of("Abs", {x})), "'odd' (Abs)");
 }
 
 /// A LayerNorm taken apart, with a constant that repeats its result.
@@ -1007,12 +914,6 @@ Make gather(const char* op, const Longs& shape, double index, long axis, const c
   for (const long side : shape) count *= side;
   return of(op, {x, in("Cast", {weights(shape, Doubles(count, index))}, {{"to", 7L}})}, {{attribute, axis}});
 }
-Make pool(const Longs& kernel, const Longs& strides, const Longs& pads) {
-  return of("MaxPool", {mapOf}, {{"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}});
-}
-Make conv(const Longs& strides, const Longs& pads) {
-  return of("Conv", {mapOf, weights({1, TinyVit::kDim, 2, 2})}, {{"strides", strides}, {"pads", pads}});
-}
 Make resize(const std::vector<Make>& operands, const Attributes& attributes) {
   return of("Resize", operands, attributes);
 }
@@ -1040,10 +941,6 @@ const HeadCase kHeads[] = {
     {"PoolBesideTheMap",
      of("MaxPool", {mapOf}, {{"kernel_shape", Longs{2, 1}}, {"strides", Longs{1, 3}}, {"ceil_mode", 1L}}),
      "a pool whose last window lies beside the map"},
-    {"PlacesBehindTheLastOfTheirOwn",
-     of("GatherND", {in("Reshape", {x, ints({1, 1, 384})}), in("Cast", {weights({1, 1}, {0})}, {{"to", 7L}})},
-        {{"batch_dims", 2L}}),
-     "indices within the rank"},
     {"PadOfTooFewSides", of("Pad", {x, ints({0, 0, 0, 0})}), "a tensor of unknown shape"},
     {"CastLikeIntegers", of("CastLike", {x, ints({1})}), "a tensor of unknown shape"},
     {"ResizeBetweenCornersToAFractionOfAPixel",
@@ -1086,21 +983,12 @@ const HeadCase kHeads[] = {
        return g.slice(g.transpose(repeatedNorm(20000, "odd")(g, x), {0, 1, 3, 2}), 0, 0, 1);
      },
      "found a result repeated by broadcasting"},
-    // A GELU taken apart, with a constant that repeats its result.
-    {"ActivationRepeated",
-     of("Mul", {in("Mul", {x, in("Add", {in("Erf", {in("Div", {x, number(std::sqrt(2.0))})}),
-                                         weights({2, 1, 1, 1}, {1, 1})})}),
-                number(0.5)}),
-     "a result repeated by broadcasting"},
 };
 
 /// Nodes whose inputs do not fit each other: read as they are written, they would reach beyond their tensors.
-const Longs kOnes = {1, 1}, kNoPads = {0, 0, 0, 0};
-
 // The features x are {1, 16, 24}.
 const HeadCase kMisfits[] = {
     {"ReshapeToMore", reshape({1, 17, 24}), "turned into 1x17x24"},
-    {"ReshapeToFewer", reshape({1, 15, 24}), "turned into 1x15x24"},
     {"ReshapeOfTwoOpenSides", reshape({-1, -1}), "one -1"},
     {"ReshapeToANegativeSide", reshape({1, -2, 24}), "one -1"},
     {"ReshapeOfASideThatIsNotThere", reshape({1, 16, 24, 0}), "a copied side beyond the rank"},
@@ -1134,16 +1022,22 @@ const HeadCase kMisfits[] = {
     {"ConcatOfOtherSides", of("Concat", {x, weights({1, 2, 23})}, {{"axis", 1L}}), "equal sides beside the axis"},
     {"TileOfTwoAxes", tile({1, 2}), "repeats of another rank"},
     {"TileLessThanNever", tile({1, -1, 1}), "a negative repeat"},
-    {"PoolWithoutAStride", pool({2, 2}, {0, 1}, kNoPads), " to 1048576"},
-    {"PoolWithoutAKernel", pool({0, 2}, kOnes, kNoPads), " to 1048576"},
-    {"PoolWithNegativePads", pool({2, 2}, kOnes, {0, -1, 0, 0}), " to 1048576"},
-    {"PoolLargerThanItsMap", pool({4, 2}, kOnes, kNoPads), "at least one kernel"},
+    {"PoolLargerThanItsMap", of("MaxPool", {mapOf}, {{"kernel_shape", Longs{4, 2}}}), "at least one kernel"},
     {"DeconvBehindItsLastWindow",
      of("ConvTranspose", {mapOf, weights({TinyVit::kDim, 1, 1, 2})},
         {{"strides", kThree}, {"auto_pad", std::string("SAME_UPPER")}}),
      "found a side that ends behind the last window"},
-    {"ConvWithoutAStride", conv({1, 0}, kNoPads), " to 1048576"},
-    {"ConvWithNegativePads", conv(kOnes, {0, 0, -1, 0}), " to 1048576"},
+    {"BatchNormOfOtherChannels",
+     of("BatchNormalization", {mapOf, weights({23}), weights({23}), weights({23}), weights({23})}),
+     "a tensor of unknown shape"},
+    {"PlacesOfOtherImages", of("GridSample", {mapOf, weights({2, 3, 4, 2})}), "a tensor of unknown shape"},
+    {"ScatterTwiceToOnePlace",
+     [](GraphBuilder& g, const std::string& x) {
+       const Make places = in("Cast", {weights({4, 2}, Doubles(8, 1))}, {{"to", 7L}});
+       const std::string made = of("ScatterElements", {weights({4, 2}), places, weights({4, 2})})(g, x);
+       return g.node("Mul", {x, g.node("ReduceMean", {made}, {{"keepdims", 0L}})});
+     },
+     "constants alone"},
     {"PadByAMillion", of("Pad", {x, ints({0, 0, 0, 0, 0, 2000000})}), "a huge padding"},
     {"ResizeToNothing", of("Resize", {mapOf, absent, weights({4}, {1, 1, 0, 1})}), "a scale that leaves nothing"},
     {"IntegersByZero", of("Div", {ints({4, 2}), ints({2, 0})}), "a division by zero"},
@@ -1153,16 +1047,15 @@ const HeadCase kMisfits[] = {
     {"RangeWithoutAStep", of("Range", {scalar(4), scalar(0), scalar(0)}), "a range without end"},
     {"ScatterOfTooFew", of("ScatterND", {weights({4, 2}), ints({1}), number(1)}), "updates of another size"},
     {"ScatterBehindTheLast", of("ScatterND", {weights({4, 2}), ints({4}), weights({2})}), "one below 4"},
-    {"ConvolutionWithoutAKernel", of("Conv", {mapOf, weights({1, TinyVit::kDim, 0, 2})}), "an empty kernel"},
-    {"PlacesOfNoAxis", gather("GatherND", {2, 0}, 0, 0, "batch_dims"), "indices within the rank"},
-    {"ProductOfOtherSides", of("MatMul", {x, weights({1, 23, 24})}), "inner sides that are equal"},
-    {"GemmOfOtherSides", of("Gemm", {in("Reshape", {x, ints({16, 24})}), weights({23, 24})}),
-     "inner sides that are equal"},
-    {"IntegersBesideFloats", of("Concat", {ints({1}), weights({1})}, {{"axis", 0L}}), "integers and floats together"},
     {"ElementsBehindTheLast",
      of("ScatterElements",
         {weights({4, 2}), in("Cast", {weights({4, 2}, Doubles(8, 4))}, {{"to", 7L}}), weights({4, 2})}),
      "one below 4"},
+    {"ConvolutionWithoutAKernel", of("Conv", {mapOf, weights({1, TinyVit::kDim, 0, 2})}), "an empty kernel"},
+    {"PlacesOfNoAxis", gather("GatherND", {2, 0}, 0, 0, "batch_dims"), "indices within the rank"},
+    {"GemmOfOtherSides", of("Gemm", {in("Reshape", {x, ints({16, 24})}), weights({23, 24})}),
+     "inner sides that are equal"},
+    {"IntegersBesideFloats", of("Concat", {ints({1}), weights({1})}, {{"axis", 0L}}), "integers and floats together"},
     {"ZerosOfOtherSlices", of("DequantizeLinear", {ints({1, 2, 3}), weights({3}), ints({1, 2})}, {{"axis", 0L}}),
      "scales of shape 3"},
     {"ConstantsOfOtherShapes", of("Add", {ints({4, 2}), ints({1, 2, 3})}), "do not fit each other"},

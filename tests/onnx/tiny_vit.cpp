@@ -18,11 +18,9 @@ Reference withLayerScale(const Reference& x, Reference sum, const std::vector<fl
   return sum;
 }
 
-}  // namespace
-
-Values resized(const Values& map, int h, int w, int channels, int new_h, int new_w, double down, double right) {
-  if (down == 0) down = static_cast<double>(new_h) / h;
-  if (right == 0) right = static_cast<double>(new_w) / w;
+/// Bilinear, half-pixel centres, per channel of {h, w, channels}.
+Values resized(const Values& map, int h, int w, int channels, int new_h, int new_w) {
+  const double down = static_cast<double>(new_h) / h, right = static_cast<double>(new_w) / w;
   Values result;
   const auto at = [](double x, int side) { return std::clamp(x, 0.0, side - 1.0); };
   for (int y = 0; y < new_h; ++y) {
@@ -40,6 +38,8 @@ Values resized(const Values& map, int h, int w, int channels, int new_h, int new
   }
   return result;
 }
+
+}  // namespace
 
 TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) {
   const auto classes = static_cast<std::size_t>(dialect_.classes);
@@ -267,25 +267,7 @@ std::vector<Values> TinyVit::scoresOfFrames(const std::vector<Values>& images,
 }
 
 std::vector<Values> TinyVit::evaluate(const Values& image) const {
-  const auto encoded = [&] { return encode(image, kGridH, kGridW); };
-  switch (dialect_.head) {
-    case HeadStyle::kFeatures:
-      return {encoded().values};
-    case HeadStyle::kTap:
-      return {streams(image, kGridH, kGridW)[2].values, encoded().values};
-    case HeadStyle::kClassToken:
-    case HeadStyle::kClassSlice:
-      return {linear(encoded().rowRange(0, 1), "head").values};
-    case HeadStyle::kMean: {
-      const Reference x = encoded();
-      Reference mean(1, kDim);
-      for (int i = dialect_.special; i < x.rows; ++i)
-        for (int j = 0; j < kDim; ++j) mean.at(0, j) += x.at(i, j) / kTokens;
-      return {linear(mean, "head").values};
-    }
-    default:
-      break;
-  }
+  if (dialect_.head == HeadStyle::kFeatures) return {encode(image, kGridH, kGridW).values};
   Values map = scores(image, kGridH, kGridW);
   if (dialect_.resize_in_graph) map = resized(map, kGridH, kGridW, dialect_.classes, kHeight, kWidth);
   const std::size_t classes = dialect_.classes, pixels = map.size() / classes;

@@ -18,16 +18,12 @@ enum class PositionStyle {
   kBeforeConcat,
   kBehind  ///< the special tokens come behind the patches, without positions
 };
-enum class HeadStyle { kFeatures, kLinear, kLinearConv, kMask, kClassToken, kClassSlice, kMean, kTap };
+enum class HeadStyle { kFeatures, kLinear, kMask, kClassToken };
 enum class PatchStyle {
   kConv,
   kPadded,  ///< the same with a border of zeros, one pixel wide, around the image as it is normalised
   kLinear   ///< a linear layer over the pixels of each patch, channel by channel
 };
-
-/// Bilinear, half-pixel centres, per channel of {h, w, channels}. `down`, `right`: 0, or how many times as large.
-std::vector<double> resized(const std::vector<double>& map, int h, int w, int channels, int new_h, int new_w,
-                            double down = 0, double right = 0);
 
 /// One way to write down a ViT. tests/worlds/graphs has the others.
 struct Dialect {
@@ -71,7 +67,7 @@ class TinyVit {
 
   /// Input {1, 3, kHeight, kWidth}.
   static std::vector<double> image(unsigned seed, int height = kHeight, int width = kWidth);
-  /// What the graph's outputs are for that image, in order.
+  /// What the graph's outputs are for that image, in order, with any head but a classifier.
   std::vector<std::vector<double>> evaluate(const std::vector<double>& image) const;
   /// Scores {classes, grid_h, grid_w} of a segmentation head for an image of another size, positions resized. `shared`:
   /// the 2x2 windows of patches, by their number in raster order, that share a token.

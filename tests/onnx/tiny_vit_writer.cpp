@@ -18,12 +18,7 @@ class TinyVitWriter {
           onnx::TensorProto::UINT8);
     std::string x = embedding();
     if (dialect_.pre_norm) x = norm(x, "pre", TinyVit::kDim, 1e-6);
-    std::string tap;
-    for (int i = 0; i < dialect_.blocks; ++i) {
-      if (i == 2) tap = x;
-      x = block(x, "block" + std::to_string(i), tokens(), 1e-6);
-    }
-    if (dialect_.head == HeadStyle::kTap) g_.output(g_.node("Identity", {tap}, {}, 1, "tap"));
+    for (int i = 0; i < dialect_.blocks; ++i) x = block(x, "block" + std::to_string(i), tokens(), 1e-6);
     head(norm(x, "norm", TinyVit::kDim, 1e-6));
     return std::move(g_);
   }
@@ -234,34 +229,15 @@ class TinyVitWriter {
     };
     const long classes = dialect_.classes, count = TinyVit::kTokens;
     const long special = dialect_.position == PositionStyle::kBehind ? 0 : dialect_.special, end = special + count;
-    switch (dialect_.head) {
-      case HeadStyle::kFeatures:
-      case HeadStyle::kTap:
-        return out(x, "features");
-      case HeadStyle::kClassToken:
-        return out(g_.reshape(linear(g_.unsqueeze(g_.node("Gather", {x, g_.intScalar(0)}, {{"axis", 1L}}), 1), {"head"},
-                                     1, kDim),
-                              {1, classes}),
-                   "logits");
-      case HeadStyle::kClassSlice:
-        return out(g_.squeeze(linear(g_.slice(x, 1, 0, 1), {"head"}, 1, kDim), 1), "logits");
-      case HeadStyle::kMean:
-        return out(g_.squeeze(linear(g_.reduceMean(g_.slice(x, 1, special, end), 1), {"head"}, 1, kDim), 1), "logits");
-      default:
-        break;
+    if (dialect_.head == HeadStyle::kFeatures) return out(x, "features");
+    if (dialect_.head == HeadStyle::kClassToken) {
+      const std::string token = g_.unsqueeze(g_.node("Gather", {x, g_.intScalar(0)}, {{"axis", 1L}}), 1);
+      return out(g_.reshape(linear(token, {"head"}, 1, kDim), {1, classes}), "logits");
     }
     const std::string patches = g_.slice(x, 1, special, end);
-    std::string map;
-    if (dialect_.head == HeadStyle::kLinearConv) {
-      const std::string grid =
-          g_.reshape(g_.transpose(patches, {0, 2, 1}), {1, kDim, TinyVit::kGridH, TinyVit::kGridW});
-      map = g_.node("Conv", {grid, stored("head.w", {classes, kDim, 1, 1}), stored("head.b", {classes})},
-                    {{"kernel_shape", Ints{1, 1}}});
-    } else {
-      const std::string scores =
-          dialect_.head == HeadStyle::kMask ? maskScores(patches) : linear(patches, {"head"}, count, kDim);
-      map = g_.reshape(g_.transpose(scores, {0, 2, 1}), {1, classes, TinyVit::kGridH, TinyVit::kGridW});
-    }
+    const std::string scores =
+        dialect_.head == HeadStyle::kMask ? maskScores(patches) : linear(patches, {"head"}, count, kDim);
+    std::string map = g_.reshape(g_.transpose(scores, {0, 2, 1}), {1, classes, TinyVit::kGridH, TinyVit::kGridW});
     if (dialect_.resize_in_graph) {
       map = g_.node("Resize", {map, "", "", g_.ints({1, classes, TinyVit::kHeight, TinyVit::kWidth})},
                     {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("half_pixel")}});
