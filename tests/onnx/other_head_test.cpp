@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heads that are neither of Segmenter's. What their operators compute: tests/worlds/graphs.
 
-#include <algorithm>
-#include <numeric>
-
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/in_folder.h"
@@ -31,28 +28,6 @@ class OtherHead : public InFolder {
     EXPECT_MPM_ERROR(readNet(path, {.reduce = kFullModel}), part);
   }
 };
-
-/// All tokens of a graph whose special tokens stand behind the patches: merged, restored and brought into its order.
-TEST_F(OtherHead, TokensInFrontOfTheSpecialOnes) {
-  dialect.special = 2;
-  std::vector<double> images = TinyVit::image(9);
-  const std::vector<double> second = TinyVit::image(10);
-  images.insert(images.end(), second.begin(), second.end());
-  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
-    const auto run = [&](PositionStyle position) {
-      dialect.position = position;
-      TinyVit(dialect).save(path);
-      auto [net, info] = readNet(path, {.reduce = mpmBefore(schedule)});
-      return runNet(net, images, {2, 3, TinyVit::kHeight, TinyVit::kWidth}, {info.outputs[0], "token_counts"});
-    };
-    auto expected = run(PositionStyle::kBeforeConcat);
-    const auto rows = std::ssize(expected[0]) / 2;
-    for (const auto first : {expected[0].begin(), expected[0].begin() + rows})
-      std::rotate(first, first + 2 * kDim, first + rows);
-    EXPECT_EQ(run(PositionStyle::kBehind), expected);
-    EXPECT_EQ(expected[1].back() < kTokens, !schedule.empty());
-  }
-}
 
 TEST_F(OtherHead, TheJsonSaysThatQueriesHaveClassesAndMasks) {
   GraphBuilder g = TinyVit(dialect).graph();

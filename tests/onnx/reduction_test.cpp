@@ -91,16 +91,14 @@ TEST(ParallelBlocks, HaveNoPlaceForMergesInsideAndNoWindows) {
   TinyVit({.blocks_are = BlockStyle::kParallel}).save(path);
   EXPECT_MPM_ERROR(readNet(path, {.reduce = parseReduction("tome:blocks=0:count=2")}),
                    "its blocks compute attention and MLP side by side");
-  TinyVit(
-      {.blocks_are = BlockStyle::kParallel, .position = PositionStyle::kBeforeConcat, .special = 0, .windowed = true})
-      .save(path);
+  TinyVit({.blocks_are = BlockStyle::kParallel, .special = 0, .windowed = true}).save(path);
   EXPECT_MPM_ERROR(readNet(path), "found an MLP beside attention in windows or with a bias of pairs");
 }
 
 TEST(WindowsOfTokens, CannotMerge) {
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
-  TinyVit({.position = PositionStyle::kBeforeConcat, .special = 0, .windowed = true}).save(path);
+  TinyVit({.special = 0, .windowed = true}).save(path);
   EXPECT_EQ(readModelInfo(path).schedule(), Schedule{}) << "what is not asked for";
   EXPECT_MPM_ERROR(readNet(path, {.reduce = mpmBefore({1})}), "is inside windows of the patch grid");
   EXPECT_MPM_ERROR(readNet(path, {.reduce = parseReduction("tome:blocks=0:count=2")}), "its tokens cannot merge");

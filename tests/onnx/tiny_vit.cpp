@@ -151,11 +151,9 @@ std::vector<Reference> TinyVit::streams(const Values& image, int grid_h, int gri
       grid_h == kGridH && grid_w == kGridW ? patches : resized(patches, kGridH, kGridW, kDim, grid_h, grid_w);
   Values x;
   for (int e = 0; e < special; ++e) {
-    // Tokens put in behind the position embedding have none.
-    const bool placed = dialect_.position == PositionStyle::kAfterConcat;
     for (int j = 0; j < kDim; ++j) {
       const auto i = static_cast<std::size_t>(e * kDim + j);
-      x.push_back(weight("special")[i] + (placed ? position[i] : 0));
+      x.push_back(weight("special")[i] + position[i]);
     }
   }
   // A token of a square of `side` x `side` patches: of the mean pixels and the mean position.

@@ -13,11 +13,6 @@ enum class ActivationStyle { kErf, kRelu };
 enum class QkvStyle { kGather, kSeparate, kEinsum, kAttentionOp };
 enum class BlockStyle { kSequential, kParallel };
 enum class LinearStyle { kMatMul, kConv };
-enum class PositionStyle {
-  kAfterConcat,
-  kBeforeConcat,
-  kBehind  ///< the special tokens come behind the patches, without positions
-};
 enum class HeadStyle { kFeatures, kLinear, kMask, kClassToken };
 enum class PatchStyle {
   kConv,
@@ -35,7 +30,6 @@ struct Dialect {
   QkvStyle qkv = QkvStyle::kGather;
   BlockStyle blocks_are = BlockStyle::kSequential;
   LinearStyle linear = LinearStyle::kMatMul;
-  PositionStyle position = PositionStyle::kAfterConcat;
   HeadStyle head = HeadStyle::kFeatures;
   int special = 1, blocks = 3, heads = 2;
   int classes = 9;  ///< of a segmentation head or a classifier

@@ -47,7 +47,7 @@ class TinyVitWriter {
       image = g_.node("Sub", {image, g_.weights("mean", {1, 3, 1, 1}, {0.25, 0.5, 0.75})});
       image = g_.node("Div", {image, g_.weights("deviation", {1, 3, 1, 1}, {0.5, 0.625, 0.75})});
     }
-    const long patch = TinyVit::kPatch, special = dialect_.special, patches = TinyVit::kTokens;
+    const long patch = TinyVit::kPatch, special = dialect_.special;
     std::string x;
     const bool padded = dialect_.patches == PatchStyle::kPadded,
                convolution = padded || dialect_.patches == PatchStyle::kConv;
@@ -65,29 +65,16 @@ class TinyVitWriter {
       x = g_.reshape(x, {1, kDim, -1});
     }
     x = g_.transpose(x, {0, 2, 1});
-    const auto& position = vit_.weight("position");
-    const auto part = [&](long first, long count) {
-      return std::vector<double>(position.begin() + first * kDim, position.begin() + (first + count) * kDim);
-    };
-    const auto& specials = vit_.weight("special");
-    const auto specialRows = [&](const char* name, long first, long count) {
-      const std::string rows = g_.weights(name, {1, count, kDim},
-                                          {specials.begin() + first * kDim, specials.begin() + (first + count) * kDim});
-      if (!dialect_.symbolic) return g_.node("Expand", {rows, g_.ints({1, count, kDim})});
-      const std::string batch = g_.node("Gather", {g_.node("Shape", {"image"}), g_.intScalar(0)}, {{"axis", 0L}});
-      const std::string shape = g_.node("Concat", {g_.unsqueeze(batch, 0), g_.ints({count, kDim})}, {{"axis", 0L}});
-      return g_.node("Expand", {rows, shape});
-    };
-    if (dialect_.position == PositionStyle::kBehind) {
-      x = g_.node("Add", {x, g_.weights("position", {1, patches, kDim}, part(special, patches))});
-      return g_.node("Concat", {x, specialRows("special", 0, special)}, {{"axis", 1L}});
+    if (special > 0) {
+      const std::string rows = stored("special", {1, special, kDim});
+      std::string shape = g_.ints({1, special, kDim});
+      if (dialect_.symbolic) {
+        const std::string batch = g_.node("Gather", {g_.node("Shape", {"image"}), g_.intScalar(0)}, {{"axis", 0L}});
+        shape = g_.node("Concat", {g_.unsqueeze(batch, 0), g_.ints({special, kDim})}, {{"axis", 0L}});
+      }
+      x = g_.node("Concat", {g_.node("Expand", {rows, shape}), x}, {{"axis", 1L}});
     }
-    if (dialect_.position == PositionStyle::kBeforeConcat || special == 0) {
-      x = g_.node("Add", {x, g_.weights("position", {1, patches, kDim}, part(special, patches))});
-      return special == 0 ? x : g_.node("Concat", {specialRows("special", 0, special), x}, {{"axis", 1L}});
-    }
-    x = g_.node("Concat", {specialRows("special", 0, special), x}, {{"axis", 1L}});
-    return g_.node("Add", {x, g_.weights("position", {1, tokens(), kDim}, position)});
+    return g_.node("Add", {x, stored("position", {1, tokens(), kDim})});
   }
 
   std::string norm(const std::string& x, const std::string& name, long width, double eps) {
@@ -228,7 +215,7 @@ class TinyVitWriter {
       g_.output(g_.node("Identity", {value}, {}, 1, name));
     };
     const long classes = dialect_.classes, count = TinyVit::kTokens;
-    const long special = dialect_.position == PositionStyle::kBehind ? 0 : dialect_.special, end = special + count;
+    const long special = dialect_.special, end = special + count;
     if (dialect_.head == HeadStyle::kFeatures) return out(x, "features");
     if (dialect_.head == HeadStyle::kClassToken) {
       const std::string token = g_.unsqueeze(g_.node("Gather", {x, g_.intScalar(0)}, {{"axis", 1L}}), 1);

@@ -101,7 +101,7 @@ const Dialect kTaught[] = {
     {.name = "mask", .head = HeadStyle::kMask},
     {.name = "opset11", .opset = 11, .norm = NormStyle::kPow, .head = HeadStyle::kLinear},
     {.name = "opset20", .opset = 20},
-    {.name = "noSpecialToken", .position = PositionStyle::kBeforeConcat, .special = 0},
+    {.name = "noSpecialToken", .special = 0},
     {.name = "registers", .head = HeadStyle::kClassToken, .special = 5},
     {.name = "half", .storage = Storage::kHalf},
     {.name = "external", .storage = Storage::kExternal},
