@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams, graphs and device memory of the emulation: work is done when it is enqueued, memory is the host's, NaN at
-// first and when it is freed. During a capture it refuses what CUDA refuses: to allocate, to free, to copy from or to
-// the host, to wait.
+// first. What reads or writes behind it, or after it was freed, ends the process with SIGSEGV; what wrote in front of
+// it, with SIGABRT when it is freed. During a capture the emulation refuses what CUDA refuses: to allocate, to free, to
+// copy from or to the host, to wait.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -34,6 +40,40 @@ void refuseDuringCapture(const char* what) {
   if (capture_of_thread == nullptr) return;
   capture_of_thread->broken = true;
   throw Error(std::string("CUDA: ") + what + ": operation not permitted when stream is capturing");
+}
+
+// Pages of memory that hold NaN, and behind them one that nobody may touch. The array ends as near to it as numbers of
+// 16 bytes allow.
+struct Pages {
+  explicit Pages(std::size_t array)
+      : bytes((array + kUnit - 1) / kUnit * kUnit), whole((bytes + kPage - 1) / kPage * kPage) {}
+  static constexpr std::size_t kUnit = 16;
+  inline static const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::size_t bytes, whole;
+  std::size_t before() const { return whole - bytes; }
+};
+
+void* guarded(std::size_t bytes) {
+  const Pages pages(bytes);
+  void* const mapped =
+      ::mmap(nullptr, pages.whole + Pages::kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  auto* const begin = static_cast<unsigned char*>(mapped);
+  std::memset(begin, 0xff, pages.whole);
+  ::mprotect(begin + pages.whole, Pages::kPage, PROT_NONE);
+  return begin + pages.before();
+}
+
+void release(void* data, std::size_t bytes) {
+  const Pages pages(bytes);
+  auto* const array = static_cast<unsigned char*>(data);
+  auto* const begin = array - pages.before();
+  const auto isKept = [](unsigned char byte) { return byte == 0xff; };
+  if (!std::all_of(begin, array, isKept) || !std::all_of(array + bytes, array + pages.bytes, isKept)) {
+    std::fputs("writes beside an array on the device\n", stderr);
+    std::abort();
+  }
+  ::munmap(begin, pages.whole + Pages::kPage);
 }
 
 }  // namespace
@@ -128,20 +168,16 @@ Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : stream_(s
   if (bytes == 0) return;
   refuseDuringCapture("allocating memory");
   if (held_bytes + bytes > limit_bytes) throw Error("CUDA: the memory of the emulation is full");
-  void* pointer = nullptr;
-  if (posix_memalign(&pointer, 256, bytes) != 0) throw std::bad_alloc();
-  data_ = pointer;
+  data_ = guarded(bytes);
   bytes_ = bytes;
   held_bytes += bytes;
-  std::memset(data_, 0xff, bytes);
 }
 Memory::~Memory() {
   if (data_ == nullptr) return;
   stream_.queue().flushQuietly(stream_);
   if (capture_of_thread != nullptr) capture_of_thread->broken = true;
   held_bytes -= bytes_;
-  std::memset(data_, 0xff, bytes_);
-  std::free(data_);
+  release(data_, bytes_);
 }
 
 // Without bytes there may be no memory, and the pointers null.
