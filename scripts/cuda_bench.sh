@@ -12,7 +12,7 @@
 # --skip-torch: without PyTorch.
 # --seconds N: end within N seconds (default 570). Steps that do not fit are left out and listed.
 # MPM_GTEST: folder with the sources of GoogleTest, where it is not installed (default /usr/src/googletest, Debian's
-#   libgtest-dev). Without it the tests cannot run.
+#   libgtest-dev). Without it only the kernels are tried (tests/worlds/kernels).
 # MPM_OUT: folder for table.txt and logs.tar.gz, both written after every step (default build-cuda-bench/out).
 set -uo pipefail
 usage() { echo "usage: $0 [--sanitize] [--skip-torch] [--net BUNDLE.tar.xz]... [--seconds N]" >&2; exit 2; }
@@ -90,22 +90,29 @@ step configure 90 cmake --fresh -S bench/cuda -B "$build" "${generator[@]}" -DCM
   -DMPM_GTEST="${MPM_GTEST:-/usr/src/googletest}" || exit 1
 step build 240 cmake --build "$build" --parallel "$(nproc)" -- "${keep_going[@]}"
 export MPM_REQUIRE_GPU=1  # without a GPU the tests fail instead of being skipped
-# One process per suite, because a faulty kernel ends all work of its process on the device. A suite that fails runs again with
-# blocking launches, which show the kernel at fault, and under memcheck.
-for suite in $("$build/bin/cuda_test" --gtest_list_tests | sed -n 's/^\([A-Za-z]*\)\.$/\1/p'); do
-  lines=15 step "tests_$suite" 60 "$build/bin/cuda_test" "--gtest_filter=$suite.*" && continue
-  lines=15 step "fault_$suite" 60 env CUDA_LAUNCH_BLOCKING=1 "$build/bin/cuda_test" "--gtest_filter=$suite.*"
-  lines=30 step "memcheck_$suite" 60 compute-sanitizer --tool memcheck --report-api-errors no "$build/bin/cuda_test" \
-    "--gtest_filter=$suite.*"
-done
+# A faulty kernel ends all work of its process on the device. So after a failure each kernel has its own, and the one at fault runs
+# again with blocking launches and under memcheck.
+worlds=$build/bin/cuda_worlds
+mapfile -t kernels < <("$worlds" --list)
+if ! lines=15 step worlds 180 "$worlds" 1 120; then
+  for kernel in "${kernels[@]}"; do
+    name=${kernel//[^A-Za-z0-9]/_}
+    lines=15 step "worlds_$name" 60 "$worlds" 1 120 "$kernel" && continue
+    lines=15 step "fault_$name" 60 env CUDA_LAUNCH_BLOCKING=1 "$worlds" 1 120 "$kernel"
+    lines=30 step "memcheck_$name" 60 compute-sanitizer --tool memcheck --report-api-errors no "$worlds" 1 20 "$kernel"
+  done
+fi
+[ ! -x "$build/bin/cuda_test" ] || lines=15 step tests 60 "$build/bin/cuda_test"
 lines=20 step ours 120 "$build/bin/cuda_bench"
 if [ $sanitize -eq 1 ]; then  # our kernels only, not cuBLAS
   for tool in memcheck racecheck synccheck; do
-    level=() tests='*'
-    # On an H100 with CUDA 13.0 racecheck breaks off at the first product of cuBLASLt.
-    [ $tool = racecheck ] && level=(--racecheck-detect-level error) tests='-*Linear*:*Patches*:*Block*:*MeetTheir*:*Convolutions*:*Rotary*:CudaWindows.*:*OneQuery*'
+    level=() some=()
+    if [ $tool = racecheck ]; then  # on an H100 with CUDA 13.0 it breaks off at the first product of cuBLASLt
+      level=(--racecheck-detect-level error)
+      mapfile -t some < <(printf '%s\n' "${kernels[@]}" | grep -Ev 'Linear|PatchEmbed|Block|MaskScores|Convolution|WindowAttention|Pool$')
+    fi
     step $tool 120 compute-sanitizer --tool $tool --report-api-errors no --kernel-name kernel_substring=3mpm4cuda \
-      "${level[@]}" --error-exitcode 9 "$build/bin/cuda_test" "--gtest_filter=$tests"
+      "${level[@]}" --error-exitcode 9 "$worlds" 1 5 "${some[@]}"
   done
 fi
 number=0

@@ -35,6 +35,13 @@ struct BlockWeights {
         fc2_bias(normal(fc2.rows, seed + 7, 0.2f)),
         norms(normal(4 * o.dim + 2 * o.hidden + 6 * o.heads * o.head_dim, seed + 8, 0.3f, 1.0f)) {}
 
+  /// Nobody may read them again.
+  void forget() {
+    for (Matrix* const matrix : {&qkv, &proj, &fc1, &fc2}) std::fill(matrix->values.begin(), matrix->values.end(), NAN);
+    for (std::vector<float>* const values : {&qkv_bias, &proj_bias, &fc1_bias, &fc2_bias, &norms})
+      std::fill(values->begin(), values->end(), NAN);
+  }
+
   TransformerBlockSpec spec() const {
     const float* next = norms.data();
     const auto norm = [&](int dim, float eps) {
@@ -78,41 +85,5 @@ struct BlockWeights {
     return Matrix::normal(out, in, seed, 1 / std::sqrt(static_cast<float>(in)));
   }
 };
-
-/// The variations of docs/ops.md, one at a time and all together.
-inline std::vector<BlockOptions> blockVariations() {
-  std::vector<BlockOptions> all(1);
-  const auto with = [&all](auto change) {
-    all.emplace_back();
-    change(all.back());
-  };
-  with([](BlockOptions& o) { o.qk_norm = true; });
-  with([](BlockOptions& o) { o.gated = true; });
-  with([](BlockOptions& o) { o.mlp_norm = true; });
-  with([](BlockOptions& o) { o.attention_norm = true; });
-  with([](BlockOptions& o) { o.rms = true; });
-  with([](BlockOptions& o) { o.biases = false; });
-  with([](BlockOptions& o) { o.parallel = true; });
-  with([](BlockOptions& o) { o.qk_norm = o.norm_per_head = true; });
-  with([](BlockOptions& o) { o.head_dim = 20; });
-  with([](BlockOptions& o) { o.dim = 192, o.head_dim = 64, o.hidden = 768; });
-  for (const Activation activation :
-       {Activation::kGeluTanh, Activation::kGeluQuick, Activation::kRelu, Activation::kSilu})
-    with([activation](BlockOptions& o) { o.activation = activation; });
-  with([](BlockOptions& o) {
-    o.qk_norm = o.gated = o.mlp_norm = true;
-    o.activation = Activation::kSilu;
-    o.dim = 37, o.heads = 5, o.head_dim = 7, o.hidden = 61;
-  });
-  all.push_back(all.back());
-  all.back().attention_norm = all.back().rms = true;
-  const BlockOptions together = all.back();
-  for (const Activation activation :
-       {Activation::kReluSquared, Activation::kElu, Activation::kMish, Activation::kHardSwish})
-    all.emplace_back().activation = activation;
-  all.push_back(together);
-  all.back().norm_per_head = all.back().parallel = true;
-  return all;
-}
 
 }  // namespace mpm::test

@@ -2,7 +2,7 @@
 #include "kernels/pairing.h"
 
 #include "kernels/each_instruction_set.h"
-#include "kernels/pairing_cases.h"
+#include "kernels/random.h"
 
 namespace mpm {
 namespace {
@@ -14,10 +14,6 @@ std::vector<int> pairs(const Matrix& x) {
   std::vector<int> best(x.rows, -1);
   EXPECT_TRUE(bestNeighbours(x.view(), best, Serial()));
   return best;
-}
-
-TEST_P(Pairing, RulesOfEveryBackend) {
-  test::expectPairingRules([](const Matrix& x) { return pairs(x); });
 }
 
 // Two products that are 0, one of which fused multiplication rounds from below: -0. They tie, also in two panels.

@@ -204,17 +204,6 @@ inline Reference withAttention(const AttentionSpec& s, const Reference& x, Refer
   return y;
 }
 
-/// AttentionWindows::rows of a grid cut into windows; padding on the far sides fills up the last ones.
-inline std::vector<float> windowRows(int grid_h, int grid_w, int window_h, int window_w) {
-  std::vector<float> rows;
-  for (int top = 0; top < grid_h; top += window_h)
-    for (int left = 0; left < grid_w; left += window_w)
-      for (int y = top; y < top + window_h; ++y)
-        for (int x = left; x < left + window_w; ++x)
-          rows.push_back(y < grid_h && x < grid_w ? static_cast<float>(y * grid_w + x) : -1.0f);
-  return rows;
-}
-
 inline Reference windowAttention(const WindowAttentionSpec& s, const Reference& x) {
   const Reference normed = norm(x, s.norm1);
   Reference result(normed.rows, s.heads * s.head_dim);
@@ -244,11 +233,14 @@ inline Reference withMlp(const TransformerBlockSpec& s, Reference y, const Refer
   return y;
 }
 
+/// The block, or the part of it that the spec has.
 inline Reference block(const TransformerBlockSpec& s, const Reference& x, const float* key_bias,
                        MatrixView<const float> rotations = {}) {
-  const Reference y =
-      withAttention(s, x, attended(s, norm(x, s.norm1), key_bias, {rotations, s.special, s.rotary_tables}));
-  return withMlp(s, y, s.parallel ? x : y);
+  Reference y = x;
+  if (s.part != BlockPart::kMlp) {
+    y = withAttention(s, x, attended(s, norm(x, s.norm1), key_bias, {rotations, s.special, s.rotary_tables}));
+  }
+  return s.part == BlockPart::kAttention ? y : withMlp(s, y, s.parallel ? x : y);
 }
 
 /// The mean over the heads of the keys of rows behind norm1.
@@ -305,19 +297,6 @@ inline double maxError(MatrixView<const float> a, const Reference& b) {
       worst = error <= worst ? worst : (std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
     }
   return worst;
-}
-
-/// Root mean square of the differences, in units of what a block adds to x.
-inline double relativeError(const Matrix& y, const Reference& expected, const Matrix& x) {
-  double squares = 0, error = 0;
-  for (int i = 0; i < x.rows; ++i)
-    for (int j = 0; j < x.cols; ++j) {
-      const double change = expected.at(i, j) - static_cast<double>(x.at(i, j));
-      const double difference = static_cast<double>(y.at(i, j)) - expected.at(i, j);
-      squares += change * change;
-      error += difference * difference;
-    }
-  return std::sqrt(error / squares);
 }
 
 /// ONNX's Conv and ConvTranspose: {x.batch, out_height, out_width, outputs}. Each pixel of x, or of the result where it

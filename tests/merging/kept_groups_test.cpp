@@ -84,7 +84,8 @@ struct Sequence {
       }
       if (key) alike[step] = static_cast<double>(rule.similarity);
       const test::MergedRows reference =
-          test::mergeMutual(rows, kFrontRows, sizes, static_cast<std::size_t>(limit), alike[step], rule.weighted);
+          test::merged({.count = limit, .similarity = static_cast<float>(alike[step]), .weighted = rule.weighted},
+                       kFrontRows, {rows, rows, sizes});
       if (key) alike[step] = lowerQuartile(rows, reference.cluster_of_row);
       std::vector<std::set<int>> groups(reference.sizes.size());
       for (int i = 0; i < count; ++i) groups[reference.cluster_of_row[i]].merge(std::set<int>(members[i]));

@@ -2,7 +2,6 @@
 #include "mpm/merging.hpp"
 
 #include "kernels/random.h"
-#include "merging/merge_tokens.h"
 #include "support/throws_with.h"
 
 namespace mpm {
@@ -18,12 +17,6 @@ TEST(MutualPairMerge, OneTokenOrNoneIsLeftAlone) {
 TEST(MutualPairMerge, RefusesNan) {
   const std::vector<float> tokens = {1, 2, std::numeric_limits<float>::quiet_NaN(), 3};
   EXPECT_MPM_ERROR(mutualPairMerge(tokens, 0, 2), "a token holds a NaN or an infinity");
-}
-
-TEST(MutualPairMerge, LargestFloatsDoNotOverflowInTheMean) {
-  const float huge = 3e38f;
-  const auto merged = mutualPairMerge(std::vector<float>{huge, huge, huge, huge}, 0, 2);
-  EXPECT_THAT(merged.tokens, ElementsAre(huge, huge));
 }
 
 TEST(MutualPairMerge, RefusesAShapeThatDoesNotFit) {
@@ -58,33 +51,6 @@ TEST(MergeMaps, RestoreKeepsTheRasterOrder) {
   const MergeMap map{{0, 1, 0, 2, 1}, 3};
   EXPECT_THAT(restoreTokens(std::vector<float>{9, 10, 20, 30}, 1, 1, map), ElementsAre(9, 10, 20, 10, 30, 20));
   EXPECT_THROW(restoreTokens(std::vector<float>{10, 20}, 0, 1, map), Error);
-}
-
-TEST(TokenState, TwoCallsComposeAsTheMapsDo) {
-  const int n = 90, dim = 6, special = 1;
-  const auto tokens = test::normal((n + special) * dim, 7);
-  std::vector<float> states[3];
-  for (auto& state : states) state.assign(1 + 2 * n, -1.f);
-  std::vector<float> merged1(tokens.size()), merged2(tokens.size());
-  resetState({states[0].data(), n});
-  ASSERT_TRUE(mergeTokens({}, {tokens.data(), special + n, dim}, special, {states[0].data(), n},
-                          {merged1.data(), special + n, dim}, {states[1].data(), n}, Serial()));
-  const int live = static_cast<int>(states[1][0]);
-  ASSERT_TRUE(mergeTokens({}, {merged1.data(), special + live, dim}, special, {states[1].data(), n},
-                          {merged2.data(), special + live, dim}, {states[2].data(), n}, Serial()));
-
-  const auto first = mutualPairMerge(tokens, special, dim);
-  const auto second = mutualPairMerge(first.tokens, special, dim);
-  const MergeMap both = compose(first.map, second.map);
-  const TokenState<const float> state{states[2].data(), n};
-  EXPECT_EQ(state.live(), both.clusters);
-  for (int i = 0; i < n; ++i) EXPECT_EQ(state.clusterOfToken()[i], both.cluster_of_token[i]);
-  const auto sizes = clusterSizes(both);
-  for (int k = 0; k < both.clusters; ++k) EXPECT_EQ(state.clusterSize()[k], sizes[k]);
-  std::vector<float> restored(tokens.size());
-  restoreRows({merged2.data(), special + both.clusters, dim}, special, state, true,
-              {restored.data(), special + n, dim});
-  EXPECT_EQ(restored, restoreTokens(second.tokens, special, dim, both));
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <vector>
+
+#include "base/merge_rule.h"
 
 /// The merging steps of docs/reduction.md as plain loops in double precision.
 namespace mpm::test {
@@ -24,7 +25,7 @@ inline double cosine(const std::vector<double>& a, const std::vector<double>& b)
     aa += a[c] * a[c];
     bb += b[c] * b[c];
   }
-  return aa > 0 && bb > 0 ? dot / std::sqrt(aa * bb) : 0;
+  return aa > 0 && bb > 0 ? dot / std::sqrt(aa) / std::sqrt(bb) : 0;
 }
 
 /// `clusters`: the image rows of each merged row, in the order of the result.
@@ -50,131 +51,118 @@ inline MergedRows averaged(const Rows& x, int special, const std::vector<double>
   return result;
 }
 
-struct ScoredPair {
+/// Image rows that may merge, the lowest, the even one or the top left one in front.
+struct Group {
   double similarity = 0;
-  int first = 0, second = 0;
+  std::vector<int> rows;
+  int window = 0;
 };
 
-/// The `count` first by falling similarity, ties to the lower first row.
-inline std::vector<ScoredPair> mostSimilar(std::vector<ScoredPair> pairs, std::size_t count) {
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const ScoredPair& a, const ScoredPair& b) { return a.similarity > b.similarity; });
-  pairs.resize(std::min(count, pairs.size()));
+/// Rows that are each other's best neighbour; of equal ones the first.
+inline std::vector<Group> mutualPairs(const Rows& metric, int special) {
+  const int n = static_cast<int>(metric.size()) - special;
+  const auto similarity = [&](int i, int j) { return cosine(metric[special + i], metric[special + j]); };
+  std::vector<int> best;
+  for (int i = 0; i < n; ++i) {
+    best.push_back(i > 0 ? 0 : std::min(1, n - 1));
+    for (int j = 0; j < n; ++j)
+      if (i != j && similarity(i, j) > similarity(i, best[i])) best[i] = j;
+  }
+  std::vector<Group> pairs;
+  for (int i = 0; i < n; ++i)
+    if (i < best[i] && best[best[i]] == i) pairs.push_back({similarity(i, best[i]), {i, best[i]}});
   return pairs;
 }
 
-/// Mutual nearest neighbours; `count`, `similarity` as in gradual. MPM: both without limit, not weighted.
-inline MergedRows mergeMutual(const Rows& x, int special, const std::vector<double>& sizes, std::size_t count,
-                              double similarity, bool weighted) {
-  const int n = static_cast<int>(sizes.size());
-  std::vector<int> best(sizes.size());
-  std::vector<double> top(sizes.size(), -3);
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j)
-      if (const double s = cosine(x[special + i], x[special + j]); i != j && s > top[i]) {
-        top[i] = s;
-        best[i] = j;
-      }
-  std::vector<ScoredPair> pairs;
-  for (int i = 0; i < n; ++i)
-    if (i < best[i] && best[best[i]] == i && top[i] >= similarity) pairs.push_back({top[i], i, best[i]});
-  std::vector<int> partner(sizes.size(), -1);
-  std::vector<bool> gone(sizes.size());
-  for (const ScoredPair& pair : mostSimilar(pairs, count)) {
-    partner[pair.first] = pair.second;
-    gone[pair.second] = true;
+/// ToMe's matching: even rows of the whole sequence `metric` with odd ones.
+inline std::vector<Group> matches(const Rows& metric, int special) {
+  std::vector<Group> pairs;
+  const int all = static_cast<int>(metric.size());
+  for (int a = special + special % 2; a < all; a += 2) {
+    Group pair{-3, {}};
+    for (int b = special + 1 - special % 2; b < all; b += 2)
+      if (const double s = cosine(metric[a], metric[b]); s > pair.similarity) pair = {s, {a - special, b - special}};
+    if (!pair.rows.empty()) pairs.push_back(pair);
   }
-  std::vector<std::vector<int>> clusters;
-  for (int i = 0; i < n; ++i) {
-    if (gone[i]) continue;
-    clusters.push_back({i});
-    if (partner[i] >= 0) clusters.back().push_back(partner[i]);
-  }
-  return averaged(x, special, sizes, clusters, weighted);
+  return pairs;
 }
 
-/// ToMe's matching: even rows of the whole sequence `metric` with odd ones. `chosen` picks from the pairs.
-inline MergedRows mergeEvenOdd(const Rows& x, const Rows& metric, int special, const std::vector<double>& sizes,
-                               const std::function<std::vector<ScoredPair>(std::vector<ScoredPair>)>& chosen) {
-  const int all = static_cast<int>(x.size());
-  std::vector<ScoredPair> pairs;
-  for (int a = 0; a < all; a += 2) {
-    ScoredPair pair{-3, a, -1};
-    for (int b = 1; b < all; b += 2)
-      if (const double s = cosine(metric[a], metric[b]); a >= special && b >= special && s > pair.similarity)
-        pair = {s, a, b};
-    if (pair.second >= 0) pairs.push_back(pair);
-  }
-  std::vector<std::vector<int>> into(x.size());
-  std::vector<bool> gone(x.size());
-  for (const ScoredPair& pair : chosen(pairs)) {
-    into[pair.second].push_back(pair.first - special);
-    gone[pair.first] = true;
-  }
-  std::vector<std::vector<int>> clusters;
-  for (const int parity : {0, 1})
-    for (int i = parity; i < all; i += 2) {
-      if (i < special || gone[i]) continue;
-      clusters.push_back(into[i]);
-      clusters.back().push_back(i - special);
-    }
-  return averaged(x, special, sizes, clusters, true);
-}
-
-inline MergedRows mergeTome(const Rows& x, const Rows& metric, int special, const std::vector<double>& sizes,
-                            int count) {
-  const auto most = static_cast<std::size_t>(std::min<int>(count, static_cast<int>(sizes.size()) / 2));
-  return mergeEvenOdd(x, metric, special, sizes,
-                      [&](std::vector<ScoredPair> pairs) { return mostSimilar(std::move(pairs), most); });
-}
-
-inline double meanPlusDeviations(const std::vector<ScoredPair>& pairs, double deviations) {
-  double mean = 0, squares = 0;
-  for (const ScoredPair& pair : pairs) mean += pair.similarity / static_cast<double>(pairs.size());
-  for (const ScoredPair& pair : pairs) squares += (pair.similarity - mean) * (pair.similarity - mean);
-  return mean + deviations * std::sqrt(squares / static_cast<double>(pairs.size() - 1));
-}
-
-/// The second step of ALGM.
-inline MergedRows mergeAboveMean(const Rows& x, int special, const std::vector<double>& sizes, double deviations) {
-  return mergeEvenOdd(x, x, special, sizes, [&](std::vector<ScoredPair> pairs) {
-    const double threshold = meanPlusDeviations(pairs, deviations);
-    std::erase_if(pairs, [&](const ScoredPair& pair) { return pair.similarity < threshold; });
-    return pairs;
-  });
-}
-
-inline std::vector<ScoredPair> scoredWindows(const Rows& x, int special, int width) {
-  std::vector<ScoredPair> windows;
-  const int height = static_cast<int>(x.size() - static_cast<std::size_t>(special)) / width;
+/// 2x2 windows in raster order, by `scores` or if there are none by `metric`.
+inline std::vector<Group> windows(const Rows& metric, int special, int width, const std::vector<float>& scores) {
+  std::vector<Group> all;
+  const int height = static_cast<int>(metric.size() - static_cast<std::size_t>(special)) / width;
   for (int row = 0; row < height; row += 2)
     for (int column = 0; column < width; column += 2) {
-      const int first = row * width + column;
-      const int members[] = {first, first + 1, first + width, first + width + 1};
-      double sum = 0;
-      for (const int i : members)
-        for (const int j : members)
-          if (i != j) sum += cosine(x[special + i], x[special + j]) / 12;
-      windows.push_back({sum, first, 0});
+      const int first = row * width + column, number = static_cast<int>(all.size());
+      Group window{0, {first, first + 1, first + width, first + width + 1}, number};
+      if (!scores.empty()) window.similarity = static_cast<double>(scores[number]);
+      for (const int i : window.rows)
+        for (const int j : window.rows)
+          if (i < j && scores.empty()) window.similarity += cosine(metric[special + i], metric[special + j]);
+      if (scores.empty()) window.similarity /= 6;
+      all.push_back(window);
     }
-  return windows;
+  return all;
 }
 
-/// The first step of ALGM.
-inline MergedRows mergeWindows(const Rows& x, int special, const std::vector<double>& sizes, int width,
-                               double threshold, std::size_t count = static_cast<std::size_t>(-1)) {
-  std::vector<ScoredPair> windows = scoredWindows(x, special, width);
-  std::erase_if(windows, [&](const ScoredPair& window) { return window.similarity < threshold; });
-  std::vector<std::vector<int>> clusters;
-  std::vector<bool> gone(sizes.size());
-  for (const ScoredPair& window : mostSimilar(windows, count)) {
-    const int first = window.first;
-    clusters.push_back({first, first + 1, first + width, first + width + 1});
-    for (const int i : clusters.back()) gone[i] = true;
+/// Rows that a step compares and merges, of one image.
+struct MergeStep {
+  Rows x, metric;                  ///< special rows in front
+  std::vector<double> sizes;       ///< of the clusters
+  std::vector<float> scores = {};  ///< of scored windows, and the row of each that merges
+  Rows shared = {};
+};
+
+/// What a step makes of them. `count` and `similarity` of the rule are limits of all methods.
+inline MergedRows merged(const MergeRule& rule, int special, const MergeStep& step) {
+  const int n = static_cast<int>(step.sizes.size());
+  const bool pairs = rule.groups == MergeGroups::kMutualPairs, even_odd = rule.groups == MergeGroups::kEvenOdd,
+             scored = rule.groups == MergeGroups::kScoredWindows;
+  std::vector<Group> groups = pairs      ? mutualPairs(step.metric, special)
+                              : even_odd ? matches(step.metric, special)
+                                         : windows(step.metric, special, rule.grid_width, step.scores);
+  // A sum of floats is exact here, so that all are as similar as their mean if they are equal.
+  for (Group& group : groups) group.similarity = static_cast<double>(static_cast<float>(group.similarity));
+  double threshold = scored ? -INFINITY : static_cast<double>(rule.similarity);
+  if (rule.deviations >= 0 && !groups.empty() && !scored) {
+    const auto count = static_cast<double>(groups.size());
+    double mean = 0, squares = 0;
+    for (const Group& group : groups) mean += group.similarity;
+    mean /= count;
+    for (const Group& group : groups) squares += (group.similarity - mean) * (group.similarity - mean);
+    threshold = std::max(
+        threshold,
+        groups.size() == 1 ? mean : mean + static_cast<double>(rule.deviations) * std::sqrt(squares / (count - 1)));
   }
-  for (int i = 0; i < static_cast<int>(sizes.size()); ++i)
-    if (!gone[i]) clusters.push_back({i});
-  return averaged(x, special, sizes, clusters, true);
+  std::erase_if(groups, [&](const Group& group) { return group.similarity < threshold; });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.similarity > b.similarity; });
+  std::size_t most = even_odd ? step.sizes.size() / 2 : groups.size();  // not more than half of the rows
+  if (rule.count >= 0) most = std::min(most, static_cast<std::size_t>(rule.count));
+  groups.resize(std::min(most, groups.size()));
+
+  std::vector<std::vector<int>> clusters, with(step.sizes.size());
+  std::vector<bool> gone(step.sizes.size());
+  for (const Group& group : groups) {
+    if (!pairs && !even_odd) clusters.push_back(group.rows);
+    const int into = group.rows[even_odd ? 1 : 0];
+    for (const int row : group.rows) {
+      if (row != into) with[into].push_back(row);
+      gone[row] = !(pairs || even_odd) || row != into || gone[row];
+    }
+  }
+  const auto keep = [&](int first, int stride) {
+    for (int i = first; i < n; i += stride) {
+      if (gone[i]) continue;
+      clusters.push_back(with[i]);
+      clusters.back().push_back(i);
+    }
+  };
+  keep(even_odd ? special % 2 : 0, even_odd ? 2 : 1);
+  if (even_odd) keep(1 - special % 2, 2);
+  MergedRows result = averaged(step.x, special, step.sizes, clusters, rule.weighted);
+  for (std::size_t k = 0; scored && k < groups.size(); ++k) result.rows[special + k] = step.shared[groups[k].window];
+  return result;
 }
 
 }  // namespace mpm::test

@@ -10,7 +10,8 @@
                                                                          graph and a random small edit of a real one
     python3 tests/worlds/run.py --graphs --kind edit --seeds 7 --keep DIR    leaves the graph in DIR
     python3 tests/worlds/run.py --build build --kernels --seeds 1..300    each kernel on random sizes, with each instruction set
-                                                                          of this CPU; --kernels NAME: one of them
+                                                                          of this CPU, and those for a GPU on its emulation;
+                                                                          --kernels cpu, cuda or NAME: some of them
     python3 tests/worlds/run.py --build build --window --seeds 1..300    random walks of 40 actions through the app, against a
                                                                          model of what must be on show and stored
     python3 tests/worlds/run.py --window --seeds 7 --shrink              the shortest walk that still fails, for --script

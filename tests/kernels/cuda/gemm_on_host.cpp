@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "kernels/cuda/on_device.h"
+#include "kernels/cuda/device_values.h"
 #include "kernels/cuda/platform.cuh"
 
 namespace mpm::cuda {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What only the emulation can tell of graphs: how many launches the host makes, and what a capture forbids.
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <memory>
 
 #include "kernels/cuda/elementwise.h"
 #include "kernels/cuda/emulation.h"
 #include "kernels/cuda/launch_queue.h"
-#include "kernels/cuda/on_device.h"
 #include "support/throws_with.h"
 
 namespace mpm::cuda {
@@ -16,25 +17,25 @@ using test::failNextCapture;
 using test::Launches;
 using test::takeLaunches;
 
-constexpr int kCount = 32;
+constexpr int kElements = 32;
 
 /// Six commands on an array, whose results depend on their order.
 class Steps {
  public:
-  explicit Steps(const Stream& stream) : stream_(stream), x_(stream, kCount), y_(stream, kCount) {}
+  explicit Steps(const Stream& stream) : stream_(stream), x_(stream, kElements), y_(stream, kElements) {}
 
   std::vector<float> run(float begin, int commands = 6) {
-    const std::vector<float> values(kCount, begin);
-    upload(stream_, values.data(), x_.data(), kCount * sizeof(float));
-    clear(stream_, y_.data(), kCount * sizeof(float));
+    const std::vector<float> values(kElements, begin);
+    upload(stream_, values.data(), x_.data(), kElements * sizeof(float));
+    clear(stream_, y_.data(), kElements * sizeof(float));
     for (int i = 1; i < commands; ++i) {
       if (i % 2 == 1)
-        addBias(stream_, 1, kCount, Number::kFloat, x_.data(), y_.data());
+        addBias(stream_, 1, kElements, Number::kFloat, x_.data(), y_.data());
       else
-        copy(stream_, y_.data(), x_.data(), kCount * sizeof(float));
+        copy(stream_, y_.data(), x_.data(), kElements * sizeof(float));
     }
-    std::vector<float> result(kCount);
-    download(stream_, y_.data(), result.data(), kCount * sizeof(float));
+    std::vector<float> result(kElements);
+    download(stream_, y_.data(), result.data(), kElements * sizeof(float));
     stream_.wait();
     return result;
   }
@@ -45,7 +46,7 @@ class Steps {
 };
 
 /// y is begin, and doubled twice.
-std::vector<float> expected(float begin) { return std::vector<float>(kCount, 4 * begin); }
+std::vector<float> expected(float begin) { return std::vector<float>(kElements, 4 * begin); }
 
 void expectLaunches(int commands, int graphs, int made, int refused = 0) {
   const Launches launches = takeLaunches();
@@ -130,7 +131,7 @@ TEST(CudaGraphs, ARefusedCaptureLeavesLaunches) {
 TEST(CudaGraphs, WhatWaitsWhenAForwardFailsNeverRuns) {
   const Stream stream(0);
   stream.queue().repeat(stream, true);
-  Buffer<float> y(stream, kCount);
+  Buffer<float> y(stream, kElements);
   const auto clearFourTimes = [&] {
     for (int i = 0; i < 4; ++i) clear(stream, y.data() + i, sizeof(float));
   };

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work that a stream repeats as a graph gives the bytes that it gives as launches.
+// The same source is linked to the emulation of on_host.h, and to the kernels for a GPU (label cuda).
 #include "kernels/cuda/launch_queue.h"
 
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
 #include "kernels/block_weights.h"
-#include "kernels/cuda/on_device.h"
+#include "kernels/cuda/device_values.h"
 #include "kernels/cuda/transformer_block.h"
 
 namespace mpm::cuda {
@@ -12,7 +17,23 @@ namespace {
 using mpm::test::BlockOptions;
 using mpm::test::BlockWeights;
 
-class CudaLaunchQueue : public test::OnDevice {};
+class CudaLaunchQueue : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (devices().empty()) {
+      ASSERT_EQ(std::getenv("MPM_REQUIRE_GPU"), nullptr) << "no usable CUDA device here";
+      GTEST_SKIP() << "no usable CUDA device here";
+    }
+    stream_ = std::make_unique<Stream>(devices().front().index);
+  }
+  const Stream& stream() const { return *stream_; }
+  std::vector<float> fetched(const float* device, std::size_t count) const {
+    return test::fetched(stream(), device, count);
+  }
+
+ private:
+  std::unique_ptr<Stream> stream_;
+};
 
 /// A block on the rows of one image.
 class BlockOnRows {
@@ -21,7 +42,7 @@ class BlockOnRows {
       : stream_(stream), gemm_(stream), block_(stream, spec), dim_(spec.dim) {}
 
   std::vector<float> run(int rows, unsigned seed) {
-    const std::vector<float> values = test::normal(area(rows, dim_), seed);
+    const std::vector<float> values = mpm::test::normal(area(rows, dim_), seed);
     float* const x = x_.atLeast(stream_, values.size());
     const std::vector<int> ends = {0, rows};
     int* const offsets = offsets_.atLeast(stream_, 2);
@@ -67,8 +88,8 @@ TEST_F(CudaLaunchQueue, ABlockGivesTheSameBytes) {
 TEST_F(CudaLaunchQueue, WhatDiffersRuns) {
   constexpr int kCount = 64;
   Buffer<float> a(stream(), kCount), b(stream(), kCount);
-  const std::vector<float> values = test::normal(kCount, 1);
-  const Buffer<float> bias = uploaded(stream(), test::normal(kCount, 2));
+  const std::vector<float> values = mpm::test::normal(kCount, 1);
+  const Buffer<float> bias = uploaded(stream(), mpm::test::normal(kCount, 2));
   struct Step {
     Activation activation = Activation::kGeluErf;
     int cols = kCount;
@@ -110,7 +131,7 @@ TEST_F(CudaLaunchQueue, WhatDiffersRuns) {
 // Commands that wait read their memory before it is freed.
 TEST_F(CudaLaunchQueue, MemoryIsFreedAfterWhatWaits) {
   constexpr std::size_t kCount = 64, kPart = kCount / 4;
-  const std::vector<float> values = test::normal(kCount, 3);
+  const std::vector<float> values = mpm::test::normal(kCount, 3);
   Buffer<float> kept(stream(), kCount), passing = uploaded(stream(), values);
   stream().queue().repeat(stream(), true);
   for (int round = 0; round < 3; ++round) {

@@ -122,18 +122,5 @@ TEST(CudaOnHostDeathTest, AccessOutOfSharedMemory) {
 }
 #endif
 
-TEST(CudaOnHost, HalvesRoundToNearestEven) {
-  EXPECT_EQ(fromFloat<Half>(1.0f).bits, 0x3c00);
-  EXPECT_EQ(fromFloat<Half>(1.0f + 0x1p-11f).bits, 0x3c00);
-  EXPECT_EQ(fromFloat<Half>(1.0f + 0x3p-11f).bits, 0x3c02);
-  EXPECT_EQ(fromFloat<Half>(-65504.0f).bits, 0xfbff);
-  EXPECT_EQ(fromFloat<Half>(65520.0f).bits, 0x7c00);
-  EXPECT_EQ(fromFloat<Half>(0x1p-24f).bits, 1);
-  EXPECT_EQ(fromFloat<Half>(0x1p-25f).bits, 0);
-  EXPECT_EQ(fromFloat<Half>(0x1.8p-25f).bits, 1);
-  for (unsigned bits = 0; bits < 0x7c00; ++bits)
-    ASSERT_EQ(fromFloat<Half>(toFloat(Half{static_cast<std::uint16_t>(bits)})).bits, bits);
-}
-
 }  // namespace
 }  // namespace mpm::cuda

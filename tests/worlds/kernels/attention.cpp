@@ -1,49 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transformer blocks, their parts and their keys, and attention in windows.
+#include "block.h"
+#include "cpu.h"
 #include "kernels/attend.h"
-#include "kernels/block_weights.h"
 #include "kernels/cpu/amx_tiles.h"
 #include "kernels/emulated_amx.h"
 #include "kernels/transformer_block.h"
 #include "kernels/window_attention.h"
-#include "trial.h"
 
 namespace mpm::worlds {
 namespace {
 
-test::BlockOptions randomOptions(Random& random) {
-  test::BlockOptions o;
-  o.heads = random.size(1, 4);
-  o.head_dim = random.size(1, 70);
-  o.dim = random.size(2, 70);
-  o.hidden = random.size(1, 90);
-  o.special = random.size(0, 3);
-  o.qk_norm = random.chance(3);
-  o.gated = random.chance(3);
-  o.mlp_norm = random.chance(4);
-  o.attention_norm = random.chance(4);
-  o.rms = random.chance(3);
-  o.biases = !random.chance(4);
-  o.norm_per_head = o.qk_norm && random.chance(2);
-  o.parallel = random.chance(4);
-  o.activation = test::kActivations[random.bits() % std::size(test::kActivations)];
-  if (random.chance(2) && o.head_dim > 1) o.rotary_tables = random.chance(2) ? 1 : o.heads;
-  o.precision =
+Precision randomPrecision(Random& random) {
+  const Precision precision =
       random.oneOf({Precision::kFp32, Precision::kFp32, Precision::kBf16, Precision::kInt8, Precision::kFp16});
-  if (!isHere(o.precision)) o.precision = Precision::kFp32;
-  // Norms of few columns enlarge what a precision rounds.
-  if (o.precision != Precision::kFp32)
-    for (int* const side : {&o.dim, &o.head_dim, &o.hidden}) *side += 16;
-  return o;
-}
-
-/// Norms of one or two columns, as heads and hidden layers may have, enlarge what rounding leaves.
-constexpr double kTolerance = 2e-3;
-
-void check(Trial& trial, Precision precision, MatrixView<const float> found, const Reference& expected,
-           const Reference& from) {
-  if (precision == Precision::kFp32) return trial.near(found, expected, kTolerance);
-  trial.close(found, expected, from, precision == Precision::kInt8 ? 0.1 : 0.05);
+  return isHere(precision) ? precision : Precision::kFp32;
 }
 
 /// On tiles of a precision, or without: the fp32 tiles.
@@ -74,13 +45,47 @@ void tryAttention(Trial& trial, const TileKernel* tiles, double tolerance) {
              large ? 1e-3 : tolerance);
 }
 
+/// A net that reuses rows of earlier frames packs some of them again, into panels that keep the others.
+void tryKeptKeys(Trial& trial, const TileKernel* tiles) {
+  if (tiles == nullptr) return;
+  Random& random = trial.random;
+  const int rows = random.size(1, 150), heads = random.size(1, 3), head_dim = random.size(1, 40),
+            dim = heads * head_dim, capacity = rows + random.size(0, 40);
+  Matrix all[3] = {{rows, dim}, {rows, dim}, {rows, dim}};
+  for (Matrix& matrix : all) matrix.values = trial.memory.normal(matrix.values.size());
+  Scratch<float> memory;
+  const std::size_t size = AttentionInput::keptSize(capacity, heads, head_dim, tiles);
+  std::fill_n(memory.atLeast(size), size, 0.0f);
+  KeptKeys kept{memory.atLeast(size), capacity, rows, nullptr};
+  const MatrixView<float> before = trial.memory.outputRows(rows, dim), whole = trial.memory.outputRows(rows, dim);
+  test::attend(all[0].view(), all[1].view(), all[2].view(), heads, 0.2f, nullptr, before, trial.threads(), tiles, kept);
+  std::vector<int> changed;
+  for (int i = 0; i < rows; ++i)
+    if (random.chance(3)) changed.push_back(i);
+  const int few = static_cast<int>(changed.size());
+  Matrix some[3] = {{few, dim}, {few, dim}, {few, dim}};
+  for (int part = 0; part < 3; ++part) {
+    some[part].values = trial.memory.normal(some[part].values.size(), random.oneOf({0.3f, 1.0f}));
+    for (int i = 0; i < few; ++i) std::copy_n(some[part].view().row(i), dim, all[part].view().row(changed[i]));
+  }
+  kept.places = changed.data();
+  const MatrixView<float> found = trial.memory.outputRows(few, dim);
+  test::attend(some[0].view(), some[1].view(), some[2].view(), heads, 0.2f, nullptr, found, Serial(), tiles, kept);
+  test::attend(all[0].view(), all[1].view(), all[2].view(), heads, 0.2f, nullptr, whole, Serial(), tiles);
+  for (int i = 0; i < few; ++i)
+    trial.same<float>(found.rowRange(i, i + 1), whole.rowRange(changed[i], changed[i] + 1),
+                      "attends to other keys than those of all rows");
+}
+
 void tryBlock(Trial& trial) {
   Random& random = trial.random;
-  const test::BlockOptions options = randomOptions(random);
-  const test::BlockWeights weights(options, random.bits());
-  TransformerBlockSpec spec = weights.spec();
-  spec.part = random.oneOf({BlockPart::kWhole, BlockPart::kWhole, BlockPart::kAttention, BlockPart::kMlp});
-  spec.parallel = spec.parallel && spec.part == BlockPart::kWhole;
+  const test::BlockOptions options = randomBlock(random, randomPrecision(random));
+  const unsigned seed = random.bits();
+  const test::BlockWeights weights(options, seed);
+  test::BlockWeights passing(options, seed);
+  TransformerBlockSpec spec = weights.spec(), passing_spec = passing.spec();
+  spec.part = passing_spec.part = randomPart(random);
+  spec.parallel = passing_spec.parallel = spec.parallel && spec.part == BlockPart::kWhole;
   const bool attends = spec.part != BlockPart::kMlp;
   const int batch = random.size(1, 3), capacity = options.special + random.size(1, 90);
   std::vector<int> rows;
@@ -105,7 +110,8 @@ void tryBlock(Trial& trial) {
   if (rotates)
     rotations = {trial.memory.input<float>(ragged(columns, 0.7f, options.special)),
                  batch * (capacity - options.special), columns};
-  const TransformerBlock block(spec);
+  const TransformerBlock block(passing_spec);
+  passing.forget();
   const std::size_t key_values = static_cast<std::size_t>(batch) * capacity * options.head_dim;
   float* results[2];
   float* keys[2];
@@ -129,13 +135,8 @@ void tryBlock(Trial& trial) {
     const Reference from(MatrixView<const float>(x + begin * options.dim, n, options.dim));
     MatrixView<const float> turns;
     if (rotates) turns = rotations.rowRange(b * (capacity - options.special), (b + 1) * (capacity - options.special));
-    Reference expected = from;
-    if (attends)
-      expected = test::withAttention(spec, from,
-                                     test::attended(spec, test::norm(from, spec.norm1), bias ? bias + begin : nullptr,
-                                                    {turns, spec.special, spec.rotary_tables}));
-    if (spec.part != BlockPart::kAttention) expected = test::withMlp(spec, expected, spec.parallel ? from : expected);
-    check(trial, options.precision, {results[0] + begin * options.dim, n, options.dim}, expected, from);
+    const Reference expected = test::block(spec, from, bias ? bias + begin : nullptr, turns);
+    checkBlock(trial, options.precision, {results[0] + begin * options.dim, n, options.dim}, expected, from);
     if (keyed)
       trial.near({keys[0] + begin * options.head_dim, n, options.head_dim},
                  test::meanKeys(spec, test::norm(from, spec.norm1)),
@@ -143,52 +144,44 @@ void tryBlock(Trial& trial) {
   }
 }
 
-void tryWindows(Trial& trial) {
-  Random& random = trial.random;
-  test::BlockOptions options = randomOptions(random);
+void tryKept(Trial& trial) {
+  const Precision precision = randomPrecision(trial.random);
+  test::BlockOptions options = randomBlock(trial.random, precision);
   options.rotary_tables = 0;
-  const test::BlockWeights weights(options, random.bits());
-  WindowAttentionSpec spec;
-  static_cast<AttentionSpec&>(spec) = weights.spec();
-  const bool few = random.chance(5);  // and large
-  const int windows = random.size(1, few ? 2 : 5), height = random.size(1, few ? 17 : 5),
-            width = random.size(1, few ? 19 : 5), tokens = height * width;
-  // The rows in a random order, and padding where they end.
-  const int rows = random.size(std::max(1, windows * tokens - tokens), windows * tokens);
-  std::vector<float> places(static_cast<std::size_t>(windows) * tokens, -1.0f);
-  for (int i = 0; i < rows; ++i) places[static_cast<std::size_t>(i)] = static_cast<float>(i);
-  for (std::size_t i = places.size() - 1; i > 0; --i) std::swap(places[i], places[random.bits() % (i + 1)]);
-  spec.windows = {windows, tokens, trial.memory.input<float>(places)};
-  const int kind = random.size(0, 3);
-  const float size = random.oneOf({0.3f, 4.0f});  // logits with and without a search for their maximum
-  if (kind == 1 || kind == 2) {
-    spec.position_bias.entries = kind == 1 ? tokens * tokens : random.size(1, 30);
-    spec.position_bias.table =
-        trial.memory.inputOf(static_cast<std::size_t>(options.heads) * spec.position_bias.entries, size);
-    std::vector<float> index(static_cast<std::size_t>(tokens) * tokens);
-    for (float& entry : index)
-      entry = static_cast<float>(random.bits() % static_cast<unsigned>(spec.position_bias.entries));
-    if (kind == 2) spec.position_bias.index = trial.memory.input<float>(index);
-  } else if (kind == 3) {
-    spec.relative_positions = {height, width,
-                               trial.memory.inputOf(static_cast<std::size_t>(2 * height - 1) * options.head_dim, size),
-                               trial.memory.inputOf(static_cast<std::size_t>(2 * width - 1) * options.head_dim, size)};
-  }
-  const int batch = random.size(1, 2);
+  const test::BlockWeights weights(options, trial.random.bits());
+  const TransformerBlockSpec spec = weights.spec();
+  const TransformerBlock block(spec);
+  const int rows = options.special + trial.random.size(1, 150), capacity = rows + trial.random.size(0, 5);
+  Scratch<float> memory;
+  std::fill_n(memory.atLeast(block.keptSize(capacity)), block.keptSize(capacity), 0.0f);
+  tryKeptRows(trial, spec, rows, -std::numeric_limits<float>::infinity(),
+              [&](const Matrix& x, const std::vector<int>& places, const std::vector<float>& bias) {
+                std::vector<float> y(x.values.size());
+                block.run({x.values.data(), 1, x.rows, x.cols, &x.rows}, bias.data(),
+                          {y.data(), 1, x.rows, x.cols, &x.rows}, trial.threads(), {}, {},
+                          {memory.atLeast(1), capacity, rows, places.data()});
+                return y;
+              });
+}
+
+void tryWindows(Trial& trial) {
+  const RandomWindows windows(trial, randomBlock(trial.random, randomPrecision(trial.random)), 17);
+  const WindowAttentionSpec& spec = windows.spec;
+  const int batch = trial.random.size(1, 2), rows = windows.rows;
   const std::vector<int> live(static_cast<std::size_t>(batch), rows);
   const int* const counts = trial.memory.input<int>(live);
-  const std::size_t values = static_cast<std::size_t>(batch) * rows * options.dim;
+  const std::size_t values = static_cast<std::size_t>(batch) * rows * spec.dim;
   const float* const x = trial.memory.inputOf(values);
   float* const y = trial.memory.output<float>(values);
   float* const threaded = trial.memory.output<float>(values);
   const WindowAttention attention(spec);
-  attention.run({x, batch, rows, options.dim, counts}, {y, batch, rows, options.dim, counts}, Serial());
-  attention.run({x, batch, rows, options.dim, counts}, {threaded, batch, rows, options.dim, counts}, trial.threads());
+  attention.run({x, batch, rows, spec.dim, counts}, {y, batch, rows, spec.dim, counts}, Serial());
+  attention.run({x, batch, rows, spec.dim, counts}, {threaded, batch, rows, spec.dim, counts}, trial.threads());
   trial.require(std::memcmp(y, threaded, values * sizeof(float)) == 0, kThreadsMatter);
   for (int b = 0; b < batch; ++b) {
-    const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(b) * rows * options.dim;
-    const Reference from(MatrixView<const float>(x + begin, rows, options.dim));
-    check(trial, options.precision, {y + begin, rows, options.dim}, test::windowAttention(spec, from), from);
+    const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(b) * rows * spec.dim;
+    const Reference from(MatrixView<const float>(x + begin, rows, spec.dim));
+    checkBlock(trial, spec.precision, {y + begin, rows, spec.dim}, test::windowAttention(spec, from), from);
   }
 }
 
@@ -197,9 +190,11 @@ void tryWindows(Trial& trial) {
 std::vector<Kernel> attentionKernels() {
   std::vector<Kernel> kernels = {
       {"TransformerBlock", tryBlock},
+      {"TransformerBlock kept", tryKept},
       {"TransformerBlock attention", [](Trial& trial) { tryAttention(trial, attentionTiles(Precision::kFp32), 1e-5); }},
       {"TransformerBlock attention int8",
        [](Trial& trial) { tryAttention(trial, tileKernel(Precision::kInt8), 0.08); }},
+      {"TransformerBlock keys kept in int8", [](Trial& trial) { tryKeptKeys(trial, tileKernel(Precision::kInt8)); }},
       {"WindowAttention", tryWindows}};
 #if defined(__x86_64__)
   kernels.push_back({"TransformerBlock attention bf16 on emulated AMX", [](Trial& trial) {
@@ -208,6 +203,10 @@ std::vector<Kernel> attentionKernels() {
   kernels.push_back({"TransformerBlock attention int8 on emulated AMX", [](Trial& trial) {
                        tryAttention(trial, &AmxTiles<test::EmulatedAmx>::kernel(Precision::kInt8), 0.08);
                      }});
+  kernels.push_back({"TransformerBlock keys kept in bf16 on emulated AMX",
+                     [](Trial& trial) { tryKeptKeys(trial, &AmxTiles<test::EmulatedAmx>::kernel(Precision::kBf16)); }});
+  kernels.push_back({"TransformerBlock keys kept in int8 on emulated AMX",
+                     [](Trial& trial) { tryKeptKeys(trial, &AmxTiles<test::EmulatedAmx>::kernel(Precision::kInt8)); }});
 #endif
   return kernels;
 }

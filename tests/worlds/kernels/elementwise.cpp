@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-#include "trial.h"
+#include "cpu.h"
 
 namespace mpm::worlds {
 namespace {

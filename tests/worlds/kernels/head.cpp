@@ -2,7 +2,7 @@
 // The scores of a taught head, its loss and its gradient.
 #include "kernels/head_gradient.h"
 
-#include "trial.h"
+#include "cpu.h"
 
 namespace mpm::worlds {
 namespace {

@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel_worlds FIRST LAST [KERNEL]: each kernel on the sizes and values of each seed, with each instruction set of
-// this CPU, against plain loops in double precision. run.py calls it; --list prints the kernels.
+// kernel_worlds FIRST LAST [KERNEL...]: each kernel on the sizes and values of each seed, with each instruction set of
+// this CPU, against plain loops in double precision. cuda_worlds: the same of the kernels for a GPU. run.py calls both;
+// --list prints the kernels.
 #include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <set>
 
-#include "kernels/instruction_set.h"
 #include "trial.h"
 
 namespace mpm::worlds {
 namespace {
-
-std::vector<Kernel> everyKernel() {
-  std::vector<Kernel> all;
-  for (const auto& some : {elementwiseKernels(), roundingKernels(), productKernels(), attentionKernels(),
-                           pairingKernels(), resamplingKernels(), headKernels()})
-    all.insert(all.end(), some.begin(), some.end());
-  return all;
-}
 
 char now[200];  // what runs, for the handler
 
@@ -30,19 +23,20 @@ void touchedForbiddenPage(int) {
   ::_exit(1);
 }
 
-int run(unsigned first, unsigned last, const std::string& only) {
+int run(unsigned first, unsigned last, const std::set<std::string>& only) {
   struct sigaction action {};
   action.sa_handler = touchedForbiddenPage;
   ::sigaction(SIGSEGV, &action, nullptr);
   ::sigaction(SIGBUS, &action, nullptr);
+  ::sigaction(SIGABRT, &action, nullptr);
   long trials = 0, disagree = 0;
-  for (const std::string& set : availableInstructionSets()) {
-    setInstructionSet(set);
+  for (const std::string& machine : everyMachine()) {
     for (const Kernel& kernel : everyKernel()) {
-      if (!only.empty() && only != kernel.name) continue;
+      if (!only.empty() && only.count(kernel.name) == 0) continue;
       for (unsigned seed = first; seed <= last; ++seed, ++trials) {
         std::snprintf(now, sizeof(now), "%s, seed %u, %s: reads or writes beside an array\n", kernel.name, seed,
-                      set.c_str());
+                      machine.c_str());
+        prepare(machine, seed);
         std::string problem;
         try {
           Trial trial(seed);
@@ -53,7 +47,7 @@ int run(unsigned first, unsigned last, const std::string& only) {
         }
         if (problem.empty()) continue;
         ++disagree;
-        std::printf("%s, seed %u, %s: %s\n", kernel.name, seed, set.c_str(), problem.c_str());
+        std::printf("%s, seed %u, %s: %s\n", kernel.name, seed, machine.c_str(), problem.c_str());
       }
     }
   }
@@ -70,9 +64,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc < 3) {
-    std::fputs("usage: kernel_worlds FIRST LAST [KERNEL], or --list\n", stderr);
+    std::fputs("usage: FIRST LAST [KERNEL...], or --list\n", stderr);
     return 2;
   }
   return mpm::worlds::run(static_cast<unsigned>(std::strtoul(argv[1], nullptr, 10)),
-                          static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)), argc > 3 ? argv[3] : "");
+                          static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)), {argv + 3, argv + argc});
 }

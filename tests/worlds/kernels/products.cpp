@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear layers, products, convolutions, patches and scores of the mask transformer.
-#include "kernels/convolution.h"
+#include "cpu.h"
 #include "kernels/cpu/amx_tiles.h"
 #include "kernels/emulated_amx.h"
 #include "kernels/int8_convolution.h"
 #include "kernels/int8_rows.h"
 #include "kernels/linear.h"
 #include "kernels/mask_scores.h"
-#include "kernels/patch_embed.h"
 #include "kernels/precision.h"
-#include "trial.h"
+#include "product_case.h"
 
 namespace mpm::worlds {
 namespace {
@@ -141,47 +140,9 @@ void tryMultiply(Trial& trial) {
   trial.near(c, expected, 1e-5);
 }
 
-/// A random convolution, with sizes that fit together.
-struct RandomConvolution {
-  ConvolutionSpec spec;
-  int batch, height, width, out_height, out_width;
-
-  explicit RandomConvolution(Trial& trial) {
-    Random& random = trial.random;
-    spec.precision = random.chance(2) && isHere(Precision::kBf16) ? Precision::kBf16 : Precision::kFp32;
-    spec.groups = random.chance(3) ? random.size(1, 6) : 1;
-    const bool wide = spec.groups == 1 && random.chance(4);
-    const int in = random.size(1, wide ? 400 : 20), out = random.size(1, wide ? 140 : 20);
-    spec.channels = spec.groups * in;
-    spec.outputs = spec.groups * out;
-    spec.transposed = random.chance(3);
-    spec.relu_input = random.chance(3);
-    if (random.chance(2)) spec.activation = random.oneOf({Activation::kRelu, Activation::kGeluErf});
-    batch = random.size(1, 2);
-    int sides[2], outputs[2];
-    for (int axis = 0; axis < 2; ++axis) {
-      sides[axis] = random.size(1, random.chance(8) ? 40 : 12);
-      spec.kernel[axis] = random.chance(3) ? 3 : random.size(1, 4);
-      spec.strides[axis] = random.chance(2) ? 1 : random.size(1, 3);
-      spec.dilations[axis] = random.chance(2) ? 1 : random.size(1, 3);
-      const int span = (spec.kernel[axis] - 1) * spec.dilations[axis];
-      spec.pads[axis] = random.size(0, random.chance(6) ? 4 : std::min(2, span));
-      outputs[axis] = spec.transposed
-                          ? (sides[axis] - 1) * spec.strides[axis] + span + 1 - spec.pads[axis]
-                          : std::max(1, (sides[axis] + spec.pads[axis] - span - 1) / spec.strides[axis] + 1);
-      outputs[axis] = std::max(1, outputs[axis] + random.size(-1, 1));
-    }
-    height = sides[0], width = sides[1], out_height = outputs[0], out_width = outputs[1];
-    const int taps = in * spec.kernel[0] * spec.kernel[1];
-    spec.weight = trial.memory.inputOf(static_cast<std::size_t>(spec.outputs) * taps, unit(taps));
-    spec.bias = trial.memory.inputOf(spec.outputs);
-  }
-
-  std::size_t outputs() const { return static_cast<std::size_t>(batch) * out_height * out_width * spec.outputs; }
-};
-
 void tryConvolution(Trial& trial) {
-  const RandomConvolution c(trial);
+  const bool bf16 = trial.random.chance(2) && isHere(Precision::kBf16);
+  const RandomConvolution c(trial, bf16 ? Precision::kBf16 : Precision::kFp32, 420);
   std::vector<float> pixels =
       trial.memory.normal(static_cast<std::size_t>(c.batch) * c.height * c.width * c.spec.channels);
   const bool nan = c.spec.precision == Precision::kFp32 && trial.random.chance(6);
@@ -233,45 +194,85 @@ void tryInt8Convolution(Trial& trial) {
   for (std::size_t i = 0; i < count; ++i) trial.near(static_cast<double>(y[i]), static_cast<double>(expected[i]), 1e-5);
 }
 
+#if defined(__x86_64__)
+/// The sum of its taps, of numbers that bf16 holds, so that only the sums round.
+void tryTileConvolution(Trial& trial) {
+  Random& random = trial.random;
+  const int height = random.size(1, 6), width = random.size(1, 9), channels = random.size(1, 70),
+            outputs = random.size(1, 70);
+  std::vector<TileConvolution::Tap> taps;
+  for (int count = random.size(1, 9); count > 0; --count)
+    taps.push_back({random.size(0, 6) - 2, random.size(0, 6) - 2});
+  const auto coarse = [&](int rows, int cols) {
+    std::vector<float> values = trial.memory.normal(static_cast<std::size_t>(rows) * cols);
+    for (float& value : values) value = std::round(value * 16) / 16;
+    return values;
+  };
+  // One row and one column more than there are results: taps see them, too.
+  const std::vector<float> map = coarse((height + 1) * (width + 1), channels);
+  const int depth = static_cast<int>(taps.size()) * channels;
+  const MatrixView<const float> weight = trial.memory.inputRows(outputs, depth, coarse(outputs, depth));
+  const float* const bias = trial.memory.inputOf(static_cast<std::size_t>(outputs));
+  const TileConvolution convolution(AmxTiles<test::EmulatedAmx>::kernel(Precision::kBf16), taps, channels, weight,
+                                    bias);
+  const TileConvolution::Layout layout = convolution.layoutFor(height, width);
+  const auto words = static_cast<std::size_t>(convolution.words());
+  std::vector<std::uint32_t> rounded(layout.pixels * words, 0u);
+  const int seen_rows = std::min(height + 1, layout.height - layout.top),
+            seen_columns = std::min(width + 1, layout.width - layout.left);
+  for (int row = 0; row < seen_rows; ++row)
+    convolution.round(
+        map.data() + static_cast<std::ptrdiff_t>(row) * (width + 1) * channels, seen_columns,
+        rounded.data() + static_cast<std::size_t>((row + layout.top) * layout.width + layout.left) * words);
+  const int begin = random.size(0, width - 1), rows = (height - 1) * layout.width + width - begin;
+  const bool accumulate = random.chance(2);
+  const MatrixView<const float> before = trial.memory.inputRows(rows, outputs);
+  const MatrixView<float> y = trial.memory.copyOf(before);
+  convolution.run(trial.memory.input<std::uint32_t>(rounded), layout, begin, y, accumulate);
+  trial.require(!test::EmulatedAmx::isConfigured(), "leaves the tiles of AMX configured");
+  for (int i = 0; i < rows; ++i) {
+    const int row = (begin + i) / layout.width, column = (begin + i) % layout.width;
+    for (int o = 0; o < outputs && column < width; ++o) {  // else of the border
+      double sum = static_cast<double>(bias[o]) + (accumulate ? static_cast<double>(before.row(i)[o]) : 0);
+      for (int k = 0; k < depth; ++k) {
+        const TileConvolution::Tap& tap = taps[static_cast<std::size_t>(k / channels)];
+        const int from = row + tap.dy, beside = column + tap.dx;
+        if (from < 0 || from >= seen_rows || beside < 0 || beside >= seen_columns) continue;
+        sum += static_cast<double>(
+                   map[static_cast<std::size_t>((from * (width + 1) + beside) * channels + k % channels)]) *
+               static_cast<double>(weight.row(o)[k]);
+      }
+      trial.near(static_cast<double>(y.row(i)[o]), sum, 1e-5);
+    }
+  }
+}
+#endif
+
 void tryPatchEmbed(Trial& trial) {
   Random& random = trial.random;
-  PatchGeometry g;
-  g.channels = random.size(1, 4);
-  g.kernel_h = random.size(1, 9), g.kernel_w = random.size(1, 9);
-  g.stride_h = random.size(1, 9), g.stride_w = random.size(1, 9);
-  g.height = g.kernel_h + random.size(0, 40), g.width = g.kernel_w + random.size(0, 40);
-  const int patches = g.gridHeight() * g.gridWidth(), depth = g.channels * g.kernel_h * g.kernel_w;
-  const int dim = random.size(1, 60);
-  const MatrixView<const float> weight = trial.memory.inputRows(dim, depth, unit(depth));
+  const RandomPatches patch(trial, 40);
+  const PatchGeometry& g = patch.geometry;
+  const int patches = g.gridHeight() * g.gridWidth(), dim = patch.weight.rows;
   const MatrixView<const float> position = trial.memory.inputRows(patches, dim);
   const float* const image = trial.memory.inputOf(static_cast<std::size_t>(g.channels) * g.height * g.width);
-  const bool normed = random.chance(3);
-  const float* const bias = normed ? trial.memory.inputOf(dim) : nullptr;
-  const NormWeights norm{trial.memory.inputOf(dim), trial.memory.inputOf(dim), 1e-3f, random.chance(2)};
   std::vector<int> only;
   for (int i = 0; i < patches; ++i)
     if (random.chance(2)) only.push_back(i);
   const bool some = random.chance(3) && !only.empty();
   const int rows = some ? static_cast<int>(only.size()) : patches;
   const int* const chosen = some ? trial.memory.input<int>(only) : nullptr;
-  const PackedLinear packed(weight, bias);
+  const PackedLinear packed(patch.weight, patch.bias);
+  const NormWeights* const norm = patch.normed ? &patch.norm : nullptr;
   const MatrixView<float> tokens = trial.memory.outputRows(rows, dim, true),
                           threaded = trial.memory.outputRows(rows, dim, true);
-  patchEmbed(image, g, packed, position, tokens, Serial(), normed ? &norm : nullptr, chosen);
-  patchEmbed(image, g, packed, position, threaded, trial.threads(), normed ? &norm : nullptr, chosen);
+  patchEmbed(image, g, packed, position, tokens, Serial(), norm, chosen);
+  patchEmbed(image, g, packed, position, threaded, trial.threads(), norm, chosen);
   trial.same<float>(tokens, threaded, kThreadsMatter);
-  Reference products(patches, dim);
-  for (int i = 0; normed && i < patches; ++i)
-    for (int c = 0; c < dim; ++c) products.at(i, c) = static_cast<double>(bias[c]);
-  products = test::patchEmbed(image, g, weight, products);
-  if (normed) products = test::norm(products, norm);
-  Reference expected(rows, dim);
-  for (int i = 0; i < rows; ++i)
-    for (int c = 0; c < dim; ++c) {
-      const int patch = some ? only[static_cast<std::size_t>(i)] : i;
-      expected.at(i, c) = products.at(patch, c) + static_cast<double>(position.row(patch)[c]);
-    }
-  trial.near(tokens, expected, normed ? 3e-4 : 2e-5);  // the norm of a few columns enlarges what they differ by
+  const Reference all = patch.tokens(image, g, position);
+  for (int i = 0; i < rows; ++i) {
+    const int from = some ? only[static_cast<std::size_t>(i)] : i;
+    trial.near(tokens.rowRange(i, i + 1), all.rowRange(from, from + 1), patch.tolerance());
+  }
 }
 
 void tryMaskScores(Trial& trial) {
@@ -309,6 +310,7 @@ std::vector<Kernel> productKernels() {
                                  {"patchEmbed", tryPatchEmbed},
                                  {"maskScores", tryMaskScores}};
 #if defined(__x86_64__)
+  kernels.push_back({"Convolution on emulated AMX", tryTileConvolution});
   kernels.push_back({"PackedLinear bf16 on emulated AMX",
                      [](Trial& trial) { tryTiles(trial, AmxTiles<test::EmulatedAmx>::kernel(Precision::kBf16)); }});
   kernels.push_back({"PackedLinear int8 on emulated AMX",

@@ -1,45 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/resample.h"
-
-#include "trial.h"
+#include "cpu.h"
+#include "resample_case.h"
 
 namespace mpm::worlds {
 namespace {
 
-AxisResampling randomAxis(Random& random, int most_inputs, int most_outputs) {
-  AxisResampling axis;
-  axis.inputs = random.size(1, most_inputs);
-  const int outputs = random.size(1, most_outputs);
-  if (random.chance(2)) return bilinearAxis(axis.inputs, outputs);
-  axis.taps = random.size(1, std::min(axis.inputs, 7));
+/// By the definition: half-pixel centres, edges clamped.
+void tryBilinearAxis(Trial& trial) {
+  const int inputs = trial.random.size(1, 60), outputs = trial.random.size(1, 600);
+  const AxisResampling axis = bilinearAxis(inputs, outputs);
+  if (axis.outputs() != outputs || axis.inputs != inputs) return trial.require(false, "has other sides");
   for (int o = 0; o < outputs; ++o) {
-    axis.first.push_back(o * (axis.inputs - axis.taps + 1) / outputs);
-    for (int t = 0; t < axis.taps; ++t) axis.weight.push_back(0.1f + 0.5f * std::abs(random.normal(1)));
+    const int first = axis.first[o];
+    if (first < 0 || first + axis.taps > inputs) return trial.require(false, "reads beside the axis");
+    const double at = std::clamp((o + 0.5) * inputs / outputs - 0.5, 0.0, inputs - 1.0);
+    for (int i = 0; i < inputs; ++i) {
+      const int t = i - first;
+      const double found = t < 0 || t >= axis.taps ? 0 : tap(axis, o, t),
+                   expected = std::max(0.0, 1 - std::abs(at - i));
+      trial.require(std::abs(found - expected) <= 1e-6, "gives another weight");
+    }
   }
-  return axis;
-}
-
-double tap(const AxisResampling& axis, int output, int t) {
-  return static_cast<double>(axis.weight[static_cast<std::size_t>(output) * axis.taps + t]);
 }
 
 template <typename T>
 void tryResizeArgmax(Trial& trial) {
   const AxisResampling rows = randomAxis(trial.random, 12, 40), columns = randomAxis(trial.random, 12, 70);
   const int height = rows.outputs(), width = columns.outputs();
-  const int classes = trial.random.size(1, trial.random.chance(4) && height * width < 500 ? 250 : 60);
-  const int cells = rows.inputs * columns.inputs, kind = trial.random.size(0, 4);
-  std::vector<float> values = trial.memory.normal(static_cast<std::size_t>(cells) * classes);
-  const int front = trial.random.size(0, classes - 1), tied = kind == 1 ? front : 0;
-  for (int i = 0; i < cells; ++i) {
-    float* const cell = values.data() + static_cast<std::ptrdiff_t>(i) * classes;
-    // Regions of one class, whose inner pixels are filled without a comparison.
-    if (kind == 0) cell[(front + i % columns.inputs / 3) % classes] += 5;
-    // Ties, behind classes that have less.
-    if (kind == 1)
-      for (int c = 0; c < classes; ++c) cell[c] = c < front ? -5.0f : cell[front];
-  }
-  const MatrixView<const float> scores = trial.memory.inputRows(cells, classes, values, true);
+  const RandomScores random_scores(trial, rows, columns, 250);
+  const int classes = random_scores.classes;
+  const MatrixView<const float> scores =
+      trial.memory.inputRows(rows.inputs * columns.inputs, classes, random_scores.values, true);
   const int stride = width + (trial.random.chance(2) ? 0 : trial.random.size(1, 9));
   const std::size_t pixels = static_cast<std::size_t>(height - 1) * stride + width;
   T* const labels = trial.memory.output<T>(pixels);
@@ -53,16 +44,7 @@ void tryResizeArgmax(Trial& trial) {
                       wide = static_cast<std::size_t>(stride - width);
     trial.require(std::memcmp(labels + gap, before.data() + gap, wide * sizeof(T)) == 0, "writes between the rows");
   }
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
-      const auto found = static_cast<int>(labels[y * stride + x]);
-      if (kind == 1) trial.require(found == tied, "gives another class than the first of equal ones");
-      if (found < 0 || found >= classes) return trial.require(false, "gives a class that is none");
-      const double logit = test::logitAt(scores, rows, columns, y, x, found);
-      for (int c = 0; c < classes; ++c)
-        trial.require(test::logitAt(scores, rows, columns, y, x, c) <= logit + 2e-5 * (1 + std::abs(logit)),
-                      "gives a class with a smaller score");
-    }
+  random_scores.check(trial, scores, rows, columns, labels, stride);
 }
 
 // Into a map {height, width, classes}, or with `kByClass` into {classes, height, width}.
@@ -170,7 +152,8 @@ void tryLabelByLinearModels(Trial& trial) {
 }  // namespace
 
 std::vector<Kernel> resamplingKernels() {
-  return {{"resizeArgmax of a net", tryResizeArgmax<float>},
+  return {{"bilinearAxis", tryBilinearAxis},
+          {"resizeArgmax of a net", tryResizeArgmax<float>},
           {"resizeArgmax of a picture", tryResizeArgmax<unsigned char>},
           {"resizeLogits", tryResize<true>},
           {"resizePixels", tryResize<false>},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/rounding.h"
 
+#include "cpu.h"
 #include "rounded.h"
-#include "trial.h"
 
 namespace mpm::worlds {
 namespace {

@@ -8,6 +8,7 @@
 #include "kernels/reference.h"
 #include "kernels/threads.h"
 #include "memory.h"
+#include "mpm/error.hpp"
 
 namespace mpm::worlds {
 
@@ -28,6 +29,16 @@ class Trial {
 
   void require(bool holds, const std::string& problem) {
     if (!holds && problem_.empty()) problem_ = problem;
+  }
+  /// `work` throws an mpm::Error that says this.
+  template <class Work>
+  void refuses(Work work, const std::string& part) {
+    try {
+      work();
+    } catch (const Error& error) {
+      return require(std::string(error.what()).find(part) != std::string::npos, std::string("says: ") + error.what());
+    }
+    require(false, "takes what it must refuse: " + part);
   }
   /// |found - expected| <= tolerance * (1 + |expected|) everywhere, and NaN where NaN is expected.
   void near(MatrixView<const float> found, const Reference& expected, double tolerance) {
@@ -65,24 +76,15 @@ class Trial {
   std::string problem_;
 };
 
-/// Whether this CPU multiplies in this precision.
-inline bool isHere(Precision precision) {
-  return (precision != Precision::kBf16 || cpuHasBf16()) && (precision != Precision::kFp16 || cpuHasFp16());
-}
-
-inline constexpr const char* kThreadsMatter = "gives other bytes with three threads";
-
 struct Kernel {
-  const char* name;  ///< of the function or class in mpm_layer/src/kernels, and after a space what is special here
+  /// Of the function or class in mpm_layer/src, or of several behind commas, and after a space what is special here.
+  const char* name;
   void (*trial)(Trial&);
 };
 
-std::vector<Kernel> elementwiseKernels();
-std::vector<Kernel> roundingKernels();
-std::vector<Kernel> productKernels();
-std::vector<Kernel> attentionKernels();
-std::vector<Kernel> pairingKernels();
-std::vector<Kernel> resamplingKernels();
-std::vector<Kernel> headKernels();
+/// What a program of this folder tries, and on what: each instruction set of the CPU, or a GPU.
+std::vector<Kernel> everyKernel();
+std::vector<std::string> everyMachine();
+void prepare(const std::string& machine, unsigned seed);
 
 }  // namespace mpm::worlds
