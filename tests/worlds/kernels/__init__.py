@@ -23,7 +23,6 @@ PROGRAMS = {
 }
 NO_TRIAL = {
     "parseActivation": "no arithmetic",
-    "resetState": "a definition",
     "KeptGroups": "tests/merging/kept_groups_test.cpp compares it with sets of patches",
     "cuda::operandOf": "no arithmetic",
     "cuda::floatPrecision": "no arithmetic",

@@ -49,6 +49,20 @@ void tryMerge(Trial& trial) {
   image.check(trial, shape, state.live(), merged[0], state.clusterOfToken(), state.clusterSize());
 }
 
+void tryResetState(Trial& trial) {
+  const int patches = trial.random.size(1, 90);
+  const bool lists = trial.random.chance(2);
+  float* const data = trial.memory.output<float>(TokenState<float>::size(patches));
+  float* const computed = trial.memory.output<float>(1 + static_cast<std::size_t>(patches));
+  resetState({data, patches, lists ? computed : nullptr});
+  const TokenState<const float> state{data, patches, lists ? computed : nullptr};
+  trial.require(state.live() == patches && state.computedRows() == patches, "has other rows");
+  for (int i = 0; i < patches; ++i)
+    trial.require(
+        static_cast<int>(state.clusterOfToken()[i]) == i && state.clusterSize()[i] == 1 && state.computedRow(i) == i,
+        "has other clusters");
+}
+
 /// Rows join as somebody else says.
 void tryMergeRows(Trial& trial) {
   MergeShape shape(trial.random, MergeGroups::kMutualPairs, 100);
@@ -130,6 +144,7 @@ std::vector<Kernel> mergingKernels() {
           {"mergeGroups windows", tryMerge<MergeGroups::kWindows>},
           {"findScoredWindows", tryMerge<MergeGroups::kScoredWindows>},
           {"mergeRows", tryMergeRows},
+          {"resetState", tryResetState},
           {"restoreRows", tryRestoreRows},
           {"patchWeights", tryPatchWeights},
           {"mergeRotations", tryMergeRotations}};
