@@ -40,48 +40,16 @@ void compare(const std::string& file, ReadOptions options, int batch) {
   }
 }
 
-TEST_F(DeviceNetTest, MaskTransformerWithEverySchedule) {
-  for (const Schedule& schedule : {Schedule{}, Schedule{1}, Schedule{1, 2}}) compare(kMask, with(schedule), 2);
-}
-
-TEST_F(DeviceNetTest, ProportionalAttention) {
-  ReadOptions options = with({1, 2});
-  options.reduce->attention = Attention::kProportional;
-  compare(kMask, options, 1);
-}
-
-TEST_F(DeviceNetTest, LinearHeadWithMergingFromTheFirstBlock) { compare(kLinear, with({0, 2}), 2); }
-
 TEST_F(DeviceNetTest, LogitsAtTheSizeOfTheImage) {
   ReadOptions options = with({1});
   options.output = Output::kLogits;
   compare(kLinear, options, 2);
 }
 
-TEST_F(DeviceNetTest, ClassifiersOfATokenAndOfTheMean) {
-  compare("timm_vit_ts17.onnx", with({1}), 2);
-  compare("timm_vit_gap_ts15.onnx", with({1, 2}), 1);
-}
-
-// Its head is OpenCV's own layers, behind the restored tokens of several blocks.
-TEST_F(DeviceNetTest, AHeadThatStaysAsItIs) {
-  for (const Schedule& schedule : {Schedule{}, Schedule{2}, Schedule{1, 2}})
-    compare("dpt_ts16.onnx", with(schedule), 1);
-}
-
 ReadOptions reduced(const std::string& how) {
   ReadOptions options;
   options.reduce = parseReduction(how);
   return options;
-}
-
-TEST_F(DeviceNetTest, RotaryPositionsOfEveryKind) {
-  for (const char* file :
-       {"timm_dinov3_ts17.onnx", "hf_dinov3_gated_ts17.onnx", "timm_eva02_ts17.onnx", "timm_rope_mixed_dynamo18.onnx"})
-    for (const char* how : {"none", "mpm:blocks=1", "mpm:blocks=0,1:attention=proportional"})
-      compare(file, reduced(how), 2);
-  for (const char* positions : {"mean", "centroid", "first"})
-    compare("timm_dinov3_ts17.onnx", reduced(std::string("mpm:blocks=0,1:positions=") + positions), 2);
 }
 
 // All models of the tests that are converted at all: DINOv3, EVA-02, AIMv2, InternViT, EoMT, DPT, ViT-Adapter, SAM,
@@ -108,11 +76,23 @@ TEST_F(DeviceNetTest, EveryModel) {
   EXPECT_GE(compared, 85);
 }
 
+// Batches of heads, blocks and positions of each kind, beside each method.
 TEST_F(DeviceNetTest, EveryMethod) {
-  for (const char* file : {"timm_vit_ts17.onnx", "timm_dinov3_ts17.onnx"})
-    for (const char* how :
-         {"gradual:blocks=0-1:count=3", "gradual:similarity=0.5", "tome:count=2", "algm:blocks=0,2:threshold=0.5"})
-      compare(file, reduced(how), 2);
+  using Texts = std::vector<const char*>;
+  const std::pair<Texts, Texts> cases[] = {
+      {{kMask, "timm_vit_gap_ts15.onnx", "dpt_ts16.onnx"}, {"none", "mpm:blocks=1,2"}},
+      {{kMask}, {"mpm:blocks=1", "mpm:blocks=1,2:attention=proportional"}},
+      {{kLinear}, {"mpm:blocks=0,2"}},
+      {{"timm_vit_qknorm_dynamo18.onnx", "timm_eva_swiglu_ts17.onnx", "hf_clip_ts17.onnx"}, {"mpm:blocks=1"}},
+      {{"timm_dinov3_ts17.onnx", "hf_dinov3_gated_ts17.onnx", "timm_eva02_ts17.onnx", "timm_rope_mixed_dynamo18.onnx"},
+       {"none", "mpm:blocks=1", "mpm:blocks=0,1:attention=proportional"}},
+      {{"timm_dinov3_ts17.onnx"}, {"mpm:blocks=0,1:positions=centroid", "mpm:blocks=0,1:positions=first"}},
+      {{"timm_vit_ts17.onnx", "timm_dinov3_ts17.onnx"},
+       {"mpm:blocks=1", "gradual:blocks=0-1:count=3", "gradual:similarity=0.5", "tome:count=2",
+        "algm:blocks=0,2:threshold=0.5"}}};
+  for (const auto& [files, ways] : cases)
+    for (const char* file : files)
+      for (const char* how : ways) compare(file, reduced(how), 2);
 }
 
 // DINOv3, gated DINOv3, EoMT, EVA-02, AIMv2, the positions of Perception Encoder. Merging by rounded rows: the counts
@@ -156,11 +136,6 @@ TEST_F(DeviceNetTest, WindowsThatAPolicyChooses) {
                           {{"kernel_shape", window}, {"strides", window}}));
   graph.save(folder / "policy.onnx");
   compare("timm_dinov3_ts17.onnx", reduced("cts:policy=" + (folder / "policy.onnx") + ":share=0.5"), 2);
-}
-
-TEST_F(DeviceNetTest, VariationsOfTheBlock) {
-  for (const char* file : {"timm_vit_qknorm_dynamo18.onnx", "timm_eva_swiglu_ts17.onnx", "hf_clip_ts17.onnx"})
-    compare(file, with({1}), 1);
 }
 
 // Compared with fp32, merging before block 0: its input is nearly the same (patches are TF32), so the maps are equal.
