@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "base/number_text.h"
 #include "cli/report/outputs.h"
@@ -87,7 +88,8 @@ void printStates(const std::vector<StateSeries>& states) {
   for (const StateSeries& one : states) {
     std::int64_t samples = 0, changes = -1;
     for (const auto& [state, count] : one.samples) samples += count;
-    for (const auto& [time, state] : one.changes) changes += !state.empty();
+    for (std::string before; const auto& [time, state] : one.changes)
+      if (!state.empty() && std::exchange(before, state) != state) ++changes;
     const auto percent = [&](std::int64_t count) {
       return fixed(100.0 * static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(1, samples)), 1);
     };

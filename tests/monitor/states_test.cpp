@@ -332,10 +332,14 @@ TEST_F(StoredStates, OfAChartAreThoseOfTheLatestSeriesOfEachTime) {
   EXPECT_THAT(below({.from = minute(0), .to = minute(60)}), ElementsAre(Pair("gate", gate), Pair("lamp", lamp)));
   EXPECT_THAT(below({.from = minute(3), .to = minute(6)}),
               ElementsAre(Pair("gate", StateChanges({{minute(3), "shut"}, {minute(5), "open"}}))));
-  EXPECT_THAT(below({.from = minute(0), .to = minute(60), .only = 2}),
-              ElementsAre(Pair("gate", StateChanges({{minute(4), "shut"}, {minute(5), "open"}, {minute(7), "shut"}}))));
-  EXPECT_THAT(reader.stateChanges(2, minute(0), minute(60)),
-              ElementsAre(Pair("gate", StateChanges({{minute(4), "shut"}, {minute(5), "open"}, {minute(7), "shut"}}))));
+  EXPECT_THAT(
+      below({.from = minute(0), .to = minute(60), .only = 2}),
+      ElementsAre(Pair(
+          "gate", StateChanges({{minute(4), "shut"}, {minute(5), "open"}, {minute(7), "shut"}, {minute(8), ""}}))));
+  EXPECT_THAT(
+      reader.stateChanges(2, minute(0), minute(60)),
+      ElementsAre(Pair(
+          "gate", StateChanges({{minute(4), "shut"}, {minute(5), "open"}, {minute(7), "shut"}, {minute(8), ""}}))));
 }
 
 // Of pictures that were measured again those states count that are there.

@@ -27,7 +27,9 @@ StoreConnection::StoreConnection(const std::string& path, bool create, const Out
       " (SELECT series FROM session WHERE id = sample.session) = ?13)");
   insert_region_ = prepareRegions(database_);
   insert_state_ = database_.prepare("INSERT INTO state_sample VALUES (?, ?, ?, ?, ?, ?)");
-  insert_change_ = database_.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");
+  insert_change_ = database_.prepare(  // another state than the one that counted until then
+      "INSERT OR REPLACE INTO state_change SELECT ?1, ?2, ?3, ?4 WHERE ?4 IS NOT (SELECT state FROM state_change WHERE"
+      " series = ?1 AND name = ?2 AND time_ms <= ?3 ORDER BY time_ms DESC LIMIT 1)");
   insert_event_ =
       database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
   insert_message_ =
@@ -119,12 +121,14 @@ void StoreConnection::write(Sample sample, WriteTarget& target, BucketUpdate& su
     database_.run("UPDATE source SET unsettled = 1 WHERE id = ? AND unsettled IS NULL", target.source);
   target.newest = std::max(target.newest.value_or(sample.time), sample.time);
   for (const RegionSample& region : sample.regions) insertRegion(insert_region_, id, region);
+  std::set<std::pair<std::int64_t, std::string>> unread = target.heads;
   for (const StateSample& one : sample.states) {
     insert_state_.run(id, one.name, one.state, one.probability, one.sure, one.counted);
-    // A series begins with the state that counts then, also where a camera goes on with it from another series.
-    if (target.states.insert(one.name).second || one.changed)
-      insert_change_.run(target.series, one.name, sample.time, one.counted);
+    insert_change_.run(target.series, one.name, sample.time, one.counted);
+    unread.erase({target.series, one.name});
+    target.heads.emplace(target.series, one.name);
   }
+  for (const auto& [series, name] : unread) insert_change_.run(series, name, sample.time, "");
   sums.add(target.series, sample);
   if (outbox_.of_sample) put(outbox_.of_sample(sample, target.info));
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "monitor/store/bucket.h"
@@ -66,7 +67,7 @@ class StoreConnection {
   // of a model and what it was validated with may change without its digest. Those of an older program, which knew no
   // settings, take them over, whatever their round.
   std::int64_t seriesFor(std::int64_t source, const SessionInfo& info, bool again, bool archive);
-  std::set<std::string> statesOf(std::int64_t series);
+  std::set<std::pair<std::int64_t, std::string>> headsOf(const WriteTarget& target);  // WriteTarget::heads
   std::optional<UnixMs> newestOf(const WriteTarget& target);
   void end(UnixMs time, WriteTarget& target);
   // The database has one writer, so a session that was left open was killed. It ended with its last sample. What the

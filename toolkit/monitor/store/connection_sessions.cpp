@@ -54,7 +54,7 @@ void StoreConnection::write(const BeginSession& begin, WriteTarget& target, Buck
   endKilledSessions(target.source);
   target.series = seriesFor(target.source, info, begin.again, begin.archive);
   target.newest = begin.archive ? newestOf(target) : std::nullopt;
-  target.states = statesOf(target.series);
+  target.heads = headsOf(target);
   database_.run(
       "INSERT INTO session(source, series, started_ms, every_s, latitude, longitude, time_zone, times, night_rule)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -64,12 +64,15 @@ void StoreConnection::write(const BeginSession& begin, WriteTarget& target, Buck
   target.session = database_.lastId();
 }
 
-std::set<std::string> StoreConnection::statesOf(std::int64_t series) {
-  std::set<std::string> names;
-  Statement known = database_.prepare("SELECT DISTINCT name FROM state_change WHERE series = ?");
-  known.bind(series);
-  while (known.step()) names.emplace(known.text(0));
-  return names;
+// The series of an archive are of the same pictures: what is read for one of them says nothing about the others.
+std::set<std::pair<std::int64_t, std::string>> StoreConnection::headsOf(const WriteTarget& target) {
+  std::set<std::pair<std::int64_t, std::string>> heads;
+  Statement known = database_.prepare(
+      "SELECT DISTINCT series, name FROM state_change WHERE series IN (SELECT id FROM series WHERE id = ?1 OR"
+      " (source = ?2 AND NOT ?3))");
+  known.bind(target.series, target.source, target.archive);
+  while (known.step()) heads.emplace(known.integer(0), known.text(1));
+  return heads;
 }
 
 // Looks from the newest sample of the source on.

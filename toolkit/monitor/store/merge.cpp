@@ -265,14 +265,17 @@ std::vector<PartsOfSource> inTurn(const std::vector<std::string>& parts) {
   return sources;
 }
 
-// The pictures of the parts follow each other in turn.
-void settleArchives(Database& database) {
+// The samples of the parts follow each other in turn.
+void settleSources(Database& database) {
   Transaction transaction(database);
-  std::vector<std::int64_t> archives;
-  Statement sources = database.prepare("SELECT id FROM source WHERE archive");
-  while (sources.step()) archives.push_back(sources.integer(0));
+  std::vector<std::int64_t> all;
+  Statement sources = database.prepare("SELECT id FROM source");
+  while (sources.step()) all.push_back(sources.integer(0));
   database.execute("UPDATE source SET unsettled = 1 WHERE archive");
-  for (const std::int64_t source : archives) settle(database, source, std::nullopt);
+  for (const std::int64_t source : all) {
+    settle(database, source, std::nullopt);
+    joinStates(database, source);
+  }
   transaction.commit();
 }
 
@@ -297,13 +300,7 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
         });
         if (database.integer("SELECT count(*) FROM source WHERE privacy <> ''") > 0) restrictToGroup(into);
       }
-    settleArchives(database);
-    database.execute(  // pictures that follow each other may be of two parts, each of which begins with its first state
-        "DELETE FROM state_change WHERE series IN (SELECT series.id FROM series JOIN source ON source.id = "
-        "series.source"
-        " WHERE archive) AND (series, name, time_ms) NOT"
-        " IN (SELECT series, name, time_ms FROM (SELECT *, lag(state, 1, '') OVER (PARTITION BY series, name ORDER BY"
-        " time_ms) AS before FROM state_change WHERE state <> '') WHERE state <> before)");
+    settleSources(database);
   } catch (...) {
     removeDatabase(into);
     throw;

@@ -32,7 +32,8 @@ const char* const kSeriesTables =
     "  series INTEGER NOT NULL REFERENCES series, started_ms INTEGER NOT NULL, ended_ms INTEGER,"
     "  every_s REAL NOT NULL, latitude REAL, longitude REAL, time_zone TEXT, times TEXT, night_rule TEXT);"
     "CREATE INDEX session_by_source ON session(source, id);"
-    // When another state counts, kept for good; "": none does, where a watch begins.
+    // When another state counts, kept for good; "": none does, where a watch begins and where no state is read any
+    // more.
     "CREATE TABLE state_change(series INTEGER NOT NULL REFERENCES series, name TEXT NOT NULL,"
     "  time_ms INTEGER NOT NULL, state TEXT NOT NULL, PRIMARY KEY(series, name, time_ms)) WITHOUT ROWID;"
     // Sums per minute, hour and day, so that a year opens at once. `region` 0: of the whole picture. `night`: as the

@@ -233,39 +233,65 @@ std::optional<NightRule> bandOf(const Database& database, std::int64_t source) {
   return rule && std::holds_alternative<NightByBrightness>(*rule) ? rule : std::nullopt;
 }
 
+// Adds when another state counts, by the samples that are kept. None does in a sample without a state: of an archive in
+// one of the series, of a camera in any one.
+void addStateChanges(Database& database, std::int64_t source) {
+  database.run(
+      "INSERT OR IGNORE INTO state_change WITH head AS (SELECT DISTINCT series, name FROM state_sample JOIN sample ON"
+      " sample.id = sample JOIN session ON session.id = sample.session WHERE sample.source = ?1)"
+      " SELECT series, name, time_ms, coalesce(counted, '') FROM (SELECT head.series, head.name, time_ms, one.counted,"
+      " lag(one.counted) OVER (PARTITION BY head.series, head.name ORDER BY time_ms, sample.id) AS before"
+      " FROM sample JOIN session ON session.id = sample.session JOIN source ON source.id = sample.source JOIN head"
+      " LEFT JOIN state_sample one ON one.sample = sample.id AND one.name = head.name AND head.series = session.series"
+      " WHERE sample.source = ?1 AND (head.series = session.series OR NOT source.archive))"
+      " WHERE counted IS NOT before",
+      source);
+}
+
+// A change to the state that counts already is none.
+void dropRepeatedStates(Database& database, std::int64_t source) {
+  const std::string mine(kOfSource);
+  database.run(
+      "DELETE FROM state_change WHERE " + mine +
+          " AND (series, name, time_ms) NOT IN (SELECT series, name, time_ms FROM (SELECT *, lag(state) OVER (PARTITION"
+          " BY series, name ORDER BY time_ms) AS before FROM state_change WHERE " +
+          mine + ") WHERE state IS NOT before)",
+      source);
+}
+
 // Which states count, and when they changed, by what was read.
 void countStates(Database& database, std::int64_t source, int after) {
-  struct Row {
-    std::int64_t series, sample;
-    std::string name, counted;
-    UnixMs time;
-    bool changed;
-  };
-  std::vector<Row> rows;
   {
     Statement read = database.prepare(
         "SELECT series, name, time_ms, sample.id, state, sure FROM state_sample JOIN sample ON sample.id ="
         " state_sample.sample JOIN session ON session.id = sample.session WHERE sample.source = ?"
         " ORDER BY series, name, time_ms, sample.id");
     read.bind(source);
+    struct Row {
+      std::int64_t sample;
+      std::string name, counted;
+    };
+    std::vector<Row> rows;
+    std::pair<std::int64_t, std::string> head;
+    UnixMs before = 0;
     StateCount count;
     while (read.step()) {
-      Row row{read.integer(0), read.integer(3), std::string(read.text(1)), "", read.integer(2), false};
-      const bool first = rows.empty() || rows.back().series != row.series || rows.back().name != row.name;
+      std::pair of(read.integer(0), std::string(read.text(1)));
+      const bool first = rows.empty() || of != head;
       if (first) count = {};
-      const bool sparse = first || row.time - rows.back().time >= kMinuteMs;
-      row.changed = count.add(std::string(read.text(4)), read.integer(5) != 0, sparse, after) || first;
-      row.counted = count.counted();
-      rows.push_back(std::move(row));
+      head = std::move(of);
+      const UnixMs time = read.integer(2);
+      const bool sparse = first || time - before >= kMinuteMs;
+      before = time;
+      (void)count.add(std::string(read.text(4)), read.integer(5) != 0, sparse, after);
+      rows.push_back({read.integer(3), head.second, count.counted()});
     }
+    Statement write = database.prepare("UPDATE state_sample SET counted = ? WHERE sample = ? AND name = ?");
+    for (const Row& row : rows) write.run(row.counted, row.sample, row.name);
   }
   database.run("DELETE FROM state_change WHERE " + std::string(kOfSource), source);
-  Statement write = database.prepare("UPDATE state_sample SET counted = ? WHERE sample = ? AND name = ?");
-  Statement change = database.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");
-  for (const Row& row : rows) {
-    write.run(row.counted, row.sample, row.name);
-    if (row.changed) change.run(row.series, row.name, row.time, row.counted);
-  }
+  addStateChanges(database, source);
+  dropRepeatedStates(database, source);
 }
 
 }  // namespace
@@ -287,6 +313,14 @@ void settle(Database& database, std::int64_t source, std::optional<int> state_af
   (void)decideAnew(database, source, bandOf(database, source), {});
   if (state_after) countStates(database, source, *state_after);
   database.run("UPDATE source SET unsettled = NULL WHERE id = ?", source);
+}
+
+void joinStates(Database& database, std::int64_t source) {
+  if (database.integer("SELECT archive FROM source WHERE id = ?", source) != 0)
+    database.run("DELETE FROM state_change WHERE state = '' AND " + std::string(kOfSource), source);
+  else
+    addStateChanges(database, source);
+  dropRepeatedStates(database, source);
 }
 
 }  // namespace mpm::monitor

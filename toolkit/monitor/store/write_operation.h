@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -61,12 +62,14 @@ struct WriteTarget {
   bool archive = false;                              // its times are those of its samples
   UnixMs last = 0;                                   // of an archive: of its samples
   std::optional<UnixMs> newest;                      // of an archive: the newest sample of the series
-  std::set<std::string> states{};                    // names of the states that the series has
-  bool had_one = false;                              // this writer had a source
-  std::int64_t unnamed = 0;                          // the first event that came before its source had a row; 0: none
-  std::optional<UnixMs> last_before;                 // when samples of the first one came last, before this writer
-  UnixMs longest_pause = kDayMs;                     // longestPause()
-  std::string regions_of;                            // a source; its regions by index
+  // The series and the name of each head of states of which a sample has a state or, as of then, none: those of the
+  // series, of a camera also those of its other ones.
+  std::set<std::pair<std::int64_t, std::string>> heads{};
+  bool had_one = false;               // this writer had a source
+  std::int64_t unnamed = 0;           // the first event that came before its source had a row; 0: none
+  std::optional<UnixMs> last_before;  // when samples of the first one came last, before this writer
+  UnixMs longest_pause = kDayMs;      // longestPause()
+  std::string regions_of;             // a source; its regions by index
   std::vector<std::int64_t> regions{};
 };
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes of state are those of a series, also where a camera has several series, or several databases.
+
+#include "monitor/samples.h"
+#include "monitor/sql.h"
+#include "monitor/store/merge.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using ChangesOfStates = InFolder;
+using testing::ElementsAre;
+using testing::Pair;
+
+UnixMs minute(int minutes) { return kNoon + minutes * kMinuteMs; }
+
+// A watch of a camera with this model, a sample a minute. "-": without a state.
+void watch(const std::string& path, const std::string& model, const std::vector<const char*>& states, int from) {
+  SessionInfo info = session("camera 0", 60);
+  info.model_digest = model;
+  std::vector<Sample> samples;
+  for (const std::string state : states) {
+    samples.push_back(sampleAt(minute(from++)));
+    if (state != "-")
+      samples.back().states = {{.name = "gate", .state = "open", .probability = 1, .sure = true, .counted = state}};
+  }
+  record(path, samples, info);
+}
+
+StateChanges changesIn(const std::string& path, const std::string& model = "a") {
+  const StoreReader store(path);
+  for (const SeriesRecord& series : store.series(1))
+    if (series.model_digest == model) return store.stateChanges(series.id, minute(0), minute(60))["gate"];
+  return {};
+}
+
+TEST_F(ChangesOfStates, OfASeriesThatComesBackBeginAnew) {
+  watch(path_, "a", {"shut", "open", "open"}, 0);
+  watch(path_, "b", {"open", "shut"}, 3);
+  watch(path_, "a", {"shut", "shut"}, 5);
+  EXPECT_THAT(changesIn(path_), ElementsAre(Pair(minute(0), "shut"), Pair(minute(1), "open"), Pair(minute(3), ""),
+                                            Pair(minute(5), "shut")));
+  EXPECT_THAT(changesIn(path_, "b"),
+              ElementsAre(Pair(minute(3), "open"), Pair(minute(4), "shut"), Pair(minute(5), "")));
+}
+
+TEST_F(ChangesOfStates, NoneCountsInSamplesWithoutAState) {
+  watch(path_, "a", {"shut", "open"}, 0);
+  watch(path_, "a", {"-", "-"}, 2);
+  watch(path_, "a", {"open", "-", "shut"}, 4);
+  const StateChanges changes = {{minute(0), "shut"}, {minute(1), "open"}, {minute(2), ""},
+                                {minute(4), "open"}, {minute(5), ""},     {minute(6), "shut"}};
+  EXPECT_EQ(changesIn(path_), changes);
+}
+
+TEST_F(ChangesOfStates, OfAnArchiveAreThoseOfTheOrderOfItsTimes) {
+  StoreWriter writer(path_);
+  for (const int from : {5, 0}) {  // older pictures come later
+    SessionInfo info = session("archive", 0);
+    info.model_digest = "a";
+    writer.beginSession(info, minute(from));
+    for (int i = from; i < from + 5; ++i) {
+      Sample sample = sampleAt(minute(i));
+      sample.picture = std::to_string(i);
+      const std::string state = i == 0 || i == 7 ? "shut" : "open";
+      if (i != 2 && i != 8)
+        sample.states = {{.name = "gate", .state = state, .probability = 1, .sure = true, .counted = state}};
+      writer.append(sample);
+    }
+  }
+  writer.settle("archive", 1);
+  ASSERT_TRUE(writer.flush());
+  const StateChanges changes = {{minute(0), "shut"}, {minute(1), "open"}, {minute(2), ""},    {minute(3), "open"},
+                                {minute(7), "shut"}, {minute(8), ""},     {minute(9), "open"}};
+  EXPECT_EQ(changesIn(path_), changes);
+}
+
+TEST_F(ChangesOfStates, PartsHaveThoseOfOneDatabase) {
+  const std::vector<std::pair<const char*, std::vector<const char*>>> watches = {
+      {"a", {"shut", "open"}}, {"a", {"open", "shut"}}, {"b", {"shut", "shut"}},
+      {"a", {"shut", "open"}}, {"a", {"-", "-"}},       {"a", {"open", "open"}}};
+  std::vector<std::string> parts;
+  for (int from = 0; const auto& [model, states] : watches) {
+    watch(path_, model, states, from);
+    watch(parts.emplace_back(folder_ / (std::to_string(from) + ".db")), model, states, from);
+    from += 2;
+  }
+  mergeDatabases(parts, folder_ / "all.db");
+  EXPECT_EQ(changesIn(folder_ / "all.db"), changesIn(path_));
+  EXPECT_EQ(changesIn(folder_ / "all.db", "b"), changesIn(path_, "b"));
+  const StateChanges changes = {{minute(0), "shut"}, {minute(1), "open"}, {minute(3), "shut"}, {minute(4), ""},
+                                {minute(6), "shut"}, {minute(7), "open"}, {minute(8), ""},     {minute(10), "open"}};
+  EXPECT_EQ(changesIn(path_), changes);
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test
