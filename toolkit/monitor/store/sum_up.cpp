@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums that are made anew: from samples, or where these are forgotten from the sums that are left.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -116,6 +116,31 @@ bool judgeSums(Database& database, std::int64_t source, std::int64_t width, Unix
   return !sums.empty();
 }
 
+// The side that the rule gives the whole day; nullopt: one part is day and another night.
+std::optional<Side> sideOfDay(DayNight& rule, UnixMs day) {
+  const Side side = sideOf(rule.night(day, 0));
+  for (UnixMs time = day + kMinuteMs; time < day + kDayMs; time += kMinuteMs)
+    if (sideOf(rule.night(time, 0)) != side) return std::nullopt;
+  return side;
+}
+
+// Which side each part of a day is of, that was day, night or not judged. Of a day without its hours it is known how
+// bright each of these parts is, and not when it was.
+std::array<Side, 3> sidesOfDay(const NightRule& rule, UnixMs day, const std::array<Spread, 3>& brightness) {
+  std::array sides = {Side::kDay, Side::kNight, Side::kUnknown};
+  const bool by_brightness = std::holds_alternative<NightByBrightness>(rule);
+  DayNight judge(rule);
+  const auto whole = by_brightness ? std::nullopt : sideOfDay(judge, day);
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    if (whole) sides[i] = *whole;
+    if (!by_brightness || brightness[i].samples == 0) continue;
+    DayNight of_part(rule);
+    if (sides[i] != Side::kUnknown) of_part.goOn(sides[i] == Side::kNight);  // within the band it stays as it is
+    sides[i] = sideOf(of_part.night(day, brightness[i].mean));
+  }
+  return sides;
+}
+
 // Days of which samples are forgotten have the sides of their hours, where these are all there.
 void judgeDays(Database& database, std::int64_t source, UnixMs to, const NightRule& rule) {
   const auto samplesOf = [&](std::int64_t width, UnixMs day) {
@@ -123,26 +148,34 @@ void judgeDays(Database& database, std::int64_t source, UnixMs to, const NightRu
                                 " AND width_ms = ?2 AND start_ms >= ?3 AND start_ms < ?4 AND region = 0",
                             source, width, day, day + kDayMs);
   };
-  std::set<UnixMs> summed, by_hours;
+  std::vector<UnixMs> days;
   Statement starts = database.prepare("SELECT DISTINCT start_ms FROM bucket WHERE " + std::string(kOfSource) +
                                       " AND width_ms = ?2 AND start_ms < ?3");
   starts.bind(source, kDayMs, to);
-  while (starts.step()) summed.insert(starts.integer(0));
-  for (const UnixMs day : summed)
-    if (samplesOf(kDayMs, day) == samplesOf(kHourMs, day)) by_hours.insert(day);
-  DayNight whole_days(rule);
-  (void)judgeSums(database, source, kDayMs, to, whole_days);
-  for (const UnixMs day : by_hours) {
-    database.run("DELETE FROM bucket WHERE " + std::string(kOfSource) + " AND width_ms = ?2 AND start_ms = ?3", source,
-                 kDayMs, day);
-    Statement hours =
+  while (starts.step()) days.push_back(starts.integer(0));
+  for (const UnixMs day : days) {
+    const bool by_hours = samplesOf(kDayMs, day) == samplesOf(kHourMs, day);
+    std::vector<std::pair<BucketKey, Bucket>> parts;
+    std::array<Spread, 3> brightness;
+    Statement rows =
         database.prepare("SELECT samples, sums, series, region, night FROM bucket WHERE " + std::string(kOfSource) +
                          " AND width_ms = ?2 AND start_ms >= ?3 AND start_ms < ?4");
-    hours.bind(source, kHourMs, day, day + kDayMs);
+    rows.bind(source, by_hours ? kHourMs : kDayMs, day, day + kDayMs);
+    while (rows.step()) {
+      const auto& [key, bucket] = parts.emplace_back(
+          BucketKey{rows.integer(2), kDayMs, day, rows.integer(3), sideIn(rows, 4)}, Bucket(rows, 0));
+      if (key.region == 0) addTo(brightness[static_cast<std::size_t>(key.side)], bucket.spread("brightness"));
+    }
+    rows.reset();
+    database.run("DELETE FROM bucket WHERE " + std::string(kOfSource) + " AND width_ms = ?2 AND start_ms = ?3", source,
+                 kDayMs, day);
+    const auto sides =
+        by_hours ? std::array{Side::kDay, Side::kNight, Side::kUnknown} : sidesOfDay(rule, day, brightness);
     BucketUpdate sums;
-    while (hours.step())
-      sums.add({hours.integer(2), kDayMs, day, hours.integer(3), sideIn(hours, 4)}, Bucket(hours, 0), {});
-    hours.reset();
+    for (auto& [key, bucket] : parts) {
+      key.side = sides[static_cast<std::size_t>(key.side)];
+      sums.add(key, bucket, {});
+    }
     sums.write(database);
   }
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a time whose samples were forgotten, and also its minutes or its hours.
+
+#include <cmath>
+
+#include "monitor/samples.h"
+#include "monitor/sql.h"
+#include "monitor/statistics/day_night.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using Forgotten = InFolder;
+
+constexpr UnixMs kMidnight = kNoon - 12 * kHourMs;
+const NightByHours kNights{.from = 20 * 60, .to = 7 * 60, .clock = vision::CameraClock()};
+
+// A sample in ten minutes of these days: dark at night, bright at noon, and judged by this rule when it was stored.
+std::vector<Sample> days(int first, int last, const NightRule& rule = kNights) {
+  DayNight judge(rule);
+  std::vector<Sample> samples;
+  for (UnixMs time = kMidnight + first * kDayMs; time < kMidnight + last * kDayMs; time += 10 * kMinuteMs) {
+    const double hour = static_cast<double>(time % kDayMs) / kHourMs;
+    Sample sample = sampleAt(time, 300 + std::floor(hour));
+    sample.whole().set("brightness", std::round(60 - 50 * std::cos(hour / 24 * 2 * M_PI)));
+    sample.night = judge.night(time, sample.brightness());
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+// Forgets what begins before the time: samples, and the sums that are narrower than this.
+void forget(const std::string& path, UnixMs before, std::int64_t width) {
+  const std::string older = " < " + std::to_string(before);
+  runSql(path, "DELETE FROM region_sample WHERE sample IN (SELECT id FROM sample WHERE time_ms" + older +
+                   "); DELETE FROM sample WHERE time_ms" + older + "; DELETE FROM bucket WHERE start_ms" + older +
+                   " AND width_ms < " + std::to_string(width));
+}
+
+// By day and by night.
+std::pair<std::int64_t, std::int64_t> sides(const std::string& path) {
+  const auto all = StoreReader(path).rollup({.series = 1, .from = 0, .to = INT64_MAX})[0].regions.at("");
+  return {all.of(Side::kDay).samples, all.of(Side::kNight).samples};
+}
+
+TEST_F(Forgotten, DaysWithoutHoursStayAsTheyAreUnlessTheRuleGivesThemOneSide) {
+  record(path_, days(0, 4), session("camera 0", 600));
+  const auto before = sides(path_);
+  ASSERT_EQ(before, std::pair(4 * 13 * std::int64_t{6}, 4 * 11 * std::int64_t{6}));
+  forget(path_, kMidnight + 2 * kDayMs + 9 * kHourMs, kDayMs);  // the third day has some of its hours
+  StoreWriter writer(path_);
+  ASSERT_TRUE(writer.judge("camera 0", kNights));
+  EXPECT_EQ(sides(path_), before);
+  ASSERT_TRUE(writer.judge("camera 0", NightByHours{.from = 0, .to = 60, .clock = vision::CameraClock()}));
+  EXPECT_EQ(sides(path_), std::pair(before.first + 60, before.second - 60)) << "the last day alone";
+  ASSERT_TRUE(writer.judge("camera 0", NightBySun{.latitude = 89, .longitude = 0}));
+  EXPECT_EQ(sides(path_), std::pair(before.first + before.second, std::int64_t{0})) << "the sun of June does not set";
+}
+
+TEST_F(Forgotten, OfDaysWithoutHoursEachSideIsJudgedByItsBrightness) {
+  record(path_, days(0, 2), session("camera 0", 600));
+  const auto before = sides(path_);
+  forget(path_, kMidnight + 2 * kDayMs, kDayMs);
+  StoreWriter writer(path_);
+  ASSERT_TRUE(writer.judge("camera 0", NightByBrightness{.night_below = 10, .day_above = 200}));
+  EXPECT_EQ(sides(path_), before) << "between the borders of the band";
+  ASSERT_TRUE(writer.judge("camera 0", NightByBrightness{.night_below = 50, .day_above = 60}));
+  EXPECT_EQ(sides(path_), before);
+  ASSERT_TRUE(writer.judge("camera 0", NightByBrightness{.night_below = 5, .day_above = 10}));
+  EXPECT_EQ(sides(path_), std::pair(before.first + before.second, std::int64_t{0}));
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test
