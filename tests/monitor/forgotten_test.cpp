@@ -2,10 +2,13 @@
 // What is known of a time whose samples were forgotten, and also its minutes or its hours.
 
 #include <cmath>
+#include <filesystem>
 
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/statistics/day_night.h"
+#include "monitor/store/merge.h"
+#include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -68,6 +71,62 @@ TEST_F(Forgotten, OfDaysWithoutHoursEachSideIsJudgedByItsBrightness) {
   EXPECT_EQ(sides(path_), before);
   ASSERT_TRUE(writer.judge("camera 0", NightByBrightness{.night_below = 5, .day_above = 10}));
   EXPECT_EQ(sides(path_), std::pair(before.first + before.second, std::int64_t{0}));
+}
+
+TEST_F(Forgotten, ACopyIsNoPartThoughOneOfBothForgotItsSamples) {
+  const std::string copy = folder_ / "copy.db";
+  record(path_, days(0, 1), session("camera 0", 600));
+  std::filesystem::copy_file(path_, copy);
+  record(path_, days(1, 3), session("camera 0", 600));
+  forget(path_, kMidnight + 2 * kDayMs, kHourMs);
+  for (const auto& parts : {std::vector{path_, copy}, std::vector{copy, path_}})
+    EXPECT_MPM_ERROR(mergeDatabases(parts, folder_ / "all.db"),
+                     "holds what another part holds: samples of the hour from 2026-06-01T");
+}
+
+// A part that keeps all its samples, and a later one that forgot most of them.
+TEST_F(Forgotten, PartsThatForgotHaveNoOutageThere) {
+  const std::string first = folder_ / "1.db", second = folder_ / "2.db", whole = folder_ / "whole.db",
+                    all = folder_ / "all.db";
+  record(first, days(0, 3), session("camera 0", 600));
+  record(second, days(4, 10), session("camera 0", 600));
+  mergeDatabases({first, second}, whole);
+  const UnixMs kept = kMidnight + 8 * kDayMs + 100 * kMinuteMs;
+  forget(second, kept, kHourMs);
+  mergeDatabases({second, first}, all);
+  const StoreReader merged(all), expected(whole);
+  const UnixMs end = kMidnight + 10 * kDayMs;
+
+  const auto outages = merged.outages(1, 0, end);
+  ASSERT_EQ(outages.size(), 1U);
+  EXPECT_EQ(outages[0].begin, kMidnight + 3 * kDayMs);
+  EXPECT_EQ(outages[0].end, kMidnight + 4 * kDayMs);
+  EXPECT_EQ(merged.count(1), std::ssize(days(0, 3)) + std::ssize(days(8, 10)) - 10);
+  EXPECT_EQ(merged.count(1, kMidnight + kDayMs, kept + kHourMs), std::ssize(days(1, 3)) + 6);
+  // Hours, and rows that lie in hours; at the ends of what is kept both know it to the sample.
+  const auto rows = [&](const StoreReader& store, UnixMs from, UnixMs to, std::int64_t width) {
+    std::vector<std::pair<UnixMs, std::int64_t>> result;
+    for (const RollupRow& row : store.rollup({.series = 1, .from = from, .to = to, .width = width}))
+      result.emplace_back(row.start, row.regions.at("").samples());
+    return result;
+  };
+  for (const std::int64_t width : {std::int64_t{0}, kHourMs, kDayMs})
+    for (const auto& [from, to] : {std::pair(UnixMs{0}, end), std::pair(kMidnight + 5 * kDayMs, kMidnight + 7 * kDayMs),
+                                   std::pair(kept + 30 * kMinuteMs, kMidnight + 9 * kDayMs + 20 * kMinuteMs)})
+      EXPECT_EQ(rows(merged, from, to, width), rows(expected, from, to, width)) << from << " " << width;
+  const auto chart = [&](const StoreReader& store) {
+    ChartQuery query{.source = 1, .from = kMidnight + 5 * kDayMs, .to = kMidnight + 7 * kDayMs};
+    query.series = {{"tokens", "", ""}};
+    return samplesIn(store.chart(query));
+  };
+  EXPECT_EQ(chart(merged), chart(expected));
+
+  // The merged file is a part, too, and its sums are not made of what is left of its samples.
+  mergeDatabases({all}, folder_ / "again.db");
+  EXPECT_EQ(StoreReader(folder_ / "again.db").outages(1, 0, end).size(), 1U);
+  const auto before = sides(all);
+  ASSERT_TRUE(StoreWriter(all).judge("camera 0", kNights));
+  EXPECT_EQ(sides(all), before);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "base/json_file.h"
 #include "base/visible_text.h"
 #include "monitor/store/bucket.h"
+#include "monitor/store/kept.h"
 #include "monitor/store/merge.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
@@ -114,6 +115,20 @@ void refuseTwice(const Database& database, const std::string& part, const std::s
     throw Error("'" + part + "' holds what another part holds: " +
                 (twice.text(0).empty() ? "the sample of " + isoTime(twice.integer(1), true)
                                        : "picture '" + visibleText(twice.text(0)) + "'"));
+  // Of a copy of a camera's database the samples of either may be forgotten: then watches and sums tell. A watch that
+  // went on in a new file (StoreWriter::storeIn()) is in both, and its sums are not.
+  Statement copied = database.prepare(
+      "SELECT q.start_ms FROM part.source s JOIN main.source m ON m.name = s.name JOIN part.series w ON w.source = s.id"
+      " JOIN main.series u ON u.source = m.id AND " +
+      sameSeries("u", "w", "m.archive") +
+      " JOIN part.bucket q ON q.series = w.id AND q.width_ms >= ?2 AND q.region = 0 JOIN main.bucket b ON b.series ="
+      " u.id AND b.width_ms = q.width_ms AND b.start_ms = q.start_ms AND b.region = 0 AND b.night = q.night AND"
+      " b.samples = q.samples AND b.sums = q.sums WHERE s.name = ?1 AND NOT m.archive AND EXISTS(SELECT 1 FROM"
+      " part.session v JOIN main.session t ON t.series = u.id AND t.started_ms = v.started_ms WHERE v.series = w.id)"
+      " LIMIT 1");
+  if (copied.bind(source, kHourMs).step())
+    throw Error("'" + part + "' holds what another part holds: samples of the hour from " +
+                isoTime(copied.integer(0), true));
 }
 
 // A series that another part has, too, is the same one. One by one: the heads of one series may be those of the next.
@@ -214,6 +229,27 @@ void copySource(Database& database, const std::string& name) {
   database.execute("DROP TABLE place; DROP TABLE area; DROP TABLE measured");
 }
 
+// Of what a part forgot only its sums are there, though another part may keep older samples. `file`: of the part.
+void noteForgotten(Database& database, const std::string& file, const std::string& source) {
+  const auto idIn = [&](const Database& one) { return one.integer("SELECT id FROM source WHERE name = ?", source); };
+  const Database part = openForReading(file);
+  const std::int64_t of_part = idIn(part), whole = idIn(database);
+  KeptFrom from = keptFrom(part, of_part);
+  if (std::ranges::count(from, from.back()) == std::ssize(from)) return;
+  UnixMs end = INT64_MAX;  // of the part
+  for (const std::int64_t width : kBucketWidths)
+    if (const std::int64_t last = part.integer(
+            "SELECT max(start_ms) FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?) AND width_ms ="
+            " ?",
+            of_part, width);
+        last != 0)
+      end = std::min(end, last + width);
+  const KeptFrom before = mergedFrom(database, whole);
+  for (std::size_t level = kSampleLevel; level < kLevels; ++level)
+    from[level] = std::max(before[level], std::min(from[level], end));
+  setMergedFrom(database, whole, from);
+}
+
 // The parts that have a source, in the order in which they are copied.
 struct PartsOfSource {
   std::string name{};
@@ -297,6 +333,7 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
           refuseTwice(database, part, source.name);
           refuseOtherPrivacy(database, part, source.name);
           copySource(database, source.name);
+          noteForgotten(database, attachable.at(part).file(), source.name);
         });
         if (database.integer("SELECT count(*) FROM source WHERE privacy <> ''") > 0) restrictToGroup(into);
       }

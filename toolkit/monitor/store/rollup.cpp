@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "monitor/pace.h"
+#include "monitor/store/kept.h"
 #include "monitor/store/store_reader_impl.h"
 #include "mpm/error.hpp"
 
@@ -86,10 +87,6 @@ class RowTimes {
   UnixMs start_ = 0, end_ = 0;
 };
 
-// What is stored of a source, by levels: its samples, then the sums of each of kBucketWidths. Retention forgets the
-// oldest of a level; what was summed up of it stays in the next one.
-constexpr std::size_t kSamples = 0, kLevels = kBucketWidths.size() + 1;
-
 using SumsById = std::map<std::int64_t, DayNightSums>;  // by region
 
 }  // namespace
@@ -97,22 +94,12 @@ using SumsById = std::map<std::int64_t, DayNightSums>;  // by region
 // Reads sums of the series of one source. Its levels are looked at once.
 class StoreReader::Impl::SumReader {
  public:
-  SumReader(const Impl& impl, std::int64_t source) : impl_(impl), source_(source) {
-    complete_from_.fill(std::numeric_limits<UnixMs>::min());
-    if (impl.database.integer("SELECT archive FROM source WHERE id = ?", source) != 0) return;  // keeps everything
-    for (std::size_t level = kLevels - 1; level-- > kSamples;) {
-      complete_from_[level] = complete_from_[level + 1];
-      const auto coarser = first(level + 1), mine = first(level);
-      if (!coarser) continue;
-      const UnixMs end = *coarser + kBucketWidths[level];
-      if (!mine || *mine >= end || count(level, *coarser, end) != count(level + 1, *coarser, end))
-        complete_from_[level] = mine.value_or(std::numeric_limits<UnixMs>::max());
-    }
-  }
+  SumReader(const Impl& impl, std::int64_t source)
+      : impl_(impl), source_(source), kept_from_(keptFrom(impl.database, source)) {}
 
   // Whether nothing that came at `time` or later has been forgotten at this level.
   bool isComplete(std::size_t level, UnixMs time) const { return completeFrom(level) <= time; }
-  UnixMs completeFrom(std::size_t level) const { return complete_from_[level]; }
+  UnixMs completeFrom(std::size_t level) const { return kept_from_[level]; }
 
   struct Rows {
     std::int64_t series = 0;
@@ -124,7 +111,7 @@ class StoreReader::Impl::SumReader {
   // Adds what is stored in [from, to), from sums of this level on.
   void read(Rows& rows, UnixMs from, UnixMs to, std::size_t level) const {
     if (from >= to) return;
-    if (level == kSamples) return readSamples(rows, from, to);
+    if (level == kSampleLevel) return readSamples(rows, from, to);
     const std::int64_t width = kBucketWidths[level - 1];
     UnixMs begin = bucketFrom(from, width), end = bucketStart(to, width);
     if (!isComplete(level - 1, from)) begin = bucketStart(from, width);
@@ -139,26 +126,6 @@ class StoreReader::Impl::SumReader {
   }
 
  private:
-  std::optional<UnixMs> first(std::size_t level) const {
-    if (level == kSamples) {
-      const auto extent = impl_.sampleExtent(source_);
-      return extent ? std::optional(extent->first) : std::nullopt;
-    }
-    std::optional<UnixMs> first;
-    for (const std::int64_t series : impl_.seriesOf(source_))
-      if (const auto extent = impl_.bucketExtent(series, kBucketWidths[level - 1]))
-        first = std::min(first.value_or(extent->first), extent->first);
-    return first;
-  }
-
-  std::int64_t count(std::size_t level, UnixMs from, UnixMs to) const {
-    if (level == kSamples) return impl_.countSamples(source_, from, to, std::numeric_limits<std::int64_t>::max());
-    return impl_.database.integer(
-        "SELECT total(samples) FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?) AND width_ms = ?"
-        " AND start_ms >= ? AND start_ms < ? AND region = 0",
-        source_, kBucketWidths[level - 1], from, to);
-  }
-
   void readSamples(Rows& rows, UnixMs from, UnixMs to) const {
     using enum SampleRows::With;
     impl_.visit(source_, from, to, rows.regions ? kRegions : kWhole, rows.series, [&](const Sample& sample) {
@@ -191,7 +158,7 @@ class StoreReader::Impl::SumReader {
 
   const Impl& impl_;
   std::int64_t source_;
-  std::array<UnixMs, kLevels> complete_from_{};
+  KeptFrom kept_from_;
 };
 
 namespace {
@@ -200,7 +167,7 @@ namespace {
 // all.
 std::size_t levelFor(std::int64_t width) {
   std::size_t level = kLevels - 1;
-  while (width != 0 && level > kSamples && width % kBucketWidths[level - 1] != 0) --level;
+  while (width != 0 && level > kSampleLevel && width % kBucketWidths[level - 1] != 0) --level;
   return level;
 }
 
@@ -304,7 +271,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   const Impl::SumReader reader(*impl_, query.source);
   const bool few = impl_->countSamples(query.source, from, to, kMaxSamples + 1) <= kMaxSamples;
   std::int64_t least = kDayMs;
-  if (few && reader.isComplete(kSamples, from)) {
+  if (few && reader.isComplete(kSampleLevel, from)) {
     least = kSecondMs;
   } else {
     for (std::size_t level = 1; level + 1 < kLevels; ++level)
@@ -377,8 +344,8 @@ std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t series, UnixMs
     });
   };
   UnixMs begin = bucketFrom(from, kHourMs), end = bucketStart(to, kHourMs);
-  if (!reader.isComplete(kSamples, from)) begin = bucketStart(from, kHourMs);
-  if (end < to && !reader.isComplete(kSamples, end)) end += kHourMs;
+  if (!reader.isComplete(kSampleLevel, from)) begin = bucketStart(from, kHourMs);
+  if (end < to && !reader.isComplete(kSampleLevel, end)) end += kHourMs;
   if (begin >= end) {
     addSamples(from, to);
   } else {
@@ -426,7 +393,7 @@ DayNightStatistics StoreReader::dayNight(std::int64_t series, UnixMs from, UnixM
 }
 
 UnixMs StoreReader::Impl::samplesKeptFrom(std::int64_t source) const {
-  return SumReader(*this, source).completeFrom(kSamples);
+  return keptFrom(database, source)[kSampleLevel];
 }
 
 }  // namespace mpm::monitor

@@ -4,6 +4,7 @@
 
 #include "base/json_file.h"
 #include "evaluation/confusion_matrix.h"
+#include "monitor/store/kept.h"
 #include "monitor/store/store_reader_impl.h"
 #include "mpm/error.hpp"
 
@@ -315,7 +316,11 @@ bool StoreReader::running(std::int64_t source) const {
 std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to, std::optional<std::int64_t> series) const {
   const std::optional<Extent> kept =
       impl_->extentOf("time_ms", "sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3", source, from, to);
-  return kept ? impl_->count(source, kept->first, kept->last + 1, series, kBucketWidths.size() - 1) : 0;
+  if (!kept) return 0;
+  // Before this time samples may lie beside sums of forgotten ones.
+  const UnixMs mixed = std::clamp(mergedFrom(impl_->database, source)[kSampleLevel], kept->first, kept->last + 1);
+  return impl_->countSamples(source, kept->first, mixed, std::numeric_limits<std::int64_t>::max(), series) +
+         impl_->count(source, mixed, kept->last + 1, series, kBucketWidths.size() - 1);
 }
 
 void StoreReader::pictures(std::int64_t series,

@@ -11,6 +11,7 @@
 
 #include "monitor/statistics/state_count.h"
 #include "monitor/store/bucket.h"
+#include "monitor/store/kept.h"
 #include "monitor/store/sample_rows.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/sum_up.h"
@@ -77,8 +78,12 @@ void sumUpSamples(Database& database, std::int64_t source, const SeriesOfSession
 }
 
 std::map<std::int64_t, UnixMs> wholeSums(const Database& database, std::int64_t source, UnixMs first) {
+  const UnixMs merged = mergedFrom(database, source)[kSampleLevel];
   std::map<std::int64_t, UnixMs> from;
-  for (const std::int64_t width : kBucketWidths) from[width] = wholeFrom(database, source, width, first);
+  for (const std::int64_t width : kBucketWidths) {
+    from[width] = wholeFrom(database, source, width, first);
+    if (merged > first) from[width] = std::max(from[width], bucketStart(merged - 1, width) + width);
+  }
   return from;
 }
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/store/kept.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace mpm::monitor {
+namespace {
+
+constexpr UnixMs kAll = std::numeric_limits<UnixMs>::min();
+// In which a sum is the one of a series; ?1: the source.
+constexpr const char* kSums = "series = one.id AND width_ms = ?2";
+
+// The time of the first sample, or of the first sum of any series. nullopt: there is none.
+std::optional<UnixMs> firstOf(const Database& database, std::int64_t source, std::size_t level) {
+  Statement row = level == kSampleLevel
+                      ? database.prepare("SELECT min(time_ms) FROM sample WHERE source = ?1")
+                      : database.prepare(std::string("SELECT min((SELECT min(start_ms) FROM bucket WHERE ") + kSums +
+                                         ")) FROM series one WHERE source = ?1");
+  if (level == kSampleLevel)
+    row.bind(source);
+  else
+    row.bind(source, kBucketWidths[level - 1]);
+  row.step();
+  return row.isNull(0) ? std::nullopt : std::optional(row.integer(0));
+}
+
+std::int64_t countOf(const Database& database, std::int64_t source, std::size_t level, UnixMs from, UnixMs to) {
+  if (level == kSampleLevel)
+    return database.integer("SELECT count(*) FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ?", source,
+                            from, to);
+  return database.integer(std::string("SELECT total((SELECT total(samples) FROM bucket WHERE ") + kSums +
+                              " AND start_ms >= ?3 AND start_ms < ?4 AND region = 0)) FROM series one WHERE source = "
+                              "?1",
+                          source, kBucketWidths[level - 1], from, to);
+}
+
+bool isMerged(const Database& database) {
+  return database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'merged_from'") > 0;
+}
+
+}  // namespace
+
+KeptFrom keptFrom(const Database& database, std::int64_t source) {
+  KeptFrom from;
+  from.fill(kAll);
+  if (database.integer("SELECT archive FROM source WHERE id = ?", source) != 0) return from;  // keeps everything
+  const KeptFrom merged = mergedFrom(database, source);
+  for (std::size_t level = kLevels - 1; level-- > kSampleLevel;) {
+    from[level] = std::max(from[level + 1], merged[level]);
+    const auto coarser = firstOf(database, source, level + 1), mine = firstOf(database, source, level);
+    if (!coarser) continue;
+    const UnixMs end = *coarser + kBucketWidths[level];
+    if (!mine || *mine >= end ||
+        countOf(database, source, level, *coarser, end) != countOf(database, source, level + 1, *coarser, end))
+      from[level] = std::max(from[level], mine.value_or(std::numeric_limits<UnixMs>::max()));
+  }
+  return from;
+}
+
+KeptFrom mergedFrom(const Database& database, std::int64_t source) {
+  KeptFrom from;
+  from.fill(kAll);
+  if (!isMerged(database)) return from;
+  Statement rows = database.prepare("SELECT level, from_ms FROM merged_from WHERE source = ?");
+  rows.bind(source);
+  while (rows.step())
+    if (const std::int64_t level = rows.integer(0); level >= 0 && level < static_cast<std::int64_t>(kLevels))
+      from[static_cast<std::size_t>(level)] = rows.integer(1);
+  return from;
+}
+
+void setMergedFrom(Database& database, std::int64_t source, const KeptFrom& from) {
+  database.execute(
+      "CREATE TABLE IF NOT EXISTS merged_from(source INTEGER NOT NULL REFERENCES source, level INTEGER NOT NULL,"
+      " from_ms INTEGER NOT NULL, PRIMARY KEY(source, level)) WITHOUT ROWID");
+  for (std::size_t level = kSampleLevel; level < kLevels; ++level)
+    if (from[level] != kAll)
+      database.run("INSERT OR REPLACE INTO merged_from VALUES (?, ?, ?)", source, static_cast<std::int64_t>(level),
+                   from[level]);
+}
+
+}  // namespace mpm::monitor
