@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/number_text.h"
 #include "mpm/error.hpp"
@@ -15,38 +16,68 @@ using namespace monitor;
 
 namespace {
 
-// The times of the first and the last sample of a series in one of its hours, which has so many; of that hour where
-// they are forgotten.
-Span timesWithin(const StoreReader& store, std::int64_t source, std::int64_t series, Span hour, std::int64_t samples) {
-  if (store.count(source, hour.from, hour.to, series) < samples) return hour;
-  Span times = hour;
+// The times of the first and the last sample of a series in one of its hours or days, which has so many; of that hour
+// or day where they are forgotten.
+Span timesWithin(const StoreReader& store, std::int64_t source, std::int64_t series, Span within,
+                 std::int64_t samples) {
+  if (store.count(source, within.from, within.to, series) < samples) return within;
+  Span times = within;
   const auto takeFirst = [&](const Sample& sample) {
     times.from = sample.time;
     return false;
   };
-  store.samples(source, hour.from, hour.to, takeFirst, series);
-  times.to = store.lastSamples(source, 1, hour.to, series).back().time;
+  store.samples(source, within.from, within.to, takeFirst, series);
+  times.to = store.lastSamples(source, 1, within.to, series).back().time;
   return times;
+}
+
+// An hour, or a day of UTC of which not all hours are kept: how many samples each series has there.
+struct Measured {
+  UnixMs width = 0;
+  std::map<std::size_t, std::int64_t> samples{};  // by the place of the series
+};
+
+// By their beginnings.
+std::map<UnixMs, Measured> measuredIn(const StoreReader& store, const std::vector<SeriesRecord>& all,
+                                      const Span& span) {
+  std::map<UnixMs, Measured> hours, days;
+  const auto read = [&](std::map<UnixMs, Measured>& rows, UnixMs width) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (const RollupRow& row : store.rollup({.series = all[i].id, .from = span.from, .to = span.to, .width = width}))
+        if (const auto whole = row.regions.find(""); whole != row.regions.end()) {
+          rows[row.start].width = width;
+          rows[row.start].samples[i] = whole->second.samples();
+        }
+  };
+  read(hours, kHourMs);
+  read(days, kDayMs);
+  const auto sum = [](std::int64_t samples, const auto& row) {
+    for (const auto& [series, of_series] : row.second.samples) samples += of_series;
+    return samples;
+  };
+  for (const auto& day : days) {
+    const auto begin = hours.lower_bound(day.first), end = hours.lower_bound(day.first + kDayMs);
+    if (std::accumulate(begin, end, std::int64_t{0}, sum) >= sum(0, day)) continue;
+    hours.erase(begin, end);
+    hours.insert(day);
+  }
+  return hours;
 }
 
 // By their beginnings. Of hours in which several were measured each has one.
 std::vector<Stretch> stretchesOf(const StoreReader& store, std::int64_t source, const std::vector<SeriesRecord>& all,
                                  const Span& span) {
-  std::map<UnixMs, std::map<std::size_t, std::int64_t>> hours;  // samples by series
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (const RollupRow& row : store.rollup({.series = all[i].id, .from = span.from, .to = span.to, .width = kHourMs}))
-      if (const auto whole = row.regions.find(""); whole != row.regions.end())
-        hours[row.start][i] += whole->second.samples();
-  struct Hours {
+  const auto measured = measuredIn(store, all, span);
+  struct Found {
     std::size_t series;
     UnixMs first, last;
     std::int64_t samples;
   };
-  std::vector<Hours> found;
+  std::vector<Found> found;
   std::map<std::size_t, std::size_t> open;  // the one of each series that was measured last
-  for (const auto& [start, series_samples] : hours) {
+  for (const auto& [start, row] : measured) {
     std::map<std::size_t, std::size_t> next;
-    for (const auto& [series, samples] : series_samples) {
+    for (const auto& [series, samples] : row.samples) {
       const auto before = open.find(series);
       const std::size_t at = before == open.end() ? found.size() : before->second;
       if (before == open.end()) found.push_back({.series = series, .first = start, .last = start, .samples = 0});
@@ -58,10 +89,11 @@ std::vector<Stretch> stretchesOf(const StoreReader& store, std::int64_t source, 
     open = std::move(next);
   }
   std::vector<Stretch> stretches;
-  for (const Hours& one : found) {
-    const auto timesOf = [&](UnixMs hour) {
-      const Span within{std::max(hour, span.from), std::min(hour + kHourMs, span.to)};
-      return timesWithin(store, source, all[one.series].id, within, hours.at(hour).at(one.series));
+  for (const Found& one : found) {
+    const auto timesOf = [&](UnixMs start) {
+      const Measured& row = measured.at(start);
+      const Span within{std::max(start, span.from), std::min(start + row.width, span.to)};
+      return timesWithin(store, source, all[one.series].id, within, row.samples.at(one.series));
     };
     stretches.push_back({all[one.series], timesOf(one.first).from, timesOf(one.last).to, one.samples});
   }
@@ -79,12 +111,12 @@ SeriesRecord chosenSeries(const std::vector<SeriesRecord>& all, int number) {
   return all.empty() ? SeriesRecord() : all.back();
 }
 
-// Behind the last sample of a series; where it is forgotten, behind its hour.
+// Behind the last sample of a series; where it is forgotten, behind its hour or, if that is forgotten, its day.
 UnixMs endOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series) {
   if (const auto last = store.lastSample(source, series.id)) return last->time + 1;
   const UnixMs end = source.last + 1;
-  const auto hours = store.rollup({.series = series.id, .from = source.first, .to = end, .width = kHourMs});
-  return hours.empty() ? end : std::min(end, hours.back().end);
+  const auto measured = measuredIn(store, {series}, {source.first, end});
+  return measured.empty() ? end : std::min(end, measured.rbegin()->first + measured.rbegin()->second.width);
 }
 
 Span spanOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series,
@@ -111,10 +143,14 @@ SourceReport::SourceReport(const StoreReader& store, const SourceRecord& record,
   comparable_samples = statistics.day.samples + statistics.night.samples;
   const auto days =
       store.rollup({.series = series.id, .from = span.from, .to = span.to, .width = kDayMs, .clock = clock});
-  comparable_days = std::ranges::count_if(days, [](const RollupRow& day) {
+  const auto hours = store.hoursOfTokens(series.id, span.from, span.to);  // of which there are comparable samples
+  comparable_days = std::ranges::count_if(days, [&](const RollupRow& day) {
     const auto whole = day.regions.find("");
-    return whole != day.regions.end() && (whole->second.of(Side::kDay).spread("tokens").samples > 0 ||
-                                          whole->second.of(Side::kNight).spread("tokens").samples > 0);
+    return whole != day.regions.end() &&
+           (whole->second.of(Side::kDay).spread("tokens").samples > 0 ||
+            whole->second.of(Side::kNight).spread("tokens").samples > 0) &&
+           std::ranges::any_of(
+               hours, [&](UnixMs hour) { return hour < day.end && hour + kHourMs > day.start; }, &HourOfTokens::start);
   });
   regions = regionMeans(store, series, span.from, span.to);
   states = store.states(series.id, span.from, span.to);

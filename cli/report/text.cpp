@@ -161,7 +161,7 @@ void printNumbers(const SourceReport& report) {
         "day and night are not known: 'mpm monitor --judge' decides, with --lat and --lon, --night-brightness or "
         "--night-hours");
   if (report.comparable_samples == 0)
-    return line("no tokens by day or night: every picture is flagged, or has no tokens");
+    return line("no tokens by day or night: every picture is flagged or has no tokens, or their hours are deleted");
   line("comparable: " + counted(report.comparable_samples, "sample") + " of this series, on " +
        counted(report.comparable_days, "day") + " (" + report.clock.name() + ")");
   const auto withSign = [](std::optional<double> value) { return (value && *value >= 0 ? "+" : "") + fixed(value, 2); };
