@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computes the events that the samples of a source must make: its alarms and the quality of its pictures."""
 import dataclasses
+import itertools
 import re
 
 from . import oracle
@@ -14,28 +15,36 @@ def usual(steps):
     return sorted(steps)[(len(steps) - 1) * 3 // 4]
 
 
-def is_gap(step, steps):
+def is_gap(step, steps, width=0):
     """Whether a step of so many seconds is a gap where `steps` are usual (docs/monitor.md, "Gaps")."""
-    return step > max(2.5 * usual(steps), 10)
+    return step - width > max(2.5 * usual(steps), 10)
 
 
-def is_night(times, i, pace):
+def is_night(times, i, pace, width):
     """Whether fewer than half of the days around have a picture at the time of the middle of this pause."""
-    middle = (times[i] + times[i + 1]) / 2
-    around = [middle + 86400000 * day for day in range(-7, 8) if day]
+    middle = (times[i] + width + times[i + 1]) / 2
+    around = [middle + 86400 * day for day in range(-7, 8) if day]
     around = [time for time in around if times[0] <= time <= times[-1]]
-    seen = sum(any(abs(at - time) <= 750 * pace for at in times) for time in around)
+    ends = [at + width for at in times[:-1]] + times[-1:]
+    seen = sum(any(at - 0.75 * pace <= time <= end + 0.75 * pace for at, end in zip(times, ends)) for time in around)
     return not seen or 2 * seen < len(around)
 
 
 def gap_flags(times, archive):
     """Of each step between samples at these times whether it is a gap."""
-    steps = [(after - before) / 1000 for before, after in zip(times, times[1:])]
-    first = lambda i: max(0, min(i - STEPS // 2, len(steps) - STEPS))
-    found = [is_gap(step, steps[first(i):first(i) + STEPS]) for i, step in enumerate(steps)]
+    return flags_of_steps([(after - before) / 1000 for before, after in zip(times, times[1:])], archive)
+
+
+def flags_of_steps(steps, archive, width=0, counts=None):
+    """Of each step whether it is a gap. With `width` and `counts` the steps are those of rows of so many seconds, and each row but the last
+    has so many samples (docs/page.md, `gap_before`)."""
+    shares = [step / count for step, count in zip(steps, counts or [1] * len(steps))]
+    around = lambda i: (lambda first: shares[first:first + STEPS])(max(0, min(i - STEPS // 2, len(steps) - STEPS)))
+    found = [is_gap(step, around(i), width) for i, step in enumerate(steps)]
     if not archive:
         return found
-    nights = [gap and 2 * 3600 <= step <= 86400 and is_night(times, i, usual(steps[first(i):first(i) + STEPS]))
+    times = [0, *itertools.accumulate(steps)]
+    nights = [gap and step >= 2 * 3600 and step - width <= 86400 and is_night(times, i, usual(around(i)), width)
               for i, (gap, step) in enumerate(zip(found, steps))]
     if 2 * sum(nights) >= sum(steps) / 86400:
         return [gap and not night for gap, night in zip(found, nights)]

@@ -143,8 +143,8 @@ def compare(player, oracle_, lines, comparison):
             for name, s in names.items():
                 watches = [said for step, said in zip(script["steps"], lines) if step["do"] == "watch" and step["source"] == s]
                 told = None if None in watches else [line for said in watches for line in said if "event" in line]
-                tell_events(server, oracle_, db, name, s, told, comparison)
-                tell_outages(server, player, oracle_, db, name, s, comparison)
+                tell_events(server, oracle_, db, name, s, told, comparison, random_)
+                tell_outages(server, player, oracle_, db, name, s, comparison, random_)
 
 
 def older_series(player, oracle_, db, names, days, comparison):
@@ -170,31 +170,50 @@ def older_series(player, oracle_, db, names, days, comparison):
             comparison.table(where, "--series --brief", tables.get(name, {}), expected, IN_BRIEF)
 
 
-def tell_events(server, oracle_, db, name, s, printed, comparison):
+EVER = {"from": "1980-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}
+
+
+def some_span(samples, random_):
+    """(begin, end, arguments of a request) of a span with one sample or more, which often begins or ends with one."""
+    first, last = sorted(random_.choices([sample.ms for sample in samples], k=2))
+    begin, end = first - random_.choice([0, 1, 1000, 1800000]), last + random_.choice([1, 60000, 5400000])
+    return begin, end, {"from": pictures.iso(begin), "to": pictures.iso(end)}
+
+
+def tell_events(server, oracle_, db, name, s, printed, comparison, random_):
     """The events of one source: as the page lists them, and as `mpm monitor` printed them."""
     expected = oracle_.events(db, s)
     if expected is None:
         return
-    listed = json.loads(server.get("api/events", camera=name, **{"from": "1980-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}))
+    listed = json.loads(server.get("api/events", camera=name, **EVER))
     by_time = sorted(expected, key=lambda event: event[0])
     for form, lines, all_ in ("/api/events", listed, by_time), ("monitor --json", printed, expected):
         comparison.compared += len(expected)
         if lines is not None and (text := events.difference(events.read(lines), all_)):
             comparison.fault(f"{db} {name}", form, ("events",), text)
+    begin, end, span = some_span(oracle_.stored[db][s], random_)
+    listed = json.loads(server.get("api/events", camera=name, **span))
+    if text := events.difference(events.read(listed), [event for event in by_time if begin <= event[0] < end]):
+        comparison.fault(f"{db} {name} {span}", "/api/events", ("events",), text)
 
 
-def tell_outages(server, player, oracle_, db, name, s, comparison):
+def tell_outages(server, player, oracle_, db, name, s, comparison, random_):
     """The outages of one source, as a table and of the page; the report has them, too."""
     expected = {("outages",): oracle.report(oracle_, db, s, None)["outages",]}
     player.run("report", db, "--export", "outages.csv", "--format", "outages", "--source", name)
-    listed = json.loads(server.get("api/outages", camera=name, **{"from": "1980-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}))
+    begin, end, span = some_span(oracle_.stored[db][s], random_)
     text = (player.folder / "outages.csv").read_text()
     comparison.table(f"{db} {name}", "--format outages", {("outages",): mouths.outages_csv(text)}, expected)
     local = lambda ms: world.local_time(ms, oracle.zone_of(oracle_.script["sources"][s])).isoformat(timespec="seconds")
     clocks = [(local(begin), local(end), f"{(end - begin) / 1000:.3f}") for begin, end, _ in expected["outages",]]
     comparison.table(f"{db} {name}", "--format outages", {("clocks",): mouths.outage_clocks(text)}, {("clocks",): clocks})
     if not oracle_.script["sources"][s].get("camera"):  # of one whose clock was wrong the page shows what is asked for
+        listed = json.loads(server.get("api/outages", camera=name, **EVER))
         comparison.table(f"{db} {name}", "/api/outages", {("outages",): mouths.outages(listed)}, expected)
+        believed = oracle_.believed(db, s)
+        listed = json.loads(server.get("api/outages", camera=name, **span))
+        comparison.table(f"{db} {name} {span}", "/api/outages", {("outages",): mouths.outages(listed)},
+                         {("outages",): oracle.outages(oracle_, db, s, max(begin, believed[0].ms), min(end - 1, believed[-1].ms))})
 
 
 def compare_judged(player, oracle_, comparison, rule):
@@ -238,6 +257,8 @@ def film(player, oracle_, db, name, s, moment, comparison):
     if not expected:
         return False
     path = player.folder / "film.mp4"
+    renamed = player.path_of(source, source["pictures"][expected[-1][0]])  # it is found by its content
+    renamed.rename(renamed.with_name(f"renamed{renamed.suffix}"))
     player.run("report", db, "--source", name, "--film", path.name, "--film-at", moment)
     frames = list(player.frames(path))
     where = f"report {db} --source {name} --film-at {moment}"
@@ -260,15 +281,23 @@ def phenocam(player, oracle_, db, name, s, comparison):
     latitude, longitude = player.script["sources"][s]["place"]
     place = [f"--lat={latitude}", f"--lon={longitude}"] if player.script["seed"] % 2 else []  # else it is that of `mpm monitor`
     player.run("report", db, "--format", "phenocam", "--export", out, "--site", "site", "--source", name, *place)
-    for kind in "roistats", "1day":
-        for path in sorted(out.glob(f"*_{kind}.csv")):
-            region, printed = mouths.phenocam(path.read_text(), kind)
-            if expected := oracle.phenocam(oracle_, db, s, region):
-                expected = {key: table for key, table in expected.items() if key[0] == kind}
-                comparison.names(f"{db} {name} {region}", kind, printed, expected)
-                for key in printed.keys() & expected.keys():
-                    same = {column: value for column, value in printed[key].items() if column in expected[key]}
-                    comparison.table(f"{db} {name} {region} {key}", kind, same, expected[key])
+    drawn = next(step["regions"] for step in player.script["steps"] if step["do"] == "watch" and step["source"] == s)
+    codes = oracle.codes({region["name"] for region in player.script["regions"][drawn] if not region.get("ignore")})
+    files = {f"site_{code}_{kind}.csv": (region, kind) for region, code in codes.items() for kind in ("roistats", "1day", "3day")}
+    comparison.names(f"{db} {name}", "phenocam", {path.name for path in out.iterdir()}, files)
+    offset = world.standard_offset_minutes(player.script["sources"][s]["zone"], 2021) / 60
+    for file, (region, kind) in files.items():
+        header, printed = mouths.phenocam((out / file).read_text(), kind)
+        said = {"Site": "site", "Veg Type": codes[region].partition("_")[0], "ROI ID Number": codes[region].partition("_")[2], "Region": region,
+                "Lat": f"{latitude:g}", "Lon": f"{longitude:g}", "UTC Offset": f"{offset:g}"}
+        comparison.table(f"{db} {name} {file}", kind, {("header", key): mouths.Printed(header.get(key)) for key in said},
+                         {("header", key): value for key, value in said.items()})
+        if expected := oracle.phenocam(oracle_, db, s, region):
+            expected = {key: table for key, table in expected.items() if key[0] == kind}
+            comparison.names(f"{db} {name} {region}", kind, printed, expected)
+            for key in printed.keys() & expected.keys():
+                same = {column: value for column, value in printed[key].items() if column in expected[key]}
+                comparison.table(f"{db} {name} {region} {key}", kind, same, expected[key])
 
 
 def serve(server, oracle_, db, names, comparison, random_):
@@ -299,10 +328,11 @@ def serve(server, oracle_, db, names, comparison, random_):
             comparison.table(where, "/metrics", metrics.get(name, {}), {**rows[ms, picture], ("stored",): len(series), ("last",): latest / 1000},
                              lambda key: key[0] in ("stored", "last", "area") or key[0] == "value" and key[2] == "tokens" or key[0] == "state" and key[2] == "counted")
         if states := oracle_.states(db, s):
-            answer = json.loads(server.get("api/states", camera=name, **{"from": "1980-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}))
-            printed = {key: value for one in answer for key, value in mouths.states_values(one["name"], one["samples"], one["changes"]).items()}
-            everything = oracle.report(oracle_, db, s, None)
-            comparison.table(where, "/api/states", printed, {key: value for key, value in everything.items() if key[0] == "states" and key[2] in ("of", "changes")})
+            for begin, end, span in (0, 1 << 43, EVER), some_span(series, random_):
+                answer = json.loads(server.get("api/states", camera=name, **span))
+                printed = {key: value for one in answer for key, value in mouths.states_values(one["name"], one["samples"], one["changes"]).items()}
+                comparison.table(f"{where} {span}", "/api/states", printed, oracle.states_in(f"light{s}", states, begin, end))
+            ask_shares(server, oracle_, db, name, s, where, comparison, random_)
         for _ in range(4):
             ask_series(server, series, camera, oracle.zone_of(oracle_.script["sources"][s]), times, where, comparison, random_)
 
@@ -318,22 +348,31 @@ def ask_series(server, series, camera, zone, times, where, comparison, random_):
         begin, end = first - random_.choice([0, 1, 1000, 1800000]), last + random_.choice([0, 1, 60000, 5400000])
         if begin >= end:
             return
+    elif random_.random() < 0.5:
+        end += 12 * oracle.DAY_MS  # so that rows are days
     arguments = {"camera": camera["name"], "from": pictures.iso(begin), "to": pictures.iso(end), **({"class": label} if label else {"quantity": quantity}),
                  **({"region": region} if region else {})}
-    width, everything, buckets = mouths.series(server.get("api/series", **arguments))
+    text = server.get("api/series", **arguments)
+    width, everything, buckets = mouths.series(text)
     where += " ".join(f" {key}={value}" for key, value in arguments.items() if key != "camera")
     within = [sample for sample in series if begin <= sample.ms < end]
     expected = oracle.bucket(within, quantity, label, region)
     rows = [("all", everything, expected)]
+    gaps = oracle.gaps_of_rows(within, width, zone)
     for row in buckets:
         start = row["start_ms"].value
         inside = [sample for sample in within if start <= sample.ms < oracle.end_of_row(start, width, zone)]
-        rows.append((pictures.iso(start), row, oracle.bucket(inside, quantity, label, region)))
+        value = oracle.bucket(inside, quantity, label, region)
+        end_of = oracle.end_of_row(start, width, zone)
+        middle = (max(start, begin, min(times)) + min(end_of, end, max(times) + 1)) // 2
+        rows.append((pictures.iso(start), row, value and {**value, "gap_before": gaps.get(start), "middle_ms": middle}))
     rounded = lambda cell: dataclasses.replace(cell, unit=max(cell.unit, 2e-3)) if quantity in oracle.TRUSTED and cell.unit else cell
     for name, row, value in rows:
         value = {("bucket", column): number for column, number in (value or {"samples": 0}).items()}
         printed = {("bucket", column): number for column, number in (row or {}).items()}
         comparison.table(f"{where} {name}", "/api/series", {key: rounded(printed[key]) for key in printed.keys() & value.keys()}, value)
+    comparison.table(where, "/api/series", {("knows night",): mouths.Printed(json.loads(text)["knows_night"])},
+                     {("knows night",): any(row["day"].value is not None or row["night"].value is not None for row in buckets)})
     days = collections.defaultdict(list)
     for sample in within:
         days[str(world.local_time(sample.ms, zone).date())].append(sample)
@@ -346,6 +385,18 @@ def ask_series(server, series, camera, zone, times, where, comparison, random_):
     if counted != (expected or {"samples": 0})["samples"]:
         comparison.fault(where, "/api/series", ("bucket", "sum"), f"rows have {counted} samples, expected {expected and expected['samples']}")
     ask_drawing(server, arguments, buckets, where, comparison)
+
+
+def ask_shares(server, oracle_, db, name, s, where, comparison, random_):
+    """/api/calendar.svg of the states of a series."""
+    number, of = random_.choice(list(enumerate(oracle_.all_series(db, s), 1)))
+    samples = oracle_.states(db, s, of)
+    begin, end, span = some_span(samples, random_) if samples else (0, math.inf, {})
+    for state in sorted({state for _, state in oracle.changes_of_states(samples) if state}) if end - begin <= 400 * oracle.DAY_MS else []:
+        printed = mouths.calendar(server.get("api/calendar.svg", camera=name, series=number, states=f"light{s}", state=state, **span))
+        expected = oracle.shares(oracle_, db, s, samples, state, begin, end)
+        comparison.table(f"{where} {span} {state} of series {number}", "/api/calendar.svg", {("share", date): share for date, share in printed.items()},
+                         {("share", date): share for date, share in expected.items()})
 
 
 def ask_drawing(server, arguments, rows, where, comparison):

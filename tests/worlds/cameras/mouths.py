@@ -272,7 +272,7 @@ def metrics(text):
         match = re.match(r"(\w+)\{(.*)\} (\S+)$", line)
         if not match or 'camera="' not in match[2]:
             continue
-        labels = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', match[2]))
+        labels = {name: json.loads(f'"{text}"') for name, text in re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', match[2])}
         table = result.setdefault(labels["camera"], {})
         value = float(match[3])
         if match[1] == "mpm_tokens":
@@ -331,11 +331,17 @@ def drawing(svg):
 
 
 def phenocam(text, kind):
-    """(name of the region, {(kind, row): {key: Printed}}) of SITE_REGION_roistats.csv or _1day.csv."""
-    region = next(line[len("# Region: "):] for line in text.splitlines() if line.startswith("# Region: "))
+    """(header, {(kind, row): {key: Printed}}) of SITE_REGION_roistats.csv, _1day.csv or _3day.csv."""
+    header = dict(match.groups() for match in map(re.compile("# ([^:]+): (.*)").fullmatch, text.splitlines()) if match)
     result = {}
     for row in csv.DictReader(line for line in text.splitlines() if not line.startswith("#")):
         key = (kind, row["filename"], f"{row['date']} {row['local_std_time']}") if kind == "roistats" else (kind, row["date"])
-        result[key] = {("phenocam", name): Printed(None) if cell in ("NA", "None") else number(cell) for name, cell in row.items()
-                       if re.fullmatch(r"image_count|mask_index|(midday_)?[rgb](cc)?(_mean|_std|_50|_75|_90)?", name)}
-    return region, result
+        result[key] = {("phenocam", name): phenocam_cell(name, cell) for name, cell in row.items()}
+    return header, result
+
+
+def phenocam_cell(name, cell):
+    if "filename" in name or "time" in name or name == "date":
+        return Printed(cell)
+    printed = Printed(None) if cell == "NA" else number(cell)
+    return Printed(printed.value, 1.5) if "solar" in name else printed  # the light is lifted by refraction

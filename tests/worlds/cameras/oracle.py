@@ -4,10 +4,12 @@
 Written from docs/ alone. A sample is what docs/regions.md and docs/monitor.md say about one picture; a report is about the samples of
 one series of a source, the latest: those of one model, one reduction, the same settings and one time of measuring (docs/monitor.md, "Series").
 """
+import collections
 import copy
 import dataclasses
 import datetime
 import math
+import re
 import time
 
 import numpy as np
@@ -465,6 +467,35 @@ def changes_of_states(samples):
             if before is None or before.counted_state != sample.counted_state]
 
 
+def states_in(name, samples, begin, end):
+    """{key: value} of the states of these samples by time in [begin, end): how many samples of each, and its changes, the first of which is
+    what counted at `begin`."""
+    changes = [(ms, state) for ms, state in changes_of_states(samples) if ms < end]
+    since = max((ms for ms, _ in changes if ms <= begin), default=begin)
+    table = {("states", name, "changes"): [(max(ms, begin), state) for ms, state in changes if ms >= since]}
+    inside = [sample.counted_state for sample in samples if begin <= sample.ms < end]
+    return {**table, **{("states", name, "of", state): inside.count(state) for state in inside}}
+
+
+def shares(oracle, db, s, samples, state, begin, end):
+    """{date: percent of the time of the day in which a state counted} of these samples of a series (docs/monitor.md, "A calendar")."""
+    zone = zone_of(oracle.script["sources"][s])
+    begin, end = max(begin, samples[0].ms), min(end, samples[-1].ms + 1)
+    changes = [*changes_of_states(samples), (end, None)]
+    gaps = [(start, stop) for start, stop, cause in outages(oracle, db, s, begin, end - 1) if cause == "gap"]
+    known, counted = collections.Counter(), collections.Counter()
+    for (changed, which), (until, _) in zip(changes, changes[1:]):
+        edges = max(changed, begin), max(changed, begin, min(until, end))
+        days = {end_of_row(start_of_row(ms, DAY_MS, zone), DAY_MS, zone) for ms in range(edges[0], edges[1], HOUR_MS)}
+        cuts = sorted({*edges, *(at for at in [*days, *(at for gap in gaps for at in gap)] if edges[0] < at < edges[1])})
+        for start, stop in zip(cuts, cuts[1:]):
+            if which and not any(gap <= start < later for gap, later in gaps):
+                date = str(world.local_time(start, zone).date())
+                known[date] += stop - start
+                counted[date] += (stop - start) * (which == state)
+    return {date: 100 * counted[date] / known[date] for date in known}
+
+
 def ms_of(text):
     """2026-03-01T10:00:00.000Z as milliseconds since 1970."""
     return round(datetime.datetime.fromisoformat(text).timestamp() * 1000)
@@ -532,6 +563,24 @@ def years(first, last, zone):
     return [(year, max(first, starts[year]), min(last + 1, starts[year + 1])) for year in list(starts)[:-1]]
 
 
+def start_of_row(ms, width, zone):
+    """The start of the row of /api/series in which a time lies: rows of an hour or less begin at multiples of their width, others with a day."""
+    if width <= HOUR_MS:
+        return ms // width * width
+    local = world.local_time(ms, zone)
+    days = (local.replace(tzinfo=None) - datetime.datetime(1970, 1, 1)).days // (width // DAY_MS) * (width // DAY_MS)
+    return round((datetime.datetime(1970, 1, 1) + datetime.timedelta(days)).replace(tzinfo=local.tzinfo).timestamp() * 1000)
+
+
+def gaps_of_rows(samples, width, zone):
+    """{start of a row: whether there is a gap before it} of the rows of /api/series (docs/page.md)."""
+    counts = collections.Counter(start_of_row(sample.ms, width, zone) for sample in samples)
+    starts = sorted(counts)
+    steps = [(after - end_of_row(before, width, zone) + width) / 1000 for before, after in zip(starts, starts[1:])]
+    flags = events.flags_of_steps(steps, True, width / 1000, [counts[start] for start in starts])
+    return dict(zip(starts, [False, *flags]))
+
+
 def end_of_row(start, width, zone):
     """Rows that are wider than an hour end when the clock shows a multiple of their width; days have 23 to 25 hours."""
     if width <= 3600000:
@@ -580,17 +629,12 @@ def report(oracle, db, s, days, of=None, zone=None):
         table["bad",] = table["quality", "left_out"] / table["quality", "pictures"]
     if (states := oracle.states(db, s, of)) and series:
         name = f"light{s}"
-        for state in {sample.counted_state for sample in series}:
-            table["states", name, "of", state] = sum(sample.counted_state == state for sample in series)
+        table.update(states_in(name, states, ms_of(table["from",]), last + 1))
         table["states", name, "sure"] = sum(sample.state[1] for sample in series)
-        begin = ms_of(table["from",])
-        changes = changes_of_states(states)
-        since = max((ms for ms, _ in changes if ms <= begin), default=begin)
         table["states", name, "all"] = len(series)
         table["states", name, "sure, %"] = 100 * table["states", name, "sure"] / len(series)
         for state in {sample.counted_state for sample in series}:
             table["states", name, "%", state] = 100 * table["states", name, "of", state] / len(series)
-        table["states", name, "changes"] = [(max(ms, begin), state) for ms, state in changes if ms >= since]
         table["states", name, "number of changes"] = max(0, sum(state is not None for _, state in table["states", name, "changes"]) - 1)
         table["state now",] = f"{name} {series[-1].counted_state}" if series[-1].counted_state else None
     regions = sorted({name for sample in series for name in sample.values})
@@ -682,6 +726,17 @@ def bucket(samples, quantity, label, region):
             "day": mean([number for night, number in numbers if night is False]), "night": mean([number for night, number in numbers if night is True])}
 
 
+def codes(names):
+    """{name of a region: TYPE_NUMBER of its files of PhenoCam}."""
+    kept = {name for name in names if re.fullmatch(r"[A-Za-z]+_\d+", name)}
+    free = (code for code in (f"XX_{number:04d}" for number in range(1, 99)) if code not in kept)
+    return {name: name if name in kept else next(free) for name in sorted(names)}
+
+
+def file_name(sample):
+    return re.sub('[,"]', "_", sample.name)
+
+
 def phenocam(oracle, db, s, region):
     """{(file, row): {key: value}} of PhenoCam's files of one region (docs/phenocam.md). None where the sun is too near to the limit of 10 degrees."""
     source = oracle.script["sources"][s]
@@ -689,37 +744,49 @@ def phenocam(oracle, db, s, region):
     result, days = {}, {}
     drawn = next(step["regions"] for step in oracle.script["steps"] if step["do"] == "watch" and step["source"] == s)
     begins = sorted(one.get("from", 0) for one in oracle.script["regions"][drawn] if one["name"] == region)
+    channels = {"r": "red", "g": "green", "b": "blue"}
     for sample in samples:
         elevation = elevation_of_sun(sample.ms, *source["place"])
         if abs(elevation - 10) < 0.2:
             return None
         values = sample.values[region]
         clock = camera_clock(source, sample.ms)
-        result["roistats", sample.name, clock.strftime("%Y-%m-%d %H:%M:%S")] = {
-            ("phenocam", "mask_index"): sum(begin <= sample.ms for begin in begins), **{("phenocam", column): values[quantity] for column, quantity in
-            (("gcc", "gcc"), ("rcc", "rcc"), ("r_mean", "red"), ("r_std", "red_deviation"), ("g_mean", "green"), ("b_mean", "blue"))}}
-        days.setdefault(clock.date(), [])
-        if elevation >= 10 and 100 <= values["red"] + values["green"] + values["blue"] <= 665 and sample.counted:
-            days[clock.date()].append((sample, elevation))
-    with_pictures = [date for date, counted in days.items() if counted]
-    span = (max(with_pictures) - min(with_pictures)).days + 1 if with_pictures else 0
-    for date in (min(with_pictures) + datetime.timedelta(days=day) for day in range(span)):
-        counted = days.get(date, [])
-        table = result["1day", date.isoformat()] = {("phenocam", "image_count"): len(counted)}
-        if counted:
-            for name in "gcc", "rcc":
-                share = [sample.values[region][name] for sample, _ in counted]
-                table.update({("phenocam", f"{name}_mean"): np.mean(share), ("phenocam", f"{name}_std"): np.std(share)})
-                table.update({("phenocam", f"{name}_{percent}"): np.quantile(share, percent / 100) for percent in (50, 75, 90)})
-            for name, quantity in ("r", "red"), ("g", "green"), ("b", "blue"):
-                mean = [sample.values[region][quantity] for sample, _ in counted]
-                table["phenocam", f"{name}_mean"], table["phenocam", f"{name}_std"] = np.mean(mean), np.std(mean)
-            from_noon = sorted((abs((camera_clock(source, sample.ms) - datetime.datetime.combine(date, datetime.time(12))).total_seconds()), sample.ms)
-                               for sample, _ in counted)
-            if len(from_noon) == 1 or from_noon[0][0] < from_noon[1][0]:
-                midday = next(sample.values[region] for sample, _ in counted if sample.ms == from_noon[0][1])
-                table.update({("phenocam", "midday_r"): midday["red"], ("phenocam", "midday_gcc"): midday["gcc"], ("phenocam", "midday_rcc"): midday["rcc"]})
+        result["roistats", file_name(sample), clock.strftime("%Y-%m-%d %H:%M:%S")] = {("phenocam", column): value for column, value in {
+            "doy": clock.timetuple().tm_yday, "solar_elev": elevation, "exposure": None, "awbflag": None, "mask_index": sum(begin <= sample.ms for begin in begins),
+            "gcc": values["gcc"], "rcc": values["rcc"], **{f"{channel}_mean": values[name] for channel, name in channels.items()},
+            **{f"{channel}_std": values[f"{name}_deviation"] for channel, name in channels.items()}}.items()}
+        if elevation >= 10 and 100 <= sum(values[name] for name in channels.values()) <= 665 and sample.counted:
+            days.setdefault(clock.date(), []).append((clock, sample, elevation))
+    for length in 1, 3:
+        last, start, taken = max(days, default=datetime.date.min), min(days, default=datetime.date.max), set()
+        start -= datetime.timedelta((start.timetuple().tm_yday - 1) % length)
+        while start <= last:  # periods begin anew with each year, but a last one takes the first day of the next
+            inside = {date for date in days if start <= date < start + datetime.timedelta(length)} - taken
+            middle = start + datetime.timedelta(length // 2)
+            result[f"{length}day", middle.isoformat()] = period(region, middle, [row for date in sorted(inside) for row in days[date]])
+            taken |= inside
+            start = min(start + datetime.timedelta(length), datetime.date(start.year + 1, 1, 1))
     return result
+
+
+def period(region, date, counted):
+    """A row of PhenoCam's files of days: of [(time of the clock, sample, elevation of the sun), ...]."""
+    table = {"image_count": len(counted), "year": date.year, "doy": date.timetuple().tm_yday, "snow_flag": None, "outlierflag_gcc_mean": None}
+    if not counted:
+        table.update(midday_filename="None", midday_gcc=None, gcc_mean=None, r_mean=None, rcc_90=None, max_solar_elev=None)
+    else:
+        of = lambda quantity: [sample.values[region][quantity] for _, sample, _ in counted]
+        for name, quantity in ("r", "red"), ("g", "green"), ("b", "blue"), ("gcc", "gcc"), ("rcc", "rcc"):
+            table[f"{name}_mean"], table[f"{name}_std"] = np.mean(of(quantity)), np.std(of(quantity))
+        table.update({f"{name}_{percent}": np.quantile(of(name), percent / 100) for name in ("gcc", "rcc") for percent in (50, 75, 90)})
+        table["max_solar_elev"] = max(elevation for _, _, elevation in counted)
+        noon = datetime.datetime.combine(date, datetime.time(12))
+        away = sorted((abs((clock - noon).total_seconds()), number) for number, (clock, _, _) in enumerate(counted))
+        if len(away) == 1 or away[0][0] < away[1][0]:
+            midday = counted[away[0][1]][1]
+            table.update({f"midday_{name}": midday.values[region][quantity] for name, quantity in
+                          (("r", "red"), ("g", "green"), ("b", "blue"), ("gcc", "gcc"), ("rcc", "rcc"))}, midday_filename=file_name(midday))
+    return {("phenocam", column): value for column, value in table.items()}
 
 
 def film(oracle, db, s, moment):

@@ -204,7 +204,7 @@ class Player:
             arguments += ["--night-hours", "-".join(f"{minutes // 60:02d}:{minutes % 60:02d}" for minutes in (night["from"], night["to"]))]
         elif night["rule"] == "brightness":
             arguments += ["--night-brightness", night["night"], "--day-brightness", night["day"]]
-        arguments += ["--regions", "none" if step["regions"] is None else f"regions{step['regions']}.json"]
+        arguments += [] if implicit else ["--regions", "none" if step["regions"] is None else f"regions{step['regions']}.json"]
         if source["states"]:
             arguments += ["--states", f"light{step['source']}.json", "--state-after", source["states"]]
         for alarm in source["alarms"]:

@@ -32,7 +32,7 @@ REDUCTIONS = ["mpm:blocks=1", "mpm:blocks=2", "mpm:blocks=1,2", "none", "gradual
 SETTINGS = [{"refine": "guided"}, {"refine": "none"}, {"input-size": "64x32"}, {"input-size": "32x64"}, {"input-size": "48x64"},
             {"input-size": "64x32", "refine": "guided"}]
 SIZES = [(96, 72), (96, 72), (128, 96), (80, 64), (64, 48)]
-FORMS = ["%Y-%m-%d_%H-%M-%S", "%Y%m%d_%H%M%S", "site_%Y_%m_%d_%H%M%S", "IMG_%Y%m%d_%H%M%S", "%Y-%m-%dT%H:%M:%SZ", "unix"]
+FORMS = ["%Y-%m-%d_%H-%M-%S", "%Y%m%d_%H%M%S", 'site, "a"_%Y_%m_%d_%H%M%S', "IMG_%Y%m%d_%H%M%S", "%Y-%m-%dT%H:%M:%SZ", "unix"]
 NIGHT_BRIGHTNESS, DAY_BRIGHTNESS = 50, 80
 RELATIONS = ["sources in another order", "hidden", "again", "killed", "full disk", "at once", "mirrored", "in shards"]
 
@@ -72,8 +72,8 @@ def local_time(ms, zone):
     return moment.astimezone(zoneinfo.ZoneInfo(zone))
 
 
-def times(random_, count):
-    """Moments of `count` pictures: steady, with gaps, in bursts, or one a day."""
+def times(random_, count, year):
+    """Moments of `count` pictures: steady, with gaps, in bursts, or one a day; some around the end of a year."""
     start = int(datetime.datetime(2021, 1, 1, tzinfo=datetime.timezone.utc).timestamp()) + random_.randrange(4 * 365 * 24) * 3600
     step = random_.choice([1, 20, 60, 600, 1800, 3600, 7200, 14400, 86400])
     result = [start]
@@ -82,14 +82,18 @@ def times(random_, count):
         if random_.random() < 0.08:
             pause *= random_.choice([4, 7, 30])
         result.append(result[-1] + pause)
+    if year.random() < 0.5:
+        new_year = datetime.datetime(2021 + year.randrange(4), 1, 1, tzinfo=datetime.timezone.utc).timestamp()
+        days = (int(new_year) - result[year.randrange(count)]) // 86400
+        result = [second + 86400 * days for second in result]
     return [second * 1000 for second in result]
 
 
-def pictures(random_, zone, count):
+def pictures(random_, zone, count, year):
     form = random_.choice(FORMS)
     flaws = random_.choice([0, 0, 0.1, 0.3, 1 if random_.random() < 0.4 else 0.1])
     result = []
-    for ms in times(random_, count):
+    for ms in times(random_, count, year):
         kind = "dark" if random_.random() < flaws / 3 else "white" if random_.random() < flaws / 3 else "flat" if random_.random() < flaws / 3 else "scene"
         if flaws == 1 and kind == "scene":
             kind = "dark"
@@ -99,8 +103,9 @@ def pictures(random_, zone, count):
     return result
 
 
-def regions(random_, size, pictures_):
-    """A file of regions: rectangles, as polygons, masks or run lengths; two of one name with dates, and an ignored one."""
+def regions(random_, size, pictures_, other):
+    """A file of regions: rectangles, as polygons, masks or run lengths; two of one name with dates, and an ignored one. `other`: more random
+    numbers, for names that need quotes, or that others might get, and for the order."""
     width, height = size
     result = []
 
@@ -121,7 +126,10 @@ def regions(random_, size, pictures_):
     if random_.random() < 0.5:
         top = random_.randrange(height // 2)
         result.append({"name": "stamp", "rectangle": [0, top, width - 1, top + random_.randrange(2, 9)], "form": "polygon", "ignore": True})
-    return result
+    lake = other.choice(["lake", 'lake, "left"', "XX_0001"])
+    for region in result:
+        region["name"] = lake if region["name"] == "lake" else region["name"]
+    return result[::other.choice([1, -1])]
 
 
 def night_rule(random_, place):
@@ -141,12 +149,12 @@ def make(seed):
     size = random_.choice(SIZES)
     script = {"seed": seed, "size": list(size), "machine_zone": random_.choice(["UTC", "Asia/Kathmandu", "America/New_York"]),
               "sources": [], "regions": [], "steps": [], "ask": {}, "relation": None}
-    folders = random_.choice(FOLDERS)
+    folders, year = random_.choice(FOLDERS), random.Random(f"{seed} year")
     for index in range(random_.choice([1, 1, 2])):
         zone = random_.choice(ZONES)
         place = random_.choice([None, [48, 11], [-33.9, 18.4], [69.6, 18.9], [0, -78.5]])
         script["sources"].append({"folder": folders[index], "zone": zone, "scene": random_.randrange(1 << 30), "place": place,
-                                  "pictures": pictures(random_, zone, random_.randint(4, 26))})
+                                  "pictures": pictures(random_, zone, random_.randint(4, 26), year)})
     for index, source in enumerate(script["sources"]):
         script["steps"] += steps_of(random_, script, index, source)
     camera = random.Random(f"{seed} camera")
@@ -154,7 +162,7 @@ def make(seed):
         add_camera(camera, script)
     implicit = random.Random(f"{seed} implicit")
     for before, step in zip(script["steps"], script["steps"][2:]):
-        # The second of two runs that are alike may say neither model nor reduction, zone nor place: a source goes on with those that it has.
+        # The second of two runs that are alike may say neither model nor reduction, zone, place nor regions: a source goes on with those that it has.
         same = before["do"] == step["do"] == "watch" and all(before[key] == step[key] for key in ("source", "db", "model", "reduce"))
         if same and before["kill"] is None and implicit.random() < 0.3:
             step["implicit"] = True
@@ -324,7 +332,7 @@ def steps_of(random_, script, index, source):
                "reduce": random_.choice(REDUCTIONS), "night": night, "regions": None, "every": 0, "kill": None}
     if random_.random() < 0.6:
         options["regions"] = len(script["regions"])
-        script["regions"].append(regions(random_, script["size"], source["pictures"]))
+        script["regions"].append(regions(random_, script["size"], source["pictures"], random.Random(f"{script['seed']} {index} regions")))
     if len(parts) == 1 and random_.random() < 0.2:
         options["every"] = random_.choice([60, 600, 3600, 86400])
     changes = random_.random() < 0.35
