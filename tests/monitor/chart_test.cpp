@@ -11,16 +11,6 @@ using ChartTest = InFolder;
 
 const std::vector<SeriesKey> kTwo = {{.quantity = "tokens"}, {.class_name = "tree"}};
 
-TEST_F(ChartTest, APointStandsWhereSamplesMayBe) {
-  record(path_, {sampleAt(kNoon - 6 * kHourMs, 20), sampleAt(kNoon - 5 * kHourMs, 30)}, session("camera 0", 3600));
-  const UnixMs last = kNoon - 5 * kHourMs;
-  const Chart year = StoreReader(path_).chart(
-      {.source = 1, .from = last + 1 - 365 * kDayMs, .to = last + 1, .series = kTwo, .least_ms = kDayMs});
-  ASSERT_EQ(year.buckets.size(), 1U);
-  EXPECT_GE(year.buckets[0].middle, kNoon - 6 * kHourMs) << "not at noon, which is still to come";
-  EXPECT_LE(year.buckets[0].middle, last);
-}
-
 // Eight cameras at 1 s on two cores got a sample in 10 s: 59 of 60 were called gaps.
 TEST_F(ChartTest, ASlowMachineMakesNoGaps) {
   std::vector<Sample> samples;

@@ -30,22 +30,6 @@ std::vector<HourOfTokens> simulate(int days, double difference, double between, 
   return hours;
 }
 
-// The promise of a 95 % interval, kept where the naive standard error over frames fails.
-TEST(Statistics, TheIntervalCoversTheTruth) {
-  constexpr int kTrials = 400;
-  int covered = 0, naive_covered = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {
-    const auto hours = simulate(6, 5, 4, 6, static_cast<unsigned>(trial + 100));
-    const auto statistics = compareDayNight(hours, kMidnight + 6 * kDayMs);
-    const double error = std::abs(statistics.difference->tokens - 5);
-    covered += error <= *statistics.difference->plus_minus;
-    naive_covered += error <= 1.96 * std::hypot(4, 6) * std::sqrt(2.0 / (6 * 12 * 20));
-  }
-  EXPECT_GE(covered, 0.91 * kTrials);
-  EXPECT_LE(covered, 0.995 * kTrials) << "and is no wider than it must be";
-  EXPECT_LE(naive_covered, 0.5 * kTrials) << "otherwise blocks would not be needed";
-}
-
 TEST(Statistics, AFirstDayCountsHoursAndTheirCorrelation) {
   const auto hours = simulate(1, 15, 0, 6, 5);
   const auto independent = compareDayNight(hours, kMidnight + kDayMs);

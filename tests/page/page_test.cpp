@@ -161,22 +161,6 @@ TEST_F(PageTest, ACameraThatNeverGaveAFrameIsDown) {
   EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["state"], "online") << "it is measured, and a sample will come";
 }
 
-// What the drawing, the readout and the table show is one decision, of the samples on show and not of the last one.
-TEST_F(PageTest, ACurveByDayAndByNightIsOfWhatIsOnShow) {
-  record(path_, {sampleAt(kNoon, 400, false), sampleAt(kNoon + kHourMs, 300, true),
-                 sampleAt(kNoon + 2 * kHourMs, 350, std::nullopt), sampleAt(kNoon + 3 * kHourMs, 350, std::nullopt)});
-  Page shown = page({}, kNoon + 4 * kHourMs);
-  for (const auto& [from, to, knows] : {std::tuple("12:00", "16:00", true), {"14:00", "16:00", false}}) {
-    const auto time = [](const char* of) { return std::string("2026-06-01T") + of + ":00Z"; };
-    const std::map<std::string, std::string> span = {
-        {"camera", "camera 0"}, {"quantity", "tokens"}, {"from", time(from)}, {"to", time(to)}};
-    EXPECT_EQ(ask(shown, "/api/series", span)["knows_night"], knows) << from;
-    const std::string drawing = shown.answer({.path = "/api/chart.svg", .arguments = span, .allowed = true}).body;
-    EXPECT_EQ(drawing.find(">by night<") != std::string::npos, knows) << from;
-    EXPECT_EQ(drawing.find("#1f62c4") == std::string::npos, knows) << "one line has the first colour, as in the app";
-  }
-}
-
 // The root of the SVG of a request, and the number of its polylines of this colour.
 struct Drawing {
   std::string text;
@@ -282,32 +266,6 @@ TEST_F(PageTest, WhatMakesNoSenseIsRefused) {
   }
   ask(shown, "/api/series", {{"camera", "camera 0"}, {"class", "dog"}}, 400);
   for (const char* path : {"/api", "/api/camera", "/../page.html", "", "/page.html"}) ask(shown, path, {}, 404);
-}
-
-TEST_F(PageTest, EventsAndStatesAreThoseOfTheSpan) {
-  std::vector<Sample> samples = {sampleAt(kNoon - kHourMs), sampleAt(kNoon)};
-  for (Sample& one : samples)
-    one.states = {{.name = "gate",
-                   .state = kName,
-                   .probability = 0.9,
-                   .sure = true,
-                   .counted = kName,
-                   .changed = &one == &samples[0]}};
-  {
-    RunningWriter writer(path_);
-    for (const Sample& one : samples) writer.append(one);
-    for (const UnixMs time : {kNoon - kDayMs, kNoon - 1}) writer.append(eventAt(time, kName));
-    ASSERT_TRUE(writer.flush());
-  }
-  Page shown = page({}, kNoon + 1);
-  const Json events = ask(shown, "/api/events", {{"camera", "camera 0"}, {"from", isoTime(kNoon - kHourMs)}});
-  EXPECT_EQ(
-      events.back(),
-      Json({{"time", "2026-06-01T11:59:59.999Z"}, {"event", "source"}, {"severity", "info"}, {"message", kName}}));
-  EXPECT_EQ(events.size(), 1);
-  const Json states = ask(shown, "/api/states", {{"camera", "camera 0"}});
-  EXPECT_EQ(states[0]["changes"], Json({{kNoon - kHourMs, kName}}));
-  EXPECT_EQ(states[0]["samples"][kName], 2);
 }
 
 TEST_F(PageTest, OutagesAreThoseOfTheSpanAndLastAsLongAsTheCameraIsAwaited) {
@@ -470,12 +428,7 @@ TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
   for (int day = 0; day < 3; ++day)
     for (int hour = 0; hour < 12; ++hour) {
       samples.push_back(sampleAt(kNoon + day * kDayMs + hour * kHourMs, 100 + 100 * day + hour));
-      samples.back().states = {{.name = kName,
-                                .state = "open",
-                                .probability = 1,
-                                .sure = true,
-                                .counted = day == 0 && hour < 6 ? "shut" : "open",
-                                .changed = hour == 0 || hour == 6}};
+      samples.back().states = {{.name = kName, .state = "open", .counted = "open", .changed = samples.size() == 1}};
     }
   info.latitude = info.longitude = 0;
   record(path_, samples, info);
@@ -516,9 +469,6 @@ TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
                           std::to_string(*vision::timeOfIso("2026-06-03T07:30:00Z"))))
       << "in the morning";
   EXPECT_THAT(valuesIn(draw({{"moment", "16:00"}}), "data-text")[0], HasSubstr("picture of 16:00"));
-  EXPECT_THAT(valuesIn(draw({{"states", kName}, {"state", "open"}}), "data-text"),
-              ElementsAre(HasSubstr(": 45.5 %"), HasSubstr(": 100.0 %"), HasSubstr(": 100.0 %")))
-      << "5 of 11 hours: the gap until the next noon does not count";
   EXPECT_THAT(draw({{"states", kName}, {"state", "ajar"}}, 400), HasSubstr("state: there is no 'ajar'"));
   EXPECT_THAT(draw({{"states", "gate"}, {"state", "open"}}, 400), HasSubstr("states: there is no 'gate'"));
   EXPECT_THAT(draw({{"moment", "dawn"}}, 400), HasSubstr("moment: 'dawn'"));
@@ -537,37 +487,6 @@ TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
   };
   EXPECT_EQ(near("2026-06-01T13:00:00Z"), "2026-06-01T12:30:00.000Z");
   EXPECT_EQ(near("2026-06-01T09:00:00Z"), "2026-06-01T10:00:00.000Z");
-}
-
-// Another model took over at four o'clock: what its samples say is of another series.
-TEST_F(PageTest, AStateInTheCalendarEndsWithItsSeries) {
-  monitor::SessionInfo first = session("camera 0", 3600), other = first;
-  other.model_digest = "00000000000000b2";
-  const auto hours = [](int from, int to, auto counted) {
-    std::vector<Sample> samples;
-    for (int hour = from; hour < to; ++hour) {
-      samples.push_back(sampleAt(kNoon + hour * kHourMs));
-      samples.back().states = {{.name = kName,
-                                .state = counted(hour),
-                                .probability = 1,
-                                .sure = true,
-                                .counted = counted(hour),
-                                .changed = hour == from || counted(hour) != counted(hour - 1)}};
-    }
-    return samples;
-  };
-  record(path_, hours(0, 4, [](int hour) { return hour < 2 ? "open" : "shut"; }), first);
-  record(path_, hours(4, 12, [](int) { return "shut"; }), other);
-  const Response drawn = page({}, kNoon + kDayMs)
-                             .answer({.path = "/api/calendar.svg",
-                                      .arguments = {{"camera", "camera 0"},
-                                                    {"from", "2026-06-01T00:00:00Z"},
-                                                    {"to", "2026-06-02T00:00:00Z"},
-                                                    {"series", "1"},
-                                                    {"states", kName},
-                                                    {"state", "open"}},
-                                      .allowed = true});
-  EXPECT_THAT(drawn.body, HasSubstr("2026-06-01: 66.7 %")) << "two of three hours";
 }
 
 TEST_F(PageTest, OnlyListedPicturesAreServed) {
