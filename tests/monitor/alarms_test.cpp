@@ -28,7 +28,8 @@ TEST(Alarms, MissingFramesRingOnAfterARestart) {
   for (int run = 0; run < 3; ++run) {
     Alarms alarms(options);
     alarms.resume(stored, {}, kNoon, 0);
-    for (const Event& event : alarms.tick(kNoon, 0, run < 2 ? 90 : 0)) messages.push_back(event.message);
+    for (const double age : {-1., run < 2 ? 90. : 0.})  // none came yet, then the last one is so old
+      for (const Event& event : alarms.tick(kNoon, 0, age)) messages.push_back(event.message);
     stored = alarms.states();
   }
   EXPECT_THAT(messages, ElementsAre("no frame for 60 s", "frames come again")) << "each once";
@@ -99,6 +100,32 @@ TEST(Alarms, NoFrame) {
   EXPECT_THAT(alarms.tick(kNoon, 61'200, 30.1), SizeIs(1));
   EXPECT_THAT(alarms.tick(kNoon, 99'000, 70), IsEmpty());
   EXPECT_THAT(alarms.end(kNoon), SizeIs(1));
+}
+
+TEST(Alarms, EachOfTwoSilencesRings) {
+  Alarms alarms({.alarms = {parseAlarm("no-frame>20"), parseAlarm("no-frame>6")}});
+  const auto rings = [&](double age) {
+    (void)alarms.tick(kNoon, 0, age);
+    const auto all = alarms.ringing();
+    return std::pair(all.at(0).second, all.at(1).second);
+  };
+  EXPECT_EQ(rings(5), std::pair(false, false));
+  EXPECT_EQ(rings(6), std::pair(false, true));
+  EXPECT_EQ(rings(20), std::pair(true, true));
+  EXPECT_EQ(rings(0), std::pair(false, false));
+}
+
+TEST(Alarms, AnAlarmOfAStateRestsWhereItsHeadIsNotRead) {
+  Alarms alarms({.alarms = {parseAlarm("gate=open")}});
+  EXPECT_THAT(alarms.setHeads({{"gate", "1"}}, kNoon), IsEmpty());
+  Sample sample = sampleAt(kNoon);
+  sample.states = {{.name = "gate", .state = "open", .counted = "open"}};
+  EXPECT_THAT(alarms.add(sample, 0), SizeIs(1));
+  const auto events = alarms.setHeads({}, kNoon);
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].kind, EventKind::kAlarmEnded);
+  EXPECT_THAT(alarms.states(), IsEmpty());
+  EXPECT_THAT(alarms.setHeads({}, kNoon), IsEmpty()) << "once";
 }
 
 TEST(Alarms, AJumpOfTheClockRingsNothing) {

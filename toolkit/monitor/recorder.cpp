@@ -133,6 +133,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       const SessionInfo session = sessionOf(result, options_);
       if (std::exchange(classes_, session.classes) != session.classes)
         for (Event& event : chain_.alarms.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
+      for (Event& event : chain_.alarms.setHeads(session.heads, result.frame.time)) events.push_back(std::move(event));
       if (store_)
         store_->beginSession(session, options_.archive_clock ? std::optional(result.frame.time) : std::nullopt,
                              std::exchange(again_, false));
@@ -194,6 +195,7 @@ void Recorder::turnTo(UnixMs time) {
   if (newest_ || !chain_.last || time >= *chain_.last) return;
   newest_ = std::exchange(chain_, Chain(options_));
   (void)chain_.alarms.setClasses(classes_, time);
+  (void)chain_.alarms.setHeads(options_.states.digests(model_.digest), time);
   if (region_names_) (void)chain_.alarms.setRegions(*region_names_, time);
 }
 
@@ -397,6 +399,7 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoP
       events = chain_.alarms.end(now);
       const auto add = [&](const std::vector<Event>& more) { events.insert(events.end(), more.begin(), more.end()); };
       if (!classes_.empty()) add(fresh.setClasses(classes_, now));
+      if (session_ >= 0) add(fresh.setHeads(options_.states.digests(model_.digest), now));
       if (region_names_) add(fresh.setRegions(*region_names_, now));
       chain_.alarms = std::move(fresh);
       storeAlarms();

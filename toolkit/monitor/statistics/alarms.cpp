@@ -70,6 +70,7 @@ void AlarmOptions::validate() const {
 
 std::string Alarms::Limit::name() const {
   if (!alarm.state.empty()) return alarm.quantity + " is " + alarm.state;
+  if (alarm.isSilence()) return "missing frames";
   if (!alarm.isArea()) return alarm.region.empty() ? alarm.quantity : alarm.quantity + " of " + alarm.region;
   return "area of " + alarm.quantity + (alarm.region.empty() ? "" : " in " + alarm.region);
 }
@@ -97,11 +98,7 @@ std::string Alarms::Limit::side() const {
 
 Alarms::Alarms(AlarmOptions options) : options_(std::move(options)) {
   options_.validate();
-  for (const Alarm& alarm : options_.alarms)
-    if (alarm.quantity == kNoFrame)
-      no_frame_s_ = alarm.limit;
-    else
-      limits_.push_back({.alarm = alarm});
+  for (const Alarm& alarm : options_.alarms) limits_.push_back({.alarm = alarm});
 }
 
 std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
@@ -117,7 +114,7 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
         events.push_back({sample.time, rings ? EventKind::kAlarm : EventKind::kAlarmEnded,
                           rings ? Severity::kWarning : Severity::kInfo, one.name + " is " + one.counted});
     }
-    if (!limit.alarm.state.empty() || (limit.alarm.isArea() && !limit.label)) continue;
+    if (!limit.alarm.ofSamples() || (limit.alarm.isArea() && !limit.label)) continue;
     if (gap && !limit.ringing) limit.outside_since.reset();  // values in the gap are unknown
     const auto value = limit.valueOf(sample);
     if (!value) continue;
@@ -145,14 +142,20 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
 }
 
 std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_age_s) {
-  if (no_frame_s_ <= 0) return {};
+  std::vector<Event> events;
   if (!first_tick_) first_tick_ = steady;
-  const double silent = frame_age_s >= 0 ? frame_age_s : static_cast<double>(steady - *first_tick_) / 1000;
-  const bool rings = silent >= no_frame_s_;
-  if (std::exchange(no_frame_, rings) == rings) return {};
-  if (!rings) return {{time, EventKind::kAlarmEnded, Severity::kInfo, "frames come again"}};
-  no_frame_since_ = time;
-  return {{time, EventKind::kAlarm, Severity::kWarning, "no frame for " + shortText(no_frame_s_) + " s"}};
+  const bool none_yet = frame_age_s < 0;
+  const double silent = none_yet ? static_cast<double>(steady - *first_tick_) / kSecondMs : frame_age_s;
+  for (Limit& limit : limits_) {
+    if (!limit.alarm.isSilence()) continue;
+    const bool rings = silent >= limit.alarm.limit || (none_yet && limit.ringing);  // what rang before a restart
+    if (std::exchange(limit.ringing, rings) == rings) continue;
+    if (rings) limit.since = time;
+    events.push_back(rings ? Event{time, EventKind::kAlarm, Severity::kWarning,
+                                   "no frame for " + shortText(limit.alarm.limit) + " s"}
+                           : Event{time, EventKind::kAlarmEnded, Severity::kInfo, "frames come again"});
+  }
+  return events;
 }
 
 void Alarms::Limit::rest(std::optional<Event> why, std::vector<Event>& events) {
@@ -187,11 +190,21 @@ std::vector<Event> Alarms::setRegions(const std::vector<std::string>& names, Uni
   return events;
 }
 
+std::vector<Event> Alarms::setHeads(const std::map<std::string, std::string>& heads, UnixMs time) {
+  std::vector<Event> events;
+  for (Limit& limit : limits_) {
+    if (limit.alarm.state.empty()) continue;
+    const Event none{time, EventKind::kModel, Severity::kWarning,
+                     "the states of '" + limit.alarm.quantity + "' are not read: its alarm rests"};
+    limit.rest(heads.contains(limit.alarm.quantity) ? std::nullopt : std::optional(none), events);
+  }
+  return events;
+}
+
 std::vector<AlarmState> Alarms::states() const {
   std::vector<AlarmState> all;
   for (const Limit& limit : limits_)
     if (limit.ringing || limit.outside_since) all.push_back({toString(limit.alarm), limit.since, limit.ringing});
-  if (no_frame_) all.push_back({noFrameRule(), no_frame_since_, true});
   return all;
 }
 
@@ -207,32 +220,22 @@ void Alarms::resume(const std::vector<AlarmState>& states, const std::vector<Uni
       if (toString(limit.alarm) != state.rule) continue;
       limit.ringing = state.rings;
       limit.since = state.since;
-      limit.outside_since = steady - std::max<std::int64_t>(now - state.since, 0);
+      if (limit.alarm.ofSamples()) limit.outside_since = steady - std::max<std::int64_t>(now - state.since, 0);
     }
-    if (state.rule != noFrameRule()) continue;
-    no_frame_ = state.rings;
-    no_frame_since_ = state.since;
   }
 }
 
-std::string Alarms::noFrameRule() const { return toString({.quantity = kNoFrame, .limit = no_frame_s_}); }
-
 std::vector<std::pair<Alarm, bool>> Alarms::ringing() const {
   std::vector<std::pair<Alarm, bool>> all;
-  auto limit = limits_.begin();
-  for (const Alarm& alarm : options_.alarms)
-    all.emplace_back(alarm, alarm.quantity == kNoFrame ? no_frame_ : (limit++)->ringing);
+  for (const Limit& limit : limits_) all.emplace_back(limit.alarm, limit.ringing);
   return all;
 }
 
 std::vector<Event> Alarms::end(UnixMs time) {
   std::vector<Event> events;
-  const auto ended = [&](bool& ringing, const std::string& name) {
-    if (std::exchange(ringing, false))
-      events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, name + " no longer watched for"});
-  };
-  for (Limit& limit : limits_) ended(limit.ringing, limit.name());
-  ended(no_frame_, "missing frames");
+  for (Limit& limit : limits_)
+    if (std::exchange(limit.ringing, false))
+      events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, limit.name() + " no longer watched for"});
   return events;
 }
 

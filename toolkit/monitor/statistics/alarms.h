@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,8 +25,11 @@ struct Alarm {
   bool above = true;       ///< rings above the limit, else below it
   double limit = 0;        ///< of a class in percent of the pixels, of kNoFrame in seconds
 
+  bool isSilence() const { return quantity == kNoFrame; }
+  /// A number of samples, with a limit.
+  bool ofSamples() const { return state.empty() && !isSilence(); }
   /// Of a class.
-  bool isArea() const { return state.empty() && quantity != kNoFrame && !findQuantity(quantity); }
+  bool isArea() const { return ofSamples() && !findQuantity(quantity); }
   friend bool operator==(const Alarm&, const Alarm&) = default;
 };
 
@@ -73,6 +77,9 @@ class Alarms {
   /// The regions that are measured. The alarm of another one rests, which is an event.
   std::vector<Event> setRegions(const std::vector<std::string>& names, UnixMs time);
 
+  /// The heads of states that are read, by their names. The alarm of another one rests, which is an event.
+  std::vector<Event> setHeads(const std::map<std::string, std::string>& heads, UnixMs time);
+
   /// Those that ring or will.
   std::vector<AlarmState> states() const;
   /// Goes on where an earlier run of the program ended: an alarm that rang still rings, without a new event. `states`:
@@ -93,10 +100,10 @@ class Alarms {
     std::optional<int> label{};                   // of a class; the alarm rests while the model does not have it
     bool rested = false;                          // and this was reported
     std::optional<std::int64_t> outside_since{};  // steady
-    UnixMs since = 0;                             // the time of that sample
+    UnixMs since = 0;                             // the time of that sample, or when it began to ring
     bool ringing = false;
 
-    std::string name() const;  // "tokens", "area of car"
+    std::string name() const;  // "tokens", "area of car", "missing frames"
     std::string text(double value) const;
     std::string side() const;  // "above 20 %"
     std::optional<double> valueOf(const Sample& sample) const;
@@ -105,15 +112,10 @@ class Alarms {
     void rest(std::optional<Event> why, std::vector<Event>& events);  // or no longer
   };
 
-  std::string noFrameRule() const;
-
   AlarmOptions options_;
   std::vector<Limit> limits_;
   std::optional<std::int64_t> last_sample_;  // steady
   PaceMeter pace_{};
-  double no_frame_s_ = 0;  // 0: no such alarm
-  bool no_frame_ = false;
-  UnixMs no_frame_since_ = 0;
   std::optional<std::int64_t> first_tick_;
 };
 
