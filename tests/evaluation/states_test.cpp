@@ -3,6 +3,7 @@
 
 #include "evaluation/contradictions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
@@ -164,6 +165,58 @@ TEST_F(States, ARareStateCountsAsMuchAsACommonOne) {
   EXPECT_LT(score(1, -0.3), score(0, -0.3)) << "nearer to the common state";
 }
 
+// The steepest slope, at these weights, of what the training makes small: cross-entropy, each state with the same
+// weight, and the penalty on weights of features of variance 1 / their number.
+double slopeAt(const cv::Mat& weights, const cv::Mat& pooled, const std::vector<int>& shown) {
+  const int states = weights.rows, features = pooled.cols, examples = pooled.rows;
+  std::vector<double> mean(features), scale(features);
+  for (int f = 0; f < features; ++f) {
+    double squares = 0;
+    for (int i = 0; i < examples; ++i) mean[f] += pooled.at<double>(i, f) / examples;
+    for (int i = 0; i < examples; ++i) squares += std::pow(pooled.at<double>(i, f) - mean[f], 2) / examples;
+    scale[f] = 1 / ((std::sqrt(squares) + 1e-6) * std::sqrt(features));
+  }
+  double steepest = 0;
+  for (int s = 0; s < states; ++s)
+    for (int f = 0; f <= features; ++f) {
+      double weight = weights.at<double>(s, f);
+      if (f < features) weight /= scale[f];
+      for (int other = 0; f == features && other < features; ++other)
+        weight += weights.at<double>(s, other) * mean[other];
+      double slope = 1e-3 * weight;
+      for (int i = 0; i < examples; ++i) {
+        std::vector<double> power(states);
+        double sum = 0;
+        for (int t = 0; t < states; ++t) {
+          double score = weights.at<double>(t, features);
+          for (int other = 0; other < features; ++other)
+            score += weights.at<double>(t, other) * pooled.at<double>(i, other);
+          sum += power[t] = std::exp(score);
+        }
+        const double x = f < features ? (pooled.at<double>(i, f) - mean[f]) * scale[f] : 1;
+        const auto of_state = std::count(shown.begin(), shown.end(), shown[i]);
+        slope += (power[s] / sum - (shown[i] == s)) * x / static_cast<double>(of_state * states);
+      }
+      steepest = std::max(steepest, std::abs(slope));
+    }
+  return steepest;
+}
+
+TEST_F(States, TrainingReachesTheMinimum) {
+  cv::Mat pooled = randomRows(60, 12, 9);
+  std::vector<int> shown;
+  for (int i = 0; i < pooled.rows; ++i) {
+    shown.push_back(i % 7 == 0 ? 2 : i % 2);
+    pooled.at<double>(i, shown.back()) += 1;
+    pooled.row(i).col(4) *= 100;
+  }
+  EXPECT_LT(slopeAt(trainStates(pooled, shown, 3), pooled, shown), 5e-4);
+  // A rare state far from the others: its rows are long.
+  for (int i = 0; i < pooled.rows; ++i) shown[i] = i < 2 ? 2 : i % 2;
+  for (int f = 0; f < 12; ++f) pooled.at<double>(0, f) = pooled.at<double>(1, f) = 40;
+  EXPECT_LT(slopeAt(trainStates(pooled, shown, 3), pooled, shown), 5e-4);
+}
+
 TEST_F(States, HeldOutDaysAreJudgedWhole) {
   // Pictures of a day are almost equal, and nothing but the day tells the state: another day cannot be known.
   const std::vector<StateExample> examples = examplesOfDays(24, 6);
@@ -196,6 +249,15 @@ TEST_F(States, AStateOfOneDayIsNotTested) {
   const StateHead head = teachStates(kGate, examples, tellingFeatures(examples, 0.1));
   EXPECT_EQ(head.verdict.untested, 3);
   EXPECT_EQ(head.verdict.answers.size(), 9u);
+}
+
+TEST_F(States, AStateOfTwoDaysIsTestedHoweverManyDaysThereAre) {
+  std::vector<StateExample> examples = examplesOfDays(22, 2);
+  for (StateExample& one : examples) one.state = one.day == 0 || one.day == 20;  // the same of 20 rounds
+  const StateVerdict verdict = teachStates(kGate, examples, tellingFeatures(examples, 0.1)).verdict;
+  EXPECT_EQ(verdict.untested, 0);
+  EXPECT_EQ(verdict.rounds, 21);
+  EXPECT_EQ(verdict.answers.size(), 44u);
 }
 
 TEST_F(States, ProbabilityIsHowOftenItIsRight) {

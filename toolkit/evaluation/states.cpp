@@ -55,6 +55,17 @@ Rounds roundsOf(const std::vector<StateExample>& examples, int states) {
     int next = 0;
     for (auto& [day, round] : days) round = next++ % kMostDays;
     rounds.count = std::min(next, kMostDays);
+    // A state of several days that all fell into one round could not be tested: its last day gets a round of its own.
+    for (int state = 0; state < states; ++state) {
+      std::set<std::int64_t> of_state;
+      std::set<int> in_rounds;
+      for (const StateExample& one : examples) {
+        if (one.state != state) continue;
+        of_state.insert(one.day);
+        in_rounds.insert(days.at(one.day));
+      }
+      if (of_state.size() > 1 && in_rounds.size() == 1) days.at(*of_state.rbegin()) = rounds.count++;
+    }
     for (std::size_t i = 0; i < examples.size(); ++i) rounds.of[i] = days.at(examples[i].day);
     return rounds;
   }
@@ -319,7 +330,7 @@ cv::Mat trainStates(const cv::Mat& pooled, const std::vector<int>& shown, int st
         row[s] = (row[s] / sum - (s == static_cast<int>(truth) ? 1 : 0)) * weight[truth] / states;
     }
     gradient = scores.t() * x + kPenalty * ahead;
-    before = w;
+    before = w.clone();  // a second header would see the new weights, because OpenCV writes them into the same memory
     w = ahead - gradient;  // the curvature is at most 1: rows of x have a length of about 1.4
   }
   cv::Mat of_features = w.colRange(0, features);
