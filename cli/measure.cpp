@@ -323,7 +323,6 @@ class Runner {
                                            .variants = todo(group.first, group.last, name),
                                            .label = one->label,
                                            .index = frame.index,
-                                           .film = frame.film,
                                            .seconds = frame.seconds()});
       for (const auto& [v, done] : measured.value()) {
         if (log_) log_->append(done.line);

@@ -3,6 +3,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "cli/command.h"
+#include "cli/models.h"
 #include "cli/street_model.h"
 
 namespace mpm::test {
@@ -42,6 +43,21 @@ TEST_F(ReuseCommand, KeyFramesThatAreDueMeasureTheAgreement) {
   EXPECT_EQ(result["reuse"]["key_frames"], 2) << "after two and four seconds of the scene's clock";
   EXPECT_GT(result["reuse"]["agreement"], 0);
   EXPECT_LE(result["reuse"]["agreement"], 100);
+}
+
+// The images of each folder are a film of their own, and the first frame of a film is computed in full.
+TEST_F(ReuseCommand, EvalBeginsAnewWithEachFilm) {
+  const std::string lines = folder_ / "lines.jsonl";
+  for (int i = 0; i < 4; ++i) {
+    const std::string film = folder_ / (i < 2 ? "a" : "b");
+    fs::create_directories(film);
+    writeImage(film + "/" + std::to_string(i) + ".png", 40, 70, 1);
+  }
+  succeeded(mpmCommand({"eval", folder_ / "[ab]/*.png", "--model", kSegmenter, "--against", "full", "--reduce", "none",
+                        "--reuse", "threshold=12", "--per-image", lines}));
+  std::vector<std::string> names;
+  for (const auto& line : CommandResult{.out = readFile(lines)}.jsonLines()) names.push_back(line["name"]);
+  EXPECT_THAT(names, ElementsAre("1", "3"));
 }
 
 TEST_F(ReuseCommand, BenchComparesIt) {

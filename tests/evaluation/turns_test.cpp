@@ -66,7 +66,7 @@ TEST_F(TurnsTest, WithLabelsOfTheFullModelTheFirstFrameOfAFilmSaysNothingOfReuse
   Turns turns(test::kSegmenter, variants_, {0, 2}, {.labels_of_full = true});
   const auto measuredIn = [&](int index, int film) {
     TurnPicture one = picture(index, {0, 1});
-    one.film = film;
+    one.line["film"] = std::to_string(film);
     std::vector<std::size_t> variants;
     const auto measured = turns.measure(one);
     for (const auto& [v, measurement] : measured.value()) {

@@ -57,8 +57,9 @@ std::optional<std::map<std::size_t, Estimate>> Turns::run(const TurnPicture& pic
 
 std::optional<std::vector<std::pair<std::size_t, Measurement>>> Turns::measure(const TurnPicture& picture,
                                                                                const std::function<bool()>& go_on) {
-  const bool first_of_film = film_ != picture.film;
-  film_ = picture.film;
+  const std::string film = textOf(picture.line, "film");
+  const bool first_of_film = film_ != film;
+  film_ = film;
   try {
     const auto results = run(picture, first_of_film, go_on);
     if (!results) return std::nullopt;

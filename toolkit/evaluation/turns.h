@@ -25,13 +25,12 @@ struct TurnVariant {
 
 /// A picture that variants take turns on.
 struct TurnPicture {
-  cv::Mat image, dark{};                ///< `dark`: at the simulated night, for variants by night
-  Truth truth;                          ///< without labels, perhaps
-  Json line{};                          ///< what lines say of it, as in measurementOf()
+  cv::Mat image, dark{};  ///< `dark`: at the simulated night, for variants by night
+  Truth truth;            ///< without labels, perhaps
+  Json line{};            ///< what lines say of it, as in measurementOf(); frames of a "film" follow each other
   std::vector<std::size_t> variants{};  ///< the variants that measure it, ascending
   std::string label{};                  ///< begins the message of an error; empty: nothing does
   int index = 0;                        ///< decides whose turn is the first
-  int film = 0;                         ///< pictures of one film follow each other in time
   std::optional<double> seconds{};      ///< as in Estimator::estimate()
 };
 
@@ -69,8 +68,8 @@ class Turns {
   Rules rules_;
   std::map<std::size_t, Estimator> nets_;
   std::map<std::size_t, FlopCounter> operations_;
-  std::set<std::size_t> warm_;  // their weights are packed
-  std::optional<int> film_;     // of the last picture
+  std::set<std::size_t> warm_;       // their weights are packed
+  std::optional<std::string> film_;  // of the last picture
 };
 
 }  // namespace mpm::evaluation
