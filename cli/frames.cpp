@@ -113,8 +113,21 @@ std::string LabelledFrames::filmOf(const vision::Frame& frame) const {
 }
 
 vision::LabelledFile LabelledFrames::filesOf(const std::string& name) const {
-  if (const auto found = files_of_name_.find(name); found != files_of_name_.end()) return found->second;
+  if (const auto found = files_of_name_.find(name); found != files_of_name_.end()) return found->second.file;
   return {files_of_name_.empty() ? sources_.front() : "", ""};
+}
+
+bool LabelledFrames::leavesOut(const std::string& name, int index) {
+  std::optional<int> total;
+  if (areFiles()) {
+    const auto found = files_of_name_.find(name);
+    if (found == files_of_name_.end()) return false;
+    index = found->second.index;
+    total = static_cast<int>(files_of_name_.size());
+  } else if (options_.spread > 0) {
+    total = open()->size();
+  }
+  return (options_.max_frames > 0 && index >= options_.max_frames) || !isWanted(static_cast<std::size_t>(index), total);
 }
 
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model) {
@@ -219,10 +232,11 @@ LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& 
   for (const vision::LabelledFile& picture : pictures_) {
     sources_.push_back(picture.image);
     files_.insert(files_.end(), {picture.image, picture.labels});
-    files_of_name_[imageName(picture.image)] = picture;
+    files_of_name_[imageName(picture.image)] = {picture, static_cast<int>(files_of_name_.size())};
   }
   if (const auto data = vision::parseSourceSpec(options.source); pictures_.empty() && data.isImages())
-    for (const std::string& image : vision::sourceFiles(data)) files_of_name_[imageName(image)] = {image, ""};
+    for (const std::string& image : vision::sourceFiles(data))
+      files_of_name_[imageName(image)] = {{image, ""}, static_cast<int>(files_of_name_.size())};
 }
 
 Frames* LabelledFrames::open() {

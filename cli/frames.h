@@ -139,6 +139,9 @@ class LabelledFrames {
   /// The files of the image with this name, as imageName() gives it: the image, or the video that it is of, and its
   /// label map. Empty where there is none.
   vision::LabelledFile filesOf(const std::string& name) const;
+  /// Whether there is an image with this name, or of the scene a frame with this index, that next() does not give: it
+  /// is none of the first ones, or of the spread. May open the source.
+  bool leavesOut(const std::string& name, int index);
 
  private:
   /// Null: there is no image to read.
@@ -154,7 +157,11 @@ class LabelledFrames {
   std::vector<vision::LabelledFile> pictures_;  // of a folder or a data set; without `labels` where there is no map
   std::vector<std::size_t> index_;              // in pictures_, of each image that is read
   std::vector<std::string> sources_, files_;
-  std::map<std::string, vision::LabelledFile> files_of_name_;
+  struct NamedFile {
+    vision::LabelledFile file;
+    int index = 0;  // among all images
+  };
+  std::map<std::string, NamedFile> files_of_name_;
   bool opened_ = false;
   std::optional<Frames> frames_;
 };

@@ -53,6 +53,13 @@ std::string keyOf(const Json& line, bool with_data) {
   return toLine(nlohmann::json(key));  // which sorts the keys of objects, unlike Json
 }
 
+// Of which model and data a line is.
+Json dataOf(const Json& line) {
+  Json key = Json::array();
+  for (const char* name : {"model_digest", "dataset", "data", "labels"}) key.push_back(line.value(name, Json()));
+  return key;
+}
+
 // The command line of this process, as a shell reads it, with what decides the numbers in its environment.
 std::string commandText() {
   std::string text, word;
@@ -251,7 +258,7 @@ class Runner {
 
   // Whether the outputs can be written, and what is there already.
   void openFiles() {
-    const LabelledFrames all = frames(0, shown_);
+    LabelledFrames all = frames(0, shown_);
     const bool files = plan_.labelled.source.empty() || plan_.labelled.dataset;
     if (!plan_.shard.isWhole()) {
       requireNamedImages("--shard", all.sources());
@@ -265,6 +272,7 @@ class Runner {
     if (plan_.resume.empty()) return;
     requireOutput("--resume", plan_.resume, inputs);
     log_.emplace(plan_.resume, kKeysOfLines);
+    takeSpelling(all);
     std::map<std::string, std::size_t> variant_of_key;
     std::map<std::string, Json> digests_of_name;
     Changed changed;
@@ -275,7 +283,8 @@ class Runner {
       if (!done_.insert(key + line.at("name").text()).second)
         throw Error(line.place() + " is of the same image as a line before it: remove that line");
       const auto found = variant_of_key.find(key);
-      if (found == variant_of_key.end()) continue;
+      if (found == variant_of_key.end() || all.leavesOut(one.name, one.index)) continue;
+      if (all.areFiles() && !plan_.shard.contains(all.filesOf(one.name).image)) continue;
       const auto [digests, fresh] = digests_of_name.try_emplace(line.at("name").text());
       if (fresh) {
         const vision::LabelledFile of = all.filesOf(digests->first);
@@ -288,12 +297,34 @@ class Runner {
     changed.refuse();
   }
 
+  // The file may have the folder of the same images under another spelling: new lines say what it says.
+  void takeSpelling(const LabelledFrames& all) {
+    const Json own = dataOf(measured_.variants.front().settings);
+    const auto isOwn = [&own](const JsonValue& line) { return dataOf(line.json()) == own; };
+    if (std::ranges::any_of(log_->lines(), isOwn)) return;
+    for (const JsonValue& line : log_->lines()) {
+      const Measurement one = Measurement::read(line);
+      const vision::LabelledFile of = all.filesOf(one.name);
+      Json same = {{"name", one.name}};
+      same.update(digestsOf(of.image, of.labels));
+      if (same["picture_digest"].is_null() || evaluation::imageOf(same) != one.image) continue;
+      if (one.line.value("dataset", Json()) != measured_.variants.front().settings["dataset"]) continue;
+      for (std::size_t v = 0; v < variants_.size(); ++v) {
+        Json& settings = measured_.variants[v].settings;
+        for (const char* key : {"data", "labels"}) settings[key] = one.line.value(key, Json());
+        keys_[v] = keyOf(settings, true);
+      }
+      return;
+    }
+  }
+
   static Json digestsOf(const std::string& image, const std::string& labels) {
     return {{"picture_digest", fileDigest(image)}, {"labels_digest", fileDigest(labels)}};
   }
 
   void keep(std::size_t variant, const Measurement& one) {
     measured_.variants[variant].result.add(one);
+    measured_.names.insert(one.name);
     if (!plan_.per_image.empty()) lines_ += toLine(one.line) + '\n';
   }
 
@@ -350,21 +381,27 @@ class Runner {
 
 Measured measure(const MeasurePlan& plan) { return Runner(plan).run(); }
 
+bool isLeftOut(const Json& line, const Measured& run) {
+  return dataOf(line) == dataOf(run.variants.front().settings) && !run.names.contains(evaluation::textOf(line, "name"));
+}
+
 std::vector<JsonValue> readMeasurements(const std::string& file) { return readJsonLines(file, kKeysOfLines); }
 
 Measured combineLines(const std::vector<std::string>& files) {
   Measured measured;
   std::map<std::string, std::size_t> variant_of_key;
   std::map<std::string, std::string> place_of_image, file_of_shard;
+  // Of each variant and shard: how many images all shards have, for each data set. The folder of a data set may have
+  // another name on each machine, but each shard has lines of each data set.
+  std::vector<std::map<std::string, std::map<std::string, std::int64_t>>> of_images;
   std::size_t empty = 0;
-  std::int64_t of_images = 0;
   int of = 0;
   for (const std::string& file : files) {
     const std::vector<JsonValue> lines = readMeasurements(file);
     empty += lines.empty();
     for (const JsonValue& line : lines) {
       Measurement one = Measurement::read(line);
-      const auto [other, fresh] = place_of_image.emplace(keyOf(one.line, true) + line.at("name").text(), line.place());
+      const auto [other, fresh] = place_of_image.emplace(keyOf(one.line, false) + one.image, line.place());
       if (!fresh)
         throw Error(other->second + " and " + line.place() + " are of the same image, which would count twice");
       const Json shard = one.line.value("shard", Json());
@@ -373,7 +410,6 @@ Measured combineLines(const std::vector<std::string>& files) {
       if (!file_of_shard.empty() && shards != of)
         throw Error(line.place() + " is of shard '" + text + "', others are of " + std::to_string(of) + " shards");
       of = shards;
-      if (const auto count = line.find("of_images")) of_images = std::max(of_images, count->count());
       if (const auto [first, only] = file_of_shard.emplace(text, file); of > 0 && !only && first->second != file)
         throw Error("'" + first->second + "' and '" + file + "' are both of shard " + text);
       const auto [place, is_new] = variant_of_key.emplace(keyOf(one.line, false), measured.variants.size());
@@ -391,16 +427,28 @@ Measured combineLines(const std::vector<std::string>& files) {
       if (measured.variants.size() == 1) measured.classes = classes;
       if (classes != measured.classes) throw Error(line.place() + " is of other classes than the lines before it");
       line.named([&, &place = place] { measured.variants[place->second].result.add(one); });
+      of_images.resize(measured.variants.size());
+      if (const auto count = line.find("of_images")) {
+        std::int64_t& most = of_images[place->second][text][toLine(dataOf(one.line))];
+        most = std::max(most, count->count());
+      }
     }
   }
   if (measured.variants.empty()) throw Error("the files hold no line of an image");
   for (int number = 1; number <= of; ++number)
     if (const std::string text = Shard{number, of}.text(); !file_of_shard.contains(text) && empty-- == 0)
       throw Error("shard " + text + " is missing");
-  for (const MeasuredVariant& variant : measured.variants)
-    if (const std::int64_t images = variant.result.all.images(); images < of_images)
-      throw Error("the shards have lines of " + std::to_string(images) + " of " + counted(of_images, "image") +
+  for (std::size_t v = 0; v < measured.variants.size(); ++v) {
+    std::int64_t wanted = 0;
+    for (const auto& [shard, data] : of_images[v]) {
+      std::int64_t sum = 0;
+      for (const auto& [folder, count] : data) sum += count;
+      wanted = std::max(wanted, sum);
+    }
+    if (const std::int64_t images = measured.variants[v].result.all.images(); images < wanted)
+      throw Error("the shards have lines of " + std::to_string(images) + " of " + counted(wanted, "image") +
                   ": a run was cut off; run it again with --resume");
+  }
   findPartners(measured.variants);
   nameVariants(measured.variants);
   return measured;

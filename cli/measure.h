@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,13 +41,17 @@ struct MeasuredVariant {
 struct Measured {
   std::vector<std::string> classes;
   std::vector<MeasuredVariant> variants;
-  bool finished = true;  ///< false: a person interrupted it
+  std::set<std::string> names{};  ///< of the images that were asked for; a file of --resume may have lines of others
+  bool finished = true;           ///< false: a person interrupted it
 };
 
 /// Runs all variants by turns on each image, so that other work of the machine slows all alike, and in another order
 /// for each image, because whatever follows the full model finds its data in the caches. Nets that do not fit into 2 GB
 /// together run in groups, each beside the full model. Makes a line of JSON per image and variant.
 Measured measure(const MeasurePlan& plan);
+
+/// Whether the line is of the model and the data of `run`, but of an image that it was not asked for.
+bool isLeftOut(const Json& line, const Measured& run);
 
 /// The lines of --per-image or --resume in a file. Throws mpm::Error as readJsonLines().
 std::vector<JsonValue> readMeasurements(const std::string& file);

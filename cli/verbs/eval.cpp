@@ -161,10 +161,9 @@ struct EvalArguments {
   bool json = false;
 };
 
-// Measures, and prints a table of the classes of one variant, or a row for each of several; with `json` an object for
-// each variant instead. Returns the exit code.
-int evaluate(const MeasurePlan& plan, bool json) {
-  const Measured measured = measure(plan);
+// Prints a table of the classes of one variant, or a row for each of several; with `json` an object for each variant
+// instead. Returns the exit code.
+int show(const Measured& measured, const MeasurePlan& plan, bool json) {
   if (!measured.finished)
     return endInterrupted(" after " + counted(measured.variants.front().result.all.images(), "image") +
                           (plan.resume.empty() ? ": no result" : ": the same command goes on from here"));
@@ -174,7 +173,7 @@ int evaluate(const MeasurePlan& plan, bool json) {
 }
 
 int eval(const EvalArguments& arguments) {
-  if (arguments.combine.empty()) return evaluate(arguments.plan, arguments.json);
+  if (arguments.combine.empty()) return show(measure(arguments.plan), arguments.plan, arguments.json);
   printMeasured(combineLines(arguments.combine), arguments.json);
   return kOk;
 }
@@ -186,10 +185,12 @@ struct StudyArguments {
   bool sweep_pairs = false;
 };
 
-std::vector<evaluation::Measurement> measurementsIn(const std::string& file) {
+// The lines in a file of the folder, without those of images that the run was not asked for.
+std::vector<evaluation::Measurement> measurementsIn(const std::string& file, const Measured& run) {
   std::vector<evaluation::Measurement> all;
   if (!std::filesystem::exists(file)) return all;
   for (const JsonValue& line : readMeasurements(file)) {
+    if (isLeftOut(line.json(), run)) continue;
     all.push_back(evaluation::Measurement::read(line));
     for (const char* key : {"confusion", "confusion_near", "blocks_ms", "pairs_at_distance"})
       all.back().line.erase(key);  // is in the other fields
@@ -207,9 +208,9 @@ std::string csvCell(const Json& value) {
 }
 
 // summary.jsonl and pairs.jsonl have all numbers; results.csv has those of a variant that are no lists.
-void writeNumbers(const std::string& folder) {
-  const evaluation::StudyNumbers numbers =
-      evaluation::studyNumbers(measurementsIn(folder + "/results.jsonl"), measurementsIn(folder + "/sweep.jsonl"));
+void writeNumbers(const std::string& folder, const Measured& results, const Measured& sweep) {
+  const evaluation::StudyNumbers numbers = evaluation::studyNumbers(measurementsIn(folder + "/results.jsonl", results),
+                                                                    measurementsIn(folder + "/sweep.jsonl", sweep));
   if (numbers.rows.empty())
     throw Error("'" + folder + "/results.jsonl' has no labelled image that the full model ran on");
   const auto write = [&](const char* name, const std::vector<Json>& rows) {
@@ -244,8 +245,10 @@ int study(const StudyArguments& arguments) {
     printNote("there will be no report and no figures, python3 says: " + ready.value("why", "") +
               "; once that is mended, the same command draws them");
   plan.resume = arguments.folder + "/results.jsonl";
-  if (const int code = evaluate(plan, false); code != kOk) return code;
-  if (arguments.sweep_images > 0) {  // one step of mpm before each block in turn, or also two
+  const Measured results = measure(plan);
+  if (const int code = show(results, plan, false); code != kOk) return code;
+  Measured sweep{results.classes, results.variants};  // of no images
+  if (arguments.sweep_images > 0) {                   // one step of mpm before each block in turn, or also two
     reductions = {kFullModel};
     const int blocks = readModelInfo(plan.model, plan.options.convert()).blocks;
     for (int block = 0; block < blocks; ++block) {
@@ -256,9 +259,10 @@ int study(const StudyArguments& arguments) {
     if (plan.variants.precisions.size() > 1) plan.variants.precisions.resize(1);
     plan.labelled.spread = arguments.sweep_images;
     plan.resume = arguments.folder + "/sweep.jsonl";
-    if (!measure(plan).finished) return kInterrupted;
+    sweep = measure(plan);
+    if (!sweep.finished) return kInterrupted;
   }
-  writeNumbers(arguments.folder);
+  writeNumbers(arguments.folder, results, sweep);
   std::string made = arguments.folder + "/summary.jsonl";
   if (ready["ok"].get<bool>()) {
     const nlohmann::json report = startPython("study/report.py", {arguments.folder}).answer;

@@ -322,6 +322,60 @@ TEST_F(Shards, FoldersOfOneNameAreFilmsOfTheirOwn) {
   succeeded(mpmCommand(Words{"eval", "--combine"} + shards));
 }
 
+// A result is of the images that were asked for, whatever else the file holds.
+TEST_F(Shards, AResultIsOfTheImagesThatWereAskedFor) {
+  const std::string log = folder_ / "log.jsonl";
+  succeeded(eval({"--resume", log}));
+  for (const Words& part : {Words{"--max-frames", "3"}, Words{"--shard", "1/2"}}) {
+    const auto own = succeeded(eval(part + Words{"--json"})).json();
+    ASSERT_LT(own["images"], kImages);
+    EXPECT_EQ(withoutTimes(succeeded(eval(part + Words{"--json", "--resume", log})).json()), withoutTimes(own));
+  }
+  EXPECT_EQ(linesOf(log).size(), std::size_t{kImages});
+}
+
+TEST_F(Shards, AnotherSpellingOfAFolderIsNoOtherFolder) {
+  const std::string log = folder_ / "log.jsonl", again = folder_ / "again.jsonl";
+  const Words more = {"--reduce", "none", "--json"},
+              slashes = {"--images", folder_ / "images/", "--labels", folder_ / "labels/"};
+  const auto measure = [&](const Words& options) {
+    return succeeded(mpmCommand(Words{"eval", "--model", kSegmenter, "--reduce", "mpm:blocks=1,2"} + options));
+  };
+  measure(slashes + Words{"--resume", log});
+  const auto lossIn = [](const CommandResult& result) { return result.jsonLines().at(0)["against_full"]["miou_loss"]; };
+  const auto loss = lossIn(measure(slashes + more));
+  ASSERT_TRUE(loss.is_number());
+  const Words plain = {"--images", folder_ / "images", "--labels", folder_ / "labels"};
+  EXPECT_EQ(lossIn(measure(plain + more + Words{"--resume", log})), loss);
+  EXPECT_EQ(linesOf(log).size(), std::size_t{2 * kImages});
+  for (const auto& line : linesOf(log)) EXPECT_EQ(line["data"], folder_ / "images/");
+  measure(plain + Words{"--per-image", again});
+  expectFailure(mpmCommand({"eval", "--combine", log, again}), 1, {"again.jsonl", "of the same image"});
+}
+
+TEST_F(Shards, AShardOfSeveralDataSetsIsNotCutOff) {
+  for (const std::string part : {"images", "labels"}) {
+    fs::create_directories(folder_ / ("other/" + part));
+    for (int i = 0; i < 5; ++i) {
+      const std::string name = part + "/street_" + std::to_string(i) + ".png";
+      fs::copy_file(folder_ / name, folder_ / ("other/" + name));
+      if (part == "images") writeImage(folder_ / ("other/" + name), 40, 70, 50 + i);
+    }
+  }
+  Words combine = {"eval", "--json", "--combine"};
+  for (const std::string part : {"1", "2"}) {
+    const std::string lines = folder_ / (part + ".jsonl");
+    combine.push_back(lines);
+    for (const std::string& data : {folder_ / "", folder_ / "other/"})
+      succeeded(mpmCommand({"eval", "--model", kSegmenter, "--reduce", "none", "--images", data + "images", "--labels",
+                            data + "labels", "--shard", part + "/2", "--resume", lines}));
+  }
+  EXPECT_EQ(succeeded(mpmCommand(combine)).json()["images"], kImages + 5);
+  const std::string text = readFile(combine.back());
+  fs::resize_file(combine.back(), text.rfind('\n', text.size() - 2) + 1);
+  expectFailure(mpmCommand(combine), 1, {"lines of 16 of 17 images", "--resume"});
+}
+
 TEST_F(Shards, OnlyOneProcessHasAManifest) {
   const std::string manifest = folder_ / "manifest.jsonl";
   std::ofstream(manifest).close();

@@ -240,6 +240,21 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
   EXPECT_EQ(tableLines(out_ + "/results.csv").size(), 5u);
 }
 
+// A report of a folder that has more is that of a new one; --sweep-images 0 is no sweep.
+TEST_F(Study, IsOfTheImagesThatWereAskedFor) {
+  const auto images = [&](const Words& more) {
+    succeeded(studyWithoutFigures(Words{"--reduce", "mpm:blocks=1"} + more));
+    std::map<std::string, std::set<int>> counts;
+    for (const auto& row : jsonIn(out_ + "/summary.jsonl"))
+      counts[row["sweep"] ? "sweep" : "all"].insert(row["images"].get<int>());
+    return counts;
+  };
+  using Counts = std::map<std::string, std::set<int>>;
+  EXPECT_EQ(images({"--sweep-images", "3"}), (Counts{{"all", {6}}, {"sweep", {3}}}));
+  EXPECT_EQ(images({"--sweep-images", "2", "--max-frames", "4"}), (Counts{{"all", {4}}, {"sweep", {2}}}));
+  EXPECT_EQ(images({"--sweep-images", "0"}), (Counts{{"all", {6}}}));
+}
+
 TEST_F(Study, PairsOfStepsAreAMap) {
   ASSERT_EQ(studyWithSvg({"--reduce", "mpm:blocks=1", "--sweep-images", "1", "--sweep-pairs"}).exit_code, 0);
   std::set<std::string> steps;

@@ -72,7 +72,7 @@ double wholeNanoseconds(double ms) { return std::round(ms * 1e6) / 1e6; }
 void addImage(Measurement& one) {
   const Json& json = one.line;
   one.name = textOf(json, "name");
-  one.image = textOf(json, "source") + "/" + one.name;
+  one.image = imageOf(json);
   one.film = textOf(json, "film");
   one.session = textOf(json, "session");
   if (const auto index = json.find("index"); index != json.end()) one.index = index->get<int>();
@@ -89,6 +89,12 @@ Truth::Truth(cv::Mat all, int ignored) : labels(std::move(all)), near(labels.clo
   cv::dilate(labels.clone().setTo(0, nothing), highest, around);
   cv::erode(labels.clone().setTo(255, nothing), lowest, around);
   near.setTo(void_label, highest == lowest);
+}
+
+std::string imageOf(const Json& line) {
+  const std::string picture = textOf(line, "picture_digest");
+  return (picture.empty() ? textOf(line, "source") : picture + " " + textOf(line, "labels_digest")) + "/" +
+         textOf(line, "name");
 }
 
 Measurement measurementOf(Json line, const Estimate& result, const Estimate* full, const Truth& truth, bool first,

@@ -28,7 +28,7 @@ constexpr int kNearPixels = 8;
 /// `mpm eval` writes, resumes and combines such lines, and `mpm study` makes its report of them.
 struct Measurement {
   Json line{};
-  std::string image{}, name{};  ///< where it is from and its name; the name alone
+  std::string image{}, name{};  ///< imageOf(); the name alone
   std::string film{};           ///< which images are alike with it
   int index = 0;                ///< of a frame of a video or the scene; 0 of an image file
   std::string session{};        ///< of the process that measured
@@ -50,6 +50,10 @@ struct Measurement {
   /// Throws mpm::Error naming the place when `json` is no such line, or says what its counts do not give.
   static Measurement read(const JsonValue& json);
 };
+
+/// Which image a line is of, wherever its folder is and however that is spelled: its name, with the digests of its
+/// files. A frame of the scene has no file, so its source stands for it.
+std::string imageOf(const Json& line);
 
 /// `line`: what it says of the variant, with "classes", and of the image, with "source", "name", "film" and
 /// "index" where it is one of several. `full`: the full model's result on the image,
