@@ -200,7 +200,9 @@ std::string methodsText(const SourceReport& report) {
                      " tokens before merging; n = " + counted(report.summed(), "sample");
   if (const auto left_out = report.flagged("flagged"); left_out > 0)
     text += ", " + std::to_string(left_out) + " of them flagged and left out of the means";
-  return text + ", from " + report.clock.date(report.span.from) + " to " + report.clock.date(report.span.to - 1) +
+  const auto begin = std::ranges::find(report.stretches, series.id, [](const Stretch& one) { return one.series.id; });
+  const UnixMs first = begin == report.stretches.end() ? report.span.from : begin->from;  // before it there were others
+  return text + ", from " + report.clock.date(first) + " to " + report.clock.date(report.span.to - 1) +
          " by the clock of " + report.clock.name() +
          (report.summed() == 0         ? ""
           : knowsNight(report.regions) ? "; night where " + nightText(report)

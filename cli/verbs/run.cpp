@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -252,6 +253,7 @@ class Run {
 
  private:
   void prepareOutputs();
+  std::optional<vision::Frame> next();
   void add(vision::Frame frame);
   Estimate estimate(const vision::Frame& frame);
   Json write(const vision::Frame& frame, const Estimate& estimate);
@@ -274,6 +276,7 @@ class Run {
   vision::PictureTimes times_;
   std::optional<Frames> frames_;
   std::pair<std::size_t, int> film_;  // of the frame before: reuse begins anew with another one
+  std::exception_ptr silent_;         // why a camera gives no more frames
 };
 
 Run::Run(RunArguments given)
@@ -315,14 +318,22 @@ void Run::prepareOutputs() {
   for (const JsonValue& entry : manifest_->entries()) pictures_->addEarlier(entry);
 }
 
+// A camera that falls silent has ended, as one that is interrupted: what it gave before is kept.
+std::optional<vision::Frame> Run::next() try { return frames_->next(); } catch (const Error&) {
+  if (frames_->size()) throw;
+  silent_ = std::current_exception();
+  return std::nullopt;
+}
+
 int Run::all() {
-  while (std::optional<vision::Frame> frame = frames_->next()) add(std::move(*frame));
+  while (std::optional<vision::Frame> frame = next()) add(std::move(*frame));
   if (day_ && !arguments_.json && !interrupted())
     for (const std::string& line : history_.hours()) printLine(line);
   sumUp(finishFiles());
   noteAssumed(model_);
   noteSlowPrecision(model_.precision);
   if (interrupted()) return kInterrupted;
+  if (silent_) std::rethrow_exception(silent_);
   frames_->requireAll();
   return kOk;
 }

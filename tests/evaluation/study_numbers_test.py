@@ -202,7 +202,8 @@ def check_group(check, rows, lines, pairs, sweep):
             check.interval(row, "median_ms", bootstrap.ratio_ends(bootstrap.of(lambda i: np.nanmedian(total[i]))), what)
             for stage in ("preprocess", "backbone", "merge", "restore", "head", "postprocess"):
                 ms = timed(stage + "_ms")
-                check.interval(row, stage + "_ms", bootstrap.ends(bootstrap.of(lambda i: np.nanmean(ms[i]))), what)
+                means = bootstrap.of(lambda i: np.nanmean(ms[i]))
+                check.interval(row, stage + "_ms", (bootstrap.ratio_ends if means[0] > 0 else bootstrap.ends)(means), what)
             for key, at in (("p25_ms", 25), ("p75_ms", 75)):
                 check.equal(what + key, row[key], float(np.nanpercentile(total, at)))
         for key in ("gflop", "gflop_head_restored"):

@@ -32,7 +32,7 @@ TEST_F(ForgottenReport, CountsWhatTheMeansCount) {
   };
   const auto latest = report({}), old = report({"--series", "1"});
   EXPECT_EQ(latest["mean"]["samples"], 8 * 24);
-  EXPECT_THAT(latest["methods"], HasSubstr("n = 192 samples, from 2026-06-01 to 2026-06-11 "));
+  EXPECT_THAT(latest["methods"], HasSubstr("n = 192 samples, from 2026-06-03 to 2026-06-11 "));
   EXPECT_EQ(latest["comparable"]["samples"], 48);
   EXPECT_EQ(latest["comparable"]["days"], 3) << "those of the samples";
   EXPECT_EQ(latest["samples"], 48);

@@ -147,7 +147,8 @@ class Group {
   Interval intervalOf(const std::string& name, const std::vector<double>& draws) const {
     const bool ends_at_0 = labels_of_full_ && name.find("_loss_") != std::string::npos;
     if (ends_at_0 || name.ends_with("_percent")) return bootstrap_.percentInterval(draws);
-    return name == "speed_up" || name == "median_ms" ? bootstrap_.ratioInterval(draws) : bootstrap_.interval(draws);
+    const bool is_time = name.ends_with("_ms") && draws.front() > 0;  // of a stage that did not run it is 0
+    return name == "speed_up" || is_time ? bootstrap_.ratioInterval(draws) : bootstrap_.interval(draws);
   }
 
   void add(Variant& variant, const char* name, const std::vector<double>& draws) const {
