@@ -2,7 +2,9 @@
 #include "monitor/store/kept.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <optional>
 
 namespace mpm::monitor {
 namespace {
@@ -70,14 +72,25 @@ KeptFrom mergedFrom(const Database& database, std::int64_t source) {
   return from;
 }
 
-void setMergedFrom(Database& database, std::int64_t source, const KeptFrom& from) {
-  database.execute(
+void noteForgotten(Database& merged, const Database& part, const std::string& source) {
+  const auto idIn = [&](const Database& one) { return one.integer("SELECT id FROM source WHERE name = ?", source); };
+  const std::int64_t of_part = idIn(part), whole = idIn(merged);
+  KeptFrom from = keptFrom(part, of_part);
+  if (std::ranges::count(from, kAll) == std::ssize(from)) return;
+  UnixMs end = std::numeric_limits<UnixMs>::max();  // of the part
+  for (const std::int64_t width : kBucketWidths)
+    if (const std::int64_t last = part.integer(std::string("SELECT max((SELECT max(start_ms) FROM bucket WHERE ") +
+                                                   kSums + ")) FROM series one WHERE source = ?1",
+                                               of_part, width);
+        last != 0)
+      end = std::min(end, last + width);
+  const KeptFrom before = mergedFrom(merged, whole);
+  merged.execute(
       "CREATE TABLE IF NOT EXISTS merged_from(source INTEGER NOT NULL REFERENCES source, level INTEGER NOT NULL,"
       " from_ms INTEGER NOT NULL, PRIMARY KEY(source, level)) WITHOUT ROWID");
   for (std::size_t level = kSampleLevel; level < kLevels; ++level)
-    if (from[level] != kAll)
-      database.run("INSERT OR REPLACE INTO merged_from VALUES (?, ?, ?)", source, static_cast<std::int64_t>(level),
-                   from[level]);
+    if (const UnixMs kept = std::max(before[level], std::min(from[level], end)); kept != kAll)
+      merged.run("INSERT OR REPLACE INTO merged_from VALUES (?, ?, ?)", whole, static_cast<std::int64_t>(level), kept);
 }
 
 }  // namespace mpm::monitor

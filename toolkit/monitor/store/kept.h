@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <string>
 
 #include "monitor/store/bucket.h"
 #include "monitor/store/sqlite.h"
@@ -23,6 +23,8 @@ KeptFrom keptFrom(const Database& database, std::int64_t source);
 
 /// Of a source of a merged database, what its parts said.
 KeptFrom mergedFrom(const Database& database, std::int64_t source);
-void setMergedFrom(Database& database, std::int64_t source, const KeptFrom& from);
+/// Of what this part forgot of the source with this name, only the sums are in the merged database, though another part
+/// may have older samples.
+void noteForgotten(Database& merged, const Database& part, const std::string& source);
 
 }  // namespace mpm::monitor

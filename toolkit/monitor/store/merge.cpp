@@ -229,27 +229,6 @@ void copySource(Database& database, const std::string& name) {
   database.execute("DROP TABLE place; DROP TABLE area; DROP TABLE measured");
 }
 
-// Of what a part forgot only its sums are there, though another part may keep older samples. `file`: of the part.
-void noteForgotten(Database& database, const std::string& file, const std::string& source) {
-  const auto idIn = [&](const Database& one) { return one.integer("SELECT id FROM source WHERE name = ?", source); };
-  const Database part = openForReading(file);
-  const std::int64_t of_part = idIn(part), whole = idIn(database);
-  KeptFrom from = keptFrom(part, of_part);
-  if (std::ranges::count(from, from.back()) == std::ssize(from)) return;
-  UnixMs end = INT64_MAX;  // of the part
-  for (const std::int64_t width : kBucketWidths)
-    if (const std::int64_t last = part.integer(
-            "SELECT max(start_ms) FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?) AND width_ms ="
-            " ?",
-            of_part, width);
-        last != 0)
-      end = std::min(end, last + width);
-  const KeptFrom before = mergedFrom(database, whole);
-  for (std::size_t level = kSampleLevel; level < kLevels; ++level)
-    from[level] = std::max(before[level], std::min(from[level], end));
-  setMergedFrom(database, whole, from);
-}
-
 // The parts that have a source, in the order in which they are copied.
 struct PartsOfSource {
   std::string name{};
@@ -333,7 +312,7 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
           refuseTwice(database, part, source.name);
           refuseOtherPrivacy(database, part, source.name);
           copySource(database, source.name);
-          noteForgotten(database, attachable.at(part).file(), source.name);
+          noteForgotten(database, openForReading(attachable.at(part).file()), source.name);
         });
         if (database.integer("SELECT count(*) FROM source WHERE privacy <> ''") > 0) restrictToGroup(into);
       }
