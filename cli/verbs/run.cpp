@@ -55,11 +55,15 @@ struct RunArguments {
   /// Whether files whose names end so are to be written.
   bool wants(const std::string& ending) const { return only.empty() || std::ranges::count(only, nameOf(ending)) > 0; }
 
-  /// The file that --resume keeps in the folder. Each shard has its own, because several may share the folder.
-  std::string manifest() const {
-    const std::string shard_ending = "-" + std::to_string(shard.number) + "-of-" + std::to_string(shard.of);
-    return (std::filesystem::path(folder) / ("manifest" + (shard.isWhole() ? "" : shard_ending) + ".jsonl")).string();
+  /// The name of a file in the folder that is of all images. Each shard has its own, because several may share the
+  /// folder.
+  std::string ofAll(const std::string& stem, const std::string& ending) const {
+    const std::string of_shard = "-" + std::to_string(shard.number) + "-of-" + std::to_string(shard.of);
+    return stem + (shard.isWhole() ? "" : of_shard) + ending;
   }
+  std::string legend() const { return ofAll("legend", ".png"); }
+  /// The file that --resume keeps in the folder.
+  std::string manifest() const { return (std::filesystem::path(folder) / ofAll("manifest", ".jsonl")).string(); }
 };
 
 // Minutes after midnight, UTC.
@@ -70,7 +74,6 @@ constexpr const char* kMerge = vision::EstimateFiles::kMerge;
 constexpr const char* kComputed = "_computed.png";
 constexpr const char* kPicture = "_picture.jpg";  // only where --only names it
 constexpr const char* kTruth = "_truth.png";      // the same, of the built-in scene
-constexpr const char* kLegend = "legend.png";
 
 std::string mapEnding(int insertion) { return "_map" + std::to_string(insertion + 1) + ".png"; }
 
@@ -113,6 +116,7 @@ Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate,
   for (double count : estimate.tokens) tokens.push_back(static_cast<int>(count));
   Json json = {{"frame", number}, {"source", frame.source}, {"name", utf8Text(frame.name)}};
   addMoment(frame, json);
+  if (frame.sun_elevation) json["film"] = frame.film;
   json["tokens"] = tokens;
   json.update(fields);
   if (estimate.reuse)
@@ -207,8 +211,8 @@ class PictureFolder {
   std::string finish() const {
     std::string summary = counted(pictures_, "picture");
     if (const cv::Mat legend = writer_.legend(); !legend.empty() && arguments_.wants(vision::EstimateFiles::kOverlay)) {
-      vision::writePicture((std::filesystem::path(arguments_.folder) / kLegend).string(), legend);
-      summary += std::string(" and ") + kLegend;
+      vision::writePicture((std::filesystem::path(arguments_.folder) / arguments_.legend()).string(), legend);
+      summary += " and " + arguments_.legend();
     }
     return summary + " in " + arguments_.folder;
   }
@@ -304,7 +308,7 @@ void Run::prepareOutputs() {
   const std::vector<std::string>& sources = arguments_.frames.sources;
   if (!arguments_.folder.empty()) {
     requireApart(sources, arguments_.folder,
-                 endings(arguments_, writer_, arguments_.maps ? model_.schedule().size() : 0), kLegend);
+                 endings(arguments_, writer_, arguments_.maps ? model_.schedule().size() : 0), arguments_.legend());
     pictures_.emplace(arguments_, writer_);
   }
   const Inputs inputs{
@@ -487,7 +491,7 @@ from 0 through all sources; images of other shards and of earlier runs count, to
 Without a task there is "output": [{"name", "shape", "min", "max"}].
 With --reuse there is "reuse": {"rows": share of the rows that were computed, "key_frame", "agreement": in percent}.
 With --out there is also "outputs": the names of the files written; of the scene, "time" (ISO 8601, UTC), "film" (which
-street), "night" and "sun_elevation" (degrees).
+street, from 0), "night" and "sun_elevation" (degrees).
 
 A map of --maps is a PNG of 16-bit grey with one pixel per token. The value is the token's cluster after this insertion
 and all before it: tokens with the same value were merged. They may lie apart, because pairs are nearest neighbours in

@@ -195,6 +195,7 @@ TEST_F(RunCommand, TellsTheFramesOfTheSceneApart) {
     EXPECT_EQ(frames[i]["time"], i % 2 ? "2026-03-20T12:00:00.500Z" : "2026-03-20T00:00:00.000Z");
     EXPECT_EQ(frames[i]["night"], i % 2 == 0);
     EXPECT_EQ(frames[i]["sun_elevation"] > 0, i % 2 == 1);
+    EXPECT_EQ(frames[i]["film"], i / 2);
   }
   EXPECT_EQ(names.size(), 4u);
 }

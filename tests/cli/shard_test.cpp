@@ -110,6 +110,8 @@ TEST_F(Shards, AreTheSameInEveryFolder) {
       fs::rename(entry.path(), folder_ / "images" / entry.path().filename());
   const auto again = namesOf(run("b", {"--shard", "1/2"}));
   EXPECT_EQ(again, first) << "other images and folders make no difference";
+  run("b", {"--shard", "2/2"});
+  for (const char* legend : {"legend-1-of-2.png", "legend-2-of-2.png"}) EXPECT_EQ(pictures("b").count(legend), 1u);
 }
 
 // The noise of a simulated night is that of an image, and stretches of a film are in the order of names.
