@@ -146,7 +146,12 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
   };
   const bool precision = differ("precision"), reuse = differ("reuse_spec"), night = differ("simulated_night"),
              model = differ("model"), refine = differ("refine"), input = differ("input"),
-             full = differ("full_precision");
+             full = differ("full_precision"), ignore = differ("ignore"), offset = differ("label_offset"),
+             fit = differ("fit") || differ("window_stride") || differ("short_side");
+  std::map<std::string, std::set<double>> nights;  // the values of each key
+  for (const MeasuredVariant& variant : variants)
+    for (const auto& [key, value] : variant.settings["simulated_night"].items())
+      nights[key].insert(value.get<double>());
   for (MeasuredVariant& variant : variants) {
     if (model)
       variant.label = fs::path(variant.settings["model"].get<std::string>()).stem().string() + " " + variant.label;
@@ -155,7 +160,19 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
     if (refine) variant.label += " refine " + variant.settings["refine"].get<std::string>();
     if (precision) variant.label += " " + variant.settings["precision"].get<std::string>();
     if (reuse) variant.label += " reuse " + variant.settings["reuse_spec"].get<std::string>();
-    if (night) variant.label += variant.settings["simulated_night"].is_null() ? " day" : " night";
+    if (const Json& stride = variant.settings["window_stride"]; fit)
+      variant.label +=
+          stride.is_null() ? " resize" : " window " + stride["height"].dump() + "x" + stride["width"].dump();
+    if (const Json& side = variant.settings["short_side"]; fit && !side.is_null())
+      variant.label += " of " + side.dump();
+    if (ignore) variant.label += " ignore " + variant.settings["ignore"].dump();
+    if (offset && variant.settings["label_offset"] != 0)
+      variant.label += " offset " + variant.settings["label_offset"].dump();
+    if (const Json& dark = variant.settings["simulated_night"]; night) {
+      variant.label += dark.is_null() ? " day" : " night";
+      for (const auto& [key, value] : dark.items())
+        if (nights[key].size() > 1) variant.label += " " + key + " " + value.dump();
+    }
     if (full) variant.label += " against full " + variant.settings["full_precision"].get<std::string>();
   }
 }

@@ -319,11 +319,17 @@ def main(folder):
             f"<style>{STYLE}</style></head><body><h1>Token reduction study</h1><p>{html.escape(NOTES)}</p>"]
     sessions = {line["session"]: [str(line.get(key)) for key in SESSION] for line in lines + lines_of(folder / "sweep.jsonl")}
     page += ["<h2>Sessions, and the commands that make this report</h2>", table_of([SESSION, *sessions.values()])]
+    titles = set()
     for group in dict.fromkeys(row["group"] for row in rows if not row["sweep"]):
         both = [row for row in rows if row["group"] == group]
         own, sweep = ([row for row in both if row["sweep"] == which] for which in (False, True))
         add_styles(own)
-        page.append("<h2>" + html.escape("{model}, {data}, {precision}".format(**own[0])) + "</h2>")
+        title = "{model}, {data}, {precision}".format(**own[0])
+        if night := own[0]["simulated_night"]:
+            title += ", simulated night " + ", ".join(f"{key} {value}" for key, value in night.items())
+        title += f" ({group})" if title in titles else ""  # the name of the group is in those of its figures
+        titles.add(title)
+        page.append("<h2>" + html.escape(title) + "</h2>")
         page.append("<p>" + html.escape("{images} images of {data} in {blocks} blocks; ms of the session {session}.".format(**own[0]))
                     + (html.escape(" Depth sweep: {images} images in {blocks} blocks, spread evenly.".format(**sweep[0])) if sweep else "")
                     + " In tables of differences * marks an interval without 0; the other method at equal tokens is linear between its "

@@ -324,6 +324,23 @@ TEST_F(Shards, FoldersOfOneNameAreFilmsOfTheirOwn) {
   succeeded(mpmCommand(Words{"eval", "--combine"} + shards));
 }
 
+TEST_F(Shards, ResultsOfOtherSettingsHaveOtherNames) {
+  Words combine = {"eval", "--combine"};
+  for (const Words& more :
+       {Words{}, Words{"--simulate-night", "0.1"}, Words{"--simulate-night", "0.3"}, Words{"--fit", "window:stride=16"},
+        Words{"--fit", "window"}, Words{"--ignore", "1"}, Words{"--label-offset", "-1"}}) {
+    combine.push_back(folder_ / (std::to_string(combine.size()) + ".jsonl"));
+    succeeded(mpmCommand(Words{"eval", "--model", kSegmenter, "--reduce", "none", "--images", folder_ / "images",
+                               "--labels", folder_ / "labels", "--max-frames", "1", "--per-image", combine.back()} +
+                         more));
+  }
+  std::set<std::string> names;
+  for (const std::string& line : succeeded(mpmCommand(combine)).lines())
+    if (line.starts_with("none ") && line.find(": more tokens") == std::string::npos)
+      names.insert(line.substr(0, line.find("  ")));
+  EXPECT_EQ(names.size(), 7u) << ::testing::PrintToString(names);
+}
+
 // A result is of the images that were asked for, whatever else the file holds.
 TEST_F(Shards, AResultIsOfTheImagesThatWereAskedFor) {
   const std::string log = folder_ / "log.jsonl";

@@ -240,6 +240,18 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
   EXPECT_EQ(tableLines(out_ + "/results.csv").size(), 5u);
 }
 
+TEST_F(Study, SectionsOfItsReportHaveDifferentHeadings) {
+  succeeded(studyWithoutFigures(small_ + Words{"--simulate-night", "0.1", "--day", "--max-frames", "2"}));
+  succeeded(studyWithoutFigures(small_ + Words{"--fit", "window", "--max-frames", "2"}));
+  const std::string report = readFile(report_);
+  std::set<std::string> titles;
+  int sections = 0;
+  for (std::size_t at = 0; (at = report.find("<h2>", at)) != std::string::npos; ++at, ++sections)
+    titles.insert(report.substr(at, report.find("</h2>", at) - at));
+  EXPECT_EQ(sections, 4) << "sessions, day, night, windows";
+  EXPECT_EQ(titles.size(), 4u) << ::testing::PrintToString(titles);
+}
+
 // A report of a folder that has more is that of a new one; --sweep-images 0 is no sweep.
 TEST_F(Study, IsOfTheImagesThatWereAskedFor) {
   const auto images = [&](const Words& more) {
