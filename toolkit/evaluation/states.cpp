@@ -330,7 +330,7 @@ cv::Mat trainStates(const cv::Mat& pooled, const std::vector<int>& shown, int st
         row[s] = (row[s] / sum - (s == static_cast<int>(truth) ? 1 : 0)) * weight[truth] / states;
     }
     gradient = scores.t() * x + kPenalty * ahead;
-    before = w.clone();  // a second header would see the new weights, because OpenCV writes them into the same memory
+    before = w.clone();    // a second header would see the new weights, because OpenCV writes them into the same memory
     w = ahead - gradient;  // the curvature is at most 1: rows of x have a length of about 1.4
   }
   cv::Mat of_features = w.colRange(0, features);

@@ -28,7 +28,8 @@ inline std::string fixed(std::optional<double> value, int digits) {
   if (!value || std::isnan(*value)) return "-";
   char text[400];  // of any double
   std::snprintf(text, sizeof text, "%.*f", digits, *value);
-  const bool zero = std::isfinite(*value) && std::string_view(text).find_first_of("123456789") == std::string_view::npos;
+  const bool zero =
+      std::isfinite(*value) && std::string_view(text).find_first_of("123456789") == std::string_view::npos;
   return zero && text[0] == '-' ? text + 1 : text;
 }
 
