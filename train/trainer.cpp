@@ -133,6 +133,7 @@ int train(const TrainingOptions& given) {
 
   ModelFacts facts;
   facts.name = options.name;
+  facts.assumed = false;  // the training scales pixels by the default mean and deviation
   for (const scene::ClassStyle& style : scene::kClassStyles) facts.classes.push_back({style.name, style.rgb});
   const auto write = [&](const TensorMap& weights) {
     writeSegmenter(model, start, weights, options.export_size.value_or(options.streets.size), options.half, facts);

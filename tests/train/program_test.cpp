@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "mpm/read_net.hpp"
 #include "scene/street.h"
@@ -81,6 +82,13 @@ TEST_F(Program, RefusesWhatMakesNoSense) {
                                                           : option);
   fails({"--init", folder_ / "none.onnx"}, 1, "none.onnx");
   EXPECT_FALSE(fs::exists(folder_ / "x"));
+}
+
+TEST_F(Program, ItsModelsSayHowTheirPixelsAreScaled) {
+  const std::string street = std::string(MPM_SOURCE_DIR) + "/models/street_vit_t16.onnx";
+  written("mean", "0", {"--init", street + ":0.25," + street + ":0.75"});
+  const auto json = nlohmann::json::parse(readFile(folder_ / "mean/segmenter.json"));
+  for (const char* key : {"mean", "std"}) EXPECT_EQ(json.value(key, nlohmann::json()), (nlohmann::json{0.5, 0.5, 0.5}));
 }
 
 using FromScratch = test::InFolder;
