@@ -155,14 +155,6 @@ def older_series(player, oracle_, db, names, days, comparison):
                 continue
             arguments = ["--source", name, "--series", number, *(["--days", days] if days else [])]
             where = " ".join(str(part) for part in ("report", db, *arguments))
-            if not days:
-                player.run("report", db, "--export", "rows.jsonl", "--format", "jsonl", *arguments)
-                printed = mouths.jsonl((player.folder / "rows.jsonl").read_text())
-                oracle_.trust(db, s, printed, series)
-                expected = oracle.rows(oracle_, db, s, series)
-                comparison.names(where, "--series", printed, expected)
-                for key in printed.keys() & expected.keys():
-                    comparison.table(f"{where} {pictures.iso(key[0])} {key[1]}", "--series", printed[key], expected[key], IN_OBJECT)
             expected = oracle.report(oracle_, db, s, days, series)
             tables = mouths.json_report(player.run("report", db, "--json", *arguments))
             comparison.table(where, "--series", tables.get(name, {}), expected, IN_JSON)
@@ -173,9 +165,9 @@ def older_series(player, oracle_, db, names, days, comparison):
 EVER = {"from": "1980-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}
 
 
-def some_span(samples, random_):
-    """(begin, end, arguments of a request) of a span with one sample or more, which often begins or ends with one."""
-    first, last = sorted(random_.choices([sample.ms for sample in samples], k=2))
+def some_span(times, random_):
+    """(begin, end, arguments of a request) of a span with one of these times of samples or more, which often begins or ends with one."""
+    first, last = sorted(random_.choices(times, k=2))
     begin, end = first - random_.choice([0, 1, 1000, 1800000]), last + random_.choice([1, 60000, 5400000])
     return begin, end, {"from": pictures.iso(begin), "to": pictures.iso(end)}
 
@@ -191,7 +183,7 @@ def tell_events(server, oracle_, db, name, s, printed, comparison, random_):
         comparison.compared += len(expected)
         if lines is not None and (text := events.difference(events.read(lines), all_)):
             comparison.fault(f"{db} {name}", form, ("events",), text)
-    begin, end, span = some_span(oracle_.stored[db][s], random_)
+    begin, end, span = some_span([sample.ms for sample in oracle_.stored[db][s]], random_)
     listed = json.loads(server.get("api/events", camera=name, **span))
     if text := events.difference(events.read(listed), [event for event in by_time if begin <= event[0] < end]):
         comparison.fault(f"{db} {name} {span}", "/api/events", ("events",), text)
@@ -201,7 +193,7 @@ def tell_outages(server, player, oracle_, db, name, s, comparison, random_):
     """The outages of one source, as a table and of the page; the report has them, too."""
     expected = {("outages",): oracle.report(oracle_, db, s, None)["outages",]}
     player.run("report", db, "--export", "outages.csv", "--format", "outages", "--source", name)
-    begin, end, span = some_span(oracle_.stored[db][s], random_)
+    begin, end, span = some_span([sample.ms for sample in oracle_.stored[db][s]], random_)
     text = (player.folder / "outages.csv").read_text()
     comparison.table(f"{db} {name}", "--format outages", {("outages",): mouths.outages_csv(text)}, expected)
     local = lambda ms: world.local_time(ms, oracle.zone_of(oracle_.script["sources"][s])).isoformat(timespec="seconds")
@@ -235,17 +227,25 @@ def exports(player, oracle_, db, name, s, comparison):
     """The exports of one source, a row per sample."""
     samples = oracle_.latest_series(db, s, oracle_.stored[db][s])
     regions = {region for sample in samples for region in sample.values if region}
+    older = {}  # series that are not the latest. All are read first, because states and what is stuck go on from one series to another
+    for number, series in enumerate(oracle_.all_series(db, s), 1):
+        if series != oracle_.latest[db, s]:
+            player.run("report", db, "--export", "rows.jsonl", "--format", "jsonl", "--source", name, "--series", number)
+            older[number] = series, mouths.jsonl((player.folder / "rows.jsonl").read_text())
+            oracle_.trust(db, s, older[number][1], series)
     player.run("report", db, "--export", "rows.csv", "--source", name)
     player.run("report", db, "--export", "rows.jsonl", "--format", "jsonl", "--source", name)
     printed = {"CSV": mouths.csv_rows((player.folder / "rows.csv").read_text(), regions), "JSON lines": mouths.jsonl((player.folder / "rows.jsonl").read_text())}
     oracle_.trust(db, s, printed["CSV"])
-    expected = oracle.rows(oracle_, db, s)
     if player.script["sources"][s]["place"] and regions:
         phenocam(player, oracle_, db, name, s, comparison)
-    for form, table in printed.items():
-        comparison.names(f"{db} {name}", form, table, expected)
+    tables = [(f"{db} {name}", form, table, None) for form, table in printed.items()]
+    tables += [(f"{db} {name} {number}", "--series", table, series) for number, (series, table) in older.items()]
+    for where, form, table, series in tables:
+        expected = oracle.rows(oracle_, db, s, series)
+        comparison.names(where, form, table, expected)
         for key in table.keys() & expected.keys():
-            comparison.table(f"{db} {name} {pictures.iso(key[0])} {key[1]}", form, table[key], expected[key], *[IN_OBJECT] * (form != "CSV"))
+            comparison.table(f"{where} {pictures.iso(key[0])} {key[1]}", form, table[key], expected[key], *[IN_OBJECT] * (form != "CSV"))
 
 
 def film(player, oracle_, db, name, s, moment, comparison):
@@ -310,6 +310,8 @@ def serve(server, oracle_, db, names, comparison, random_):
         samples = oracle_.stored[db][s]
         times = [sample.ms for sample in samples]
         where = f"{db} {name}"
+        for number, series in enumerate(oracle_.all_series(db, s), 1):
+            ask_shares(server, oracle_, db, name, s, (number, series), where, comparison, random_)
         if oracle_.script["sources"][s].get("camera"):
             continue  # its state depends on the time of day at which the test runs, and its last sample on which clock is believed
         series = oracle_.latest_series(db, s, samples)
@@ -328,11 +330,10 @@ def serve(server, oracle_, db, names, comparison, random_):
             comparison.table(where, "/metrics", metrics.get(name, {}), {**rows[ms, picture], ("stored",): len(series), ("last",): latest / 1000},
                              lambda key: key[0] in ("stored", "last", "area") or key[0] == "value" and key[2] == "tokens" or key[0] == "state" and key[2] == "counted")
         if states := oracle_.states(db, s):
-            for begin, end, span in (0, 1 << 43, EVER), some_span(series, random_):
+            for begin, end, span in (0, 1 << 43, EVER), some_span([sample.ms for sample in series], random_):
                 answer = json.loads(server.get("api/states", camera=name, **span))
                 printed = {key: value for one in answer for key, value in mouths.states_values(one["name"], one["samples"], one["changes"]).items()}
                 comparison.table(f"{where} {span}", "/api/states", printed, oracle.states_in(f"light{s}", states, begin, end))
-            ask_shares(server, oracle_, db, name, s, where, comparison, random_)
         for _ in range(4):
             ask_series(server, series, camera, oracle.zone_of(oracle_.script["sources"][s]), times, where, comparison, random_)
 
@@ -387,14 +388,14 @@ def ask_series(server, series, camera, zone, times, where, comparison, random_):
     ask_drawing(server, arguments, buckets, where, comparison)
 
 
-def ask_shares(server, oracle_, db, name, s, where, comparison, random_):
-    """/api/calendar.svg of the states of a series."""
-    number, of = random_.choice(list(enumerate(oracle_.all_series(db, s), 1)))
-    samples = oracle_.states(db, s, of)
-    begin, end, span = some_span(samples, random_) if samples else (0, math.inf, {})
-    for state in sorted({state for _, state in oracle.changes_of_states(samples) if state}) if end - begin <= 400 * oracle.DAY_MS else []:
+def ask_shares(server, oracle_, db, name, s, numbered, where, comparison, random_):
+    """/api/calendar.svg of the states of a series, given with its number."""
+    number, of = numbered
+    states = oracle_.states(db, s, of)
+    begin, end, span = some_span([ms for ms, _, _ in states], random_) if states else (0, math.inf, {})
+    for state in sorted({state for _, state, _ in states if state}) if end - begin <= 400 * oracle.DAY_MS else []:
         printed = mouths.calendar(server.get("api/calendar.svg", camera=name, series=number, states=f"light{s}", state=state, **span))
-        expected = oracle.shares(oracle_, db, s, samples, state, begin, end)
+        expected = oracle.shares(oracle_, db, s, of, state, begin, end)
         comparison.table(f"{where} {span} {state} of series {number}", "/api/calendar.svg", {("share", date): share for date, share in printed.items()},
                          {("share", date): share for date, share in expected.items()})
 

@@ -79,7 +79,7 @@ def text_report(text):
         elif section == "states" and (match := re.fullmatch(r"(light\d+) +(\d+) +(\d+) +([\d.]+)  +(.*)", line)):
             table["states", match[1], "all"], table["states", match[1], "number of changes"] = number(match[2]), number(match[3])
             table["states", match[1], "sure, %"] = number(match[4])
-            for part in match[5].split(", "):
+            for part in match[5].split(", ") if match[5] else ():
                 state, _, share = part.rpartition(" ")
                 table["states", match[1], "%", None if state == "not known" else state] = number(share)
         elif line.startswith("area, %"):

@@ -282,7 +282,7 @@ class Oracle:
         """`mpm monitor` of a film without a start: a sample of each frame, at the time of the clock."""
         samples = self.stored.setdefault(step["db"], {}).setdefault(step["source"], [])
         series = step["model"], step["reduce"], world.settings_text(step["settings"]), 0
-        judge = self.judges.setdefault((step["db"], step["source"], series), Judge())
+        judge = self.judges.setdefault((step["db"], step["source"]), Judge())  # goes on from one series to another
         if len(times) != len(frames):
             raise AssertionError(f"{len(times)} samples of {len(frames)} frames")
         before = None
@@ -336,12 +336,13 @@ class Oracle:
     def trust(self, db, s, exported, of=None):
         """Takes what is not computed here from exported rows of a series, the latest by default."""
         samples = [sample for sample in self.stored[db][s] if sample.series == (of or self.latest[db, s])]
+        camera = self.script["sources"][s].get("camera")
         for sample in samples:
             if read := exported.get((sample.ms, sample.name), {}).get(("state", f"light{s}", "read")):
                 sample.state = read.value, exported[sample.ms, sample.name]["state", f"light{s}", "sure"].value
-        if not self.script["sources"][s].get("camera"):
+        if not camera:
             samples.sort(key=lambda sample: sample.ms)
-        count_states(samples, self.script["sources"][s]["states"])
+        count_states(self.stored[db][s] if camera else samples, self.script["sources"][s]["states"])
         for sample in samples:
             row = exported.get((sample.ms, sample.name), {})
             for name in TRUSTED + ["unchanged"] * sample.uncertain:
@@ -383,14 +384,18 @@ class Oracle:
         return list(dict.fromkeys(sample.series for sample in self.stored[db][s]))
 
     def states(self, db, s, of=None):
-        """The samples of a series by time, if states are read. Those of a camera count in the order in which they came: else []."""
-        samples = [sample for sample in self.stored[db][s] if sample.series == (of or self.latest[db, s])]
-        by_time = sorted(samples, key=lambda sample: sample.ms)
-        known = self.script["sources"][s]["states"] and all(sample.state for sample in samples)
-        if not known or not self.script["sources"][s].get("camera"):
-            return by_time if known else []
+        """[(ms, state that counts in a series, whether it was read)] by time, if states are read: of a camera of all its samples, in another
+        series none is read. Those of a camera count in the order in which they came: else []."""
+        of, camera = of or self.latest[db, s], self.script["sources"][s].get("camera")
+        samples = [sample for sample in self.stored[db][s] if camera or sample.series == of]
+        read = [bool(sample.state) and sample.series == of for sample in samples]
+        if not self.script["sources"][s]["states"] or not (any(read) if camera else all(read)):
+            return []
         believed = {id(sample) for sample in self.believed(db, s)}
-        return by_time if by_time == samples and all(id(sample) in believed for sample in samples) else []
+        if camera and (sorted(samples, key=lambda sample: sample.ms) != samples or not all(id(sample) in believed for sample in samples)):
+            return []
+        states = [(sample.ms, sample.counted_state if known else None, known) for sample, known in zip(samples, read)]
+        return sorted(states, key=lambda state: state[0])
 
     def report(self, db, s, days=None):
         return report(self, db, s, days)
@@ -458,30 +463,33 @@ def count_states(samples, after):
             if in_turn >= after or before is None or abs(sample.ms - before) >= 60000:
                 counted = last
         before = sample.ms
-        sample.counted_state = counted
+        sample.counted_state = counted if sample.state else None
 
 
-def changes_of_states(samples):
-    """[(time, state that counts from then on)], the first of the first sample."""
-    return [(sample.ms, sample.counted_state) for before, sample in zip([None, *samples], samples)
-            if before is None or before.counted_state != sample.counted_state]
+def changes_of_states(states):
+    """[(time, state that counts from then on)] of what Oracle.states() says, the first of the first sample with a state that was read."""
+    first = next((number for number, (_, _, read) in enumerate(states) if read), len(states))
+    states = states[first:]
+    return [(ms, state) for before, (ms, state, _) in zip([None, *states], states) if before is None or before[1] != state]
 
 
-def states_in(name, samples, begin, end):
-    """{key: value} of the states of these samples by time in [begin, end): how many samples of each, and its changes, the first of which is
-    what counted at `begin`."""
-    changes = [(ms, state) for ms, state in changes_of_states(samples) if ms < end]
+def states_in(name, states, begin, end):
+    """{key: value} of the states of a series in [begin, end): how many samples of each, and its changes, the first of which is what
+    counted at `begin`."""
+    changes = [(ms, state) for ms, state in changes_of_states(states) if ms < end]
     since = max((ms for ms, _ in changes if ms <= begin), default=begin)
     table = {("states", name, "changes"): [(max(ms, begin), state) for ms, state in changes if ms >= since]}
-    inside = [sample.counted_state for sample in samples if begin <= sample.ms < end]
+    inside = [state for ms, state, read in states if read and begin <= ms < end]
     return {**table, **{("states", name, "of", state): inside.count(state) for state in inside}}
 
 
-def shares(oracle, db, s, samples, state, begin, end):
-    """{date: percent of the time of the day in which a state counted} of these samples of a series (docs/monitor.md, "A calendar")."""
-    zone = zone_of(oracle.script["sources"][s])
-    begin, end = max(begin, samples[0].ms), min(end, samples[-1].ms + 1)
-    changes = [*changes_of_states(samples), (end, None)]
+def shares(oracle, db, s, of, wanted, begin, end):
+    """{date: percent of the time of the day in [begin, end) in which any state counted in a series that it was this one} (docs/monitor.md,
+    "A calendar")."""
+    states, zone = oracle.states(db, s, of), zone_of(oracle.script["sources"][s])
+    last = max(sample.ms for sample in oracle.stored[db][s] if sample.series == of)
+    begin, end = max(begin, states[0][0]), min(end, last + 1)
+    changes = [*changes_of_states(states), (end, None)]
     gaps = [(start, stop) for start, stop, cause in outages(oracle, db, s, begin, end - 1) if cause == "gap"]
     known, counted = collections.Counter(), collections.Counter()
     for (changed, which), (until, _) in zip(changes, changes[1:]):
@@ -492,7 +500,7 @@ def shares(oracle, db, s, samples, state, begin, end):
             if which and not any(gap <= start < later for gap, later in gaps):
                 date = str(world.local_time(start, zone).date())
                 known[date] += stop - start
-                counted[date] += (stop - start) * (which == state)
+                counted[date] += (stop - start) * (which == wanted)
     return {date: 100 * counted[date] / known[date] for date in known}
 
 
@@ -629,13 +637,14 @@ def report(oracle, db, s, days, of=None, zone=None):
         table["bad",] = table["quality", "left_out"] / table["quality", "pictures"]
     if (states := oracle.states(db, s, of)) and series:
         name = f"light{s}"
-        table.update(states_in(name, states, ms_of(table["from",]), last + 1))
-        table["states", name, "sure"] = sum(sample.state[1] for sample in series)
-        table["states", name, "all"] = len(series)
-        table["states", name, "sure, %"] = 100 * table["states", name, "sure"] / len(series)
-        for state in {sample.counted_state for sample in series}:
-            table["states", name, "%", state] = 100 * table["states", name, "of", state] / len(series)
-        table["states", name, "number of changes"] = max(0, sum(state is not None for _, state in table["states", name, "changes"]) - 1)
+        table.update(states_in(name, states, begin, last + 1))
+        read = [sample for sample in series if sample.state]
+        table["states", name, "all"], table["states", name, "sure"] = len(read), sum(sample.state[1] for sample in read)
+        table["states", name, "sure, %"] = 100 * table["states", name, "sure"] / max(1, len(read))
+        for state in {sample.counted_state for sample in read}:
+            table["states", name, "%", state] = 100 * table["states", name, "of", state] / len(read)
+        in_turn = [state for _, state in table["states", name, "changes"] if state is not None]
+        table["states", name, "number of changes"] = sum(state != before for before, state in zip(in_turn, in_turn[1:]))
         table["state now",] = f"{name} {series[-1].counted_state}" if series[-1].counted_state else None
     regions = sorted({name for sample in series for name in sample.values})
     for region in regions:

@@ -205,10 +205,11 @@ class Player:
         elif night["rule"] == "brightness":
             arguments += ["--night-brightness", night["night"], "--day-brightness", night["day"]]
         arguments += [] if implicit else ["--regions", "none" if step["regions"] is None else f"regions{step['regions']}.json"]
-        if source["states"]:
+        if source["states"] and not step.get("blind"):
             arguments += ["--states", f"light{step['source']}.json", "--state-after", source["states"]]
         for alarm in source["alarms"]:
-            arguments += ["--alarm", alarm]
+            if not (step.get("blind") and alarm.startswith(f"light{step['source']}=")):
+                arguments += ["--alarm", alarm]
         arguments += ["--alarm-minutes", source["alarm_minutes"], "--quality", f"pictures={source['bad_in_a_row']}"]
         if step.get("recompute"):
             arguments += ["--recompute", "all"]

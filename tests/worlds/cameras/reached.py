@@ -33,6 +33,10 @@ def of_script(script):
             result.add("named zone")
         if source.get("camera") and own:
             result.add("camera")
+            if len(own) > 2 and own[0]["reduce"] == own[2]["reduce"] != own[1]["reduce"]:
+                result.add("series that comes back")
+            if any(step.get("blind") for step in own):
+                result.add("watch without states")
             if len({step["clock"] // 315360000 for step in own}) > 1:
                 result.add("wrong clock")
     if any(step.get("implicit") for step in watches):
@@ -71,7 +75,7 @@ def of_oracle(oracle):
 
 
 # How many of a hundred worlds reach it at least. Fewer, and a world checks less than it seems to. Those of a camera need libfaketime.
-OF_CLOCKS = {"camera": 15, "wrong clock": 4}
+OF_CLOCKS = {"camera": 15, "wrong clock": 4, "series that comes back": 3, "watch without states": 1}
 FLOORS = {"regions": 30, "ignored region": 10, "region with a date": 10, "region as mask": 5, "region as runs": 5, "night by sun": 5, "night by hours": 5,
           "night by brightness": 15, "day and night": 15, "killed": 5, "thinned": 3, "measured again": 5, "two sources in one database": 8,
           "two models": 5, "two reductions": 5, "two settings": 5, "setting refine": 10, "setting input-size": 5, "setting not said": 1, "older pictures later": 5, "named zone": 15, "flag None": 5, "flag 1": 10, "flag 2": 10, "flag 8": 10,

@@ -15,7 +15,7 @@ them lie in its folder when, and how the programs are called:
 A source with "camera": true is a film that the programs take for a camera: the step {"do": "film", ...} writes its frames, and a watch has
 "clock", the Unix time of its start. The wall clock then runs SPEED times as fast, so frames are minutes apart; the programs say when each was.
 
-A watch has "settings": {option: value} of how the model runs, beside its reduction.
+A watch has "settings": {option: value} of how the model runs, beside its reduction. "blind": true: it reads no states.
 
 A folder has "alarms" as `mpm monitor` takes them, "alarm_minutes", and "bad_in_a_row", the bad pictures that make an event.
 "states": after how many sure results a state counts, or None: no states.
@@ -177,6 +177,7 @@ def make(seed):
     thin(random.Random(f"{seed} every"), script)
     change_night(random.Random(f"{seed} nights"), script)
     add_states(random.Random(f"{seed} states"), script)
+    come_back(random.Random(f"{seed} come back"), script)
     add_settings(random.Random(f"{seed} settings"), script)
     span = max(source["pictures"][-1]["ms"] - source["pictures"][0]["ms"] for source in folders_of(script)) / 86400000
     # Parts of 1024 of a day are whole milliseconds.
@@ -270,6 +271,20 @@ def add_states(random_, script):
         source["states"] = chance.choice([1, 2, 3])
         if chance.random() < 0.5:
             source["alarms"].append(f"light{index}={chance.choice(['dim', 'bright'])}")
+
+
+def come_back(random_, script):
+    """Some cameras have another reduction for a while, and some read no states for a while."""
+    for index, source in enumerate(script["sources"]):
+        watches = [step for step in script["steps"] if step["do"] == "watch" and step["source"] == index]
+        if not source.get("camera") or len(watches) < 2:
+            continue
+        if random_.random() < 0.7:
+            watches[1]["reduce"] = random_.choice(REDUCTIONS)
+            for step in watches:
+                step["implicit"] = False
+        if source["states"] and random_.random() < 0.8:
+            random_.choice(watches[1:])["blind"] = True
 
 
 def add_settings(random_, script):
