@@ -82,7 +82,8 @@ class Estimate(NamedTuple):
     in percent, of a key frame that was due, else None; 'threshold' in grey levels; 'kept_bytes'."""
     scores: np.ndarray | None
     """With Estimator(scores=True): float32 (classes, height, width), the probability of each class at each pixel. Of a model of
-    queries the share of its class scores. Those before refine='guided', which changes labels alone."""
+    queries, or whose graph ends in a sigmoid, the share of its class scores. Those before refine='guided', which changes labels
+    alone."""
     features: np.ndarray | None
     """With Estimator(features=True): float32 (N, dim), the image tokens behind the last block. Tokens that merged have equal rows."""
 

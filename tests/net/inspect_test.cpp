@@ -37,6 +37,16 @@ TEST(Inspect, ShareOfTheBestClassIsItsSoftmax) {
   EXPECT_FLOAT_EQ(shares[2], 1.0F);
 }
 
+TEST(Inspect, ScoresThatAreAllZeroAreEqualShares) {
+  cv::Mat scores(std::vector<int>{4, 1, 2}, CV_32F, cv::Scalar(0));
+  scores.at<float>(1, 0, 0) = 0.5F;
+  toProbabilities(scores, false, Serial());
+  for (int c = 0; c < 4; ++c) {
+    EXPECT_FLOAT_EQ(scores.at<float>(c, 0, 0), c == 1 ? 1.0F : 0.0F);
+    EXPECT_FLOAT_EQ(scores.at<float>(c, 0, 1), 0.25F);
+  }
+}
+
 // Five patches in clusters {0, 3}, {1}, {2}, {4}; then 0 and 2 of these pair, and 1 and 3 stay.
 TEST(Inspect, SimilarityOfASecondMergeIsThatOfItsRows) {
   const std::vector<float> rows{3, 4, 1, 0, 4, 3, 0, 1};

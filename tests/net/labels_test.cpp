@@ -174,6 +174,60 @@ TEST_F(Labels, FromAMapOfClasses) {
             cv::Size(70, 50));
 }
 
+/// A copy of kMask that ends in these operators instead of its logits. The axis of each is that of the classes.
+void writeMaskEndingIn(const fs::path& to, const std::vector<std::string>& ops) {
+  onnx::ModelProto model = test::modelAt(kMask);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  for (const std::string& op : ops) {
+    onnx::NodeProto& node = *graph.add_node();
+    node.set_op_type(op);
+    node.add_input(graph.output(0).name());
+    node.add_output("scores" + std::to_string(graph.node_size()));
+    graph.mutable_output(0)->set_name(node.output(0));
+    onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(op == "Transpose" ? "perm" : "axis");
+    attribute.set_type(op == "Transpose" ? onnx::AttributeProto::INTS : onnx::AttributeProto::INT);
+    attribute.set_i(1);
+    for (const int axis : {0, 1, 3, 2}) attribute.add_ints(axis);
+    if (op == "Sigmoid" || op == "Exp") node.clear_attribute();
+  }
+  std::ofstream output(to, std::ios::binary);
+  ASSERT_TRUE(model.SerializeToOstream(&output));
+  std::ofstream(fs::path(to).replace_extension(".json")) << R"({"task": "semantic"})";
+}
+
+// The scores of such a graph are no logits. Two Transposes are as none.
+TEST_F(Labels, OfAGraphThatEndsInProbabilities) {
+  const cv::Mat image = test::smoothPicture(32, 64, 3);
+  PlainNet plain(kMask, {});
+  EstimatorOptions options = merging({});
+  options.scores = true;
+  options.refine = Refine::kGuided;
+  const cv::Mat guided = Estimator(kMask, options).estimate(image).labels;
+  for (const std::vector<std::string>& ops : {std::vector<std::string>{"Softmax"},
+                                              {"Softmax", "Transpose", "Transpose"},
+                                              {"LogSoftmax", "Exp"},
+                                              {"Sigmoid"},
+                                              {"LogSoftmax"}}) {
+    SCOPED_TRACE(testing::PrintToString(ops));
+    writeMaskEndingIn(folder_ / "m.onnx", ops);
+    const bool sigmoid = ops[0] == "Sigmoid";
+    std::vector<cv::Mat> expected = plain.logits(image);
+    cv::Mat sum(image.size(), CV_32F, cv::Scalar(0));
+    for (cv::Mat& plane : expected) {
+      cv::exp(plane, plane);
+      if (sigmoid) plane /= 1 + plane;
+      sum += plane;
+    }
+    const Estimate found = Estimator(folder_ / "m.onnx", options).estimate(image);
+    for (int c = 0; c < 4; ++c) {
+      const cv::Mat scores(image.size(), CV_32F, const_cast<float*>(found.scores.ptr<float>(c)));
+      EXPECT_LE(cv::norm(scores, expected[c] / sum, cv::NORM_INF), 1e-4);
+    }
+    if (!sigmoid) expectSameLabels(found.labels, guided);
+  }
+}
+
 TEST_F(Labels, AreThoseOfTheProtocolAtAnySize) {
   for (const std::string& model : {kMask, kLinear})
     for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {

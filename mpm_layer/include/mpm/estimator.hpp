@@ -93,8 +93,9 @@ struct Estimate : RunReport {
   std::optional<ReuseReport> reuse = {};  ///< with EstimatorOptions::reuse
   cv::Mat labels = {};                    ///< kSemantic: CV_8U, class of each pixel; 255: no object, of box queries
   /// kSemantic with EstimatorOptions::scores: CV_32F {classes, height, width}, the probability of each class at each
-  /// pixel. The sum over the classes is 1; the scores of mask queries are divided by their sum for this. Refinement of
-  /// edges changes `labels` and not these.
+  /// pixel. The sum over the classes is 1: logits go through a softmax; the scores of mask queries, and those of a
+  /// graph that ends in a Softmax or a Sigmoid, are divided by their sum. Refinement of edges changes `labels` and not
+  /// these.
   cv::Mat scores = {};
   /// With EstimatorOptions::features: CV_32F {N, dim}, the image tokens behind the last block, in raster order. Tokens
   /// that merged have equal rows.

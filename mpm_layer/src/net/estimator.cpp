@@ -132,8 +132,9 @@ namespace {
 // A net and what solves its task.
 struct Solver {
   std::optional<Task> task;
-  ScoreRows scores;  // of labels
-  ImageNet net;      // sets both
+  ScoreRows scores;            // of labels
+  bool probabilities = false;  // the scores of labels are no logits
+  ImageNet net;                // sets the three
   std::optional<LabelMaker> labels;
   std::optional<SegmentMaker> segments;
   std::optional<ObjectMaker> objects;
@@ -143,7 +144,10 @@ struct Solver {
       : net(model, options,
             [&](onnx::GraphProto& graph, const ModelInfo& info) {
               task = taskOf(info, options.task);
-              if (task == Task::kSemantic) scores = scoreRowsOf(graph, info, options.fit == Fit::kWindow);
+              if (task == Task::kSemantic) {
+                scores = scoreRowsOf(graph, info, options.fit == Fit::kWindow);
+                probabilities = givesProbabilities(graph, info);
+              }
               std::vector<std::string> names = scores.exist() ? std::vector{scores.name} : info.outputs;
               if (options.features) names.push_back(restoreLastTokens(graph, info));
               return names;
@@ -155,7 +159,7 @@ struct Solver {
       throw Error("'" + model + "' gives no labels, so there are no edges of classes to refine");
     if (task != Task::kSemantic && options.scores)
       throw Error("'" + model + "' gives no labels for this task, so it has no probabilities of classes");
-    if (task == Task::kSemantic) labels.emplace(net, options, scores);
+    if (task == Task::kSemantic) labels.emplace(net, options, scores, probabilities);
     if (!givesSegments(task)) return;
     if (net.info().head == HeadKind::kBoxQueries)
       objects.emplace(net, options, *task);

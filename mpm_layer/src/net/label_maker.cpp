@@ -45,8 +45,12 @@ Size2 sizeForWindows(cv::Size image, Size2 window, int short_side) {
 
 }  // namespace
 
-LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options, ScoreRows scores)
-    : options_(options), net_(net), refine_(options.refine.value_or(info_.facts.refine)), rows_(std::move(scores)) {
+LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options, ScoreRows scores, bool probabilities)
+    : options_(options),
+      net_(net),
+      refine_(options.refine.value_or(info_.facts.refine)),
+      rows_(std::move(scores)),
+      probabilities_(probabilities) {
   score_grid_ = info_.grid;
   net_.requireLabelsFit();
   windowStride(options_, info_.input);
@@ -100,8 +104,7 @@ void LabelMaker::runGuided(const cv::Mat& image, const GuidedLabels::Scores& log
                         2;
   const auto scores = [&](cv::Size size, float* values) {
     logits(size, values);
-    if (info_.head != HeadKind::kMaskQueries) return;
-    // These are probabilities.
+    if (!probabilities_) return;
     const auto end = values + static_cast<std::ptrdiff_t>(info_.classes) * size.area();
     std::transform(values, end, values, [](float value) { return std::log(std::max(value, 1e-6f)); });
   };
@@ -114,7 +117,7 @@ void LabelMaker::takeLabels(const cv::Mat& image, const GuidedLabels::Scores& re
   if (options_.scores) {  // the probabilities before the edges of classes are refined
     result.scores.create(std::vector<int>{info_.classes, image.rows, image.cols}, CV_32F);
     resize(image.size(), result.scores.ptr<float>());
-    toProbabilities(result.scores, info_.head != HeadKind::kMaskQueries, net_.parallel());
+    toProbabilities(result.scores, !probabilities_, net_.parallel());
   }
   if (refine_ == Refine::kGuided) return runGuided(image, resize, result.labels);
   result.labels.create(image.size(), CV_8U);

@@ -15,9 +15,10 @@ namespace mpm {
 /// Labels of images, by class scores of tokens, a map of classes or mask queries: the task kSemantic.
 class LabelMaker {
  public:
-  /// `net`: of a model that gives labels, which this does not own. `scores`: its first answer, if they exist. Throws
-  /// mpm::Error for options out of range and more than 256 classes.
-  LabelMaker(ImageNet& net, const EstimatorOptions& options, ScoreRows scores);
+  /// `net`: of a model that gives labels, which this does not own. `scores`: its first answer, if they exist.
+  /// `probabilities`: givesProbabilities() of the net. Throws mpm::Error for options out of range and more than 256
+  /// classes.
+  LabelMaker(ImageNet& net, const EstimatorOptions& options, ScoreRows scores, bool probabilities);
 
   void run(const cv::Mat& image, Estimate& result) {
     options_.fit == Fit::kWindow ? runWindows(image, result) : runResized(image, result);
@@ -40,6 +41,7 @@ class LabelMaker {
   Refine refine_;
   GuidedLabels guided_;
   ScoreRows rows_;
+  bool probabilities_;              // scores() are no logits
   Size2 score_grid_;                // of scores(): the patch grid, that of the masks of queries or of a map of classes
   std::vector<float> made_scores_;  // {pixels of score_grid_, classes}, when the net gives no rows
   cv::Size labels_size_;            // of the last image; the two below are for it

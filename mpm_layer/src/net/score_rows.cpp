@@ -71,4 +71,14 @@ ScoreRows scoreRowsOf(const onnx::GraphProto& graph, const ModelInfo& info, bool
   return found;
 }
 
+bool givesProbabilities(const onnx::GraphProto& graph, const ModelInfo& info) {
+  if (info.head == HeadKind::kMaskQueries) return true;
+  if (info.segments() || info.outputs.empty()) return false;
+  const onnx::NodeProto* last = producerOf(graph, info.outputs[0]);
+  // Moving and resizing scores leaves probabilities what they are.
+  while (isOp(last, "Identity") || isOp(last, "Reshape") || isOp(last, "Transpose") || isOp(last, "HeadWindow"))
+    last = producerOf(graph, last->input(0));
+  return isOp(last, "Softmax") || isOp(last, "Sigmoid") || isOp(last, "Exp");
+}
+
 }  // namespace mpm

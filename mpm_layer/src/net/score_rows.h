@@ -32,4 +32,9 @@ struct ScoreRows {
 /// in front of its own resize do not count.
 ScoreRows scoreRowsOf(const onnx::GraphProto& graph, const ModelInfo& info, bool resized);
 
+/// True when the scores of a net with labels are probabilities, each divided by its sum over the classes or not; false
+/// for logits. True for mask queries and for a graph whose last arithmetic is a Softmax, a Sigmoid or an Exp, the last
+/// step of exp(LogSoftmax(x)).
+bool givesProbabilities(const onnx::GraphProto& graph, const ModelInfo& info);
+
 }  // namespace mpm
