@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 
 #include "merging/reference_merge.h"
@@ -10,6 +12,7 @@
 #include "mpm/read_net.hpp"
 #include "net/inspect.h"
 #include "support/pictures.h"
+#include "support/temporary_folder.h"
 
 namespace mpm {
 namespace {
@@ -28,13 +31,14 @@ cv::Mat valueOf(const std::string& model, const Schedule& schedule, const cv::Ma
   return net.forward(name).clone();
 }
 
-TEST(Inspect, ShareOfTheBestClassIsItsSoftmax) {
-  const std::vector<float> scores{0, std::log(3.0F), 5, 5, -200, 200};
-  const std::vector<float> shares = bestClassShare({scores.data(), 3, 2});
-  ASSERT_EQ(shares.size(), 3U);
-  EXPECT_FLOAT_EQ(shares[0], 0.75F);
-  EXPECT_FLOAT_EQ(shares[1], 0.5F);
-  EXPECT_FLOAT_EQ(shares[2], 1.0F);
+TEST(Inspect, ProbabilitiesOfLogitsAreTheirSoftmax) {
+  cv::Mat scores(std::vector<int>{2, 1, 3}, CV_32F);
+  const std::vector<float> logits{0, 5, -200, std::log(3.0F), 5, 200};
+  std::copy(logits.begin(), logits.end(), scores.ptr<float>());
+  toProbabilities(scores, true, Serial());
+  EXPECT_FLOAT_EQ(scores.at<float>(1, 0, 0), 0.75F);
+  EXPECT_FLOAT_EQ(scores.at<float>(1, 0, 1), 0.5F);
+  EXPECT_FLOAT_EQ(scores.at<float>(1, 0, 2), 1.0F);
 }
 
 TEST(Inspect, ScoresThatAreAllZeroAreEqualShares) {
@@ -118,6 +122,36 @@ TEST(Inspect, ChangesNoAnswerAndScoresAreShares) {
     double sum = 0;
     for (int c = 0; c < segmenter.model().classes; ++c) sum += std::exp(static_cast<double>(row[c]) - best);
     EXPECT_NEAR(inspected.token_score[i], 1 / sum, 1e-4) << i;
+  }
+}
+
+// Masks 16x16 and maps of classes 64x64, of a grid of 4x4 patches and one of 2x2: the probability at a patch is about
+// that of the pixels in its middle.
+TEST(Inspect, ScoresOfTokensAreThoseOfTheHeadsMapOfClasses) {
+  const test::TemporaryFolder folder;
+  const std::string map_of_classes = folder / "m.onnx";
+  std::filesystem::copy_file(std::string(MPM_TEST_DATA_DIR) + "/hf_dpt_seg_dynamo18.onnx", map_of_classes);
+  std::ofstream(folder / "m.json") << R"({"task": "semantic"})";
+  for (const std::string& model : {std::string(MPM_TEST_DATA_DIR) + "/hf_eomt_ts17.onnx", map_of_classes}) {
+    EstimatorOptions inspecting = options({1}, true);
+    inspecting.scores = true;
+    Estimator estimator(model, inspecting);
+    const Size2 grid = estimator.model().grid, patch = estimator.model().patch;
+    const cv::Mat image = test::smoothPicture(estimator.model().input.height, estimator.model().input.width, 3);
+    const Estimate result = estimator.estimate(image);
+    ASSERT_EQ(static_cast<int>(result.token_score.size()), grid.height * grid.width) << model;
+    for (int i = 0; i < grid.height * grid.width; ++i) {
+      const int y = i / grid.width * patch.height + patch.height / 2,
+                x = i % grid.width * patch.width + patch.width / 2;
+      float best = 0;
+      for (int c = 0; c < estimator.model().classes; ++c) {
+        float around = 0;
+        for (const auto& [dy, dx] : {std::pair(-1, -1), {-1, 0}, {0, -1}, {0, 0}})
+          around += result.scores.at<float>(c, y + dy, x + dx) / 4;
+        best = std::max(best, around);
+      }
+      EXPECT_NEAR(result.token_score[i], best, 0.02) << model << ", token " << i;
+    }
   }
 }
 

@@ -100,7 +100,9 @@ struct Estimate : RunReport {
   /// With EstimatorOptions::features: CV_32F {N, dim}, the image tokens behind the last block, in raster order. Tokens
   /// that merged have equal rows.
   cv::Mat features = {};
-  std::vector<float> token_score = {};  ///< kSemantic with `inspect`: {N}, probability of each token's best class
+  /// kSemantic with `inspect`: {N}, probability of each token's best class, by the scores of the head resized to the
+  /// patch grid.
+  std::vector<float> token_score = {};
   /// kPanoptic, kInstance, kBoxes: CV_16U, the segment of each pixel, 0 for none.
   cv::Mat ids = {};
   std::vector<Segment> segments = {};  ///< with `ids`: segment 1, segment 2, ...

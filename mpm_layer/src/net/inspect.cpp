@@ -20,18 +20,6 @@ std::string_view nameInFile(std::string_view layer) { return layer.substr(layer.
 
 }  // namespace
 
-std::vector<float> bestClassShare(MatrixView<const float> scores) {
-  std::vector<float> result(scores.rows);
-  for (int i = 0; i < scores.rows; ++i) {
-    const float* row = scores.row(i);
-    const float best = *std::max_element(row, row + scores.cols);
-    float sum = 0;
-    for (int c = 0; c < scores.cols; ++c) sum += std::exp(row[c] - best);
-    result[i] = 1 / sum;
-  }
-  return result;
-}
-
 void toProbabilities(cv::Mat& scores, bool logits, const Parallel& parallel) {
   const int classes = scores.size[0], width = scores.size[2];
   parallel.run(scores.size[1], [&](int y) {

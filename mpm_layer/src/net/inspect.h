@@ -11,9 +11,6 @@
 
 namespace mpm {
 
-/// Softmax of each row of `scores` {N, classes} at its largest value.
-std::vector<float> bestClassShare(MatrixView<const float> scores);
-
 /// Scores of pixels as shares of 1, in place: the softmax of logits, else each score divided by the sum. `scores`:
 /// CV_32F {classes, height, width}.
 void toProbabilities(cv::Mat& scores, bool logits, const Parallel& parallel);

@@ -89,6 +89,20 @@ MatrixView<const float> LabelMaker::scores() const {
           info_.classes};
 }
 
+// Where the head has finer scores than the patch grid, these are the ones in the middle of each patch.
+std::vector<float> LabelMaker::tokenScores() const {
+  cv::Mat all(std::vector<int>{info_.classes, info_.grid.height, info_.grid.width}, CV_32F);
+  resizeLogits(scores(), bilinearAxis(score_grid_.height, info_.grid.height),
+               bilinearAxis(score_grid_.width, info_.grid.width), all.ptr<float>(), net_.parallel());
+  toProbabilities(all, !probabilities_, net_.parallel());
+  std::vector<float> best(info_.tokens(), 0.0F);
+  for (int c = 0; c < info_.classes; ++c) {
+    const float* const shares = all.ptr<float>(c);
+    for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::max(best[i], shares[i]);
+  }
+  return best;
+}
+
 AxisResampling LabelMaker::toImage(const AxisTaps& own, int grid, int input, int image) const {
   if (own.taps == 0) return throughInput(grid, input, image);
   const AxisResampling resized = own.of(grid);
@@ -127,7 +141,7 @@ void LabelMaker::takeLabels(const cv::Mat& image, const GuidedLabels::Scores& re
 void LabelMaker::runResized(const cv::Mat& image, Estimate& result) {
   net_.run(image, result);
   takeScores(result.ms);
-  if (options_.inspect && info_.segments()) result.token_score = bestClassShare(scores());
+  if (options_.inspect) result.token_score = tokenScores();
   StopWatch watch;
   const auto resize = [&](cv::Size size, float* logits) {
     resizeLogits(scores(), toImage(rows_.rows, score_grid_.height, info_.input.height, size.height),

@@ -31,6 +31,7 @@ class LabelMaker {
   void takeLabels(const cv::Mat& image, const GuidedLabels::Scores& resize, Estimate& result,
                   const std::function<void()>& label);
   MatrixView<const float> scores() const;
+  std::vector<float> tokenScores() const;
   /// One axis of the resize from scores() to the image.
   AxisResampling toImage(const AxisTaps& own, int grid, int input, int image) const;
   void runGuided(const cv::Mat& image, const GuidedLabels::Scores& logits, cv::Mat& labels);
