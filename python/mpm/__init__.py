@@ -14,6 +14,7 @@ import atexit
 import json
 import os
 import pathlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Union, overload
 
@@ -142,9 +143,12 @@ class _Model:
 
     def _read(self, native: type, arguments: dict[str, Any]) -> None:
         self._arguments = {name: value for name, value in arguments.items() if name not in ("self", "__class__")}
-        model = arguments["model"]
-        if isinstance(model, (str, os.PathLike)):  # it is read again for gflop() and pickles, maybe in another working folder
+        # Files are read again for gflop() and pickles, maybe in another working folder.
+        model, reduce = arguments["model"], arguments["reduce"]
+        if isinstance(model, (str, os.PathLike)):
             self._arguments["model"] = pathlib.Path(os.fsdecode(model)).absolute()
+        if isinstance(reduce, str) and ":" not in os.getcwd():  # a spec has no colons in a path
+            self._arguments["reduce"] = re.sub("(?<=:policy=)[^:]+", lambda path: str(pathlib.Path(path[0]).absolute()), reduce)
         self._native = native(_native(self._arguments))
 
     def __getstate__(self) -> dict[str, Any]:

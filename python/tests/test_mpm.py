@@ -494,6 +494,25 @@ def test_models_travel_as_pickles(tmp_path, monkeypatch):
         assert str(pickle.loads(pickle.dumps(kind("a line")))) == "a line"
 
 
+def test_a_policy_travels_with_its_folder(tmp_path, monkeypatch):
+    onnx = pytest.importorskip("onnx")
+    from onnx import helper
+    weight = onnx.numpy_helper.from_array(np.random.default_rng(1).standard_normal((1, 3, 16, 16)).astype(np.float32), "w")
+    graph = helper.make_graph([helper.make_node("Conv", ["x", "w"], ["y"], strides=[16, 16])], "policy",
+                              [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 3, 32, 64])],
+                              [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 1, 2, 4])], [weight])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    model.ir_version = 8
+    onnx.save(model, str(tmp_path / "p.onnx"))
+    monkeypatch.chdir(tmp_path)
+    estimator = mpm.Estimator(SEGMENTER, reduce="cts:policy=p.onnx:share=0.5")
+    result = estimator.estimate(picture())
+    pickled = pickle.dumps(estimator)
+    monkeypatch.chdir(DATA)
+    assert estimator.gflop(result) > 0
+    assert pickle.loads(pickled).estimate(picture()).tokens == result.tokens
+
+
 def test_a_name_need_not_be_utf8(tmp_path):
     model = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.onnx")
     pathlib.Path(model).write_bytes(SEGMENTER.read_bytes())
