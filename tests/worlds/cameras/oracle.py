@@ -501,7 +501,8 @@ def shares(oracle, db, s, of, wanted, begin, end):
                 date = str(world.local_time(start, zone).date())
                 known[date] += stop - start
                 counted[date] += (stop - start) * (which == wanted)
-    return {date: 100 * counted[date] / known[date] for date in known}
+    shown = {str(world.local_time(sample.ms, zone).date()) for sample in oracle.stored[db][s] if sample.series == of and begin <= sample.ms < end}
+    return {date: 100 * counted[date] / known[date] for date in known.keys() & shown}
 
 
 def ms_of(text):
