@@ -323,10 +323,14 @@ void Run::prepareOutputs() {
 }
 
 // A camera that falls silent has ended, as one that is interrupted: what it gave before is kept.
-std::optional<vision::Frame> Run::next() try { return frames_->next(); } catch (const Error&) {
-  if (frames_->size()) throw;
-  silent_ = std::current_exception();
-  return std::nullopt;
+std::optional<vision::Frame> Run::next() {
+  try {
+    return frames_->next();
+  } catch (const Error&) {
+    if (frames_->size()) throw;
+    silent_ = std::current_exception();
+    return std::nullopt;
+  }
 }
 
 int Run::all() {

@@ -48,6 +48,17 @@ class StoreDamage : public InFolder {
         names.push_back(name);
     return names;
   }
+  // The rows of samples are damaged, which a writer notes; the next one, in its place, renames the file.
+  void meetDamage(std::unique_ptr<StoreWriter>& store) {
+    const auto root = std::stoul(runSql(path_, "SELECT rootpage FROM sqlite_master WHERE name = 'sample'"));
+    overwrite(path_, (root - 1) * kPage, kPage, '\xff');
+    store->beginSession(session());
+    store->append(sampleAt(kNoon));
+    ASSERT_FALSE(store->flush());
+    store.reset();
+    store = writer(path_);
+    ASSERT_THAT(setAside(), SizeIs(1));
+  }
   // A sample a second later, into the new file.
   void expectNewFile(StoreWriter& store, const std::string& damaged) {
     store.beginSession(session());
@@ -79,15 +90,8 @@ TEST_F(StoreDamage, FoundAtTheStartTheFileIsRenamed) {
 TEST_F(StoreDamage, TheNewFileHasTheIdOfTheDamagedOne) {
   makeDatabase();
   const std::string id = StoreReader(path_).id();
-  const auto root = std::stoul(runSql(path_, "SELECT rootpage FROM sqlite_master WHERE name = 'sample'"));
   auto store = writer(path_);
-  overwrite(path_, (root - 1) * kPage, kPage, '\xff');
-  store->beginSession(session());
-  store->append(sampleAt(kNoon));
-  ASSERT_FALSE(store->flush());
-  store.reset();
-  store = writer(path_);
-  ASSERT_THAT(setAside(), SizeIs(1));
+  meetDamage(store);
   EXPECT_EQ(store->id(), id);
 }
 
@@ -99,14 +103,7 @@ TEST_F(StoreDamage, TheNewFileHidesWhatTheDamagedOneHid) {
   auto store = writer(path_);
   store->setPrivacy("camera 0", window);
   ASSERT_TRUE(store->flush());
-  const auto root = std::stoul(runSql(path_, "SELECT rootpage FROM sqlite_master WHERE name = 'sample'"));
-  overwrite(path_, (root - 1) * kPage, kPage, '\xff');
-  store->beginSession(session());
-  store->append(sampleAt(kNoon));
-  ASSERT_FALSE(store->flush());
-  store.reset();
-  store = writer(path_);
-  ASSERT_THAT(setAside(), SizeIs(1));
+  meetDamage(store);
   EXPECT_EQ(StoreReader(path_).privacy("camera 0"), window);
   EXPECT_EQ(StoreReader(path_).privacy("camera 1"), "");
   EXPECT_EQ(fs::status(path_).permissions() & fs::perms::others_read, fs::perms::none);

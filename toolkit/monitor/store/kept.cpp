@@ -9,8 +9,8 @@
 namespace mpm::monitor {
 namespace {
 
-constexpr UnixMs kAll = std::numeric_limits<UnixMs>::min();
-// In which a sum is the one of a series; ?1: the source.
+constexpr UnixMs kAll = std::numeric_limits<UnixMs>::min();  // of a level of which nothing was forgotten
+// SQL: the sums of width ?2 of one series. Series by series, because the index of sums begins with the series.
 constexpr const char* kSums = "series = one.id AND width_ms = ?2";
 
 // The time of the first sample, or of the first sum of any series. nullopt: there is none.

@@ -112,7 +112,7 @@ int schemaOf(const Database& database, const std::string& path) {
 
 void setVersion(Database& database) { database.execute("PRAGMA user_version = " + std::to_string(kVersion)); }
 
-// A new quantity is a new column, and unknown in the samples that are there.
+// A file may be older than some columns. A new quantity is unknown in the samples that are there.
 void addColumns(Database& database) {
   if (std::ranges::count(columnsOf(database, "database"), "privacy") == 0)
     database.execute("ALTER TABLE database ADD COLUMN privacy TEXT");
