@@ -61,7 +61,7 @@ def numbers(rows, options):
     def cells(part):
         pairs = [(float(row[options.measured]), float(truth)) for row, truth in part]
         errors = [measured - truth for measured, truth in pairs]
-        mean = lambda values: f"{sum(values) / len(values):.1f}" if values else "-"
+        mean = lambda values: f"{round(sum(values) / len(values), 1) + 0:.1f}" if values else "-"
         line = [len(part), mean(errors), mean([abs(one) for one in errors])]
         if options.within:
             line.append(share(abs(one) <= options.within for one in errors))
