@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "monitor/store/schema.h"
+
 namespace mpm::monitor {
 namespace {
 
@@ -37,10 +39,6 @@ std::int64_t countOf(const Database& database, std::int64_t source, std::size_t 
                           source, kBucketWidths[level - 1], from, to);
 }
 
-bool isMerged(const Database& database) {
-  return database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'merged_from'") > 0;
-}
-
 }  // namespace
 
 KeptFrom keptFrom(const Database& database, std::int64_t source) {
@@ -63,12 +61,15 @@ KeptFrom keptFrom(const Database& database, std::int64_t source) {
 KeptFrom mergedFrom(const Database& database, std::int64_t source) {
   KeptFrom from;
   from.fill(kAll);
-  if (!isMerged(database)) return from;
-  Statement rows = database.prepare("SELECT level, from_ms FROM merged_from WHERE source = ?");
-  rows.bind(source);
-  while (rows.step())
-    if (const std::int64_t level = rows.integer(0); level >= 0 && level < static_cast<std::int64_t>(kLevels))
-      from[static_cast<std::size_t>(level)] = rows.integer(1);
+  if (std::ranges::count(columnsOf(database, "source"), "merged_from") == 0) return from;
+  Statement levels = database.prepare(
+      "SELECT level.key, level.value FROM source, json_each(merged_from) AS level WHERE source.id = ? AND level.value "
+      "IS"
+      " NOT NULL");
+  levels.bind(source);
+  while (levels.step())
+    if (const std::int64_t level = levels.integer(0); level >= 0 && level < static_cast<std::int64_t>(kLevels))
+      from[static_cast<std::size_t>(level)] = levels.integer(1);
   return from;
 }
 
@@ -85,12 +86,12 @@ void noteForgotten(Database& merged, const Database& part, const std::string& so
         last != 0)
       end = std::min(end, last + width);
   const KeptFrom before = mergedFrom(merged, whole);
-  merged.execute(
-      "CREATE TABLE IF NOT EXISTS merged_from(source INTEGER NOT NULL REFERENCES source, level INTEGER NOT NULL,"
-      " from_ms INTEGER NOT NULL, PRIMARY KEY(source, level)) WITHOUT ROWID");
-  for (std::size_t level = kSampleLevel; level < kLevels; ++level)
-    if (const UnixMs kept = std::max(before[level], std::min(from[level], end)); kept != kAll)
-      merged.run("INSERT OR REPLACE INTO merged_from VALUES (?, ?, ?)", whole, static_cast<std::int64_t>(level), kept);
+  Json levels = Json::array();
+  for (std::size_t level = kSampleLevel; level < kLevels; ++level) {
+    const UnixMs kept = std::max(before[level], std::min(from[level], end));
+    levels.push_back(kept == kAll ? Json() : Json(kept));
+  }
+  merged.run("UPDATE source SET merged_from = ? WHERE id = ?", levels.dump(), whole);
 }
 
 }  // namespace mpm::monitor
