@@ -3,7 +3,7 @@
 """Writes small random-weight models of several libraries as ONNX files, with reference outputs.
 
     make_models.py --out tests/data        the selection that is kept in the tree
-    make_models.py --out DIR --suite       these and more: what docs/models.md lists, as suite.json beside this script
+    make_models.py --out DIR --suite       these and more; writes the tables of docs/models.md
     make_models.py --out DIR --all         every source through both exporters at every opset they write
 
 MPM_EXPORTED_MODELS=DIR build/bin/onnx_test --gtest_filter='Data/ExporterModel.*' tests the files of any folder.
@@ -806,6 +806,15 @@ def make(spec, folder):
 
 
 TABLE = "| file | source | exporter | opset | dynamic | verdict | head | special tokens |\n|---|---|---|---|---|---|---|---|\n"
+FAMILIES = "| model | exporters, opsets | head | merged |\n|---|---|---|---|\n"
+REFUSED = "| model | reason |\n|---|---|\n"
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+
+
+def with_rows(text, heading, rows):
+    """The page `text` with these rows below the heading of a table."""
+    before, behind = text.split(heading)
+    return before + heading + "".join(rows) + re.sub(r"^(\|.*\n)*", "", behind)
 
 
 def write_lists(folder, entries):
@@ -817,9 +826,26 @@ def write_lists(folder, entries):
         head, special = ("", "") if e["verdict"] == "refuse" else (e["head"], e["special_tokens"])
         rows.append(f"| `{e['file']}` | {e['source']} | {e['exporter']} | {e['opset']} | {', '.join(e['dynamic'])} | "
                     f"{verdict} | {head} | {special} |\n")
-    before, behind = (pathlib.Path(__file__).resolve().parents[1] / "data/README.md").read_text().split(TABLE)
-    before = re.sub(r"ONNX Runtime [\d.]+", f"ONNX Runtime {onnxruntime.__version__}", before)
-    (folder / "README.md").write_text(before + TABLE + "".join(rows) + re.sub(r"^(\|.*\n)*", "", behind))
+    text = (TESTS / "data/README.md").read_text()
+    text = re.sub(r"ONNX Runtime [\d.]+", f"ONNX Runtime {onnxruntime.__version__}", text, count=1)
+    (folder / "README.md").write_text(with_rows(text, TABLE, rows))
+
+
+def write_families(entries):
+    """The tables of docs/models.md."""
+    families, refused = {}, []
+    for e in entries:
+        if e["verdict"] == "refuse":
+            refused.append(f"| {e['source']} | {e['reason']} |\n")
+            continue
+        family = families.setdefault(e["source"], {"exports": {}, "head": e["head"], "merged": "yes" if e["merges"] else "no"})
+        family["exports"][f"{e['exporter']} {e['opset']}"] = True
+        if e["equals_pytorch"]:
+            family["merged"] = "equal"
+    rows = [f"| {source} | {', '.join(family['exports'])} | {family['head'].replace('_', ' ')} | {family['merged']} |\n"
+            for source, family in families.items()]
+    page = TESTS.parent / "docs/models.md"
+    page.write_text(with_rows(with_rows(page.read_text(), FAMILIES, rows), REFUSED, refused))
 
 
 def main():
@@ -850,16 +876,13 @@ def main():
         print(f"{spec.name}: {size / 1024:.0f} KiB, opset {entries[-1]['opset']}", flush=True)
         if not arguments.all and spec.kept and size > LARGEST_FILE:
             raise SystemExit(f"{spec.name} is larger than {LARGEST_FILE} bytes: too large to keep")
-    def with_others(path):
-        """The entries, in their order, with those of the list at `path` that this run did not make."""
-        old = json.loads(path.read_text()) if arguments.only and path.exists() else []
-        known = {entry["file"]: entry for entry in old + entries}
-        return [known[f"{spec.name}.onnx"] for spec in specs if f"{spec.name}.onnx" in known]
-
-    write_lists(arguments.out, with_others(arguments.out / "models.json"))
-    if arguments.suite:
-        page = pathlib.Path(__file__).with_name("suite.json")
-        page.write_text(json.dumps(with_others(page), indent=1) + "\n")
+    lists = arguments.out / "models.json"
+    old = json.loads(lists.read_text()) if arguments.only and lists.exists() else []
+    known = {entry["file"]: entry for entry in old + entries}
+    entries = [known[f"{spec.name}.onnx"] for spec in specs if f"{spec.name}.onnx" in known]
+    write_lists(arguments.out, entries)
+    if arguments.suite and len(entries) == len(specs):
+        write_families(entries)
 
 
 if __name__ == "__main__":
