@@ -40,7 +40,8 @@ def main():
     parser.add_argument("--graphs", action="store_true", help="graphs for the converter, not worlds of cameras")
     parser.add_argument("--kernels", nargs="?", const="", metavar="NAME", help="kernels, or one of them, not worlds of cameras")
     parser.add_argument("--window", action="store_true", help="walks through the app, not worlds of cameras")
-    parser.add_argument("--kind", choices=["graph", "head", "edit", "misfit"], help="of --graphs: random graphs, heads, edits of real graphs or of heads alone")
+    parser.add_argument("--kind", choices=["graph", "head", "edit", "misfit", "merge"], help="of --graphs: random graphs, heads, edits of real graphs or of "
+                        "heads, or graphs whose tokens merge, alone")
     parser.add_argument("--most", nargs="+", default=[], metavar="GROUP=COUNT", help="of --graphs: more are a fault of refused graphs "
                         "of common spellings (common), refused heads (head), heads that take one image at a time (apart)")
     parser.add_argument("--seeds", type=seeds, help="1..300, 7 or 1,4,9. Default: 1..100")
@@ -55,7 +56,7 @@ def main():
         options.seeds = [] if options.script else range(1, 101)
     if options.graphs:
         import graphs
-        kinds = (options.kind,) if options.kind else ("graph", "head", "edit", "misfit")
+        kinds = (options.kind,) if options.kind else ("graph", "head", "edit", "misfit", "merge")
         return 1 if graphs.main(options.build, options.seeds, jobs, options.keep, kinds, options.most) else 0
     if options.kernels is not None:
         import kernels

@@ -2,8 +2,8 @@
 """The converter against a second computation: random ViT-shaped graphs, and random small edits of real ones.
 
 The net that the converter makes of a graph gives what the graph gives, or the converter refuses it; another number, a crash
-and a failure behind the reading are faults. Each seed is one random graph, one random head behind a common encoder, and one edit
-of each.
+and a failure behind the reading are faults. Each seed is one random graph, one random head behind a common encoder, one edit
+of each, and one graph whose tokens merge.
 What a graph gives is computed by evaluate.py; where ONNX Runtime is installed, it computes each graph, too, and must agree with
 evaluate.py.
 """
@@ -24,15 +24,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import edits  # noqa: E402
 import evaluate  # noqa: E402
 import generate  # noqa: E402
+import reductions  # noqa: E402
 
 TOLERANCE = 2e-4  # of the largest value: the net computes in fp32
 EQUAL, APART = "equal", "one image at a time"
 # What a refusal names: a node, an input or output, or what the model lacks as a whole.
 NAMED = re.compile(r"node '.*' \(\w+\): |put '|found a batch|no transformer|no patch embedding|how large its image|"
-                   "cannot run what follows|guessed")
+                   "cannot run what follows|guessed|merge|rotary positions|does not exist")
 # The share that must be compared: a converter that refuses everything is not right. `common`: of random graphs, those
 # that have only the common spellings of spellings.py.
-FLOORS = {"common": 0.85, "head": 0.5, "edit": 0.25}
+FLOORS = {"common": 0.85, "head": 0.5, "edit": 0.25, "merge": 0.5}
 
 
 class Runner:
@@ -53,8 +54,8 @@ class Runner:
         self.process.wait()
         self.folder.cleanup()
 
-    def ask(self, model, images, external=None):
-        """The lines of the answer, and the numbers of the outputs."""
+    def ask(self, model, images, external=None, merged=None):
+        """The lines of the answer, and the numbers of the outputs. `merged`: how tokens merge."""
         path = pathlib.Path(self.folder.name) / "model.onnx"
         path.write_bytes(model)
         for file in external or ():
@@ -62,8 +63,17 @@ class Runner:
             if not link.exists():
                 link.symlink_to(file)
         np.concatenate(images).astype(np.float32).tofile(f"{path}.input")
+        line = str(path)
+        if merged:
+            policy = path.with_name("policy.onnx")
+            if merged.policy:
+                policy.write_bytes(merged.policy.SerializeToString())
+            line += " " + merged.spec.replace("POLICY", str(policy))
+            line += f" {images[0].shape[2]} {images[0].shape[3]}" if merged.resized else ""
+            if merged.method == "reuse":
+                pathlib.Path(f"{path}.changed").write_text("".join(" ".join(map(str, one)) + "\n" for one in merged.changed))
         try:
-            self.process.stdin.write(f"{path}\n")
+            self.process.stdin.write(f"{line}\n")
             self.process.stdin.flush()
             lines = [self.process.stdout.readline().strip()]
             if lines[0].startswith("ok"):
@@ -89,14 +99,14 @@ def channels_last(sides):
     return len(sides) == 4 and sides[3] in (1, 3) and sides[1] > 4
 
 
-def outputs_of(line, numbers):
-    """The outputs of the first and of the second image, by name."""
+def outputs_of(line, numbers, images=2):
+    """The outputs of each image, by name."""
     shapes = {}
     for part in line.split()[1:]:
         name, _, sides = part.rpartition(":")
         shapes[name] = [int(s) for s in sides.split("x")]
     results, at = [], 0
-    for _ in range(2):
+    for _ in range(images):
         one = {}
         for name, shape in shapes.items():
             count = int(np.prod(shape))
@@ -181,19 +191,21 @@ def given_to(model, images):
     return given.transpose(0, 2, 3, 1) if channels_last(sides) else given
 
 
-def judge(runner, model, folder, images):
+def judge(runner, model, folder, images, merged=None):
     """What became of a graph: EQUAL, a reason why nothing is compared, or "fault: ...", and what was refused."""
     external = [pathlib.Path(folder) / p.name for p in pathlib.Path(folder).glob("*.weights")] if folder else None
-    bytes_ = model.SerializeToString()
+    bytes_ = (merged.file if merged else model).SerializeToString()
     sides, whole = declared(model)
     count = sides[0] if sides and sides[0] > 1 else 1
     given = given_to(model, images)
-    lines, numbers = runner.ask(bytes_, images, external)
+    lines, numbers = runner.ask(bytes_, images, external, merged)
+    compute = merged.evaluate if merged else lambda given, dtype: evaluate.Evaluator(model, folder, dtype).run(given)
     if lines[0].startswith("refused"):
         return ("refused", reason(lines[0])) if NAMED.search(lines[0]) else (f"fault: a refusal that names nothing: {lines[0]}", None)
     try:
-        reference = evaluate.Evaluator(model, folder).run(given)
-        rough = evaluate.Evaluator(model, folder, np.float32).run(given)
+        reference, rough = compute(given, np.float64), compute(given, np.float32)
+    except reductions.Close as undefined:
+        return "not stable in fp32", None
     except evaluate.NotDefined as undefined:
         known = not folder and not isinstance(undefined, evaluate.Disputed)  # real graphs have more than evaluate.py
         if lines[0].startswith("crash") or (known and lines[0].startswith("ok")):
@@ -209,7 +221,7 @@ def judge(runner, model, folder, images):
                 TOLERANCE / 4 * max(np.abs(value.astype(np.float64)).max(initial=0), 1e-3):
             return "not stable in fp32", None
     try:
-        if not check_reference(model, given, reference):
+        if not merged and not check_reference(model, given, reference):
             return "not stable in fp32", None
     except AssertionError as error:
         return f"fault: {error}", None
@@ -218,13 +230,37 @@ def judge(runner, model, folder, images):
     if far:
         return "fault: " + ", ".join(f"'{key}' is off by {value:.2g} of its largest value" for key, value in far.items()), None
     batch = lines[1].removeprefix("batch ")
-    if batch != "same" and APART not in batch:
+    if batch != "same" and (APART not in batch or merged and folder):  # real models take several images
         return f"fault: two images in one pass: {batch[:200]}", None
     if lines[2] != "converted same" and not lines[2].startswith("merging"):
         return f"fault: {lines[2]}, although it merges nothing", None
     if batch != "same" and count == 2:
         return "fault: a graph for two images became a net for one", None
     return EQUAL, APART if batch != "same" else None
+
+
+def judge_frames(runner, merged, images):
+    """The same of frames of a camera."""
+    lines, numbers = runner.ask(merged.file.SerializeToString(), images, None, merged)
+    if lines[0].startswith("refused"):
+        return "refused", reason(lines[0])
+    if not lines[0].startswith("ok"):
+        return f"fault: {lines[0]}", None
+    given = [given_to(merged.model, [image]) for image in images]
+    off = []
+    for with_head in (True, False):  # a head that is not of Segmenter runs in full
+        worst = 0
+        reference, rough = (merged.frames(given, merged.changed, dtype, with_head) for dtype in (np.float64, np.float32))
+        for frame, found in enumerate(outputs_of(lines[0], numbers, len(images))):
+            for name, expected in reference[frame].items():
+                largest = max(np.abs(expected).max(), 1e-3)
+                if np.abs(rough[frame][name] - expected).max() > TOLERANCE / 4 * largest:
+                    return "not stable in fp32", None
+                worst = max(worst, np.abs(found[name].ravel() - expected.ravel()).max() / largest)
+        off.append(worst)
+    if not min(off) < TOLERANCE:
+        return f"fault: frames are off by {min(off):.2g} of their largest value", None
+    return EQUAL, None
 
 
 STATE = {}
@@ -242,16 +278,20 @@ def prepare(build):
     atexit.register(STATE["runner"].stop)
 
 
-def images_for(model, seed, shape=None):
+def images_for(model, seed, shape=None, count=2):
     sides, whole = declared(model)
     shape = shape or ([1, sides[3], sides[1], sides[2]] if channels_last(sides) else [1, *sides[1:]])
     numbers = np.random.default_rng(seed)
     draw = (lambda: numbers.integers(0, 256, shape).astype(float)) if whole else (lambda: numbers.standard_normal(shape))
-    return [draw().astype(np.float32).astype(np.float64) for _ in range(2)]
+    return [draw().astype(np.float32).astype(np.float64) for _ in range(count)]
 
 
 def build_one(kind, seed):
     """The model of a seed, its folder, the shape of its image, what it is and its features."""
+    if kind == "merge":
+        merged = reductions.Merged(seed)
+        shape = [1, *merged.graph.image[1:]] if merged.folder else None
+        return merged.model, merged, shape, merged.spec, {merged.method, *(f"{merged.method} {key}" for key in merged.keys)}
     if kind != "edit":
         model, features = generate.make(seed, kind != "graph")
         if kind == "misfit":
@@ -266,11 +306,15 @@ def build_one(kind, seed):
 def one(job):
     kind, seed = job
     model, folder, shape, what, features = build_one(kind, seed)
-    verdict, why = judge(STATE["runner"], model, folder, images_for(model, seed, shape))
+    merged, folder = (folder, folder.folder) if kind == "merge" else (None, folder)
+    if merged and merged.method == "reuse":
+        verdict, why = judge_frames(STATE["runner"], merged, images_for(model, seed, shape, len(merged.changed)))
+    else:
+        verdict, why = judge(STATE["runner"], model, folder, images_for(model, seed, shape), merged)
     return kind, seed, verdict, why, what, features
 
 
-def main(build, seeds, jobs=None, keep=None, kinds=("graph", "head", "edit", "misfit"), most=()):
+def main(build, seeds, jobs=None, keep=None, kinds=("graph", "head", "edit", "misfit", "merge"), most=()):
     """Prints each fault with the command that repeats it, what was reached, and how many disagree. Returns that number.
 
     `keep`: a folder for the model of one seed. `most`: GROUP=COUNT; one more graph of this group is a fault (see run.py).

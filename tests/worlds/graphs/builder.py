@@ -17,7 +17,9 @@ from spellings import COMMON, RARE
 class Builder(Fuser):
     """A graph that grows, with the values of its tensors for one image."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, fixed=()):
+        """`fixed`: choices of spellings.py that are made already. Then the numbers are the same for each "grid" of patches."""
+        self.fixed = dict(fixed)
         self.random = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
         self.opset = self.random.choice([11, 12, 13, 14, 15, 16, 17, 17, 17, 18, 18, 19, 20, 21, 23])
@@ -43,6 +45,8 @@ class Builder(Fuser):
 
     def spell(self, name):
         """A choice of spellings.py."""
+        if name in self.fixed:
+            return self.fixed[name]
         rare = () if self.only_common else RARE.get(name, ())
         chosen = self.some(name, *COMMON[name], *rare)
         if chosen in rare:

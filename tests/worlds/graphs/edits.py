@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small random edits of real graphs: an attribute, a constant, an input, an operator, a node more or less."""
 import json
+import os
 import pathlib
 import random
 
@@ -10,7 +11,7 @@ from onnx import helper, numpy_helper
 
 import evaluate
 
-DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
+DATA = pathlib.Path(os.environ.get("MPM_EXPORTED_MODELS", pathlib.Path(__file__).resolve().parents[2] / "data"))
 REFUSED = {"post_norm_ts17", "resnet_ts13", "swin_ts17"}  # as they are, too
 ALIKE = [["Add", "Sub", "Mul", "Max", "Min"], ["Mul", "Div", "Add"], ["Erf", "Tanh", "Sigmoid", "Relu", "Neg", "Sin"],
          ["Softmax", "LogSoftmax", "Sigmoid"], ["ReduceMean", "ReduceSum", "ReduceMax", "ReduceL2"],

@@ -23,7 +23,8 @@ class Encoder(Builder):
         self.input = self.fresh("image")
         kind = TensorProto.UINT8 if self.bytes else TensorProto.FLOAT
         self.declared = helper.make_tensor_value_info(self.input, kind, ["b" if self.batch == "any" else count, *shape[1:]])
-        self.values[self.input] = self.evaluator.array(self.numbers.standard_normal(shape))
+        numbers = np.random.default_rng(1) if self.fixed else self.numbers
+        self.values[self.input] = self.evaluator.array(numbers.standard_normal(shape))
         x = self.input
         if self.last:
             x = self.transpose(x, 0, 3, 1, 2)
@@ -78,6 +79,20 @@ class Encoder(Builder):
             return self.op("Expand", rows, self.op("Concat", first, self.ints(number, dim), axis=0))
         return self.op("Expand", rows, self.ints(count, number, dim))
 
+    def positions(self, front, behind, dim):
+        """Of the grid that the graph was drawn with, resized bilinearly for another one."""
+        h, w = self.drawn
+        rows = self.numbers.standard_normal((1, front + h * w + behind, dim))
+        if self.drawn != self.grid:
+            plane = rows[0, front:front + h * w].reshape(h, w, dim)
+            for axis, (old, new) in enumerate(zip(self.drawn, self.grid)):
+                place = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
+                low = np.floor(place).astype(int)
+                share = (place - low).reshape([-1, 1, 1] if axis == 0 else [1, -1, 1])
+                plane = plane.take(low, axis) * (1 - share) + plane.take(np.minimum(low + 1, old - 1), axis) * share
+            rows = np.concatenate([rows[:, :front], plane.reshape(1, -1, dim), rows[:, front + h * w:]], 1)
+        return self.constant(0.3 * rows)
+
     def tokens(self, x):
         """Special tokens and positions."""
         count, patches, dim = self.shape(x)
@@ -86,14 +101,15 @@ class Encoder(Builder):
         self.front = special if place == "front" else 0 if place == "behind" else (special + 1) // 2
         self.behind = special - self.front
         if where in ("before", "special apart"):
-            x = self.both("Add", x, self.weight(1, patches, dim, scale=0.3))
+            x = self.both("Add", x, self.positions(0, 0, dim))
         if special:
             parts = [self.learned(count, number, dim) if number else None for number in (self.front, self.behind)]
             if where == "special apart":
                 parts = [self.op("Add", p, self.weight(1, self.shape(p)[1], dim, scale=0.3)) if p else None for p in parts]
             x = self.op("Concat", *(p for p in (parts[0], x, parts[1]) if p), axis=1)
         if where == "after":
-            x = self.both("Add", x, self.weight(1, special + patches, dim, scale=0.3))
+            x = self.both("Add", x, self.positions(self.front, self.behind, dim))
+        self.embedded = x
         if self.maybe(0.15):
             self.features.add("norm in front")
             x = self.norm(x)
@@ -278,6 +294,7 @@ class Encoder(Builder):
         if o["q and k"] == "cosine" and whole:
             q, k = self.unit(q), self.unit(k)
             scale = 4.0
+        self.keys.append((k, 2 if layout == "behind tokens" else 1))
         early = self.maybe()  # the scale in front of rotary positions
         for late in (False, True):
             if late and o["rotary"] and whole:
@@ -383,7 +400,7 @@ class Encoder(Builder):
         count, tokens, dim = self.shape(x)
         kind = self.spell("between")
         if kind == "positions":
-            return self.op("Add", x, self.weight(1, tokens, dim, scale=0.3))
+            return self.op("Add", x, self.positions(self.front, self.behind, dim))
         if kind == "late tokens" and not o["pair bias"] and not o["rotary"] and not o["windows"]:
             self.front += 2
             return self.op("Concat", self.op("Expand", self.weight(1, 2, dim), self.ints(count, 2, dim)), x, axis=1)
@@ -446,7 +463,11 @@ class Encoder(Builder):
         columns = width // 2 if self.spell("rotary columns") == "first" and width % 4 == 0 else width
         places = frequencies = None
         angle = self.numbers.uniform(-3, 3, (1, heads, patches, columns // 2))
-        if heads == 1 and self.spell("rotary made") == "outer product":
+        if "rotary made" in self.fixed:  # in equal steps
+            down, right = self.numbers.uniform(-2.5, 2.5, (2, 1, heads, 1, columns // 2))
+            place = np.arange(patches)[:, None]
+            angle = place // self.grid[1] * down + place % self.grid[1] * right
+        elif heads == 1 and self.spell("rotary made") == "outer product":
             places, frequencies = self.numbers.uniform(-2, 2, patches), self.numbers.uniform(0.2, 1.5, columns // 2)
             angle = np.outer(places, frequencies)[None, None]
             places = np.pad(places, (self.front, self.behind)) if rows == "all" else places
@@ -458,10 +479,13 @@ class Encoder(Builder):
 
     def encoder(self):
         patch = self.pick(2, 3, 4, 4)
-        height, width = patch * self.random.randint(2, 5), patch * self.random.randint(2, 5)
+        grid = self.random.randint(2, 5), self.random.randint(2, 5)
+        height, width = (patch * side for side in self.fixed.get("grid", grid))
         o = {"heads": self.pick(1, 2, 2, 4), "hidden": self.pick(12, 20, 24)}
         dim = o["heads"] * self.pick(4, 6, 8)
-        x = self.tokens(self.patches(self.image(height, width), patch, dim))
+        x = self.patches(self.image(height, width), patch, dim)
+        self.drawn = list(grid) if "grid" in self.fixed else self.grid
+        x = self.tokens(x)
         for name in ("qkv", "activation", "scale", "product", "mask", "context", "q and k"):
             o[name] = self.spell(name)
         o["layout"] = "apart" if o["qkv"] in ("one key head", "grouped") else self.spell("heads")
@@ -475,10 +499,12 @@ class Encoder(Builder):
         o["windows"] = self.pick(*sides) if places == "windows" else None
         self.features.update(name for name, value in o.items() if value is True or name == places)
         o["block"] = "sequential" if o["pair bias"] or o["windows"] else self.spell("block")
-        for i in range(self.random.randint(1, 3)):
+        self.keys, self.blocks, self.patch, self.rotates = [], self.random.randint(1, 3), patch, bool(o["rotary"])
+        for i in range(self.blocks):
             if i:
                 x = self.between(x, o)
             self.inner = x
             x = self.block(x, {**o, "windows": o["windows"] if self.maybe(0.8) else None})
+        self.leaves = [x]
         self.options = {**o, "windows": None, "rotary": None, "pair bias": False, "block": "sequential"}
         return self.norm(x, o["rms"]) if self.maybe(0.8) else x

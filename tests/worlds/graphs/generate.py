@@ -50,6 +50,8 @@ class Graph(Steps):
         y = self.op("Concat", self.linear(self.patch_rows(x), dim), self.learned(count, classes, dim), axis=1)
         for _ in range(self.pick(1, 2)):
             y = self.block(y, self.options)
+            self.head_blocks += 1
+        self.leaves.append(y)
         y = self.norm(y)
         p, c = (self.op("MatMul", self.slice(y, 1, *part), self.weight(dim, dim)) for part in ((0, -classes), (-classes, 1 << 40)))
         return self.norm(self.op("MatMul", self.unit(p), self.transpose(self.unit(c), 0, 2, 1)))
@@ -93,12 +95,14 @@ class Graph(Steps):
 
     def model(self, first):
         """`first`: a common encoder, and behind it what few would write, with this step as the first."""
-        self.chained, self.only_common = bool(first), self.only_common or bool(first)
+        self.chained, self.only_common, self.head_blocks = bool(first), self.only_common or bool(first), 0
         x = self.encoder()
         self.only_common = self.only_common and not first
         on_map = first in ON_MAPS or self.maybe()
         outputs = [self.chain(self.map(x) if on_map else x, x, first) if first else self.head(x)]
-        if self.maybe(0.15):
+        if self.fixed:  # which merges: nothing else reads what goes into a block
+            pass
+        elif self.maybe(0.15):
             self.features.add("two outputs")
             outputs.append(self.head(x))
         elif self.maybe(0.1):

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads, converts and runs the models whose paths come in, one on each line, until the input ends. A model is run on
-// two images, whose pixels, channels first, are in PATH.input: each alone, then both in one pass. Writes for each model
+// Reads, converts and runs the models whose paths come in, one on each line, until the input ends. Behind a path may
+// stand how tokens merge, as after --reduce, and the height and width of the input: then merge_map and token_counts are
+// outputs, too; or "reuse", for frames of which each computes some patches. A model is run on two
+// images, whose pixels, channels first, are in PATH.input: each alone, then both in one pass. Writes for each model
 // either
 //   refused ERROR
 // or, with the numbers of the outputs, floats of the first image and then of the second, in PATH.output,
 //   ok NAME:SIDExSIDE... [NAME:...]
 //   batch same | batch ERROR | batch differs by PARTS
-//   converted same | converted ERROR | converted differs by PARTS, or merging ERROR: a converted file, with steps that
-//   merge nothing between the blocks
+//   converted same | converted ERROR | converted differs by PARTS, or merging ERROR: a converted file, with the same
+//   merging, or where none is asked for, with steps that merge nothing between the blocks
 // Python keeps one such process running: the start of a program costs more than a small model.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <opencv2/dnn.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "mpm/mpm.hpp"
+#include "net/image_net.h"
 
 namespace {
 
@@ -53,6 +58,49 @@ double differenceOf(const Outputs& both, const Outputs& first, const Outputs& se
   return worst;
 }
 
+void print(const std::vector<std::string>& names, const Outputs& outputs) {
+  std::cout << "ok";
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    std::cout << " " << names[i] << ":";
+    for (int axis = 0; axis < outputs[i].dims; ++axis) std::cout << (axis > 0 ? "x" : "") << outputs[i].size[axis];
+  }
+}
+
+void append(std::ofstream& numbers, const Outputs& outputs) {
+  for (const cv::Mat& output : outputs)
+    numbers.write(output.ptr<char>(), static_cast<std::streamsize>(output.total() * sizeof(float)));
+}
+
+/// Frames of a camera, whose patches to compute are the lines of PATH.changed. The first line is of a key frame.
+void answerFrames(const std::string& path) {
+  mpm::ReuseNet reuse;
+  mpm::LoadedNet loaded;
+  try {
+    const auto outputs = [](const onnx::GraphProto&, const mpm::ModelInfo& info) { return info.outputs; };
+    loaded = mpm::readNet(path, {.reduce = mpm::kFullModel, .output = mpm::Output::kLogits}, outputs, &reuse);
+  } catch (const mpm::Error& error) {
+    std::cout << "refused " << inOneLine(error.what()) << std::endl;
+    return;
+  }
+  std::ifstream pixels(path + ".input", std::ios::binary), changes(path + ".changed");
+  std::ofstream numbers(path + ".output", std::ios::binary);
+  const mpm::Size2 size = loaded.info.input;
+  cv::Mat image(std::vector<int>{1, 3, size.height, size.width}, CV_32F);
+  Outputs outputs;
+  for (std::string line; std::getline(changes, line);) {
+    pixels.read(image.ptr<char>(), static_cast<std::streamsize>(image.total() * sizeof(float)));
+    if (!outputs.empty()) {
+      std::istringstream patches(line);
+      reuse.session->changed.emplace(std::istream_iterator<int>(patches), std::istream_iterator<int>());
+    }
+    outputs = run(loaded.net, image, loaded.info.outputs);
+    append(numbers, outputs);
+  }
+  numbers.close();
+  print(loaded.info.outputs, outputs);
+  std::cout << "\nbatch same\nconverted same" << std::endl;
+}
+
 void compare(const char* name, const std::function<double()>& difference) {
   try {
     const double apart = difference();
@@ -66,16 +114,24 @@ void compare(const char* name, const std::function<double()>& difference) {
   }
 }
 
-void answer(const std::string& path) {
+void answer(const std::string& line) {
+  std::string path, spec;
+  mpm::Size2 size;
+  std::istringstream(line) >> path >> spec >> size.height >> size.width;
+  if (spec == "reuse") return answerFrames(path);
+  mpm::ReadOptions options{.reduce = mpm::kFullModel, .output = mpm::Output::kLogits};
+  if (size.width > 0) options.input_size = size;
   mpm::LoadedNet loaded;
   try {
-    loaded = mpm::readNet(path, {.reduce = mpm::kFullModel, .output = mpm::Output::kLogits});
+    if (!spec.empty()) options.reduce = mpm::parseReduction(spec);
+    loaded = mpm::readNet(path, options);
   } catch (const mpm::Error& error) {
     std::cout << "refused " << inOneLine(error.what()) << std::endl;
     return;
   }
   std::ifstream pixels(path + ".input", std::ios::binary | std::ios::ate);
-  const mpm::ModelInfo& info = loaded.info;
+  mpm::ModelInfo& info = loaded.info;
+  if (!spec.empty()) info.outputs.insert(info.outputs.end(), {"merge_map", "token_counts"});
   const int area = info.input.height * info.input.width;
   const int channels = static_cast<int>(pixels.tellg() / static_cast<std::streamoff>(2 * sizeof(float)) / area);
   if (channels > 4) {  // a graph without a size, in which a weight looks like positions
@@ -91,20 +147,15 @@ void answer(const std::string& path) {
   try {
     const Outputs first = run(loaded.net, one(0), info.outputs), second = run(loaded.net, one(1), info.outputs);
     std::ofstream numbers(path + ".output", std::ios::binary);
-    std::cout << "ok";
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      std::cout << " " << info.outputs[i] << ":";
-      for (int axis = 0; axis < first[i].dims; ++axis) std::cout << (axis > 0 ? "x" : "") << first[i].size[axis];
-    }
-    for (const Outputs* each : {&first, &second})
-      for (const cv::Mat& output : *each)
-        numbers.write(output.ptr<char>(), static_cast<std::streamsize>(output.total() * sizeof(float)));
+    print(info.outputs, first);
+    append(numbers, first);
+    append(numbers, second);
     numbers.close();
     std::cout << std::endl;
     compare("batch ", [&] { return differenceOf(run(loaded.net, both, info.outputs), first, second); });
     try {
-      const mpm::Reduction nothing = mpm::parseReduction("gradual:similarity=1");
-      mpm::convertFile(path, path + ".converted", {.reduce = nothing, .output = mpm::Output::kLogits});
+      if (spec.empty()) options.reduce = mpm::parseReduction("gradual:similarity=1");
+      mpm::convertFile(path, path + ".converted", options.convert());
     } catch (const mpm::Error& error) {
       std::cout << "merging " << inOneLine(error.what()) << std::endl;
       return;
@@ -121,9 +172,9 @@ void answer(const std::string& path) {
 }  // namespace
 
 int main() {
-  for (std::string path; std::getline(std::cin, path);) {
+  for (std::string line; std::getline(std::cin, line);) {
     try {
-      answer(path);
+      answer(line);
     } catch (const std::exception& error) {
       std::cout << "fails " << inOneLine(error.what()) << std::endl;
     }
