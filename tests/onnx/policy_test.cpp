@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Content-aware token sharing: the whole path from a policy network to restored scores, against double loops.
-#include <numeric>
-
+// Content-aware token sharing: what is refused, and what a file holds. Its numbers: tests/worlds/graphs.
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
-#include "support/data_path.h"
 #include "support/in_folder.h"
 #include "support/onnx_file.h"
 #include "support/pictures.h"
@@ -22,30 +19,6 @@ Values kernel() {
   Values weights;
   for (int i = 0; i < 3 * kWindow * kWindow; ++i) weights.push_back((i * 37 % 23 - 11) / 64.0);
   return weights;
-}
-
-Values scoresOf(const Values& image, Size2 size) {
-  const Values weights = kernel();
-  Values scores;
-  for (int top = 0; top < size.height; top += kWindow)
-    for (int left = 0; left < size.width; left += kWindow) {
-      double score = 0;
-      for (int i = 0; i < static_cast<int>(weights.size()); ++i) {
-        const int channel = i / kWindow / kWindow, y = top + i / kWindow % kWindow, x = left + i % kWindow;
-        score += weights[i] * image[(channel * size.height + y) * size.width + x];
-      }
-      scores.push_back(score);
-    }
-  return scores;
-}
-
-/// The `count` windows of the highest score, ties to the first.
-std::vector<int> best(const Values& scores, std::size_t count) {
-  std::vector<int> order(scores.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return scores[a] > scores[b]; });
-  order.resize(count);
-  return order;
 }
 
 class Cts : public InFolder {
@@ -78,76 +51,6 @@ class Cts : public InFolder {
     return runModel(path, options, images, outputs);
   }
 };
-
-TEST_F(Cts, IsTheModelOfDoubleLoops) {
-  const Dialect dialects[] = {{.head = HeadStyle::kLinear},
-                              {.head = HeadStyle::kMask},
-                              {.head = HeadStyle::kMask, .special = 2, .layer_scale = true},
-                              {.head = HeadStyle::kLinear, .special = 0, .gated = true},
-                              {.head = HeadStyle::kLinear, .pre_norm = true},
-                              {.head = HeadStyle::kLinear, .normalises = true}};
-  for (const Dialect& dialect : dialects) {
-    TinyVit vit(dialect);
-    vit.save(path);
-    for (const Size2 size : {Size2{16, 24}, Size2{24, 32}})
-      for (const auto& [text, part] :
-           {std::pair("0.01", 0.01), {"0.1", 0.1}, {"0.34", 0.34}, {"0.5", 0.5}, {"1", 1.0}}) {
-        SCOPED_TRACE(testing::Message() << static_cast<int>(dialect.head) << ", special " << dialect.special << ", "
-                                        << size.height << ", share " << text);
-        options.input_size = size;
-        const int windows = size.height * size.width / kWindow / kWindow;
-        const Values image = TinyVit::image(5, size.height, size.width);
-        const auto shared = best(scoresOf(image, size), static_cast<std::size_t>(std::lround(part * windows)));
-        const auto found = run(text, image);
-        const int grid_h = size.height / TinyVit::kPatch, grid_w = size.width / TinyVit::kPatch;
-        EXPECT_LT(difference(found[0], vit.scores(image, grid_h, grid_w, shared)), 1e-4);
-        const double left = 4.0 * windows - 3.0 * static_cast<double>(shared.size());
-        EXPECT_EQ(found[1], (Values{4.0 * windows, left}));
-        // The map: shared windows in front, by falling score, then the other patches in raster order.
-        Values expected(static_cast<std::size_t>(4 * windows), -1);
-        double next = 0;
-        for (const int window : shared) {
-          const int first = window / (grid_w / 2) * 2 * grid_w + window % (grid_w / 2) * 2;
-          for (const int patch : {first, first + 1, first + grid_w, first + grid_w + 1}) expected[patch] = next;
-          ++next;
-        }
-        for (double& cluster : expected)
-          if (cluster < 0) cluster = next++;
-        EXPECT_EQ(found[2], expected);
-      }
-  }
-}
-
-TEST_F(Cts, SharesAsManyWindowsAsAskedInEachImageOfABatch) {
-  Values images;
-  std::vector<std::vector<Values>> alone;
-  for (const unsigned seed : {3u, 4u, 9u}) {
-    const Values image = TinyVit::image(seed, 16, 24);
-    images.insert(images.end(), image.begin(), image.end());
-    alone.push_back(run("0.5", image));
-  }
-  const auto together = run("0.5", images);
-  EXPECT_EQ(together[1], (Values{24, 15, 24, 15, 24, 15}));
-  for (std::size_t b = 0; b < 3; ++b) {
-    const auto part = [&](std::size_t output) {
-      const auto size = static_cast<std::ptrdiff_t>(alone[b][output].size());
-      const auto begin = together[output].begin() + static_cast<std::ptrdiff_t>(b) * size;
-      return Values(begin, begin + size);
-    };
-    EXPECT_LT(difference(part(0), alone[b][0]), 1e-5);
-    EXPECT_EQ(part(2), alone[b][2]);
-  }
-  EXPECT_NE(alone[0][2], alone[1][2]) << "other windows";
-}
-
-TEST_F(Cts, OfEqualScoresTheFirstWindowsShare) {
-  savePolicy([](GraphBuilder& graph, const std::string& x) { return graph.node("Mul", {x, graph.number(0)}); });
-  const auto map = run("0.3", TinyVit::image(5, 16, 24))[2];  // 2 of 6
-  EXPECT_THAT(map, ElementsAre(0, 0, 1, 1, 2, 3,              //
-                               0, 0, 1, 1, 4, 5,              //
-                               6, 7, 8, 9, 10, 11,            //
-                               12, 13, 14, 15, 16, 17));
-}
 
 TEST_F(Cts, RefusesScoresThatAreNoNumbers) {
   savePolicy([](GraphBuilder& graph, const std::string& x) {
@@ -261,31 +164,6 @@ TEST_F(Cts, TakesOneImageWithAPolicyThatMixesThem) {
   Values two = image;
   two.insert(two.end(), image.begin(), image.end());
   EXPECT_THROW(run("0.5", two), cv::Exception);
-}
-
-TEST_F(Cts, SharedTokensOfARotaryModelHaveAPlace) {
-  const std::string model = dataPath("timm_dinov3_ts17.onnx");
-  const ModelInfo info = readModelInfo(model);
-  ASSERT_EQ(info.patch.height * 2, info.patch.width * 2);
-  GraphBuilder graph(17);
-  graph.input("picture", {0, 3, 0, 0});
-  const long window = 2 * info.patch.height;
-  graph.output(graph.node("Conv",
-                          {"picture", graph.weights("kernel", {1, 3, window, window},
-                                                    Values(static_cast<std::size_t>(3 * window * window), 0.1))},
-                          {{"strides", std::vector<long>{window, window}}}));
-  graph.save(policy);
-  std::vector<Values> features;
-  for (const MergedPositions positions :
-       {MergedPositions::kMean, MergedPositions::kCentroid, MergedPositions::kFirst}) {
-    Reduction reduction = share("0.5");
-    reduction.positions = positions;
-    const Values image = TinyVit::image(5, info.input.height, info.input.width);
-    features.push_back(runModel(model, {.reduce = reduction}, image)[0]);
-    for (const double value : features.back()) ASSERT_TRUE(std::isfinite(value));
-  }
-  EXPECT_GT(difference(features[0], features[2]), 1e-3);
-  EXPECT_GT(difference(features[0], features[1]), 0);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nets that reuse rows of earlier frames (docs/reuse.md), against double loops. Models of exporters:
+// Nets that reuse rows of earlier frames (docs/reuse.md). Their numbers: tests/worlds/graphs; models of exporters:
 // tests/net/reuse_test.cpp; which groups outlive a frame: tests/merging/kept_groups_test.cpp.
 #include <numeric>
 #include <opencv2/core/utility.hpp>
+#include <random>
 
 #include "net/image_net.h"
 #include "onnx/run_net.h"
@@ -65,19 +66,6 @@ std::vector<Values> frames(std::size_t count, unsigned seed) {
   std::vector<Values> result;
   for (unsigned f = 0; f < count; ++f) result.push_back(TinyVit::image(100 * seed + f));
   return result;
-}
-
-TEST_F(ReusingNet, FramesAgreeWithDoubleLoops) {
-  for (const unsigned seed : {1u, 2u}) {
-    dialect_.qk_norm = dialect_.mlp_norm = dialect_.layer_scale = seed == 2;
-    save();
-    Net net = read({});
-    const auto images = frames(12, seed), expected = TinyVit(dialect_).scoresOfFrames(images, randomChanges(12, seed));
-    for (std::size_t f = 0; f < images.size(); ++f) {
-      net.reuse.session->changed = randomChanges(12, seed)[f];
-      EXPECT_LT(difference(net.run(images[f])[0], expected[f]), 1e-4) << seed << ", frame " << f;
-    }
-  }
 }
 
 TEST_F(ReusingNet, ResetForgetsAndFrees) {

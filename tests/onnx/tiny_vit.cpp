@@ -4,275 +4,233 @@
 namespace mpm::test {
 namespace {
 
-using Values = std::vector<double>;
-
 double uniform(unsigned& state) {
   state = state * 1664525u + 1013904223u;
   return (state >> 8) / 16777216.0 * 2 - 1;
 }
 
-/// The sum of x and of what a branch added to it, times a factor for each column.
-Reference withLayerScale(const Reference& x, Reference sum, const std::vector<float>& factors) {
-  for (std::size_t i = 0; i < sum.values.size(); ++i)
-    sum.values[i] = x.values[i] + static_cast<double>(factors[i % factors.size()]) * (sum.values[i] - x.values[i]);
-  return sum;
-}
+/// Writes a TinyVit down, node for node, as its dialect says.
+class Writer {
+ public:
+  explicit Writer(const Dialect& dialect) : dialect_(dialect), g_(dialect_.opset, dialect_.storage) {}
 
-/// Bilinear, half-pixel centres, per channel of {h, w, channels}.
-Values resized(const Values& map, int h, int w, int channels, int new_h, int new_w) {
-  const double down = static_cast<double>(new_h) / h, right = static_cast<double>(new_w) / w;
-  Values result;
-  const auto at = [](double x, int side) { return std::clamp(x, 0.0, side - 1.0); };
-  for (int y = 0; y < new_h; ++y) {
-    for (int x = 0; x < new_w; ++x) {
-      const double sy = at((y + 0.5) / down - 0.5, h), sx = at((x + 0.5) / right - 0.5, w);
-      const int y0 = static_cast<int>(sy), x0 = static_cast<int>(sx), y1 = std::min(y0 + 1, h - 1),
-                x1 = std::min(x0 + 1, w - 1);
-      for (int c = 0; c < channels; ++c) {
-        const auto pixel = [&](int r, int k) { return map[(r * w + k) * channels + c]; };
-        const double top = pixel(y0, x0) * (1 - (sx - x0)) + pixel(y0, x1) * (sx - x0);
-        const double bottom = pixel(y1, x0) * (1 - (sx - x0)) + pixel(y1, x1) * (sx - x0);
-        result.push_back(top * (1 - (sy - y0)) + bottom * (sy - y0));
-      }
-    }
+  GraphBuilder write() {
+    const bool symbolic = dialect_.symbolic;
+    const long height = symbolic ? 0 : TinyVit::kHeight, width = symbolic ? 0 : TinyVit::kWidth;
+    g_.input("image", dialect_.bytes ? Ints{1, height, width, 3} : Ints{symbolic ? 0 : 1, 3, height, width});
+    if (dialect_.bytes)
+      g_.model().mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+          onnx::TensorProto::UINT8);
+    std::string x = embedding();
+    for (int i = 0; i < dialect_.blocks; ++i) x = block(x, "block" + std::to_string(i), tokens(), 1e-6);
+    head(norm(x, "norm", TinyVit::kDim, 1e-6));
+    return std::move(g_);
   }
-  return result;
-}
+
+ private:
+  using Ints = std::vector<long>;
+
+  static constexpr long kDim = TinyVit::kDim, kHidden = TinyVit::kHidden;
+  long tokens() const { return dialect_.special + TinyVit::kTokens; }
+
+  /// Random weights.
+  std::string drawn(const std::string& name, const Ints& shape, double scale = 0.3, double offset = 0) {
+    std::vector<double> values(1);
+    for (const long side : shape) values.resize(values.size() * static_cast<std::size_t>(side));
+    for (double& value : values) value = offset + scale * uniform(state_);
+    return g_.weights(name, shape, values);
+  }
+
+  /// The patches {1, kDim, rows} of a linear layer over their pixels.
+  std::string linearPatches(const std::string& image) {
+    const long patch = TinyVit::kPatch, h = TinyVit::kGridH, w = TinyVit::kGridW, inside = 3 * patch * patch;
+    const std::string apart = g_.transpose(g_.reshape(image, {1, 3, h, patch, w, patch}), {0, 2, 4, 1, 3, 5});
+    const std::string x = g_.node("MatMul", {g_.reshape(apart, {1, h * w, inside}), drawn("patch.w", {inside, kDim})});
+    return g_.transpose(g_.node("Add", {x, drawn("patch.b", {kDim})}), {0, 2, 1});
+  }
+
+  std::string embedding() {
+    std::string image = "image";
+    if (dialect_.bytes) image = g_.node("Cast", {g_.transpose(image, {0, 3, 1, 2})}, {{"to", 1L}});
+    if (dialect_.normalises) {
+      image = g_.node("Sub", {image, g_.weights("mean", {1, 3, 1, 1}, {0.25, 0.5, 0.75})});
+      image = g_.node("Div", {image, g_.weights("deviation", {1, 3, 1, 1}, {0.5, 0.625, 0.75})});
+    }
+    const long patch = TinyVit::kPatch, special = dialect_.special;
+    std::string x;
+    const bool padded = dialect_.patches == PatchStyle::kPadded,
+               convolution = padded || dialect_.patches == PatchStyle::kConv;
+    if (convolution)
+      x = g_.node("Conv", {image, drawn("patch.w", {kDim, 3, patch, patch}), drawn("patch.b", {kDim})},
+                  {{"kernel_shape", Ints{patch, patch}}, {"strides", Ints{patch, patch}}, {"pads", Ints(4, padded)}});
+    if (!convolution) {
+      x = linearPatches(image);
+    } else if (dialect_.symbolic) {
+      // As PyTorch's flatten(2) comes out of a trace with dynamic axes.
+      const std::string shape = g_.node("Shape", {x});
+      const std::string front = g_.node("Slice", {shape, g_.ints({0}), g_.ints({2}), g_.ints({0})});
+      x = g_.node("Reshape", {x, g_.node("Concat", {front, g_.ints({-1})}, {{"axis", 0L}})});
+    } else {
+      x = g_.reshape(x, {1, kDim, -1});
+    }
+    x = g_.transpose(x, {0, 2, 1});
+    if (special > 0) {
+      const std::string rows = drawn("special", {1, special, kDim}, 1);
+      std::string shape = g_.ints({1, special, kDim});
+      if (dialect_.symbolic) {
+        const std::string batch = g_.node("Gather", {g_.node("Shape", {"image"}), g_.intScalar(0)}, {{"axis", 0L}});
+        shape = g_.node("Concat", {g_.unsqueeze(batch, 0), g_.ints({special, kDim})}, {{"axis", 0L}});
+      }
+      x = g_.node("Concat", {g_.node("Expand", {rows, shape}), x}, {{"axis", 1L}});
+    }
+    return g_.node("Add", {x, drawn("position", {1, tokens(), kDim}, 0.7)});
+  }
+
+  std::string norm(const std::string& x, const std::string& name, long width, double eps) {
+    const std::string w = drawn(name + ".w", {width}, 0.4, 1), b = drawn(name + ".b", {width}, 0.4);
+    if (dialect_.norm == NormStyle::kOp) {
+      return g_.node("LayerNormalization", {x, w, b}, {{"axis", -1L}, {"epsilon", eps}});
+    }
+    const std::string centred = g_.node("Sub", {x, g_.reduceMean(x, -1)});
+    const std::string square = g_.node("Pow", {centred, g_.number(2)});
+    const std::string variance = g_.node("Add", {g_.reduceMean(square, -1), g_.number(eps)});
+    const std::string unit = g_.node("Div", {centred, g_.node("Sqrt", {variance})});
+    return g_.node("Add", {g_.node("Mul", {unit, w}), b});
+  }
+
+  /// x {1, rows, in}.
+  std::string linear(const std::string& x, const std::string& name, long rows, long in, long out) {
+    if (dialect_.linear == LinearStyle::kMatMul) {
+      const std::string y = g_.node("MatMul", {x, drawn(name + ".w", {in, out})});
+      return g_.node("Add", {drawn(name + ".b", {out}), y});
+    }
+    const std::string map = g_.reshape(g_.transpose(x, {0, 2, 1}), {1, in, rows, 1});
+    const std::string y = g_.node("Conv", {map, drawn(name + ".w", {out, in, 1, 1}), drawn(name + ".b", {out})},
+                                  {{"kernel_shape", Ints{1, 1}}});
+    return g_.transpose(g_.reshape(y, {1, out, rows}), {0, 2, 1});
+  }
+
+  std::string activation(const std::string& x) {
+    if (dialect_.activation == ActivationStyle::kRelu) return g_.node("Relu", {x});
+    const std::string bent = g_.node("Erf", {g_.node("Div", {x, g_.number(std::sqrt(2.0))})});
+    return g_.node("Mul", {g_.node("Mul", {x, g_.node("Add", {bent, g_.number(1)})}), g_.number(0.5)});
+  }
+
+  struct Heads {
+    std::string q, k, v;  ///< {1, heads, tokens, head_dim}; of kEinsum {1, tokens, heads, head_dim}
+  };
+
+  Heads project(const std::string& x, const std::string& name, long rows, long windows) {
+    if (dialect_.qkv != QkvStyle::kGather) {
+      const auto one = [&](const char* part) {
+        const std::string y = g_.reshape(linear(x, name + part, rows, kDim, kDim), {1, rows, heads_, head_dim_});
+        return dialect_.qkv == QkvStyle::kEinsum ? y : g_.transpose(y, {0, 2, 1, 3});
+      };
+      return {one(".q"), one(".k"), one(".v")};
+    }
+    const std::string joined = linear(x, name + ".qkv", rows, kDim, 3 * kDim);
+    const std::string y = g_.transpose(g_.reshape(joined, {windows, rows, 3, heads_, head_dim_}), {2, 0, 3, 1, 4});
+    const auto one = [&](long i) { return g_.node("Gather", {y, g_.intScalar(i)}, {{"axis", 0L}}); };
+    return {one(0), one(1), one(2)};
+  }
+
+  std::string attention(const std::string& x, const std::string& name, long rows, long windows = 1) {
+    Heads heads = project(x, name, rows, windows);
+    const bool einsum = dialect_.qkv == QkvStyle::kEinsum;
+    if (dialect_.qk_norm) {
+      heads.q = norm(heads.q, name + ".q_norm", head_dim_, 1e-6);
+      heads.k = norm(heads.k, name + ".k_norm", head_dim_, 1e-6);
+    }
+    const double scale = 1 / std::sqrt(static_cast<double>(head_dim_));
+    std::string out;
+    if (dialect_.qkv == QkvStyle::kAttentionOp) {
+      out = g_.node("Attention", {heads.q, heads.k, heads.v}, {{"scale", scale}});
+    } else {
+      std::string scores = einsum
+                               ? g_.node("Einsum", {heads.q, heads.k}, {{"equation", std::string("bqhd,bkhd->bhqk")}})
+                               : g_.node("MatMul", {heads.q, g_.transpose(heads.k, {0, 1, 3, 2})});
+      scores = g_.node("Mul", {scores, g_.number(scale)});
+      const std::string p = g_.node("Softmax", {scores}, {{"axis", 3L}});
+      out = einsum ? g_.node("Einsum", {p, heads.v}, {{"equation", std::string("bhqk,bkhd->bqhd")}})
+                   : g_.node("MatMul", {p, heads.v});
+    }
+    if (!einsum) out = g_.transpose(out, {0, 2, 1, 3});
+    return linear(g_.reshape(out, {windows, rows, kDim}), name + ".proj", rows, kDim, kDim);
+  }
+
+  /// The grid cut into windows of kGridH x 1, attention in each, and back.
+  std::string windowedAttention(const std::string& x, const std::string& name) {
+    const long h = TinyVit::kGridH, w = TinyVit::kGridW;
+    const auto swapped = [&](const std::string& y) { return g_.transpose(y, {0, 1, 3, 2, 4, 5}); };
+    const std::string grid = g_.reshape(g_.reshape(x, {1, h, w, kDim}), {1, 1, h, w, 1, kDim});
+    const std::string y = attention(g_.reshape(swapped(grid), {-1, h, kDim}), name, h, w);
+    return g_.reshape(swapped(g_.reshape(y, {1, 1, w, h, 1, kDim})), {1, h * w, kDim});
+  }
+
+  std::string block(const std::string& x, const std::string& name, long rows, double eps) {
+    const std::string first = norm(x, name + ".norm1", kDim, eps);
+    const std::string branch = dialect_.windowed ? windowedAttention(first, name) : attention(first, name, rows);
+    const std::string middle = g_.node("Add", {x, branch});
+    const std::string normed = norm(dialect_.parallel ? x : middle, name + ".norm2", kDim, eps);
+    const std::string hidden = activation(linear(normed, name + ".fc1", rows, kDim, kHidden));
+    const std::string mlp = linear(hidden, name + ".fc2", rows, kHidden, kDim);
+    if (dialect_.parallel) return g_.node("Add", {x, g_.node("Add", {branch, mlp})});
+    return g_.node("Add", {mlp, middle});
+  }
+
+  std::string unit(const std::string& x) {
+    return g_.node("Div", {x, g_.node("Sqrt", {g_.reduceSum(g_.node("Mul", {x, x}), -1)})});
+  }
+
+  std::string maskScores(const std::string& patches) {
+    const long count = TinyVit::kTokens, classes = dialect_.classes, rows = count + classes;
+    const std::string classes_rows = g_.node("Expand", {drawn("classes", {1, classes, kDim}, 1), g_.ints({1, 1, 1})});
+    std::string x = g_.node("Concat", {linear(patches, "decoder", count, kDim, kDim), classes_rows}, {{"axis", 1L}});
+    for (int i = 0; i < 2; ++i) x = block(x, "decoder" + std::to_string(i), rows, 1e-5);
+    x = norm(x, "decoder.norm", kDim, 1e-5);
+    const std::string p = g_.node("MatMul", {g_.slice(x, 1, 0, -classes), drawn("proj_patch", {kDim, kDim})});
+    const std::string c = g_.node("MatMul", {g_.slice(x, 1, -classes, 1L << 60), drawn("proj_classes", {kDim, kDim})});
+    const std::string masks = g_.node("MatMul", {unit(p), g_.transpose(unit(c), {0, 2, 1})});
+    return norm(masks, "mask", classes, 1e-3);
+  }
+
+  void head(const std::string& x) {
+    const auto out = [&](const std::string& value, const std::string& name) {
+      g_.output(g_.node("Identity", {value}, {}, 1, name));
+    };
+    const long classes = dialect_.classes, count = TinyVit::kTokens;
+    const long special = dialect_.special, end = special + count;
+    if (dialect_.head == HeadStyle::kFeatures) return out(x, "features");
+    if (dialect_.head == HeadStyle::kClassToken) {
+      const std::string token = g_.unsqueeze(g_.node("Gather", {x, g_.intScalar(0)}, {{"axis", 1L}}), 1);
+      return out(g_.reshape(linear(token, "head", 1, kDim, classes), {1, classes}), "logits");
+    }
+    const std::string patches = g_.slice(x, 1, special, end);
+    const std::string scores =
+        dialect_.head == HeadStyle::kMask ? maskScores(patches) : linear(patches, "head", count, kDim, classes);
+    std::string map = g_.reshape(g_.transpose(scores, {0, 2, 1}), {1, classes, TinyVit::kGridH, TinyVit::kGridW});
+    if (dialect_.resize_in_graph) {
+      map = g_.node("Resize", {map, "", "", g_.ints({1, classes, TinyVit::kHeight, TinyVit::kWidth})},
+                    {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("half_pixel")}});
+    }
+    if (dialect_.argmax) map = g_.node("ArgMax", {map}, {{"axis", 1L}, {"keepdims", 0L}});
+    out(map, "masks");
+  }
+
+  const Dialect& dialect_;
+  const long heads_ = dialect_.heads, head_dim_ = kDim / dialect_.heads;
+  GraphBuilder g_;
+  unsigned state_ = 7;
+};
 
 }  // namespace
 
-TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) {
-  const auto classes = static_cast<std::size_t>(dialect_.classes);
-  unsigned state = seed;
-  drawLinear("patch", 3 * kPatch * kPatch, kDim, 0.2, state, 0.3);
-  draw("special", static_cast<std::size_t>(dialect_.special) * kDim, 1, 0, state);
-  draw("position", (static_cast<std::size_t>(dialect_.special) + kTokens) * kDim, 0.7, 0, state);
-  drawNorm("pre", kDim, state);
-  for (int i = 0; i < dialect_.blocks; ++i) drawBlock("block" + std::to_string(i), state);
-  for (int i = 0; i < 2; ++i) drawBlock("decoder" + std::to_string(i), state);
-  for (const char* norm : {"norm", "decoder.norm"}) drawNorm(norm, kDim, state);
-  drawLinear("head", kDim, classes, 0.4, state, 0.4);
-  drawLinear("decoder", kDim, kDim, 0.3, state, 0.3);
-  draw("classes", classes * kDim, 1, 0, state);
-  draw("proj_patch", kDim * kDim, 0.3, 0, state);
-  draw("proj_classes", kDim * kDim, 0.3, 0, state);
-  drawNorm("mask", classes, state);
-  if (dialect_.no_positions) std::ranges::fill(weights_["position"], 0.0);
-  for (const auto& [name, values] : weights_) floats_[name].assign(values.begin(), values.end());
-}
-
-void TinyVit::draw(const std::string& name, std::size_t count, double scale, double offset, unsigned& state) {
-  Values& values = weights_[name];
-  for (std::size_t i = 0; i < count; ++i) {
-    const double value = static_cast<double>(static_cast<float>(offset + scale * uniform(state)));
-    values.push_back(dialect_.storage == Storage::kHalf ? roundedToHalf(value) : value);
-  }
-}
-
-void TinyVit::drawNorm(const std::string& name, std::size_t width, unsigned& state) {
-  draw(name + ".w", width, 0.4, 1, state);
-  draw(name + ".b", width, 0.4, 0, state);
-}
-
-void TinyVit::drawLinear(const std::string& name, std::size_t in, std::size_t out, double scale, unsigned& state,
-                         double of_bias) {
-  draw(name + ".w", in * out, scale, 0, state);
-  draw(name + ".b", out, of_bias, 0, state);
-}
-
-void TinyVit::drawBlock(const std::string& name, unsigned& state) {
-  for (const char* norm : {".norm1", ".norm2"}) drawNorm(name + norm, kDim, state);
-  for (const char* part : {".q", ".k", ".v", ".proj"}) drawLinear(name + part, kDim, kDim, 0.3, state, 0.5);
-  for (const char* norm : {".q_norm", ".k_norm"}) drawNorm(name + norm, headDim(), state);
-  for (const char* part : {".fc1", ".gate"}) drawLinear(name + part, kDim, kHidden, 0.3, state, 0.3);
-  drawNorm(name + ".mlp_norm", kHidden, state);
-  drawLinear(name + ".fc2", kHidden, kDim, 0.3, state, 0.3);
-  draw(name + ".scale1", kDim, 0.5, 0.6, state);
-  draw(name + ".scale2", kDim, 0.5, 0.6, state);
-  const auto join = [&](const std::string& whole, const std::vector<std::string>& parts) {
-    for (const char* kind : {".w", ".b"})
-      for (const std::string& part : parts) {
-        const Values& of_part = weight(name + part + kind);
-        weights_[name + whole + kind].insert(weights_[name + whole + kind].end(), of_part.begin(), of_part.end());
-      }
-  };
-  join(".qkv", {".q", ".k", ".v"});
-  join(".fc1+gate", {".fc1", ".gate"});
-}
+GraphBuilder TinyVit::graph() const { return Writer(dialect_).write(); }
 
 std::vector<double> TinyVit::image(unsigned seed, int height, int width) {
-  Values values(static_cast<std::size_t>(3 * height * width));
+  std::vector<double> values(static_cast<std::size_t>(3 * height * width));
   for (double& value : values) value = static_cast<double>(static_cast<float>(uniform(seed)));
   return values;
-}
-
-Reference TinyVit::linear(const Reference& x, const std::string& name) const {
-  return test::linear(x, linearWeights(name, x.cols));
-}
-
-LinearWeights TinyVit::linearWeights(const std::string& name, int in) const {
-  return {{floats(name + ".w"), static_cast<int>(weight(name + ".b").size()), in}, floats(name + ".b")};
-}
-
-NormWeights TinyVit::normWeights(const std::string& name, float eps) const {
-  return {floats(name + ".w"), floats(name + ".b"), eps};
-}
-
-Reference TinyVit::block(const Reference& x, const std::string& name) const {
-  const float eps = name.starts_with("decoder") ? 1e-5f : 1e-6f;
-  TransformerBlockSpec s;
-  s.dim = kDim, s.heads = heads(), s.head_dim = headDim();
-  s.scale = 1 / std::sqrt(static_cast<float>(headDim()));
-  s.norm1 = normWeights(name + ".norm1", eps), s.norm2 = normWeights(name + ".norm2", eps);
-  s.qk_norm = dialect_.qk_norm, s.mlp_norm = dialect_.mlp_norm, s.gated = dialect_.gated;
-  s.q_norm = normWeights(name + ".q_norm", 1e-6f), s.k_norm = normWeights(name + ".k_norm", 1e-6f);
-  s.mlp_norm_weights = normWeights(name + ".mlp_norm", 1e-6f);
-  s.qkv = linearWeights(name + ".qkv", kDim), s.proj = linearWeights(name + ".proj", kDim);
-  s.fc1 = linearWeights(name + (s.gated ? ".fc1+gate" : ".fc1"), kDim);
-  s.fc2 = linearWeights(name + ".fc2", kHidden);
-  s.activation = dialect_.activation == ActivationStyle::kRelu ? Activation::kRelu : Activation::kGeluErf;
-  std::vector<float> apart;  // of tokens in different columns of patches
-  for (int pair = 0; dialect_.windowed && pair < s.heads * x.rows * x.rows; ++pair)
-    apart.push_back(pair / x.rows % x.rows % kGridW == pair % x.rows % kGridW ? 0.0f : -1e30f);
-  const PositionBias bias{static_cast<int>(apart.size()) / s.heads, apart.data(), nullptr};
-  Reference middle = withAttention(s, x, attended(s, norm(x, s.norm1), nullptr, {}, bias));
-  if (dialect_.layer_scale) middle = withLayerScale(x, middle, floats_.at(name + ".scale1"));
-  const Reference y = withMlp(s, middle, dialect_.blocks_are == BlockStyle::kSequential ? middle : x);
-  return dialect_.layer_scale ? withLayerScale(middle, y, floats_.at(name + ".scale2")) : y;
-}
-
-std::vector<Reference> TinyVit::streams(const Values& image, int grid_h, int grid_w,
-                                        const std::vector<int>& shared) const {
-  const int height = grid_h * kPatch, width = grid_w * kPatch, special = dialect_.special;
-  const Values& w = weight("patch.w");
-  const Values& position = weight("position");
-  const Values patches(position.begin() + special * kDim, position.end());
-  const Values resized_position =
-      grid_h == kGridH && grid_w == kGridW ? patches : resized(patches, kGridH, kGridW, kDim, grid_h, grid_w);
-  Values x;
-  for (int e = 0; e < special; ++e) {
-    for (int j = 0; j < kDim; ++j) {
-      const auto i = static_cast<std::size_t>(e * kDim + j);
-      x.push_back(weight("special")[i] + position[i]);
-    }
-  }
-  // A token of a square of `side` x `side` patches: of the mean pixels and the mean position.
-  const auto addToken = [&](int row, int column, int side) {
-    const auto mean = [side](auto value) {
-      double sum = 0;
-      for (int i = 0; i < side * side; ++i) sum += value(i / side, i % side) / (side * side);
-      return sum;
-    };
-    for (int o = 0; o < kDim; ++o) {
-      double value = weight("patch.b")[o] + mean([&](int down, int right) {
-                       const int patch = (row + down) * grid_w + column + right;
-                       return resized_position[patch * kDim + o];
-                     });
-      for (int c = 0; c < 3; ++c) {
-        for (int y = 0; y < kPatch; ++y) {
-          for (int k = 0; k < kPatch; ++k) {
-            const int pad = dialect_.patches == PatchStyle::kPadded ? 1 : 0;
-            const int top = row * kPatch + y * side - pad, left = column * kPatch + k * side - pad;
-            if (top < 0 || left < 0) continue;
-            double pixel =
-                mean([&](int down, int right) { return image[(c * height + top + down) * width + left + right]; });
-            if (dialect_.normalises) pixel = (pixel - 0.25 * (c + 1)) / (0.5 + 0.125 * c);
-            value += pixel * w[((o * 3 + c) * kPatch + y) * kPatch + k];
-          }
-        }
-      }
-      x.push_back(value);
-    }
-  };
-  std::vector<int> token_of_patch(grid_h * grid_w, -1);
-  int tokens = 0;
-  for (const int window : shared) {
-    const int row = window / (grid_w / 2) * 2, column = window % (grid_w / 2) * 2;
-    for (int i = 0; i < 4; ++i) token_of_patch[(row + i / 2) * grid_w + column + i % 2] = tokens;
-    addToken(row, column, 2);
-    ++tokens;
-  }
-  for (int i = 0; i < grid_h * grid_w; ++i) {
-    if (token_of_patch[i] >= 0) continue;
-    token_of_patch[i] = tokens++;
-    addToken(i / grid_w, i % grid_w, 1);
-  }
-  Reference rows(special + tokens, kDim);
-  rows.values = x;
-  if (dialect_.pre_norm) rows = norm(rows, normWeights("pre", 1e-6f));
-  std::vector<Reference> result;
-  for (int i = 0; i <= dialect_.blocks; ++i) {
-    if (i > 0) rows = block(rows, "block" + std::to_string(i - 1));
-    Reference restored = rows.rowRange(0, special);
-    for (const int token : token_of_patch)
-      restored = stacked(restored, rows.rowRange(special + token, special + token + 1));
-    result.push_back(restored);
-  }
-  return result;
-}
-
-Reference TinyVit::encode(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared) const {
-  return norm(streams(image, grid_h, grid_w, shared).back(), normWeights("norm", 1e-6f));
-}
-
-Values TinyVit::scores(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared) const {
-  const Reference encoded = encode(image, grid_h, grid_w, shared);
-  const Reference patches = encoded.rowRange(dialect_.special, encoded.rows);
-  if (dialect_.head != HeadStyle::kMask) return linear(patches, "head").values;
-  Reference x = decoderInput(encoded);
-  for (int i = 0; i < 2; ++i) x = block(x, "decoder" + std::to_string(i));
-  return maskScoresOf(x);
-}
-
-Reference TinyVit::decoderInput(const Reference& encoded) const {
-  return stacked(linear(encoded.rowRange(dialect_.special, encoded.rows), "decoder"),
-                 Reference({floats("classes"), dialect_.classes, kDim}));
-}
-
-Values TinyVit::maskScoresOf(const Reference& decoded) const {
-  const Reference x = norm(decoded, normWeights("decoder.norm", 1e-5f));
-  const int patches = x.rows - dialect_.classes;
-  const auto turned = [&](const char* name) {  // the graph multiplies rows by the matrix as it is stored
-    std::vector<float> matrix(kDim * kDim);
-    for (int i = 0; i < kDim * kDim; ++i) matrix[i % kDim * kDim + i / kDim] = floats(name)[i];
-    return matrix;
-  };
-  const std::vector<float> of_classes = turned("proj_classes"), of_patches = turned("proj_patch");
-  return maskScores(x.rowRange(patches, x.rows), x.rowRange(0, patches), {of_classes.data(), kDim, kDim},
-                    {of_patches.data(), kDim, kDim}, normWeights("mask", 1e-3f))
-      .values;
-}
-
-std::vector<Values> TinyVit::scoresOfFrames(const std::vector<Values>& images,
-                                            const std::vector<std::vector<int>>& changed) const {
-  std::vector<Values> results;
-  std::vector<Reference> kept(dialect_.blocks + 1, {dialect_.special + kTokens, kDim}),  // inputs of the blocks
-      kept_head(3, {kTokens + dialect_.classes, kDim});                                  // and outputs of the last one
-  for (std::size_t f = 0; f < images.size(); ++f) {
-    const auto update = [&](Reference& to, const Reference& from, int first) {  // patches begin there
-      for (int row = 0; row < to.rows; ++row)
-        if (row < first || row >= first + kTokens || std::ranges::count(changed[f], row - first) > 0)
-          for (int c = 0; c < kDim; ++c) to.at(row, c) = from.at(row, c);
-    };
-    update(kept[0], streams(images[f], kGridH, kGridW)[0], dialect_.special);
-    for (int i = 0; i < dialect_.blocks; ++i)
-      update(kept[i + 1], block(kept[i], "block" + std::to_string(i)), dialect_.special);
-    update(kept_head[0], decoderInput(norm(kept.back(), normWeights("norm", 1e-6f))), 0);
-    for (int i = 0; i < 2; ++i) update(kept_head[i + 1], block(kept_head[i], "decoder" + std::to_string(i)), 0);
-    results.push_back(maskScoresOf(kept_head[2]));
-  }
-  return results;
-}
-
-std::vector<Values> TinyVit::evaluate(const Values& image) const {
-  if (dialect_.head == HeadStyle::kFeatures) return {encode(image, kGridH, kGridW).values};
-  Values map = scores(image, kGridH, kGridW);
-  if (dialect_.resize_in_graph) map = resized(map, kGridH, kGridW, dialect_.classes, kHeight, kWidth);
-  const std::size_t classes = dialect_.classes, pixels = map.size() / classes;
-  Values logits(map.size());
-  for (std::size_t i = 0; i < pixels; ++i)
-    for (std::size_t c = 0; c < classes; ++c) logits[c * pixels + i] = map[i * classes + c];
-  return {logits};
 }
 
 }  // namespace mpm::test

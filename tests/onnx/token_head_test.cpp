@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/reference.h"
 #include "onnx/converter.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
