@@ -8,9 +8,6 @@ import transformers
 from torch import nn
 from transformers.models.mask2former import modeling_mask2former as mask2former
 
-import rotary
-
-
 class DeformableAttention(nn.Module):
     """Each query reads `points` places around its own in each of several maps."""
 
@@ -178,30 +175,11 @@ class Dinov3Adapter(nn.Module):
         for layer in self.model.model.layer:
             x = layer(x, position_embeddings=positions)
             depths.append(x)
-        return self.behind(image, depths)
-
-    def behind(self, image, depths):
-        """depths: the tokens behind each block, on the full grid."""
         first, c = self.adapter.start(image)
         tokens = [self.model.norm(depths[tap])[:, self.special :] for tap in self.taps]
         for stage, x in enumerate(tokens):
             c = self.adapter.extract(stage, x, c)
         return self.head(self.adapter.finish(first, c, tokens))
-
-
-class Dinov3AdapterParts(rotary.Dinov3):
-    """Dinov3Adapter taken apart for mpm_reference.py."""
-
-    def __init__(self, model):
-        super().__init__(model)
-        self.whole = model
-
-    def embed(self, image):
-        self.image = image
-        return super().embed(image)
-
-    def decode(self, depths):
-        return self.whole.behind(self.image, depths)
 
 
 class VitAdapter(nn.Module):

@@ -27,15 +27,14 @@ class Attention(nn.Module):
         turned = torch.cat([part for first, second in parts for part in (-second, first)], dim=-1)
         return torch.cat((front, x * cosine + turned * sine), dim=2)
 
-    def forward(self, x, key_bias, positions):
+    def forward(self, x, positions):
         batch, tokens, dim = x.shape
         q, k, v = self.qkv(x).reshape(batch, tokens, 3, self.heads, dim // self.heads).permute(2, 0, 3, 1, 4)
         if self.normalises:
             q, k = self.q_norm(q), self.k_norm(k)
         if positions is not None:
             q, k = self.rotated(q, positions), self.rotated(k, positions)
-        mask = None if key_bias is None else key_bias[:, None, None, :]
-        x = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        x = F.scaled_dot_product_attention(q, k, v)
         return self.proj(x.transpose(1, 2).reshape(batch, tokens, dim))
 
 
@@ -51,11 +50,11 @@ class Block(nn.Module):
         self.scale1, self.scale2 = nn.Parameter(torch.ones(dim)), nn.Parameter(torch.ones(dim))
         self.camera = nn.Parameter(torch.zeros(1, 1, dim)) if camera else None
 
-    def forward(self, x, key_bias=None, positions=None):
+    def forward(self, x, positions):
         if self.camera is not None:
             x = x.clone()
             x[:, 0] = self.camera.expand(x.shape[0], -1, -1)[:, 0]  # as its authors do; exporters make a ScatterND or a ScatterElements of it
-        x = x + self.scale1 * self.attn(self.norm1(x), key_bias, positions if self.late else None)
+        x = x + self.scale1 * self.attn(self.norm1(x), positions if self.late else None)
         return x + self.scale2 * self.fc2(F.gelu(self.fc1(self.norm2(x))))
 
 
@@ -93,7 +92,7 @@ class Encoder(nn.Module):
         """The tokens after each block, not normalised."""
         x, depths = self.embed(image), []
         for block, positions in zip(self.blocks, self.positions(image)):
-            x = block(x, None, positions)
+            x = block(x, positions)
             depths.append(x)
         return depths
 

@@ -18,15 +18,12 @@ class Attention(nn.Module):
         self.qkv = nn.Linear(dim, 3 * dim)
         self.proj = nn.Linear(dim, dim)
 
-    def forward(self, x, key_bias=None):
-        """x {B, T, dim}; key_bias {B, T} is added to every logit of that key."""
+    def forward(self, x):
         batch, tokens, dim = x.shape
         q, k, v = self.qkv(x).reshape(batch, tokens, 3, self.heads, dim // self.heads).permute(2, 0, 3, 1, 4)
         if self.head_scale == "q":
             q = q * self.temperature
         logits = (q @ k.transpose(-2, -1)) * (self.temperature if self.head_scale == "logits" else self.scale)
-        if key_bias is not None:
-            logits = logits + key_bias[:, None, None, :]
         x = (logits.softmax(dim=-1) @ v).transpose(1, 2).reshape(batch, tokens, dim)
         return self.proj(x)
 
@@ -40,8 +37,8 @@ class Block(nn.Module):
         self.fc1 = nn.Linear(dim, mlp_ratio * dim)
         self.fc2 = nn.Linear(mlp_ratio * dim, dim)
 
-    def forward(self, x, key_bias=None):
-        x = x + self.attn(self.norm1(x), key_bias)
+    def forward(self, x):
+        x = x + self.attn(self.norm1(x))
         return x + self.fc2(F.gelu(self.fc1(self.norm2(x))))
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that real exporters wrote (tests/data), through the converter and cv::dnn, against ONNX Runtime's outputs and
-// against Mutual Pair Merging in double precision.
+// Models that real exporters wrote (tests/data), through the converter and cv::dnn, against ONNX Runtime's outputs. How
+// they merge: tests/worlds/graphs.
 #include <filesystem>
 #include <map>
 
@@ -41,14 +41,13 @@ std::vector<double> imageOf(const Array& array, int b) {
 bool isLabels(const Array& output, const ModelInfo& info) { return info.segments() && output.shape.size() == 3; }
 
 void compare(const std::string& path, const ConvertOptions& options, const Array& image,
-             const std::vector<Array>& expected, const MergedReference* merged, double tolerance) {
+             const std::vector<Array>& expected, double tolerance) {
   ConvertOptions asked = options;
   asked.output = Output::kLogits;
   const bool labels = isLabels(expected[0], readModelInfo(path, asked));
   asked.output = labels ? Output::kLabels : Output::kLogits;
   auto [net, info] = readNet(path, reading(asked));
-  std::vector<std::string> names = info.outputs;
-  names.insert(names.end(), {"merge_map", "token_counts"});
+  const std::vector<std::string>& names = info.outputs;
   std::vector<int> shape = image.shape;
   shape[0] = 1;
   for (int b = 0; b < image.rows(); ++b) {
@@ -66,12 +65,6 @@ void compare(const std::string& path, const ConvertOptions& options, const Array
         EXPECT_LE(difference(found[i], imageOf(expected[i], b)), tolerance) << expected[i].name << " of image " << b;
       }
     }
-    if (!merged) continue;
-    const auto& counts = merged->token_counts[b];
-    EXPECT_EQ(found[names.size() - 1], std::vector<double>(counts.begin(), counts.end()));
-    std::vector<double> maps;
-    for (const auto& map : merged->merge_map[b]) maps.insert(maps.end(), map.begin(), map.end());
-    EXPECT_EQ(found[names.size() - 2], maps);
   }
   if (image.rows() == 1 || labels) return;
   const auto together = runNet(net, image.values, image.shape, names);
@@ -94,21 +87,13 @@ TEST_P(ExporterModel, ComputesWhatItsExporterMeant) {
   EXPECT_EQ(toString(info.head), model.head);
   EXPECT_EQ(info.blocks, model.blocks);
   EXPECT_EQ(info.special_tokens, model.special_tokens);
-  compare(path, options, reference.image, reference.outputs, nullptr, model.tolerance);
+  compare(path, options, reference.image, reference.outputs, model.tolerance);
   if (!model.merges) {
     ConvertOptions merging = options;
     merging.reduce = mpmBefore({1});
     EXPECT_MPM_ERROR(convertModel(path, merging), "its tokens cannot merge");
     merging.reduce.reset();
     EXPECT_EQ(readModelInfo(path, merging).schedule(), Schedule{}) << "what is not asked for";
-  }
-  for (const MergedReference& merged : reference.merged) {
-    ConvertOptions merging = options;
-    merging.reduce = merged.reduce.empty() ? mpmBefore(merged.schedule) : parseReduction(merged.reduce);
-    if (!merged.positions.empty()) merging.reduce->positions = parseMergedPositions(merged.positions);
-    if (merged.proportional) merging.reduce->attention = Attention::kProportional;
-    SCOPED_TRACE(toString(*merging.reduce));
-    compare(path, merging, reference.image, merged.outputs, &merged, model.tolerance);
   }
 }
 

@@ -90,17 +90,6 @@ ModelReference readReference(const std::string& path) {
   ModelReference reference;
   reference.image = readArray(json.at("inputs").at(0));
   reference.outputs = readArrays(json.at("outputs"));
-  for (const Json& one : json.value("mpm", Json::array())) {
-    MergedReference merged;
-    merged.schedule = one.at("schedule").get<std::vector<int>>();
-    merged.proportional = one.value("attention", "plain") == "proportional";
-    merged.reduce = one.value("reduce", "");
-    merged.positions = one.value("merged_positions", "");
-    merged.token_counts = one.at("token_counts").get<std::vector<std::vector<int>>>();
-    merged.merge_map = one.at("merge_map").get<std::vector<std::vector<std::vector<int>>>>();
-    merged.outputs = readArrays(one.at("outputs"));
-    reference.merged.push_back(std::move(merged));
-  }
   return reference;
 }
 

@@ -17,19 +17,9 @@ struct Array {
   std::size_t perImage() const { return values.size() / static_cast<std::size_t>(rows()); }
 };
 
-struct MergedReference {
-  std::vector<int> schedule;
-  bool proportional = false;
-  std::string reduce, positions;                         ///< empty: Mutual Pair Merging; mean
-  std::vector<std::vector<int>> token_counts;            ///< {B, K + 1}
-  std::vector<std::vector<std::vector<int>>> merge_map;  ///< {B, K, N}
-  std::vector<Array> outputs;
-};
-
 struct ModelReference {
   Array image;
   std::vector<Array> outputs;
-  std::vector<MergedReference> merged;
 };
 
 /// One row of models.json.
