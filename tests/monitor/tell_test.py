@@ -412,6 +412,28 @@ user root
             self.tables = tables
             (self.folder / "yard.db").unlink()
 
+    def test_topics_of_another_prefix_go_where_the_broker_is_away(self):
+        """Also after a restart without it, and what waits for it does not bring them back."""
+        broker, _ = self.broker()
+        more = "ca-file = 'own.pem'\n"
+        before, after = self.tables + more, self.tables.replace("'mpm'", "'other'") + more
+        victim, _ = self.victim(before)
+        self.say(victim, ["sample"])
+        self.end(victim)
+        self.assertIn("mpm/yard/state", self.retained("before"))
+        broker.terminate()
+        broker.wait()
+        for tables, lines in [(before, ["sample"]), (after, ["flush"])]:
+            victim, said = self.victim(tables)
+            self.say(victim, lines)
+            said.until("cannot send to mqtt")
+            self.end(victim)
+        self.broker()
+        victim, _ = self.victim(after)
+        self.say(victim, ["sample"])
+        self.end(victim)
+        self.assertEqual(set(self.retained("after")), {"other/yard/state", "other/yard/status", "homeassistant/device/other_yard/config"})
+
     def test_between_runs_of_once_a_camera_is_there(self):
         _, log = self.broker()
         got = self.subscriber("all", "mpm/#")

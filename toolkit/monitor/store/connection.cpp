@@ -146,6 +146,8 @@ void StoreConnection::write(const Settle& how, WriteTarget&, BucketUpdate& sums)
   if (source != 0) settle(database_, source, how.state_after);
 }
 
+void StoreConnection::write(const Message& message, WriteTarget&, BucketUpdate&) { put({message}); }
+
 void StoreConnection::write(const ForgetSent& sent, WriteTarget&, BucketUpdate&) {
   database_.run("DELETE FROM outbox WHERE channel = ? AND number <= ?", sent.channel, sent.number);
 }

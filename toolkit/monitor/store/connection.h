@@ -49,6 +49,7 @@ class StoreConnection {
   void write(const SetRegions& set, WriteTarget& target, BucketUpdate& sums);
   void write(const SetPrivacy& set, WriteTarget& target, BucketUpdate& sums);
   void write(const Settle& how, WriteTarget& target, BucketUpdate& sums);
+  void write(const Message& message, WriteTarget& target, BucketUpdate& sums);
   void write(const ForgetSent& sent, WriteTarget& target, BucketUpdate& sums);
   void write(const Announce& one, WriteTarget& target, BucketUpdate& sums);
   void write(const SetAlarms& set, WriteTarget& target, BucketUpdate& sums);

@@ -88,8 +88,8 @@ struct ViewReference {
 /// A message of the outbox: sent in the order of the numbers, and deleted once the other side has confirmed it.
 struct Message {
   std::string channel{}, topic{};
-  std::string payload{};    ///< a JSON object
-  bool latest = false;      ///< takes the place of the one of its channel and topic that waits
+  std::string payload{};    ///< a JSON object; empty, of `latest`: the broker keeps nothing there any more
+  bool latest = false;      ///< the broker keeps it; takes the place of the one of its channel and topic that waits
   std::int64_t number = 0;  ///< given by the store
   std::string id{};         ///< given by the store, unique in the world: a receiver drops what it has
 };
@@ -200,6 +200,8 @@ class StoreWriter {
   /// Keeps what was announced under a topic of a broker, for StoreReader::announced(); empty: nothing any more.
   void announce(const std::string& topic, const std::string& payload);
 
+  /// Puts a message into the outbox, behind what waits there.
+  void tell(const Message& message);
   /// Messages of this channel up to this number were sent.
   void forgetSent(const std::string& channel, std::int64_t number);
 

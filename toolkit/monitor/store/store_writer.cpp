@@ -444,6 +444,8 @@ void StoreWriter::announce(const std::string& topic, const std::string& payload)
   impl_->enqueue(Announce{topic, payload});
 }
 
+void StoreWriter::tell(const Message& message) { impl_->enqueue(message); }
+
 void StoreWriter::forgetSent(const std::string& channel, std::int64_t number) {
   impl_->enqueue(ForgetSent{channel, number});
 }

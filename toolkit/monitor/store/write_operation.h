@@ -51,7 +51,7 @@ struct SetAlarms {
   std::vector<AlarmState> states;
 };
 using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, SetPrivacy, Settle,
-                               ForgetSent, Announce, SetAlarms>;
+                               Message, ForgetSent, Announce, SetAlarms>;
 
 // Where samples and events go: known once the session's row is written.
 struct WriteTarget {

@@ -55,6 +55,7 @@ class Channel {
 
 /// The payload of a message with its id.
 inline std::string withId(const Message& message) {
+  if (message.payload.empty()) return "";
   return "{\"id\":\"" + message.id + "\"," + message.payload.substr(1);
 }
 

@@ -113,7 +113,7 @@ class MqttChannel : public Channel {
     if (sending_ != message.id) {
       sent_ = publish(message.topic, withId(message), message.latest);
       sending_ = message.id;
-      if (message.latest) states_[message.topic] = withId(message);
+      if (message.latest && !message.payload.empty()) states_[message.topic] = withId(message);
     }
     std::unique_lock lock(mutex_);
     await(lock, 30s, [&] { return confirmed_.contains(sent_) || !connected_; });

@@ -2,6 +2,7 @@
 #include "monitor/tell/teller.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -42,7 +43,9 @@ struct Feed {
 // The thread that sends of one camera through one channel.
 class Sender {
  public:
-  Sender(std::string name, std::unique_ptr<Channel> channel) : name_(std::move(name)), channel_(std::move(channel)) {}
+  // `keeps`: whether the broker may keep a state under this topic.
+  Sender(std::string name, std::unique_ptr<Channel> channel, std::function<bool(const std::string& topic)> keeps = {})
+      : name_(std::move(name)), channel_(std::move(channel)), keeps_(std::move(keeps)) {}
   ~Sender() { channel_->cancelled = true; }
   const std::string& name() const { return name_; }
 
@@ -152,8 +155,9 @@ class Sender {
     }
     for (const Message& message : waiting) {
       if (channel_->cancelled) return false;
+      const bool state = message.latest && !message.payload.empty();
       try {
-        channel_->send(message);
+        if (!state || keeps_(message.topic)) channel_->send(message);
         given_up_ = false;
       } catch (const Refused& error) {
         if (std::exchange(feed.refused, message.number) != message.number) feed.refusals = 0;
@@ -180,6 +184,7 @@ class Sender {
 
   const std::string name_;
   const std::unique_ptr<Channel> channel_;
+  const std::function<bool(const std::string& topic)> keeps_;
   // Of the thread. The first two were reported.
   bool away_ = false, given_up_ = false, progress_ = false;
   std::mutex mutex_;
@@ -215,27 +220,33 @@ std::unique_ptr<Channel> openMqtt(const Mqtt&, CurrentTopics&, const std::string
 
 namespace {
 
+constexpr char kState[] = "/state";
+
 // The servers that hear of one camera, by one version of the tables.
 struct Voice {
   Voice(const FileTables& settings, const std::string& camera) : Voice(settings, CameraTopics(settings.mqtt, camera)) {}
   Voice(const FileTables& settings, const CameraTopics& named)
       : tables(settings), topic(named.base), config(named.config) {
+    // States that waited under a topic of before, or of a camera that is gone, would stay at the broker.
+    const auto keeps = [this](const std::string& one) { return one == topic + kState && !gone; };
     if (tables.mqtt != Mqtt())
-      senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, topics, topic + "/status")));
+      senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, topics, topic + "/status"), keeps));
     if (tables.webhook != Webhook())
       senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, topics)));
   }
 
   // Nothing of the camera stays at the broker.
   void clear() {
+    gone = true;
     for (const std::string& one : CameraTopics::keptBelow(topic)) topics.set(one, "");
     if (!config.empty()) topics.set(config, "");
   }
 
   const FileTables tables;
   const std::string topic, config;
+  std::atomic<bool> gone = false;
   CurrentTopics topics{};
-  std::vector<std::unique_ptr<Sender>> senders{};  // last: they use the topics
+  std::vector<std::unique_ptr<Sender>> senders{};  // last: they use the others
 };
 
 // What the broker remembers of all cameras of the file.
@@ -260,8 +271,6 @@ struct Memory {
   CameraClaims claims;
   Sender sender;  // last: it uses the others
 };
-
-constexpr char kState[] = "/state";
 
 // The topic of a camera, by what was announced of it; empty: it does not say.
 std::string baseOf(const Json& announced) {
@@ -293,8 +302,8 @@ struct Teller::Impl {
   const std::string file;
   const bool stays;
   std::mutex setting{};                            // before the other one
-  std::unique_ptr<Memory> memory{};                // guarded by it, as is what follows
-  std::optional<std::set<std::string>> watched{};  // of setCameras()
+  std::unique_ptr<Memory> memory{};                // guarded by it
+  std::optional<std::set<std::string>> watched{};  // of setCameras(), which holds both mutexes to change it
   std::mutex mutex{};
   FileTables tables{};  // guarded by the mutex, as is what follows
   std::map<std::string, Camera> cameras{};
@@ -317,23 +326,33 @@ struct Teller::Impl {
     return camera;
   }
 
-  // The mutex is held. What an earlier run told under other topics goes with all that the broker keeps there, and the
-  // database remembers those of now; the classes that occurred stay known.
-  static void moveTopics(Camera& camera) {
-    Voice& voice = *camera.voice;
+  // The mutex is held. What an earlier run told under other topics goes with all that the broker keeps there, also
+  // where it is away until the next start, and the database remembers the topics of now. Topics that another camera of
+  // the file has by now stay. The classes that occurred stay known.
+  void moveTopics(Camera& camera) const {
+    const Voice& voice = *camera.voice;
     if (voice.tables.mqtt == Mqtt()) return;
     const std::string& own = voice.config.empty() ? voice.topic : voice.config;
     const auto announce = [&](const std::string& topic, const std::string& payload) {
       for (const auto& [store, feed] : camera.feeds) feed.store->announce(topic, payload);
     };
+    const auto clear = [&](const std::string& topic) {
+      for (const auto& [store, feed] : camera.feeds)
+        feed.store->tell({.channel = "mqtt", .topic = topic, .latest = true});
+    };
+    std::set<std::string> used = {own, voice.topic};
+    for (const std::string& name : watched.value_or(std::set<std::string>())) {
+      const CameraTopics topics(voice.tables.mqtt, name);
+      used.insert({topics.base, topics.config});
+    }
     for (const auto& [topic, payload] : std::map(camera.announced)) {
       if (topic == own) continue;
       const Json before = Json::parse(payload, nullptr, false);
       const bool described = before.is_object() && before.contains("components");
-      if (described) voice.topics.set(topic, "");
+      if (described && !used.contains(topic)) clear(topic);
       const std::string base = baseOf(before);
-      if (!base.empty() && base != voice.topic)
-        for (const std::string& one : CameraTopics::keptBelow(base)) voice.topics.set(one, "");
+      if (!base.empty() && !used.contains(base))
+        for (const std::string& one : CameraTopics::keptBelow(base)) clear(one);
       announce(topic, "");
       camera.announced.erase(topic);
       if (described && !voice.config.empty())
@@ -396,7 +415,7 @@ void Teller::set(const FileTables& tables) {
     camera.shown.reset();
     camera.stated.reset();
     (void)impl_->cameraOf(name);
-    Impl::moveTopics(camera);
+    impl_->moveTopics(camera);
     for (const auto& [store, feed] : camera.feeds)
       for (const auto& sender : camera.voice->senders) sender->add(feed);
   }
@@ -404,9 +423,9 @@ void Teller::set(const FileTables& tables) {
 
 void Teller::setCameras(const std::set<std::string>& names) {
   const std::lock_guard setting(impl_->setting);
-  impl_->watched = names;
   if (impl_->memory) impl_->memory->setCameras(names);
   const std::lock_guard lock(impl_->mutex);
+  impl_->watched = names;
   for (auto& [name, camera] : impl_->cameras) camera.gone = !names.contains(name);
 }
 
@@ -470,7 +489,7 @@ void Teller::add(const std::string& camera, const std::string& database, StoreWr
   Impl::Camera& of = impl_->cameraOf(camera);
   of.announced.merge(announced);
   const Feed& feed = of.feeds[&store] = {.database = database, .store = &store, .report = std::move(report)};
-  Impl::moveTopics(of);
+  impl_->moveTopics(of);
   for (const auto& sender : of.voice->senders) sender->add(feed);
 }
 
