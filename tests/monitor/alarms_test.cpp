@@ -27,12 +27,33 @@ TEST(Alarms, MissingFramesRingOnAfterARestart) {
   std::vector<std::string> messages;
   for (int run = 0; run < 3; ++run) {
     Alarms alarms(options);
-    alarms.resume(stored, {}, kNoon, 0);
+    EXPECT_THAT(alarms.resume(stored, {}, kNoon, 0), IsEmpty());
     for (const double age : {-1., run < 2 ? 90. : 0.})  // none came yet, then the last one is so old
       for (const Event& event : alarms.tick(kNoon, 0, age)) messages.push_back(event.message);
     stored = alarms.states();
   }
   EXPECT_THAT(messages, ElementsAre("no frame for 60 s", "frames come again")) << "each once";
+}
+
+// Also one whose region is not measured any more, and of a notation that this version does not read.
+TEST(Alarms, WhatRangAndIsNotWatchedForAnyMoreEnds) {
+  Alarms alarms({.alarms = {parseAlarm("tokens>500"), parseAlarm("tree:gcc<1")}});
+  (void)alarms.setRegions({}, kNoon);
+  const auto events = alarms.resume({{"car>20", kNoon, true},
+                                     {"sky<5", kNoon, false},
+                                     {"tokens>500", kNoon, true},
+                                     {"tree:gcc<1", kNoon, true},
+                                     {"?", kNoon + kDayMs, true}},
+                                    {}, kNoon + kMinuteMs, 0);
+  std::vector<std::pair<UnixMs, std::string>> told;
+  for (const Event& event : events) {
+    EXPECT_EQ(event.kind, EventKind::kAlarmEnded);
+    told.emplace_back(event.time - kNoon, event.message);
+  }
+  EXPECT_THAT(told, ElementsAre(std::pair(kMinuteMs, "area of car no longer watched for"),
+                                std::pair(kMinuteMs, "gcc of tree no longer watched for"),
+                                std::pair(kDayMs, "? no longer watched for")));
+  EXPECT_EQ(alarms.states(), (std::vector<AlarmState>{{"tokens>500", kNoon, true}}));
 }
 
 // A number that is outside for two of three minutes rings a minute after the restart; one that was outside before a
@@ -49,7 +70,7 @@ TEST(Alarms, MinutesCountOnOverARestart) {
     EXPECT_EQ(before.states(), (std::vector<AlarmState>{{"tokens>500", kNoon, false}}));
     Alarms after(options);
     const UnixMs now = times.back() + stopped_s * kSecondMs;
-    after.resume(before.states(), times, now, 7'000'000);
+    EXPECT_THAT(after.resume(before.states(), times, now, 7'000'000), IsEmpty());
     int rang = -1;
     for (int i = 0; i < 30; ++i)
       if (!after.add(sampleAt(now, 600), 7'000'000 + i * 5 * kSecondMs).empty()) rang = (i * 5 + 5) / 60;

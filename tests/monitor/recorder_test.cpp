@@ -431,7 +431,7 @@ TEST_F(RecorderTest, ANewAlarmRingsThoughItsValueWasOutsideBefore) {
     if (ms > 0) before.emplace(path_);
     StoreWriter store(path_);
     Recorder recorder(options, &store, [&](const Event& event) {
-      if (event.kind == EventKind::kAlarm) said.push_back(event.message);
+      if (event.kind == EventKind::kAlarm || event.kind == EventKind::kAlarmEnded) said.push_back(event.message);
     });
     if (before) recorder.resume(before->lastSamples(1, 100), before->alarms(1), kNoon + ms, ms);
     for (int sample = 0; sample < 4; ++sample, ms += kMinuteMs) {
@@ -441,7 +441,9 @@ TEST_F(RecorderTest, ANewAlarmRingsThoughItsValueWasOutsideBefore) {
     }
     store.flush();
   }
-  EXPECT_THAT(said, ElementsAre(HasSubstr("above 100"), HasSubstr("above 110"))) << "each once";
+  const auto ended = "brightness no longer watched for";
+  EXPECT_THAT(said, ElementsAre(HasSubstr("above 100"), ended, HasSubstr("above 110"))) << "each once";
+  EXPECT_EQ(runSql(path_, "SELECT count(*) FROM event WHERE message = '" + std::string(ended) + "'"), "1");
 }
 
 // A dead man's switch: it says something while samples come, and nothing otherwise.

@@ -463,6 +463,12 @@ user root
             if run == 0:
                 before = len(got.all)
         self.assertFalse([line for line in got.all[before:] if "false" in line])
+        events = self.subscriber("events", "mpm/yard/event")
+        log.until("Sending SUBACK to events")
+        watch.write_text(watch.read_text().replace("alarm = ['tokens>1']\n", ""))
+        self.watched(watch)
+        self.assertEqual(json.loads(events.until("alarm ended").split(" ", 2)[2])["message"], "tokens no longer watched for")
+        self.assertNotIn("mpm/yard/alarms", self.retained("taken out"))
 
     def lengths(self, name, topic="mpm/+/picture"):
         """Of the pictures: whether it was retained, and its size."""

@@ -264,7 +264,7 @@ void Recorder::setView(ViewReference view) {
 
 void Recorder::resume(const std::vector<Sample>& samples, const std::vector<AlarmState>& alarms, UnixMs now,
                       std::int64_t steady) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (session_ >= 0) return;
   std::vector<UnixMs> times;
   for (const Sample& sample : samples) {
@@ -283,7 +283,10 @@ void Recorder::resume(const std::vector<Sample>& samples, const std::vector<Alar
   stored_alarms_ = alarms;
   const UnixMs at =
       options_.own_clock ? chain_.last.value_or(0) : now;  // a clock of its own stands still between watches
-  chain_.alarms.resume(alarms, times, at, options_.own_clock ? at : steady);
+  const std::vector<Event> events = chain_.alarms.resume(alarms, times, at, options_.own_clock ? at : steady);
+  storeAlarms();
+  lock.unlock();
+  post(events);
 }
 
 void Recorder::setRecalled() {
@@ -360,7 +363,7 @@ std::optional<Event> Recorder::heartbeat(UnixMs time, std::int64_t steady) {
   if (steady < *beats_at_ || (store_ && !store_->status().writing)) return std::nullopt;
   beats_at_ = steady + kDayMs;
   return Event{time, EventKind::kHeartbeat, Severity::kInfo,
-               counted(std::exchange(samples_, 0), "sample") + " since the heartbeat before"};
+               counted(std::exchange(samples_, 0), "sample") + " since " + since};
 }
 
 // The thread that writes cannot report that it hangs. A disk that hangs again and again is reported every ten minutes.

@@ -81,8 +81,8 @@ class Recorder {
   /// Sets the view that the source had at an earlier watch; ignored after the first frame.
   void setView(ViewReference view);
   /// Goes on where an earlier watch ended: alarms that rang ring on, states and the quality of pictures count on, and
-  /// nothing of that is told again. `samples`: the last ones; `alarms`: where they stood. `now`, `steady`: one moment.
-  /// Ignored after the first frame.
+  /// nothing of that is told again. Alarms that were taken out end. `samples`: the last ones; `alarms`: where they
+  /// stood. `now`, `steady`: one moment. Ignored after the first frame.
   void resume(const std::vector<Sample>& samples, const std::vector<AlarmState>& alarms, UnixMs now,
               std::int64_t steady);
 

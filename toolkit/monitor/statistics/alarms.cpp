@@ -201,6 +201,17 @@ std::vector<Event> Alarms::setHeads(const std::map<std::string, std::string>& he
   return events;
 }
 
+Event Alarms::takenOut(const std::string& name, UnixMs time) {
+  return {time, EventKind::kAlarmEnded, Severity::kInfo, name + " no longer watched for"};
+}
+
+// What Limit::name() says of an alarm that was stored.
+std::string Alarms::nameOf(const std::string& rule) try {
+  return Limit{.alarm = parseAlarm(rule)}.name();
+} catch (const Error&) {  // another version wrote it
+  return visibleText(rule);
+}
+
 std::vector<AlarmState> Alarms::states() const {
   std::vector<AlarmState> all;
   for (const Limit& limit : limits_)
@@ -208,21 +219,26 @@ std::vector<AlarmState> Alarms::states() const {
   return all;
 }
 
-void Alarms::resume(const std::vector<AlarmState>& states, const std::vector<UnixMs>& samples, UnixMs now,
-                    std::int64_t steady) {
+std::vector<Event> Alarms::resume(const std::vector<AlarmState>& states, const std::vector<UnixMs>& samples, UnixMs now,
+                                  std::int64_t steady) {
   for (const UnixMs time : samples) {
     const std::int64_t at = steady - (now - time);
     if (const auto before = std::exchange(last_sample_, at))
       (void)pace_.add(static_cast<double>(at - *before) / kSecondMs);
   }
+  std::vector<Event> events;
   for (const AlarmState& state : states) {
-    for (Limit& limit : limits_) {
-      if (toString(limit.alarm) != state.rule) continue;
-      limit.ringing = state.rings;
-      limit.since = state.since;
-      if (limit.alarm.ofSamples()) limit.outside_since = steady - std::max<std::int64_t>(now - state.since, 0);
+    const auto same = [&](const Limit& limit) { return toString(limit.alarm) == state.rule && !limit.rested; };
+    const auto found = std::ranges::find_if(limits_, same);
+    if (found != limits_.end()) {
+      found->ringing = state.rings;
+      found->since = state.since;
+      if (found->alarm.ofSamples()) found->outside_since = steady - std::max<std::int64_t>(now - state.since, 0);
+    } else if (state.rings) {
+      events.push_back(takenOut(nameOf(state.rule), std::max(now, state.since)));
     }
   }
+  return events;
 }
 
 std::vector<std::pair<Alarm, bool>> Alarms::ringing() const {
@@ -234,8 +250,7 @@ std::vector<std::pair<Alarm, bool>> Alarms::ringing() const {
 std::vector<Event> Alarms::end(UnixMs time) {
   std::vector<Event> events;
   for (Limit& limit : limits_)
-    if (std::exchange(limit.ringing, false))
-      events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, limit.name() + " no longer watched for"});
+    if (std::exchange(limit.ringing, false)) events.push_back(takenOut(limit.name(), time));
   return events;
 }
 

@@ -82,11 +82,11 @@ class Alarms {
 
   /// Those that ring or will.
   std::vector<AlarmState> states() const;
-  /// Goes on where an earlier run of the program ended: an alarm that rang still rings, without a new event. `states`:
-  /// as states() gave them. `samples`: times of the last samples, ascending. `now` and `steady` are the same moment, by
-  /// the clock of `states` and by the clock of add().
-  void resume(const std::vector<AlarmState>& states, const std::vector<UnixMs>& samples, UnixMs now,
-              std::int64_t steady);
+  /// Goes on where an earlier run of the program ended: an alarm that rang still rings, without a new event; one that
+  /// is not watched for any more ends, which is an event. `states`: as states() gave them. `samples`: times of the last
+  /// samples, ascending. `now` and `steady` are the same moment, by the clock of `states` and by the clock of add().
+  std::vector<Event> resume(const std::vector<AlarmState>& states, const std::vector<UnixMs>& samples, UnixMs now,
+                            std::int64_t steady);
 
   /// The alarms, as they were given, and whether each rings.
   std::vector<std::pair<Alarm, bool>> ringing() const;
@@ -111,6 +111,9 @@ class Alarms {
     bool backInside(double value, double hysteresis) const;
     void rest(std::optional<Event> why, std::vector<Event>& events);  // or no longer
   };
+
+  static Event takenOut(const std::string& name, UnixMs time);
+  static std::string nameOf(const std::string& rule);
 
   AlarmOptions options_;
   std::vector<Limit> limits_;

@@ -527,9 +527,9 @@ void Teller::setStatus(const std::string& camera, const std::string& status) {
 }
 
 void Teller::setAlarms(const std::string& camera, const Json& alarms) {
-  const auto voice = impl_->voiceOf(camera);
-  if (voice && (!alarms.empty() || !voice->topics.of(voice->topic + "/alarms").empty()))
-    voice->topics.set(voice->topic + "/alarms", toLine(alarms));
+  // Without alarms nothing is kept there, also where an earlier run had some.
+  if (const auto voice = impl_->voiceOf(camera))
+    voice->topics.set(voice->topic + "/alarms", alarms.empty() ? "" : toLine(alarms));
 }
 
 void Teller::dropPicture(const std::string& camera) {
