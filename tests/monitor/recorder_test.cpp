@@ -469,6 +469,7 @@ TEST_F(RecorderTest, AHeartbeatComesOnceADayWhileSamplesCome) {
     for (const int hour : {1, 12, 24}) EXPECT_EQ(beatsAfter(hour * kHourMs), archive ? 0u : 1u) << hour;
     EXPECT_EQ(beatsAfter(25 * kHourMs), archive ? 0u : 2u);
     EXPECT_EQ(beatsAfter(100 * kHourMs), archive ? 0u : 3u) << "at once when samples come again";
+    EXPECT_EQ(beats.empty() ? "" : beats[0], archive ? "" : "2 samples since this watch began");
     EXPECT_EQ(beats.size() > 1 ? beats[1] : "", archive ? "" : "4 samples since the heartbeat before");
     EXPECT_EQ(times.size() > 1 ? times[1] : 0, archive ? 0 : kNoon + 25 * kHourMs) << "of its sample";
   }

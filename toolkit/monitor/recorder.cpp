@@ -362,6 +362,7 @@ std::optional<Event> Recorder::heartbeat(UnixMs time, std::int64_t steady) {
   if (!beats_at_) beats_at_ = steady + kMinuteMs;
   if (steady < *beats_at_ || (store_ && !store_->status().writing)) return std::nullopt;
   beats_at_ = steady + kDayMs;
+  const char* const since = std::exchange(beat_, true) ? "the heartbeat before" : "this watch began";
   return Event{time, EventKind::kHeartbeat, Severity::kInfo,
                counted(std::exchange(samples_, 0), "sample") + " since " + since};
 }

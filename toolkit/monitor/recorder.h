@@ -152,6 +152,7 @@ class Recorder {
   std::atomic<std::int64_t> arrived_ = 0;  // steady ms: the last sample
   std::int64_t dropped_ = 0;
   std::int64_t samples_ = 0;                              // since the last heartbeat
+  bool beat_ = false;                                     // there was one
   std::optional<std::int64_t> beats_at_;                  // steady ms: the next one
   std::optional<std::vector<std::string>> region_names_;  // once they were given
   RegionMeter regions_;
