@@ -135,6 +135,9 @@ SourceReport::SourceReport(const StoreReader& store, const SourceRecord& record,
       series(chosenSeries(all_series, scope.series)),
       span(spanOf(store, record, series, scope)) {
   stretches = stretchesOf(store, record.id, all_series, span);
+  measured = span;
+  const auto begin = std::ranges::find(stretches, series.id, [](const Stretch& one) { return one.series.id; });
+  if (begin != stretches.end()) measured = {begin->from, std::min(span.to, endOf(store, record, series))};
   for (const SessionRecord& session : store.sessions(record.id))
     if (session.series == series.id)
       night_rules.insert(session.night_rule.value_or("a rule that is not stored says so"));
@@ -200,10 +203,8 @@ std::string methodsText(const SourceReport& report) {
                      " tokens before merging; n = " + counted(report.summed(), "sample");
   if (const auto left_out = report.flagged("flagged"); left_out > 0)
     text += ", " + std::to_string(left_out) + " of them flagged and left out of the means";
-  const auto begin = std::ranges::find(report.stretches, series.id, [](const Stretch& one) { return one.series.id; });
-  const UnixMs first = begin == report.stretches.end() ? report.span.from : begin->from;  // before it there were others
-  return text + ", from " + report.clock.date(first) + " to " + report.clock.date(report.span.to - 1) +
-         " by the clock of " + report.clock.name() +
+  return text + ", from " + report.clock.date(report.measured.from) + " to " +
+         report.clock.date(report.measured.to - 1) + " by the clock of " + report.clock.name() +
          (report.summed() == 0         ? ""
           : knowsNight(report.regions) ? "; night where " + nightText(report)
                                        : "; day and night are not told apart") +

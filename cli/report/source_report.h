@@ -44,6 +44,7 @@ struct SourceReport {
   monitor::SeriesRecord series;
   /// Up to the last sample of the source; of a series that was asked for by its number, up to the last one of that.
   Span span;
+  Span measured;  ///< of the series: the part of `span` from its first to its last sample, where it has any there
   /// Of what happened to the source in this time: it ends later than `span` where samples are awaited.
   UnixMs known_until = 0;
   UnixMs last = 0;  ///< sample of the series; of its latest one that keeps any, unless a series was asked for

@@ -364,8 +364,10 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
               EndsWith("(digest 00000000000000a1), reduction mpm:blocks=2,5, precision fp32, 660 tokens before "
                        "merging; n = 4 samples, from 2026-06-01 to 2026-06-01 by the clock of UTC+02:00; night "
                        "where the sun is below -6 degrees at 48 north, 11 east."));
-  add(other, {6});
+  add(other, {30});
   add(first, {-1});  // of the latest series, which has no sample as late
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--time-zone", "UTC"})).out,
+              HasSubstr("n = 5 samples, from 2026-06-01 to 2026-06-01 by the clock"));
   EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--days", "0.02"})).out,
               AllOf(HasSubstr("\n  no samples of this series in this time\n"), HasSubstr("n = 0 samples, "),
                     Not(HasSubstr("not known")), Not(HasSubstr("told apart"))));
