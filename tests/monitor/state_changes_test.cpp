@@ -14,17 +14,20 @@ using testing::Pair;
 
 UnixMs minute(int minutes) { return kNoon + minutes * kMinuteMs; }
 
-// A watch of a camera with this model, a sample a minute. "-": without a state.
-void watch(const std::string& path, const std::string& model, const std::vector<const char*>& states, int from) {
+// A watch of a camera or an archive with this model, a sample a minute. "-": without a state.
+void watch(const std::string& path, const std::string& model, const std::vector<const char*>& states, int from,
+           bool archive = false) {
   SessionInfo info = session("camera 0", 60);
   info.model_digest = model;
-  std::vector<Sample> samples;
+  StoreWriter writer(path);
+  writer.beginSession(info, archive ? std::optional(minute(from)) : std::nullopt);
   for (const std::string state : states) {
-    samples.push_back(sampleAt(minute(from++)));
+    Sample sample = sampleAt(minute(from++));
     if (state != "-")
-      samples.back().states = {{.name = "gate", .state = "open", .probability = 1, .sure = true, .counted = state}};
+      sample.states = {{.name = "gate", .state = "open", .probability = 1, .sure = true, .counted = state}};
+    writer.append(sample);
   }
-  record(path, samples, info);
+  ASSERT_TRUE(writer.flush());
 }
 
 StateChanges changesIn(const std::string& path, const std::string& model = "a") {
@@ -91,6 +94,34 @@ TEST_F(ChangesOfStates, PartsHaveThoseOfOneDatabase) {
   const StateChanges changes = {{minute(0), "shut"}, {minute(1), "open"}, {minute(3), "shut"}, {minute(4), ""},
                                 {minute(6), "shut"}, {minute(7), "open"}, {minute(8), ""},     {minute(10), "open"}};
   EXPECT_EQ(changesIn(path_), changes);
+}
+
+TEST_F(ChangesOfStates, NoneCountsBehindAPartThatForgotItsSamples) {
+  const std::string first = folder_ / "1.db", second = folder_ / "2.db";
+  watch(first, "a", {"shut", "open"}, 0);
+  runSql(first, "DELETE FROM state_sample; DELETE FROM region_sample; DELETE FROM sample");
+  watch(second, "a", {"-", "-"}, 2);
+  mergeDatabases({first, second}, folder_ / "all.db");
+  EXPECT_THAT(changesIn(folder_ / "all.db"),
+              ElementsAre(Pair(minute(0), "shut"), Pair(minute(1), "open"), Pair(minute(2), "")));
+}
+
+// Pictures of an archive that were measured without states, within a part, between two and in a part of their own.
+TEST_F(ChangesOfStates, PartsOfAnArchiveHaveNoneWhereNoneIsRead) {
+  const std::vector<std::vector<const char*>> watches = {
+      {"shut", "open", "-", "-", "open"}, {"-", "shut"}, {"-"}, {"shut", "-"}};
+  std::vector<std::string> parts;
+  for (int from = 0; const auto& states : watches) {
+    watch(path_, "a", states, from, true);
+    watch(parts.emplace_back(folder_ / (std::to_string(from) + ".db")), "a", states, from, true);
+    from += static_cast<int>(states.size());
+  }
+  mergeDatabases(parts, folder_ / "all.db");
+  const StateChanges changes = {{minute(0), "shut"}, {minute(1), "open"}, {minute(2), ""},
+                                {minute(4), "open"}, {minute(5), ""},     {minute(6), "shut"},
+                                {minute(7), ""},     {minute(8), "shut"}, {minute(9), ""}};
+  EXPECT_EQ(changesIn(path_), changes);
+  EXPECT_EQ(changesIn(folder_ / "all.db"), changes);
 }
 
 }  // namespace

@@ -218,7 +218,9 @@ void copySource(Database& database, const std::string& name) {
   copy(database, "state_sample", {{"sample", sample}}, of_samples);
   // Two parts may begin a state in the same moment: the state of the later part counts, where it is known.
   copy(database, "state_change", {{"series", series}},
-       " WHERE series IN (SELECT part FROM measured) ON CONFLICT(series, name, time_ms)"
+       " AS one WHERE series IN (SELECT part FROM measured) AND NOT (state = '' AND (SELECT archive FROM part.source"
+       " JOIN place ON place.part = id) AND time_ms = (SELECT min(time_ms) FROM part.state_change other WHERE"
+       " other.series = one.series AND other.name = one.name)) ON CONFLICT(series, name, time_ms)"
        " DO UPDATE SET state = excluded.state WHERE excluded.state <> ''");
   copy(database, "event", {{"id", ""}, {"source", source}}, of_source);
   database.execute(  // where the view is was found by the latest part that looked

@@ -272,17 +272,20 @@ std::optional<NightRule> bandOf(const Database& database, std::int64_t source) {
 }
 
 // Adds when another state counts, by the samples that are kept. None does in a sample without a state: of an archive in
-// one of the series, of a camera in any one.
-void addStateChanges(Database& database, std::int64_t source) {
+// one of the series, of a camera in any one. `where`: by `counted` of a sample, NULL if it has no state, `before`, that
+// of the sample before, and `number`, which counts the samples that are kept.
+void addStateChanges(Database& database, std::int64_t source, const std::string& where) {
   database.run(
       "INSERT OR IGNORE INTO state_change WITH head AS (SELECT DISTINCT series, name FROM state_sample JOIN sample ON"
-      " sample.id = sample JOIN session ON session.id = sample.session WHERE sample.source = ?1)"
+      " sample.id = sample JOIN session ON session.id = sample.session WHERE sample.source = ?1 UNION SELECT series,"
+      " name FROM state_change WHERE series IN (SELECT id FROM series WHERE source = ?1))"
       " SELECT series, name, time_ms, coalesce(counted, '') FROM (SELECT head.series, head.name, time_ms, one.counted,"
-      " lag(one.counted) OVER (PARTITION BY head.series, head.name ORDER BY time_ms, sample.id) AS before"
+      " lag(one.counted) OVER turn AS before, row_number() OVER turn AS number"
       " FROM sample JOIN session ON session.id = sample.session JOIN source ON source.id = sample.source JOIN head"
       " LEFT JOIN state_sample one ON one.sample = sample.id AND one.name = head.name AND head.series = session.series"
-      " WHERE sample.source = ?1 AND (head.series = session.series OR NOT source.archive))"
-      " WHERE counted IS NOT before",
+      " WHERE sample.source = ?1 AND (head.series = session.series OR NOT source.archive)"
+      " WINDOW turn AS (PARTITION BY head.series, head.name ORDER BY time_ms, sample.id)) AS looked WHERE " +
+          where,
       source);
 }
 
@@ -328,7 +331,7 @@ void countStates(Database& database, std::int64_t source, int after) {
     for (const Row& row : rows) write.run(row.counted, row.sample, row.name);
   }
   database.run("DELETE FROM state_change WHERE " + std::string(kOfSource), source);
-  addStateChanges(database, source);
+  addStateChanges(database, source, "counted IS NOT before");
   dropRepeatedStates(database, source);
 }
 
@@ -354,10 +357,12 @@ void settle(Database& database, std::int64_t source, std::optional<int> state_af
 }
 
 void joinStates(Database& database, std::int64_t source) {
-  if (database.integer("SELECT archive FROM source WHERE id = ?", source) != 0)
-    database.run("DELETE FROM state_change WHERE state = '' AND " + std::string(kOfSource), source);
-  else
-    addStateChanges(database, source);
+  const bool archive = database.integer("SELECT archive FROM source WHERE id = ?", source) != 0;
+  addStateChanges(database, source,
+                  archive ? "(counted IS NULL) <> (before IS NULL)"
+                          // The samples before the first one may be forgotten.
+                          : "counted IS NOT before OR (number = 1 AND EXISTS(SELECT 1 FROM state_change WHERE series ="
+                            " looked.series AND name = looked.name AND time_ms < looked.time_ms))");
   dropRepeatedStates(database, source);
 }
 

@@ -21,7 +21,7 @@ bool judge(Database& database, std::int64_t source, const NightRule& rule,
 void settle(Database& database, std::int64_t source, std::optional<int> state_after);
 
 /// Makes the changes of state of several databases, which are in this one now, those of one. The pictures of an archive
-/// that follow each other may be of two of them, each of which begins with no state: there one goes on until the next.
+/// that follow each other may be of two of them, so that only those without a state say that none counts there.
 void joinStates(Database& database, std::int64_t source);
 
 }  // namespace mpm::monitor
