@@ -74,14 +74,22 @@ TEST_F(Forgotten, OfDaysWithoutHoursEachSideIsJudgedByItsBrightness) {
 }
 
 TEST_F(Forgotten, ACopyIsNoPartThoughOneOfBothForgotItsSamples) {
-  const std::string copy = folder_ / "copy.db";
-  record(path_, days(0, 1), session("camera 0", 600));
-  std::filesystem::copy_file(path_, copy);
-  record(path_, days(1, 3), session("camera 0", 600));
-  forget(path_, kMidnight + 2 * kDayMs, kHourMs);
-  for (const auto& parts : {std::vector{path_, copy}, std::vector{copy, path_}})
-    EXPECT_MPM_ERROR(mergeDatabases(parts, folder_ / "all.db"),
-                     "holds what another part holds: samples of the hour from 2026-06-01T");
+  const std::vector<Sample> all = days(0, 3);
+  for (const int copied : {24 * 6, 3}) {  // samples; the last time within the first hour
+    const std::string one = folder_ / ("one" + std::to_string(copied)),
+                      copy = folder_ / ("copy" + std::to_string(copied));
+    StoreWriter writer(one);
+    writer.beginSession(session("camera 0", 600));
+    for (int i = 0; i < copied; ++i) writer.append(all[i]);
+    ASSERT_TRUE(writer.flush());
+    runSql(one, "VACUUM INTO '" + copy + "'");
+    for (std::size_t i = copied; i < all.size(); ++i) writer.append(all[i]);
+    ASSERT_TRUE(writer.flush());
+    forget(one, kMidnight + 2 * kDayMs, kHourMs);
+    for (const auto& parts : {std::vector{one, copy}, std::vector{copy, one}})
+      EXPECT_MPM_ERROR(mergeDatabases(parts, folder_ / "all.db"),
+                       "holds what another part holds: samples of the hour from 2026-06-01T");
+  }
 }
 
 // A part that keeps all its samples, and a later one that forgot most of them.

@@ -216,11 +216,14 @@ TEST_F(SeriesTest, AHeadThatIsLeftOutGoesOnWithTheLatestSeries) {
 // A shell's part*.db decides nothing.
 TEST_F(SeriesTest, TheLatestOfPartsIsThatOfMostInAnyOrder) {
   const SessionInfo none = withSettings(""), guided = withSettings("refine=guided");
+  bool archive = true;
   const auto part = [&](const std::string& name, UnixMs time, const std::vector<SessionInfo>& measured, int samples) {
-    for (const SessionInfo& info : measured) {
-      std::vector<Sample> all;
-      for (int i = 0; i < samples; ++i) all.push_back(sampleAt(time + i * kSecondMs));
-      record(folder_ / name, all, info);
+    for (SessionInfo info : measured) {
+      info.source = archive ? "archive" : "camera 0";
+      StoreWriter writer(folder_ / name);
+      writer.beginSession(info, archive ? std::optional(time) : std::nullopt);
+      for (int i = 0; i < samples; ++i) writer.append(sampleAt(time + i * kSecondMs));
+      EXPECT_TRUE(writer.flush());
     }
     return folder_ / name;
   };
@@ -240,6 +243,10 @@ TEST_F(SeriesTest, TheLatestOfPartsIsThatOfMostInAnyOrder) {
   EXPECT_THAT(latest({a, b}), ElementsAre("")) << "of more samples";
   const std::string d = part("d", kNoon + kDayMs, {guided, none}, 2);
   EXPECT_THAT(latest({a, d}), SizeIs(1)) << "as many of each";
+  archive = false;
+  const std::string e = part("e", kNoon, {guided}, 9), f = part("f", kNoon + kHourMs, {guided}, 9),
+                    g = part("g", kNoon + kDayMs, {guided, none}, 1);
+  EXPECT_THAT(latest({e, f, g}), ElementsAre("")) << "of a camera that of its latest sample";
 }
 
 }  // namespace

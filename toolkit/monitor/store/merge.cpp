@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -103,7 +104,17 @@ void refuseOtherPrivacy(const Database& database, const std::string& part, const
                 "' than another database does: run 'mpm monitor --recompute all' with one --hide and --blur");
 }
 
-void refuseTwice(const Database& database, const std::string& part, const std::string& source) {
+// All numbers of the first lie between those of the second.
+bool liesWithin(const Bucket& one, const Bucket& other) {
+  const auto within = [&](const Quantity& quantity) {
+    const Spread inner = one.spread(quantity.key), outer = other.spread(quantity.key);
+    return inner.samples <= outer.samples && (inner.samples == 0 || (inner.min >= outer.min && inner.max <= outer.max));
+  };
+  return one.samples <= other.samples && std::ranges::all_of(quantities(), within);
+}
+
+// `same_id`: a part that is in the whole is the same database, of which one is a copy.
+void refuseTwice(const Database& database, const std::string& part, const std::string& source, bool same_id) {
   Statement twice = database.prepare(
       "SELECT p.picture, p.time_ms FROM part.sample p JOIN part.source s ON s.id = p.source JOIN main.source m ON "
       "m.name = s.name"
@@ -116,19 +127,25 @@ void refuseTwice(const Database& database, const std::string& part, const std::s
                 (twice.text(0).empty() ? "the sample of " + isoTime(twice.integer(1), true)
                                        : "picture '" + visibleText(twice.text(0)) + "'"));
   // Of a copy of a camera's database the samples of either may be forgotten: then watches and sums tell. A watch that
-  // went on in a new file (StoreWriter::storeIn()) is in both, and its sums are not.
+  // went on in a new file (StoreWriter::storeIn()) is in both, and its sums are not. The last hour of a copy was not
+  // over when it was made.
   Statement copied = database.prepare(
-      "SELECT q.start_ms FROM part.source s JOIN main.source m ON m.name = s.name JOIN part.series w ON w.source = s.id"
-      " JOIN main.series u ON u.source = m.id AND " +
+      "WITH one AS MATERIALIZED (SELECT w.id AS mine, u.id AS known FROM part.source s JOIN main.source m ON m.name ="
+      " s.name JOIN part.series w ON w.source = s.id JOIN main.series u ON u.source = m.id AND " +
       sameSeries("u", "w", "m.archive") +
-      " JOIN part.bucket q ON q.series = w.id AND q.width_ms >= ?2 AND q.region = 0 JOIN main.bucket b ON b.series ="
-      " u.id AND b.width_ms = q.width_ms AND b.start_ms = q.start_ms AND b.region = 0 AND b.night = q.night AND"
-      " b.samples = q.samples AND b.sums = q.sums WHERE s.name = ?1 AND NOT m.archive AND EXISTS(SELECT 1 FROM"
-      " part.session v JOIN main.session t ON t.series = u.id AND t.started_ms = v.started_ms WHERE v.series = w.id)"
-      " LIMIT 1");
-  if (copied.bind(source, kHourMs).step())
-    throw Error("'" + part + "' holds what another part holds: samples of the hour from " +
-                isoTime(copied.integer(0), true));
+      " WHERE s.name = ?1 AND NOT m.archive AND EXISTS(SELECT 1 FROM part.session v JOIN main.session t ON t.series ="
+      " u.id AND t.started_ms = v.started_ms WHERE v.series = w.id)) SELECT q.samples, q.sums, b.samples, b.sums,"
+      " q.start_ms FROM one JOIN part.bucket q ON q.series = mine AND q.width_ms >= ?2 AND q.region = 0 JOIN"
+      " main.bucket b ON b.series = known AND b.width_ms = q.width_ms AND b.start_ms = q.start_ms AND b.region = 0 AND"
+      " b.night = q.night");
+  copied.bind(source, kHourMs);
+  while (copied.step()) {
+    const Bucket mine(copied, 0), known(copied, 2);
+    const bool equal = mine.samples == known.samples && copied.text(1) == copied.text(3);
+    if (equal || (same_id && (liesWithin(mine, known) || liesWithin(known, mine))))
+      throw Error("'" + part + "' holds what another part holds: samples of the hour from " +
+                  isoTime(copied.integer(4), true));
+  }
 }
 
 // A series that another part has, too, is the same one. One by one: the heads of one series may be those of the next.
@@ -216,7 +233,8 @@ void copySource(Database& database, const std::string& name) {
   const std::string area = "(SELECT whole FROM area WHERE part = region)";
   copy(database, "region_sample", {{"sample", sample}, {"region", "coalesce(" + area + ", 0)"}}, of_samples);
   copy(database, "state_sample", {{"sample", sample}}, of_samples);
-  // Two parts may begin a state in the same moment: the state of the later part counts, where it is known.
+  // A part of an archive begins with no state that counts: that of another part goes on until it has one. Two parts may
+  // begin a state in the same moment: the state of the later part counts, where it is known.
   copy(database, "state_change", {{"series", series}},
        " AS one WHERE series IN (SELECT part FROM measured) AND NOT (state = '' AND (SELECT archive FROM part.source"
        " JOIN place ON place.part = id) AND time_ms = (SELECT min(time_ms) FROM part.state_change other WHERE"
@@ -241,22 +259,25 @@ struct PartsOfSource {
 // What a part has of one source.
 struct PieceOfSource {
   std::string part{};
+  bool archive = false;
   UnixMs last = 0;
   std::int64_t samples = 0;
   std::string latest{};  // series, as text
 };
 
-// The parts of each source: last come those whose latest series is that of the whole, the one that most parts have as
-// their latest; of as many, the one with more samples in these parts; then the one whose text is later. Of parts of one
-// series, that with the latest sample is last. So the order in which a shell names the parts decides nothing, nor does
-// another source.
+// The parts of each source; what the last one measured is the latest of the whole. Of a camera it is the part with the
+// latest sample. Parts of an archive were measured at any time: last come those whose latest series is the one that
+// most parts have as their latest; of as many, the one with more samples in these parts; then the one whose text is
+// later; of parts of one series, that with the latest sample. So the order in which a shell names the parts decides
+// nothing, nor does another source.
 std::vector<PartsOfSource> inTurn(const std::vector<std::string>& parts) {
   std::map<std::string, std::vector<PieceOfSource>> pieces;
   std::map<std::string, std::int64_t> ids;
   for (const std::string& part : parts) {
     const StoreReader store(part);
     for (const SourceRecord& source : store.sources()) {
-      PieceOfSource& piece = pieces[source.name].emplace_back(part, source.last, store.count(source.id));
+      PieceOfSource& piece =
+          pieces[source.name].emplace_back(part, source.archive, source.last, store.count(source.id));
       const auto known = ids.emplace(source.name, source.id).first;
       known->second = std::min(known->second, source.id);
       const std::vector<SeriesRecord> all = store.series(source.id);
@@ -273,8 +294,9 @@ std::vector<PartsOfSource> inTurn(const std::vector<std::string>& parts) {
       ++parts_of_series;
       samples += one.samples;
     }
-    std::ranges::stable_sort(
-        of_source, {}, [&](const PieceOfSource& one) { return std::tuple(series[one.latest], one.latest, one.last); });
+    std::ranges::stable_sort(of_source, {}, [&](const PieceOfSource& one) {
+      return std::tuple(one.archive ? 0 : one.last, series[one.latest], one.latest, one.last);
+    });
     PartsOfSource& source = sources.emplace_back(name, ids[name]);
     for (const PieceOfSource& one : of_source) source.parts.push_back(one.part);
   }
@@ -308,16 +330,20 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
           attachable.try_emplace(part, part, into + "-part" + std::to_string(attachable.size())).first->second;
       withPart(database, part, one, [&] { copyEventsOfNoSource(database); });
     }
-    for (const PartsOfSource& source : inTurn(parts))
+    for (const PartsOfSource& source : inTurn(parts)) {
+      std::set<std::string> ids;
       for (const std::string& part : source.parts) {
+        const Database read = openForReading(attachable.at(part).file());
+        const bool same_id = !ids.insert(idOf(read)).second;
         withPart(database, part, attachable.at(part), [&] {
-          refuseTwice(database, part, source.name);
+          refuseTwice(database, part, source.name, same_id);
           refuseOtherPrivacy(database, part, source.name);
           copySource(database, source.name);
-          noteForgotten(database, openForReading(attachable.at(part).file()), source.name);
+          noteForgotten(database, read, source.name);
         });
         if (database.integer("SELECT count(*) FROM source WHERE privacy <> ''") > 0) restrictToGroup(into);
       }
+    }
     settleSources(database);
   } catch (...) {
     removeDatabase(into);
