@@ -573,12 +573,17 @@ class LockedEstimator {
     std::vector<std::int32_t> maps;
     maps.reserve(insertions * tokens);
     for (const std::vector<int>& map : result.cluster_of_token) maps.insert(maps.end(), map.begin(), map.end());
-    std::vector<long> counts(result.tokens.size());
-    std::transform(result.tokens.begin(), result.tokens.end(), counts.begin(), [](double n) { return std::lround(n); });
+    const auto whole = [](const std::vector<double>& counts) {
+      std::vector<long> rounded(counts.size());
+      std::transform(counts.begin(), counts.end(), rounded.begin(), [](double n) { return std::lround(n); });
+      return nb::tuple(nb::cast(rounded));
+    };
+    nb::list windows;
+    for (const std::vector<double>& counts : result.window_tokens) windows.append(whole(counts));
     return nb::make_tuple(orNone<std::uint8_t>(std::move(result.labels)), orNone<std::uint16_t>(std::move(result.ids)),
                           segments, orNone<float>(std::move(result.depth)),
-                          nb::make_tuple(result.grid.height, result.grid.width), nb::tuple(nb::cast(counts)),
-                          toArray(std::move(maps), {insertions, tokens}), toDict(result.ms),
+                          nb::make_tuple(result.grid.height, result.grid.width), whole(result.tokens),
+                          nb::tuple(windows), toArray(std::move(maps), {insertions, tokens}), toDict(result.ms),
                           result.reuse ? nb::object(toDict(*result.reuse)) : nb::none(),
                           orNone<float>(std::move(result.scores)), orNone<float>(std::move(result.features)));
   }

@@ -103,7 +103,7 @@ void Variant::runFrame(const Round& round, bool measured) {
   if (estimate.reuse)
     rows.add(estimate.reuse->rows);
   else
-    gflop.add(flops_->count({estimate.tokens.begin(), estimate.tokens.end()}) / 1e9);
+    gflop.add(flops_->countOf(estimate) / 1e9);
   keep(estimate.ms.total, evaluation::toJson(estimate.ms));
 }
 

@@ -113,7 +113,8 @@ cv::Mat clusterMap(const std::vector<int>& cluster_of_token, Size2 grid) {
 Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate, const Json& fields,
                const Json& outputs) {
   Json tokens = Json::array();
-  for (double count : estimate.tokens) tokens.push_back(static_cast<int>(count));
+  for (const double count : estimate.tokens)  // whole, but for the mean over windows
+    tokens.push_back(count == std::floor(count) ? Json(static_cast<int>(count)) : Json(count));
   Json json = {{"frame", number}, {"source", frame.source}, {"name", utf8Text(frame.name)}};
   addMoment(frame, json);
   if (frame.sun_elevation) json["film"] = frame.film;

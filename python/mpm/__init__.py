@@ -73,6 +73,8 @@ class Estimate(NamedTuple):
     tokens: tuple[int, ...]
     """K + 1 numbers: N, then the tokens that are left after each of K insertions of merging. Of sliding windows the mean,
     rounded."""
+    window_tokens: tuple[tuple[int, ...], ...]
+    """With fit='window' the tokens of each window, else ()."""
     maps: np.ndarray
     """int32 (K, N): the cluster of each image token after each insertion, composed from the start. Of sliding
     windows those of the first."""
@@ -235,8 +237,10 @@ class Estimator(_Model):
         return Estimate(labels, ids, [Segment(*one) for one in segments], *rest)
 
     def gflop(self, result: Estimate) -> float:
-        """GFLOP of one pass with the tokens of this result, counted as in docs/reduction.md. What a Rule computes is left out."""
-        return self._native.gflop(result.tokens)
+        """GFLOP of the pass that gave this result, of sliding windows the mean over them, counted as in docs/reduction.md. What
+        a Rule computes is left out."""
+        passes = result.window_tokens or (result.tokens,)
+        return sum(self._native.gflop(tokens) for tokens in passes) / len(passes)
 
     def reset(self) -> None:
         """With reuse: forgets earlier frames, because another camera follows, and frees what is kept of them."""

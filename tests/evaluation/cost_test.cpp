@@ -131,16 +131,28 @@ TEST(FlopCounter, CountsTheConvolutionsOfAHead) {
 
 // The oracle: all MatMul, Gemm, Conv, ConvTranspose and Einsum nodes of the original files, with the shapes that ONNX
 // Runtime gives their tensors: attention pooling, a class token beside the mean of the tokens, queries and their masks,
-// and boxes.
-TEST(FlopCounter, CountsTheRowsBehindPooling) {
+// boxes and decoders.
+TEST(FlopCounter, CountsTheRowsOfHeads) {
   for (const auto& [file, flop] : {std::pair("timm_map_dynamo18", 581952.0),
                                    {"hf_dinov2_classifier_dynamo18", 363328.0},
                                    {"hf_eomt_ts17", 900288.0},
-                                   {"hf_yolos_dynamo18", 882016.0}}) {
+                                   {"hf_yolos_dynamo18", 882016.0},
+                                   {"hf_rf_detr_dynamo18", 729344.0},
+                                   {"hf_rf_detr_seg_dynamo18", 1273088.0},
+                                   {"hf_upernet_dynamo18", 16096960.0}}) {
     const auto [bytes, model] =
         convertModel(MPM_TEST_DATA_DIR "/" + std::string(file) + ".onnx", {.reduce = kFullModel});
     EXPECT_DOUBLE_EQ(FlopCounter(bytes).count({static_cast<double>(model.tokens())}), flop) << file;
   }
+}
+
+TEST(FlopCounter, CountsTheMeanOverWindows) {
+  const FlopCounter counter(convertModel(kLinear, {.reduce = mpmBefore({1})}).bytes);
+  RunReport report;
+  report.window_tokens = {{32, 8}, {32, 24}};
+  report.tokens = {32, 16};
+  EXPECT_DOUBLE_EQ(counter.countOf(report), (counter.count({32, 8}) + counter.count({32, 24})) / 2);
+  EXPECT_GT(counter.countOf(report), counter.count({32, 16})) << "attention grows with the square";
 }
 
 TEST(FlopCounter, RefusesWhatDoesNotFit) {

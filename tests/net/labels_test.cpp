@@ -302,6 +302,7 @@ TEST_F(Labels, WindowsSeeTheImageAtItsOwnScale) {
   expectSameLabels(both.labels.colRange(64, 124), right.labels.colRange(4, 64));
   for (std::size_t k = 0; k < both.tokens.size(); ++k)
     EXPECT_DOUBLE_EQ(both.tokens[k], (left.tokens[k] + right.tokens[k]) / 2) << "the mean over the windows";
+  EXPECT_EQ(both.window_tokens, (std::vector{left.tokens, right.tokens}));
   EXPECT_EQ(both.cluster_of_token, left.cluster_of_token) << "of the first window";
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
 
 #include "evaluation/flop_counter.h"
 #include "mpm/error.hpp"
@@ -31,35 +30,12 @@ class FlopCounter::Reader {
     counter.head_.resize(1);
     for (const auto& tensor : graph.initializer())
       constants_[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
-    for (const auto& output : graph.output())
-      for (const auto& side : output.type().tensor_type().shape().dim())
-        if (side.dim_value() > 0)
-          elements_.try_emplace(output.name(), 1).first->second *= static_cast<double>(side.dim_value());
-    for (const auto& node : graph.node()) {
-      const std::optional<Rows> pooled = pooledInputs(node);
-      for (const auto& output : node.output())
-        if (pooled) pooled_[output] = *pooled;
-      if (node.domain() == "ai.mpm" && node.name().find("/policy/") == std::string::npos) add(node, pooled);
-    }
+    for (const auto& node : graph.node())
+      if (node.domain() == "ai.mpm" && node.name().find("/policy/") == std::string::npos) add(node);
     if (!found_) throw Error("the model to count has no op of ai.mpm: convert it first");
   }
 
  private:
-  struct Rows {
-    double count, width;  // of each image
-  };
-
-  // The most rows of an input; nullopt: one has as many as there are tokens, or is a map.
-  std::optional<Rows> pooledInputs(const onnx::NodeProto& node) const {
-    Rows rows{};
-    for (const auto& input : node.input())
-      if (const auto pooled = pooled_.find(input); pooled != pooled_.end())
-        rows = pooled->second.count > rows.count ? pooled->second : rows;
-      else if (!constants_.count(input))
-        return std::nullopt;
-    return rows;
-  }
-
   // Of a row with every matrix among the constants.
   static double matrixFlop(const std::vector<Dims>& constants) {
     double flop = 0;
@@ -81,18 +57,22 @@ class FlopCounter::Reader {
                 ") lacks a weight or an output: convert the original model again");
   }
 
-  void add(const onnx::NodeProto& node, const std::optional<Rows>& pooled) {
+  void add(const onnx::NodeProto& node) {
     const std::string& op = node.op_type();
     requireParts(node, node.output_size() > 0);
     struct {
       double per_row = 0, per_row_pair = 0, per_token = 0, per_token_pair = 0, fixed = 0;
     } cost;
     const auto special = static_cast<double>(attribute(node, "special_tokens").i());
-    // The state that comes with the tokens says how many are live; without one all are, unless they were pooled.
+    // The state that comes with the tokens says how many are live.
     std::size_t insertions_before = 0;
     if (node.input_size() > 1 && insertions_of_state_.count(node.input(1)))
       insertions_before = insertions_of_state_.at(node.input(1));
     const std::vector<Dims> weights = matrices(node);
+    const auto sidesOf = [&](const char* name) {
+      const auto& list = attribute(node, name).ints();
+      return product({list.begin(), list.end()});
+    };
     if (op == "PatchEmbed") {
       requireParts(node, weights.size() > 1 && node.output_size() > 1);
       const Dims& weight = weights.at(0);
@@ -107,8 +87,12 @@ class FlopCounter::Reader {
     } else if (op == "WindowAttention") {
       requireParts(node, weights.size() > 2);  // qkv, proj, rows of the windows
       cost.per_row = 2 * (product(weights[0]) + product(weights[1]));
-      cost.fixed =
-          4 * attribute(node, "heads").i() * attribute(node, "head_dim").i() * product(weights[2]) * weights[2].back();
+      double keys = 2 * weights[2].back();                   // each query with each key, each key with its value
+      if (attribute(node, "relative_positions").i() != 0) {  // each query with each row and each column of its window
+        requireParts(node, weights.size() > 4);
+        keys += (weights[3][0] + weights[4][0]) / 2 + 1;
+      }
+      cost.fixed = 2 * attribute(node, "heads").i() * attribute(node, "head_dim").i() * product(weights[2]) * keys;
     } else if (op == "MutualPairMerge" || op == "MergeTokens") {
       requireParts(node, node.output_size() > 1);
       const double width = node.input_size() > 2 ? width_of_keys_[node.input(2)] : dim_;
@@ -123,39 +107,27 @@ class FlopCounter::Reader {
       counter_.head_.emplace_back();
     } else if (op == "TokenLinear") {
       requireParts(node, !weights.empty());
-      cost.per_row = matrixFlop(weights);
-      if (pooled) pooled_[node.output(0)] = {pooled->count, weights[0][0]};
-    } else if (op == "PoolTokens") {
-      pooled_[node.output(0)] = {std::max(1.0, static_cast<double>(attribute(node, "count").i())), dim_};
+      const auto rows = static_cast<double>(attribute(node, "rows").i());  // 0: those of its tokens
+      (rows > 0 ? cost.fixed : cost.per_row) = matrixFlop(weights) * std::max(rows, 1.0);
     } else if (op == "AttentionPool") {
       requireParts(node, weights.size() > 1);  // the query, keys and values
       cost.per_row = 2 * product(weights[1]) + 4 * weights[0].back();
-      pooled_[node.output(0)] = {1, weights[0].back()};
-    } else if (op == "HeadEinsum" && node.input_size() > 0) {  // queries with each pixel of a map, to an output
-      const auto queries = pooled_.find(node.input(0));
-      if (const auto scores = elements_.find(node.output(0)); queries != pooled_.end() && scores != elements_.end())
-        cost.fixed = 2 * queries->second.width * scores->second;
+    } else if (op == "HeadEinsum") {
+      cost.fixed = 2 * sidesOf("sides");
     } else if (op == "MaskScores") {
       requireParts(node, weights.size() > 1);
       cost.per_token = 2 * product(weights[0]) + 2 * special * weights[0].at(0);
       cost.fixed = special * 2 * product(weights[1]);
     } else if (op == "HeadConvolve") {
-      const auto sidesOf = [&](const char* name) {
-        const auto& list = attribute(node, name).ints();
-        return product({list.begin(), list.end()});
-      };
       requireParts(node, !weights.empty());
       cost.fixed = 2 * product(weights.back()) * sidesOf("size");
       // A pixel of y sees one of stride * stride weights.
       if (attribute(node, "transposed").i() != 0) cost.fixed /= sidesOf("stride");
     }
     found_ = true;
-    // Rows are tokens and special rows; behind pooling there are as many for every image, whatever the tokens.
-    const double others = pooled ? pooled->count : special;
-    Terms own = {cost.fixed + (cost.per_row + cost.per_row_pair * others) * others};
-    if (!pooled)
-      own = {own[0], cost.per_row + 2 * cost.per_row_pair * special + cost.per_token,
-             cost.per_row_pair + cost.per_token_pair};
+    const Terms own = {cost.fixed + (cost.per_row + cost.per_row_pair * special) * special,
+                       cost.per_row + 2 * cost.per_row_pair * special + cost.per_token,
+                       cost.per_row_pair + cost.per_token_pair};
     for (auto* sums : {&counter_.terms_, node.name().starts_with("head/") ? &counter_.head_ : nullptr})
       for (std::size_t k = 0; sums && k < own.size(); ++k) sums->at(insertions_before)[k] += own[k];
   }
@@ -164,8 +136,6 @@ class FlopCounter::Reader {
   std::map<std::string, Dims> constants_;
   std::map<std::string, std::size_t> insertions_of_state_;
   std::map<std::string, double> width_of_keys_;
-  std::map<std::string, double> elements_;  // of the outputs of the graph
-  std::map<std::string, Rows> pooled_;
   double dim_ = 0;
   bool found_ = false;
 };
@@ -187,6 +157,14 @@ double FlopCounter::count(const std::vector<double>& tokens, bool head_restored)
     if (head_restored) flop += of(head_[i], tokens[0]) - of(head_[i], tokens[i]);
   }
   return flop;
+}
+
+double FlopCounter::countOf(const RunReport& report, bool head_restored) const {
+  const auto& windows = report.window_tokens;
+  if (windows.empty()) return count(report.tokens, head_restored);
+  double sum = 0;
+  for (const std::vector<double>& tokens : windows) sum += count(tokens, head_restored);
+  return sum / static_cast<double>(windows.size());
 }
 
 std::vector<FlopCounter::Terms> FlopCounter::gflopTerms() const {

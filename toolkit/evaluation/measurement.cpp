@@ -113,8 +113,8 @@ Measurement measurementOf(Json line, const Estimate& result, const Estimate* ful
   }
   Json& json = one.line;
   json["tokens"] = one.tokens;
-  if (flops) one.gflop = flops->count(one.tokens) / 1e9;
-  if (flops) one.gflop_head_restored = flops->count(one.tokens, true) / 1e9;
+  if (flops) one.gflop = flops->countOf(result) / 1e9;
+  if (flops) one.gflop_head_restored = flops->countOf(result, true) / 1e9;
   if (flops) json["gflop_terms"] = one.gflop_terms = flops->gflopTerms();
   for (const auto& [name, stage] : kStages) json[name + std::string("_ms")] = one.ms.*stage;
   json["blocks_ms"] = one.ms.blocks;

@@ -126,7 +126,7 @@ void ImageNet::run(const cv::Mat& image, RunReport& report) {
   if (!reuse_options_.on) fit(image, report.ms);
   forward(fitting_, report.ms);
   takeMaps(report);
-  addTokens(report);
+  report.tokens = tokens();
   addSimilarity(report);
 }
 
@@ -164,10 +164,9 @@ void ImageNet::takeMaps(RunReport& report) const {
         toIds(blobs_[0].ptr<float>() + static_cast<std::ptrdiff_t>(k) * info_.tokens(), info_.tokens()));
 }
 
-void ImageNet::addTokens(RunReport& report) const {
+std::vector<double> ImageNet::tokens() const {
   const float* counts = blobs_[1].ptr<float>();
-  report.tokens.resize(blobs_[1].total());
-  for (std::size_t i = 0; i < report.tokens.size(); ++i) report.tokens[i] += static_cast<double>(counts[i]);
+  return {counts, counts + blobs_[1].total()};
 }
 
 void ImageNet::addSimilarity(RunReport& report) const {

@@ -153,7 +153,7 @@ class ImageNet {
   void forward(const cv::Mat& image, StageTimes& ms);
   /// Of the last forward().
   void takeMaps(RunReport& report) const;
-  void addTokens(RunReport& report) const;
+  std::vector<double> tokens() const;
   const cv::Mat& answer(std::size_t index) const { return blobs_[kReports + index]; }
   std::size_t answers() const { return answers_; }
   std::string answerName(std::size_t index) const { return outputs_[kReports + index]; }

@@ -184,11 +184,15 @@ void LabelMaker::runWindows(const cv::Mat& image, Estimate& result) {
       takeScores(result.ms);
       windows.grid = score_grid_;
       if (result.cluster_of_token.empty()) net_.takeMaps(result);
-      net_.addTokens(result);
+      result.window_tokens.push_back(net_.tokens());
       const MatrixView<const float> live = scores();
       windows.scores.push_back(cv::Mat(live.rows, live.cols, CV_32F, const_cast<float*>(live.data)).clone());
     }
-  for (double& tokens : result.tokens) tokens /= static_cast<double>(windows.scores.size());
+  result.tokens.resize(result.window_tokens.front().size());
+  for (std::size_t k = 0; k < result.tokens.size(); ++k) {
+    for (const std::vector<double>& counts : result.window_tokens) result.tokens[k] += counts[k];
+    result.tokens[k] /= static_cast<double>(result.window_tokens.size());
+  }
   watch.lap();
   const auto resize = [&](cv::Size size, float* logits) { resizeWindows(windows, size, logits, net_.parallel()); };
   takeLabels(image, resize, result, [&] { labelWindows(windows, result.labels, net_.parallel()); });

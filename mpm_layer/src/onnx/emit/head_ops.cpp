@@ -303,8 +303,12 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
     if (!equation || left.size() < 2 || right.size() < 2 || out.empty()) return false;
     Names from = inputs;
     for (std::size_t i = 0; i < 2; ++i) {
+    std::map<char, std::int64_t> sides;  // of each axis; one of 1 is repeated
       std::string& letters = equation->of[i];
       // The images stay apart when the first axis of every tensor is the same.
+      const Shape& shape = i == 0 ? left : right;
+      for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        sides[letters[axis]] = std::max(sides[letters[axis]], shape[axis]);
       if (!graph_.constant(node.inputs[i]) && letters[0] != equation->made[0]) one_image_ = true;
       if (const std::string* last = madeLast(inputs[i])) {
         std::rotate(letters.begin() + 1, letters.begin() + 2, letters.begin() + 4);
@@ -312,7 +316,9 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
       }
     }
     headOp("HeadEinsum", node.inputs, from, name,
-           {{"equation", equation->of[0] + "," + equation->of[1] + "->" + equation->made}});
+    Integers of_axes;
+    for (const auto& [letter, side] : sides) of_axes.push_back(side);
+           {{"equation", equation->of[0] + "," + equation->of[1] + "->" + equation->made}, {"sides", of_axes}});
     return true;
   }
   if (node.op == "TopK") {

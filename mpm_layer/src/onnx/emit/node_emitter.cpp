@@ -137,10 +137,12 @@ std::string NodeEmitter::norm(Names inputs, const NormPart& norm, const std::str
 }
 
 std::string NodeEmitter::linear(Names inputs, const LinearPart& linear, const std::string& name, std::int64_t special,
-                                const std::string& out) {
+                                std::int64_t rows, const std::string& out) {
   inputs.push_back(net_.weights(name + ".weight", {linear.out, linear.in}, linear.weight));
   inputs.push_back(net_.weights(name + ".bias", {linear.out}, linear.bias));
-  return net_.op("TokenLinear", inputs, {out.empty() ? name : out}, {{"special_tokens", special}, precision_});
+  NetWriter::Attributes attributes = {{"special_tokens", special}, precision_};
+  if (rows > 0) attributes.emplace_back("rows", rows);
+  return net_.op("TokenLinear", inputs, {out.empty() ? name : out}, attributes);
 }
 
 std::string NodeEmitter::reshape(const std::string& from, const Shape& in, Shape out, const std::string& to) {
@@ -168,7 +170,7 @@ std::string NodeEmitter::stockNode(const Node& node, const Names& inputs, const 
     const std::string from = flat ? reshape(inputs[0], in, matrix, net_.unique(name + ".rows")) : inputs[0];
     const std::string made = flat ? net_.unique(name + ".made") : name;
     if (node.op == "Linear")
-      linear({from}, {weight.shape[0], width, *weight.floats, *bias.floats}, name, 0, made);
+      linear({from}, {weight.shape[0], width, *weight.floats, *bias.floats}, name, 0, rows, made);
     else
       norm({from}, {*weight.floats, *bias.floats, node.eps, node.op == "RMSNorm"}, name, 0, made);
     return flat ? reshape(made, result, out, name) : made;

@@ -45,11 +45,12 @@ class NodeEmitter {
   std::string write(int value, const std::string& image, const Known& known);
 
   /// TokenNorm and TokenLinear of `inputs`, tokens and perhaps their state; weights are NAME.weight and NAME.bias.
-  /// `out`: the name of the result; empty: `name`.
+  /// `rows`: how many rows of each image the linear layer reads; 0: those of its tokens, which may merge. `out`: the
+  /// name of the result; empty: `name`.
   std::string norm(Names inputs, const NormPart& norm, const std::string& name, std::int64_t special,
                    const std::string& out = {});
   std::string linear(Names inputs, const LinearPart& linear, const std::string& name, std::int64_t special,
-                     const std::string& out = {});
+                     std::int64_t rows = 0, const std::string& out = {});
 
   /// `from` {in} as `out`; the batch stays where it is.
   std::string reshape(const std::string& from, const Shape& in, Shape out, const std::string& to);

@@ -129,7 +129,7 @@ std::optional<std::string> Emitter::makePooled(int index, std::int64_t row, doub
       LinearPart part{term.cols, term.weight.shape[1], *term.weight.floats, *term.bias.floats};
       for (float& value : part.weight) value = static_cast<float>(static_cast<double>(value) * scale);
       for (float& value : part.bias) value = static_cast<float>(static_cast<double>(value) * scale);
-      return head_nodes_.linear({*in}, part, name(), 0);
+      return head_nodes_.linear({*in}, part, name(), 0, 1);
     }
     case TermKind::kAttentionPool:
       return scale == 1 ? attentionPool(term, name(), depth) : std::nullopt;
