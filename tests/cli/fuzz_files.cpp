@@ -116,7 +116,6 @@ void states(const std::string& text) {
 
 void model(const std::string& text) {
   const std::string path = fileOf("model.json", text);
-  mpm::evaluation::readCrossValidation(path, 2);
   tried([&] { mpm::onnx_graph::readFacts(path); });
   const mpm::ModelInfo info = mpm::onnx_graph::fromJson(text);
   require(mpm::onnx_graph::fromJson(mpm::onnx_graph::toJson(info)).outputs == info.outputs);

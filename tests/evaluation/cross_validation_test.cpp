@@ -24,36 +24,64 @@ ConfusionMatrix matrixOf(const std::vector<std::vector<int>>& rows) {
   return matrix;
 }
 
-TEST(CrossValidation, IsReadFromTheJsonBesideTheModel) {
+const std::string kPlain = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
+
+TeachJob jobOfTwoPictures(const std::string& output) {
+  TeachJob job{.model = kPlain, .classes = {{{"low"}, {"high"}}}, .output = output, .pictures = 2};
+  job.picture = [](std::size_t i) {
+    vision::LabelledPicture picture{cv::Mat(40, 60, CV_8UC3, cv::Scalar(10, 90, 200)),
+                                    cv::Mat(40, 60, CV_8U, cv::Scalar(0))};
+    picture.labels.rowRange(0, 10 + 10 * static_cast<int>(i)).setTo(1);
+    return picture;
+  };
+  job.steps = 3;
+  return job;
+}
+
+// Rows of a class each: true ones, and what the model gave.
+std::vector<std::vector<int>> rowsOf(const ConfusionMatrix& matrix) {
+  std::vector<std::vector<int>> rows(matrix.classes(), std::vector<int>(matrix.classes()));
+  for (int truth = 0; truth < matrix.classes(); ++truth)
+    for (int given = 0; given < matrix.classes(); ++given)
+      rows[truth][given] = static_cast<int>(matrix.count(truth, given));
+  return rows;
+}
+
+TEST(CrossValidation, IsAFactOfTheModelAlsoWhenItIsConverted) {
+  const test::TemporaryFolder folder;
+  TeachJob job = jobOfTwoPictures(folder / "mine.onnx");
+  const auto rows = rowsOf(teach(job).value().validation.value().matrix);
+  EXPECT_EQ(rowsOf(crossValidationOf(readModelInfo(job.output).facts).value()), rows);
+  convertFile(job.output, folder / "converted.onnx", {.reduce = mpmBefore({1})});
+  EXPECT_EQ(rowsOf(crossValidationOf(readModelInfo(folder / "converted.onnx").facts).value()), rows);
+  job.cross_validation = false;
+  teach(job);
+  EXPECT_FALSE(crossValidationOf(readModelInfo(job.output).facts));
+}
+
+TEST(CrossValidation, IsRefusedWhereItIsNoneOfTheModel) {
   const test::TemporaryFolder folder;
   const std::string model = folder / "mine.onnx";
-  EXPECT_FALSE(readCrossValidation(model, 2)) << "no JSON";
-  const auto write = [&](const std::string& text) { std::ofstream(folder / "mine.json") << text; };
-  write(R"({"taught": {"cross_validation": {"confusion": [[8, 2], [1, 9]]}}})");
-  const ConfusionMatrix matrix = readCrossValidation(model, 2).value();
-  EXPECT_EQ(matrix.count(0, 1), 2);
-  EXPECT_EQ(matrix.count(1, 0), 1);
-  EXPECT_EQ(toJson(matrix), Json::parse("[[8, 2], [1, 9]]"));
-  EXPECT_FALSE(readCrossValidation(model, 3)) << "of another number of classes";
-  for (const char* text : {"{", "[]", R"({"taught": {"cross_validation": null}})",
-                           R"({"taught": {"cross_validation": {"confusion": [[1, 2], [3]]}}})",
-                           R"({"taught": {"cross_validation": {"confusion": [[1, 2], [3, "4"]]}}})",
-                           R"({"taught": {"cross_validation": {"confusion": [[1, 2], [3, -4]]}}})"}) {
-    write(text);
-    EXPECT_FALSE(readCrossValidation(model, 2)) << text;
-  }
+  fs::copy_file(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx", model);
+  const auto refused = [&](const std::string& confusion, const std::string& why) {
+    std::ofstream(folder / "mine.json") << R"({"taught": {"cross_validation": {"confusion": )" + confusion + "}}}";
+    EXPECT_MPM_ERROR(readModelInfo(model), why);
+  };
+  refused("[[1, 2], [3, 4]]", "has a cross-validation of 2 classes, the graph has 4");
+  refused("[[1, 2], [3]]", "confusion[1]");
+  refused("[[1, 2], [3, -4]]", "confusion[1][1]");
+  refused("7", "confusion");
 }
 
 // Label maps of three times the size: of each three pixels the middle one counts.
 TEST(CrossValidation, TruthIsThePixelInTheMiddle) {
   const test::TemporaryFolder folder;
-  const std::string model = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
-  const Size2 input = readModelInfo(model).input;
+  const Size2 input = readModelInfo(kPlain).input;
   cv::Mat labels(3 * input.height, 3 * input.width, CV_8U, cv::Scalar(0));
   for (int y = 1; y < labels.rows; y += 3)
     for (int x = 1; x < labels.cols; x += 3) labels.at<uchar>(y, x) = 1;
   TeachJob job;
-  job.model = model;
+  job.model = kPlain;
   job.output = folder / "mine.onnx";
   job.pictures = 2;
   job.steps = 1;
@@ -103,20 +131,6 @@ TEST(CrossValidation, ACorrectionKeepsWhatItKnowsNothingAbout) {
   EXPECT_THAT(correctedShares(shares, matrixOf({{5, 0, 2}, {0, 7, 0}, {0, 0, 0}})),
               Pointwise(DoubleNear(1e-12), shares))
       << "class 2 was never held out, so that it could only be wrong";
-}
-
-const std::string kPlain = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
-
-TeachJob jobOfTwoPictures(const std::string& output) {
-  TeachJob job{.model = kPlain, .classes = {{{"low"}, {"high"}}}, .output = output, .pictures = 2};
-  job.picture = [](std::size_t i) {
-    vision::LabelledPicture picture{cv::Mat(40, 60, CV_8UC3, cv::Scalar(10, 90, 200)),
-                                    cv::Mat(40, 60, CV_8U, cv::Scalar(0))};
-    picture.labels.rowRange(0, 10 + 10 * static_cast<int>(i)).setTo(1);
-    return picture;
-  };
-  job.steps = 3;
-  return job;
 }
 
 // Of ten pictures a round holds out two. Every fifth picture is red, and one is green.

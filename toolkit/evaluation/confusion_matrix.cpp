@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <numeric>
 
@@ -153,15 +152,15 @@ ConfusionMatrix confusionMatrixOf(const JsonValue& rows, int classes) {
   return matrix;
 }
 
-std::optional<ConfusionMatrix> readCrossValidation(const std::string& model_path, int classes) {
-  const auto path = std::filesystem::path(model_path).replace_extension(".json");
-  std::error_code unseen;
-  if (!std::filesystem::exists(path, unseen)) return std::nullopt;
-  try {
-    return confusionMatrixOf(readJsonFile(path.string()).at("taught").at("cross_validation").at("confusion"), classes);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+std::optional<ConfusionMatrix> crossValidationOf(const ModelFacts& facts) {
+  if (facts.cross_validation.empty()) return std::nullopt;
+  const int classes = static_cast<int>(facts.cross_validation.size());
+  ConfusionMatrix matrix(classes, -1);
+  for (int truth = 0; truth < classes; ++truth)
+    for (int given = 0; given < classes; ++given)
+      matrix.add(truth, given,
+                 facts.cross_validation[static_cast<std::size_t>(truth)][static_cast<std::size_t>(given)]);
+  return matrix;
 }
 
 std::vector<double> correctedShares(const std::vector<double>& shares, const ConfusionMatrix& validation) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json_file.h"
+#include "mpm/model_info.hpp"
 
 namespace mpm::evaluation {
 
@@ -63,9 +64,8 @@ Json toJson(const ConfusionMatrix& matrix);
 /// The inverse of toJson(). Throws mpm::Error naming the place for anything but counts of so many classes.
 ConfusionMatrix confusionMatrixOf(const JsonValue& rows, int classes);
 
-/// How a model did on pictures that it was not trained on: what `mpm teach` notes in the JSON beside it. nullopt where
-/// that file has none for so many classes.
-std::optional<ConfusionMatrix> readCrossValidation(const std::string& model_path, int classes);
+/// ModelFacts::cross_validation; nullopt: not known.
+std::optional<ConfusionMatrix> crossValidationOf(const ModelFacts& facts);
 
 /// The shares of the true classes, 0..1, behind the shares that a model gave to its classes, if as much of each given
 /// class is truly another one as in `validation` (the error-adjusted area of Olofsson et al., "Good practices for

@@ -34,7 +34,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.source = options.source;
   info.model = result.model_path;
   info.model_name = result.model->facts.name;
-  info.cross_validation = evaluation::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
+  info.cross_validation = evaluation::crossValidationOf(result.model->facts);
   info.night_rule = toText(options.night);
   info.heads = options.states.digests(result.model_digest);
   info.every_s = options.once && options.every_s <= 60 ? 0 : options.every_s;

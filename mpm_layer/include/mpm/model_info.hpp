@@ -103,6 +103,9 @@ struct ModelFacts {
   std::optional<Task> task = {};                        ///< nullopt: the JSON leaves it to the converter
   DepthUnit depth = DepthUnit::kRelative;               ///< of a model that estimates depth
   Refine refine = Refine::kNone;                        ///< of its labels, unless EstimatorOptions say otherwise
+  /// How a taught model did on pictures that its training did not see: for each true class the pixels that got each
+  /// class. Empty: not known.
+  std::vector<std::vector<std::int64_t>> cross_validation = {};
 };
 
 /// The facts that the converter found in a model.

@@ -50,7 +50,7 @@ struct SessionInfo : Measuring {
   std::string source{};  ///< vision::SourceSpec::name()
   std::string model{};   ///< path
   std::string model_name{};
-  /// How the model did on pictures that it was not trained on (evaluation::readCrossValidation); nullopt: not known.
+  /// How the model did on pictures that it was not trained on (ModelFacts::cross_validation); nullopt: not known.
   std::optional<evaluation::ConfusionMatrix> cross_validation{};
   double every_s = 1;                             ///< how often a sample was meant to come; 0: no fixed time
   std::optional<double> latitude{}, longitude{};  ///< degrees north and east

@@ -45,6 +45,19 @@ std::array<float, 3> three(const JsonValue& value, bool positive) {
   return list.get<std::array<float, 3>>();
 }
 
+// "taught": {"cross_validation": {"confusion": [[..]..]}}, as `mpm teach` writes it; null where nothing was tested.
+void readVerdict(const JsonValue& taught, ModelFacts& facts) {
+  const auto validation = taught.find("cross_validation");
+  if (!validation || validation->json().is_null()) return;
+  const JsonValue confusion = validation->at("confusion");
+  const auto rows = confusion.list(1, 256);
+  for (const JsonValue& row : rows) {
+    facts.cross_validation.emplace_back();
+    for (const JsonValue& count : row.list(rows.size(), rows.size()))
+      facts.cross_validation.back().push_back(count.count());
+  }
+}
+
 void readCommon(const JsonValue& json, ModelFacts& facts) {
   if (const auto name = json.find("name")) facts.name = name->text();
   if (const auto mean = json.find("mean")) facts.mean = three(*mean, false);
@@ -58,6 +71,7 @@ void readCommon(const JsonValue& json, ModelFacts& facts) {
   if (const auto depth = json.find("depth")) facts.depth = depth->parsed(parseDepthUnit);
   if (const auto refine = json.find("refine")) facts.refine = refine->parsed(parseRefine);
   if (const auto classes = json.find("classes")) facts.classes = classesFromJson(*classes);
+  if (const auto taught = json.find("taught")) readVerdict(*taught, facts);
 }
 
 void readChannels(const JsonValue& json, ModelFacts& facts) {
@@ -98,9 +112,13 @@ FactsFile factsFrom(const JsonValue& json, const std::filesystem::path& path) {
 }
 
 void requireClasses(const ModelFacts& facts, int classes) {
-  if (facts.classes.empty() || static_cast<int>(facts.classes.size()) == classes) return;
-  throw Error("its JSON names " + std::to_string(facts.classes.size()) + " classes, the graph has " +
-              std::to_string(classes));
+  const auto require = [&](const char* what, std::size_t count) {
+    if (count == 0 || static_cast<int>(count) == classes) return;
+    throw Error(std::string("its JSON ") + what + " " + std::to_string(count) + " classes, the graph has " +
+                std::to_string(classes));
+  };
+  require("names", facts.classes.size());
+  require("has a cross-validation of", facts.cross_validation.size());
 }
 
 void requireTask(const ModelInfo& info) {
@@ -127,6 +145,8 @@ std::string toJson(const ModelInfo& info) {
   if (info.task) json["task"] = toString(*info.task);
   if (info.facts.refine != Refine::kNone) json["refine"] = toString(info.facts.refine);
   if (info.task == Task::kDepth) json["depth"] = toString(info.facts.depth);
+  if (const auto& counts = info.facts.cross_validation; !counts.empty())
+    json["taught"]["cross_validation"]["confusion"] = counts;
   return toLine(json);
 }
 
