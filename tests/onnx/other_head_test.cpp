@@ -111,6 +111,34 @@ TEST_F(OtherHead, GroupsThatDoNotFitTheirWeights) {
   }
 }
 
+// Until opset 12 a Softmax is over all axes from one on, by default from the second.
+TEST_F(OtherHead, AnOldSoftmaxIsOverSeveralAxes) {
+  dialect.opset = 11;
+  const TinyVit vit(dialect);
+  const std::vector<double> image = TinyVit::image(5), features = vit.evaluate(image)[0];
+  std::vector<double> map;
+  for (int c = 0; c < kDim; ++c)
+    for (int i = 0; i < kTokens; ++i) map.push_back(features[(dialect.special + i) * kDim + c]);
+  for (const std::string op : {"Softmax", "LogSoftmax"})
+    for (const int axis : {0, 1, 2, -1}) {
+      GraphBuilder g = TinyVit(dialect).graph();
+      using Attributes = std::vector<GraphBuilder::Attribute>;
+      g.node(op, {mapOf(g)}, axis == 1 ? Attributes{} : Attributes{{"axis", static_cast<long>(axis)}}, 1, "y");
+      g.result("y");
+      g.save(path);
+      const int together = axis == -1 ? kW : axis == 2 ? kTokens : kDim * kTokens;
+      std::vector<double> expected = map;
+      for (auto row = expected.begin(); row != expected.end(); row += together) {
+        double sum = 0;
+        for (auto one = row; one != row + together; ++one) sum += std::exp(*one);
+        for (auto one = row; one != row + together; ++one)
+          *one = op == "Softmax" ? std::exp(*one) / sum : *one - std::log(sum);
+      }
+      EXPECT_LT(difference(runModel(path, {.reduce = kFullModel}, image, {"y"})[0], expected), 1e-4)
+          << op << " " << axis;
+    }
+}
+
 TEST_F(OtherHead, OneTensorUnderTwoNames) {
   GraphBuilder g = TinyVit(dialect).graph();
   g.output(g.node("Identity", {"features"}, {}, 1, "again"));

@@ -288,10 +288,11 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
     return true;
   }
   if (node.op == "LogSoftmax") {
-    const auto axis = static_cast<std::int64_t>(frontAxis(node, node.integer("axis", -1), in.size()));
-    if (graph_.opset < 13) return false;  // over several axes
+    const auto [first, last] = softmaxAxes(graph_, node, in.size());
+    Integers axes(last - first + 1);
+    std::iota(axes.begin(), axes.end(), static_cast<std::int64_t>(first));
     const std::string sums = net_.op("HeadReduce", {inputs[0]}, {net_.unique(name + ".sums")},
-                                     {{"function", std::string("ReduceLogSumExp")}, {"axes", Integers{axis}}});
+                                     {{"function", std::string("ReduceLogSumExp")}, {"axes", axes}});
     net_.op("HeadElementwise", {inputs[0], sums}, {name}, {{"function", std::string("Sub")}});
     return true;
   }
@@ -302,22 +303,22 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
                                         : plainEquation(node, left.size(), right.size());
     if (!equation || left.size() < 2 || right.size() < 2 || out.empty()) return false;
     Names from = inputs;
-    for (std::size_t i = 0; i < 2; ++i) {
     std::map<char, std::int64_t> sides;  // of each axis; one of 1 is repeated
+    for (std::size_t i = 0; i < 2; ++i) {
       std::string& letters = equation->of[i];
-      // The images stay apart when the first axis of every tensor is the same.
       const Shape& shape = i == 0 ? left : right;
       for (std::size_t axis = 0; axis < shape.size(); ++axis)
         sides[letters[axis]] = std::max(sides[letters[axis]], shape[axis]);
+      // The images stay apart when the first axis of every tensor is the same.
       if (!graph_.constant(node.inputs[i]) && letters[0] != equation->made[0]) one_image_ = true;
       if (const std::string* last = madeLast(inputs[i])) {
         std::rotate(letters.begin() + 1, letters.begin() + 2, letters.begin() + 4);
         from[i] = *last;
       }
     }
-    headOp("HeadEinsum", node.inputs, from, name,
     Integers of_axes;
     for (const auto& [letter, side] : sides) of_axes.push_back(side);
+    headOp("HeadEinsum", node.inputs, from, name,
            {{"equation", equation->of[0] + "," + equation->of[1] + "->" + equation->made}, {"sides", of_axes}});
     return true;
   }

@@ -28,7 +28,7 @@ bool keepsSlicesApart(const Graph& graph, const Node& node) {
   }
   if (node.op == "Slice") return all_behind(attributeOrInput(graph, node, "axes", 3));
   if (node.op.starts_with("Reduce")) return all_behind(reducedAxes(graph, node, rank));
-  if (isOneOf(node.op, {"Softmax", "LogSoftmax"})) return behind(node.integer("axis", graph.opset < 13 ? 1 : -1));
+  if (isOneOf(node.op, {"Softmax", "LogSoftmax"})) return softmaxAxes(graph, node, rank).first > 0;
   if (node.op == "TopK") return behind(node.integer("axis", -1));
   if (node.op == "GatherND") return node.integer("batch_dims", 0) > 0;
   if (node.op == "Gather" && graph.constant(node.inputs[0])) return !behind(node.integer("axis", 0));
@@ -47,6 +47,12 @@ bool keepsImagesApart(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
+
+std::pair<std::size_t, std::size_t> softmaxAxes(const Graph& graph, const Node& node, std::size_t rank) {
+  const bool several = graph.opset < 13;
+  const std::size_t first = frontAxis(node, node.integer("axis", several ? 1 : -1), rank);
+  return {first, several ? rank - 1 : first};
+}
 
 bool reshapes(const Graph& graph, const Node& node) {
   if (!node.domain.empty()) return false;
@@ -101,11 +107,6 @@ std::string NodeEmitter::stockFault(const Node& node) const {
     if (node.op == "L2Normalize") return "a division by a length, which OpenCV takes over the whole image";
     if (node.op == "Activation") return "an activation";
     return {};
-  }
-  if (node.op == "Softmax") {
-    const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
-    const auto rank = std::ssize(out);
-    if (graph_.opset < 13 && axis != -1 && axis != rank - 1) return "a Softmax over several axes";
   }
   // Where our own operators cannot compute these:
   if (mayBeWhole(node)) return "a " + node.op + " of what may be whole numbers";
@@ -176,9 +177,17 @@ std::string NodeEmitter::stockNode(const Node& node, const Names& inputs, const 
     return flat ? reshape(made, result, out, name) : made;
   }
   if (reshapes(graph_, node)) return reshape(inputs[0], *graph_.shape(reshapedFrom(node, node.inputs[0])), out, name);
-  if (node.op == "Softmax") {  // the default axis changed with opset 13; OpenCV ignores the opset
-    const auto axis = frontAxis(node, node.integer("axis", graph_.opset < 13 ? 1 : -1), out.size());
-    return net_.stock("Softmax", {inputs[0]}, {name}, {{"axis", static_cast<std::int64_t>(axis)}});
+  if (node.op == "Softmax") {  // OpenCV ignores the opset
+    const auto [first, last] = softmaxAxes(graph_, node, out.size());
+    const auto softmax = [&](const std::string& from, std::size_t axis, const std::string& to) {
+      return net_.stock("Softmax", {from}, {to}, {{"axis", static_cast<std::int64_t>(axis)}});
+    };
+    if (first == last) return softmax(inputs[0], first, name);
+    Shape joined(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(first));
+    if (joined.empty()) joined.push_back(1);
+    joined.push_back(elementsFrom(out, first));
+    const std::string rows = reshape(inputs[0], out, joined, net_.unique(name + ".rows"));
+    return reshape(softmax(rows, joined.size() - 1, net_.unique(name + ".softmax")), joined, out, name);
   }
   return net_.copy(*node.proto, inputs, {name});
 }

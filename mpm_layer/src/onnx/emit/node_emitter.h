@@ -22,6 +22,9 @@ Integers slidingPads(const Graph& graph, const Node& node, const Shape& kernel);
 /// read Reshape with a constant alike. Also a Gather of all elements in their order, as exporters write as_strided.
 bool reshapes(const Graph& graph, const Node& node);
 
+/// The first and the last axis that a Softmax or LogSoftmax is over: before opset 13 all from one on.
+std::pair<std::size_t, std::size_t> softmaxAxes(const Graph& graph, const Node& node, std::size_t rank);
+
 /// Writes nodes of a graph node by node: those that every OpenCV computes right as they are, others as our own
 /// operators (docs/ops.md, "Heads"). Throws mpm::Error naming a node that is neither.
 class NodeEmitter {
