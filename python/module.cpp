@@ -446,6 +446,7 @@ nb::dict toDict(const ModelInfo& info) {
   dict["special_tokens"] = info.special_tokens;
   dict["tokens"] = info.tokens();
   dict["input"] = pair(info.input);
+  dict["image_channels"] = info.image_channels;
   dict["grid"] = pair(info.grid);
   dict["head"] = toString(info.head);
   dict["task"] = info.task ? nb::object(nb::cast(toString(*info.task))) : nb::none();
@@ -633,10 +634,11 @@ class LockedNet {
   /// All outputs, in the order of outputs().
   std::vector<Array<float>> forward(nb::handle array) {
     const Size2 size = loaded_.info.input;
-    const std::string what = "the input of this net is an array (batch, 3, " + std::to_string(size.height) + ", " +
-                             std::to_string(size.width) + ") of float32";
+    const int channels = loaded_.info.image_channels;
+    const std::string what = "the input of this net is an array (batch, " + std::to_string(channels) + ", " +
+                             std::to_string(size.height) + ", " + std::to_string(size.width) + ") of float32";
     const cv::Mat input = toMat<float>(array, 4, 1, what);
-    if (input.size[0] < 1 || input.size[1] != 3 || input.size[2] != size.height || input.size[3] != size.width)
+    if (input.size[0] < 1 || input.size[1] != channels || input.size[2] != size.height || input.size[3] != size.width)
       throw ArgumentError(what + ", got " + describe(nb::cast<Input>(array)));
     const auto forward = [&] {
       loaded_.net.setInput(input);

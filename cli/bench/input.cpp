@@ -58,6 +58,8 @@ std::vector<cv::Mat> Input::images() const {
 
 cv::Mat Input::tensorOf(const std::vector<cv::Mat>& pictures) const {
   const cv::Size size(model_.input.width, model_.input.height);
+  if (model_.image_channels != 3)
+    throw Error("the model takes " + std::to_string(model_.image_channels) + "-channel images, and pictures have 3");
   cv::Mat tensor(std::vector<int>{static_cast<int>(pictures.size()), 3, size.height, size.width}, CV_32F);
   for (std::size_t b = 0; b < pictures.size(); ++b) {
     cv::Mat pixels;

@@ -60,6 +60,7 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"special_tokens", model.special_tokens},
                  {"tokens", model.tokens()},
                  {"input", sizeJson(model.input)},
+                 {"image_channels", model.image_channels},
                  {"head", toString(model.head)},
                  {"task", model.task ? Json(toString(*model.task)) : Json(nullptr)},
                  {"depth", model.task == Task::kDepth ? Json(toString(model.facts.depth)) : Json(nullptr)},
@@ -100,7 +101,7 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("input",
       sizeText(model.input) + ", " + std::to_string(model.tokens()) + " tokens: " + sizeText(model.grid, "patches"));
   const std::string assumed = model.facts.assumed ? " (assumed)" : "";
-  row("channels", toString(model.facts.channels));
+  row("channels", model.image_channels == 3 ? toString(model.facts.channels) : std::to_string(model.image_channels));
   row("mean", threeText(model.facts.mean) + assumed);
   row("std", threeText(model.facts.deviation) + assumed);
   row("head", toString(model.head));

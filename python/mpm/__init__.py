@@ -274,7 +274,7 @@ class Net(_Model):
         return self._native.outputs
 
     def forward(self, array: np.ndarray, outputs: Sequence[str] | None = None) -> list[np.ndarray]:
-        """Runs the net on float32 (batch, 3, height, width), normalised as info['mean'] and info['std'] say, and returns
+        """Runs the net on float32 (batch, channels, height, width), normalised as info['mean'] and info['std'] say, and returns
         the named outputs, all float32. None: all, in the order of Net.outputs."""
         names = self.outputs
         wanted = names if outputs is None else list(outputs) if isinstance(outputs, Iterable) else [outputs]

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "layers/opencv_adapter.h"
+#include "mpm/estimator.hpp"
 #include "onnx/model/graph_proto.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
@@ -52,6 +53,30 @@ TEST_F(ReadNet, NetsRunInThreadsAsTheyDoAlone) {
   for (int i = 0; i < 4; ++i) threads.emplace_back([&, i] { found[i] = run(i); });
   for (std::thread& thread : threads) thread.join();
   for (int i = 0; i < 4; ++i) EXPECT_EQ(found[i], run(i)) << "image " << i;
+}
+
+TEST_F(ReadNet, RunsModelsOfOneToFourChannels) {
+  for (const int channels : {1, 4}) {
+    GraphBuilder g = TinyVit(Dialect{}).graph();
+    onnx::GraphProto& graph = *g.model().mutable_graph();
+    onnx::TypeProto& type = *graph.mutable_input(0)->mutable_type();
+    type.mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_value(channels);
+    const long patch = TinyVit::kPatch;
+    const std::vector<double> values(static_cast<std::size_t>(TinyVit::kDim * channels * patch * patch), 0.5);
+    const std::string weight = g.weights("kernels", {TinyVit::kDim, channels, patch, patch}, values);
+    for (onnx::NodeProto& node : *graph.mutable_node())
+      if (node.op_type() == "Conv") node.set_input(1, weight);
+    g.save(path);
+    EXPECT_EQ(readModelInfo(path).image_channels, channels);
+    const std::string converted = folder_ / "converted.onnx";
+    convertFile(path, converted);
+    LoadedNet loaded = readNet(converted);
+    EXPECT_EQ(loaded.info.image_channels, channels);
+    const std::vector<double> image(static_cast<std::size_t>(channels * TinyVit::kHeight * TinyVit::kWidth), 0.25);
+    EXPECT_NO_THROW(
+        runNet(loaded.net, image, {1, channels, TinyVit::kHeight, TinyVit::kWidth}, {loaded.info.outputs[0]}));
+    EXPECT_MPM_ERROR(Estimator{path}, "takes " + std::to_string(channels) + "-channel images");
+  }
 }
 
 TEST_F(ReadNet, RefusesAPrecisionThatTheDeviceLacks) {

@@ -118,6 +118,7 @@ struct ModelInfo {
   Size2 patch;                       ///< px
   int special_tokens = 0;            ///< class, distillation and register tokens before the image tokens
   Size2 input;                       ///< network input, px
+  int image_channels = 3;            ///< of the network input; an Estimator takes models of 3
   Size2 grid;                        ///< image tokens
   HeadKind head = HeadKind::kOther;  ///< what stands behind the encoder
   int classes = 0;                   ///< 0: the head has no classes

@@ -85,6 +85,9 @@ ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, co
   LoadedNet loaded = readNet(model, options.read(), choose, options.reuse.on ? &reuse_ : nullptr);
   net_ = loaded.net;
   info_ = std::move(loaded.info);
+  if (info_.image_channels != 3)
+    throw Error(path_ + ": takes " + std::to_string(info_.image_channels) +
+                "-channel images, and pictures have 3 channels: run the net itself, with readNet() or mpm.Net");
   pixel_values_ = pixelValues(info_.facts);
   planes_.create(std::vector<int>{1, 3, info_.input.height, info_.input.width}, CV_32F);
   device_image_ = DeviceImage::of(net_, "backbone/patch_embed", pixel_values_, planes_);

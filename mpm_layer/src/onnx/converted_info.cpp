@@ -28,9 +28,9 @@ int within(const onnx::NodeProto& node, const std::string& what, std::int64_t va
               ", expected " + std::to_string(least) + " to " + std::to_string(most) + kAgain);
 }
 
-/// Adds the input, tokens and weight of the graph's only PatchEmbed, apart from that of a merging step. Returns name
-/// and channels of its image.
-std::pair<std::string, std::int64_t> addPatchEmbed(const onnx::GraphProto& graph, ModelInfo& info) {
+/// Adds the input, tokens and weight of the graph's only PatchEmbed, apart from that of a merging step. Returns the
+/// name of its image.
+std::string addPatchEmbed(const onnx::GraphProto& graph, ModelInfo& info) {
   const auto found = [](const onnx::NodeProto& node) {
     return isOurOp(node, "PatchEmbed") && !node.name().starts_with("merge/");
   };
@@ -57,7 +57,8 @@ std::pair<std::string, std::int64_t> addPatchEmbed(const onnx::GraphProto& graph
   info.grid = {(info.input.height + 2 * pad.height - info.patch.height) / stride.height + 1,
                (info.input.width + 2 * pad.width - info.patch.width) / stride.width + 1};
   info.precision = parsePrecision(attributeOf(node, "precision").s());
-  return {node.input(0), weight->dims(1)};
+  info.image_channels = within(node, "channels", weight->dims(1), 1, kMaxWidth);
+  return node.input(0);
 }
 
 std::vector<const onnx::NodeProto*> mergesOf(const onnx::GraphProto& graph) {
@@ -133,7 +134,7 @@ const onnx::ValueInfoProto& outputOf(const onnx::GraphProto& graph, const std::s
 }  // namespace
 
 void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info) {
-  const auto [image, channels] = addPatchEmbed(graph, info);
+  const std::string image = addPatchEmbed(graph, info);
   std::map<std::string, const onnx::NodeProto*> nodes;
   for (const onnx::NodeProto& node : graph.node()) nodes.emplace(node.name(), &node);
   const std::string block = "backbone/block";
@@ -144,7 +145,7 @@ void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info) {
   info.heads = within(first, "heads", attributeOf(first, "heads").i(), 1, kMaxWidth);
   requireSteps(info, graph);
   if (const onnx::ValueInfoProto* const input = findNamed(graph.input(), image))
-    requireShape("input '" + image + "'", *input, {1, channels, info.input.height, info.input.width});
+    requireShape("input '" + image + "'", *input, {1, info.image_channels, info.input.height, info.input.width});
   const auto requireOutput = [&](const std::string& name, const Shape& shape) {
     requireShape("output '" + name + "'", outputOf(graph, name), shape);
   };

@@ -308,6 +308,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
                 ": the graph normalises the image in front of a border of "
                 "zeros, expected its own size, " +
                 toString(understood.size));
+  info.image_channels = static_cast<int>(trunk.embedding.weight.shape[1]);
   info.blocks = static_cast<int>(trunk.chain.blocks.size());
   info.dim = static_cast<int>(trunk.dim);
   info.heads = static_cast<int>(trunk.chain.blocks.front().heads);
