@@ -337,6 +337,7 @@ const Case kEncoders[] = {
     {"NoActivation", without("Relu"), "", "found a linear layer, expected GELU, SiLU or ReLU between two linear layers",
      kRelu},
     {"OpOfAnotherDomain", op("Softmax", "Softmax", "com.microsoft"), "Softmax", "found the op com.microsoft.Softmax"},
+    {"CastToText", behind("Concat", of("Cast", {x}, {{"to", 8L}})), "odd", "found to 8, expected a type of numbers"},
     {"ImageTimesInfinity", behind("Conv<0", in("Div", {in("Div", {x, number(1e-30)}), number(1e-30)})), nullptr,
      "hold a NaN or an infinity"},
     {"OneOperand", [](GraphBuilder& g) { node(*g.model().mutable_graph(), "Add").mutable_input()->RemoveLast(); },

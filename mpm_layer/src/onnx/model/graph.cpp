@@ -174,6 +174,16 @@ class Reader {
     return graph_.mayBeIntegers(node.input(node.op == "Where" || node.op == "If" ? 1 : 0));
   }
 
+  /// A Cast is one to numbers or truth values.
+  static void requireNumbers(const Node& node) {
+    using Proto = onnx::TensorProto;
+    const std::int64_t to = node.integer("to", 0);
+    const bool whole =
+        (to >= Proto::UINT8 && to <= Proto::BOOL && to != Proto::STRING) || to == Proto::UINT32 || to == Proto::UINT64;
+    if (node.op == "Cast" && node.domain.empty() && !isFloatType(to) && !whole)
+      throw Error("node '" + node.name + "' (Cast): found to " + std::to_string(to) + ", expected a type of numbers");
+  }
+
   /// True when a matrix product makes `value`, which may be cast.
   bool isProduct(int value) const {
     const Node* node = graph_.producer(value);
@@ -223,6 +233,7 @@ class Reader {
     if (proto.output_size() == 0) return;
     requireInputs(node);
     requireWindow(proto);
+    requireNumbers(node);
     node.branch = branch_;
     if (node.op == "If" && node.domain.empty()) readBranches(node, scope, prefix, depth);
     const int index = static_cast<int>(graph_.nodes.size());
