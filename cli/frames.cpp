@@ -131,7 +131,6 @@ bool LabelledFrames::leavesOut(const std::string& name, int index) {
 }
 
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model) {
-  if (options.dataset) return {};
   // The model's own label is a number of the model, these are numbers in files. 255 is no class in either.
   const int own = model.facts.ignore;
   return options.ignore.empty() ? std::vector<int>{own == 255 ? own : own - options.label_offset} : options.ignore;

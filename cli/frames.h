@@ -100,7 +100,7 @@ struct FitOptions {
 /// Reads "resize", "window" or "window:stride=480:short-side=512". Throws mpm::Error for another text.
 FitOptions parseFit(const std::string& text);
 
-/// Labels that do not count; of a data set none is named.
+/// Labels in the files that do not count. Not of a data set, which has its own.
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model);
 
 /// Sets the fit, the stride and the short side of `options` to what the user chose, else to those of the papers, as far

@@ -98,8 +98,8 @@ Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, cons
           {"window_stride", windowed ? sizeJson(windowStride(options, model.input)) : Json(nullptr)},
           {"short_side", options.short_side > 0 ? Json(options.short_side) : Json(nullptr)},
           {"dataset", labelled.dataset ? Json(toString(*labelled.dataset)) : Json(nullptr)},
-          {"ignore", ignoredLabels(labelled, model)},
-          {"label_offset", labelled.label_offset},
+          {"ignore", labelled.dataset ? Json(nullptr) : Json(ignoredLabels(labelled, model))},
+          {"label_offset", labelled.dataset ? Json(nullptr) : Json(labelled.label_offset)},
           {"simulated_night", night ? toJson(plan.night) : Json(nullptr)},
           {"against", plan.against_full ? Json("full") : Json(nullptr)},
           {"full_precision", toString(full)},
@@ -165,9 +165,10 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
           stride.is_null() ? " resize" : " window " + stride["height"].dump() + "x" + stride["width"].dump();
     if (const Json& side = variant.settings["short_side"]; fit && !side.is_null())
       variant.label += " of " + side.dump();
-    if (ignore) variant.label += " ignore " + variant.settings["ignore"].dump();
-    if (offset && variant.settings["label_offset"] != 0)
-      variant.label += " offset " + variant.settings["label_offset"].dump();
+    if (const Json& labels = variant.settings["ignore"]; ignore && !labels.is_null())
+      variant.label += " ignore " + labels.dump();
+    if (const Json& number = variant.settings["label_offset"]; offset && !number.is_null() && number != 0)
+      variant.label += " offset " + number.dump();
     if (const Json& dark = variant.settings["simulated_night"]; night) {
       variant.label += dark.is_null() ? " day" : " night";
       for (const auto& [key, value] : dark.items())

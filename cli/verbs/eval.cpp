@@ -399,6 +399,7 @@ With --json: {"model", "reduce", "precision", "input", "fit", "window_stride", "
 "label_offset", "simulated_night", "against", "full_precision" (of the full model), "reuse_spec", "refine", "shard",
 "images", "miou", "pixel_accuracy", "iou": {name: value}, "tokens_mean": [..], "tokens_sd": [..], "ms_mean": {..},
 "confusion": [[..]..]}, in percent and ms.
+"ignore" and "label_offset" are null with --dataset, which has its own labels.
 tokens_mean is of the input and after each merging step. "miou" is the mean over the classes with true pixels. The IoU
 of a class that is neither true nor predicted anywhere is null.
 With --reuse also "reuse": {"rows": mean share of the rows that were computed, "key_frames": how many, "agreement": of
