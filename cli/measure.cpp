@@ -466,6 +466,9 @@ Measured combineLines(const std::vector<std::string>& files) {
     if (const std::int64_t images = measured.variants[v].result.all.images(); images < wanted)
       throw Error("the shards have lines of " + std::to_string(images) + " of " + counted(wanted, "image") +
                   ": a run was cut off; run it again with --resume");
+    else if (wanted > 0 && images > wanted)
+      throw Error("the shards have lines of " + counted(images, "image") + ", and each knows of at most " +
+                  std::to_string(wanted) + ": one lacks a data set that another has");
   }
   findPartners(measured.variants);
   nameVariants(measured.variants);
