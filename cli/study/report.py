@@ -84,6 +84,12 @@ def axes(rows, title, x_name, y_name, height=4.2):
     return plot
 
 
+def whole_numbers(*axes_of_plot):
+    """Blocks, tokens and images have no halves."""
+    for axis in axes_of_plot:
+        axis.get_major_locator().set_params(integer=True)
+
+
 def legend(plot):
     plot.legend(loc="upper left", bbox_to_anchor=(0, -45 / plot.bbox.height), ncol=1 if in_column() else 2, frameon=False)
     return plot
@@ -134,6 +140,7 @@ def lines(rows, title, x_name, y_name, points, label=lambda row: row["name"]):
     plot = axes(rows, title, x_name, y_name)
     for row in rows:
         plot.plot(*points(row), color=row["color"], linestyle=row["line"], label=label(row))
+    whole_numbers(plot.xaxis)
     return legend(plot)
 
 
@@ -195,6 +202,7 @@ def depth(sweep, title, y_name, name):
     plot = axes(sweep, title, "before block", y_name, 3.4)
     plot.errorbar(range(len(sweep) - 1), [row[name] for row in sweep[1:]], fmt="o-", color=COLORS["mpm"], capsize=2,
                   yerr=spread(sweep[1:], name), elinewidth=1)
+    whole_numbers(plot.xaxis)
     return plot
 
 
@@ -208,6 +216,7 @@ def pairs(sweep, title, name):
     plot = axes(sweep, title, "second step before block", "first step before block", 5)
     plot.grid(visible=False)
     image = plot.imshow(map_, cmap="cividis")
+    whole_numbers(plot.xaxis, plot.yaxis)
     for (first, second), value in np.ndenumerate(map_):
         if not np.isnan(value):
             dark = image.norm(value) < 0.5
