@@ -189,12 +189,7 @@ TEST_F(PageTest, TheChartIsDrawnHere) {
     if (hour < 20 || hour >= 30)
       samples.push_back(sampleAt(kNoon + hour * kHourMs, hour % 24 >= 12 ? 300 : 400, hour % 24 >= 12));
   for (Sample& one : samples)
-    one.states = {{.name = kName,
-                   .state = "<open>",
-                   .probability = 1,
-                   .sure = true,
-                   .counted = "<open>",
-                   .changed = &one == &samples[0]}};
+    one.states = {{.name = kName, .state = "<open>", .probability = 1, .sure = true, .counted = "<open>"}};
   record(path_, samples, session("camera 0", 3600));
   Page shown = page();
   const auto draw = [&](std::map<std::string, std::string> more) {
@@ -428,7 +423,7 @@ TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
   for (int day = 0; day < 3; ++day)
     for (int hour = 0; hour < 12; ++hour) {
       samples.push_back(sampleAt(kNoon + day * kDayMs + hour * kHourMs, 100 + 100 * day + hour));
-      samples.back().states = {{.name = kName, .state = "open", .counted = "open", .changed = samples.size() == 1}};
+      samples.back().states = {{.name = kName, .state = "open", .counted = "open"}};
     }
   info.latitude = info.longitude = 0;
   record(path_, samples, info);

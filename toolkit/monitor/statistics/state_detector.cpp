@@ -90,8 +90,7 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
         evaluation::readState(head, evaluation::poolTokens(features, tracked.view.shares));
     const bool sparse = seen.sparse || (every_s && *every_s * kSecondMs >= kMinuteMs);
     const std::string state = head.states[static_cast<std::size_t>(reading.state)], before = tracked.count.counted();
-    const bool changed = tracked.count.add(state, reading.sure, sparse, options_.after);
-    if (changed)
+    if (tracked.count.add(state, reading.sure, sparse, options_.after))
       events.push_back({seen.time, EventKind::kState, Severity::kInfo,
                         head.name + " is " + state + (before.empty() ? "" : ", was " + before) + " (" +
                             fixed(reading.probability, 3) + ")"});
@@ -99,11 +98,8 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
                        .state = state,
                        .probability = reading.probability,
                        .sure = reading.sure,
-                       .counted = tracked.count.counted(),
-                       .changed = std::exchange(tracked.fresh, false) || changed});
-    if (!every_s) continue;
-    tracked.last = samples.back();
-    tracked.last->changed = false;
+                       .counted = tracked.count.counted()});
+    if (every_s) tracked.last = samples.back();
   }
   return samples;
 }
@@ -114,7 +110,6 @@ void StateDetector::resume(const std::vector<StateSample>& samples) {
       if (tracked.head.name != one.name) continue;
       const bool counts = tracked.head.indexOf(one.counted) >= 0;
       tracked.count.goOn(one.state, one.sure, counts ? one.counted : "");
-      if (counts) tracked.fresh = false;
     }
 }
 

@@ -64,7 +64,6 @@ class StateDetector {
   struct Tracked {
     evaluation::StateHead head;
     StateCount count{};
-    bool fresh = true;                     // nothing was read yet
     bool refused = false, failed = false;  // and reported
     evaluation::StateView view{};          // for `picture` and `moved`
     std::optional<vision::Due> look{};     // of a head of cut-outs: when it looks at one

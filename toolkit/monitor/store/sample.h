@@ -45,7 +45,6 @@ struct StateSample {
   double probability = 0;  ///< of it, 0..1
   bool sure = false;
   std::string counted{};  ///< the state that counts since enough sure results agreed; empty: none yet
-  bool changed = false;   ///< `counted` is another one than in the sample before; not stored
 };
 
 /// A frame as it is stored.
