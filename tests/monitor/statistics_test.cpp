@@ -57,8 +57,8 @@ TEST(Statistics, AFirstDayCountsHoursAndTheirCorrelation) {
 }
 
 // Frames of a second each, with day and night by the sun, all with the same tokens.
-std::vector<HourOfTokens> bySun(double latitude, UnixMs from, int days) {
-  DayNight rule(NightBySun{.latitude = latitude, .longitude = 13.4});
+std::vector<HourOfTokens> bySun(double latitude, UnixMs from, int days, double longitude = 13.4) {
+  DayNight rule(NightBySun{.latitude = latitude, .longitude = longitude});
   std::vector<HourOfTokens> hours;
   for (UnixMs start = from; start < from + days * kDayMs; start += kHourMs) {
     std::int64_t samples[2] = {};
@@ -83,6 +83,15 @@ TEST(Statistics, AMonthHasThirtyDaysInAnySeason) {
   const Difference year = blocksOf(bySun(52.5, kMidnight, 365));
   EXPECT_EQ(year.day_blocks, 365);
   EXPECT_EQ(year.night_blocks, 366);
+}
+
+TEST(Statistics, AMonthHasThirtyDaysAtAnyLongitude) {
+  for (const int longitude : {-165, -90, 90, 165}) {
+    const UnixMs local_midnight = kMidnight - longitude / 15 * kHourMs;
+    const Difference difference = blocksOf(bySun(52.5, local_midnight - 88 * kDayMs, 30, longitude));
+    EXPECT_EQ(difference.day_blocks, 30) << longitude;
+    EXPECT_EQ(difference.night_blocks, 31) << longitude;
+  }
 }
 
 TEST(Statistics, APolarDayIsAsManyDaysAsItLasts) {
