@@ -146,14 +146,13 @@ SourceReport::SourceReport(const StoreReader& store, const SourceRecord& record,
   comparable_samples = statistics.day.samples + statistics.night.samples;
   const auto days =
       store.rollup({.series = series.id, .from = span.from, .to = span.to, .width = kDayMs, .clock = clock});
-  const auto hours = store.hoursOfTokens(series.id, span.from, span.to);  // of which there are comparable samples
   comparable_days = std::ranges::count_if(days, [&](const RollupRow& day) {
     const auto whole = day.regions.find("");
     return whole != day.regions.end() &&
            (whole->second.of(Side::kDay).spread("tokens").samples > 0 ||
             whole->second.of(Side::kNight).spread("tokens").samples > 0) &&
-           std::ranges::any_of(
-               hours, [&](UnixMs hour) { return hour < day.end && hour + kHourMs > day.start; }, &HourOfTokens::start);
+           std::ranges::any_of(statistics.hours,
+                               [&](UnixMs hour) { return hour < day.end && hour + kHourMs > day.start; });
   });
   regions = regionMeans(store, series, span.from, span.to);
   states = store.states(series.id, span.from, span.to);

@@ -218,11 +218,12 @@ DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixM
   result.night = summarize(pool(sides[1]));
   result.day_change = changeSinceYesterday(sides[0], now);
   result.night_change = changeSinceYesterday(sides[1], now);
-  if (result.day.samples == 0 || result.night.samples == 0) return result;
-
-  std::map<UnixMs, std::int64_t> samples;
+  std::map<UnixMs, std::int64_t> samples;  // by hours
   for (const HourOfTokens& hour : hours)
     for (const auto& [tokens, count] : hour.occurrences) samples[hour.start] += count;
+  for (const auto& [start, count] : samples) result.hours.push_back(start);
+  if (result.day.samples == 0 || result.night.samples == 0) return result;
+
   std::vector<evaluation::Block> day = hourBlocks(sides[0], samples), night = hourBlocks(sides[1], samples);
   Difference& difference = result.difference.emplace();
   const double noon = noonOf(day, night);

@@ -334,38 +334,41 @@ std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t series, UnixMs
   from = std::max(from, all->first);
   to = std::min(to, all->last + 1);
   const Impl::SumReader reader(*impl_, source);
-  std::map<std::pair<UnixMs, bool>, TokenCounts> hours;  // start, night
+  std::vector<HourOfTokens> hours;
+  const auto add = [&](UnixMs start, bool night, const TokenCounts& counts) {
+    auto& occurrences = hours.emplace_back(HourOfTokens{.start = start, .night = night}).occurrences;
+    for (const auto& [tenths, count] : counts) occurrences.emplace_hint(occurrences.end(), tenths / 10.0, count);
+  };
   const auto addSamples = [&](UnixMs begin, UnixMs end) {
     if (begin >= end) return;
+    std::map<std::pair<UnixMs, bool>, TokenCounts> counts;  // start, night
     impl_->visit(source, begin, end, SampleRows::With::kWhole, series, [&](const Sample& sample) {
       if (const auto tenths = tenthsOfTokens(sample); tenths && sample.night)
-        ++hours[{bucketStart(sample.time, kHourMs), *sample.night}][*tenths];
+        ++counts[{bucketStart(sample.time, kHourMs), *sample.night}][*tenths];
       return true;
     });
+    for (const auto& [hour, of_hour] : counts) add(hour.first, hour.second, of_hour);
   };
   UnixMs begin = bucketFrom(from, kHourMs), end = bucketStart(to, kHourMs);
   if (!reader.isComplete(kSampleLevel, from)) begin = bucketStart(from, kHourMs);
   if (end < to && !reader.isComplete(kSampleLevel, end)) end += kHourMs;
   if (begin >= end) {
     addSamples(from, to);
-  } else {
-    addSamples(from, begin);
-    Statement rows = impl_->database.prepare(
-        "SELECT start_ms, night, tokens FROM bucket WHERE series = ? AND width_ms = ? AND start_ms >= ? AND start_ms < "
-        "?"
-        " AND region = 0 AND tokens IS NOT NULL");
-    rows.bind(series, kHourMs, begin, end);
-    while (rows.step())
-      if (const Side side = sideIn(rows, 1); side != Side::kUnknown)
-        addTokenCounts(rows, 2, hours[{rows.integer(0), side == Side::kNight}]);
-    addSamples(end, to);
+    return hours;
   }
-  std::vector<HourOfTokens> result;
-  for (const auto& [key, counts] : hours) {
-    HourOfTokens& hour = result.emplace_back(HourOfTokens{.start = key.first, .night = key.second});
-    for (const auto& [tenths, count] : counts) hour.occurrences.emplace(tenths / 10.0, count);
-  }
-  return result;
+  addSamples(from, begin);
+  Statement rows = impl_->database.prepare(
+      "SELECT start_ms, night, tokens FROM bucket WHERE series = ? AND width_ms = ? AND start_ms >= ? AND start_ms < ?"
+      " AND region = 0 AND tokens IS NOT NULL ORDER BY start_ms, night");
+  rows.bind(series, kHourMs, begin, end);
+  while (rows.step())
+    if (const Side side = sideIn(rows, 1); side != Side::kUnknown) {
+      TokenCounts counts;
+      addTokenCounts(rows, 2, counts);
+      add(rows.integer(0), side == Side::kNight, counts);
+    }
+  addSamples(end, to);
+  return hours;
 }
 
 DayNightStatistics StoreReader::dayNight(std::int64_t series, UnixMs from, UnixMs to) const {
