@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/tiny_vit.h"
 
+#include <cmath>
+
 namespace mpm::test {
 namespace {
 
