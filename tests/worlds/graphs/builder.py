@@ -202,7 +202,7 @@ class Builder(Fuser):
         return self.both("Add", y, b) if bias else y
 
     def norm(self, x, rms=False, eps=None):
-        width, eps = self.shape(x)[-1], eps or self.pick(1e-6, 1e-5, 1e-3)
+        width, eps = self.shape(x)[-1], eps or self.pick(1e-6, *((0.02, 0.3) if self.fixed else (1e-5, 1e-3)))
         scale = self.weight(width, scale=0.3, offset=1.0)
         bias = None if rms or self.maybe(0.1) else self.weight(width, scale=0.2)
         how = self.style("norm")

@@ -290,7 +290,8 @@ class Encoder(Builder):
                                                      "einsum dense", "tokens first"):
             spelled = "q"
         if o["q and k"] == "norm" and whole:
-            q, k = self.norm(q, o["rms"], 1e-5), self.norm(k, o["rms"], 1e-5)
+            eps = 0.1 if self.fixed else 1e-5
+            q, k = self.norm(q, o["rms"], eps), self.norm(k, o["rms"], eps)
         if o["q and k"] == "cosine" and whole:
             q, k = self.unit(q), self.unit(k)
             scale = 4.0

@@ -64,7 +64,8 @@ class Merged:
             self.graph = Real(rows[seed // 3 % len(rows)])
             self.model = self.file = self.graph.model
             self.folder, self.resized = str(edits.DATA), True
-            self.method = self.random.choice(["mpm", "mpm", "gradual"] + (["algm"] if not self.odd() else []))
+            self.twice = seed <= 3 * len(rows)  # each of them first by two merges of MPM
+            self.method = "mpm" if self.twice else self.random.choice(["mpm", "gradual"] + (["algm"] if not self.odd() else []))
         else:
             self.draw(seed)
         self.patches = math.prod(self.graph.grid)
@@ -72,6 +73,7 @@ class Merged:
         self.policy = self.make_policy() if self.method == "cts" else None
 
     def draw(self, seed):
+        self.twice = False
         self.method = self.random.choice(["mpm", "gradual", "gradual", "tome", "algm", "cts", "reuse"])
         fixed = {"made by": "exporter", "softmax": "op", "batch": self.random.choice([1, "any"])}
         fixed |= {"rotary made": "in equal steps"} if self.maybe() else {}
@@ -111,7 +113,9 @@ class Merged:
             return method, None
         count, every = self.patches, list(range(self.graph.blocks))
         how, keys = merging.Reduction(method, sorted(self.random.sample(every, self.random.randint(1, len(every))))), []
-        if method == "mpm" and 2 in every and self.maybe(0.3):
+        if self.twice and 2 in every:
+            how.at = [1, 2]
+        if method == "mpm" and how.at != [1, 2] and 2 in every and self.maybe(0.3):
             how.at = [2]
         elif method == "gradual" and self.maybe(0.3) or method == "tome" and self.maybe():
             how.at = every
