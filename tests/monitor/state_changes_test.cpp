@@ -37,25 +37,6 @@ StateChanges changesIn(const std::string& path, const std::string& model = "a") 
   return {};
 }
 
-TEST_F(ChangesOfStates, OfASeriesThatComesBackBeginAnew) {
-  watch(path_, "a", {"shut", "open", "open"}, 0);
-  watch(path_, "b", {"open", "shut"}, 3);
-  watch(path_, "a", {"shut", "shut"}, 5);
-  EXPECT_THAT(changesIn(path_), ElementsAre(Pair(minute(0), "shut"), Pair(minute(1), "open"), Pair(minute(3), ""),
-                                            Pair(minute(5), "shut")));
-  EXPECT_THAT(changesIn(path_, "b"),
-              ElementsAre(Pair(minute(3), "open"), Pair(minute(4), "shut"), Pair(minute(5), "")));
-}
-
-TEST_F(ChangesOfStates, NoneCountsInSamplesWithoutAState) {
-  watch(path_, "a", {"shut", "open"}, 0);
-  watch(path_, "a", {"-", "-"}, 2);
-  watch(path_, "a", {"open", "-", "shut"}, 4);
-  const StateChanges changes = {{minute(0), "shut"}, {minute(1), "open"}, {minute(2), ""},
-                                {minute(4), "open"}, {minute(5), ""},     {minute(6), "shut"}};
-  EXPECT_EQ(changesIn(path_), changes);
-}
-
 TEST_F(ChangesOfStates, OfAnArchiveAreThoseOfTheOrderOfItsTimes) {
   StoreWriter writer(path_);
   for (const int from : {5, 0}) {  // older pictures come later
