@@ -432,6 +432,7 @@ def judge(script, build, keep=None):
         lines = player.play()
         oracle_ = oracle.Oracle(script, player.pixels, player.labels(), lines)
         compare(player, oracle_, lines, comparison)
+        relations.merged_alone(script, player, comparison)
         seen |= reached.of_oracle(oracle_)
         if relation := script["relation"]:
             if relations.check(relation, script, player, build, comparison):

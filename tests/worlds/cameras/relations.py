@@ -130,6 +130,14 @@ def check(name, script, player, build, comparison):
     return True
 
 
+def merged_alone(script, player, comparison):
+    """A database that is merged with no other one is the same."""
+    for db in sorted({step["db"] for step in steps(script)}):
+        player.run("report", db, "--merge", f"alone-{db}")
+        first, second = (by_folder(mouths.json_report(player.run("report", one, "--json"))) for one in (db, f"alone-{db}"))
+        compare(f"{db} merged alone", first, second, comparison)
+
+
 def forgotten(script, player, comparison):
     """Means, areas and token counts stay when samples are deleted. A scene has a clock of its own, so that all of its samples are old.
     Returns false where nothing was deleted."""
