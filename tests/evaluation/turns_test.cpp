@@ -2,6 +2,7 @@
 #include "evaluation/turns.h"
 
 #include "cli/models.h"
+#include "mpm/convert.hpp"
 #include "support/throws_with.h"
 
 namespace mpm::evaluation {

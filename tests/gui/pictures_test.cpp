@@ -124,12 +124,8 @@ TEST(Calendar, HasTheDaysOfAYearAndTheirPictures) {
   std::vector<monitor::Sample> samples;
   for (int day = 0; day < 3; ++day) {
     samples.push_back(monitor::test::sampleAt(kNoon + day * kDayMs, 100.0 + day));
-    samples.back().states = {{.name = "gate",
-                              .state = "open",
-                              .probability = 1,
-                              .sure = true,
-                              .counted = day < 2 ? "shut" : "open",
-                              .changed = day != 1}};
+    samples.back().states = {
+        {.name = "gate", .state = "open", .probability = 1, .sure = true, .counted = day < 2 ? "shut" : "open"}};
   }
   monitor::test::record(folder / "a.db", samples);
   const std::string id = monitor::StoreReader(folder / "a.db").id();
