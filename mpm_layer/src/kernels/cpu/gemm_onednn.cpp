@@ -174,6 +174,18 @@ Call& callFor(ThreadState& state, const Shape& shape, const memory::desc& weight
 
 const int PackedLinear::kRowUnit = 16;
 
+namespace {
+
+// How many rows at the end of such a height are a call of their own, so that a row's bytes do not depend on the height.
+// Below AVX-512 oneDNN multiplies six rows at once and then what is left, of which two add up in another order: 16 rows
+// leave four, as any height that is 16 less than one that leaves two.
+int lastRowsApart(int rows) {
+  static const bool six_at_once = !cpuHas(dnnl::cpu_isa::avx512_core);
+  return six_at_once && rows % 6 == 2 ? PackedLinear::kRowUnit : 0;
+}
+
+}  // namespace
+
 struct PackedLinear::Impl {
   int in, out;
   Precision precision;          // of the products
@@ -259,8 +271,10 @@ void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, boo
     copyRows(x, dense);
     return run(dense, y, accumulate);
   }
-  const int whole = x.rows / kRowUnit * kRowUnit;
-  if (whole > 0) multiply(state, x, whole, y.data, y.stride, accumulate);
+  const int whole = x.rows / kRowUnit * kRowUnit, apart = whole - lastRowsApart(whole);
+  if (apart > 0) multiply(state, x, apart, y.data, y.stride, accumulate);
+  if (apart < whole)
+    multiply(state, x.rowRange(apart, whole), whole - apart, y.rowRange(apart, whole).data, y.stride, accumulate);
   if (whole == x.rows) return;
   const std::size_t x_size = static_cast<std::size_t>(kRowUnit) * in, y_size = static_cast<std::size_t>(kRowUnit) * out;
   const MatrixView<float> x_tail(state.x_tail.atLeast(x_size), kRowUnit, in);
