@@ -966,7 +966,6 @@ const HeadCase kHeads[] = {
      resize({mapOf, absent, absent, ints({6, 6})},
             {kLinearMode, {"axes", Longs{2, 3}}, {"keep_aspect_ratio_policy", std::string("not_larger")}}),
      "a tensor of unknown shape", 18},
-    {"SoftmaxOverSeveralAxes", of("Softmax", {x}), "a Softmax over several axes", 12},
     {"WeightsOfTheImage", of("Conv", {mapOf, mapOf}, {{"kernel_shape", Longs{TinyVit::kGridH, TinyVit::kGridW}}}),
      "weights that are not constant"},
     {"MaskOfADropout",
