@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <csignal>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -98,53 +90,6 @@ TEST_F(Video, EndsWithAnInterruptionOfACamera) {
       run({"demo:street?size=64x96&frames=1000000", "--video", video}, {.signal_after_first_line = SIGINT});
   EXPECT_EQ(film.exit_code, 130);
   EXPECT_EQ(filesIn(folder_.path()), std::set<std::string>{"in"}) << "a part would pass for the whole film";
-}
-
-// A network camera that gives some pictures as MJPEG, and then nothing, without closing the connection.
-class SilentCamera {
- public:
-  explicit SilentCamera(int pictures) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof address;
-    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), length), 0);
-    EXPECT_EQ(::listen(socket_, 1), 0);
-    EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length), 0);
-    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/live";
-    thread_ = std::thread([this, pictures] {
-      connection_ = ::accept(socket_, nullptr, nullptr);
-      send("HTTP/1.0 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=next\r\n\r\n");
-      for (int i = 0; i < pictures; ++i) {
-        std::vector<uchar> jpeg;
-        cv::imencode(".jpg", cv::Mat(48, 64, CV_8UC3, cv::Scalar(i, 100, 200 - i)), jpeg);
-        send("--next\r\nContent-Type: image/jpeg\r\nContent-Length: " + std::to_string(jpeg.size()) + "\r\n\r\n" +
-             std::string(jpeg.begin(), jpeg.end()) + "\r\n");
-      }
-    });
-  }
-  ~SilentCamera() {
-    ::shutdown(socket_, SHUT_RDWR);
-    thread_.join();
-    ::close(connection_);
-    ::close(socket_);
-  }
-  const std::string& url() const { return url_; }
-
- private:
-  void send(const std::string& text) const { (void)!::send(connection_, text.data(), text.size(), MSG_NOSIGNAL); }
-
-  int socket_, connection_ = -1;
-  std::string url_;
-  std::thread thread_;
-};
-
-TEST_F(Video, OfACameraThatFallsSilentIsKept) {
-  const SilentCamera camera(60);
-  const std::string video = folder_ / "out.avi";
-  expectFailure(run({camera.url(), "--video", video, "--timeout", "3", "--json"}), 1, {"/live"});
-  cv::VideoCapture frames(video);
-  EXPECT_GT(frames.get(cv::CAP_PROP_FRAME_COUNT), 30);
 }
 
 }  // namespace
