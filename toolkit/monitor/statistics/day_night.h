@@ -109,7 +109,7 @@ struct DayNightStatistics {
   std::optional<Difference> difference;  ///< nullopt unless there are both
   /// Mean of the last 24 hours less the mean of the 24 hours before, by day and by night; nullopt without both.
   std::optional<double> day_change, night_change;
-  std::vector<UnixMs> hours{};  ///< when those begin that have samples of the day or the night, ascending
+  std::vector<UnixMs> hours{};  ///< starts of the hours that have samples by day or by night, ascending
   /// Mean grey value, 0..255, of the darkest and the brightest sample where all are of the day or all of the night, as
   /// StoreReader::dayNight() finds them: a hint for another rule.
   std::optional<std::pair<double, double>> brightness;

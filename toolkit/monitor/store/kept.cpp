@@ -63,9 +63,8 @@ KeptFrom mergedFrom(const Database& database, std::int64_t source) {
   from.fill(kAll);
   if (std::ranges::count(columnsOf(database, "source"), "merged_from") == 0) return from;
   Statement levels = database.prepare(
-      "SELECT level.key, level.value FROM source, json_each(merged_from) AS level WHERE source.id = ? AND level.value "
-      "IS"
-      " NOT NULL");
+      "SELECT level.key, level.value FROM source, json_each(merged_from) AS level"
+      " WHERE source.id = ? AND level.value IS NOT NULL");
   levels.bind(source);
   while (levels.step())
     if (const std::int64_t level = levels.integer(0); level >= 0 && level < static_cast<std::int64_t>(kLevels))

@@ -17,8 +17,8 @@ constexpr std::size_t kSampleLevel = 0, kLevels = kBucketWidths.size() + 1;
 /// From when on nothing of a source was forgotten, by level; the lowest time: nothing ever was.
 using KeptFrom = std::array<UnixMs, kLevels>;
 
-/// Looks at the ends of the levels. In a merged database a part that forgot may lie behind one that did not:
-/// the column `merged_from` says what the parts said.
+/// Looks at the ends of the levels. In a merged database a part that forgot may lie behind one that did not: the column
+/// `merged_from` has what the parts said.
 KeptFrom keptFrom(const Database& database, std::int64_t source);
 
 /// Of a source of a merged database, what its parts said.

@@ -141,7 +141,7 @@ void refuseTwice(const Database& database, const std::string& part, const std::s
   copied.bind(source, kHourMs);
   while (copied.step()) {
     const Bucket mine(copied, 0), known(copied, 2);
-    const bool equal = mine.samples == known.samples && copied.text(1) == copied.text(3);
+    const bool equal = mine.samples == known.samples && copied.blob(1) == copied.blob(3);
     if (equal || (same_id && (liesWithin(mine, known) || liesWithin(known, mine))))
       throw Error("'" + part + "' holds what another part holds: samples of the hour from " +
                   isoTime(copied.integer(4), true));

@@ -176,12 +176,12 @@ const int PackedLinear::kRowUnit = 16;
 
 namespace {
 
-// How many rows at the end of such a height are a call of their own, so that a row's bytes do not depend on the height.
-// Below AVX-512 oneDNN multiplies six rows at once and then what is left, of which two add up in another order: 16 rows
-// leave four, as any height that is 16 less than one that leaves two.
-int lastRowsApart(int rows) {
+// How many of these rows, a multiple of kRowUnit, the first call multiplies; a second one does the others. Below
+// AVX-512 oneDNN multiplies six rows at once and then the rest. A rest of two is added up in another order, and the
+// bytes of a row would depend on the height. With 16 rows less the rest is four, and that of the 16 is four, too.
+int rowsOfFirstCall(int rows) {
   static const bool six_at_once = !cpuHas(dnnl::cpu_isa::avx512_core);
-  return six_at_once && rows % 6 == 2 ? PackedLinear::kRowUnit : 0;
+  return six_at_once && rows % 6 == 2 ? rows - PackedLinear::kRowUnit : rows;
 }
 
 }  // namespace
@@ -271,10 +271,10 @@ void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, boo
     copyRows(x, dense);
     return run(dense, y, accumulate);
   }
-  const int whole = x.rows / kRowUnit * kRowUnit, apart = whole - lastRowsApart(whole);
-  if (apart > 0) multiply(state, x, apart, y.data, y.stride, accumulate);
-  if (apart < whole)
-    multiply(state, x.rowRange(apart, whole), whole - apart, y.rowRange(apart, whole).data, y.stride, accumulate);
+  const int whole = x.rows / kRowUnit * kRowUnit, first = rowsOfFirstCall(whole);
+  if (first > 0) multiply(state, x, first, y.data, y.stride, accumulate);
+  if (first < whole)
+    multiply(state, x.rowRange(first, whole), whole - first, y.rowRange(first, whole).data, y.stride, accumulate);
   if (whole == x.rows) return;
   const std::size_t x_size = static_cast<std::size_t>(kRowUnit) * in, y_size = static_cast<std::size_t>(kRowUnit) * out;
   const MatrixView<float> x_tail(state.x_tail.atLeast(x_size), kRowUnit, in);
