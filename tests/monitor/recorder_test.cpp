@@ -434,6 +434,10 @@ TEST_F(RecorderTest, ANewAlarmRingsThoughItsValueWasOutsideBefore) {
       if (event.kind == EventKind::kAlarm || event.kind == EventKind::kAlarmEnded) said.push_back(event.message);
     });
     if (before) recorder.resume(before->lastSamples(1, 100), before->alarms(1), kNoon + ms, ms);
+    store.flush();
+    // Killed here, it does not say again that the alarm of before has ended.
+    if (before)
+      for (const AlarmState& stored : StoreReader(path_).alarms(1)) EXPECT_EQ(stored.rule, alarm);
     for (int sample = 0; sample < 4; ++sample, ms += kMinuteMs) {
       InferenceResult result = resultAt(ms);
       result.frame.image = cv::Mat(64, 64, CV_8UC3, cv::Scalar::all(120));
