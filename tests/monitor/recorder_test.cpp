@@ -436,8 +436,8 @@ TEST_F(RecorderTest, ANewAlarmRingsThoughItsValueWasOutsideBefore) {
     if (before) recorder.resume(before->lastSamples(1, 100), before->alarms(1), kNoon + ms, ms);
     store.flush();
     // Killed here, it does not say again that the alarm of before has ended.
-    if (before)
-      for (const AlarmState& stored : StoreReader(path_).alarms(1)) EXPECT_EQ(stored.rule, alarm);
+    for (const AlarmState& stored : before ? StoreReader(path_).alarms(1) : std::vector<AlarmState>())
+      EXPECT_EQ(stored.rule, alarm);
     for (int sample = 0; sample < 4; ++sample, ms += kMinuteMs) {
       InferenceResult result = resultAt(ms);
       result.frame.image = cv::Mat(64, 64, CV_8UC3, cv::Scalar::all(120));
