@@ -433,6 +433,7 @@ TEST_F(RecorderTest, ANewAlarmRingsThoughItsValueWasOutsideBefore) {
     Recorder recorder(options, &store, [&](const Event& event) {
       if (event.kind == EventKind::kAlarm || event.kind == EventKind::kAlarmEnded) said.push_back(event.message);
     });
+    store.setSource(options.source);
     if (before) recorder.resume(before->lastSamples(1, 100), before->alarms(1), kNoon + ms, ms);
     store.flush();
     // Killed here, it does not say again that the alarm of before has ended.
