@@ -44,7 +44,7 @@ TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
   EXPECT_EQ(gaps.longest, 398 * kDayMs + 10 * kSecondMs);
   EXPECT_EQ(store.gaps(1, kNoon + 25 * kHourMs, INT64_MAX).count, 1);
   EXPECT_EQ(store.gaps(1, kNoon + 500 * kDayMs, INT64_MAX).count, 0);
-  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(kNoon + 2 * kDayMs));
+  forget(path_, kNoon + 2 * kDayMs);
   EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 1) << "of hours";
 
   for (int day = 0; day < 15; ++day)
@@ -94,7 +94,7 @@ TEST_F(ChartTest, GapsGoByTheSamplesThatAreKeptAndTheEveryOfTheirTime) {
   record(path_, samples(day + 45 * kMinuteMs, day + kHourMs, kSecondMs), session("camera 0", 1));
   startedAt(5, day + 45 * kMinuteMs);
   EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 3);
-  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(day));
+  forget(path_, day);
   EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 2) << "the first is within an hour whose samples are forgotten";
 }
 
@@ -179,8 +179,8 @@ TEST_F(ChartTest, AreaOfAClassIsThatOfItsName) {
     EXPECT_EQ(all.samples, samples) << "of models that know the class";
   };
   expectRiver(kSecondMs, 2);
-  runSql(path_, "DELETE FROM sample; DELETE FROM region_sample");  // as retention does
-  expectRiver(kMinuteMs, 1);                                       // the latest of both: no mean over two models
+  forget(path_, kNoon + kDayMs);
+  expectRiver(kMinuteMs, 1);  // the latest of both: no mean over two models
 }
 
 }  // namespace

@@ -24,9 +24,7 @@ TEST_F(ForgottenReport, CountsWhatTheMeansCount) {
       samples.push_back(sampleAt(kNoon + hour * kHourMs, 300 + hour, hour % 2 == 0));
     record(path, samples, info);
   }
-  const std::string kept = std::to_string(kNoon + 8 * kDayMs);
-  runSql(path, "DELETE FROM sample WHERE time_ms < " + kept +
-                   "; DELETE FROM bucket WHERE width_ms < 86400000 AND start_ms < " + kept);
+  forget(path, kNoon + 8 * kDayMs, kDayMs);
   const auto report = [&](const Words& more) {
     return succeeded(mpmCommand(Words{"report", path, "--json", "--time-zone", "UTC"} + more)).jsonLines().at(0);
   };

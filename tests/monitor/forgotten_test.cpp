@@ -8,6 +8,8 @@
 #include "monitor/sql.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/store/merge.h"
+#include "monitor/store/retention.h"
+#include "monitor/store/schema.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
@@ -30,14 +32,6 @@ std::vector<Sample> days(int first, int last, const NightRule& rule = kNights) {
     samples.push_back(sample);
   }
   return samples;
-}
-
-// Forgets what begins before the time: samples, and the sums that are narrower than this.
-void forget(const std::string& path, UnixMs before, std::int64_t width) {
-  const std::string older = " < " + std::to_string(before);
-  runSql(path, "DELETE FROM region_sample WHERE sample IN (SELECT id FROM sample WHERE time_ms" + older +
-                   "); DELETE FROM sample WHERE time_ms" + older + "; DELETE FROM bucket WHERE start_ms" + older +
-                   " AND width_ms < " + std::to_string(width));
 }
 
 // By day and by night.
@@ -71,6 +65,36 @@ TEST_F(Forgotten, OfDaysWithoutHoursEachSideIsJudgedByItsBrightness) {
   EXPECT_EQ(sides(path_), before);
   ASSERT_TRUE(writer.judge("camera 0", NightByBrightness{.night_below = 5, .day_above = 10}));
   EXPECT_EQ(sides(path_), std::pair(before.first + before.second, std::int64_t{0}));
+}
+
+// A board without a battery begins in 1970: its samples lie before all that was forgotten.
+TEST_F(Forgotten, SamplesOfAClockThatWasNotSetChangeNoSum) {
+  record(path_, days(0, 4), session("camera 0", 600));
+  {
+    Database database = openForWriting(path_, false);
+    while (forgetSome(database, kMidnight + 4 * kDayMs, {.keep_days = 1.01, .source = 1}) == Retention::kMore) {
+    }
+  }
+  std::vector<Sample> early;
+  for (int minute = 0; minute < 7; ++minute) early.push_back(sampleAt(minute * kMinuteMs));
+  record(path_, early, session("camera 0", 600));
+  const auto all = [&] {
+    return std::pair(sides(path_).first + sides(path_).second,
+                     StoreReader(path_).rollup({.series = 1, .from = 0, .to = INT64_MAX, .width = kHourMs}).size());
+  };
+  const std::pair<std::int64_t, std::size_t> expected(4 * 144 + 7, 4 * 24 + 1);
+  EXPECT_EQ(all(), expected);
+  EXPECT_EQ(StoreReader(path_).count(1), 145 + 7);
+  EXPECT_THAT(StoreReader(path_).outages(1, kMidnight, kMidnight + 4 * kDayMs), IsEmpty());
+  ASSERT_TRUE(StoreWriter(path_).judge("camera 0", kNights));
+  EXPECT_EQ(all(), expected);
+  EXPECT_EQ(sides(path_).second, 4 * 11 * 6 + 7);
+  // An earlier program noted nothing.
+  runSql(path_, "ALTER TABLE source DROP COLUMN kept_from");
+  EXPECT_EQ(all(), expected);
+  ASSERT_TRUE(StoreWriter(path_).judge("camera 0", kNights));
+  EXPECT_EQ(all(), expected);
+  EXPECT_EQ(StoreReader(path_).count(1), 145 + 7);
 }
 
 TEST_F(Forgotten, ACopyIsNoPartThoughOneOfBothForgotItsSamples) {

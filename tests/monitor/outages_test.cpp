@@ -132,7 +132,7 @@ TEST_F(OutagesTest, OfHoursWhoseSamplesAreForgotten) {
     samples.push_back(sampleOf(minute, flags, hour == 12 || hour == 13 || (hour == 15 && minute % 60 > 1), hour >= 20));
   }
   record(path_, samples, session("camera 0", 60));
-  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(minutesOn(24 * 60)));
+  forget(path_, minutesOn(24 * 60));
   EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(300, 420, Cause::kGap), std::tuple(480, 540, Cause::kFogged),
                                             std::tuple(720, 840, Cause::kStuck)));
 }
@@ -146,7 +146,7 @@ TEST_F(OutagesTest, AnHourOfSeveralSeriesIsAsTheOneWithTheMostSamplesSays) {
     record(path_, samples, info);
   }
   record(path_, {sampleOf(60)}, info);
-  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(minutesOn(60)));
+  forget(path_, minutesOn(60));
   EXPECT_THAT(outagesIn(path_), IsEmpty());
 }
 
@@ -174,7 +174,7 @@ TEST_F(OutagesTest, OfForgottenHoursWithAsManySamplesTheLatestSeriesCounts) {
   measure("a", {sampleOf(0), sampleOf(1)});
   measure("b", {sampleOf(0, kFogged), sampleOf(1, kFogged)});
   measure("a", {sampleOf(60)});
-  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(minutesOn(60)));
+  forget(path_, minutesOn(60));
   EXPECT_THAT(outagesIn(path_), IsEmpty());
 }
 

@@ -86,7 +86,7 @@ TEST_F(SeriesTest, WhereSamplesAreForgottenWholeSumsAreJudged) {
   const std::vector<Sample> samples = sevenDays();
   record(path_, samples, session("camera 0", 600));
   const UnixMs cut = kNoon + 3 * kDayMs + 5 * kHourMs + 25 * kMinuteMs;
-  runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(cut));
+  forget(path_, cut);
   ASSERT_TRUE(judgeAll(path_, NightByHours{.from = 1200, .to = 360, .clock = vision::CameraClock()}));
   const StoreReader store(path_);
   std::int64_t nights[2]{}, expected_nights = 0;

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "vision/time.h"
+
 namespace mpm::monitor::test {
 
 /// Runs `sql` on a database file, on a connection of its own. The first columns of all rows, one after the other.
@@ -22,6 +24,16 @@ inline std::string runSql(const std::string& path, const std::string& sql) {
   sqlite3_free(message);
   sqlite3_close(database);
   return result;
+}
+
+/// What began before this time is gone as after retention: samples, and the sums that are narrower than `width`.
+inline void forget(const std::string& path, UnixMs before, std::int64_t width = kMinuteMs) {
+  const std::string time = std::to_string(before), older = " < " + time;
+  const auto kept = [&](std::int64_t of) { return of < width ? time : std::string("NULL"); };
+  runSql(path, "DELETE FROM region_sample WHERE sample IN (SELECT id FROM sample WHERE time_ms" + older +
+                   "); DELETE FROM sample WHERE time_ms" + older + "; DELETE FROM bucket WHERE start_ms" + older +
+                   " AND width_ms < " + std::to_string(width) + "; UPDATE source SET kept_from = json_array(" + time +
+                   ", " + kept(kMinuteMs) + ", " + kept(kHourMs) + ")");
 }
 
 }  // namespace mpm::monitor::test

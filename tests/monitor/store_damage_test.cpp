@@ -167,7 +167,10 @@ TEST_F(StoreDamage, NumbersOfAnEditedFileAreRefused) {
     EXPECT_FALSE(reader.view("camera 0"));
     return allSamples(reader);
   };
-  const std::string forgotten = "DELETE FROM sample; UPDATE bucket SET ";  // so that its sums are read
+  const std::string forgotten =
+      "DELETE FROM sample; UPDATE source SET kept_from = json_array(9000000000000000); UPDATE bucket SET ";  // so that
+                                                                                                             // its sums
+                                                                                                             // are read
   for (const auto& one : std::initializer_list<std::pair<std::string, const char*>>{
            {forgotten + "samples = -1", "a sum is of -1 samples"},
            {forgotten + "night = 9", "a sum is of neither day nor night"},

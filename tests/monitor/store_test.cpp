@@ -154,10 +154,7 @@ TEST_F(Store, CountsInAnySpanWhatIsKept) {
     for (int i = 0; i < 700; ++i) samples.push_back(sampleAt(kNoon + i * 7 * kMinuteMs + (i % 3) * 999));
     record(path_, samples, info);
   }
-  const UnixMs forgotten = kNoon + kDayMs / 2 + 1234567;  // as retention does it
-  const std::string old = " WHERE time_ms < " + std::to_string(forgotten);
-  runSql(path_,
-         "DELETE FROM region_sample WHERE sample IN (SELECT id FROM sample" + old + "); DELETE FROM sample" + old);
+  forget(path_, kNoon + kDayMs / 2 + 1234567);
   const StoreReader store(path_);
   Random random(7, 0);
   const auto time = [&] { return kNoon + random.below(3500) * kMinuteMs + random.below(9) * 9999; };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "monitor/store/bucket.h"
+#include "monitor/store/kept.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/sum_up.h"
 
@@ -83,6 +84,7 @@ void convertFromRelease(Database& database) {
   std::vector<std::int64_t> sources;
   Statement rows = database.prepare("SELECT id FROM source");
   while (rows.step()) sources.push_back(rows.integer(0));
+  addKeptFrom(database);
   for (const std::int64_t source : sources) sumUp(database, source);
   for (const char* table : {"session", "bucket", "hour_of_tokens", "state_change"})
     database.execute(std::string("DROP TABLE temp.old_") + table);

@@ -2,95 +2,97 @@
 #include "monitor/store/kept.h"
 
 #include <algorithm>
-#include <iterator>
-#include <limits>
-#include <optional>
+#include <map>
+#include <vector>
 
+#include "base/json_file.h"
 #include "monitor/store/schema.h"
 
 namespace mpm::monitor {
 namespace {
 
-constexpr UnixMs kAll = std::numeric_limits<UnixMs>::min();  // of a level of which nothing was forgotten
-// SQL: the sums of width ?2 of one series. Series by series, because the index of sums begins with the series.
-constexpr const char* kSums = "series = one.id AND width_ms = ?2";
+bool hasColumn(const Database& database) { return std::ranges::count(columnsOf(database, "source"), "kept_from") > 0; }
 
-// The time of the first sample, or of the first sum of any series. nullopt: there is none.
-std::optional<UnixMs> firstOf(const Database& database, std::int64_t source, std::size_t level) {
-  Statement row = level == kSampleLevel
-                      ? database.prepare("SELECT min(time_ms) FROM sample WHERE source = ?1")
-                      : database.prepare(std::string("SELECT min((SELECT min(start_ms) FROM bucket WHERE ") + kSums +
-                                         ")) FROM series one WHERE source = ?1");
+// How many samples there are of each stretch of the next level.
+std::map<UnixMs, std::int64_t> countsOf(const Database& database, std::int64_t source, std::size_t level,
+                                        std::int64_t width) {
+  std::map<UnixMs, std::int64_t> counts;
+  Statement rows =
+      level == kSampleLevel
+          ? database.prepare("SELECT time_ms, 1 FROM sample WHERE source = ?1")
+          : database.prepare(
+                "SELECT start_ms, samples FROM bucket WHERE series IN (SELECT id FROM series WHERE source = ?1)"
+                " AND width_ms = ?2 AND region = 0");
   if (level == kSampleLevel)
-    row.bind(source);
+    rows.bind(source);
   else
-    row.bind(source, kBucketWidths[level - 1]);
-  row.step();
-  return row.isNull(0) ? std::nullopt : std::optional(row.integer(0));
+    rows.bind(source, kBucketWidths[level - 1]);
+  while (rows.step()) counts[bucketStart(rows.integer(0), width)] += rows.integer(1);
+  return counts;
 }
 
-std::int64_t countOf(const Database& database, std::int64_t source, std::size_t level, UnixMs from, UnixMs to) {
-  if (level == kSampleLevel)
-    return database.integer("SELECT count(*) FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ?", source,
-                            from, to);
-  return database.integer(std::string("SELECT total((SELECT total(samples) FROM bucket WHERE ") + kSums +
-                              " AND start_ms >= ?3 AND start_ms < ?4 AND region = 0)) FROM series one WHERE source = "
-                              "?1",
-                          source, kBucketWidths[level - 1], from, to);
+KeptFrom foundFrom(const Database& database, std::int64_t source) {
+  KeptFrom from;
+  from.fill(kNothingForgotten);
+  if (database.integer("SELECT archive FROM source WHERE id = ?", source) != 0) return from;  // keeps everything
+  for (std::size_t level = kSampleLevel; level + 1 < kLevels; ++level) {
+    const std::int64_t width = kBucketWidths[level];
+    const auto mine = countsOf(database, source, level, width);
+    for (const auto& [start, samples] : countsOf(database, source, level + 1, width)) {
+      const auto found = mine.find(start);
+      if (found == mine.end() || found->second < samples) from[level] = start + width;
+    }
+  }
+  return from;
+}
+
+void store(Database& database, std::int64_t source, const KeptFrom& from) {
+  Json levels = Json::array();
+  for (std::size_t level = kSampleLevel; level + 1 < kLevels; ++level)
+    levels.push_back(from[level] == kNothingForgotten ? Json() : Json(from[level]));
+  database.run("UPDATE source SET kept_from = ? WHERE id = ?", levels.dump(), source);
 }
 
 }  // namespace
 
 KeptFrom keptFrom(const Database& database, std::int64_t source) {
+  if (!hasColumn(database)) return foundFrom(database, source);
   KeptFrom from;
-  from.fill(kAll);
-  if (database.integer("SELECT archive FROM source WHERE id = ?", source) != 0) return from;  // keeps everything
-  const KeptFrom merged = mergedFrom(database, source);
-  for (std::size_t level = kLevels - 1; level-- > kSampleLevel;) {
-    from[level] = std::max(from[level + 1], merged[level]);
-    const auto coarser = firstOf(database, source, level + 1), mine = firstOf(database, source, level);
-    if (!coarser) continue;
-    const UnixMs end = *coarser + kBucketWidths[level];
-    if (!mine || *mine >= end ||
-        countOf(database, source, level, *coarser, end) != countOf(database, source, level + 1, *coarser, end))
-      from[level] = std::max(from[level], mine.value_or(std::numeric_limits<UnixMs>::max()));
-  }
+  from.fill(kNothingForgotten);
+  Statement levels = database.prepare(
+      "SELECT level.key, level.value FROM source, json_each(kept_from) AS level WHERE source.id = ?"
+      " AND json_valid(kept_from) AND level.type = 'integer'");
+  levels.bind(source);
+  while (levels.step())
+    if (const std::int64_t level = levels.integer(0); level >= 0 && level + 1 < static_cast<std::int64_t>(kLevels))
+      from[static_cast<std::size_t>(level)] = levels.integer(1);
+  // Where sums are forgotten, those of which they are made up are, too.
+  for (std::size_t level = kLevels - 1; level-- > kSampleLevel;) from[level] = std::max(from[level], from[level + 1]);
   return from;
 }
 
-KeptFrom mergedFrom(const Database& database, std::int64_t source) {
-  KeptFrom from;
-  from.fill(kAll);
-  if (std::ranges::count(columnsOf(database, "source"), "merged_from") == 0) return from;
-  Statement levels = database.prepare(
-      "SELECT level.key, level.value FROM source, json_each(merged_from) AS level"
-      " WHERE source.id = ? AND level.value IS NOT NULL");
-  levels.bind(source);
-  while (levels.step())
-    if (const std::int64_t level = levels.integer(0); level >= 0 && level < static_cast<std::int64_t>(kLevels))
-      from[static_cast<std::size_t>(level)] = levels.integer(1);
-  return from;
+void noteForgotten(Database& database, std::int64_t source, std::size_t level, UnixMs end) {
+  KeptFrom from = keptFrom(database, source);
+  if (level + 1 >= kLevels || end <= from[level]) return;
+  from[level] = end;
+  store(database, source, from);
 }
 
 void noteForgotten(Database& merged, const Database& part, const std::string& source) {
   const auto idIn = [&](const Database& one) { return one.integer("SELECT id FROM source WHERE name = ?", source); };
   const std::int64_t of_part = idIn(part), whole = idIn(merged);
-  KeptFrom from = keptFrom(part, of_part);
-  if (std::ranges::count(from, kAll) == std::ssize(from)) return;
-  UnixMs end = std::numeric_limits<UnixMs>::max();  // of the part
-  for (const std::int64_t width : kBucketWidths)
-    if (const std::int64_t last = part.integer(std::string("SELECT max((SELECT max(start_ms) FROM bucket WHERE ") +
-                                                   kSums + ")) FROM series one WHERE source = ?1",
-                                               of_part, width);
-        last != 0)
-      end = std::min(end, last + width);
-  const KeptFrom before = mergedFrom(merged, whole);
-  Json levels = Json::array();
-  for (std::size_t level = kSampleLevel; level < kLevels; ++level) {
-    const UnixMs kept = std::max(before[level], std::min(from[level], end));
-    levels.push_back(kept == kAll ? Json() : Json(kept));
-  }
-  merged.run("UPDATE source SET merged_from = ? WHERE id = ?", levels.dump(), whole);
+  const KeptFrom from = keptFrom(part, of_part);
+  for (std::size_t level = kSampleLevel; level + 1 < kLevels; ++level)
+    if (from[level] != kNothingForgotten) noteForgotten(merged, whole, level, from[level]);
+}
+
+void addKeptFrom(Database& database) {
+  std::map<std::int64_t, KeptFrom> found;
+  Statement sources = database.prepare("SELECT id FROM source");
+  while (sources.step()) found[sources.integer(0)] = foundFrom(database, sources.integer(0));
+  sources.reset();
+  database.execute("ALTER TABLE source ADD COLUMN kept_from TEXT");
+  for (const auto& [source, from] : found) store(database, source, from);
 }
 
 }  // namespace mpm::monitor

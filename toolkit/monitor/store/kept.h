@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "monitor/store/bucket.h"
@@ -12,19 +13,25 @@ namespace mpm::monitor {
 
 /// What is stored of a source, by levels: its samples, then the sums of each of kBucketWidths. Retention forgets the
 /// oldest of a level; what was summed up of it stays in the next one.
-constexpr std::size_t kSampleLevel = 0, kLevels = kBucketWidths.size() + 1;
+constexpr std::size_t kSampleLevel = 0, kMinuteLevel = 1, kHourLevel = 2, kDayLevel = 3,
+                      kLevels = kBucketWidths.size() + 1;
 
-/// From when on nothing of a source was forgotten, by level; the lowest time: nothing ever was.
+/// From when on nothing of a source was forgotten, by level; of the last one, which has no coarser one, from the
+/// beginning. Samples that came later with older times, of a clock that was wrong, lie before it.
 using KeptFrom = std::array<UnixMs, kLevels>;
+constexpr UnixMs kNothingForgotten = std::numeric_limits<UnixMs>::min();  ///< ever, of a level
 
-/// Looks at the ends of the levels. In a merged database a part that forgot may lie behind one that did not: the column
-/// `merged_from` has what the parts said.
+/// What the column `kept_from` says: whoever forgets something notes it there.
 KeptFrom keptFrom(const Database& database, std::int64_t source);
 
-/// Of a source of a merged database, what its parts said.
-KeptFrom mergedFrom(const Database& database, std::int64_t source);
+/// Something of this level was forgotten that lies before `end`.
+void noteForgotten(Database& database, std::int64_t source, std::size_t level, UnixMs end);
 /// Of what this part forgot of the source with this name, only the sums are in the merged database, though another part
 /// may have older samples.
 void noteForgotten(Database& merged, const Database& part, const std::string& source);
+
+/// Adds the column to a database that lacks it, and looks for what was forgotten: sums of more samples than the level
+/// below has.
+void addKeptFrom(Database& database);
 
 }  // namespace mpm::monitor

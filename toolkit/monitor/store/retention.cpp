@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "monitor/store/kept.h"
+
 namespace mpm::monitor {
 namespace {
 
@@ -24,19 +26,33 @@ bool forget(Database& database, const Sources& sources, UnixMs before, const std
   return gone > 0;
 }
 
+// The last time of what forget() deletes of these rows ends what is known of them. `width`: of a row.
+void noteWhatGoes(Database& database, const Sources& sources, std::size_t level, UnixMs before,
+                  const std::string& times, std::int64_t width) {
+  Statement last = database.prepare("SELECT max(time) FROM (" + times + ")");
+  for (const auto& source : sources) {
+    if (last.bind(source, before, kBatch).step() && !last.isNull(0))
+      noteForgotten(database, *source, level, last.integer(0) + width);
+    last.reset();
+  }
+}
+
 bool forgetSamples(Database& database, const Sources& sources, UnixMs before) {
-  const std::string oldest = " IN (SELECT id FROM sample WHERE source = ?1 AND time_ms < ?2 ORDER BY time_ms LIMIT ?3)";
+  const std::string first = " FROM sample WHERE source = ?1 AND time_ms < ?2 ORDER BY time_ms LIMIT ?3",
+                    oldest = " IN (SELECT id" + first + ")";
+  noteWhatGoes(database, sources, kSampleLevel, before, "SELECT time_ms AS time" + first, 1);
   for (const char* part : {"region_sample", "state_sample"})
     forget(database, sources, before, part + (" WHERE sample" + oldest));
   return forget(database, sources, before, "sample WHERE id" + oldest);
 }
 
-bool forgetBuckets(Database& database, const Sources& sources, std::int64_t width, UnixMs before) {
-  const std::string mine =
-      "series IN (SELECT id FROM series WHERE source = ?1) AND width_ms = " + std::to_string(width);
-  return forget(database, sources, before,
-                "bucket WHERE " + mine + " AND start_ms IN (SELECT start_ms FROM bucket WHERE " + mine +
-                    " AND start_ms < ?2 ORDER BY start_ms LIMIT ?3)");
+bool forgetBuckets(Database& database, const Sources& sources, std::size_t level, UnixMs before) {
+  const std::int64_t width = kBucketWidths[level - 1];
+  const std::string mine = "bucket WHERE series IN (SELECT id FROM series WHERE source = ?1) AND width_ms = " +
+                           std::to_string(width),
+                    oldest = " FROM " + mine + " AND start_ms < ?2 ORDER BY start_ms LIMIT ?3";
+  noteWhatGoes(database, sources, level, before, "SELECT start_ms AS time" + oldest, width);
+  return forget(database, sources, before, mine + " AND start_ms IN (SELECT start_ms" + oldest + ")");
 }
 
 bool forgetEvents(Database& database, Sources sources, UnixMs before) {
@@ -48,7 +64,7 @@ bool forgetEvents(Database& database, Sources sources, UnixMs before) {
 
 // The first of the kinds that has something to give.
 bool forgetDetails(Database& database, const Sources& sources, UnixMs samples, UnixMs minutes, UnixMs events) {
-  return forgetSamples(database, sources, samples) || forgetBuckets(database, sources, kMinuteMs, minutes) ||
+  return forgetSamples(database, sources, samples) || forgetBuckets(database, sources, kMinuteLevel, minutes) ||
          forgetEvents(database, sources, events);
 }
 
@@ -73,7 +89,7 @@ Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limi
   if (above) {
     const UnixMs month = now - 30 * kDayMs;
     gone = forgetDetails(database, sources, now - kHourMs, now - kDayMs, now - kDayMs) ||
-           forgetBuckets(database, sources, kHourMs, month) || forgetBuckets(database, sources, kDayMs, month);
+           forgetBuckets(database, sources, kHourLevel, month) || forgetBuckets(database, sources, kDayLevel, month);
   }
   transaction.commit();
   if (gone) database.execute("PRAGMA incremental_vacuum(2000)");

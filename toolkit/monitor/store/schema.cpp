@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "monitor/store/kept.h"
 #include "monitor/store/store.h"
 
 namespace mpm::monitor {
@@ -63,10 +64,10 @@ constexpr int kVersion = 6, kReleased = 4;           // the latter is that of 0.
 constexpr const char* kTables =
     // `privacy`: what must not be seen of it, as JSON; '': nothing; NULL: database.privacy. `alarms`: those whose
     // number is outside of its limit (AlarmState), as JSON, where a watch goes on after a restart. `unsettled` 1:
-    // pictures of an archive came that are older than others, before settle(). `merged_from`: mergedFrom(), as JSON,
-    // null for a level of which nothing was forgotten; NULL: of no part.
+    // pictures of an archive came that are older than others, before settle(). `kept_from`: from when on nothing was
+    // forgotten, as JSON, of samples, of minutes and of hours; null there, or NULL: nothing ever was.
     "CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, archive INTEGER NOT NULL DEFAULT 0,"
-    "  privacy TEXT, alarms TEXT, unsettled INTEGER, merged_from TEXT);"
+    "  privacy TEXT, alarms TEXT, unsettled INTEGER, kept_from TEXT);"
     // `pixel_digest`: of the pixels of the frame; NULL: not known.
     "CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL REFERENCES session,"
     "  source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, picture TEXT NOT NULL,"
@@ -117,8 +118,11 @@ void setVersion(Database& database) { database.execute("PRAGMA user_version = " 
 void addColumns(Database& database) {
   if (std::ranges::count(columnsOf(database, "database"), "privacy") == 0)
     database.execute("ALTER TABLE database ADD COLUMN privacy TEXT");
-  if (std::ranges::count(columnsOf(database, "source"), "merged_from") == 0)
-    database.execute("ALTER TABLE source ADD COLUMN merged_from TEXT");
+  if (std::ranges::count(columnsOf(database, "source"), "kept_from") == 0) {
+    Transaction transaction(database);
+    addKeptFrom(database);
+    transaction.commit();
+  }
   const auto there = columnsOf(database, "region_sample");
   for (const Quantity& one : quantities())
     if (std::ranges::count(there, one.key) == 0)

@@ -318,7 +318,7 @@ std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to, std
       impl_->extentOf("time_ms", "sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3", source, from, to);
   if (!kept) return 0;
   // Before this time samples may lie beside sums of forgotten ones.
-  const UnixMs mixed = std::clamp(mergedFrom(impl_->database, source)[kSampleLevel], kept->first, kept->last + 1);
+  const UnixMs mixed = std::clamp(keptFrom(impl_->database, source)[kSampleLevel], kept->first, kept->last + 1);
   return impl_->countSamples(source, kept->first, mixed, std::numeric_limits<std::int64_t>::max(), series) +
          impl_->count(source, mixed, kept->last + 1, series, kBucketWidths.size() - 1);
 }

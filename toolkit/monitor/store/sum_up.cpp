@@ -31,19 +31,6 @@ std::optional<std::pair<UnixMs, UnixMs>> kept(const Database& database, std::int
   return std::pair(row.integer(0), row.integer(1));
 }
 
-// The start of the first sum of this width of which all samples are kept. Retention forgets the oldest samples.
-UnixMs wholeFrom(const Database& database, std::int64_t source, std::int64_t width, UnixMs first) {
-  const UnixMs start = bucketStart(first, width);
-  const auto count = [&](const std::string& from) {
-    return database.integer("SELECT total(samples) FROM bucket WHERE " + std::string(kOfSource) +
-                                " AND width_ms = ?2 AND start_ms = ?3 AND region = 0" + from,
-                            source, width, start);
-  };
-  const std::int64_t samples = database.integer(
-      "SELECT count(*) FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ?", source, start, start + width);
-  return count("") > samples ? start + width : start;
-}
-
 using SeriesOfSession = std::map<std::int64_t, std::int64_t>;
 
 SeriesOfSession seriesOfSessions(const Database& database, std::int64_t source) {
@@ -77,13 +64,12 @@ void sumUpSamples(Database& database, std::int64_t source, const SeriesOfSession
   sums.write(database);
 }
 
-std::map<std::int64_t, UnixMs> wholeSums(const Database& database, std::int64_t source, UnixMs first) {
-  const UnixMs merged = mergedFrom(database, source)[kSampleLevel];
+// The start of the first sum of each width of which all samples are kept.
+std::map<std::int64_t, UnixMs> wholeSums(const Database& database, std::int64_t source) {
+  const UnixMs kept = keptFrom(database, source)[kSampleLevel];
   std::map<std::int64_t, UnixMs> from;
-  for (const std::int64_t width : kBucketWidths) {
-    from[width] = wholeFrom(database, source, width, first);
-    if (merged > first) from[width] = std::max(from[width], bucketStart(merged - 1, width) + width);
-  }
+  for (const std::int64_t width : kBucketWidths)
+    from[width] = kept == kNothingForgotten ? kept : bucketStart(kept - 1, width) + width;
   return from;
 }
 
@@ -191,7 +177,7 @@ bool decideAnew(Database& database, std::int64_t source, const std::optional<Nig
                 const std::function<bool(double share)>& progress) {
   const auto span = kept(database, source);
   const UnixMs end = span ? span->second + 1 : INT64_MAX;
-  const auto from = wholeSums(database, source, span ? span->first : INT64_MAX / 2);
+  const auto from = wholeSums(database, source);
   DayNight day_night(rule.value_or(NightRule()));
   for (const std::int64_t width : {kHourMs, kMinuteMs}) {
     if (!rule) break;
@@ -340,7 +326,7 @@ void countStates(Database& database, std::int64_t source, int after) {
 void sumUp(Database& database, std::int64_t source) {
   const auto span = kept(database, source);
   if (span)
-    sumUpSamples(database, source, seriesOfSessions(database, source), wholeSums(database, source, span->first),
+    sumUpSamples(database, source, seriesOfSessions(database, source), wholeSums(database, source),
                  span->second + kDayMs);
 }
 
