@@ -36,19 +36,24 @@ using namespace std::chrono_literals;
 int judgeStored(const std::vector<WrittenCamera>& cameras) {
   for (const WrittenCamera& camera : cameras) {
     const std::string& database = camera.config.db;
-    const CameraPlan plan = orOptionError(
+    const NightRule rule = orOptionError(
         [&] {
           checkConfig(camera.config);
-          return cameraPlan(continued(camera.config, StoreReader(database)));
+          return judgingRule(camera.config, StoreReader(database));
         },
         camera.places);
+    const std::string source = vision::parseSourceSpec(camera.config.source).name();
     const auto stored = StoreReader(database).sources();
-    if (std::ranges::find(stored, plan.source.name(), &SourceRecord::name) == stored.end())
-      throw Error("'" + database + "' holds no samples of '" + plan.source.name() + "'");
+    if (std::ranges::find(stored, source, &SourceRecord::name) == stored.end())
+      throw Error("'" + database + "' holds no samples of '" + source + "'");
+    if (rule == NightRule() && camera.config.night.empty())
+      throw Error("no rule tells day from night of '" + source +
+                  "': give --night-brightness, --night-hours, or --lat and --lon; or --night none, and no sample is of "
+                  "day or night any more");
     StoreWriter writer(database);
     std::optional<Progress> progress;
     int shown = 0;
-    const bool judged = writer.judge(plan.source.name(), plan.night, [&](double share) {
+    const bool judged = writer.judge(source, rule, [&](double share) {
       constexpr int kSteps = 100;
       if (!progress) progress.emplace(stderrIsTerminal(), kSteps, "percent");
       for (; shown < static_cast<int>(kSteps * share); ++shown) progress->step();
@@ -56,7 +61,7 @@ int judgeStored(const std::vector<WrittenCamera>& cameras) {
     });
     progress.reset();
     if (!judged) return kInterrupted;
-    printNote("day and night of '" + plan.source.name() + "' are judged anew");
+    printNote("day and night of '" + source + "' are judged anew");
   }
   return kOk;
 }

@@ -20,8 +20,9 @@ void Judging::add(const QString& source) {
 void Judging::begin(const QString& source) {
   running_ = true;
   auto* job = new Job(
-      [session = &live_->session(), name = sourceSpec(source).name(),
-       night = configs_->plan(source).night](const Job::Progress& progress) -> std::optional<QVariant> {
+      [session = &live_->session(), name = sourceSpec(source).name(), config = configs_->camera(source).said,
+       database = live_->database().toStdString()](const Job::Progress& progress) -> std::optional<QVariant> {
+        const monitor::NightRule night = monitor::judgingRule(config, monitor::StoreReader(database));
         const auto go_on = [&](double share) { return progress(static_cast<int>(100 * share), 100); };
         return session->judge(name, night, go_on) ? std::optional(QVariant(true)) : std::nullopt;
       },

@@ -164,7 +164,9 @@ TEST_F(ArchiveCommand, GoesOnWithTheSummerTimeOfItsZone) {
   EXPECT_EQ(store.sources()[0].time_zone, "Europe/Paris");
   EXPECT_EQ(store.sources()[0].clock, vision::CameraClock("Europe/Paris"));
   EXPECT_EQ(store.sessions(1).back().time_zone, "Europe/Paris");
-  watch({"--judge", "--night-hours", "00:00-01:00"});
+  fs::rename(in_, in_ + "-moved");
+  succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night-hours", "00:00-01:00"}));
+  fs::rename(in_ + "-moved", in_);
   const auto report = mpmCommand({"report", database_, "--json"}).json();
   EXPECT_EQ(report["night"]["samples"], 1) << "00:30 by the clock in July";
   EXPECT_EQ(report["night_where"], "the clock shows 00:00 to 01:00");
@@ -246,6 +248,10 @@ TEST_F(ArchiveCommand, IsJudgedAnewWithoutTheModelThatMeasuredIt) {
   fs::remove(folder_ / "vit.onnx");
   succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night-hours", "11:00-13:00"}));
   EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, true);
+  expectFailure(mpmCommand({"monitor", in_, "--db", database_, "--judge"}), 1, {"no rule tells day from night"});
+  EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, true);
+  succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night", "none"}));
+  EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, std::nullopt);
   expectFailure(mpmCommand({"monitor", in_, "--db", database_}), 2, {"vit.onnx'", "is not there any more"});
   expectFailure(mpmCommand({"monitor", in_, "--db", folder_ / "none.db", "--judge"}), 1, {"none.db"});
   expectFailure(mpmCommand({"monitor", "rtsp://gate", "--db", database_, "--judge"}), 1,

@@ -68,6 +68,20 @@ TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
   EXPECT_EQ(StoreReader(folder_ / "d.db").gaps(1, 0, INT64_MAX).count, 0) << "2.5 minutes are allowed";
 }
 
+TEST_F(ChartTest, ASessionThatBeganByAWrongClockFollowsTheOneBefore) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < 40; ++i) samples.push_back(sampleAt(kNoon + i * kMinuteMs));
+  for (const bool wrong : {false, true}) {
+    const std::string path = folder_ / (wrong ? "wrong.db" : "right.db");
+    record(path, {sampleAt(kNoon - kHourMs)}, session("camera 0", 10));
+    record(path, samples, session("camera 0", 60));
+    runSql(path, "UPDATE session SET started_ms = " + std::to_string(kNoon - kHourMs) + ", ended_ms = " +
+                     std::to_string(kNoon - kMinuteMs) + " WHERE id = 1; UPDATE session SET started_ms = " +
+                     std::to_string(wrong ? 5000 : kNoon - kSecondMs) + " WHERE id = 2");
+    EXPECT_THAT(StoreReader(path).outages(1, kNoon, kNoon + kHourMs), IsEmpty()) << "a minute is not too slow";
+  }
+}
+
 TEST_F(ChartTest, GapsGoByTheSamplesThatAreKeptAndTheEveryOfTheirTime) {
   const auto samples = [](UnixMs from, UnixMs to, UnixMs step) {
     std::vector<Sample> all;

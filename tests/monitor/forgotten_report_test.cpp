@@ -9,8 +9,8 @@ namespace mpm::test {
 namespace {
 
 using namespace monitor;
-using monitor::test::kNoon, monitor::test::record, monitor::test::runSql, monitor::test::sampleAt,
-    monitor::test::session;
+using monitor::test::forget, monitor::test::kNoon, monitor::test::record, monitor::test::runSql,
+    monitor::test::sampleAt, monitor::test::session;
 using ForgottenReport = InFolder;
 
 TEST_F(ForgottenReport, CountsWhatTheMeansCount) {

@@ -328,9 +328,19 @@ Pace StoreReader::pace(std::int64_t source) const { return impl_->pace(source); 
 Meant StoreReader::Impl::meant(std::int64_t source) const {
   Meant meant{.archive = database.integer("SELECT archive FROM source WHERE id = ?", source) != 0};
   if (meant.archive) return meant;
-  Statement rows = database.prepare("SELECT started_ms, every_s FROM session WHERE source = ? ORDER BY started_ms, id");
+  const UnixMs now = unixNow();
+  const bool own_clock = ownClock(source);
+  const auto believed = [&](UnixMs time) { return own_clock || (time >= kNoClockWasSet && time < now + kMinuteMs); };
+  Statement rows = database.prepare("SELECT started_ms, every_s, ended_ms FROM session WHERE source = ? ORDER BY id");
   rows.bind(source);
-  while (rows.step()) meant.every_s.emplace_back(rows.integer(0), std::clamp(rows.real(1), 0.0, 1e9));
+  for (UnixMs end = INT64_MIN; rows.step();) {  // of the sessions before
+    const double every_s = std::clamp(rows.real(1), 0.0, 1e9);
+    meant.every_s.emplace_back(rows.integer(0), every_s);
+    // A clock that was set only later: samples of the right time follow those of the session before.
+    if (!believed(rows.integer(0)) && end != INT64_MIN) meant.every_s.emplace_back(end, every_s);
+    if (!rows.isNull(2) && believed(rows.integer(2))) end = std::max(end, rows.integer(2));
+  }
+  std::ranges::stable_sort(meant.every_s, {}, &std::pair<UnixMs, double>::first);
   return meant;
 }
 

@@ -202,7 +202,6 @@ bool StoreReader::Impl::ownClock(std::int64_t source) const {
 }
 
 std::optional<Extent> StoreReader::Impl::believedExtent(std::int64_t source, bool own_clock, UnixMs now) const {
-  constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;  // 2020-01-01
   std::optional<Extent> believed;
   if (!own_clock) believed = extent(source, kNoClockWasSet, now + kMinuteMs);
   return believed ? believed : extent(source);

@@ -17,6 +17,9 @@ struct Extent {
   UnixMs first = 0, last = 0;
 };
 
+/// What a clock shows that nobody has set lies before: 2020-01-01.
+constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;
+
 /// How samples of a source were meant to come.
 struct Meant {
   bool archive = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/watch/camera.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <tuple>
 
@@ -11,6 +12,18 @@
 #include "vision/times/archive.h"
 
 namespace mpm::monitor {
+
+namespace {
+
+// The clock and the place of an archive are those that are stored, unless others are said.
+void goOnWithClock(const StoreReader& store, const SourceRecord& archive, CameraConfig& config) {
+  if (config.time_zone.empty()) config.time_zone = archive.time_zone;
+  if (config.night.empty() && config.night_hours.empty() && !config.night_brightness && !config.lat && !config.lon)
+    if (const auto place = storedPlace(store, archive.id))
+      std::tie(config.lat, config.lon) = std::tuple(place->latitude, place->longitude);
+}
+
+}  // namespace
 
 CameraConfig continued(CameraConfig config, const StoreReader& store) try {
   const vision::SourceSpec source = vision::parseSourceSpec(config.source);
@@ -25,15 +38,24 @@ CameraConfig continued(CameraConfig config, const StoreReader& store) try {
       goOnWith(latest.settings, config);
     }
     if (!stored.archive || !vision::isArchive(source, {}) || config.times == "none") continue;
-    if (config.time_zone.empty()) config.time_zone = stored.time_zone;
+    goOnWithClock(store, stored, config);
     if (config.times.empty()) config.times = latest.times;
-    if (config.night.empty() && config.night_hours.empty() && !config.night_brightness && !config.lat && !config.lon)
-      if (const auto place = storedPlace(store, stored.id))
-        std::tie(config.lat, config.lon) = std::tuple(place->latitude, place->longitude);
   }
   return config;
 } catch (const Error&) {  // the session says what is wrong with the database
   return config;
+}
+
+NightRule judgingRule(const CameraConfig& said, const StoreReader& stored) {
+  const std::string name = vision::parseSourceSpec(said.source).name();
+  const auto sources = stored.sources();
+  const auto source = std::ranges::find(sources, name, &SourceRecord::name);
+  if (source == sources.end() || !source->archive) return cameraPlan(said).night;
+  CameraConfig config = said;
+  goOnWithClock(stored, *source, config);
+  NightRule rule = nightRule(config);
+  if (auto* const hours = std::get_if<NightByHours>(&rule)) hours->clock = timeOptions(config).clock();
+  return rule;
 }
 
 Camera cameraOf(const CameraConfig& said, const StoreReader* stored) {

@@ -21,6 +21,10 @@ struct Camera {
 /// its reduction, precision and settings, and of an archive the times of its pictures, time zone and place.
 CameraConfig continued(CameraConfig said, const StoreReader& stored);
 
+/// The rule by which all that is stored of a source is judged anew: what is said, and of an archive in its stored time
+/// zone and at its place, whether or not its pictures are still there. Throws CameraConfigError.
+NightRule judgingRule(const CameraConfig& said, const StoreReader& stored);
+
 /// How a camera is opened and measured, for `mpm monitor`, a Fleet and the app: by what is said of it; where nothing is
 /// said, by what its database has, continued(); else by the defaults. Regions and privacy that are not said are read by
 /// Session::open(). `stored`: null: nothing is stored. Reads the files that it names. Throws CameraConfigError, also
