@@ -339,6 +339,30 @@ TEST_F(PageTest, PicturesAreOfTheirCamera) {
         << second;
 }
 
+// A picture 8 px wide and 4 high, turned by a right angle about its centre and then shifted: what was on the right of
+// the centre lies below it.
+TEST_F(PageTest, APictureSaysWhereItsRegionsLie) {
+  record(path_, {sampleAt(kNoon)});
+  shot("2026-06-01T11-00-00.000Z", "camera 0");
+  const std::string stem = shot("2026-06-01T11-00-01.000Z", "camera 0");
+  Json facts = Json::parse(readFile(stem + ".json"));
+  facts["place"] = {{"right_px", 2}, {"down_px", 1}, {"turn_degrees", 90}, {"zoom", 1}};
+  writeFileAtomically(stem + ".json", facts.dump());
+  Page shown = page();
+  const Json pictures = ask(shown, "/api/snapshots", {{"camera", "camera 0"}});
+  EXPECT_FALSE(pictures[1].contains("moved"));
+  const auto place = [&](double x, double y) {
+    std::array<double, 2> to{};
+    for (int i = 0; i < 2; ++i) {
+      const Json& row = pictures[0]["moved"][i];
+      to[i] = row[0].get<double>() * x + row[1].get<double>() * y + row[2].get<double>();
+    }
+    return to;
+  };
+  EXPECT_THAT(place(0.5, 0.5), ElementsAre(DoubleNear(0.75, 1e-6), DoubleNear(0.75, 1e-6)));
+  EXPECT_THAT(place(0.75, 0.5), ElementsAre(DoubleNear(0.75, 1e-6), DoubleNear(1.25, 1e-6)));
+}
+
 // It was some hours ahead for a while, as one that shows local time and is believed to show UTC.
 TEST_F(PageTest, APictureOfAClockThatWasWrongIsNotTheLatest) {
   record(path_, {sampleAt(kNoon), sampleAt(kNoon + 2 * kHourMs)});
@@ -395,8 +419,10 @@ TEST_F(PageTest, PicturesShowNothingThatIsHiddenByNow) {
   record(path_, {sampleAt(kNoon)});
   const std::string stem = shot("2026-06-01T11-00-00.000Z", "camera 0");
   cv::imwrite(stem + "_depth_colors.png", cv::Mat(9, 8, CV_8UC3, cv::Scalar(10, 20, 30)));
-  Page shown = page();
-  const auto dark = [&](const std::string& ending, std::map<std::string, std::string> arguments) {
+  const std::string copy = folder_ / "copy.db";
+  runSql(path_, "VACUUM INTO '" + copy + "'");
+  Page alone = page(), before = page({copy, path_}), behind = page({path_, copy});
+  const auto dark = [&](Page& shown, const std::string& ending, std::map<std::string, std::string> arguments) {
     const std::string body = shown
                                  .answer({.path = "/api/snapshot/2026-06-01T11-00-00.000Z" + ending + "-0",
                                           .arguments = std::move(arguments),
@@ -405,13 +431,15 @@ TEST_F(PageTest, PicturesShowNothingThatIsHiddenByNow) {
     const cv::Mat picture = cv::imdecode(std::vector<char>(body.begin(), body.end()), cv::IMREAD_COLOR);
     return cv::countNonZero(picture.reshape(1) < 6) / 3;
   };
-  EXPECT_EQ(dark(".png", {}), 0);
-  EXPECT_EQ(dark(".png", {{"thumb", ""}}), 0);
+  EXPECT_EQ(dark(alone, ".png", {}), 0);
+  EXPECT_EQ(dark(alone, ".png", {{"thumb", ""}}), 0);
   StoreWriter(path_).setPrivacy("camera 0", privacy.json());
   for (const char* ending : {".png", "_depth_colors.png"}) {
-    EXPECT_EQ(dark(ending, {}), 16) << ending;
-    EXPECT_NEAR(dark(ending, {{"small", ""}}), 16, 4) << ending;
-    EXPECT_NEAR(dark(ending, {{"thumb", ""}}), 16, 4) << ending;
+    EXPECT_EQ(dark(alone, ending, {}), 16) << ending;
+    EXPECT_NEAR(dark(alone, ending, {{"small", ""}}), 16, 4) << ending;
+    EXPECT_NEAR(dark(alone, ending, {{"thumb", ""}}), 16, 4) << ending;
+    EXPECT_EQ(dark(before, ending, {}), 16) << "a copy, which hides nothing, is on the page, too";
+    EXPECT_EQ(dark(behind, ending, {}), 16);
   }
 }
 

@@ -71,6 +71,14 @@ void hideIn(Estimate& estimate, const cv::Mat& mask) {
 
 }  // namespace
 
+void PrivacyOptions::add(const PrivacyOptions& other) {
+  for (const vision::Region& region : other.hidden)
+    if (std::ranges::none_of(hidden, [&](const auto& one) { return vision::toJson(one) == vision::toJson(region); }))
+      hidden.push_back(region);
+  for (const std::string& name : other.blurred)
+    if (std::ranges::count(blurred, name) == 0) blurred.push_back(name);
+}
+
 std::string PrivacyOptions::text() const {
   std::string text;
   for (const std::string& name : vision::namesOf(hidden)) text += (text.empty() ? " hide " : ", ") + visibleText(name);

@@ -24,6 +24,8 @@ struct PrivacyOptions {
   /// All of each picture is blurred, because no model has a class of this name.
   static PrivacyOptions everything() { return {.blurred = {"*"}}; }
 
+  /// Hides also what the other options hide.
+  void add(const PrivacyOptions& other);
   bool on() const { return !hidden.empty() || !blurred.empty(); }
   std::string text() const;  ///< "pictures hide window and blur car, person"
   /// {"hide": [regions], "blur": [classes]} in one line, as a database holds it with its source; "" if it is not on().

@@ -146,8 +146,9 @@ struct Page::Impl {
     json["years"] = Json::array();
     for (const CalendarYear& one : calendarYears(source))
       json["years"].push_back({{"year", one.year}, {"from_ms", one.from}, {"to_ms", one.to}});
-    json["samples"] = store ? store->count(source.id, INT64_MIN, INT64_MAX, series.id) : 0;
+    json["samples"] = store ? store->count(source.id, source.first, source.last + 1, series.id) : 0;
     json["model"] = series.model_name;
+    json["settings"] = series.settings;
     json["series"] = Json::array();
     for (const SeriesRecord& one : all_series)
       json["series"].push_back(
@@ -215,11 +216,15 @@ struct Page::Impl {
   Response picture(const std::string& id, std::optional<int> width) {
     const auto [frame, ending] = pictures.find(id);
     Json problems;
-    const auto shown = cameras(problems);
-    const auto camera = std::ranges::find_if(
-        shown, [&owner = frame.owner](const Shown& one) { return one.store && one.owner().sameAs(owner); });
-    if (camera == shown.end()) throw Refusal(404, "no such picture is stored");
-    const PrivacyOptions hidden = readPrivacy(camera->store->privacy(camera->source.name));
+    // A copy of a database is of the same pictures, and may hide less or more than the database.
+    std::optional<PrivacyOptions> by_any;
+    for (const Shown& one : cameras(problems))
+      if (one.store && one.owner().sameAs(frame.owner)) {
+        if (!by_any) by_any.emplace();
+        by_any->add(readPrivacy(one.store->privacy(one.source.name)));
+      }
+    if (!by_any) throw Refusal(404, "no such picture is stored");
+    const PrivacyOptions& hidden = *by_any;
     const std::string key = frame.stem + ending + "\n" + hidden.json();
     if (const auto made = thumbs.find(key); width == kThumbWidth && made != thumbs.end())
       return {200, "image/jpeg", made->second};

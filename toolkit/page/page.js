@@ -170,7 +170,7 @@ async function renderCamera(one) {
 
 function renderSample(one) {
   const sample = one.sample;
-  const facts = {"Samples": one.last_ms ? `${number(one.samples, 0)} ${one.series.length > 1 ? "of the latest series" : `since ${date.dayOfYear(one.first_ms, one)}`}` : "none", "Model": [one.model || "–", one.series.at(-1)?.settings].filter(Boolean).join(", ")};
+  const facts = {"Samples": one.last_ms ? `${number(one.samples, 0)} kept${one.series.length > 1 ? " of the latest series" : ""}` : "none", "Model": [one.model || "–", one.settings].filter(Boolean).join(", ")};
   if (sample) {
     const flags = data.quantities.filter(each => each.is_flag && sample[each.key]);
     Object.assign(facts, {
@@ -200,10 +200,10 @@ function renderPicture(one) {
   $("no-picture").hidden = views.length > 0;
   $("views").hidden = views.length < 2;
   segments("views", views.map(each => [each, kViews[each]]), view, value => { view = value; renderPicture(one); });
-  const outlined = one.regions.filter(region => region.polygons);
+  const taken = ids && Date.parse(ids.time);
+  const outlined = one.regions.filter(region => region.polygons && !(taken < Date.parse(region.from)) && !(taken >= Date.parse(region.to)));
   $("outlines-choice").hidden = outlined.length === 0 || views.length === 0;
   if (views.length === 0) return;
-  const taken = Date.parse(ids.time);
   if ($("picture").getAttribute("src") !== picture(ids[view])) $("picture").src = picture(ids[view]);
   $("picture").alt = `${kViews[view]} of ${one.name}, ${date.full(taken, one)}`;
   show($("caption"), `${date.second(taken, one)} ${one.clock.name} · `, make("a", {href: picture(ids[view], false)}, "full size"),
@@ -212,9 +212,10 @@ function renderPicture(one) {
   const size = outlined[0];
   $("shapes").toggleAttribute("hidden", !size || !$("outlines").checked);
   if (!size) return;
+  const moved = (x, y) => ids.moved ? ids.moved.map(([a, b, c]) => a * x + b * y + c) : [x, y];
   $("shapes").setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
   show($("shapes"), ...outlined.flatMap(region => region.polygons.flatMap(polygon => {
-    const points = polygon.map(([x, y]) => `${x * size.width / region.width},${y * size.height / region.height}`).join(" ");
+    const points = polygon.map(([x, y]) => moved(x / region.width, y / region.height)).map(([x, y]) => `${x * size.width},${y * size.height}`).join(" ");
     return [draw("polygon", {points, class: "under"}),
       draw("polygon", {points, class: region.ignore ? "ignored" : ""}, draw("title", {}, region.name || "ignored"))];
   })));

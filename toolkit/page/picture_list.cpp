@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "monitor/statistics/region_meter.h"
+#include "monitor/statistics/view_detector.h"
 #include "mpm/error.hpp"
 #include "page/asked.h"
 #include "vision/pictures/estimate_files.h"
@@ -20,6 +22,18 @@ constexpr std::pair<std::string_view, const char*> kViews[] = {{".png", "frame"}
                                                                {vision::EstimateFiles::kDepthColors, "depth"},
                                                                {vision::EstimateFiles::kMerge, "merge_map"}};
 
+// PictureList::latest()'s "moved"; null: the view had not moved.
+Json movedPoints(const StoredFrame& frame) {
+  const ViewMotion& place = frame.place;
+  if (place.right == 0 && place.down == 0 && place.turn == 0 && place.zoom == 1) return {};
+  const cv::Size size = requireOrdinary(frame.stem + ".png");
+  if (size.empty() || !followsView({}, place, size)) return {};
+  const cv::Matx23d to = matrixOf(place, size);  // whose pixel centres are whole numbers
+  const double width = size.width, height = size.height;
+  return {{to(0, 0), to(0, 1) * height / width, (to(0, 2) + 0.5 * (1 - to(0, 0) - to(0, 1))) / width},
+          {to(1, 0) * width / height, to(1, 1), (to(1, 2) + 0.5 * (1 - to(1, 0) - to(1, 1))) / height}};
+}
+
 }  // namespace
 
 Json PictureList::latest(const PictureOwner& owner, UnixMs from, UnixMs to, std::size_t limit) {
@@ -31,11 +45,13 @@ Json PictureList::latest(const PictureOwner& owner, UnixMs from, UnixMs to, std:
     const auto& [id, path] = *at;
     std::string time = id.substr(0, kSnapshotTime);
     const std::string stem = path.substr(0, path.rfind('/') + 1 + time.size());
-    if (const auto facts = factsOf(stem); !facts || !facts->owner.sameAs(owner)) continue;
+    const auto& facts = factsOf(stem);
+    if (!facts || !facts->owner.sameAs(owner)) continue;
     if (stem != last) {
       if (list.size() == limit) break;
       time[13] = time[16] = ':';  // as isoTime() writes it
       list.push_back({{"time", time}});
+      if (!facts->moved.is_null()) list.back()["moved"] = facts->moved;
       last = stem;
     }
     for (const auto& [ending, view] : kViews)
@@ -90,7 +106,7 @@ const std::optional<PictureList::Facts>& PictureList::factsOf(const std::string&
   auto& facts = facts_[stem];
   if (!facts) try {
       const StoredFrame frame = readStored(stem);
-      facts = {frame.owner, frame.flagged};
+      facts = {frame.owner, frame.flagged, movedPoints(frame)};
     } catch (const Error&) {
     }
   return facts;

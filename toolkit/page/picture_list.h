@@ -24,7 +24,8 @@ class PictureList {
   explicit PictureList(std::function<std::set<std::string>()> folders) : folders_(std::move(folders)) {}
 
   /// The latest of an owner in [from, to), the newest first: a list of {"time", "frame", "overlay", "depth",
-  /// "merge_map"}, the last four with the id of the picture, where there is one.
+  /// "merge_map", "moved"}. The middle four have the id of the picture, where there is one; "moved", if the view had
+  /// moved, the two rows of a matrix that takes points of regions to their places, in shares of width and height.
   Json latest(const monitor::PictureOwner& owner, UnixMs from, UnixMs to, std::size_t limit);
 
   /// The same of the one that is nearest to a time; an empty list: there is none.
@@ -42,6 +43,7 @@ class PictureList {
   struct Facts {
     monitor::PictureOwner owner{};
     bool flagged = false;
+    Json moved{};
   };
 
   // The ids and times of all frames in [from, to), ascending.

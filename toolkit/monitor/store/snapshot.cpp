@@ -194,22 +194,24 @@ StoredFrame readStored(const std::string& stem) {
   return frame;
 }
 
-void requireOrdinary(const std::string& path) {
+cv::Size requireOrdinary(const std::string& path) {
   constexpr std::uint64_t kMaxBytes = 256U << 20, kMaxPixels = 100'000'000;
   constexpr std::size_t kHeader = 24;  // of a PNG, with its width and height
   try {
     const OpenFile file(path);
     if (file.size() > kMaxBytes) throw Error("it is larger than " + std::to_string(kMaxBytes >> 20) + " MiB");
     std::array<unsigned char, kHeader> header{};
-    if (file.size() < kHeader) return;
+    if (file.size() < kHeader) return {};
     file.read(0, header.data(), header.size());
     const auto number = [&](std::size_t at) {
       std::uint64_t value = 0;
       for (std::size_t i = at; i < at + 4; ++i) value = value << 8 | header[i];
       return value;
     };
-    if (number(16) * number(20) > kMaxPixels)
+    const std::uint64_t width = number(16), height = number(20);
+    if (width * height > kMaxPixels)
       throw Error("it has more than " + std::to_string(kMaxPixels / 1'000'000) + " million pixels");
+    return {static_cast<int>(width), static_cast<int>(height)};
   } catch (const Error& error) {
     throw Error("cannot read '" + path + "': " + error.what());
   }

@@ -67,9 +67,9 @@ struct StoredFrame {
   /// Throws mpm::Error as requireOrdinary() and vision::readPictureFile().
   cv::Mat picture(const std::string& ending, const PrivacyOptions& hidden) const;
 };
-/// Throws mpm::Error naming a stored picture, a PNG, that would take gigabytes of memory: a file of some kilobytes may
-/// unpack to them.
-void requireOrdinary(const std::string& path);
+/// The size of a stored picture, a PNG. Throws mpm::Error naming one that would take gigabytes of memory: a file of
+/// some kilobytes may unpack to them.
+cv::Size requireOrdinary(const std::string& path);
 /// `stem`: the path of a picture without its ending. Throws mpm::Error.
 StoredFrame readStored(const std::string& stem);
 
