@@ -138,9 +138,8 @@ SourceReport::SourceReport(const StoreReader& store, const SourceRecord& record,
   measured = span;
   const auto begin = std::ranges::find(stretches, series.id, [](const Stretch& one) { return one.series.id; });
   if (begin != stretches.end()) measured = {begin->from, std::min(span.to, endOf(store, record, series))};
-  for (const SessionRecord& session : store.sessions(record.id))
-    if (session.series == series.id)
-      night_rules.insert(session.night_rule.value_or("a rule that is not stored says so"));
+  for (const auto& rule : store.nightRules(series.id, measured.from, measured.to))
+    night_rules.insert(rule.value_or("a rule that is not stored says so"));
   statistics = store.dayNight(series.id, span.from, span.to);
   samples = store.count(record.id, span.from, span.to, series.id);
   comparable_samples = statistics.day.samples + statistics.night.samples;

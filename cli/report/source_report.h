@@ -49,7 +49,7 @@ struct SourceReport {
   UnixMs known_until = 0;
   UnixMs last = 0;  ///< sample of the series; of its latest one that keeps any, unless a series was asked for
   std::vector<Stretch> stretches;
-  std::set<std::string> night_rules;  ///< of the sessions of the series; "": none
+  std::set<std::string> night_rules;  ///< StoreReader::nightRules() of `measured`; "": none
   monitor::DayNightStatistics statistics;
   std::int64_t samples = 0;  ///< of the series, kept one by one in the span
   /// Samples with tokens that know day and night, and the days of the camera on which they were taken.

@@ -17,7 +17,7 @@ std::optional<monitor::Sample> sampleOf(const monitor::StoreReader& reader, std:
   std::optional<monitor::Sample> found;
   const auto take = [&](const monitor::Sample& sample) {
     found = sample;
-    return false;
+    return true;
   };
   reader.samples(source, time, time + 1, take, series.id);
   return found;
@@ -97,8 +97,7 @@ void History::askStatistics(std::int64_t source, UnixMs from, UnixMs to) {
   ask(kStatistics, [this, source, from, to](const monitor::StoreReader& reader) {
     JudgedHistory history{.source = source, .from = from, .to = to};
     if (const auto series = reader.series(source); !series.empty()) {
-      for (const monitor::SessionRecord& session : reader.sessions(source))
-        if (session.series == series.back().id) history.judged_by.insert(session.night_rule);
+      history.judged_by = reader.nightRules(series.back().id, from, to);
       history.statistics = reader.dayNight(series.back().id, from, to);
       history.areas = monitor::classAreas(reader, series.back(), from, to);
     }

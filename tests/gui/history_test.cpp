@@ -134,6 +134,24 @@ TEST_F(Histories, OfPicturesThatWereMeasuredAgainTheLatestSeriesCounts) {
     history_.askLast(source, {});
     shows(name);
   }
+  // Two pictures have one time: the last of them counts, as on the page.
+  monitor::Sample second = monitor::test::sampleAt(kNoon);
+  second.whole().areas = {{0, 0.5}};
+  {
+    monitor::StoreWriter writer(path_);
+    monitor::SessionInfo info = monitor::test::session();
+    info.classes = {"road"};
+    writer.beginSession(info);
+    writer.append(second);
+    ASSERT_TRUE(writer.flush());
+  }
+  for (const bool last : {false, true}) {
+    const auto source = opens(path_);
+    last ? history_.askLast(source, {}) : history_.askSample(source, kNoon, kSecondMs, {}, 1);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
+    EXPECT_EQ(found->areas.value({}).value("road"), 0.5);
+    found.reset();
+  }
   // The last picture was deleted before the others were measured again.
   monitor::SessionInfo later = monitor::test::session();
   later.model_digest = "00000000000000b2";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/samples.h"
 #include "monitor/sql.h"
+#include "monitor/store/calendar.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -120,6 +121,29 @@ TEST_F(OutagesTest, AreTheSameForEachSpan) {
   EXPECT_THAT(outagesIn(folder_ / "camera.db"), ElementsAre(std::tuple(-66 * kDays, -60 * kDays, Cause::kGap)));
   EXPECT_THAT(outagesIn(folder_ / "camera.db", minutesOn(-64 * kDays), minutesOn(-63 * kDays)),
               ElementsAre(std::tuple(-64 * kDays, -63 * kDays - 1. / kMinuteMs, Cause::kGap)));
+}
+
+// The gate was open for half an hour, then nothing could be read for half an hour, then it was shut.
+TEST_F(OutagesTest, WhatAStateWasWhilePicturesWereDamagedIsNotKnown) {
+  {
+    StoreWriter writer(path_);
+    writer.beginSession(session("camera 0", 60));
+    for (int minute = 0; minute <= 90; ++minute) {
+      if (minute > 30 && minute < 60) continue;
+      Sample sample = sampleOf(minute);
+      const char* const state = minute <= 30 ? "open" : "shut";
+      sample.states = {{.name = "gate", .state = state, .probability = 1, .sure = true, .counted = state}};
+      writer.append(sample);
+    }
+    writer.append(damagedAt(31));
+    ASSERT_TRUE(writer.flush());
+  }
+  const StoreReader store(path_);
+  const auto days = calendarOf(store, store.sources(minutesOn(91))[0], store.series(1)[0],
+                               {.series = {}, .states = "gate", .state = "open"}, {}, minutesOn(0), minutesOn(90))
+                        .days;
+  ASSERT_EQ(days.size(), 1U);
+  EXPECT_NEAR(*days[0].value, 50, 0.1);
 }
 
 // What a month of samples said is known from the sums of its hours when they are forgotten.

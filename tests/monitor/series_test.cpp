@@ -99,6 +99,45 @@ TEST_F(SeriesTest, WhereSamplesAreForgottenWholeSumsAreJudged) {
   EXPECT_EQ(nights[1], expected_nights) << "the hours of this rule are whole";
 }
 
+// Hours after noon.
+TEST_F(SeriesTest, RulesOfNightAreThoseOfTheSessionsOfASpan) {
+  for (const char* rule : {"first", "second"}) {
+    SessionInfo info = session();
+    info.night_rule = rule;
+    record(path_, {sampleAt(kNoon)}, info);
+  }
+  const auto lasted = [&](int id, int from, int to) {
+    runSql(path_, "UPDATE session SET started_ms = " + std::to_string(kNoon + from * kHourMs) +
+                      ", ended_ms = " + std::to_string(kNoon + to * kHourMs) + " WHERE id = " + std::to_string(id));
+  };
+  lasted(1, 0, 1);
+  lasted(2, 2, 3);
+  const auto rules = [&](int from, int to) {
+    std::string all;
+    for (const auto& rule : StoreReader(path_).nightRules(1, kNoon + from * kHourMs, kNoon + to * kHourMs))
+      all += rule.value_or("?") + " ";
+    return all;
+  };
+  EXPECT_EQ(rules(0, 3), "first second ");
+  EXPECT_EQ(rules(2, 3), "second ");
+  EXPECT_EQ(rules(0, 2), "first ");
+  EXPECT_EQ(rules(8, 9), "first second ") << "none is surely another";
+  lasted(2, 9, 3);
+  EXPECT_EQ(rules(2, 3), "second ") << "its clock was ahead when it began";
+}
+
+// A share is told as it was measured, before it is stored and afterwards.
+TEST_F(SeriesTest, SharesAreStoredAsTheyAreTold) {
+  Sample sample = sampleAt(kNoon);
+  sample.whole().areas = {{0, keptShare(1.0 / 3)}, {3, keptShare(158188.0 / 160000)}};
+  EXPECT_NEAR(keptShare(1.0 / 3), 1.0 / 3, 1e-8);
+  EXPECT_EQ(keptShare(158188.0 / 160000), 0.988675);
+  record(path_, {sample});
+  EXPECT_EQ(allSamples(StoreReader(path_))[0].whole().areas, sample.whole().areas);
+  const auto& whole = StoreReader(path_).rollup({.series = 1, .from = 0, .to = INT64_MAX})[0].regions.at("");
+  EXPECT_EQ(whole.area(3).mean, 100 * 0.988675);
+}
+
 TEST_F(SeriesTest, JudgingThatIsCancelledChangesNothing) {
   record(path_, sevenDays(), session("camera 0", 600));
   const std::string before = runSql(path_, "SELECT count(*) || total(night) FROM sample") +

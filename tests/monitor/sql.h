@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <cstdint>
 #include <string>
-
-#include "vision/time.h"
 
 namespace mpm::monitor::test {
 
@@ -27,13 +26,13 @@ inline std::string runSql(const std::string& path, const std::string& sql) {
 }
 
 /// What began before this time is gone as after retention: samples, and the sums that are narrower than `width`.
-inline void forget(const std::string& path, UnixMs before, std::int64_t width = kMinuteMs) {
-  const std::string time = std::to_string(before), older = " < " + time;
+inline void forget(const std::string& path, std::int64_t before_ms, std::int64_t width = 60'000) {
+  const std::string time = std::to_string(before_ms), older = " < " + time;
   const auto kept = [&](std::int64_t of) { return of < width ? time : std::string("NULL"); };
   runSql(path, "DELETE FROM region_sample WHERE sample IN (SELECT id FROM sample WHERE time_ms" + older +
                    "); DELETE FROM sample WHERE time_ms" + older + "; DELETE FROM bucket WHERE start_ms" + older +
                    " AND width_ms < " + std::to_string(width) + "; UPDATE source SET kept_from = json_array(" + time +
-                   ", " + kept(kMinuteMs) + ", " + kept(kHourMs) + ")");
+                   ", " + kept(60'000) + ", " + kept(3'600'000) + ")");
 }
 
 }  // namespace mpm::monitor::test

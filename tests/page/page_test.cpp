@@ -640,7 +640,7 @@ TEST_F(PageTest, AModelMayHaveAnyNumberOfClasses) {
   for (int i = 0; i < 40'000; ++i) sample.whole().areas.emplace_back(i, 1.0 / 65536);
   record(path_, {sample}, info);
   Page shown = page();
-  EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["sample"]["area_fraction"]["class 39999"], 1.0 / 65536);
+  EXPECT_FLOAT_EQ(ask(shown, "/api/cameras")["cameras"][0]["sample"]["area_fraction"]["class 39999"], 1.0 / 65536);
   const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
   EXPECT_THAT(text, HasSubstr("class=\"class 49999\",region=\"\"} 0\n"));
 }

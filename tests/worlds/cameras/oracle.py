@@ -490,7 +490,8 @@ def shares(oracle, db, s, of, wanted, begin, end):
     last = max(sample.ms for sample in oracle.stored[db][s] if sample.series == of)
     begin, end = max(begin, states[0][0]), min(end, last + 1)
     changes = [*changes_of_states(states), (end, None)]
-    gaps = [(start, stop) for start, stop, cause in outages(oracle, db, s, begin, end - 1) if cause == "gap"]
+    unseen = ("gap", "damaged") if oracle.script["sources"][s].get("camera") else ("gap",)
+    gaps = [(start, stop) for start, stop, cause in outages(oracle, db, s, begin, end - 1) if cause in unseen]
     known, counted = collections.Counter(), collections.Counter()
     for (changed, which), (until, _) in zip(changes, changes[1:]):
         edges = max(changed, begin), max(changed, begin, min(until, end))

@@ -118,7 +118,8 @@ void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat
     region.region = static_cast<std::int64_t>(part.index) + 1;
     region.name = regions_[part.index].name;
     for (std::size_t label = 0; label < counts.size(); ++label)
-      if (counts[label] > 0) region.areas.emplace_back(static_cast<int>(label), static_cast<double>(counts[label]) / n);
+      if (counts[label] > 0)
+        region.areas.emplace_back(static_cast<int>(label), keptShare(static_cast<double>(counts[label]) / n));
   }
   if (problem) throw *problem;
 }
@@ -147,6 +148,7 @@ RegionSample RegionMeter::measureWhole(const FrameFacts& frame, const cv::Mat& i
   if (!frame.token_counts.empty()) measured.tokens = frame.token_counts.back();
   RegionSample whole = evaluate(measured);
   whole.areas = vision::classAreas(labels, layout_.counted);
+  for (auto& [label, area] : whole.areas) area = keptShare(area);
   return whole;
 }
 

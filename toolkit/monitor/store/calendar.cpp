@@ -28,7 +28,9 @@ std::map<UnixMs, double> sharesOf(const StoreReader& store, const SourceRecord& 
   to = std::min({to, days.back().end, last ? last->time + 1 : from});
   from = std::max(from, days.front().start);
   std::vector<Outage> gaps = store.outages(source.id, from, to);
-  std::erase_if(gaps, [](const Outage& one) { return one.cause != OutageCause::kGap; });
+  std::erase_if(gaps, [&](const Outage& one) {  // those of a camera end where a picture could not be read
+    return one.cause != OutageCause::kGap && (one.cause != OutageCause::kDamaged || source.archive);
+  });
   struct Time {
     double known = 0, counted = 0;
   };

@@ -2,6 +2,8 @@
 #include "monitor/store/sample.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -31,6 +33,14 @@ void addNumbers(Json& json, const RegionSample& region, const std::vector<std::s
 }
 
 }  // namespace
+
+double keptShare(double share) {
+  std::array<char, 32> text{};
+  const auto [end, failed] = std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(share));
+  double kept = share;
+  std::from_chars(text.data(), end, kept);
+  return kept;
+}
 
 std::optional<double> RegionSample::value(std::size_t quantity) const {
   return quantity < values.size() && !std::isnan(values[quantity]) ? std::optional(values[quantity]) : std::nullopt;

@@ -21,6 +21,10 @@ struct ViewMotion {
   double zoom = 1;             ///< above 1: things look larger
 };
 
+/// A share as the database keeps it: the shortest number that is the same as a float. So it is the same wherever it is
+/// told, before and after it is stored.
+double keptShare(double share);
+
 /// The numbers of one region of a frame, or of the whole picture.
 struct RegionSample {
   /// 0: the whole picture. Else the id in the table `region`; until it is stored, the index among the regions that are

@@ -98,7 +98,7 @@ bool SampleRows::next(Sample& sample) {
     rows_.read(sample.id, sample.session, sample.time, sample.picture, sample.night, counts, moved.right, moved.down,
                moved.turn, moved.zoom, sample.digest, sample.pixels, region.region, region.name, areas);
     int label = 0;
-    for (float area = 0; takeNumber(areas, label) && takeNumber(areas, area);)
+    for (double area = 0; takeNumber(areas, label) && takeNumber(areas, area);)
       if (label >= 0) region.areas.emplace_back(label, area);
     for (std::size_t q = 0; q < quantities().size(); ++q) {
       const int column = kFirstColumn + static_cast<int>(q);

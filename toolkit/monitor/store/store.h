@@ -417,6 +417,10 @@ class StoreReader {
   /// The pace of its last samples.
   Pace pace(std::int64_t source) const;
 
+  /// The rules by which samples of a series in [from, to) may have been judged: those of its sessions but of such as
+  /// ended before or began later, unless all did. nullopt: one that is not known.
+  std::set<std::optional<std::string>> nightRules(std::int64_t series, UnixMs from, UnixMs to) const;
+
   /// Every sample in [from, to), by time; `visit` returns false to stop. With `series` only those of it.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit,
                std::optional<std::int64_t> series = {}) const;

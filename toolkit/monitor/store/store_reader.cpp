@@ -307,6 +307,21 @@ std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   return sessions;
 }
 
+std::set<std::optional<std::string>> StoreReader::nightRules(std::int64_t series, UnixMs from, UnixMs to) const {
+  std::set<std::optional<std::string>> rules, all;
+  // A session that ended before it began had a clock that was set meanwhile.
+  Statement rows = impl_->database.prepare(
+      "SELECT night_rule, started_ms <= coalesce(ended_ms, started_ms) AND (started_ms >= ?3 OR coalesce(ended_ms, ?2)"
+      " < ?2) FROM session WHERE series = ?1");
+  rows.bind(series, from, to);
+  while (rows.step()) {
+    const auto rule = rows.isNull(0) ? std::nullopt : std::optional<std::string>(rows.text(0));
+    all.insert(rule);
+    if (rows.integer(1) == 0) rules.insert(rule);
+  }
+  return rules.empty() ? all : rules;
+}
+
 bool StoreReader::running(std::int64_t source) const {
   return impl_->database.integer("SELECT ended_ms IS NULL FROM session WHERE source = ? ORDER BY id DESC LIMIT 1",
                                  source) != 0;
