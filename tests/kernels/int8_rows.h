@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "kernels/view.h"
 
 namespace mpm::test {
 
-/// Rows in int8, by plain loops.
+/// Rows in int8, by plain loops. A row of subnormal numbers is one of zeros.
 struct Int8Rows {
   std::vector<std::vector<int>> values;
   std::vector<float> scales;
@@ -18,6 +19,7 @@ struct Int8Rows {
     for (int i = 0; i < x.rows; ++i) {
       float largest = 0;
       for (int j = 0; j < x.cols; ++j) largest = std::max(largest, std::abs(x.row(i)[j]));
+      if (largest < std::numeric_limits<float>::min()) largest = 0;
       scales.push_back(largest / levels);
       std::vector<int>& row = values.emplace_back(static_cast<std::size_t>(x.cols), 0);
       for (int j = 0; j < x.cols && largest > 0; ++j)

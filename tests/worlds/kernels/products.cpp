@@ -84,7 +84,7 @@ void tryLinear(Trial& trial, Precision precision, Make make, bool whole = false,
         const double scale = static_cast<double>(of_x.scales[static_cast<std::size_t>(i)]) *
                              static_cast<double>(of_weight.scales[static_cast<std::size_t>(o)]);
         expected += scale * static_cast<double>(sum) + offset;
-        error += 1e-6 * scale * static_cast<double>(whole ? std::abs(sum) : magnitude);
+        error += scale * (whole ? 1e-6 * static_cast<double>(std::abs(sum)) : 4e-6 * static_cast<double>(magnitude));
       } else {
         expected += exact.at(i, o);
         error += allowed(precision, x, i, weight, o);
