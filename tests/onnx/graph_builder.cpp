@@ -150,11 +150,6 @@ std::string GraphBuilder::number(double value) {
   return proto.name();
 }
 
-std::string GraphBuilder::squeeze(const std::string& x, long axis) {
-  if (opset_ < 13) return node("Squeeze", {x}, {{"axes", std::vector<long>{axis}}});
-  return node("Squeeze", {x, ints({axis})});
-}
-
 std::string GraphBuilder::unsqueeze(const std::string& x, long axis) {
   if (opset_ < 13) return node("Unsqueeze", {x}, {{"axes", std::vector<long>{axis}}});
   return node("Unsqueeze", {x, ints({axis})});

@@ -41,7 +41,6 @@ class GraphBuilder {
   std::string number(double value);
 
   // Spellings that changed with the opset.
-  std::string squeeze(const std::string& x, long axis);
   std::string unsqueeze(const std::string& x, long axis);
   std::string reshape(const std::string& x, const std::vector<long>& shape) {
     return node("Reshape", {x, ints(shape)});
