@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/pictures/pictures.h"
 
-#include <opencv2/imgcodecs.hpp>
-
 #include "support/file_size_limit.h"
 #include "support/pictures.h"
 #include "support/temporary_folder.h"
@@ -27,11 +25,6 @@ TEST(OverlayPicture, BlendsTheColourOfEachClass) {
   EXPECT_EQ(half.at<cv::Vec3b>(0, 2), cv::Vec3b(100, 100, 100)) << "a label beyond the colours leaves the image";
   EXPECT_EQ(different(overlayPicture(image, labels, colors, 0.0), image), 0);
   EXPECT_EQ(overlayPicture(image, labels, colors, 1.0).at<cv::Vec3b>(0, 1), colors[1]);
-}
-
-TEST(OverlayPicture, RefusesWhatDoesNotFit) {
-  const cv::Mat image = mpm::test::noisePicture(4, 4);
-  EXPECT_MPM_ERROR(overlayPicture(image, cv::Mat::zeros(4, 5, CV_8U), {}), "of the image's size");
 }
 
 TEST(SegmentsPicture, PaintsAndOutlinesSegments) {
@@ -104,13 +97,6 @@ TEST(ComputedPicture, KeptPatchesAreDarkAndGrey) {
   EXPECT_EQ(at(16, 24), kept);
   EXPECT_EQ(at(0, 24), own) << "no line at the edge of the picture";
   EXPECT_EQ(cv::norm(computedPicture(image, {.key_frame = true}, {2, 4}), image), 0) << "all was computed";
-}
-
-TEST(WritePicture, ReadsBackAsItWas) {
-  const test::TemporaryFolder folder;
-  const cv::Mat image = mpm::test::noisePicture(9, 11);
-  writePicture(folder / "a.png", image);
-  EXPECT_EQ(different(cv::imread(folder / "a.png"), image), 0);
 }
 
 TEST(WritePicture, LeavesNothingBehindWhenThereIsNoRoom) {

@@ -25,6 +25,7 @@ TEST_F(Refusals, OfPictures) {
   for (const cv::Mat& wrong : {nothing, cv::Mat(4, 4, CV_8U), cv::Mat(4, 4, CV_16UC3)})
     EXPECT_MPM_ERROR(overlayPicture(wrong, cv::Mat::zeros(wrong.size(), CV_8U), {}), "from an 8-bit BGR image");
   EXPECT_MPM_ERROR(overlayPicture(image, cv::Mat::zeros(4, 4, CV_16U), {}), "a label map of 8 bits");
+  EXPECT_MPM_ERROR(overlayPicture(image, cv::Mat::zeros(4, 5, CV_8U), {}), "of the image's size");
   EXPECT_MPM_ERROR(segmentsPicture(image, cv::Mat::zeros(4, 5, CV_16U), {}), "of the image's size");
   EXPECT_MPM_ERROR(segmentsPicture(image, cv::Mat::zeros(3, 4, CV_16U), {}), "of the image's size");
   for (const double opacity : {-0.1, 1.1, std::nan("")})
