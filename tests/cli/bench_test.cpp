@@ -121,7 +121,9 @@ TEST_F(Bench, ReuseRunsOverTheFramesOfASequence) {
   EXPECT_LT(rows[1]["rows"].back(), 0.5);
   EXPECT_EQ(rows[1]["agreement"], 100);
   expectFailure(mpmCommand({"bench", "--model", kSegmenter, "--image", folder_.path(), "--reuse", "auto"}), 1,
-                {"ends after 5 frames"});
+                {"ends after 5 frames: --rounds 20 and --warm-up 3"});
+  expectFailure(mpmCommand({"bench", "--model", kSegmenter, "--reuse", "auto"}), 2,
+                {"--reuse needs --image with a sequence of frames"});
 }
 
 TEST_F(Bench, MeasuresAConvertedModelAsItWasMade) {

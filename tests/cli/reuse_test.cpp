@@ -92,15 +92,6 @@ TEST_F(ReuseCommand, BenchGivesTheMeanWorkOfTheFrames) {
   EXPECT_NE(gflop[5], gflop[4]);
 }
 
-TEST_F(ReuseCommand, BenchNeedsAFrameForEachRound) {
-  const auto with = [&](const Words& more) {
-    return mpmCommand(Words{"bench", "--model", model_, "--reduce", "none", "--reuse", "auto"} + more).err;
-  };
-  EXPECT_THAT(with({"--image", kFrames, "--rounds", "6"}),
-              HasSubstr("ends after 6 frames: --rounds 6 and --warm-up 3"));
-  EXPECT_THAT(with({}), HasSubstr("--reuse needs --image with a sequence of frames"));
-}
-
 TEST_F(ReuseCommand, MisuseIsOneLine) {
   const auto run = [&](const Words& more) { return mpmCommand(Words{"run", kFrames, "--model", model_} + more); };
   expectFailure(run({"--reuse", "sometimes"}), 2, {"--reuse", "'sometimes'", "threshold=12"});
