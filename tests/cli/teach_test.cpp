@@ -122,6 +122,10 @@ TEST_F(Teach, NamesAPolicyNetworkByItsWholePath) {
 TEST_F(Teach, SaysWhatIsGoodAndWhatNeedsLabels) {
   writeFlat("a");
   writeFlat("b");
+  fs::remove(folder_ / "train/labels/b.png");
+  std::ofstream(folder_ / "train/labels/b.json") << R"({"imageHeight": 48, "imageWidth": 64, "shapes": [
+      {"label": "high", "shape_type": "rectangle", "points": [[0, 0], [63, 23]]},
+      {"label": "low", "shape_type": "rectangle", "points": [[0, 24], [63, 47]]}]})";
   writeFlat("c", 2, 255);
   writeClasses({"low", "high", "rare"});
   const CommandResult result = succeeded(teach(kSmallModel + Words{"--steps", "20"}));
@@ -130,7 +134,7 @@ TEST_F(Teach, SaysWhatIsGoodAndWhatNeedsLabels) {
   EXPECT_EQ(result.lines().back(), mine_);
   const CommandResult untested = teach(kSmallModel + Words{"--steps", "5", "--no-cross-validation"});
   EXPECT_EQ(untested.out, mine_ + "\n");
-  fs::remove(folder_ / "train/labels/b.png");
+  fs::remove(folder_ / "train/labels/b.json");
   fs::remove(folder_ / "train/labels/c.png");
   writeClasses({"low", "high"});
   EXPECT_THAT(teach(kSmallModel + Words{"--steps", "5"}).out,
@@ -190,19 +194,6 @@ TEST_F(Teach, RefusesWhatMakesNoSense) {
   writeClasses({"low"});
   expectRefusal(kSmallModel, 1, {"fewer than two classes"});
   expectFailure(mpmCommand({"teach", "--images", "a", "--labels", "b"}), 2, {"--out is required"});
-}
-
-// Shapes of LabelMe instead of a label map.
-TEST_F(Teach, ReadsFilesOfLabelMe) {
-  writeFlat("a");
-  writeFlat("b");
-  fs::remove(folder_ / "train/labels/b.png");
-  writeClasses({"low", "high"});
-  std::ofstream(folder_ / "train/labels/b.json") << R"({"imageHeight": 48, "imageWidth": 64, "shapes": [
-      {"label": "high", "shape_type": "polygon", "points": [[0, 0], [63, 0], [63.5, 20]]},
-      {"label": "low", "shape_type": "linestrip", "points": [[3, 40], [30, 44], [60, 40]]}]})";
-  const CommandResult result = succeeded(teach(kSmallModel + Words{"--steps", "5", "--json"}));
-  EXPECT_EQ(result.jsonLines().back()["pictures"], 2);
 }
 
 // A program alone: nothing beside it and nothing in PATH.

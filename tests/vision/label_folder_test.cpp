@@ -157,11 +157,19 @@ TEST_F(LabelFolderTest, ImportsLabelMapsAndFilesOfLabelMe) {
   EXPECT_TRUE(same(folder.labels("m"), map(1, 255)));
 
   cv::imwrite(disk_ / "shapes/s.png", image());
-  std::ofstream(disk_ / "shapes/s.json")
-      << R"({"shapes": [{"label": "lake", "shape_type": "rectangle", "points": [[0, 0], [11, 3]]}]})";
+  std::ofstream(disk_ / "shapes/s.json") << R"({"imageHeight": 8, "imageWidth": 12, "shapes": [
+    {"label": "lake", "shape_type": "rectangle", "points": [[0, 0], [5, 3]]},
+    {"label": "lake", "shape_type": "linestrip", "points": [[9, 1], [10, 1], [11, 1]]},
+    {"label": "lake", "shape_type": "point", "points": [[9, 6]]}]})";
   EXPECT_EQ(folder.import(disk_ / "shapes").files.size(), 1U);
   EXPECT_EQ(folder.classes().classes[2].name, "lake");
-  EXPECT_TRUE(same(folder.labels("s"), map(2, 255)));
+  cv::Mat lake(kSize, CV_8U, cv::Scalar(255));
+  lake(cv::Rect(0, 0, 6, 4)).setTo(2);
+  const cv::Mat found = folder.labels("s");
+  EXPECT_TRUE(same(found.colRange(0, 7), lake.colRange(0, 7)));
+  EXPECT_EQ(found.at<uchar>(1, 10), 2) << "on the line";
+  EXPECT_EQ(found.at<uchar>(6, 9), 2) << "the point";
+  EXPECT_EQ(found.at<uchar>(4, 9), 255) << "between them";
   EXPECT_EQ(folder.import(disk_ / "shapes").files.size(), 1U);
   EXPECT_THAT(folder.pictures(), ElementsAre("m", "s")) << "the picture is there already";
   cv::imwrite(disk_ / "shapes/s.png", image() * 0.5);
@@ -200,23 +208,6 @@ TEST_F(LabelFolderTest, ImportsLabelMapsOfThePicturesThatItHas) {
   EXPECT_THAT(done.missing, ElementsAre("unknown"));
   fs::remove(disk_ / "more/labels/q.png");
   EXPECT_MPM_ERROR(folder.import(disk_ / "more"), "no picture for the labels 'unknown'");
-}
-
-TEST_F(LabelFolderTest, ImportsFilesOfLabelMe) {
-  fs::create_directory(disk_ / "from");
-  const cv::Mat picture(12, 20, CV_8UC3, cv::Scalar::all(80));
-  ASSERT_TRUE(cv::imwrite(disk_ / "from/p.png", picture));
-  std::ofstream(disk_ / "from/p.json") << R"({"imageHeight": 12, "imageWidth": 20, "imagePath": "p.png", "shapes": [
-    {"label": "ice", "points": [[2, 3], [9, 3], [9, 8], [2, 8]], "shape_type": "polygon"},
-    {"label": "rock", "points": [[19, 11]], "shape_type": "point"}]})";
-  LabelFolder folder(disk_ / "b.labels", LabelFolder::Access::kWrite);
-  EXPECT_EQ(folder.import(disk_ / "from").files.size(), 1U);
-  cv::Mat expected(12, 20, CV_8U, cv::Scalar(255));
-  expected(cv::Rect(2, 3, 8, 6)).setTo(0);
-  cv::Mat near_corner = expected(cv::Rect(18, 10, 2, 2));
-  folder.labels("p")(cv::Rect(18, 10, 2, 2)).copyTo(near_corner);  // how wide a point is drawn is told elsewhere
-  EXPECT_EQ(folder.labels("p").at<uchar>(11, 19), 1);
-  EXPECT_TRUE(same(folder.labels("p"), expected));
 }
 
 }  // namespace
