@@ -106,13 +106,8 @@ TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
 TEST_F(Teach, NamesAPolicyNetworkByItsWholePath) {
   writeClasses({"air", "stone"});
   writeFlat("a");
-  GraphBuilder graph(17);  // the mean of each window of 32 x 32 px
-  graph.input("image", {0, 3, 0, 0});
-  const std::vector<long> window = {32, 32};
-  graph.output(
-      graph.reduceMean(graph.node("AveragePool", {"image"}, {{"kernel_shape", window}, {"strides", window}}), 1));
   const std::string policy = folder_ / "policy.onnx", spec = "cts:policy=" + fs::relative(policy).string();
-  graph.save(policy);
+  saveMeanPolicy(policy, 32);
   succeeded(teach({"--reduce", spec, "--steps", "5"}));
   const auto facts = nlohmann::json::parse(std::ifstream(folder_ / "mine.json"));
   EXPECT_EQ(facts["reduce"], "cts:policy=" + (fs::current_path() / fs::relative(policy)).string());

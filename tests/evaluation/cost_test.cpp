@@ -82,16 +82,9 @@ TEST(FlopCounter, CountsEachPartOfABlockThatMergesInside) {
 
 TEST(FlopCounter, CountsTheEmbeddingOfSharedTokensToo) {
   const ModelInfo plain = readModelInfo(kLinear);
-  const long window = 2 * plain.patch.height;
-  test::GraphBuilder policy(17);  // the mean of each window
-  policy.input("image", {1, 3, 0, 0});
-  const auto pooled =
-      policy.node("AveragePool", {"image"},
-                  {{"kernel_shape", std::vector{window, window}}, {"strides", std::vector{window, window}}});
-  policy.output(policy.reduceMean(pooled, 1));
   const test::TemporaryFolder folder;
   const std::string path = folder / "policy.onnx";
-  policy.save(path);
+  test::saveMeanPolicy(path, 2 * plain.patch.height);
   const auto [bytes, model] = convertModel(kLinear, {.reduce = parseReduction("cts:policy=" + path + ":share=0.5")});
   const double d = model.dim, embedding = 2 * 3.0 * model.patch.height * model.patch.width * d;
   double expected = 32 * embedding + 8 * embedding + linearHeadFlop(model, 20);

@@ -172,6 +172,15 @@ void GraphBuilder::save(const std::string& path) {
   std::ofstream(std::filesystem::path(path).parent_path() / kDataFile, std::ios::binary) << external_;
 }
 
+void saveMeanPolicy(const std::string& path, long side) {
+  GraphBuilder graph(17);
+  graph.input("image", {0, 3, 0, 0});
+  const std::vector<long> window = {side, side};
+  const std::string means = graph.node("AveragePool", {"image"}, {{"kernel_shape", window}, {"strides", window}});
+  graph.output(graph.reduceMean(means, 1));
+  graph.save(path);
+}
+
 void addExternal(onnx::TensorProto& tensor, const char* key, const std::string& value) {
   onnx::StringStringEntryProto& entry = *tensor.add_external_data();
   entry.set_key(key);

@@ -69,6 +69,9 @@ class GraphBuilder {
   int count_ = 0;
 };
 
+/// Writes a policy of images of any size: the mean of each window of `side` x `side` px over all channels.
+void saveMeanPolicy(const std::string& path, long side);
+
 /// An entry that says where the values of a tensor are.
 void addExternal(onnx::TensorProto& tensor, const char* key, const std::string& value);
 /// A node "Constant" that makes the value `name`.

@@ -129,12 +129,7 @@ TEST_F(DeviceNetTest, EveryMethodInEveryPrecision) {
 // The policy is a mean over the pixels of each window, by layers of OpenCV.
 TEST_F(DeviceNetTest, WindowsThatAPolicyChooses) {
   const TemporaryFolder folder;
-  GraphBuilder graph(17);
-  graph.input("picture", {0, 3, 0, 0});
-  const std::vector<long> window = {16, 16};
-  graph.output(graph.node("AveragePool", {graph.node("ReduceMean", {"picture"}, {{"axes", std::vector<long>{1}}})},
-                          {{"kernel_shape", window}, {"strides", window}}));
-  graph.save(folder / "policy.onnx");
+  saveMeanPolicy(folder / "policy.onnx", 16);
   compare("timm_dinov3_ts17.onnx", reduced("cts:policy=" + (folder / "policy.onnx") + ":share=0.5"), 2);
 }
 
