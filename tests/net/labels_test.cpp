@@ -327,51 +327,39 @@ TEST_F(Labels, WindowsOverlapByASixteenthAndAreAveraged) {
   }
 }
 
-TEST_F(Labels, WindowsHaveTheStrideOfTheOption) {
-  const cv::Mat image = test::smoothPicture(50, 100);
+TEST_F(Labels, WindowsHaveTheScaleAndTheStrideOfTheOptions) {
+  struct Case {
+    cv::Size image;
+    int stride, short_side;
+    cv::Size scaled;
+    std::vector<int> rows, columns;
+  };
+  const std::vector<Case> cases = {
+      {{100, 50}, 16, 0, {100, 50}, {0, 16, 18}, {0, 16, 32, 36}},
+      {{200, 80}, 0, 40, {100, 40}, {0, 8}, {0, 36}},
+      {{50, 20}, 0, 40, {100, 40}, {0, 8}, {0, 36}},
+      {{80, 200}, 0, 96, {96, 240}, {0, 30, 60, 90, 120, 150, 180, 208}, {0, 32}},
+      {{200, 80}, 0, 10, {80, 32}, {0}, {0, 16}},
+      // An image that is smaller than a window keeps its aspect.
+      {{20, 20}, 0, 0, {64, 64}, {0, 30, 32}, {0}},
+      {{63, 40}, 0, 0, {64, 41}, {0, 9}, {0}},
+      {{100, 16}, 0, 0, {200, 32}, {0}, {0, 60, 120, 136}},
+  };
+  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
+    EstimatorOptions options = merging(schedule, Fit::kWindow);
+    for (const Case& c : cases) {
+      SCOPED_TRACE(::testing::Message() << c.image << " by " << c.stride << ", shorter side " << c.short_side);
+      options.window_stride = c.stride;
+      options.short_side = c.short_side;
+      const cv::Mat image = test::smoothPicture(c.image.height, c.image.width);
+      expectSameLabels(Estimator(kMask, options).estimate(image).labels,
+                       plainWindowLabels(schedule, image, c.scaled, c.rows, c.columns));
+    }
+  }
   EstimatorOptions options = merging({1, 2}, Fit::kWindow);
-  options.window_stride = 16;
-  expectSameLabels(Estimator(kMask, options).estimate(image).labels,
-                   plainWindowLabels({1, 2}, image, image.size(), {0, 16, 18}, {0, 16, 32, 36}));
   for (const int stride : {-1, 33}) {
     options.window_stride = stride;
     EXPECT_MPM_ERROR(Estimator(kMask, options), "windows of 64 x 32 px (width x height) stand 1 to 32 px apart");
-  }
-}
-
-TEST_F(Labels, ImagesAreResizedBeforeTheWindows) {
-  EstimatorOptions options = merging({1, 2}, Fit::kWindow);
-  options.short_side = 40;
-  for (const cv::Size size : {cv::Size(200, 80), cv::Size(50, 20)}) {
-    const cv::Mat image = test::smoothPicture(size.height, size.width);
-    expectSameLabels(Estimator(kMask, options).estimate(image).labels,
-                     plainWindowLabels({1, 2}, image, {100, 40}, {0, 8}, {0, 36}));
-  }
-  options.short_side = 96;  // the width
-  expectSameLabels(
-      Estimator(kMask, options).estimate(test::smoothPicture(200, 80)).labels,
-      plainWindowLabels({1, 2}, test::smoothPicture(200, 80), {96, 240}, {0, 30, 60, 90, 120, 150, 180, 208}, {0, 32}));
-  options.short_side = 10;
-  expectSameLabels(Estimator(kMask, options).estimate(test::smoothPicture(80, 200)).labels,
-                   plainWindowLabels({1, 2}, test::smoothPicture(80, 200), {80, 32}, {0}, {0, 16}));
-}
-
-TEST_F(Labels, AnImageSmallerThanAWindowKeepsItsAspect) {
-  struct Case {
-    cv::Size image, scaled;
-    std::vector<int> rows, columns;
-  };
-  const std::vector<Case> cases = {{{20, 20}, {64, 64}, {0, 30, 32}, {0}},  // 3.2 times, for the width
-                                   {{63, 40}, {64, 41}, {0, 9}, {0}},
-                                   {{100, 16}, {200, 32}, {0}, {0, 60, 120, 136}}};
-  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
-    Estimator segmenter(kMask, merging(schedule, Fit::kWindow));
-    for (const Case& c : cases) {
-      SCOPED_TRACE(::testing::Message() << c.image);
-      const cv::Mat image = test::smoothPicture(c.image.height, c.image.width);
-      expectSameLabels(segmenter.estimate(image).labels,
-                       plainWindowLabels(schedule, image, c.scaled, c.rows, c.columns));
-    }
   }
 }
 
