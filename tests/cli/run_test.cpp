@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <opencv2/videoio.hpp>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
@@ -10,6 +9,7 @@
 #include "mpm/mpm.hpp"
 #include "support/demo.h"
 #include "support/onnx_file.h"
+#include "support/video.h"
 #include "vision/model_files.h"
 
 namespace mpm::test {
@@ -202,10 +202,8 @@ TEST_F(RunCommand, TellsTheFramesOfTheSceneApart) {
 
 TEST_F(RunCommand, TakesImagesVideosAndGlobsAndStopsInTime) {
   for (int i = 0; i < 2; ++i) writeImage(folder_ / ("g" + std::to_string(i) + ".png"), 32, 64, i);
-  cv::VideoWriter writer(folder_ / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48});
-  if (!writer.isOpened()) GTEST_SKIP() << "this OpenCV writes no video";
-  for (int i = 0; i < 4; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar(60 * i, 100, 200 - 40 * i)));
-  writer.release();
+  const auto bluer = [](int i) { return cv::Mat(48, 64, CV_8UC3, cv::Scalar(60 * i, 100, 200 - 40 * i)); };
+  if (!writeVideo(folder_ / "clip.avi", "MJPG", 10, {64, 48}, 4, bluer)) GTEST_SKIP() << "this OpenCV writes no video";
   const CommandResult all = succeeded(run({folder_ / "g*.png", folder_ / "clip.avi", "--json"}));
   ASSERT_EQ(all.jsonLines().size(), 6u);
   EXPECT_EQ(all.jsonLines()[5]["frame"], 5);

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/demo.h"
+#include "support/video.h"
 
 namespace mpm::test {
 namespace {
@@ -42,9 +43,8 @@ TEST_F(Video, ShowsTheOverlayOfEachFrame) {
 
 TEST_F(Video, KeepsTheFrameRateOfItsSource) {
   const std::string source = folder_ / "in.avi", video = folder_ / "out.mp4";
-  cv::VideoWriter writer(source, cv::CAP_OPENCV_MJPEG, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48});
-  for (int i = 0; i < 4; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar(60 * i, 100, 200 - 40 * i)));
-  writer.release();
+  const auto bluer = [](int i) { return cv::Mat(48, 64, CV_8UC3, cv::Scalar(60 * i, 100, 200 - 40 * i)); };
+  ASSERT_TRUE(writeVideo(source, "MJPG", 10, {64, 48}, 4, bluer));
   const CommandResult result = run({source, "--video", video});
   if (result.err.find("no codec") != std::string::npos) GTEST_SKIP() << result.err;
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -3,12 +3,12 @@
 
 #include <cmath>
 #include <opencv2/imgcodecs.hpp>
-#include <opencv2/videoio.hpp>
 
 #include "base/atomic_file.h"
 #include "support/in_folder.h"
 #include "support/png.h"
 #include "support/throws_with.h"
+#include "support/video.h"
 #include "vision/labels/label_folder.h"
 #include "vision/labels/labelled_picture.h"
 #include "vision/pictures/pictures.h"
@@ -110,10 +110,9 @@ TEST_F(Refusals, OfSources) {
   EXPECT_MPM_ERROR(openGuarded("x", none, {}), "there is no source");
   const auto empty = [](const SourceOptions&) { return std::make_unique<EmptyFrames>(); };
   EXPECT_MPM_ERROR(openGuarded("x", empty, {})->next(), "the source gave an empty frame");
-  cv::VideoWriter writer(folder_ / "a.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48});
-  if (!writer.isOpened()) GTEST_SKIP() << "this OpenCV writes no video";
-  for (int i = 0; i < 3; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(80)));
-  writer.release();
+  const auto grey = [](int) { return cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(80)); };
+  if (!test::writeVideo(folder_ / "a.avi", "MJPG", 10, {64, 48}, 3, grey))
+    GTEST_SKIP() << "this OpenCV writes no video";
   std::string bytes = readFile(folder_ / "a.avi");
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.find("movi")) + 12, bytes.end(), 'x');
   EXPECT_MPM_ERROR(openSource(write("b.avi", bytes))->next(), "b.avi");

@@ -17,6 +17,7 @@
 #include "support/pictures.h"
 #include "support/png.h"
 #include "support/throws_with.h"
+#include "support/video.h"
 #include "vision/sources/sources.h"
 
 namespace mpm::vision {
@@ -177,11 +178,8 @@ TEST_F(OpenSource, TurnsAPictureAsExifSays) {
 }
 
 TEST_F(OpenSource, TakesAVideoWhoseNameLooksLikeAnAddress) {
-  cv::VideoWriter writer;
-  if (!writer.open(folder_ / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48}))
+  if (!test::writeVideo(folder_ / "clip.avi", "MJPG", 10, {16, 12}, 1, plain))
     GTEST_SKIP() << "this OpenCV writes no video";
-  writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(80)));
-  writer.release();
   fs::rename(folder_ / "clip.avi", folder_ / "tcp:12:30.avi");
   const fs::path before = fs::current_path();
   fs::current_path(folder_.path());
@@ -204,11 +202,9 @@ TEST_F(OpenSource, ReadsTheFilesThatItNames) {
 
 TEST_F(OpenSource, GivesTheFramesOfAVideo) {
   for (const auto& [file, codec] : {std::pair("clip.avi", "MJPG"), {"clip.mp4", "avc1"}}) {
-    cv::VideoWriter writer;
-    if (!writer.open(folder_ / file, cv::VideoWriter::fourcc(codec[0], codec[1], codec[2], codec[3]), 10, {64, 48}))
+    const auto brighter = [](int i) { return cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(40 * i)); };
+    if (!test::writeVideo(folder_ / file, codec, 10, {64, 48}, 6, brighter))
       GTEST_SKIP() << "this OpenCV writes no video with " << codec;
-    for (int i = 0; i < 6; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(40 * i)));
-    writer.release();
     const auto source = openSource(folder_ / file);
     EXPECT_EQ(source->size(), 6);
     for (int i = 0; i < 6; ++i) {
@@ -224,15 +220,9 @@ TEST_F(OpenSource, GivesTheFramesOfAVideo) {
 
 TEST_F(OpenSource, SaysThatAVideoIsCutOff) {
   const std::string clip = folder_ / "clip.avi";
-  cv::VideoWriter writer;
-  if (!writer.open(clip, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48}))
-    GTEST_SKIP() << "this OpenCV writes no video";
-  cv::Mat noise(48, 64, CV_8UC3);  // so that the frames are larger than what stands before them
-  for (int i = 0; i < 20; ++i) {
-    cv::randu(noise, 0, 256);
-    writer.write(noise);
-  }
-  writer.release();
+  // Of noise, so that the frames are larger than what stands before them.
+  const auto noise = [](int i) { return test::noisePicture(48, 64, i + 1); };
+  if (!test::writeVideo(clip, "MJPG", 10, {64, 48}, 20, noise)) GTEST_SKIP() << "this OpenCV writes no video";
   std::vector<std::string> said;
   const SourceOptions options{.on_unreadable = [&](const std::string& why, auto) { said.push_back(why); }};
   const auto framesOf = [&](const SourceOptions& how) {
@@ -271,11 +261,9 @@ std::string laterBy60Seconds(std::string matroska) {
 }
 
 TEST_F(OpenSource, AVideoThatDoesNotBeginAtZeroIsWhole) {
-  cv::VideoWriter writer;
-  if (!writer.open(folder_ / "a.mkv", cv::CAP_FFMPEG, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 5, {32, 32}))
+  const auto brighter = [](int i) { return cv::Mat(32, 32, CV_8UC3, cv::Scalar::all(9 * i)); };
+  if (!test::writeVideo(folder_ / "a.mkv", "MJPG", 5, {32, 32}, 15, brighter))
     GTEST_SKIP() << "this OpenCV writes no Matroska";
-  for (int i = 0; i < 15; ++i) writer.write(cv::Mat(32, 32, CV_8UC3, cv::Scalar::all(9 * i)));
-  writer.release();
   const std::string second = write("b.mkv", laterBy60Seconds(readFile(folder_ / "a.mkv")));
   EXPECT_EQ(matroskaStart(folder_ / "a.mkv"), 0);
   EXPECT_EQ(matroskaStart(second), 60);

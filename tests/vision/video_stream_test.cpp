@@ -3,12 +3,12 @@
 #include <array>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
-#include <opencv2/videoio.hpp>
 
 #include "base/atomic_file.h"
 #include "support/in_folder.h"
 #include "support/pictures.h"
 #include "support/throws_with.h"
+#include "support/video.h"
 #include "vision/sources/source.h"
 
 namespace mpm::vision {
@@ -27,11 +27,7 @@ class VideoStreamTest : public test::InFolder {
  protected:
   // False: this OpenCV writes no such video.
   bool writeVideo(const std::string& name, const char* codec, cv::Size size) const {
-    cv::VideoWriter writer;
-    if (!writer.open(folder_ / name, cv::VideoWriter::fourcc(codec[0], codec[1], codec[2], codec[3]), 10, size))
-      return false;
-    for (int i = 0; i < kFrames; ++i) writer.write(frameOf(i, size));
-    return true;
+    return test::writeVideo(folder_ / name, codec, 10, size, kFrames, [&](int i) { return frameOf(i, size); });
   }
   std::vector<Frame> framesOf(const std::string& name, const SourceOptions& options = {}) const {
     std::vector<Frame> frames;
