@@ -228,6 +228,19 @@ struct DrawnChart : ::testing::Test {
     drawChart(drawing, size, canvas);
     return canvas;
   }
+  /// A stretch of the strip at the bottom: from and to in x, colour and opacity.
+  struct Stretch {
+    double from, to;
+    std::pair<std::uint32_t, double> fill;
+  };
+  std::vector<Stretch> strip(const NotedCanvas& canvas) const {
+    std::vector<Stretch> stretches;
+    for (std::size_t i = 0; i < canvas.areas.size(); ++i) {
+      const std::vector<cv::Point2d>& corners = canvas.areas[i];
+      if (corners[0].y > plot.br().y - 28) stretches.push_back({corners[0].x, corners[2].x, canvas.fills[i]});
+    }
+    return stretches;
+  }
   cv::Size2d size{640, 320};
   ChartDrawing drawing;
   cv::Rect2d plot;
@@ -258,25 +271,22 @@ TEST_F(DrawnChart, ASeriesOfAClassHasItsColour) {
 
 TEST_F(DrawnChart, AStateEndsWhereTheNextBegins) {
   drawing.bands = {{"gate", {{0, "open"}, {1000, "shut"}, {4500, ""}}}};
-  std::vector<double> ends;  // of the stretches in the strip at the bottom, in tenths of seconds
-  for (const auto& corners : draw().areas)
-    if (corners[0].y > plot.br().y - 28)
-      for (const cv::Point2d& corner : {corners[0], corners[2]})
-        ends.push_back(std::round(10 * drawing.axis.time(corner.x)));
+  std::vector<double> ends;  // in tenths of seconds
+  for (const Stretch& stretch : strip(draw()))
+    for (const double x : {stretch.from, stretch.to}) ends.push_back(std::round(10 * drawing.axis.time(x)));
   EXPECT_THAT(ends, ElementsAre(0, 10, 10, 30, 30, 45));
 }
 
 TEST_F(DrawnChart, OutagesAreDrawnWhereThereAreNoSamples) {
-  const auto strip = [&](bool over_gaps) {
+  const auto seconds = [&](bool over_gaps) {
     drawing.bands = {{.name = "outages", .changes = {{0, "gap"}, {4500, ""}}, .over_gaps = over_gaps}};
     drawing.chart.buckets = {drawing.chart.buckets.front()};
     double width = 0;
-    for (const auto& corners : draw().areas)
-      if (corners[0].y > plot.br().y - 28) width += corners[1].x - corners[0].x;
+    for (const Stretch& stretch : strip(draw())) width += stretch.to - stretch.from;
     return width / plot.width * (drawing.axis.to - drawing.axis.from);
   };
-  EXPECT_NEAR(strip(true), 4.5, 0.1);
-  EXPECT_LT(strip(false), 2) << "a state is not known there";
+  EXPECT_NEAR(seconds(true), 4.5, 0.1);
+  EXPECT_LT(seconds(false), 2) << "a state is not known there";
 }
 
 TEST_F(DrawnChart, EachOutageIsNamedInItsColour) {
@@ -322,9 +332,8 @@ TEST_F(DrawnChart, AStateKeepsItsColourWhereOthersDoNotOccur) {
     const NotedCanvas canvas = draw();
     for (const std::string& one : band.known)
       EXPECT_EQ(std::ranges::count(canvas.texts, one) > 0, std::ranges::count(shown, one) > 0) << one;
-    for (std::size_t i = 0; i < canvas.areas.size(); ++i)
-      if (canvas.areas[i][0].y > plot.br().y - 28 && drawing.axis.time(canvas.areas[i][1].x) > 4)
-        return canvas.fills[i];
+    for (const Stretch& stretch : strip(canvas))
+      if (drawing.axis.time(stretch.to) > 4) return stretch.fill;
     return NotedCanvas().fills.at(0);
   };
   EXPECT_EQ(fillOf({"dark"}), fillOf({"gap", "damaged", "dark"}));
@@ -338,14 +347,9 @@ TEST_F(DrawnChart, AStripCostsNoMoreThanItsColumns) {
       band.changes.emplace_back(time, std::array{"open", "", "shut"}[time % 3]);
     drawing.bands = {band};
     std::map<std::uint32_t, double> widths;
-    int areas = 0;
-    const NotedCanvas canvas = draw();
-    for (std::size_t i = 0; i < canvas.areas.size(); ++i)
-      if (canvas.areas[i][0].y > plot.br().y - 28) {
-        ++areas;
-        widths[canvas.fills[i].first] += canvas.areas[i][1].x - canvas.areas[i][0].x;
-      }
-    EXPECT_LE(areas, 2 * plot.width) << "of 4000 stretches";
+    const std::vector<Stretch> stretches = strip(draw());
+    for (const Stretch& stretch : stretches) widths[stretch.fill.first] += stretch.to - stretch.from;
+    EXPECT_LE(stretches.size(), 2 * plot.width) << "of 4000 stretches";
     EXPECT_THAT(widths, SizeIs(2));
     for (const auto& [color, width] : widths) EXPECT_NEAR(width, plot.width, 2);
   }
