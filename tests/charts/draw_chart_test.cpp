@@ -3,6 +3,7 @@
 #include "charts/svg.h"
 #include "support/local_zone.h"
 #include "support/matchers.h"
+#include "support/svg_number.h"
 
 namespace mpm::charts {
 namespace {
@@ -424,10 +425,7 @@ TEST_F(DrawnChart, AsSvgItHasTheSameLines) {
   const std::string svg = chartSvg(drawing, {640, 320});
   EXPECT_THAT(svg, AllOf(HasSubstr("&lt;b&gt;&quot;&amp;\\x1b"), HasSubstr("<title>A \\xff street</title>"),
                          HasSubstr("width=\"640\" height=\"320\"")));
-  const auto number = [&](const std::string& name) {
-    const auto at = svg.find("data-" + name + "=\"");
-    return at == std::string::npos ? NAN : std::stod(svg.substr(at + name.size() + 7));
-  };
+  const auto number = [&](const std::string& name) { return test::svgNumber(svg, name); };
   EXPECT_EQ(std::pair(number("from"), number("to")), std::pair(0., 6000.));
   const double second = (number("right") - number("left")) / 6;
   const std::string line = "<polyline points=\"" + std::to_string(number("left") + second / 2).substr(0, 4);

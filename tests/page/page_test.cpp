@@ -13,6 +13,7 @@
 #include "monitor/store/calendar.h"
 #include "monitor/store/snapshot.h"
 #include "support/local_zone.h"
+#include "support/svg_number.h"
 
 namespace mpm::page {
 namespace {
@@ -164,10 +165,7 @@ TEST_F(PageTest, ACameraThatNeverGaveAFrameIsDown) {
 // The root of the SVG of a request, and the number of its polylines of this colour.
 struct Drawing {
   std::string text;
-  double number(const std::string& name) const {
-    const auto at = text.find("data-" + name + "=\"");
-    return at == std::string::npos ? NAN : std::stod(text.substr(at + name.size() + 7));
-  }
+  double number(const std::string& name) const { return mpm::test::svgNumber(text, name); }
   // The points of each line of this colour.
   std::vector<std::vector<cv::Point2d>> lines(const std::string& color) const {
     std::vector<std::vector<cv::Point2d>> all;
