@@ -9,6 +9,7 @@
 #include "mpm/head_trainer.hpp"
 #include "mpm/reuse.hpp"
 #include "support/pictures.h"
+#include "support/plain_net.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -213,12 +214,11 @@ EstimatorOptions depthWith(const Schedule& schedule) { return {.reduce = mpmBefo
 
 // The protocol with OpenCV alone.
 cv::Mat plainDepth(const std::string& model, const Schedule& schedule, const cv::Mat& image) {
-  LoadedNet loaded = readNet(model, {.reduce = mpmBefore(schedule)});
+  const LoadedNet loaded = readNet(model, {.reduce = mpmBefore(schedule)});
   const cv::Size input(loaded.info.input.width, loaded.info.input.height);
   cv::Mat resized, result;
   cv::resize(image, resized, input, 0, 0, cv::INTER_LINEAR);
-  loaded.net.setInput(cv::dnn::blobFromImage(resized, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
-  const cv::Mat map = loaded.net.forward(loaded.info.outputs[0]);
+  const cv::Mat map = test::forwardPlain(loaded.net, resized, loaded.info.outputs[0]);
   const cv::Mat depth(map.size[map.dims - 2], map.size[map.dims - 1], CV_32F, const_cast<float*>(map.ptr<float>()));
   cv::resize(depth, result, image.size(), 0, 0, cv::INTER_LINEAR);
   return result;

@@ -12,6 +12,7 @@
 #include "mpm/read_net.hpp"
 #include "net/inspect.h"
 #include "support/pictures.h"
+#include "support/plain_net.h"
 #include "support/temporary_folder.h"
 
 namespace mpm {
@@ -26,9 +27,7 @@ EstimatorOptions options(Schedule schedule, bool inspect) {
 
 // A value of the net with that schedule for an image of its size.
 cv::Mat valueOf(const std::string& model, const Schedule& schedule, const cv::Mat& image, const std::string& name) {
-  cv::dnn::Net net = readNet(model, {.reduce = mpmBefore(schedule), .outputs = {name}}).net;
-  net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
-  return net.forward(name).clone();
+  return test::forwardPlain(readNet(model, {.reduce = mpmBefore(schedule), .outputs = {name}}).net, image, name);
 }
 
 TEST(Inspect, ProbabilitiesOfLogitsAreTheirSoftmax) {

@@ -9,6 +9,7 @@
 #include "support/damaged_model.h"
 #include "support/in_folder.h"
 #include "support/pictures.h"
+#include "support/plain_net.h"
 #include "support/throws_with.h"
 
 namespace mpm {
@@ -24,8 +25,7 @@ EstimatorOptions merging(Schedule schedule, Fit fit = Fit::kResize) {
   return {.reduce = mpmBefore(schedule), .fit = fit};
 }
 
-// The protocol written down with OpenCV alone: an image of the net's input size to RGB, 0..1, mean and std 0.5; logits
-// at that size, one plane per class.
+// Logits of an image of the net's input size, at that size, one plane per class.
 class PlainNet {
  public:
   PlainNet(const std::string& model, const Schedule& schedule)
@@ -34,8 +34,7 @@ class PlainNet {
   cv::Size input() const { return {loaded_.info.input.width, loaded_.info.input.height}; }
 
   std::vector<cv::Mat> logits(const cv::Mat& image) {
-    loaded_.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
-    const cv::Mat all = loaded_.net.forward(loaded_.info.outputs[0]);
+    const cv::Mat all = test::forwardPlain(loaded_.net, image, loaded_.info.outputs[0]);
     std::vector<cv::Mat> planes;
     for (int c = 0; c < loaded_.info.classes; ++c)
       planes.push_back(cv::Mat(image.size(), CV_32F, const_cast<float*>(all.ptr<float>(0, c))).clone());
@@ -112,8 +111,7 @@ TEST_F(Labels, FromMaskQueries) {
     const cv::Mat image = test::smoothPicture(32, 32, 3);
     const Estimate result = segmenter.estimate(image);
     LoadedNet loaded = readNet(model, {.reduce = mpmBefore(schedule)});
-    loaded.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
-    const cv::Mat masks = loaded.net.forward(loaded.info.outputs[0]).clone();
+    const cv::Mat masks = test::forwardPlain(loaded.net, image, loaded.info.outputs[0]);
     const cv::Mat classes = loaded.net.forward(loaded.info.outputs[1]).clone();
     std::vector<cv::Mat> planes;
     cv::Mat all(image.size(), CV_32F, cv::Scalar(0));
@@ -150,8 +148,7 @@ TEST_F(Labels, FromAMapOfClasses) {
   const auto compare = [&](const Schedule& schedule, const cv::Mat& image) {
     LoadedNet loaded = readNet(model, {.reduce = mpmBefore(schedule)});
     const cv::Mat input = resized(image, {32, 32});
-    loaded.net.setInput(cv::dnn::blobFromImage(input, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
-    const cv::Mat map = loaded.net.forward(loaded.info.outputs[0]);
+    const cv::Mat map = test::forwardPlain(loaded.net, input, loaded.info.outputs[0]);
     std::vector<cv::Mat> planes;
     for (int c = 0; c < 3; ++c) {
       const cv::Mat plane(map.size[2], map.size[3], CV_32F, const_cast<float*>(map.ptr<float>(0, c)));
