@@ -334,7 +334,7 @@ TEST_F(RunCommand, WritesWhatAModelWithoutATaskGives) {
   graph.mutable_node(graph.node_size() - 1)->set_output(0, "heat");
   graph.mutable_output(0)->set_name("heat");
   const std::string model = folder_ / "heat.onnx";
-  std::ofstream(model, std::ios::binary) << map.SerializeAsString();
+  saveModel(map, model);
   writeImage(folder_ / "a.png", 40, 60);
   const nlohmann::json line =
       mpmCommand({"run", folder_ / "a.png", "--model", model, "--json", "--out", folder_ / "out"}).json();

@@ -188,8 +188,7 @@ void writeMaskEndingIn(const fs::path& to, const std::vector<std::string>& ops) 
     for (const int axis : {0, 1, 3, 2}) attribute.add_ints(axis);
     if (op == "Sigmoid" || op == "Exp") node.clear_attribute();
   }
-  std::ofstream output(to, std::ios::binary);
-  ASSERT_TRUE(model.SerializeToOstream(&output));
+  test::saveModel(model, to);
   std::ofstream(fs::path(to).replace_extension(".json")) << R"({"task": "semantic"})";
 }
 
@@ -395,11 +394,10 @@ TEST_F(Labels, RefusesMoreClassesThanALabelMapHolds) {
 TEST_F(Labels, BelievesNoShapeThatTheNetDoesNotHave) {
   const std::string path = folder_ / "lie.onnx";
   onnx::ModelProto model = test::convertedModel(kMask, {.reduce = mpmBefore({1, 2})});
-  const auto write = [&] { std::ofstream(path, std::ios::binary) << model.SerializeAsString(); };
   const onnx::ModelProto truth = model;
   std::string& info = test::metadataOf(model, "mpm.info");
   info.replace(info.find("\"class_count\":4"), 15, "\"class_count\":250");
-  write();
+  test::saveModel(model, path);
   EXPECT_MPM_ERROR(Estimator{path}, "says class_count 250, the graph has 4");
 
   model = truth;
@@ -409,7 +407,7 @@ TEST_F(Labels, BelievesNoShapeThatTheNetDoesNotHave) {
   negative.set_name("negative");
   negative.add_input("clusters");
   negative.add_output("merge_map");
-  write();
+  test::saveModel(model, path);
   EXPECT_MPM_ERROR(Estimator(path).estimate(test::smoothPicture(32, 64)), "'merge_map' holds");
 }
 

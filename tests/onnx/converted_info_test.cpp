@@ -23,7 +23,7 @@ class ConvertedInfo : public InFolder {
     return convertedModel(folder_ / "plain.onnx", {.reduce = reduction});
   }
   static Json info(onnx::ModelProto& model) { return Json::parse(metadataOf(model, "mpm.info")); }
-  void write(const onnx::ModelProto& model) { std::ofstream(path, std::ios::binary) << model.SerializeAsString(); }
+  void write(const onnx::ModelProto& model) { saveModel(model, path); }
   void expectErrorWithInfo(const Json& changes, const std::string& part) {
     onnx::ModelProto model = converted;
     Json lie = info(model);

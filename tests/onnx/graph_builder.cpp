@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/onnx_file.h"
+
 namespace mpm::test {
 namespace {
 
@@ -166,8 +168,7 @@ std::string GraphBuilder::reduceSum(const std::string& x, long axis) {
 }
 
 void GraphBuilder::save(const std::string& path) {
-  std::ofstream file(path, std::ios::binary);
-  model_.SerializeToOstream(&file);
+  saveModel(model_, path);
   if (storage_ != Storage::kExternal) return;
   std::ofstream(std::filesystem::path(path).parent_path() / kDataFile, std::ios::binary) << external_;
 }

@@ -33,7 +33,7 @@ class Outputs : public InFolder {
       for (auto& name : *node.mutable_input()) rename(name);
       for (auto& name : *node.mutable_output()) rename(name);
     }
-    std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+    saveModel(model, path);
   }
 
   /// "NAME 1x2x3" of each output of the converted file.

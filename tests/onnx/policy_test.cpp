@@ -131,7 +131,7 @@ TEST_F(Cts, OfAFileHasTheInputsThatItNeeds) {
   options.reduce = share("0.5");
   onnx::ModelProto model = convertedModel(path, options);
   nodeOf(model, "MergeTokens").mutable_input()->SwapElements(2, 3);
-  std::ofstream(converted, std::ios::binary) << model.SerializeAsString();
+  saveModel(model, converted);
   const auto read_and_run = [&] {  // which of the two says it depends on OpenCV
     runModel(converted, {}, TinyVit::image(5, 16, 24), {"scores"});
   };

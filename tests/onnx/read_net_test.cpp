@@ -199,7 +199,7 @@ class WeightsPastOpenCv : public InFolder {
     save();
   }
 
-  void save() { std::ofstream(path_, std::ios::binary) << model_.SerializeAsString(); }
+  void save() { saveModel(model_, path_); }
   static std::vector<std::vector<double>> results(cv::dnn::Net net) {
     return runNet(net, TinyVit::image(3), {1, 3, TinyVit::kHeight, TinyVit::kWidth},
                   {"labels", "scores", "merge_map", "token_counts"});

@@ -774,7 +774,7 @@ TEST_F(Refusal, ConvertedModelWithoutItsMetadata) {
     if (entry.key() == "mpm.info") entry.set_key("info");
   model.clear_metadata_props();
   for (const onnx::ModelProto* each : {&model, &other, &without}) {
-    std::ofstream(path, std::ios::binary) << each->SerializeAsString();
+    saveModel(*each, path);
     EXPECT_MPM_ERROR(convertModel(path, options), "not the metadata mpm.format = 1 and mpm.info");
   }
 }
@@ -785,7 +785,7 @@ TEST_F(Refusal, SizeThatOtherConstantsSeemToTell) {
   onnx::TensorProto& weights = itemNamed(model.mutable_graph()->mutable_initializer(), "onnx::MatMul_804");
   weights.clear_dims();
   for (const long side : {1, 16, 16}) weights.add_dims(side);
-  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  saveModel(model, path);
   EXPECT_MPM_ERROR(convertModel(path, options), "does not say how large its image is: give an input size");
   options.input_size = Size2{40, 48};
   EXPECT_NO_THROW(convertModel(path, options));

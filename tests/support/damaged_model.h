@@ -17,8 +17,7 @@ void writeModelWith(const std::string& from, const std::string& to, float value,
     std::string& bytes = *tensor.mutable_raw_data();
     for (std::size_t at = 0; at < bytes.size(); at += sizeof value)
       std::memcpy(bytes.data() + at, &value, sizeof value);
-    std::ofstream output(to, std::ios::binary);
-    if (!model.SerializeToOstream(&output)) throw std::runtime_error("cannot write " + to);
+    saveModel(model, to);
     return;
   }
   throw std::runtime_error("no such weights in " + from);
@@ -57,8 +56,7 @@ inline void writeLinearSegmenterWithClasses(const std::string& from, const std::
   }
   graph.mutable_output(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_value(
       classes);
-  std::ofstream output(to, std::ios::binary);
-  if (!model.SerializeToOstream(&output)) throw std::runtime_error("cannot write " + to);
+  saveModel(model, to);
 }
 
 }  // namespace mpm::test

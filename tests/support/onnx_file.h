@@ -17,6 +17,11 @@ inline onnx::ModelProto modelAt(const std::string& path) {
   return model;
 }
 
+inline void saveModel(const onnx::ModelProto& model, const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  if (!model.SerializeToOstream(&file) || !file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
 /// What the converter makes of the model at `path`.
 inline onnx::ModelProto convertedModel(const std::string& path, const ConvertOptions& options = {}) {
   onnx::ModelProto model;
