@@ -393,20 +393,13 @@ TEST(Pipeline, SaysWhatIsWrong) {
                    "cannot open gst:nosuchelement user-pw=*** ! appsink: an element is not installed");
 }
 
-TEST(WithoutCredentials, HidesThePropertiesOfPipelines) {
-  EXPECT_EQ(redactCredentials("gst:rtspsrc location=rtsp://host/x user-id=anna user-pw=geheim ! decodebin ! appsink"),
-            "gst:rtspsrc location=rtsp://host/x user-id=*** user-pw=*** ! decodebin ! appsink");
-  EXPECT_EQ(redactCredentials("gst:souphttpsrc proxy-id='a b' proxy-pw = \"ge \\\" heim\" ! appsink"),
-            "gst:souphttpsrc proxy-id=*** proxy-pw = *** ! appsink");
-  EXPECT_EQ(redactCredentials("gst:x user-pw=(string)ge\\ heim passphrase=abc! appsink"),
-            "gst:x user-pw=(string)*** passphrase=*** appsink");
-  EXPECT_EQ(redactCredentials("gst:rtspsrc location=rtsp://u:p@host/x user-pw=ge@heim ! appsink").find("heim"),
-            std::string::npos);
-  EXPECT_EQ(redactCredentials("cannot run 'rtspsrc user-pw=geheim'").find("geheim"), std::string::npos);
-}
-
-TEST(WithoutCredentials, FindsThePropertiesByTheirWholeNames) {
+TEST(WithoutCredentials, HidesThePropertiesOfPipelinesByTheirWholeNames) {
   const std::pair<const char*, const char*> cases[] = {
+      {"gst:rtspsrc location=rtsp://host/x user-id=anna user-pw=geheim ! decodebin ! appsink",
+       "gst:rtspsrc location=rtsp://host/x user-id=*** user-pw=*** ! decodebin ! appsink"},
+      {"gst:souphttpsrc proxy-id='a b' proxy-pw = \"ge \\\" heim\" ! appsink",
+       "gst:souphttpsrc proxy-id=*** proxy-pw = *** ! appsink"},
+      {"gst:x user-pw=(string)ge\\ heim passphrase=abc! appsink", "gst:x user-pw=(string)*** passphrase=*** appsink"},
       {"x my-token=a", "x my-token=***"},
       {"x USER_PASSWORD=a b", "x USER_PASSWORD=*** b"},
       {"token=a", "token=***"},
@@ -422,6 +415,9 @@ TEST(WithoutCredentials, FindsThePropertiesByTheirWholeNames) {
       {"x token=a=b=c user-id==d", "x token=*** user-id=***"},
   };
   for (const auto& [text, shown] : cases) EXPECT_EQ(redactCredentials(text), shown);
+  for (const char* text :
+       {"gst:rtspsrc location=rtsp://u:p@host/x user-pw=ge@heim ! appsink", "cannot run 'rtspsrc user-pw=geheim'"})
+    EXPECT_THAT(redactCredentials(text), Not(HasSubstr("heim")));
 }
 
 // std::regex recurses once for each letter.
