@@ -4,7 +4,7 @@
 
     pip install --no-deps depth-anything-3==0.1.1 rfdetr==1.11.2
     pip install addict einops omegaconf 'pydantic<3' 'pyDeprecate<0.10' supervision
-    python tests/exporters/compare_authors.py --mpm build/bin/mpm
+    python bench/models/compare_authors.py --mpm build/bin/mpm
 
 The models have random weights. rfdetr writes its own ONNX file; Depth Anything 3 has no exporter, so torch.onnx exports what
 its authors' code computes. Both sides get the same pixels: of a picture that is resized beforehand, and of one at the size of
@@ -21,9 +21,11 @@ import tempfile
 import types
 
 import cv2
-import make_models
 import numpy as np
 import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/exporters"))
+import make_models  # noqa: E402
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
