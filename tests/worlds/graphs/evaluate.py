@@ -390,7 +390,7 @@ class Evaluator(fused.FusedOperators):
         return self.several(given, parts, np.add) / len(parts)
 
     def op_Equal(self, given, a, b):
-        return a == b
+        return np.equal(a, b)
 
     def op_Less(self, given, a, b):
         return a < b
