@@ -342,18 +342,6 @@ class Evaluator(fused.FusedOperators):
         if (a.dtype.kind == "f") != (b.dtype.kind == "f"):
             raise Disputed("floats and whole numbers together")
 
-    def op_Add(self, given, a, b):
-        self.both(a, b)
-        return a + b
-
-    def op_Sub(self, given, a, b):
-        self.both(a, b)
-        return a - b
-
-    def op_Mul(self, given, a, b):
-        self.both(a, b)
-        return a * b
-
     def op_Div(self, given, a, b):
         self.both(a, b)
         if a.dtype.kind == "f":
@@ -377,47 +365,8 @@ class Evaluator(fused.FusedOperators):
             result = work(result, part)
         return result
 
-    def op_Max(self, given, *parts):
-        return self.several(given, parts, np.maximum)
-
-    def op_Min(self, given, *parts):
-        return self.several(given, parts, np.minimum)
-
-    def op_Sum(self, given, *parts):
-        return self.several(given, parts, np.add)
-
     def op_Mean(self, given, *parts):
         return self.several(given, parts, np.add) / len(parts)
-
-    def op_Equal(self, given, a, b):
-        return np.equal(a, b)
-
-    def op_Less(self, given, a, b):
-        return a < b
-
-    def op_LessOrEqual(self, given, a, b):
-        return a <= b
-
-    def op_Greater(self, given, a, b):
-        return a > b
-
-    def op_GreaterOrEqual(self, given, a, b):
-        return a >= b
-
-    def op_And(self, given, a, b):
-        return np.logical_and(a, b)
-
-    def op_Or(self, given, a, b):
-        return np.logical_or(a, b)
-
-    def op_Xor(self, given, a, b):
-        return np.logical_xor(a, b)
-
-    def op_Not(self, given, a):
-        return np.logical_not(a)
-
-    def op_IsNaN(self, given, x):
-        return np.isnan(x)
 
     def op_Where(self, given, which, a, b):
         self.both(a, b)
@@ -435,47 +384,8 @@ class Evaluator(fused.FusedOperators):
             raise Disputed("a function of whole numbers")
         return x
 
-    def op_Neg(self, given, x):
-        return -x
-
-    def op_Abs(self, given, x):
-        return np.abs(x)
-
-    def op_Sqrt(self, given, x):
-        return np.sqrt(self.floats(x))
-
-    def op_Exp(self, given, x):
-        return np.exp(self.floats(x))
-
-    def op_Log(self, given, x):
-        return np.log(self.floats(x))
-
-    def op_Sin(self, given, x):
-        return np.sin(self.floats(x))
-
-    def op_Cos(self, given, x):
-        return np.cos(self.floats(x))
-
-    def op_Floor(self, given, x):
-        return np.floor(self.floats(x))
-
-    def op_Ceil(self, given, x):
-        return np.ceil(self.floats(x))
-
-    def op_Round(self, given, x):
-        return np.round(self.floats(x))
-
-    def op_Sign(self, given, x):
-        return np.sign(x)
-
-    def op_Reciprocal(self, given, x):
-        return 1 / self.floats(x)
-
     def op_Erf(self, given, x):
         return erf(self.floats(x)) if x.size else x
-
-    def op_Tanh(self, given, x):
-        return np.tanh(self.floats(x))
 
     def op_Sigmoid(self, given, x):
         return 1 / (1 + np.exp(-self.floats(x)))
@@ -920,3 +830,51 @@ class Evaluator(fused.FusedOperators):
             shape[axis] = -1
             scale, zero = scale.reshape(shape), None if zero is None else zero.reshape(shape)
         return (x - (0 if zero is None else zero)).astype(self.dtype) * scale
+
+
+def of_numpy(work, check=lambda self, *operands: None):
+    """An operator that is a function of NumPy."""
+    def operator(self, given, *operands):
+        if len(operands) != work.nin:
+            raise NotDefined("another number of operands")
+        check(self, *operands)
+        return work(*operands)
+    return operator
+
+
+def of_several(work):
+    """An operator of one operand or more that is a function of two."""
+    return lambda self, given, *operands: self.several(given, operands, work)
+
+
+for name, made in {
+        "Equal": of_numpy(np.equal),
+        "Less": of_numpy(np.less),
+        "LessOrEqual": of_numpy(np.less_equal),
+        "Greater": of_numpy(np.greater),
+        "GreaterOrEqual": of_numpy(np.greater_equal),
+        "And": of_numpy(np.logical_and),
+        "Or": of_numpy(np.logical_or),
+        "Xor": of_numpy(np.logical_xor),
+        "Not": of_numpy(np.logical_not),
+        "IsNaN": of_numpy(np.isnan),
+        "Neg": of_numpy(np.negative),
+        "Abs": of_numpy(np.abs),
+        "Sign": of_numpy(np.sign),
+        "Add": of_numpy(np.add, Evaluator.both),
+        "Sub": of_numpy(np.subtract, Evaluator.both),
+        "Mul": of_numpy(np.multiply, Evaluator.both),
+        "Sqrt": of_numpy(np.sqrt, Evaluator.floats),
+        "Exp": of_numpy(np.exp, Evaluator.floats),
+        "Log": of_numpy(np.log, Evaluator.floats),
+        "Sin": of_numpy(np.sin, Evaluator.floats),
+        "Cos": of_numpy(np.cos, Evaluator.floats),
+        "Floor": of_numpy(np.floor, Evaluator.floats),
+        "Ceil": of_numpy(np.ceil, Evaluator.floats),
+        "Round": of_numpy(np.rint, Evaluator.floats),
+        "Tanh": of_numpy(np.tanh, Evaluator.floats),
+        "Reciprocal": of_numpy(np.reciprocal, Evaluator.floats),
+        "Max": of_several(np.maximum),
+        "Min": of_several(np.minimum),
+        "Sum": of_several(np.add)}.items():
+    setattr(Evaluator, "op_" + name, made)
