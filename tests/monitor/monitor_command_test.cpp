@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
@@ -15,6 +11,7 @@
 #include "mpm/convert.hpp"
 #include "support/demo.h"
 #include "support/local_zone.h"
+#include "support/notify_socket.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::test {
@@ -253,18 +250,12 @@ TEST_F(MonitorCommand, KeepsCredentialsToItself) {
 }
 
 TEST_F(MonitorCommand, TellsSystemdWhatItDoes) {
-  const int listener = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
   const std::string path = folder_ / "notify";
-  std::memcpy(address.sun_path, path.data(), path.size());
-  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const NotifySocket listener(path);
   succeeded(
       monitor(images(3), {"--every", "0"}, {.environment = {{"NOTIFY_SOCKET", path}, {"WATCHDOG_USEC", "1000000"}}}));
   Words said;
-  char buffer[1024];
-  for (ssize_t got; (got = ::recv(listener, buffer, sizeof buffer, 0)) > 0;) said.emplace_back(buffer, got);
-  ::close(listener);
+  for (std::string line; !(line = listener.next()).empty();) said.push_back(line);
   ASSERT_GE(said.size(), 4u);
   EXPECT_THAT(said, Contains("READY=1"));
   EXPECT_EQ(said.back(), "STOPPING=1");

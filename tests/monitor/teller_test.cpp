@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +17,7 @@
 #include "monitor/tell/channel.h"
 #include "monitor/tell/home_assistant.h"
 #include "monitor/tell/teller.h"
+#include "support/notify_socket.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
@@ -466,35 +466,10 @@ TEST_F(Secret, IsTheFirstLineOfAFileOfItsOwner) {
   EXPECT_MPM_ERROR(secret("\r\ngeheim", 0600), "has no first line");
 }
 
-// What systemd would read.
-class Listener {
- public:
-  explicit Listener(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path, path.data(), path.size());
-    socklen_t length = sizeof address;
-    if (path[0] == '@') {
-      address.sun_path[0] = '\0';
-      length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
-    }
-    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), length), 0);
-  }
-  ~Listener() { ::close(socket_); }
-  std::string next() const {
-    char buffer[512];
-    const ssize_t got = ::recv(socket_, buffer, sizeof buffer, 0);
-    return got < 0 ? "" : std::string(buffer, static_cast<std::size_t>(got));
-  }
-
- private:
-  int socket_;
-};
-
 TEST(ServiceNotify, SpeaksToSystemd) {
   const mpm::test::TemporaryFolder folder;
   for (const std::string& path : {folder / "notify", "@mpm_notify_test_" + std::to_string(::getpid())}) {
-    const Listener listener(path);
+    const mpm::test::NotifySocket listener(path);
     ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
     ::setenv("WATCHDOG_USEC", "60000000", 1);
     ::setenv("WATCHDOG_PID", std::to_string(::getpid()).c_str(), 1);
