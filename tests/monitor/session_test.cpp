@@ -37,6 +37,18 @@ PrivacyOptions hidesOnly(PrivacyOptions all) {
 
 class SessionTest : public InFolder {
  protected:
+  // A folder of pictures with these names.
+  CameraPlan archiveOf(const std::vector<std::string>& names) const {
+    const std::string pictures = folder_ / "pictures";
+    std::filesystem::create_directory(pictures);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      cv::imwrite(pictures + "/" + names[i], mpm::test::noisePicture(48, 96, static_cast<int>(i) + 1));
+    return {.source = vision::parseSourceSpec(pictures),
+            .every_s = 0,
+            .every_frame = true,
+            .archive = vision::ArchiveOptions()};
+  }
+
   std::string database_ = folder_ / "a.db";
   std::atomic<UnixMs> clock_ = kNoon;
   Collected<Event> events_;
@@ -587,13 +599,7 @@ TEST_F(SessionTest, APrivacyThatIsSaidInPartForTheFirstTimeIsNotCalledStored) {
 
 // What is left out of an archive was measured by the model that is wanted, not by the one that still runs.
 TEST_F(SessionTest, AnArchiveThatIsOpenedBehindAChangeOfTheModelIsMeasuredByTheNewOne) {
-  std::filesystem::create_directory(folder_ / "pictures");
-  for (const char* name : {"20260601_120000.png", "20260601_130000.png"})
-    cv::imwrite(folder_ / "pictures" + "/" + name, mpm::test::noisePicture(48, 96, name[10]));
-  CameraPlan archive{.source = vision::parseSourceSpec(folder_ / "pictures"),
-                     .every_s = 0,
-                     .every_frame = true,
-                     .archive = vision::ArchiveOptions()};
+  const CameraPlan archive = archiveOf({"20260601_120000.png", "20260601_130000.png"});
   make();
   const auto measured = [&](std::size_t samples) {
     return eventually([&] {
@@ -653,12 +659,7 @@ TEST_F(SessionTest, WhatIsStoredOfASourceAndCannotBeReadIsOneMessage) {
 }
 
 TEST_F(SessionTest, AnArchiveIsNotMeasuredWhereWhatIsStoredOfItCannotBeRead) {
-  std::filesystem::create_directory(folder_ / "pictures");
-  cv::imwrite(folder_ / "pictures/20260601_120000.png", mpm::test::noisePicture(48, 96, 1));
-  CameraPlan archive{.source = vision::parseSourceSpec(folder_ / "pictures"),
-                     .every_s = 0,
-                     .every_frame = true,
-                     .archive = vision::ArchiveOptions()};
+  const CameraPlan archive = archiveOf({"20260601_120000.png"});
   record(database_, {sampleAt(kNoon)}, session(archive.source.name(), 0));
   runSql(database_, kNoTime);
   make();
