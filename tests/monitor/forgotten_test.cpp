@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of a time whose samples were forgotten, and also its minutes or its hours.
 
-#include <cmath>
 #include <filesystem>
 
 #include "monitor/samples.h"
@@ -20,18 +19,8 @@ using Forgotten = InFolder;
 constexpr UnixMs kMidnight = kNoon - 12 * kHourMs;
 const NightByHours kNights{.from = 20 * 60, .to = 7 * 60, .clock = vision::CameraClock()};
 
-// A sample in ten minutes of these days: dark at night, bright at noon, and judged by this rule when it was stored.
-std::vector<Sample> days(int first, int last, const NightRule& rule = kNights) {
-  DayNight judge(rule);
-  std::vector<Sample> samples;
-  for (UnixMs time = kMidnight + first * kDayMs; time < kMidnight + last * kDayMs; time += 10 * kMinuteMs) {
-    const double hour = static_cast<double>(time % kDayMs) / kHourMs;
-    Sample sample = sampleAt(time, 300 + std::floor(hour));
-    sample.whole().set("brightness", std::round(60 - 50 * std::cos(hour / 24 * 2 * M_PI)));
-    sample.night = judge.night(time, sample.brightness());
-    samples.push_back(sample);
-  }
-  return samples;
+std::vector<Sample> days(int first, int last) {
+  return samplesBetween(kMidnight + first * kDayMs, kMidnight + last * kDayMs, kNights);
 }
 
 // By day and by night.

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <sstream>
 
+#include "monitor/statistics/day_night.h"
 #include "monitor/store/store.h"
 #include "support/in_folder.h"
 #include "support/matchers.h"
@@ -30,6 +32,21 @@ inline Sample sampleAt(UnixMs time, double tokens = 377, std::optional<bool> nig
   sample.whole() = evaluate({.pixels = 100, .mean = {100, 100, 100}, .tokens = tokens, .frame = &facts});
   sample.whole().areas = {{0, 0.75}, {3, 0.25}};
   return sample;
+}
+
+/// A sample in ten minutes, dark at night and bright at noon, judged by the rule when it was stored. Their tokens are
+/// 300 and the hour.
+inline std::vector<Sample> samplesBetween(UnixMs from, UnixMs to, const NightRule& rule = {}) {
+  DayNight judge(rule);
+  std::vector<Sample> samples;
+  for (UnixMs time = from; time < to; time += 10 * kMinuteMs) {
+    const double hour = static_cast<double>(time % kDayMs) / kHourMs;
+    Sample sample = sampleAt(time, 300 + std::floor(hour));
+    sample.whole().set("brightness", std::round(60 - 50 * std::cos(hour / 24 * 2 * M_PI)));
+    sample.night = judge.night(time, sample.brightness());
+    samples.push_back(sample);
+  }
+  return samples;
 }
 
 inline Event eventAt(UnixMs time, const std::string& message) {

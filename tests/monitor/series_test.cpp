@@ -2,7 +2,6 @@
 // Which series is shown, its span, and samples that are judged anew.
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -68,26 +67,13 @@ TEST_F(SeriesTest, AClockThatWasWrongIsNotBelieved) {
                           std::pair(future + 2, false), std::pair(future + 1, true), std::pair(future + 1, true)));
 }
 
-// Seven days: bright by day, dark by night, and a twilight between the borders of the band.
-std::vector<Sample> sevenDays() {
-  std::vector<Sample> samples;
-  for (UnixMs time = kNoon; time < kNoon + 7 * kDayMs; time += 10 * kMinuteMs) {
-    const double hour = static_cast<double>(time % kDayMs) / kHourMs;
-    Sample sample = sampleAt(time, 300 + std::floor(hour), std::nullopt);
-    sample.whole().set("brightness", std::round(60 - 70 * std::cos(hour / 24 * 2 * M_PI)));
-    samples.push_back(sample);
-  }
-  return samples;
-}
-
-bool judgeAll(const std::string& path, const NightRule& rule) { return StoreWriter(path).judge("camera 0", rule); }
-
 TEST_F(SeriesTest, WhereSamplesAreForgottenWholeSumsAreJudged) {
-  const std::vector<Sample> samples = sevenDays();
+  const std::vector<Sample> samples = samplesBetween(kNoon, kNoon + 7 * kDayMs);
   record(path_, samples, session("camera 0", 600));
   const UnixMs cut = kNoon + 3 * kDayMs + 5 * kHourMs + 25 * kMinuteMs;
   forget(path_, cut);
-  ASSERT_TRUE(judgeAll(path_, NightByHours{.from = 1200, .to = 360, .clock = vision::CameraClock()}));
+  const NightByHours rule{.from = 1200, .to = 360, .clock = vision::CameraClock()};
+  ASSERT_TRUE(StoreWriter(path_).judge("camera 0", rule));
   const StoreReader store(path_);
   std::int64_t nights[2]{}, expected_nights = 0;
   for (const Sample& sample : samples)
@@ -139,7 +125,7 @@ TEST_F(SeriesTest, SharesAreStoredAsTheyAreTold) {
 }
 
 TEST_F(SeriesTest, JudgingThatIsCancelledChangesNothing) {
-  record(path_, sevenDays(), session("camera 0", 600));
+  record(path_, samplesBetween(kNoon, kNoon + 7 * kDayMs), session("camera 0", 600));
   const std::string before = runSql(path_, "SELECT count(*) || total(night) FROM sample") +
                              runSql(path_, "SELECT group_concat(night) FROM bucket");
   StoreWriter writer(path_);
