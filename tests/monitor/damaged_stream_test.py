@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stream of MJPEG with damaged frames: damaged_stream_test.py MPM MODEL FOLDER. Exit status 77: skipped."""
-import http.server
 import pathlib
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
+
+import mjpeg
 
 try:
     import cv2
@@ -32,31 +32,18 @@ def jpegs():
     return [whole, whole[:middle] + b"\xff\xd9", whole[:middle] + whole[middle + 1460:]]
 
 
-class Stream(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=next")
-        self.end_headers()
-        try:
-            while True:
-                for jpeg in jpegs():
-                    self.wfile.write(b"--next\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(jpeg) + jpeg + b"\r\n")
-                    time.sleep(0.02)
-        except OSError:
-            pass
-
-    def log_message(self, *_):
-        pass
+def stream(_):
+    while True:
+        for jpeg in jpegs():
+            yield jpeg
+            time.sleep(0.02)
 
 
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stream)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     database = FOLDER / "a.db"
-    monitor = subprocess.Popen([MPM, "monitor", f"http://127.0.0.1:{server.server_port}/live", "--model", MODEL, "--db", database,
+    monitor = subprocess.Popen([MPM, "monitor", f"http://127.0.0.1:{mjpeg.serve(stream)}/live", "--model", MODEL, "--db", database,
                                 "--every", "0.1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     values = []
     end = time.monotonic() + 240

@@ -3,7 +3,6 @@
 
 Five are streams of this program, of which one floods, one hangs, one dies, and both return; two are scenes, one is a
 video. Without MINUTES one round of this. Exit status 77: skipped."""
-import http.server
 import json
 import pathlib
 import re
@@ -14,6 +13,8 @@ import sys
 import threading
 import time
 import urllib.request
+
+import mjpeg
 
 try:
     import cv2
@@ -47,28 +48,21 @@ def pictures():
         yield picture
 
 
-class Stream(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        name = self.path[1:]
-        if name == "dies" and name in away:
-            return self.send_error(404)
-        self.send_response(200)
-        self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=next")
-        self.end_headers()
-        while True:
-            for jpeg in self.server.jpegs:
-                while name == "hangs" and name in away:
-                    time.sleep(0.1)
-                if name in away:
-                    return None
-                try:
-                    self.wfile.write(b"--next\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(jpeg) + jpeg + b"\r\n")
-                except OSError:
-                    return None
-                time.sleep(1 / STREAMS[name])
+def stream(name):
+    if name == "dies" and name in away:
+        return None
+    return frames(name)
 
-    def log_message(self, *_):
-        pass
+
+def frames(name):
+    while True:
+        for jpeg in JPEGS:
+            while name == "hangs" and name in away:
+                time.sleep(0.1)
+            if name in away:
+                return
+            yield jpeg
+            time.sleep(1 / STREAMS[name])
 
 
 class Watching:
@@ -163,14 +157,12 @@ def check_kill(watching):
 
 FOLDER.mkdir(parents=True, exist_ok=True)
 video = cv2.VideoWriter(str(FOLDER / "film.avi"), cv2.VideoWriter_fourcc(*"MJPG"), 25, (160, 112))
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stream)
-server.jpegs = [cv2.imencode(".jpg", one)[1].tobytes() for one in pictures()]
-server.daemon_threads = True
-threading.Thread(target=server.serve_forever, daemon=True).start()
+JPEGS = [cv2.imencode(".jpg", one)[1].tobytes() for one in pictures()]
+port = mjpeg.serve(stream)
 for one in [*pictures()] * (40 + int(max(0, END - time.monotonic()) / 4)):  # more than the model takes
     video.write(cv2.resize(one, (160, 112)))
 video.release()
-cameras = {name: f"http://127.0.0.1:{server.server_port}/{name}" for name in STREAMS} | SCENES | {"film": str(FOLDER / "film.avi")}
+cameras = {name: f"http://127.0.0.1:{port}/{name}" for name in STREAMS} | SCENES | {"film": str(FOLDER / "film.avi")}
 
 alone = Watching("alone", {"yard": cameras["yard"]})
 alone.give(["yard"], TURNS)
