@@ -11,6 +11,7 @@
 #include "gui/views/speed_panel.h"
 #include "gui/views/status_line.h"
 #include "gui/views/welcome_page.h"
+#include "monitor/fake_source.h"
 #include "support/demo.h"
 #include "wall_clock.h"
 #include "window_fixture.h"
@@ -34,25 +35,15 @@ struct Camera {
     }
     freed.notify_all();
   }
-};
-
-class CameraSource : public vision::FrameSource {
- public:
-  explicit CameraSource(std::shared_ptr<Camera> camera) : camera_(std::move(camera)) {}
-  std::optional<vision::Frame> next() override {
+  vision::Frame frame(int call) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     {
-      std::unique_lock lock(camera_->mutex);
-      camera_->freed.wait(lock, [&] { return !camera_->hangs; });  // whatever anyone says, as a driver does
+      std::unique_lock lock(mutex);
+      freed.wait(lock, [&] { return !hangs; });  // whatever anyone says, as a driver does
     }
-    if (camera_->unplugged) throw Error("unplugged rtsp://anna:geheim@camera/1");
-    const cv::Mat image = mpm::test::noisePicture(160 * camera_->scale, 320 * camera_->scale, ++number_);
-    return vision::Frame{image, "frame", "camera", number_};
+    if (unplugged) throw Error("unplugged rtsp://anna:geheim@camera/1");
+    return vision::Frame{mpm::test::noisePicture(160 * scale, 320 * scale, call + 1), "frame", "camera", call + 1};
   }
-
- private:
-  std::shared_ptr<Camera> camera_;
-  int number_ = 0;
 };
 
 class Faults : public Window {
@@ -66,7 +57,7 @@ class Faults : public Window {
     with_camera.factory = [camera = camera_](const vision::SourceSpec&) {
       return [camera](const vision::SourceOptions&) {
         if (camera->unplugged) throw Error("nothing at rtsp://anna:geheim@camera/1");
-        return std::make_unique<CameraSource>(camera);
+        return std::make_unique<monitor::test::FakeSource>([camera](int call) { return camera->frame(call); });
       };
     };
     make(with_camera);

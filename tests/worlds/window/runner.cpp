@@ -23,6 +23,7 @@
 #include "gui/views/region_canvas.h"
 #include "gui/views/regions_dialog.h"
 #include "gui/views/source_panel.h"
+#include "monitor/fake_source.h"
 
 namespace {
 
@@ -35,22 +36,12 @@ constexpr int kPatience = 200;  // ms until wait() answers although nothing chan
 struct Camera {
   std::vector<cv::Mat> pictures;
   std::atomic<bool> dead = false;
-};
 
-class CameraSource : public vision::FrameSource {
- public:
-  CameraSource(std::shared_ptr<Camera> camera, std::string name) : camera_(std::move(camera)), name_(std::move(name)) {}
-  std::optional<vision::Frame> next() override {
+  vision::Frame frame(const std::string& url, int call) const {
     std::this_thread::sleep_for(std::chrono::milliseconds(4));
-    if (camera_->dead) throw Error("unplugged " + name_);
-    const auto turn = static_cast<std::size_t>(number_ / 4) % camera_->pictures.size();
-    return vision::Frame{camera_->pictures[turn], "frame", name_, number_++};
+    if (dead) throw Error("unplugged " + url);
+    return vision::Frame{pictures[static_cast<std::size_t>(call / 4) % pictures.size()], "frame", url, call};
   }
-
- private:
-  std::shared_ptr<Camera> camera_;
-  std::string name_;
-  int number_ = 0;
 };
 
 class Hands {
@@ -132,7 +123,7 @@ void Hands::start(const QJsonObject& what) {
     if (found == cameras.end()) return {};
     return [camera = found->second, url = source.text](const vision::SourceOptions&) {
       if (camera->dead) throw Error("nothing at " + url);
-      return std::make_unique<CameraSource>(camera, url);
+      return std::make_unique<monitor::test::FakeSource>([=](int call) { return camera->frame(url, call); });
     };
   };
   window_ = std::make_unique<MainWindow>(options);
