@@ -107,12 +107,8 @@ TEST_F(Others, ShowNothingOfTheSourceBefore) {
   openOther(file("other.db"));
   ChartPanel* const panel = part<ChartPanel>();
   auto* const sources = fieldOf<QComboBox>(panel, "Source whose samples are drawn");
-  const auto pick = [&](const QString& name) {
-    sources->setCurrentIndex(sources->findData(name, Qt::ToolTipRole));
-    emit sources->activated(sources->currentIndex());
-  };
   ASSERT_TRUE(wait([&] { return sources->count() == 2; }));
-  pick("yard");
+  pickSource("yard");
   ASSERT_TRUE(
       wait([&] { return reported(EventKind::kAlarm, "of the yard") && !panel->chart()->chart().buckets.empty(); }));
   const auto before = *part<HistorySources>()->id();
@@ -121,7 +117,7 @@ TEST_F(Others, ShowNothingOfTheSourceBefore) {
   const auto* const regions = fieldOf<QComboBox>(panel, "Region whose numbers are drawn");
   ASSERT_EQ(regions->count(), 2);
 
-  pick("lane");
+  pickSource("lane");
   EXPECT_EQ(regions->count(), 1);
   emit history->eventsReady(before, {{first, EventKind::kAlarm, monitor::Severity::kWarning, "late"}});
   charts::Chart chart;

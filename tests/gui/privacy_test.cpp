@@ -125,9 +125,7 @@ TEST_F(PrivacyInTheApp, WhatIsSaidOfASourceIsHiddenInItsLastPicture) {
   hide();
   camera().open(file("yard"));
   ASSERT_TRUE(runs() && wait([&] { return part<HistorySources>()->name() == file("yard"); }));
-  auto* const sources = fieldOf<QComboBox>(part<ChartPanel>(), "Source whose samples are drawn");
-  sources->setCurrentIndex(sources->findData(file("street"), Qt::ToolTipRole));
-  emit sources->activated(sources->currentIndex());
+  pickSource(file("street"));
   ASSERT_TRUE(wait([&] { return onShow().source().name == file("street") && frame(); }));
   EXPECT_TRUE(covers(frame()->image()));
 }

@@ -218,19 +218,15 @@ TEST_F(Times, AStoredPictureIsOfTheSourceThatItCameFrom) {
   auto* chart = part<ChartPanel>();
   auto* sources = fieldOf<QComboBox>(chart, "Source whose samples are drawn");
   ASSERT_TRUE(wait([&] { return sources->count() == 2 && !part<PictureStore>()->pictures().empty(); }));
-  const auto pick = [&](const QString& source) {
-    sources->setCurrentIndex(sources->findData(source, Qt::ToolTipRole));
-    emit sources->activated(sources->currentIndex());
-  };
-  pick(file("dated"));
+  pickSource(file("dated"));
   const double first = static_cast<double>(part<HistorySources>()->current()->first) / 1000;
   emit chart->chart()->timePicked(first);
   ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
   EXPECT_EQ(frame()->result.frame.name, "20130708_055410") << "and not the snapshot of two seconds later";
   EXPECT_THAT(dialogOf<RegionsDialog>("regions")->windowTitle(), Has("dated"));
-  pick("garden");
+  pickSource("garden");
   EXPECT_TRUE(wait([&] { return onShow().source().name == "garden"; })) << "picture and chart are of one source";
-  pick(file("dated"));
+  pickSource(file("dated"));
   ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
 
   const StoredSample late{.frame = frame(), .source = "garden"};

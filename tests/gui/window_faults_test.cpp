@@ -563,9 +563,7 @@ TEST_F(Faults, TheLastPictureOfASourceIsOneWhoseTimeIsBelieved) {
   camera().open(file("yard"));
   ASSERT_TRUE(runs() && wait([&] { return part<HistorySources>()->name() == file("yard"); }));
   fs::remove_all(file("street").toStdString());  // its own pictures are gone
-  auto* const sources = fieldOf<QComboBox>(part<ChartPanel>(), "Source whose samples are drawn");
-  sources->setCurrentIndex(sources->findData(file("street"), Qt::ToolTipRole));
-  emit sources->activated(sources->currentIndex());
+  pickSource(file("street"));
   ASSERT_TRUE(wait([&] { return onShow().stored() && frame(); }));
   EXPECT_EQ(onShow().stored()->time, own.time);
 }

@@ -257,6 +257,12 @@ class Window : public ::testing::Test {
     }
     return false;
   }
+  /// Chooses the source whose samples the chart draws.
+  void pickSource(const QString& name) const {
+    auto* const sources = fieldOf<QComboBox>(part<ChartPanel>(), "Source whose samples are drawn");
+    sources->setCurrentIndex(sources->findData(name, Qt::ToolTipRole));
+    emit sources->activated(sources->currentIndex());
+  }
   QSlider* opacitySlider() const { return window_->findChild<QToolBar*>()->findChild<QSlider*>(); }
   QImage shot(QWidget* widget) const { return widget->grab().toImage(); }
 
