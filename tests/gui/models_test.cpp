@@ -156,11 +156,13 @@ TEST(CameraConfigs, FilesAreNamedAbsolutely) {
   EXPECT_EQ(QFileInfo(configs.file("0")).path(), folder.filePath("watches"));
   evaluation::StateHead head{.name = "gate", .states = {"closed", "open"}, .model_name = "m", .model_digest = "a1"};
   head.weights = cv::Mat(2, 4, CV_64F, cv::Scalar(0));
-  const QString file = folder.filePath("gate.json");
-  evaluation::writeStates(file.toStdString(), head);
-  for (const QString& written : {QDir().relativeFilePath(file), file}) {
-    configs.useStates("0", head, written, true);
-    EXPECT_EQ(configs.config("0").states, std::vector{file.toStdString()}) << written.toStdString();
+  for (const QString& file : {folder.filePath("gate.json"), folder.filePath("other.json")}) {
+    evaluation::writeStates(file.toStdString(), head);
+    for (const QString& written : {QDir().relativeFilePath(file), file}) {
+      configs.useStates("0", head, written, true);
+      EXPECT_EQ(configs.config("0").states, std::vector{file.toStdString()})
+          << written.toStdString() << ", once each name";
+    }
   }
 }
 

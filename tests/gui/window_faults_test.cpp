@@ -538,13 +538,6 @@ TEST(CameraConfigs, AreOfASourceHoweverItIsOpened) {
   for (const char* name : {"yard", "gate"})
     configs.propose("0", {{.name = name, .size = {64, 48}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}}});
   EXPECT_EQ(configs.regions("0").at(0).name, "yard") << "known already";
-  evaluation::StateHead head{.name = "gate", .states = {"closed", "open"}, .model_name = "m", .model_digest = "a1"};
-  head.weights = cv::Mat(2, 4, CV_64F, cv::Scalar(0));
-  for (const char* name : {"a.json", "b.json"}) {
-    evaluation::writeStates(folder.filePath(name).toStdString(), head);
-    configs.useStates("0", head, folder.filePath(name), true);
-    EXPECT_EQ(configs.config("0").states, std::vector{folder.filePath(name).toStdString()}) << "once each name";
-  }
 }
 
 // Its clock was a day ahead when one of them was taken.
