@@ -397,9 +397,6 @@ class Oracle:
         states = [(sample.ms, sample.counted_state if known else None, known) for sample, known in zip(samples, read)]
         return sorted(states, key=lambda state: state[0])
 
-    def report(self, db, s, days=None):
-        return report(self, db, s, days)
-
     def events(self, db, s):
         """What events.expected() says of a source, or None where it does not say all: alarms begin anew with another series, and the
         events of states go by the order in which pictures were measured."""

@@ -3,6 +3,7 @@
 
 from . import events
 from . import world
+from .oracle import report
 
 
 def of_script(script):
@@ -58,7 +59,7 @@ def of_oracle(oracle):
             times = sorted({sample.ms for sample in samples})
             found, everywhere = (events.gaps(times, archive) for archive in (True, False))
             result |= {"gap"} if found else set()
-            table = oracle.report(db, s)
+            table = report(oracle, db, s, None)
             if table.get(("plus minus",)) is not None:
                 result.add(f"interval of {table['blocks',][0]}s")
             result |= {"since yesterday" for part in ("day", "night") if table.get(("tokens", part, "change_since_yesterday")) is not None}
