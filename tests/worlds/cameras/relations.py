@@ -44,24 +44,22 @@ def changes(script, step):
                for other in steps(script) if other["source"] == step["source"])
 
 
-def killed(script):
-    """Each run is killed after its first, third, ... sample and started again."""
-    result = []
-    for step in script["steps"]:
-        if step["do"] == "watch" and not step.get("recompute"):
-            result += [{**step, "kill": 1}, {**step, "kill": 3}]
-        result.append(step)
-    return {**script, "steps": result}
+def cut_short(*cuts):
+    """Before each run it is started with each of these changes, which end it early."""
+    def other(script):
+        result = []
+        for step in script["steps"]:
+            if step["do"] == "watch" and not step.get("recompute"):
+                result += [{**step, **cut} for cut in cuts]
+            result.append(step)
+        return {**script, "steps": result}
+    return other
 
 
-def full_disk(script):
-    """Each run finds a disk that is full, from the start or after a few samples, and is started again when there is room."""
-    result = []
-    for step in script["steps"]:
-        if step["do"] == "watch" and not step.get("recompute"):
-            result += [{**step, "kill": None, "room": room} for room in (4, 40, 400)]
-        result.append(step)
-    return {**script, "steps": result}
+# After the first and the third sample.
+killed = cut_short({"kill": 1}, {"kill": 3})
+# From the start or after a few samples; then there is room again.
+full_disk = cut_short(*({"kill": None, "room": room} for room in (4, 40, 400)))
 
 
 def at_once(script):
