@@ -217,8 +217,7 @@ void tryLinear(Trial& trial) {
 }  // namespace
 
 std::vector<Kernel> elementwiseKernels() {
-  return {{"cuda::norm", tryNorm},
-          {"cuda::Norm", tryNorm},
+  return {{"cuda::norm, cuda::Norm", tryNorm},
           {"cuda::convert", tryConvert},
           {"cuda::rotate", tryRotate},
           {"cuda::meanOfSlices", tryMeanOfSlices},

@@ -392,12 +392,17 @@ void tryPatchEmbed(Trial& trial) {
 }  // namespace
 
 std::vector<Kernel> tokenKernels() {
-  return {{"cuda::TokenState", tryTokenState},     {"cuda::writeState", tryTokenState},
-          {"cuda::restoreRows", tryRestoreRows},   {"cuda::putInFront", tryPutInFront},
-          {"cuda::gatherSpecialRows", tryPooling}, {"cuda::meanOverPatches", tryPooling},
-          {"cuda::AddedRows", tryAddedRows},       {"cuda::AttentionPool", tryAttentionPool},
-          {"cuda::MaskScores", tryMaskScores},     {"cuda::RotaryTables", tryRotaryTables},
-          {"cuda::Normaliser", tryNormaliser},     {"cuda::PatchEmbed", tryPatchEmbed}};
+  return {{"cuda::TokenState", tryTokenState},
+          {"cuda::writeState", tryTokenState},
+          {"cuda::restoreRows", tryRestoreRows},
+          {"cuda::putInFront", tryPutInFront},
+          {"cuda::gatherSpecialRows, cuda::meanOverPatches", tryPooling},
+          {"cuda::AddedRows", tryAddedRows},
+          {"cuda::AttentionPool", tryAttentionPool},
+          {"cuda::MaskScores", tryMaskScores},
+          {"cuda::RotaryTables", tryRotaryTables},
+          {"cuda::Normaliser", tryNormaliser},
+          {"cuda::PatchEmbed", tryPatchEmbed}};
 }
 
 }  // namespace mpm::cuda::worlds
