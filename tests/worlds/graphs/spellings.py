@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a ViT is written down: the choices of encoder.py and heads.py. A choice that stands twice is made twice as often."""
+"""How a ViT is written down: the choices of encoder.py and steps.py. A choice that stands twice is made twice as often."""
 
 # The spellings that exporters and people use. At least 85 % of the graphs that have no others must run and be equal
 # (FLOORS in __init__.py); run.py prints the share.
