@@ -244,15 +244,13 @@ QJsonObject Hands::lookAtAny() const {
   QStringList day_night;
   for (const auto* label : part<DayNightPanel>()->findChildren<QLabel*>()) day_night << label->text();
   seen["day_night"] = day_night.join('\n');
-  seen["classes"] = model->classes();
   QJsonArray outlines;
   for (const RegionOutline& one : image->regions()) outlines << QString::fromStdString(one.region.name);
   seen["outlines"] = outlines;
 
   QJsonObject chart{{"source", part<HistorySources>()->name()},
                     {"text", panel->sourceText()},
-                    {"regions", itemsOf("Region whose numbers are drawn")},
-                    {"pictures", static_cast<int>(panel->chart()->scene().pictures.size())}};
+                    {"regions", itemsOf("Region whose numbers are drawn")}};
   if (const auto& drawn = panel->chart()->chart(); !drawn.buckets.empty()) {
     chart["first"] = static_cast<double>(drawn.buckets.front().start);
     chart["last"] = static_cast<double>(drawn.buckets.back().start);
@@ -292,7 +290,6 @@ QJsonObject Hands::look() {
   const auto* stack = static_cast<QStackedWidget*>(window_->centralWidget());
   seen["page"] = QString::fromLatin1(stack->currentWidget()->metaObject()->className()).section("::", -1);
   seen["connection"] = value("Connection");
-  seen["step"] = value("Insertion on show");
   seen["map"] = part<ImagePane>()->image()->frame() == part<MergeView>()->frame();
   seen["pause"] = part<QAction>("pause")->isChecked();
   QStringList source;
@@ -431,7 +428,6 @@ QJsonObject Hands::lookAtTeach() const {
           {"labelled", QJsonArray::fromStringList(teach->state().labelled)},
           {"classes", classes},
           {"regions", regions},
-          {"set", part<StatesPanel>()->set()},
           {"states", states}};
 }
 
@@ -509,10 +505,7 @@ QJsonValue Hands::act(const QJsonObject& what) {
   if (act == "state") return giveState(of, what["state"].toString());
   if (act == "chart") return clickChart(what["time"].toDouble());
   if (act == "chart_source") return choose("Source whose samples are drawn", of);
-  if (act == "legend_region") {
-    const QJsonValue chosen = choose("Where the areas are measured", of);
-    return chosen;
-  }
+  if (act == "legend_region") return choose("Where the areas are measured", of);
   if (act == "event") {
     auto* table = named<QTableView>("Events");
     if (table->model()->rowCount() == 0) return "no event";
