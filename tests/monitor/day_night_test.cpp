@@ -16,18 +16,6 @@ UnixMs utc(int year, int month, int day, int hour, int minute, int second = 0) {
   return static_cast<UnixMs>(::timegm(&parts)) * kSecondMs;
 }
 
-TEST(DayNight, BySun) {
-  DayNight greenwich(NightBySun{.latitude = 51.48, .longitude = 0});
-  EXPECT_EQ(greenwich.night(utc(2026, 6, 21, 12, 0), 0), false);
-  EXPECT_EQ(greenwich.night(utc(2026, 12, 21, 0, 0), 255), true) << "however bright the image is";
-  DayNight tromso(NightBySun{.latitude = 69.65, .longitude = 18.96});
-  for (int hour = 0; hour < 24; ++hour) EXPECT_EQ(tromso.night(utc(2026, 6, 21, hour, 0), 0), false) << hour;
-  // The same moment, the other side of the Earth.
-  DayNight auckland(NightBySun{.latitude = -36.85, .longitude = 174.76});
-  EXPECT_EQ(auckland.night(utc(2026, 3, 20, 12, 0), 0), true);
-  EXPECT_EQ(auckland.night(utc(2026, 3, 20, 0, 0), 0), false);
-}
-
 TEST(DayNight, ByBrightnessWithHysteresis) {
   DayNight rule(NightByBrightness{.night_below = 40, .day_above = 60});
   EXPECT_EQ(rule.night(0, 55), false) << "starts with the middle of the band";
