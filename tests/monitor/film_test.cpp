@@ -92,27 +92,6 @@ TEST_F(Film, TellsPicturesOfOneNameByTheirContent) {
   EXPECT_THAT(greys({}), ElementsAre(50, 150)) << "the one of that day is gone";
 }
 
-TEST_F(Film, FindsPicturesThatWereRenamed) {
-  {
-    StoreWriter writer(path_);
-    writer.beginSession(session(archive_), timeOf(1, 12));
-    fs::create_directories(archive_);
-    for (const int day : {1, 2, 3}) {
-      const std::string name = std::to_string(day) + ".png";
-      picture(archive_ + "/" + name, 50 * day);
-      Sample sample = sampleAt(timeOf(day, 12));
-      sample.picture = name;
-      sample.digest = vision::pictureDigest(archive_ + "/" + name);
-      writer.append(sample);
-    }
-    ASSERT_TRUE(writer.flush());
-  }
-  fs::rename(archive_ + "/2.png", archive_ + "/noon.png");
-  fs::remove(archive_ + "/3.png");
-  picture(archive_ + "/4.png", 200);
-  EXPECT_THAT(greys({}), ElementsAre(50, 100)) << "neither the one that is gone, nor one that was never measured";
-}
-
 TEST_F(Film, ShowsSnapshotsOfItsSource) {
   record(path_, {sampleAt(timeOf(1, 12)), sampleAt(timeOf(3, 12))});
   const std::string folder = folder_ / "snapshots";
