@@ -121,26 +121,6 @@ TEST(PictureQuality, OptionsAreReadAndChecked) {
   EXPECT_MPM_ERROR(parseQuality(""), "'' is none of dark=25");
 }
 
-TEST(QualityDetector, SaysThatPicturesBecameBadAndGoodAgain) {
-  QualityDetector detector(3);
-  std::vector<std::string> messages;
-  const auto add = [&](int flags, std::optional<bool> night = false) {
-    if (const auto event = detector.add({.flags = flags}, night, kNoon)) {
-      EXPECT_EQ(event->kind, EventKind::kQuality);
-      messages.push_back(event->message);
-    }
-  };
-  for (int flags : std::vector<int>{0, 0, 0, kBlurred, kBlurred, 0, kBlurred, kBlurred, kFogged, kBlurred}) add(flags);
-  EXPECT_TRUE(messages.empty()) << "no three in a row";
-  for (int flags : std::vector<int>{kBlurred, kBlurred, kBlurred, 0, 0, 0, 0}) add(flags);
-  for (int i = 0; i < 5; ++i) add(kDark, true);
-  for (int i = 0; i < 3; ++i) add(kDark, std::nullopt);
-  for (int i = 0; i < 3; ++i) add(kFogged, true);
-  EXPECT_THAT(messages, ElementsAre("the pictures are blurred: reports leave them out", "the pictures are good again",
-                                    "the pictures are dark: reports leave them out",
-                                    "the pictures are covered or fogged: reports leave them out"));
-}
-
 std::string textOf(int flags) {
   std::string text;
   for (const QualityFlag flag : {kDark, kOverexposed, kBlurred, kFogged})
