@@ -79,19 +79,32 @@ struct StoreWriter::Impl {
   }
 
   void enqueueOne(Operation operation) {  // the mutex is held
-    if (std::holds_alternative<BeginSession>(operation) || std::holds_alternative<SetSource>(operation))
-      context = operation;
+    if (changesSource(operation)) context = operation;
     if (const auto* set = std::get_if<SetRegions>(&operation)) regions = *set;
     if (const auto* set = std::get_if<SetPrivacy>(&operation)) privacy = *set;
-    // A view takes the place of the one before. Of what was sent through a channel the largest number counts.
-    const auto* sent = std::get_if<ForgetSent>(&operation);
-    if (const bool view = std::holds_alternative<ViewReference>(operation); view || sent)
-      enqueued -= static_cast<std::int64_t>(std::erase_if(queue, [&](const Operation& earlier) {
+    // A view takes the place of the one before of its source. Of what was sent through a channel the largest number
+    // counts.
+    if (std::holds_alternative<ViewReference>(operation))
+      drop(std::find_if(queue.rbegin(), queue.rend(), changesSource).base(),
+           [](const Operation& earlier) { return std::holds_alternative<ViewReference>(earlier); });
+    if (const auto* sent = std::get_if<ForgetSent>(&operation))
+      drop(queue.begin(), [&](const Operation& earlier) {
         const auto* before = std::get_if<ForgetSent>(&earlier);
-        return (view && std::holds_alternative<ViewReference>(earlier)) ||
-               (sent && before && before->channel == sent->channel && before->number <= sent->number);
-      }));
+        return before && before->channel == sent->channel && before->number <= sent->number;
+      });
     push(std::move(operation));
+  }
+
+  static bool changesSource(const Operation& operation) {
+    return std::holds_alternative<BeginSession>(operation) || std::holds_alternative<SetSource>(operation);
+  }
+
+  // Forgets what waits from `first` on and is no longer needed.
+  template <typename Unneeded>
+  void drop(std::deque<Operation>::iterator first, Unneeded unneeded) {
+    const auto rest = std::remove_if(first, queue.end(), unneeded);
+    enqueued -= queue.end() - rest;
+    queue.erase(rest, queue.end());
   }
 
   void push(Operation operation) {  // the mutex is held
