@@ -28,15 +28,15 @@ namespace {
 
 constexpr int kMaxFitPixels = 1 << 20;
 
-/// The part of a path that is the same for all files of a source.
+/// The folder that all files of a source lie in or below.
 fs::path fixedFolder(const vision::SourceSpec& source) {
-  if (source.kind != vision::SourceKind::kGlob) return source.target;
+  if (source.kind == vision::SourceKind::kFolder) return source.target;
   fs::path fixed;
   for (const fs::path& part : fs::path(source.target).parent_path()) {
-    if (part.string().find_first_of("*?[") != std::string::npos) break;
+    if (source.kind == vision::SourceKind::kGlob && part.string().find_first_of("*?[") != std::string::npos) break;
     fixed /= part;
   }
-  return fixed;
+  return fixed.empty() ? "." : fixed;
 }
 
 }  // namespace
@@ -97,6 +97,13 @@ void addMoment(const vision::Frame& frame, Json& json) {
   if (frame.unix_time) json["time"] = isoTime(std::llround(*frame.unix_time * kSecondMs), true);
   if (frame.night) json["night"] = *frame.night;
   if (frame.sun_elevation) json["sun_elevation"] = std::round(*frame.sun_elevation * 1e3) / 1e3;
+}
+
+std::string Frames::filmOf(const vision::Frame& frame) const {
+  if (images_only_) return "";
+  const bool images = vision::parseSourceSpec(options_.sources[source_]).isImages();
+  return std::to_string(source_) + " " + std::to_string(frame.film) + " " +
+         (images ? fs::path(frame.source).parent_path().string() : "");
 }
 
 std::string LabelledFrames::filmOf(const vision::Frame& frame) const {

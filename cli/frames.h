@@ -44,8 +44,9 @@ class Frames {
   int number() const { return before_ + index_; }
   /// Which source the last frame is of.
   std::size_t source() const { return source_; }
-  /// Another number when frames of another camera or film begin. Single pictures are frames of one.
-  std::size_t series() const { return images_only_ ? 0 : source_; }
+  /// Another text when frames of another camera or film begin, as with another folder of a glob. Single pictures are
+  /// frames of one.
+  std::string filmOf(const vision::Frame& frame) const;
   /// How many there will be, when it is known.
   std::optional<int> size() const;
   /// Classes of the labels of the frames; vision::FrameSource::classNames().

@@ -250,6 +250,8 @@ class Runner {
       if (measured_.finished) run(group);
     measured_.variants.erase(measured_.variants.begin() + static_cast<std::ptrdiff_t>(shown_),
                              measured_.variants.end());
+    for (MeasuredVariant& variant : measured_.variants)
+      if (variant.full && *variant.full >= shown_) variant.full.reset();
     if (measured_.finished && !plan_.per_image.empty()) writeFileAtomically(plan_.per_image, lines_);
     return std::move(measured_);
   }

@@ -33,7 +33,8 @@ struct MeasuredVariant {
   Json settings;      ///< model, data and options
   std::string label;  ///< the settings in which it differs from the others
   evaluation::VariantResult result;
-  /// Index of the full model by this light, with the first precision of the run that measured.
+  /// Index of the full model by this light, with the first precision of the run that measured; nullopt: it is none of
+  /// the variants, though it may have taken its turn beside them.
   std::optional<std::size_t> full{};
   std::optional<std::size_t> day{};  ///< index of the same by day, of one at the simulated night
 };

@@ -48,8 +48,10 @@ void printClasses(const evaluation::VariantResult& result, const std::vector<std
             tokensText(result.all.tokens()) + "; " + fixed(result.all.ms().total, 1) + " ms per image");
 }
 
-evaluation::Comparison againstFull(const MeasuredVariant& variant, const Measured& all) {
-  return variant.result.against(all.variants[*variant.full].result,
+// nullopt: the full model did not run beside it.
+std::optional<evaluation::Comparison> againstFull(const MeasuredVariant& variant, const Measured& all) {
+  if (!variant.full && !variant.result.besideFull()) return std::nullopt;
+  return variant.result.against(variant.full ? &all.variants[*variant.full].result : nullptr,
                                 variant.settings.value("against", Json()) == "full");
 }
 
@@ -64,11 +66,10 @@ Json resultJson(const MeasuredVariant& variant, const Measured& all) {
           scores.erase(of_labels);
   if (const Json reuse = variant.result.reuseJson(); !reuse.is_null()) json["reuse"] = reuse;
   if (all.variants.size() == 1) return json;
-  if (variant.full) {
-    const evaluation::Comparison full = againstFull(variant, all);
-    json["against_full"]["images"] = full.images;
+  if (const auto full = againstFull(variant, all)) {
+    json["against_full"]["images"] = full->images;
     for (const auto& [key, interval] :
-         {std::pair("agreement", full.agreement), {"miou_loss", full.loss}, {"speed_up", full.speed_up}})
+         {std::pair("agreement", full->agreement), {"miou_loss", full->loss}, {"speed_up", full->speed_up}})
       evaluation::addInterval(json["against_full"], key, interval);
   }
   if (variant.day) json["minus_day"] = variant.result.minus(all.variants[*variant.day].result);
@@ -99,10 +100,11 @@ void printVariants(const Measured& all) {
   for (const MeasuredVariant& variant : all.variants) {
     const Scores& scores = variant.result.all;
     if (scores.images() == 0) continue;
-    const evaluation::Comparison full = variant.full ? againstFull(variant, all) : evaluation::Comparison();
+    const auto beside = againstFull(variant, all);
+    const evaluation::Comparison full = beside.value_or(evaluation::Comparison());
     counts.insert(scores.images());
     precisions.insert(variant.settings["precision"].get<std::string>());
-    if (variant.full) {
+    if (beside) {
       compared.insert(full.images);
       of_full.insert(variant.settings["full_precision"].get<std::string>());
     }
@@ -236,6 +238,7 @@ int study(const StudyArguments& arguments) {
   MeasurePlan plan = arguments.plan;
   plan.model = chosenModel(plan.model);
   std::vector<Reduction>& reductions = plan.variants.reductions;
+  applyProtocol(plan.labelled, plan.fit, plan.model, plan.options);  // the size decides how many tokens there are
   if (reductions.empty()) reductions = evaluation::usualReductions(plan.model, plan.options.read());
   reductions.insert(reductions.begin(), kFullModel);
   makeFolder(arguments.folder);
@@ -294,7 +297,7 @@ int tune(const TuneArguments& arguments) {
   std::vector<evaluation::TuneRow> rows;
   for (const MeasuredVariant& variant : measured.variants)
     rows.push_back({parseReduction(variant.settings["reduce"]), variant.result.all.tokens().back(),
-                    againstFull(variant, measured)});
+                    againstFull(variant, measured).value_or(evaluation::Comparison())});
   if (const int images = measured.variants.front().result.all.images(); images < evaluation::kMinTunePictures)
     throw Error("tuning needs at least " + std::to_string(evaluation::kMinTunePictures) + " pictures, not " +
                 std::to_string(images));

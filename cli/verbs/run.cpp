@@ -280,7 +280,7 @@ class Run {
   std::optional<Manifest> manifest_;
   vision::PictureTimes times_;
   std::optional<Frames> frames_;
-  std::pair<std::size_t, int> film_;  // of the frame before: reuse begins anew with another one
+  std::string film_;                  // of the frame before: reuse begins anew with another one
   std::exception_ptr silent_;         // why a camera gives no more frames
 };
 
@@ -360,7 +360,7 @@ void Run::add(vision::Frame frame) {
 }
 
 Estimate Run::estimate(const vision::Frame& frame) try {
-  const std::pair film(frames_->series(), frame.film);
+  const std::string film = frames_->filmOf(frame);
   if (film != std::exchange(film_, film)) estimator_.reset();
   return estimator_.estimate(frame.image, frame.seconds());
 } catch (const Error& error) {

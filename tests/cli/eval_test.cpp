@@ -192,6 +192,42 @@ TEST_F(Eval, LabelsOfTheFullModelAreThoseOfTheFirstPrecision) {
   EXPECT_EQ(rows[1]["against_full"]["miou_loss_low"], 0) << "no labels are nearer to those of the full model than they";
 }
 
+// The full model makes the labels, and is none of the rows.
+TEST_F(Eval, ComparesWithAFullModelThatIsNotAskedFor) {
+  const std::string file = folder_ / "lines.jsonl";
+  const auto measure = [&](const Words& more) {
+    const auto rows = succeeded(mpmCommand(Words{"eval", folder_ / "images", "--model", kSegmenter, "--against", "full",
+                                                 "--reduce", "mpm:blocks=1", "--reduce", "mpm:blocks=1,2", "--json"} +
+                                           more))
+                          .jsonLines();
+    std::vector<std::pair<double, double>> found;
+    for (const auto& row : rows) found.emplace_back(row["against_full"]["agreement"], row["against_full"]["miou_loss"]);
+    return found;
+  };
+  const auto alone = measure({"--per-image", file});
+  ASSERT_EQ(alone.size(), 2u);
+  const auto beside = measure({"--reduce", "none"});
+  EXPECT_EQ(alone, std::vector(beside.begin(), beside.begin() + 2));
+  EXPECT_LT(alone[1].first, 100);
+  const auto combined = succeeded(mpmCommand({"eval", "--combine", file, "--json"})).jsonLines();
+  ASSERT_EQ(combined.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(combined[i]["against_full"]["agreement"], alone[i].first);
+}
+
+// The film of pictures is their folder, however they are named.
+TEST_F(Eval, TheFilmOfPicturesIsTheirFolder) {
+  fs::current_path(folder_ / "images");
+  std::set<std::string> films;
+  for (const std::string& source : Words{"*.png", "./*.png", image(0), folder_ / "images"}) {
+    const std::string file = folder_ / "lines.jsonl";
+    succeeded(mpmCommand(
+        {"eval", source, "--model", kSegmenter, "--against", "full", "--reduce", "mpm:blocks=1", "--per-image", file}));
+    for (const auto& line : CommandResult{.out = readFile(file)}.jsonLines()) films.insert(line["film"]);
+  }
+  fs::current_path("/");
+  EXPECT_THAT(films, ElementsAre(StartsWith(fs::path(folder_.path()).filename().string() + "/images ")));
+}
+
 TEST_F(Eval, SaysOnHowManyImagesTheFullModelRan) {
   const Words log = {"--resume", folder_ / "log.jsonl"};
   succeeded(eval(log + Words{"--max-frames", "1"}));

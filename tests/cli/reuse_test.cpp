@@ -46,7 +46,7 @@ TEST_F(ReuseCommand, KeyFramesThatAreDueMeasureTheAgreement) {
 }
 
 // The images of each folder are a film of their own, and the first frame of a film is computed in full.
-TEST_F(ReuseCommand, EvalBeginsAnewWithEachFilm) {
+TEST_F(ReuseCommand, BeginsAnewWithEachFilm) {
   const std::string lines = folder_ / "lines.jsonl";
   for (int i = 0; i < 4; ++i) {
     const std::string film = folder_ / (i < 2 ? "a" : "b");
@@ -58,6 +58,12 @@ TEST_F(ReuseCommand, EvalBeginsAnewWithEachFilm) {
   std::vector<std::string> names;
   for (const auto& line : CommandResult{.out = readFile(lines)}.jsonLines()) names.push_back(line["name"]);
   EXPECT_THAT(names, ElementsAre("1", "3"));
+  std::vector<double> rows;
+  for (const auto& line : succeeded(mpmCommand({"run", folder_ / "[ab]/*.png", "--model", kSegmenter, "--reduce",
+                                                "none", "--reuse", "threshold=12", "--json"}))
+                              .jsonLines())
+    rows.push_back(line["reuse"]["rows"]);
+  EXPECT_THAT(rows, ElementsAre(1, 0, 1, 0));
 }
 
 TEST_F(ReuseCommand, BenchComparesIt) {

@@ -120,7 +120,11 @@ TEST(Alarms, NoFrame) {
   EXPECT_THAT(alarms.tick(kNoon, 61'000, 29.9), IsEmpty());
   EXPECT_THAT(alarms.tick(kNoon, 61'200, 30.1), SizeIs(1));
   EXPECT_THAT(alarms.tick(kNoon, 99'000, 70), IsEmpty());
-  EXPECT_THAT(alarms.end(kNoon), SizeIs(1));
+  Alarms more({.alarms = {parseAlarm("tokens>900"), parseAlarm("no-frame>30")}}), none({});
+  EXPECT_THAT(more.follow(alarms, kNoon), IsEmpty());
+  EXPECT_THAT(more.tick(kNoon, 99'500, 70.5), IsEmpty()) << "it rings on";
+  EXPECT_THAT(more.tick(kNoon, 100'000, 0.1), SizeIs(1));
+  EXPECT_THAT(none.follow(alarms, kNoon), SizeIs(1));
 }
 
 TEST(Alarms, EachOfTwoSilencesRings) {

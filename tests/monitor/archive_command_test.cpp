@@ -164,6 +164,10 @@ TEST_F(ArchiveCommand, GoesOnWithTheSummerTimeOfItsZone) {
   EXPECT_EQ(store.sessions(1).back().time_zone, "Europe/Paris");
   fs::rename(in_, in_ + "-moved");
   succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night-hours", "00:00-01:00"}));
+  expectFailure(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night-hours", "00:00-01:00", "--time-zone",
+                            "Asia/Tokyo"}),
+                2, {"--time-zone", "the times of Europe/Paris"});
+  expectFailure(mpmCommand({"monitor", in_, "--db", database_, "--judge"}), 1, {"no rule tells day from night"});
   fs::rename(in_ + "-moved", in_);
   const auto report = mpmCommand({"report", database_, "--json"}).json();
   EXPECT_EQ(report["night"]["samples"], 1) << "00:30 by the clock in July";
@@ -242,12 +246,13 @@ TEST_F(ArchiveCommand, TheLatestPictureIsOneSample) {
 TEST_F(ArchiveCommand, IsJudgedAnewWithoutTheModelThatMeasuredIt) {
   add("20130708_120000.png");
   fs::copy_file(kSegmenter, folder_ / "vit.onnx");
-  succeeded(mpmCommand({"monitor", in_, "--model", folder_ / "vit.onnx", "--db", database_, "--time-zone", "Z"}));
+  succeeded(mpmCommand({"monitor", in_, "--model", folder_ / "vit.onnx", "--db", database_, "--time-zone", "Z", "--lat",
+                        "48", "--lon", "2"}));
   fs::remove(folder_ / "vit.onnx");
   succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night-hours", "11:00-13:00"}));
   EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, true);
-  expectFailure(mpmCommand({"monitor", in_, "--db", database_, "--judge"}), 1, {"no rule tells day from night"});
-  EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, true);
+  succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night", "sun"}));
+  EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, false) << "by the stored place";
   succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night", "none"}));
   EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, std::nullopt);
   expectFailure(mpmCommand({"monitor", in_, "--db", database_}), 2, {"vit.onnx'", "is not there any more"});

@@ -80,6 +80,10 @@ TEST_F(ChartTest, ASessionThatBeganByAWrongClockFollowsTheOneBefore) {
                      std::to_string(wrong ? 5000 : kNoon - kSecondMs) + " WHERE id = 2");
     EXPECT_THAT(StoreReader(path).outages(1, kNoon, kNoon + kHourMs), IsEmpty()) << "a minute is not too slow";
   }
+  // A scene has a clock of its own: how often it was to be measured says nothing about its times.
+  record(path_, samples, session("demo:street", 1));
+  runSql(path_, "UPDATE session SET started_ms = 0");
+  EXPECT_THAT(StoreReader(path_).outages(1, kNoon, kNoon + kHourMs), IsEmpty());
 }
 
 TEST_F(ChartTest, GapsGoByTheSamplesThatAreKeptAndTheEveryOfTheirTime) {

@@ -68,6 +68,13 @@ TEST_F(Forgotten, SamplesOfAClockThatWasNotSetChangeNoSum) {
   for (int minute = 0; minute < 7; ++minute) early.push_back(sampleAt(minute * kMinuteMs));
   record(path_, early, session("camera 0", 600));
   const auto all = [&] {
+    std::int64_t drawn = 0;
+    const StoreReader store(path_);
+    for (const auto& bucket :
+         store.chart({.source = 1, .from = kMidnight, .to = kMidnight + 4 * kDayMs, .series = {{.quantity = "tokens"}}})
+             .buckets)
+      drawn += bucket.values[0].samples;
+    EXPECT_EQ(drawn, 4 * 144);
     return std::pair(sides(path_).first + sides(path_).second,
                      StoreReader(path_).rollup({.series = 1, .from = 0, .to = INT64_MAX, .width = kHourMs}).size());
   };

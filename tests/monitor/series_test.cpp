@@ -87,10 +87,10 @@ TEST_F(SeriesTest, WhereSamplesAreForgottenWholeSumsAreJudged) {
 
 // Hours after noon.
 TEST_F(SeriesTest, RulesOfNightAreThoseOfTheSessionsOfASpan) {
-  for (const char* rule : {"first", "second"}) {
+  for (const auto& [rule, hour] : {std::pair("first", 0), {"second", 2}}) {
     SessionInfo info = session();
     info.night_rule = rule;
-    record(path_, {sampleAt(kNoon)}, info);
+    record(path_, {sampleAt(kNoon + hour * kHourMs)}, info);
   }
   const auto lasted = [&](int id, int from, int to) {
     runSql(path_, "UPDATE session SET started_ms = " + std::to_string(kNoon + from * kHourMs) +

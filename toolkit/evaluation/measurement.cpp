@@ -250,7 +250,11 @@ std::vector<const Measurement*> VariantResult::sorted() const {
   return images;
 }
 
-Comparison VariantResult::against(const VariantResult& full, bool labels_of_full) const {
+bool VariantResult::besideFull() const {
+  return std::ranges::any_of(images_, [](const Measurement& one) { return one.full_ms.has_value(); });
+}
+
+Comparison VariantResult::against(const VariantResult* full, bool labels_of_full) const {
   Comparison result;
   const std::vector<const Measurement*> own = sorted();
   if (own.empty()) return result;
@@ -263,18 +267,22 @@ Comparison VariantResult::against(const VariantResult& full, bool labels_of_full
   }
   result.agreement = bootstrap.percentInterval(bootstrap.means(agreement));
   result.speed_up = bootstrap.ratioInterval(bootstrap.medians(speed_up));
-  if (!labelled || (!labels_of_full && images_.size() != full.images_.size())) return result;
+  if (!labelled) return result;
+  const int classes = all.matrix().classes();
+  const std::vector<double> mine = iouDraws(bootstrap, own, classes).mean;
+  if (labels_of_full) {
+    // Nothing is nearer to the full model's labels than they are themselves, so a loss of them is at least 0.
+    result.loss = bootstrap.percentInterval(difference(std::vector<double>(mine.size(), 100), mine));
+    return result;
+  }
+  if (!full || images_.size() != full->images_.size()) return result;
   std::map<std::string, const Measurement*> of_image;  // lines of --resume may be in another order
-  for (const Measurement& one : full.images_) of_image[one.image] = &one;
+  for (const Measurement& one : full->images_) of_image[one.image] = &one;
   std::vector<const Measurement*> others;
   for (const Measurement* one : own)
     if (const auto found = of_image.find(one->image); found != of_image.end()) others.push_back(found->second);
   if (others.size() != own.size()) return result;
-  const int classes = all.matrix().classes();
-  const std::vector<double> loss =
-      difference(iouDraws(bootstrap, others, classes).mean, iouDraws(bootstrap, own, classes).mean);
-  // Nothing is nearer to the full model's labels than they are themselves, so a loss of them is at least 0.
-  result.loss = labels_of_full ? bootstrap.percentInterval(loss) : bootstrap.interval(loss);
+  result.loss = bootstrap.interval(difference(iouDraws(bootstrap, others, classes).mean, mine));
   return result;
 }
 

@@ -108,9 +108,11 @@ class VariantResult {
   /// Adds the fields of all.toJson(), and "day" and "night" where they are known.
   Json toJson(Json settings, const std::vector<std::string>& names) const;
 
-  /// With 95 % intervals over blocks of images (blocksOf()). `full`: of the full model.
-  /// `labels_of_full`: the true labels are the full model's, so there is a loss even where it has more images.
-  Comparison against(const VariantResult& full, bool labels_of_full) const;
+  /// The full model took its turn on some of the images.
+  bool besideFull() const;
+  /// With 95 % intervals over blocks of images (blocksOf()). `full`: of the full model; null: it has no lines of its
+  /// own. Only the loss needs them, unless `labels_of_full`: the true labels are the full model's.
+  Comparison against(const VariantResult* full, bool labels_of_full) const;
 
   /// Results of the reuse of rows, without the first frame of each film; null without reuse. {"rows", "key_frames",
   /// "agreement", "share_of_full_ms"}.

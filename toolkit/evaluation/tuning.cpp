@@ -103,7 +103,7 @@ std::optional<std::vector<TuneRow>> tuneRows(const std::string& model, Estimator
   }
   std::vector<TuneRow> rows;
   for (std::size_t v = 0; v < variants.size(); ++v)
-    rows.push_back({reductions[v], results[v].all.tokens().back(), results[v].against(results[0], false)});
+    rows.push_back({reductions[v], results[v].all.tokens().back(), results[v].against(&results[0], false)});
   std::ranges::stable_sort(rows, std::greater(), [](const TuneRow& row) { return row.against_full.speed_up.value; });
   return rows;
 }

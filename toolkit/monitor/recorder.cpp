@@ -400,7 +400,7 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoP
     }
     if (alarms != options_.alarms) {
       Alarms fresh(alarms);
-      events = chain_.alarms.end(now);
+      events = fresh.follow(chain_.alarms, now);
       const auto add = [&](const std::vector<Event>& more) { events.insert(events.end(), more.begin(), more.end()); };
       if (!classes_.empty()) add(fresh.setClasses(classes_, now));
       if (session_ >= 0) add(fresh.setHeads(options_.states.digests(model_.digest), now));

@@ -97,7 +97,7 @@ class Recorder {
   /// Those of an earlier watch, reported as an event that is not stored; ignored once there are others.
   void setStoredRegions(const std::vector<vision::Region>& regions);
 
-  /// Replaces those rules that differ. Alarms that ring end, and ring again where the new ones do.
+  /// Replaces those rules that differ. An alarm that stays goes on, also where it rings.
   void setRules(const NightRule& night, const std::optional<vision::GeoPosition>& place, const AlarmOptions& alarms,
                 const QualityOptions& quality, UnixMs now);
   /// Sets the states that are read from the next sample on; results need features. If a head is another one, a new

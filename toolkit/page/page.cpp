@@ -197,6 +197,7 @@ struct Page::Impl {
   // A camera of which nothing more can be said than that it is there.
   static Json unreadable(const Shown& camera, UnixMs now) {
     return {{"name", camera.name},
+            {"title", camera.live && !camera.live->title.empty() ? camera.live->title : camera.name},
             {"state", "lost"},
             {"clock", camera.clockJson(now)},
             {"own_clock", camera.source.own_clock},
@@ -204,8 +205,10 @@ struct Page::Impl {
             {"last_ms", 0},
             {"years", Json::array()},
             {"age", nullptr},
-            {"samples", 0},
+            {"samples", nullptr},
             {"model", ""},
+            {"settings", ""},
+            {"series", Json::array()},
             {"classes", Json::array()},
             {"regions", Json::array()},
             {"pictures", Json::array()},

@@ -215,7 +215,7 @@ function renderPicture(one) {
   const moved = (x, y) => ids.moved ? ids.moved.map(([a, b, c]) => a * x + b * y + c) : [x, y];
   $("shapes").setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
   show($("shapes"), ...outlined.flatMap(region => region.polygons.flatMap(polygon => {
-    const points = polygon.map(([x, y]) => moved(x / region.width, y / region.height)).map(([x, y]) => `${x * size.width},${y * size.height}`).join(" ");
+    const points = polygon.map(([x, y]) => moved((x + 0.5) / region.width, (y + 0.5) / region.height)).map(([x, y]) => `${x * size.width},${y * size.height}`).join(" ");
     return [draw("polygon", {points, class: "under"}),
       draw("polygon", {points, class: region.ignore ? "ignored" : ""}, draw("title", {}, region.name || "ignored"))];
   })));
@@ -267,7 +267,7 @@ function renderControls(one) {
   $("later").disabled = end >= (one.own_clock ? one.last_ms : data.now_ms);
   $("latest").disabled = !state.has("to");
   $("earlier").onclick = () => go({to: end - length});
-  $("later").onclick = () => go({to: end + length >= data.now_ms ? null : end + length});
+  $("later").onclick = () => go({to: end + length >= (one.own_clock ? one.last_ms : data.now_ms) ? null : end + length});
   $("latest").onclick = () => go({to: null});
 }
 

@@ -487,8 +487,9 @@ def shares(oracle, db, s, of, wanted, begin, end):
     last = max(sample.ms for sample in oracle.stored[db][s] if sample.series == of)
     begin, end = max(begin, states[0][0]), min(end, last + 1)
     changes = [*changes_of_states(states), (end, None)]
-    unseen = ("gap", "damaged") if oracle.script["sources"][s].get("camera") else ("gap",)
-    gaps = [(start, stop) for start, stop, cause in outages(oracle, db, s, begin, end - 1) if cause in unseen]
+    times = sorted({sample.ms for sample in oracle.believed(db, s)})
+    steps = zip(times, times[1:], events.gap_flags(times, not oracle.script["sources"][s].get("camera")))
+    gaps = [(before, after) for before, after, is_gap in steps if is_gap]
     known, counted = collections.Counter(), collections.Counter()
     for (changed, which), (until, _) in zip(changes, changes[1:]):
         edges = max(changed, begin), max(changed, begin, min(until, end))

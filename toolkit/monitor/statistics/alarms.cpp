@@ -247,10 +247,18 @@ std::vector<std::pair<Alarm, bool>> Alarms::ringing() const {
   return all;
 }
 
-std::vector<Event> Alarms::end(UnixMs time) {
+std::vector<Event> Alarms::follow(const Alarms& before, UnixMs time) {
+  last_sample_ = before.last_sample_;
+  pace_ = before.pace_;
+  first_tick_ = before.first_tick_;
   std::vector<Event> events;
-  for (Limit& limit : limits_)
-    if (std::exchange(limit.ringing, false)) events.push_back(takenOut(limit.name(), time));
+  for (const Limit& earlier : before.limits_) {
+    const auto same = [&](const Limit& limit) { return toString(limit.alarm) == toString(earlier.alarm); };
+    if (const auto found = std::ranges::find_if(limits_, same); found != limits_.end())
+      *found = earlier;
+    else if (earlier.ringing)
+      events.push_back(takenOut(earlier.name(), time));
+  }
   return events;
 }
 

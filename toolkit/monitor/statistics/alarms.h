@@ -91,8 +91,9 @@ class Alarms {
   /// The alarms, as they were given, and whether each rings.
   std::vector<std::pair<Alarm, bool>> ringing() const;
 
-  /// Watching ends: returns an event for each active alarm.
-  std::vector<Event> end(UnixMs time);
+  /// Takes the place of `before`: an alarm that both have goes on; one that rang and is not watched for any more ends,
+  /// which is an event.
+  std::vector<Event> follow(const Alarms& before, UnixMs time);
 
  private:
   struct Limit {

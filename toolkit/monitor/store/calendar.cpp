@@ -27,10 +27,7 @@ std::map<UnixMs, double> sharesOf(const StoreReader& store, const SourceRecord& 
   const std::optional<Sample> last = store.lastSample(source, series.id);
   to = std::min({to, days.back().end, last ? last->time + 1 : from});
   from = std::max(from, days.front().start);
-  std::vector<Outage> gaps = store.outages(source.id, from, to);
-  std::erase_if(gaps, [&](const Outage& one) {  // those of a camera end where a picture could not be read
-    return one.cause != OutageCause::kGap && (one.cause != OutageCause::kDamaged || source.archive);
-  });
+  const std::vector<Outage> gaps = store.eachGap(source.id, from, to);
   struct Time {
     double known = 0, counted = 0;
   };

@@ -31,6 +31,12 @@ std::map<UnixMs, std::int64_t> countsOf(const Database& database, std::int64_t s
   return counts;
 }
 
+// Where sums are forgotten, those of which they are made up are, too.
+KeptFrom withFiner(KeptFrom from) {
+  for (std::size_t level = kLevels - 1; level-- > kSampleLevel;) from[level] = std::max(from[level], from[level + 1]);
+  return from;
+}
+
 KeptFrom foundFrom(const Database& database, std::int64_t source) {
   KeptFrom from;
   from.fill(kNothingForgotten);
@@ -43,7 +49,7 @@ KeptFrom foundFrom(const Database& database, std::int64_t source) {
       if (found == mine.end() || found->second < samples) from[level] = start + width;
     }
   }
-  return from;
+  return withFiner(from);
 }
 
 void store(Database& database, std::int64_t source, const KeptFrom& from) {
@@ -66,9 +72,7 @@ KeptFrom keptFrom(const Database& database, std::int64_t source) {
   while (levels.step())
     if (const std::int64_t level = levels.integer(0); level >= 0 && level + 1 < static_cast<std::int64_t>(kLevels))
       from[static_cast<std::size_t>(level)] = levels.integer(1);
-  // Where sums are forgotten, those of which they are made up are, too.
-  for (std::size_t level = kLevels - 1; level-- > kSampleLevel;) from[level] = std::max(from[level], from[level + 1]);
-  return from;
+  return withFiner(from);
 }
 
 void noteForgotten(Database& database, std::int64_t source, std::size_t level, UnixMs end) {

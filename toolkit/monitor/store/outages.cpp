@@ -293,13 +293,18 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
 
 Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now) const {
   Gaps gaps;
-  for (const Outage& one : impl_->outages(source, from, to, now, false)) {
-    if (one.cause != OutageCause::kGap) continue;
+  for (const Outage& one : eachGap(source, from, to, now)) {
     const UnixMs length = one.end - one.begin;
     ++gaps.count;
     gaps.total += length;
     gaps.longest = std::max(gaps.longest, length);
   }
+  return gaps;
+}
+
+std::vector<Outage> StoreReader::eachGap(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now) const {
+  std::vector<Outage> gaps = impl_->outages(source, from, to, now, false);
+  std::erase_if(gaps, [](const Outage& one) { return one.cause != OutageCause::kGap; });
   return gaps;
 }
 
@@ -327,10 +332,8 @@ Pace StoreReader::pace(std::int64_t source) const { return impl_->pace(source); 
 
 Meant StoreReader::Impl::meant(std::int64_t source) const {
   Meant meant{.archive = database.integer("SELECT archive FROM source WHERE id = ?", source) != 0};
-  if (meant.archive) return meant;
-  const UnixMs now = unixNow();
-  const bool own_clock = ownClock(source);
-  const auto believed = [&](UnixMs time) { return own_clock || (time >= kNoClockWasSet && time < now + kMinuteMs); };
+  if (ownClock(source)) return meant;  // its sessions have the times of another clock than its samples
+  const auto believed = [now = unixNow()](UnixMs time) { return time >= kNoClockWasSet && time < now + kMinuteMs; };
   Statement rows = database.prepare("SELECT started_ms, every_s, ended_ms FROM session WHERE source = ? ORDER BY id");
   rows.bind(source);
   for (UnixMs end = INT64_MIN; rows.step();) {  // of the sessions before

@@ -406,6 +406,8 @@ class StoreReader {
   /// or more than 500,000, are looked at by hours. Before its first sample a source has no gap. With `now`, also the
   /// time from its last one on, unless it is alive.
   Gaps gaps(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now = {}) const;
+  /// Each gap of gaps(), from a sample to the next, also where pictures between them were damaged.
+  std::vector<Outage> eachGap(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now = {}) const;
   /// When the camera gave nothing that counts in [from, to), by their beginning: gaps() and samples of any series that
   /// show nothing. They do not overlap, but kMoved may lie within another one. Where samples are looked at by hours, an
   /// hour has a flag if more than half of its samples have it.
@@ -417,8 +419,8 @@ class StoreReader {
   /// The pace of its last samples.
   Pace pace(std::int64_t source) const;
 
-  /// The rules by which samples of a series in [from, to) may have been judged: those of its sessions but of such as
-  /// ended before or began later, unless all did. nullopt: one that is not known.
+  /// The rules by which samples of a series in [from, to) may have been judged: those of its sessions that ran then or
+  /// have samples there; of all, where none has. nullopt: one that is not known.
   std::set<std::optional<std::string>> nightRules(std::int64_t series, UnixMs from, UnixMs to) const;
 
   /// Every sample in [from, to), by time; `visit` returns false to stop. With `series` only those of it.

@@ -309,15 +309,24 @@ std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
 
 std::set<std::optional<std::string>> StoreReader::nightRules(std::int64_t series, UnixMs from, UnixMs to) const {
   std::set<std::optional<std::string>> rules, all;
-  // A session that ended before it began had a clock that was set meanwhile.
-  Statement rows = impl_->database.prepare(
-      "SELECT night_rule, started_ms <= coalesce(ended_ms, started_ms) AND (started_ms >= ?3 OR coalesce(ended_ms, ?2)"
-      " < ?2) FROM session WHERE series = ?1");
-  rows.bind(series, from, to);
-  while (rows.step()) {
-    const auto rule = rows.isNull(0) ? std::nullopt : std::optional<std::string>(rows.text(0));
-    all.insert(rule);
-    if (rows.integer(1) == 0) rules.insert(rule);
+  const auto read = [](Statement& rows, auto& into) {
+    while (rows.step()) into.insert(rows.isNull(0) ? std::nullopt : std::optional<std::string>(rows.text(0)));
+  };
+  Statement each = impl_->database.prepare("SELECT DISTINCT night_rule FROM session WHERE series = ?");
+  read(each.bind(series), all);
+  if (all.size() < 2) return all;
+  Statement meanwhile = impl_->database.prepare(
+      "SELECT DISTINCT night_rule FROM session WHERE series = ?1 AND started_ms < ?3 AND coalesce(ended_ms, ?2) >= ?2"
+      " AND NOT (SELECT archive OR name LIKE 'demo:%' FROM source WHERE source.id = session.source)");
+  read(meanwhile.bind(series, from, to), rules);
+  // Where the times of sessions are those of another clock, or one that was wrong, their samples say it.
+  if (rules.size() < all.size()) {
+    Statement measured = impl_->database.prepare(
+        "SELECT DISTINCT night_rule FROM session JOIN (SELECT DISTINCT session FROM sample WHERE source = (SELECT "
+        "source"
+        " FROM series WHERE id = ?1) AND time_ms >= ?2 AND time_ms < ?3) AS kept ON kept.session = session.id"
+        " WHERE series = ?1");
+    read(measured.bind(series, from, to), rules);
   }
   return rules.empty() ? all : rules;
 }

@@ -18,7 +18,8 @@ namespace {
 // The clock and the place of an archive are those that are stored, unless others are said.
 void goOnWithClock(const StoreReader& store, const SourceRecord& archive, CameraConfig& config) {
   if (config.time_zone.empty()) config.time_zone = archive.time_zone;
-  if (config.night.empty() && config.night_hours.empty() && !config.night_brightness && !config.lat && !config.lon)
+  const bool none = config.night.empty() && config.night_hours.empty() && !config.night_brightness;
+  if ((none || config.night == "sun") && !config.lat && !config.lon)
     if (const auto place = storedPlace(store, archive.id))
       std::tie(config.lat, config.lon) = std::tuple(place->latitude, place->longitude);
 }
@@ -53,6 +54,8 @@ NightRule judgingRule(const CameraConfig& said, const StoreReader& stored) {
   if (source == sources.end() || !source->archive) return cameraPlan(said).night;
   CameraConfig config = said;
   goOnWithClock(stored, *source, config);
+  if (source->clock && timeOptions(config).clock() != *source->clock)
+    throw CameraConfigError("time-zone", "what is stored has the times of " + source->time_zone + ": leave it out");
   NightRule rule = nightRule(config);
   if (auto* const hours = std::get_if<NightByHours>(&rule)) hours->clock = timeOptions(config).clock();
   return rule;
