@@ -280,8 +280,8 @@ class Run {
   std::optional<Manifest> manifest_;
   vision::PictureTimes times_;
   std::optional<Frames> frames_;
-  std::string film_;                  // of the frame before: reuse begins anew with another one
-  std::exception_ptr silent_;         // why a camera gives no more frames
+  std::string film_;           // of the frame before: reuse begins anew with another one
+  std::exception_ptr silent_;  // why a camera gives no more frames
 };
 
 Run::Run(RunArguments given)
