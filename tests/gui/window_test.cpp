@@ -30,7 +30,7 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
   EXPECT_TRUE(wait([&] { return frame()->result.frame.id > first; }));
   double area = 0;
   for (const auto& [label, share] : frame()->sample.whole().areas) area += share;
-  EXPECT_NEAR(area, 1, 1e-9);
+  EXPECT_NEAR(area, 1, 1e-6);
 }
 
 TEST_F(Window, OnASmallScreenItWasSmallAndIsNotForever) {
@@ -314,7 +314,7 @@ TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
   const LegendModel& legend = *part<LegendModel>();
   for (int c = 0; c < legend.classes(); ++c)
     area += legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble();
-  EXPECT_NEAR(area, 1, 1e-9);
+  EXPECT_NEAR(area, 1, 1e-6);
   trigger("snapshot");
   EXPECT_THAT(notice(), Has("stored already"));
   trigger("unpin");
