@@ -71,10 +71,14 @@ std::vector<StateSeries> StoreReader::states(std::int64_t series, UnixMs from, U
   std::vector<StateSeries> all;
   for (auto& [name, changes] : stateChanges(series, from, to)) all.push_back({name, std::move(changes)});
   if (all.empty()) return all;  // no need to look at each sample
+  const bool one_of_several = impl_->database.integer(
+      "SELECT count(*) > 1 FROM series WHERE source = (SELECT source FROM series WHERE id = ?)", series);
+  // Of a source with one series the index of times alone says which samples count.
   Statement rows = impl_->database.prepare(
-      "SELECT name, counted, count(*), total(sure) FROM state_sample JOIN sample ON sample.id = sample"
-      " WHERE source = (SELECT source FROM series WHERE id = ?1) AND time_ms >= ?2 AND time_ms < ?3"
-      " AND (SELECT series FROM session WHERE id = sample.session) = ?1 GROUP BY name, counted");
+      std::string("SELECT name, counted, count(*), total(sure) FROM state_sample JOIN sample ON sample.id = sample"
+                  " WHERE source = (SELECT source FROM series WHERE id = ?1) AND time_ms >= ?2 AND time_ms < ?3") +
+      (one_of_several ? " AND sample.session IN (SELECT id FROM session WHERE series = ?1)" : "") +
+      " GROUP BY name, counted");
   rows.bind(series, from, to);
   while (rows.step())
     for (StateSeries& one : all)

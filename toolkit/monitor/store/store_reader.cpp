@@ -454,6 +454,8 @@ std::map<std::string, std::string> StoreReader::announced() const {
 
 std::int64_t StoreReader::waiting() const { return impl_->database.integer("SELECT count(*) FROM outbox"); }
 
+bool StoreReader::isCopy() const { return impl_->converted.has_value(); }
+
 bool StoreReader::current() const {
   if (impl_->converted) return *impl_->converted == stateOf(impl_->path);
   const char* name = sqlite3_db_filename(impl_->database.handle(), "main");
