@@ -58,6 +58,7 @@ void Frames::open() {
       progress_->step();
     };
   opened_ = vision::openSource(options_.sources[source_], options);
+  images_ = vision::parseSourceSpec(options_.sources[source_]).isImages();
 }
 
 std::optional<vision::Frame> Frames::next() {
@@ -101,9 +102,8 @@ void addMoment(const vision::Frame& frame, Json& json) {
 
 std::string Frames::filmOf(const vision::Frame& frame) const {
   if (images_only_) return "";
-  const bool images = vision::parseSourceSpec(options_.sources[source_]).isImages();
   return std::to_string(source_) + " " + std::to_string(frame.film) + " " +
-         (images ? fs::path(frame.source).parent_path().string() : "");
+         (images_ ? fs::path(frame.source).parent_path().string() : "");
 }
 
 std::string LabelledFrames::filmOf(const vision::Frame& frame) const {

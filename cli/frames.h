@@ -59,6 +59,7 @@ class Frames {
 
   FrameOptions options_;
   bool images_only_ = false;  // every source is one image
+  bool images_ = false;       // the source that is open is of image files
   std::unique_ptr<vision::FrameSource> opened_;
   std::optional<program::Progress> progress_;
   std::size_t source_ = 0;

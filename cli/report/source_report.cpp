@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <thread>
+#include <utility>
 
 #include "base/number_text.h"
 #include "mpm/error.hpp"
@@ -160,6 +162,23 @@ SourceReport::SourceReport(const StoreReader& store, const SourceRecord& record,
   if (upToNow()) awaited = store.awaited(record.id, unixNow());
   known_until = upToNow() ? record.knownUntil(awaited) : span.to;
   if (outages_too) outages = store.outages(record.id, span.from, known_until, awaited);
+}
+
+SourceReports::SourceReports(const StoreReader& store, const std::vector<SourceRecord>& sources, std::string database,
+                             ReportScope scope, bool outages)
+    : store_(store), sources_(sources), database_(std::move(database)), scope_(std::move(scope)), outages_(outages) {}
+
+SourceReport SourceReports::next() {
+  const SourceRecord& source = sources_[taken_++];
+  if (sources_.size() == 1 || store_.isCopy()) return {store_, source, scope_, outages_};
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  for (; begun_ < std::min(sources_.size(), taken_ + cores - 1); ++begun_)
+    running_.push_back(std::async(std::launch::async, [this, &of = sources_[begun_]] {
+      return SourceReport(StoreReader(database_), of, scope_, outages_);
+    }));
+  SourceReport report = running_.front().get();
+  running_.pop_front();
+  return report;
 }
 
 Spread SourceReport::value(std::string_view key) const {

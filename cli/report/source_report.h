@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <future>
 #include <optional>
 #include <set>
 #include <string>
@@ -70,6 +72,27 @@ struct SourceReport {
   std::int64_t summed() const;
   /// How many pictures have this flag.
   std::int64_t flagged(std::string_view key) const;
+};
+
+/// Makes the reports of these sources, several at a time: each by a reader of its own. `store` makes that of a single
+/// source, and all where each reader would have to convert the file.
+class SourceReports {
+ public:
+  /// The first two are read until the end. `database`: the path of `store`.
+  SourceReports(const monitor::StoreReader& store, const std::vector<monitor::SourceRecord>& sources,
+                std::string database, ReportScope scope, bool outages);
+
+  /// That of the next source. Throws mpm::Error as SourceReport().
+  SourceReport next();
+
+ private:
+  const monitor::StoreReader& store_;
+  const std::vector<monitor::SourceRecord>& sources_;
+  const std::string database_;
+  const ReportScope scope_;
+  const bool outages_;
+  std::size_t taken_ = 0, begun_ = 0;
+  std::deque<std::future<SourceReport>> running_;  // last: they end before what they read goes
 };
 
 /// How a series was measured with its model: "mpm:blocks=2,5, refine=guided".

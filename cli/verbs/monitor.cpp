@@ -36,20 +36,22 @@ using namespace std::chrono_literals;
 int judgeStored(const std::vector<WrittenCamera>& cameras) {
   for (const WrittenCamera& camera : cameras) {
     const std::string& database = camera.config.db;
+    std::optional<StoreReader> stored;
     const NightRule rule = orOptionError(
         [&] {
           checkConfig(camera.config);
-          return judgingRule(camera.config, StoreReader(database));
+          return judgingRule(camera.config, stored.emplace(database));
         },
         camera.places);
     const std::string source = vision::parseSourceSpec(camera.config.source).name();
-    const auto stored = StoreReader(database).sources();
-    if (std::ranges::find(stored, source, &SourceRecord::name) == stored.end())
+    const auto sources = stored->sources();
+    if (std::ranges::find(sources, source, &SourceRecord::name) == sources.end())
       throw Error("'" + database + "' holds no samples of '" + source + "'");
+    stored.reset();
     if (rule == NightRule() && camera.config.night.empty())
       throw Error("no rule tells day from night of '" + source +
-                  "': give --night-brightness, --night-hours, or --lat and --lon; or --night none, and no sample is of "
-                  "day or night any more");
+                  "': give --night-brightness, --night-hours, or --lat and --lon. With --night none its samples are "
+                  "neither of day nor of night from now on");
     StoreWriter writer(database);
     std::optional<Progress> progress;
     int shown = 0;

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <deque>
 #include <filesystem>
-#include <functional>
-#include <future>
 #include <memory>
 #include <optional>
-#include <thread>
-#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
@@ -98,36 +92,6 @@ void makeFilm(const StoreReader& store, const SourceReport& report, const Report
             (days.without > 0 ? "; " + counted(days.without, "day") + " between them without a picture" : ""));
 }
 
-// Makes the reports of several sources at a time, each by a reader of its own; by `store` that of one source, and all
-// where each reader would convert the file.
-class SourceReports {
- public:
-  using Make = std::function<SourceReport(const StoreReader& store, const SourceRecord& source)>;
-
-  SourceReports(const StoreReader& store, std::string database, const std::vector<SourceRecord>& sources, Make make)
-      : store_(store), database_(std::move(database)), sources_(sources), make_(std::move(make)) {}
-
-  // To be called for one source after the other, from 0 on.
-  SourceReport take(std::size_t i) {
-    if (sources_.size() == 1 || store_.isCopy()) return make_(store_, sources_[i]);
-    const std::size_t ahead = std::max(1U, std::thread::hardware_concurrency());
-    for (; next_ < std::min(sources_.size(), i + ahead); ++next_)
-      begun_.push_back(std::async(std::launch::async,
-                                  [this, source = sources_[next_]] { return make_(StoreReader(database_), source); }));
-    SourceReport report = begun_.front().get();
-    begun_.pop_front();
-    return report;
-  }
-
- private:
-  const StoreReader& store_;
-  std::string database_;
-  const std::vector<SourceRecord>& sources_;
-  Make make_;
-  std::size_t next_ = 0;
-  std::deque<std::future<SourceReport>> begun_;  // last: they end before what they read goes
-};
-
 int report(const ReportArguments& arguments) {
   const bool phenocam = arguments.format == ExportFormat::kPhenoCam;
   // The files of a database stand beside what a link to it leads to.
@@ -167,11 +131,9 @@ int report(const ReportArguments& arguments) {
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   // Who asks for a file has it, and no report beside it.
   const bool prints = !writes || arguments.json || arguments.brief;
-  SourceReports reports(store, database, sources, [&arguments](const StoreReader& from, const SourceRecord& source) {
-    return SourceReport(from, source, arguments.scope, !arguments.brief);
-  });
+  SourceReports reports(store, sources, database, arguments.scope, !arguments.brief);
   for (std::size_t i = 0; prints && i < sources.size(); ++i) {
-    const SourceReport found = reports.take(i);
+    const SourceReport found = reports.next();
     if (arguments.json) {
       printLine(reportJson(found));
     } else if (arguments.brief) {

@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "base/json_file.h"
-#include "monitor/store/schema.h"
 
 namespace mpm::monitor {
 namespace {
-
-bool hasColumn(const Database& database) { return std::ranges::count(columnsOf(database, "source"), "kept_from") > 0; }
 
 // How many samples there are of each stretch of the next level.
 std::map<UnixMs, std::int64_t> countsOf(const Database& database, std::int64_t source, std::size_t level,
@@ -37,6 +34,7 @@ KeptFrom withFiner(KeptFrom from) {
   return from;
 }
 
+// By the sums of more samples than the level below has.
 KeptFrom foundFrom(const Database& database, std::int64_t source) {
   KeptFrom from;
   from.fill(kNothingForgotten);
@@ -62,7 +60,6 @@ void store(Database& database, std::int64_t source, const KeptFrom& from) {
 }  // namespace
 
 KeptFrom keptFrom(const Database& database, std::int64_t source) {
-  if (!hasColumn(database)) return foundFrom(database, source);
   KeptFrom from;
   from.fill(kNothingForgotten);
   Statement levels = database.prepare(

@@ -16,12 +16,13 @@ namespace mpm::monitor {
 constexpr std::size_t kSampleLevel = 0, kMinuteLevel = 1, kHourLevel = 2, kDayLevel = 3,
                       kLevels = kBucketWidths.size() + 1;
 
-/// From when on nothing of a source was forgotten, by level; of the last one, which has no coarser one, from the
-/// beginning. Samples that came later with older times, of a clock that was wrong, lie before it.
+/// From when on nothing of a source was forgotten, by level; the last level has none that could stand for it, and
+/// counts as whole. A clock that is wrong may bring samples of older times later: they lie before it, and their sums
+/// count.
 using KeptFrom = std::array<UnixMs, kLevels>;
-constexpr UnixMs kNothingForgotten = std::numeric_limits<UnixMs>::min();  ///< ever, of a level
+constexpr UnixMs kNothingForgotten = std::numeric_limits<UnixMs>::min();  ///< of a level
 
-/// What the column `kept_from` says: whoever forgets something notes it there.
+/// What the column `kept_from` says. Whoever forgets something notes it there.
 KeptFrom keptFrom(const Database& database, std::int64_t source);
 
 /// Something of this level was forgotten that lies before `end`.
@@ -30,8 +31,7 @@ void noteForgotten(Database& database, std::int64_t source, std::size_t level, U
 /// may have older samples.
 void noteForgotten(Database& merged, const Database& part, const std::string& source);
 
-/// Adds the column to a database that lacks it, and looks for what was forgotten: sums of more samples than the level
-/// below has.
+/// Adds the column to a database that lacks it, of an earlier program, and looks for what was forgotten.
 void addKeptFrom(Database& database);
 
 }  // namespace mpm::monitor

@@ -242,8 +242,9 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
   from = std::max(from, all->first);
   to = std::min(to, now ? std::max(*now, all->last + 1) : all->last + 1);
   if (from >= to) return {};
-  const Meant meant = this->meant(source);
-  const Extent believed = believedExtent(source, ownClock(source), now.value_or(unixNow())).value_or(*all);
+  const UnixMs clock = now.value_or(unixNow());
+  const Meant meant = this->meant(source, clock);
+  const Extent believed = believedExtent(source, ownClock(source), clock).value_or(*all);
   const Extent around = aroundSpan(source, meant.archive, believed, from, to);
   std::vector<StoredMoment> moments = this->moments(source, around.first, around.last + 1, pictures);
   std::vector<StoredStep> steps;
@@ -330,18 +331,18 @@ Pace StoreReader::Impl::pace(std::int64_t source) const {
 
 Pace StoreReader::pace(std::int64_t source) const { return impl_->pace(source); }
 
-Meant StoreReader::Impl::meant(std::int64_t source) const {
+Meant StoreReader::Impl::meant(std::int64_t source, UnixMs now) const {
   Meant meant{.archive = database.integer("SELECT archive FROM source WHERE id = ?", source) != 0};
   if (ownClock(source)) return meant;  // its sessions have the times of another clock than its samples
-  const auto believed = [now = unixNow()](UnixMs time) { return time >= kNoClockWasSet && time < now + kMinuteMs; };
+  const BelievedTimes believed(now);
   Statement rows = database.prepare("SELECT started_ms, every_s, ended_ms FROM session WHERE source = ? ORDER BY id");
   rows.bind(source);
   for (UnixMs end = INT64_MIN; rows.step();) {  // of the sessions before
     const double every_s = std::clamp(rows.real(1), 0.0, 1e9);
     meant.every_s.emplace_back(rows.integer(0), every_s);
     // A clock that was set only later: samples of the right time follow those of the session before.
-    if (!believed(rows.integer(0)) && end != INT64_MIN) meant.every_s.emplace_back(end, every_s);
-    if (!rows.isNull(2) && believed(rows.integer(2))) end = std::max(end, rows.integer(2));
+    if (!believed.has(rows.integer(0)) && end != INT64_MIN) meant.every_s.emplace_back(end, every_s);
+    if (!rows.isNull(2) && believed.has(rows.integer(2))) end = std::max(end, rows.integer(2));
   }
   std::ranges::stable_sort(meant.every_s, {}, &std::pair<UnixMs, double>::first);
   return meant;

@@ -313,7 +313,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
     }
   }
   for (auto& [start, bucket] : buckets) chart.buckets.push_back(std::move(bucket));
-  const Meant meant = impl_->meant(query.source);
+  const Meant meant = impl_->meant(query.source, unixNow());
   std::vector<StoredStep> steps;
   for (std::size_t i = 1; i < chart.buckets.size(); ++i) {
     const ChartBucket& before = chart.buckets[i - 1];

@@ -114,11 +114,15 @@ int schemaOf(const Database& database, const std::string& path) {
 
 void setVersion(Database& database) { database.execute("PRAGMA user_version = " + std::to_string(kVersion)); }
 
+bool saysWhatIsKept(const Database& database) {
+  return std::ranges::count(columnsOf(database, "source"), "kept_from") > 0;
+}
+
 // A file may be older than some columns. A new quantity is unknown in the samples that are there.
 void addColumns(Database& database) {
   if (std::ranges::count(columnsOf(database, "database"), "privacy") == 0)
     database.execute("ALTER TABLE database ADD COLUMN privacy TEXT");
-  if (std::ranges::count(columnsOf(database, "source"), "kept_from") == 0) {
+  if (!saysWhatIsKept(database)) {
     Transaction transaction(database);
     addKeptFrom(database);
     transaction.commit();
@@ -284,7 +288,7 @@ Database openForReading(const std::string& path, std::optional<ConvertedFrom>* c
     Database database(name, Database::Mode::kReadOnly);
     const int schema = schemaOf(database, path);
     if (schema == 0) throw EmptyDatabase("'" + path + "' is empty");
-    if (schema == kVersion) return database;
+    if (schema == kVersion && saysWhatIsKept(database)) return database;
     if (converted) *converted = stateOf(path);
     Database copy = database.copyInMemory();
     convert(copy, path);

@@ -460,7 +460,8 @@ class StoreReader {
   std::vector<HourOfTokens> hoursOfTokens(std::int64_t series, UnixMs from, UnixMs to) const;
   /// compareDayNight() of them.
   DayNightStatistics dayNight(std::int64_t series, UnixMs from, UnixMs to) const;
-  /// The file has the schema of version 0.1.0: it was copied and converted, which takes long of a large one.
+
+  /// An earlier program wrote the file, so that this is a converted copy of it. To make one takes long of a large file.
   bool isCopy() const;
 
   /// False when this reader would miss what is written from now on: another file lies under the path, or the file was

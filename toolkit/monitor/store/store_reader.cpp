@@ -202,8 +202,9 @@ bool StoreReader::Impl::ownClock(std::int64_t source) const {
 }
 
 std::optional<Extent> StoreReader::Impl::believedExtent(std::int64_t source, bool own_clock, UnixMs now) const {
+  const BelievedTimes times(now);
   std::optional<Extent> believed;
-  if (!own_clock) believed = extent(source, kNoClockWasSet, now + kMinuteMs);
+  if (!own_clock) believed = extent(source, times.from, times.to);
   return believed ? believed : extent(source);
 }
 
@@ -315,19 +316,18 @@ std::set<std::optional<std::string>> StoreReader::nightRules(std::int64_t series
   Statement each = impl_->database.prepare("SELECT DISTINCT night_rule FROM session WHERE series = ?");
   read(each.bind(series), all);
   if (all.size() < 2) return all;
-  Statement meanwhile = impl_->database.prepare(
-      "SELECT DISTINCT night_rule FROM session WHERE series = ?1 AND started_ms < ?3 AND coalesce(ended_ms, ?2) >= ?2"
-      " AND NOT (SELECT archive OR name LIKE 'demo:%' FROM source WHERE source.id = session.source)");
-  read(meanwhile.bind(series, from, to), rules);
-  // Where the times of sessions are those of another clock, or one that was wrong, their samples say it.
-  if (rules.size() < all.size()) {
-    Statement measured = impl_->database.prepare(
-        "SELECT DISTINCT night_rule FROM session JOIN (SELECT DISTINCT session FROM sample WHERE source = (SELECT "
-        "source"
-        " FROM series WHERE id = ?1) AND time_ms >= ?2 AND time_ms < ?3) AS kept ON kept.session = session.id"
-        " WHERE series = ?1");
-    read(measured.bind(series, from, to), rules);
+  const std::int64_t source = impl_->database.integer("SELECT source FROM series WHERE id = ?", series);
+  if (!impl_->ownClock(source)) {
+    Statement meanwhile = impl_->database.prepare(
+        "SELECT DISTINCT night_rule FROM session"
+        " WHERE series = ?1 AND started_ms < ?3 AND coalesce(ended_ms, ?2) >= ?2");
+    read(meanwhile.bind(series, from, to), rules);
   }
+  // Sessions may have the times of another clock than their samples, or of one that was wrong.
+  Statement measured = impl_->database.prepare(
+      "SELECT DISTINCT night_rule FROM session WHERE series = ?1 AND id IN"
+      " (SELECT session FROM sample WHERE source = ?4 AND time_ms >= ?2 AND time_ms < ?3)");
+  if (rules.size() < all.size()) read(measured.bind(series, from, to, source), rules);
   return rules.empty() ? all : rules;
 }
 

@@ -17,8 +17,14 @@ struct Extent {
   UnixMs first = 0, last = 0;
 };
 
-/// What a clock shows that nobody has set lies before: 2020-01-01.
-constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;
+/// The times that are believed of a camera: a clock that nobody has set shows less, and none shows what is to come.
+struct BelievedTimes {
+  explicit BelievedTimes(UnixMs now) : to(now + kMinuteMs) {}
+  bool has(UnixMs time) const { return from <= time && time < to; }
+
+  UnixMs from = 1'577'836'800'000;  ///< 2020-01-01
+  UnixMs to;                        ///< exclusive
+};
 
 /// How samples of a source were meant to come.
 struct Meant {
@@ -84,7 +90,8 @@ struct StoreReader::Impl {
   // As that; `names`: regionNames().
   std::vector<RollupRow> rollup(const RollupQuery& query, const SumReader& reader,
                                 const std::map<std::int64_t, std::string>& names) const;
-  Meant meant(std::int64_t source) const;
+  // `now`: as of sources().
+  Meant meant(std::int64_t source, UnixMs now) const;
 
   Pace pace(std::int64_t source) const;
   // From when on no sample was forgotten.
