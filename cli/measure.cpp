@@ -219,7 +219,7 @@ class Runner {
     digest_ = vision::modelDigest(plan_.model);
     applyProtocol(labelled, plan_.fit, plan_.model, plan_.options);
     const std::vector<VariantOptions::Variant> variants = plan_.variants.of(plan_.model, plan_.options.convert());
-    full_precision_ = variants.front().convert.precision;
+    full_precision_ = *variants.front().convert.precision;
     for (const VariantOptions::Variant& one : variants) {
       requireAllFrames(one.reuse, plan_.shard, !plan_.resume.empty());
       for (const bool night : {false, true})

@@ -147,18 +147,17 @@ std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model
   std::vector<std::optional<Reduction>> wanted(reductions.begin(), reductions.end());
   if (wanted.empty()) wanted.emplace_back();
   std::vector<ConvertOptions> conversions;
-  for (const Precision precision : precisions.empty() ? std::vector{convert.precision} : precisions)
+  std::vector<std::optional<Precision>> of(precisions.begin(), precisions.end());
+  if (of.empty()) of.emplace_back(convert.precision);
+  for (const std::optional<Precision>& precision : of)
     for (const std::optional<Reduction>& reduction : wanted) {
       ConvertOptions& one = conversions.emplace_back(convert);
       if (reduction) one.reduce = reduction;
       one.precision = precision;
       const ModelInfo info = readModelInfo(model, one);
-      if (!precisions.empty() && info.precision != precision)
-        throw Error(model + " was converted with precision " + toString(info.precision) + " and cannot be given " +
-                    toString(precision));
       one.reduce = info.reduction;
       one.precision = info.precision;
-      noteSlowPrecision(one.precision);
+      noteSlowPrecision(info.precision);
     }
   std::vector<Variant> variants;
   for (const ConvertOptions& conversion : conversions)
@@ -177,16 +176,15 @@ void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, 
   addField(verb, "input-size", options.input_size, parseSize);
   addDevice(verb, options.device);
   addField(verb, "threads", options.threads);
-  const auto addFields = [&](const std::string& key, const std::string& usual, auto& values, auto read) {
+  const auto addFields = [&](const std::string& key, auto& values, auto read) {
     const monitor::CameraField& field = monitor::cameraField(key);
-    return addTexts(verb, "--" + key, field.unit, several + field.words + usual,
+    return addTexts(verb, "--" + key, field.unit, several + field.help(),
                     [&values, read](const std::string& text) { values.push_back(read(text)); })
         ->group(field.group);
   };
-  addFields("reduce", std::string(". Default: ") + monitor::cameraField("reduce").usual, variants.reductions,
-            parseReduction);
-  addFields("precision", ". Default: fp32; of a converted model its own", variants.precisions, parsePrecision);
-  addFields("reuse", ". Default: off", variants.reuses, parseReuse);
+  addFields("reduce", variants.reductions, parseReduction);
+  addFields("precision", variants.precisions, parsePrecision);
+  addFields("reuse", variants.reuses, parseReuse);
 }
 
 }  // namespace mpm::cli

@@ -265,7 +265,7 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
   const auto schedule = argument<Blocks>(arguments, "schedule", "blocks such as (2, 5) or '2,5'");
   const auto reduce = argument<std::optional<std::string>>(arguments, "reduce", "a text such as 'tome:count=8'");
   const auto size = argument<std::optional<Pair>>(arguments, "input_size", "(height, width) in px");
-  const auto precision = argument<std::string>(arguments, "precision", "a text such as 'fp32'");
+  const auto precision = argument<std::optional<std::string>>(arguments, "precision", "a text such as 'fp32'");
   const bool rule = arguments.contains("rule");
   if (schedule && (reduce || rule)) throw ArgumentError("schedule is short for reduce: give one of the two");
   ConvertOptions options;
@@ -290,7 +290,7 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
       options.mean = three("mean");
       options.deviation = three("std");
     }
-    options.precision = parsePrecision(precision);
+    if (precision) options.precision = parsePrecision(*precision);
     if (arguments.contains("output")) {
       options.output = parseOutput(argument<std::string>(arguments, "output", "'labels' or 'logits'"));
       options.scores = argument<bool>(arguments, "scores", kYesOrNo);

@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kPeakMeasurements = 8;  // at least
 
-// Compares the labels of each variant with those of the full model, of the round that just ended.
+// Compares the labels of each variant with those of the full model, of the frame that all have just computed. Without
+// a sequence the net gives labels on its own grid, which `mpm eval` does not compare, so there are none.
 void compareLabels(std::vector<Variant>& variants) {
   const auto reference = std::ranges::find_if(variants, [](const Variant& v) {
     return v.reduction == kFullModel && !v.reuse.on && v.precision == "fp32" && !v.labels.empty();

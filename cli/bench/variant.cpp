@@ -29,7 +29,7 @@ void Variant::tried(Work work) {
 Variant::Variant(const BenchArguments& arguments, const VariantOptions::Variant& variant)
     : reuse(variant.reuse),
       reduction(*variant.convert.reduce),
-      precision(toString(variant.convert.precision)),
+      precision(toString(*variant.convert.precision)),
       with_head_(arguments.head),
       convert_(variant.convert) {
   const std::string& device = arguments.options.device;
@@ -46,7 +46,8 @@ void Variant::run(const Round& round, bool measured) {
 // The system may leave all threads of a process on one core for seconds, so one measurement says little: the best of as
 // many as there are rounds, and of all variants.
 void Variant::measurePeak() {
-  if (alive && !interrupted()) peak_gflops = std::max(peak_gflops, evaluation::gemmPeak(convert_.precision, 0.1) / 1e9);
+  if (alive && !interrupted())
+    peak_gflops = std::max(peak_gflops, evaluation::gemmPeak(*convert_.precision, 0.1) / 1e9);
 }
 
 void Variant::unload() {
@@ -78,7 +79,6 @@ void Variant::runNet(const cv::Mat& images, bool measured) {
   loaded_.net.setInput(images);
   loaded_.net.forward(blobs_, outputs_);
   const double taken = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  if (loaded_.info.segments() && outputs_[1] == "labels") blobs_[1].reshape(1, 1).convertTo(labels, CV_8U);
   if (!measured) return;
   const Json times = evaluation::toJson(forwardTimes(loaded_.net, taken));
   if (with_head_) addHead(headTimes(loaded_.net));

@@ -62,7 +62,7 @@ class Variant {
   std::vector<OperatorTime> head;  ///< with --head: the sums of all rounds
   double peak_gflops = 0;          ///< 0: not known
   Json tokens;                     ///< of the last run: per image, rows at the start and after each insertion
-  cv::Mat labels;                  ///< of the last run
+  cv::Mat labels;                  ///< of the last frame of a sequence; else empty
   evaluation::PerImage rows;       ///< share that was computed, with reuse
   evaluation::PerImage agreement;  ///< percent of the labels of the full model
   evaluation::PerImage gflop;

@@ -66,7 +66,8 @@ relative to the first row. GFLOP counts the live rows, 2 per multiply-add. peak 
 CPU, measured in the same run. bench/compare.py of the sources runs other runtimes beside this one.
 With --json there is every round, the ratio also round by round (median and quartiles), and what was compared: model,
 digest, image, sizes, versions, CPU. With --reuse every round takes the next frame of --image, which all variants
-compute from the picture to its labels. Without --reduce: none, and that of the model.
+compute from the picture to its labels, and which are compared. Without --reduce: none, and that of the model.
+'mpm eval SOURCE --against full' says how far each reduction agrees with the full model.
 
 Examples:
   mpm bench --model vit.onnx --image street.png

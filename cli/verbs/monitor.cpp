@@ -168,7 +168,7 @@ WatchRun::WatchRun(const MonitorArguments& arguments, const WatchFile& file)
   if (teller_) orUsageError([&] { return teller_->set(file.tables); }, in_file_);
   ReadModels models;
   std::vector<Camera> cameras = camerasOf(arguments, file.cameras, teller_, models);
-  noteSlowPrecision(cameras.front().session.inference.precision);
+  noteSlowPrecision(models.of(cameras.front().session).precision);
   several_ = cameras.size() > 1;
   counts_ = cameras.size() == 1 && cameras.front().plan.archive && !cameras.front().plan.archive->follow;
   if (!arguments.file.empty()) std::signal(SIGHUP, [](int) { reload = true; });

@@ -187,6 +187,7 @@ class Estimator(_Model):
     reduce: instead of a schedule, how tokens merge, such as 'mpm:blocks=2,5:attention=proportional' or
         'gradual:blocks=0-7:count=48' (docs/reduction.md), or a Rule.
     precision: 'fp32', 'int8', or 'bf16' (x86) or 'fp16' (Arm) on a CPU that has it; on a GPU 'fp32', 'tf32', 'bf16' or 'fp16'.
+        None is 'fp32', and of a converted file its own.
     device: 'cpu', 'cuda', 'cuda:1' or 'auto'. Wheels have no GPU code.
     input_size: height and width of the network input, multiples of the patch. None is the size in the model.
     task: 'semantic', 'panoptic', 'instance', 'depth' or 'boxes'; None is info['task']. Queries, as EoMT has them, give the first
@@ -207,7 +208,7 @@ class Estimator(_Model):
     features: also give the tokens behind the last block: Estimate.features.
     """
 
-    def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str = "fp32",
+    def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str | None = None,
                  device: str = "cpu", *, reduce: str | Rule | None = None, input_size: tuple[int, int] | None = None,
                  task: str | None = None, fit: str = "resize", window_stride: int = 0, short_side: int = 0,
                  min_score: float | None = None, min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR",
@@ -262,7 +263,7 @@ class Net(_Model):
     outputs: the values that the net computes, by their names in docs/ops.md; () is all outputs of the model.
     """
 
-    def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str = "fp32",
+    def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str | None = None,
                  device: str = "cpu", *, reduce: str | Rule | None = None, input_size: tuple[int, int] | None = None,
                  output: str = "labels", scores: bool = False, outputs: Sequence[str] = ()) -> None:
         self._read(_mpm.Net, locals())
@@ -312,7 +313,7 @@ def _array(value: Any) -> Any:
 
 
 def convert(model: Path, output_file: Path, schedule: Sequence[int] | str | None = None, *, reduce: str | None = None,
-            input_size: tuple[int, int] | None = None, precision: str = "fp32", output: str = "labels",
+            input_size: tuple[int, int] | None = None, precision: str | None = None, output: str = "labels",
             scores: bool = False, mean: Sequence[float] | None = None,
             std: Sequence[float] | None = None) -> dict[str, Any]:
     """Converts a plain ViT ONNX file into a file of ai.mpm operators, whole or not at all. Returns what info() says of it.

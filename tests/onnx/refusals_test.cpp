@@ -763,6 +763,10 @@ TEST_F(Refusal, ConvertedModelAskedForSomethingElse) {
       {{.precision = Precision::kBf16}, "precision fp32 and cannot be given precision bf16"},
       {{.scores = true}, "was converted with no output 'scores' and cannot be given one"}};
   for (const auto& one : wrong) EXPECT_MPM_ERROR(convertModel(converted, one.first), one.second);
+  const std::string int8 = folder_ / "int8.onnx";
+  convertFile(path, int8, {.precision = Precision::kInt8});
+  EXPECT_EQ(readModelInfo(int8).precision, Precision::kInt8);
+  EXPECT_MPM_ERROR(readModelInfo(int8, {.precision = Precision::kFp32}), "precision int8 and cannot be given");
 }
 
 TEST_F(Refusal, ConvertedModelWithoutItsMetadata) {

@@ -60,7 +60,7 @@ CLI::Option* addField(CLI::App& verb, const std::string& key, std::function<void
   return addText(verb, "--" + key, field.unit, field.help(), std::move(take))->group(field.group);
 }
 
-void addPrecision(CLI::App& verb, Precision& precision) {
+void addPrecision(CLI::App& verb, std::optional<Precision>& precision) {
   addField(verb, "precision", [&precision](const std::string& text) {
     monitor::cameraField("precision").validate(text);
     precision = parsePrecision(text);

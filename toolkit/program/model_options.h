@@ -87,7 +87,7 @@ void noteAssumed(const ModelInfo& model);
 /// Prints a line, once, if this CPU computes int8 no faster than fp32.
 void noteSlowPrecision(Precision precision);
 
-void addPrecision(CLI::App& verb, Precision& precision);
+void addPrecision(CLI::App& verb, std::optional<Precision>& precision);
 
 void addDevice(CLI::App& verb, std::string& device);
 

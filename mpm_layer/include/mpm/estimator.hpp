@@ -32,7 +32,7 @@ struct EstimatorOptions {
   std::optional<Size2> input_size = {};                ///< as ConvertOptions::input_size
   std::optional<std::array<float, 3>> mean = {};       ///< as ConvertOptions::mean
   std::optional<std::array<float, 3>> deviation = {};  ///< as ConvertOptions::deviation
-  Precision precision = Precision::kFp32;              ///< as ConvertOptions::precision
+  std::optional<Precision> precision = {};             ///< as ConvertOptions::precision
   std::string device = "cpu";                          ///< as ReadOptions::device
   MergeFunction rule = {};                             ///< as ReadOptions::rule
   std::optional<Task> task = {};                       ///< nullopt: that of the model

@@ -144,7 +144,7 @@ struct ConvertOptions {
   std::optional<Size2> input_size = {};
   std::optional<std::array<float, 3>> mean = {};       ///< ModelFacts::mean instead of the JSON's; with `deviation`
   std::optional<std::array<float, 3>> deviation = {};  ///< the same of ModelFacts::deviation; with `mean`
-  Precision precision = Precision::kFp32;              ///< of the products in the net
+  std::optional<Precision> precision = {};             ///< of its products; nullopt: kFp32, of a converted file its own
   Output output = Output::kLabels;                     ///< of a segmentation net
   /// Adds the output "scores" {B, N, classes} to a segmentation net: the class scores of each patch, in raster order.
   bool scores = false;
@@ -183,7 +183,7 @@ struct ReadOptions {
   std::optional<Size2> input_size = {};                ///< as ConvertOptions::input_size
   std::optional<std::array<float, 3>> mean = {};       ///< as ConvertOptions::mean
   std::optional<std::array<float, 3>> deviation = {};  ///< as ConvertOptions::deviation
-  Precision precision = Precision::kFp32;              ///< as ConvertOptions::precision
+  std::optional<Precision> precision = {};             ///< as ConvertOptions::precision
   Output output = Output::kLabels;                     ///< as ConvertOptions::output
   bool scores = false;                                 ///< as ConvertOptions::scores
   /// "cpu", "cuda" (the first GPU), "cuda:1" (a GPU by its index) or "auto" (the first GPU if there is one, else the

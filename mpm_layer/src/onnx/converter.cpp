@@ -191,8 +191,8 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     no("reduction " + mpm::toString(info.reduction), "reduction " + mpm::toString(*options.reduce));
   if (options.input_size && *options.input_size != info.input)
     no("input size " + toString(info.input), "input size " + toString(*options.input_size) + kHeightFirst);
-  if (options.precision != Precision::kFp32 && options.precision != info.precision)
-    no("precision " + mpm::toString(info.precision), "precision " + mpm::toString(options.precision));
+  if (options.precision && *options.precision != info.precision)
+    no("precision " + mpm::toString(info.precision), "precision " + mpm::toString(*options.precision));
   if (options.mean && (*options.mean != info.facts.mean || *options.deviation != info.facts.deviation))
     no("a mean and std of its own", "others");
   if (info.segments() && options.output == Output::kLogits && info.outputs.front() == "labels")
@@ -338,7 +338,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   const auto positions = info.reduction.positions.value_or(MergedPositions::kMean);
   if (positions != MergedPositions::kMean && !any([](const Block& b) { return b.rotation != nullptr; }))
     throw Error("positions=" + mpm::toString(positions) + " is for rotary positions, which this model does not have");
-  info.precision = options.precision;
+  info.precision = options.precision.value_or(Precision::kFp32);
   info.opset = understood.graph.opset;
   info.parameters = understood.graph.weights;
   const std::int64_t batch = understood.batch;

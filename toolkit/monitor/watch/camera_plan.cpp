@@ -82,7 +82,7 @@ void setInference(CameraConfig& config, const EstimatorOptions& options) {
   };
   config.reduce = options.reduce ? toString(*options.reduce) : "";
   config.input_size = options.input_size ? toString(*options.input_size) : "";
-  config.precision = options.precision == usual.precision ? "" : toString(options.precision);
+  config.precision = options.precision ? toString(*options.precision) : "";
   config.device = options.device == usual.device ? "" : options.device;
   config.refine = options.refine ? toString(*options.refine) : "";
   config.threads = number(options.threads, usual.threads);

@@ -110,7 +110,7 @@ const std::vector<CameraField>& cameraFields() {
        "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 needs a GPU, fp16 a GPU or an Arm "
        "CPU such as the Cortex-A76. int8 is for CPUs, and no faster than fp32 on Arm without SDOT, such as the "
        "Cortex-A72",
-       ""},
+       "fp32; of a converted model its own"},
       {"device", &W::device, kNetworkGroup, "D",
        "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there is one, "
        "else the CPU). 'mpm info' lists the GPUs",
