@@ -176,15 +176,15 @@ void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, 
   addField(verb, "input-size", options.input_size, parseSize);
   addDevice(verb, options.device);
   addField(verb, "threads", options.threads);
-  const auto addFields = [&](const std::string& key, auto& values, auto read) {
+  const auto addFields = [&](const std::string& key, const std::string& usual, auto& values, auto read) {
     const monitor::CameraField& field = monitor::cameraField(key);
-    return addTexts(verb, "--" + key, field.unit, several + field.help(),
+    return addTexts(verb, "--" + key, field.unit, several + field.words + ". Default: " + usual,
                     [&values, read](const std::string& text) { values.push_back(read(text)); })
         ->group(field.group);
   };
-  addFields("reduce", variants.reductions, parseReduction);
-  addFields("precision", variants.precisions, parsePrecision);
-  addFields("reuse", variants.reuses, parseReuse);
+  addFields("reduce", monitor::cameraField("reduce").usual, variants.reductions, parseReduction);
+  addFields("precision", monitor::cameraField("precision").usual, variants.precisions, parsePrecision);
+  addFields("reuse", "off", variants.reuses, parseReuse);
 }
 
 }  // namespace mpm::cli
