@@ -6,15 +6,37 @@
 #include "gui/views/look.h"
 #include "gui/views/regions_dialog.h"
 #include "gui/views/times_dialog.h"
+#include "monitor/store/store.h"
+#include "monitor/watch/camera.h"
 
 namespace mpm::gui {
+namespace {
+
+// With the clock and the place that the database has of an archive: nobody is asked for them twice, and other ones
+// would make it measure all again. The dialog chooses the rule of night by them.
+monitor::CameraConfig withStoredClock(monitor::CameraConfig config, const QString& database) try {
+  if (database.isEmpty() || !QFile::exists(database)) return config;
+  monitor::CameraConfig unruled = config;
+  unruled.night.clear();
+  const monitor::CameraConfig stored = monitor::continued(unruled, monitor::StoreReader(database.toStdString()));
+  config.times = stored.times;
+  config.time_zone = stored.time_zone;
+  config.lat = stored.lat;
+  config.lon = stored.lon;
+  return config;
+} catch (const Error&) {  // who stores into it says what is wrong with it
+  return config;
+}
+
+}  // namespace
 
 CameraDialogs::CameraDialogs(CameraConfigs* configs, const LiveMonitor* live, QWidget* window)
     : QObject(window), configs_(configs), live_(live), window_(window) {}
 
 void CameraDialogs::askTimes(const QString& source, bool of_new_folder) {
   forgetTimes();
-  auto* dialog = new TimesDialog(sourceSpec(source), configs_->config(source), window_);
+  const monitor::CameraConfig asked = withStoredClock(configs_->config(source), live_->database());
+  auto* dialog = new TimesDialog(sourceSpec(source), asked, window_);
   asking_ = dialog;
   connect(dialog, &TimesDialog::chosen, this, [this, source](const monitor::CameraConfig& config) {
     asking_.clear();  // it ends by itself

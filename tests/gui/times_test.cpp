@@ -73,6 +73,30 @@ TEST_F(Times, AFolderIsAskedForOnce) {
   EXPECT_EQ(samples().size(), 3u) << "each picture once";
 }
 
+// Settings may be lost, or those of another computer: pictures with other times would all be measured again.
+TEST_F(Times, ADatabaseKnowsTheClockOfItsArchive) {
+  TimesDialog* first = ask("dated");
+  fieldOf<QLineEdit>(first, "Time zone")->setText("+09:00");
+  for (const auto& [field, degrees] : {std::pair("Latitude", 48), {"Longitude", 11}}) {
+    buttonOf(first, field)->click();
+    fieldOf<QDoubleSpinBox>(first, field)->setValue(degrees);
+  }
+  first->accept();
+  ASSERT_TRUE(ends());
+  ASSERT_TRUE(allAreStored());
+  window_.reset();
+
+  WindowOptions other = options();
+  other.settings = file("other/settings.ini");
+  make(other);
+  ask("dated")->accept();
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(camera().config().time_zone, "+09:00");
+  EXPECT_EQ(camera().config().lat, 48);
+  EXPECT_EQ(camera().config().night, "sun");
+  EXPECT_EQ(samples().size(), 3u) << "each picture once";
+}
+
 TEST_F(Times, AnArchiveIsShownByTheClockOfItsCamera) {
   TimesDialog* dialog = ask("dated");
   fieldOf<QLineEdit>(dialog, "Time zone")->setText("+09:00");
