@@ -42,10 +42,12 @@ CameraConfigs::CameraConfigs(const QString& folder, SettingsWriter* settings, QO
 
 QString CameraConfigs::file(const QString& source) const {
   const std::string key = keyOf(source).toStdString();  // however the source was written
-  const std::string name = program::fileName(sourceTitle(QString::fromStdString(key)).toStdString());
-  return QStringLiteral("%1/%2-%3.toml")
-      .arg(folder_, QString::fromStdString(name))
-      .arg(hashBytes(key), 16, 16, QLatin1Char('0'));
+  const QString end = QStringLiteral("-%1.toml").arg(hashBytes(key), 16, 16, QLatin1Char('0'));
+  // Its title is for people, and may have been written in another language.
+  const QStringList written = QDir(folder_).entryList({QLatin1Char('*') + end}, QDir::Files, QDir::Time);
+  const QString title = sourceTitle(QString::fromStdString(key));
+  const QString name = QString::fromStdString(program::fileName(title.toStdString())) + end;
+  return folder_ + QLatin1Char('/') + written.value(0, name);
 }
 
 CameraConfigs::Known& CameraConfigs::of(const QString& source) {

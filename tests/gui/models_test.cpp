@@ -148,6 +148,28 @@ TEST(ChartScene, TheTextOfTheCrosshairIsNotCutOff) {
     EXPECT_EQ(with.copy(edge), without.copy(edge)) << edge.x();
 }
 
+// Its name has a title for people, which another language writes otherwise.
+TEST(CameraConfigs, AFileIsFoundByItsSourceInAnyLanguage) {
+  QTemporaryDir folder;
+  std::optional<SettingsWriter> settings(folder.filePath("s.ini"));
+  monitor::CameraConfig alarm;
+  QString first;
+  {
+    CameraConfigs configs(folder.filePath("watches"), &*settings, nullptr);
+    alarm = configs.config("demo:street");
+    alarm.alarm = {"car>12"};
+    configs.change("demo:street", alarm);
+    first = configs.file("demo:street");
+  }
+  settings.reset();  // writes all
+  const QString french = QString(first).replace("Demo_street", "Rue_de_demonstration");
+  ASSERT_TRUE(QFile::rename(first, french));
+  settings.emplace(folder.filePath("s.ini"));
+  CameraConfigs configs(folder.filePath("watches"), &*settings, nullptr);
+  EXPECT_EQ(configs.file("demo:street"), french);
+  EXPECT_EQ(configs.config("demo:street").alarm, alarm.alarm);
+}
+
 // A later start may be in another folder, and the file of a source in a third one.
 TEST(CameraConfigs, FilesAreNamedAbsolutely) {
   QTemporaryDir folder;
