@@ -208,6 +208,20 @@ TEST(CameraClaims, ACameraBelongsToTheFileThatStartedLast) {
   EXPECT_EQ(sent["yard/WATCH/3"], "") << "nothing is left of it";
 }
 
+// Another program is told of the camera first, and this one then that it names it no more.
+TEST(CameraClaims, ACameraThatAnotherFileTookOverIsNotTouched) {
+  Claims one({"door", "gate"});
+  (void)one.sent();
+  one.hear("yard/gate/status", "online");
+  one.hear("yard/WATCH/1", R"({"cameras": {"door": "homeassistant/device/yard_door/config"}})");
+  one.hear("yard/WATCH/2", R"({"cameras": {"gate": "homeassistant/device/yard_gate/config"}})");
+  EXPECT_THAT(one.topics.take(false), IsEmpty()) << "it takes nothing back";
+  one.claims.setCameras({"door"});
+  EXPECT_EQ(one.topics.of("yard/WATCH/1"), R"({"cameras":{"door":"homeassistant/device/yard_door/config"}})");
+  one.hear("yard/gate/status", "ended");
+  EXPECT_FALSE(one.topics.take(false).contains("yard/gate/status"));
+}
+
 TEST(CameraClaims, NothingIsSentBeforeTheBrokerHasSaidWhatItKeeps) {
   Claims one({"door"});
   one.hear("yard/WATCH/1", R"({"cameras": {"gate": ""}})");

@@ -45,13 +45,17 @@ CameraClaims::CameraClaims(const Mqtt& mqtt, const std::string& id, bool stays, 
 void CameraClaims::setCameras(const std::set<std::string>& names) {
   const std::lock_guard lock(mutex_);
   left_.stays = left_.stays && !left_.cameras.empty();  // of the earlier run
+  for (const std::string& name : taken_) cameras_.erase(name);
+  taken_.clear();
   left_.cameras.merge(cameras_);
   cameras_.clear();
   for (const std::string& name : names) {
     cameras_[name] = CameraTopics(mqtt_, name).config;
     left_.cameras.erase(name);
   }
-  if (settled_) settle();
+  if (!settled_) return;
+  takeOver();
+  settle();
 }
 
 void CameraClaims::withdraw() { topics_.sendOnce(own_, ""); }
@@ -88,10 +92,16 @@ void CameraClaims::take(const std::string& topic, const std::string& payload) {
   const std::lock_guard lock(mutex_);
   if (topic == own_) {
     if (payload.empty()) {
+      if (!settled_) takeOver();
       settled_ = true;
     } else if (!settled_) {
       left_ = read(payload, prefix_);
       for (const auto& [name, config] : cameras_) left_.cameras.erase(name);
+    } else {
+      const List listed = read(payload, prefix_);
+      taken_.clear();
+      for (const auto& [name, config] : cameras_)
+        if (!listed.cameras.contains(name)) taken_.insert(name);
     }
   } else if (topic.starts_with(prefix_ + "/WATCH/")) {
     others_[topic] = read(payload, prefix_);
@@ -102,12 +112,16 @@ void CameraClaims::take(const std::string& topic, const std::string& payload) {
   if (settled_) settle();
 }
 
-void CameraClaims::settle() {
+// Not at any other time: two programs that name one camera would take it from each other.
+void CameraClaims::takeOver() {
   for (auto& [topic, list] : others_) {
     const List before = list;
     for (const auto& [name, config] : cameras_) list.cameras.erase(name);
     if (list != before) topics_.sendOnce(topic, list.cameras.empty() ? "" : text(list));
   }
+}
+
+void CameraClaims::settle() {
   std::erase_if(left_.cameras, [&](const auto& one) {
     const auto& [name, config] = one;
     const std::string& status = statuses_[name];
