@@ -79,6 +79,19 @@ TEST(Alarms, MinutesCountOnOverARestart) {
 }
 
 // Each text, and what is read: region, quantity, state, above, limit.
+// What comes in the time that is asked for now leaves no gap in which values are unknown.
+TEST(Alarms, AnotherEveryMakesNoGaps) {
+  const AlarmOptions options{.alarms = {parseAlarm("tokens>500")}, .minutes = 1};
+  std::vector<UnixMs> times;
+  for (int i = 0; i < 20; ++i) times.push_back(kNoon + i * kSecondMs);
+  Alarms alarms(options, 30);
+  EXPECT_THAT(alarms.resume({}, times, times.back(), 19 * kSecondMs), IsEmpty());
+  std::vector<int> rang;
+  for (int i = 0; i < 5; ++i)
+    if (!alarms.add(sampleAt(kNoon, 600), (40 + i * 30) * kSecondMs).empty()) rang.push_back(i);
+  EXPECT_THAT(rang, ElementsAre(2)) << "a minute after the first";
+}
+
 TEST(Alarms, AreWrittenInOneNotation) {
   const std::tuple<const char*, Alarm> cases[] = {
       {"car>20", {.quantity = "car", .limit = 20}},

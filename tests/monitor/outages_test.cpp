@@ -68,6 +68,19 @@ TEST_F(OutagesTest, DamagedPicturesOfACameraAreTheCauseOfAGap) {
   EXPECT_EQ(StoreReader(path_).gaps(1, INT64_MIN, INT64_MAX).total, 40 * kMinuteMs) << "it is a gap all the same";
 }
 
+TEST_F(OutagesTest, AnotherEveryMakesNoCameraSlow) {
+  {
+    StoreWriter writer(path_);
+    double minute = 0;
+    for (const double every_s : {60, 600, 30}) {
+      writer.beginSession(session("camera 0", every_s), minutesOn(minute));
+      for (int i = 0; i < 40; ++i, minute += every_s / 60) writer.append(sampleOf(minute));
+    }
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_THAT(outagesIn(path_), IsEmpty());
+}
+
 TEST_F(OutagesTest, AMachineThatIsTooSlowAndACameraThatWasMoved) {
   {
     StoreWriter writer(path_);

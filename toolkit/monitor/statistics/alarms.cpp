@@ -96,7 +96,7 @@ std::string Alarms::Limit::side() const {
   return (alarm.above ? "above " : "below ") + numberText(alarm.limit) + (alarm.isArea() ? " %" : "");
 }
 
-Alarms::Alarms(AlarmOptions options) : options_(std::move(options)) {
+Alarms::Alarms(AlarmOptions options, double every_s) : options_(std::move(options)), pace_(every_s) {
   options_.validate();
   for (const Alarm& alarm : options_.alarms) limits_.push_back({.alarm = alarm});
 }

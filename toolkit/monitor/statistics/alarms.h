@@ -64,7 +64,8 @@ struct AlarmOptions {
 /// Watches samples; returns an event when an alarm begins and one when it ends. Not thread-safe.
 class Alarms {
  public:
-  explicit Alarms(AlarmOptions options);
+  /// `every_s`: how often a sample is meant to come (PaceMeter); 0: as they like.
+  explicit Alarms(AlarmOptions options, double every_s = 0);
 
   /// Durations are measured by `steady` (ms), so a jump of the wall clock rings nothing.
   std::vector<Event> add(const Sample& sample, std::int64_t steady);
@@ -119,7 +120,7 @@ class Alarms {
   AlarmOptions options_;
   std::vector<Limit> limits_;
   std::optional<std::int64_t> last_sample_;  // steady
-  PaceMeter pace_{};
+  PaceMeter pace_;
   std::optional<std::int64_t> first_tick_;
 };
 

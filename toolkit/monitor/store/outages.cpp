@@ -150,6 +150,14 @@ class Outages {
   std::vector<Outage> found_{};
 };
 
+// Each time between samples counts by the `every` that held for it: a new `every` makes no camera slow.
+void findSlow(std::vector<StoredMoment>& moments, std::vector<StoredStep> steps) {
+  for (StoredStep& step : steps) step.seconds = step.every_s > 0 ? step.seconds / step.every_s : 0;
+  const std::vector<double> usual = usualSteps(steps);
+  for (std::size_t i = 0; i < usual.size(); ++i)
+    if (!moments[i].cause && usual[i] > 2) moments[i].cause = OutageCause::kSlow;
+}
+
 }  // namespace
 
 std::vector<UnixMs> warningsOf(const Database& database, std::int64_t source, EventKind kind, UnixMs from, UnixMs to) {
@@ -258,10 +266,7 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
   std::vector<UnixMs> damaged, moved;
   if (pictures) {
     findStuck(moments, gaps);
-    for (std::size_t i = 0; !meant.archive && i < usual.size(); ++i) {
-      const double every_s = meant.everyAt(moments[i].start, moments[i].width);
-      if (!moments[i].cause && every_s > 0 && usual[i] > 2 * every_s) moments[i].cause = OutageCause::kSlow;
-    }
+    if (!meant.archive) findSlow(moments, steps);
     damaged = warningsOf(database, source, EventKind::kDamaged, around.first,
                          std::max(now.value_or(INT64_MIN), around.last + 1));
     moved = warningsOf(database, source, EventKind::kView, from, to);
