@@ -56,6 +56,7 @@ struct OpenSource {
   bool ended = false;  // it came to its end, and its session is over
   std::int64_t opened = steadyNow();
   std::optional<DailySummary> summary{};  // of the writer's thread
+  SettledClock summary_clock{std::nullopt};  // the same
   bool summary_failed = false;            // the same: and this was reported
   CaptureThread capture;
 };
@@ -223,6 +224,8 @@ struct Session::Impl {
     if (!open || !open->summary || (open->samples == 0 && steadyNow() - open->opened < kMinuteMs)) return;
     try {
       UnixMs now = options.now();
+      // Days of a clock that is wrong for a minute are not over.
+      if (!open->scene && !open->summary_clock.believes(now, steadyNow())) return;
       if (open->scene)
         readSource(options.database, open->source, [&](const auto&, const SourceRecord& stored) { now = stored.last; });
       for (const Event& event : open->summary->due(now, options.database, open->source, options.snapshots.folder))
