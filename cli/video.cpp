@@ -82,8 +82,6 @@ double frameRateOf(const std::vector<std::string>& sources) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 // One for each day: of an archive, or snapshots, whose `file` has no ending.
 std::vector<monitor::ArchivePicture> storedPictures(const monitor::StoreReader& store,
                                                     const monitor::SourceRecord& source, const FilmOptions& options,
@@ -98,9 +96,8 @@ std::vector<monitor::ArchivePicture> storedPictures(const monitor::StoreReader& 
   const auto all = monitor::snapshots(options.folder, owner, options.from, options.to);
   std::vector<UnixMs> times;
   for (const monitor::Snapshot& one : all) times.push_back(one.time);
-  const auto good = [&](std::size_t i) {  // they say it themselves: their samples may be forgotten
-    return fs::exists(all[i].stem + options.ending) && !monitor::readStored(all[i].stem).flagged;
-  };
+  // They say it themselves: their samples may be forgotten.
+  const auto good = [&](std::size_t i) { return monitor::standsForDay(all[i].stem, options.ending); };
   std::vector<monitor::ArchivePicture> pictures;
   for (const std::size_t i : days.choose(times, good)) pictures.push_back({.time = all[i].time, .file = all[i].stem});
   return pictures;

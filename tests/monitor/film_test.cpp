@@ -112,6 +112,8 @@ TEST_F(Film, ShowsSnapshotsOfItsSource) {
   snapshot(3, 11, R"({"source": "camera 0"})");
   snapshot(4, 12, R"({"source": "camera 0", "database": "another camera of this stream"})");
   for (const int day : {-10000, 10000}) snapshot(day, 12, R"({"source": "camera 0"})");  // its clock was wrong
+  snapshot(5, 12, R"({"source": "camera 0"})");
+  std::ofstream(folder + "/" + fileTime(timeOf(5, 12), true) + ".json") << "{";  // damaged, and left out
   EXPECT_THAT(greys({"--snapshots", folder, "--film-show", "overlay"}), ElementsAre(220, 200, 210));
   EXPECT_THAT(greys({"--snapshots", folder, "--film-show", "merge"}), ElementsAre(170, 150, 160));
   EXPECT_EQ(cv::VideoCapture(video_).get(cv::CAP_PROP_FPS), 10);

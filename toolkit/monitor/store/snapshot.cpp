@@ -194,6 +194,13 @@ StoredFrame readStored(const std::string& stem) {
   return frame;
 }
 
+bool standsForDay(const std::string& stem, const std::string& ending) try {
+  std::error_code error;
+  return fs::exists(stem + ending, error) && !readStored(stem).flagged;
+} catch (const Error&) {  // removed meanwhile, or damaged
+  return false;
+}
+
 cv::Size requireOrdinary(const std::string& path) {
   constexpr std::uint64_t kMaxBytes = 256U << 20, kMaxPixels = 100'000'000;
   constexpr std::size_t kHeader = 24;  // of a PNG, with its width and height

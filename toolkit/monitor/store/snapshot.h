@@ -72,6 +72,9 @@ struct StoredFrame {
 cv::Size requireOrdinary(const std::string& path);
 /// `stem`: the path of a picture without its ending. Throws mpm::Error.
 StoredFrame readStored(const std::string& stem);
+/// Whether it may stand for its day in a calendar or a film: its file with this ending is there, what it was is known,
+/// and it was not flagged. `stem`: as in readStored().
+bool standsForDay(const std::string& stem, const std::string& ending);
 
 /// Those of this owner in [from, to), by time. Throws mpm::Error.
 std::vector<Snapshot> snapshots(const std::string& folder, const PictureOwner& owner, UnixMs from, UnixMs to);
