@@ -159,8 +159,8 @@ SourceReport::SourceReport(const StoreReader& store, const SourceRecord& record,
   states = store.states(series.id, span.from, span.to);
   const auto latest = scope.series == 0 ? store.lastSample(record, all_series) : std::nullopt;
   last = latest ? latest->sample.time : span.to - 1;
-  if (upToNow()) awaited = store.awaited(record.id, unixNow());
-  known_until = upToNow() ? record.knownUntil(awaited) : span.to;
+  if (upToNow()) awaited = record.awaited;
+  known_until = upToNow() ? record.knownUntil() : span.to;
   if (outages_too) outages = store.outages(record.id, span.from, known_until, awaited);
 }
 

@@ -59,7 +59,7 @@ struct SourceReport {
   std::vector<monitor::RegionMeans> regions;  ///< the first is the whole picture
   std::vector<monitor::StateSeries> states;
   std::vector<monitor::Outage> outages{};  ///< of the source
-  std::optional<UnixMs> awaited{};         ///< StoreReader::awaited(); nullopt also where `span` ends earlier
+  std::optional<UnixMs> awaited{};         ///< SourceRecord::awaited; nullopt also where `span` ends earlier
 
   /// The source gave no sample yet, so `span` has no dates.
   bool empty() const { return source.last == 0; }

@@ -149,8 +149,7 @@ void History::askLast(const monitor::SourceRecord& source, const monitor::Privac
         facts << QStringLiteral("%1: %2").arg(
             QString::fromStdString(state.name),
             state.counted.empty() ? tr("not known") : QString::fromStdString(state.counted));
-      const auto awaited = reader.awaited(source.id, unixNow());
-      const monitor::Gaps gaps = reader.gaps(source.id, source.first, source.knownUntil(awaited), awaited);
+      const monitor::Gaps gaps = reader.gaps(source.id, source.first, source.knownUntil(), source.awaited);
       facts << (gaps.count == 0 ? tr("no gaps")
                                 : tr("%n gap(s), the longest of %1", nullptr, gaps.count)
                                       .arg(spanText(static_cast<double>(gaps.longest) / 1000)));

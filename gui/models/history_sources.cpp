@@ -61,12 +61,13 @@ void HistorySources::setPresent(const QString& source, std::optional<double> pre
 
 bool HistorySources::ended() const {
   const auto on_show = current();
-  return on_show && on_show->last > 0 && (on_show->archive || name() != present_.source);
+  return on_show && on_show->last > 0 && (on_show->archive || (name() != present_.source && !on_show->awaited));
 }
 
 double HistorySources::present() const {
   if (ended()) return static_cast<double>(current()->last) / 1000;
-  return present_.time.value_or(static_cast<double>(unixNow()) / 1000);
+  const auto now = static_cast<double>(unixNow()) / 1000;
+  return name() == present_.source ? present_.time.value_or(now) : now;
 }
 
 }  // namespace mpm::gui

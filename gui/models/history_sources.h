@@ -30,7 +30,8 @@ class HistorySources : public QObject {
 
   /// Sets "now", in seconds, for the source that is watched where its time is not the clock's; nullopt: the clock's.
   void setPresent(const QString& source, std::optional<double> present);
-  /// The end of the history, in seconds: "now", or the last sample of an archive or of a source that is not watched.
+  /// The end of the history, in seconds: "now" for the source that is open in this window and for one that another
+  /// program watches; else the time of its last sample.
   double present() const;
   /// It ends with its last sample.
   bool ended() const;

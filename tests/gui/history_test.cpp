@@ -34,12 +34,13 @@ class Histories : public monitor::test::InFolder {
 // Which source is on show: the one that is wanted, as soon as it is there; else the one of before, else the last.
 TEST_F(Histories, TheSourceOnShowIsTheOneThatIsWanted) {
   HistorySources sources(&history_);
-  const auto list = [&](const std::vector<std::string>& names) {
+  const auto list = [&](const std::vector<std::string>& names, std::optional<UnixMs> awaited = {}) {
     std::vector<monitor::SourceRecord> records;
     for (const std::string& name : names) {
       records.emplace_back().id = static_cast<std::int64_t>(name.size());
       records.back().name = name;
       records.back().last = kNoon;
+      records.back().awaited = awaited;
     }
     emit history_.sourcesChanged(records);
   };
@@ -65,6 +66,10 @@ TEST_F(Histories, TheSourceOnShowIsTheOneThatIsWanted) {
   EXPECT_EQ(said(), QStringList({"bb"})) << "nobody waits for it";
   EXPECT_TRUE(sources.ended());
   EXPECT_EQ(sources.present(), static_cast<double>(kNoon) / 1000);
+  sources.setPresent("a", 7.5);
+  list({"a", "bb"}, unixNow());
+  EXPECT_FALSE(sources.ended()) << "another program watches it";
+  EXPECT_NEAR(sources.present(), static_cast<double>(unixNow()) / 1000, 60) << "not the present of the open one";
   sources.setPresent("bb", 7.5);
   EXPECT_FALSE(sources.ended());
   EXPECT_EQ(sources.present(), 7.5);

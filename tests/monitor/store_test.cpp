@@ -193,16 +193,32 @@ TEST(Sqlite, AStatementThatIsUsedAgainIsAsNew) {
   database.reset();  // a statement may outlive it
 }
 
+// Not a second later: a kill in between would let it ring twice.
+TEST_F(Store, AnAlarmIsStoredAtOnceWithItsSample) {
+  StoreWriter writer(path_, {.commit_s = 3600});
+  writer.beginSession(session("a"));
+  ASSERT_TRUE(writer.flush());
+  const std::vector<AlarmState> states = {{"tokens>9", kNoon, true}};
+  writer.append({.sample = sampleAt(kNoon),
+                 .alarms = states,
+                 .events = {{kNoon, EventKind::kState, Severity::kInfo, "gate is open"},
+                            {kNoon, EventKind::kAlarm, Severity::kWarning, "tokens 10 above 9"}}});
+  ASSERT_TRUE(eventually([&] { return StoreReader(path_).events(1, 0, INT64_MAX).size() == 2; }));
+  const StoreReader reader(path_);
+  EXPECT_EQ(reader.count(1), 1);
+  EXPECT_EQ(reader.alarms(1), states);
+}
+
 TEST_F(Store, KnowsWhichAlarmsRingAndWhatWasAnnounced) {
   const std::vector<AlarmState> states = {{"car>20", kNoon, true}, {"gate=\"open\"", kNoon + 1, false}};
   {
     StoreWriter writer(path_);
-    writer.setAlarms(states);  // of no source
+    writer.append(Recorded{.alarms = states});  // of no source
     writer.beginSession(session("b"));
-    writer.setAlarms({{"tokens>9", kNoon, true}});
+    writer.append(Recorded{.alarms = std::vector<AlarmState>{{"tokens>9", kNoon, true}}});
     writer.beginSession(session("a"));
-    writer.setAlarms({{"tokens>8", kNoon, true}});
-    writer.setAlarms(states);
+    writer.append(Recorded{.alarms = std::vector<AlarmState>{{"tokens>8", kNoon, true}}});
+    writer.append(Recorded{.alarms = states});
     writer.announce("mpm/a", "{\"name\":\"a 'b' \\\"c\\\"\"}");
     writer.announce("mpm/b.c[0]", "first");
     writer.announce("mpm/b.c[0]", "second");
@@ -807,7 +823,7 @@ TEST_F(MergeDatabases, EachSourceGoesOnWithItsOwnLatestPart) {
       const std::string name = "camera " + std::to_string(camera);
       writer.setRegions(name, {tree(10 * part)});
       writer.beginSession(session(name));
-      writer.setAlarms({{"tokens>9", kNoon + part, true}});
+      writer.append(Recorded{.alarms = std::vector<AlarmState>{{"tokens>9", kNoon + part, true}}});
       writer.append(sampleAt(kNoon + (part == camera ? 0 : 9 - camera) * kDayMs),
                     ViewReference{.size = {64, 48}, .motion = {.right = 7.0F * part}});
       writer.append(eventAt(kNoon + part, name));

@@ -134,9 +134,11 @@ TEST_F(PageTest, ACameraThatIsWatchedHereHasItsNameStateAndCounts) {
         bucket + ",le=\"+Inf\"} 5" + seconds + "_count" + yard + "} 5" + seconds + "_sum" + yard + "} 20.5\n"})
     EXPECT_THAT(text, HasSubstr(lines));
   EXPECT_EQ(camera("state"), "stalled");
+  EXPECT_GT(camera("known_until_ms"), kNoon + kDayMs) << "a sample is awaited until now";
   EXPECT_EQ(std::pair(camera("name"), camera("title")), std::pair(Json("yard"), Json("Front yard")));
   live.over = true;
   EXPECT_EQ(camera("state"), "ended");
+  EXPECT_EQ(camera("known_until_ms"), kNoon + 1);
   live.failure = "no such camera";
   EXPECT_EQ(camera("state"), "lost");
   live.database = folder_ / "b.db";
@@ -382,6 +384,7 @@ TEST_F(PageTest, ASceneHasAClockOfItsOwn) {
   EXPECT_EQ(cameras[0]["own_clock"], false);
   EXPECT_EQ(cameras[1]["own_clock"], true);
   EXPECT_EQ(cameras[1]["last_ms"], kNoon + kDayMs);
+  EXPECT_EQ(cameras[1]["known_until_ms"], kNoon + kDayMs + 1);
   EXPECT_EQ(cameras[0]["age"], "60 s ago");
   EXPECT_TRUE(cameras[1]["age"].is_null());
   EXPECT_EQ(cameras[1]["state"], "ended");

@@ -179,10 +179,11 @@ SeriesShape seriesShape(const Chart& chart, std::size_t value, const TimeAxis& t
 }
 
 // A bucket reaches to the next one, unless a gap is between them or more than a part of a night: a picture by night of
-// an archive that has one a week says nothing of the days after it.
+// an archive that has one a week says nothing of the days after it. Buckets that hold a night and a day are not shaded.
 std::vector<NightStretch> nightStretches(const Chart& chart, const TimeAxis& time) {
   constexpr UnixMs kPartOfNight = 6 * kHourMs;
   std::vector<NightStretch> result;
+  if (chart.bucket_ms >= kPartOfNight) return result;
   const auto& buckets = chart.buckets;
   const auto x = [&](UnixMs at) { return time.x(static_cast<double>(at) / kSecondMs); };
   bool joined = false;

@@ -91,8 +91,12 @@ Measuring measuringOf(const ModelInfo& model, const std::string& digest, const s
           .classes = vision::classNames(model)};
 }
 
+// A timer that runs the program, a scene and an archive have their own pace.
 Recorder::Chain::Chain(const RecorderOptions& options)
-    : day_night(options.night), alarms(options.alarms), quality(options.quality.pictures), states(options.states) {}
+    : day_night(options.night),
+      alarms(options.alarms, options.own_clock || options.once ? 0 : options.every_s),
+      quality(options.quality.pictures),
+      states(options.states) {}
 
 Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event)
     : options_(std::move(options)),
@@ -180,11 +184,10 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
         if (auto event = chain_.quality.add(*facts.quality, chain_.night, sample->time))
           events.push_back(std::move(*event));
       if (options_.archive_clock && store_) sample->digest = vision::pictureDigest(result.frame.file);
-      if (store_) store_->append(*sample, view_.takeLearned());
-      storeAlarms();
     }
+    store(sample, events);
   }
-  post(events);
+  tell(events);
   return sample;
 }
 
@@ -284,9 +287,9 @@ void Recorder::resume(const std::vector<Sample>& samples, const std::vector<Alar
   const UnixMs at =
       options_.own_clock ? chain_.last.value_or(0) : now;  // a clock of its own stands still between watches
   const std::vector<Event> events = chain_.alarms.resume(alarms, times, at, options_.own_clock ? at : steady);
-  storeAlarms();
+  store({}, events);
   lock.unlock();
-  post(events);
+  tell(events);
 }
 
 void Recorder::setRecalled() {
@@ -311,8 +314,9 @@ void Recorder::setRegions(const std::vector<vision::Region>& regions) {
     region_names_ = vision::namesOf(measured);
     events = chain_.alarms.setRegions(*region_names_, unixNow());
     if (store_) store_->setRegions(options_.source, regions);
+    store({}, events);
   }
-  post(events);
+  tell(events);
 }
 
 void Recorder::setStoredRegions(const std::vector<vision::Region>& regions) {
@@ -343,15 +347,15 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
     const bool between = options_.once && none && status.frame_age_s < 0 && chain_.last;
     const double silent_s = between ? static_cast<double>(time - *chain_.last) / kSecondMs : status.frame_age_s;
     if (!options_.archive_clock) events = chain_.alarms.tick(time, steady, silent_s);
-    storeAlarms();
     if (const auto jump = clock_.jump(time, steady))
       events.push_back({time, EventKind::kClock, Severity::kWarning,
                         std::string("the clock went ") + (*jump < 0 ? "back" : "forward") + " by " +
                             durationText(std::abs(static_cast<double>(*jump)) / 1000) +
                             (*jump < 0 ? "" : " (set, or the machine slept)")});
     if (auto event = lookAtDisk(time, steady)) events.push_back(std::move(*event));
+    store({}, events);
   }
-  post(events);
+  tell(events);
 }
 
 // With a sample, a minute after the first one, so that a person sees it, and then once a day. Whoever waits for it
@@ -406,15 +410,15 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoP
       if (session_ >= 0) add(fresh.setHeads(options_.states.digests(model_.digest), now));
       if (region_names_) add(fresh.setRegions(*region_names_, now));
       chain_.alarms = std::move(fresh);
-      storeAlarms();
       options_.alarms = alarms;
     }
     if (quality != options_.quality) {
       options_.quality = quality;
       chain_.quality = QualityDetector(quality.pictures);
     }
+    store({}, events);
   }
-  post(events);
+  tell(events);
 }
 
 void Recorder::setStates(const StateOptions& states) {
@@ -426,18 +430,19 @@ void Recorder::setStates(const StateOptions& states) {
   chain_.states = std::move(watch);
 }
 
-// Before the events of a change, in one commit with its sample: what was told is known after a kill.
-void Recorder::storeAlarms() {
-  auto now = (newest_ ? *newest_ : chain_).alarms.states();
-  if (store_ && now != stored_alarms_) store_->setAlarms(now);
-  stored_alarms_ = std::move(now);
+// Sample, alarms and events in one commit, before anything is told: after a kill all of it is known, or nothing.
+void Recorder::store(const std::optional<Sample>& sample, const std::vector<Event>& events) {
+  Recorded recorded{.sample = sample, .events = events};
+  if (sample) recorded.view = view_.takeLearned();
+  auto alarms = (newest_ ? *newest_ : chain_).alarms.states();
+  if (alarms != stored_alarms_) recorded.alarms = alarms;
+  stored_alarms_ = std::move(alarms);
+  if (store_ && (recorded.sample || recorded.alarms || !events.empty())) store_->append(recorded);
 }
 
-void Recorder::post(const std::vector<Event>& events) {
-  for (const Event& event : events) {
-    if (store_) store_->append(event);
-    if (on_event_) on_event_(event);
-  }
+void Recorder::tell(const std::vector<Event>& events) const {
+  if (!on_event_) return;
+  for (const Event& event : events) on_event_(event);
 }
 
 }  // namespace mpm::monitor

@@ -122,8 +122,8 @@ class Recorder {
   void turnTo(UnixMs time);
   void turnToNewest();
   HiddenAt hiddenIn(const InferenceResult& result) const;
-  void post(const std::vector<Event>& events);
-  void storeAlarms();
+  void store(const std::optional<Sample>& sample, const std::vector<Event>& events);
+  void tell(const std::vector<Event>& events) const;
   std::optional<Event> heartbeat(UnixMs time, std::int64_t steady);
   std::optional<Event> lookAtDisk(UnixMs time, std::int64_t steady);
 

@@ -125,16 +125,13 @@ Json series(const Shown& camera, Request& request) {
 
 std::string chartSvg(const Shown& camera, Request& request) {
   constexpr double kNarrow = 480, kHeight = 300, kLowHeight = 250, kBandHeight = 42;
-  constexpr UnixMs kShortNight = 6 * kHourMs;  // a bucket that holds a night and a day is not shaded
   Curve curve = curveOf(camera, request);
   const Look look = lookIn(request);
   ChartDrawing drawing{.clock = camera.clock(), .colors = charts::chartColors(look.dark)};
   const bool knows_night = curve.knowsNight();
-  for (ChartBucket& bucket : curve.chart.buckets) {
+  for (ChartBucket& bucket : curve.chart.buckets)
     bucket.values =
         knows_night ? std::vector<Spread>{bucket.values[1], bucket.values[2]} : std::vector<Spread>{bucket.values[0]};
-    if (curve.chart.bucket_ms >= kShortNight) bucket.night.reset();
-  }
   const auto add = [&](const char* name, std::uint32_t color) {
     drawing.series.push_back({.name = name,
                               .unit = curve.quantity->unit,
@@ -152,7 +149,7 @@ std::string chartSvg(const Shown& camera, Request& request) {
                   (curve.key.region.empty() ? "" : " in " + curve.key.region);
   drawing.bands = chartBands(camera.store->stateChanges(curve.of.id, camera.from, camera.to),
                              camera.store->knownStates(camera.source.id),
-                             camera.store->outages(camera.source.id, camera.from, camera.to, camera.awaited()));
+                             camera.store->outages(camera.source.id, camera.from, camera.to, camera.source.awaited));
   drawing.chart = std::move(curve.chart);
   drawing.axis.from = static_cast<double>(camera.from) / kSecondMs;
   drawing.axis.to = static_cast<double>(camera.to) / kSecondMs;
@@ -200,7 +197,7 @@ Json events(const Shown& camera) {
 }
 
 Json outages(const Shown& camera) {
-  auto found = camera.store->outages(camera.source.id, camera.from, camera.to, camera.awaited());
+  auto found = camera.store->outages(camera.source.id, camera.from, camera.to, camera.source.awaited);
   if (found.size() > kMaxOutages) found.erase(found.begin(), found.end() - kMaxOutages);
   Json list = Json::array();
   for (const Outage& one : found) list.push_back(toJson(one));

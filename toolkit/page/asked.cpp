@@ -18,10 +18,6 @@ Json Shown::clockJson(UnixMs now) const {
   return {{"name", clock().name()}, {"zone", clock().zone()}, {"offsets", clock().offsets(first, last)}};
 }
 
-std::optional<UnixMs> Shown::awaited() const {
-  return store->awaited(source.id, asked_at, live ? std::optional(!live->over) : std::nullopt);
-}
-
 UnixMs timeIn(Request& request, const std::string& name, UnixMs usual) {
   const std::string& text = request.arguments[name];
   const auto time = text.empty() ? usual : vision::timeOfIso(text);

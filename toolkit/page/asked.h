@@ -28,12 +28,10 @@ struct Shown {
   monitor::SourceRecord source;
   std::optional<monitor::CameraStatus> live{};  ///< it is watched by this program
   UnixMs from = 0, to = 0;                      ///< what is asked for
-  UnixMs asked_at = 0;                          ///< by the wall clock
 
   vision::CameraClock clock() const { return vision::clockOrMachine(source.clock); }
   /// By which clock the page shows its times: "offsets" says from when on it is how far ahead of UTC, ms.
   Json clockJson(UnixMs now) const;
-  std::optional<UnixMs> awaited() const;  ///< monitor::StoreReader::awaited()
   monitor::PictureOwner owner() const { return {.source = source.name, .database = store ? store->id() : ""}; }
 };
 

@@ -92,7 +92,9 @@ struct Page::Impl {
       const auto sources = read(watched.database);
       const auto stored = std::ranges::find(sources, watched.source, &SourceRecord::name);
       const SourceRecord source = stored == sources.end() ? SourceRecord{.name = watched.source} : *stored;
-      add(watched.name, watched.database, source).live = watched;
+      Shown& shown = add(watched.name, watched.database, source);
+      shown.live = watched;
+      if (shown.store) shown.source.awaited = shown.store->awaited(source.id, options.now(), !watched.over);
     }
     return all;
   }
@@ -107,7 +109,6 @@ struct Page::Impl {
       if (!one.store) throw Refusal(404, "nothing is stored of '" + visibleText(name) + "' yet");
       one.from = from;
       one.to = to;
-      one.asked_at = options.now();
       return std::move(one);
     }
     throw Refusal(404, "camera: there is no '" + visibleText(name) + "'");
@@ -142,6 +143,7 @@ struct Page::Impl {
     }
     json["last_ms"] = last ? last->sample.time : source.last;  // of hours, where no sample is kept one by one
     const auto last_ms = json["last_ms"].get<UnixMs>();
+    json["known_until_ms"] = source.knownUntil();
     json["age"] = source.own_clock || last_ms == 0 ? Json() : Json(ageText(now - last_ms));
     json["years"] = Json::array();
     for (const CalendarYear& one : calendarYears(source))
@@ -203,6 +205,7 @@ struct Page::Impl {
             {"own_clock", camera.source.own_clock},
             {"first_ms", camera.source.first},
             {"last_ms", 0},
+            {"known_until_ms", 0},
             {"years", Json::array()},
             {"age", nullptr},
             {"samples", nullptr},

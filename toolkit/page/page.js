@@ -77,10 +77,7 @@ const camera = () => data.cameras.find(one => one.name === state.get("camera"));
 const period = () => kPeriods[state.get("period")] ? state.get("period") : "day";
 
 // The end of the chart: what was chosen, else now, or for what is over its last sample.
-function endOf(one) {
-  if (state.has("to")) return Number(state.get("to"));
-  return one.own_clock || data.now_ms - one.last_ms > kPeriods[period()] ? one.last_ms + 1 : data.now_ms;
-}
+const endOf = one => state.has("to") ? Number(state.get("to")) : one.known_until_ms;
 
 class Refused extends Error {}
 
@@ -264,10 +261,10 @@ function renderControls(one) {
     value => go({period: value}));
   const end = endOf(one), length = kPeriods[period()];
   $("earlier").disabled = end - length <= one.first_ms;
-  $("later").disabled = end >= (one.own_clock ? one.last_ms : data.now_ms);
+  $("later").disabled = end >= one.known_until_ms;
   $("latest").disabled = !state.has("to");
   $("earlier").onclick = () => go({to: end - length});
-  $("later").onclick = () => go({to: end + length >= (one.own_clock ? one.last_ms : data.now_ms) ? null : end + length});
+  $("later").onclick = () => go({to: end + length >= one.known_until_ms ? null : end + length});
   $("latest").onclick = () => go({to: null});
 }
 

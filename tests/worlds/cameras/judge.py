@@ -316,8 +316,8 @@ def serve(server, oracle_, db, names, comparison, random_):
             continue  # its state depends on the time of day at which the test runs, and its last sample on which clock is believed
         series = oracle_.latest_series(db, s, samples)
         latest = max(sample.ms for sample in series)
-        comparison.table(where, "/api/cameras", {(key,): mouths.Printed(camera[key]) for key in ("first_ms", "last_ms", "samples", "state")},
-                         {("first_ms",): min(times), ("last_ms",): latest, ("samples",): len(series), ("state",): "archive"})
+        comparison.table(where, "/api/cameras", {(key,): mouths.Printed(camera[key]) for key in ("first_ms", "last_ms", "known_until_ms", "samples", "state")},
+                         {("first_ms",): min(times), ("last_ms",): latest, ("known_until_ms",): max(times) + 1, ("samples",): len(series), ("state",): "archive"})
         comparison.table(where, "/api/cameras", {(year["year"], end): mouths.Printed(year[end]) for year in camera["years"] for end in ("from_ms", "to_ms")},
                          {(year, end): ms for year, *span in oracle.years(min(times), max(times), oracle.zone_of(oracle_.script["sources"][s]))
                           for end, ms in zip(("from_ms", "to_ms"), span)})

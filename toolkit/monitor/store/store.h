@@ -134,6 +134,15 @@ struct WriterStatus {
   bool stuck() const { return busy_s >= 600; }
 };
 
+/// What a picture or a moment of a source brings.
+struct Recorded {
+  std::optional<Sample> sample{};
+  std::optional<ViewReference> view{};  ///< takes the place of that of the source
+  /// Where the alarms of the source stand from now on; those that it does not name do not ring. nullopt: as before.
+  std::optional<std::vector<AlarmState>> alarms{};
+  std::vector<Event> events{};
+};
+
 /// Writes a database (SQLite in WAL mode) from its own thread: append() and similar calls never wait for the disk.
 ///
 /// `kill -9` at any moment loses what came after the last commit, at most StoreOptions::commit_s, and nothing before;
@@ -194,8 +203,9 @@ class StoreWriter {
   void append(const Sample& sample, const std::optional<ViewReference>& view = {});
   void append(const Event& event);
 
-  /// Where the alarms of the source stand from now on; those that it does not name do not ring.
-  void setAlarms(const std::vector<AlarmState>& states);
+  /// Stores all of it in one commit. That of an alarm does not wait for others: what rang does not ring again after a
+  /// kill.
+  void append(const Recorded& recorded);
 
   /// Keeps what was announced under a topic of a broker, for StoreReader::announced(); empty: nothing any more.
   void announce(const std::string& topic, const std::string& payload);
@@ -325,9 +335,12 @@ struct SourceRecord {
   /// Of `time_zone`; UTC where this machine does not know that zone. nullopt: the clock of this machine.
   charts::Clock clock{};
 
-  /// The end of what there is to know of it: behind its last sample, or later where another one is awaited
-  /// (StoreReader::awaited()) and the camera gives none.
-  UnixMs knownUntil(const std::optional<UnixMs>& awaited) const { return std::max(last + 1, awaited.value_or(0)); }
+  /// Until when a sample is missed if none comes: StoreReader::awaited().
+  std::optional<UnixMs> awaited{};
+
+  /// The end of what there is to know of it: behind its last sample, or later where another one is awaited and the
+  /// camera gives none.
+  UnixMs knownUntil() const { return std::max(last + 1, awaited.value_or(0)); }
 };
 
 struct RegionRecord {

@@ -223,6 +223,7 @@ std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
       source.last = extent->last;
     }
     source.end = std::max(source.last + 1, source.own_clock ? 0 : now + kMinuteMs);
+    source.awaited = awaited(source.id, now);
   }
   return sources;
 }

@@ -445,13 +445,20 @@ void StoreWriter::append(const Sample& sample, const std::optional<ViewReference
   view ? impl_->enqueue(sample, *view) : impl_->enqueue(sample);
 }
 
-void StoreWriter::append(const Event& event) {
-  Event shown = event;
-  shown.message = vision::redactCredentials(event.message);
-  impl_->enqueue(std::move(shown));
-}
+void StoreWriter::append(const Event& event) { append(Recorded{.events = {event}}); }
 
-void StoreWriter::setAlarms(const std::vector<AlarmState>& states) { impl_->enqueue(SetAlarms{states}); }
+void StoreWriter::append(const Recorded& recorded) {
+  impl_->change([&] {
+    if (recorded.sample) impl_->enqueueOne(*recorded.sample);
+    if (recorded.view) impl_->enqueueOne(*recorded.view);
+    if (recorded.alarms) impl_->enqueueOne(SetAlarms{*recorded.alarms});
+    for (Event event : recorded.events) {
+      event.message = vision::redactCredentials(event.message);
+      impl_->hurry = impl_->hurry || event.kind == EventKind::kAlarm || event.kind == EventKind::kAlarmEnded;
+      impl_->enqueueOne(std::move(event));
+    }
+  });
+}
 
 void StoreWriter::announce(const std::string& topic, const std::string& payload) {
   impl_->enqueue(Announce{topic, payload});
