@@ -15,7 +15,7 @@ HistoryBrowser::HistoryBrowser(QObject* parent)
   });
   connect(history_, &History::eventsReady, this, [this](qint64 source, const std::vector<monitor::Event>& events) {
     events_->setClock(clock());
-    if (!showsOpened() && sources_->id() == source) events_->setEvents(events);
+    if (sources_->id() == source) events_->setEvents(showsOpened() ? withLiveEvents(events) : events);
   });
   connect(history_, &History::failed, this, &HistoryBrowser::failed);
   connect(sources_, &HistorySources::changed, this, &HistoryBrowser::takeSource);
@@ -53,7 +53,7 @@ void HistoryBrowser::open(const QString& source) {
   if (!sources_->id()) emit sourceChanged();  // source() is this one, of which nothing is stored yet
 }
 
-// Events of the source that is open are at hand, also where nothing is stored; all others are read.
+// Events of the source that is open are at hand, also where nothing is stored; those of earlier runs are read.
 bool HistoryBrowser::showsOpened() const { return opened_ && source() == *opened_; }
 
 void HistoryBrowser::showOpened() {
@@ -81,16 +81,24 @@ void HistoryBrowser::add(const monitor::Event& event) {
   if (!opened_ || showsOpened()) events_->add(event);
 }
 
+// Live events are stored a little later, or not at all. One that is in both stays as it is in the list.
+std::vector<monitor::Event> HistoryBrowser::withLiveEvents(std::vector<monitor::Event> stored) const {
+  std::erase_if(stored, [&](const monitor::Event& one) {
+    return std::ranges::any_of(live_events_, [&](const monitor::Event& live) {
+      return one.time == live.time && one.kind == live.kind && one.message == live.message;
+    });
+  });
+  stored.insert(stored.end(), live_events_.begin(), live_events_.end());
+  std::ranges::stable_sort(stored, {}, &monitor::Event::time);
+  return stored;
+}
+
 void HistoryBrowser::takeSource() {
   const auto record = sources_->current();
   emit judged(std::nullopt);  // of the source before
   if (!record) return emit sourceChanged();
-  if (showsOpened()) {
-    events_->setEvents(live_events_);
-  } else {
-    events_->setEvents({});  // of the source before
-    history_->askEvents(record->id);
-  }
+  events_->setEvents(showsOpened() ? live_events_ : std::vector<monitor::Event>());  // not of the source before
+  history_->askEvents(record->id);
   refreshStatistics();
   emit sourceChanged();
 }
@@ -106,7 +114,7 @@ void HistoryBrowser::refresh(UnixMs shown) {
     sources_->setPresent(*opened_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
   emit grown();
   events_->setClock(clock());
-  if (const auto source = sources_->id(); source && !showsOpened()) history_->askEvents(*source);
+  if (const auto source = sources_->id()) history_->askEvents(*source);
   if (now < next_statistics_) return;
   next_statistics_ = now + 15 * pace_;
   refreshStatistics();

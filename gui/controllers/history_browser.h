@@ -64,6 +64,7 @@ class HistoryBrowser : public QObject {
   void refreshStatistics();
   std::pair<double, double> periodToJudge() const;
   void takeSource();
+  std::vector<monitor::Event> withLiveEvents(std::vector<monitor::Event> stored) const;
 
   EventsModel* const events_;
   History* const history_;

@@ -100,6 +100,24 @@ TEST_F(Others, FollowADatabaseWhileItIsWritten) {
   EXPECT_TRUE(wait([&] { return part<DayNightPanel>() && textIn<DayNightPanel>().contains("Samples, Day: 30"); }));
 }
 
+// Where a camera is opened again, an alarm of the night before stands below what happens now.
+TEST_F(Others, EventsOfEarlierRunsStayInTheList) {
+  const UnixMs night = unixNow() - kDayMs;
+  window_.reset();
+  store(file("m.db"), file("street").toStdString(), night, 1000, 3, {}, "of last night");
+  make();
+  ASSERT_TRUE(openAndWait());
+  EXPECT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of last night"); }));
+  EXPECT_GT(part<EventsModel>()->eventAt(0).time, night + kHourMs) << "and what happens now";
+  ASSERT_TRUE(looks());
+  const EventsModel& events = *part<EventsModel>();
+  std::map<std::pair<UnixMs, std::string>, int> times;
+  for (int row = 0; row < events.rowCount(); ++row) {
+    const monitor::Event& one = events.eventAt(row);
+    EXPECT_EQ((++times[{one.time, one.message}]), 1) << one.message << " is stored, and was seen";
+  }
+}
+
 TEST_F(Others, ShowNothingOfTheSourceBefore) {
   const UnixMs first = unixNow() - kDayMs;
   store(file("other.db"), "yard", first, 1000, 9, {}, "of the yard");
