@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
+#include "cli/python_rule.h"
 #include "mpm/error.hpp"
 #include "vision/model_files.h"
 #include "vision/pictures/pictures.h"
@@ -75,6 +76,10 @@ void JsonLog::append(const Json& line) {
 Json fileDigest(const std::string& path) {
   const std::int64_t digest = vision::pictureDigest(path);
   return digest == 0 ? Json() : Json(vision::digestText(static_cast<std::uint64_t>(digest)));
+}
+
+Json reduceDigest(const Reduction& reduction) {
+  return fileDigest(reduction.policy.empty() ? ruleFile(reduction) : reduction.policy);
 }
 
 std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<std::string>& keys) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mpm/options.hpp"
 #include "program/terminal/output.h"
 
 namespace mpm::cli {
@@ -35,6 +36,9 @@ class JsonLog {
 
 /// vision::pictureDigest() as text, which is equal while a file does not change; null if there is no such file.
 Json fileDigest(const std::string& path);
+
+/// fileDigest() of the policy or the rule that decides how tokens merge; null where no file does.
+Json reduceDigest(const Reduction& reduction);
 
 /// The lines of such a file. Throws mpm::Error naming the file when its first line lacks one of these keys, by which
 /// our files are known; naming the line that is no JSON object, or has no end because the power went.

@@ -36,10 +36,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The settings that decide the scores of a variant, on every machine.
-const std::vector<std::string> kWork = {"model_digest",    "reduce",     "precision",      "input",  "fit",
-                                        "window_stride",   "short_side", "dataset",        "ignore", "label_offset",
-                                        "simulated_night", "against",    "full_precision", "refine", "reuse_spec",
-                                        "classes"};
+const std::vector<std::string> kWork = {"model_digest", "reduce",  "reduce_digest",   "precision", "input",
+                                        "fit",          "dataset", "window_stride",   "ignore",    "short_side",
+                                        "label_offset", "against", "simulated_night", "refine",    "full_precision",
+                                        "reuse_spec",   "classes"};
 
 /// By these keys the files of lines of this version are known.
 const std::vector<std::string> kKeysOfLines = {"model_digest", "reduce",         "session",
@@ -71,13 +71,14 @@ std::string commandText() {
   return text;
 }
 
-/// The tools of a measurement by this process. Only times of one session can be compared.
-Json sessionJson(const std::string& device) {
+/// The tools of a measurement by this process. Only times of one session can be compared. `threads`: as
+/// EstimatorOptions has it.
+Json sessionJson(const std::string& device, int threads) {
   static const std::string start = isoTime(unixNow(), true);
   return {{"session", start},
           {"cpu", evaluation::cpuName()},
           {"instruction_set", buildInfo().instruction_set},
-          {"threads", cv::getNumThreads()},
+          {"threads", threads > 0 ? std::min(threads, cv::getNumberOfCPUs()) : cv::getNumThreads()},
           {"device", device},
           {"version", buildInfo().version},
           {"commit", buildCommit().empty() ? Json(nullptr) : Json(buildCommit())},
@@ -92,6 +93,7 @@ Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, cons
   const std::string& data = labelled.source.empty() ? labelled.images : labelled.source;
   return {{"model", plan.model},
           {"reduce", toString(model.reduction)},
+          {"reduce_digest", reduceDigest(model.reduction)},
           {"precision", toString(model.precision)},
           {"input", sizeJson(model.input)},
           {"fit", windowed ? "window" : "resize"},
@@ -126,6 +128,7 @@ void findPartners(std::vector<MeasuredVariant>& variants) {
   for (MeasuredVariant& variant : variants) {
     Json full = variant.settings;
     full["reduce"] = toString(kFullModel);
+    full["reduce_digest"] = nullptr;
     full["precision"] = full["full_precision"];
     variant.full = find(full, "reuse_spec", "off");
     if (!variant.settings["simulated_night"].is_null())
@@ -240,7 +243,7 @@ class Runner {
 
   Measured run() {
     openFiles();
-    const Json session = sessionJson(plan_.options.device);
+    const Json session = sessionJson(plan_.options.device, plan_.options.threads);
     for (std::size_t v = 0; v < variants_.size(); ++v) {
       variants_[v].full = measured_.variants[v].full;
       variants_[v].line = measured_.variants[v].settings;

@@ -24,10 +24,12 @@ Reduction parseRule(const std::string& text) {
   return parseReduction("rule:function=" + text.substr(0, colon) + "#" + text.substr(colon + 1));
 }
 
+std::string ruleFile(const Reduction& rule) { return rule.function.substr(0, rule.function.rfind('#')); }
+
 MergeFunction pythonRule(const Reduction& rule) {
   constexpr double kSeconds = 600;
   const std::size_t hash = rule.function.rfind('#');
-  const std::string file = rule.function.substr(0, hash);
+  const std::string file = ruleFile(rule);
   if (!std::filesystem::is_regular_file(file)) throw Error("--rule: there is no file '" + file + "'");
   struct State {
     std::unique_ptr<PythonProcess> process;

@@ -115,6 +115,7 @@ def bars(rows, title, x_name, names, series, stacked=False):
 def trade(rows, title, x_name, value, front, joined=False):
     """A point for each row, with the interval of its loss: pictures vary more than the difference of two models."""
     plot = axes(rows, f"{title} (filled: on the Pareto front; bars: 95 % interval of the loss)", x_name, "mIoU, %")
+    rows = [row for row in rows if row["miou_percent"] is not None]  # else no pixel of any image counts
     if joined:  # a line through the variants of a method, from the full model
         for method in dict.fromkeys(row["method"] for row in rows[1:]):
             curve = sorted([rows[0], *(row for row in rows[1:] if row["method"] == method)], key=value)
@@ -200,7 +201,7 @@ def blocks_of_sweep(row):
 def depth(sweep, title, y_name, name):
     sweep = [row for row in sweep if row["reduce"] == "none" or len(blocks_of_sweep(row)) == 1]
     plot = axes(sweep, title, "before block", y_name, 3.4)
-    plot.errorbar(range(len(sweep) - 1), [row[name] for row in sweep[1:]], fmt="o-", color=COLORS["mpm"], capsize=2,
+    plot.errorbar(range(len(sweep) - 1), np.array([row[name] for row in sweep[1:]], float), fmt="o-", color=COLORS["mpm"], capsize=2,
                   yerr=spread(sweep[1:], name), elinewidth=1)
     whole_numbers(plot.xaxis)
     return plot

@@ -133,6 +133,7 @@ Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate,
 Json workJson(const RunArguments& arguments, const std::string& model_path, const ModelInfo& model) {
   return {{"model", {{"path", model_path}, {"digest", vision::modelDigest(model_path)}}},
           {"reduce", toString(model.reduction)},
+          {"reduce_digest", reduceDigest(model.reduction)},
           {"precision", toString(model.precision)},
           {"input", sizeJson(model.input)},
           {"maps", arguments.maps},
@@ -491,7 +492,8 @@ Verb addRun(CLI::App& mpm) {
       R"(With --json each line is {"frame", "source", "name", "tokens": [N, N after each insertion], "classes": {name: area
 fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}. "frame" counts
 from 0 through all sources; images of other shards and of earlier runs count, too. Instead of
-"classes" it has "segments": [{"id", "class", "score", "area" (px), "thing"}] for the tasks panoptic and instance, and
+"classes" it has "segments": [{"id", "class", "score", "area" (px), "thing"}] for the tasks panoptic, instance and boxes,
+of a model with boxes also "box": [left, top, right, bottom] (px), and
 "depth": {"unit", "min", "median", "max", "offset", "step"} for depth; in NAME_depth.png, depth = offset + step x pixel.
 Without a task there is "output": [{"name", "shape", "min", "max"}].
 With --reuse there is "reuse": {"rows": share of the rows that were computed, "key_frame", "agreement": in percent}.

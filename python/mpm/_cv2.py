@@ -23,8 +23,9 @@ def _layer(operator):
 
 
 def register():
-    if not hasattr(cv2, "dnn_registerLayer") or int(cv2.__version__.split(".")[0]) >= 5:
-        raise _mpm.Error(f"cv2 {cv2.__version__} takes no layers from Python: use mpm.Net or mpm.Estimator")
+    # Without cv2.Mat, as in the cv2 of Debian 12, a layer cannot return a tensor.
+    if not hasattr(cv2, "dnn_registerLayer") or not hasattr(cv2, "Mat") or int(cv2.__version__.split(".")[0]) >= 5:
+        raise _mpm.Error(f"this cv2 {cv2.__version__} takes no layers from Python: use mpm.Net or mpm.Estimator")
     for operator in _mpm.operators:
         if operator not in _layers:
             _layers[operator] = _layer(operator)

@@ -128,6 +128,21 @@ TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
   }
 }
 
+TEST_F(Reduce, ResultsOfAnEarlierVersionOfARuleAreNoResultsOfIt) {
+  const std::string file = folder_ / "near.py";
+  const auto tokens = [&](const std::string& group) {
+    std::ofstream(file) << "def near(rows, sizes, info):\n    return [i // " << group
+                        << " for i in range(len(rows))]\n";
+    return succeeded(mpmCommand({"eval", image_, "--model", kSegmenter, "--against", "full", "--rule",
+                                 file + ":near:blocks=1", "--resume", folder_ / "lines.jsonl", "--json"}))
+        .json()["tokens_mean"][1]
+        .get<double>();
+  };
+  const double pairs = tokens("2");
+  EXPECT_EQ(tokens("4"), pairs / 2);
+  EXPECT_EQ(tokens("2"), pairs);
+}
+
 // Verbs with one reduction share its option, and so do those with several.
 TEST_F(Reduce, RefusesWhatIsNoReduction) {
   for (const Words& verb :

@@ -55,9 +55,9 @@ struct OpenSource {
   std::atomic<std::int64_t> samples = 0;
   bool ended = false;  // it came to its end, and its session is over
   std::int64_t opened = steadyNow();
-  std::optional<DailySummary> summary{};  // of the writer's thread
+  std::optional<DailySummary> summary{};     // of the writer's thread
   SettledClock summary_clock{std::nullopt};  // the same
-  bool summary_failed = false;            // the same: and this was reported
+  bool summary_failed = false;               // the same: and this was reported
   CaptureThread capture;
 };
 
