@@ -11,6 +11,7 @@
 #include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
 #include "cli/video.h"
+#include "monitor/store/database_files.h"
 #include "monitor/store/export.h"
 #include "monitor/store/merge.h"
 #include "monitor/store/store.h"
@@ -98,8 +99,8 @@ int report(const ReportArguments& arguments) {
   Inputs inputs;
   for (const std::string& one : arguments.databases) {
     std::error_code ignored;
-    const std::string database = std::filesystem::weakly_canonical(one, ignored).string();
-    for (const char* ending : {"", "-wal", "-shm", "-journal", "-lock"}) inputs.files.push_back(database + ending);
+    const auto files = databaseFiles(std::filesystem::weakly_canonical(one, ignored).string());
+    inputs.files.insert(inputs.files.end(), files.begin(), files.end());
   }
   requireOutput("--merge", arguments.merged, inputs);
   if (!phenocam) requireOutput("--export", arguments.export_path, inputs);

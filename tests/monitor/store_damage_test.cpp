@@ -278,6 +278,16 @@ TEST_F(StoreDamage, TheLogGoesWithItsFile) {
   EXPECT_EQ(readFile(aside_ + "-wal"), bytes);
 }
 
+// Beside the new file, SQLite would take it for the journal of that one.
+TEST_F(StoreDamage, AJournalGoesWithItsFile) {
+  makeDatabase();
+  damageSchema(path_);
+  std::ofstream(path_ + "-journal") << std::string(16, '\0');  // as PRAGMA journal_mode = PERSIST leaves one
+  const auto store = writer(path_);
+  EXPECT_FALSE(fs::exists(path_ + "-journal"));
+  EXPECT_EQ(readFile(aside_ + "-journal"), std::string(16, '\0'));
+}
+
 TEST_F(StoreDamage, OfTheFileBeforeIsNoneOfItsCopy) {
   makeDatabase();
   fs::copy_file(path_, folder_ / "copy.db");

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "monitor/store/database_files.h"
 #include "monitor/store/kept.h"
 #include "monitor/store/store.h"
 
@@ -215,7 +216,7 @@ class Header {
 bool isCutOff(const std::string& database) {
   std::error_code error;
   const auto hasLog = [&] {  // it may hold the rest; its owner may move that into the file at this moment
-    return std::ranges::any_of(std::array{"-wal", "-journal"}, [&](const char* ending) {
+    return std::ranges::any_of(kLogEndings, [&](const char* ending) {
       return std::filesystem::file_size(database + ending, error) > 0 && !error;
     });
   };
@@ -236,10 +237,6 @@ void requireWhole(const std::string& path) {
   if (isOurs(path) && isCutOff(path))
     throw SqliteError(SQLITE_CORRUPT, "'" + path + "' is damaged: its end is missing. Copy it again");
 }
-
-// The log first: a power cut in between leaves an older state of the database, which opens; the other way round
-// SQLite would delete the log that has no database.
-constexpr std::array kEndings = {"-wal", "-shm", ""};
 }  // namespace
 
 Database openForWriting(const std::string& path, bool create) {
@@ -356,20 +353,23 @@ std::string setAside(const std::string& database, UnixMs now) {
   const std::string first = file.string() + ".damaged-" + fileTime(now);
   std::string name = first;
   const auto anyIsThere = [&] {
-    return std::ranges::any_of(kEndings, [&](const char* ending) { return std::filesystem::exists(name + ending); });
+    return std::ranges::any_of(databaseFiles(name),
+                               [](const std::string& one) { return std::filesystem::exists(one); });
   };
   for (int number = 2; anyIsThere(); ++number) name = first + "." + std::to_string(number);
-  for (const char* ending : kEndings) {
-    if (*ending != '\0' && !std::filesystem::exists(file.string() + ending)) continue;
-    std::filesystem::rename(file.string() + ending, name + ending);
+  for (const std::string& one : databaseFiles(file.string())) {
+    const std::string ending = one.substr(file.string().size());
+    if (ending == kLockEnding) continue;  // the writer that sets the database aside holds it
+    if (!ending.empty() && !std::filesystem::exists(one)) continue;
+    std::filesystem::rename(one, name + ending);
   }
   return name;
 }
 
 void removeDatabase(const std::string& path) {
-  for (const char* ending : {"", "-wal", "-shm", "-lock"}) {
+  for (const std::string& file : databaseFiles(path)) {
     std::error_code ignored;
-    std::filesystem::remove(path + ending, ignored);
+    std::filesystem::remove(file, ignored);
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/atomic_file.h"
 #include "monitor/clocks.h"
+#include "monitor/store/database_files.h"
 
 namespace mpm::monitor {
 namespace {
@@ -33,7 +34,7 @@ SqliteError errorOf(sqlite3* database) {
 // A database may be named by a link.
 std::string lockFileOf(const std::string& database) {
   std::error_code unknown;
-  return std::filesystem::weakly_canonical(database, unknown).string() + "-lock";
+  return std::filesystem::weakly_canonical(database, unknown).string() + kLockEnding;
 }
 
 }  // namespace
@@ -122,9 +123,7 @@ std::optional<FileIdentity> identityOf(const std::string& path) {
 void restrictToGroup(const std::string& database) {
   constexpr mode_t kMost = 0640, kAll = 07777;
   std::error_code unknown;
-  const std::string file = std::filesystem::weakly_canonical(database, unknown).string();
-  for (const char* ending : {"", "-wal", "-shm", "-lock"}) {
-    const std::string path = file + ending;
+  for (const std::string& path : databaseFiles(std::filesystem::weakly_canonical(database, unknown).string())) {
     struct stat facts {};
     const auto wide = [&] { return ::stat(path.c_str(), &facts) == 0 && (facts.st_mode & kAll & ~kMost) != 0; };
     if (!wide()) continue;
