@@ -212,8 +212,7 @@ int teach(TeachOptions options) {
   const std::vector<vision::LabelledFile> files = vision::labelledFiles(options.images, options.labels);
   Inputs inputs{.models = {job.model}, .files = {options.classes, options.reduce->policy}};
   for (const vision::LabelledFile& file : files) inputs.files.insert(inputs.files.end(), {file.image, file.labels});
-  for (const fs::path& output : {fs::path(job.output), fs::path(job.output).replace_extension(".json")})
-    requireOutput("-o", output.string(), inputs);
+  for (const std::string& output : {job.output, factsFile(job.output)}) requireOutput("-o", output, inputs);
 
   job.pictures = files.size();
   job.picture = [&](std::size_t i) { return vision::readLabelledPicture(files[i], job.classes); };

@@ -272,6 +272,11 @@ TEST_F(Convert, TheJsonNamesATaskThatTheHeadCanDo) {
   EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"depth": "feet"})"), "depth 'feet' is not metre, relative or");
 }
 
+TEST_F(Convert, TheFactsAreBesideTheModel) {
+  EXPECT_EQ(factsFile("models/vit.b.onnx"), "models/vit.b.json");
+  EXPECT_EQ(factsFile("a.onnx/vit"), "a.onnx/vit.json");
+}
+
 TEST(Options, Schedules) {
   EXPECT_EQ(parseSchedule("2,5"), (Schedule{2, 5}));
   EXPECT_EQ(parseSchedule("none"), Schedule{});

@@ -32,9 +32,12 @@ MPM_API ConvertedModel convertModel(const std::string& onnx_path, const ConvertO
 MPM_API ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path,
                               const ConvertOptions& options = {});
 
-/// The files that a model consists of: the ONNX file, its MODEL.json (listed even if it does not exist) and the files
-/// of its external data. A program must not write its output over one of them. Throws mpm::Error when the file is not
-/// ONNX.
+/// MODEL.json, the file beside MODEL.onnx that describes the model (docs/converter.md). It need not exist.
+MPM_API std::string factsFile(const std::string& onnx_path);
+
+/// The files that a model consists of: the ONNX file, its MODEL.json (factsFile(), listed even if it does not exist)
+/// and the files of its external data. A program must not write its output over one of them. Throws mpm::Error when the
+/// file is not ONNX.
 MPM_API std::vector<std::string> modelFiles(const std::string& onnx_path);
 
 }  // namespace mpm

@@ -403,7 +403,7 @@ void HeadTrainer::write(const std::string& path, const TokenHead& head, const st
   if (!path.ends_with(".onnx")) throw Error("the new model is '" + path + "'; its name must end in .onnx");
   const std::string& encoder = impl().net.path();
   for (const std::string& file : modelFiles(encoder))
-    if (sameFile(file, path) || sameFile(file, onnx_graph::factsPath(path).string()))
+    if (sameFile(file, path) || sameFile(file, factsFile(path)))
       throw Error("the new model would replace '" + file + "', which it is made from: name another file");
   requireHead(head, model().dim, impl().classes.size());
   ModelFacts facts = model().facts;

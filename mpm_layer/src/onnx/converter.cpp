@@ -272,7 +272,7 @@ FactsFile readFactsOf(const onnx::ModelProto& model, const std::filesystem::path
   FactsFile facts = readFacts(path);
   const std::string* const id = metadata(model, kIdKey);
   if (!facts.onnx_id.empty() && (!id || *id != facts.onnx_id))
-    throw Error("'" + factsPath(path).string() + "' was written with another '" + path.filename().string() +
+    throw Error("'" + factsFile(path.string()) + "' was written with another '" + path.filename().string() +
                 "': 'mpm teach' was stopped between the two files. Train again, or remove \"onnx_id\" from the JSON if "
                 "it is right for this model");
   return facts;
@@ -382,7 +382,7 @@ EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, con
 void requireReadable(const std::string& onnx, const Json& json, const std::filesystem::path& path) {
   onnx::ModelProto model;
   if (!model.ParseFromString(onnx)) throw Error("is too large for an ONNX file");
-  const std::filesystem::path json_path = factsPath(path);
+  const std::filesystem::path json_path = factsFile(path.string());
   convert(std::move(model), factsFrom(JsonValue(json.dump(), "'" + json_path.string() + "'"), json_path), {},
           folderOf(path));
 }
@@ -419,7 +419,7 @@ ConvertedModel convertModel(const std::string& onnx_path, const ConvertOptions& 
 
 std::vector<std::string> modelFiles(const std::string& onnx_path) {
   const std::filesystem::path path(onnx_path);
-  std::vector<std::string> files = {onnx_path, onnx_graph::factsPath(path).string()};
+  std::vector<std::string> files = {onnx_path, factsFile(onnx_path)};
   const auto external = [](const onnx::ModelProto& model, const auto&) { return onnx_graph::externalFiles(model); };
   for (const std::string& file : onnx_graph::fromPath(path, external))
     files.push_back((onnx_graph::folderOf(path) / file).string());

@@ -72,7 +72,7 @@ auto naming(const std::filesystem::path& path, Work work) {
     problem = "not enough memory";
   }
   // Errors about the JSON name the JSON file.
-  const bool names_json = problem.starts_with("'" + factsPath(path).string() + "'");
+  const bool names_json = problem.starts_with("'" + factsFile(path.string()) + "'");
   throw Error(names_json ? problem : path.string() + ": " + problem);
 }
 

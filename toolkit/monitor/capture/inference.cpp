@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <filesystem>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -65,7 +64,7 @@ std::vector<std::string> filesOf(const std::string& model) {
   try {
     return modelFiles(model);
   } catch (const Error&) {
-    return {model, std::filesystem::path(model).replace_extension(".json").string()};
+    return {model, factsFile(model)};
   }
 }
 

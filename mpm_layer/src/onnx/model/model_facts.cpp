@@ -7,6 +7,7 @@
 #include "base/class_json.h"
 #include "base/hash.h"
 #include "base/number_text.h"
+#include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "onnx/model/model_file.h"
 #include "onnx/model/model_info_json.h"
@@ -85,10 +86,8 @@ constexpr int kMax = 1 << 30;
 
 }  // namespace
 
-std::filesystem::path factsPath(std::filesystem::path onnx_path) { return onnx_path.replace_extension(".json"); }
-
 FactsFile readFacts(const std::filesystem::path& onnx_path) {
-  const std::filesystem::path path = factsPath(onnx_path);
+  const std::filesystem::path path = factsFile(onnx_path.string());
   std::error_code status;
   if (std::filesystem::exists(path, status)) return factsFrom(readJsonFile(path.string()), path);
   FactsFile file;
@@ -185,8 +184,13 @@ void writeModel(const std::string& path, const std::string& onnx, Json json) {
   std::snprintf(id, sizeof id, "%016" PRIx64, hashBytes(json.dump(), hashBytes(onnx)));
   json["onnx_id"] = id;
   // A new JSON without its model does no harm.
-  writeFilesAtomically({{factsPath(path).string(), json.dump(2) + "\n"}, {path, withMetadata(onnx, kIdKey, id)}});
+  writeFilesAtomically({{factsFile(path), json.dump(2) + "\n"}, {path, withMetadata(onnx, kIdKey, id)}});
 }
 
 }  // namespace onnx_graph
+
+std::string factsFile(const std::string& onnx_path) {
+  return std::filesystem::path(onnx_path).replace_extension(".json").string();
+}
+
 }  // namespace mpm

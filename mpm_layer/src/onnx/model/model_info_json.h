@@ -22,9 +22,6 @@ struct FactsFile {
   std::string onnx_id;              ///< kIdKey of the ONNX file that it was written with; empty: of any
 };
 
-/// MODEL.json for MODEL.onnx.
-std::filesystem::path factsPath(std::filesystem::path onnx_path);
-
 /// In the metadata of an ONNX file: which JSON was written with it.
 inline constexpr const char* kIdKey = "mpm.id";
 
