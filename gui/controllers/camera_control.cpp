@@ -74,7 +74,7 @@ void CameraControl::setPaused(bool on) {
     const QSignalBlocker quiet(actions_->action("pause"));
     actions_->action("pause")->setChecked(false);
     return emit said(
-        !isFolder(sourceSpec(on_show_->opened()))
+        !sourceSpec(on_show_->opened()).isFolder()
             ? tr("The source has come to its end: nothing is left to pause. %1 plays it again")
                   .arg(actions_->keyOf("again"))
             : tr("The folder has come to its end: nothing is left to pause. %1 and %2 go through its "

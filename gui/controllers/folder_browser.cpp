@@ -18,7 +18,7 @@ void FolderBrowser::setSource(const QString& source, const std::optional<vision:
   thread_.giveUp();
   bar_->setPictures({});
   const vision::SourceSpec spec = sourceSpec(source);
-  if (!isFolder(spec)) return;
+  if (!spec.isFolder()) return;
   thread_.run([this, spec, times] {
     std::vector<FolderPicture> pictures;
     try {

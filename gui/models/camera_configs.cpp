@@ -191,7 +191,7 @@ monitor::Camera CameraConfigs::camera(const QString& source) {
   options.every_frame = isNumbered(options.source);
   options.samples_only = options.resume_demo = false;
   options.every_s = known.config.every.value_or(options.every_frame ? 0 : 1);
-  options.max_fps = isFolder(options.source) ? 4 : options.source.kind == SourceKind::kDemo ? 10 : 25;
+  options.max_fps = options.source.isFolder() ? 4 : options.source.kind == SourceKind::kDemo ? 10 : 25;
   if (options.archive) {
     options.archive->show_last = true;
     options.max_fps = 0;
@@ -209,7 +209,7 @@ monitor::SnapshotOptions CameraConfigs::snapshotOptions(const QString& source, c
 }
 
 bool CameraConfigs::knowsTimes(const QString& source) {
-  return !isFolder(sourceSpec(source)) || !of(source).config.times.empty();
+  return !sourceSpec(source).isFolder() || !of(source).config.times.empty();
 }
 
 }  // namespace mpm::gui

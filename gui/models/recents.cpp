@@ -38,7 +38,7 @@ void saveRecents(QSettings& settings, const QVector<Recent>& recents) {
 }
 
 bool isNumbered(const vision::SourceSpec& source) {
-  if (source.kind != SourceKind::kDemo) return source.kind == SourceKind::kFolder || source.kind == SourceKind::kGlob;
+  if (source.kind != SourceKind::kDemo) return source.isFolder();
   const QString text = QString::fromStdString(source.target);
   const QUrlQuery options(text.mid(text.indexOf(QLatin1Char('?')) + 1));
   return options.queryItemValue(QStringLiteral("frames")).toLongLong() > 0;

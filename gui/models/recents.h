@@ -24,10 +24,6 @@ void saveRecents(QSettings& settings, const QVector<Recent>& recents);
 QVector<Recent> remembered(QVector<Recent> recents, Recent recent);
 
 inline vision::SourceSpec sourceSpec(const QString& source) { return vision::parseSourceSpec(source.toStdString()); }
-/// True for a folder and a glob: pictures that one can go through.
-inline bool isFolder(const vision::SourceSpec& source) {
-  return source.kind == vision::SourceKind::kFolder || source.kind == vision::SourceKind::kGlob;
-}
 /// True for a folder, a glob, and a demo of a given number of frames: a number of pictures, of which none may be
 /// dropped. A camera, in contrast, goes on while the model works.
 bool isNumbered(const vision::SourceSpec& source);

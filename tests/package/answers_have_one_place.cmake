@@ -75,7 +75,7 @@ check("use StoredFrame" WORDS "\"(area_fraction|token_counts)\"" "QJsonDocument"
   gui/controllers)
 
 # Whether the times of a source say how long ago something was, and until when they are believed, is said with the source.
-check("use SourceRecord::own_clock and ::end" WORDS "kDemo" "starts_with\\(\"demo" "\\+ kDayMs, 1\\)" "now \\+ kDayMs"
+check("use SourceRecord::own_clock and ::end" WORDS "kDemo" "starts_with\\(\"demo" "isSceneName" "\\+ kDayMs, 1\\)" "now \\+ kDayMs"
   IN toolkit/page cli/report cli/verbs/report.cpp cli/video.cpp gui/models/stored_camera.cpp gui/models/history.cpp gui/controllers/stored_moments.cpp)
 
 # What a head of states sees is cut out and weighted in one place, for examples and samples.

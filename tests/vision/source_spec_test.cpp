@@ -62,6 +62,8 @@ TEST_F(ParseSourceSpec, TellsTheKindsApart) {
            {"/dev/shm/no such file.mp4", {SourceKind::kMissing, "", "/dev/shm/no such file.mp4"}}}) {
     EXPECT_THAT(parseSourceSpec(text), is(spec.kind, spec.target, spec.camera_index)) << text;
     EXPECT_EQ(parseSourceSpec(text).text, text);
+    EXPECT_EQ(parseSourceSpec(text).isFolder(), spec.kind == SourceKind::kGlob) << text;
+    EXPECT_EQ(isSceneName(text), spec.kind == SourceKind::kDemo) << text;
   }
 }
 

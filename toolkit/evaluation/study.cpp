@@ -21,6 +21,7 @@
 #include "mpm/error.hpp"
 #include "mpm/options.hpp"
 #include "vision/draws.h"
+#include "vision/sources/source_spec.h"
 
 namespace mpm::evaluation {
 namespace {
@@ -396,7 +397,7 @@ std::string groupName(const Json& line, std::set<std::string>& taken) {
   const std::string dataset = textOf(line, "dataset");
   std::string name = std::filesystem::path(textOf(line, "model")).stem().string() + "_" +
                      (!dataset.empty()            ? dataset
-                      : data.starts_with("demo:") ? "scene"
+                      : vision::isSceneName(data) ? "scene"
                                                   : std::filesystem::path(data).filename().string()) +
                      "_" + textOf(line, "full_precision");
   for (char& letter : name)

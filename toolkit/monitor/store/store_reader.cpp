@@ -7,6 +7,7 @@
 #include "monitor/store/kept.h"
 #include "monitor/store/store_reader_impl.h"
 #include "mpm/error.hpp"
+#include "vision/sources/source_spec.h"
 
 namespace mpm::monitor {
 namespace {
@@ -198,7 +199,7 @@ void StoreReader::setDeadline(std::int64_t steady) { impl_->database.setDeadline
 
 bool StoreReader::Impl::ownClock(std::int64_t source) const {
   Statement row = database.prepare("SELECT archive, name FROM source WHERE id = ?");
-  return row.bind(source).step() && (row.integer(0) != 0 || row.text(1).starts_with("demo:"));
+  return row.bind(source).step() && (row.integer(0) != 0 || vision::isSceneName(row.text(1)));
 }
 
 std::optional<Extent> StoreReader::Impl::believedExtent(std::int64_t source, bool own_clock, UnixMs now) const {

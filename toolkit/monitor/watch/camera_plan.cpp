@@ -27,8 +27,7 @@ auto of(const char* key, Work&& work) {
 // How the times of pictures are read; nullopt: the source is none of pictures, or of a video without a start.
 std::optional<vision::ArchiveOptions> archiveOptions(const CameraConfig& config, const vision::SourceSpec& source) {
   using enum vision::SourceKind;
-  if (config.follow && source.kind != kFolder && source.kind != kGlob)
-    throw CameraConfigError("follow", "only a folder or a glob can be followed");
+  if (config.follow && !source.isFolder()) throw CameraConfigError("follow", "only a folder or a glob can be followed");
   if (config.times == "none") return std::nullopt;
   vision::ArchiveOptions archive{
       .times = timeOptions(config), .every_s = config.every.value_or(0), .follow = config.follow};

@@ -82,9 +82,7 @@ bool SourceSpec::isLive() const {
   return kind == SourceKind::kCamera || kind == SourceKind::kUrl || kind == SourceKind::kPipeline;
 }
 
-bool SourceSpec::isImages() const {
-  return kind == SourceKind::kImage || kind == SourceKind::kFolder || kind == SourceKind::kGlob;
-}
+bool SourceSpec::isImages() const { return kind == SourceKind::kImage || isFolder(); }
 
 std::string SourceSpec::name() const {
   using enum SourceKind;
@@ -114,7 +112,7 @@ SourceSpec parseSourceSpec(const std::string& text) {
   if (fs::is_directory(status)) return is(SourceKind::kFolder);
   if (fs::is_character_file(status)) return is(SourceKind::kCamera);
   if (fs::exists(status)) return is(SourceKind::kMissing);
-  if (text.starts_with("demo:")) return isAfter(SourceKind::kDemo, 5);
+  if (isSceneName(text)) return isAfter(SourceKind::kDemo, 5);
   if (text.starts_with("gst:")) return isAfter(SourceKind::kPipeline, 4);
   if (text.starts_with("camera:") && isCameraNumber(text.substr(7))) return isCamera(text.substr(7));
   if (text.find("://") != std::string::npos) return is(SourceKind::kUrl);
@@ -167,7 +165,7 @@ std::unique_ptr<FrameSource> openUnguarded(const SourceSpec& source, const Sourc
   checkSource(source);
   using enum SourceKind;
   if (source.kind == kImage || source.kind == kVideo) return openFile(source, options);
-  if (source.kind == kFolder || source.kind == kGlob) return openImages(sourceFiles(source), options);
+  if (source.isFolder()) return openImages(sourceFiles(source), options);
   if (source.kind == kCamera) return openCamera(source, options);
   if (source.kind == kUrl) return openUrl(source, options);
   if (source.kind == kPipeline) return openPipeline(source, options);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace mpm::vision {
 
@@ -28,6 +29,8 @@ struct SourceSpec {
   bool isLive() const;
   /// True for an image, a folder and a glob: each frame is an image file, one of sourceFiles().
   bool isImages() const;
+  /// True for a folder and a glob: any number of image files, which one can look through.
+  bool isFolder() const { return kind == SourceKind::kFolder || kind == SourceKind::kGlob; }
   /// The one name that this source is stored under, however it was typed: the absolute path of a file, folder or glob
   /// with links resolved, the device of a camera, else shownText(). Asks the file system.
   std::string name() const;
@@ -41,6 +44,10 @@ struct SourceSpec {
 /// folder 2026 exists; a number of at most 4 digits is a camera, and so is a path below /dev (but not below /dev/shm)
 /// that does not exist at the moment. Opens no camera and no URL; never throws.
 SourceSpec parseSourceSpec(const std::string& text);
+
+/// True for the name() of a scene, such as "demo:street". Does not ask the file system, unlike parseSourceSpec(): a
+/// name that was stored says what the source was then, and the disk of another source may hang.
+constexpr bool isSceneName(std::string_view name) { return name.starts_with("demo:"); }
 
 /// What redactCredentials() writes in place of a user name and a password.
 inline constexpr const char* kHiddenCredential = "***";
