@@ -62,6 +62,7 @@ TEST_F(WatchFile, RefusesWhatMakesNoSense) {
       {"[[camera]]\nevry = 1\n", "yard.toml', line 2: there is no key 'evry'"},
       {"[[camera]]\n\nevery = \"1\"\n", "line 3: every: expected a number"},
       {"[[camera]]\nevery = -1\n", "line 2: every: -1 is not a number from 0 to 86400"},
+      {"[[camera]]\ntimeout = 2e6\n", "line 2: timeout: 2000000 is more than 1000000"},
       {"[[camera]]\nevery = nan\n", "line 2: every: nan is not a number"},
       {"[[camera]]\nsource = 0\n", "line 2: source: expected a text in quotes"},
       {"[[camera]]\nfollow = 1\n", "line 2: follow: expected true or false"},

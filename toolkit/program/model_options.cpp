@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/model_options.h"
 
+#include <cmath>
+
 #include "base/number_text.h"
 #include "base/size_text.h"
 #include "mpm/build_info.hpp"
@@ -13,9 +15,9 @@ namespace mpm::program {
 
 std::string rangeProblem(const std::string& text, double min, double max) {
   double number = 0;
-  if (CLI::detail::lexical_cast(text, number) && number >= min && number <= max) return {};  // NaN is in no range
-  if (number > max && max >= 1e6) return "'" + text + "' is more than " + fixed(max, 0);
-  return "'" + text + "' is not a number from " + numberText(min) + (max < 1e6 ? " to " + numberText(max) : " upwards");
+  if (!CLI::detail::lexical_cast(text, number)) number = std::nan("");
+  const std::string problem = mpm::rangeProblem(number, min, max);
+  return problem.empty() ? "" : "'" + text + "'" + problem;
 }
 
 std::function<std::string(const std::string&)> problemOf(std::function<void(const std::string&)> take) {

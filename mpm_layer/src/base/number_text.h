@@ -33,6 +33,15 @@ inline std::string fixed(std::optional<double> value, int digits) {
   return zero && text[0] == '-' ? text + 1 : text;
 }
 
+/// Why `number` is not in [min, max], behind the text of the number: " is not a number from 1 to 5"; empty: it is. A
+/// maximum of a million and more is only named where the number exceeds it.
+inline std::string rangeProblem(double number, double min, double max) {
+  constexpr double kUnlimited = 1e6;
+  if (number >= min && number <= max) return {};  // NaN is in no range
+  if (number > max && max >= kUnlimited) return " is more than " + fixed(max, 0);
+  return " is not a number from " + numberText(min) + (max < kUnlimited ? " to " + numberText(max) : " upwards");
+}
+
 /// "1 image", "2 images".
 inline std::string counted(std::int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");

@@ -117,9 +117,8 @@ struct TableField {
   }
   /// Throws mpm::Error for a number out of range, and for a part of one where whole ones count.
   void validate(double number) const {
-    if (!(number >= limits.min && number <= limits.max))
-      throw Error(numberText(number) + " is not a number from " + numberText(limits.min) +
-                  (limits.max < 1e6 ? " to " + numberText(limits.max) : " upwards"));
+    const std::string problem = rangeProblem(number, limits.min, limits.max);
+    if (!problem.empty()) throw Error(numberText(number) + problem);
     if (std::holds_alternative<Whole>(member) && number != std::floor(number))
       throw Error(numberText(number) + " is not a whole number");
   }
