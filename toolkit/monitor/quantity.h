@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -57,6 +58,10 @@ struct Quantity {
   bool of_regions = true;   ///< measured of each region, too; false: of the whole picture only
   bool of_flagged = false;  ///< sums have flagged pictures, too
 
+  /// True for one of kQualityFlags: 0 or 1.
+  bool isFlag() const {
+    return std::ranges::any_of(kQualityFlags, [&](std::string_view flag) { return flag == key; });
+  }
   /// A number of the frame and its measurement, not of what the picture shows.
   bool ofFrame() const { return !of_regions && of_flagged; }
 };

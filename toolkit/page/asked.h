@@ -29,6 +29,8 @@ struct Shown {
   std::optional<monitor::CameraStatus> live{};  ///< it is watched by this program
   UnixMs from = 0, to = 0;                      ///< what is asked for
 
+  /// How people call the camera; without a title of its own `name`.
+  const std::string& title() const { return live && !live->title.empty() ? live->title : name; }
   vision::CameraClock clock() const { return vision::clockOrMachine(source.clock); }
   /// By which clock the page shows its times: "offsets" says from when on it is how far ahead of UTC, ms.
   Json clockJson(UnixMs now) const;

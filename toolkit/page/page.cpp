@@ -125,9 +125,8 @@ struct Page::Impl {
       regions.push_back(vision::toJson(one));
       regions.back().erase("mask");  // thousands of numbers, for an outline that the page does not draw
     }
-    const bool titled = live && !live->title.empty();
     Json json = {{"name", name},
-                 {"title", titled ? live->title : name},
+                 {"title", camera.title()},
                  {"state", stateOf(camera, now)},
                  {"clock", camera.clockJson(now)},
                  {"own_clock", source.own_clock},
@@ -188,7 +187,7 @@ struct Page::Impl {
                        {"label", one.label},
                        {"unit", one.unit},
                        {"of_regions", one.of_regions},
-                       {"is_flag", std::ranges::count(kQualityFlags, std::string_view(one.key)) > 0}});
+                       {"is_flag", one.isFlag()}});
     Json json = {{"version", MPM_VERSION}, {"now_ms", options.now()}, {"cameras", std::move(list)}};
     json["quantities"] = std::move(table);
     for (const auto& [text, name] : dayMoments()) json["moments"].push_back({{"moment", text}, {"name", name}});
@@ -199,7 +198,7 @@ struct Page::Impl {
   // A camera of which nothing more can be said than that it is there.
   static Json unreadable(const Shown& camera, UnixMs now) {
     return {{"name", camera.name},
-            {"title", camera.live && !camera.live->title.empty() ? camera.live->title : camera.name},
+            {"title", camera.title()},
             {"state", "lost"},
             {"clock", camera.clockJson(now)},
             {"own_clock", camera.source.own_clock},

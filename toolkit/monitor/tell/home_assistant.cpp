@@ -122,7 +122,7 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
     for (const Quantity& one : quantities()) {
       if (!whole && !one.of_regions) continue;
       const std::string id = components.idOf(of + one.key), at = place + "." + one.key, key = one.key;
-      const bool flag = std::ranges::count(kQualityFlags, key) > 0, alarmed = rings(region.name, key);
+      const bool flag = one.isFlag(), alarmed = rings(region.name, key);
       if (flag || key == "flagged") {
         Json& entity = components.add(id, of + one.label, "binary_sensor");
         entity["value_template"] = isOn(at);
