@@ -15,7 +15,6 @@
 #include "mpm/error.hpp"
 #include "program/model_options.h"
 #include "program/terminal/program.h"
-#include "vision/model_files.h"
 #include "vision/time.h"
 
 namespace mpm::cli {
@@ -116,7 +115,7 @@ std::string LabelledFrames::filmOf(const vision::Frame& frame) const {
   // Of a single folder two names, for several data in the files of one shard.
   const fs::path name = below != "." ? below : folder.parent_path().filename() / folder.filename();
   // Lines may be published, so the digest stands for the path of the folder.
-  return name.string() + (options_.anywhere ? "" : " " + vision::digestText(hashBytes(top.string())));
+  return name.string() + (options_.anywhere ? "" : " " + digestText(hashBytes(top.string())));
 }
 
 vision::LabelledFile LabelledFrames::filesOf(const std::string& name) const {

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/hash.h"
 #include "base/visible_text.h"
 #include "cli/python_rule.h"
 #include "mpm/error.hpp"
-#include "vision/model_files.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
@@ -75,7 +75,7 @@ void JsonLog::append(const Json& line) {
 
 Json fileDigest(const std::string& path) {
   const std::int64_t digest = vision::pictureDigest(path);
-  return digest == 0 ? Json() : Json(vision::digestText(static_cast<std::uint64_t>(digest)));
+  return digest == 0 ? Json() : Json(digestText(static_cast<std::uint64_t>(digest)));
 }
 
 Json reduceDigest(const Reduction& reduction) {

@@ -59,6 +59,11 @@ TEST(HashBytes, IsTheSameOnEveryMachine) {
   EXPECT_EQ(hashBytes("\xc3\xa9"), 0x13b89305d28b3111u);
 }
 
+TEST(HashBytes, HasSixteenDigits) {
+  EXPECT_EQ(digestText(0x0e20a8397b1dcdaf), "0e20a8397b1dcdaf");
+  EXPECT_EQ(digestText(0), "0000000000000000");
+}
+
 TEST(HashBytes, SpreadsNumberedNamesEvenly) {
   std::array<int, 8> parts{};
   for (int i = 0; i < 8000; ++i) ++parts[hashBytes("frame_" + std::to_string(i) + ".png") % parts.size()];

@@ -246,7 +246,7 @@ int StateHead::indexOf(const std::string& state) const {
   return found == states.end() ? -1 : static_cast<int>(found - states.begin());
 }
 
-std::string StateHead::digest() const { return vision::digestText(hashBytes(toLine(answeringOf(*this)))); }
+std::string StateHead::digest() const { return digestText(hashBytes(toLine(answeringOf(*this)))); }
 
 std::optional<double> cutOutSeconds(const std::vector<vision::Region>& regions) {
   std::optional<double> least;

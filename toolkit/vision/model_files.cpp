@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -67,12 +66,6 @@ void requireNotOfModel(const std::string& path) {
     if (model.extension() == ".json" && std::filesystem::exists(model.replace_extension(".onnx"), error))
       throw Error("'" + path + "' is the JSON of the model '" + model.string() +
                   "', which names its classes: choose another file name");
-}
-
-std::string digestText(std::uint64_t digest) {
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(digest));
-  return digits.data();
 }
 
 }  // namespace mpm::vision

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 namespace mpm::vision {
@@ -20,8 +19,5 @@ std::string modelDigest(const std::string& onnx_path);
 /// Throws mpm::Error that names both where `path` is the JSON of a model, MODEL.json beside MODEL.onnx: with another
 /// content there, the model would lose the names of its classes.
 void requireNotOfModel(const std::string& path);
-
-/// A hash (base/hash.h) as such digits.
-std::string digestText(std::uint64_t digest);
 
 }  // namespace mpm::vision

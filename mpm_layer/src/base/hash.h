@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <string>
 #include <string_view>
 
 namespace mpm {
@@ -40,6 +42,13 @@ inline std::uint64_t hashBytes(std::string_view bytes, std::uint64_t before = 0)
     h = mix(h ^ word);
   }
   return h;
+}
+
+/// A hash as 16 hexadecimal digits.
+inline std::string digestText(std::uint64_t hash) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
 }
 
 /// Random numbers that are a pure function of a seed and a position: sample i of step s is the same whichever thread

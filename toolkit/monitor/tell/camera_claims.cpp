@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cinttypes>
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -33,10 +31,7 @@ std::string CameraClaims::idOf(const std::string& file) {
   (void)::gethostname(host.data(), host.size() - 1);
   std::error_code unseen;
   const std::filesystem::path path = std::filesystem::weakly_canonical(std::filesystem::absolute(file, unseen), unseen);
-  std::array<char, 17> id{};
-  std::snprintf(id.data(), id.size(), "%016" PRIx64,
-                hashBytes(unseen ? file : path.string(), hashBytes(std::string(host.data()))));
-  return id.data();
+  return digestText(hashBytes(unseen ? file : path.string(), hashBytes(std::string(host.data()))));
 }
 
 CameraClaims::CameraClaims(const Mqtt& mqtt, const std::string& id, bool stays, CurrentTopics& topics)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 
 #include "base/atomic_file.h"
 #include "base/class_json.h"
@@ -180,8 +178,7 @@ Json factsJson(const ModelFacts& facts, Size2 input) {
 }
 
 void writeModel(const std::string& path, const std::string& onnx, Json json) {
-  char id[17];
-  std::snprintf(id, sizeof id, "%016" PRIx64, hashBytes(json.dump(), hashBytes(onnx)));
+  const std::string id = digestText(hashBytes(json.dump(), hashBytes(onnx)));
   json["onnx_id"] = id;
   // A new JSON without its model does no harm.
   writeFilesAtomically({{factsFile(path), json.dump(2) + "\n"}, {path, withMetadata(onnx, kIdKey, id)}});
