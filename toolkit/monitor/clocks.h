@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -14,6 +15,9 @@ namespace mpm::monitor {
 inline std::chrono::steady_clock::duration inSeconds(double seconds) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
 }
+
+/// Seconds before the second, third, ... attempt to reach a camera or a server; the last one repeats.
+inline constexpr std::array<double, 5> kRetryWaitsS = {1, 2, 5, 10, 30};
 
 /// Events per second over the last 5 s. Not thread-safe.
 class Rate {

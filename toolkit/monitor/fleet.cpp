@@ -22,7 +22,8 @@ using namespace std::chrono_literals;
 
 constexpr double kDiskPatienceS = 20;  // at the end of a camera, for a disk that may not answer
 constexpr auto kAllPatience = 40s;     // for all of them: also for the command of events and the frame in work
-constexpr auto kLook = 100ms, kRetry = 30000ms;
+constexpr auto kLook = 100ms;
+constexpr std::chrono::seconds kRetry = 30s;
 
 // What the threads of the cameras share.
 struct Shared {
@@ -97,8 +98,9 @@ class CameraRun {
       }
       const bool again = !problem.empty() && !shared_.alone() && !camera.plan.once && !stop.stop_requested();
       if (again && std::exchange(reported, problem) != problem)
-        shared_.callbacks.on_event(camera, {unixNow(), EventKind::kSource, Severity::kError,
-                                            "not watched: " + problem + "; it is tried again every 30 s"});
+        shared_.callbacks.on_event(
+            camera, {unixNow(), EventKind::kSource, Severity::kError,
+                     "not watched: " + problem + "; it is tried again every " + std::to_string(kRetry.count()) + " s"});
       shared_.set([&] {
         if (!problem.empty()) status_.failure = problem;
         status_.started = status_.over = true;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/clocks.h"
 #include "monitor/store/sample.h"
 #include "vision/sources/source_reader.h"
 #include "vision/time.h"
@@ -119,13 +120,13 @@ struct CaptureOptions {
   /// null: each CaptureThread has its own counter. `on_unreadable` and `on_note` are called on the CaptureThread's
   /// thread, as StateCallback is; the message of Ended counts these pictures.
   vision::SourceOptions source;
-  std::string name = "the source";                    ///< in messages, without credentials
-  double stall_s = 2;                                 ///< at least this long without a frame: Stalled
-  std::vector<double> backoff_s = {1, 2, 5, 10, 30};  ///< waits before attempt 2, 3, ...; the last one repeats
-  bool reconnect = true;                              ///< false (files): its end or its failure is Ended
-  bool lossless = false;                              ///< files: wait until the consumer took each frame, drop none
-  double adapt_s = 0;                                 ///< nothing is taken so soon: a camera adapts to the light
-  double max_fps = 0;                                 ///< take frames not faster than this; 0: no limit
+  std::string name = "the source";  ///< in messages, without credentials
+  double stall_s = 2;               ///< at least this long without a frame: Stalled
+  std::vector<double> backoff_s{kRetryWaitsS.begin(), kRetryWaitsS.end()};  ///< other ones for tests
+  bool reconnect = true;  ///< false (files): its end or its failure is Ended
+  bool lossless = false;  ///< files: wait until the consumer took each frame, drop none
+  double adapt_s = 0;     ///< nothing is taken so soon: a camera adapts to the light
+  double max_fps = 0;     ///< take frames not faster than this; 0: no limit
   /// A source that has given frames for so long is back; one that was lost or stalled and gives less goes on being
   /// retried at the pace, and with the events, of its first loss. For the events twice as long each time in an hour.
   double settled_s = 30;

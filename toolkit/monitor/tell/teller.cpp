@@ -28,8 +28,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kBatch = 100;
-constexpr std::chrono::seconds kBetween[] = {std::chrono::seconds(1), std::chrono::seconds(2), std::chrono::seconds(5),
-                                             std::chrono::seconds(10), std::chrono::seconds(30)};
 
 struct Feed {
   std::string database;
@@ -105,7 +103,8 @@ class Sender {
   void run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (true) {
-      const auto pause = kBetween[std::clamp(failures_ - 1, 0, static_cast<int>(std::size(kBetween)) - 1)];
+      const auto wait = static_cast<std::size_t>(std::max(failures_ - 1, 0));
+      const auto pause = inSeconds(kRetryWaitsS[std::min(wait, kRetryWaitsS.size() - 1)]);
       changed_.wait_for(lock, stop, pause, [&] { return !held_ && (hurry_ || (woken_ && failures_ == 0)); });
       if (stop.stop_requested()) return;
       const bool look = std::exchange(woken_, false) || hurry_ || failures_ > 0;
