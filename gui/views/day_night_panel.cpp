@@ -24,10 +24,10 @@ QString DayNightPanel::ruleText(const monitor::NightRule& rule) {
         .arg(number(sun->night_below), number(sun->latitude, 2), number(sun->longitude, 2));
   if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
     return tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below));
-  if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
-    const auto clock = [](int minutes) { return QString::asprintf("%02d:%02d", minutes / 60, minutes % 60); };
-    return tr("Night: from %1 to %2").arg(clock(hours->from), clock(hours->to));
-  }
+  if (const auto* hours = std::get_if<monitor::NightByHours>(&rule))
+    return tr("Night: from %1 to %2")
+        .arg(QString::fromStdString(monitor::clockText(hours->from)),
+             QString::fromStdString(monitor::clockText(hours->to)));
   return tr("Day and night are not distinguished.");
 }
 

@@ -124,6 +124,12 @@ NightByHours parseNightHours(const std::string& text) {
   return hours;
 }
 
+std::string clockText(int minutes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%02d:%02d", minutes / 60, minutes % 60);
+  return text;
+}
+
 std::string toText(const NightRule& rule) {
   if (const auto* sun = std::get_if<NightBySun>(&rule))
     return "the sun is below " + numberText(sun->night_below) + " degrees at " + numberText(sun->latitude) +
@@ -133,10 +139,7 @@ std::string toText(const NightRule& rule) {
            numberText(brightness->day_above);
   const auto* hours = std::get_if<NightByHours>(&rule);
   if (!hours) return "";
-  char text[32];
-  std::snprintf(text, sizeof text, "%02d:%02d to %02d:%02d", hours->from / 60, hours->from % 60, hours->to / 60,
-                hours->to % 60);
-  return std::string("the clock shows ") + text;
+  return "the clock shows " + clockText(hours->from) + " to " + clockText(hours->to);
 }
 
 std::optional<NightRule> readNightRule(const std::string& text) {

@@ -48,6 +48,9 @@ using NightRule = std::variant<std::monostate, NightBySun, NightByBrightness, Ni
 /// "21:00-06:30". Throws mpm::Error on anything else.
 NightByHours parseNightHours(const std::string& text);
 
+/// "06:30" for 390 minutes after midnight.
+std::string clockText(int minutes);
+
 /// For people: "the sun is below -6 degrees at 48.1 north, 11.6 east"; "" where nothing tells night from day.
 std::string toText(const NightRule& rule);
 /// The inverse of toText(): the rule that a session of a database has. Hours come back without their clock. nullopt for
