@@ -26,11 +26,14 @@ namespace {
 
 using namespace monitor;
 
+// --format: what --export writes.
+enum class ReportFormat { kCsv, kJsonLines, kPhenoCam, kOutages };
+
 struct ReportArguments {
   std::vector<std::string> databases;
   std::string merged, source, export_path, chart_path, site;
   ReportScope scope;
-  std::optional<ExportFormat> format;
+  std::optional<ReportFormat> format;
   std::optional<double> lat, lon;
   FilmOptions film;
   std::string film_moment = "noon";
@@ -93,8 +96,10 @@ void makeFilm(const StoreReader& store, const SourceReport& report, const Report
             (days.without > 0 ? "; " + counted(days.without, "day") + " between them without a picture" : ""));
 }
 
-int report(const ReportArguments& arguments) {
-  const bool phenocam = arguments.format == ExportFormat::kPhenoCam;
+// Throws UsageError for options that do not fit together, and for an output in the place of a database or of another
+// output.
+void check(const ReportArguments& arguments) {
+  const bool phenocam = arguments.format == ReportFormat::kPhenoCam;
   // The files of a database stand beside what a link to it leads to.
   Inputs inputs;
   for (const std::string& one : arguments.databases) {
@@ -115,6 +120,31 @@ int report(const ReportArguments& arguments) {
   if (!arguments.site.empty() && !phenocam) throw UsageError("--site is for --format phenocam");
   if (arguments.film.ending != FilmOptions().ending && arguments.film.folder.empty())
     throw UsageError("--film-show overlay and merge need --snapshots, where these pictures are");
+}
+
+void exportData(const StoreReader& store, const SourceReport& report, const ReportArguments& arguments) {
+  const ReportFormat format = arguments.format.value_or(ReportFormat::kCsv);
+  if (format == ReportFormat::kPhenoCam) return writePhenoCamFiles(store, report, arguments);
+  if (format == ReportFormat::kOutages) {
+    writeFileAtomically(arguments.export_path, outagesCsv(report.outages, report.clock));
+    printNote("wrote " + arguments.export_path + ": " + counted(report.outages.size(), "outage"));
+    return;
+  }
+  // Every sample, also those of a clock that was wrong.
+  const Span exported = arguments.scope.days > 0 ? report.span : Span{INT64_MIN, INT64_MAX};
+  const ExportOptions options{
+      .format = format == ReportFormat::kJsonLines ? ExportFormat::kJsonLines : ExportFormat::kCsv,
+      .source = report.source.id,
+      .series = report.series.id,
+      .from = exported.from,
+      .to = exported.to,
+      .clock = report.clock};
+  const auto samples = exportSamples(store, options, arguments.export_path);
+  printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
+}
+
+int report(const ReportArguments& arguments) {
+  check(arguments);
   std::optional<ScratchFolder> scratch;
   std::string database = arguments.databases.front();
   if (arguments.databases.size() > 1 || !arguments.merged.empty()) {
@@ -144,24 +174,9 @@ int report(const ReportArguments& arguments) {
     }
   }
   if (!writes) return kOk;
-  const SourceRecord& source = sources[0];
-  const SourceReport found(store, source, arguments.scope,
-                           !arguments.chart_path.empty() || arguments.format == ExportFormat::kOutages);
-  const Span& span = found.span;
-  if (phenocam) {
-    writePhenoCamFiles(store, found, arguments);
-  } else if (arguments.format == ExportFormat::kOutages) {
-    writeFileAtomically(arguments.export_path, outagesCsv(found.outages, found.clock));
-    printNote("wrote " + arguments.export_path + ": " + counted(found.outages.size(), "outage"));
-  } else if (!arguments.export_path.empty()) {
-    // Every sample, also those of a clock that was wrong.
-    const Span exported = arguments.scope.days > 0 ? span : Span{INT64_MIN, INT64_MAX};
-    ExportOptions options{
-        .source = source.id, .series = found.series.id, .from = exported.from, .to = exported.to, .clock = found.clock};
-    if (arguments.format) options.format = *arguments.format;
-    const auto samples = exportSamples(store, options, arguments.export_path);
-    printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
-  }
+  const SourceReport found(store, sources[0], arguments.scope,
+                           !arguments.chart_path.empty() || arguments.format == ReportFormat::kOutages);
+  if (!arguments.export_path.empty()) exportData(store, found, arguments);
   if (!arguments.film.path.empty()) makeFilm(store, found, arguments);
   if (!arguments.chart_path.empty()) {
     vision::writePicture(arguments.chart_path, reportChart(store, found));
@@ -186,12 +201,12 @@ Verb addReport(CLI::App& mpm) {
       *verb, "--export", arguments->export_path, "FILE",
       "Write every sample into this file; with --format phenocam the three files that PhenoCam has of each region, "
       "SITE_REGION_roistats.csv, _1day.csv and _3day.csv, into this folder");
-  addChoice<std::optional<ExportFormat>>(
+  addChoice<std::optional<ReportFormat>>(
       *verb, "--format", arguments->format,
-      {{"csv", ExportFormat::kCsv},
-       {"phenocam", ExportFormat::kPhenoCam},
-       {"jsonl", ExportFormat::kJsonLines},
-       {"outages", ExportFormat::kOutages}},
+      {{"csv", ReportFormat::kCsv},
+       {"phenocam", ReportFormat::kPhenoCam},
+       {"jsonl", ReportFormat::kJsonLines},
+       {"outages", ReportFormat::kOutages}},
       "CSV of the samples, a line of JSON for each, PhenoCam's files, or CSV of the outages: when the camera gave "
       "nothing that counts, and why. Default: csv");
   addOption(*verb, "--site", arguments->site, "NAME",

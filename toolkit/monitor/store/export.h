@@ -13,8 +13,6 @@ namespace mpm::monitor {
 enum class ExportFormat {
   kCsv,        ///< a column for each quantity of the whole picture, then of each region
   kJsonLines,  ///< toJson() of each sample
-  kPhenoCam,   ///< not by exportSamples(): writePhenoCam()
-  kOutages,    ///< not by exportSamples(): outagesCsv()
 };
 
 struct ExportOptions {
