@@ -223,10 +223,10 @@ void MainWindow::offerWhatFits() {
   if (depth) setTeaching(false);
   const QString no_classes = depth ? tr("not with a model of depth, which has no classes") : QString();
   for (const char* id : {"teach", "take", "classes"}) actions_->setPossible(id, no_classes);
-  actions_->setPossible("tune", model.converted     ? tr("not with a converted file, whose reduction is fixed")
-                                : depth             ? no_classes
-                                : !model.segments() ? tr("only with a model that gives each pixel a class")
-                                                    : QString());
+  actions_->setPossible("tune", model.converted            ? tr("not with a converted file, whose reduction is fixed")
+                                : depth                    ? no_classes
+                                : !model.hasPixelClasses() ? tr("only with a model that gives each pixel a class")
+                                                           : QString());
   QAction* sharp = actions_->action("sharp_edges");
   const QSignalBlocker quiet(sharp);
   sharp->setEnabled(model.task == Task::kSemantic);

@@ -627,7 +627,7 @@ class LockedNet {
     outputs_ = options.outputs;
     if (!outputs_.empty()) return;
     outputs_ = loaded_.info.outputs;
-    if (options.scores && loaded_.info.segments()) outputs_.emplace_back("scores");
+    if (options.scores && loaded_.info.hasPixelClasses()) outputs_.emplace_back("scores");
     outputs_.insert(outputs_.end(), {"merge_map", "token_counts"});
   }
 

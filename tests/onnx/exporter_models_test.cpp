@@ -38,7 +38,7 @@ std::vector<double> imageOf(const Array& array, int b) {
   return {first, first + static_cast<std::ptrdiff_t>(array.perImage())};
 }
 
-bool isLabels(const Array& output, const ModelInfo& info) { return info.segments() && output.shape.size() == 3; }
+bool isLabels(const Array& output, const ModelInfo& info) { return info.hasPixelClasses() && output.shape.size() == 3; }
 
 void compare(const std::string& path, const ConvertOptions& options, const Array& image,
              const std::vector<Array>& expected, double tolerance) {

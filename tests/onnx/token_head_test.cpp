@@ -86,7 +86,7 @@ TEST_P(TokenHeadOfADialect, ScoresTheTokensBehindTheLastBlock) {
   auto [net, info] = readNet(taught_, reading(options));
   EXPECT_EQ(info.head, HeadKind::kLinear);
   EXPECT_EQ(info.classes, kClasses);
-  EXPECT_TRUE(info.segments());
+  EXPECT_TRUE(info.hasPixelClasses());
   EXPECT_LT(difference(runNet(net, image, kShape, {"scores"})[0], expected), 1e-4);
 
   // The head of a taught model is replaced by the next one. Nothing is left of it.

@@ -140,7 +140,7 @@ struct ModelInfo {
   /// Image tokens before any merging (N).
   int tokens() const { return grid.height * grid.width; }
   /// True for the heads kMaskTransformer and kLinear: the net gives a class for each pixel.
-  bool segments() const { return head == HeadKind::kMaskTransformer || head == HeadKind::kLinear; }
+  bool hasPixelClasses() const { return head == HeadKind::kMaskTransformer || head == HeadKind::kLinear; }
   /// True when an Estimator can give a class for each pixel.
   bool givesLabels() const { return can(Task::kSemantic); }
   /// True when the classes of the head are those of its results: names in a JSON must be as many.

@@ -55,16 +55,16 @@ LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options, ScoreRows
   net_.requireLabelsFit();
   windowStride(options_, info_.input);
   if (options_.fit == Fit::kResize && !options_.inspect && !options_.scores && refine_ == Refine::kNone &&
-      info_.segments())
+      info_.hasPixelClasses())
     device_labels_ = DeviceLabels::of(net_.net(), net_.answerName(0));
 }
 
 // Checks what the last pass gave, and makes scores of mask queries and of a map of classes.
 void LabelMaker::takeScores(StageTimes& ms) {
-  if (info_.segments()) net_.requireSize(0, static_cast<std::size_t>(info_.tokens()) * info_.classes);
+  if (info_.hasPixelClasses()) net_.requireSize(0, static_cast<std::size_t>(info_.tokens()) * info_.classes);
   if (device_labels_) return;
   for (std::size_t i = 0; i < net_.answers(); ++i) net_.requireFinite(i, rows_.exist() ? "scores" : net_.answerName(i));
-  if (info_.segments()) return;
+  if (info_.hasPixelClasses()) return;
   StopWatch watch;
   if (info_.head == HeadKind::kMaskQueries) {
     const MaskQueries queries = maskQueries(net_);

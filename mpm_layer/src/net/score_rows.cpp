@@ -54,7 +54,7 @@ std::optional<AxisTaps> resizeOf(const onnx::GraphProto& graph, const onnx::Node
 }
 
 ScoreRows scoreRowsOf(const onnx::GraphProto& graph, const ModelInfo& info, bool resized) {
-  if (info.segments()) {
+  if (info.hasPixelClasses()) {
     for (auto node = graph.node().rbegin(); node != graph.node().rend(); ++node)
       if (onnx_graph::isOurs(*node) && node->op_type() == "RestoreTokens") return {node->output(0), {}, {}};
     throw Error("the model has no op RestoreTokens: convert the original model again");
@@ -73,7 +73,7 @@ ScoreRows scoreRowsOf(const onnx::GraphProto& graph, const ModelInfo& info, bool
 
 bool givesProbabilities(const onnx::GraphProto& graph, const ModelInfo& info) {
   if (info.head == HeadKind::kMaskQueries) return true;
-  if (info.segments() || info.outputs.empty()) return false;
+  if (info.hasPixelClasses() || info.outputs.empty()) return false;
   const onnx::NodeProto* last = producerOf(graph, info.outputs[0]);
   // Moving and resizing scores leaves probabilities what they are.
   while (isOp(last, "Identity") || isOp(last, "Reshape") || isOp(last, "Transpose") || isOp(last, "HeadWindow"))

@@ -195,9 +195,9 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     no("precision " + mpm::toString(info.precision), "precision " + mpm::toString(*options.precision));
   if (options.mean && (*options.mean != info.facts.mean || *options.deviation != info.facts.deviation))
     no("a mean and std of its own", "others");
-  if (info.segments() && options.output == Output::kLogits && info.outputs.front() == "labels")
+  if (info.hasPixelClasses() && options.output == Output::kLogits && info.outputs.front() == "labels")
     no("output labels", "output logits");
-  if (info.segments() && options.scores && !findNamed(model.graph().output(), "scores"))
+  if (info.hasPixelClasses() && options.scores && !findNamed(model.graph().output(), "scores"))
     no("no output 'scores'", "one");
   return info;
 }

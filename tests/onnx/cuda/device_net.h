@@ -44,7 +44,7 @@ struct Asked {
     if (!names.empty()) return;
     names = {"merge_map", "token_counts"};
     names.insert(names.end(), info.outputs.begin(), info.outputs.end());
-    if (info.segments()) names.push_back("scores");
+    if (info.hasPixelClasses()) names.push_back("scores");
   }
   /// In the order of `names`.
   std::vector<cv::Mat> run(const cv::Mat& input) {
@@ -76,7 +76,7 @@ inline void expectAlike(const Asked& asked, const std::vector<cv::Mat>& found, c
     }
     if (asked.names[i] == "merge_map" || asked.names[i] == "token_counts")
       EXPECT_EQ(differ, 0u);
-    else if (asked.names[i] == "labels" && asked.info.segments())
+    else if (asked.names[i] == "labels" && asked.info.hasPixelClasses())
       EXPECT_LE(static_cast<double>(differ), wrong_share * static_cast<double>(found[i].total()));
     else
       EXPECT_LE(most, tolerance * static_cast<double>(largest));

@@ -16,7 +16,7 @@ bool ModelInfo::can(Task wanted) const {
   const bool one_map = head == HeadKind::kOther && task == wanted && outputs.size() == 1;
   switch (wanted) {
     case Task::kSemantic:
-      return segments() || head == HeadKind::kMaskQueries || one_map;
+      return hasPixelClasses() || head == HeadKind::kMaskQueries || one_map;
     case Task::kDepth:
       return one_map;
     case Task::kPanoptic:
