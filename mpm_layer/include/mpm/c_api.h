@@ -14,7 +14,7 @@ extern "C" {
  * Returns 0, or 1 when OpenCV refused. Throws nothing. */
 MPM_API int mpm_register_layers(void);
 
-/* "0.1.0". The text has static storage; do not free it. */
+/* Version of the library, such as "0.1.0". The text has static storage; do not free it. */
 MPM_API const char* mpm_version(void);
 
 #ifdef __cplusplus

@@ -8,8 +8,9 @@
 
 namespace mpm {
 
-/// Thrown by every function of this library. what() is one line that names the problem and says what to do; it can be
-/// shown to a user as it is. Only the layers throw cv::Exception instead, as callers of cv::dnn::Net::forward() expect.
+/// The exception of this library: a function that fails throws it. what() is one line that names the problem and says
+/// what to do; it can be shown to a user as it is. Only the layers throw cv::Exception instead, as callers of
+/// cv::dnn::Net::forward() expect.
 class MPM_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

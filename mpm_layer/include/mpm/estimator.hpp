@@ -83,7 +83,7 @@ struct DepthRange {
   double max = 0;     ///< the greatest value
 };
 
-/// `depth`: CV_32F, not empty.
+/// The minimum, the median and the maximum of a depth map, CV_32F. Throws mpm::Error for another type or an empty map.
 MPM_API DepthRange depthRange(const cv::Mat& depth);
 
 /// The result of an Estimator for one image. It shares no memory with the Estimator or the image. Maps have the size of

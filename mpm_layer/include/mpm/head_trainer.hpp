@@ -76,10 +76,12 @@ class MPM_API HeadTrainer {
   /// when the training diverges: its loss is larger than at the start, and than that of equal scores for all classes.
   TokenHead train(const std::vector<const LabelledTokens*>& pictures, const HeadTrainingOptions& options = {}) const;
 
-  /// The classes that a head gives to the tokens of a picture, CV_8U of the size of the network input.
+  /// The classes that a head gives to the tokens of a picture, CV_8U of the size of the network input. `tokens`: as
+  /// tokens() gives them, {N, dim} CV_32F. Throws mpm::Error for another size or type, a NaN, and a head of another
+  /// width.
   cv::Mat predict(const TokenHead& head, const cv::Mat& tokens) const;
   /// How sure a head is of each token, CV_32F {grid.height, grid.width}: the probability of the likeliest class minus
-  /// that of the second.
+  /// that of the second. `tokens` and errors: as of predict().
   cv::Mat margins(const TokenHead& head, const cv::Mat& tokens) const;
 
   /// Writes the model with this head to `path`, which ends in .onnx, and its facts to the JSON file beside it: both

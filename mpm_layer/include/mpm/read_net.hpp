@@ -12,7 +12,8 @@
 namespace mpm {
 
 /// Registers the layers of domain ai.mpm with OpenCV, so that cv::dnn::readNetFromONNX reads converted files. May be
-/// called again; thread-safe. From C and Python: mpm_register_layers() in mpm/c_api.h.
+/// called again; thread-safe. Throws cv::Exception if OpenCV refuses a layer. From C and Python: mpm_register_layers()
+/// in mpm/c_api.h.
 MPM_API void registerLayers();
 
 /// A net that is ready to run, and what it is.
@@ -23,9 +24,9 @@ struct LoadedNet {
 
 /// Reads a plain ViT ONNX file, converted in memory, or a converted one. Calls registerLayers().
 ///
-/// Input: {B, 3, H, W} float, normalised as ModelFacts says, under the input name of the original graph. After
-/// setInput() with another type forward() throws, in this and all later calls: OpenCV 4 would go on with the image
-/// before.
+/// Input: {B, 3, H, W} float, normalised as ModelFacts says, under the input name of the original graph. If
+/// setInput() gets another type, this and every later forward() throws; OpenCV 4 would silently compute the previous
+/// image again.
 ///
 /// Outputs, all CV_32F, to be asked for by name:
 /// - those in ModelInfo::outputs: "labels" {B, 1, H, W} of a segmentation net, else the outputs of the original graph;

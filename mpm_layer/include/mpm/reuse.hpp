@@ -23,8 +23,8 @@ struct Reuse {
   /// For comparison, instead of a threshold: a patch changed when the cosine similarity of its cells, counted from
   /// middle grey, is below this.
   std::optional<double> cosine = {};
-  /// Percent of the pixels that should have the label of the full model; steers a threshold that is chosen. nullopt: no
-  /// target.
+  /// Target: percent of the pixels that should have the full model's label. The automatic threshold is raised or
+  /// lowered to reach it. nullopt: no target.
   std::optional<double> agreement = {};
   /// Seconds between key frames. A key frame is computed whole and compared with what reuse would have given.
   double refresh = 600;
