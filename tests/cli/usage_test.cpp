@@ -6,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
+#include "mpm/c_api.h"
 #include "mpm/version.hpp"
 #include "support/demo.h"
 
@@ -17,6 +18,8 @@ TEST(Usage, SaysItsVersion) {
   EXPECT_EQ(result.out, "mpm " MPM_VERSION "\n");
   EXPECT_EQ(result.err, "");
 }
+
+TEST(CApi, SaysTheVersionOfItsHeaders) { EXPECT_STREQ(mpm_version(), MPM_VERSION); }
 
 // An option more is something more that everybody has to read and that every other option may meet. One that few need
 // is a key of a watch file or a part of another option's text. So the options of each group are counted, as help has
