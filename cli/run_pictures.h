@@ -32,7 +32,7 @@ class EstimateWriter {
 
   /// The colours of all files so far; empty when they need none.
   cv::Mat legend() const;
-  /// The files of this frame, of an earlier run, count for the legend too.
+  /// Counts the classes of a frame that an earlier run wrote, for the legend.
   void addEarlier(const JsonValue& fields);
 
  private:

@@ -17,7 +17,7 @@ struct DayCell {
   UnixMs start = 0;
   std::optional<double> value{};  ///< nullopt: it has no colour
   std::string text{};             ///< says the date and the value
-  std::string picture{};          ///< address of a small picture; empty: none
+  std::string picture{};          ///< URL or file of a small picture; empty: none
   UnixMs taken = 0;               ///< of the picture
 };
 

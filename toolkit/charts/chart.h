@@ -21,6 +21,7 @@ struct SeriesKey {
   friend bool operator==(const SeriesKey&, const SeriesKey&) = default;
 };
 
+/// In the unit of the quantity; of areas percent.
 struct Spread {
   std::int64_t samples = 0;  ///< 0: the quantity did not exist then
   double mean = 0, min = 0, max = 0;
@@ -34,7 +35,7 @@ struct ChartBucket {
   bool gap_before = false;        ///< nothing was recorded between this bucket and the one before: do not join them
   std::vector<Spread> values{};   ///< one per quantity asked for. Areas count 0 in samples without the class
                                   ///< if their model knows it
-  std::vector<std::int64_t> series{};  ///< that have samples in it, by the ids of a database, the latest first
+  std::vector<std::int64_t> series{};  ///< SeriesRecord::id of each series with samples in this bucket, latest first
 };
 
 struct Chart {

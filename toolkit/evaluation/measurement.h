@@ -51,8 +51,8 @@ struct Measurement {
   static Measurement read(const JsonValue& json);
 };
 
-/// Which image a line is of, wherever its folder is and however that is spelled: its name, with the digests of its
-/// files. A frame of the scene has no file, so its source stands for it.
+/// The key of the image of a line: its name with the digests of its files, equal for the same files in any folder. A
+/// frame of the scene has no file, so its source stands for it.
 std::string imageOf(const Json& line);
 
 /// `line`: what it says of the variant, with "classes", and of the image, with "source", "name", "film" and

@@ -135,7 +135,7 @@ class Session {
   std::optional<PrivacyOptions> privacy() const;
   /// The last frame of the open source as it came, also where no model has seen it yet.
   std::optional<CapturedFrame> lastFrame() const;
-  /// A frame that no model has seen, with the pixels that may be shown (CameraPlan::privacy).
+  /// Returns `frame`, which no model has seen, with its private parts hidden (CameraPlan::privacy).
   CapturedFrame shown(CapturedFrame frame) const;
   /// A frame of the source that is open now.
   bool owns(const CapturedFrame& frame) const;

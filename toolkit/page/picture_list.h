@@ -17,8 +17,8 @@
 
 namespace mpm::page {
 
-/// The snapshots, time-lapses and recordings in folders (SnapshotWriter), by ids. Lists the folders again ten seconds
-/// later at the earliest. Not thread-safe.
+/// The snapshots, time-lapses and recordings in folders (SnapshotWriter), by ids. The folder listing is cached for 10
+/// s. Not thread-safe.
 class PictureList {
  public:
   explicit PictureList(std::function<std::set<std::string>()> folders) : folders_(std::move(folders)) {}

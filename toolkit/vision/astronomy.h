@@ -9,7 +9,8 @@ struct SkyPosition {
   double azimuth = 0;    ///< clockwise from north
 };
 
-/// Accurate to about 0.02 degrees between 1950 and 2050 (low-precision formulas of the Astronomical Almanac, page C5).
+/// `unix_time`: s since 1970 UTC (not UnixMs, which is ms). Latitude north and longitude east, degrees. Accurate to
+/// about 0.02 degrees between 1950 and 2050 (low-precision formulas of the Astronomical Almanac, page C5).
 SkyPosition sunPosition(double unix_time, double latitude, double longitude);
 
 /// Where the sun seems to stand: its elevation lifted by the refraction of air of 1010 hPa and 15 degrees C, by 0.09
@@ -20,6 +21,7 @@ struct Moon {
   SkyPosition position;    ///< from the surface; accurate to about 0.3 degrees (the Almanac's page D22)
   double illuminated = 0;  ///< share of the disc, 0..1
 };
+/// `unix_time`: s since 1970 UTC (not UnixMs, which is ms). Latitude north and longitude east, degrees.
 Moon moonPosition(double unix_time, double latitude, double longitude);
 
 }  // namespace mpm::vision

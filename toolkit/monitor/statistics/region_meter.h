@@ -18,8 +18,8 @@ namespace mpm::monitor {
 bool followsView(const ViewMotion& before, const ViewMotion& moved, cv::Size picture);
 /// maskOf() of a region that follows the view.
 cv::Mat movedMask(const vision::Region& region, cv::Size picture, const ViewMotion& moved);
-/// Of a region that must not count or not be seen: it covers its old place, too, because a text that the camera writes
-/// into its pictures does not move.
+/// Like movedMask(), plus the region's original place: a text burnt into the picture does not move with the view. For a
+/// region that must not count or must not be seen.
 cv::Mat coveringMask(const vision::Region& region, cv::Size picture, const ViewMotion& moved);
 
 /// Measures the regions of pictures. Where they lie is worked out anew only when the size of the pictures changes, a

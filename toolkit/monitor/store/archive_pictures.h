@@ -49,9 +49,8 @@ struct ArchivePicture {
   cv::Mat picture(const PrivacyOptions& hidden) const;
 };
 
-/// Of each day of [from, to) that picture of an archive that `days` chooses among those that a series has, that are not
-/// flagged and that are there: ArchiveFiles. `goes_on`: no more of them are looked for once it returns false. Throws
-/// mpm::Error.
+/// One picture for each day of [from, to): the one that `days` chooses among the pictures of the series that are not
+/// flagged and whose file exists (ArchiveFiles). `goes_on`: returns false to end the search. Throws mpm::Error.
 std::vector<ArchivePicture> archivePictures(
     const StoreReader& store, const SourceRecord& source, std::int64_t series, UnixMs from, UnixMs to,
     const DayPictures& days, const std::function<bool()>& goes_on = [] { return true; });

@@ -23,7 +23,8 @@ struct ClassArea {
 /// The classes that cover most of the picture, the largest first; none that covers nothing.
 std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count);
 
-/// The one of this key, of values by quantities().
+/// The Spread of the quantity `key`. `values` has one element for each of quantities(); `key` must be one of them (else
+/// the behaviour is undefined).
 const Spread& spreadOf(const std::vector<Spread>& values, std::string_view key);
 
 /// Means of a region, or of the whole picture, over a span of time.

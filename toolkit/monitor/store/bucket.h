@@ -100,7 +100,7 @@ struct BucketKey {
 /// writes the samples, so the two never disagree.
 class BucketUpdate {
  public:
-  /// With the ids of its regions. `takes`: only the sums that it says.
+  /// Adds a stored sample, whose regions have ids. `takes`: returns false for sums that stay as they are.
   void add(std::int64_t series, const Sample& sample,
            const std::function<bool(std::int64_t width, UnixMs start)>& takes = {});
   void add(const BucketKey& key, const Bucket& bucket, const TokenCounts& tokens);

@@ -16,9 +16,9 @@ namespace mpm::monitor {
 constexpr std::size_t kSampleLevel = 0, kMinuteLevel = 1, kHourLevel = 2, kDayLevel = 3,
                       kLevels = kBucketWidths.size() + 1;
 
-/// From when on nothing of a source was forgotten, by level; the last level has none that could stand for it, and
-/// counts as whole. A clock that is wrong may bring samples of older times later: they lie before it, and their sums
-/// count.
+/// For each level, the time from which on nothing of a source was deleted. The day level is never replaced by a coarser
+/// one and counts as complete. Samples that arrive late with older times lie before this time; their sums are still
+/// counted.
 using KeptFrom = std::array<UnixMs, kLevels>;
 constexpr UnixMs kNothingForgotten = std::numeric_limits<UnixMs>::min();  ///< of a level
 

@@ -21,8 +21,7 @@ struct ViewMotion {
   double zoom = 1;             ///< above 1: things look larger
 };
 
-/// A share as the database keeps it: the shortest number that is the same as a float. So it is the same wherever it is
-/// told, before and after it is stored.
+/// Rounds a share to float precision, so that it prints the same before and after it is stored.
 double keptShare(double share);
 
 /// The numbers of one region of a frame, or of the whole picture.
@@ -57,7 +56,7 @@ struct Sample {
   std::int64_t session = 0;            ///< given by the store: SessionRecord::id, whose model it is of
   UnixMs time = 0;                     ///< of the frame
   std::string picture{};               ///< name of an image file; empty: the frame is of a video or camera
-  std::int64_t digest = 0;             ///< vision::pictureDigest() of it, in an archive; 0: not known, the same as any
+  std::int64_t digest = 0;             ///< vision::pictureDigest(), in an archive; 0: not known, equal to any digest
   std::int64_t pixels = 0;             ///< a digest of the pixels of the frame; 0: not known
   std::optional<bool> night{};         ///< nullopt: no rule
   std::vector<double> token_counts{};  ///< N, then N' after each insertion

@@ -105,7 +105,7 @@ struct OutboxOptions {
 struct StoreOptions {
   /// False: the writer's thread opens the file, and tries again until it can; the constructor does not wait for a disk.
   bool open_at_once = true;
-  double commit_s = 1;  ///< what a kill may lose; not more often than this
+  double commit_s = 1;  ///< shortest time between two commits, s; a kill loses at most the samples since the last one
   /// Deletes samples, minutes and events that are older than this; 0: keeps all. Those of the source that is written
   /// and events of no source; never those of an archive. Deletion waits up to one hour if the clock jumped more than a
   /// day past the last sample, because a wrong clock must not delete everything.
@@ -251,10 +251,11 @@ struct ChartQuery {
   UnixMs from = 0, to = 0;          ///< [from, to)
   std::vector<SeriesKey> series{};  ///< quantities, classes and regions to draw
   int max_buckets = 2000;
-  std::int64_t least_ms = 0;           ///< no bucket is narrower; kDayMs: whole days
-  vision::CameraClock clock{};         ///< of the camera: where buckets wider than an hour begin
-  std::optional<std::int64_t> only{};  ///< SeriesRecord::id; nullopt: each value of a bucket is of the latest series
-                                       ///< that has in it, so that a chart goes on where the model was changed
+  std::int64_t least_ms = 0;    ///< no bucket is narrower; kDayMs: whole days
+  vision::CameraClock clock{};  ///< of the camera: where buckets wider than an hour begin
+  /// SeriesRecord::id. nullopt: each value of a bucket comes from the latest series that has samples in that bucket, so
+  /// that a chart goes on where the model was changed.
+  std::optional<std::int64_t> only{};
 };
 
 /// Sums of samples by day, by night, and of those that nobody judged.
@@ -327,7 +328,8 @@ struct SourceRecord {
   /// are not the first or the last, unless all are such. Pictures of an archive and scenes have times of their own.
   /// Both are 0 where nothing is kept.
   UnixMs first = 0, last = 0;
-  /// What is from this time on, such as a picture, is not believed: later than the clock by a minute, and than `last`.
+  /// Times from `end` on, such as that of a picture, are not believed: max(last + 1, now + 1 minute); with own_clock
+  /// last + 1.
   UnixMs end = 0;
   bool archive = false;     ///< its times are those of pictures, however old: nothing of it expires
   bool own_clock = false;   ///< an archive or a scene: its times do not say how long ago something was
@@ -376,12 +378,12 @@ class StoreReader {
 
   /// The name of the database: 16 hexadecimal digits. A copy has the same. Empty if only version 0.1.0 wrote it.
   std::string id() const;
-  /// `now`: of the clock by which samples of days to come are not believed.
+  /// `now`: the clock against which times in the future are not believed.
   std::vector<SourceRecord> sources(UnixMs now = unixNow()) const;
   std::vector<SessionRecord> sessions(std::int64_t source) const;  ///< ascending
   /// Its last session has not ended: it is watched, or the program that watched it was killed.
   bool running(std::int64_t source) const;
-  /// By their latest sessions: the last one is measured now, or was measured last.
+  /// All series of a source, ordered by their latest session; the last one is being measured, or was measured last.
   std::vector<SeriesRecord> series(std::int64_t source) const;
   /// With which a session that is measured like this goes on; nullopt: it begins a new one.
   std::optional<std::int64_t> seriesOf(std::int64_t source, const Measuring& measuring) const;
@@ -443,7 +445,7 @@ class StoreReader {
   /// takes less than a millisecond for a year.
   std::int64_t count(std::int64_t source, UnixMs from = INT64_MIN, UnixMs to = INT64_MAX,
                      std::optional<std::int64_t> series = {}) const;
-  /// The latest ones before `until`, at most `limit` but for several of one time, ascending by time.
+  /// The last `limit` samples before `until`, ascending by time; more if several have the earliest of these times.
   std::vector<Sample> lastSamples(std::int64_t source, int limit, UnixMs until = INT64_MAX,
                                   std::optional<std::int64_t> series = {}) const;
   /// The last one of a series in SourceRecord::first to last, without its view_offset, which may have to be looked for

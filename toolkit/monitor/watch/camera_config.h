@@ -19,7 +19,9 @@
 namespace mpm::monitor {
 
 /// The settings of one camera: a table [[camera]] of a watch file. An empty text or list, a number without
-/// value and a flag that is off mean the default.
+/// value and a flag that is off mean the default. Units and ranges: cameraFields(). every, timeout: s. keep,
+/// keep_snapshots: days. snapshot_every, alarm_minutes: minutes. max_size, min_free: MB. summary: an hour of the day.
+/// lat, lon, night_elevation: degrees. night_brightness, day_brightness: 0..255. min_score, min_overlap: 0..1.
 struct CameraConfig {
   std::string name{}, title{}, source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{},
       db{};

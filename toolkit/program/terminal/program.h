@@ -21,7 +21,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Returns what `work` does, whose mpm::Error becomes one of usage, behind `of`.
+/// Runs `work`. An mpm::Error becomes a UsageError whose message begins with `of`.
 template <typename Work>
 auto orUsageError(Work&& work, const std::string& of = "") {
   try {

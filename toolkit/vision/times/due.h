@@ -8,10 +8,11 @@
 
 namespace mpm::vision {
 
-/// When one is due of what comes by a timer that is not exact: pictures of an archive, looks at a small region,
-/// pictures of a time-lapse. One that is at most a tenth of the interval early takes its turn, and the next one is due
-/// as if it had been on time, so that many early ones are not more than one in each interval. After a late one the
-/// interval counts anew. Two that were due are never less than nine tenths of the interval apart.
+/// Decides whether an item is due at a nominal interval when items arrive at irregular times: pictures of an archive,
+/// looks at a small region, pictures of a time-lapse. An item that is at most a tenth of the interval early takes its
+/// turn, and the next one is due as if it had been on time, so that many early ones are not more than one in each
+/// interval. After a late one the interval counts anew. Two that were due are never less than nine tenths of the
+/// interval apart.
 class Due {
  public:
   explicit Due(double every_s) : every_(std::llround(every_s * kSecondMs)) {}
