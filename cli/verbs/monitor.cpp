@@ -240,8 +240,8 @@ void WatchRun::showStatus() {
     service_.status(now_.size() > 1 ? states : text);
   }
   const CaptureStatus& source = now_.front().session.source;
-  if (counts_ && source.of > 0 && !progress_)
-    progress_.emplace(stderrIsTerminal(), static_cast<int>(source.of), "picture");
+  if (counts_ && source.frame_count > 0 && !progress_)
+    progress_.emplace(stderrIsTerminal(), static_cast<int>(source.frame_count), "picture");
   lines_.print(progress_ ? std::nullopt : std::optional(text));
   for (; progress_ && progressed_ < now_.front().session.inference.processed; ++progressed_) progress_->step();
 }

@@ -33,7 +33,7 @@ bool isOld(const monitor::CaptureStatus& status) {
 }
 
 bool gaveNothing(const monitor::CaptureStatus& status) {
-  return status.state == CaptureState::kEnded && status.in == 0;
+  return status.state == CaptureState::kEnded && status.frames_in == 0;
 }
 
 Badge SourcePanel::stateBadge(const monitor::SessionStatus& all) {
@@ -104,11 +104,11 @@ void SourcePanel::setStatus(const monitor::SessionStatus& all) {
   message_->setText(QString::fromStdString(status.message));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;
-  const QString in = locale.toString(qlonglong(status.in));
-  const bool video = kind_ == vision::SourceKind::kVideo && status.in > 1;
+  const QString in = locale.toString(qlonglong(status.frames_in));
+  const bool video = kind_ == vision::SourceKind::kVideo && status.frames_in > 1;
   QString counters = all.finished && all.pictures > 0 ? storedText(all)
-                     : status.of > 0 && !video
-                         ? tr("%1 of %2 pictures").arg(in, locale.toString(qlonglong(status.of)))
+                     : status.frame_count > 0 && !video
+                         ? tr("%1 of %2 pictures").arg(in, locale.toString(qlonglong(status.frame_count)))
                          : tr("%1 frames in, %2 dropped").arg(in, locale.toString(qlonglong(status.dropped)));
   if (status.hanging > 0) counters += QStringLiteral(", ") + tr("%n read(s) hang", nullptr, status.hanging);
   if (video) counters += QLatin1Char('\n') + tr("It is played: frames that come while the model works are left out");

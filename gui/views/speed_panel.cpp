@@ -44,10 +44,10 @@ void SpeedPanel::setStatus(const monitor::CaptureStatus& capture, const monitor:
   const auto rate = [&](double fps, std::int64_t frames) {
     return tr("%1 fps, %2 in all").arg(number(fps, 1), locale.toString(qlonglong(frames)));
   };
-  setValue(in_, rate(capture.fps, capture.in));
+  setValue(in_, rate(capture.fps, capture.frames_in));
   setValue(processed_, rate(inference.fps, inference.processed));
   const double share =
-      capture.in > 0 ? 100.0 * static_cast<double>(capture.dropped) / static_cast<double>(capture.in) : 0;
+      capture.frames_in > 0 ? 100.0 * static_cast<double>(capture.dropped) / static_cast<double>(capture.frames_in) : 0;
   setValue(dropped_, tr("%1 (%2 %)").arg(locale.toString(qlonglong(capture.dropped)), number(share)));
   setValue(p50_, tr("%1 ms").arg(number(inference.p50_ms, 1)));
   setValue(p95_, tr("%1 ms").arg(number(inference.p95_ms, 1)));

@@ -246,7 +246,7 @@ TEST(SourcePanel, StatesReadAsTheyAre) {
   all = {};
   all.source.state = monitor::CaptureState::kEnded;
   EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kBad) << "before the first frame";
-  all.source.in = 7;
+  all.source.frames_in = 7;
   EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kNone);
   all.source.message = "the stream broke";
   EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kBad) << "lost, as the page says";
@@ -254,7 +254,7 @@ TEST(SourcePanel, StatesReadAsTheyAre) {
 
 TEST(SpeedPanel, ShowsCountersAndStages) {
   SpeedPanel panel;
-  monitor::CaptureStatus capture{.in = 200, .dropped = 50, .fps = 24.96};
+  monitor::CaptureStatus capture{.frames_in = 200, .dropped = 50, .fps = 24.96};
   monitor::InferenceStatus inference;
   inference.p50_ms = 41.5;
   inference.p95_ms = 55.25;

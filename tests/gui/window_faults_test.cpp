@@ -384,7 +384,7 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
   trigger("pause");
   ASSERT_TRUE(wait([&] {
     const monitor::CaptureStatus status = session().status().source;
-    return status.state == monitor::CaptureState::kEnded && frame()->result.frame.id == status.in;
+    return status.state == monitor::CaptureState::kEnded && frame()->result.frame.id == status.frames_in;
   }));
   const LiveFramePtr last = frame();
   emit part<ReductionPanel>()->editor()->reductionChanged(kFullModel);

@@ -99,9 +99,9 @@ TEST_F(Capture, GivesTheLatestFrameAndCounts) {
   EXPECT_EQ(status().state, CaptureState::kIdle);
   EXPECT_EQ(status().frame_age_s, -1);
   capture_->start();
-  ASSERT_TRUE(eventually([&] { return status().in >= 50; }));
+  ASSERT_TRUE(eventually([&] { return status().frames_in >= 50; }));
   EXPECT_EQ(status().state, CaptureState::kLive);
-  EXPECT_EQ(status().of, 0) << "nobody knows how many will come";
+  EXPECT_EQ(status().frame_count, 0) << "nobody knows how many will come";
   EXPECT_GT(status().fps, 0);
   EXPECT_GE(status().frame_age_s, 0);
   const CapturedFrame taken = frames_->tryTake().value();
@@ -109,15 +109,16 @@ TEST_F(Capture, GivesTheLatestFrameAndCounts) {
   capture_->stop();
   EXPECT_EQ(status().state, CaptureState::kIdle);
   const bool one_left = frames_->tryTake().has_value();
-  EXPECT_EQ(status().in, status().dropped + 1 + (one_left ? 1 : 0)) << "every frame was taken, dropped, or waits";
-  EXPECT_EQ(capture_->last()->id, status().in);
+  EXPECT_EQ(status().frames_in, status().dropped + 1 + (one_left ? 1 : 0))
+      << "every frame was taken, dropped, or waits";
+  EXPECT_EQ(capture_->last()->id, status().frames_in);
 }
 
 TEST_F(Capture, NoFrameComesAfterStop) {
   for (int i = 0; i < 20; ++i) {
     make(always(frame));
     capture_->start();
-    ASSERT_TRUE(eventually([&] { return status().in > 0; }));
+    ASSERT_TRUE(eventually([&] { return status().frames_in > 0; }));
     capture_->stop();
     (void)frames_->tryTake();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -183,7 +184,7 @@ TEST_F(Capture, ASourceThatIsKeptWaitingIsNotSilent) {
     if (call == 2) gate->wait();
     return call < 3 ? std::optional(frame(call)) : std::nullopt;
   });
-  ASSERT_TRUE(eventually([&] { return status().in == 1; }));
+  ASSERT_TRUE(eventually([&] { return status().frames_in == 1; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(status().frame_age_s, 0) << "nobody takes the first frame";
   take();
@@ -205,13 +206,13 @@ TEST_F(Capture, ASourceThatDisappearsComesBack) {
     if (!*there) throw Error("rtsp://user:hunter2@camera " + std::string(call < 0 ? "does not open" : "stopped"));
     return slowly(call);
   });
-  ASSERT_TRUE(eventually([&] { return status().in > 5; }));
+  ASSERT_TRUE(eventually([&] { return status().frames_in > 5; }));
   *there = false;
   ASSERT_TRUE(eventually([&] { return *opened_ >= 5; }));
-  const std::int64_t before = status().in;
+  const std::int64_t before = status().frames_in;
   EXPECT_THAT(status().message, HasSubstr("camera"));
   *there = true;
-  ASSERT_TRUE(eventually([&] { return status().in > before + 5; }));
+  ASSERT_TRUE(eventually([&] { return status().frames_in > before + 5; }));
   EXPECT_EQ(status().state, CaptureState::kLive);
   EXPECT_EQ(status().message, "") << "it is over";
   capture_->stop();
@@ -239,12 +240,13 @@ TEST_F(Capture, AReadThatHangsForEverIsReplaced) {
     if (opened <= 2 && call == 3) gate->wait();
     return slowly(call);
   });
-  ASSERT_TRUE(eventually([&] { return status().in > 20 && status().hanging == 2; })) << "the third attempt works";
+  ASSERT_TRUE(eventually([&] { return status().frames_in > 20 && status().hanging == 2; }))
+      << "the third attempt works";
   EXPECT_THAT(sequence(), ::testing::IsSupersetOf({CaptureState::kStalled, CaptureState::kRetrying}));
   gate->open();
   ASSERT_TRUE(eventually([&] { return status().hanging == 0; }));
-  const std::int64_t before = status().in;
-  ASSERT_TRUE(eventually([&] { return status().in > before + 5; })) << "their frames disturb nobody";
+  const std::int64_t before = status().frames_in;
+  ASSERT_TRUE(eventually([&] { return status().frames_in > before + 5; })) << "their frames disturb nobody";
 }
 
 TEST_F(Capture, ASlowCameraDoesNotStallBetweenItsFrames) {
@@ -253,7 +255,7 @@ TEST_F(Capture, ASlowCameraDoesNotStallBetweenItsFrames) {
     std::this_thread::sleep_for(std::chrono::milliseconds(40));
     return std::optional(frame(call));
   });
-  ASSERT_TRUE(eventually([&] { return status().in >= 20; }));
+  ASSERT_TRUE(eventually([&] { return status().frames_in >= 20; }));
   capture_->stop();
   EXPECT_LT(std::ranges::count(states_->all(), CaptureState::kStalled, &CaptureStatus::state), 10) << "of 20 frames";
 }
@@ -368,8 +370,8 @@ TEST_F(Capture, TakesFramesNotFasterThanAsked) {
   make(always(frame));
   const std::int64_t begin = steadyNow();
   capture_->start();
-  ASSERT_TRUE(eventually([&] { return status().in >= 20; }));
-  const auto in = static_cast<double>(status().in);
+  ASSERT_TRUE(eventually([&] { return status().frames_in >= 20; }));
+  const auto in = static_cast<double>(status().frames_in);
   EXPECT_LE(in, static_cast<double>(steadyNow() - begin) / 10 + 2);
 }
 

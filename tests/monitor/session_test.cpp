@@ -339,7 +339,7 @@ TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {
   const std::int64_t begin = steadyNow();
   session_->setPaused(true);
   session_->open(folder);
-  ASSERT_TRUE(eventually([&] { return session_->status().source.in > 0; }));
+  ASSERT_TRUE(eventually([&] { return session_->status().source.frames_in > 0; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_FALSE(session_->framesCome());
   session_->setPaused(false);
@@ -473,7 +473,7 @@ TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
   })));
   ASSERT_TRUE(eventually([&] {
     const CaptureStatus now = session_->status().source;
-    return now.in == 5 && static_cast<std::int64_t>(frames_.size()) == now.in - now.dropped;
+    return now.frames_in == 5 && static_cast<std::int64_t>(frames_.size()) == now.frames_in - now.dropped;
   }));
   session_->setPaused(true);
   const auto last = session_->lastFrame();

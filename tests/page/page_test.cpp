@@ -120,7 +120,7 @@ TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
 TEST_F(PageTest, ACameraThatIsWatchedHereHasItsNameStateAndCounts) {
   record(path_, {sampleAt(kNoon)});
   monitor::CameraStatus live{.name = "yard", .title = "Front yard", .database = path_, .source = "camera 0"};
-  live.session.source = {.state = monitor::CaptureState::kStalled, .in = 70, .stalls = 3, .reconnects = 2};
+  live.session.source = {.state = monitor::CaptureState::kStalled, .frames_in = 70, .stalls = 3, .reconnects = 2};
   live.session.inference.by_time = {0, 4, 0, 0, 0, 0, 0, 1};
   live.session.inference.all_s = 20.5;
   Page shown({.live = [&] { return std::vector{live}; }});
@@ -160,7 +160,7 @@ TEST_F(PageTest, ACameraThatNeverGaveAFrameIsDown) {
     EXPECT_THAT(text, Not(HasSubstr("timestamp_seconds{")));
   }
   EXPECT_EQ(ask(shown, "/api/events", {{"camera", "gate"}}, 404)["error"], "nothing is stored of 'gate' yet");
-  live[0].session.source.in = 1;
+  live[0].session.source.frames_in = 1;
   EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["state"], "online") << "it is measured, and a sample will come";
 }
 

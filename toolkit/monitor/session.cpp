@@ -609,15 +609,15 @@ SessionStatus Session::status() const {
   if (watch) status.source = watch->capture.status();
   if (impl_->worker) status.inference = impl_->worker->status();
   if (impl_->store) status.store = impl_->store->status();
-  status.finished =
-      status.source.state == CaptureState::kEnded && status.inference.done == status.source.in - status.source.dropped;
+  status.finished = status.source.state == CaptureState::kEnded &&
+                    status.inference.done == status.source.frames_in - status.source.dropped;
   if (watch && !watch->archive) {
     status.every_s = watch->every_s;
     status.pace = watch->recorder->pace();
     status.sample_age_s = watch->recorder->sampleAge(steadyNow());
   }
   if (watch && watch->counted && impl_->store) {
-    status.pictures = watch->before->left_out + status.source.of;
+    status.pictures = watch->before->left_out + status.source.frame_count;
     status.stored = watch->before->left_out + watch->samples;
   }
   return status;

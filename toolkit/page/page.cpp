@@ -133,7 +133,7 @@ struct Page::Impl {
                  {"first_ms", source.first}};
     if (live) {
       const auto& [capture, inference] = std::tie(live->session.source, live->session.inference);
-      json["live"] = {{"frames_total", capture.in},
+      json["live"] = {{"frames_total", capture.frames_in},
                       {"stalls_total", capture.stalls},
                       {"reconnects_total", capture.reconnects},
                       {"outbox_waiting", store ? Json(store->waiting()) : Json()},

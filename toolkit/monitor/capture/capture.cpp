@@ -146,7 +146,7 @@ struct CaptureThread::Impl {
       lock.lock();
       if (stopping || event.kind == Kind::kNone) continue;
       if (event.kind == Kind::kOpened) {
-        status.of = event.size.value_or(0);
+        status.frame_count = event.size.value_or(0);
       } else if (event.kind == Kind::kFrame) {
         ++delivered;
         deliver(std::move(event.frame));
@@ -178,7 +178,7 @@ struct CaptureThread::Impl {
 
   void deliver(vision::Frame frame) {
     CapturedFrame captured{.image = std::move(frame.image),
-                           .id = ++status.in,
+                           .id = ++status.frames_in,
                            .stream = options.stream,
                            .time = frame.unix_time ? toMs(*frame.unix_time) : options.now(),
                            .steady = options.steady(),

@@ -137,19 +137,20 @@ struct CaptureOptions {
 
 struct CaptureStatus {
   CaptureState state = CaptureState::kIdle;
-  int attempt = 0;              ///< Retrying: how many attempts failed in a row
-  double retry_in_s = 0;        ///< Retrying: until the next attempt
-  std::string message{};        ///< why the last attempt failed; without credentials
-  bool reported = false;        ///< Retrying, Live, Stalled: an event said the same since the source last settled
-  std::int64_t in = 0;          ///< frames that arrived
-  std::int64_t of = 0;          ///< number of frames of the source, 0 when unknown
-  std::int64_t dropped = 0;     ///< of them, replaced in the mailbox before anyone took them
-  std::int64_t stalls = 0;      ///< how often the frames stopped for longer than Stalled allows
-  std::int64_t reconnects = 0;  ///< how often frames came again after a loss
-  double fps = 0;               ///< of arrival, over the last seconds
-  double frame_age_s = -1;      ///< the next frame was asked for in vain for so long; -1: there was none
-  int hanging = 0;              ///< abandoned reads that have not returned
-  double hang_s = 0;            ///< for how long any hangs and no frame came; 0: none does, or frames come
+  int attempt = 0;               ///< Retrying: how many attempts failed in a row
+  double retry_in_s = 0;         ///< Retrying: until the next attempt
+  std::string message{};         ///< why the last attempt failed; without credentials
+  bool reported = false;         ///< Retrying, Live, Stalled: an event said the same since the source last settled
+  std::int64_t frames_in = 0;    ///< frames that arrived
+  std::int64_t frame_count = 0;  ///< of the whole source; 0: unknown
+  std::int64_t dropped = 0;      ///< of frames_in, replaced in the mailbox before anyone took them
+  std::int64_t stalls = 0;       ///< how often the frames stopped for longer than Stalled allows
+  std::int64_t reconnects = 0;   ///< how often frames came again after a loss
+  double fps = 0;                ///< of arrival, over the last seconds
+  /// How long the next frame has been awaited, s; 0 while none is asked for; -1: no frame came yet.
+  double frame_age_s = -1;
+  int hanging = 0;    ///< abandoned reads that have not returned
+  double hang_s = 0;  ///< for how long any hangs and no frame came; 0: none does, or frames come
   /// Some drivers never return, and a read that hangs may prevent the camera from being reopened. The supervisor should
   /// restart the process, which releases them.
   bool stuck() const { return hang_s >= 600; }
