@@ -8,7 +8,8 @@
 
 namespace mpm::gui {
 
-QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::Clock& clock, const QString& suffix) {
+QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::OptionalClock& clock,
+                   const QString& suffix) {
   QString name = title;
   static const QRegularExpression others(QStringLiteral("[^\\w.]+"), QRegularExpression::UseUnicodePropertiesOption);
   name.replace(others, QStringLiteral("-"));

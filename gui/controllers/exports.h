@@ -10,7 +10,8 @@
 namespace mpm::gui {
 
 /// "yard.mp4", from a moment to another -> "yard.mp4-2026-11-21-2026-11-22.csv": a name that any file system takes.
-QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::Clock& clock, const QString& suffix);
+QString exportName(const QString& title, UnixMs from, UnixMs to, const charts::OptionalClock& clock,
+                   const QString& suffix);
 
 /// What the chart shows.
 struct ShownChart {

@@ -34,7 +34,7 @@ void FolderBrowser::setSource(const QString& source, const std::optional<vision:
     } catch (const Error&) {  // who opens the source reports it
     }
     std::ranges::stable_sort(pictures, {}, &FolderPicture::time);  // as an archive is read
-    const charts::Clock clock = times ? charts::Clock(times->clock()) : std::nullopt;
+    const charts::OptionalClock clock = times ? charts::OptionalClock(times->clock()) : std::nullopt;
     thread_.answer([this, pictures, clock] { bar_->setPictures(pictures, clock); });
   });
 }

@@ -28,9 +28,9 @@ void HistoryBrowser::setPeriod(double from, double to) {
   if (std::abs(begin - judged_.first) > apart || std::abs(end - judged_.second) > apart) refreshStatistics();
 }
 
-charts::Clock HistoryBrowser::clock() const {
+charts::OptionalClock HistoryBrowser::clock() const {
   const auto record = sources_->current();
-  return record ? record->clock : charts::Clock();
+  return record ? record->clock : charts::OptionalClock();
 }
 
 void HistoryBrowser::setDatabase(const QString& path, const QString& source) {

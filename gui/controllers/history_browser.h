@@ -42,7 +42,7 @@ class HistoryBrowser : public QObject {
   /// The source whose history is on show; as long as nothing is stored, the one that is open. Empty: none.
   QString source() const;
   /// By which its times are shown; before it is known, that of the machine.
-  charts::Clock clock() const;
+  charts::OptionalClock clock() const;
   /// Whose pictures belong to it; nullopt: its database was not read yet.
   std::optional<monitor::PictureOwner> owner() const;
   /// What the database says of it; nothing where it was not read yet.

@@ -10,7 +10,7 @@ namespace mpm::gui {
 /// What this program says of a source, over what its database has of it.
 struct SaidOfSource {
   monitor::PrivacyChoice privacy{};
-  charts::Clock clock{};  ///< of a source that the database does not have
+  charts::OptionalClock clock{};  ///< of a source that the database does not have
   std::vector<vision::Region> regions{};
   QStringList states{};
 };

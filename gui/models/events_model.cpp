@@ -27,7 +27,7 @@ QString EventsModel::kindText(monitor::EventKind kind) {
   return textAt(kind, texts);
 }
 
-void EventsModel::setClock(const charts::Clock& clock) {
+void EventsModel::setClock(const charts::OptionalClock& clock) {
   if (std::exchange(clock_, clock) != clock && rowCount() > 0)
     emit dataChanged(index(0, kTime), index(rowCount() - 1, kTime));
 }

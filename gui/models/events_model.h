@@ -18,7 +18,7 @@ class EventsModel : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  void setClock(const charts::Clock& clock);
+  void setClock(const charts::OptionalClock& clock);
   void add(const monitor::Event& event);
   /// Adds what is new where the rest is the same, so that the list keeps its place; else replaces all of it.
   void setEvents(const std::vector<monitor::Event>& ascending);
@@ -35,7 +35,7 @@ class EventsModel : public QAbstractTableModel {
   static QString kindText(monitor::EventKind kind);
 
   std::deque<monitor::Event> events_;
-  charts::Clock clock_{};
+  charts::OptionalClock clock_{};
 };
 
 }  // namespace mpm::gui

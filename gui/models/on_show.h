@@ -12,7 +12,7 @@ namespace mpm::gui {
 /// A source whose pictures are shown, and what is known of it besides them.
 struct ShownSource {
   QString name{};                         ///< as the database has it, without credentials
-  charts::Clock clock{};                  ///< by which its times are shown; nullopt: that of the machine
+  charts::OptionalClock clock{};          ///< by which its times are shown; nullopt: that of the machine
   std::vector<vision::Region> regions{};  ///< drawn over its pictures
   QStringList states{};                   ///< names of those that are read of it
   QStringList classes{};                  ///< of the model that measured it, by index; empty: of the one that runs

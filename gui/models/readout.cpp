@@ -18,11 +18,11 @@ QStringList texts(const std::vector<std::string>& list) {
   return result;
 }
 
-QDateTime dateTime(UnixMs time, const charts::Clock& clock) {
+QDateTime dateTime(UnixMs time, const charts::OptionalClock& clock) {
   return QDateTime::fromMSecsSinceEpoch(vision::clockOrMachine(clock).wall(time), QTimeZone::utc());
 }
 
-QString timeText(UnixMs time, const charts::Clock& clock, const QString& format) {
+QString timeText(UnixMs time, const charts::OptionalClock& clock, const QString& format) {
   const QString text = QLocale().toString(dateTime(time, clock), format);
   return clock ? text + QLatin1Char(' ') + QString::fromStdString(clock->offsetText(time)) : text;
 }

@@ -8,9 +8,9 @@ namespace mpm::gui {
 
 QStringList texts(const std::vector<std::string>& list);
 /// What the clock shows, in a QDateTime that calls it UTC.
-QDateTime dateTime(UnixMs time, const charts::Clock& clock);
+QDateTime dateTime(UnixMs time, const charts::OptionalClock& clock);
 /// "8 Jul 2013 05:54:10"; by the clock of an archive, with "UTC+02:00".
-QString timeText(UnixMs time, const charts::Clock& clock,
+QString timeText(UnixMs time, const charts::OptionalClock& clock,
                  const QString& format = QStringLiteral("d MMM yyyy HH:mm:ss"));
 /// The label of a quantity, in the user's language.
 QString quantityName(const monitor::Quantity& quantity);

@@ -36,7 +36,8 @@ QStringList StoredCamera::read() {
                  (its["counted"].is_string() ? QString::fromStdString(its["counted"]) : tr("not known"));
 
   const std::string zone = camera["clock"]["zone"];
-  const vision::CameraClock clock = vision::clockOrMachine(zone.empty() ? charts::Clock() : vision::CameraClock(zone));
+  const vision::CameraClock clock =
+      vision::clockOrMachine(zone.empty() ? charts::OptionalClock() : vision::CameraClock(zone));
   const QDate day = dateTime(last, clock).date();
   const bool today = day == dateTime(unixNow(), clock).date();
   QStringList span{today ? tr("Today") : QLocale().toString(day, QLocale::ShortFormat)};

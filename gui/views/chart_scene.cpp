@@ -11,12 +11,12 @@ namespace {
 
 UnixMs toMs(double seconds) { return static_cast<UnixMs>(seconds * 1000); }
 
-QString momentText(UnixMs time, const charts::Clock& clock) {
+QString momentText(UnixMs time, const charts::OptionalClock& clock) {
   return timeText(time, clock, QStringLiteral("ddd d MMM yyyy HH:mm:ss"));
 }
 
 // "Mon 1 Jun 2026 12:00:00 – 12:05:00 UTC+01:00"; its beginning alone where it is no longer than a second.
-QString stretchText(UnixMs start, UnixMs length, const charts::Clock& clock) {
+QString stretchText(UnixMs start, UnixMs length, const charts::OptionalClock& clock) {
   QString begin = momentText(start, clock);
   if (length <= kSecondMs) return begin;
   const UnixMs end = start + length;

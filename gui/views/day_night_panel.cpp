@@ -151,7 +151,7 @@ void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics)
   difference_->setText(differenceText(statistics));
 }
 
-void DayNightPanel::setPeriod(UnixMs from, UnixMs to, const charts::Clock& clock) {
+void DayNightPanel::setPeriod(UnixMs from, UnixMs to, const charts::OptionalClock& clock) {
   const auto day = [&](UnixMs time) { return QLocale().toString(dateTime(time, clock), QStringLiteral("d MMM yyyy")); };
   setValue(heading_, tr("Tokens kept, %1 to %2").arg(day(from), day(to - 1)));
 }

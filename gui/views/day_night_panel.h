@@ -21,7 +21,7 @@ class DayNightPanel : public QWidget {
   void setAreas(const std::vector<monitor::ClassArea>& areas);
   /// The period of these numbers, s.
   /// [from, to)
-  void setPeriod(UnixMs from, UnixMs to, const charts::Clock& clock);
+  void setPeriod(UnixMs from, UnixMs to, const charts::OptionalClock& clock);
   void clear();
   /// By which samples are judged from now on; nullopt: another program does that. Shown until setJudgedBy().
   void setRule(const std::optional<monitor::NightRule>& rule);

@@ -27,7 +27,7 @@ FolderBar::FolderBar(QAction* previous, QAction* next, QWidget* parent)
   setPictures({});
 }
 
-void FolderBar::setPictures(std::vector<FolderPicture> pictures, const charts::Clock& clock) {
+void FolderBar::setPictures(std::vector<FolderPicture> pictures, const charts::OptionalClock& clock) {
   pictures_ = std::move(pictures);
   clock_ = clock;
   const QSignalBlocker quiet(slider_);

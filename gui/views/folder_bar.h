@@ -21,7 +21,7 @@ class FolderBar : public QWidget {
   FolderBar(QAction* previous, QAction* next, QWidget* parent = nullptr);
 
   /// `clock`: by which their times are shown.
-  void setPictures(std::vector<FolderPicture> pictures, const charts::Clock& clock = {});
+  void setPictures(std::vector<FolderPicture> pictures, const charts::OptionalClock& clock = {});
   const std::vector<FolderPicture>& pictures() const { return pictures_; }
   /// Does not emit picked(). `time`: when that picture was taken, where the caller knows it.
   void setCurrent(int index, UnixMs time = 0);
@@ -35,7 +35,7 @@ class FolderBar : public QWidget {
   void refresh();
 
   std::vector<FolderPicture> pictures_;
-  charts::Clock clock_{};
+  charts::OptionalClock clock_{};
   QAction* const previous_;
   QAction* const next_;
   QSlider* const slider_;

@@ -18,7 +18,7 @@ class ImagePane : public QWidget {
   const ClassPaint& paint() const { return paint_; }
 
   /// By which the time of a frame is shown.
-  void setClock(const charts::Clock& clock) { clock_ = clock; }
+  void setClock(const charts::OptionalClock& clock) { clock_ = clock; }
   /// Null: no frame.
   void setFrame(const LiveFramePtr& frame);
   /// The frame is an old one.
@@ -51,7 +51,7 @@ class ImagePane : public QWidget {
   ImageView* const image_;
   QLabel* const frame_label_;
   ClassPaint paint_;
-  charts::Clock clock_{};
+  charts::OptionalClock clock_{};
 };
 
 }  // namespace mpm::gui

@@ -26,11 +26,11 @@ class SortedItem : public QTableWidgetItem {
 
 // Where the name of a picture holds a time: by the clock of the camera. One without an offset is what that clock
 // showed.
-QDateTime timeOf(const QString& picture, const charts::Clock& clock) {
+QDateTime timeOf(const QString& picture, const charts::OptionalClock& clock) {
   const auto written = vision::timeInName(picture.toStdString());
   if (!written) return {};
   const vision::CameraClock utc;
-  return dateTime(written->utc(utc), written->offset ? clock : charts::Clock(utc));
+  return dateTime(written->utc(utc), written->offset ? clock : charts::OptionalClock(utc));
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ LabelTablePanel::LabelTablePanel(QWidget* parent)
 }
 
 void LabelTablePanel::setLabels(const std::vector<LabelCount>& counts, const QStringList& names,
-                                const std::vector<QColor>& colors, const charts::Clock& clock) {
+                                const std::vector<QColor>& colors, const charts::OptionalClock& clock) {
   const QString zone = clock ? QString::fromStdString(clock->zone()) : QString();
   if (counts == counts_ && names == names_ && colors == colors_ && zone == zone_) return;
   const int row = table_->currentRow();

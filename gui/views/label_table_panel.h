@@ -16,7 +16,7 @@ class LabelTablePanel : public QWidget {
 
   /// `clock`: of the camera, by which the times in the names of pictures are shown.
   void setLabels(const std::vector<LabelCount>& counts, const QStringList& names, const std::vector<QColor>& colors,
-                 const charts::Clock& clock);
+                 const charts::OptionalClock& clock);
 
  signals:
   void picked(const QString& picture, int label);

@@ -46,13 +46,13 @@ class PainterCanvas final : public charts::ChartCanvas {
     if (rectangle) painter_->setClipRect(QRectF(rectangle->x, rectangle->y, rectangle->width, rectangle->height));
   }
 
-  std::string label(const charts::TimeTick& tick, const charts::Clock& clock) const override {
+  std::string label(const charts::TimeTick& tick, const charts::OptionalClock& clock) const override {
     constexpr const char* kFormats[] = {"HH:mm:ss", "HH:mm", "ddd d MMM", "MMM yyyy", "yyyy"};  // by TimeTick::Unit
     const QLatin1String format(kFormats[static_cast<int>(tick.unit)]);
     return QLocale().toString(dateTime(static_cast<UnixMs>(tick.time * 1000), clock), format).toStdString();
   }
   std::string label(double value, int decimals) const override { return number(value, decimals).toStdString(); }
-  std::string label(const charts::TimeAxis& axis, const charts::Clock& clock) const override {
+  std::string label(const charts::TimeAxis& axis, const charts::OptionalClock& clock) const override {
     const QString format = QStringLiteral("d MMM yyyy HH:mm");
     return (QLocale().toString(dateTime(static_cast<UnixMs>(axis.from * 1000), clock), format) + QStringLiteral(" – ") +
             timeText(static_cast<UnixMs>(axis.to * 1000), clock, format))

@@ -13,7 +13,7 @@ namespace mpm::gui {
 namespace {
 
 // Two regions may share a name at different times.
-QString listed(const RegionOutline& outline, const charts::Clock& clock) {
+QString listed(const RegionOutline& outline, const charts::OptionalClock& clock) {
   const auto& [from, to] = std::pair(outline.region.from, outline.region.to);
   const auto day = [&](const std::optional<UnixMs>& time) {
     return time ? QLocale().toString(dateTime(*time, clock).date(), QLocale::ShortFormat) : QString();
@@ -24,7 +24,7 @@ QString listed(const RegionOutline& outline, const charts::Clock& clock) {
 }  // namespace
 
 RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture,
-                             UnixMs time, const charts::Clock& clock, QWidget* parent)
+                             UnixMs time, const charts::OptionalClock& clock, QWidget* parent)
     : SettingsDialog(tr("Regions of %1").arg(source), parent),
       edited_(regions),
       size_(picture.size()),

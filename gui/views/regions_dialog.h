@@ -14,7 +14,7 @@ class RegionsDialog : public SettingsDialog {
   /// `picture`: what the source shows; `time`: when it was taken, and From and Until begin with it; `clock`: by which
   /// they are shown and lists of PhenoCam are read.
   RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture, UnixMs time,
-                const charts::Clock& clock, QWidget* parent = nullptr);
+                const charts::OptionalClock& clock, QWidget* parent = nullptr);
 
   const std::vector<vision::Region>& regions() const { return edited_; }
   /// Adds those of a file. What is wrong with it stands below the buttons.
@@ -46,7 +46,7 @@ class RegionsDialog : public SettingsDialog {
   std::vector<vision::Region> edited_;
   const cv::Size size_;  // of the picture
   const UnixMs time_;    // the same
-  const charts::Clock clock_;
+  const charts::OptionalClock clock_;
   PatchSelection cross_;
   RegionCanvas* const canvas_;
   QListWidget* const list_;

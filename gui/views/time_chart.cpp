@@ -65,7 +65,7 @@ void TimeChart::setRange(double from, double to) {
   update();
 }
 
-void TimeChart::setClock(const charts::Clock& clock) {
+void TimeChart::setClock(const charts::OptionalClock& clock) {
   if (std::exchange(scene_.clock, clock) != clock) update();
 }
 

@@ -27,8 +27,8 @@ class TimeChart : public QWidget {
   void setPictures(std::vector<double> times);
 
   /// By which times are shown.
-  void setClock(const charts::Clock& clock);
-  charts::Clock clock() const { return scene_.clock; }
+  void setClock(const charts::OptionalClock& clock);
+  charts::OptionalClock clock() const { return scene_.clock; }
   void setRange(double from, double to);
   const TimeAxis& axis() const { return scene_.axis; }
   /// The end of the axis follows the clock.

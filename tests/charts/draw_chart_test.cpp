@@ -47,7 +47,7 @@ TEST(TimeAxis, ZoomKeepsTheTimeUnderTheMouse) {
 }
 
 TEST(TimeTicks, AreRoundAndFarEnoughApart) {
-  for (const Clock& clock : {Clock(), Clock(vision::CameraClock())})
+  for (const OptionalClock& clock : {OptionalClock(), OptionalClock(vision::CameraClock())})
     for (const double span :
          {30.0, 600.0, 3600.0, 86400.0, 7 * 86400.0, 200 * 86400.0, 3000 * 86400.0, 190 * 365 * 86400.0}) {
       const Zone zone(kBerlin);
@@ -412,7 +412,9 @@ TEST_F(DrawnChart, ANarrowChartHasItsTitleAndNoLegendOverIt) {
 TEST_F(DrawnChart, ItsSpanNamesItsClock) {
   const NotedCanvas canvas;
   const Zone zone("Asia/Kathmandu");
-  const auto label = [&](const Clock& clock) { return canvas.label(axis(1'790'986'200, 1'790'989'800), clock); };
+  const auto label = [&](const OptionalClock& clock) {
+    return canvas.label(axis(1'790'986'200, 1'790'989'800), clock);
+  };
   EXPECT_EQ(label(vision::CameraClock("Europe/Paris")), "3 Oct 2026 02:10 to 3 Oct 2026 03:10 Europe/Paris");
   EXPECT_EQ(label(vision::CameraClock("-03:30")), "2 Oct 2026 20:40 to 2 Oct 2026 21:40 UTC-03:30");
   EXPECT_EQ(label({}), "3 Oct 2026 05:55 to 3 Oct 2026 06:55 Asia/Kathmandu") << "that of this machine";

@@ -598,7 +598,7 @@ TEST(ViewSettings, ComeBackAndMakeSense) {
 
 TEST(LabelTable, ShowsTimesByTheClockOfTheCamera) {
   LabelTablePanel panel;
-  const auto shows = [&](const QString& picture, const charts::Clock& clock) {
+  const auto shows = [&](const QString& picture, const charts::OptionalClock& clock) {
     panel.setLabels({{.picture = picture, .pixels = 9, .share = 0.5}}, {"road"}, {Qt::red}, clock);
     return childOf<QTableWidget>(&panel)->item(0, 0)->text();
   };

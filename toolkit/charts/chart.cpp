@@ -49,7 +49,7 @@ TimeAxis TimeAxis::pannedBy(double pixels) const {
   return next;
 }
 
-std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, const Clock& by) {
+std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, const OptionalClock& by) {
   std::vector<TimeTick> ticks;
   if (!(axis.to > axis.from) || axis.width < 1) return ticks;
   const double least = spacing / axis.width * (axis.to - axis.from);
@@ -94,7 +94,7 @@ std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, const Cloc
 }
 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the formats are the callers' tables
-std::string timeText(double time, const Clock& clock, const char* format) {
+std::string timeText(double time, const OptionalClock& clock, const char* format) {
   const UnixMs wall = vision::clockOrMachine(clock).wall(wholeSecond(time));
   const vision::CivilTime shown = vision::civilTime(wall);
   std::tm parts{};

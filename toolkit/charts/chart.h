@@ -44,7 +44,7 @@ struct Chart {
 };
 
 /// By which times are read; nullopt: that of this machine.
-using Clock = std::optional<vision::CameraClock>;
+using OptionalClock = std::optional<vision::CameraClock>;
 
 /// A stretch of time mapped to pixels. Times are seconds since 1970.
 struct TimeAxis {
@@ -72,10 +72,10 @@ struct TimeTick {
 };
 
 /// Ticks at round times of the clock, at least `spacing` px apart.
-std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, const Clock& clock);
+std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, const OptionalClock& clock);
 
 /// As strftime() writes it.
-std::string timeText(double time, const Clock& clock, const char* format);
+std::string timeText(double time, const OptionalClock& clock, const char* format);
 
 /// Values mapped to a horizontal band of the chart.
 struct ValueAxis {

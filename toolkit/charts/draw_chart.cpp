@@ -360,7 +360,7 @@ std::vector<cv::Point2d> cornersOf(const cv::Rect2d& r) {
   return {{r.x, r.y}, {r.br().x, r.y}, r.br(), {r.x, r.br().y}};
 }
 
-std::string ChartCanvas::label(const TimeTick& tick, const Clock& clock) const {
+std::string ChartCanvas::label(const TimeTick& tick, const OptionalClock& clock) const {
   constexpr const char* kFormats[] = {"%H:%M:%S", "%H:%M", "%a %-d %b", "%b %Y", "%Y"};  // by TimeTick::Unit
   return timeText(tick.time, clock, kFormats[static_cast<int>(tick.unit)]);
 }
@@ -371,7 +371,7 @@ std::string ChartCanvas::label(double value, int decimals) const {
   return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.*f", decimals, shown))};
 }
 
-std::string ChartCanvas::label(const TimeAxis& axis, const Clock& clock) const {
+std::string ChartCanvas::label(const TimeAxis& axis, const OptionalClock& clock) const {
   const auto text = [&](double time) { return timeText(time, clock, "%-d %b %Y %H:%M"); };
   return text(axis.from) + " to " + text(axis.to) + " " + vision::clockOrMachine(clock).name();
 }

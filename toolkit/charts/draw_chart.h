@@ -40,7 +40,7 @@ struct ChartDrawing {
   std::vector<ChartBand> bands{};
   bool one_lane = false;  ///< all series share one value axis; else each that does not join has its own lane
   TimeAxis axis{};        ///< `left` and `width` are those of plotArea()
-  Clock clock{};
+  OptionalClock clock{};
   std::string title{};  ///< with a title come a legend and the span of time; empty: none of them
   std::string note{};   ///< in the middle, instead of the values where it is not empty
   std::string night_name = "night", band_name = "lowest to highest";
@@ -66,9 +66,10 @@ class ChartCanvas {
   virtual void clip(const std::optional<cv::Rect2d>& rectangle) = 0;
 
   // Labels, in English where a canvas does not know better.
-  virtual std::string label(const TimeTick& tick, const Clock& clock) const;  ///< "06:10", "Sat 3 Oct" or "2026"
+  virtual std::string label(const TimeTick& tick,
+                            const OptionalClock& clock) const;  ///< "06:10", "Sat 3 Oct" or "2026"
   virtual std::string label(double value, int decimals) const;
-  virtual std::string label(const TimeAxis& axis, const Clock& clock) const;  ///< from when to when it goes
+  virtual std::string label(const TimeAxis& axis, const OptionalClock& clock) const;  ///< from when to when it goes
 };
 
 /// The part of a chart of this size that lies between its axes.

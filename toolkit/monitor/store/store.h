@@ -335,7 +335,7 @@ struct SourceRecord {
   bool own_clock = false;   ///< an archive or a scene: its times do not say how long ago something was
   std::string time_zone{};  ///< of an archive: the latest SessionRecord::time_zone
   /// Of `time_zone`; UTC where this machine does not know that zone. nullopt: the clock of this machine.
-  charts::Clock clock{};
+  charts::OptionalClock clock{};
 
   /// Until when a sample is missed if none comes: StoreReader::awaited().
   std::optional<UnixMs> awaited{};

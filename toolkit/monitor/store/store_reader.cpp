@@ -40,8 +40,8 @@ std::map<std::string, std::string> headsIn(std::string_view text) {
 }
 
 // A zone that this machine does not know, of a database from elsewhere, must not hide what is stored.
-charts::Clock clockOf(const std::string& zone) try {
-  return zone.empty() ? std::nullopt : charts::Clock(vision::CameraClock(zone));
+charts::OptionalClock clockOf(const std::string& zone) try {
+  return zone.empty() ? std::nullopt : charts::OptionalClock(vision::CameraClock(zone));
 } catch (const Error&) {
   return vision::CameraClock();
 }
