@@ -49,7 +49,7 @@ void printClasses(const evaluation::VariantResult& result, const std::vector<std
 }
 
 // nullopt: the full model did not run beside it.
-std::optional<evaluation::Comparison> againstFull(const MeasuredVariant& variant, const Measured& all) {
+std::optional<evaluation::AgainstFull> againstFull(const MeasuredVariant& variant, const Measured& all) {
   if (!variant.full && !variant.result.besideFull()) return std::nullopt;
   return variant.result.against(variant.full ? &all.variants[*variant.full].result : nullptr,
                                 variant.settings.value("against", Json()) == "full");
@@ -101,7 +101,7 @@ void printVariants(const Measured& all) {
     const Scores& scores = variant.result.all;
     if (scores.images() == 0) continue;
     const auto beside = againstFull(variant, all);
-    const evaluation::Comparison full = beside.value_or(evaluation::Comparison());
+    const evaluation::AgainstFull full = beside.value_or(evaluation::AgainstFull());
     counts.insert(scores.images());
     precisions.insert(variant.settings["precision"].get<std::string>());
     if (beside) {
@@ -297,7 +297,7 @@ int tune(const TuneArguments& arguments) {
   std::vector<evaluation::TuneRow> rows;
   for (const MeasuredVariant& variant : measured.variants)
     rows.push_back({parseReduction(variant.settings["reduce"]), variant.result.all.tokens().back(),
-                    againstFull(variant, measured).value_or(evaluation::Comparison())});
+                    againstFull(variant, measured).value_or(evaluation::AgainstFull())});
   if (const int images = measured.variants.front().result.all.images(); images < evaluation::kMinTunePictures)
     throw Error("tuning needs at least " + std::to_string(evaluation::kMinTunePictures) + " pictures, not " +
                 std::to_string(images));

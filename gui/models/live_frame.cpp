@@ -33,9 +33,9 @@ cv::Mat paintedMap(const Estimate& estimate) {
   return estimate.ids.empty() ? estimate.labels : segmentClasses(estimate.ids, estimate.segments);
 }
 
-Comparison compare(const monitor::InferenceResult& result, const cv::Mat& image) {
+FrameComparison compare(const monitor::InferenceResult& result, const cv::Mat& image) {
   const Estimate &own = result.estimate, &other = result.compared->estimate;
-  Comparison comparison;
+  FrameComparison comparison;
   if (!own.labels.empty() && own.labels.size() == other.labels.size()) {
     comparison.picture = paintDifferences(image, own.labels, other.labels, kDifference);
     comparison.agreement = agreementPercent(own, other);

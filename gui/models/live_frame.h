@@ -13,7 +13,7 @@ namespace mpm::gui {
 inline constexpr QRgb kDifference = qRgb(255, 140, 0);
 
 /// How the results of one frame with two reductions differ.
-struct Comparison {
+struct FrameComparison {
   /// Percent of the pixels with the same label; nullopt: there are no labels.
   std::optional<double> agreement{};
   /// Mean difference of the depths, as a share of their range; nullopt: there are no depths.
@@ -29,7 +29,7 @@ struct LiveFrame {
   std::vector<QRgb> patch_colors;
   cv::Mat map;             ///< CV_8U: the index in ClassPaint of each pixel; may be empty
   monitor::Sample sample;  ///< what the session measured in it
-  std::optional<Comparison> comparison;
+  std::optional<FrameComparison> comparison;
   /// Frames since the row of each patch was computed, 0: in this one. Empty: without reuse.
   std::vector<int> row_age{};
   cv::Mat overlay{};  ///< of a stored picture: the overlay that was saved with it; may be empty

@@ -53,7 +53,7 @@ void ComparePanel::setFrame(const LiveFramePtr& frame) {
   } else if (!compared) {
     facts_->setText(tr("Waiting for the first frame…"));
   } else {
-    const Comparison& c = *frame->comparison;
+    const FrameComparison& c = *frame->comparison;
     const monitor::InferenceResult& live = frame->result;
     const auto show = [this](int row, const Reduction& variant, const Estimate& estimate) {
       setValue(names_[row], breakable(QString::fromStdString(toString(variant))));

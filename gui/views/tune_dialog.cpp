@@ -87,7 +87,7 @@ void TuneDialog::choose() {
   const std::size_t chosen = evaluation::fastestRow(*rows_, agreement_->value());
   for (int i = 0; i < table_->rowCount(); ++i) {
     const evaluation::TuneRow& row = (*rows_)[static_cast<std::size_t>(i)];
-    const evaluation::Comparison& full = row.against_full;
+    const evaluation::AgainstFull& full = row.against_full;
     const bool passes = full.agreement.low >= agreement_->value();
     setRow(table_, i,
            {nameOf(row.variant), number(full.speed_up.value, 2), percent(full.agreement.value),

@@ -254,8 +254,8 @@ bool VariantResult::besideFull() const {
   return std::ranges::any_of(images_, [](const Measurement& one) { return one.full_ms.has_value(); });
 }
 
-Comparison VariantResult::against(const VariantResult* full, bool labels_of_full) const {
-  Comparison result;
+AgainstFull VariantResult::against(const VariantResult* full, bool labels_of_full) const {
+  AgainstFull result;
   const std::vector<const Measurement*> own = sorted();
   if (own.empty()) return result;
   const BlockBootstrap bootstrap = bootstrapOf(own);

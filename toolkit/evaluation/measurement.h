@@ -86,7 +86,7 @@ class Scores {
 };
 
 /// A variant against the full model on the same images, which took turns with it.
-struct Comparison {
+struct AgainstFull {
   int images = 0;      ///< of agreement and speed-up: both models ran on them; not the first of a film with reuse
   Interval agreement;  ///< percent of the labels that are the full model's, mean
   Interval loss;       ///< of mIoU, points; NaN without labels, and where the lines are of other images
@@ -112,7 +112,7 @@ class VariantResult {
   bool besideFull() const;
   /// With 95 % intervals over blocks of images (blocksOf()). `full`: of the full model; null: it has no lines of its
   /// own. Only the loss needs them, unless `labels_of_full`: the true labels are the full model's.
-  Comparison against(const VariantResult* full, bool labels_of_full) const;
+  AgainstFull against(const VariantResult* full, bool labels_of_full) const;
 
   /// Results of the reuse of rows, without the first frame of each film; null without reuse. {"rows", "key_frames",
   /// "agreement", "share_of_full_ms"}.

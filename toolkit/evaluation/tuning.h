@@ -21,7 +21,7 @@ std::vector<Reduction> usualReductions(const std::string& model, const ReadOptio
 struct TuneRow {
   Reduction variant;
   double tokens = 0;  ///< at the end, mean
-  Comparison against_full;
+  AgainstFull against_full;
 };
 
 constexpr int kMinTunePictures = 8;
