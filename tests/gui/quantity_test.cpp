@@ -15,7 +15,7 @@ using monitor::Sample, monitor::StoreReader;
 // The table of this test. It ends as it was.
 struct OneMore {
   OneMore() {
-    monitor::quantities().push_back({"red_blue", "Red by blue", "", 2, [](const monitor::Measurement& m) {
+    monitor::quantities().push_back({"red_blue", "Red by blue", "", 2, [](const monitor::RegionInput& m) {
                                        return std::optional(m.mean[0] / m.mean[2]);
                                      }});
   }

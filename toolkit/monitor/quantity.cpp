@@ -14,7 +14,7 @@ namespace {
 constexpr bool kOfWhole = false, kOfRegions = true, kWithFlagged = true;
 
 using Value = std::optional<double>;
-using M = Measurement;
+using M = RegionInput;
 
 Value perSum(const M& m, int channel) {
   const double sum = m.mean[0] + m.mean[1] + m.mean[2];

@@ -41,7 +41,7 @@ struct FrameFacts {
 };
 
 /// The input of the quantities: the whole picture, or one region of it.
-struct Measurement {
+struct RegionInput {
   std::int64_t pixels = 0;                    ///< that count
   std::array<double, 3> mean{}, deviation{};  ///< red, green and blue of these pixels, 0..255
   std::optional<double> tokens{};             ///< kept in it: each patch counts one over the size of its cluster
@@ -54,7 +54,7 @@ struct Quantity {
   const char* label;  ///< for people, in English
   const char* unit;   ///< "", "%", "ms"
   int digits;         ///< after the decimal point, where it is shown
-  std::optional<double> (*measure)(const Measurement&);  ///< nullopt: not known here
+  std::optional<double> (*measure)(const RegionInput&);  ///< nullopt: not known here
   bool of_regions = true;   ///< measured of each region, too; false: of the whole picture only
   bool of_flagged = false;  ///< sums have flagged pictures, too
 

@@ -96,7 +96,7 @@ void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat
   for (const MeasuredRegion& part : layout_.parts) {
     Sums sums;
     std::array<std::int64_t, 256> counts{};
-    Measurement measured;
+    RegionInput measured;
     const auto closer = closer_.find(part.index);
     const bool is_closer = closer != closer_.end() && closer->second.holds(part);
     const cv::Mat& seen = is_closer ? closer->second.labels : labels;
@@ -141,7 +141,7 @@ void RegionMeter::lookCloser(const cv::Mat& image, UnixMs time,
 RegionSample RegionMeter::measureWhole(const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels) const {
   cv::Scalar mean, deviation;
   cv::meanStdDev(image, mean, deviation, layout_.counted);
-  Measurement measured{
+  RegionInput measured{
       .mean = {mean[2], mean[1], mean[0]}, .deviation = {deviation[2], deviation[1], deviation[0]}, .frame = &frame};
   measured.pixels =
       layout_.counted.empty() ? static_cast<std::int64_t>(image.total()) : cv::countNonZero(layout_.counted);

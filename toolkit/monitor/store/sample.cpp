@@ -53,11 +53,10 @@ void RegionSample::set(std::string_view key, std::optional<double> value) {
   values.at(indexOf(key)) = value.value_or(kUnknown);
 }
 
-RegionSample evaluate(const Measurement& measurement) {
+RegionSample evaluate(const RegionInput& input) {
   RegionSample region;
   for (const Quantity& one : quantities())
-    region.values.push_back(measurement.frame || one.of_regions ? one.measure(measurement).value_or(kUnknown)
-                                                                : kUnknown);
+    region.values.push_back(input.frame || one.of_regions ? one.measure(input).value_or(kUnknown) : kUnknown);
   return region;
 }
 

@@ -39,7 +39,7 @@ struct RegionSample {
 };
 
 /// The quantities of a part of a frame.
-RegionSample evaluate(const Measurement& measurement);
+RegionSample evaluate(const RegionInput& input);
 
 /// The result of one head of states on a frame.
 struct StateSample {
