@@ -71,8 +71,8 @@ std::vector<std::string> expandGlob(const std::string& pattern) {
 
 std::mutex demo_mutex;
 // Guarded by demo_mutex. Inside a function, as it is set before main() by the tests.
-SourceOpener& demoOpener() {
-  static SourceOpener opener;
+DemoOpener& demoOpener() {
+  static DemoOpener opener;
   return opener;
 }
 
@@ -131,7 +131,7 @@ bool isImageFile(const std::string& path) {
   }
 }
 
-void setDemoSource(SourceOpener opener) {
+void setDemoSource(DemoOpener opener) {
   const std::lock_guard lock(demo_mutex);
   demoOpener() = std::move(opener);
 }

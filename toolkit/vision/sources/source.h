@@ -93,9 +93,8 @@ std::unique_ptr<FrameSource> openUnguarded(const SourceSpec& source, const Sourc
 
 /// Sets the function that opens "demo:" sources. The scene registers its own (scene/demo_source.h); without one
 /// openSource() refuses them. Thread-safe.
-using SourceOpener =
-    std::function<std::unique_ptr<FrameSource>(const SourceSpec& source, const SourceOptions& options)>;
-void setDemoSource(SourceOpener opener);
+using DemoOpener = std::function<std::unique_ptr<FrameSource>(const SourceSpec& source, const SourceOptions& options)>;
+void setDemoSource(DemoOpener opener);
 
 /// The files that openSource() would read now: images, or one video; none for cameras, URLs and the demo. Throws
 /// mpm::Error when a folder or glob holds none.
