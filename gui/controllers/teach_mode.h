@@ -4,7 +4,7 @@
 #include "gui/controllers/model_teaching.h"
 #include "gui/controllers/picture_suggestions.h"
 #include "gui/controllers/state_teaching.h"
-#include "gui/models/labelled_picture.h"
+#include "gui/models/edited_picture.h"
 #include "gui/models/picture_analysis.h"
 #include "gui/models/picture_store.h"
 #include "gui/views/teach_pane.h"
@@ -77,7 +77,7 @@ class TeachMode : public QObject {
   NetControl* const net_;
   TeachPane* const pane_;
   LabelState state_;
-  LabelledPicture picture_;
+  EditedPicture picture_;
   std::optional<std::pair<QString, int>> unwanted_;  // labels that are removed once their picture is on show
   ShownClasses classes_;
 

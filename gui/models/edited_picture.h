@@ -9,7 +9,7 @@ namespace mpm::gui {
 /// The picture that is labelled, what a model makes of it, and the labels of pictures that were on show before, so that
 /// each stroke of theirs can still be undone. A picture is read on another thread: only the last one that was asked for
 /// is shown.
-class LabelledPicture {
+class EditedPicture {
  public:
   const QString& name() const { return name_; }  ///< empty: none is on show
   cv::Mat image() const { return frame_ ? frame_->image() : cv::Mat(); }
