@@ -99,7 +99,7 @@ void History::askStatistics(std::int64_t source, UnixMs from, UnixMs to) {
     if (const auto series = reader.series(source); !series.empty()) {
       history.judged_by = reader.nightRules(series.back().id, from, to);
       history.statistics = reader.dayNight(series.back().id, from, to);
-      history.areas = monitor::classAreas(reader, series.back(), from, to);
+      history.areas = monitor::meanClassAreas(reader, series.back(), from, to);
     }
     return [this, history] { emit statisticsReady(history); };
   });

@@ -31,7 +31,7 @@ TEST_F(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   record(path_, samples, info);
   const StoreReader store(path_);
   EXPECT_EQ(store.sessions(1)[0].cross_validation.value().count(0, 1), 20);
-  const auto areas = classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX);
+  const auto areas = meanClassAreas(store, latestSeries(store), INT64_MIN, INT64_MAX);
   ASSERT_THAT(areas, SizeIs(2)) << "no sky in the samples, and none was labelled";
   EXPECT_EQ(areas[0].name, "ice");
   EXPECT_NEAR(areas[0].all, 0.35, 1e-6) << "a picture that is left out is none of them";
@@ -53,7 +53,7 @@ TEST_F(ClassAreas, OfVeryManyClasses) {
   }
   record(path_, {sampleWith(kNoon, areas, false)}, info);
   const StoreReader store(path_);
-  EXPECT_THAT(classAreas(store, latestSeries(store), INT64_MIN, INT64_MAX), SizeIs(kClasses));
+  EXPECT_THAT(meanClassAreas(store, latestSeries(store), INT64_MIN, INT64_MAX), SizeIs(kClasses));
   EXPECT_THAT(regionMeans(store, latestSeries(store), INT64_MIN, INT64_MAX).at(0).areas, SizeIs(kClasses));
 }
 

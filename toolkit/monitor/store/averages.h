@@ -46,7 +46,7 @@ std::vector<RegionMeans> regionMeans(const StoreReader& store, const SeriesRecor
 /// Some samples of these means were judged: they have parts by day and by night.
 bool knowsNight(const std::vector<RegionMeans>& means);
 
-/// Of the whole picture alone; none without samples.
-std::vector<ClassArea> classAreas(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to);
+/// RegionMeans::areas of the whole picture alone; none without samples.
+std::vector<ClassArea> meanClassAreas(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to);
 
 }  // namespace mpm::monitor
