@@ -60,12 +60,6 @@ struct StoreReader::Impl {
       if (end > kFar || end < -kFar) row.refuse("a sample has the time " + std::to_string(end) + " ms");
     return extent;
   }
-  std::optional<Extent> sampleExtent(std::int64_t source) const {
-    return extentOf("time_ms", "sample WHERE source = ?1", source);
-  }
-  std::optional<Extent> bucketExtent(std::int64_t series, std::int64_t width) const {
-    return extentOf("start_ms", "bucket WHERE series = ?1 AND width_ms = ?2", series, width);
-  }
   // Of the times in [from, to): of samples, and of whole sums where those of their time are forgotten.
   std::optional<Extent> extent(std::int64_t source, UnixMs from = INT64_MIN, UnixMs to = INT64_MAX) const;
 
