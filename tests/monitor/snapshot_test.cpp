@@ -97,7 +97,7 @@ TEST_F(SnapshotTest, WritesSegmentsAndDepth) {
   EXPECT_GT(cv::imread(next + "_depth_colors.png").rows, 8) << "the legend below";
   EXPECT_FALSE(fs::exists(next + "_overlay.png"));
   shoot(kNoon + 2 * kDayMs);
-  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 2 * kDayMs, 0.1, 0), 14) << "twice five and four files";
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 2 * kDayMs, 0.1, 0, {"0"}), 14) << "twice five and four files";
 }
 
 // As a folder inside somebody else's private one, or on a disk that fails: the system does not even say what it is.
@@ -106,7 +106,7 @@ TEST_F(SnapshotTest, AFolderThatCannotBeLookedAtIsAnErrorOfOurs) {
   // The name alone has 300 characters, so the line may be longer than others.
   const auto saying = [](const char* part) { return ::testing::ThrowsMessage<Error>(HasSubstr(part)); };
   EXPECT_THAT([&] { writeSnapshot(unseen, result(kNoon), sampleAt(kNoon), {"0"}); }, saying("cannot make the folder"));
-  EXPECT_THAT([&] { forgetSnapshots(unseen, kNoon, 1, 0); }, saying("cannot read folder"));
+  EXPECT_THAT([&] { forgetSnapshots(unseen, kNoon, 1, 0, {"0"}); }, saying("cannot read folder"));
   EXPECT_THAT([&] { (void)freeMegabytes(unseen); }, saying("cannot read the free space"));
 }
 
@@ -119,11 +119,12 @@ TEST_F(SnapshotTest, NothingStaysOfAPictureThatFails) {
 TEST_F(SnapshotTest, ForgetsOldOnesAndNothingElse) {
   for (int day = 0; day < 5; ++day) shoot(kNoon + day * kDayMs);
   std::ofstream(folder_ / "2020-notes.txt") << "mine";
-  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 1.5, 0), 9) << "three of five, three files each";
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 1.5, 0, {"0"}), 9) << "three of five, three files each";
   EXPECT_TRUE(fs::exists(folder_ / "2020-notes.txt"));
   EXPECT_TRUE(fs::exists(folder_ / "2026-06-05T12-00-00.000Z.png"));
-  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 0, 0), 0);
-  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 0, 1e15), 3) << "a disk that is never free enough";
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 0, 0, {"0"}), 0);
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 0, 1e15, {"0"}), 3)
+      << "a disk that is never free enough";
   EXPECT_TRUE(fs::exists(folder_ / "2020-notes.txt"));
 }
 
@@ -365,7 +366,7 @@ TEST_F(SnapshotWriterTest, APictureHasItsMergeMapWhereThatIsWantedAndTokensWereM
   EXPECT_EQ(cv::countNonZero(picture.row(0).reshape(1)), 0);
   EXPECT_EQ(picture.at<cv::Vec3b>(1, 4), cv::Vec3b(105, 110, 115)) << "the mean of both halves, after the last step";
   EXPECT_EQ(picture.at<cv::Vec3b>(6, 1), cv::Vec3b(200, 200, 200));
-  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 10000, 9 / 86400.0, 0), 4) << "with its map";
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 10000, 9 / 86400.0, 0, {"0"}), 4) << "with its map";
 }
 
 TEST_F(SnapshotWriterTest, APictureHasTheChosenColoursAndTheNight) {

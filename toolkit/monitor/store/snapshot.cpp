@@ -275,11 +275,11 @@ std::vector<Snapshot> snapshots(const std::string& folder, const PictureOwner& w
 }
 
 int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes,
-                    const std::optional<PictureOwner>& whose) {
-  const PictureOwner owner = masked(whose.value_or(PictureOwner()));
+                    const PictureOwner& whose) {
+  const PictureOwner owner = masked(whose);
   const std::vector<std::string> names = snapshotFiles(folder);
   std::error_code error;
-  const auto isOurs = [&](const std::string& name) { return !whose || isOf(owner, folder, name); };
+  const auto isOurs = [&](const std::string& name) { return isOf(owner, folder, name); };
   const auto last = std::find_if(names.rbegin(), names.rend(), isOurs);
   const std::string newest = last == names.rend() ? "" : stemOf(*last);
   const std::string limit = keep_days > 0 ? fileTime(now - static_cast<UnixMs>(keep_days * kDayMs), true) : "";

@@ -79,12 +79,12 @@ bool standsForDay(const std::string& stem, const std::string& ending);
 /// Those of this owner in [from, to), by time. Throws mpm::Error.
 std::vector<Snapshot> snapshots(const std::string& folder, const PictureOwner& owner, UnixMs from, UnixMs to);
 
-/// Removes snapshots (only files that writeSnapshot() names) older than `keep_days`, then the oldest ones while the
-/// disk has less than `min_free_megabytes`; 0: no such limit. With `owner` only those of that one, by their NAME.json:
-/// several monitors may write into one folder. The newest always stays. Returns the number of removed files. Throws
+/// Removes snapshots of an owner (only files that writeSnapshot() names) older than `keep_days`, then the oldest ones
+/// while the disk has less than `min_free_megabytes`; 0: no such limit. NAME.json says whose a picture is: several
+/// monitors may write into one folder. The newest always stays. Returns the number of removed files. Throws
 /// mpm::Error.
 int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes,
-                    const std::optional<PictureOwner>& owner = {});
+                    const PictureOwner& owner);
 
 /// The names of all files of snapshots and recordings in a folder, by time. Links do not count. Throws mpm::Error.
 std::vector<std::string> snapshotFiles(const std::string& folder);
