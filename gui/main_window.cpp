@@ -28,9 +28,8 @@ QPlainTextEdit* newLog(const QString& name) {
 
 }  // namespace
 
-MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
-    : QMainWindow(parent),
-      options_(options),
+MainWindow::MainWindow(const WindowOptions& options)
+    : options_(options),
       settings_(options.settings, this,
                 [this](const QString& why) { report(tr("Not saved: %1").arg(why), Badge::kWarning); }),
       pictures_(new PictureStore(options.pictures, this)),

@@ -26,7 +26,7 @@ namespace mpm::gui {
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
-  explicit MainWindow(const WindowOptions& options, QWidget* parent = nullptr);
+  explicit MainWindow(const WindowOptions& options);
   ~MainWindow() override;
 
   /// Closes the window without a question: what stops the program is no person who could answer.

@@ -51,8 +51,8 @@ QImage smallOf(const CalendarQuestion& question, const monitor::ArchivePicture& 
 
 }  // namespace
 
-CalendarReader::CalendarReader(QObject* parent)
-    : QObject(parent), thread_(this, std::bind_front(&CalendarReader::failed, this), QThread::LowPriority) {}
+CalendarReader::CalendarReader()
+    : thread_(this, std::bind_front(&CalendarReader::failed, this), QThread::LowPriority) {}
 
 void CalendarReader::ask(const CalendarQuestion& question) {
   thread_.giveUp();

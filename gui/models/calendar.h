@@ -36,7 +36,7 @@ class CalendarReader : public QObject {
  public:
   static constexpr int kWidth = 160;  ///< px, of a picture of a day
 
-  explicit CalendarReader(QObject* parent = nullptr);
+  CalendarReader();
   ~CalendarReader() override { thread_.giveUp(); }
 
   /// Answers with read(), then with pictured() for each day that has a picture. Of several questions only the last is

@@ -131,8 +131,7 @@ QImage smallPicture(const QString& file, QSize within) {
   return reader.read();
 }
 
-Thumbnails::Thumbnails(const QString& folder, QObject* parent)
-    : QObject(parent), folder_(folder), thread_(this, {}, QThread::LowPriority) {}
+Thumbnails::Thumbnails(const QString& folder) : folder_(folder), thread_(this, {}, QThread::LowPriority) {}
 
 void Thumbnails::setNames(const QStringList& names) {
   const QSet<QString> now(names.begin(), names.end());

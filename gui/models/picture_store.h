@@ -64,7 +64,7 @@ class Thumbnails : public QObject {
  public:
   static constexpr QSize kSize{64, 40};  ///< px, at most
 
-  explicit Thumbnails(const QString& folder, QObject* parent = nullptr);
+  explicit Thumbnails(const QString& folder);
   ~Thumbnails() override { thread_.giveUp(); }
 
   /// The pictures of the folder, without their endings: made() for those that were not there before.

@@ -132,8 +132,7 @@ struct LiveTrainer::Pupil {
   std::optional<TokenHead> head;
 };
 
-LiveTrainer::LiveTrainer(QObject* parent)
-    : QObject(parent), thread_(this, [this](const QString& why) { emit failed(why); }) {}
+LiveTrainer::LiveTrainer() : thread_(this, [this](const QString& why) { emit failed(why); }) {}
 
 LiveTrainer::~LiveTrainer() { thread_.giveUp(); }
 
@@ -213,10 +212,8 @@ Job::Work training(const TrainerJob& job, const QString& model) {
   };
 }
 
-StateTrainer::StateTrainer(const QString& folder, QObject* parent)
-    : QObject(parent),
-      folder_(folder),
-      thread_(this, std::bind_front(&StateTrainer::failed, this), QThread::LowPriority) {}
+StateTrainer::StateTrainer(const QString& folder)
+    : folder_(folder), thread_(this, std::bind_front(&StateTrainer::failed, this), QThread::LowPriority) {}
 
 std::string StateTrainer::fileOf(const QString& name, const char* ending) const {
   return (folder_ + QStringLiteral("/states/")).toStdString() + QUrl::toPercentEncoding(name).toStdString() + ending;

@@ -21,7 +21,7 @@ struct TrainerJob {
 class LiveTrainer : public QObject {
   Q_OBJECT
  public:
-  explicit LiveTrainer(QObject* parent = nullptr);
+  LiveTrainer();
   ~LiveTrainer() override;
 
   /// Reads the model and looks at this picture, so that the answer to its first stroke comes soon.
@@ -66,7 +66,7 @@ class StateTrainer : public QObject {
   Q_OBJECT
  public:
   /// `folder`: of the labels.
-  explicit StateTrainer(const QString& folder, QObject* parent = nullptr);
+  explicit StateTrainer(const QString& folder);
   /// Ends a training. What was to be saved is saved.
   ~StateTrainer() override { stop_ = true; }
 
