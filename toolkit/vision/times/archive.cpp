@@ -214,44 +214,11 @@ class ArchiveSource final : public FrameSource {
     if (const auto done_times = std::exchange(archive_.done_times, nullptr)) taken_ = done_ = done_times();
     if (found.empty()) return;
 
-    std::array<std::size_t, 4> from{};
-    std::size_t assumed = 0, doubts = 0;
-    std::string doubtful;
-    for (const auto& [file, time] : found) {
-      ++from[static_cast<std::size_t>(time.from)];
-      assumed += time.assumed_zone;
-      if (time.in_name && doubts++ == 0)
-        doubtful = "'" + nameOf(file) + "', " + isoTime(time.time) + " by its EXIF and " + isoTime(*time.in_name) +
-                   " by its name";
-    }
-    std::string text = counted(found.size(), "picture") + " from " + isoTime(found.front().time.time) + " to " +
-                       isoTime(found.back().time.time) + ", by ";
-    for (std::size_t i = 0, kinds = 0; i < from.size(); ++i)
-      if (from[i] > 0)
-        text += (kinds++ > 0 ? " and " : "") + std::string(toString(static_cast<TimeFrom>(i))) +
-                (from[i] == found.size() ? "" : " (" + std::to_string(from[i]) + ")");
-    if (assumed > 0)
-      text += ", read as " + times_.clock().name() +
-              (times_.machinesZone() ? ", the standard time of this machine (--time-zone)" : "");
-    const std::size_t listed = from[static_cast<std::size_t>(TimeFrom::kList)];
-    listed_ += listed;
-    if (times_.listed() > 0 && listed < found.size())
-      note(counted(found.size() - listed, "picture") + " not in the list '" + archive_.times.list + "'");
-    if (times_.listed() > listed && !archive_.follow && !alone_)
-      note(counted(times_.listed() - listed, "line") + " of '" + archive_.times.list + "' name" +
-           (times_.listed() == listed + 1 ? "s" : "") + " no picture here");
-    if (doubts > 0)
-      note(picturesHave(doubts) + " a time in the EXIF that is more than a day from that in the name, such as " +
-           doubtful + ": EXIF counts; --times name takes the name");
-    if (!backwards.empty()) note("taken in the order of their times, not of their names: " + backwards);
-    std::size_t equal = 0;
-    std::string equal_example;
-    for (std::size_t i = 1; i < found.size(); ++i)
-      if (found[i].time.time == found[i - 1].time.time && equal++ == 0)
-        equal_example =
-            "'" + nameOf(found[i - 1].path) + "' and '" + nameOf(found[i].path) + "', " + isoTime(found[i].time.time);
-    if (equal > 0) note(picturesHave(equal) + " the time of another, such as " + equal_example + ": all are kept");
-
+    listed_ += static_cast<std::size_t>(
+        std::ranges::count_if(found, [](const FoundPicture& one) { return one.time.from == TimeFrom::kList; }));
+    const Notes notes = notesOf(found, backwards);
+    for (const std::string& text : notes.doubts) note(text);
+    std::string text = notes.summary;
     std::vector<FoundPicture> wanted;
     std::size_t done = 0, others = 0;
     std::string other;
@@ -291,6 +258,56 @@ class ArchiveSource final : public FrameSource {
     all.on_unreadable = nullptr;  // next() reports it, with its time
     next_ = 0;
     images_ = openImages(std::move(paths), all);
+  }
+
+  // What people should know of pictures that were found.
+  struct Notes {
+    std::string summary;                // how many, from when to when, and where their times are from
+    std::vector<std::string> doubts{};  // what may be wrong with the times
+  };
+
+  // `found`: by time, at least one. `backwards`: two names that are not in the order of their times; empty: none.
+  Notes notesOf(const std::vector<FoundPicture>& found, const std::string& backwards) const {
+    std::array<std::size_t, 4> from{};
+    std::size_t assumed = 0, doubts = 0, equal = 0;
+    std::string doubtful, equal_example;
+    for (const auto& [file, time] : found) {
+      ++from[static_cast<std::size_t>(time.from)];
+      assumed += time.assumed_zone;
+      if (time.in_name && doubts++ == 0)
+        doubtful = "'" + nameOf(file) + "', " + isoTime(time.time) + " by its EXIF and " + isoTime(*time.in_name) +
+                   " by its name";
+    }
+    for (std::size_t i = 1; i < found.size(); ++i)
+      if (found[i].time.time == found[i - 1].time.time && equal++ == 0)
+        equal_example =
+            "'" + nameOf(found[i - 1].path) + "' and '" + nameOf(found[i].path) + "', " + isoTime(found[i].time.time);
+
+    Notes notes{.summary = counted(found.size(), "picture") + " from " + isoTime(found.front().time.time) + " to " +
+                           isoTime(found.back().time.time) + ", by "};
+    for (std::size_t i = 0, kinds = 0; i < from.size(); ++i)
+      if (from[i] > 0)
+        notes.summary += (kinds++ > 0 ? " and " : "") + std::string(toString(static_cast<TimeFrom>(i))) +
+                         (from[i] == found.size() ? "" : " (" + std::to_string(from[i]) + ")");
+    if (assumed > 0)
+      notes.summary += ", read as " + times_.clock().name() +
+                       (times_.machinesZone() ? ", the standard time of this machine (--time-zone)" : "");
+    const std::size_t listed = from[static_cast<std::size_t>(TimeFrom::kList)];
+    if (times_.listed() > 0 && listed < found.size())
+      notes.doubts.push_back(counted(found.size() - listed, "picture") + " not in the list '" + archive_.times.list +
+                             "'");
+    if (times_.listed() > listed && !archive_.follow && !alone_)
+      notes.doubts.push_back(counted(times_.listed() - listed, "line") + " of '" + archive_.times.list + "' name" +
+                             (times_.listed() == listed + 1 ? "s" : "") + " no picture here");
+    if (doubts > 0)
+      notes.doubts.push_back(picturesHave(doubts) +
+                             " a time in the EXIF that is more than a day from that in the name, such as " + doubtful +
+                             ": EXIF counts; --times name takes the name");
+    if (!backwards.empty())
+      notes.doubts.push_back("taken in the order of their times, not of their names: " + backwards);
+    if (equal > 0)
+      notes.doubts.push_back(picturesHave(equal) + " the time of another, such as " + equal_example + ": all are kept");
+    return notes;
   }
 
   // Which of these are taken by `every`, beside those that were taken before.
