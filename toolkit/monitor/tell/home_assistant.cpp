@@ -73,40 +73,68 @@ std::string linkOf(const FileTables& tables) {
   return any ? "" : "http://" + page + "/";
 }
 
-}  // namespace
+// The entities of what a sample holds, each a place in the JSON of a state.
+class SampleEntities {
+ public:
+  SampleEntities(Components& components, const CameraFacts& facts, const SessionInfo& session, double state_every_s)
+      : components_(components),
+        facts_(facts),
+        session_(session),
+        pace_{std::max({session.every_s, facts.usual_s, state_every_s})} {}
 
-std::string prefixOf(const Mqtt& mqtt) {
-  if (!mqtt.prefix.empty()) return mqtt.prefix;
-  std::array<char, 256> host{};
-  const bool named = ::gethostname(host.data(), host.size() - 1) == 0 && host[0] != '\0';
-  return std::string("mpm/") + (named ? topicName(host.data()) : "host");
-}
+  void add(const Sample& sample) {
+    for (const RegionSample& region : sample.regions) {
+      addQuantities(region);
+      addAreas(region);
+    }
+    for (const StateSample& one : sample.states) {
+      Json& entity = components_.add(components_.idOf("state " + one.name), one.name, "sensor");
+      entity["value_template"] = "{{ value_json.states[" + toLine(one.name) + "].counted }}";
+      expire(entity);
+    }
+    if (!sample.night) return;
+    Json& entity = components_.add(components_.idOf("night"), "Night", "binary_sensor");
+    entity["value_template"] = isOn("value_json.night");
+    expire(entity);
+  }
 
-std::string discoveryOf(const Mqtt& mqtt) {
-  if (mqtt == Mqtt() || mqtt.discovery == "none") return "";
-  return mqtt.discovery.empty() ? "homeassistant" : mqtt.discovery;
-}
-
-double stateEvery(const Mqtt& mqtt) { return mqtt.every.value_or(kUsualEveryS); }
-
-Json discovery(const std::string& camera, const CameraFacts& facts, const std::string& topic, const FileTables& tables,
-               const SessionInfo& session, const Sample& sample, const Json& before) {
-  const std::string device = topicName(topic);
-  const bool described = before.is_object() && before.contains("components") && before["components"].is_object();
-  Components components(device, described ? before["components"] : Json::object());
-  const auto rings = [&](const std::string& region, const std::string& quantity) {
-    return std::ranges::any_of(facts.alarms,
-                               [&](const Alarm& one) { return one.region == region && one.quantity == quantity; });
-  };
-  // A state comes as often as samples do, and no more often than it is sent. Without a meant interval none is missed.
-  const Pace pace{std::max({session.every_s, facts.usual_s, stateEvery(tables.mqtt)})};
-  const auto expire = [&](Json& entity) {
-    if (session.every_s > 0) entity["expire_after"] = std::lround(std::ceil(pace.aliveFor()));
-  };
-  // One number of the state, at this place in its JSON.
-  const auto sensor = [&](const std::string& id, const std::string& name, const std::string& place, const char* unit,
-                          int digits, bool shown) -> Json& {
-    Json& entity = components.add(id, name, "sensor");
+ private:
+  void addQuantities(const RegionSample& region) {
+    const bool whole = region.region == 0;
+    for (const Quantity& one : quantities()) {
+      if (!whole && !one.of_regions) continue;
+      const std::string id = components_.idOf(prefixOf(region) + one.key), name = prefixOf(region) + one.label,
+                        at = placeOf(region) + "." + one.key, key = one.key;
+      if (one.isFlag() || key == "flagged") {
+        Json& entity = components_.add(id, name, "binary_sensor");
+        entity["value_template"] = isOn(at);
+        entity["entity_category"] = "diagnostic";
+        expire(entity);
+        if (key != "dark") entity["device_class"] = "problem";  // each night is dark
+        if (!one.isFlag()) entity["enabled_by_default"] = false;
+        continue;
+      }
+      Json& entity = addNumber(id, name, at, one.unit, one.digits,
+                               rings(region.name, key) || key == (whole ? "brightness" : "gcc"));
+      // What is measured of the whole picture alone tells of the measurement, not of the scene; so do the tokens.
+      if (!one.of_regions || key == "tokens") entity["entity_category"] = "diagnostic";
+    }
+  }
+  void addAreas(const RegionSample& region) {
+    const bool few = region.region == 0 && session_.classes.size() <= kMaxClassesShown;
+    for (int label = 0; label < static_cast<int>(session_.classes.size()); ++label) {
+      const std::string name = vision::className(session_.classes, label),
+                        id = components_.idOf(prefixOf(region) + "area " + name);
+      const bool occurs = std::ranges::any_of(region.areas, [&](const auto& one) { return one.first == label; });
+      if (occurs || components_.wasThere(id))
+        addNumber(id, prefixOf(region) + name,
+                  "(" + placeOf(region) + ".area_fraction[" + toLine(name) + "] | default(0)) * 100", "%", 1,
+                  rings(region.name, name) || few);
+    }
+  }
+  Json& addNumber(const std::string& id, const std::string& name, const std::string& place, const char* unit,
+                  int digits, bool shown) {
+    Json& entity = components_.add(id, name, "sensor");
     entity["state_class"] = "measurement";
     entity["suggested_display_precision"] = digits;
     entity["value_template"] = "{{ " + place + " }}";
@@ -114,47 +142,28 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
     expire(entity);
     if (!shown) entity["enabled_by_default"] = false;
     return entity;
-  };
-  for (const RegionSample& region : sample.regions) {
-    const bool whole = region.region == 0;
-    const std::string of = whole ? "" : region.name + " ",
-                      place = whole ? "value_json" : "value_json.regions[" + toLine(region.name) + "]";
-    for (const Quantity& one : quantities()) {
-      if (!whole && !one.of_regions) continue;
-      const std::string id = components.idOf(of + one.key), at = place + "." + one.key, key = one.key;
-      const bool flag = one.isFlag(), alarmed = rings(region.name, key);
-      if (flag || key == "flagged") {
-        Json& entity = components.add(id, of + one.label, "binary_sensor");
-        entity["value_template"] = isOn(at);
-        entity["entity_category"] = "diagnostic";
-        expire(entity);
-        if (key != "dark") entity["device_class"] = "problem";  // each night is dark
-        if (!flag) entity["enabled_by_default"] = false;
-        continue;
-      }
-      Json& entity = sensor(id, of + one.label, at, one.unit, one.digits,
-                            alarmed || (whole && key == "brightness") || (!whole && key == "gcc"));
-      // What is measured of the whole picture alone tells of the measurement, not of the scene; so do the tokens.
-      if (!one.of_regions || key == "tokens") entity["entity_category"] = "diagnostic";
-    }
-    for (int label = 0; label < static_cast<int>(session.classes.size()); ++label) {
-      const std::string name = vision::className(session.classes, label), id = components.idOf(of + "area " + name);
-      const bool occurs = std::ranges::any_of(region.areas, [&](const auto& one) { return one.first == label; });
-      if (occurs || components.wasThere(id))
-        sensor(id, of + name, "(" + place + ".area_fraction[" + toLine(name) + "] | default(0)) * 100", "%", 1,
-               rings(region.name, name) || (whole && session.classes.size() <= kMaxClassesShown));
-    }
   }
-  for (const StateSample& one : sample.states) {
-    Json& entity = components.add(components.idOf("state " + one.name), one.name, "sensor");
-    entity["value_template"] = "{{ value_json.states[" + toLine(one.name) + "].counted }}";
-    expire(entity);
+  // A state comes as often as samples do, and no more often than it is sent. Without a meant interval none is missed.
+  void expire(Json& entity) const {
+    if (session_.every_s > 0) entity["expire_after"] = std::lround(std::ceil(pace_.aliveFor()));
   }
-  if (sample.night) {
-    Json& entity = components.add(components.idOf("night"), "Night", "binary_sensor");
-    entity["value_template"] = isOn("value_json.night");
-    expire(entity);
+  bool rings(const std::string& region, const std::string& quantity) const {
+    return std::ranges::any_of(facts_.alarms,
+                               [&](const Alarm& one) { return one.region == region && one.quantity == quantity; });
   }
+  static std::string prefixOf(const RegionSample& region) { return region.region == 0 ? "" : region.name + " "; }
+  static std::string placeOf(const RegionSample& region) {
+    return region.region == 0 ? "value_json" : "value_json.regions[" + toLine(region.name) + "]";
+  }
+
+  Components& components_;
+  const CameraFacts& facts_;
+  const SessionInfo& session_;
+  const Pace pace_;
+};
+
+// The entities of the watch: alarms, problems, events, the picture.
+void addWatch(Components& components, const CameraFacts& facts, const std::string& topic, bool has_picture) {
   for (const Alarm& alarm : facts.alarms) {
     const std::string text = toString(alarm);
     Json& entity = components.add(components.idOf("alarm " + text), "Alarm " + text, "binary_sensor");
@@ -178,11 +187,36 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
       "{{ {'event_type': value_json.event, 'severity': value_json.severity, 'message': value_json.message} | to_json "
       "}}";
   const std::string picture = components.idOf("picture");
-  if (tables.mqtt.picture) {
+  if (has_picture) {
     Json& entity = components.add(picture, "Picture", "image");
     entity["image_topic"] = topic + "/picture";
     entity["content_type"] = "image/jpeg";
   }
+}
+
+}  // namespace
+
+std::string prefixOf(const Mqtt& mqtt) {
+  if (!mqtt.prefix.empty()) return mqtt.prefix;
+  std::array<char, 256> host{};
+  const bool named = ::gethostname(host.data(), host.size() - 1) == 0 && host[0] != '\0';
+  return std::string("mpm/") + (named ? topicName(host.data()) : "host");
+}
+
+std::string discoveryOf(const Mqtt& mqtt) {
+  if (mqtt == Mqtt() || mqtt.discovery == "none") return "";
+  return mqtt.discovery.empty() ? "homeassistant" : mqtt.discovery;
+}
+
+double stateEvery(const Mqtt& mqtt) { return mqtt.every.value_or(kUsualEveryS); }
+
+Json discovery(const std::string& camera, const CameraFacts& facts, const std::string& topic, const FileTables& tables,
+               const SessionInfo& session, const Sample& sample, const Json& before) {
+  const std::string device = topicName(topic);
+  const bool described = before.is_object() && before.contains("components") && before["components"].is_object();
+  Components components(device, described ? before["components"] : Json::object());
+  SampleEntities(components, facts, session, stateEvery(tables.mqtt)).add(sample);
+  addWatch(components, facts, topic, tables.mqtt.picture);
   components.removeOthers();
   Json about = {{"identifiers", {device}},
                 {"name", facts.title.empty() ? camera : facts.title},
