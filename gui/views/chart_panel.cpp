@@ -45,9 +45,13 @@ ChartPanel::ChartPanel(History* history, HistorySources* sources, QWidget* paren
       areas_(menuButton(tr("Areas"), tr("Choose the classes whose share of the picture is drawn"))),
       follow_(toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this)),
       spans_(new QButtonGroup(this)) {
-  list_->setMinimumContentsLength(16);  // "Demo street · 20/", enough to distinguish two of them
-  list_->hide();
-  regions_->setMinimumContentsLength(9);
+  addQuantities();
+  arrange();
+  connectParts();
+  setRegions({});
+}
+
+void ChartPanel::addQuantities() {
   for (const monitor::Quantity& one : monitor::quantities()) {
     QAction* action = values_->menu()->addAction(quantityName(one));
     action->setObjectName(QLatin1String(one.key));
@@ -55,7 +59,12 @@ ChartPanel::ChartPanel(History* history, HistorySources* sources, QWidget* paren
     action->setChecked(kUsual.contains(QLatin1String(one.key)));
     connect(action, &QAction::toggled, this, &ChartPanel::updateSeries);
   }
+}
 
+void ChartPanel::arrange() {
+  list_->setMinimumContentsLength(16);  // "Demo street · 20/", enough to distinguish two of them
+  list_->hide();
+  regions_->setMinimumContentsLength(9);
   auto* gap = new QWidget(this);
   gap->setFixedSize(12, 1);
   QLayout* bar = wrappingRow(4, {regions_, values_, areas_, gap});
@@ -75,7 +84,9 @@ ChartPanel::ChartPanel(History* history, HistorySources* sources, QWidget* paren
   column->setContentsMargins(8, 6, 8, 6);
   column->setSpacing(4);
   column->setStretch(1, 1);
+}
 
+void ChartPanel::connectParts() {
   connect(regions_, &QComboBox::activated, this, [this](int index) {
     chosen_.region = regions_->itemData(index).toString();
     pickRegion(index);
@@ -115,7 +126,6 @@ ChartPanel::ChartPanel(History* history, HistorySources* sources, QWidget* paren
             chart_->setBands(std::move(bands));
             chart_->setChart(std::move(chart));
           });
-  setRegions({});
 }
 
 QToolButton* ChartPanel::menuButton(const QString& text, const QString& tip) {

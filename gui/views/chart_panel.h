@@ -38,6 +38,9 @@ class ChartPanel : public QWidget {
   bool event(QEvent* event) override;
 
  private:
+  void addQuantities();
+  void arrange();
+  void connectParts();
   void fillList();
   void takeSource();
   QStringList classes() const;
