@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <opencv2/core/utils/logger.hpp>
+#include <optional>
+#include <string>
 
 #include "gui/main_window.h"
 #include "gui/views/look.h"
@@ -45,39 +47,43 @@ void interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-}  // namespace
+// What the command line says.
+struct Arguments {
+  std::string source, model, database, pictures, settings, language;
+  bool dark = false, light = false, resume = false;
+  mpm::gui::WindowOptions window{};
+};
 
-int main(int argc, char** argv) {
-  mpm::scene::registerDemoSource();
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
+// Returns the exit status where the program ends here: after --help, or for a mistake.
+std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
   CLI::App command("Live segmentation, merge maps and day/night token counts for a camera on a fixed scene",
                    "mpm-monitor");
   mpm::program::prepare(command);
-  std::string source, model, database, pictures, settings, language;
-  bool dark = false, light = false, resume = false;
-  mpm::program::addOption(command, "SOURCE", source, "",
+  mpm::EstimatorOptions& inference = arguments.window.inference;
+  mpm::program::addOption(command, "SOURCE", arguments.source, "",
                           "Folder of images, video, camera (0 or /dev/video0), rtsp:// or http:// URL, demo:, "
                           "gst:PIPELINE; or a database (.db) or a watch file (.toml) to look at")
       ->envname("MPM_SOURCE");
-  mpm::gui::WindowOptions options;
-  mpm::program::addModelOptions(command, model, options.inference);
-  mpm::program::addField(command, "refine", options.inference.refine, mpm::parseRefine);
+  mpm::program::addModelOptions(command, arguments.model, inference);
+  mpm::program::addField(command, "refine", inference.refine, mpm::parseRefine);
   const CLI::Option* const reuse =
-      mpm::program::addReuse(command, options.inference.reuse, mpm::monitor::cameraField("reuse").usual);
-  mpm::program::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);
+      mpm::program::addReuse(command, inference.reuse, mpm::monitor::cameraField("reuse").usual);
+  mpm::program::addSegmentLimits(command, inference.min_score, inference.min_overlap);
   mpm::program::addOption(
-      command, "--db", database, "FILE",
+      command, "--db", arguments.database, "FILE",
       "Database of the samples; none stores nothing. Default: monitor.db in the user's data folder");
-  mpm::program::addOption(command, "--pictures", pictures, "DIR",
+  mpm::program::addOption(command, "--pictures", arguments.pictures, "DIR",
                           "Folder of snapshots and time-lapses. Default: mpm-monitor in the user's pictures");
-  mpm::program::addOption(command, "--settings", settings, "FILE.ini", "A settings file instead of the user's");
-  command.add_option("--language", language, "Language of the window. Default: the system's, if it is one of these")
+  mpm::program::addOption(command, "--settings", arguments.settings, "FILE.ini",
+                          "A settings file instead of the user's");
+  command
+      .add_option("--language", arguments.language,
+                  "Language of the window. Default: the system's, if it is one of these")
       ->check(CLI::IsMember({"en", "fr"}))
       ->option_text("en|fr");
-  command.add_flag("--resume-last", resume, "Without a source: go on with the one that was watched last");
-  command.add_flag("--dark", dark, "Dark colours");
-  command.add_flag("--light", light, "Light colours")->excludes("--dark");
+  command.add_flag("--resume-last", arguments.resume, "Without a source: go on with the one that was watched last");
+  command.add_flag("--dark", arguments.dark, "Dark colours");
+  command.add_flag("--light", arguments.light, "Light colours")->excludes("--dark");
   command.footer(
       "Examples:\n"
       "  mpm-monitor demo:\n"
@@ -88,13 +94,108 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return command.exit(error) == 0 ? 0 : 2;
   }
-  options.choose_reuse = reuse->empty();
+  arguments.window.choose_reuse = reuse->empty();
+  return std::nullopt;
+}
+
+bool hasDisplay() {
+  return !(qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && qEnvironmentVariableIsEmpty("DISPLAY") &&
+           qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY"));
+}
+
+void setNames() {
+  QApplication::setApplicationName(QStringLiteral("mpm-monitor"));
+  QApplication::setOrganizationName(QStringLiteral("mpm"));
+  QApplication::setApplicationVersion(QStringLiteral(MPM_VERSION));
+  QApplication::setDesktopFileName(QStringLiteral("mpm-monitor"));
+  QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/mpm-monitor.png")));
+}
+
+// Texts in the language that was chosen, and colours and font: as the command line says, else as the settings do.
+class Look {
+ public:
+  explicit Look(const Arguments& arguments) {
+    const QSettings stored = arguments.settings.empty()
+                                 ? QSettings()
+                                 : QSettings(QString::fromStdString(arguments.settings), QSettings::IniFormat);
+    const QString chosen = arguments.language.empty() ? stored.value(QStringLiteral("language")).toString()
+                                                      : QString::fromStdString(arguments.language);
+    translate(chosen.isEmpty() ? QLocale() : QLocale(chosen));
+    const bool dark = arguments.dark || (!arguments.light && stored.value(QStringLiteral("dark"), false).toBool());
+    mpm::gui::applyLook(dark ? mpm::gui::darkTheme() : mpm::gui::lightTheme(),
+                        stored.value(QStringLiteral("font"), 100).toInt());
+  }
+
+ private:
+  void translate(const QLocale& locale) {
+    QLocale::setDefault(locale);
+    const QString folder = QStringLiteral(":/i18n");
+    if (ours_.load(locale, QStringLiteral("mpm-monitor"), QStringLiteral("_"), folder) ||
+        ours_.load(QStringLiteral("mpm-monitor_en"), folder))  // English carries the plural forms
+      QApplication::installTranslator(&ours_);
+    if (qts_.load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
+                  QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
+      QApplication::installTranslator(&qts_);
+  }
+
+  QTranslator ours_, qts_;
+};
+
+mpm::gui::WindowOptions windowOptions(const Arguments& arguments) {
+  mpm::gui::WindowOptions options = arguments.window;
+  options.model = QString::fromStdString(arguments.model);
+  options.settings = QString::fromStdString(arguments.settings);
+  if (arguments.database != "none") {
+    const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
+    options.database =
+        arguments.database.empty() ? data + QStringLiteral("/monitor.db") : QString::fromStdString(arguments.database);
+    QDir().mkpath(QFileInfo(options.database).absolutePath());
+  }
+  options.pictures = arguments.pictures.empty() ? QStandardPaths::writableLocation(QStandardPaths::PicturesLocation) +
+                                                      QStringLiteral("/mpm-monitor")
+                                                : QString::fromStdString(arguments.pictures);
+  return options;
+}
+
+// Shows the window until it is left. Returns the exit status.
+int runWindow(const Arguments& arguments) {
+  const std::string first = arguments.model.empty() ? mpm::vision::defaultModel() : arguments.model;
+  bool failed = false;
+  mpm::gui::MainWindow window(windowOptions(arguments));
+  // A model of the command line that cannot be read is an error of the command line.
+  QObject::connect(&window.live(), &mpm::gui::LiveMonitor::eventHappened, &window, [&] {
+    const mpm::monitor::InferenceStatus inference = window.live().session().status().inference;
+    if (failed || inference.ready || first.empty() || inference.failed_model != first) return;
+    std::fprintf(stderr, "mpm-monitor: %s\n", inference.problem.c_str());
+    failed = true;
+    window.leave();
+  });
+  if (!arguments.source.empty())
+    window.opener().openNamed(absolute(QString::fromStdString(arguments.source)));
+  else if (arguments.resume)
+    window.opener().resumeLast();
+  if (!window.showsOnlyOthers()) window.show();
+  QTimer poll;
+  QObject::connect(&poll, &QTimer::timeout, &window, [&window] {
+    if (interrupted) window.leave();
+  });
+  poll.start(200);
+  const int code = QApplication::exec();
+  return failed ? 1 : code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  mpm::scene::registerDemoSource();
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
+  Arguments arguments;
+  if (const auto ended = parse(argc, argv, arguments)) return *ended;
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  const std::string first = model.empty() ? mpm::vision::defaultModel() : model;
 
   qInstallMessageHandler(handleMessage);
-  if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && qEnvironmentVariableIsEmpty("DISPLAY") &&
-      qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY")) {
+  if (!hasDisplay()) {
     std::fprintf(stderr,
                  "mpm-monitor: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)\n"
                  "On a machine without a display use 'mpm monitor' instead.\n");
@@ -103,66 +204,11 @@ int main(int argc, char** argv) {
   int qt_argc = 1;
   QApplication app(qt_argc, argv);
   std::setlocale(LC_NUMERIC, "C");  // Qt sets the user's, whose comma has no place in files that others read
-  QApplication::setApplicationName(QStringLiteral("mpm-monitor"));
-  QApplication::setOrganizationName(QStringLiteral("mpm"));
-  QApplication::setApplicationVersion(QStringLiteral(MPM_VERSION));
-  QApplication::setDesktopFileName(QStringLiteral("mpm-monitor"));
-  QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/mpm-monitor.png")));
-
-  const QSettings stored =
-      settings.empty() ? QSettings() : QSettings(QString::fromStdString(settings), QSettings::IniFormat);
-  const QString chosen =
-      language.empty() ? stored.value(QStringLiteral("language")).toString() : QString::fromStdString(language);
-  const QLocale locale = chosen.isEmpty() ? QLocale() : QLocale(chosen);
-  QLocale::setDefault(locale);
-  QTranslator ours, qts;
-  const QString folder = QStringLiteral(":/i18n");
-  if (ours.load(locale, QStringLiteral("mpm-monitor"), QStringLiteral("_"), folder) ||
-      ours.load(QStringLiteral("mpm-monitor_en"), folder))  // English carries the plural forms
-    QApplication::installTranslator(&ours);
-  if (qts.load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
-               QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
-    QApplication::installTranslator(&qts);
-  const bool dark_now = dark || (!light && stored.value(QStringLiteral("dark"), false).toBool());
-  mpm::gui::applyLook(dark_now ? mpm::gui::darkTheme() : mpm::gui::lightTheme(),
-                      stored.value(QStringLiteral("font"), 100).toInt());
-
-  const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
-  options.model = QString::fromStdString(model);
-  options.settings = QString::fromStdString(settings);
-  if (database != "none") {
-    options.database = database.empty() ? data + QStringLiteral("/monitor.db") : QString::fromStdString(database);
-    QDir().mkpath(QFileInfo(options.database).absolutePath());
-  }
-  options.pictures = pictures.empty() ? QStandardPaths::writableLocation(QStandardPaths::PicturesLocation) +
-                                            QStringLiteral("/mpm-monitor")
-                                      : QString::fromStdString(pictures);
+  setNames();
+  const Look look(arguments);
   int status = 1;
   try {
-    bool failed = false;
-    mpm::gui::MainWindow window(options);
-    // A file of the command line that cannot be read is an error of the command line.
-    QObject::connect(&window.live(), &mpm::gui::LiveMonitor::eventHappened, &window,
-                     [&](const mpm::monitor::Event& event) {
-                       const bool ready = window.live().session().status().inference.ready;
-                       const bool of_first = !first.empty() && event.message.find(first) != std::string::npos;
-                       if (ready || !of_first || event.severity != mpm::monitor::Severity::kError) return;
-                       std::fprintf(stderr, "mpm-monitor: %s\n", event.message.c_str());
-                       failed = true;
-                       window.leave();
-                     });
-    if (!source.empty())
-      window.opener().openNamed(absolute(QString::fromStdString(source)));
-    else if (resume)
-      window.opener().resumeLast();
-    if (!window.showsOnlyOthers()) window.show();
-    QTimer poll;
-    QObject::connect(&poll, &QTimer::timeout, &window, [&window] {
-      if (interrupted) window.leave();
-    });
-    poll.start(200);
-    const int code = QApplication::exec();
-    status = failed ? 1 : code;
+    status = runWindow(arguments);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
   }

@@ -300,9 +300,12 @@ struct InferenceWorker::Impl {
       if (what.find(now.path) == std::string::npos) what = now.path + ": " + what;
       what = "cannot load " + what + (current ? "; the model before it goes on" : "");
       keepWantedAsLoaded(now.path);
-      post(Severity::kError, what);
-      const std::lock_guard lock(mutex);
-      status.problem = what;
+      {
+        const std::lock_guard lock(mutex);
+        status.problem = what;
+        status.failed_model = now.path;
+      }
+      post(Severity::kError, what);  // who hears of it finds it in the status
     }
     setLoading(false);
   }

@@ -97,6 +97,7 @@ struct InferenceStatus {
   bool loading = false;                                        ///< a model is being read
   bool ready = false;                                          ///< there is a model that can run
   std::string problem{};                                       ///< of the last model that could not be loaded
+  std::string failed_model{};                                  ///< the file of that model
   double busy_s = 0;  ///< how long the current frame has been in work, delivery included; 0: idle
   /// One frame has taken two minutes, which never happens: the supervisor should restart the process.
   bool stuck() const { return busy_s >= 120; }
