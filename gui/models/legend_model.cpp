@@ -74,7 +74,8 @@ void LegendModel::setAreasOf(const OnShow& on_show, const QString& region) {
     return found == stored->areas.end() ? clearAreas() : setNamedAreas(*found);
   }
   const LiveFramePtr live = on_show.liveFrame();
-  const monitor::RegionSample* const measured = live ? live->sample.region(region.toStdString()) : nullptr;
+  const bool segments = live && !live->labels().empty();  // else it has classes and no areas: a classifier
+  const monitor::RegionSample* const measured = segments ? live->sample.region(region.toStdString()) : nullptr;
   measured ? setAreas(measured->areas) : clearAreas();
 }
 

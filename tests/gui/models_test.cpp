@@ -110,6 +110,22 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "–") << "nothing is on show";
 }
 
+TEST(LegendModel, AClassifierHasNoAreas) {
+  LegendModel model;
+  model.setClasses(classes({"road", "sky"}));
+  OnShow show;
+  show.setLive(Live());
+  const auto areaOf = [&](const cv::Mat& labels) {
+    auto frame = std::make_shared<LiveFrame>();
+    frame->result.estimate.labels = labels;
+    show.takeFrame(frame);
+    model.setAreasOf(show, {});
+    return model.index(0, LegendModel::kArea).data().toString();
+  };
+  EXPECT_EQ(areaOf(cv::Mat(2, 2, CV_8U, cv::Scalar(255))), "0.0 %") << "the model found nothing";
+  EXPECT_EQ(areaOf({}), "–");
+}
+
 TEST(LegendModel, TheFirstAreasOfEachModelOrderItsClasses) {
   LegendModel model;
   LegendPanel panel(&model);
