@@ -141,8 +141,8 @@ void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics)
   const auto show = [this](int column, const monitor::Summary& side, const std::optional<double>& change) {
     const QString none = QStringLiteral("–");
     setValue(cells_[0][column], side.samples > 0 ? number(side.mean, 1) : none);
-    setValue(cells_[1][column], side.samples > 0 ? number(side.median) : none);
-    setValue(cells_[2][column], side.samples > 0 ? number(side.p90) : none);
+    setValue(cells_[1][column], side.samples > 0 ? number(side.median, 1) : none);
+    setValue(cells_[2][column], side.samples > 0 ? number(side.p90, 1) : none);
     setValue(cells_[3][column], QLocale().toString(qlonglong(side.samples)));
     setValue(cells_[4][column], change ? signedNumber(*change) : none);
   };

@@ -157,7 +157,7 @@ TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   statistics.night.samples = 40;
   statistics.brightness = {52.4, 180};
   EXPECT_THAT(DayNightPanel::differenceText(statistics), Has("count as night, with a brightness from 52 to 180"));
-  statistics.day = {100, 500.25, 498, 520, 450, 560};
+  statistics.day = {100, 500.25, 498.5, 520, 450, 560};
   statistics.night = {80, 480.5, 479, 500, 430, 540};
   statistics.difference = {-19.75, 4.5, monitor::Difference::Block::kPeriod, 5, 4};
   statistics.night_change = -3.2;
@@ -166,8 +166,9 @@ TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   panel.setStatistics(statistics);
   const QString text = textOf(&panel);
   EXPECT_TRUE(text.contains("500.2") || text.contains("500.3")) << text;
-  for (const char* cell : {"Median, Day: 498", "Median, Night: 479", "90 % below, Day: 520", "90 % below, Night: 500",
-                           "Samples, Day: 100", "Samples, Night: 80", "Since yesterday, Day: –"})
+  for (const char* cell :
+       {"Median, Day: 498.5", "Median, Night: 479.0", "90 % below, Day: 520.0", "90 % below, Night: 500.0",
+        "Samples, Day: 100", "Samples, Night: 80", "Since yesterday, Day: –"})
     EXPECT_THAT(text, Has(cell));
   EXPECT_THAT(text, AllOf(Has("−19.8 ± 4.5"), Has("they differ"), Has("5 days, 4 nights"), Has("−3.2")));
   statistics.difference->plus_minus = 30;
