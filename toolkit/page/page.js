@@ -182,7 +182,7 @@ function renderSample(one) {
   }
   const order = ["Taken", "Light", ...Object.keys(sample?.states ?? {}), "Picture", "Tokens", "Merging", "Inference", "Model", "Samples"];
   show($("facts"), ...order.filter(name => name in facts).flatMap(name => [make("dt", {}, name), make("dd", {}, facts[name])]));
-  const areas = sample ? byArea(sample).slice(0, 8) : [];
+  const areas = sample ? byArea(sample) : [];
   $("areas-title").hidden = areas.length === 0;
   show($("areas"), ...areas.map(([name, share]) => make("li", {}, make("span", {}, name), make("span", {}, percent(share)),
     make("progress", {"aria-hidden": "true", max: 1, value: share}))));
