@@ -308,6 +308,38 @@ TEST_F(DrawnChart, EachOutageIsNamedInItsColour) {
   for (const auto& [fill, count] : uses) EXPECT_LE(count == 2 ? fill.second : 0, 0.451) << "a name on it can be read";
 }
 
+TEST_F(DrawnChart, StatesAreNamedAboveTheirStripUnlessItHasRoom) {
+  ChartBand band{
+      .name = "gate", .changes = {{0, "open"}, {1000, "shut"}, {4500, ""}}, .known = {"ajar", "open", "shut"}};
+  drawing.bands = {band};
+  const auto count = [&](const NotedCanvas& canvas, const char* name) {
+    return std::ranges::count(canvas.texts, name);
+  };
+  NotedCanvas canvas = draw();
+  EXPECT_EQ(count(canvas, "open"), 1) << "in its stretch";
+  EXPECT_EQ(count(canvas, "shut"), 2) << "before and behind the gap";
+  band.changes = {{0, "open"}, {1900, "shut"}, {2000, "open"}};
+  drawing.bands = {band};
+  canvas = draw();
+  EXPECT_EQ(count(canvas, "shut"), 1) << "which is too short for its name";
+  EXPECT_EQ(count(canvas, "open"), 4) << "beside it, and in its stretches";
+  EXPECT_EQ(count(canvas, "ajar"), 0) << "which does not occur";
+  band.changes.clear();
+  for (UnixMs i = 0; i < 60; ++i) band.changes.emplace_back(100 * i, i % 2 == 0 ? "open" : "shut");
+  drawing.bands = {band};
+  EXPECT_THAT(draw().texts, ::testing::IsSupersetOf({"open", "shut"}));
+}
+
+// They stand below each other.
+TEST_F(DrawnChart, OutagesHaveOtherColoursThanStates) {
+  std::set<std::pair<std::uint32_t, double>> fills;
+  for (const bool over_gaps : {false, true}) {
+    drawing.bands = {{.name = "strip", .changes = {{0, "a"}, {1000, "b"}, {2000, ""}}, .over_gaps = over_gaps}};
+    for (const Stretch& stretch : strip(draw())) fills.insert(stretch.fill);
+  }
+  EXPECT_THAT(fills, SizeIs(4));
+}
+
 // As wide as a phone.
 TEST_F(DrawnChart, ANarrowChartNamesEachOutageToo) {
   size.width = 320;

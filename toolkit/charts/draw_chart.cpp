@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kGapBetweenLanes = 10, kMargin = 6, kBandOpacity = 0.2, kPlateOpacity = 0.88, kStateOpacity = 0.25,
                  kStronger = 0.2;
+constexpr double kReadableOpacity = 0.451;  // of a colour on which a name has a contrast of 4.5:1
 
 double sharp(double at) { return std::floor(at) + 0.5; }  // a line of one pixel
 
@@ -40,27 +41,44 @@ class Drawer {
     std::vector<std::size_t> lanes;  // the first series of each
     for (std::size_t i = 0; i < chart_.series.size(); ++i)
       if (i == 0 || !(chart_.one_lane || chart_.series[i].joins)) lanes.push_back(i);
+    std::vector<PlacedBand> strips;
     double bands = 0;
-    for (const ChartBand& band : chart_.bands) bands += bandHeight(band);
+    for (const ChartBand& band : chart_.bands) bands += heightOf(strips.emplace_back(placed(band)));
     const double height = (plot_.height - bands + kGapBetweenLanes) / std::max(1.0, static_cast<double>(lanes.size()));
     for (std::size_t i = 0; i < lanes.size(); ++i)
       drawLane({plot_.x, plot_.y + static_cast<double>(i) * height, plot_.width, height - kGapBetweenLanes}, lanes[i],
                i + 1 < lanes.size() ? lanes[i + 1] : chart_.series.size());
     double top = plot_.br().y - bands + kGapBetweenLanes / 2;
-    for (const ChartBand& band : chart_.bands) {
-      drawBand(band, top);
-      top += bandHeight(band);
+    for (const PlacedBand& strip : strips) {
+      drawBand(strip, top);
+      top += heightOf(strip);
     }
     if (!chart_.title.empty()) drawTitle();
     drawNote();
   }
 
  private:
+  struct Stretch {
+    double left, right;  // px
+    std::size_t state;   // among PlacedBand::states
+  };
+
   // A state of a band that is named above its strip.
   struct NamedState {
-    std::size_t index;  // among statesOf()
-    double x;           // px
+    std::size_t state;
+    double x;  // px
     int row;
+  };
+
+  struct PlacedBand {
+    const ChartBand& band;
+    std::vector<std::string> states{};
+    std::vector<Stretch> stretches{};
+    std::vector<NamedState> named{};
+    double names_height = 0;  // px, above the strip
+
+    // Outages begin at another colour than states, so that a strip is not read by the names of the one below it.
+    std::size_t place(std::size_t state) const { return state + (band.over_gaps ? 2 : 0); }
   };
 
   static std::vector<std::string> statesOf(const ChartBand& band) {
@@ -72,50 +90,25 @@ class Drawer {
 
   double sideOfColor() const { return line_ * 0.6; }
 
-  // Beside the name of a band whose stretches are often too short for the names of their states, in as many rows as
-  // these need.
-  std::vector<NamedState> namedStates(const ChartBand& band) const {
-    std::vector<NamedState> named;
-    if (!band.over_gaps) return named;
-    const std::vector<std::string> states = statesOf(band);
-    const double first = plot_.x + 36 + canvas_.textWidth(band.name);
-    double x = first;
-    int row = 0;
-    for (std::size_t index = 0; index < states.size(); ++index) {
-      if (std::ranges::find(band.changes, states[index], &std::pair<UnixMs, std::string>::second) == band.changes.end())
-        continue;
-      const double width = sideOfColor() + 4 + canvas_.textWidth(states[index]);
-      if (x + width > plot_.br().x && x > first) {
-        x = first;
-        ++row;
-      }
-      named.push_back({index, x, row});
-      x += width + 18;
-    }
-    return named;
+  PlacedBand placed(const ChartBand& band) const {
+    PlacedBand result{.band = band, .states = statesOf(band)};
+    result.stretches = stretchesOf(band, result.states);
+    result.named = namedStates(result);
+    result.names_height = line_ * (result.named.empty() ? 1 : result.named.back().row + 1);
+    return result;
   }
+  double heightOf(const PlacedBand& one) const { return one.names_height + line_ + 8; }
 
-  // Of the names above the strip.
-  double namesHeight(const ChartBand& band) const {
-    const auto named = namedStates(band);
-    return line_ * (named.empty() ? 1 : named.back().row + 1);
-  }
-  double bandHeight(const ChartBand& band) const { return namesHeight(band) + line_ + 8; }
-
-  // Only where there are samples, but for ChartBand::over_gaps. Each state has a colour, by its place among the known.
-  void drawBand(const ChartBand& band, double top) {
-    const std::vector<std::string> states = statesOf(band);
-    const double strip = top + namesHeight(band);
-    std::vector<double> drawn_to(states.size(), plot_.x);  // px; a column has each colour once, however many changes
-    const auto stretch = [&](double from, double to, const std::string& state) {
+  // Only where there are samples, but for ChartBand::over_gaps.
+  std::vector<Stretch> stretchesOf(const ChartBand& band, const std::vector<std::string>& states) const {
+    std::vector<Stretch> stretches;
+    std::vector<double> until(states.size(), plot_.x);  // px; a column has each colour once, however many changes
+    const auto add = [&](double from, double to, const std::string& state) {
       const auto index = static_cast<std::size_t>(std::ranges::find(states, state) - states.begin());
       double left = std::max(plot_.x, std::floor(chart_.axis.x(from)));
       const double right = std::min(plot_.br().x, std::max(left + 1, std::floor(chart_.axis.x(to))));
-      left = std::max(left, std::exchange(drawn_to[index], std::max(right, drawn_to[index])));
-      if (right <= left) return;
-      canvas_.area(cornersOf({left, strip + 2, right - left, line_ + 2}), placeColor(index), opacityOf(index));
-      if (const double width = canvas_.textWidth(state); width + 8 <= right - left)
-        canvas_.text(state, {left + (right - left - width) / 2, strip + line_ * 0.5 + 3}, chart_.colors.text);
+      left = std::max(left, std::exchange(until[index], std::max(right, until[index])));
+      if (right > left) stretches.push_back({left, right, index});
     };
     const auto between = [&](UnixMs from, UnixMs to) {
       auto change = std::ranges::upper_bound(band.changes, from, {}, &std::pair<UnixMs, std::string>::first);
@@ -123,36 +116,82 @@ class Drawer {
       for (; change != band.changes.end() && change->first < to; ++change) {
         const auto& [time, state] = *change;
         const auto next = std::next(change);
-        const UnixMs begin = std::max(from, time), until = next == band.changes.end() ? to : std::min(to, next->first);
-        if (!state.empty() && begin < until)
-          stretch(static_cast<double>(begin) / kSecondMs, static_cast<double>(until) / kSecondMs, state);
+        const UnixMs begin = std::max(from, time), end = next == band.changes.end() ? to : std::min(to, next->first);
+        if (!state.empty() && begin < end)
+          add(static_cast<double>(begin) / kSecondMs, static_cast<double>(end) / kSecondMs, state);
       }
     };
-    drawOnPlate(band.name, {plot_.x + 12, top + line_ / 2}, chart_.colors.muted);
-    if (band.over_gaps) {
-      between(INT64_MIN, INT64_MAX);
-      return drawStates(band, states, top);
-    }
     const std::vector<ChartBucket>& buckets = chart_.chart.buckets;
-    for (std::size_t i = 0, first = 0; i < buckets.size(); ++i) {
+    if (band.over_gaps) between(INT64_MIN, INT64_MAX);
+    for (std::size_t i = 0, first = 0; i < buckets.size() && !band.over_gaps; ++i) {
       if (i + 1 < buckets.size() && !buckets[i + 1].gap_before) continue;
       between(buckets[first].start, buckets[i].start + chart_.chart.bucket_ms);
       first = i + 1;
     }
+    return stretches;
   }
 
-  void drawStates(const ChartBand& band, const std::vector<std::string>& states, double top) {
-    const double side = sideOfColor();
-    for (const NamedState& one : namedStates(band)) {
-      const double middle = top + line_ * (one.row + 0.5);
-      canvas_.area(cornersOf({one.x, middle - side / 2, side, side}), placeColor(one.index), opacityOf(one.index));
-      canvas_.text(states[one.index], {one.x + side + 4, middle}, chart_.colors.muted);
+  bool holdsItsName(const PlacedBand& one, const Stretch& stretch) const {
+    return canvas_.textWidth(one.states[stretch.state]) + 8 <= stretch.right - stretch.left &&
+           opacityOf(one.place(stretch.state)) <= kReadableOpacity;
+  }
+
+  // Beside the name of the band, in as many rows as they need: all causes of outages, whose stretches are often short,
+  // and all states on show if no stretch of one of them is wide enough for its name.
+  std::vector<NamedState> namedStates(const PlacedBand& one) const {
+    const ChartBand& band = one.band;
+    const std::vector<std::string>& states = one.states;
+    std::vector<bool> occurs(states.size()), fits(states.size());
+    for (const Stretch& stretch : one.stretches) {
+      occurs[stretch.state] = true;
+      fits[stretch.state] = fits[stretch.state] || holdsItsName(one, stretch);
+    }
+    if (!band.over_gaps && occurs == fits) return {};
+    std::vector<NamedState> named;
+    const double first = plot_.x + 36 + canvas_.textWidth(band.name);
+    double x = first;
+    int row = 0;
+    for (std::size_t state = 0; state < states.size(); ++state) {
+      if (!(band.over_gaps ? changesTo(band, states[state]) : occurs[state])) continue;
+      const double width = sideOfColor() + 4 + canvas_.textWidth(states[state]);
+      if (x + width > plot_.br().x && x > first) {
+        x = first;
+        ++row;
+      }
+      named.push_back({state, x, row});
+      x += width + 18;
+    }
+    return named;
+  }
+
+  static bool changesTo(const ChartBand& band, const std::string& state) {
+    return std::ranges::find(band.changes, state, &std::pair<UnixMs, std::string>::second) != band.changes.end();
+  }
+
+  // Each state has a colour, by its place among the known.
+  void drawBand(const PlacedBand& one, double top) {
+    const double strip = top + one.names_height, side = sideOfColor();
+    for (const Stretch& stretch : one.stretches) {
+      const auto& [left, right, state] = stretch;
+      canvas_.area(cornersOf({left, strip + 2, right - left, line_ + 2}), placeColor(one.place(state)),
+                   opacityOf(one.place(state)));
+      if (!holdsItsName(one, stretch)) continue;
+      const std::string& name = one.states[state];
+      canvas_.text(name, {left + (right - left - canvas_.textWidth(name)) / 2, strip + line_ * 0.5 + 3},
+                   chart_.colors.text);
+    }
+    drawOnPlate(one.band.name, {plot_.x + 12, top + line_ / 2}, chart_.colors.muted);
+    for (const auto& [state, x, row] : one.named) {
+      const double middle = top + line_ * (row + 0.5);
+      canvas_.area(cornersOf({x, middle - side / 2, side, side}), placeColor(one.place(state)),
+                   opacityOf(one.place(state)));
+      canvas_.text(one.states[state], {x + side + 4, middle}, chart_.colors.muted);
     }
   }
 
-  // More states than colours are told apart by their strength. Up to 0.45 a name on them has a contrast of 4.5:1.
-  double opacityOf(std::size_t index) const {
-    return std::min(1.0, kStateOpacity + kStronger * static_cast<double>(index / chart_.colors.series.size()));
+  // More states than colours are told apart by their strength.
+  double opacityOf(std::size_t place) const {
+    return std::min(1.0, kStateOpacity + kStronger * static_cast<double>(place / chart_.colors.series.size()));
   }
 
   void drawTimes() {
