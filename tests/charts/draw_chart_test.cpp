@@ -340,6 +340,29 @@ TEST_F(DrawnChart, OutagesHaveOtherColoursThanStates) {
   EXPECT_THAT(fills, SizeIs(4));
 }
 
+TEST_F(DrawnChart, NamesOfSeriesStayWithinIt) {
+  drawing.one_lane = true;
+  drawing.series.clear();
+  for (int i = 0; i < 5; ++i) drawing.series.push_back({.name = std::to_string(i) + " é" + std::string(30, 'x')});
+  for (ChartBucket& bucket : drawing.chart.buckets) bucket.values.resize(5, bucket.values.front());
+  const auto ends = [&](const NotedCanvas& canvas) {
+    double most = 0;
+    for (std::size_t i = 0; i < canvas.texts.size(); ++i)
+      if (canvas.texts[i].find("xx") != std::string::npos)
+        most = std::max(most, canvas.places[i].x + canvas.textWidth(canvas.texts[i]));
+    return most;
+  };
+  NotedCanvas canvas = draw();
+  for (const ChartSeries& series : drawing.series)
+    EXPECT_THAT(canvas.texts, Contains(series.name)) << "in several rows";
+  EXPECT_LE(ends(canvas), plot.br().x);
+  size.height = 90;
+  canvas = draw();
+  EXPECT_LE(ends(canvas), plot.br().x);
+  EXPECT_THAT(canvas.texts, Contains("2 ...")) << "cut between two characters";
+  EXPECT_THAT(canvas.texts, Not(Contains(drawing.series[2].name)));
+}
+
 // As wide as a phone.
 TEST_F(DrawnChart, ANarrowChartNamesEachOutageToo) {
   size.width = 320;

@@ -209,10 +209,12 @@ class Drawer {
   // One lane, with the series [first, last) on one axis.
   void drawLane(const cv::Rect2d& lane, std::size_t first, std::size_t last) {
     const ChartSeries& one = chart_.series[first];
+    const std::vector<SeriesName> names = namesOf(lane, first, last);
     ValueAxis values;
     if (chart_.note.empty())
       values = fittingAxis(chart_.chart, first, last, chart_.axis, 4 * std::pow(10, -one.decimals));
-    values.top = lane.y + std::min(line_ + 6, lane.height / 3);  // below the names
+    values.top =
+        lane.y + (names.back().row > 0 ? namesHeight(names.back().row) : std::min(namesHeight(0), lane.height / 3));
     values.bottom = lane.br().y;
     const double bottom = sharp(lane.br().y);
     canvas_.line({{lane.x, bottom}, {lane.br().x, bottom}}, chart_.colors.border, 1);
@@ -222,22 +224,56 @@ class Drawer {
       for (std::size_t i = first; i < last; ++i) drawSeries(i, values);
       canvas_.clip({});
     }
-    // The names stand in the lane, in the colours of their lines, so that no colour has to be matched with a legend.
-    // The colour of a class may be too pale for a text, so it has a swatch.
-    // Where lanes are lower than a line, a name begins behind that of the lane above.
-    double x = lane.height < line_ && names_end_ < plot_.br().x - plot_.width / 3 ? names_end_ : lane.x + 6;
+    for (std::size_t i = first; i < last; ++i) {
+      const auto& [text, x, row] = names[i - first];
+      if (text.empty()) continue;  // a narrow chart has no room for it
+      const auto color = chart_.series[i].color;
+      const double middle = lane.y + 3 + line_ * (row + 0.5), side = sideOfColor();
+      if (color) canvas_.area(cornersOf({x, middle - side / 2, side, side}), *color, 1);
+      drawOnPlate(text, {x + 6 + (color ? side + 4 : 0), middle}, color ? chart_.colors.text : colorOf(i));
+    }
+  }
+
+  struct SeriesName {
+    std::string text;
+    double x;  // px, of its swatch or its plate
+    int row;
+  };
+
+  // The names stand in the lane, in the colours of their lines, so that no colour has to be matched with a legend.
+  // The colour of a class may be too pale for a text, so it has a swatch. Where lanes are lower than a line, a name
+  // begins behind that of the lane above.
+  std::vector<SeriesName> namesOf(const cv::Rect2d& lane, std::size_t first, std::size_t last) {
+    std::vector<SeriesName> names;
+    const double left = lane.x + 6;
+    double x = lane.height < line_ && names_end_ < plot_.br().x - plot_.width / 3 ? names_end_ : left;
+    int row = 0;
     for (std::size_t i = first; i < last; ++i) {
       const ChartSeries& series = chart_.series[i];
+      const double before = 6 + (series.color ? sideOfColor() + 4 : 0);
       const std::string name = series.name + (series.unit.empty() ? "" : " (" + series.unit + ")");
-      const double middle = lane.y + 3 + line_ / 2, side = line_ * 0.6;
-      if (series.color) {
-        canvas_.area(cornersOf({x, middle - side / 2, side, side}), *series.color, 1);
-        x += side + 4;
+      if (x > left && x + before + canvas_.textWidth(name) > lane.br().x && namesHeight(row + 1) <= lane.height / 2) {
+        x = left;
+        ++row;
       }
-      drawOnPlate(name, {x + 6, middle}, series.color ? chart_.colors.text : colorOf(i));
-      x += canvas_.textWidth(name) + 24;
+      names.push_back({shortened(name, lane.br().x - x - before), x, row});
+      x += before + canvas_.textWidth(names.back().text) + 18;
     }
     names_end_ = x;
+    return names;
+  }
+
+  double namesHeight(int last_row) const { return line_ * (last_row + 1) + 6; }  // of the names of a lane
+
+  // The text, or as much of it as there is room for.
+  std::string shortened(std::string text, double room) const {
+    if (canvas_.textWidth(text) <= room) return text;
+    const auto inside = [](char byte) { return (byte & 0xc0) == 0x80; };  // of a character of UTF-8
+    do {
+      while (!text.empty() && inside(text.back())) text.pop_back();
+      if (!text.empty()) text.pop_back();
+    } while (!text.empty() && canvas_.textWidth(text + "...") > room);
+    return text.empty() ? text : text + "...";
   }
 
   void drawValues(const cv::Rect2d& lane, const ValueAxis& values) {
