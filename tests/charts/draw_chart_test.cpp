@@ -330,6 +330,15 @@ TEST_F(DrawnChart, StatesAreNamedAboveTheirStripUnlessItHasRoom) {
   EXPECT_THAT(draw().texts, ::testing::IsSupersetOf({"open", "shut"}));
 }
 
+TEST_F(DrawnChart, APictureHasNamesWithoutTheirAccents) {
+  const auto picture = [&](const char* name) {
+    drawing.series[0].name = name;
+    return chartPicture(drawing);
+  };
+  EXPECT_EQ(cv::norm(picture("Éteints ça"), picture("Eteints ca"), cv::NORM_INF), 0);
+  EXPECT_GT(cv::norm(picture("éteints"), picture("teints"), cv::NORM_INF), 0);
+}
+
 // They stand below each other.
 TEST_F(DrawnChart, OutagesHaveOtherColoursThanStates) {
   std::set<std::pair<std::uint32_t, double>> fills;

@@ -17,7 +17,7 @@ inline cv::Point at(double x, double y) {
   return {static_cast<int>(std::lround(x * kSupersampling)), static_cast<int>(std::lround(y * kSupersampling))};
 }
 
-/// Width of `text` in pixels of the final picture; letters are `height` pixels tall.
+/// Width of `text` in pixels of the final picture; letters are `height` pixels tall, without accents.
 double textWidth(const std::string& text, double height);
 
 /// Writes on the line y; `align`: which share of the text lies left of x.
