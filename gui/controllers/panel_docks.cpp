@@ -96,7 +96,7 @@ void PanelDocks::restore() {
     const qsizetype seen = std::min<qsizetype>(bottom ? 1 : kStacked, docks.size());
     if (docks.size() > seen) docks[seen - 1]->raise();
     if (bottom) {
-      window_->resizeDocks({docks[0]}, {230}, Qt::Vertical);
+      window_->resizeDocks({docks[0]}, {290}, Qt::Vertical);
       continue;
     }
     window_->resizeDocks({docks[0]}, {left ? 232 : 310}, Qt::Horizontal);

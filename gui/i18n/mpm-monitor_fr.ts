@@ -2187,11 +2187,11 @@
     </message>
     <message>
         <source>Each cell is one token: a patch that the network works on.</source>
-        <translation>Chaque case est un jeton&#xa0;: un carreau sur lequel le réseau travaille.</translation>
+        <translation>Chaque case est un jeton&#xa0;: un carré sur lequel le réseau travaille.</translation>
     </message>
     <message>
         <source>Each cell is one token: patches that look alike to the network were averaged, and from this block on it works on the cells alone.</source>
-        <translation>Chaque case est un jeton&#xa0;: les carreaux qui se ressemblent pour le réseau ont été moyennés, et à partir de ce bloc il ne travaille plus que sur les cases.</translation>
+        <translation>Chaque case est un jeton&#xa0;: les carrés semblables pour le réseau ont été moyennés&#xa0;; à partir de ce bloc il ne travaille que sur les cases.</translation>
     </message>
     <message>
         <source>1 patch</source>

@@ -56,7 +56,7 @@ void MergeView::paintMeaning(QPainter& painter, const QRectF& picture) {
                             "this block on it works on the cells alone.");
   QRect above(0, 0, width(), static_cast<int>(picture.top()));
   if (!banner().isEmpty()) return;
-  above.adjust(16, 8, -16, -8);
+  above.adjust(16, 2, -16, -2);
   const QRect needed = fontMetrics().boundingRect(above, Qt::AlignCenter | Qt::TextWordWrap, meaning);
   if (!above.contains(needed)) return;
   painter.setPen(theme().on_canvas);

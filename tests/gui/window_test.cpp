@@ -644,7 +644,7 @@ TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
   const QImage merged = above({360, 700});
   ASSERT_GT(merged.height(), 100);
   EXPECT_FALSE(isOneColour(merged));
-  EXPECT_TRUE(isOneColour(above({360, 280})));
+  EXPECT_TRUE(isOneColour(above({360, 260})));
   trigger("previous_insertion");
   trigger("previous_insertion");
   EXPECT_NE(above({360, 700}), merged);
