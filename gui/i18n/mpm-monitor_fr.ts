@@ -481,6 +481,10 @@
         <source>Area of %1</source>
         <translation>Surface de %1</translation>
     </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1&#xa0;: %2</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::CalendarView</name>
@@ -1131,6 +1135,10 @@
             <numerusform>%n lacune, longue de %1</numerusform>
             <numerusform>%n lacunes, la plus longue de %1</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1&#xa0;: %2</translation>
     </message>
 </context>
 <context>
@@ -3333,6 +3341,10 @@
             <numerusform>%n échantillon</numerusform>
             <numerusform>%n échantillons</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1&#xa0;: %2</translation>
     </message>
 </context>
 <context>

@@ -146,9 +146,8 @@ void History::askLast(const monitor::SourceRecord& source, const monitor::Privac
       found = storedSample(reader, source, *sample, said);
       QStringList facts = {tr("Last sample: %1").arg(timeText(sample->time, source.clock))};
       for (const monitor::StateSample& state : sample->states)
-        facts << QStringLiteral("%1: %2").arg(
-            QString::fromStdString(state.name),
-            state.counted.empty() ? tr("not known") : QString::fromStdString(state.counted));
+        facts << tr("%1: %2").arg(QString::fromStdString(state.name),
+                                  state.counted.empty() ? tr("not known") : QString::fromStdString(state.counted));
       const monitor::Gaps gaps = reader.gaps(source.id, source.first, source.knownUntil(), source.awaited);
       facts << (gaps.count == 0 ? tr("no gaps")
                                 : tr("%n gap(s), the longest of %1", nullptr, gaps.count)

@@ -87,7 +87,7 @@ void CalendarPanel::setAnswer(const CalendarAnswer& answer) {
     tints.emplace_back(quantityName(one), tintOf(QLatin1String(one.key)));
   for (const QString& name : answer.classes) tints.emplace_back(tr("Area of %1").arg(name), tintOf({}, name));
   for (const auto& [head, state] : answer.states)
-    tints.emplace_back(QStringLiteral("%1: %2").arg(head, state), tintOf({}, {}, head, state));
+    tints.emplace_back(tr("%1: %2").arg(head, state), tintOf({}, {}, head, state));
   const std::pair<QString, QVariant> chosen(tint_->currentText(), tint_->currentData());
   if (std::ranges::none_of(tints, [&](const auto& row) { return row.second == chosen.second; }))
     tints.push_back(chosen);  // a state that never counted in this year
