@@ -13,7 +13,8 @@ QTableView* eventsTable(EventsModel* model) {
   makePlain(table, 6);
   table->horizontalHeader()->setStretchLastSection(true);
   table->horizontalHeader()->setResizeContentsPrecision(0);  // of 2000 events, those on show
-  table->horizontalHeader()->setSectionResizeMode(EventsModel::kTime, QHeaderView::ResizeToContents);
+  for (const int column : {EventsModel::kTime, EventsModel::kSeverity, EventsModel::kKind})
+    table->horizontalHeader()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
   return table;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/day_night_panel.h"
+#include "gui/views/events_table.h"
 #include "gui/views/label_table_panel.h"
 #include "gui/views/look.h"
 #include "gui/views/pictures_pane.h"
@@ -226,6 +227,20 @@ TEST(DayNightPanel, ShowsAreasAndTheKnownErrorsOfTheModel) {
   EXPECT_EQ(cells(0), "river 30.0 20.0 22.1 87.6");
   panel.clear();
   EXPECT_TRUE(table->isHidden());
+}
+
+TEST(EventsTable, ShowsSeverityAndSubjectInFull) {
+  EventsModel model;
+  model.add({0, monitor::EventKind::kDamaged, monitor::Severity::kWarning, "a.png"});
+  const std::unique_ptr<QTableView> table(eventsTable(&model));
+  QFont large = table->font();
+  large.setPointSize(20);
+  table->setFont(large);
+  table->resize(900, 200);
+  table->grab();
+  const QAbstractItemView* const view = table.get();
+  for (const int column : {EventsModel::kTime, EventsModel::kSeverity, EventsModel::kKind})
+    EXPECT_GE(table->columnWidth(column), view->sizeHintForColumn(column)) << column;
 }
 
 TEST(SourcePanel, StatesReadAsTheyAre) {
