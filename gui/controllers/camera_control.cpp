@@ -149,9 +149,9 @@ void CameraControl::takeEvent(const monitor::Event& event) {
 }
 
 void CameraControl::takeState(const monitor::CaptureStatus& status) {
-  emit logged(
-      tr("Source: %1").arg(SourcePanel::stateText(status)) +
-      (status.message.empty() ? QString() : QStringLiteral(" (%1)").arg(QString::fromStdString(status.message))));
+  const QString message = SourcePanel::messageText(QString::fromStdString(status.message));
+  emit logged(tr("Source: %1").arg(SourcePanel::stateText(status)) +
+              (message.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(message)));
   tick();
 }
 

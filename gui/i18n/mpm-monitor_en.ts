@@ -43,6 +43,16 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::LabelPicturesPanel</name>
+    <message numerus="yes">
+        <source>%n of %1 pictures are labelled</source>
+        <translation>
+            <numerusform>%n of %1 pictures is labelled</numerusform>
+            <numerusform>%n of %1 pictures are labelled</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::LiveTrainer</name>
     <message numerus="yes">
         <source>none of the %n stored picture(s) can be read</source>
@@ -113,6 +123,27 @@
         <translation>
             <numerusform>%1 blocks of width %2, %3 × %4 patches (width × height), %n class</numerusform>
             <numerusform>%1 blocks of width %2, %3 × %4 patches (width × height), %n classes</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln of %1 pictures are stored</source>
+        <translation>
+            <numerusform>%Ln of %1 pictures is stored</numerusform>
+            <numerusform>%Ln of %1 pictures are stored</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln of %1 pictures could not be read</source>
+        <translation>
+            <numerusform>%Ln of %1 pictures could not be read</numerusform>
+            <numerusform>%Ln of %1 pictures could not be read</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln of %1 pictures</source>
+        <translation>
+            <numerusform>%Ln of %1 pictures</numerusform>
+            <numerusform>%Ln of %1 pictures</numerusform>
         </translation>
     </message>
 </context>

@@ -1551,10 +1551,6 @@
         <translation>Que faut-il étiqueter ensuite</translation>
     </message>
     <message>
-        <source>%1 of %2 pictures are labelled</source>
-        <translation>%1 images sur %2 sont étiquetées</translation>
-    </message>
-    <message>
         <source>one by night</source>
         <translation>une de nuit</translation>
     </message>
@@ -1589,6 +1585,13 @@
     <message>
         <source>Finds pictures of this source, stored or in its folder, that differ most from the labelled ones</source>
         <translation>Trouve les images de cette source, enregistrées ou dans son dossier, qui diffèrent le plus de celles déjà étiquetées</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n of %1 pictures are labelled</source>
+        <translation>
+            <numerusform>%n image sur %1 est étiquetée</numerusform>
+            <numerusform>%n images sur %1 sont étiquetées</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -3019,10 +3022,6 @@
         <translation>%1 images reçues, %2 ignorées</translation>
     </message>
     <message>
-        <source>%1 of %2 pictures</source>
-        <translation>%1 images sur %2</translation>
-    </message>
-    <message>
         <source>It is played: frames that come while the model works are left out</source>
         <translation>Elle est jouée&#xa0;: les images qui arrivent pendant que le modèle travaille sont ignorées</translation>
     </message>
@@ -3048,9 +3047,26 @@
             <numerusform>%1 blocs de largeur %2, %3 × %4 carrés (largeur × hauteur), %n classes</numerusform>
         </translation>
     </message>
-    <message>
-        <source>%1 of %2 pictures are stored</source>
-        <translation>%1 images sur %2 enregistrées</translation>
+    <message numerus="yes">
+        <source>%Ln of %1 pictures are stored</source>
+        <translation>
+            <numerusform>%Ln image sur %1 enregistrée</numerusform>
+            <numerusform>%Ln images sur %1 enregistrées</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln of %1 pictures could not be read</source>
+        <translation>
+            <numerusform>%Ln image sur %1 n’a pas pu être lue</numerusform>
+            <numerusform>%Ln images sur %1 n’ont pas pu être lues</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln of %1 pictures</source>
+        <translation>
+            <numerusform>%Ln image sur %1</numerusform>
+            <numerusform>%Ln images sur %1</numerusform>
+        </translation>
     </message>
 </context>
 <context>

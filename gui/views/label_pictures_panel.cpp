@@ -102,7 +102,7 @@ void LabelPicturesPanel::setProgress(const vision::LabelProgress& progress, cons
   const int pictures = std::min(progress.pictures, Progress::kPictures);
   const bool begun = progress.pictures > 0;
   QStringList lines = {line(pictures == Progress::kPictures,
-                            tr("%1 of %2 pictures are labelled").arg(pictures).arg(Progress::kPictures)),
+                            tr("%n of %1 pictures are labelled", nullptr, pictures).arg(Progress::kPictures)),
                        line(progress.night, tr("one by night")),
                        line(begun && rare.isEmpty(), tr("each class in %1 pictures").arg(Progress::kPicturesPerClass))};
   if (begun && !rare.isEmpty()) lines.back() += tr("; not yet: %1").arg(rare.join(QStringLiteral(", ")));

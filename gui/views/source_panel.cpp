@@ -23,9 +23,18 @@ QString SourcePanel::stateText(const monitor::CaptureStatus& status) {
 }
 
 QString SourcePanel::storedText(const monitor::SessionStatus& all) {
-  const QLocale locale;
-  return tr("%1 of %2 pictures are stored")
-      .arg(locale.toString(qlonglong(all.stored)), locale.toString(qlonglong(all.pictures)));
+  return tr("%Ln of %1 pictures are stored", nullptr, static_cast<int>(all.stored))
+      .arg(QLocale().toString(qlonglong(all.pictures)));
+}
+
+// Sources report in English, as events store it. This message has a translation, because the end of a folder is nothing
+// that a person would search the web for.
+QString SourcePanel::messageText(const QString& message) {
+  static const QRegularExpression unread(QStringLiteral("^(\\d+) of (\\d+) pictures could not be read$"));
+  const QRegularExpressionMatch match = unread.match(message);
+  if (!match.hasMatch()) return message;
+  return tr("%Ln of %1 pictures could not be read", nullptr, match.captured(1).toInt())
+      .arg(QLocale().toString(match.captured(2).toLongLong()));
 }
 
 bool isOld(const monitor::CaptureStatus& status) {
@@ -101,15 +110,16 @@ void SourcePanel::setStatus(const monitor::SessionStatus& all) {
   const monitor::CaptureStatus& status = all.source;
   const bool held = pause_->isChecked() && status.state != CaptureState::kIdle;
   setValue(state_, held ? tr("Paused") : stateText(all.shownSource()), held ? Badge::kWarning : stateBadge(all));
-  message_->setText(QString::fromStdString(status.message));
+  message_->setText(messageText(QString::fromStdString(status.message)));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;
   const QString in = locale.toString(qlonglong(status.frames_in));
   const bool video = kind_ == vision::SourceKind::kVideo && status.frames_in > 1;
-  QString counters = all.finished && all.pictures > 0 ? storedText(all)
-                     : status.frame_count > 0 && !video
-                         ? tr("%1 of %2 pictures").arg(in, locale.toString(qlonglong(status.frame_count)))
-                         : tr("%1 frames in, %2 dropped").arg(in, locale.toString(qlonglong(status.dropped)));
+  QString counters =
+      all.finished && all.pictures > 0 ? storedText(all)
+      : status.frame_count > 0 && !video
+          ? tr("%Ln of %1 pictures", nullptr, static_cast<int>(status.frames_in)).arg(locale.toString(qlonglong(status.frame_count)))
+          : tr("%1 frames in, %2 dropped").arg(in, locale.toString(qlonglong(status.dropped)));
   if (status.hanging > 0) counters += QStringLiteral(", ") + tr("%n read(s) hang", nullptr, status.hanging);
   if (video) counters += QLatin1Char('\n') + tr("It is played: frames that come while the model works are left out");
   counters_->setText(counters);

@@ -268,6 +268,20 @@ TEST(SourcePanel, StatesReadAsTheyAre) {
   EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kBad) << "lost, as the page says";
 }
 
+TEST(SourcePanel, CountsPicturesInTheLanguageOfTheWindow) {
+  QTranslator french;
+  ASSERT_TRUE(french.load(":/i18n/mpm-monitor_fr.qm"));
+  QCoreApplication::installTranslator(&french);
+  EXPECT_EQ(SourcePanel::messageText("1 of 523 pictures could not be read"), "1 image sur 523 n’a pas pu être lue");
+  EXPECT_EQ(SourcePanel::messageText("2 of 3 pictures could not be read"), "2 images sur 3 n’ont pas pu être lues");
+  EXPECT_EQ(SourcePanel::messageText("the stream ended"), "the stream ended");
+  monitor::SessionStatus all;
+  all.stored = 1;
+  all.pictures = 523;
+  EXPECT_EQ(SourcePanel::storedText(all), "1 image sur 523 enregistrée");
+  QCoreApplication::removeTranslator(&french);
+}
+
 TEST(SpeedPanel, ShowsCountersAndStages) {
   SpeedPanel panel;
   monitor::CaptureStatus capture{.frames_in = 200, .dropped = 50, .fps = 24.96};
