@@ -107,6 +107,7 @@ QPushButton:pressed { background: %hover; }
 QPushButton:checked { background: %accent; color: %on_accent; border-color: %accent; }
 QPushButton:disabled { color: %muted; background: %window; }
 QPushButton[primary="true"] { background: %accent; color: %on_accent; border-color: %accent; font-weight: 600; }
+QToolButton:checked:focus, QPushButton[primary="true"]:focus, QPushButton:checked:focus { border-color: %text; }
 QPushButton[primary="true"]:disabled { background: %window; color: %muted; border-color: %border; }
 QPushButton[roomy="true"] { padding-top: 11px; padding-bottom: 11px; }
 QLineEdit, QPlainTextEdit {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The looks and the languages of the app.
+#include <QTest>
 #include <QtWidgets>
 #include <algorithm>
 #include <cstdlib>
@@ -72,6 +73,32 @@ TEST(Theme, APrimaryButtonThatIsDisabledLooksIt) {
   EXPECT_EQ(fill(), lightTheme().accent);
   button.setEnabled(false);
   EXPECT_EQ(fill(), lightTheme().window);
+}
+
+TEST(Theme, FocusIsSeenAlsoOnTheAccent) {
+  for (const Theme& theme : {lightTheme(), darkTheme()}) {
+    applyLook(theme, 100);
+    QWidget window;
+    QPushButton other("Other"), primary("Save"), checked("Day");
+    QToolButton tool;
+    makePrimary(&primary);
+    for (QAbstractButton* button : {static_cast<QAbstractButton*>(&checked), static_cast<QAbstractButton*>(&tool)}) {
+      button->setCheckable(true);
+      button->setChecked(true);
+    }
+    fill(new QVBoxLayout(&window), &other, &primary, &checked, &tool);
+    window.show();
+    window.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+    for (QAbstractButton* button : window.findChildren<QAbstractButton*>()) {
+      if (button == &other) continue;
+      other.setFocus();
+      const QImage before = button->grab().toImage();
+      button->setFocus();
+      EXPECT_NE(button->grab().toImage(), before) << button->metaObject()->className();
+    }
+  }
+  applyLook(lightTheme(), 100);
 }
 
 TEST(Theme, DrawsEveryIconInItsTextColour) {
