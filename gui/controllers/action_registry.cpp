@@ -71,7 +71,7 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
     if (!menu->isVisible()) continue;
     rows.append({{}, menu->text()});
     for (const QAction* action : menu->menu()->actions())
-      if (!action->isSeparator()) rows.append({keyOf(action->objectName()), action->text()});
+      if (action->isVisible() && !action->isSeparator()) rows.append({keyOf(action->objectName()), action->text()});
   }
   rows += {{{}, tr("In a picture or the chart")},
            {tr("Arrow keys"), tr("Move the patch cursor")},

@@ -71,6 +71,10 @@ TEST_F(Others, MayBeAllThatThereIsToSee) {
   openOther(file("none-yet.db"));
   EXPECT_EQ(looked()->windowTitle(), "none-yet.db – MPM Monitor");
   EXPECT_TRUE(window_->showsOnlyOthers());
+  trigger("keys");
+  const auto* const keys = childOf<QTableWidget>(childOf<QDialog>(looked(), "keys"));
+  EXPECT_FALSE(keys->findItems("Overlay", Qt::MatchContains).isEmpty());
+  EXPECT_TRUE(keys->findItems("Computed", Qt::MatchContains).isEmpty()) << "which this window does not offer";
   window_->hide();
   trigger("main");
   EXPECT_TRUE(window_->isVisible());
