@@ -100,13 +100,14 @@ void ImageView::paintRegions(QPainter& painter, const Viewport& view) const {
 
 void ImageView::paintTitle(QPainter& painter, const Viewport& view, QPointF at, const QString& title) const {
   constexpr int kAir = 3;
-  QRectF box = QRectF(fontMetrics().boundingRect(title)).adjusted(-kAir, -kAir, kAir, kAir);
-  const QRectF shown = view.pictureRect() & QRectF(rect());
+  const QRectF shown = view.pictureRect() & QRectF(rect().adjusted(0, bannerHeight(), 0, 0));
+  const QString text = fontMetrics().elidedText(title, Qt::ElideRight, static_cast<int>(shown.width()) - 2 * kAir);
+  QRectF box = QRectF(fontMetrics().boundingRect(text)).adjusted(-kAir, -kAir, kAir, kAir);
   box.moveTopLeft({std::clamp(at.x() + kAir, shown.left(), std::max(shown.left(), shown.right() - box.width())),
                    std::clamp(at.y() + kAir, shown.top(), std::max(shown.top(), shown.bottom() - box.height()))});
   painter.fillRect(box, QColor(0, 0, 0, 170));
   painter.setPen(Qt::white);
-  painter.drawText(box, Qt::AlignCenter, title);
+  painter.drawText(box, Qt::AlignCenter, text);
 }
 
 void ImageView::paintBoxes(QPainter& painter, const Viewport& view) const {

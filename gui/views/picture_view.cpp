@@ -4,6 +4,17 @@
 #include "gui/views/look.h"
 
 namespace mpm::gui {
+namespace {
+
+constexpr int kBannerSide = 10, kBannerAir = 5;  // px
+
+QTextOption bannerOption() {
+  QTextOption option(Qt::AlignLeft | Qt::AlignVCenter);
+  option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  return option;
+}
+
+}  // namespace
 
 PictureView::PictureView(PatchSelection* selection, QWidget* parent) : QWidget(parent), selection_(selection) {
   setMouseTracking(true);
@@ -33,6 +44,8 @@ std::optional<QPointF> PictureView::cursorPlace() const {
 void PictureView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), theme().canvas);
+  const auto [banner, strip] = placedBanner(painter);
+  banner_height_ = strip.height();
   if (!frame_) {
     painter.setPen(theme().on_canvas);
     painter.drawText(rect().adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap, placeholder_);
@@ -43,28 +56,30 @@ void PictureView::paintEvent(QPaintEvent*) {
     paintCursor(painter, view);
     paintAbove(painter, view);
   }
-  if (!banner_.isEmpty()) paintBanner(painter);
+  if (!banner.isEmpty()) {
+    painter.fillRect(strip, QColor(0, 0, 0, 185));
+    painter.setPen(Qt::white);
+    painter.drawText(QRectF(strip.adjusted(kBannerSide, kBannerAir, -kBannerSide, -kBannerAir)), banner,
+                     bannerOption());
+  }
   paintFocus(painter, this);
 }
 
-void PictureView::paintBanner(QPainter& painter) const {
-  constexpr int kLines = 2, kSide = 10, kAir = 5;
-  const int room = std::max(40, width() - 2 * kSide);
+// The banner, or as much of it as two lines hold, and the strip at the top that it covers.
+std::pair<QString, QRect> PictureView::placedBanner(QPainter& painter) const {
+  if (banner_.isEmpty()) return {};
+  constexpr int kLines = 2;
+  const int room = std::max(40, width() - 2 * kBannerSide);
   const QFontMetrics metrics = fontMetrics();
-  QTextOption wrapping(Qt::AlignLeft | Qt::AlignVCenter);
-  wrapping.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   const auto lines = [&](const QString& text) {
-    const QRectF needed = painter.boundingRect(QRectF(0, 0, room, 1e4), text, wrapping);
+    const QRectF needed = painter.boundingRect(QRectF(0, 0, room, 1e4), text, bannerOption());
     return static_cast<int>(std::lround(needed.height() / metrics.lineSpacing()));
   };
   QString text = banner_;
   // A line that ends with a whole word is not full, so what fits is tried.
   for (int length = kLines * room; lines(text) > kLines && length > room; length -= metrics.averageCharWidth())
     text = metrics.elidedText(banner_, Qt::ElideRight, length);
-  const QRect strip(0, 0, width(), std::min(lines(text), kLines) * metrics.lineSpacing() + 2 * kAir);
-  painter.fillRect(strip, QColor(0, 0, 0, 185));
-  painter.setPen(Qt::white);
-  painter.drawText(QRectF(strip.adjusted(kSide, kAir, -kSide, -kAir)), text, wrapping);
+  return {text, QRect(0, 0, width(), std::min(lines(text), kLines) * metrics.lineSpacing() + 2 * kBannerAir)};
 }
 
 void PictureView::paintCluster(QPainter& painter, const Viewport& view) {

@@ -68,6 +68,8 @@ class PictureView : public QWidget {
 
   bool stale_ = true;  ///< there is another picture, or another part of it
   const PatchSelection& selection() const { return *selection_; }
+  /// How much of the top the banner covers, px.
+  int bannerHeight() const { return banner_height_; }
   /// Where the mouse or the cross of the arrow keys is, px of the picture. There must be a frame.
   std::optional<QPointF> cursorPlace() const;
 
@@ -83,7 +85,7 @@ class PictureView : public QWidget {
  private:
   void paintCluster(QPainter& painter, const Viewport& viewport);
   void paintCursor(QPainter& painter, const Viewport& viewport);
-  void paintBanner(QPainter& painter) const;
+  std::pair<QString, QRect> placedBanner(QPainter& painter) const;
   void changeState(const ViewState& state);
 
   // What a button that is down does.
@@ -97,6 +99,7 @@ class PictureView : public QWidget {
   LiveFramePtr frame_;
   ViewState state_;
   QString banner_, placeholder_;
+  int banner_height_ = 0;
   std::optional<Drag> drag_;
 };
 

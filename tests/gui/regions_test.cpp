@@ -286,5 +286,24 @@ TEST(ImageView, OutlinesFollowTheCamera) {
   EXPECT_NEAR(leftEdge(12) - leftEdge(0), 24, 1);
 }
 
+TEST(ImageView, ANameIsReadWithinThePictureAndBelowABanner) {
+  PatchSelection cross;
+  ImageView view(&cross);
+  view.resize(840, 320);  // 100 px beside the picture
+  view.setFrame(makeLiveFrame(cv::Mat(160, 320, CV_8UC3, cv::Scalar::all(255))));
+  view.setRegions({{.name = std::string(200, 'x'), .size = {320, 160}, .polygons = {{{0, 0}, {90, 0}, {90, 90}}}}});
+  for (const char* banner : {"", "Stored"}) {
+    view.setBanner(banner);
+    const QImage shown = view.grab().toImage();
+    const auto dark = [&](int x, int y) { return qGray(shown.pixel(x, y)) < 150; };
+    int below = 0;  // the banner
+    while (below < 100 && dark(50, below)) ++below;
+    int plate = 0;
+    for (int x = 120; x < 740; ++x) plate += dark(x, below + 8);
+    EXPECT_GT(plate, 300) << banner;
+    for (int y = below; y < shown.height(); ++y) EXPECT_FALSE(dark(760, y)) << banner << y;
+  }
+}
+
 }  // namespace
 }  // namespace mpm::gui
