@@ -1111,8 +1111,8 @@
         <translation>Image affichée</translation>
     </message>
     <message>
-        <source>%1  ·  %2 of %3</source>
-        <translation>%1  ·  %2 sur %3</translation>
+        <source>%1 of %2  ·  %3</source>
+        <translation>%1 sur %2  ·  %3</translation>
     </message>
 </context>
 <context>

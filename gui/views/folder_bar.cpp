@@ -49,9 +49,10 @@ void FolderBar::refresh() {
   next_->setEnabled(current() + 1 < static_cast<int>(pictures_.size()));
   if (pictures_.empty()) return setValue(label_, {});
   const FolderPicture& picture = pictures_[static_cast<std::size_t>(current())];
+  // The number first: where the window is narrow, the rest is cut.
   const QString text =
-      tr("%1  ·  %2 of %3")
-          .arg(QFileInfo(picture.file).fileName(), QString::number(current() + 1), QString::number(pictures_.size()));
+      tr("%1 of %2  ·  %3")
+          .arg(QString::number(current() + 1), QString::number(pictures_.size()), QFileInfo(picture.file).fileName());
   setValue(label_, picture.time > 0 ? text + QStringLiteral("  ·  ") + timeText(picture.time, clock_) : text);
   label_->setToolTip(picture.file);
 }

@@ -42,6 +42,9 @@ PicturesPane::PicturesPane(ImagePane* image, PatchSelection* selection, QAction*
 QWidget* PicturesPane::makeMapSide() {
   map_->setPlaceholder(tr("The merge map appears with the first frame"));
   coloring_->setMinimumContentsLength(11);  // "Couleur moyenne"
+  coloring_->setMinimumWidth(64);           // px: in a narrow window it leaves the numbers of the step their room
+  step_label_->setMinimumWidth(
+      step_label_->fontMetrics().horizontalAdvance(tr("Block %1: %2 → %3").arg(11).arg(999).arg(888)));
   connect(coloring_, &QComboBox::activated, this,
           [this](int index) { setColoring(static_cast<MergeColoring>(index)); });
   auto* bar = new QHBoxLayout(map_bar_);
