@@ -85,6 +85,7 @@ void CamerasPage::describe(int row, const QStringList& lines, const QImage& pict
   QIcon icon;
   for (const auto mode : {QIcon::Normal, QIcon::Selected}) icon.addPixmap(shown, mode);
   item(row)->setText(text.join(QLatin1Char('\n')));
+  item(row)->setTextAlignment(Qt::AlignHCenter | Qt::AlignTop);  // names stand in one line, however much is below them
   item(row)->setIcon(icon);
   item(row)->setSizeHint(StoredCamera::kPicture + QSize(3 * line, 6 * line));
   item(row)->setToolTip((text + QStringList{source, QString::fromStdString(watch(row).db)}).join(QLatin1Char('\n')));
