@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/main_window.h"
 
+#include "gui/models/readout.h"
 #include "gui/models/recents.h"
 #include "vision/model_files.h"
 
@@ -233,7 +234,8 @@ void MainWindow::offerWhatFits() {
 }
 
 void MainWindow::log(const QString& text) {
-  log_->appendPlainText(QStringLiteral("%1  %2").arg(QTime::currentTime().toString(QStringLiteral("HH:mm:ss")), text));
+  const charts::Clock clock(vision::clockOrMachine(history_->clock()));  // of the Events; names its zone
+  log_->appendPlainText(QStringLiteral("%1  %2").arg(timeText(unixNow(), clock, QStringLiteral("HH:mm:ss")), text));
 }
 
 void MainWindow::report(const QString& text, Badge badge) {

@@ -114,6 +114,8 @@ TEST_F(Times, AnArchiveIsShownByTheClockOfItsCamera) {
   scene.crosshair = static_cast<double>(part<HistorySources>()->current()->last) / 1000;
   EXPECT_TRUE(QRegularExpression("2013 05:54:1\\d UTC.09:00").match(scene.crosshairText()).hasMatch())
       << scene.crosshairText();
+  emit part<PictureStore>()->failed("the disk");
+  EXPECT_THAT(log(), Has(QRegularExpression(R"(\d\d:\d\d:\d\d UTC\+09:00  the disk$)"))) << "as its events";
 
   const auto same_on_show = [&] {
     EXPECT_THAT(valueOf(window_.get(), "Frame on show"), Has(last));
