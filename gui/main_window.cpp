@@ -234,7 +234,7 @@ void MainWindow::offerWhatFits() {
 }
 
 void MainWindow::log(const QString& text) {
-  const charts::Clock clock(vision::clockOrMachine(history_->clock()));  // of the Events; names its zone
+  const charts::OptionalClock clock(vision::clockOrMachine(history_->clock()));  // of the Events; names its zone
   log_->appendPlainText(QStringLiteral("%1  %2").arg(timeText(unixNow(), clock, QStringLiteral("HH:mm:ss")), text));
 }
 
