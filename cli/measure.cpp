@@ -93,7 +93,6 @@ Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, cons
   const std::string& data = labelled.source.empty() ? labelled.images : labelled.source;
   return {{"model", plan.model},
           {"reduce", toString(model.reduction)},
-          {"reduce_digest", reduceDigest(model.reduction)},
           {"precision", toString(model.precision)},
           {"input", sizeJson(model.input)},
           {"fit", windowed ? "window" : "resize"},
@@ -109,6 +108,7 @@ Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, cons
           {"refine", toString(options.refine.value_or(model.facts.refine))},
           {"shard", plan.shard.isWhole() ? Json(nullptr) : Json(plan.shard.text())},
           {"model_digest", digest},
+          {"reduce_digest", reduceDigest(model.reduction)},
           {"net", toString(model.head) + " " + std::to_string(model.dim) + "/" + std::to_string(model.patch.height) +
                       " " + toString(model.input)},
           {"classes", vision::classNames(model)},
