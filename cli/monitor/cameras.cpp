@@ -99,6 +99,8 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written,
   Camera camera = orOptionError(
       [&] {
         checkConfig(said);
+        if (!said.model.empty() && !std::filesystem::exists(said.model))
+          throw CameraConfigError("model", "'" + said.model + "': no such file");
         const auto store = stored(said.db);
         Camera one = monitor::cameraOf(said, store ? &*store : nullptr);
         one.session.model = chosenModel(one.session.model);

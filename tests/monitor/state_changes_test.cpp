@@ -59,6 +59,29 @@ TEST_F(ChangesOfStates, OfAnArchiveAreThoseOfTheOrderOfItsTimes) {
   EXPECT_EQ(changesIn(path_), changes);
 }
 
+// Two looks at a cut-out, said three times each: neither is more than one sure result.
+TEST_F(ChangesOfStates, AnAnswerThatIsSaidAgainIsNoResult) {
+  StoreWriter writer(path_);
+  for (const int from : {6, 0}) {
+    writer.beginSession(session("archive", 0), kNoon + from * 10 * kSecondMs);
+    for (int i = from; i < from + 6; ++i) {
+      Sample sample = sampleAt(kNoon + i * 10 * kSecondMs);
+      sample.picture = std::to_string(i);
+      sample.states = {{.name = "gate",
+                        .state = i < 6 ? "shut" : "open",
+                        .probability = 1,
+                        .sure = true,
+                        .look = i % 3 == 0 ? StateLook::kOwn : StateLook::kRepeated}};
+      writer.append(sample);
+    }
+  }
+  writer.settle("archive", 2);
+  ASSERT_TRUE(writer.flush());
+  const StateChanges changes = {{kNoon, "shut"}, {kNoon + 90 * kSecondMs, "open"}};
+  const StoreReader store(path_);
+  EXPECT_EQ(store.stateChanges(store.series(1).back().id, kNoon, kNoon + kHourMs)["gate"], changes);
+}
+
 TEST_F(ChangesOfStates, PartsHaveThoseOfOneDatabase) {
   const std::vector<std::pair<const char*, std::vector<const char*>>> watches = {
       {"a", {"shut", "open"}}, {"a", {"open", "shut"}}, {"b", {"shut", "shut"}},

@@ -173,6 +173,31 @@ TEST(StateDetector, ARegionOfTheCamerasResolutionHasAPassOfItsOwnAtAPaceOfItsOwn
       << "nobody can look, and what was seen is old";
 }
 
+TEST(StateDetector, AnAnswerThatIsSaidAgainIsNoResultAfterARestartEither) {
+  const Estimate of_the_whole = showing(-1);
+  const auto countedIn = [&](int restarts_at) {
+    std::optional<StateDetector> watch({.heads = {latch(30)}, .after = 3});
+    std::vector<std::vector<StateSample>> stored;
+    std::vector<Event> events;
+    for (int second = 0; second < 300; second += 10) {
+      if (second == restarts_at) {
+        watch.emplace(StateOptions{.heads = {latch(30)}, .after = 3});
+        for (const auto& samples : stored) watch->resume(samples);
+      }
+      StateDetector::Seen next = seen(of_the_whole, kNoon + second * kSecondMs);
+      next.look = [&](const cv::Mat&) { return showing(second < 120 ? -1 : 1); };
+      stored.push_back(watch->read(next, events));
+    }
+    std::vector<std::string> counted;
+    for (const auto& samples : stored) counted.push_back(samples.at(0).counted);
+    return counted;
+  };
+  const auto whole = countedIn(-1);
+  EXPECT_EQ(whole[17], "closed");
+  EXPECT_EQ(whole[18], "open") << "the third look at 180 s";
+  EXPECT_EQ(countedIn(150), whole);
+}
+
 TEST(StateDetector, LooksKeepTheirInterval) {
   StateDetector watch({.heads = {latch(60)}});
   const Estimate whole = showing(-1);

@@ -79,7 +79,9 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
     const auto every_s = evaluation::cutOutSeconds(head.regions);
     if (every_s && !tracked.look) tracked.look.emplace(*every_s);
     if (every_s && !tracked.look->at(seen.time)) {
-      if (tracked.last) samples.push_back(*tracked.last);
+      if (!tracked.last) continue;
+      samples.push_back(*tracked.last);
+      samples.back().look = StateLook::kRepeated;
       continue;
     }
     tracked.last.reset();
@@ -88,7 +90,8 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
     tracked.failed = false;
     const evaluation::StateReading reading =
         evaluation::readState(head, evaluation::poolTokens(features, tracked.view.shares));
-    const bool sparse = seen.sparse || (every_s && *every_s * kSecondMs >= kMinuteMs);
+    const auto look = every_s && *every_s * kSecondMs >= kMinuteMs ? StateLook::kSparse : StateLook::kOwn;
+    const bool sparse = seen.sparse || look == StateLook::kSparse;
     const std::string state = head.states[static_cast<std::size_t>(reading.state)], before = tracked.count.counted();
     if (tracked.count.add(state, reading.sure, sparse, options_.after))
       events.push_back({seen.time, EventKind::kState, Severity::kInfo,
@@ -98,7 +101,8 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
                        .state = state,
                        .probability = reading.probability,
                        .sure = reading.sure,
-                       .counted = tracked.count.counted()});
+                       .counted = tracked.count.counted(),
+                       .look = look});
     if (every_s) tracked.last = samples.back();
   }
   return samples;
@@ -109,7 +113,7 @@ void StateDetector::resume(const std::vector<StateSample>& samples) {
     for (Tracked& tracked : tracked_) {
       if (tracked.head.name != one.name) continue;
       const bool counts = tracked.head.indexOf(one.counted) >= 0;
-      tracked.count.goOn(one.state, one.sure, counts ? one.counted : "");
+      tracked.count.goOn(one.state, one.sure && one.look != StateLook::kRepeated, counts ? one.counted : "");
     }
 }
 

@@ -26,7 +26,8 @@ StoreConnection::StoreConnection(const std::string& path, bool create, const Out
       " (picture_digest = ?11 OR 0 IN (picture_digest, ?11)) AND"
       " (SELECT series FROM session WHERE id = sample.session) = ?13)");
   insert_region_ = prepareRegions(database_);
-  insert_state_ = database_.prepare("INSERT INTO state_sample VALUES (?, ?, ?, ?, ?, ?)");
+  insert_state_ = database_.prepare(
+      "INSERT INTO state_sample(sample, name, state, probability, sure, counted, look) VALUES (?, ?, ?, ?, ?, ?, ?)");
   insert_change_ = database_.prepare(  // another state than the one that counted until then
       "INSERT OR REPLACE INTO state_change SELECT ?1, ?2, ?3, ?4 WHERE ?4 IS NOT (SELECT state FROM state_change WHERE"
       " series = ?1 AND name = ?2 AND time_ms <= ?3 ORDER BY time_ms DESC LIMIT 1)");
@@ -123,7 +124,7 @@ void StoreConnection::write(Sample sample, WriteTarget& target, BucketUpdate& su
   for (const RegionSample& region : sample.regions) insertRegion(insert_region_, id, region);
   std::set<std::pair<std::int64_t, std::string>> unread = target.heads;
   for (const StateSample& one : sample.states) {
-    insert_state_.run(id, one.name, one.state, one.probability, one.sure, one.counted);
+    insert_state_.run(id, one.name, one.state, one.probability, one.sure, one.counted, static_cast<int>(one.look));
     insert_change_.run(target.series, one.name, sample.time, one.counted);
     unread.erase({target.series, one.name});
     target.heads.emplace(target.series, one.name);

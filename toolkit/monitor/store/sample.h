@@ -42,12 +42,20 @@ struct RegionSample {
 RegionSample evaluate(const RegionInput& input);
 
 /// The result of one head of states on a frame.
+/// Whether the answer of a head is a look at the picture of its sample.
+enum class StateLook {
+  kRepeated = 0,  ///< no: that of an earlier one, once more
+  kOwn = 1,
+  kSparse = 2,  ///< yes, and its looks come a minute or more apart
+};
+
 struct StateSample {
   std::string name{};      ///< of the head: "gate"
   std::string state{};     ///< the likeliest
   double probability = 0;  ///< of it, 0..1
   bool sure = false;
   std::string counted{};  ///< the state that counts since enough sure results agreed; empty: none yet
+  StateLook look = StateLook::kOwn;
 };
 
 /// A frame as it is stored.

@@ -83,8 +83,9 @@ SampleRows::SampleRows(const Database& database, With with, const std::string& w
                            " LEFT JOIN region ON region.id = region_sample.region WHERE " + where +
                            " ORDER BY time_ms, sample.id, region");
   if (with == With::kStates)
-    states_ = database.prepare(
-        "SELECT name, state, probability, sure, counted FROM state_sample WHERE sample = ? ORDER BY name");
+    states_ = database.prepare("SELECT name, state, probability, sure, counted, coalesce(" +
+                               nullUnless(columnsOf(database, "state_sample"), "look") +
+                               ", 1) FROM state_sample WHERE sample = ? ORDER BY name");
 }
 
 bool SampleRows::next(Sample& sample) {
@@ -117,7 +118,9 @@ bool SampleRows::next(Sample& sample) {
   states_.bind(sample.id);
   while (states_.step()) {
     StateSample& one = sample.states.emplace_back();
-    states_.read(one.name, one.state, one.probability, one.sure, one.counted);
+    int look = 0;
+    states_.read(one.name, one.state, one.probability, one.sure, one.counted, look);
+    one.look = static_cast<StateLook>(look);
   }
   return true;
 }

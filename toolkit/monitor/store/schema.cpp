@@ -82,9 +82,10 @@ constexpr const char* kTables =
     // `region` 0: the whole picture. Each quantity has a column here: addColumns().
     "CREATE TABLE region_sample(sample INTEGER NOT NULL REFERENCES sample, region INTEGER NOT NULL,"
     "  areas TEXT NOT NULL, PRIMARY KEY(sample, region)) WITHOUT ROWID;"
+    // `look`: StateLook; NULL: as 1.
     "CREATE TABLE state_sample(sample INTEGER NOT NULL REFERENCES sample, name TEXT NOT NULL, state TEXT NOT NULL,"
-    "  probability REAL NOT NULL, sure INTEGER NOT NULL, counted TEXT NOT NULL, PRIMARY KEY(sample, name))"
-    "  WITHOUT ROWID;"
+    "  probability REAL NOT NULL, sure INTEGER NOT NULL, counted TEXT NOT NULL, look INTEGER,"
+    "  PRIMARY KEY(sample, name)) WITHOUT ROWID;"
     "CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER, time_ms INTEGER NOT NULL,"
     "  kind INTEGER NOT NULL, severity INTEGER NOT NULL, message TEXT NOT NULL);"
     "CREATE INDEX event_by_time ON event(time_ms);"
@@ -128,6 +129,8 @@ void addColumns(Database& database) {
     addKeptFrom(database);
     transaction.commit();
   }
+  if (std::ranges::count(columnsOf(database, "state_sample"), "look") == 0)
+    database.execute("ALTER TABLE state_sample ADD COLUMN look INTEGER");
   const auto there = columnsOf(database, "region_sample");
   for (const Quantity& one : quantities())
     if (std::ranges::count(there, one.key) == 0)

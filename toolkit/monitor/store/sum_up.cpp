@@ -290,7 +290,7 @@ void dropRepeatedStates(Database& database, std::int64_t source) {
 void countStates(Database& database, std::int64_t source, int after) {
   {
     Statement read = database.prepare(
-        "SELECT series, name, time_ms, sample.id, state, sure FROM state_sample JOIN sample ON sample.id ="
+        "SELECT series, name, time_ms, sample.id, state, sure, look FROM state_sample JOIN sample ON sample.id ="
         " state_sample.sample JOIN session ON session.id = sample.session WHERE sample.source = ?"
         " ORDER BY series, name, time_ms, sample.id");
     read.bind(source);
@@ -308,9 +308,10 @@ void countStates(Database& database, std::int64_t source, int after) {
       if (first) count = {};
       head = std::move(of);
       const UnixMs time = read.integer(2);
-      const bool sparse = first || time - before >= kMinuteMs;
+      const auto look = read.isNull(6) ? StateLook::kOwn : static_cast<StateLook>(read.integer(6));
+      const bool sparse = first || look == StateLook::kSparse || time - before >= kMinuteMs;
       before = time;
-      (void)count.add(std::string(read.text(4)), read.integer(5) != 0, sparse, after);
+      if (look != StateLook::kRepeated) (void)count.add(std::string(read.text(4)), read.integer(5) != 0, sparse, after);
       rows.push_back({read.integer(3), head.second, count.counted()});
     }
     Statement write = database.prepare("UPDATE state_sample SET counted = ? WHERE sample = ? AND name = ?");
