@@ -648,6 +648,7 @@ TEST_F(MonitorCommand, AFileIsCheckedWithoutWatching) {
       {camera + "alarm = ['unicorn>5']\n", "no class 'unicorn'"},
       {camera + "[[camera]]\nname = 'b'\nsource = '0'\ndb = 'a.db'\n", "would both write"},
       {"[[camera]]\nsource = '0'\ndb = 'c.db'\nmodel = 'bad.onnx'\n", "bad.onnx"},
+      {"[[camera]]\nsource = '0'\ndb = 'c.db'\nmodel = 'nope.onnx'\n", "line 4: model: '"},
       {"[[camera]]\nsource = '0'\ndb = 'b.db'\nmodel = '" + kSegmenter + "'\n", "b.db' is not a database"},
       {"[[camera]]\nsource = '0'\ndb = 'none/b.db'\nmodel = '" + kSegmenter + "'\n", "there is no folder"},
       {camera + "[webhook]\nurl-file = 'open'\n", "can be read by every user"},
