@@ -176,7 +176,7 @@ TEST(StateDetector, ARegionOfTheCamerasResolutionHasAPassOfItsOwnAtAPaceOfItsOwn
 TEST(StateDetector, AnAnswerThatIsSaidAgainIsNoResultAfterARestartEither) {
   const Estimate of_the_whole = showing(-1);
   const auto countedIn = [&](int restarts_at) {
-    std::optional<StateDetector> watch({.heads = {latch(30)}, .after = 3});
+    std::optional<StateDetector> watch(std::in_place, StateOptions{.heads = {latch(30)}, .after = 3});
     std::vector<std::vector<StateSample>> stored;
     std::vector<Event> events;
     for (int second = 0; second < 300; second += 10) {
