@@ -57,7 +57,8 @@ std::optional<evaluation::AgainstFull> againstFull(const MeasuredVariant& varian
 
 Json resultJson(const MeasuredVariant& variant, const Measured& all) {
   Json json = variant.settings;
-  for (const char* only_in_lines : {"model_digest", "net", "classes", "data", "labels"}) json.erase(only_in_lines);
+  for (const char* only_in_lines : {"model_digest", "reduce_digest", "net", "classes", "data", "labels"})
+    json.erase(only_in_lines);
   json = variant.result.toJson(json, all.classes);
   if (!variant.result.labelled)
     for (const char* of_labels : {"miou", "pixel_accuracy", "iou", "confusion"})
