@@ -321,6 +321,16 @@ TEST_F(StoredStates, ExportsAndTheViewHaveThem) {
   EXPECT_EQ(runSql(path_, "SELECT count(*) FROM state_values WHERE name = 'gate' AND counted = 'open'"), "3");
 }
 
+TEST_F(StoredStates, AreReadFromAFileThatDoesNotSayWhichWereLooks) {
+  recordStates(path_);
+  runSql(path_, "ALTER TABLE state_sample DROP COLUMN look");
+  const auto samples = allSamples(StoreReader(path_));
+  ASSERT_EQ(samples.size(), 8u);
+  EXPECT_EQ(samples.back().states.at(0).counted, "open");
+  recordStates(path_, "camera 1");
+  EXPECT_EQ(runSql(path_, "SELECT count(look) FROM state_sample"), "8");
+}
+
 // The strip of a chart goes on where the model was changed, as its curves do; that of one series does not.
 TEST_F(StoredStates, OfAChartAreThoseOfTheLatestSeriesOfEachTime) {
   StoreWriter writer(path_);

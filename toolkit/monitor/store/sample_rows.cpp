@@ -82,10 +82,12 @@ SampleRows::SampleRows(const Database& database, With with, const std::string& w
                            (with == With::kWhole ? " AND region = 0" : "") +
                            " LEFT JOIN region ON region.id = region_sample.region WHERE " + where +
                            " ORDER BY time_ms, sample.id, region");
-  if (with == With::kStates)
-    states_ = database.prepare("SELECT name, state, probability, sure, counted, coalesce(" +
-                               nullUnless(columnsOf(database, "state_sample"), "look") +
-                               ", 1) FROM state_sample WHERE sample = ? ORDER BY name");
+  if (with == With::kStates) {
+    const bool looks = std::ranges::count(columnsOf(database, "state_sample"), "look") > 0;
+    states_ =
+        database.prepare(std::string("SELECT name, state, probability, sure, counted, ") +
+                         (looks ? "coalesce(look, 1)" : "1") + " FROM state_sample WHERE sample = ? ORDER BY name");
+  }
 }
 
 bool SampleRows::next(Sample& sample) {
