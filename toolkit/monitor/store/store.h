@@ -105,7 +105,8 @@ struct OutboxOptions {
 struct StoreOptions {
   /// False: the writer's thread opens the file, and tries again until it can; the constructor does not wait for a disk.
   bool open_at_once = true;
-  double commit_s = 1;  ///< shortest time between two commits, s; a kill loses at most the samples since the last one
+  double commit_s = 1;  ///< shortest time between two commits but for an alarm, s; a kill loses at most the samples
+                        ///< since the last one
   /// Deletes samples, minutes and events that are older than this; 0: keeps all. Those of the source that is written
   /// and events of no source; never those of an archive. Deletion waits up to one hour if the clock jumped more than a
   /// day past the last sample, because a wrong clock must not delete everything.
