@@ -110,6 +110,9 @@ TEST_F(SeriesTest, RulesOfNightAreThoseOfTheSessionsOfASpan) {
   EXPECT_EQ(rules(8, 9), "first second ") << "none is surely another";
   lasted(2, 9, 3);
   EXPECT_EQ(rules(2, 3), "second ") << "its clock was ahead when it began";
+  lasted(2, 2, 3);
+  runSql(path_, "DELETE FROM region_sample WHERE sample = 1; DELETE FROM sample WHERE id = 1");
+  EXPECT_EQ(rules(0, 1), "first ") << "its samples are forgotten";
 }
 
 // A share is told as it was measured, before it is stored and afterwards.

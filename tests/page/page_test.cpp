@@ -442,6 +442,10 @@ TEST_F(PageTest, PicturesShowNothingThatIsHiddenByNow) {
     EXPECT_EQ(dark(before, ending, {}), 16) << "a copy, which hides nothing, is on the page, too";
     EXPECT_EQ(dark(behind, ending, {}), 16);
   }
+  const PrivacyOptions right{
+      .hidden = {{.name = "right", .size = {8, 4}, .polygons = {{{4, 0}, {7, 0}, {7, 3}, {4, 3}}}}}};
+  StoreWriter(copy).setPrivacy("camera 0", right.json());
+  for (Page* both : {&before, &behind}) EXPECT_EQ(dark(*both, ".png", {}), 32) << "what either of them hides";
 }
 
 // A day is coloured by its mean and shows the picture that is nearest to its moment. The sun of 0 degrees north and
