@@ -405,6 +405,11 @@ class Runner {
 Measured measure(const MeasurePlan& plan) { return Runner(plan).run(); }
 
 bool isLeftOut(const Json& line, const Measured& run) {
+  const auto isEarlierVersion = [&](const MeasuredVariant& one) {  // of a policy or a rule
+    return one.settings["reduce"] == line.value("reduce", Json()) &&
+           one.settings["reduce_digest"] != line.value("reduce_digest", Json());
+  };
+  if (std::ranges::any_of(run.variants, isEarlierVersion)) return true;
   return dataOf(line) == dataOf(run.variants.front().settings) && !run.names.contains(evaluation::textOf(line, "name"));
 }
 

@@ -51,7 +51,8 @@ struct Measured {
 /// together run in groups, each beside the full model. Makes a line of JSON per image and variant.
 Measured measure(const MeasurePlan& plan);
 
-/// Whether the line is of the model and the data of `run`, but of an image that it was not asked for.
+/// Whether the line is of the model and the data of `run`, but of an image that it was not asked for, or of an earlier
+/// version of a policy or a rule.
 bool isLeftOut(const Json& line, const Measured& run);
 
 /// The lines of --per-image or --resume in a file. Throws mpm::Error as readJsonLines().

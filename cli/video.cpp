@@ -151,6 +151,7 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
   FilmDays result;
   std::int64_t first = 0, last = 0;
   for (const monitor::ArchivePicture& chosen : storedPictures(store, source, options, days)) {
+    if (snapshots && !monitor::standsForDay(chosen.file, options.ending)) continue;  // removed since it was chosen
     cv::Mat picture =
         snapshots ? monitor::readStored(chosen.file).picture(options.ending, hidden) : chosen.picture(hidden);
     const std::int64_t day = days.dayOf(chosen.time);

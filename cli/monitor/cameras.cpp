@@ -99,7 +99,7 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written,
   Camera camera = orOptionError(
       [&] {
         checkConfig(said);
-        if (!said.model.empty() && !std::filesystem::exists(said.model))
+        if (std::error_code error; !said.model.empty() && !std::filesystem::exists(said.model, error))
           throw CameraConfigError("model", "'" + said.model + "': no such file");
         const auto store = stored(said.db);
         Camera one = monitor::cameraOf(said, store ? &*store : nullptr);

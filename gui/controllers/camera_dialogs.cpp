@@ -12,8 +12,8 @@
 namespace mpm::gui {
 namespace {
 
-// With the clock and the place that the database has of an archive: nobody is asked for them twice, and other ones
-// would make it measure all again. The dialog chooses the rule of night by them.
+// With the clock and the place of an archive as the database has them. With other ones all would be measured again. The
+// dialog chooses the rule of night by the place.
 monitor::CameraConfig withStoredClock(monitor::CameraConfig config, const QString& database) try {
   if (database.isEmpty() || !QFile::exists(database)) return config;
   monitor::CameraConfig unruled = config;

@@ -81,7 +81,8 @@ void HistoryBrowser::add(const monitor::Event& event) {
   if (!opened_ || showsOpened()) events_->add(event);
 }
 
-// Live events are stored a little later, or not at all. One that is in both stays as it is in the list.
+// Live events are stored a little later, or not at all. They stay on top in the order in which they came: those of an
+// archive have the times of its pictures.
 std::vector<monitor::Event> HistoryBrowser::withLiveEvents(std::vector<monitor::Event> stored) const {
   std::erase_if(stored, [&](const monitor::Event& one) {
     return std::ranges::any_of(live_events_, [&](const monitor::Event& live) {
@@ -89,7 +90,6 @@ std::vector<monitor::Event> HistoryBrowser::withLiveEvents(std::vector<monitor::
     });
   });
   stored.insert(stored.end(), live_events_.begin(), live_events_.end());
-  std::ranges::stable_sort(stored, {}, &monitor::Event::time);
   return stored;
 }
 

@@ -70,7 +70,7 @@ class HistoryBrowser : public QObject {
   History* const history_;
   HistorySources* const sources_;
   std::optional<QString> opened_;                                    // the source that this program has open
-  std::vector<monitor::Event> live_events_;                          // of the source that is open, ascending
+  std::vector<monitor::Event> live_events_;                          // of the source that is open, as they came
   std::int64_t pace_ = 2000, next_chart_ = 0, next_statistics_ = 0;  // steady ms
   std::pair<double, double> period_, judged_;                        // that the chart and Day/night show, s
 };

@@ -78,7 +78,6 @@ TEST(Alarms, MinutesCountOnOverARestart) {
   }
 }
 
-// Each text, and what is read: region, quantity, state, above, limit.
 // What comes in the time that is asked for now leaves no gap in which values are unknown.
 TEST(Alarms, AnotherEveryMakesNoGaps) {
   const AlarmOptions options{.alarms = {parseAlarm("tokens>500")}, .minutes = 1};
@@ -92,6 +91,7 @@ TEST(Alarms, AnotherEveryMakesNoGaps) {
   EXPECT_THAT(rang, ElementsAre(2)) << "a minute after the first";
 }
 
+// Each text, and what is read: region, quantity, state, above, limit.
 TEST(Alarms, AreWrittenInOneNotation) {
   const std::tuple<const char*, Alarm> cases[] = {
       {"car>20", {.quantity = "car", .limit = 20}},

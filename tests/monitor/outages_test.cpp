@@ -72,11 +72,15 @@ TEST_F(OutagesTest, AnotherEveryMakesNoCameraSlow) {
   {
     StoreWriter writer(path_);
     double minute = 0;
-    for (const double every_s : {60, 600, 30}) {
-      writer.beginSession(session("camera 0", every_s), minutesOn(minute));
+    std::string began;
+    for (int id = 1; const double every_s : {60, 600, 30}) {
+      writer.beginSession(session("camera 0", every_s));
+      began += "UPDATE session SET started_ms = " + std::to_string(minutesOn(minute)) +
+               " WHERE id = " + std::to_string(id++) + ";";
       for (int i = 0; i < 40; ++i, minute += every_s / 60) writer.append(sampleOf(minute));
     }
     ASSERT_TRUE(writer.flush());
+    runSql(path_, began);
   }
   EXPECT_THAT(outagesIn(path_), IsEmpty());
 }

@@ -59,6 +59,30 @@ TEST_F(ChangesOfStates, OfAnArchiveAreThoseOfTheOrderOfItsTimes) {
   EXPECT_EQ(changesIn(path_), changes);
 }
 
+// The clock of a camera goes back, between samples of another model without states.
+TEST_F(ChangesOfStates, OfACameraAreThoseOfTheOrderOfItsTimesToo) {
+  StoreWriter writer(path_);
+  const auto measure = [&](const char* model, const std::vector<std::pair<int, const char*>>& states) {
+    SessionInfo info = session();
+    info.model_digest = model;
+    writer.beginSession(info);
+    for (const auto& [at, state] : states) {
+      Sample sample = sampleAt(minute(at));
+      if (*state) sample.states = {{.name = "gate", .state = state, .probability = 1, .sure = true, .counted = state}};
+      writer.append(sample);
+    }
+  };
+  measure("a", {{0, "open"}});
+  measure("b", {{5, ""}, {8, ""}});
+  measure("a", {{3, "shut"}, {6, "shut"}, {7, "open"}, {10, "open"}, {9, "open"}});
+  ASSERT_TRUE(writer.flush());
+  const StateChanges changes = {{minute(0), "open"}, {minute(3), "shut"}, {minute(5), ""},    {minute(6), "shut"},
+                                {minute(7), "open"}, {minute(8), ""},     {minute(9), "open"}};
+  EXPECT_EQ(changesIn(path_), changes);
+  mergeDatabases({path_}, folder_ / "all.db");
+  EXPECT_EQ(changesIn(folder_ / "all.db"), changes);
+}
+
 // Two looks at a cut-out, said three times each: neither is more than one sure result.
 TEST_F(ChangesOfStates, AnAnswerThatIsSaidAgainIsNoResult) {
   StoreWriter writer(path_);

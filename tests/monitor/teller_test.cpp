@@ -213,13 +213,23 @@ TEST(CameraClaims, ACameraThatAnotherFileTookOverIsNotTouched) {
   Claims one({"door", "gate"});
   (void)one.sent();
   one.hear("yard/gate/status", "online");
-  one.hear("yard/WATCH/1", R"({"cameras": {"door": "homeassistant/device/yard_door/config"}})");
+  const std::string own = R"({"cameras":{"door":"homeassistant/device/yard_door/config"}})";
+  one.hear("yard/WATCH/1", own);
   one.hear("yard/WATCH/2", R"({"cameras": {"gate": "homeassistant/device/yard_gate/config"}})");
-  EXPECT_THAT(one.topics.take(false), IsEmpty()) << "it takes nothing back";
+  EXPECT_EQ(one.topics.take(true), (std::map<std::string, std::string>{{"yard/WATCH/1", own}}))
+      << "it takes nothing back, at a new connection neither";
   one.claims.setCameras({"door"});
-  EXPECT_EQ(one.topics.of("yard/WATCH/1"), R"({"cameras":{"door":"homeassistant/device/yard_door/config"}})");
+  EXPECT_EQ(one.topics.of("yard/WATCH/1"), own);
   one.hear("yard/gate/status", "ended");
   EXPECT_FALSE(one.topics.take(false).contains("yard/gate/status"));
+
+  Claims alone({"gate"});
+  (void)alone.sent();
+  alone.hear("yard/WATCH/2", R"({"cameras": {"gate": ""}})");
+  alone.hear("yard/WATCH/1", "");  // nothing is left of its list
+  alone.claims.setCameras({"door"});
+  alone.hear("yard/gate/status", "offline");
+  EXPECT_FALSE(alone.topics.take(false).contains("yard/gate/status"));
 }
 
 TEST(CameraClaims, NothingIsSentBeforeTheBrokerHasSaidWhatItKeeps) {

@@ -319,12 +319,10 @@ class Drawer {
       canvas_.area(cornersOf({right, y - line_ / 3, line_, line_ * 2 / 3}), color, opacity);
       right -= 18;
     };
-    bool night = false, band = false;
-    for (const ChartBucket& bucket : chart_.chart.buckets) {
-      night = night || bucket.night > 0;
+    bool band = false;
+    for (const ChartBucket& bucket : chart_.chart.buckets)
       for (const Spread& value : bucket.values) band = band || value.max > value.min;
-    }
-    if (night) entry(chart_.night_name, chart_.colors.night, 1);
+    if (!nightStretches(chart_.chart, chart_.axis).empty()) entry(chart_.night_name, chart_.colors.night, 1);
     if (band) entry(chart_.band_name, chart_.series.empty() ? placeColor(0) : colorOf(0), kBandOpacity);
     const std::string span = canvas_.label(chart_.axis, chart_.clock);
     const double left = std::max(2.0, plot_.x + (plot_.width - canvas_.textWidth(span)) / 2);

@@ -430,7 +430,7 @@ void Recorder::setStates(const StateOptions& states) {
   chain_.states = std::move(watch);
 }
 
-// Sample, alarms and events in one commit, before anything is told: after a kill all of it is known, or nothing.
+// Sample, alarms and events in one commit: after a kill all of it is known, or nothing.
 void Recorder::store(const std::optional<Sample>& sample, const std::vector<Event>& events) {
   Recorded recorded{.sample = sample, .events = events};
   if (sample) recorded.view = view_.takeLearned();

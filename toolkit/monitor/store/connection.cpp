@@ -31,6 +31,9 @@ StoreConnection::StoreConnection(const std::string& path, bool create, const Out
   insert_change_ = database_.prepare(  // another state than the one that counted until then
       "INSERT OR REPLACE INTO state_change SELECT ?1, ?2, ?3, ?4 WHERE ?4 IS NOT (SELECT state FROM state_change WHERE"
       " series = ?1 AND name = ?2 AND time_ms <= ?3 ORDER BY time_ms DESC LIMIT 1)");
+  next_sample_ = database_.prepare(
+      "SELECT sample.id, time_ms, series FROM sample JOIN session ON session.id = sample.session"
+      " WHERE sample.source = ? AND time_ms > ? ORDER BY time_ms, sample.id LIMIT 1");
   insert_event_ =
       database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
   insert_message_ =
@@ -130,8 +133,27 @@ void StoreConnection::write(Sample sample, WriteTarget& target, BucketUpdate& su
     target.heads.emplace(target.series, one.name);
   }
   for (const auto& [series, name] : unread) insert_change_.run(series, name, sample.time, "");
+  if (!target.archive) mendStatesAfter(target, sample.time);
   sums.add(target.series, sample);
   if (outbox_.of_sample) put(outbox_.of_sample(sample, target.info));
+}
+
+// Where the clock of a camera went back, a sample may come to lie before one that is stored, whose states may be a
+// change now, or none any more.
+void StoreConnection::mendStatesAfter(const WriteTarget& target, UnixMs time) {
+  next_sample_.bind(target.source, time);
+  if (!next_sample_.step()) return;
+  const std::int64_t sample = next_sample_.integer(0), of = next_sample_.integer(2);
+  const UnixMs next = next_sample_.integer(1);
+  next_sample_.reset();
+  for (const auto& [series, name] : target.heads) {
+    database_.run("DELETE FROM state_change WHERE series = ? AND name = ? AND time_ms = ?", series, name, next);
+    database_.run(
+        "INSERT INTO state_change SELECT ?1, ?2, ?3, counted FROM (SELECT CASE WHEN ?4 THEN coalesce((SELECT counted"
+        " FROM state_sample WHERE sample = ?5 AND name = ?2), '') ELSE '' END AS counted) WHERE counted IS NOT (SELECT"
+        " state FROM state_change WHERE series = ?1 AND name = ?2 AND time_ms < ?3 ORDER BY time_ms DESC LIMIT 1)",
+        series, name, next, series == of, sample);
+  }
 }
 
 void StoreConnection::put(const std::vector<Message>& messages) {

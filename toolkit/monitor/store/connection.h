@@ -53,6 +53,7 @@ class StoreConnection {
   void write(const ForgetSent& sent, WriteTarget& target, BucketUpdate& sums);
   void write(const Announce& one, WriteTarget& target, BucketUpdate& sums);
   void write(const SetAlarms& set, WriteTarget& target, BucketUpdate& sums);
+  void mendStatesAfter(const WriteTarget& target, UnixMs time);
   void put(const std::vector<Message>& messages);  // into the outbox
 
   // What must not be seen.
@@ -88,7 +89,7 @@ class StoreConnection {
   bool deleted_ = false;  // something that must not be seen
   bool told_readable_ = false;
   std::string problem_{};
-  Statement insert_sample_, insert_region_, insert_state_, insert_change_, insert_event_, insert_message_;
+  Statement insert_sample_, insert_region_, insert_state_, insert_change_, insert_event_, insert_message_, next_sample_;
 };
 
 }  // namespace mpm::monitor

@@ -41,7 +41,6 @@ struct RegionSample {
 /// The quantities of a part of a frame.
 RegionSample evaluate(const RegionInput& input);
 
-/// The result of one head of states on a frame.
 /// Whether the answer of a head is a look at the picture of its sample.
 enum class StateLook {
   kRepeated = 0,  ///< no: that of an earlier one, once more
@@ -49,6 +48,7 @@ enum class StateLook {
   kSparse = 2,  ///< yes, and its looks come a minute or more apart
 };
 
+/// The result of one head of states on a frame.
 struct StateSample {
   std::string name{};      ///< of the head: "gate"
   std::string state{};     ///< the likeliest

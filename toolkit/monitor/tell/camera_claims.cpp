@@ -40,8 +40,7 @@ CameraClaims::CameraClaims(const Mqtt& mqtt, const std::string& id, bool stays, 
 void CameraClaims::setCameras(const std::set<std::string>& names) {
   const std::lock_guard lock(mutex_);
   left_.stays = left_.stays && !left_.cameras.empty();  // of the earlier run
-  for (const std::string& name : taken_) cameras_.erase(name);
-  taken_.clear();
+  for (const std::string& name : takenOver()) cameras_.erase(name);
   left_.cameras.merge(cameras_);
   cameras_.clear();
   for (const std::string& name : names) {
@@ -92,11 +91,6 @@ void CameraClaims::take(const std::string& topic, const std::string& payload) {
     } else if (!settled_) {
       left_ = read(payload, prefix_);
       for (const auto& [name, config] : cameras_) left_.cameras.erase(name);
-    } else {
-      const List listed = read(payload, prefix_);
-      taken_.clear();
-      for (const auto& [name, config] : cameras_)
-        if (!listed.cameras.contains(name)) taken_.insert(name);
     }
   } else if (topic.starts_with(prefix_ + "/WATCH/")) {
     others_[topic] = read(payload, prefix_);
@@ -107,7 +101,17 @@ void CameraClaims::take(const std::string& topic, const std::string& payload) {
   if (settled_) settle();
 }
 
-// Not at any other time: two programs that name one camera would take it from each other.
+// Cameras that another file lists since this one was read belong to that.
+std::set<std::string> CameraClaims::takenOver() const {
+  std::set<std::string> names;
+  for (const auto& [topic, list] : others_)
+    for (const auto& [name, config] : list.cameras)
+      if (settled_ && cameras_.contains(name)) names.insert(name);
+  return names;
+}
+
+// At the start, and when the file is read again. At any other time two programs that name one camera would take it from
+// each other.
 void CameraClaims::takeOver() {
   for (auto& [topic, list] : others_) {
     const List before = list;
@@ -126,6 +130,7 @@ void CameraClaims::settle() {
     return true;
   });
   List own{.cameras = cameras_, .stays = stays_};
+  for (const std::string& name : takenOver()) own.cameras.erase(name);
   own.cameras.insert(left_.cameras.begin(), left_.cameras.end());
   topics_.set(own_, text(own));
 }

@@ -59,6 +59,7 @@ class CameraClaims {
   static std::string text(const List& list);
 
   void take(const std::string& topic, const std::string& payload);
+  std::set<std::string> takenOver() const;
   void takeOver();
   void settle();
 
@@ -69,7 +70,6 @@ class CameraClaims {
   std::atomic<bool> settled_ = false;
   std::mutex mutex_;
   Configs cameras_{};                              // guarded by the mutex, as is what follows
-  std::set<std::string> taken_{};                  // of them: another file took them over
   List left_{};                                    // cameras that the file had, and whose topics may be there
   std::map<std::string, List> others_{};           // by topic
   std::map<std::string, std::string> statuses_{};  // by camera

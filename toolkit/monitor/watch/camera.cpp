@@ -35,7 +35,8 @@ CameraConfig continued(CameraConfig config, const StoreReader& store) try {
     if (config.model.empty()) {
       config.model = latest.model;
       if (config.reduce.empty()) config.reduce = latest.reduce;
-      if (config.precision.empty()) config.precision = latest.precision;
+      // A model that was converted since has a precision of its own, which is no fp32 that somebody asked for.
+      if (config.precision.empty() && latest.precision != "fp32") config.precision = latest.precision;
       goOnWith(latest.settings, config);
     }
     if (!stored.archive || !vision::isArchive(source, {}) || config.times == "none") continue;

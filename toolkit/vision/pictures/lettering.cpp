@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
 
-// The font has the letters of ASCII alone and would write each byte of another one as "?": those of Latin-1 lose their
-// accents.
+// The font has the letters of ASCII alone and would write each byte of another one as "?". Letters of Latin-1 are drawn
+// without their accents.
 std::string drawable(const std::string& text) {
   constexpr std::string_view kPlain =
       "AAAAAAACEEEEIIIIDNOOOOOxOUUUUYTsaaaaaaaceeeeiiiidnooooo/ouuuuyty";  // from U+00C0
