@@ -699,6 +699,24 @@ TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   EXPECT_THAT(ran, HasSubstr("summary"));
 }
 
+// Days that are not over were told with no samples, and not once more when they were.
+TEST_F(SessionTest, AClockThatIsAheadForAMomentSumsUpNoDays) {
+  record(database_, {sampleAt(kNoon - kDayMs)}, session("rtsp://***@yard/1"));
+  clock_ = kNoon;
+  make();
+  CameraPlan midnight = watch();
+  midnight.summary_hour = 0;
+  session_->open(midnight);
+  ASSERT_TRUE(eventually([&] { return reported(": 1 sample, "); }));
+  clock_ = kNoon + 3 * kDayMs;
+  session_->addEvent(eventAt(clock_, "it is Thursday"));
+  ASSERT_TRUE(eventually([&] { return StoreReader(database_).events(1, kNoon + 2 * kDayMs, INT64_MAX).size() > 0; }));
+  const std::size_t before = samples_.size();
+  ASSERT_TRUE(eventually([&] { return samples_.size() > before + 5; }));
+  EXPECT_TRUE(session_->finish(60));
+  EXPECT_EQ(std::ranges::count(events_.all(), EventKind::kSummary, &Event::kind), 1);
+}
+
 TEST_F(SessionTest, ADayThatCannotBeSummedUpIsOneMessage) {
   // With one sample alone the writer may ask before the first of today is stored, and read that one, not the sum.
   record(database_, {sampleAt(kNoon - kDayMs), sampleAt(kNoon - 22 * kHourMs)}, session("rtsp://***@yard/1"));
