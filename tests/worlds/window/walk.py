@@ -227,7 +227,7 @@ class Player:
         if do in ("previous_picture", "next_picture"):
             if not self.seen.get("folder") or not self.ask(do=do):
                 return False
-            model.step_picture(self.stage.index(model.live, self.reply["seen"]["folder"].partition("  ·  ")[0]))
+            model.step_picture(self.stage.index(model.live, self.reply["seen"]["folder"].split("  ·  ")[1]))
             model.paused = self.reply["seen"]["pause"]
             return True
         what = {key: value for key, value in step.items() if key != "settle"}
