@@ -149,7 +149,7 @@ void CameraControl::takeEvent(const monitor::Event& event) {
 }
 
 void CameraControl::takeState(const monitor::CaptureStatus& status) {
-  const QString message = SourcePanel::messageText(QString::fromStdString(status.message));
+  const QString message = SourcePanel::messageText(status);
   emit logged(tr("Source: %1").arg(SourcePanel::stateText(status)) +
               (message.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(message)));
   tick();

@@ -29,12 +29,10 @@ QString SourcePanel::storedText(const monitor::SessionStatus& all) {
 
 // Sources report in English, as events store it. This message has a translation, because the end of a folder is nothing
 // that a person would search the web for.
-QString SourcePanel::messageText(const QString& message) {
-  static const QRegularExpression unread(QStringLiteral("^(\\d+) of (\\d+) pictures could not be read$"));
-  const QRegularExpressionMatch match = unread.match(message);
-  if (!match.hasMatch()) return message;
-  return tr("%Ln of %1 pictures could not be read", nullptr, match.captured(1).toInt())
-      .arg(QLocale().toString(match.captured(2).toLongLong()));
+QString SourcePanel::messageText(const monitor::CaptureStatus& status) {
+  if (status.unreadable == 0) return QString::fromStdString(status.message);
+  return tr("%Ln of %1 pictures could not be read", nullptr, static_cast<int>(status.unreadable))
+      .arg(QLocale().toString(qlonglong(status.unreadable + status.frames_in)));
 }
 
 bool isOld(const monitor::CaptureStatus& status) {
@@ -110,7 +108,7 @@ void SourcePanel::setStatus(const monitor::SessionStatus& all) {
   const monitor::CaptureStatus& status = all.source;
   const bool held = pause_->isChecked() && status.state != CaptureState::kIdle;
   setValue(state_, held ? tr("Paused") : stateText(all.shownSource()), held ? Badge::kWarning : stateBadge(all));
-  message_->setText(messageText(QString::fromStdString(status.message)));
+  message_->setText(messageText(status));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;
   const QString in = locale.toString(qlonglong(status.frames_in));

@@ -26,8 +26,8 @@ class SourcePanel : public QWidget {
   static QString stateText(const monitor::CaptureStatus& status);
   /// "39 of 40 pictures are stored".
   static QString storedText(const monitor::SessionStatus& all);
-  /// Of CaptureStatus; in the user's language where it is known.
-  static QString messageText(const QString& message);
+  /// CaptureStatus::message; of pictures that could not be read in the user's language.
+  static QString messageText(const monitor::CaptureStatus& status);
   static Badge stateBadge(const monitor::SessionStatus& all);
 
  private:

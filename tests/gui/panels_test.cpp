@@ -266,15 +266,17 @@ TEST(SourcePanel, StatesReadAsTheyAre) {
   EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kNone);
   all.source.message = "the stream broke";
   EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kBad) << "lost, as the page says";
+  all.source.unreadable = 1;
+  EXPECT_EQ(SourcePanel::stateBadge(all), Badge::kNone) << "a folder with a damaged picture has ended";
 }
 
 TEST(SourcePanel, CountsPicturesInTheLanguageOfTheWindow) {
   QTranslator french;
   ASSERT_TRUE(french.load(":/i18n/mpm-monitor_fr.qm"));
   QCoreApplication::installTranslator(&french);
-  EXPECT_EQ(SourcePanel::messageText("1 of 523 pictures could not be read"), "1 image sur 523 n’a pas pu être lue");
-  EXPECT_EQ(SourcePanel::messageText("2 of 3 pictures could not be read"), "2 images sur 3 n’ont pas pu être lues");
-  EXPECT_EQ(SourcePanel::messageText("the stream ended"), "the stream ended");
+  EXPECT_EQ(SourcePanel::messageText({.frames_in = 522, .unreadable = 1}), "1 image sur 523 n’a pas pu être lue");
+  EXPECT_EQ(SourcePanel::messageText({.frames_in = 1, .unreadable = 2}), "2 images sur 3 n’ont pas pu être lues");
+  EXPECT_EQ(SourcePanel::messageText({.message = "the stream ended"}), "the stream ended");
   monitor::SessionStatus all;
   all.stored = 1;
   all.pictures = 523;

@@ -174,6 +174,7 @@ TEST_F(Capture, TellsOfPicturesLeftOutBeforeItEnds) {
   for (int i = 0; i < 5; ++i) take();
   ASSERT_TRUE(eventually([&] { return status().state == CaptureState::kEnded; }));
   EXPECT_EQ(status().message, "3 of 8 pictures could not be read");
+  EXPECT_EQ(std::pair(status().unreadable, status().frames_in), std::pair(std::int64_t{3}, std::int64_t{5}));
   EXPECT_THAT(unreadable->all(), ElementsAre("b0 -1", "b1 1000", "b2 2000"));
 }
 

@@ -72,7 +72,8 @@ std::string timesText(vision::TimeOptions times) {
 
 const char* SessionStatus::word() const {
   using enum CaptureState;
-  if (source.state == kEnded && source.message.empty()) return "ended";
+  const bool read = source.message.empty() || (source.unreadable > 0 && source.frames_in > 0);
+  if (source.state == kEnded && read) return "ended";
   if (source.state == kRetrying || source.state == kEnded || (source.attempt > 0 && source.state != kLive))
     return "lost";
   // The model may hang, or the source wait for it.

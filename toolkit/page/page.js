@@ -76,7 +76,7 @@ const go = changes => { location.hash = link(changes); };
 const camera = () => data.cameras.find(one => one.name === state.get("camera"));
 const period = () => kPeriods[state.get("period")] ? state.get("period") : "day";
 
-// The end of the chart: what was chosen, else now, or for what is over its last sample.
+// The end of the chart: what was chosen, else until when something is known.
 const endOf = one => state.has("to") ? Number(state.get("to")) : one.known_until_ms;
 
 class Refused extends Error {}

@@ -166,6 +166,7 @@ struct CaptureThread::Impl {
       } else if (options.reconnect) {
         over = "the stream ended";
       } else {
+        status.unreadable = left_out;
         over = left_out == 0 ? ""
                              : std::to_string(left_out) + " of " + std::to_string(left_out + delivered) +
                                    " pictures could not be read";

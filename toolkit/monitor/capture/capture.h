@@ -143,10 +143,12 @@ struct CaptureStatus {
   bool reported = false;         ///< Retrying, Live, Stalled: an event said the same since the source last settled
   std::int64_t frames_in = 0;    ///< frames that arrived
   std::int64_t frame_count = 0;  ///< of the whole source; 0: unknown
-  std::int64_t dropped = 0;      ///< of frames_in, replaced in the mailbox before anyone took them
-  std::int64_t stalls = 0;       ///< how often the frames stopped for longer than Stalled allows
-  std::int64_t reconnects = 0;   ///< how often frames came again after a loss
-  double fps = 0;                ///< of arrival, over the last seconds
+  /// Of a source that came to its end: pictures besides frames_in that could not be read, which `message` says; else 0.
+  std::int64_t unreadable = 0;
+  std::int64_t dropped = 0;     ///< of frames_in, replaced in the mailbox before anyone took them
+  std::int64_t stalls = 0;      ///< how often the frames stopped for longer than Stalled allows
+  std::int64_t reconnects = 0;  ///< how often frames came again after a loss
+  double fps = 0;               ///< of arrival, over the last seconds
   /// How long the next frame has been awaited, s; 0 while none is asked for; -1: no frame came yet.
   double frame_age_s = -1;
   int hanging = 0;    ///< abandoned reads that have not returned

@@ -44,8 +44,8 @@ RegionSample evaluate(const RegionInput& input);
 /// Whether the answer of a head is a look at the picture of its sample.
 enum class StateLook {
   kRepeated = 0,  ///< no: that of an earlier one, once more
-  kOwn = 1,
-  kSparse = 2,  ///< yes, and its looks come a minute or more apart
+  kOwn = 1,       ///< yes
+  kSparse = 2,    ///< yes, and its looks come a minute or more apart
 };
 
 /// The result of one head of states on a frame.

@@ -105,8 +105,8 @@ struct OutboxOptions {
 struct StoreOptions {
   /// False: the writer's thread opens the file, and tries again until it can; the constructor does not wait for a disk.
   bool open_at_once = true;
-  double commit_s = 1;  ///< shortest time between two commits but for an alarm, s; a kill loses at most the samples
-                        ///< since the last one
+  /// Shortest time between two commits, s; an alarm does not wait. A kill loses at most the samples since the last one.
+  double commit_s = 1;
   /// Deletes samples, minutes and events that are older than this; 0: keeps all. Those of the source that is written
   /// and events of no source; never those of an archive. Deletion waits up to one hour if the clock jumped more than a
   /// day past the last sample, because a wrong clock must not delete everything.
@@ -204,8 +204,7 @@ class StoreWriter {
   void append(const Sample& sample, const std::optional<ViewReference>& view = {});
   void append(const Event& event);
 
-  /// Stores all of it in one commit. That of an alarm does not wait for others: what rang does not ring again after a
-  /// kill.
+  /// Stores all of it in one commit. An alarm is committed at once, so that it does not ring again after a kill.
   void append(const Recorded& recorded);
 
   /// Keeps what was announced under a topic of a broker, for StoreReader::announced(); empty: nothing any more.
