@@ -156,6 +156,14 @@ TEST(NightStretches, OfASparseArchiveCoverNoDays) {
   EXPECT_EQ(nightStretches(hours, axis(0, 86400)).size(), 1u) << "a night with a picture every three hours";
 }
 
+TEST(NightStretches, AreNoneWhereABucketHoldsADayAndANight) {
+  Chart days{.bucket_ms = 6 * kHourMs, .buckets = {}};
+  for (int i = 0; i < 8; ++i) days.buckets.push_back({.start = i * days.bucket_ms, .samples = 6, .night = 0.5});
+  EXPECT_TRUE(nightStretches(days, axis(0, 2 * 86400)).empty());
+  days.bucket_ms -= kMinuteMs;
+  EXPECT_FALSE(nightStretches(days, axis(0, 2 * 86400)).empty());
+}
+
 TEST(NightStretches, ReachToTheNextBucketUnlessThereIsAGap) {
   auto data = chart({1, 1, 1, 1, 1});
   data.buckets[1].night = data.buckets[2].night = data.buckets[4].night = 1;
@@ -464,6 +472,8 @@ TEST_F(DrawnChart, NightsAreShadedAndALegendComesWithATitle) {
   canvas = draw();
   EXPECT_THAT(canvas.texts, ::testing::IsSupersetOf({"A street", "night", "lowest to highest",
                                                      "1 Jan 1970 00:00 to 1 Jan 1970 00:00 UTC"}));
+  drawing.chart.bucket_ms = kDayMs;
+  EXPECT_THAT(draw().texts, Not(Contains("night"))) << "a day has no shade, so there is nothing to explain";
 }
 
 TEST_F(DrawnChart, ANarrowChartHasItsTitleAndNoLegendOverIt) {

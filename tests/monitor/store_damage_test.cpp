@@ -4,6 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "monitor/clocks.h"
+#include "monitor/privacy.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/sqlite.h"

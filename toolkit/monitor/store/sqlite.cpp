@@ -22,6 +22,10 @@ namespace {
 constexpr char kTooLong[] = "it takes too long to read";
 constexpr std::size_t kMaxIdle = 100;  // more than there are questions of a page; each has some kilobytes
 
+// The most memory that a reader keeps pages of the file in, KiB, where SQLite's own choice is 2000. The page asks again
+// and again for how many samples there are: with eight cameras and a year it reads 10 MB of sums of days for that.
+constexpr int kReadCache = 16'000;
+
 SqliteError errorOf(sqlite3* database) {
   const int code = sqlite3_extended_errcode(database);
   const char* file = sqlite3_db_filename(database, "main");
@@ -188,6 +192,7 @@ Database::Database(const std::string& path, Mode mode) {
        {SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_TRUSTED_SCHEMA})
     sqlite3_db_config(handle, code_in_file, 0, nullptr);
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64'000'000);
+  if (mode == Mode::kReadOnly) execute("PRAGMA cache_size = -" + std::to_string(kReadCache));
 }
 
 void Database::setDeadline(std::int64_t steady) {
