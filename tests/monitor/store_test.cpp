@@ -464,6 +464,20 @@ TEST_F(Store, ForgetsByAgeOnlyWhatIsItsOwn) {
   EXPECT_EQ(runSql(path_, "SELECT count(*) FROM bucket WHERE series = 1 AND width_ms = 60000"), "2");
 }
 
+// Its samples are months old by the clock of this machine as soon as they are taken.
+TEST_F(Store, ASceneAgesByItsOwnClock) {
+  StoreWriter writer(path_, {.keep_days = 2, .maintenance_s = 0.001, .now = [] { return kNoon + 200 * kDayMs; }});
+  writer.beginSession(session("demo:street"));
+  for (int day = 0; day < 5; ++day) writer.append(sampleAt(kNoon + day * kDayMs));
+  ASSERT_TRUE(writer.flush());
+  const StoreReader reader(path_);
+  ASSERT_TRUE(eventually([&] { return allSamples(reader).size() < 5; }));
+  ::usleep(20'000);  // it has looked once more
+  const auto left = allSamples(reader);
+  ASSERT_EQ(left.size(), 3u);
+  EXPECT_EQ(left.front().time, kNoon + 2 * kDayMs);
+}
+
 TEST_F(Store, AClockThatIsWrongForAMinuteMakesNothingOld) {
   std::atomic<UnixMs> now = kNoon + 200 * kDayMs;
   const StoreOptions options{.keep_days = 365, .maintenance_s = 0.001, .now = [&] { return now.load(); }};

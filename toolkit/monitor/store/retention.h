@@ -23,7 +23,8 @@ struct RetentionLimits {
 /// One batch of a few thousand rows, in its own transaction. Samples, minutes and events older than `keep_days`
 /// go; hours and days stay, a year of them takes a few megabytes. Above `max_bytes` the oldest go: samples but the last
 /// hour, minutes but the last day, events but the last day, then hours and days but the last month. 0: no such limit.
-/// An archive, whose times are those of pictures, is never touched: it is old when it is stored.
+/// An archive, whose times are those of pictures, is never touched: it is old when it is stored. A scene ages by its
+/// newest sample.
 Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limits);
 
 }  // namespace mpm::monitor
