@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <charconv>
 #include <memory>
 
 #include "base/number_text.h"
@@ -41,7 +42,14 @@ std::string devicesText(const BuildInfo& build) {
   return CLI::detail::join(build.cuda_devices, text, "; ");
 }
 
-std::string threeText(const std::array<float, 3>& values) { return CLI::detail::join(values, ", "); }
+// With all digits that a float needs, as Python's info() has them.
+std::string threeText(const std::array<float, 3>& values) {
+  const auto text = [](float value) {
+    char digits[32];
+    return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  };
+  return CLI::detail::join(values, text, ", ");
+}
 
 std::string taskText(const ModelInfo& model) {
   if (!model.task) return "none";

@@ -31,6 +31,10 @@ TEST_F(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
   EXPECT_THAT(convert({"--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225"}).err, Not(HasSubstr("assumed")));
   EXPECT_EQ(mpmCommand({"info", folder_ / "m.onnx", "--json"}).json()["mean"], (nlohmann::json{0.485, 0.456, 0.406}));
   EXPECT_THAT(run().err + eval().err, Not(HasSubstr("assumed")));
+  convert({"--mean", "0.48145466,0.4578275,0.40821073", "--std", "0.26862954,0.26130258,0.27577711"});
+  EXPECT_EQ(mpmCommand({"info", folder_ / "m.onnx", "--json"}).json()["mean"],
+            (nlohmann::json{0.48145467, 0.4578275, 0.40821072}))
+      << "all digits of floats";
   expectFailure(convert({"--mean", "0.485,0.456,0.406"}), 1, {"mean and std are given together"});
   expectFailure(convert({"--mean", "0.485,0.456", "--std", "1,1,1"}), 2,
                 {"--mean", "'0.485,0.456' is not three numbers"});
