@@ -404,11 +404,12 @@ std::vector<std::string> Run::finishFiles() {
       vision::writePicture(written.back(), sheet_.picture());
     }
   }
-  if (!arguments_.chart.empty() && !interrupted()) {  // half a chart would pass for a whole one
+  const bool any = frames_->read() > 0;
+  if (any && !arguments_.chart.empty() && !interrupted()) {  // half a chart would pass for a whole one
     vision::writePicture(arguments_.chart, history_.chart());
     written.push_back(arguments_.chart);
   }
-  if (video_ && (!interrupted() || !frames_->size())) {  // the end of a camera's video is an interruption
+  if (any && video_ && (!interrupted() || !frames_->size())) {  // the end of a camera's video is an interruption
     video_->finish();
     written.push_back(arguments_.video);
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <fstream>
 #include <opencv2/videoio.hpp>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/demo.h"
@@ -39,6 +41,20 @@ TEST_F(Video, ShowsTheOverlayOfEachFrame) {
   }
   EXPECT_FALSE(frames.read(frame));
   EXPECT_EQ(filesIn(folder_.path()), (std::set<std::string>{"in", "out.avi", "pictures"}));
+}
+
+TEST_F(Video, WithoutAFrameNothingIsReplaced) {
+  const std::string video = folder_ / "out.avi";
+  int empty = 0;
+  for (const std::string shard : {"1/4", "2/4", "3/4", "4/4"}) {  // of three pictures
+    std::ofstream(video) << "old";
+    const CommandResult result = succeeded(run({images_, "--shard", shard, "--video", video}));
+    if (!result.err.starts_with("0 frames")) continue;
+    ++empty;
+    EXPECT_THAT(result.err, Not(HasSubstr(video)));
+    EXPECT_EQ(readFile(video), "old");
+  }
+  EXPECT_GT(empty, 0);
 }
 
 TEST_F(Video, KeepsTheFrameRateOfItsSource) {
