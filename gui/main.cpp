@@ -3,7 +3,6 @@
 #include <QtWidgets>
 #include <clocale>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <opencv2/core/utils/logger.hpp>
 #include <optional>
@@ -13,21 +12,23 @@
 #include "gui/views/look.h"
 #include "mpm/version.hpp"
 #include "program/model_options.h"
+#include "program/terminal/output.h"
 #include "program/terminal/program.h"
 #include "scene/demo_source.h"
 #include "vision/model_files.h"
 
 namespace {
 
+void printProblem(const std::string& problem) { mpm::program::printNote("mpm-monitor: " + problem); }
+
 // Qt aborts when it finds no display; a person deserves a sentence, and a script an exit code.
 void handleMessage(QtMsgType type, const QMessageLogContext&, const QString& message) {
   if (type == QtFatalMsg) {
-    std::fprintf(stderr,
-                 "mpm-monitor: cannot open a window: %s\nOn a machine without a display use 'mpm monitor' instead.\n",
-                 message.simplified().toUtf8().constData());
+    printProblem("cannot open a window: " + message.simplified().toStdString());
+    mpm::program::printNote("On a machine without a display use 'mpm monitor' instead.");
     std::_Exit(1);
   }
-  if (type != QtDebugMsg && type != QtInfoMsg) std::fprintf(stderr, "mpm-monitor: %s\n", message.toUtf8().constData());
+  if (type != QtDebugMsg && type != QtInfoMsg) printProblem(message.toStdString());
 }
 
 // So that it is found again when the program starts in another folder.
@@ -166,7 +167,7 @@ int runWindow(const Arguments& arguments) {
   QObject::connect(&window.live(), &mpm::gui::LiveMonitor::eventHappened, &window, [&] {
     const mpm::monitor::InferenceStatus inference = window.live().session().status().inference;
     if (failed || inference.ready || first.empty() || inference.failed_model != first) return;
-    std::fprintf(stderr, "mpm-monitor: %s\n", inference.problem.c_str());
+    printProblem(inference.problem);
     failed = true;
     window.leave();
   });
@@ -196,9 +197,8 @@ int main(int argc, char** argv) {
 
   qInstallMessageHandler(handleMessage);
   if (!hasDisplay()) {
-    std::fprintf(stderr,
-                 "mpm-monitor: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)\n"
-                 "On a machine without a display use 'mpm monitor' instead.\n");
+    printProblem("there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)");
+    mpm::program::printNote("On a machine without a display use 'mpm monitor' instead.");
     return 1;
   }
   int qt_argc = 1;
@@ -210,7 +210,7 @@ int main(int argc, char** argv) {
   try {
     status = runWindow(arguments);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
+    printProblem(error.what());
   }
   return mpm::program::endProgram(status);
 }

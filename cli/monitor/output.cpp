@@ -54,8 +54,8 @@ void Lines::print(const std::optional<std::string>& status) {
     waiting.swap(lines_);
   }
   if (!status && waiting.empty()) return;
-  const char* const clear = stderrIsTerminal() ? "\r\033[K" : "";
-  std::fputs(clear, stderr);
+  const bool drawn = stderrIsTerminal();
+  if (drawn) drawText("\r\033[K");
   for (const auto& [data, line] : waiting) {
     try {
       if (!data) printNote(line);
@@ -64,7 +64,7 @@ void Lines::print(const std::optional<std::string>& status) {
       failure = error.what();
     }
   }
-  if (*clear && status) std::fputs(status->c_str(), stderr);
+  if (drawn && status) drawText(*status);
 }
 
 }  // namespace mpm::cli

@@ -93,13 +93,15 @@ void printError(const std::string& command, const std::string& message) {
 
 void printNote(const std::string& message) { std::fprintf(terminal, "%s\n", visibleText(message, kMaxLine).c_str()); }
 
+void drawText(const std::string& text) { std::fputs(text.c_str(), terminal); }
+
 Progress::Progress(bool shown, std::optional<int> total, const std::string& step)
     : shown_(shown), total_(total), name_(step.empty() ? step : step + " ") {}
 
 Progress::~Progress() { clear(); }
 
 void Progress::clear() const {
-  if (shown_ && done_ > 0) std::fputs("\r\033[K", terminal);
+  if (shown_ && done_ > 0) drawText("\r\033[K");
   drawn_ = {};
 }
 

@@ -40,6 +40,9 @@ bool stdoutIsTerminal();
 void printError(const std::string& command, const std::string& message);
 void printNote(const std::string& message);
 
+/// A text on stderr as it is, such as a line that is redrawn in place.
+void drawText(const std::string& text);
+
 /// Progress on stderr, redrawn in place; nothing at all when `shown` is false.
 class Progress {
  public:
