@@ -32,6 +32,16 @@ TEST_F(Info, SaysWhatAModelIsAsJson) {
   EXPECT_EQ(json["mpm"]["cuda_devices"].empty(), json["mpm"]["cuda_problem"] != "");
 }
 
+TEST_F(Info, AnInstructionSetThatThereIsNotIsNoted) {
+  const auto info = [](const std::string& set) {
+    return succeeded(mpmCommand({"info", kSegmenter, "--json"}, {.environment = {{"MPM_INSTRUCTION_SET", set}}}));
+  };
+  const CommandResult misspelt = info("avx-2");
+  EXPECT_THAT(misspelt.err, HasSubstr("MPM_INSTRUCTION_SET is 'avx-2'"));
+  EXPECT_THAT(misspelt.err, HasSubstr(misspelt.json()["mpm"]["instruction_set"].get<std::string>() + " is used"));
+  EXPECT_EQ(info(misspelt.json()["mpm"]["instruction_sets"].back()).err, "");
+}
+
 TEST_F(Info, TheOldNameOfAReductionIsRead) {
   const std::pair<Words, const char*> all[] = {
       {{"--schedule", "1,2"}, "mpm:blocks=1,2"}, {{"--schedule=1"}, "mpm:blocks=1"}, {{"--schedule", "none"}, "none"}};

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "mpm/build_info.hpp"
 #include "mpm/version.hpp"
 #include "program/terminal/output.h"
 #include "vision/sources/source_reader.h"
@@ -102,6 +103,18 @@ std::string problemOfRest(const CLI::App& program, const CLI::ParseError& error)
   return verbsOf(*verb).empty() ? "'" + rest.front() + "' is one argument too many" : unknownVerb(*verb, rest.front());
 }
 
+// The library goes on with the best one, and whoever measures would not know.
+void noteUnknownInstructionSet() {
+  const char* const wanted = std::getenv("MPM_INSTRUCTION_SET");
+  if (!wanted || !*wanted) return;
+  const BuildInfo build = buildInfo();
+  if (std::ranges::find(build.instruction_sets, wanted) != build.instruction_sets.end()) return;
+  std::string names;
+  for (const std::string& one : build.instruction_sets) names += (names.empty() ? "" : ", ") + one;
+  printNote("MPM_INSTRUCTION_SET is '" + std::string(wanted) + "', which is not one of " + names + ": " +
+            build.instruction_set + " is used");
+}
+
 int parseAndWork(CLI::App& program, int argc, char** argv, const std::function<int()>& work) {
   struct sigaction action {};
   action.sa_handler = onSignal;
@@ -120,6 +133,7 @@ int parseAndWork(CLI::App& program, int argc, char** argv, const std::function<i
   };
   try {
     program.parse(argc, argv);
+    noteUnknownInstructionSet();
     return work();
   } catch (const CLI::Success& help) {  // --help or --version
     return program.exit(help);
