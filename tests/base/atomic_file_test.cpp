@@ -25,6 +25,22 @@ TEST_F(WriteWholeFile, ReplacesWhatWasThere) {
   EXPECT_EQ(test::filesIn(folder_.path()).size(), 1u);
 }
 
+TEST_F(WriteWholeFile, IsKeptFromWhomTheOldFileWasKeptFrom) {
+  const auto mode = [&] {
+    struct stat file {};
+    EXPECT_EQ(::stat((folder_ / "f").c_str(), &file), 0);
+    return file.st_mode & 0777;
+  };
+  writeFileAtomically(folder_ / "f", "a");
+  for (const mode_t before : {0600, 0640}) {
+    ASSERT_EQ(::chmod((folder_ / "f").c_str(), before), 0);
+    writeFileAtomically(folder_ / "f", "b");
+    EXPECT_EQ(mode(), before);
+  }
+  writeFileAtomically(folder_ / "f", "c", false, Readers::kGroup);
+  EXPECT_EQ(mode(), 0640u) << "others must not read it any more";
+}
+
 TEST_F(WriteWholeFile, KeepsTheOldFileWhenTheNewOneDoesNotFit) {
   writeFileAtomically(folder_ / "f", bytes(10, 'a'));
   {

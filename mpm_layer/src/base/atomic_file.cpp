@@ -59,6 +59,14 @@ std::string makeNewFile(const std::string& target, const std::string& ending, Re
   return "";
 }
 
+// Whom a file was kept from may not read the one that takes its place.
+void keepPrivate(const std::string& target, const std::string& place) {
+  struct stat before {
+  }, now{};
+  if (::stat(target.c_str(), &before) == 0 && ::stat(place.c_str(), &now) == 0)
+    (void)::chmod(place.c_str(), (before.st_mode & now.st_mode & 0777) | S_IRUSR | S_IWUSR);
+}
+
 bool writeAll(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
@@ -82,6 +90,7 @@ AtomicFile::AtomicFile(const std::string& path, const std::string& ending, Reade
   target_ = target.string();
   place_ = makeNewFile(target_, ending, readers);
   if (place_.empty()) fail(path_, errno);
+  keepPrivate(target_, place_);
 }
 
 AtomicFile::~AtomicFile() {

@@ -9,7 +9,8 @@
 
 namespace mpm {
 
-/// Who may read a new file: whom the umask lets, or of these only the owner and the group (0640 at most).
+/// Who may read a file: whom the umask lets, or of these only the owner and the group (0640 at most). Whom a
+/// file was kept from cannot read the one that replaces it, either.
 enum class Readers { kByUmask, kGroup };
 
 /// Writes a file completely or not at all: under a temporary name in the same folder, then renamed. Follows links. A
