@@ -2,10 +2,12 @@
 #include "mpm/head_trainer.hpp"
 
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <opencv2/core/utility.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "base/atomic_file.h"
 #include "base/json_file.h"
 #include "base/training.h"
 #include "mpm/convert.hpp"
@@ -186,6 +188,8 @@ TEST_F(HeadTrainerTest, RefusesWhatMakesNoSense) {
   EXPECT_MPM_ERROR(HeadTrainer(folder_ / "none.onnx"), "none.onnx");
   EXPECT_MPM_ERROR(trainer_.setClasses({{"one"}}), "fewer than two classes");
   EXPECT_MPM_ERROR(trainer_.setClasses(std::vector<ClassInfo>(256)), "256 classes: a head has at most 255");
+  EXPECT_MPM_ERROR(trainer_.setClasses({{"one"}, {""}, {"three"}}), "a class has no name");
+  EXPECT_MPM_ERROR(trainer_.setClasses({{"one"}, {"two"}, {"one"}}), "two classes have the name 'one'");
   for (const cv::Mat& image : {cv::Mat(), cv::Mat(0, 9, CV_8UC3), cv::Mat(9, 9, CV_8UC1, cv::Scalar(0))})
     EXPECT_MPM_ERROR(trainer_.tokens(image), "an image to encode must be CV_8UC3 and not empty");
   const cv::Mat tokens = pictures_[0].tokens;
@@ -312,8 +316,6 @@ TEST_F(HeadTrainerTest, WritesNothingThatCouldNotBeReadAgain) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "new.json"));
   };
   expect("{\"pictures\":", "what was taught");
-  trainer_.setClasses({{"one"}, {""}, {"three"}});
-  expect("", "a class with a name");
   trainer_.setClasses({{"one"}, {"\xff\xfe"}, {"three"}});
   expect("", "no UTF-8 text");
   trainer_.setClasses({{"one"}, {"two"}});
@@ -321,6 +323,18 @@ TEST_F(HeadTrainerTest, WritesNothingThatCouldNotBeReadAgain) {
   trainer_.setClasses(kClasses);
   trainer_.write(path, head);
   EXPECT_EQ(readModelInfo(path).classes, 3);
+}
+
+TEST_F(HeadTrainerTest, DoesNotReplaceAJsonOfSomethingElse) {
+  const TokenHead head = trainer_.train(all_, {.hidden = 4, .steps = 1});
+  const std::string path = folder_ / "yard.onnx", json = folder_ / "yard.json";
+  std::ofstream(json) << R"({"regions": []})";
+  EXPECT_MPM_ERROR(trainer_.requireOutput(path), "'" + json + "', which is there and of no model");
+  EXPECT_MPM_ERROR(trainer_.write(path, head), "'" + json + "', which is there and of no model");
+  EXPECT_EQ(readFile(json), R"({"regions": []})");
+  std::ofstream(json) << R"({"onnx_id": "of a model whose writing was stopped"})";
+  trainer_.write(path, head);
+  trainer_.write(path, head);  // it replaces its own
 }
 
 TEST_F(HeadTrainerTest, DoesNotReplaceTheModelThatItIsMadeFrom) {

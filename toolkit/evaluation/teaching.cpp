@@ -29,11 +29,7 @@ class Teacher {
   explicit Teacher(const TeachJob& job)
       : job_(job), trainer_(job.model, job.reduce), classes_(job.classes), pictures_of_(classes_.classes.size()) {
     ofTheJob([&] {
-      if (!job.output.ends_with(".onnx"))
-        throw Error("the new model is '" + job.output + "'; its name must end in .onnx");
-      for (const std::string& file : modelFiles(job.model))
-        if (sameFile(file, job.output))
-          throw Error("the new model would replace '" + file + "', which it is made from: name another file");
+      trainer_.requireOutput(job.output);
       if (job.steps < 1) throw Error("a training has at least one step");
       classes_.validate("the list of classes");
       trainer_.setClasses(classes_.classes, classes_.ignore);

@@ -59,8 +59,13 @@ class MPM_API HeadTrainer {
   const ModelInfo& model() const;  ///< with its own classes, not those of setClasses()
 
   /// Sets the classes of the new model, instead of those of `model`. `ignore`: the label of pixels without a label,
-  /// 0..255. Throws mpm::Error for fewer than two classes or more than 255.
+  /// 0..255. Throws mpm::Error for fewer than two classes or more than 255, and for a class without a name or with
+  /// that of another.
   void setClasses(const std::vector<ClassInfo>& classes, int ignore = 255);
+
+  /// Throws mpm::Error where write() would refuse this path: to ask before minutes of training. It must end in .onnx,
+  /// and neither the file nor its JSON may replace a file of `model`, or a JSON that belongs to no model.
+  void requireOutput(const std::string& path) const;
 
   /// The image tokens of a picture, {N, dim} CV_32F. `image`: CV_8UC3 BGR of any size. This takes most of the time of a
   /// training.

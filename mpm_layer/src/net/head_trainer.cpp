@@ -7,10 +7,13 @@
 #include <limits>
 #include <numeric>
 #include <opencv2/core.hpp>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/atomic_file.h"
 #include "base/hash.h"
+#include "base/json_file.h"
 #include "base/number_text.h"
 #include "base/training.h"
 #include "kernels/elementwise.h"
@@ -23,6 +26,15 @@
 
 namespace mpm {
 namespace {
+
+// It says which ONNX file it was written with. A kill between the two files leaves it alone.
+bool isOfTaughtModel(const std::string& json) {
+  try {
+    return readJsonFile(json).has("onnx_id");
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 ImageNet encoderOf(const std::string& model, const Reduction& reduce) {
   onnx_graph::requireTokenHeadFits(model);
@@ -328,6 +340,10 @@ void HeadTrainer::setClasses(const std::vector<ClassInfo>& classes, int ignore) 
   if (classes.size() > LabelledTokens::kNoClass)
     throw Error(std::to_string(classes.size()) + " classes: a head has at most 255");
   if (ignore < 0 || ignore > 255) throw Error("label " + std::to_string(ignore) + " to ignore: expected 0 to 255");
+  std::set<std::string> names;
+  for (const ClassInfo& one : classes)
+    if (one.name.empty() || !names.insert(one.name).second)
+      throw Error(one.name.empty() ? "a class has no name" : "two classes have the name '" + one.name + "'");
   impl().classes = classes;
   impl().ignore = ignore;
 }
@@ -399,12 +415,20 @@ cv::Mat HeadTrainer::margins(const TokenHead& head, const cv::Mat& tokens) const
   return margins;
 }
 
-void HeadTrainer::write(const std::string& path, const TokenHead& head, const std::string& taught) const {
+void HeadTrainer::requireOutput(const std::string& path) const {
   if (!path.ends_with(".onnx")) throw Error("the new model is '" + path + "'; its name must end in .onnx");
-  const std::string& encoder = impl().net.path();
-  for (const std::string& file : modelFiles(encoder))
-    if (sameFile(file, path) || sameFile(file, factsFile(path)))
+  const std::string json = factsFile(path);
+  for (const std::string& file : modelFiles(impl().net.path()))
+    if (sameFile(file, path) || sameFile(file, json))
       throw Error("the new model would replace '" + file + "', which it is made from: name another file");
+  std::error_code unseen;
+  if (!std::filesystem::exists(path, unseen) && std::filesystem::exists(json, unseen) && !isOfTaughtModel(json))
+    throw Error("the new model would replace '" + json + "', which is there and of no model: name another file");
+}
+
+void HeadTrainer::write(const std::string& path, const TokenHead& head, const std::string& taught) const {
+  requireOutput(path);
+  const std::string& encoder = impl().net.path();
   requireHead(head, model().dim, impl().classes.size());
   ModelFacts facts = model().facts;
   facts.name = std::filesystem::path(path).stem().string();
