@@ -91,6 +91,14 @@ void dropInputs(onnx::GraphProto& graph, const std::string& image) {
   }
 }
 
+/// Runtimes give the map floor(cells * scale) pixels, in floats.
+float scaleTo(int pixels, int cells) {
+  float scale = static_cast<float>(pixels) / static_cast<float>(cells);
+  while (static_cast<float>(cells) * scale < static_cast<float>(pixels))
+    scale = std::nextafter(scale, std::numeric_limits<float>::infinity());
+  return scale;
+}
+
 std::string withHead(const std::filesystem::path& path, const TokenHead& head) {
   const EncoderOutput encoder = encoderOf(path);
   onnx::ModelProto model = readModelFile(path);
@@ -120,8 +128,7 @@ std::string withHead(const std::filesystem::path& path, const TokenHead& head) {
   const Size2 grid = encoder.grid, input = encoder.input;
   x = append.node("Reshape", "taught/score_maps",
                   {x, append.integers("taught/score_maps/shape", {0, head.classes, grid.height, grid.width})});
-  const std::vector<float> scales = {1, 1, static_cast<float>(input.height) / static_cast<float>(grid.height),
-                                     static_cast<float>(input.width) / static_cast<float>(grid.width)};
+  const std::vector<float> scales = {1, 1, scaleTo(input.height, grid.height), scaleTo(input.width, grid.width)};
   x = append.node("Resize", "logits", {x, "", append.floats("taught/scales", {4}, scales)},
                   {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("half_pixel")}});
   return serialised(std::move(append).model(x, {head.classes, input.height, input.width}));
