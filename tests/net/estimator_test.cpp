@@ -206,6 +206,9 @@ TEST(Estimator, RefusesWhatTheModelOrTheOptionsLack) {
   EXPECT_MPM_ERROR(Estimator(kOfScores, {.fit = Fit::kWindow}), "gives no labels");
   EXPECT_MPM_ERROR(Estimator(kOfLabels, {.fit = Fit::kWindow, .features = true}), "not of sliding windows");
   EXPECT_MPM_ERROR(Estimator(kOfLabels, {.short_side = -1}), "shorter side must not be negative");
+  EXPECT_MPM_ERROR(Estimator(kOfScores, {.window_stride = -5}), "distance of windows must not be negative");
+  Estimator reusing(kOfLabels, {.reuse = {.on = true}});
+  EXPECT_MPM_ERROR(reusing.estimate(test::noisePicture(32, 32, 5), std::nan("")), "a finite number of seconds");
 }
 
 const std::string kOwnDpt = kEstimatorData + "/dpt_ts16.onnx";  // input 32x64, output {1, 1, 8, 16}
@@ -251,6 +254,16 @@ TEST(Depth, ResultsDoNotShareMemoryWithTheNextImage) {
   const cv::Mat before = first.depth.clone();
   estimator.estimate(cv::Mat(32, 32, CV_8UC3, cv::Scalar::all(90)));
   EXPECT_EQ(cv::norm(first.depth, before, cv::NORM_INF), 0);
+}
+
+TEST(Depth, ARangeIsOfNumbersOnly) {
+  std::vector<float> depths = {5, 1, 2, 3};
+  const DepthRange range = depthRange(cv::Mat(depths));
+  EXPECT_EQ(range.min, 1);
+  EXPECT_EQ(range.median, 2.5);
+  EXPECT_EQ(range.max, 5);
+  depths[1] = std::nanf("");
+  EXPECT_MPM_ERROR(depthRange(cv::Mat(depths)), "holds a NaN");
 }
 
 TEST(Depth, TakesTheTaskAndTheUnitFromTheJson) {

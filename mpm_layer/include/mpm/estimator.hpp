@@ -83,7 +83,8 @@ struct DepthRange {
   double max = 0;     ///< the greatest value
 };
 
-/// The minimum, the median and the maximum of a depth map, CV_32F. Throws mpm::Error for another type or an empty map.
+/// The minimum, the median and the maximum of a depth map, CV_32F. Throws mpm::Error for another type, an empty map
+/// and a NaN.
 MPM_API DepthRange depthRange(const cv::Mat& depth);
 
 /// The result of an Estimator for one image. It shares no memory with the Estimator or the image. Maps have the size of
@@ -144,9 +145,9 @@ class MPM_API Estimator {
 
   /// `image`: CV_8UC3 in BGR order, as cv::imread and cv::VideoCapture give it, of any size. Resizing is bilinear, of
   /// the image and of scores, masks and depths. Throws mpm::Error for an empty image or another type, too little
-  /// memory, and a NaN in the net. `seconds`: the time of the frame since any start, for Reuse::refresh; nullopt: a
-  /// clock of its own. `patches`, with EstimatorOptions::reuse: the patches to compute, ascending, instead of those
-  /// that Reuse finds; the first frame and one of another size are computed whole all the same.
+  /// memory, and a NaN in the net. `seconds`: the time of the frame since any start, for Reuse::refresh, finite;
+  /// nullopt: a clock of its own. `patches`, with EstimatorOptions::reuse: the patches to compute, ascending, instead
+  /// of those that Reuse finds, unless the frame is the first, of another size or due by Reuse::refresh.
   Estimate estimate(const cv::Mat& image, std::optional<double> seconds = {},
                     const std::optional<std::vector<int>>& patches = {});
 

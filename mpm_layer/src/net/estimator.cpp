@@ -90,6 +90,7 @@ void EstimatorOptions::validate() const {
   read().validate();
   if (threads < 0) throw Error("the number of threads must not be negative");
   if (short_side < 0) throw Error("the shorter side must not be negative");
+  if (window_stride < 0) throw Error("the distance of windows must not be negative");
   reuse.validate();
   if (features && fit == Fit::kWindow)
     throw Error("features are those of one picture in the fit 'resize', not of sliding windows");
@@ -103,6 +104,8 @@ void EstimatorOptions::validate() const {
 DepthRange depthRange(const cv::Mat& depth) {
   if (depth.empty() || depth.type() != CV_32F) throw Error("a map of depths must be CV_32F and not empty");
   std::vector<float> values(depth.begin<float>(), depth.end<float>());  // quantile() would be slow for so many
+  if (std::any_of(values.begin(), values.end(), [](float value) { return std::isnan(value); }))
+    throw Error("a map of depths holds a NaN");
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   DepthRange range{*least + 0.0, 0, *most + 0.0};  // 0 instead of -0
   const auto middle = values.begin() + (values.size() / 2);
@@ -113,7 +116,8 @@ DepthRange depthRange(const cv::Mat& depth) {
 }
 
 cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& segments) {
-  if (!ids.empty() && (ids.type() != CV_16U || ids.dims != 2)) throw Error("a map of segments must be CV_16U");
+  if (!ids.empty() && (ids.type() != CV_16U || ids.dims != 2))
+    throw Error("a map of segments must be CV_16U, of two dimensions");
   std::vector<std::uint8_t> classes(std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1, 255);
   for (const Segment& one : segments) {
     if (one.id < 1 || one.id >= static_cast<int>(classes.size()) || one.label < 0 || one.label > 255)
@@ -255,6 +259,7 @@ Estimate Estimator::estimate(const cv::Mat& image, std::optional<double> seconds
                              const std::optional<std::vector<int>>& patches) {
   if (image.empty()) throw Error("the image is empty");
   if (image.dims != 2 || image.type() != CV_8UC3) throw Error("an image is 8-bit BGR (CV_8UC3)");
+  if (seconds && !std::isfinite(*seconds)) throw Error("the time of a frame must be a finite number of seconds");
   Impl& own = impl();
   Solver& solver = *own.solver;
   if (patches) requirePatches(*patches, solver.net, own.memory.has_value());
