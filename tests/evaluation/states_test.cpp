@@ -373,6 +373,7 @@ TEST_F(States, ExamplesComeFromFoldersAndLists) {
   for (const StateExample& one : job.examples) days[fs::path(one.file).filename().string()] = one.day;
   EXPECT_EQ(days["cam_20260301_100000.png"], days["cam_20260301_235900.png"]);  // by the clock of the camera
   EXPECT_EQ(days["cam_20260301_100000.png"] + 1, days["cam_20260302_100000.png"]);
+  EXPECT_TRUE(job.examples.front().file.ends_with("closed/cam_20260301_235900.png")) << "folders by their names";
 
   const std::string csv = folder_ / "list.csv", json = folder_ / "list.json";
   std::ofstream(csv)
@@ -384,6 +385,12 @@ TEST_F(States, ExamplesComeFromFoldersAndLists) {
   EXPECT_EQ(listed.examples[0].state, 1);
   readStateExamples(json, {}, listed);
   EXPECT_EQ(listed.examples.size(), 3u);
+  fs::copy_file(folder_ / "open/cam_20260302_100000.png", folder_ / "a;b.png");
+  std::ofstream(csv) << "a;b.png;open\n";
+  StatesJob semicolons;
+  readStateExamples(csv, {}, semicolons);
+  ASSERT_EQ(semicolons.examples.size(), 1u);
+  EXPECT_EQ(fs::path(semicolons.examples[0].file).filename(), "a;b.png");
   for (const std::string line : {"only a name", ",open", "a.png,"}) {
     std::ofstream(csv) << line << "\n";
     EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "line 1: '" + line + "' is not PICTURE,STATE");

@@ -2,6 +2,7 @@
 #include "evaluation/states.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/trim.hpp>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -145,13 +146,13 @@ cv::Rect cutOut(const cv::Rect& region, cv::Size picture, Size2 grid) {
 using NamedExamples = std::vector<std::pair<std::string, std::string>>;
 
 NamedExamples examplesInFolders(const std::string& path) {
+  std::set<fs::path> folders;  // the training is of the same numbers wherever the folder is copied to
+  for (const fs::directory_entry& entry : fs::directory_iterator(path))
+    if (entry.is_directory() && !entry.path().filename().string().starts_with('.')) folders.insert(entry.path());
   NamedExamples examples;
-  for (const fs::directory_entry& folder : fs::directory_iterator(path)) {
-    const std::string state = folder.path().filename().string();
-    if (!folder.is_directory() || state.starts_with('.')) continue;
-    for (const std::string& file : vision::sourceFiles(vision::parseSourceSpec(folder.path().string())))
-      examples.emplace_back(file, state);
-  }
+  for (const fs::path& folder : folders)
+    for (const std::string& file : vision::sourceFiles(vision::parseSourceSpec(folder.string())))
+      examples.emplace_back(file, folder.filename().string());
   if (examples.empty())
     throw Error("'" + path + "' has no folders of pictures: make one for each state, such as '" +
                 (fs::path(path) / "open").string() + "'");
@@ -172,8 +173,9 @@ NamedExamples examplesInList(const std::string& path) {
     if (line.isComment() || (cells[0] == "picture" && cells.back() == "state")) continue;
     if (cells.size() < 2 || cells[0].empty() || cells.back().empty())
       refuse(path, line, "'" + visibleText(line.text) + "' is not PICTURE,STATE");
-    // A name of a picture may have commas.
-    add(cells.size() == 2 ? cells[0] : line.text.substr(0, line.text.rfind(',')), cells.back());
+    // A name of a picture may have the separator in it.
+    const std::string all_but_last = line.text.substr(0, line.text.rfind(line.separator));
+    add(cells.size() == 2 ? cells[0] : boost::algorithm::trim_copy(all_but_last), cells.back());
   }
   return examples;
 }
@@ -195,7 +197,7 @@ cv::Mat tileOf(const StateHead& head, const std::string& file, const std::string
                              cvRound(at.y * picture.rows / region.size.height));
       cv::polylines(picture, corners, true, {0, 220, 255}, std::max(1, cvRound(2 / scale)), cv::LINE_AA);
     }
-  cv::resize(picture, picture, {}, scale, scale, cv::INTER_AREA);
+  cv::resize(picture, picture, {kTileWidth, std::max(1, cvRound(picture.rows * scale))}, 0, 0, cv::INTER_AREA);
   cv::Mat tile((picture.rows + kText) * vision::kSupersampling, kTileWidth * vision::kSupersampling, CV_8UC3,
                cv::Scalar::all(255));
   vision::write(tile, visibleText(fs::path(file).filename().string()), 2, picture.rows + 13);

@@ -36,7 +36,7 @@ struct StateVerdict {
   /// was held out, in the order of the pictures.
   bool by_days = false;
   int rounds = 0;
-  std::vector<StateAnswer> answers{};                ///< in the order of the examples
+  std::vector<StateAnswer> answers{};                ///< round by round
   int untested = 0;                                  ///< examples of a state that one day alone shows
   std::vector<StateContradiction> contradictions{};  ///< the clearest first
 

@@ -12,8 +12,11 @@
 namespace mpm::vision {
 namespace {
 
-std::vector<std::string> cellsOf(const std::string& line) {
-  const char mark = line.find(',') != std::string::npos ? ',' : line.find(';') != std::string::npos ? ';' : '\t';
+char separatorOf(const std::string& line) {
+  return line.find(',') != std::string::npos ? ',' : line.find(';') != std::string::npos ? ';' : '\t';
+}
+
+std::vector<std::string> cellsOf(const std::string& line, char mark) {
   const boost::escaped_list_separator<char> separator("", std::string(1, mark), "\"");
   const boost::tokenizer<boost::escaped_list_separator<char>> fields(line, separator);
   std::vector<std::string> cells(fields.begin(), fields.end());
@@ -30,7 +33,8 @@ std::vector<CsvLine> readCsv(const std::string& path) {
   for (std::string line; std::getline(text, line);) {
     if (++number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
     boost::algorithm::trim_right(line);
-    if (!line.empty()) lines.push_back({number, line, cellsOf(line)});
+    const char separator = separatorOf(line);
+    if (!line.empty()) lines.push_back({number, line, separator, cellsOf(line, separator)});
   }
   return lines;
 }

@@ -10,6 +10,7 @@ namespace mpm::vision {
 struct CsvLine {
   int number = 0;  ///< from 1
   std::string text;
+  char separator = ',';            ///< between the cells
   std::vector<std::string> cells;  ///< without the spaces and quotes around them
 
   bool isComment() const { return text.starts_with('#'); }
