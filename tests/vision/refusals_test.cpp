@@ -49,6 +49,10 @@ TEST_F(Refusals, OfLabels) {
                               test::pngChunk("IDAT", std::string("\x78\x9c\x63\x60\x60\4\0\0\4\0\2", 11)) +
                               test::pngChunk("IEND", "");
   EXPECT_MPM_ERROR(readLabelMap(write("p.png", palette)), "has a palette: write the class indices as grey values");
+  std::string bmp("BM\x7a\0\0\0\0\0\0\0\x76\0\0\0\x28\0\0\0\2\0\0\0\1\0\0\0\1\0\4\0", 30);
+  bmp.resize(54);
+  for (int level = 0; level < 16; ++level) bmp += std::string(3, static_cast<char>(17 * level)) + '\0';
+  EXPECT_MPM_ERROR(readLabelMap(write("b.bmp", bmp + std::string("\x12\0\0\0", 4))), "has 4 bits for a pixel");
   for (const int type : {CV_8UC3, CV_16U}) {
     cv::imwrite(folder_ / "c.png", cv::Mat::zeros(4, 4, type));
     EXPECT_MPM_ERROR(readLabelMap(folder_ / "c.png"), "must have one channel of 8 bits");

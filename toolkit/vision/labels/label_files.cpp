@@ -24,6 +24,14 @@ std::pair<int, int> pngBitsAndKind(const std::string& path) {
   return {header[24], header[25]};
 }
 
+// The bits of a pixel of a BMP; 0 for another file.
+int bmpBits(const std::string& path) {
+  unsigned char header[30];  // of the file, then sizes, planes and bits
+  std::ifstream file(path, std::ios::binary);
+  const bool whole = static_cast<bool>(file.read(reinterpret_cast<char*>(header), sizeof header));
+  return whole && header[0] == 'B' && header[1] == 'M' ? header[28] + 256 * header[29] : 0;
+}
+
 constexpr int kStroke = 3;  // px, of lines and points
 
 // False for a kind of shape that is not known, or one with too few points.
@@ -58,6 +66,8 @@ void paintRuns(cv::Mat& labels, const JsonValue& runs, int label) {
 
 cv::Mat readLabelMap(const std::string& path) {
   const cv::Mat labels = readPictureFile(path, cv::IMREAD_UNCHANGED);
+  if (const int bits = bmpBits(path); bits > 0 && bits < 8)  // OpenCV gives the grey values of its palette
+    throw Error("label map '" + path + "' has " + std::to_string(bits) + " bits for a pixel: write it with 8");
   const auto [bits, kind] = pngBitsAndKind(path);
   if (labels.type() != CV_8UC1 && kind == 3)  // OpenCV gives its colours, never the indices
     throw Error("label map '" + path + "' has a palette: write the class indices as grey values, without one");

@@ -14,7 +14,8 @@ namespace mpm::vision {
 
 /// A folder of labelled pictures as `mpm teach --images FOLDER/pictures --labels FOLDER/labels --classes
 /// FOLDER/classes.json` takes it. Files are written whole or not at all: after a kill it is as before a change or as
-/// after it. All methods but const ones throw mpm::Error in one line and leave it as it was. Not thread-safe.
+/// after it. All methods but const ones throw mpm::Error in one line and leave it as it was; but where the disk fills,
+/// import() leaves what it has written, and takes the rest when it is called again. Not thread-safe.
 class LabelFolder {
  public:
   enum class Access { kRead, kWrite };

@@ -94,7 +94,7 @@ std::map<std::string, std::string> labelMapFiles(const std::string& folder) {
   std::error_code error;
   for (const fs::path& path : filesIn(folder, error)) {
     const std::string extension = boost::algorithm::to_lower_copy(path.extension().string());
-    if (extension != ".png" && extension != ".bmp" && extension != ".tif") continue;
+    if (extension != ".png" && extension != ".bmp" && extension != ".tif" && extension != ".tiff") continue;
     const auto [other, fresh] = labels.emplace(path.stem().string(), path.string());
     if (!fresh)
       throw Error("two label maps for '" + other->first + "': '" + other->second + "' and '" + path.string() + "'");
