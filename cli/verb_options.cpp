@@ -66,7 +66,7 @@ void addTimes(CLI::App& verb, vision::TimeOptions& options) {
     const auto zone = options.time_zone;
     options = vision::parseTimes(text);
     options.time_zone = zone;
-  });
+  })->description(monitor::cameraField("times").words + std::string(". Default: auto"));
   addField(verb, "time-zone", options.time_zone, [](const std::string& text) {
     return vision::CameraClock(text);
   })->description(monitor::cameraField("time-zone").words + std::string(". Default: that of this machine"));

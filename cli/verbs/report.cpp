@@ -197,10 +197,10 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--merge", arguments->merged, "FILE", "Write what the databases hold into this new one, too");
   addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
   addNumber(*verb, "--days", arguments->scope.days, "N", 1e-3, 1e6, "Only the last days. Default: all");
-  addOption(
-      *verb, "--export", arguments->export_path, "FILE",
-      "Write every sample into this file; with --format phenocam the three files that PhenoCam has of each region, "
-      "SITE_REGION_roistats.csv, _1day.csv and _3day.csv, into this folder");
+  addOption(*verb, "--export", arguments->export_path, "FILE",
+            "Write every sample of the series into this file; with --format phenocam the three files that PhenoCam has "
+            "of each region, "
+            "SITE_REGION_roistats.csv, _1day.csv and _3day.csv, into this folder");
   addChoice<std::optional<ReportFormat>>(
       *verb, "--format", arguments->format,
       {{"csv", ReportFormat::kCsv},

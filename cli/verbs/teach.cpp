@@ -306,7 +306,9 @@ With --json the last line is {"model", "pictures", "reduce", "cross_validation":
 is labelled. The IoU of a class in too few to be tested is null, and so is "cross_validation" where there was none.
 
 With --states the head reads the mean of the tokens of a region or of the picture. The test holds out
-whole days, by the times of the pictures, and says which examples it gets wrong. The result is for mpm monitor.
+whole days, by the times of the pictures, and says which examples it gets wrong. The result is for mpm monitor. With
+--json the last line is {"states", "wrong_pictures", "contradicting_pictures", "cross_validation": {"by", "rounds",
+"right", "sure", "sure_right", "untested", "answers": [{"picture", "state", "given", "probability"}]}}, in shares.
 
 Examples:
   mpm teach --images pictures --labels labels --classes classes.json -o mine.onnx

@@ -169,7 +169,7 @@
         <translation>Oublier les échantillons de plus de</translation>
     </message>
     <message>
-        <source>Delete the oldest samples, of any source, when the database grows larger</source>
+        <source>Delete the oldest samples, of each camera in it, when the database grows larger</source>
         <translation>Efface les échantillons les plus anciens, de toute source, quand la base de données dépasse cette taille</translation>
     </message>
     <message>

@@ -46,7 +46,7 @@ TEST(JsonFile, RefusesInOneLineThatNamesThePlace) {
       {"[1e999]", nothing, "a number that is too large"},
       {"[\"\xff\"]", nothing, "not valid JSON"},
       {std::string(500'000, '['), nothing, "nested too deep"},
-      {std::string(18, '[') + std::string(18, ']'), nothing, "nested too deep"},
+      {std::string(17, '[') + std::string(17, ']'), nothing, "nested too deep"},
       {repeated("{\"a\":", 100'000), nothing, "nested too deep"},
       {"{\"n\":255.7}", byte, "n: found 255.7, expected a whole number from 0 to 255"},
       {"{\"n\":7.0}", byte, "found 7.0"},

@@ -36,11 +36,12 @@ class ConfusionMatrix {
   /// Pixels whose truth is `ignore` do not count.
   ConfusionMatrix(int classes, int ignore);
 
-  /// Both CV_8U and of one size. Throws mpm::Error otherwise, or when a truth label is neither a class nor `ignore`.
+  /// Both CV_8U and of one size. Throws mpm::Error otherwise, when a truth label is neither a class nor `ignore`, and
+  /// when a predicted one is no class.
   void add(const cv::Mat& truth, const cv::Mat& prediction);
 
   /// Adds pixels that were counted before. Throws mpm::Error for a class that there is not, a negative
-  /// number or more than 2^46 in all.
+  /// number or more than 2^46 of one truth and prediction.
   void add(int truth, int prediction, std::int64_t pixels);
   void add(const PairCounts& counts);
   PairCounts pairs() const;

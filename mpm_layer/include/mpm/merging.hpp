@@ -28,8 +28,8 @@ struct MergedTokens {
 /// Mutual Pair Merging of the tokens of one image {special + N, dim}, row-major (paper, sec. 3). Two image tokens that
 /// are each other's nearest neighbour in cosine similarity (ties: the lower index) become their mean; the first
 /// `special` tokens are copied. Memory: O(N + dim) in addition to the result. Throws mpm::Error if dim < 1, if special
-/// < 0, if the size is not (special + N) * dim, or if a token holds a NaN or an infinity. Thread-safe; the result does
-/// not depend on the number of threads.
+/// < 0, if the size is not (special + N) * dim, or if an image token holds a NaN or an infinity. Thread-safe; the
+/// result does not depend on the number of threads.
 MPM_API MergedTokens mutualPairMerge(std::span<const float> tokens, int special, int dim);
 
 /// The map of two insertions, one after the other: second[first[i]] for each token i (paper, sec. 3). Throws mpm::Error

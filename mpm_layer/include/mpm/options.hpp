@@ -24,7 +24,7 @@ using Schedule = std::vector<int>;
 /// out.
 inline const Schedule kDefaultSchedule = {2, 5};
 
-/// "2,5" -> {2, 5}; "none" -> {}. Throws mpm::Error for any other text.
+/// "2,5" -> {2, 5}; "0-3" -> {0, 1, 2, 3}; "none" -> {}. Throws mpm::Error for any other text.
 MPM_API Schedule parseSchedule(const std::string& text);
 
 /// {2, 5} -> "2,5"; {} -> "none".
@@ -117,8 +117,8 @@ MPM_API Output parseOutput(const std::string& text);
 
 /// Number format of the operands of matrix products. Similarities, reductions and the residual stream are fp32 in all
 /// of them. A CPU has kFp32, kInt8, with AVX512-BF16 or AMX kBf16, and with the fp16 arithmetic of Arm 8.2 kFp16; a
-/// GPU has all but kInt8. kInt8 is for the linear layers of blocks: weights with a scale per output channel,
-/// activations with one per token. It is fast with VNNI or SDOT, and as slow as kFp32 elsewhere.
+/// GPU has all but kInt8. kInt8 is for linear layers, attention and wide convolutions: weights have a scale per
+/// output channel, activations one per token. On Arm without SDOT it is no faster than kFp32.
 enum class Precision { kFp32, kBf16, kTf32, kFp16, kInt8 };
 
 /// "fp32", "bf16", "tf32", "fp16", "int8".

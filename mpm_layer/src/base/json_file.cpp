@@ -29,7 +29,7 @@ std::string limited(std::string text, const std::string& what) {
       kept.append(text, from, open + 1 - from).append("\\u0000");
       from = at;
     } else if (mark == '{' || mark == '[') {
-      if (keys.size() > kDeepest) throw Error(what + " is nested too deep");
+      if (keys.size() >= kDeepest) throw Error(what + " is nested too deep");
       keys.push_back(0);
     } else if (mark == '}' || mark == ']') {
       if (!keys.empty()) keys.pop_back();

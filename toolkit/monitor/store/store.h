@@ -324,7 +324,7 @@ Json toJson(const Outage& outage);
 struct SourceRecord {
   std::int64_t id = 0;
   std::string name;  ///< without credentials
-  /// Of what is kept, in any resolution. A clock that was wrong left samples of before 2020 or of days to come: these
+  /// Of what is kept, in any resolution. A clock that was wrong left samples of before 2020 or of the future: these
   /// are not the first or the last, unless all are such. Pictures of an archive and scenes have times of their own.
   /// Both are 0 where nothing is kept.
   UnixMs first = 0, last = 0;

@@ -180,9 +180,10 @@ const std::vector<CameraField>& cameraFields() {
        MPM_SAID("camera fields",
                 "Delete samples, events and snapshots of this source after so many days; means of hours stay"),
        "never", from(0, 1e6), nullptr, kNone, MPM_SAID("camera fields", "Forget samples older than"), 365},
-      inFile({"max-size", &W::max_size, kKeepGroup, "MB",
-              MPM_SAID("camera fields", "Delete the oldest samples, of any source, when the database grows larger"), "",
-              from(0, 1e9), nullptr, kNone, MPM_SAID("camera fields", "Forget the oldest samples above"), 2000}),
+      inFile(
+          {"max-size", &W::max_size, kKeepGroup, "MB",
+           MPM_SAID("camera fields", "Delete the oldest samples, of each camera in it, when the database grows larger"),
+           "", from(0, 1e9), nullptr, kNone, MPM_SAID("camera fields", "Forget the oldest samples above"), 2000}),
       {"snapshots", &W::snapshots, kKeepGroup, "DIR",
        "Write the frame, its overlay, segments or depth, and a JSON file\nthere", "", kNoLimits, nullptr, kFile},
       {"snapshot-every", &W::snapshot_every, kKeepGroup, "MINUTES",
