@@ -170,7 +170,7 @@
     </message>
     <message>
         <source>Delete the oldest samples, of each camera in it, when the database grows larger</source>
-        <translation>Efface les échantillons les plus anciens, de toute source, quand la base de données dépasse cette taille</translation>
+        <translation>Efface les échantillons les plus anciens, de chacune de ses caméras, quand la base de données dépasse cette taille</translation>
     </message>
     <message>
         <source>Forget the oldest samples above</source>
