@@ -43,7 +43,7 @@ cv::Mat reportChart(const StoreReader& store, const SourceReport& report) {
     drawing.series.push_back({.quantity = {.quantity = key, .region = region},
                               .name = region.empty() ? one.label : key + (" of " + region),
                               .unit = one.unit,
-                              .decimals = one.digits,
+                              .decimals = one.meanDigits(),
                               .joins = joins,
                               .sparse = one.ofFrame()});
   };

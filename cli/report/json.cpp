@@ -41,8 +41,12 @@ Json reportJson(const SourceReport& report) {
   const auto orNull = [&](const std::string& text) { return report.empty() ? Json() : Json(text); };
   Json all_series = Json::array();
   for (const SeriesRecord& one : report.all_series)
-    all_series.push_back(
-        {{"number", one.number}, {"model", one.model}, {"reduce", one.reduce}, {"settings", one.settings}});
+    all_series.push_back({{"number", one.number},
+                          {"model", one.model},
+                          {"model_digest", one.model_digest},
+                          {"reduce", one.reduce},
+                          {"precision", one.precision},
+                          {"settings", one.settings}});
   Json json = {{"source", report.source.name},
                {"from", orNull(isoTime(report.span.from, true))},
                {"to", orNull(isoTime(report.span.to - 1, true))},
@@ -76,6 +80,7 @@ Json reportJson(const SourceReport& report) {
                                  {"model", one.series.model},
                                  {"model_digest", one.series.model_digest},
                                  {"reduce", one.series.reduce},
+                                 {"precision", one.series.precision},
                                  {"settings", one.series.settings},
                                  {"from", isoTime(one.from, true)},
                                  {"to", isoTime(one.to, true)},

@@ -113,17 +113,9 @@ SeriesRecord chosenSeries(const std::vector<SeriesRecord>& all, int number) {
   return all.empty() ? SeriesRecord() : all.back();
 }
 
-// Behind the last sample of a series; where it is forgotten, behind its hour or, if that is forgotten, its day.
-UnixMs endOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series) {
-  if (const auto last = store.lastSample(source, series.id)) return last->time + 1;
-  const UnixMs end = source.last + 1;
-  const auto measured = measuredIn(store, {series}, {source.first, end});
-  return measured.empty() ? end : std::min(end, measured.rbegin()->first + measured.rbegin()->second.width);
-}
-
 Span spanOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series,
             const ReportScope& scope) {
-  const UnixMs to = scope.series == 0 ? source.last + 1 : endOf(store, source, series);
+  const UnixMs to = scope.series == 0 ? source.last + 1 : store.endOf(source, series.id);
   return {scope.days > 0 ? std::max(source.first, to - static_cast<UnixMs>(scope.days * kDayMs)) : source.first, to};
 }
 
@@ -139,7 +131,7 @@ SourceReport::SourceReport(const StoreReader& store, const SourceRecord& record,
   stretches = stretchesOf(store, record.id, all_series, span);
   measured = span;
   const auto begin = std::ranges::find(stretches, series.id, [](const Stretch& one) { return one.series.id; });
-  if (begin != stretches.end()) measured = {begin->from, std::min(span.to, endOf(store, record, series))};
+  if (begin != stretches.end()) measured = {begin->from, std::min(span.to, store.endOf(record, series.id))};
   for (const auto& rule : store.nightRules(series.id, measured.from, measured.to))
     night_rules.insert(rule.value_or("a rule that is not stored says so"));
   statistics = store.dayNight(series.id, span.from, span.to);
@@ -212,6 +204,13 @@ std::string nightText(const SourceReport& report) {
   return text;
 }
 
+// A rule may have come later.
+std::string notJudgedText(const SourceReport& report) {
+  const std::int64_t samples = report.regions.front().notJudged();
+  if (samples == 0) return "";
+  return "; " + std::to_string(samples) + " of the samples " + (samples == 1 ? "is" : "are") + " neither";
+}
+
 std::string methodsText(const SourceReport& report) {
   const SeriesRecord& series = report.series;
   std::string text = "Report of mpm_layer " MPM_VERSION "; model " + series.model_name + " (digest " +
@@ -223,7 +222,7 @@ std::string methodsText(const SourceReport& report) {
   return text + ", from " + report.clock.date(report.measured.from) + " to " +
          report.clock.date(report.measured.to - 1) + " by the clock of " + report.clock.name() +
          (report.summed() == 0         ? ""
-          : knowsNight(report.regions) ? "; night where " + nightText(report)
+          : knowsNight(report.regions) ? "; night where " + nightText(report) + notJudgedText(report)
                                        : "; day and night are not told apart") +
          ".";
 }

@@ -55,7 +55,7 @@ void printRegions(const std::vector<RegionMeans>& regions) {
       if (!one.of_regions) continue;
       const auto cell = [&](const Spread& value) {
         return value.samples == 0 ? std::string("-")
-                                  : fixed(value.mean, one.digits) + " [" + fixed(value.min, one.digits) + ", " +
+                                  : fixed(value.mean, one.meanDigits()) + " [" + fixed(value.min, one.digits) + ", " +
                                         fixed(value.max, one.digits) + "]";
       };
       row(one.label + (*one.unit ? std::string(", ") + one.unit : ""),
@@ -72,13 +72,13 @@ void printRegions(const std::vector<RegionMeans>& regions) {
 void printStretches(const SourceReport& report) {
   if (report.stretches.size() < 2) return;
   const std::vector<int> widths = {-28, -28, 8, 10, -2};
-  printLine("  " + tableRow({"measured from", "to", "series", "samples", "", "model, reduction"}, widths));
+  printLine("  " + tableRow({"measured from", "to", "series", "samples", "", "model, reduction, precision"}, widths));
   for (const Stretch& one : report.stretches)
-    printLine("  " +
-              tableRow({report.clock.localTime(one.from), report.clock.localTime(one.to),
-                        std::to_string(one.series.number), std::to_string(one.samples), "",
-                        one.series.model_name + " " + one.series.model_digest + ", " + reductionText(one.series)},
-                       widths));
+    printLine("  " + tableRow({report.clock.localTime(one.from), report.clock.localTime(one.to),
+                               std::to_string(one.series.number), std::to_string(one.samples), "",
+                               one.series.model_name + " " + one.series.model_digest + ", " +
+                                   reductionText(one.series) + ", " + one.series.precision},
+                              widths));
 }
 
 void printStates(const std::vector<StateSeries>& states) {
@@ -97,7 +97,7 @@ void printStates(const std::vector<StateSeries>& states) {
     for (const auto& [state, count] : one.samples)
       shares += (shares.empty() ? "" : ", ") + (state.empty() ? "not known" : state) + " " + percent(count);
     printLine("  " + tableRow({one.name, std::to_string(samples), std::to_string(std::max<std::int64_t>(0, changes)),
-                               percent(one.sure), "", shares},
+                               samples > 0 ? percent(one.sure) : "-", "", shares},
                               widths));
   }
 }

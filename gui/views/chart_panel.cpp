@@ -145,7 +145,7 @@ void ChartPanel::updateSeries() {
       series.push_back({.quantity = {.quantity = one.key},
                         .name = action->text().toStdString(),
                         .unit = one.unit,
-                        .decimals = one.digits,
+                        .decimals = one.meanDigits(),
                         .sparse = one.ofFrame()});
   }
   for (const QString& name : classes()) {

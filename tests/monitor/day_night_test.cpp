@@ -174,6 +174,16 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
       << "the largest classes of each part";
 }
 
+TEST_F(DailySummaryTest, HasAllWhereSomeAreNeitherDayNorNight) {
+  const UnixMs rule_from = kFrom + 20 * kHourMs;
+  add(kFrom, kSeven, [&](UnixMs time) { return time < rule_from ? std::nullopt : byClock(time); });
+  const Event event = due(kSeven).value();
+  const Json facts = event.facts["summary"];
+  EXPECT_EQ(facts["night"]["tokens"], 500);
+  EXPECT_EQ(facts["all"]["tokens"], 340) << "120 samples before the rule, 30 after it";
+  EXPECT_THAT(event.message, HasSubstr("; tokens 340.0, road 50.0 %"));
+}
+
 TEST_F(DailySummaryTest, HasTheNumbersOfTheModelOfThatDay) {
   add(kFrom, kTo, byClock);
   SessionInfo other = session("camera 0", 600);

@@ -56,6 +56,44 @@ TEST_F(Forgotten, OfDaysWithoutHoursEachSideIsJudgedByItsBrightness) {
   EXPECT_EQ(sides(path_), std::pair(before.first + before.second, std::int64_t{0}));
 }
 
+// A day of UTC is all that is left. It lies in two days of this clock, and most of it in the later one.
+TEST_F(Forgotten, DaysOfAClockBehindUtcAreThoseOfMostOfTheirTime) {
+  record(path_, days(0, 4), session("camera 0", 600));
+  forget(path_, kMidnight + 4 * kDayMs, kDayMs);
+  const auto starts = [&](const std::string& zone) {
+    std::vector<UnixMs> found;
+    for (const RollupRow& row : StoreReader(path_).rollup({.series = 1,
+                                .from = kMidnight,
+                                .to = kMidnight + 4 * kDayMs,
+                                .width = kDayMs,
+                                .clock = vision::CameraClock(zone)})) {
+      EXPECT_EQ(row.regions.at("").samples(), 144) << zone;
+      found.push_back(row.start - kMidnight);
+    }
+    return found;
+  };
+  EXPECT_THAT(starts("-04:00"),
+              ElementsAre(4 * kHourMs, kDayMs + 4 * kHourMs, 2 * kDayMs + 4 * kHourMs, 3 * kDayMs + 4 * kHourMs));
+  EXPECT_THAT(starts("+09:00"),
+              ElementsAre(-9 * kHourMs, 15 * kHourMs, kDayMs + 15 * kHourMs, 2 * kDayMs + 15 * kHourMs));
+}
+
+TEST_F(Forgotten, ASeriesEndsWithTheLastHourOrDayOfIt) {
+  record(path_, days(0, 2), session("camera 0", 600));
+  SessionInfo other = session("camera 0", 600);
+  other.model_digest = "00000000000000b2";
+  record(path_, days(3, 4), other);
+  const auto end = [&] {
+    const StoreReader store(path_);
+    return store.endOf(store.sources()[0], 1) - kMidnight;
+  };
+  EXPECT_EQ(end(), 2 * kDayMs - 10 * kMinuteMs + 1);
+  forget(path_, kMidnight + 3 * kDayMs, kHourMs);
+  EXPECT_EQ(end(), 2 * kDayMs);
+  forget(path_, kMidnight + 3 * kDayMs, kDayMs);
+  EXPECT_EQ(end(), 2 * kDayMs);
+}
+
 // A board without a battery begins in 1970: its samples lie before all that was forgotten.
 TEST_F(Forgotten, SamplesOfAClockThatWasNotSetChangeNoSum) {
   record(path_, days(0, 4), session("camera 0", 600));

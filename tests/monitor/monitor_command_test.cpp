@@ -332,6 +332,15 @@ TEST_F(MonitorCommand, AFullDiskForItsOutputEndsNoStoring) {
   EXPECT_EQ(events(), 1u);
 }
 
+TEST_F(MonitorCommand, AReportSaysHowManyAreNeitherDayNorNight) {
+  using monitor::test::kNoon, monitor::test::sampleAt;
+  monitor::SessionInfo info = monitor::test::session();
+  info.night_rule = "the sun is below -6 degrees at 48 north, 11 east";
+  monitor::test::record(database_, {sampleAt(kNoon, 377, std::nullopt), sampleAt(kNoon + kHourMs)}, info);
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--time-zone", "UTC"})).out,
+              HasSubstr("11 east; 1 of the samples is neither."));
+}
+
 TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
   using monitor::test::kNoon;
   monitor::SessionInfo first = monitor::test::session(), other = first;
@@ -351,6 +360,8 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
   for (const auto& one : json["stretches"]) digests.push_back(one["model_digest"]);
   EXPECT_THAT(digests, ElementsAre("00000000000000a1", "00000000000000b2", "00000000000000a1"));
   EXPECT_EQ(json["all_series"][0]["settings"], "refine=guided");
+  EXPECT_EQ(json["all_series"][0]["precision"], "fp32");
+  EXPECT_EQ(json["stretches"][1]["precision"], "fp32");
   EXPECT_THAT(json["methods"].get<std::string>(),
               EndsWith("(digest 00000000000000a1), reduction mpm:blocks=2,5, precision fp32, 660 tokens before "
                        "merging; n = 4 samples, from 2026-06-01 to 2026-06-01 by the clock of UTC+02:00; night "

@@ -229,6 +229,42 @@ TEST_F(PageTest, TheChartIsDrawnHere) {
   }
 }
 
+// A rule of day and night may have come later.
+TEST_F(PageTest, TheChartHasWhatIsNeitherDayNorNight) {
+  std::vector<Sample> samples;
+  for (int hour = 0; hour < 48; ++hour)
+    samples.push_back(sampleAt(kNoon + hour * kHourMs, 300, hour < 24 ? std::nullopt : std::optional(hour % 2 == 0)));
+  record(path_, samples, session("camera 0", 3600));
+  Page shown = page();
+  const auto draw = [&](int days) {
+    return shown
+        .answer({.path = "/api/chart.svg",
+                 .arguments = {{"camera", "camera 0"},
+                               {"quantity", "tokens"},
+                               {"from", isoTime(kNoon)},
+                               {"to", isoTime(kNoon + days * kDayMs)}},
+                 .allowed = true})
+        .body;
+  };
+  EXPECT_THAT(draw(2), AllOf(HasSubstr(">by day<"), HasSubstr(">by night<"), HasSubstr(">not told apart<")));
+  EXPECT_THAT(draw(1), AllOf(Not(HasSubstr(">by day<")), HasSubstr(">mean<")));
+}
+
+TEST_F(PageTest, AMeanOfFlagsHasDigits) {
+  std::vector<Sample> samples;
+  for (int hour = 0; hour < 24; ++hour) {
+    samples.push_back(sampleAt(kNoon + hour * kHourMs));
+    samples.back().whole().set("flagged", hour < 3);
+  }
+  record(path_, samples, session("camera 0", 3600));
+  Page shown = page();
+  const Json answer =
+      ask(shown, "/api/series",
+          {{"camera", "camera 0"}, {"quantity", "flagged"}, {"from", isoTime(kNoon)}, {"to", isoTime(kNoon + kDayMs)}});
+  EXPECT_EQ(answer["digits"], 2);
+  EXPECT_EQ(answer["all"][3], 0.125);
+}
+
 TEST_F(PageTest, NightsOfAnArchiveByDayAreNoGaps) {
   monitor::StoreWriter writer(path_);
   writer.beginSession(session("archive", 0), kNoon);

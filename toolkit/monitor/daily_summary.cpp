@@ -73,9 +73,11 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
   facts["picture_file"] =
       pictureOf(pictures, {.source = source.name, .database = store.id()}, readPrivacy(store.privacy(source.name)),
                 from, hourOfDay(now, -days, 12, clock), to);
-  const bool knows_night = knowsNight(regions);
+  const bool knows_night = knowsNight(regions),
+             all_judged =
+                 std::ranges::all_of(regions, [](const RegionMeans&region) { return region.notJudged() == 0; });
   for (const auto& [key, words, values, shareOf] : kParts) {
-    if (knows_night == (key == std::string_view("all"))) continue;
+    if (key == std::string_view("all") ? knows_night && all_judged : !knows_night) continue;
     Json& json = facts[key] = Json::object();
     for (const RegionMeans& region : regions) {
       const bool whole = region.name.empty();

@@ -64,6 +64,8 @@ struct Quantity {
   }
   /// A number of the frame and its measurement, not of what the picture shows.
   bool ofFrame() const { return !of_regions && of_flagged; }
+  /// After the decimal point of a mean: that of flags and small counts says nothing without one.
+  int meanDigits() const { return ofFrame() && digits == 0 ? 2 : digits; }
 };
 
 /// The table, in the order of columns and menus. It may grow while no database is open.

@@ -110,7 +110,7 @@ Json series(const Shown& camera, Request& request) {
     json.push_back(middle);
     return json;
   };
-  Json json = {{"bucket_ms", curve.chart.bucket_ms}, {"unit", quantity.unit}, {"digits", quantity.digits}};
+  Json json = {{"bucket_ms", curve.chart.bucket_ms}, {"unit", quantity.unit}, {"digits", quantity.meanDigits()}};
   json["series"] = curve.of.number;
   json["knows_night"] = curve.knowsNight();
   json["columns"] = {"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night", "middle_ms"};
@@ -129,19 +129,24 @@ std::string chartSvg(const Shown& camera, Request& request) {
   const Look look = lookIn(request);
   ChartDrawing drawing{.clock = camera.clock(), .colors = charts::chartColors(look.dark)};
   const bool knows_night = curve.knowsNight();
-  for (ChartBucket& bucket : curve.chart.buckets)
-    bucket.values =
-        knows_night ? std::vector<Spread>{bucket.values[1], bucket.values[2]} : std::vector<Spread>{bucket.values[0]};
+  bool some_unknown = false;  // of a time before there was a rule
+  for (ChartBucket& bucket : curve.chart.buckets) {
+    const Spread all = bucket.values[0], day = bucket.values[1], night = bucket.values[2];
+    const bool unknown = day.samples == 0 && night.samples == 0;
+    some_unknown = some_unknown || (unknown && all.samples > 0);
+    bucket.values = knows_night ? std::vector<Spread>{day, night, unknown ? all : Spread()} : std::vector<Spread>{all};
+  }
   const auto add = [&](const char* name, std::uint32_t color) {
     drawing.series.push_back({.name = name,
                               .unit = curve.quantity->unit,
-                              .decimals = curve.quantity->digits,
+                              .decimals = curve.quantity->meanDigits(),
                               .joins = !drawing.series.empty(),
                               .color = color});
   };
   if (knows_night) {
     add("by day", drawing.colors.by_day);
     add("by night", drawing.colors.by_night);
+    if (some_unknown) add("not told apart", drawing.colors.series.front());
   } else {
     add("mean", drawing.colors.series.front());
   }

@@ -152,8 +152,12 @@ struct Page::Impl {
     json["settings"] = series.settings;
     json["series"] = Json::array();
     for (const SeriesRecord& one : all_series)
-      json["series"].push_back(
-          {{"number", one.number}, {"model", one.model_name}, {"reduce", one.reduce}, {"settings", one.settings}});
+      json["series"].push_back({{"number", one.number},
+                                {"model", one.model_name},
+                                {"model_digest", one.model_digest},
+                                {"reduce", one.reduce},
+                                {"precision", one.precision},
+                                {"settings", one.settings}});
     json["classes"] = series.classes;
     json["regions"] = std::move(regions);
     json["pictures"] = store ? pictures.latest(camera.owner(), 0, source.end, 1) : Json::array();

@@ -291,6 +291,7 @@ async function renderPeriod(one) {
   series = {...chart, camera: one.name, asked,
     label: $("quantity").selectedOptions[0]?.textContent ?? ""};
   series.points = chart.rows.map(row => Object.fromEntries(chart.columns.map((name, i) => [name, row[i]])));
+  for (const point of series.points) point.unknown = point.day === null && point.night === null ? point.mean : null;
   cursor = Math.min(cursor, series.points.length - 1);
   const ends = period() === "hour" || period() === "day" ? date.full : date.dayOfYear;
   $("span").textContent = `${ends(from, one)} – ${ends(to, one)}, ${one.clock.name}`;
@@ -307,8 +308,9 @@ async function renderPeriod(one) {
 
 // The server draws it (/api/chart.svg); here it is placed, and its values are read by pointer and keys.
 
-// The means: one of all samples, or one by day and one by night.
-const means = () => series.knows_night ? [["day", "by day"], ["night", "by night"]] : [["mean", "mean"]];
+// The means that stand side by side: their keys in a point, and words. Where a rule came later, the points before it have neither side.
+const means = () => !series.knows_night ? [["mean", "mean"]] : [["day", "by day"], ["night", "by night"],
+  ...(series.points.some(point => point.unknown !== null) ? [["unknown", "not told apart"]] : [])];
 
 const when = time => (series.bucket_ms >= kDay ? date.dayOfYear : date.full)(time, camera());
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -397,7 +399,7 @@ function renderChart(drawing) {
 function renderTable() {
   const value = (point, key) => make("td", {}, number(point[key], series.digits));
   const heads = ["Time", ...means().map(([, words]) => words[0].toUpperCase() + words.slice(1)), "Lowest", "Highest", "Samples"];
-  const sum = Object.fromEntries(series.columns.map((name, i) => [name, series.all[i]]));
+  const sum = {...Object.fromEntries(series.columns.map((name, i) => [name, series.all[i]])), unknown: null};
   const row = (point, words) => make("tr", {}, make("th", {scope: "row"}, words), ...means().map(([key]) => value(point, key)),
     value(point, "min"), value(point, "max"), make("td", {}, number(point.samples, 0)));
   show($("values"), make("caption", {}, series.label), make("thead", {}, make("tr", {}, ...heads.map(head => make("th", {scope: "col"}, head)))),
@@ -415,6 +417,9 @@ async function chooseNear(time, within) {
   $("picture-title").scrollIntoView({block: "nearest"});
   return true;
 }
+
+// The names of its states in the span, also where the samples are forgotten.
+const statesOf = head => [...new Set([...Object.keys(head.samples), ...head.changes.map(([, name]) => name)])].filter(Boolean);
 
 // -- the calendar -------------------------------------------------------------------------------------------------------
 
@@ -442,7 +447,7 @@ async function renderCalendar(one) {
   if (calendar?.key === key && Date.now() < calendar.until) return;
   const heads = await get("api/states", span);
   const tint = state.get("tint") ?? "";
-  const tints = new Map(heads.flatMap(head => Object.keys(head.samples).filter(Boolean).map(name => [JSON.stringify([head.name, name]), `${head.name}: ${name}`])));
+  const tints = new Map(heads.flatMap(head => statesOf(head).map(name => [JSON.stringify([head.name, name]), `${head.name}: ${name}`])));
   if (tint && !tints.has(tint)) tints.set(tint, JSON.parse(tint).join(": "));  // a state that never counted in this year
   options($("tint"), [["", [["", `as the chart: ${$("quantity").selectedOptions[0]?.textContent ?? ""}`]]], ["Share of the time", [...tints]]],
     tint, value => go({tint: value === "" ? null : value}));
@@ -484,9 +489,9 @@ function renderStates(heads) {
   $("states").hidden = heads.length === 0;
   show($("shares"), ...heads.flatMap(head => {
     const all = Object.values(head.samples).reduce((sum, count) => sum + count, 0);
-    const names = [...new Set([...head.changes.map(([, name]) => name), ...Object.keys(head.samples)])].filter(Boolean).sort();
+    const names = statesOf(head).sort();
     return [make("dt", {}, head.name),
-      make("dd", {}, names.map(name => `${name}: ${percent((head.samples[name] ?? 0) / (all || 1))}`).join(", ") || "not known")];
+      make("dd", {}, all > 0 ? names.map(name => `${name}: ${percent((head.samples[name] ?? 0) / all)}`).join(", ") : "not known")];
   }));
 }
 

@@ -73,6 +73,11 @@ bool RegionMeans::knowsNight() const {
   return std::ranges::any_of(day, any) || std::ranges::any_of(night, any);
 }
 
+std::int64_t RegionMeans::notJudged() const {
+  constexpr const char* kOfAll = "pixels";
+  return spreadOf(values, kOfAll).samples - spreadOf(day, kOfAll).samples - spreadOf(night, kOfAll).samples;
+}
+
 bool knowsNight(const std::vector<RegionMeans>& means) { return std::ranges::any_of(means, &RegionMeans::knowsNight); }
 
 std::vector<RegionMeans> regionMeans(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to) {

@@ -36,7 +36,8 @@ struct RegionMeans {
 
   const Spread& value(std::string_view key) const { return spreadOf(values, key); }
   std::int64_t samples() const { return value("pixels").samples; }
-  bool knowsNight() const;  ///< some samples were judged
+  bool knowsNight() const;         ///< some samples were judged
+  std::int64_t notJudged() const;  ///< samples that are neither of the day nor of the night
 };
 
 /// The whole picture, then the regions by name, with samples of this series in [from, to). If all pictures are flagged,

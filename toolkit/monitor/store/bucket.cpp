@@ -92,7 +92,9 @@ const Bucket::Totals* Bucket::find(std::uint32_t code) const {
 Spread Bucket::spread(const std::string& quantity) const {
   const Totals* totals = find(codeOf(quantity));
   if (!totals) return {};
-  return {totals->count, totals->sum / static_cast<double>(totals->count), totals->min, totals->max};
+  const double mean = totals->sum / static_cast<double>(totals->count);
+  // The least and the largest are floats.
+  return {totals->count, mean, std::min<double>(totals->min, mean), std::max<double>(totals->max, mean)};
 }
 
 // A sample names only the classes that occur: in the others the area is 0.

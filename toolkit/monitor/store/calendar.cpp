@@ -18,14 +18,13 @@ namespace {
 
 using By = DayMoment::By;
 
-// Of each day the share of the time in which a state counted, percent. What was so in a gap, or behind the last sample
-// of the series, is not known and does not count.
+// Of each day the share of the time in which a state counted, percent. What was so in a gap, or behind the end of the
+// series, is not known and does not count.
 std::map<UnixMs, double> sharesOf(const StoreReader& store, const SourceRecord& source, const SeriesRecord& series,
                                   const CalendarKey& key, const std::vector<RollupRow>& days, UnixMs from, UnixMs to) {
   std::map<UnixMs, double> shares;
   if (days.empty()) return shares;
-  const std::optional<Sample> last = store.lastSample(source, series.id);
-  to = std::min({to, days.back().end, last ? last->time + 1 : from});
+  to = std::min({to, days.back().end, store.endOf(source, series.id)});
   from = std::max(from, days.front().start);
   const std::vector<Outage> gaps = store.eachGap(source.id, from, to);
   struct Time {
@@ -177,7 +176,7 @@ charts::CalendarDrawing calendarOf(const StoreReader& store, const SourceRecord&
   for (auto& [start, cell] : cells) calendar.days.push_back(std::move(cell));
   const Quantity* quantity = of_state ? nullptr : findQuantity(key.series.quantity);
   calendar.unit = quantity ? quantity->unit : "%";
-  calendar.decimals = quantity ? quantity->digits : 1;
+  calendar.decimals = quantity ? quantity->meanDigits() : 1;
   return calendar;
 }
 

@@ -105,6 +105,7 @@ class StoreReader::Impl::SumReader {
     std::int64_t series = 0;
     bool regions = false;
     RowTimes times;
+    UnixMs to = INT64_MAX;              // no row begins there or later
     std::map<UnixMs, SumsById> sums{};  // by the start of the row
   };
 
@@ -118,7 +119,8 @@ class StoreReader::Impl::SumReader {
     if (end < to && !isComplete(level - 1, end)) end += width;
     if (begin >= end) return read(rows, from, to, level - 1);
     read(rows, from, begin, level - 1);
-    // A sum that lies in two rows is made of finer ones; where these are forgotten, it is one of the first row.
+    // A sum that lies in two rows is made of finer ones; where these are forgotten, it is one of the row in which its
+    // middle lies.
     std::vector<std::pair<UnixMs, UnixMs>> cut;
     readSums(rows, level, begin, end, cut);
     for (const auto& [cut_from, cut_to] : cut) read(rows, cut_from, cut_to, level - 1);
@@ -151,7 +153,8 @@ class StoreReader::Impl::SumReader {
         if (cut.empty() || cut.back().second < start) cut.emplace_back(start, start + width);
         cut.back().second = start + width;
       } else {
-        rows.sums[rows.times.start(start)][stored.integer(1)].of(sideIn(stored, 2)).add(Bucket(stored, 3));
+        const UnixMs middle = std::min(start + (width - 1) / 2, rows.to - 1);
+        rows.sums[rows.times.start(middle)][stored.integer(1)].of(sideIn(stored, 2)).add(Bucket(stored, 3));
       }
     }
   }
@@ -204,7 +207,7 @@ std::vector<RollupRow> StoreReader::Impl::rollup(const RollupQuery& query, const
   const std::optional<Extent> all = extent(source);
   if (!all) return {};
   const UnixMs from = std::max(query.from, all->first), to = std::min(query.to, all->last + 1);
-  SumReader::Rows rows{.series = query.series, .regions = query.regions, .times = {query.width, query.clock}};
+  SumReader::Rows rows{.series = query.series, .regions = query.regions, .times = {query.width, query.clock}, .to = to};
   reader.read(rows, from, to, levelFor(query.width));
   std::vector<RollupRow> result;
   for (auto& [start, regions] : rows.sums) {

@@ -66,7 +66,7 @@ const RegionSample* Sample::region(std::string_view name) const {
 }
 
 double rounded(const Quantity& quantity, double value) {
-  const double scale = std::pow(10, quantity.digits + 2);
+  const double scale = std::pow(10, quantity.meanDigits() + 2);
   return std::round(value * scale) / scale;
 }
 

@@ -451,6 +451,8 @@ class StoreReader {
   /// The last one of a series in SourceRecord::first to last, without its view_offset, which may have to be looked for
   /// far back; nullopt: none is kept one by one.
   std::optional<Sample> lastSample(const SourceRecord& source, std::int64_t series) const;
+  /// Behind the last sample of a series; where it is forgotten, behind its hour or, if that is forgotten, its day.
+  UnixMs endOf(const SourceRecord& source, std::int64_t series) const;
   /// The last one of the source: that of its latest series that keeps one. A later one of an older series, as of a
   /// picture that was deleted before the others were measured again, counts no more than in the numbers.
   /// `all`: series() of the source.
