@@ -476,6 +476,20 @@ TEST_F(Store, ASceneAgesByItsOwnClock) {
   const auto left = allSamples(reader);
   ASSERT_EQ(left.size(), 3u);
   EXPECT_EQ(left.front().time, kNoon + 2 * kDayMs);
+  for (int day = 5; day < 8; ++day) writer.append(sampleAt(kNoon + day * kDayMs));
+  ASSERT_TRUE(writer.flush());
+  EXPECT_TRUE(eventually([&] { return allSamples(reader).front().time == kNoon + 5 * kDayMs; }));
+}
+
+TEST_F(Store, ASceneThatIsWatchedAgainAgesAtOnce) {
+  const StoreOptions options{.keep_days = 2, .maintenance_s = 0.001, .now = [] { return kNoon + 200 * kDayMs; }};
+  record(path_, {sampleAt(kNoon)}, session("demo:street"));
+  StoreWriter writer(path_, options);
+  writer.beginSession(session("demo:street"));
+  writer.append(sampleAt(kNoon + 5 * kDayMs));
+  ASSERT_TRUE(writer.flush());
+  const StoreReader reader(path_);
+  EXPECT_TRUE(eventually([&] { return allSamples(reader).size() == 1; }));
 }
 
 TEST_F(Store, AClockThatIsWrongForAMinuteMakesNothingOld) {

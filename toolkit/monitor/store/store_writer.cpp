@@ -338,7 +338,8 @@ struct StoreWriter::Impl {
       }
       const UnixMs now = options.now();
       if (!clock && target.had_one) clock.emplace(target.last_before, target.longest_pause);
-      if (!clock || !clock->believes(now, steadyNow())) limits.keep_days = 0;
+      const bool believed = clock && clock->believes(now, steadyNow());
+      if (!believed && !vision::isSceneName(target.name)) limits.keep_days = 0;  // a scene ages by its own clock
       const Retention result = connection->maintain(now, limits);
       if (result == Retention::kHopeless && !std::exchange(hopeless, true))
         post(Severity::kWarning,
