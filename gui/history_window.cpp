@@ -44,6 +44,12 @@ HistoryWindow::HistoryWindow(const std::vector<monitor::CameraConfig>& cameras, 
   connect(exports_, &Exports::failed, this, fail);
   connect(pictures_, &PictureStore::failed, this, fail);
   connect(history_, &HistoryBrowser::failed, this, fail);
+  // The other program writes pictures meanwhile. They are listed one look after their sample was seen, so that they are
+  // on the disk.
+  connect(history_, &HistoryBrowser::grown, pictures_, [this] {
+    const auto record = history_->sources()->current();
+    if (record && std::exchange(listed_until_, record->last) != record->last) pictures_->list();
+  });
   tick_.callOnTimeout(history_, [this] { history_->refresh(0); });
   tick_.start(kTickMs);
   look_->restore();

@@ -59,7 +59,8 @@ class HistoryWindow : public QMainWindow {
   StatusLine* const status_;
   PanelDocks* const docks_;
   WindowLook* const look_;
-  int at_ = 0;  // of cameras_, on show
+  int at_ = 0;               // of cameras_, on show
+  UnixMs listed_until_ = 0;  // the time of the last sample when the pictures were listed
   bool leaving_ = false;
   QTimer tick_;
 };

@@ -18,8 +18,9 @@ StoredMoments::StoredMoments(OnShow* on_show, HistoryBrowser* history, PictureSt
     if (on_show_->question() == picture.question) show(picture);
   });
   connect(pictures, &PictureStore::listed, this, [this] {
-    // It was not listed yet when its sample was shown.
-    if (on_show_->stored() && !on_show_->frame() && !on_show_->wantsLast()) loadLastPicture();
+    // It was not listed yet when its sample was shown. One that cannot be read is not tried again and again.
+    const bool missing = on_show_->stored() && !on_show_->frame() && !on_show_->wantsLast();
+    if (missing && lastPicture() != tried_) loadLastPicture();
   });
   connect(history->sources(), &HistorySources::chosen, this, &StoredMoments::takeChosenSource);
   connect(history, &HistoryBrowser::sourceChanged, this, &StoredMoments::askLast);
@@ -36,7 +37,9 @@ void StoredMoments::lookFor(double time) {
   else if (const auto* picture = owner ? nearestPicture(pictures_->pictures(), *owner, time, within) : nullptr)
     pictures_->load(picture->path, hidden(), question);
   else
-    emit said(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"), Badge::kNone);
+    emit said(said_ ? tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse")
+                    : tr("No picture is stored near that time"),
+              Badge::kNone);
 }
 
 // Picture, title, chart and events are of one source, also while its last sample is read.
@@ -126,12 +129,16 @@ void StoredMoments::takeSample(const StoredSample& sample) {
   if (!sample.frame) loadLastPicture();
 }
 
-void StoredMoments::loadLastPicture() {
-  const int question = on_show_->ask();
+QString StoredMoments::lastPicture() const {
   const auto owner = history_->owner();
   const auto record = history_->sources()->current();
-  const QString last = owner && record ? pictures_->lastOf(*owner, record->end) : QString();
-  if (!last.isEmpty()) return pictures_->load(last, hidden(), question);
+  return owner && record ? pictures_->lastOf(*owner, record->end) : QString();
+}
+
+void StoredMoments::loadLastPicture() {
+  const int question = on_show_->ask();
+  tried_ = lastPicture();
+  if (!tried_.isEmpty()) return pictures_->load(tried_, hidden(), question);
   emit placeholderChanged(tr("The picture of this sample is not stored"));
 }
 

@@ -49,6 +49,7 @@ class StoredMoments : public QObject {
   void askLast();
   void takeChosenSource();
   void takeSample(const StoredSample& sample);
+  QString lastPicture() const;
   void loadLastPicture();
   QString bannerOf(const StoredSample& sample) const;
   void show(const StoredSample& sample);
@@ -57,6 +58,7 @@ class StoredMoments : public QObject {
   HistoryBrowser* const history_;
   PictureStore* const pictures_;
   const Said said_;
+  QString tried_;  // the picture that loadLastPicture() loaded last
 };
 
 }  // namespace mpm::gui

@@ -3393,6 +3393,10 @@
         <source>No sample was read yet</source>
         <translation>Aucun échantillon n’a encore été lu</translation>
     </message>
+    <message>
+        <source>No picture is stored near that time</source>
+        <translation>Aucune image n’est enregistrée près de ce moment</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::TaughtModelsPanel</name>

@@ -2,6 +2,7 @@
 // Databases of other programs, in windows of their own.
 
 #include "gui/controllers/calendar_browser.h"
+#include "monitor/store/snapshot.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -231,6 +232,32 @@ TEST_F(Others, ShowTheLastPictureAndThoseOfTheChart) {
   trigger("unpin");
   EXPECT_TRUE(wait([&] { return !part<OnShow>()->isNothing() && !frame(); })) << "its numbers are there";
   EXPECT_EQ(part<ImageView>()->banner(), banner);
+}
+
+TEST_F(Others, ShowThePicturesThatTheirProgramWritesMeanwhile) {
+  ASSERT_TRUE(openAndPause());
+  const UnixMs first = unixNow() - kHourMs;
+  const LiveFramePtr live = frame();
+  const auto storeAt = [&](UnixMs time) {
+    store(file("other.db"), "yard", time, 1000, 1);
+    monitor::InferenceResult result = live->result;
+    result.frame.time = time;
+    const std::string id = monitor::StoreReader(file("other.db").toStdString()).id();
+    monitor::writeSnapshot(file("pictures").toStdString(), result, live->sample, {"yard", id});
+  };
+  storeAt(first);
+  openOther(file("other.db"));
+  const auto showsThatOf = [&](UnixMs time) {
+    return wait([&] { return frame() && frame()->result.frame.time == time; });
+  };
+  ASSERT_TRUE(showsThatOf(first));
+  const UnixMs second = first + 10 * kMinuteMs;
+  storeAt(second);
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>()->chart()->scene().pictures.size() == 2; }));
+  trigger("unpin");
+  EXPECT_TRUE(showsThatOf(second));
+  emit part<ChartPanel>()->chart()->timePicked(static_cast<double>(first - kDayMs) / 1000);
+  EXPECT_EQ(labelOf(looked(), "Notice")->toolTip(), "No picture is stored near that time");
 }
 
 TEST_F(Others, AreACameraOrWhereThatIsNotInThemTheirLastSource) {
