@@ -55,8 +55,8 @@ void MainWindow::connectOpening() {
     if (!file.isEmpty()) stored_->leave();
     on_show_->choose(file);
   });
-  connect(camera_, &CameraControl::frameTaken, folder_, [this](const LiveFramePtr& frame) {
-    if (on_show_->follows(*frame)) folder_->follow(*frame);
+  connect(on_show_, &OnShow::frameChanged, folder_, [this](const LiveFramePtr& frame) {
+    if (frame && on_show_->follows(*frame)) folder_->follow(*frame);
   });
 }
 

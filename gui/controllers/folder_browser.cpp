@@ -58,15 +58,14 @@ void FolderBrowser::follow(const LiveFrame& frame) {
 void FolderBrowser::step(int by) {
   const int last = static_cast<int>(bar_->pictures().size()) - 1;
   const int index = std::clamp(bar_->current() + by, 0, std::max(0, last));
-  if (last < 0 || index == bar_->current()) return;
-  bar_->setCurrent(index);
-  show(index);
+  if (last >= 0 && index != bar_->current()) show(index);
 }
 
 void FolderBrowser::show(int index) {
   if (live_->session().framesCome()) pause_->setChecked(true);
   const FolderPicture& picture = bar_->pictures()[static_cast<std::size_t>(index)];
-  emit chosen(picture.file);
+  emit chosen(picture.file);  // which may end a stored picture: the bar goes back to the one behind it
+  bar_->setCurrent(index);
   thread_.giveUp();  // if several wait, only the last is read
   thread_.run([this, file = picture.file, time = picture.time] {
     const auto frame = vision::openSource(file.toStdString())->next();

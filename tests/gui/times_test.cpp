@@ -181,6 +181,26 @@ TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
       << "the last sample of the archive";
 }
 
+TEST_F(Times, TheBarOfTheFolderGoesToAStoredPictureOfIt) {
+  measure("dated");
+  ASSERT_TRUE(allAreStored() && runs());
+  const auto barSays = [&](const char* text) {
+    return comes(text, [&] { return valueOf(part<FolderBar>(), "Picture on show"); });
+  };
+  ASSERT_TRUE(barSays("3 of 3  ·  20130708_055412.png"));
+  const double first = static_cast<double>(part<HistorySources>()->current()->first) / 1000;
+  emit part<ChartPanel>()->chart()->timePicked(first);
+  ASSERT_TRUE(wait([&] { return onShow().stored(); }));
+  EXPECT_TRUE(barSays("1 of 3  ·  20130708_055410.png"));
+  trigger("next_picture");
+  EXPECT_TRUE(barSays("2 of 3  ·  20130708_055411.png"));
+  EXPECT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055411"; }));
+  emit part<ChartPanel>()->chart()->timePicked(first);
+  ASSERT_TRUE(wait([&] { return onShow().stored(); }));
+  trigger("unpin");
+  EXPECT_TRUE(barSays("2 of 3  ·  20130708_055411.png")) << "that of the picture behind it";
+}
+
 TEST_F(Times, TheChartOfAnArchiveAndDayNightShowAllOfIt) {
   measure("dated");
   ASSERT_TRUE(allAreStored());
