@@ -1413,6 +1413,10 @@
         <source>Reuse</source>
         <translation>Réutilisation</translation>
     </message>
+    <message>
+        <source>not known: another class reaches the middle</source>
+        <translation>inconnu&#xa0;: une autre classe touche le milieu</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::Judging</name>

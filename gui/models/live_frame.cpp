@@ -61,6 +61,19 @@ std::optional<int> LiveFrame::classOfToken(int token) const {
   return std::ranges::max_element(areas, {}, &std::pair<int, double>::second)->first;
 }
 
+// Estimate::token_score is that of the best class in the middle of a patch, which need not be the class of most pixels.
+std::optional<double> LiveFrame::scoreOfToken(int token) const {
+  const auto label = classOfToken(token);
+  const std::vector<float>& scores = result.estimate.token_score;
+  if (!label || token >= static_cast<int>(scores.size())) return std::nullopt;
+  const cv::Rect cell = cellOf(token, lookup.grid(), labels().size());
+  // The pixels around the middle: two where the number of pixels is even.
+  const cv::Rect middle(cell.x + (cell.width - 1) / 2, cell.y + (cell.height - 1) / 2, 2 - cell.width % 2,
+                        2 - cell.height % 2);
+  const bool same = cv::countNonZero(labels()(middle) != *label) == 0;
+  return same ? std::optional(static_cast<double>(scores[token])) : std::nullopt;
+}
+
 std::optional<double> LiveFrame::depthAt(QPointF at) const {
   const cv::Mat& depth = result.estimate.depth;
   if (depth.empty()) return std::nullopt;

@@ -47,6 +47,8 @@ struct LiveFrame {
   int tokenAt(QPointF at) const;
   /// The label most pixels of a patch have; nullopt when the model does not segment.
   std::optional<int> classOfToken(int token) const;
+  /// The probability of that class in the middle of the patch; nullopt: not known, or another class reaches the middle.
+  std::optional<double> scoreOfToken(int token) const;
 };
 
 /// Shares of the classes by name, of the regions by name; "": of the whole picture.

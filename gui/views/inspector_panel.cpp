@@ -56,8 +56,10 @@ void InspectorPanel::refresh() {
                    : *label < legend_->classes() ? legend_->name(*label)
                                                  : QString::fromStdString(vision::className({}, *label)));
   const Estimate& result = frame_->result.estimate;
-  const auto score = *token < static_cast<int>(result.token_score.size()) ? result.token_score[*token] : -1.0F;
-  setValue(score_, score >= 0 ? tr("%1 %").arg(number(static_cast<double>(score) * 100, 1)) : tr("not known"));
+  const auto score = frame_->scoreOfToken(*token);
+  setValue(score_, score                        ? tr("%1 %").arg(number(*score * 100, 1))
+                   : result.token_score.empty() ? tr("not known")
+                                                : tr("not known: another class reaches the middle"));
   const QPointF middle((*token % lookup.grid().width + 0.5) / lookup.grid().width,
                        (*token / lookup.grid().width + 0.5) / lookup.grid().height);
   setValue(found_, readout(*frame_, selection_->pinned() ? middle : selection_->cursor().value_or(middle)));

@@ -408,5 +408,21 @@ TEST(LiveFrame, ComparesWithAnotherReduction) {
   EXPECT_EQ(frame->classOfToken(6), std::nullopt);
 }
 
+TEST(LiveFrame, TheScoreOfAPatchIsThatOfTheClassOfMostPixels) {
+  monitor::InferenceResult result = frameAt(1)->result;
+  result.estimate.token_score = {0.5F, 0.6F, 0.7F, 0.8F, 0.9F, 1};
+  cv::Mat& labels = result.estimate.labels;  // patches of 8 x 8 px
+  labels(cv::Rect(3, 3, 1, 1)).setTo(0);
+  labels(cv::Rect(8 + 4, 4, 1, 1)).setTo(0);
+  labels(cv::Rect(16, 0, 3, 8)).setTo(0);
+  labels(cv::Rect(0, 8, 5, 8)).setTo(0);
+  const LiveFramePtr frame = makeLiveFrame(std::move(result));
+  EXPECT_EQ(frame->scoreOfToken(0), std::nullopt) << "another class is in the middle";
+  EXPECT_EQ(frame->scoreOfToken(1), std::nullopt) << "a corner of the middle";
+  EXPECT_EQ(frame->scoreOfToken(2), static_cast<double>(0.7F)) << "another one is at its edge";
+  EXPECT_EQ(frame->classOfToken(3), 0);
+  EXPECT_EQ(frame->scoreOfToken(3), static_cast<double>(0.8F));
+}
+
 }  // namespace
 }  // namespace mpm::gui
