@@ -85,6 +85,10 @@
         <source>%1 d %2 h</source>
         <translation>%1 j %2 h</translation>
     </message>
+    <message>
+        <source>hidden</source>
+        <translation>masqué</translation>
+    </message>
 </context>
 <context>
     <name>camera fields</name>
@@ -1412,6 +1416,10 @@
     <message>
         <source>Reuse</source>
         <translation>Réutilisation</translation>
+    </message>
+    <message>
+        <source>hidden</source>
+        <translation>masqué</translation>
     </message>
     <message>
         <source>not known: another class reaches the middle</source>

@@ -33,6 +33,14 @@ cv::Mat paintedMap(const Estimate& estimate) {
   return estimate.ids.empty() ? estimate.labels : segmentClasses(estimate.ids, estimate.segments);
 }
 
+// The patches of which a part is hidden.
+std::vector<int> hiddenTokens(const cv::Mat& hidden, Size2 grid) {
+  std::vector<int> tokens;
+  for (int token = 0; token < grid.height * grid.width && !hidden.empty(); ++token)
+    if (cv::countNonZero(hidden(cellOf(token, grid, hidden.size()))) > 0) tokens.push_back(token);
+  return tokens;
+}
+
 FrameComparison compare(const monitor::InferenceResult& result, const cv::Mat& image) {
   const Estimate &own = result.estimate, &other = result.compared->estimate;
   FrameComparison comparison;
@@ -65,13 +73,18 @@ std::optional<int> LiveFrame::classOfToken(int token) const {
 std::optional<double> LiveFrame::scoreOfToken(int token) const {
   const auto label = classOfToken(token);
   const std::vector<float>& scores = result.estimate.token_score;
-  if (!label || token >= static_cast<int>(scores.size())) return std::nullopt;
+  if (!label || lookup.hidden(token) || token >= static_cast<int>(scores.size())) return std::nullopt;
   const cv::Rect cell = cellOf(token, lookup.grid(), labels().size());
   // The pixels around the middle: two where the number of pixels is even.
   const cv::Rect middle(cell.x + (cell.width - 1) / 2, cell.y + (cell.height - 1) / 2, 2 - cell.width % 2,
                         2 - cell.height % 2);
   const bool same = cv::countNonZero(labels()(middle) != *label) == 0;
   return same ? std::optional(static_cast<double>(scores[token])) : std::nullopt;
+}
+
+bool LiveFrame::hiddenAt(QPointF at) const {
+  const cv::Mat& hidden = result.hidden;
+  return !hidden.empty() && hidden.at<std::uint8_t>(cellAt(hidden.size(), at)) != 0;
 }
 
 std::optional<double> LiveFrame::depthAt(QPointF at) const {
@@ -99,7 +112,8 @@ LiveFramePtr makeLiveFrame(monitor::InferenceResult result, monitor::Sample samp
   auto frame = std::make_shared<LiveFrame>();
   frame->scales = halvings(result.frame.image);
   const Estimate& estimate = result.estimate;
-  frame->lookup = MergeLookup(estimate.grid, estimate.cluster_of_token, result.model->schedule());
+  frame->lookup = MergeLookup(estimate.grid, estimate.cluster_of_token, result.model->schedule(),
+                              hiddenTokens(result.hidden, estimate.grid));
   frame->patch_colors = patchColors(result.frame.image, estimate.grid);
   frame->map = paintedMap(estimate);
   frame->row_age = std::move(row_age);

@@ -49,6 +49,8 @@ struct LiveFrame {
   std::optional<int> classOfToken(int token) const;
   /// The probability of that class in the middle of the patch; nullopt: not known, or another class reaches the middle.
   std::optional<double> scoreOfToken(int token) const;
+  /// Whether this place of the picture, 0..1, is hidden.
+  bool hiddenAt(QPointF at) const;
 };
 
 /// Shares of the classes by name, of the regions by name; "": of the whole picture.

@@ -7,7 +7,8 @@
 
 namespace mpm::gui {
 
-MergeLookup::MergeLookup(Size2 grid, const std::vector<std::vector<int>>& cluster_of_token, const Schedule& schedule)
+MergeLookup::MergeLookup(Size2 grid, const std::vector<std::vector<int>>& cluster_of_token, const Schedule& schedule,
+                         const std::vector<int>& hidden)
     : grid_(grid), schedule_(schedule) {
   if (cluster_of_token.size() != schedule.size())
     throw Error("a frame has " + std::to_string(cluster_of_token.size()) + " merge maps, its schedule " +
@@ -25,9 +26,14 @@ MergeLookup::MergeLookup(Size2 grid, const std::vector<std::vector<int>>& cluste
       if (cluster < 0 || cluster >= static_cast<int>(count))
         throw Error("a merge map names a cluster that cannot exist");
     step.first_member.assign(count == 0 ? 1 : std::ranges::max(step.cluster_of_token) + 2, 0);
-    for (const int cluster : step.cluster_of_token) ++step.first_member[cluster + 1];
+    step.member.clear();
+    for (const int token : hidden) step.cluster_of_token[token] = -1;
+    for (const int token : alone) {
+      if (step.cluster_of_token[token] < 0) continue;
+      ++step.first_member[step.cluster_of_token[token] + 1];
+      step.member.push_back(token);
+    }
     std::partial_sum(step.first_member.begin(), step.first_member.end(), step.first_member.begin());
-    step.member = alone;
     std::ranges::stable_sort(step.member, {}, [&](int token) { return step.cluster_of_token[token]; });
     for (std::size_t token = 0; token < count; ++token)
       if (merged_at_[token] == 0 && size(static_cast<int>(k), static_cast<int>(token)) > 1)
@@ -72,7 +78,7 @@ std::vector<QRgb> patchColors(const cv::Mat& image, Size2 grid) {
 
 std::vector<QRgb> mergeFill(const MergeLookup& lookup, int step, MergeColoring coloring,
                             const std::vector<QRgb>& patch_colors) {
-  std::vector<QRgb> fill(lookup.tokens());
+  std::vector<QRgb> fill(lookup.tokens(), qRgb(0, 0, 0));
   if (coloring == MergeColoring::kMean) {
     for (int cluster = 0; cluster < lookup.clusters(step); ++cluster) {
       Sum sum;
@@ -81,9 +87,11 @@ std::vector<QRgb> mergeFill(const MergeLookup& lookup, int step, MergeColoring c
     }
     return fill;
   }
-  for (int token = 0; token < lookup.tokens(); ++token)
+  for (int token = 0; token < lookup.tokens(); ++token) {
+    if (lookup.hidden(token)) continue;
     fill[token] = coloring == MergeColoring::kSize ? sizeColor(sizeBin(lookup.size(step, token)))
                                                    : insertionColor(lookup.mergedAt(step, token));
+  }
   return fill;
 }
 

@@ -52,8 +52,10 @@ QString quantityName(const monitor::Quantity& quantity) {
 
 QString readout(const LiveFrame& frame, QPointF at) {
   const auto& model = frame.result.model;
-  if (const auto depth = frame.depthAt(at)) return depthValue(*depth, model->facts.depth);
-  if (frame.ids().empty()) return {};
+  const auto depth = frame.depthAt(at);
+  if (!depth && frame.ids().empty()) return {};
+  if (frame.hiddenAt(at)) return Readout::tr("hidden");
+  if (depth) return depthValue(*depth, model->facts.depth);
   const Segment* const segment = frame.segmentAt(at);
   if (!segment) return Readout::tr("no segment");
   return Readout::tr("%1, %2 %")

@@ -50,9 +50,11 @@ void InspectorPanel::refresh() {
   if (!known) return;
 
   const MergeLookup& lookup = frame_->lookup;
+  const bool hidden = lookup.hidden(*token);
   const int step = std::min(selection_->step(), lookup.steps() - 1);
   const auto label = frame_->classOfToken(*token);
-  setValue(class_, !label                        ? tr("none: this model does not segment")
+  setValue(class_, hidden                        ? tr("hidden")
+                   : !label                      ? tr("none: this model does not segment")
                    : *label < legend_->classes() ? legend_->name(*label)
                                                  : QString::fromStdString(vision::className({}, *label)));
   const Estimate& result = frame_->result.estimate;
@@ -63,9 +65,15 @@ void InspectorPanel::refresh() {
   const QPointF middle((*token % lookup.grid().width + 0.5) / lookup.grid().width,
                        (*token / lookup.grid().width + 0.5) / lookup.grid().height);
   setValue(found_, readout(*frame_, selection_->pinned() ? middle : selection_->cursor().value_or(middle)));
+  setValue(patch_, tr("row %1, column %2").arg(*token / lookup.grid().width).arg(*token % lookup.grid().width));
   auto* form = static_cast<QFormLayout*>(facts_->layout());
   form->setRowVisible(found_, !found_->text().isEmpty());
   for (QLabel* value : {class_, score_}) form->setRowVisible(value, found_->text().isEmpty());
+  if (hidden) {
+    for (QLabel* value : {score_, cluster_, size_, merged_, similarity_, row_}) form->setRowVisible(value, false);
+    return;
+  }
+  for (QLabel* value : {cluster_, size_, merged_, similarity_}) form->setRowVisible(value, true);
   const int size = lookup.size(step, *token);
   setValue(cluster_, tr("%1 of %2").arg(lookup.cluster(step, *token)).arg(lookup.clusters(step)));
   setValue(size_, tr("%n patch(es)", nullptr, size));
@@ -81,7 +89,6 @@ void InspectorPanel::refresh() {
                : tr("no pair"));
   setValue(row_, rowAge(*frame_, middle));
   form->setRowVisible(row_, !row_->text().isEmpty());
-  setValue(patch_, tr("row %1, column %2").arg(*token / lookup.grid().width).arg(*token % lookup.grid().width));
 }
 
 }  // namespace mpm::gui

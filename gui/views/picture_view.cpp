@@ -85,7 +85,7 @@ std::pair<QString, QRect> PictureView::placedBanner(QPainter& painter) const {
 void PictureView::paintCluster(QPainter& painter, const Viewport& view) {
   const auto token = selection_->token();
   const MergeLookup& lookup = frame_->lookup;
-  if (!token || *token >= lookup.tokens()) return;
+  if (!token || *token >= lookup.tokens() || lookup.hidden(*token)) return;
   const int step = std::min(selection_->step(), lookup.steps() - 1);
   const int cluster = lookup.cluster(step, *token);
   const Size2 grid = lookup.grid();

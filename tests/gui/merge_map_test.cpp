@@ -83,6 +83,29 @@ TEST(MergeColors, OutlineOfAClusterSurroundsEachOfItsPieces) {
                                                                         GridLine{1, 1, 1, 2}, GridLine{2, 1, 2, 2}}));
 }
 
+TEST(MergeLookup, SaysNothingOfHiddenPatches) {
+  const MergeLookup lookup({2, 3}, {{0, 0, 1, 2, 3, 2}, {0, 0, 1, 0, 2, 0}}, {2, 5}, {3, 4});
+  EXPECT_TRUE(lookup.hidden(3) && lookup.hidden(4));
+  EXPECT_FALSE(lookup.hidden(5));
+  EXPECT_EQ(lookup.clusters(1), 4) << "as many tokens as the model has";
+  for (int step = 0; step < 3; ++step) {
+    EXPECT_EQ(lookup.cluster(step, 3), -1);
+    EXPECT_EQ(lookup.size(step, 3), 0);
+    EXPECT_EQ(lookup.mergedAt(step, 3), 0);
+  }
+  EXPECT_THAT(lookup.members(1, 2), ElementsAre(5));
+  EXPECT_EQ(lookup.mergedAt(1, 5), 0);
+  EXPECT_EQ(lookup.mergedAt(2, 5), 2);
+  const auto borders = mergeBorders(lookup, 1);
+  EXPECT_EQ(std::count(borders.begin(), borders.end(), GridLine{1, 1, 1, 2}), 0) << "between two of them";
+  EXPECT_EQ(std::count(borders.begin(), borders.end(), GridLine{0, 1, 1, 1}), 1) << "around them";
+  for (const auto coloring : {MergeColoring::kMean, MergeColoring::kSize, MergeColoring::kInsertion}) {
+    const auto fill = mergeFill(lookup, 2, coloring, std::vector<QRgb>(6, qRgb(1, 2, 3)));
+    EXPECT_EQ(fill[3], qRgb(0, 0, 0));
+    EXPECT_NE(fill[5], qRgb(0, 0, 0));
+  }
+}
+
 TEST(PatchSelection, MouseKeysAndPin) {
   PatchSelection selection;
   int changes = 0;

@@ -10,6 +10,7 @@
 #include "gui/models/readout.h"
 #include "gui/views/calendar_panel.h"
 #include "gui/views/compare_panel.h"
+#include "gui/views/inspector_panel.h"
 #include "monitor/privacy.h"
 #include "monitor/recorder.h"
 #include "monitor/samples.h"
@@ -422,6 +423,36 @@ TEST(LiveFrame, TheScoreOfAPatchIsThatOfTheClassOfMostPixels) {
   EXPECT_EQ(frame->scoreOfToken(2), static_cast<double>(0.7F)) << "another one is at its edge";
   EXPECT_EQ(frame->classOfToken(3), 0);
   EXPECT_EQ(frame->scoreOfToken(3), static_cast<double>(0.8F));
+}
+
+TEST(LiveFrame, SaysNothingOfHiddenPatches) {
+  monitor::InferenceResult result = frameAt(1)->result;
+  result.estimate.token_score.assign(6, 0.5F);
+  result.hidden = cv::Mat::zeros(16, 24, CV_8U);
+  result.hidden(cv::Rect(10, 7, 1, 1)).setTo(255);
+  const LiveFramePtr frame = makeLiveFrame(monitor::InferenceResult(result));
+  PatchSelection selection;
+  selection.setStep(1);
+  LegendModel legend;
+  legend.setClasses(*result.model);
+  InspectorPanel panel(&selection, &legend);
+  panel.setFrame(frame);
+  const auto said = [&](int token) {
+    selection.point(token, std::nullopt);
+    QStringList texts;
+    for (const auto* label : panel.findChildren<QLabel*>())
+      if (label->isVisibleTo(&panel)) texts << label->accessibleName();
+    return texts.join(QLatin1Char('\n'));
+  };
+  EXPECT_THAT(said(0), AllOf(Has("Class: sky"), Has("Score: 50.0 %"), Has("Size: 1 patch")))
+      << "without the hidden one";
+  EXPECT_THAT(said(1), AllOf(Has("Class: hidden"), Has("Patch: row 0, column 1"), Not(Has("%")), Not(Has("Cluster"))));
+  EXPECT_THAT(said(2), AllOf(Has("Class: sky"), Has("Score: 50.0 %"), Has("Cluster: 1 of 5")));
+
+  result.estimate.depth = cv::Mat(16, 24, CV_32F, cv::Scalar(2));
+  const LiveFramePtr depths = makeLiveFrame(std::move(result));
+  EXPECT_EQ(readout(*depths, {10.5 / 24, 7.5 / 16}), "hidden");
+  EXPECT_THAT(readout(*depths, {11.5 / 24, 7.5 / 16}), Begins("2"));
 }
 
 }  // namespace
