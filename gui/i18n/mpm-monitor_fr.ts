@@ -3777,6 +3777,10 @@
         <source>A place has a latitude and a longitude.</source>
         <translation>Un lieu a une latitude et une longitude.</translation>
     </message>
+    <message>
+        <source>Choose the list of names and times.</source>
+        <translation>Choisissez la liste des noms et des heures.</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::TuneDialog</name>

@@ -66,6 +66,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Camera
   connect(from_, &QComboBox::currentIndexChanged, this, follow);
   for (QLineEdit* edit : {list_, zone_}) connect(edit, &QLineEdit::textChanged, this, &TimesDialog::look);
   finish([this] {
+    if (const QString why = wrongTimes(); !why.isEmpty()) return why;
     const monitor::CameraConfig with = place_();
     return with.lat.has_value() == with.lon.has_value() ? QString() : tr("A place has a latitude and a longitude.");
   });
@@ -74,15 +75,24 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Camera
   connect(this, &QDialog::accepted, this, [this] { emit chosen(this->config()); });
 }
 
+// Why the times cannot be read like this; empty: they can.
+QString TimesDialog::wrongTimes() const {
+  if (from_->currentIndex() == kNone) return {};
+  try {
+    const vision::CameraClock checked(zone_->text().trimmed().toStdString());
+  } catch (const Error& error) {
+    return QString::fromStdString(error.what());
+  }
+  const bool no_list = from_->currentIndex() == kList && list_->text().trimmed().isEmpty();
+  return no_list ? tr("Choose the list of names and times.") : QString();
+}
+
 PictureTimesChoice TimesDialog::times() const {
   const int index = from_->currentIndex();
   if (index == kNone) return std::nullopt;
   vision::TimeOptions options{.from = kFrom[index]};
   if (index == kList) options.list = list_->text().trimmed().toStdString();
-  try {
-    options.time_zone.emplace(zone_->text().trimmed().toStdString());
-  } catch (const Error&) {  // it is said below; the standard time of this machine counts
-  }
+  if (wrongTimes().isEmpty()) options.time_zone.emplace(zone_->text().trimmed().toStdString());
   return options;
 }
 
@@ -107,12 +117,8 @@ void TimesDialog::look() {
   thread_.giveUp();
   setValue(found_, {});
   if (from_->currentIndex() == kNone) return show(tr("The time at which each is read"), true);
-  try {
-    const vision::CameraClock checked(zone_->text().trimmed().toStdString());
-  } catch (const Error& error) {
-    setValue(found_, QString::fromStdString(error.what()), Badge::kWarning);
-    return emit looked();
-  }
+  if (!wrongTimes().isEmpty()) return emit looked();  // which is said below the fields
+
   const QStringList names = {tr("list"), tr("EXIF"), tr("name"), tr("date of the file")};  // as TimeFrom
   thread_.run([this, names, options = *times(), source = source_, none = tr("no time")] {
     QStringList lines;

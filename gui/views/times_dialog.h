@@ -28,6 +28,7 @@ class TimesDialog : public SettingsDialog {
   void looked();
 
  private:
+  QString wrongTimes() const;
   void look();
   void show(const QString& text, bool any);
 

@@ -329,10 +329,21 @@ TEST_F(Times, AFolderDoesNotTakeThePlaceOfWhatWasOpenedSince) {
   }
 }
 
-TEST_F(Times, AZoneThatIsNoneIsSaid) {
+TEST_F(Times, AZoneThatIsNoneAndAListThatIsMissingAreRefused) {
   TimesDialog* dialog = ask("dated");
   fieldOf<QLineEdit>(dialog, "Time zone")->setText("Mars");
-  EXPECT_THAT(valueOf(dialog, "Found"), Begins("'Mars' is neither"));
+  const auto* const ok = dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
+  EXPECT_THAT(textOf(dialog), Has("\n'Mars' is neither"));
+  EXPECT_FALSE(ok->isEnabled());
+  auto* const from = fieldOf<QComboBox>(dialog, "Their time");
+  from->setCurrentIndex(5);
+  EXPECT_TRUE(ok->isEnabled()) << "pictures without a time need none";
+  from->setCurrentIndex(3);
+  fieldOf<QLineEdit>(dialog, "Time zone")->setText("+02:00");
+  EXPECT_THAT(textOf(dialog), Has("Choose the list of names and times."));
+  EXPECT_FALSE(ok->isEnabled());
+  fieldOf<QLineEdit>(dialog, "List of names and times")->setText("times.csv");
+  EXPECT_TRUE(ok->isEnabled());
   dialog->reject();
   EXPECT_FALSE(session().isOpen());
 }
