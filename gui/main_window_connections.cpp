@@ -72,7 +72,7 @@ void MainWindow::connectHistory() {
   connect(configs_, &CameraConfigs::statesChanged, stored_, &StoredMoments::describeAgain);
   const auto show_rule = [this] { views_->dayNight()->setRule(configs_->plan(history_->source()).night); };
   connect(history_, &HistoryBrowser::sourceChanged, this, show_rule);
-  connect(configs_, &CameraConfigs::nightChanged, this, show_rule);
+  connect(configs_, &CameraConfigs::changed, this, show_rule);
   connect(configs_, &CameraConfigs::regionsChanged, measure_again_, &MeasureAgain::offer);
   connect(tuning_, &Tuning::chosen, net_, &NetControl::chooseReduction);
 }

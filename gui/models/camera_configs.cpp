@@ -122,12 +122,13 @@ void CameraConfigs::writeOwn(const QString& source) {
 void CameraConfigs::change(const QString& source, const CameraConfig& config) {
   Known& known = of(source);
   if (known.config == config && config.states.empty()) return;  // a file of states may have changed
-  const monitor::NightRule night = known.camera.plan.night;
+  const auto night = known.camera.plan.night;
+  const auto clock = known.camera.plan.archiveClock();
   takeChanges(known.config, config, known.own);
   known.config = config;
   interpret(known);
   writeOwn(source);
-  const bool other_night = known.camera.plan.night != night;
+  const bool other_night = known.camera.plan.night != night && known.camera.plan.archiveClock() == clock;
   emit changed(source);
   if (other_night) emit nightChanged(source);
 }

@@ -49,7 +49,9 @@ class CameraConfigs : public QObject {
 
  signals:
   void changed(const QString& source);
-  void nightChanged(const QString& source);  ///< after it: who records goes by the new rule already
+  /// What is stored is to be judged by another rule; after changed(): who records goes by the new rule already. Not
+  /// where the clock of an archive is another one: its pictures are measured again.
+  void nightChanged(const QString& source);
   void statesChanged(const QString& source);
   void regionsChanged();  ///< a person drew others
   void proposed();        ///< the database has regions of a source for which none were chosen

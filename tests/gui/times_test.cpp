@@ -162,6 +162,23 @@ TEST_F(Times, PicturesThatHaveOtherTimesAreMeasuredAgain) {
       << "none of them twice in one series";
 }
 
+// Of another clock are all times: what is stored is not judged by a rule of that clock.
+TEST_F(Times, AnotherZoneIsMeasuredAgainAndNotJudged) {
+  measure("dated");
+  ASSERT_TRUE(allAreStored());
+  auto* dialog = dialogOf<TimesDialog>("times");
+  fieldOf<QLineEdit>(dialog, "Time zone")->setText("+09:00");
+  for (const auto& [field, degrees] : {std::pair("Latitude", 48), {"Longitude", 11}}) {
+    buttonOf(dialog, field)->click();
+    fieldOf<QDoubleSpinBox>(dialog, field)->setValue(degrees);
+  }
+  dialog->accept();
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(allAreStored(6));
+  EXPECT_THAT(log(), Not(Has("leave it out")));
+  EXPECT_TRUE(says(part<DayNightPanel>(), "48.00°")) << "the new rule";
+}
+
 TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
   measure("dated");
   ASSERT_TRUE(runs());
