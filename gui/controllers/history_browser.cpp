@@ -19,13 +19,15 @@ HistoryBrowser::HistoryBrowser(QObject* parent)
   });
   connect(history_, &History::failed, this, &HistoryBrowser::failed);
   connect(sources_, &HistorySources::changed, this, &HistoryBrowser::takeSource);
+  connect(history_, &History::sourcesChanged, this, &HistoryBrowser::takeGrowth);
 }
 
 void HistoryBrowser::setPeriod(double from, double to) {
   period_ = {from, to};
   const auto [begin, end] = periodToJudge();
   const double apart = (end - begin) / 50;  // a chart that follows the clock moves every 2 s
-  if (std::abs(begin - judged_.first) > apart || std::abs(end - judged_.second) > apart) refreshStatistics();
+  const auto& [judged_begin, judged_end] = judged_.period;
+  if (std::abs(begin - judged_begin) > apart || std::abs(end - judged_end) > apart) refreshStatistics();
 }
 
 charts::OptionalClock HistoryBrowser::clock() const {
@@ -123,9 +125,16 @@ void HistoryBrowser::refresh(UnixMs shown) {
 void HistoryBrowser::refreshStatistics() {
   const auto source = sources_->id();
   if (!source) return;
-  judged_ = periodToJudge();
-  history_->askStatistics(*source, static_cast<UnixMs>(judged_.first * 1000),
-                          static_cast<UnixMs>(judged_.second * 1000) + 1);
+  judged_ = {periodToJudge(), facts().measured};
+  const auto& [begin, end] = judged_.period;
+  history_->askStatistics(*source, static_cast<UnixMs>(begin * 1000), static_cast<UnixMs>(end * 1000) + 1);
+}
+
+// While samples come, the statistics are asked for seldom. They are asked for at once where another series is the
+// latest one, and where no more samples came since the last look: the source may have ended.
+void HistoryBrowser::takeGrowth() {
+  const MeasuredSeries now = facts().measured, before = std::exchange(seen_, now);
+  if (now != judged_.of && (now == before || now.id != judged_.of.id)) refreshStatistics();
 }
 
 // The period of the chart that has samples, but two days at least: one has no day and night to compare.

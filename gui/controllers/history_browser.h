@@ -62,6 +62,7 @@ class HistoryBrowser : public QObject {
 
  private:
   void refreshStatistics();
+  void takeGrowth();
   std::pair<double, double> periodToJudge() const;
   void takeSource();
   std::vector<monitor::Event> withLiveEvents(std::vector<monitor::Event> stored) const;
@@ -72,7 +73,12 @@ class HistoryBrowser : public QObject {
   std::optional<QString> opened_;                                    // the source that this program has open
   std::vector<monitor::Event> live_events_;                          // of the source that is open, as they came
   std::int64_t pace_ = 2000, next_chart_ = 0, next_statistics_ = 0;  // steady ms
-  std::pair<double, double> period_, judged_;                        // that the chart and Day/night show, s
+  std::pair<double, double> period_;                                 // that the chart shows, s
+  MeasuredSeries seen_{};                                            // of the source on show, at the last look
+  struct {
+    std::pair<double, double> period{};  // s
+    MeasuredSeries of{};
+  } judged_;  // what Day/night shows
 };
 
 }  // namespace mpm::gui

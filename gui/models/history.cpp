@@ -71,10 +71,13 @@ void History::askSources() {
     DatabaseFacts facts{.id = reader.id(), .sources = {}};
     const auto sources = reader.sources();
     for (const monitor::SourceRecord& source : sources) {
+      SourceFacts& of = facts.sources[QString::fromStdString(source.name)];
+      of.privacy = monitor::readPrivacy(reader.privacy(source.name));
+      of.regions = monitor::currentRegions(reader, source.name);
       const auto series = reader.series(source.id);
-      facts.sources[QString::fromStdString(source.name)] = {
-          monitor::readPrivacy(reader.privacy(source.name)), monitor::currentRegions(reader, source.name),
-          series.empty() ? QStringList() : texts(series.back().classes)};
+      if (series.empty()) continue;
+      of.classes = texts(series.back().classes);
+      of.measured = {series.back().id, reader.count(source.id, INT64_MIN, INT64_MAX, series.back().id)};
     }
     return [this, sources, facts] {
       facts_ = facts;

@@ -32,11 +32,19 @@ struct JudgedHistory {
   NightRules judged_by{};
 };
 
+/// The latest series of a source, and how many samples of it are kept one by one.
+struct MeasuredSeries {
+  std::int64_t id = 0;  ///< SeriesRecord::id; 0: there is none
+  std::int64_t samples = 0;
+  friend bool operator==(const MeasuredSeries&, const MeasuredSeries&) = default;
+};
+
 /// What a database says of the pictures of a source: what lies over them, and what they were measured by.
 struct SourceFacts {
   monitor::PrivacyOptions privacy;
   std::vector<vision::Region> regions;  ///< that are measured in it
   QStringList classes{};                ///< of the model that measured it last, by index
+  MeasuredSeries measured{};
 };
 
 /// Whose the pictures of a database are, and what lies over them.

@@ -2,6 +2,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "gui/controllers/history_browser.h"
 #include "gui/models/history_sources.h"
 #include "gui/models/readout.h"
 #include "gui/views/labels.h"
@@ -73,6 +74,42 @@ TEST_F(Histories, TheSourceOnShowIsTheOneThatIsWanted) {
   sources.setPresent("bb", 7.5);
   EXPECT_FALSE(sources.ended());
   EXPECT_EQ(sources.present(), 7.5);
+}
+
+// Statistics of a source are asked for seldom while samples come, but at once where they are of another series, and
+// where no more samples come.
+TEST_F(Histories, DayAndNightAreThoseOfTheLatestSeriesAndOfAllItsSamples) {
+  const auto add = [&](int first, int count, const monitor::SessionInfo& by = session()) {
+    std::vector<monitor::Sample> samples;
+    for (int i = first; i < first + count; ++i) samples.push_back(sampleAt(kNoon + i * kMinuteMs));
+    record(path_, samples, by);
+  };
+  add(0, 6);
+  HistoryBrowser browser;
+  std::vector<std::int64_t> judged;
+  QObject::connect(&browser, &HistoryBrowser::judged, [&](const std::optional<JudgedHistory>& history) {
+    if (history) judged.push_back(history->statistics.day.samples);
+  });
+  const auto judges = [&](std::int64_t samples) {
+    return QTest::qWaitFor([&] { return !judged.empty() && judged.back() == samples; }, kPatience);
+  };
+  const auto look = [&] {
+    QSignalSpy sources(browser.history(), &History::sourcesChanged);
+    browser.history()->askSources();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !sources.isEmpty(); }, kPatience));
+  };
+  browser.setPeriod(kNoon / 1e3, (kNoon + kDayMs) / 1e3);
+  browser.setDatabase(QString::fromStdString(path_));
+  EXPECT_TRUE(judges(6));
+  add(6, 6);
+  look();
+  look();
+  EXPECT_TRUE(judges(12)) << "no more came";
+  monitor::SessionInfo other = session();
+  other.model_digest = "00000000000000b2";
+  add(0, 3, other);
+  look();
+  EXPECT_TRUE(judges(3)) << "of another series";
 }
 
 // Two sessions with classes of their own; a sample each minute but for two gaps.
