@@ -69,9 +69,9 @@ PanelDocks::Layouts PanelDocks::layouts() const {
 }
 
 void PanelDocks::setLayouts(const Layouts& layouts) {
-  large_ = roomy();
+  restore();  // what is shown if the stored layout is empty or damaged
   other_ = large_ ? layouts.small : layouts.large;
-  window_->restoreState(large_ ? layouts.large : layouts.small);  // none, or damaged: nothing changes
+  window_->restoreState(large_ ? layouts.large : layouts.small);
 }
 
 void PanelDocks::restore() {

@@ -376,6 +376,20 @@ TEST_F(Window, EachSizeOfWindowHasItsOwnLayout) {
   EXPECT_TRUE(dock("legend")->isHidden());
 }
 
+// It was closed on a small screen the first time.
+TEST(PanelDocks, ALayoutThatWasNeverStoredIsTheUsualOne) {
+  QMainWindow window;
+  window.resize(800, 480);
+  ActionRegistry actions(&window);
+  PanelDocks docks({{"legend", "Legend", new QWidget, Qt::RightDockWidgetArea}}, &window, &actions);
+  const PanelDocks::Layouts stored = docks.layouts();
+  EXPECT_TRUE(docks.docks()[0]->isHidden());
+  window.resize(1280, 800);
+  docks.setLayouts(stored);
+  EXPECT_FALSE(docks.docks()[0]->isHidden());
+  EXPECT_EQ(docks.layouts().small, stored.small);
+}
+
 TEST_F(Window, ASmallScreenHasRoomForOnePanel) {
   for (const QSize size : {QSize(800, 480), QSize(640, 400)}) {
     window_->resize(size);
