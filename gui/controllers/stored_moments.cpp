@@ -24,6 +24,9 @@ StoredMoments::StoredMoments(OnShow* on_show, HistoryBrowser* history, PictureSt
   });
   connect(history->sources(), &HistorySources::chosen, this, &StoredMoments::takeChosenSource);
   connect(history, &HistoryBrowser::sourceChanged, this, &StoredMoments::askLast);
+  connect(history, &HistoryBrowser::failed, this, [this](const QString& why) {
+    if (!history_->isOpen()) emit placeholderChanged(why);  // else the picture is that of the open camera
+  });
 }
 
 void StoredMoments::lookFor(double time) {

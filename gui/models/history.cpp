@@ -37,6 +37,7 @@ std::optional<monitor::Sample> sampleAt(const monitor::StoreReader& reader, std:
 void History::setDatabase(const QString& path) {
   path_ = path;
   facts_.reset();
+  thread_.run([this] { failure_.clear(); });  // who begins with it hears again why it cannot be read
   askSources();
 }
 

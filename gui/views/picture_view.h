@@ -23,6 +23,7 @@ class PictureView : public QWidget {
   const QString& banner() const { return banner_; }
   /// Shown in the middle while there is no picture.
   void setPlaceholder(const QString& text) { setPainted(placeholder_, text); }
+  const QString& placeholder() const { return placeholder_; }
 
   Viewport viewport() const { return {frame_ ? frame_->size() : QSize(), QSizeF(size()), state_}; }
   QSize sizeHint() const override { return {640, 420}; }

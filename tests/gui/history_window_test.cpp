@@ -22,6 +22,16 @@ class Others : public Window {
     for (int c = 0; c < part<LegendModel>()->classes(); ++c) names << part<LegendModel>()->name(c);
     return names;
   }
+  /// A watch file with these sources and their databases: the first one is on show.
+  void openCameras(const std::vector<std::pair<const char*, const char*>>& cameras) {
+    std::ofstream watch(file("cameras.toml").toStdString());
+    for (const auto& [source, database] : cameras)
+      watch << "[[camera]]\nsource = '" << source << "'\ndb = '" << database << "'\n";
+    watch.close();
+    window_->opener().open(file("cameras.toml"));
+    emit window_->findChild<CamerasPage*>()->chosen(0);
+    lookAtOther();
+  }
   static int others() {
     return static_cast<int>(std::ranges::count_if(
         QApplication::topLevelWidgets(), [](QWidget* widget) { return qobject_cast<HistoryWindow*>(widget); }));
@@ -193,6 +203,15 @@ TEST_F(Others, HaveTheClassesOfTheModelThatMeasured) {
   QSettings stored(file("settings.ini"), QSettings::IniFormat);
   EXPECT_EQ(loadClassColors(stored), (ClassColors{{own[0], QColor(1, 254, 3)}, {"rock", QColor(2, 3, 253)}}))
       << "both windows stored one";
+}
+
+TEST_F(Others, SayWhyTheyCannotBeRead) {
+  std::ofstream(file("broken.db").toStdString()) << std::string(5000, 'x');
+  openCameras({{"yard", "broken.db"}, {"lane", "broken.db"}});
+  const auto said = [&] { return comes("broken.db", [&] { return part<ImageView>()->placeholder(); }); };
+  EXPECT_TRUE(said());
+  trigger("next_camera");
+  EXPECT_TRUE(said()) << "also of the next one";
 }
 
 TEST_F(Others, HaveTheirOwnRegionsWhichDoNotBecomeOurs) {
