@@ -15,7 +15,7 @@ HistoryBrowser::HistoryBrowser(QObject* parent)
   });
   connect(history_, &History::eventsReady, this, [this](qint64 source, const std::vector<monitor::Event>& events) {
     events_->setClock(clock());
-    if (sources_->id() == source) events_->setEvents(showsOpened() ? withLiveEvents(events) : events);
+    if (eventsOnShow() == source) events_->setEvents(showsOpened() ? withLiveEvents(events) : events);
   });
   connect(history_, &History::failed, this, &HistoryBrowser::failed);
   connect(sources_, &HistorySources::changed, this, &HistoryBrowser::takeSource);
@@ -116,10 +116,15 @@ void HistoryBrowser::refresh(UnixMs shown) {
     sources_->setPresent(*opened_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
   emit grown();
   events_->setClock(clock());
-  if (const auto source = sources_->id()) history_->askEvents(*source);
+  if (const auto source = eventsOnShow()) history_->askEvents(*source);
   if (now < next_statistics_) return;
   next_statistics_ = now + 15 * pace_;
   refreshStatistics();
+}
+
+// A camera of another program that never gave a frame is no source yet: why is said by the events of source 0.
+std::optional<std::int64_t> HistoryBrowser::eventsOnShow() const {
+  return sources_->id() || opened_ ? sources_->id() : 0;
 }
 
 void HistoryBrowser::refreshStatistics() {

@@ -61,6 +61,7 @@ class HistoryBrowser : public QObject {
   void failed(const QString& message);
 
  private:
+  std::optional<std::int64_t> eventsOnShow() const;
   void refreshStatistics();
   void takeGrowth();
   std::pair<double, double> periodToJudge() const;

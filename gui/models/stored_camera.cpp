@@ -11,7 +11,14 @@ QStringList StoredCamera::read() {
   if (!QFileInfo::exists(QString::fromStdString(watch.db))) return {tr("□ nothing is stored yet")};
   const Json all = page_.json({.path = "/api/cameras"});
   if (!all["problems"].empty()) throw Error(all["problems"][0].get<std::string>());
-  if (all["cameras"].empty()) return {tr("□ nothing is stored yet")};
+  if (all["cameras"].empty()) {
+    // Why, as events of source 0 say: a camera that never gave a frame is no source.
+    QStringList lines{tr("□ nothing is stored yet"), {}};
+    for (const auto& event : monitor::StoreReader(watch.db).events(0, 0, INT64_MAX))
+      if (event.severity != monitor::Severity::kInfo) lines.back() = QString::fromStdString(event.message);
+    lines.removeAll(QString());
+    return lines;
+  }
   // The database may also have what the camera was before.
   const std::string source = sourceSpec(QString::fromStdString(watch.source)).name();
   const Json camera = *std::ranges::max_element(all["cameras"], {}, [&](const Json& one) {

@@ -44,15 +44,24 @@ TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
       "[[camera]]\nname = 'yard'\nsource = 'rtsp://street/1'\ndb = 'a.db'\n"
       "[[camera]]\nname = 'shed'\nsource = 'rtsp://me:secret@shed/1'\ndb = 'b.db'\n"
       "[[camera]]\nname = 'barn'\nsource = '0'\ndb = 'c.db'\n"
-      "[[camera]]\nname = 'scene'\nsource = 'demo:street'\ndb = 'd.db'\n");
+      "[[camera]]\nname = 'scene'\nsource = 'demo:street'\ndb = 'd.db'\n"
+      "[[camera]]\nname = 'lane'\nsource = 'rtsp://lane/1'\ndb = 'e.db'\n");
   std::ofstream(folder_ / "c.db") << std::string(5000, 'x');
-  ASSERT_EQ(list_.count(), 4);
+  {
+    monitor::StoreWriter writer(folder_ / "e.db");
+    writer.setSource("rtsp://lane/1");
+    writer.append({morning, monitor::EventKind::kSource, monitor::Severity::kWarning, "no route to the lane"});
+    writer.append(eventAt(morning + 1, "another try"));
+    ASSERT_TRUE(writer.flush());
+  }
+  ASSERT_EQ(list_.count(), 5);
   EXPECT_TRUE(says(0, "yard\n■ ended  ·  "));
   EXPECT_TRUE(says(0, "ago\nnight  ·  gate: open  ·  lamp: not known\n"));
   EXPECT_TRUE(says(0, "1 Jun 2026  ·  2 sample(s)\nTokens kept 351  ·  Brightness 100"));
   EXPECT_TRUE(says(0, "yard, ended", Qt::AccessibleTextRole)) << "a screen reader says no sign";
   EXPECT_TRUE(says(3, "scene\n■ ended\n")) << "its clock does not say how long ago";
   EXPECT_TRUE(says(1, "shed\n□ nothing is stored yet"));
+  EXPECT_TRUE(says(4, "lane\n□ nothing is stored yet\nno route to the lane"));
   EXPECT_TRUE(says(2, "barn\n▲ cannot be read\n"));
   EXPECT_EQ(list_.item(2)->icon().actualSize(StoredCamera::kPicture), StoredCamera::kPicture) << "texts align";
   EXPECT_TRUE(says(1, "rtsp://***@shed/1", Qt::ToolTipRole));

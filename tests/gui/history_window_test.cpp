@@ -214,6 +214,21 @@ TEST_F(Others, SayWhyTheyCannotBeRead) {
   EXPECT_TRUE(said()) << "also of the next one";
 }
 
+// It never gave a frame, so it is no source yet.
+TEST_F(Others, SayWhyACameraGaveNothing) {
+  {
+    monitor::StoreWriter writer(file("other.db").toStdString());
+    writer.setSource("yard");
+    writer.append(monitor::Event{unixNow(), EventKind::kSource, monitor::Severity::kError, "no route to the yard"});
+    ASSERT_TRUE(writer.flush());
+  }
+  openOther(file("other.db"));
+  EXPECT_TRUE(wait([&] { return reported(EventKind::kSource, "no route to the yard"); }));
+  store(file("other.db"), "lane", unixNow(), 1000, 3, {}, "of the lane");
+  ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of the lane"); }));
+  EXPECT_FALSE(reported(EventKind::kSource, "no route to the yard")) << "that of another camera";
+}
+
 TEST_F(Others, HaveTheirOwnRegionsWhichDoNotBecomeOurs) {
   monitor::StoreWriter(file("other.db").toStdString())
       .setRegions("garden", {{.name = "pond", .size = {320, 160}, .polygons = {{{10, 10}, {90, 10}, {90, 90}}}}});
