@@ -22,7 +22,7 @@ QDateTime dateTime(UnixMs time, const charts::OptionalClock& clock) {
   return QDateTime::fromMSecsSinceEpoch(vision::clockOrMachine(clock).wall(time), QTimeZone::utc());
 }
 
-QString timeText(UnixMs time, const charts::OptionalClock& clock, const QString& format) {
+QString timeText(UnixMs time, const charts::OptionalClock& clock, QStringView format) {
   const QString text = QLocale().toString(dateTime(time, clock), format);
   return clock ? text + QLatin1Char(' ') + QString::fromStdString(clock->offsetText(time)) : text;
 }

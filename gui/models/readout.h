@@ -6,12 +6,15 @@
 
 namespace mpm::gui {
 
+/// How the app writes a day, and with it a time to the minute and to the second.
+inline constexpr QStringView kDayFormat = u"d MMM yyyy", kMinuteFormat = u"d MMM yyyy HH:mm",
+                             kSecondFormat = u"d MMM yyyy HH:mm:ss";
+
 QStringList texts(const std::vector<std::string>& list);
 /// What the clock shows, in a QDateTime that calls it UTC.
 QDateTime dateTime(UnixMs time, const charts::OptionalClock& clock);
 /// "8 Jul 2013 05:54:10"; by the clock of an archive, with "UTC+02:00".
-QString timeText(UnixMs time, const charts::OptionalClock& clock,
-                 const QString& format = QStringLiteral("d MMM yyyy HH:mm:ss"));
+QString timeText(UnixMs time, const charts::OptionalClock& clock, QStringView format = kSecondFormat);
 /// The label of a quantity, in the user's language.
 QString quantityName(const monitor::Quantity& quantity);
 /// In the user's language: "1,234.5".

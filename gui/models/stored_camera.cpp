@@ -47,7 +47,7 @@ QStringList StoredCamera::read() {
       vision::clockOrMachine(zone.empty() ? charts::OptionalClock() : vision::CameraClock(zone));
   const QDate day = dateTime(last, clock).date();
   const bool today = day == dateTime(unixNow(), clock).date();
-  QStringList span{today ? tr("Today") : QLocale().toString(day, QStringLiteral("d MMM yyyy"))};
+  QStringList span{today ? tr("Today") : QLocale().toString(day, kDayFormat)};
   QStringList numbers;
   for (const char* key : {"tokens", "brightness"}) {
     const std::string midnight = isoTime(clock.startOfDay(last)), end = isoTime(last + 1, true);

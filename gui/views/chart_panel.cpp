@@ -29,7 +29,7 @@ QString titleOf(const monitor::SourceRecord& record, const std::vector<monitor::
       std::count_if(all.begin(), all.end(), [&](const auto& one) { return title(one) == title(record); }) == 1;
   if (alone || record.first <= 0) return title(record);
   return QStringLiteral("%1 · %2").arg(title(record),
-                                       QLocale().toString(dateTime(record.first, record.clock), QLocale::ShortFormat));
+                                       QLocale().toString(dateTime(record.first, record.clock), kMinuteFormat));
 }
 
 }  // namespace

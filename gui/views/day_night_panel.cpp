@@ -152,7 +152,7 @@ void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics)
 }
 
 void DayNightPanel::setPeriod(UnixMs from, UnixMs to, const charts::OptionalClock& clock) {
-  const auto day = [&](UnixMs time) { return QLocale().toString(dateTime(time, clock), QStringLiteral("d MMM yyyy")); };
+  const auto day = [&](UnixMs time) { return QLocale().toString(dateTime(time, clock), kDayFormat); };
   setValue(heading_, tr("Tokens kept, %1 to %2").arg(day(from), day(to - 1)));
 }
 

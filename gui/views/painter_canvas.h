@@ -53,9 +53,8 @@ class PainterCanvas final : public charts::ChartCanvas {
   }
   std::string label(double value, int decimals) const override { return number(value, decimals).toStdString(); }
   std::string label(const charts::TimeAxis& axis, const charts::OptionalClock& clock) const override {
-    const QString format = QStringLiteral("d MMM yyyy HH:mm");
-    return (QLocale().toString(dateTime(static_cast<UnixMs>(axis.from * 1000), clock), format) + QStringLiteral(" – ") +
-            timeText(static_cast<UnixMs>(axis.to * 1000), clock, format))
+    return (QLocale().toString(dateTime(static_cast<UnixMs>(axis.from * 1000), clock), kMinuteFormat) +
+            QStringLiteral(" – ") + timeText(static_cast<UnixMs>(axis.to * 1000), clock, kMinuteFormat))
         .toStdString();
   }
 

@@ -16,7 +16,7 @@ namespace {
 QString listed(const RegionOutline& outline, const charts::OptionalClock& clock) {
   const auto& [from, to] = std::pair(outline.region.from, outline.region.to);
   const auto day = [&](const std::optional<UnixMs>& time) {
-    return time ? QLocale().toString(dateTime(*time, clock).date(), QLocale::ShortFormat) : QString();
+    return time ? QLocale().toString(dateTime(*time, clock), kDayFormat) : QString();
   };
   return from || to ? QStringLiteral("%1 · %2 – %3").arg(outline.title(), day(from), day(to)) : outline.title();
 }
@@ -82,6 +82,7 @@ void RegionsDialog::makeFields() {
       });
   for (auto* edit : {from_, to_}) {
     edit->setCalendarPopup(true);
+    edit->setDisplayFormat(kMinuteFormat.toString());
     edit->setTimeSpec(Qt::UTC);  // of dateTime(): its fields show the clock of the camera
   }
 

@@ -60,8 +60,7 @@ void TaughtModelsPanel::setModels(const std::vector<TaughtModel>& models) {
     choice_->clear();
     for (const TaughtModel& model : models)
       choice_->addItem(
-          tr("%1  ·  %2")
-              .arg(QFileInfo(model.path).completeBaseName(), QLocale().toString(model.time, QLocale::ShortFormat)),
+          tr("%1  ·  %2").arg(QFileInfo(model.path).completeBaseName(), QLocale().toString(model.time, kMinuteFormat)),
           model.path);
     const int index = newer ? 0 : choice_->findData(shown);
     choice_->setCurrentIndex(models.empty() ? -1 : std::max(0, index));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/welcome_page.h"
 
+#include "gui/models/readout.h"
 #include "gui/views/fields.h"
 #include "gui/views/labels.h"
 #include "gui/views/layouts.h"
@@ -74,7 +75,7 @@ void WelcomePage::setRecents(const QVector<Recent>& recents) {
   recents_->addWidget(headingLabel(tr("Go on with")));
   for (const Recent& recent : recents.mid(0, 4)) {
     auto* button = new QPushButton(
-        tr("%1  ·  %2").arg(sourceTitle(recent.source), QLocale().toString(recent.last, QLocale::ShortFormat)));
+        tr("%1  ·  %2").arg(sourceTitle(recent.source), QLocale().toString(recent.last, kMinuteFormat)));
     button->setToolTip(recent.source);
     button->setStyleSheet(QStringLiteral("text-align: left;"));
     connect(button, &QPushButton::clicked, this, [this, recent] { emit recentRequested(recent); });

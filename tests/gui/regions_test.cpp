@@ -210,7 +210,7 @@ TEST_F(Regions, DatesAreThoseOfTheCamerasClock) {
   const vision::Region lake{.name = "lake", .size = {320, 160}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}, .from = noon};
   RegionsDialog dialog("yard", {lake}, cv::Mat(160, 320, CV_8UC3), noon, vision::CameraClock("+09:00"));
   auto* from = fieldOf<QDateTimeEdit>(&dialog, "Valid from");
-  EXPECT_EQ(from->text(), from->locale().toString(QDateTime({2026, 6, 1}, {21, 0}), from->displayFormat()));
+  EXPECT_EQ(from->text(), "1 Jun 2026 21:00") << "as the app writes it elsewhere";
   from->setTime({22, 0});
   EXPECT_EQ(dialog.regions()[0].from, noon + kHourMs);
   const std::string list = file("lake_DB_1000_roi.csv").toStdString();
