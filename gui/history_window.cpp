@@ -37,6 +37,10 @@ HistoryWindow::HistoryWindow(const std::vector<monitor::CameraConfig>& cameras, 
 
   connect(on_show_, &OnShow::changed, this, &HistoryWindow::refreshTitle);
   connect(on_show_, &OnShow::frameChanged, status_, &StatusLine::setFrame);
+  // No model runs here: where the source has no classes, those of the one before are not its own.
+  connect(on_show_, &OnShow::sourceDescribed, picture_, [this] {
+    if (on_show_->stored() && on_show_->source().classes.isEmpty()) picture_->legend()->setClasses(QStringList());
+  });
   connect(stored_, &StoredMoments::placeholderChanged, picture_->pane()->image(), &PictureView::setPlaceholder);
   connect(stored_, &StoredMoments::said, status_, &StatusLine::notify);
   connect(exports_, &Exports::said, status_, &StatusLine::notify);
@@ -126,6 +130,7 @@ void HistoryWindow::showCamera(int at) {
   const monitor::CameraConfig& camera = cameras_[static_cast<std::size_t>(at)];
   const QString database = QString::fromStdString(camera.db), source = QString::fromStdString(camera.source);
   on_show_->back();
+  picture_->legend()->setClasses(QStringList());
   picture_->pane()->image()->setPlaceholder(
       QFileInfo::exists(database) ? tr("No sample was read yet")
                                   : tr("There is no %1 yet: what is written to it will be shown").arg(database));

@@ -205,6 +205,41 @@ TEST_F(Others, HaveTheClassesOfTheModelThatMeasured) {
       << "both windows stored one";
 }
 
+// The first camera has classes; another one in its database, and the next of the watch file, have none.
+TEST_F(Others, HaveNoClassesOfTheCameraBefore) {
+  store(file("b.db"), "/dev/video3", unixNow() - kDayMs, 1000, 3);
+  for (const char* source : {"/dev/video1", "/dev/video2"}) {
+    monitor::StoreWriter writer(file("a.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = source;
+    if (source == std::string("/dev/video1")) session.classes = {"ice", "rock"};
+    writer.beginSession(session);
+    writer.append(monitor::Sample{.time = unixNow() - kDayMs});
+    ASSERT_TRUE(writer.flush());
+  }
+  openCameras({{"/dev/video1", "a.db"}, {"/dev/video3", "b.db"}});
+  const auto lastSampleOf = [&](const char* source) {
+    return wait(
+        [&] { return onShow().source().name == source && part<ImageView>()->banner().contains("Last sample"); });
+  };
+  ASSERT_TRUE(lastSampleOf("/dev/video1"));
+  EXPECT_EQ(classes(), QStringList({"ice", "rock"}));
+  part<LegendModel>()->setData(part<LegendModel>()->index(1, 0), Qt::Unchecked, Qt::CheckStateRole);
+  trigger("unpin");
+  ASSERT_TRUE(lastSampleOf("/dev/video1"));
+  EXPECT_FALSE(part<LegendModel>()->visible(1)) << "it stays as a person chose";
+  pickSource("/dev/video2");
+  ASSERT_TRUE(lastSampleOf("/dev/video2"));
+  EXPECT_EQ(classes(), QStringList());
+  pickSource("/dev/video1");
+  ASSERT_TRUE(lastSampleOf("/dev/video1"));
+  EXPECT_EQ(classes().size(), 2);
+  trigger("next_camera");
+  EXPECT_EQ(classes(), QStringList()) << "before anything of it is read";
+  ASSERT_TRUE(lastSampleOf("/dev/video3"));
+  EXPECT_EQ(classes(), QStringList());
+}
+
 TEST_F(Others, SayWhyTheyCannotBeRead) {
   std::ofstream(file("broken.db").toStdString()) << std::string(5000, 'x');
   openCameras({{"yard", "broken.db"}, {"lane", "broken.db"}});
