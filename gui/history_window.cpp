@@ -37,6 +37,8 @@ HistoryWindow::HistoryWindow(const std::vector<monitor::CameraConfig>& cameras, 
 
   connect(on_show_, &OnShow::changed, this, &HistoryWindow::refreshTitle);
   connect(on_show_, &OnShow::frameChanged, status_, &StatusLine::setFrame);
+  connect(history_->sources(), &HistorySources::listed, status_,
+          [this] { status_->setAlarms(history_->facts().ringing); });
   // No model runs here: where the source has no classes, those of the one before are not its own.
   connect(on_show_, &OnShow::sourceDescribed, picture_, [this] {
     if (on_show_->stored() && on_show_->source().classes.isEmpty()) picture_->legend()->setClasses(QStringList());

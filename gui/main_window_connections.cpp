@@ -73,6 +73,8 @@ void MainWindow::connectHistory() {
   const auto show_rule = [this] { views_->dayNight()->setRule(configs_->plan(history_->source()).night); };
   connect(history_, &HistoryBrowser::sourceChanged, this, show_rule);
   connect(configs_, &CameraConfigs::changed, this, show_rule);
+  connect(history_->sources(), &HistorySources::listed, status_,
+          [this] { status_->setAlarms(history_->facts().ringing); });
   connect(configs_, &CameraConfigs::regionsChanged, measure_again_, &MeasureAgain::offer);
   connect(tuning_, &Tuning::chosen, net_, &NetControl::chooseReduction);
 }

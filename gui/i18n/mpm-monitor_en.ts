@@ -148,6 +148,16 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::StatusLine</name>
+    <message numerus="yes">
+        <source>%n alarm(s) ring</source>
+        <translation>
+            <numerusform>%n alarm rings</numerusform>
+            <numerusform>%n alarms ring</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::StoredCamera</name>
     <message numerus="yes">
         <source>%n sample(s)</source>

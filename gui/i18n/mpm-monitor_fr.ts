@@ -3320,6 +3320,17 @@
         <source>Store in a new file…</source>
         <translation>Enregistrer dans un nouveau fichier…</translation>
     </message>
+    <message>
+        <source>Alarms</source>
+        <translation>Alarmes</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n alarm(s) ring</source>
+        <translation>
+            <numerusform>%n alarme sonne</numerusform>
+            <numerusform>%n alarmes sonnent</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::StoredCamera</name>

@@ -75,6 +75,8 @@ void History::askSources() {
       SourceFacts& of = facts.sources[QString::fromStdString(source.name)];
       of.privacy = monitor::readPrivacy(reader.privacy(source.name));
       of.regions = monitor::currentRegions(reader, source.name);
+      for (const monitor::AlarmState& alarm : reader.alarms(source.id))
+        if (alarm.rings) of.ringing << QString::fromStdString(alarm.rule);
       const auto series = reader.series(source.id);
       if (series.empty()) continue;
       of.classes = texts(series.back().classes);

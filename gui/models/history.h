@@ -45,6 +45,7 @@ struct SourceFacts {
   std::vector<vision::Region> regions;  ///< that are measured in it
   QStringList classes{};                ///< of the model that measured it last, by index
   MeasuredSeries measured{};
+  QStringList ringing{};  ///< rules of the alarms that ring
 };
 
 /// Whose the pictures of a database are, and what lies over them.

@@ -16,6 +16,7 @@ StatusLine::StatusLine(QWidget* parent)
       state_(namedValue(shortLabel(), tr("Connection"))),
       age_(namedValue(shortLabel(), tr("Age of the frame"))),
       notice_(namedValue(shortLabel(), tr("Notice"))),
+      alarms_(namedValue(shortLabel(), tr("Alarms"))),
       storage_(namedValue(shortLabel(), tr("Storage"))),
       recording_(namedValue(shortLabel(), tr("Recording"))),
       speed_(namedValue(shortLabel(), tr("Frames per second"))),
@@ -23,14 +24,14 @@ StatusLine::StatusLine(QWidget* parent)
       tokens_(namedValue(shortLabel(), tr("Tokens"))),
       other_file_(new QToolButton) {
   setSizeGripEnabled(false);
-  for (QLabel* label : {state_, age_, notice_, storage_, recording_, speed_, latency_, tokens_})
+  for (QLabel* label : {state_, age_, notice_, alarms_, storage_, recording_, speed_, latency_, tokens_})
     label->setContentsMargins(6, 2, 6, 2);
   for (QLabel* label : {state_, age_, notice_, speed_, latency_, tokens_}) setBadge(label, Badge::kNone);
-  for (QLabel* label : {storage_, recording_}) setBadge(label, Badge::kBad);
+  for (QLabel* label : {alarms_, storage_, recording_}) setBadge(label, Badge::kBad);
   addWidget(state_);
   addWidget(age_);
   addWidget(notice_, 1);
-  for (QWidget* widget : QWidgetList{storage_, other_file_, recording_, speed_, latency_, tokens_})
+  for (QWidget* widget : QWidgetList{alarms_, storage_, other_file_, recording_, speed_, latency_, tokens_})
     addPermanentWidget(widget);
   other_file_->setText(tr("Store in a new file…"));
   connect(other_file_, &QToolButton::clicked, this, &StatusLine::otherFileRequested);
@@ -55,6 +56,12 @@ void StatusLine::setStorageProblem(const QString& problem, bool stopped) {
   setValue(storage_, problem.isEmpty() ? QString() : tr("Samples are not stored: %1").arg(problem));
   storage_->setToolTip(problem);
   storage_->setMaximumWidth(width() / 3);  // it leaves room for the rest
+}
+
+void StatusLine::setAlarms(const QStringList& ringing) {
+  const auto count = static_cast<int>(ringing.size());
+  setValue(alarms_, count == 0 ? QString() : tr("%n alarm(s) ring", nullptr, count));
+  alarms_->setToolTip(ringing.join(QLatin1Char('\n')));
 }
 
 void StatusLine::setFrame(const LiveFramePtr& frame) {

@@ -18,6 +18,8 @@ class StatusLine : public QStatusBar {
   void setRecording(const QString& text) { setValue(recording_, text); }
   /// Why samples are not stored; empty: no problem. `stopped`: for good, so another file is offered.
   void setStorageProblem(const QString& problem, bool stopped);
+  /// The rules of those that ring now, of the source whose history is on show.
+  void setAlarms(const QStringList& ringing);
   /// "tokens 660 → 491 → 377 (−43 %)", and the latency.
   void setFrame(const LiveFramePtr& frame);
   /// Shows what just happened for some seconds, shortened to fit; the whole stays as the tool tip.
@@ -32,6 +34,7 @@ class StatusLine : public QStatusBar {
   QLabel* const state_;
   QLabel* const age_;
   QLabel* const notice_;
+  QLabel* const alarms_;
   QLabel* const storage_;
   QLabel* const recording_;
   QLabel* const speed_;

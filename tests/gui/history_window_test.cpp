@@ -264,6 +264,28 @@ TEST_F(Others, SayWhyACameraGaveNothing) {
   EXPECT_FALSE(reported(EventKind::kSource, "no route to the yard")) << "that of another camera";
 }
 
+TEST_F(Others, SayHowManyAlarmsRing) {
+  monitor::StoreWriter writer(file("other.db").toStdString());
+  monitor::SessionInfo session;
+  session.source = "yard";
+  writer.beginSession(session);
+  const auto ring = [&](bool second) {
+    writer.append(
+        monitor::Recorded{.sample = monitor::Sample{.time = unixNow()},
+                          .alarms = {{{"tokens>5", 1, true}, {"car>20", 1, second}, {"sharpness<3", 1, false}}}});
+    ASSERT_TRUE(writer.flush());
+  };
+  ring(true);
+  openOther(file("other.db"));
+  EXPECT_TRUE(wait([&] { return status("Alarms") == "2 alarm(s) ring"; })) << status("Alarms").toStdString();
+  EXPECT_EQ(labelOf(looked(), "Alarms")->toolTip(), "car>20\ntokens>5");
+  ring(false);
+  EXPECT_TRUE(wait([&] { return status("Alarms") == "1 alarm(s) ring"; }));
+  writer.append(monitor::Recorded{.alarms = std::vector<monitor::AlarmState>()});
+  ASSERT_TRUE(writer.flush());
+  EXPECT_TRUE(wait([&] { return status("Alarms").isEmpty(); }));
+}
+
 TEST_F(Others, HaveTheirOwnRegionsWhichDoNotBecomeOurs) {
   monitor::StoreWriter(file("other.db").toStdString())
       .setRegions("garden", {{.name = "pond", .size = {320, 160}, .polygons = {{{10, 10}, {90, 10}, {90, 90}}}}});
