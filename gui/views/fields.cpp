@@ -5,6 +5,36 @@
 #include "gui/views/layouts.h"
 
 namespace mpm::gui {
+namespace {
+
+// As shortLabel().
+class ShortChoice : public QComboBox {
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QStylePainter painter(this);
+    QStyleOptionComboBox option;
+    initStyleOption(&option);
+    option.currentText = shownText(option);
+    painter.drawComplexControl(QStyle::CC_ComboBox, option);
+    painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+  }
+  bool event(QEvent* event) override {
+    QStyleOptionComboBox option;
+    initStyleOption(&option);
+    if (event->type() != QEvent::ToolTip || !toolTip().isEmpty() || shownText(option) == currentText())
+      return QComboBox::event(event);
+    QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), currentText(), this);
+    return true;
+  }
+
+ private:
+  QString shownText(const QStyleOptionComboBox& option) const {
+    const QRect place = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
+    return fontMetrics().elidedText(currentText(), Qt::ElideRight, place.width());
+  }
+};
+
+}  // namespace
 
 QToolButton* actionButton(QAction* action) {
   auto* button = new QToolButton;
@@ -44,7 +74,7 @@ QSpinBox* wholeField(const QString& name, int low, int high, double value, const
 }
 
 QComboBox* choiceField(const QString& name, const QStringList& items) {
-  auto* box = named(new QComboBox, name);
+  auto* box = named(new ShortChoice, name);
   box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   box->setMinimumContentsLength(8);
   box->addItems(items);

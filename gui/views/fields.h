@@ -26,7 +26,7 @@ QDoubleSpinBox* numberField(const QString& name, double low, double high, double
 
 QSpinBox* wholeField(const QString& name, int low, int high, double value, const QString& suffix = {});
 
-/// A list that may be narrower than its texts.
+/// A list that may be narrower than its texts: what it shows then ends with "…", and its tool tip says it.
 QComboBox* choiceField(const QString& name, const QStringList& items);
 
 /// A row with a field that counts only while this box is checked; the box itself.

@@ -15,10 +15,17 @@ class ShortLabel : public QLabel {
  protected:
   void paintEvent(QPaintEvent*) override {
     QPainter painter(this);
-    const QRect place = contentsRect();
-    style()->drawItemText(&painter, place, static_cast<int>(alignment()), palette(), isEnabled(),
-                          fontMetrics().elidedText(text(), Qt::ElideRight, place.width()), foregroundRole());
+    style()->drawItemText(&painter, contentsRect(), static_cast<int>(alignment()), palette(), isEnabled(), shownText(),
+                          foregroundRole());
   }
+  bool event(QEvent* event) override {
+    if (event->type() != QEvent::ToolTip || !toolTip().isEmpty() || shownText() == text()) return QLabel::event(event);
+    QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), text(), this);
+    return true;
+  }
+
+ private:
+  QString shownText() const { return fontMetrics().elidedText(text(), Qt::ElideRight, contentsRect().width()); }
 };
 
 }  // namespace

@@ -31,7 +31,8 @@ void showValue(QLabel* label, const QString& text);
 /// `text` with places where a line may break after its colons and commas: the spec of a reduction has no space.
 QString breakable(QString text);
 
-QLabel* shortLabel();  ///< ends with "…" where there is no space for its text
+/// Ends with "…" where there is no space for its text, which its tool tip then says.
+QLabel* shortLabel();
 
 QLabel* wrapped(QLabel* label);  ///< `label` itself, which may take several lines
 

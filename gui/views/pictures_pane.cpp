@@ -43,8 +43,6 @@ QWidget* PicturesPane::makeMapSide() {
   map_->setPlaceholder(tr("The merge map appears with the first frame"));
   coloring_->setMinimumContentsLength(11);  // "Couleur moyenne"
   coloring_->setMinimumWidth(64);           // px: in a narrow window it leaves the numbers of the step their room
-  step_label_->setMinimumWidth(
-      step_label_->fontMetrics().horizontalAdvance(tr("Block %1: %2 → %3").arg(11).arg(999).arg(888)));
   connect(coloring_, &QComboBox::activated, this,
           [this](int index) { setColoring(static_cast<MergeColoring>(index)); });
   auto* bar = new QHBoxLayout(map_bar_);
@@ -106,8 +104,13 @@ void PicturesPane::restore(const QSettings& stored) {
   restoreState(stored.value("view/split").toByteArray());  // none, or damaged: the sizes stay
 }
 
-// A bar of the same height below each picture, so that they stand side by side.
-void PicturesPane::alignLines() { image_->setLineHeight(map_bar_->sizeHint().height()); }
+// A bar of the same height below each picture, so that they stand side by side. The numbers of the step are seen with
+// larger text, too.
+void PicturesPane::alignLines() {
+  step_label_->setMinimumWidth(
+      step_label_->fontMetrics().horizontalAdvance(tr("Block %1: %2 → %3").arg(11).arg(999).arg(888)));
+  image_->setLineHeight(map_bar_->sizeHint().height());
+}
 
 void PicturesPane::changeEvent(QEvent* event) {
   QSplitter::changeEvent(event);

@@ -376,6 +376,25 @@ TEST_F(Window, EachSizeOfWindowHasItsOwnLayout) {
   EXPECT_TRUE(dock("legend")->isHidden());
 }
 
+TEST_F(Window, LargerTextLeavesTheNumbersOfTheStepAndATipOfWhatIsCut) {
+  ASSERT_TRUE(openAndPause());
+  setFont(150);
+  settle();
+  const QLabel* const step = labelOf(window_.get(), "Insertion on show");
+  EXPECT_GE(step->width(), step->fontMetrics().horizontalAdvance(step->text())) << step->text().toStdString();
+  auto* const coloring = fieldOf<QComboBox>(window_.get(), "Colour of the clusters");
+  ASSERT_LT(coloring->width(), coloring->fontMetrics().horizontalAdvance(coloring->currentText()) + 30) << "it is cut";
+  QHelpEvent asks(QEvent::ToolTip, {5, 5}, coloring->mapToGlobal(QPoint(5, 5)));
+  QApplication::sendEvent(coloring, &asks);
+  EXPECT_EQ(QToolTip::text(), coloring->currentText());
+  setFont(100);
+  const std::unique_ptr<QLabel> label(shortLabel());
+  label->setText("as short as can be");
+  label->resize(50, 20);
+  QApplication::sendEvent(label.get(), &asks);
+  EXPECT_EQ(QToolTip::text(), label->text());
+}
+
 // It was closed on a small screen the first time.
 TEST(PanelDocks, ALayoutThatWasNeverStoredIsTheUsualOne) {
   QMainWindow window;
