@@ -74,11 +74,11 @@ std::optional<double> LiveFrame::scoreOfToken(int token) const {
   const auto label = classOfToken(token);
   const std::vector<float>& scores = result.estimate.token_score;
   if (!label || lookup.hidden(token) || token >= static_cast<int>(scores.size())) return std::nullopt;
-  const cv::Rect cell = cellOf(token, lookup.grid(), labels().size());
-  // The pixels around the middle: two where the number of pixels is even.
-  const cv::Rect middle(cell.x + (cell.width - 1) / 2, cell.y + (cell.height - 1) / 2, 2 - cell.width % 2,
-                        2 - cell.height % 2);
-  const bool same = cv::countNonZero(labels()(middle) != *label) == 0;
+  // The pixels that lie within half a pixel of the middle, as the edges of a cell are rounded.
+  const auto [height, width] = lookup.grid();
+  const double x = (token % width + 0.5) * labels().cols / width, y = (token / width + 0.5) * labels().rows / height;
+  const cv::Rect middle(cv::Point(cvFloor(x - 0.5), cvFloor(y - 0.5)), cv::Point(cvCeil(x + 0.5), cvCeil(y + 0.5)));
+  const bool same = cv::countNonZero(labels()(middle & cv::Rect({}, labels().size())) != *label) == 0;
   return same ? std::optional(static_cast<double>(scores[token])) : std::nullopt;
 }
 
