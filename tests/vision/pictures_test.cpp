@@ -144,6 +144,10 @@ TEST(DepthImage, WithoutAUnitUsesAllOfItsValues) {
       EXPECT_NEAR(image.offset + image.step * image.pixels.at<std::uint16_t>(i / 3, i % 3),
                   kDepths.at<float>(i / 3, i % 3), image.step / 2 * 1.01);
   }
+  cv::Mat far(1, 256, CV_32F);  // steps of floats there are 64
+  for (int i = 0; i < far.cols; ++i) far.at<float>(i) = 6e8F + 64.F * static_cast<float>(i);
+  const DepthImage of_far = depthImage(far, DepthUnit::kRelative);
+  for (int i = 0; i < far.cols; ++i) EXPECT_EQ(of_far.pixels.at<std::uint16_t>(i), 257 * i);
   const DepthImage flat = depthImage(cv::Mat(2, 2, CV_32F, cv::Scalar(7)), DepthUnit::kRelative);
   EXPECT_EQ(flat.offset + flat.step * flat.pixels.at<std::uint16_t>(0, 0), 7);
 }

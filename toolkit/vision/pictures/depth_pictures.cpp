@@ -26,7 +26,10 @@ DepthImage depthImage(const cv::Mat& depth, DepthUnit unit) {
     image.offset = least + 0.0;  // 0 instead of -0
     if (most > least) image.step = (most - least) / 65535;
   }
-  depth.convertTo(image.pixels, CV_16U, 1 / image.step, -image.offset / image.step);
+  cv::Mat above;  // in double: large depths that differ by little have nearly one quotient
+  depth.convertTo(above, CV_64F);
+  above -= image.offset;
+  above.convertTo(image.pixels, CV_16U, 1 / image.step);
   return image;
 }
 
