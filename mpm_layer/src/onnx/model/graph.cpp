@@ -127,7 +127,9 @@ class Reader {
       const std::string what = "initialiser '" + proto.name() + "'";
       Tensor tensor = readTensor(proto, folder_, what);
       requireFinite(tensor, what);
-      graph_.weights += tensor.size();
+      const auto type = proto.data_type();  // 64-bit integers are shapes
+      if (isFloatType(type) || type == onnx::TensorProto::INT8 || type == onnx::TensorProto::UINT8)
+        graph_.weights += tensor.size();
       std::string().swap(*proto.mutable_raw_data());  // frees the memory; clear_raw_data() would keep it
       scope[proto.name()] = graph_.addConstant(proto.name(), std::move(tensor));
     }
