@@ -353,10 +353,8 @@ TEST_F(Labels, WindowsHaveTheScaleAndTheStrideOfTheOptions) {
     }
   }
   EstimatorOptions options = merging({1, 2}, Fit::kWindow);
-  for (const int stride : {-1, 33}) {
-    options.window_stride = stride;
-    EXPECT_MPM_ERROR(Estimator(kMask, options), "windows of 64 x 32 px (width x height) stand 1 to 32 px apart");
-  }
+  options.window_stride = 33;
+  EXPECT_MPM_ERROR(Estimator(kMask, options), "windows of 64 x 32 px (width x height) stand 1 to 32 px apart");
 }
 
 TEST_F(Labels, WindowsRefuseAnImageThatWouldBecomeTooLarge) {
