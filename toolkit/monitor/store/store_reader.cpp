@@ -398,10 +398,12 @@ std::optional<Sample> StoreReader::lastSample(const SourceRecord& source, std::i
 UnixMs StoreReader::endOf(const SourceRecord& source, std::int64_t series) const {
   if (const auto last = lastSample(source, series)) return last->time + 1;
   const UnixMs end = source.last + 1;
-  for (const std::int64_t width : {kHourMs, kDayMs})
-    if (const auto sums = impl_->extentOf("start_ms", "bucket WHERE series = ?1 AND width_ms = ?2 AND start_ms < ?3",
-                                          series, width, end))
-      return std::min(end, sums->last + width);
+  for (const std::int64_t width : {kHourMs, kDayMs}) {
+    const auto sums =
+        impl_->extentOf("start_ms", "bucket WHERE series = ?1 AND width_ms = ?2 AND start_ms >= ?3 AND start_ms < ?4",
+                        series, width, bucketStart(source.first, width), end);
+    if (sums) return std::min(end, sums->last + width);
+  }
   return end;
 }
 
