@@ -470,7 +470,8 @@ Verb addRun(CLI::App& mpm) {
       *verb, "--video", arguments->video, "FILE.mp4",
       "Write the overlays (of depth, its colours) of all frames as a video: .mp4, .mkv, .mov or .avi. It has the "
       "frame rate of the video that it is made of, else 25");
-  addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after this many frames");
+  addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30,
+            "Stop after this many frames, of this shard and this call");
   verb->add_flag("--json", arguments->json, "One JSON object per frame, one per line");
   verb->option_defaults()->group("More files");
   verb->add_flag("--maps", arguments->maps,
