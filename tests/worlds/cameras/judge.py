@@ -403,8 +403,10 @@ def ask_shares(server, oracle_, db, name, s, numbered, where, comparison, random
 def ask_drawing(server, arguments, rows, where, comparison):
     """/api/chart.svg shows each value of the rows, and nothing else."""
     area, ticks, points = mouths.drawing(server.get("api/chart.svg", **arguments))
-    split = any(row["day"].value is not None or row["night"].value is not None for row in rows)
-    values = [(row["middle_ms"].value, row[side].value) for row in rows for side in (("day", "night") if split else ("mean",)) if row[side].value is not None]
+    values = []
+    for row in rows:
+        sides = [side for side in ("day", "night") if row[side].value is not None]  # a row that has neither is of a time without a rule
+        values += [(row["middle_ms"].value, row[side].value) for side in sides or ["mean"] if row[side].value is not None]
     if len(points) != len(values):
         comparison.fault(where, "/api/chart.svg", ("drawing", "points"), f"{len(points)} points are drawn of {len(values)} values")
     if not values:
