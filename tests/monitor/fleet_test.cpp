@@ -146,6 +146,24 @@ TEST_F(FleetTest, OnlyWhatChangedIsRestarted) {
   EXPECT_EQ(StoreReader(folder_ / "changes.db").sessions(1).size(), 2u);
 }
 
+// What the old one says at its end must not come after what the new one says at its beginning.
+TEST_F(FleetTest, OneWithAnotherDatabaseWaitsForTheOldOneOfItsName) {
+  fleet_->set(cameras({"leaves"}));
+  ASSERT_TRUE(gives("leaves"));
+  held_ = true;
+  const int before = samples_.at("leaves");
+  ASSERT_TRUE(eventually([&] { return samples_.at("leaves") > before; }));
+  Camera moved = camera("leaves");
+  moved.said.db = moved.session.database = folder_ / "other.db";
+  fleet_->set({std::move(moved)});
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(opened_.at("leaves"), 1);
+  held_ = false;
+  gate_.open();
+  EXPECT_TRUE(gives("leaves"));
+  EXPECT_EQ(opened_.at("leaves"), 2);
+}
+
 TEST_F(FleetTest, OneThatFailedIsTriedAtOnceWhenTheFileIsReadAgain) {
   auto other = std::make_unique<StoreWriter>(folder_ / "locked.db");
   fleet_->set(cameras({"locked", "free"}));

@@ -271,8 +271,9 @@ Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
     ++(was ? changes.restarted : changes.started);
     changes.ended -= was;
     std::vector<std::shared_ptr<const CameraRun>> before;
+    // A database has one writer, and what ends under a name must not be told after what begins under it.
     std::ranges::copy_if(leaving, std::back_inserter(before), [&](const auto& one) {
-      return sameFile(one->camera.session.database, camera.session.database);
+      return one->camera.name == camera.name || sameFile(one->camera.session.database, camera.session.database);
     });
     kept[i] = std::make_shared<CameraRun>(std::move(camera), shared, std::move(before));
   }
