@@ -208,7 +208,7 @@ std::string nightText(const SourceReport& report) {
 std::string notJudgedText(const SourceReport& report) {
   const std::int64_t samples = report.regions.front().notJudged();
   if (samples == 0) return "";
-  return "; " + std::to_string(samples) + " of the samples " + (samples == 1 ? "is" : "are") + " neither";
+  return "; " + std::to_string(samples) + " of the samples " + (samples == 1 ? "was" : "were") + " not judged";
 }
 
 std::string methodsText(const SourceReport& report) {

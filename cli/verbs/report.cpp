@@ -199,8 +199,7 @@ Verb addReport(CLI::App& mpm) {
   addNumber(*verb, "--days", arguments->scope.days, "N", 1e-3, 1e6, "Only the last days. Default: all");
   addOption(*verb, "--export", arguments->export_path, "FILE",
             "Write every sample of the series into this file; with --format phenocam the three files that PhenoCam has "
-            "of each region, "
-            "SITE_REGION_roistats.csv, _1day.csv and _3day.csv, into this folder");
+            "of each region, SITE_REGION_roistats.csv, _1day.csv and _3day.csv, into this folder");
   addChoice<std::optional<ReportFormat>>(
       *verb, "--format", arguments->format,
       {{"csv", ReportFormat::kCsv},

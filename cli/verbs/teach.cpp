@@ -308,7 +308,8 @@ is labelled. The IoU of a class in too few to be tested is null, and so is "cros
 With --states the head reads the mean of the tokens of a region or of the picture. The test holds out
 whole days, by the times of the pictures, and says which examples it gets wrong. The result is for mpm monitor. With
 --json the last line is {"states", "wrong_pictures", "contradicting_pictures", "cross_validation": {"by", "rounds",
-"right", "sure", "sure_right", "untested", "answers": [{"picture", "state", "given", "probability"}]}}, in shares.
+"right", "sure", "sure_right", "untested", "answers": [{"picture", "state", "given", "probability"}]}}. "right", "sure"
+and "sure_right" are shares, 0 to 1.
 
 Examples:
   mpm teach --images pictures --labels labels --classes classes.json -o mine.onnx

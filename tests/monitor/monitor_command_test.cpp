@@ -338,7 +338,7 @@ TEST_F(MonitorCommand, AReportSaysHowManyAreNeitherDayNorNight) {
   info.night_rule = "the sun is below -6 degrees at 48 north, 11 east";
   monitor::test::record(database_, {sampleAt(kNoon, 377, std::nullopt), sampleAt(kNoon + kHourMs)}, info);
   EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--time-zone", "UTC"})).out,
-              HasSubstr("11 east; 1 of the samples is neither."));
+              HasSubstr("11 east; 1 of the samples was not judged."));
 }
 
 TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
