@@ -146,7 +146,7 @@ std::string chartSvg(const Shown& camera, Request& request) {
   if (knows_night) {
     add("by day", drawing.colors.by_day);
     add("by night", drawing.colors.by_night);
-    if (some_unknown) add("not told apart", drawing.colors.series.front());
+    if (some_unknown) add("not told apart", drawing.colors.muted);
   } else {
     add("mean", drawing.colors.series.front());
   }
