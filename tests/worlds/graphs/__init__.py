@@ -30,7 +30,8 @@ TOLERANCE = 2e-4  # of the largest value: the net computes in fp32
 EQUAL, APART = "equal", "one image at a time"
 # What a refusal names: a node, an input or output, or what the model lacks as a whole.
 NAMED = re.compile(r"node '.*' \(\w+\): |put '|found a batch|no transformer|no patch embedding|how large its image|"
-                   "cannot run what follows|guessed|merge|rotary positions|does not exist")
+                   "cannot run what follows|guessed|merge|rotary positions|does not exist|the weights of '|"
+                   "not a multiple of the patch|the segmentation head reads")
 # The share that must be compared: a converter that refuses everything is not right. `common`: of random graphs, those
 # that have only the common spellings of spellings.py.
 FLOORS = {"common": 0.85, "head": 0.5, "edit": 0.25, "merge": 0.5}
@@ -102,7 +103,7 @@ def channels_last(sides):
 def outputs_of(line, numbers, images=2):
     """The outputs of each image, by name."""
     shapes = {}
-    for part in line.split()[1:]:
+    for part in line.split()[2:]:
         name, _, sides = part.rpartition(":")
         shapes[name] = [int(s) for s in sides.split("x")]
     results, at = [], 0
@@ -191,6 +192,11 @@ def given_to(model, images):
     return given.transpose(0, 2, 3, 1) if channels_last(sides) else given
 
 
+def reads_fewer_blocks(line, merged):
+    """Whether the converter takes the last blocks for a head: a graph that is right in full, but merges elsewhere."""
+    return line.startswith("ok") and int(line.split()[1]) < merged.graph.blocks
+
+
 def judge(runner, model, folder, images, merged=None):
     """What became of a graph: EQUAL, a reason why nothing is compared, or "fault: ...", and what was refused."""
     external = [pathlib.Path(folder) / p.name for p in pathlib.Path(folder).glob("*.weights")] if folder else None
@@ -202,6 +208,8 @@ def judge(runner, model, folder, images, merged=None):
     compute = merged.evaluate if merged else lambda given, dtype: evaluate.Evaluator(model, folder, dtype).run(given)
     if lines[0].startswith("refused"):
         return ("refused", reason(lines[0])) if NAMED.search(lines[0]) else (f"fault: a refusal that names nothing: {lines[0]}", None)
+    if merged and reads_fewer_blocks(lines[0], merged):
+        return "refused", "takes its last blocks for a head"
     try:
         reference, rough = compute(given, np.float64), compute(given, np.float32)
     except reductions.Close as undefined:
@@ -246,6 +254,8 @@ def judge_frames(runner, merged, images):
         return "refused", reason(lines[0])
     if not lines[0].startswith("ok"):
         return f"fault: {lines[0]}", None
+    if reads_fewer_blocks(lines[0], merged):
+        return "refused", "takes its last blocks for a head"
     given = [given_to(merged.model, [image]) for image in images]
     off = []
     for with_head in (True, False):  # a head that is not of Segmenter runs in full

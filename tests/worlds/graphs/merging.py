@@ -224,13 +224,17 @@ class Merging(evaluate.Evaluator):
             flat = tokens.rows(flat)[tokens.cluster]
         elif self.how.positions == "mean":
             flat = tokens.spread(flat, mean)
-        elif len(tokens.maps):
+        else:
             angle = np.arctan2(other[rows].reshape(flat.shape), flat)
-            place = np.arange(len(flat))
-            place = tokens.spread(np.stack([place // tokens.width, place % tokens.width], 1).astype(float), mean)
+            number = np.arange(len(flat))
+            alone = np.stack([number // tokens.width, number % tokens.width], 1).astype(float)
+            place = tokens.spread(alone, mean)
             half = math.pi - 1e-6  # half a turn is one forwards
             step = lambda i: (angle[i] - angle[0] + half) % (2 * math.pi) - half if i < len(flat) else 0
-            flat = np.cos(angle[0] + place[:, :1] * step(tokens.width) + place[:, 1:] * (step(1) if tokens.width > 1 else 0))
+            at = lambda place: np.cos(angle[0] + place[:, :1] * step(tokens.width) + place[:, 1:] * (step(1) if tokens.width > 1 else 0))
+            if np.abs(at(alone) - flat).max() > 1e-5:
+                raise evaluate.Disputed("angles in steps that are not quite equal")
+            flat = at(place)
         x[rows] = flat.reshape(x[rows].shape)
         return np.moveaxis(x, 0, given["axis"])
 
@@ -298,7 +302,7 @@ def with_marks(model, values, patches, behind, blocks, taps=True, keys=(), embed
         if queries == count >= patches + behind and len(found) < blocks + head_blocks:
             found.append((i, count))
     if len(found) < blocks + head_blocks:
-        raise evaluate.NotDefined("a block without a softmax")
+        raise evaluate.Disputed("a block without a softmax")
     plans = []
     for block, (i, count) in enumerate(found):
         after, before = behind_of(nodes[i].output[0]), set().union(*(in_front_of(name) for name in nodes[i].input))
@@ -321,7 +325,8 @@ def with_marks(model, values, patches, behind, blocks, taps=True, keys=(), embed
                     continue
                 axes = [len(shape(nodes[k].output[0])) - len(shape(name)) + a for a, side in enumerate(shape(name))
                         if side in (count, patches) and side > 1 and a < len(shape(name)) - 1]
-                if len(shape(name)) > 1 and axes:
+                of_logits = shape(nodes[k].output[0])[-2:] == (count, count) and shape(name)[-1:] == (1,)  # a scale per head
+                if len(shape(name)) > 1 and axes and not of_logits:
                     tables.append((name, k, axes[-1] - len(shape(nodes[k].output[0])) + len(shape(name))))
         mid = nodes[add].output[0]
         renamed[mid] = mark(mid, readers[mid], "Inside", *([keys[block][0]] if keys else []), heads=keys[block][1] if keys else 0,

@@ -92,12 +92,20 @@ class Merged:
                 other = {"grid": [self.random.randint(2, 5), self.random.randint(2, 5)]} if self.resized else {}
                 self.graph = generate.Graph(seed * 1000 + attempt, {**fixed, **other})
                 self.model = self.graph.model(None)
+                if self.differ():
+                    continue
                 if not self.odd() or self.method not in ("cts", "algm") or self.maybe(0.1):
                     break
             except evaluate.NotDefined:
                 continue
         graph = self.graph
         graph.front, graph.taps = graph.shape(graph.embedded)[1] - math.prod(graph.grid) - graph.behind, False
+
+    def differ(self):
+        """Whether the graph for another size was drawn with other weights. Only positions, of three axes, may differ."""
+        weights = {one.name: one for one in self.file.graph.initializer}
+        return any(one.data_type == TensorProto.FLOAT and len(one.dims) != 3 and one.name in weights and
+                   one.dims == weights[one.name].dims and one != weights[one.name] for one in self.model.graph.initializer)
 
     def maybe(self, chance=0.5):
         return self.random.random() < chance

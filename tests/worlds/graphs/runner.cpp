@@ -58,8 +58,8 @@ double differenceOf(const Outputs& both, const Outputs& first, const Outputs& se
   return worst;
 }
 
-void print(const std::vector<std::string>& names, const Outputs& outputs) {
-  std::cout << "ok";
+void print(const mpm::LoadedNet& loaded, const std::vector<std::string>& names, const Outputs& outputs) {
+  std::cout << "ok " << loaded.info.blocks;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     std::cout << " " << names[i] << ":";
     for (int axis = 0; axis < outputs[i].dims; ++axis) std::cout << (axis > 0 ? "x" : "") << outputs[i].size[axis];
@@ -97,7 +97,7 @@ void answerFrames(const std::string& path) {
     append(numbers, outputs);
   }
   numbers.close();
-  print(loaded.info.outputs, outputs);
+  print(loaded, loaded.info.outputs, outputs);
   std::cout << "\nbatch same\nconverted same" << std::endl;
 }
 
@@ -147,7 +147,7 @@ void answer(const std::string& line) {
   try {
     const Outputs first = run(loaded.net, one(0), info.outputs), second = run(loaded.net, one(1), info.outputs);
     std::ofstream numbers(path + ".output", std::ios::binary);
-    print(info.outputs, first);
+    print(loaded, info.outputs, first);
     append(numbers, first);
     append(numbers, second);
     numbers.close();

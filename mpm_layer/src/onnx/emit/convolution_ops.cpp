@@ -96,7 +96,11 @@ std::string NodeEmitter::convolution(const Node& node, const Names& inputs, cons
             transposed ? (o / out_group * in_group + c) * out_group + o % out_group : o * in_group + c;
         weight[(o * in_group + c) * area + k] = static_cast<float>(given.at(from * area + k));
       }
-  if (const Tensor* constant = graph_.constant(node.input(2))) bias = constant->broadcastTo({out[1]});
+  if (const Tensor* constant = graph_.constant(node.input(2))) {
+    if (constant->shape != Shape{out[1]})
+      refuse(node, "a bias of shape " + toString(constant->shape), std::to_string(out[1]) + ", one number per channel");
+    bias = constant->broadcastTo({out[1]});
+  }
   const Integers pads =
       transposed ? *transposedPads(node, in, given.shape) : slidingPads(graph_, node, {given.shape[2], given.shape[3]});
   Convolved made;

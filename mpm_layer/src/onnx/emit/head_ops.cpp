@@ -74,6 +74,7 @@ std::string NodeEmitter::function(const std::string& function, const std::string
 
 bool NodeEmitter::mayBeWhole(const Node& node) const {
   const auto whole = [&](int value) { return !graph_.constant(value) && graph_.mayBeIntegers(value); };
+  if (node.op == "Resize") return node.text("mode", "nearest") != "nearest" && whole(node.inputs[0]);
   if (isOneOf(node.op, {"ReduceMean", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"})) return whole(node.inputs[0]);
   return node.op == "Div" && whole(node.inputs[0]) && whole(node.inputs[1]);
 }
@@ -107,7 +108,8 @@ bool NodeEmitter::headElementwise(const Node& node, const Names& inputs, const s
     for (std::size_t i = 0; i < 2; ++i) {
       if (node.input(i + 1) < 0) continue;
       const Tensor* constant = graph_.constant(node.input(i + 1));
-      if (!constant || constant->size() != 1) return false;
+      if (!constant || constant->size() != 1 || (constant->isFloat() && graph_.mayBeIntegers(node.inputs[0])))
+        return false;
       limits[i] = static_cast<float>(constant->at(0));
     }
     function("Clip", inputs[0], limits, name);

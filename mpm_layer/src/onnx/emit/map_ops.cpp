@@ -67,7 +67,7 @@ std::string NodeEmitter::windows(const std::string& x, const std::vector<std::ve
 
 bool NodeEmitter::resize(const Node& node, const std::string& x, const std::string& name, bool last) {
   const auto resized = resizing(graph_, node);
-  if (!resized) return false;
+  if (!resized || mayBeWhole(node)) return false;
   const Shape& in = *graph_.shape(node.inputs[0]);
   std::vector<std::pair<std::size_t, std::vector<std::vector<Tap>>>> axes;
   for (std::size_t axis = 0; axis < in.size(); ++axis) {

@@ -254,7 +254,13 @@ void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std:
     if (found == made_.end()) refuse(reader, "an input that nothing makes", kStock);
     return found->second;
   };
+  const auto hasNothing = [&](int value) {
+    const Shape* shape = needed.contains(value) ? graph_.shape(value) : nullptr;
+    return shape && elements(*shape) == 0;
+  };
   for (const Node* node : kept) {
+    if (std::ranges::any_of(node->outputs, hasNothing))
+      refuse(*node, "a tensor without elements", "a result for every image");
     if (const auto gathered = gathers.find(node); gathered != gathers.end()) {
       const std::string name = nameFor(node->outputs[0]);
       made_.emplace(node->outputs[0], name);

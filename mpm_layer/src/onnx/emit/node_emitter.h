@@ -100,7 +100,8 @@ class NodeEmitter {
     const Tensor* constant = graph_.constant(value);
     return constant && !constant->isFloat();
   }
-  /// A quotient, mean, root or logarithm of what may be whole numbers, which ONNX truncates. The net has floats only.
+  /// A quotient, mean, root, logarithm or interpolation of what may be whole numbers, which ONNX truncates. The net has
+  /// floats only.
   bool mayBeWhole(const Node& node) const;
 
   // convolution_ops.cpp: convolutions, and what stands around them, on maps {B, H, W, C}
