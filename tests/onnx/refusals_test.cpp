@@ -1063,6 +1063,8 @@ const HeadCase kMisfits[] = {
      "one below 4"},
     {"BiasOfTwoAxes", of("Conv", {mapOf, weights({2, TinyVit::kDim, 3, 3}), weights({1, 2})}),
      "found a bias of shape 1x2, expected 2, one number per channel"},
+    {"NormOfOtherChannels", of("InstanceNormalization", {mapOf, weights({12}), weights({12})}),
+     "the op InstanceNormalization"},
     {"ConvolutionWithoutAKernel", of("Conv", {mapOf, weights({1, TinyVit::kDim, 0, 2})}), "an empty kernel"},
     {"PlacesOfNoAxis", gather("GatherND", {2, 0}, 0, 0, "batch_dims"), "indices within the rank"},
     {"GemmOfOtherSides", of("Gemm", {in("Reshape", {x, ints({16, 24})}), weights({23, 24})}),

@@ -688,8 +688,10 @@ class Evaluator(fused.FusedOperators):
     def op_ConvTranspose(self, given, x, w, b=None):
         groups, extra = given.get("group", 1), given.get("output_padding", [0, 0])
         pads, strides, dilations = self.windows(given, x, w.shape[2:])
-        if x.shape[1] != w.shape[0] or w.shape[0] % groups or max(extra) >= max(*strides, *dilations):
+        if x.shape[1] != w.shape[0] or w.shape[0] % groups:
             raise NotDefined("channels that do not fit")
+        if max(extra) >= max(*strides, *dilations):
+            raise Disputed("more padding of the output than a stride")
         n, _, h, width = x.shape
         kh, kw = w.shape[2:]
         full = [(h - 1) * strides[0] + (kh - 1) * dilations[0] + 1 + extra[0],
@@ -776,6 +778,8 @@ class Evaluator(fused.FusedOperators):
                 raise NotDefined("no pixels")
             if out == side and scale == 1:
                 continue
+            if out == side:
+                raise Disputed("a Resize to the same number of pixels, by another scale")
             weights = np.zeros((out, side))
             for i in range(out):
                 for place, weight in self.taps(given, mode, i, side, out, scale):

@@ -63,7 +63,13 @@ Converted Emitter::emit() && {
   net_.output("token_counts", {1, insertions + 1});
   net_.metadata("mpm.format", "1");
   net_.metadata("mpm.info", toJson(info_));
-  return {std::move(net_).model(), std::move(info_), {}, head_nodes_.oneImage()};
+  onnx::ModelProto net = std::move(net_).model();
+  // Where the head was written from the tokens before, the net would lack blocks that it says it has.
+  const int last = trunk_.chain.streams.back();
+  const auto makesLast = [&](const onnx::NodeProto& node) { return node.output(0) == tokens_.at(last).name; };
+  if (std::ranges::none_of(net.graph().node(), makesLast))
+    refuse(*at(last).node, "tokens that the head reads in another order", "the order of the patches");
+  return {std::move(net), std::move(info_), {}, head_nodes_.oneImage()};
 }
 
 void Emitter::otherHead() {

@@ -336,6 +336,7 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
            {{"mode", mode.starts_with("bi") ? mode.substr(2) : mode},  // bilinear and bicubic until opset 20
             {"padding", node.text("padding_mode", "zeros")},
             {"align_corners", node.integer("align_corners", 0)}});
+    if (graph_.constant(node.inputs[0])) one_image_ = true;  // one map, and places of each image
     return true;
   }
   if (node.op.starts_with("Gather") && headGather(node, inputs, name)) return true;

@@ -150,16 +150,14 @@ bool NodeEmitter::normalize(const Node& node, const std::string& x, const std::s
   const std::int64_t channels = in[1];
   const std::int64_t groups = node.op == "GroupNormalization" ? node.integer("num_groups", 0) : channels;
   // Before opset 21, the scale and the offset of a GroupNormalization are those of its groups.
+  const std::int64_t given = graph_.opset < 21 ? groups : channels;
+  if (groups < 1 || channels % groups != 0 || scale->size() != given || offset->size() != given) return false;
   const auto perChannel = [&](const Tensor& tensor) {
     std::vector<float> values;
-    const std::int64_t repeats = tensor.size() > 0 ? channels / tensor.size() : 0;
-    for (std::int64_t c = 0; c < tensor.size() * repeats; ++c)
-      values.push_back(static_cast<float>(tensor.at(c / repeats)));
+    for (std::int64_t c = 0; c < channels; ++c) values.push_back(static_cast<float>(tensor.at(c / (channels / given))));
     return values;
   };
   const std::vector<float> factors = perChannel(*scale), offsets = perChannel(*offset);
-  if (groups < 1 || channels % groups != 0 || std::ssize(factors) != channels || std::ssize(offsets) != channels)
-    return false;
   net_.op("HeadNormalize",
           {x, net_.weights(name + ".scale", {1, channels}, factors),
            net_.weights(name + ".offset", {1, channels}, offsets)},

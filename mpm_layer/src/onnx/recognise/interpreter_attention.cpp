@@ -315,7 +315,7 @@ Meaning Interpreter::pooledContext(const Node& node, const Scores& scores, const
   const std::int64_t width = v.shape.back(), cols = scores.query->size();
   if (!k_view || !v_view || k_view->windows != 1 || !k_view->column_scale.empty() || !v_view->column_scale.empty() ||
       scores.query->shape[scores.query->shape.size() - 2] != 1 || std::ssize(k_view->column) != cols ||
-      k_view->layout() != v_view->layout())
+      k_view->layout() != v_view->layout() || k_view->rotation || v_view->rotation)
     return foreign(node, "attention pooling that is not one learned query over all tokens", kWindowed);
   Term term = termOf(TermKind::kAttentionPool, {k_view->term, v_view->term}, 1, cols, node);
   term.heads = cols / width;
