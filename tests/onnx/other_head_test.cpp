@@ -59,6 +59,22 @@ TEST_F(OtherHead, IsTheFullModelUnlessAsked) {
   EXPECT_EQ(readModelInfo(path).schedule(), Schedule{2}) << "the schedule of the paper for a task";
 }
 
+TEST_F(OtherHead, IsOfOneRowInParts) {
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string row = g.reshape(g.slice("features", 1, 0, 1), {1, kDim});
+  const std::string weight = g.weights("linear", {kDim, kDim}, std::vector<double>(kDim * kDim, 0.1));
+  g.result(g.reshape(g.node("MatMul", {row, weight}), {1, 2, kDim / 2}));
+  g.save(path);
+  EXPECT_EQ(readModelInfo(path).head, HeadKind::kOther) << "no classifier, whose classes are a side of its output";
+}
+
+TEST_F(OtherHead, OfNothingBackwardsIsRefused) {
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string nothing = g.slice("features", 1, 5, 5);
+  g.node("Slice", {nothing, g.ints({-1}), g.ints({-9}), g.ints({1}), g.ints({-1})}, {}, 1, "y");
+  expectRefused(g, "a tensor without elements");
+}
+
 TEST_F(OtherHead, TokensPlusSomethingElseAreNoFeatures) {
   GraphBuilder g = TinyVit(dialect).graph();
   g.result(g.node("Add", {"features", g.node("Tanh", {"features"})}));

@@ -336,7 +336,10 @@ class Evaluator(fused.FusedOperators):
         for k, axis in enumerate(chosen):
             before, behind = pads[k], pads[k + len(chosen)]
             side = x.shape[axis]
-            x = np.take(x, range(max(-before, 0), side - max(-behind, 0)), axis)
+            cut = np.take(x, range(max(-before, 0), side - max(-behind, 0)), axis)
+            if mode == "reflect" and cut.shape != x.shape:
+                raise Disputed("pixels that are cut off and reflected")
+            x = cut
             width = [(0, 0)] * x.ndim
             width[axis] = (max(before, 0), max(behind, 0))
             if mode == "constant":
@@ -381,6 +384,8 @@ class Evaluator(fused.FusedOperators):
 
     def op_Mod(self, given, a, b):
         self.both(a, b)
+        if a.dtype.kind != "f" and (b == 0).any():
+            raise Disputed("a whole number divided by 0")
         return np.fmod(a, b) if given.get("fmod", 0) else np.mod(a, b)
 
     def several(self, given, parts, work):
@@ -396,7 +401,7 @@ class Evaluator(fused.FusedOperators):
     def op_Where(self, given, which, a, b):
         self.both(a, b)
         if which.dtype != bool:
-            raise NotDefined("a choice by numbers")
+            raise Disputed("a choice by numbers")
         return np.where(which, a, b)
 
     def op_Clip(self, given, x, low=None, high=None):
@@ -782,7 +787,10 @@ class Evaluator(fused.FusedOperators):
                 raise Disputed("a Resize to the same number of pixels, by another scale")
             weights = np.zeros((out, side))
             for i in range(out):
-                for place, weight in self.taps(given, mode, i, side, out, scale):
+                taps = self.taps(given, mode, i, side, out, scale)
+                if mode == "nearest" and taps != self.taps(given, mode, i, side, out, float(np.float32(scale))):
+                    raise Disputed("a nearest pixel that rounding decides")
+                for place, weight in taps:
                     weights[i, min(max(place, 0), side - 1)] += weight
             x = np.moveaxis(np.tensordot(weights.astype(x.dtype), x, (1, axis)), 0, axis)
         return x
@@ -833,6 +841,8 @@ class Evaluator(fused.FusedOperators):
         mode, padding, corners = given.get("mode", "linear"), given.get("padding_mode", "zeros"), given.get("align_corners", 0)
         if x.ndim != 4 or padding not in ("zeros", "border", "reflection"):
             raise NotDefined("another GridSample")
+        if not np.isfinite(grid).all():
+            raise Disputed("places that are no numbers")
         axes = []  # of both: pairs of rows or columns and their weights
         for axis, side in ((1, x.shape[2]), (0, x.shape[3])):
             at = grid[..., axis]

@@ -86,7 +86,8 @@ void Emitter::otherHead() {
   const std::int64_t row = first ? singleRow(found_, *first) : -1;
   if (first && row < 0 && (rowsFrom(found_, *first, 0) || rowsFrom(found_, *first, specialOf(at(first->term))))) {
     info_.head = HeadKind::kFeatures;
-  } else if (first && row >= 0 && at(first->term).kind == TermKind::kLinear && graph_.outputs.size() == 1) {
+  } else if (first && row >= 0 && at(first->term).kind == TermKind::kLinear && graph_.outputs.size() == 1 &&
+             first->shape.back() == at(first->term).cols) {
     info_.head = HeadKind::kClassifier;
     info_.classes = static_cast<int>(at(first->term).cols);
   } else if (const std::int64_t classes = maskQueryClasses(); classes > 0) {

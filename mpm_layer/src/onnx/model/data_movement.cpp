@@ -161,13 +161,14 @@ class Mover {
       if (step == 0 || step == std::numeric_limits<std::int64_t>::min() || seen[axis])
         refuse(node_, "a step of 0 or an axis twice", "a slice");
       seen[axis] = true;
+      if (side == 0) continue;  // nothing, in either direction
       const auto wrap = [side](std::int64_t index) { return index < 0 && index >= -side ? index + side : index; };
       const bool forward = step > 0;
       const std::int64_t begin = std::clamp<std::int64_t>(wrap((*starts)[i]), 0, forward ? side : side - 1);
       const std::int64_t end = std::clamp<std::int64_t>(wrap((*ends)[i]), forward ? 0 : -1, side);
       const std::int64_t distance = forward ? end - begin : begin - end;
       const std::int64_t stride_size = forward ? step : -step;
-      shape[axis] = distance <= 0 || side == 0 ? 0 : (distance - 1) / stride_size + 1;
+      shape[axis] = distance <= 0 ? 0 : (distance - 1) / stride_size + 1;
       offset += begin * stride[axis];
       if (shape[axis] > 1) stride[axis] *= step;  // a step beyond the side would overflow, and is never used
     }
