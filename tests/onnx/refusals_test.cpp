@@ -967,6 +967,8 @@ const HeadCase kHeads[] = {
     {"PixelsBetweenPlaces",
      resize({in("Reshape", {kLargest, ints({1, 1, 4, 4})}), absent, weights({4}, {1, 1, 2, 2})}, {kLinearMode}),
      "a Resize of what may be whole numbers"},
+    {"PartOfATensorOfOneAxis", of("Slice", {in("Reshape", {x, ints({-1})}), ints({1}), ints({3}), ints({0})}),
+     "the op Slice"},
     {"PlacesUpToAFraction", of("Clip", {kLargest, absent, number(0.8)}), "the op Clip"},
     {"PadByATensor", of("Pad", {mapOf, ints({0, 0, 1, 1, 0, 0, 1, 1}), in("ReduceMax", {x})}), "the op Pad"},
     {"ScaleOfTheImage", of("InstanceNormalization", {mapOf, kMapMean, kMapMean}), "the op InstanceNormalization"},

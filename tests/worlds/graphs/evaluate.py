@@ -186,6 +186,8 @@ class Evaluator(fused.FusedOperators):
         to = given["to"]
         if to in FLOATS:
             return x.astype(self.dtype)
+        if x.dtype.kind == "f" and not np.isfinite(x).all():
+            raise Disputed("no number as a whole number")
         return x != 0 if to == TensorProto.BOOL else np.trunc(x).astype(np.int64)
 
     def op_CastLike(self, given, x, like):
@@ -534,6 +536,9 @@ class Evaluator(fused.FusedOperators):
     def op_TopK(self, given, x, count):
         axis, count = given.get("axis", -1), int(np.asarray(count).item())
         order = np.argsort(-x if given.get("largest", 1) else x, axis, kind="stable")
+        steps = np.abs(np.diff(np.take_along_axis(x, order, axis).astype(float), axis=axis))
+        if x.dtype.kind == "f" and (np.take(steps, range(min(count, steps.shape[axis])), axis) < 1e-6 * np.abs(x).max()).any():
+            raise Disputed("two values that rounding orders")
         order = np.take(order, range(count), axis)
         return [np.take_along_axis(x, order, axis), order]
 

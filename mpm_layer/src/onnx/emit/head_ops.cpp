@@ -165,10 +165,10 @@ std::string NodeEmitter::take(const std::string& from, std::vector<float> indice
                  {name}, attributes);
 }
 
-/// `node` moves whole slices along axes.
+/// `node` moves whole slices along axes. OpenCV 4 gives a tensor of one axis another one.
 bool NodeEmitter::headTakes(const Node& node, const Names& inputs, const Names& names) {
   const auto movements = moveData(graph_, node, true);
-  if (!movements || graph_.shape(node.inputs[0])->empty()) return false;
+  if (!movements || graph_.shape(node.inputs[0])->size() < 2) return false;
   for (std::size_t k = 0; k < names.size(); ++k) {
     const Movement& movement = (*movements)[k];
     if (movement.from.empty() || movement.shape.empty()) return false;
