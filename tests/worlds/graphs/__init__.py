@@ -260,7 +260,10 @@ def judge_frames(runner, merged, images):
     off = []
     for with_head in (True, False):  # a head that is not of Segmenter runs in full
         worst = 0
-        reference, rough = (merged.frames(given, merged.changed, dtype, with_head) for dtype in (np.float64, np.float32))
+        try:
+            reference, rough = (merged.frames(given, merged.changed, dtype, with_head) for dtype in (np.float64, np.float32))
+        except evaluate.NotDefined as undefined:
+            return "not defined", str(undefined)
         for frame, found in enumerate(outputs_of(lines[0], numbers, len(images))):
             for name, expected in reference[frame].items():
                 largest = max(np.abs(expected).max(), 1e-3)
@@ -315,7 +318,10 @@ def build_one(kind, seed):
 
 def one(job):
     kind, seed = job
-    model, folder, shape, what, features = build_one(kind, seed)
+    try:
+        model, folder, shape, what, features = build_one(kind, seed)
+    except evaluate.NotDefined as undefined:  # for these images
+        return kind, seed, "not defined", str(undefined), "", set()
     merged, folder = (folder, folder.folder) if kind == "merge" else (None, folder)
     if merged and merged.method == "reuse":
         verdict, why = judge_frames(STATE["runner"], merged, images_for(model, seed, shape, len(merged.changed)))

@@ -535,6 +535,8 @@ class Evaluator(fused.FusedOperators):
 
     def op_TopK(self, given, x, count):
         axis, count = given.get("axis", -1), int(np.asarray(count).item())
+        if given.get("largest", 1) not in (0, 1):
+            raise Disputed("largest that is no truth")
         order = np.argsort(-x if given.get("largest", 1) else x, axis, kind="stable")
         steps = np.abs(np.diff(np.take_along_axis(x, order, axis).astype(float), axis=axis))
         if x.dtype.kind == "f" and (np.take(steps, range(min(count, steps.shape[axis])), axis) < 1e-6 * np.abs(x).max()).any():
