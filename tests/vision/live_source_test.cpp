@@ -2,10 +2,12 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "mpm/error.hpp"
 #include "support/gate.h"
 #include "support/throws_with.h"
+#include "vision/sources/opening_turns.h"
 #include "vision/sources/source_reader.h"
 #include "vision/sources/sources.h"
 
@@ -183,6 +185,75 @@ TEST(LiveSource, SaysThatItDoesNotOpenInOurWords) {
 TEST(LiveSource, AStreamWithoutAFrameIsAnError) {
   const auto source = openLive(kEveryFrame, {}, givesNothing);
   EXPECT_MPM_ERROR(source->next(), "stream x stopped after 0 frames");
+}
+
+TEST(OpeningTurns, FirstComeFirstServed) {
+  OpeningTurns turns;
+  Gate holds, begun;
+  std::vector<int> order;  // written by each in its turn
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      EXPECT_TRUE(turns.run({.timeout_s = 300}, [&] {
+        order.push_back(i);
+        begun.open();
+        holds.wait();
+        return true;
+      }));
+    });
+    begun.wait();
+    while (turns.waiting() < static_cast<std::size_t>(i)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  holds.open();
+  threads.clear();
+  EXPECT_THAT(order, ElementsAre(0, 1, 2, 3));
+  EXPECT_FALSE(turns.run({}, [] { return false; }));
+}
+
+TEST(OpeningTurns, OneThatHangsLosesItsTurnAndOneThatIsToEndIsNotCalled) {
+  OpeningTurns turns;
+  Gate hangs, begun;
+  std::jthread holder([&] {
+    EXPECT_TRUE(turns.run({.timeout_s = 0.05}, [&] {
+      begun.open();
+      hangs.wait();
+      return true;
+    }));
+  });
+  begun.wait();
+  std::atomic<bool> stop = true;
+  EXPECT_FALSE(turns.run({.timeout_s = 300, .stop = &stop}, []() -> bool { throw Error("called"); }));
+  EXPECT_TRUE(turns.run({.timeout_s = 300}, [] { return true; })) << "though the other one has not returned";
+  hangs.open();
+}
+
+// It waits for longer than a source may be silent.
+TEST(OpeningTurns, WaitingForOneIsNoSilence) {
+  const auto turns = std::make_shared<OpeningTurns>();
+  const auto holds = std::make_shared<Gate>(), begun = std::make_shared<Gate>();
+  std::jthread holder([=] {
+    turns->run({.timeout_s = 300}, [=] {
+      begun->open();
+      holds->wait();
+      return true;
+    });
+  });
+  begun->wait();
+  std::jthread later([=] {
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    holds->open();
+  });
+  const auto source = openGuarded("camera 3",
+                                  [=](const SourceOptions& own) {
+                                    const auto open = [=] { return turns->run(own, opens); };
+                                    const auto read = [](cv::Mat& image) {
+                                      image = picture(7);
+                                      return true;
+                                    };
+                                    return vision::openLive({open, read}, kCamera, own);
+                                  },
+                                  {.timeout_s = 2});
+  EXPECT_TRUE(source->next());
 }
 
 TEST(LiveSource, StopsWaitingOnRequest) {

@@ -159,7 +159,7 @@ struct CaptureThread::Impl {
         lock.lock();
       } else if (event.kind == Kind::kNote) {
         lock.unlock();
-        if (!event.text.empty()) options.source.on_note(event.text);
+        if (!event.text.empty() && options.source.on_note) options.source.on_note(event.text);
         lock.lock();
       } else if (event.kind == Kind::kFailed) {
         over = event.text;

@@ -18,6 +18,7 @@
 #include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "vision/pictures/pictures.h"
+#include "vision/sources/opening_turns.h"
 #include "vision/sources/sources.h"
 #include "vision/sources/video_stream.h"
 
@@ -64,7 +65,7 @@ class VideoSource final : public FrameSource {
   VideoSource(const std::string& path, const SourceOptions& options)
       : path_(path),
         options_(options),
-        capture_([path](cv::VideoCapture& capture) { return openVideo(path, capture); },
+        capture_([path, options](cv::VideoCapture& capture) { return openVideo(path, options, capture); },
                  isAvi(path) ? VideoStream::Times::kByCount : VideoStream::Times::kByFile) {
     if (!capture_.open()) throw Error("'" + path + "' is neither an image nor a video that OpenCV can read");
     start_s_ = matroskaStart(path);
@@ -105,11 +106,12 @@ class VideoSource final : public FrameSource {
     return std::string_view(head.data(), head.size()) == "RIFF";
   }
 
-  static bool openVideo(const std::string& path, cv::VideoCapture& capture) {
+  static bool openVideo(const std::string& path, const SourceOptions& options, cv::VideoCapture& capture) {
     // FFmpeg takes "front:street.mp4" for a URL, but not with a folder before it.
     const std::string whole_path = fs::absolute(path).string();
     // By name: CAP_ANY would also take "still_01.txt" for the first image of a sequence.
-    for (int backend : {cv::CAP_FFMPEG, cv::CAP_GSTREAMER, cv::CAP_OPENCV_MJPEG})
+    if (OpeningTurns::ofFfmpeg().run(options, [&] { return capture.open(whole_path, cv::CAP_FFMPEG); })) return true;
+    for (int backend : {cv::CAP_GSTREAMER, cv::CAP_OPENCV_MJPEG})
       if (capture.open(whole_path, backend)) return true;
     return false;
   }

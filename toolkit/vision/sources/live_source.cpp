@@ -16,6 +16,7 @@
 
 #include "base/number_text.h"
 #include "mpm/error.hpp"
+#include "vision/sources/opening_turns.h"
 #include "vision/sources/sources.h"
 #include "vision/sources/video_stream.h"
 
@@ -153,8 +154,12 @@ std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptio
   const bool live = source.target.starts_with("rtsp");
   // Timeouts work only with FFmpeg named and as parameters of open (opencv#23207). They end most reads that hang; the
   // thread is for the others.
-  const auto open = [url = source.target, ms = static_cast<int>(options.timeout_s * 1e3)](cv::VideoCapture& capture) {
-    return capture.open(url, cv::CAP_FFMPEG, {cv::CAP_PROP_OPEN_TIMEOUT_MSEC, ms, cv::CAP_PROP_READ_TIMEOUT_MSEC, ms});
+  const auto open = [url = source.target, options](cv::VideoCapture& capture) {
+    const int ms = static_cast<int>(options.timeout_s * 1e3);
+    return OpeningTurns::ofFfmpeg().run(options, [&] {
+      return capture.open(url, cv::CAP_FFMPEG,
+                          {cv::CAP_PROP_OPEN_TIMEOUT_MSEC, ms, cv::CAP_PROP_READ_TIMEOUT_MSEC, ms});
+    });
   };
   // FFmpeg writes the reason to its log only.
   const auto why_not_open = [] {

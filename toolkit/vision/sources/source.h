@@ -32,7 +32,8 @@ struct Frame {
 };
 
 struct SourceOptions {
-  double timeout_s = 10;  ///< of cameras and URLs: longest wait for the first or the next frame
+  /// Of cameras and URLs: longest wait for the first or the next frame, not counting that for OpeningTurns.
+  double timeout_s = 10;
   /// Set it to end the source, from any thread or a signal handler: next() then returns nullopt, also while it waits
   /// for a camera. Must outlive the source.
   const std::atomic<bool>* stop = nullptr;

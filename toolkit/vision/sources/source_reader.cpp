@@ -40,16 +40,20 @@ class GuardedSource final : public FrameSource {
  private:
   // kNone: options_.stop is set. Wakes up regularly, because a signal handler can only set a flag.
   SourceReader::Event wait() {
-    const auto deadline = Clock::now() + std::chrono::duration<double>(options_.timeout_s);
+    const auto patience = std::chrono::duration<double>(options_.timeout_s);
+    auto deadline = Clock::now() + patience;
     while (!stopped(options_)) {
       const std::chrono::duration<double, std::milli> left = deadline - Clock::now();
       SourceReader::Event event =
           reader_.next(std::chrono::milliseconds(static_cast<int>(std::clamp(left.count(), 0.0, 50.0))));
       if (event.kind == Kind::kFailed) throw Error(event.text);
+      if (event.kind == Kind::kNote) {
+        if (options_.on_note) options_.on_note(event.text);
+        deadline = Clock::now() + patience;
+        continue;
+      }
       if (event.kind == Kind::kUnreadable)
         options_.on_unreadable(event.text, event.taken);
-      else if (event.kind == Kind::kNote)
-        options_.on_note(event.text);
       else if (event.kind != Kind::kNone)
         return event;
       if (left.count() <= 0) throw Error(reader_.hangMessage());
@@ -97,10 +101,9 @@ struct SourceReader::Shared {
         options.on_unreadable = [this](const std::string& why, std::optional<UnixMs> taken) {
           put({.kind = Kind::kUnreadable, .text = redactCredentials(why), .taken = taken});
         };
-      if (options.on_note)
-        options.on_note = [this](const std::string& text) {
-          put({.kind = Kind::kNote, .text = redactCredentials(text)});
-        };
+      options.on_note = [this](const std::string& text) {
+        put({.kind = Kind::kNote, .text = redactCredentials(text)});
+      };
       const std::unique_ptr<FrameSource> source = open(options);
       if (!source) throw Error("there is no source");
       {
