@@ -164,6 +164,36 @@ TEST_F(FleetTest, OneWithAnotherDatabaseWaitsForTheOldOneOfItsName) {
   EXPECT_EQ(opened_.at("leaves"), 2);
 }
 
+// Of what goes on in the same database the alarm rings on.
+TEST_F(FleetTest, AnAlarmEndsWhereNobodyLooksAnyMore) {
+  const auto ringing = [&](const std::string& name) {
+    Camera one = camera(name);
+    one.plan.alarms = {.alarms = {parseAlarm("tokens>0")}, .minutes = 0};
+    return one;
+  };
+  const auto count = [&](const std::string& name, const std::string& part) {
+    return std::ranges::count_if(events_.all(), [&](const auto& event) {
+      return event.first == name && event.second.find(part) != std::string::npos;
+    });
+  };
+  fleet_->set({ringing("stays"), ringing("moves"), ringing("leaves")});
+  for (const char* name : {"stays", "moves", "leaves"})
+    ASSERT_TRUE(eventually([&] { return count(name, " above 0 ") == 1; }));
+  Camera stays = ringing("stays"), moves = ringing("moves");
+  stays.said.every = 1;
+  moves.said.db = moves.session.database = folder_ / "other.db";
+  fleet_->set({std::move(stays), std::move(moves)});
+  for (const char* name : {"moves", "leaves"})
+    EXPECT_TRUE(eventually([&] { return count(name, "tokens no longer watched for") == 1; })) << name;
+  EXPECT_TRUE(eventually([&] { return count("moves", " above 0 ") == 2; }));
+  ASSERT_TRUE(eventually([&] { return opened_.at("stays") == 2; }));
+  ASSERT_TRUE(gives("stays"));
+  EXPECT_TRUE(fleet_->finish());
+  EXPECT_EQ(std::pair(count("stays", " above 0 "), count("stays", "no longer")), std::pair(1L, 0L));
+  EXPECT_THAT(StoreReader(folder_ / "leaves.db").alarms(1), testing::IsEmpty());
+  EXPECT_THAT(StoreReader(folder_ / "stays.db").alarms(1), testing::SizeIs(1));
+}
+
 TEST_F(FleetTest, OneThatFailedIsTriedAtOnceWhenTheFileIsReadAgain) {
   auto other = std::make_unique<StoreWriter>(folder_ / "locked.db");
   fleet_->set(cameras({"locked", "free"}));

@@ -60,7 +60,11 @@ class CameraRun {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
 
-  void stop() { thread_.request_stop(); }
+  // `for_good`: nothing watches its source for its database from now on.
+  void stop(bool for_good) {
+    for_good_ = for_good;
+    thread_.request_stop();
+  }
 
   // With the mutex of Shared.
   CameraStatus status() const {
@@ -148,6 +152,11 @@ class CameraRun {
       if (camera.plan.once) session.tick();  // says how it stands
       break;
     }
+    if (for_good_) {  // alarms that ring end, which is an event
+      CameraPlan none = camera.plan;
+      none.alarms = {};
+      session.setRules(none);
+    }
     const InferenceStatus work = session.status().inference;  // finish() ends the worker
     shared_.set([&] { status_.session = std::exchange(session_, nullptr)->status(); });
     const bool all_stored = session.finish(kDiskPatienceS);
@@ -219,7 +228,8 @@ class CameraRun {
 
   std::atomic<bool> opened_ = false;  // the model was there
   std::atomic<bool> lost_ = false;    // the source failed for good
-  std::jthread thread_;               // last: it uses the others
+  std::atomic<bool> for_good_ = false;
+  std::jthread thread_;  // last: it uses the others
 };
 
 }  // namespace
@@ -261,7 +271,11 @@ Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
   changes.ended = static_cast<int>(others.size());
   for (const auto& one : others) {
     one->dropPicture();  // what is sent until it has ended must not show what is to be hidden from now on
-    one->stop();
+    const auto goes_on = [&](const Camera& camera) {
+      return camera.plan.source.name() == one->camera.plan.source.name() &&
+             sameFile(camera.session.database, one->camera.session.database);
+    };
+    one->stop(std::ranges::none_of(cameras, goes_on));
     leaving.push_back(one);
   }
   for (std::size_t i = 0; i < cameras.size(); ++i) {
@@ -297,7 +311,7 @@ bool Fleet::finish() {
   std::unique_lock lock(impl_->shared.mutex);
   auto all = impl_->leaving;
   all.insert(all.end(), impl_->cameras.begin(), impl_->cameras.end());
-  for (const auto& one : all) one->stop();
+  for (const auto& one : all) one->stop(false);
   const auto over = [&] {
     return std::ranges::all_of(all, [](const auto& one) { return one->ended() || one->hangs(); });
   };
