@@ -202,6 +202,22 @@ class Hook(Case):
             self.assertLess(len(one), 1_900_001)
         self.assertNotEqual(first, other)
 
+    def test_a_server_that_is_away_is_reported_once_by_all_connections(self):
+        receiver, table = Receiver(), "[webhook]\nurl = 'http://127.0.0.1:%d/'\n"
+        receiver.answer = 503
+        victim, said = self.victim(table % receiver.port)
+        self.say(victim, [0])
+        said.until("cannot send to webhook, messages wait: ")
+        other = self.file("o", "[[camera]]\nsource = '0'\n" + table % receiver.port + "picture = true\n")  # as by SIGHUP
+        self.say(victim, [f"set {other}", 1, "flush"])
+        said.until("flushed")
+        before = len(receiver.headers)
+        wait("two more tries", lambda: len(receiver.headers) >= before + 2)
+        receiver.answer = 200
+        said.until("sends to webhook again")
+        self.end(victim)
+        self.assertEqual(len([line for line in said.all if "cannot send" in line]), 1, said.all)
+
     def test_a_message_that_is_refused_again_and_again_is_given_up(self):
         receiver = Receiver()
         receiver.refuses = "bad"

@@ -41,9 +41,11 @@ struct Feed {
 // The thread that sends of one camera through one channel.
 class Sender {
  public:
-  // `keeps`: whether the broker may keep a state under this topic.
-  Sender(std::string name, std::unique_ptr<Channel> channel, std::function<bool(const std::string& topic)> keeps = {})
-      : name_(std::move(name)), channel_(std::move(channel)), keeps_(std::move(keeps)) {}
+  // `away`: that the server takes nothing was reported, maybe by the sender before. `keeps`: whether the broker may
+  // keep a state under this topic.
+  Sender(std::string name, std::unique_ptr<Channel> channel, std::atomic<bool>& away,
+         std::function<bool(const std::string& topic)> keeps = {})
+      : name_(std::move(name)), channel_(std::move(channel)), keeps_(std::move(keeps)), away_(away) {}
   ~Sender() { channel_->cancelled = true; }
   const std::string& name() const { return name_; }
 
@@ -184,8 +186,9 @@ class Sender {
   const std::string name_;
   const std::unique_ptr<Channel> channel_;
   const std::function<bool(const std::string& topic)> keeps_;
-  // Of the thread. The first two were reported.
-  bool away_ = false, given_up_ = false, progress_ = false;
+  std::atomic<bool>& away_;
+  // Of the thread. The first was reported.
+  bool given_up_ = false, progress_ = false;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   // By their stores, as a camera that SIGHUP changes has two for a while. Guarded by the mutex, as is what follows.
@@ -221,17 +224,24 @@ namespace {
 
 constexpr char kState[] = "/state";
 
+// The servers that took nothing of a camera when they were last tried, which was reported.
+struct AwayServers {
+  std::atomic<bool> mqtt = false, webhook = false;
+};
+
 // The servers that hear of one camera, by one version of the tables.
 struct Voice {
-  Voice(const FileTables& settings, const std::string& camera) : Voice(settings, CameraTopics(settings.mqtt, camera)) {}
-  Voice(const FileTables& settings, const CameraTopics& named)
+  Voice(const FileTables& settings, const std::string& camera, AwayServers& away)
+      : Voice(settings, CameraTopics(settings.mqtt, camera), away) {}
+  Voice(const FileTables& settings, const CameraTopics& named, AwayServers& away)
       : tables(settings), topic(named.base), config(named.config) {
     // States that waited under a topic of before, or of a camera that is gone, would stay at the broker.
     const auto keeps = [this](const std::string& one) { return one == topic + kState && !gone; };
     if (tables.mqtt != Mqtt())
-      senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, topics, topic + "/status"), keeps));
+      senders.push_back(
+          std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, topics, topic + "/status"), away.mqtt, keeps));
     if (tables.webhook != Webhook())
-      senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, topics)));
+      senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, topics), away.webhook));
   }
 
   // Nothing of the camera stays at the broker.
@@ -252,7 +262,7 @@ struct Voice {
 struct Memory {
   Memory(const Mqtt& mqtt, const std::string& file, bool stays)
       : claims(mqtt, CameraClaims::idOf(file), stays, topics),
-        sender("mqtt", openMqtt(mqtt, topics, "", claims.subscription())) {}
+        sender("mqtt", openMqtt(mqtt, topics, "", claims.subscription()), away) {}
 
   void setCameras(const std::set<std::string>& names) {
     claims.setCameras(names);
@@ -268,7 +278,8 @@ struct Memory {
 
   CurrentTopics topics{};
   CameraClaims claims;
-  Sender sender;  // last: it uses the others
+  std::atomic<bool> away = false;  // those of the cameras report it
+  Sender sender;                   // last: it uses the others
 };
 
 // The topic of a camera, by what was announced of it; empty: it does not say.
@@ -304,7 +315,8 @@ struct Teller::Impl {
   std::unique_ptr<Memory> memory{};                // guarded by it
   std::optional<std::set<std::string>> watched{};  // of setCameras(), which holds both mutexes to change it
   std::mutex mutex{};
-  FileTables tables{};  // guarded by the mutex, as is what follows
+  FileTables tables{};                        // guarded by the mutex, as is what follows
+  std::map<std::string, AwayServers> away{};  // by camera
   std::map<std::string, Camera> cameras{};
 
   // Null: nobody is told of it now.
@@ -321,7 +333,7 @@ struct Teller::Impl {
   // The mutex is held. Throws where the secrets of the tables cannot be read any more.
   Camera& cameraOf(const std::string& name) {
     Camera& camera = cameras[name];
-    if (!camera.voice) camera.voice = std::make_shared<Voice>(tables, name);
+    if (!camera.voice) camera.voice = std::make_shared<Voice>(tables, name, away[name]);
     return camera;
   }
 
@@ -387,7 +399,8 @@ Teller::~Teller() {
 void Teller::set(const FileTables& tables) {
   const std::lock_guard setting(impl_->setting);
   if (impl_->settings() == tables) return;
-  (void)Voice(tables, "camera");  // reads the secrets
+  AwayServers none;
+  (void)Voice(tables, "camera", none);  // reads the secrets
   const bool remembers = !impl_->file.empty() && tables.mqtt != Mqtt();
   auto memory = remembers ? std::make_unique<Memory>(tables.mqtt, impl_->file, impl_->stays) : nullptr;
   std::map<std::string, std::shared_ptr<Voice>> before;

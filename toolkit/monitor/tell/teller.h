@@ -16,9 +16,10 @@ namespace mpm::monitor {
 
 /// Tells the broker and the server of a watch file what its cameras store: the outbox of each database in order, each
 /// message until it is confirmed. Each camera has a connection and a thread of its own for each server. After a failure
-/// it tries again after 1, 2, 5, 10, then every 30 s; the failure is an event, and so is its end. A message that is
-/// refused again and again is given up, which is an event. Nothing of an event or sample that is older than an hour is
-/// told, but of a scene. Thread-safe.
+/// it tries again after 1, 2, 5, 10, then every 30 s; the failure is an event, and so is its end, also where set() or a
+/// camera that begins anew made another connection meanwhile. A new Teller has forgotten the failure, and reports it
+/// again. A message that is refused again and again is given up, which is an event. Nothing of an event or sample that
+/// is older than an hour is told, but of a scene. Thread-safe.
 class Teller {
  public:
   /// Tells nobody yet. `file`: the watch file; the broker remembers its cameras for the next start (CameraClaims).
