@@ -358,6 +358,29 @@ user root
         self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
         got.until("mpm/stays/status ended")
 
+    def test_a_camera_that_cannot_be_watched_is_lost(self):
+        _, log = self.broker()
+        got = self.listening(log, "mpm/+/status")
+        yard = lambda: [line.split()[-1] for line in got.all if " mpm/yard/status " in line]
+        other, others = self.process([MPM, "monitor", SCENE, "--model", MODEL, "--db", self.folder / "yard.db"])
+        wait("its database", lambda: any("source: Live" in line for line in others.all))
+        watch = self.cameras("watch.toml", ["yard", "gate"])
+        monitor, said = self.process([MPM, "monitor", "--watch", watch])
+        said.until("not watched: ")
+        wait("yard is lost", lambda: yard() == ["lost"])
+        wait("gate is online", lambda: any("/gate/status online" in line for line in got.all))
+        self.cameras("watch.toml", ["yard", "gate"], "picture = true\n")
+        monitor.send_signal(signal.SIGHUP)
+        said.until("was read again")
+        wait("yard is still lost", lambda: yard()[-1] == "lost" and len(yard()) > 1)
+        other.terminate()
+        other.wait(PATIENCE)
+        monitor.send_signal(signal.SIGHUP)
+        wait("yard is online", lambda: yard()[-1] == "online")
+        monitor.terminate()
+        self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
+        wait("both have ended", lambda: len([line for line in got.all if line.endswith(" ended")]) >= 2)
+
     def cameras(self, name, cameras, more="", source=SCENE, fields=""):
         """A watch file of cameras with these names; {} in their source is the name. `fields`: more of each, `more`: of [mqtt]."""
         text = "".join(f"[[camera]]\nname = '{one}'\nsource = '{source.format(one)}'\nmodel = '{MODEL}'\ndb = '{one}.db'\n{fields}"

@@ -65,5 +65,6 @@ int main(int argc, char** argv) {
   }
   store.flush();
   teller.remove("yard", store, 60);
+  teller.end("yard");
   store.flush();
 }

@@ -86,6 +86,7 @@ class CameraRun {
 
  private:
   void run(const std::stop_token& stop) {
+    const auto teller = camera.session.teller;
     std::string reported;
     {
       std::unique_lock lock(shared_.mutex);
@@ -110,8 +111,10 @@ class CameraRun {
         status_.started = status_.over = true;
       });
       if (!again) break;
+      if (teller) teller->setStatus(camera.name, "lost");
       pause(stop, kRetry);
     }
+    if (teller) teller->end(camera.name);
     shared_.set([&] { status_.over = ended_ = true; });
   }
 

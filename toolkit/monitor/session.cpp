@@ -376,7 +376,6 @@ struct Session::Impl {
   void stopTelling(double patience_s) {
     if (!options.teller || !store) return;
     if (const auto open = openSource()) tellAlarms(*open);
-    options.teller->setStatus(options.camera, "ended");
     if (!stays) dropPicture(false);
     options.teller->remove(options.camera, *store, patience_s);
   }

@@ -78,6 +78,7 @@ class Sender {
   // Sends what is new of the topics for two seconds at most, as the last it does.
   void end() {
     std::unique_lock lock(mutex_);
+    if (!thread_.joinable()) return;
     feeds_.clear();
     woken_ = hurry_ = true;
     const int rounds = rounds_;
@@ -304,6 +305,7 @@ struct Teller::Impl {
     std::shared_ptr<Voice> voice{};
     std::map<const StoreWriter*, Feed> feeds{};  // two for a while where SIGHUP changed the database
     CameraFacts facts{};
+    std::string status{};                            // of setStatus()
     std::map<std::string, std::string> announced{};  // by topic: what brokers keep (Home Assistant's description)
     std::optional<std::int64_t> shown{}, stated{};   // steady: when its picture and its state were sent
     std::string stated_as{};                         // changesAtOnce() of that state
@@ -335,6 +337,13 @@ struct Teller::Impl {
     Camera& camera = cameras[name];
     if (!camera.voice) camera.voice = std::make_shared<Voice>(tables, name, away[name]);
     return camera;
+  }
+
+  // The mutex is held. Also before a store of the camera is there: its database may be locked.
+  static void tellStatus(const Camera& camera) {
+    if (!camera.voice || camera.status.empty()) return;
+    camera.voice->topics.set(camera.voice->topic + "/status", camera.status);
+    for (const auto& sender : camera.voice->senders) sender->start();
   }
 
   // The mutex is held. What an earlier run told under other topics goes with all that the broker keeps there, also
@@ -427,6 +436,7 @@ void Teller::set(const FileTables& tables) {
     camera.shown.reset();
     camera.stated.reset();
     (void)impl_->cameraOf(name);
+    Impl::tellStatus(camera);
     impl_->moveTopics(camera);
     for (const auto& [store, feed] : camera.feeds)
       for (const auto& sender : camera.voice->senders) sender->add(feed);
@@ -513,18 +523,26 @@ void Teller::remove(const std::string& camera, const StoreWriter& store, double 
     const std::lock_guard lock(impl_->mutex);
     const auto found = impl_->cameras.find(camera);
     if (found == impl_->cameras.end()) return;
-    Impl::Camera& of = found->second;
-    of.feeds.erase(&store);
-    voice = of.voice;
-    if (of.feeds.empty() && of.gone && voice) voice->clear();
+    found->second.feeds.erase(&store);
+    voice = found->second.voice;
   }
   setting.unlock();
   if (voice)
     for (const auto& sender : voice->senders) sender->remove(&store, until);
+}
+
+void Teller::end(const std::string& camera) {
+  setStatus(camera, "ended");
   std::map<std::string, Impl::Camera>::node_type ended;  // its connections end without the mutex
-  const std::lock_guard lock(impl_->mutex);
-  const auto found = impl_->cameras.find(camera);
-  if (found != impl_->cameras.end() && found->second.feeds.empty()) ended = impl_->cameras.extract(found);
+  {
+    const std::lock_guard setting(impl_->setting);
+    const std::lock_guard lock(impl_->mutex);
+    ended = impl_->cameras.extract(camera);
+  }
+  if (ended.empty() || !ended.mapped().voice) return;
+  Voice& voice = *ended.mapped().voice;
+  if (ended.mapped().gone) voice.clear();
+  for (const auto& sender : voice.senders) sender->end();
 }
 
 void Teller::setFacts(const std::string& camera, const CameraFacts& facts) {
@@ -534,8 +552,11 @@ void Teller::setFacts(const std::string& camera, const CameraFacts& facts) {
 }
 
 void Teller::setStatus(const std::string& camera, const std::string& status) {
-  const auto voice = impl_->voiceOf(camera);
-  if (voice && (!impl_->stays || status != "ended")) voice->topics.set(voice->topic + "/status", status);
+  const std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->cameras.find(camera);
+  if (found == impl_->cameras.end() || (impl_->stays && status == "ended")) return;
+  found->second.status = status;
+  Impl::tellStatus(found->second);
 }
 
 void Teller::setAlarms(const std::string& camera, const Json& alarms) {

@@ -32,7 +32,7 @@ class Teller {
   /// nothing, for what makes no sense, a file that cannot be read, and a table whose library this build lacks.
   void set(const FileTables& tables);
   /// The cameras of the file, before the first one is added and whenever they change. What the broker keeps of another
-  /// one is removed: of one that is watched, when its last store is.
+  /// one is removed: of one that is watched, at its end().
   void setCameras(const std::set<std::string>& names);
   /// For the StoreWriter of this camera. Throws as set().
   OutboxOptions outbox(const std::string& camera);
@@ -40,10 +40,13 @@ class Teller {
   void add(const std::string& camera, const std::string& database, StoreWriter& store,
            std::function<void(const Event&)> report);
   /// Waits at most this many seconds until its outbox is empty or a server does not take it; then forgets the store.
+  /// The camera stays, because it may be tried again.
   void remove(const std::string& camera, const StoreWriter& store, double patience_s);
+  /// The camera is not watched any more: its status is "ended", and its connections end. Its stores were removed.
+  void end(const std::string& camera);
 
   void setFacts(const std::string& camera, const CameraFacts& facts);
-  /// "online", "stalled", "lost", "not_writing", "ended".
+  /// "online", "stalled", "lost", "not_writing". Ignored before outbox() and after end().
   void setStatus(const std::string& camera, const std::string& status);
   /// An object: which alarms ring, by their texts.
   void setAlarms(const std::string& camera, const Json& alarms);
