@@ -358,6 +358,18 @@ user root
         self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
         got.until("mpm/stays/status ended")
 
+    def test_a_camera_is_online_from_its_first_frame_on(self):
+        _, log = self.broker()
+        got = self.listening(log, "mpm/yard/status")
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            watch = self.cameras("watch.toml", ["yard"], source=f"http://127.0.0.1:{silent.getsockname()[1]}/", fields="timeout = 3\n")
+            monitor, said = self.process([MPM, "monitor", "--watch", watch])
+            got.until("mpm/yard/status")
+            monitor.terminate()
+            self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
+        got.until("ended")
+        self.assertEqual(got.all, ["0 mpm/yard/status lost", "0 mpm/yard/status ended"])
+
     def test_a_camera_that_cannot_be_watched_is_lost(self):
         _, log = self.broker()
         got = self.listening(log, "mpm/+/status")

@@ -164,6 +164,22 @@ TEST_F(PageTest, ACameraThatNeverGaveAFrameIsDown) {
   EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["state"], "online") << "it is measured, and a sample will come";
 }
 
+// What an earlier run stored says nothing about the camera of now.
+TEST_F(PageTest, ACameraThatOpensIsDown) {
+  record(path_, {sampleAt(kNoon)});
+  monitor::CameraStatus live{.name = "yard", .database = path_, .source = "camera 0"};
+  Page shown({.live = [&] { return std::vector{live}; }});
+  const auto state = [&] { return ask(shown, "/api/cameras")["cameras"][0]["state"]; };
+  EXPECT_EQ(state(), "lost") << "its model is read";
+  live.session.source.state = monitor::CaptureState::kOpening;
+  EXPECT_EQ(state(), "lost");
+  live.session.live = false;
+  EXPECT_EQ(state(), "online") << "a folder waits for its next picture";
+  live.session.live = true;
+  live.session.source = {.state = monitor::CaptureState::kLive, .frames_in = 1};
+  EXPECT_EQ(state(), "online");
+}
+
 // The root of the SVG of a request, and the number of its polylines of this colour.
 struct Drawing {
   std::string text;

@@ -46,6 +46,7 @@ struct OpenSource {
   int stream = 0;        // of its frames
   bool counted = false;  // all its frames are to be samples
   bool scene = false;    // demo:
+  bool live = false;     // SourceSpec::isLive()
   bool archive = false;  // its samples come as fast as the model takes them
   double every_s = 0;
   std::shared_ptr<FollowedStates> states;  // guarded by Session::Impl::states_mutex
@@ -451,6 +452,7 @@ void Session::open(const CameraPlan& plan) {
                      .stream = capture.stream,
                      .counted = capture.lossless,
                      .scene = plan.isScene(),
+                     .live = plan.source.isLive(),
                      .archive = plan.readsArchive(),
                      .every_s = plan.once ? 0 : plan.every_s,
                      .states = std::make_shared<FollowedStates>(plan.states),
@@ -524,7 +526,7 @@ void Session::tick() {
   impl_->endWhatIsFinished(this->status());
   if (impl_->options.teller && impl_->store) {
     const SessionStatus now = this->status();
-    impl_->options.teller->setStatus(impl_->options.camera, now.word());
+    if (!now.opening()) impl_->options.teller->setStatus(impl_->options.camera, now.word());
     // A description is sent again where the pace has changed, not with each sample.
     if (const double usual_s = now.pace ? now.pace->usual_s : 0, told = impl_->facts.usual_s;
         usual_s > 1.25 * told || usual_s < 0.5 * told) {
@@ -606,7 +608,10 @@ bool Session::finish(double patience_s) {
 SessionStatus Session::status() const {
   SessionStatus status;
   const auto watch = impl_->openSource();
-  if (watch) status.source = watch->capture.status();
+  if (watch) {
+    status.source = watch->capture.status();
+    status.live = watch->live;
+  }
   if (impl_->worker) status.inference = impl_->worker->status();
   if (impl_->store) status.store = impl_->store->status();
   status.finished = status.source.state == CaptureState::kEnded &&

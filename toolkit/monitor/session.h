@@ -81,6 +81,7 @@ struct SessionStatus {
   CaptureStatus source;
   InferenceStatus inference;
   std::optional<WriterStatus> store;   ///< nullopt: nothing is to be stored
+  bool live = true;                    ///< SourceSpec::isLive(), or no source is open yet
   bool finished = false;               ///< the source has ended, and all its frames have been through the model
   std::optional<Pace> pace{};          ///< of the samples as they come; nullopt: not known, or those of an archive
   double every_s = 0;                  ///< how often they are meant to come; 0: as they like
@@ -89,6 +90,8 @@ struct SessionStatus {
   /// one. 0: not known.
   std::int64_t pictures = 0, stored = 0;
 
+  /// A camera has given no frame yet, and no attempt has failed: nobody knows whether it is there.
+  bool opening() const { return live && source.frames_in == 0 && source.attempt == 0; }
   /// "online", "stalled" (also where frames come and no samples), "lost", "not_writing" (the disk), or "ended".
   const char* word() const;
   /// `source`, but kStalled where that is the word: frames come, and no samples.

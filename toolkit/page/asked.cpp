@@ -28,7 +28,10 @@ UnixMs timeIn(Request& request, const std::string& name, UnixMs usual) {
 const char* stateOf(const Shown& camera, UnixMs now) {
   const auto& [source, live] = std::tie(camera.source, camera.live);
   if (live && live->over) return live->failure.empty() ? "ended" : "lost";
-  if (live) return source.last == 0 && live->session.source.frames_in == 0 ? "lost" : live->session.word();
+  if (live) {
+    const bool none = live->session.opening() || (source.last == 0 && live->session.source.frames_in == 0);
+    return none ? "lost" : live->session.word();
+  }
   if (source.archive) return "archive";
   if (!camera.store || !camera.store->running(source.id)) return "ended";
   return source.own_clock || camera.store->pace(source.id).alive(source.last, now) ? "online" : "stalled";
