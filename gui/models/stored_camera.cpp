@@ -11,19 +11,23 @@ QStringList StoredCamera::read() {
   if (!QFileInfo::exists(QString::fromStdString(watch.db))) return {tr("□ nothing is stored yet")};
   const Json all = page_.json({.path = "/api/cameras"});
   if (!all["problems"].empty()) throw Error(all["problems"][0].get<std::string>());
-  if (all["cameras"].empty()) {
-    // Why, as events of source 0 say: a camera that never gave a frame is no source.
+  const std::string source = sourceSpec(QString::fromStdString(watch.source)).name();
+  std::vector<Json> stored;
+  std::ranges::copy_if(all["cameras"], std::back_inserter(stored), [](const Json& one) { return one["last_ms"] > 0; });
+  if (stored.empty()) {
+    // Why, as events say: of source 0 where the camera has no row yet.
     QStringList lines{tr("□ nothing is stored yet"), {}};
-    for (const auto& event : monitor::StoreReader(watch.db).events(0, 0, INT64_MAX))
+    const monitor::StoreReader reader(watch.db);
+    const auto sources = reader.sources();
+    const auto row = std::ranges::find(sources, source, &monitor::SourceRecord::name);
+    for (const auto& event : reader.events(row == sources.end() ? 0 : row->id, 0, INT64_MAX))
       if (event.severity != monitor::Severity::kInfo) lines.back() = QString::fromStdString(event.message);
     lines.removeAll(QString());
     return lines;
   }
   // The database may also have what the camera was before.
-  const std::string source = sourceSpec(QString::fromStdString(watch.source)).name();
-  const Json camera = *std::ranges::max_element(all["cameras"], {}, [&](const Json& one) {
-    return std::pair(one["name"] == source, one["last_ms"].get<UnixMs>());
-  });
+  const Json camera = *std::ranges::max_element(
+      stored, {}, [&](const Json& one) { return std::pair(one["name"] == source, one["last_ms"].get<UnixMs>()); });
   const Json &sample = camera["sample"], &pictures = camera["pictures"];
   const auto last = camera["last_ms"].get<UnixMs>();
 

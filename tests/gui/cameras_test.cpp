@@ -45,16 +45,19 @@ TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
       "[[camera]]\nname = 'shed'\nsource = 'rtsp://me:secret@shed/1'\ndb = 'b.db'\n"
       "[[camera]]\nname = 'barn'\nsource = '0'\ndb = 'c.db'\n"
       "[[camera]]\nname = 'scene'\nsource = 'demo:street'\ndb = 'd.db'\n"
-      "[[camera]]\nname = 'lane'\nsource = 'rtsp://lane/1'\ndb = 'e.db'\n");
+      "[[camera]]\nname = 'lane'\nsource = 'rtsp://lane/1'\ndb = 'e.db'\n"
+      "[[camera]]\nname = 'lake'\nsource = 'rtsp://lake/1'\ndb = 'f.db'\n");
   std::ofstream(folder_ / "c.db") << std::string(5000, 'x');
-  {
-    monitor::StoreWriter writer(folder_ / "e.db");
-    writer.setSource("rtsp://lane/1");
-    writer.append({morning, monitor::EventKind::kSource, monitor::Severity::kWarning, "no route to the lane"});
+  for (const auto& [name, database] : {std::pair("lane", "e.db"), {"lake", "f.db"}}) {
+    monitor::StoreWriter writer(folder_ / database);
+    writer.setSource(std::string("rtsp://") + name + "/1");
+    writer.append(
+        {morning, monitor::EventKind::kSource, monitor::Severity::kWarning, std::string("no route to the ") + name});
     writer.append(eventAt(morning + 1, "another try"));
+    if (name == std::string("lake")) writer.append(monitor::Recorded{.alarms = {{{"no-frame>60", morning, true}}}});
     ASSERT_TRUE(writer.flush());
   }
-  ASSERT_EQ(list_.count(), 5);
+  ASSERT_EQ(list_.count(), 6);
   EXPECT_TRUE(says(0, "yard\n■ ended  ·  "));
   EXPECT_TRUE(says(0, "ago\nnight  ·  gate: open  ·  lamp: not known\n"));
   EXPECT_TRUE(says(0, "1 Jun 2026  ·  2 sample(s)\nTokens kept 351  ·  Brightness 100"));
@@ -62,6 +65,7 @@ TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
   EXPECT_TRUE(says(3, "scene\n■ ended\n")) << "its clock does not say how long ago";
   EXPECT_TRUE(says(1, "shed\n□ nothing is stored yet"));
   EXPECT_TRUE(says(4, "lane\n□ nothing is stored yet\nno route to the lane"));
+  EXPECT_TRUE(says(5, "lake\n□ nothing is stored yet\nno route to the lake")) << "which is a source by its alarm";
   EXPECT_TRUE(says(2, "barn\n▲ cannot be read\n"));
   EXPECT_EQ(list_.item(2)->icon().actualSize(StoredCamera::kPicture), StoredCamera::kPicture) << "texts align";
   EXPECT_TRUE(says(1, "rtsp://***@shed/1", Qt::ToolTipRole));

@@ -748,6 +748,56 @@ TEST_F(SessionTest, WhatHappenedBeforeTheFirstSourceIsStoredWithIt) {
   EXPECT_THAT(messagesOf(events), Contains("a broker does not answer"));
 }
 
+SourceFactory noCamera() {
+  return [](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> { throw Error("no route"); };
+}
+
+// There is no sample that its alarm could be stored with.
+TEST_F(SessionTest, ACameraThatNeverGaveAFrameRingsOnce) {
+  CameraPlan plan = watch(noCamera());
+  plan.alarms.alarms = {parseAlarm("no-frame>0.05")};
+  const auto run = [&](const std::function<bool()>& over) {
+    make();
+    session_->open(plan);
+    ASSERT_TRUE(eventually([&] {
+      session_->tick();
+      return over();
+    }));
+    session_.reset();
+  };
+  run([&] { return reported("no frame for 0.05 s"); });
+  run([&] { return session_->status().source.attempt >= 2; });  // long after it would ring again
+  EXPECT_EQ(StoreReader(database_).alarms(1).size(), 1u);
+  plan.factory = always(frame);
+  run([&] { return reported("frames come again"); });
+  const auto messages = messagesOf(StoreReader(database_).events(1, 0, INT64_MAX));
+  EXPECT_EQ(std::ranges::count(messages, "no frame for 0.05 s"), 1);
+  EXPECT_THAT(messages, Contains(HasSubstr("no route"))) << "also what came before the alarm";
+}
+
+TEST_F(SessionTest, ACameraOpensUntilItsFirstFrameOrFailure) {
+  const auto gate = std::make_shared<Gate>();
+  const auto hangs = [gate](int call) {
+    gate->wait();
+    return frame(call);
+  };
+  make();
+  EXPECT_TRUE(session_->status().opening());
+  session_->open(watch(always(hangs)));
+  ASSERT_TRUE(eventually([&] { return session_->status().source.state == CaptureState::kOpening; }));
+  EXPECT_TRUE(session_->status().opening());
+  gate->open();
+  EXPECT_TRUE(eventually([&] { return !session_->status().opening(); }));
+  EXPECT_STREQ(session_->status().word(), "online");
+  session_->open(watch(noCamera()));
+  EXPECT_TRUE(eventually([&] { return !session_->status().opening(); }));
+  EXPECT_STREQ(session_->status().word(), "lost");
+  CameraPlan folder = archiveOf({"a.png"});
+  folder.factory = noCamera();
+  session_->open(folder);
+  EXPECT_FALSE(session_->status().opening()) << "a folder may wait for its next picture for days";
+}
+
 TEST_F(SessionTest, ASummaryWaitsForTheFirstPicture) {
   record(database_, {sampleAt(kNoon - kDayMs)}, session("rtsp://***@yard/1"));
   make();

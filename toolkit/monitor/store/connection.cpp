@@ -175,7 +175,9 @@ void StoreConnection::write(const ForgetSent& sent, WriteTarget&, BucketUpdate&)
   database_.run("DELETE FROM outbox WHERE channel = ? AND number <= ?", sent.channel, sent.number);
 }
 
+// A camera that never gave a frame has no row, and the alarm about that goes on after a restart as any other one does.
 void StoreConnection::write(const SetAlarms& set, WriteTarget& target, BucketUpdate&) {
+  if (target.source == 0 && !target.name.empty() && !set.states.empty()) makeRow(target);
   Json states = Json::array();
   for (const AlarmState& one : set.states)
     states.push_back({{"rule", one.rule}, {"since_ms", one.since}, {"rings", one.rings}});

@@ -65,6 +65,7 @@ class StoreConnection {
 
   // Rows of sources, series and sessions: connection_sessions.cpp.
   std::int64_t sourceId(const std::string& source);  // makes the row if there is none
+  void makeRow(WriteTarget& target);                 // of its source
   // The newest series that is measured like this, of a camera also with these heads of states, or a new one. The path
   // of a model and what it was validated with may change without its digest. Those of an older program, which knew no
   // settings, take them over, whatever their round.

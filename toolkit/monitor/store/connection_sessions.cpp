@@ -38,6 +38,14 @@ std::int64_t StoreConnection::sourceId(const std::string& source) {
   return database_.integer("SELECT id FROM source WHERE name = ?", source);
 }
 
+// With the events that came before.
+void StoreConnection::makeRow(WriteTarget& target) {
+  target.source = sourceId(target.name);
+  if (target.unnamed > 0)
+    database_.run("UPDATE event SET source = ? WHERE source = 0 AND id >= ?", target.source,
+                  std::exchange(target.unnamed, 0));
+}
+
 void StoreConnection::write(const BeginSession& begin, WriteTarget& target, BucketUpdate&) {
   end(begin.time, target);
   const SessionInfo& info = begin.info;
@@ -45,10 +53,7 @@ void StoreConnection::write(const BeginSession& begin, WriteTarget& target, Buck
   target.info = info;
   target.started = target.last = begin.time;
   target.archive = begin.archive;
-  target.source = sourceId(info.source);
-  if (target.unnamed > 0)
-    database_.run("UPDATE event SET source = ? WHERE source = 0 AND id >= ?", target.source,
-                  std::exchange(target.unnamed, 0));
+  makeRow(target);
   database_.run("UPDATE source SET archive = ? WHERE id = ?", begin.archive, target.source);
   own(target);
   endKilledSessions(target.source);
