@@ -227,6 +227,29 @@ TEST(OpeningTurns, OneThatHangsLosesItsTurnAndOneThatIsToEndIsNotCalled) {
   hangs.open();
 }
 
+TEST(OpeningTurns, OneThatIsHeldUpWhileItWaitsOpensAllTheSame) {
+  OpeningTurns turns;
+  Gate holds, begun, held, late;
+  std::jthread holder([&] {
+    turns.run({.timeout_s = 300}, [&] {
+      begun.open();
+      holds.wait();
+      return true;
+    });
+  });
+  begun.wait();
+  const auto note = [&](const std::string&) {
+    late.open();
+    held.wait();
+  };
+  std::jthread waits([&] { EXPECT_TRUE(turns.run({.timeout_s = 0.05, .on_note = note}, [] { return true; })); });
+  late.wait();
+  holds.open();
+  holder.join();  // from now on it is the turn of the one that is held up
+  EXPECT_TRUE(turns.run({.timeout_s = 300}, [] { return true; })) << "which loses it";
+  held.open();
+}
+
 // It waits for longer than a source may be silent.
 TEST(OpeningTurns, WaitingForOneIsNoSilence) {
   const auto turns = std::make_shared<OpeningTurns>();

@@ -29,13 +29,13 @@ std::size_t OpeningTurns::waiting() const {
   return places_.empty() ? 0 : places_.size() - 1;
 }
 
-// False where the source is to end.
+// False where the source is to end before its turn. A thread that is held up in on_note() may have lost its turn when
+// it comes back, and then opens beside the others.
 bool OpeningTurns::await(std::int64_t ticket, const SourceOptions& options) {
   std::unique_lock lock(mutex_);
-  while (!stopped(options)) {
-    const Place& first = places_.front();
-    if (first.ticket == ticket) return true;
-    if (Clock::now() - since_ >= first.longest) {
+  while (waits(ticket)) {
+    if (stopped(options)) return false;
+    if (Clock::now() - since_ >= places_.front().longest) {
       places_.pop_front();
       since_ = Clock::now();
       changed_.notify_all();
@@ -46,7 +46,12 @@ bool OpeningTurns::await(std::int64_t ticket, const SourceOptions& options) {
     if (options.on_note) options.on_note({});
     lock.lock();
   }
-  return false;
+  return true;
+}
+
+bool OpeningTurns::waits(std::int64_t ticket) const {
+  const auto place = std::ranges::find(places_, ticket, &Place::ticket);
+  return place != places_.begin() && place != places_.end();
 }
 
 // One that hung has lost its place before.

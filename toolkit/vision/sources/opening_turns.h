@@ -22,7 +22,7 @@ class OpeningTurns {
   static OpeningTurns& ofFfmpeg();
 
   /// Waits for its turn, calls `open` and returns what that returns; false without a call where SourceOptions::stop is
-  /// set first. While it waits it calls SourceOptions::on_note, so that only its own turn counts as silence of the
+  /// set before. While it waits it calls SourceOptions::on_note, so that only its own turn counts as silence of the
   /// source. A call that takes twice its SourceOptions::timeout_s hangs, and the next one takes its turn.
   bool run(const SourceOptions& options, const std::function<bool()>& open);
 
@@ -37,6 +37,7 @@ class OpeningTurns {
   };
 
   bool await(std::int64_t ticket, const SourceOptions& options);
+  bool waits(std::int64_t ticket) const;  // the mutex is held
   void leave(std::int64_t ticket);
 
   mutable std::mutex mutex_;
