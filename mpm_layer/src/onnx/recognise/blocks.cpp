@@ -398,6 +398,13 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
         return matcher.attention(branch, from, block);
       });
     };
+    const auto attendBesideMlp = [&](int from) {
+      return next(from, [&](BlockMatcher& matcher, int branch) {
+        block = Block();
+        return matcher.parallel(branch, from, block);
+      });
+    };
+    const auto begins = [&](int from) { return attend(from).first >= 0 || attendBesideMlp(from).first >= 0; };
     const auto [middle, attention_why] = attend(x);
     const bool at_start = chain.blocks.empty() && chain.interactions.empty();
     const bool interacted = !chain.interactions.empty() && x == chain.interactions.back().sum;
@@ -408,9 +415,8 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
         const Term& sum = terms[user];
         if (sum.kind != TermKind::kAdd || terms[sum.inputs[1]].kind != TermKind::kOutside) return false;
         BlockChain unused;
-        const auto& behind = users[user];
-        return attend(user).first >= 0 || std::ranges::any_of(behind, [&](int one) {
-                 return joins(terms, one, user, unused) && attend(one).first >= 0;
+        return begins(user) || std::ranges::any_of(users[user], [&](int one) {
+                 return joins(terms, one, user, unused) && begins(one);
                });
       };
       const auto sum = std::ranges::find_if(readers, interacts);
@@ -428,8 +434,7 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
       }
     }
     if (middle < 0) {
-      const auto [end, parallel_why] =
-          next(x, [&](BlockMatcher& matcher, int branch) { return matcher.parallel(branch, x, block); });
+      const auto [end, parallel_why] = attendBesideMlp(x);
       if (end >= 0) {
         if (!append(std::move(block), end)) return chain;
         continue;
