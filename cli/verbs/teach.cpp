@@ -116,8 +116,8 @@ void printStates(const evaluation::StateHead& head, const std::vector<evaluation
             " are right, " +
             (verdict.by_days ? "each on a day that the training did not see" : "each on a part left out of training") +
             " (" + counted(verdict.rounds, "round") + ")");
-  printLine("sure on " + percent(verdict.sureShare()) + " %, from a probability of " + fixed(head.sure, 3) +
-            " on; of these " + percent(verdict.sureRight()) + " % are right");
+  printLine("sure on " + percent(verdict.sureShare()) + " %, from a probability of " + fixed(head.sure, 3) + " on" +
+            (verdict.sureShare() > 0 ? "; of these " + percent(verdict.sureRight()) + " % are right" : ""));
   const auto untimed = std::ranges::count_if(examples, [](const evaluation::StateExample& one) { return !one.time; });
   if (!verdict.by_days)
     printLine(
@@ -126,7 +126,7 @@ void printStates(const evaluation::StateHead& head, const std::vector<evaluation
         ", so no day could be held out" + (untimed > 0 ? ": --times list:FILE gives times" : ": add other days"));
   if (verdict.untested > 0)
     printLine(counted(verdict.untested, "example") +
-              " of a state that only one day shows could not be tested: add other days");
+              " could not be tested, because the other days do not show that state or show no other: add other days");
   for (const bool sure : {true, false})
     for (const evaluation::StateAnswer& one : verdict.answers)
       if (!one.right() && one.sure == sure)
@@ -159,7 +159,7 @@ int teachStates(const TeachOptions& teach) {
       {"wrong_pictures", stem + "_wrong.jpg", evaluation::wrongPictures, "the wrong answers"},
       {"contradicting_pictures", stem + "_contradictions.jpg", evaluation::contradictingPictures,
        "the contradictions"}};
-  Inputs inputs{.models = {model}, .files = {options.regions, options.times.list}};
+  Inputs inputs{.models = {model}, .files = {options.regions, options.times.list, options.examples}};
   for (const evaluation::StateExample& one : job.examples) inputs.files.push_back(one.file);
   for (const std::string& path : {output, pages[0].path, pages[1].path}) requireOutput("-o", path, inputs);
   Progress bar(!teach.json && stderrIsTerminal(), static_cast<int>(job.examples.size()), "picture");
@@ -288,6 +288,7 @@ Verb addTeach(CLI::App& mpm) {
             "The region of --regions that shows the states. Default: the whole picture")
       ->needs(states);
   addTimes(*verb, options->states.times);
+  for (const char* of_states : {"--times", "--time-zone"}) verb->get_option(of_states)->needs(states);
   for (const char* other : {"--images", "--labels", "--classes", "--no-cross-validation", "--steps", "--seed"})
     states->excludes(verb->get_option(other));
   verb->footer(
@@ -308,8 +309,8 @@ is labelled. The IoU of a class in too few to be tested is null, and so is "cros
 With --states the head reads the mean of the tokens of a region or of the picture. The test holds out
 whole days, by the times of the pictures, and says which examples it gets wrong. The result is for mpm monitor. With
 --json the last line is {"states", "wrong_pictures", "contradicting_pictures", "cross_validation": {"by", "rounds",
-"right", "sure", "sure_right", "untested", "answers": [{"picture", "state", "given", "probability"}]}}. "right", "sure"
-and "sure_right" are shares, 0 to 1.
+"right", "sure", "sure_right", "untested", "contradictions": [..], "answers": [{"picture", "state", "given",
+"probability"}]}}. "right", "sure" and "sure_right" are shares, 0 to 1.
 
 Examples:
   mpm teach --images pictures --labels labels --classes classes.json -o mine.onnx

@@ -339,6 +339,10 @@ TEST_F(TeachStates, WhatIsWrongIsOneLine) {
   expectFailure(teach({"--regions", folder_ / "regions.json", "--region", "door"}), 2,
                 {"has no region 'door', but gate"});
   expectFailure(teach({"--images", "a"}), 2, {"--images"});
+  const std::string list = folder_ / "list.json";
+  std::ofstream(list) << R"([{"picture": "examples/open/cam_20260301_103000.png", "state": "open"},)"
+                      << R"({"picture": "examples/closed/cam_20260301_100000.png", "state": "closed"}])";
+  expectFailure(mpmCommand({"teach", "--states", list, "--model", kModel, "-o", list}), 2, {"-o", list});
   fs::remove_all(folder_ / "examples/closed");
   expectFailure(teach(), 1, {"fewer than two states"});
   expectFailure(mpmCommand({"teach", "-o", gate_}), 2, {"--images is required"});

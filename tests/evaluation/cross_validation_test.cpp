@@ -154,6 +154,19 @@ TEST(Teaching, TestsAClassOnlyWhereOthersOfItWereTrainedOn) {
   EXPECT_EQ(taught.validation->matrix.truePixels(2), 0);
 }
 
+TEST(Teaching, AHeadOfOneClassIsNoTest) {
+  const test::TemporaryFolder folder;
+  TeachJob job{
+      .model = kPlain, .classes = {{{"blue"}, {"red"}}}, .output = folder / "mine.onnx", .pictures = 2, .steps = 5};
+  job.picture = [](std::size_t i) {
+    cv::Mat labels(40, 60, CV_8U, cv::Scalar(0));
+    if (i == 0) labels.colRange(0, 30).setTo(1);
+    return vision::LabelledPicture{cv::Mat(40, 60, CV_8UC3, cv::Scalar(250, 10, 10)), labels};
+  };
+  const Size2 input = readModelInfo(kPlain).input;
+  EXPECT_EQ(teach(job)->validation->matrix.truePixels(0), input.height * input.width) << "the picture of one class";
+}
+
 // Two pictures are read, then encoded; then three steps in each of three trainings.
 TEST(Teaching, StopsInEachPartOfTheWork) {
   const test::TemporaryFolder folder;

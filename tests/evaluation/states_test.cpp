@@ -251,6 +251,16 @@ TEST_F(States, AStateOfOneDayIsNotTested) {
   EXPECT_EQ(head.verdict.answers.size(), 9u);
 }
 
+// Two states on one day, and one alone on another: without that day, each answer of the one would be right.
+TEST_F(States, ADayWithoutWhichOneStateIsLeftIsNotTested) {
+  std::vector<StateExample> examples = examplesOfDays(2, 6);
+  for (std::size_t i = 0; i < examples.size(); ++i) examples[i].state = examples[i].day == 0 && i % 2 == 0;
+  const StateVerdict verdict = teachStates(kGate, examples, tellingFeatures(examples, 0.1)).verdict;
+  EXPECT_EQ(verdict.untested, 6);
+  for (const StateAnswer& one : verdict.answers) EXPECT_EQ(one.truth, 0);
+  EXPECT_EQ(verdict.answers.size(), 6u);
+}
+
 TEST_F(States, AStateOfTwoDaysIsTestedHoweverManyDaysThereAre) {
   std::vector<StateExample> examples = examplesOfDays(22, 2);
   for (StateExample& one : examples) one.state = one.day == 0 || one.day == 20;  // the same of 20 rounds

@@ -365,11 +365,12 @@ StateHead teachStates(StateHead head, const std::vector<StateExample>& examples,
         kept.push_back(shown[static_cast<std::size_t>(i)]);
       }
     const std::set<int> known(kept.begin(), kept.end());
-    const cv::Mat weights = rows.empty() ? cv::Mat() : trainStates(rows, kept, states);
+    const bool tells_apart = known.size() > 1;  // with one state, each answer of that state would be right
+    const cv::Mat weights = tells_apart ? trainStates(rows, kept, states) : cv::Mat();
     for (int i = 0; i < pooled.rows; ++i) {
       const StateExample& one = examples[static_cast<std::size_t>(i)];
       if (rounds.of[static_cast<std::size_t>(i)] != round) continue;
-      if (!known.contains(one.state)) {
+      if (!tells_apart || !known.contains(one.state)) {
         ++head.verdict.untested;
         continue;
       }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <opencv2/imgproc.hpp>
+#include <ranges>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -133,9 +134,14 @@ class Teacher {
         tested.add(pictures_[i].truth, trainer_.predict(head, pictures_[i].labelled.tokens));
         for (std::size_t c = 0; c < held_out.size(); ++c) held_out[c] += pictures_[i].labelled.pixels[c] > 0;
       }
-      // A head says nothing about a class that it was not trained on.
+      // A head says nothing about a class that it was not trained on, and of one class alone it is always right.
+      const auto trained = [&](int c) {
+        return held_out[static_cast<std::size_t>(c)] < pictures_of_[static_cast<std::size_t>(c)];
+      };
+      const auto classes = std::views::iota(0, classes_.count());
+      if (std::ranges::count_if(classes, trained) < 2) continue;
       for (const auto& [truth, given, pixels] : tested.pairs())
-        if (held_out[static_cast<std::size_t>(truth)] < pictures_of_[static_cast<std::size_t>(truth)])
+        if (trained(static_cast<int>(truth)))
           result.matrix.add(static_cast<int>(truth), static_cast<int>(given), pixels);
     }
     return result;
