@@ -14,16 +14,20 @@ using Cells = std::vector<std::string>;
 using Csv = test::InFolder;
 
 TEST_F(Csv, LinesOfAnyProgramAreRead) {
-  std::ofstream(folder_ / "a.csv") << "\xef\xbb\xbfname,time\r\n\n# a comment\n \"a, b.jpg\" , 1 \r\nx;y z;\nx\ty";
+  std::ofstream(folder_ / "a.csv") << "\xef\xbb\xbfname,time\r\n\n# a comment\n \"a, b.jpg\" , 1 \r\nx;y z;";
   const auto lines = readCsv(folder_ / "a.csv");
-  ASSERT_EQ(lines.size(), 5U);
+  ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0].cells, (Cells{"name", "time"}));
   EXPECT_TRUE(lines[1].isComment());
   EXPECT_EQ(lines[2].cells, (Cells{"a, b.jpg", "1"}));
   EXPECT_EQ(lines[2].number, 4);
-  EXPECT_EQ(lines[3].cells, (Cells{"x", "y z", ""}));
-  EXPECT_EQ(lines[4].cells, (Cells{"x", "y"}));
-  EXPECT_MPM_ERROR(refuse("a.csv", lines[4], "why"), "'a.csv', line 6: why");
+  EXPECT_EQ(lines[3].cells, (Cells{"x;y z;"})) << "the first line has commas";
+  std::ofstream(folder_ / "b.csv") << "# a, comment\n\"a, b.jpg\"; c\nd, e.jpg;f";
+  EXPECT_EQ(readCsv(folder_ / "b.csv")[1].cells, (Cells{"a, b.jpg", "c"}));
+  EXPECT_EQ(readCsv(folder_ / "b.csv")[2].cells, (Cells{"d, e.jpg", "f"}));
+  std::ofstream(folder_ / "c.csv") << "alone\nx\ty";
+  EXPECT_EQ(readCsv(folder_ / "c.csv")[1].cells, (Cells{"x", "y"}));
+  EXPECT_MPM_ERROR(refuse("a.csv", lines[3], "why"), "'a.csv', line 5: why");
 }
 
 TEST_F(Csv, WhatIsNoRegularFileIsRefused) {

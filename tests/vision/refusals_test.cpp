@@ -53,6 +53,23 @@ TEST_F(Refusals, OfLabels) {
   bmp.resize(54);
   for (int level = 0; level < 16; ++level) bmp += std::string(3, static_cast<char>(17 * level)) + '\0';
   EXPECT_MPM_ERROR(readLabelMap(write("b.bmp", bmp + std::string("\x12\0\0\0", 4))), "has 4 bits for a pixel");
+  const auto tiff = [](const std::string& bits) {  // of 8 x 1 pixels
+    std::string file("II*\0\b\0\0\0\b\0", 10);
+    const auto entry = [&](const std::string& tag, const std::string& value) {
+      file += tag + std::string("\x3\0\1\0\0\0", 6) + value + std::string("\0\0\0", 3);
+    };
+    entry(std::string("\0\1", 2), "\b");
+    entry("\1\1", "\1");
+    entry("\2\1", bits);
+    entry("\3\1", "\1");
+    entry("\6\1", "\1");
+    entry("\x11\1", "\x6e");
+    entry("\x16\1", "\1");
+    entry("\x17\1", bits);
+    return file + std::string(4, '\0') + "\1\2\3\4\5\6\7\b";
+  };
+  EXPECT_EQ(readLabelMap(write("t.tif", tiff("\b"))).at<uchar>(6), 7);
+  EXPECT_MPM_ERROR(readLabelMap(write("u.tif", tiff("\1"))), "has 1 bits for a pixel");
   for (const int type : {CV_8UC3, CV_16U}) {
     cv::imwrite(folder_ / "c.png", cv::Mat::zeros(4, 4, type));
     EXPECT_MPM_ERROR(readLabelMap(folder_ / "c.png"), "must have one channel of 8 bits");

@@ -12,8 +12,17 @@
 namespace mpm::vision {
 namespace {
 
+// The one that stands outside quotes; 0: none does.
 char separatorOf(const std::string& line) {
-  return line.find(',') != std::string::npos ? ',' : line.find(';') != std::string::npos ? ';' : '\t';
+  std::string bare;
+  bool quoted = false;
+  for (const char c : line) {
+    quoted = quoted != (c == '"');
+    if (!quoted) bare += c;
+  }
+  for (const char mark : {',', ';', '\t'})
+    if (bare.find(mark) != std::string::npos) return mark;
+  return 0;
 }
 
 std::vector<std::string> cellsOf(const std::string& line, char mark) {
@@ -30,11 +39,13 @@ std::vector<CsvLine> readCsv(const std::string& path) {
   std::istringstream text(readFile(path, 64U << 20));
   std::vector<CsvLine> lines;
   int number = 0;
+  char separator = 0;  // of the file, by the first line that has one: later lines may have others in their cells
   for (std::string line; std::getline(text, line);) {
     if (++number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
     boost::algorithm::trim_right(line);
-    const char separator = separatorOf(line);
-    if (!line.empty()) lines.push_back({number, line, separator, cellsOf(line, separator)});
+    if (separator == 0 && !line.starts_with('#')) separator = separatorOf(line);
+    const char mark = separator == 0 ? ',' : separator;
+    if (!line.empty()) lines.push_back({number, line, mark, cellsOf(line, mark)});
   }
   return lines;
 }

@@ -32,6 +32,32 @@ int bmpBits(const std::string& path) {
   return whole && header[0] == 'B' && header[1] == 'M' ? header[28] + 256 * header[29] : 0;
 }
 
+// BitsPerSample of the first page of a TIFF; 0 for another file.
+int tiffBits(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  bool little = true;
+  const auto number = [&](int bytes) {
+    unsigned char read[4] = {};
+    file.read(reinterpret_cast<char*>(read), bytes);
+    unsigned value = 0;
+    for (int i = 0; i < bytes; ++i) value = value << 8 | read[little ? bytes - 1 - i : i];
+    return value;
+  };
+  constexpr unsigned kOneByteOrder = 0x4949, kOther = 0x4d4d, kMark = 42, kBitsPerSample = 258;
+  const unsigned order = number(2);
+  little = order == kOneByteOrder;
+  if ((order != kOneByteOrder && order != kOther) || number(2) != kMark) return 0;
+  file.seekg(number(4));
+  for (unsigned left = number(2); file && left > 0; --left) {
+    const unsigned tag = number(2);
+    file.ignore(2);  // its type
+    const unsigned count = number(4);
+    if (tag == kBitsPerSample && count == 1) return static_cast<int>(number(2));
+    file.ignore(4);
+  }
+  return file ? 1 : 0;  // without the tag
+}
+
 constexpr int kStroke = 3;  // px, of lines and points
 
 // False for a kind of shape that is not known, or one with too few points.
@@ -66,7 +92,8 @@ void paintRuns(cv::Mat& labels, const JsonValue& runs, int label) {
 
 cv::Mat readLabelMap(const std::string& path) {
   const cv::Mat labels = readPictureFile(path, cv::IMREAD_UNCHANGED);
-  if (const int bits = bmpBits(path); bits > 0 && bits < 8)  // OpenCV gives the grey values of its palette
+  // OpenCV gives the grey values of the palette of a BMP, and stretches the values of a TIFF.
+  if (const int bits = std::max(bmpBits(path), tiffBits(path)); bits > 0 && bits < 8)
     throw Error("label map '" + path + "' has " + std::to_string(bits) + " bits for a pixel: write it with 8");
   const auto [bits, kind] = pngBitsAndKind(path);
   if (labels.type() != CV_8UC1 && kind == 3)  // OpenCV gives its colours, never the indices

@@ -73,7 +73,8 @@ cv::Mat withDepthLegend(const cv::Mat& picture, const DepthRange& range, DepthUn
   constexpr int kStripHeight = 48, kStripMargin = 8;
   constexpr double kStripLetters = 11, kStripBar = 14, kStripGap = 16;
   const std::string low = depthText(range.min), high = depthText(range.max), what = "depth " + unitText(unit);
-  const double texts = textWidth(low, kStripLetters) + textWidth(what, kStripLetters) + textWidth(high, kStripLetters);
+  // Room for the longest numbers, so that all frames of a video have one size.
+  const double texts = 2 * textWidth("-1.234e-05", kStripLetters) + textWidth(what, kStripLetters);
   const int width = std::max(picture.cols, static_cast<int>(texts + 2 * kStripGap) + 2 * kStripMargin);
   cv::Mat legend(at(width, kStripHeight).y, at(width, kStripHeight).x, CV_8UC3, cv::Scalar::all(255));
   const int length = width - 2 * kStripMargin;
