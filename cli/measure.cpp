@@ -148,16 +148,27 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
         variants, [&](const MeasuredVariant& one) { return one.settings[key] != variants.front().settings[key]; });
   };
   const bool precision = differ("precision"), reuse = differ("reuse_spec"), night = differ("simulated_night"),
-             model = differ("model"), refine = differ("refine"), input = differ("input"),
-             full = differ("full_precision"), ignore = differ("ignore"), offset = differ("label_offset"),
+             model = differ("model"), retrained = differ("model_digest"), against = differ("against"),
+             refine = differ("refine"), input = differ("input"), full = differ("full_precision"),
+             ignore = differ("ignore"), offset = differ("label_offset"),
              fit = differ("fit") || differ("window_stride") || differ("short_side");
   std::map<std::string, std::set<double>> nights;  // the values of each key
   for (const MeasuredVariant& variant : variants)
     for (const auto& [key, value] : variant.settings["simulated_night"].items())
       nights[key].insert(value.get<double>());
+  std::map<std::string, std::set<std::string>> digests;  // of the models of a name
+  for (const MeasuredVariant& variant : variants)
+    digests[fs::path(variant.settings["model"].get<std::string>()).stem().string()].insert(
+        variant.settings["model_digest"].get<std::string>());
   for (MeasuredVariant& variant : variants) {
-    if (model)
-      variant.label = fs::path(variant.settings["model"].get<std::string>()).stem().string() + " " + variant.label;
+    if (model || retrained) {
+      std::string name = fs::path(variant.settings["model"].get<std::string>()).stem().string();
+      const std::string digest = variant.settings["model_digest"].get<std::string>();
+      if (digests[name].size() > 1) name += " (" + digest.substr(0, 6) + ")";
+      variant.label = name + " " + variant.label;
+    }
+    if (against && !variant.settings["against"].is_null())
+      variant.label += " against " + variant.settings["against"].get<std::string>();
     if (const Json& size = variant.settings["input"]; input)
       variant.label += " " + size["height"].dump() + "x" + size["width"].dump();
     if (refine) variant.label += " refine " + variant.settings["refine"].get<std::string>();
@@ -214,6 +225,8 @@ class Runner {
       if (labelled.source.empty() || labelled.dataset)
         throw UsageError(
             "--against full makes the labels itself: name a SOURCE, without --dataset, --images and --labels");
+      if (labelled.label_offset != 0)
+        throw UsageError("--against full makes the labels itself: leave out --label-offset");
       labelled.unlabelled = true;
     }
     labelled.anywhere = !plan_.shard.isWhole();
@@ -294,6 +307,9 @@ class Runner {
     requireOutput("--per-image", plan_.per_image, inputs);
     if (plan_.resume.empty()) return;
     requireOutput("--resume", plan_.resume, inputs);
+    if (!plan_.per_image.empty() && sameFile(plan_.per_image, plan_.resume))
+      throw UsageError("--per-image and --resume are one file, '" + plan_.resume +
+                       "': leave out --per-image, as --resume has its lines");
     log_.emplace(plan_.resume, kKeysOfLines);
     takeSpelling(all);
     std::map<std::string, std::size_t> variant_of_key;

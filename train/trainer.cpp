@@ -101,6 +101,10 @@ void TrainingOptions::validate() const {
           "--steps must be at least 1, or 0 to write the weights of --init");
   if (!init.empty()) startingParts(init);
   requireSize(streets.size);
+  constexpr int kSmallestStreet = 64, kLargestStreet = 4096;
+  const auto [shorter, longer] = std::minmax(streets.size.height, streets.size.width);
+  require(shorter >= kSmallestStreet && longer <= kLargestStreet,
+          "--size is " + toString(streets.size) + kHeightFirst + "; streets have 64x64 to 4096x4096 pixels");
   if (export_size) requireSize(*export_size);
   require(streets.batch >= 1 && streets.per_street >= 1 && streets.per_view >= 1 && save_every >= 1 && log_every >= 1,
           "--batch, --per-street, --per-view, --save-every and --log-every must be at least 1");
@@ -123,8 +127,9 @@ int train(const TrainingOptions& given) {
   TrainingOptions options = given;
   options.validate();
   const std::string model = options.folder + "/" + options.name;
-  require(!std::filesystem::exists(model + ".onnx"),
-          "'" + model + ".onnx' already exists: take another --out or --name, or remove it");
+  for (const char* ending : {".onnx", ".json"})
+    require(!std::filesystem::exists(model + ending),
+            "'" + model + ending + "' already exists: take another --out or --name, or remove it");
   if (options.threads == 0) options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (options.precision == "auto") options.precision = bf16IsFast() ? "bf16" : "fp32";
   options.streets.workers = std::min(options.threads, options.streets.batch);

@@ -312,6 +312,9 @@ def write(path, data):
     os.replace(path.with_name(path.name + ".part"), path)
 
 
+DRAWN = set()  # names of the files in figures/
+
+
 def drawn(plot, path, endings=(".png", ".pdf", ".svg")):
     """Writes the figure for print; returns it as SVG if that is the last of the endings."""
     without = {".png": "Software", ".pdf": "CreationDate", ".svg": "Date"}
@@ -319,6 +322,7 @@ def drawn(plot, path, endings=(".png", ".pdf", ".svg")):
         data = io.BytesIO()
         plot.figure.savefig(data, format=ending[1:], dpi=300, bbox_inches="tight", metadata={without[ending]: None})
         write(path.with_name(path.name + ending), data.getvalue())
+        DRAWN.add(path.name + ending)
     return "<svg" + data.getvalue().decode().split("<svg", 1)[1] if ending == ".svg" else ""
 
 
@@ -354,6 +358,10 @@ def main(folder):
                 if name in ("rate", "time", "gflop", "gflop_restored", "accuracy_tokens", "tokens", "depth_loss", "depth_speed"):
                     drawn(plot, folder / "figures" / f"{group}_{name}_column", [".pdf"])
     write(folder / "report.html", "\n".join(page + ["</body></html>\n"]).encode())
+    groups = tuple(f"{row['group']}_" for row in rows)
+    for path in (folder / "figures").iterdir():  # of an earlier report of other images
+        if path.name.startswith(groups) and path.suffix in (".png", ".pdf", ".svg") and path.name not in DRAWN:
+            path.unlink()
 
 
 def table_of(lines):

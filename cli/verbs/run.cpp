@@ -423,7 +423,7 @@ void Run::sumUp(const std::vector<std::string>& written) const {
   if (day_ && !interrupted()) return printHints(arguments_, text);
   const std::size_t before = manifest_ ? manifest_->entries().size() : 0;
   printNote(counted(frames_->read(), "frame") + (before > 0 ? " and " + std::to_string(before) + " before" : "") +
-            ", " + (text.empty() ? "nothing written: --out DIR keeps label maps, overlays and merge maps" : text));
+            ", " + (text.empty() ? "nothing written: --out DIR keeps the results" : text));
 }
 
 int run(RunArguments arguments) {

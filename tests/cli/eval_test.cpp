@@ -273,6 +273,11 @@ TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
   expectFailure(eval({"--json"}), 1, {"no label map for '" + image(1)});
   writeImage(folder_ / "images/i0.jpg", 40, 70);
   expectFailure(eval(), 2, {"mpm eval needs images of different names", "i0.jpg", "i0.png"});
+  expectFailure(mpmCommand({"eval", images, "--model", kSegmenter, "--against", "full", "--label-offset", "1"}), 2,
+                {"leave out --label-offset"});
+  fs::remove(folder_ / "images/i0.jpg");
+  const std::string lines = folder_ / "lines.jsonl";
+  expectFailure(eval({"--resume", lines, "--per-image", lines}), 2, {"leave out --per-image"});
 }
 
 TEST_F(Eval, LabelsLieOverThePictureThatExifTurned) {

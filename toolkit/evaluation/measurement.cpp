@@ -210,7 +210,7 @@ Json Scores::toJson(const std::vector<std::string>& names) const {
           {"iou", iou},
           {"tokens_mean", tokens},
           {"tokens_sd", deviations},
-          {"ms_mean", evaluation::toJson(ms_)},
+          {"ms_mean", images_ > 0 ? evaluation::toJson(ms_) : Json(nullptr)},
           {"confusion", evaluation::toJson(matrix_)}};
 }
 
