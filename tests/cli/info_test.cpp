@@ -6,6 +6,8 @@
 namespace mpm::test {
 namespace {
 
+using ::testing::ContainsRegex;
+
 using Info = InFolder;
 
 TEST_F(Info, SaysWhatAModelIsAsJson) {
@@ -24,12 +26,24 @@ TEST_F(Info, SaysWhatAModelIsAsJson) {
   EXPECT_EQ(json["opset"], 17);
   EXPECT_FALSE(json["converted"]);
   EXPECT_EQ(json["reduce"], "mpm:blocks=2");
-  EXPECT_EQ(json["parameters"], 15676);
+  EXPECT_EQ(json["parameters"], 15672) << "without the scales of a Resize";
   EXPECT_EQ(json["dim"], 16);
   EXPECT_EQ(json["heads"], 2);
   EXPECT_EQ(json["mpm"]["version"], MPM_VERSION);
   EXPECT_THAT(json["mpm"]["instruction_sets"], Contains(json["mpm"]["instruction_set"]));
   EXPECT_EQ(json["mpm"]["cuda_devices"].empty(), json["mpm"]["cuda_problem"] != "");
+}
+
+TEST_F(Info, ItsLinesHaveTheNumbersOfTheJson) {
+  const CommandResult text = succeeded(mpmCommand({"info", kSegmenter}));
+  const auto json = mpmCommand({"info", kSegmenter, "--json"}).json();
+  for (const char* key : {"blocks", "dim", "heads", "head", "task", "classes", "opset", "precision", "reduce"}) {
+    const std::string value = json[key].is_string() ? json[key].get<std::string>() : json[key].dump();
+    EXPECT_THAT(text.out, ContainsRegex("(^|\n)" + std::string(key) + " +" + value)) << key;
+  }
+  EXPECT_THAT(text.out, ContainsRegex("\nspecial tokens +1\n"));
+  EXPECT_THAT(text.out, ContainsRegex("\nparameters +0.02 million\n"));
+  EXPECT_THAT(text.out, ContainsRegex("\ninput +32 x 64 px.*32 tokens: 4 x 8 patches"));
 }
 
 TEST_F(Info, AnInstructionSetThatThereIsNotIsNoted) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -259,6 +260,7 @@ class Reader {
       value.producer = -1;
       return;
     }
+    if (node.op == "Resize") forgetScales(node);
     graph_.nodes.push_back(std::move(node));
   }
 
@@ -285,6 +287,15 @@ class Reader {
       for (const onnx::NodeProto& inner : body.node())
         for (const std::string& made : inner.output()) scope.erase(made);
       branch_ = outer;
+    }
+  }
+
+  /// The region and the scales of a Resize are floats, but no weights.
+  void forgetScales(const Node& node) {
+    for (const std::size_t input : {1, 2}) {
+      const Tensor* scales = graph_.constant(node.input(input));
+      if (scales && scales->isFloat() && scales->size() > 1 && scales_.insert(node.input(input)).second)
+        graph_.weights -= scales->size();
     }
   }
 
@@ -348,6 +359,7 @@ class Reader {
   Graph graph_;
   int branch_ = -1;  ///< of the nodes that are being read
   std::size_t nodes_read_ = 0, inlined_bytes_ = 0;
+  std::set<int> scales_;  ///< values that were weights until forgetScales()
   std::unordered_map<std::string, Function> functions_;
 };
 
