@@ -43,7 +43,7 @@ TEST_F(Info, ItsLinesHaveTheNumbersOfTheJson) {
   }
   EXPECT_THAT(text.out, ContainsRegex("\nspecial tokens +1\n"));
   EXPECT_THAT(text.out, ContainsRegex("\nparameters +0.02 million\n"));
-  EXPECT_THAT(text.out, ContainsRegex("\ninput +32 x 64 px.*32 tokens: 4 x 8 patches"));
+  EXPECT_THAT(text.out, ContainsRegex("\ninput +64 x 32 px .width x height., 32 tokens: 8 x 4 patches"));
 }
 
 TEST_F(Info, AnInstructionSetThatThereIsNotIsNoted) {

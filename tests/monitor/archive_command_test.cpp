@@ -257,6 +257,8 @@ TEST_F(ArchiveCommand, IsJudgedAnewWithoutTheModelThatMeasuredIt) {
   EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, std::nullopt);
   expectFailure(mpmCommand({"monitor", in_, "--db", database_}), 2, {"vit.onnx'", "is not there any more"});
   expectFailure(mpmCommand({"monitor", in_, "--db", folder_ / "none.db", "--judge"}), 1, {"none.db"});
+  expectFailure(mpmCommand({"monitor", in_, "--judge"}), 2, {"--db: no database"});
+  expectFailure(mpmCommand({"monitor", "--judge"}), 2, {"no source"});
   expectFailure(mpmCommand({"monitor", "rtsp://gate", "--db", database_, "--judge"}), 1,
                 {"holds no samples of 'rtsp://gate'"});
   EXPECT_FALSE(fs::exists(folder_ / "none.db"));
