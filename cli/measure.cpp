@@ -144,8 +144,8 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
       variant.label = "rule:" + variant.label.substr(folder + 1);  // without the folder of its file
   }
   const auto differ = [&](const char* key) {
-    return std::ranges::any_of(
-        variants, [&](const MeasuredVariant& one) { return one.settings[key] != variants.front().settings[key]; });
+    const auto valueOf = [&](const MeasuredVariant& one) { return one.settings.value(key, Json()); };
+    return std::ranges::any_of(variants, [&](const auto& one) { return valueOf(one) != valueOf(variants.front()); });
   };
   const bool precision = differ("precision"), reuse = differ("reuse_spec"), night = differ("simulated_night"),
              model = differ("model"), retrained = differ("model_digest"), against = differ("against"),

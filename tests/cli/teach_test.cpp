@@ -304,6 +304,8 @@ TEST_F(TeachStates, ShowsTheExamplesThatItGetsWrong) {
   write("examples/closed", 9, 10, true);
   const CommandResult taught = succeeded(teach({"--json"}));
   const auto result = taught.jsonLines().back();
+  ASSERT_EQ(taught.jsonLines().size(), 10u) << "one for each example";
+  EXPECT_EQ(taught.jsonLines()[2]["progress"], 3.0 / 9);
   EXPECT_EQ(result["wrong_pictures"], folder_ / "gate_wrong.jpg");
   EXPECT_FALSE(cv::imread(folder_ / "gate_wrong.jpg").empty());
   EXPECT_LT(result["cross_validation"]["right"], 1);
