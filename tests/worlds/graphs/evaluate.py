@@ -244,6 +244,8 @@ class Evaluator(fused.FusedOperators):
         return np.split(x, np.cumsum(sizes)[:-1], axis)
 
     def op_Slice(self, given, x, starts=None, ends=None, axes=None, steps=None):
+        if any(np.ndim(one) == 0 for one in (starts, ends, axes, steps) if one is not None):
+            raise Disputed("a number in place of a list")
         starts, ends = self.axes(given, starts, "starts"), self.axes(given, ends, "ends")
         axes = self.axes(given, axes) or list(range(len(starts)))
         steps = [1] * len(starts) if steps is None else [int(s) for s in steps]
