@@ -156,13 +156,15 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
   for (const MeasuredVariant& variant : variants)
     for (const auto& [key, value] : variant.settings["simulated_night"].items())
       nights[key].insert(value.get<double>());
+  const auto nameOf = [](const MeasuredVariant& one) {
+    return fs::path(one.settings["model"].get<std::string>()).stem().string();
+  };
   std::map<std::string, std::set<std::string>> digests;  // of the models of a name
   for (const MeasuredVariant& variant : variants)
-    digests[fs::path(variant.settings["model"].get<std::string>()).stem().string()].insert(
-        variant.settings["model_digest"].get<std::string>());
+    digests[nameOf(variant)].insert(variant.settings["model_digest"].get<std::string>());
   for (MeasuredVariant& variant : variants) {
     if (model || retrained) {
-      std::string name = fs::path(variant.settings["model"].get<std::string>()).stem().string();
+      std::string name = nameOf(variant);
       const std::string digest = variant.settings["model_digest"].get<std::string>();
       if (digests[name].size() > 1) name += " (" + digest.substr(0, 6) + ")";
       variant.label = name + " " + variant.label;

@@ -101,9 +101,8 @@ void TrainingOptions::validate() const {
           "--steps must be at least 1, or 0 to write the weights of --init");
   if (!init.empty()) startingParts(init);
   requireSize(streets.size);
-  constexpr int kSmallestStreet = 64, kLargestStreet = 4096;
   const auto [shorter, longer] = std::minmax(streets.size.height, streets.size.width);
-  require(shorter >= kSmallestStreet && longer <= kLargestStreet,
+  require(shorter >= scene::kSmallestSide && longer <= scene::kLargestSide,
           "--size is " + toString(streets.size) + kHeightFirst + "; streets have 64x64 to 4096x4096 pixels");
   if (export_size) requireSize(*export_size);
   require(streets.batch >= 1 && streets.per_street >= 1 && streets.per_view >= 1 && save_every >= 1 && log_every >= 1,

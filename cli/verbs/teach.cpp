@@ -126,7 +126,8 @@ void printStates(const evaluation::StateHead& head, const std::vector<evaluation
         ", so no day could be held out" + (untimed > 0 ? ": --times list:FILE gives times" : ": add other days"));
   if (verdict.untested > 0)
     printLine(counted(verdict.untested, "example") +
-              " could not be tested, because the other days do not show that state or show no other: add other days");
+              " could not be tested: the other days do not show its state, or show no other state. Add pictures of "
+              "more days");
   for (const bool sure : {true, false})
     for (const evaluation::StateAnswer& one : verdict.answers)
       if (!one.right() && one.sure == sure)

@@ -69,7 +69,7 @@ TEST_F(Refusals, OfLabels) {
     return file + std::string(4, '\0') + "\1\2\3\4\5\6\7\b";
   };
   EXPECT_EQ(readLabelMap(write("t.tif", tiff("\b"))).at<uchar>(6), 7);
-  EXPECT_MPM_ERROR(readLabelMap(write("u.tif", tiff("\1"))), "has 1 bits for a pixel");
+  EXPECT_MPM_ERROR(readLabelMap(write("u.tif", tiff("\1"))), "has 1 bit for a pixel");
   for (const int type : {CV_8UC3, CV_16U}) {
     cv::imwrite(folder_ / "c.png", cv::Mat::zeros(4, 4, type));
     EXPECT_MPM_ERROR(readLabelMap(folder_ / "c.png"), "must have one channel of 8 bits");

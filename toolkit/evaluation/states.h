@@ -37,7 +37,7 @@ struct StateVerdict {
   bool by_days = false;
   int rounds = 0;
   std::vector<StateAnswer> answers{};  ///< round by round
-  int untested = 0;                    ///< examples of a day without which a state, or all but one, is not shown
+  int untested = 0;                    ///< examples whose state the other days do not show, or show alone
   std::vector<StateContradiction> contradictions{};  ///< the clearest first
 
   double right() const;      ///< share of the answers, 0..1

@@ -94,8 +94,8 @@ void StreetOptions::validate() const {
   for (const Range& range : kRanges)
     require(this->*range.value >= range.lowest && this->*range.value <= range.highest, range.key, range.allowed);
   require(start >= kFirstTime && start <= kLastTime, "start", "between the years 1900 and 2100");
-  require(std::min(size.width, size.height) >= 64 && std::max(size.width, size.height) <= 4096, "size",
-          "64x64 to 4096x4096 pixels");
+  require(std::min(size.width, size.height) >= kSmallestSide && std::max(size.width, size.height) <= kLargestSide,
+          "size", "64x64 to 4096x4096 pixels");
   require(jpeg >= 0 && jpeg <= 100, "jpeg", kJpeg);
   require(frames >= 0, "frames", kFrames);
   // An endless film must have at least its second frame in range.

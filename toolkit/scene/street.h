@@ -26,6 +26,8 @@ extern const ClassStyle kClassStyles[kClasses];
 /// kAuto changes from hour to hour, as (seed, time) decide.
 enum class Weather { kClear, kCloudy, kRain, kFog, kSnow, kAuto };
 
+constexpr int kSmallestSide = 64, kLargestSide = 4096;  ///< of StreetOptions::size, px
+
 /// Everything about the street, its sky, its camera and the film they make. docs/scene.md and mpm(1) list it for users.
 struct StreetOptions {
   std::uint64_t seed = 1;     ///< the street, the camera's place and the traffic

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/number_text.h"
 #include "vision/labels/shapes.h"
 #include "vision/pictures/pictures.h"
 
@@ -43,10 +44,10 @@ int tiffBits(const std::string& path) {
     for (int i = 0; i < bytes; ++i) value = value << 8 | read[little ? bytes - 1 - i : i];
     return value;
   };
-  constexpr unsigned kOneByteOrder = 0x4949, kOther = 0x4d4d, kMark = 42, kBitsPerSample = 258;
+  constexpr unsigned kLittleEndian = 0x4949, kBigEndian = 0x4d4d, kMark = 42, kBitsPerSample = 258;
   const unsigned order = number(2);
-  little = order == kOneByteOrder;
-  if ((order != kOneByteOrder && order != kOther) || number(2) != kMark) return 0;
+  little = order == kLittleEndian;
+  if ((order != kLittleEndian && order != kBigEndian) || number(2) != kMark) return 0;
   file.seekg(number(4));
   for (unsigned left = number(2); file && left > 0; --left) {
     const unsigned tag = number(2);
@@ -55,7 +56,7 @@ int tiffBits(const std::string& path) {
     if (tag == kBitsPerSample && count == 1) return static_cast<int>(number(2));
     file.ignore(4);
   }
-  return file ? 1 : 0;  // without the tag
+  return file ? 1 : 0;  // what the format says of a file without the tag
 }
 
 constexpr int kStroke = 3;  // px, of lines and points
@@ -94,7 +95,7 @@ cv::Mat readLabelMap(const std::string& path) {
   const cv::Mat labels = readPictureFile(path, cv::IMREAD_UNCHANGED);
   // OpenCV gives the grey values of the palette of a BMP, and stretches the values of a TIFF.
   if (const int bits = std::max(bmpBits(path), tiffBits(path)); bits > 0 && bits < 8)
-    throw Error("label map '" + path + "' has " + std::to_string(bits) + " bits for a pixel: write it with 8");
+    throw Error("label map '" + path + "' has " + counted(bits, "bit") + " for a pixel: write it with 8");
   const auto [bits, kind] = pngBitsAndKind(path);
   if (labels.type() != CV_8UC1 && kind == 3)  // OpenCV gives its colours, never the indices
     throw Error("label map '" + path + "' has a palette: write the class indices as grey values, without one");

@@ -260,7 +260,7 @@ void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std:
   };
   for (const Node* node : kept) {
     if (std::ranges::any_of(node->outputs, hasNothing))
-      refuse(*node, "a tensor without elements", "a result for every image");
+      refuse(*node, "a tensor without elements", "at least one element");
     if (const auto gathered = gathers.find(node); gathered != gathers.end()) {
       const std::string name = nameFor(node->outputs[0]);
       made_.emplace(node->outputs[0], name);
