@@ -73,9 +73,10 @@ cv::Mat withDepthLegend(const cv::Mat& picture, const DepthRange& range, DepthUn
   constexpr int kStripHeight = 48, kStripMargin = 8;
   constexpr double kStripLetters = 11, kStripBar = 14, kStripGap = 16;
   const std::string low = depthText(range.min), high = depthText(range.max), what = "depth " + unitText(unit);
-  // Room for the longest numbers, so that all frames of a video have one size.
-  const double texts = 2 * textWidth("-1.234e-05", kStripLetters) + textWidth(what, kStripLetters);
-  const int width = std::max(picture.cols, static_cast<int>(texts + 2 * kStripGap) + 2 * kStripMargin);
+  // Room for the longest numbers, so that all frames of a video have one size. The unit is there where it fits.
+  const auto widthOf = [](double texts) { return static_cast<int>(texts + 2 * kStripGap) + 2 * kStripMargin; };
+  const int width = std::max(picture.cols, widthOf(2 * textWidth("-1.234e-05", kStripLetters)));
+  const double texts = textWidth(low, kStripLetters) + textWidth(what, kStripLetters) + textWidth(high, kStripLetters);
   cv::Mat legend(at(width, kStripHeight).y, at(width, kStripHeight).x, CV_8UC3, cv::Scalar::all(255));
   const int length = width - 2 * kStripMargin;
   for (int x = 0; x < length; ++x)
@@ -83,7 +84,7 @@ cv::Mat withDepthLegend(const cv::Mat& picture, const DepthRange& range, DepthUn
                   depthColors()[static_cast<std::size_t>(255 * x / (length - 1))], cv::FILLED);
   const double line = kStripHeight - kStripMargin - 2;
   write(legend, low, kStripMargin, line, 0, kStripLetters);
-  write(legend, what, width / 2.0, line, 0.5, kStripLetters);
+  if (widthOf(texts) <= width) write(legend, what, width / 2.0, line, 0.5, kStripLetters);
   write(legend, high, width - kStripMargin, line, 1, kStripLetters);
   cv::Mat result(picture.rows + kStripHeight, width, CV_8UC3, cv::Scalar::all(255));
   picture.copyTo(result(cv::Rect(cv::Point(), picture.size())));
