@@ -36,8 +36,8 @@ struct StateVerdict {
   /// was held out, in the order of the pictures.
   bool by_days = false;
   int rounds = 0;
-  std::vector<StateAnswer> answers{};  ///< round by round
-  int untested = 0;                    ///< examples whose state the other days do not show, or show alone
+  std::vector<StateAnswer> answers{};                ///< round by round
+  int untested = 0;                                  ///< examples whose state the other days do not show, or show alone
   std::vector<StateContradiction> contradictions{};  ///< the clearest first
 
   double right() const;      ///< share of the answers, 0..1
