@@ -55,6 +55,22 @@ TEST(Heads, AResizeIsOneLayerWithTheTransposeBehindIt) {
   EXPECT_EQ(layers["HeadTranspose"], 0);
 }
 
+/// Only the first of two equal Transposes is part of the Resize before them.
+TEST(Heads, ASecondTransposeBehindAResizeStays) {
+  GraphBuilder g(modelAt(dataPath("hf_deit_dynamo20.onnx")));
+  const std::string rows = g.slice(g.model().graph().output(0).name(), 1, 2, 26);
+  const std::string map = g.transpose(g.reshape(rows, {1, 4, 6, 16}), {0, 3, 1, 2});
+  const std::string twice = g.weights("twice", {4}, {1, 1, 2, 2});
+  const std::string large = g.node("Resize", {map, "", twice}, {{"mode", std::string("linear")}});
+  g.result(g.transpose(large, {0, 3, 1, 2}));
+  const TemporaryFolder folder;
+  g.save(folder / "model.onnx");
+  LoadedNet loaded = readNet(folder / "model.onnx", {.reduce = kFullModel});
+  loaded.net.setInput(cv::Mat(std::vector<int>{1, 3, loaded.info.input.height, loaded.info.input.width}, CV_32F, 0.5));
+  const cv::Mat result = loaded.net.forward(loaded.info.outputs[0]);
+  EXPECT_EQ(std::vector<int>(result.size.p, result.size.p + result.dims), (std::vector<int>{1, 12, 16, 8}));
+}
+
 /// EoMT moves the channels of a map to the end for each norm, and back. Its masks are an Einsum of a map.
 TEST(Heads, NormsAndProductsTakeMapsAsConvolutionsLeaveThem) {
   const onnx::ModelProto model = convertedModel(dataPath("hf_eomt_ts17.onnx"));

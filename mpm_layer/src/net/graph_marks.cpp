@@ -130,7 +130,8 @@ void joinResizes(onnx::GraphProto& graph) {
     };
     if (resizeOf(graph, &node, 2) && resizeOf(graph, first, 1))
       become({first->input(0), first->input(1), first->input(2), node.input(1), node.input(2)}, false);
-    else if (isStock(node) && laysOutByClass(node) && first != nullptr && first->op_type() == "HeadResize")
+    else if (isStock(node) && laysOutByClass(node) && first != nullptr && first->op_type() == "HeadResize" &&
+             attributeOf(*first, "channels_first").i() == 0)
       become({first->input().begin(), first->input().end()}, true);
     for (const std::string& name : node.output()) maker[name] = &node;
   }
