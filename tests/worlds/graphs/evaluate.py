@@ -188,6 +188,10 @@ class Evaluator(fused.FusedOperators):
             return x.astype(self.dtype)
         if x.dtype.kind == "f" and not np.isfinite(x).all():
             raise Disputed("no number as a whole number")
+        if x.dtype.kind == "f" and to != TensorProto.BOOL:
+            beside = np.abs(x - np.round(x))
+            if ((0 < beside) & (beside < 4e-7 * np.abs(x))).any():
+                raise Disputed("a whole number that rounding decides")
         return x != 0 if to == TensorProto.BOOL else np.trunc(x).astype(np.int64)
 
     def op_CastLike(self, given, x, like):
@@ -332,8 +336,8 @@ class Evaluator(fused.FusedOperators):
     def op_Pad(self, given, x, pads=None, value=None, axes=None):
         pads = self.axes(given, pads, "pads")
         chosen = list(range(x.ndim)) if axes is None else [int(a) % x.ndim for a in axes]
-        if len(pads) != 2 * len(chosen):
-            raise NotDefined("pads of another rank")
+        if len(pads) != 2 * len(chosen) or len(set(chosen)) < len(chosen):
+            raise NotDefined("pads of another rank, or of an axis twice")
         if value is not None and value.dtype.kind != x.dtype.kind:
             raise Disputed("a fill of another type")
         mode, fill = given.get("mode", "constant"), given.get("value", 0) if value is None else value.item()
@@ -775,6 +779,8 @@ class Evaluator(fused.FusedOperators):
         if self.opset < 11:
             raise NotDefined("an old Resize")
         chosen = [a % x.ndim for a in given.get("axes", range(x.ndim))]
+        if len(set(chosen)) < len(chosen):
+            raise NotDefined("an axis twice")
         if given.get("keep_aspect_ratio_policy", "stretch") != "stretch" or \
                 (given.get("antialias", 0) and not given.get("exclude_outside", 0)):
             raise NotDefined("another Resize")

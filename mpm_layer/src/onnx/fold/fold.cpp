@@ -438,10 +438,7 @@ std::optional<std::vector<std::size_t>> reducedAxes(const Graph& graph, const No
   if (!given && node.input(1) >= 0) return std::nullopt;
   std::vector<std::size_t> axes;
   if (given && !given->empty()) {
-    for (const std::int64_t axis : *given) {
-      axes.push_back(frontAxis(node, axis, rank));
-      if (std::ranges::count(axes, axes.back()) > 1) refuse(node, "one axis twice", "axes that differ");
-    }
+    axes = frontAxes(node, *given, rank);
   } else if (node.integer("noop_with_empty_axes", 0) == 0) {
     axes.resize(rank);
     std::iota(axes.begin(), axes.end(), std::size_t{0});

@@ -67,7 +67,7 @@ std::optional<Resizing> resizing(const Graph& graph, const Node& node) {
   Resizing result{*source, std::vector<double>(source->size(), 1.0), true};
   std::vector<std::size_t> axes;
   if (const auto given = node.integers("axes")) {
-    for (const std::int64_t axis : *given) axes.push_back(frontAxis(node, axis, source->size()));
+    axes = frontAxes(node, *given, source->size());
   } else {
     for (std::size_t axis = 0; axis < source->size(); ++axis) axes.push_back(axis);
   }

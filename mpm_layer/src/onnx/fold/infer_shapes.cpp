@@ -190,9 +190,10 @@ std::optional<Integers> padsOf(const Graph& graph, const Node& node, std::size_t
   const auto given = integersOf(graph, node.input(1)), axes = integersOf(graph, node.input(3));
   const std::size_t count = axes ? axes->size() : rank;
   if (!given || (!axes && node.input(3) >= 0) || given->size() != 2 * count) return std::nullopt;
+  if (!axes) return given;
   Integers pads(2 * rank, 0);
-  for (std::size_t i = 0; i < 2 * count; ++i)
-    pads[(axes ? frontAxis(node, (*axes)[i % count], rank) : i % count) + i / count * rank] += (*given)[i];
+  const std::vector<std::size_t> padded = frontAxes(node, *axes, rank);
+  for (std::size_t i = 0; i < 2 * count; ++i) pads[padded[i % count] + i / count * rank] = (*given)[i];
   return pads;
 }
 

@@ -95,7 +95,7 @@ class Mover {
     if (!axes && node_.input(1) >= 0) return std::nullopt;
     std::vector<bool> drop(shape_.size(), false);
     for (std::size_t axis = 0; axis < shape_.size() && !axes; ++axis) drop[axis] = shape_[axis] == 1;
-    for (const std::int64_t axis : axes.value_or(Integers())) drop[frontAxis(node_, axis, shape_.size())] = true;
+    for (const std::size_t axis : frontAxes(node_, axes.value_or(Integers()), shape_.size())) drop[axis] = true;
     Shape shape;
     for (std::size_t axis = 0; axis < shape_.size(); ++axis)
       if (!drop[axis]) shape.push_back(shape_[axis]);
@@ -106,13 +106,10 @@ class Mover {
     const auto axes = attributeOrInput(graph_, node_, "axes", 1);
     if (!axes) return std::nullopt;
     std::vector<bool> added(shape_.size() + axes->size(), false);
-    for (const std::int64_t axis : *axes) added[frontAxis(node_, axis, added.size())] = true;
+    for (const std::size_t axis : frontAxes(node_, *axes, added.size())) added[axis] = true;
     Shape shape;
     auto side = shape_.begin();
-    for (const bool is_new : added) {
-      if (!is_new && side == shape_.end()) refuse(node_, "one axis twice", "axes that differ");
-      shape.push_back(is_new ? 1 : *side++);
-    }
+    for (const bool is_new : added) shape.push_back(is_new ? 1 : *side++);
     return inOrder(std::move(shape));
   }
 
@@ -153,14 +150,12 @@ class Mover {
     Shape shape = shape_;
     Integers stride = strides(shape_);
     std::int64_t offset = 0;
-    std::vector<bool> seen(shape_.size(), false);
-    for (std::size_t i = 0; i < starts->size(); ++i) {
-      const std::size_t axis = frontAxis(node_, (*axes)[i], shape_.size());
+    const std::vector<std::size_t> along = frontAxes(node_, *axes, shape_.size());
+    for (std::size_t i = 0; i < along.size(); ++i) {
+      const std::size_t axis = along[i];
       const std::int64_t side = shape_[axis];
       const std::int64_t step = (*steps)[i];
-      if (step == 0 || step == std::numeric_limits<std::int64_t>::min() || seen[axis])
-        refuse(node_, "a step of 0 or an axis twice", "a slice");
-      seen[axis] = true;
+      if (step == 0 || step == std::numeric_limits<std::int64_t>::min()) refuse(node_, "a step of 0", "a slice");
       if (side == 0) continue;  // nothing, in either direction
       const auto wrap = [side](std::int64_t index) { return index < 0 && index >= -side ? index + side : index; };
       const bool forward = step > 0;
@@ -423,6 +418,15 @@ std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank) {
   if (axis < -sides || axis >= sides)
     refuse(node, "axis " + std::to_string(axis), "one within rank " + std::to_string(rank));
   return static_cast<std::size_t>(axis < 0 ? axis + sides : axis);
+}
+
+std::vector<std::size_t> frontAxes(const Node& node, const Integers& axes, std::size_t rank) {
+  std::vector<std::size_t> front;
+  for (const std::int64_t axis : axes) {
+    front.push_back(frontAxis(node, axis, rank));
+    if (std::ranges::count(front, front.back()) > 1) refuse(node, "one axis twice", "axes that differ");
+  }
+  return front;
 }
 
 std::int64_t frontIndex(const Node& node, std::int64_t index, std::int64_t side) {

@@ -41,6 +41,9 @@ std::optional<Integers> integersOf(const Graph& graph, int value);
 /// `axis` counted from the front. Throws mpm::Error when it is outside the rank.
 std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank);
 
+/// Each of `axes` counted from the front. Throws mpm::Error when one is outside the rank, or is there twice.
+std::vector<std::size_t> frontAxes(const Node& node, const Integers& axes, std::size_t rank);
+
 /// `index` along an axis of this length, counted from the front. Throws mpm::Error when it is outside.
 std::int64_t frontIndex(const Node& node, std::int64_t index, std::int64_t side);
 
