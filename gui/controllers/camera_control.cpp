@@ -39,7 +39,7 @@ CameraControl::CameraControl(const WindowOptions& options, LiveMonitor* live, On
 void CameraControl::begin(const QString& asked, bool again) {
   if (asked.isEmpty()) return;
   const QString opened = asked == QLatin1String("demo:") ? demoSource() : asked;
-  net_->runAs(configs_->follows(opened) ? std::optional(configs_->camera(opened).session) : std::nullopt);
+  net_->runAs(configs_->camera(opened).session, configs_->follows(opened));
   monitor::CameraPlan plan = configs_->plan(opened);
   if (options_.factory) plan.factory = options_.factory(plan.source);
   plan.again = again;

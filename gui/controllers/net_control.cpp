@@ -19,13 +19,14 @@ NetControl::NetControl(const WindowOptions& options, LiveMonitor* live, OnShow* 
   connect(live, &LiveMonitor::eventHappened, this, &NetControl::takeEvent);
 }
 
-void NetControl::runAs(const std::optional<monitor::SessionOptions>& of_file) {
+void NetControl::runAs(const monitor::SessionOptions& camera, bool of_file) {
+  choose_reuse_ = of_file || options_.choose_reuse;
+  live_->session().worker().setChooseReuse(choose_reuse_ && camera.choose_reuse);
   if (!of_file && !of_file_) return;
-  of_file_ = of_file.has_value();
+  of_file_ = of_file;
   const auto chosen = inference_.reduce;
-  inference_ = of_file ? of_file->inference : options_.inference;
-  choose_reuse_ = of_file ? of_file->choose_reuse : options_.choose_reuse;
-  live_->session().worker().setOptions(inference_, choose_reuse_);
+  inference_ = of_file ? camera.inference : options_.inference;
+  live_->session().worker().setOptions(inference_);
   inference_.reduce = chosen;
 }
 

@@ -32,9 +32,9 @@ class NetControl : public QObject {
   /// nullopt: with nothing.
   void compareWith(const std::optional<Reduction>& variant);
   void setSharpEdges(bool on);
-  /// A camera of a watch file runs as that says (`of_file`), all others as the app was started, or with what was chosen
-  /// since.
-  void runAs(const std::optional<monitor::SessionOptions>& of_file);
+  /// A camera of a watch file (`of_file`) runs as that says; all others as the app was started, or with what was chosen
+  /// since. No `camera` has its reuse chosen where its own options do not have it so.
+  void runAs(const monitor::SessionOptions& camera, bool of_file);
   /// This model has run, or is about to. Null: it is not known yet.
   void take(const std::shared_ptr<const ModelInfo>& model);
   /// What a person should find in the list of events.

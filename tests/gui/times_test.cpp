@@ -73,6 +73,18 @@ TEST_F(Times, AFolderIsAskedForOnce) {
   EXPECT_EQ(samples().size(), 3u) << "each picture once";
 }
 
+// As `mpm monitor` measures it: the pictures of an archive are far apart.
+TEST_F(Times, AnArchiveReusesNoRowsUnlessAsked) {
+  WindowOptions chosen = options();
+  chosen.inference.reduce = kFullModel;
+  chosen.choose_reuse = true;
+  make(chosen);
+  ASSERT_TRUE(openAndWait());
+  EXPECT_TRUE(frame()->result.reuse.on) << "of pictures without times";
+  measure("dated");
+  EXPECT_FALSE(frame()->result.reuse.on);
+}
+
 // Settings may be lost, or those of another computer: pictures with other times would all be measured again.
 TEST_F(Times, ADatabaseKnowsTheClockOfItsArchive) {
   TimesDialog* first = ask("dated");

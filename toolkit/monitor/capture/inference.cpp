@@ -525,17 +525,22 @@ void InferenceWorker::setModel(std::string path, const std::optional<Reduction>&
   });
 }
 
-void InferenceWorker::setOptions(EstimatorOptions options, bool choose_reuse) {
+void InferenceWorker::setOptions(EstimatorOptions options) {
   options.read().validate();
   options.labels = true;
   impl_->change([&](Impl::Wanted& wanted) {
     options.reduce = wanted.options.reduce;
     options.features = wanted.options.features;
     impl_->first_refine = options.refine;
-    if (sameNet(options, wanted.options) && choose_reuse == wanted.choose_reuse) return;
+    if (sameNet(options, wanted.options)) return;
     wanted.options = std::move(options);
-    wanted.choose_reuse = choose_reuse;
     ++wanted.version;
+  });
+}
+
+void InferenceWorker::setChooseReuse(bool on) {
+  impl_->change([on](Impl::Wanted& wanted) {
+    if (std::exchange(wanted.choose_reuse, on) != on) ++wanted.version;
   });
 }
 

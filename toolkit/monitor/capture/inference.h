@@ -138,8 +138,10 @@ class InferenceWorker {
   void setFeatures(bool features);
   /// Keeps the options but for the reduction, which becomes `variant` (nullopt: the model's own).
   void setModel(std::string path, const std::optional<Reduction>& variant = std::nullopt);
-  /// All options but the reduction and the features, and `choose_reuse`, as the constructor takes them.
-  void setOptions(EstimatorOptions options, bool choose_reuse);
+  /// All options but the reduction and the features, as the constructor takes them.
+  void setOptions(EstimatorOptions options);
+  /// As the constructor takes it.
+  void setChooseReuse(bool on);
   /// Frames of other streams (CapturedFrame::stream) are dropped from now on; the default is 0. At most one frame in
   /// `interval_s` is taken; 0: every frame.
   void setStream(int stream, double interval_s = 0);
