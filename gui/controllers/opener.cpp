@@ -63,8 +63,8 @@ void Opener::remember(const QString& source, const std::optional<Reduction>& var
   const QString model = QFileInfo(live_->model()).absoluteFilePath();
   const QString name = QString::fromStdString(sourceSpec(source).name());
   if (wanted_ && (wanted_->model == model || wanted_->source != name)) want(std::nullopt);
-  recents_ = remembered(recents_, {name, wanted_ ? wanted_->model : model, wanted_ ? wanted_->reduce : textOf(variant),
-                                   QDateTime::currentDateTime()});
+  recents_ = remembered(
+      recents_, {name, wanted_ ? wanted_->model : model, wanted_ ? wanted_->reduce : textOf(variant), unixNow()});
   settings_->change([recents = recents_](QSettings& settings) { saveRecents(settings, recents); });
 }
 

@@ -10,8 +10,7 @@ QVector<Recent> loadRecents(const QSettings& settings) {
   QVector<Recent> result;
   for (const QString& line : settings.value("recent").toStringList()) {
     const QJsonDocument one = QJsonDocument::fromJson(line.toUtf8());
-    Recent recent{one["source"].toString(), one["model"].toString(), one["reduce"].toString(),
-                  QDateTime::fromString(one["last"].toString(), Qt::ISODateWithMs)};
+    Recent recent{one["source"].toString(), one["model"].toString(), one["reduce"].toString(), one["last"].toInteger()};
     if (!recent.source.isEmpty()) result.append(recent);
   }
   return result;
@@ -28,10 +27,8 @@ QVector<Recent> remembered(QVector<Recent> recents, Recent recent) {
 void saveRecents(QSettings& settings, const QVector<Recent>& recents) {
   QStringList lines;
   for (const Recent& one : recents) {
-    const QJsonObject object{{"source", one.source},
-                             {"model", one.model},
-                             {"reduce", one.reduce},
-                             {"last", one.last.toString(Qt::ISODateWithMs)}};
+    const QJsonObject object{
+        {"source", one.source}, {"model", one.model}, {"reduce", one.reduce}, {"last", qint64{one.last}}};
     lines << QString::fromUtf8(QJsonDocument(object).toJson(QJsonDocument::Compact));
   }
   settings.setValue("recent", lines);

@@ -3,6 +3,7 @@
 
 #include <QtGui>
 
+#include "vision/camera_clock.h"
 #include "vision/sources/source_spec.h"
 
 namespace mpm::gui {
@@ -12,7 +13,7 @@ struct Recent {
   QString source;  ///< without credentials: they are never kept
   QString model;
   QString reduce;  ///< a Reduction as text
-  QDateTime last;
+  UnixMs last = 0;
   bool needsPassword() const { return source.contains(QLatin1String("***")); }
   friend bool operator==(const Recent&, const Recent&) = default;
 };

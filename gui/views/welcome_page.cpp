@@ -75,7 +75,7 @@ void WelcomePage::setRecents(const QVector<Recent>& recents) {
   recents_->addWidget(headingLabel(tr("Go on with")));
   for (const Recent& recent : recents.mid(0, 4)) {
     auto* button = new QPushButton(
-        tr("%1  ·  %2").arg(sourceTitle(recent.source), QLocale().toString(recent.last, kMinuteFormat)));
+        tr("%1  ·  %2").arg(sourceTitle(recent.source), timeText(recent.last, std::nullopt, kMinuteFormat)));
     button->setToolTip(recent.source);
     button->setStyleSheet(QStringLiteral("text-align: left;"));
     connect(button, &QPushButton::clicked, this, [this, recent] { emit recentRequested(recent); });

@@ -340,10 +340,9 @@ TEST(EventsModel, GrowsWithoutLosingItsPlace) {
 TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   QTemporaryDir folder;
   QSettings settings(folder.filePath("s.ini"), QSettings::IniFormat);
-  const QDateTime now = QDateTime::fromSecsSinceEpoch(1000);
-  const Recent camera{"rtsp://anna:geheim@camera/1", "m.onnx", "2,5", now};
+  const Recent camera{"rtsp://anna:geheim@camera/1", "m.onnx", "2,5", 1000};
   QVector<Recent> watched = remembered({}, camera);
-  for (int i = 0; i < 20; ++i) watched = remembered(watched, {QStringLiteral("video%1.avi").arg(i), {}, {}, now});
+  for (int i = 0; i < 20; ++i) watched = remembered(watched, {QStringLiteral("video%1.avi").arg(i), {}, {}, 2000});
   saveRecents(settings, remembered(watched, camera));
   settings.sync();
   const auto recents = loadRecents(settings);
@@ -351,6 +350,7 @@ TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   EXPECT_EQ(recents[0].source, "rtsp://***@camera/1");
   EXPECT_TRUE(recents[0].needsPassword());
   EXPECT_EQ(recents[0].reduce, "2,5");
+  EXPECT_EQ(recents[0].last, 1000);
   EXPECT_FALSE(recents[1].needsPassword());
   EXPECT_THAT(content(settings.fileName()), AllOf(Has("camera"), Not(Has("geheim"))));
   settings.setValue("recent", QStringList{"{", "[1]", R"({"source": "a.avi", "last": 7})", R"({"model": "m.onnx"})"});

@@ -31,12 +31,11 @@ function(check advice)
 endfunction()
 
 # vision/camera_clock.h is the only code that turns moments into dates, so that all pages, charts and files have the same days. The
-# functions of the C library and of Qt follow the zone of the machine, and TZ is one for the whole process. The two exceptions are times
-# of the person at the window: when a source was opened last, and lines of the log.
+# functions of the C library and of Qt follow the zone of the machine, and TZ is one for the whole process.
 set(clocks "localtime(_r)?\\(" "gmtime(_r)?\\(" "mktime\\(" "timegm\\(" "tzset\\(" "toLocalTime\\(" "Qt::LocalTime"
   "fromMSecsSinceEpoch\\([^,()]*\\)\\." "QDateTime::currentDateTime\\(" "QDate::currentDate\\(" "QTime::currentTime\\("
   "current_zone\\(" "zoned_time" "QTimeZone::systemTimeZone")
-check("use vision::CameraClock" WORDS ${clocks} IN toolkit cli gui train EXCEPT gui/controllers/opener.cpp gui/main_window.cpp)
+check("use vision::CameraClock" WORDS ${clocks} IN toolkit cli gui train)
 
 # Night is decided when a sample is recorded, or by the pass of the writer (store/sum_up.cpp, which connection.cpp calls). Readers have the stored answer.
 check("readers have the stored answer, Sample::night"
@@ -102,7 +101,7 @@ check("charts/ draws, by the camera's clock"
   IN toolkit/page/page.js)
 
 # Which years a calendar has, and when they begin, is said with the camera.
-check("use calendarYears()" WORDS "getUTCFullYear\\(" "civilTime\\(" IN toolkit/page gui)
+check("use calendarYears()" WORDS "getUTCFullYear\\(" "civilTime\\(" IN toolkit/page toolkit/page/page.js gui)
 
 # What must not count or be seen lies where it followed the view, and at its old place.
 check("use coveringMask()" WORDS "movedMask\\(" IN toolkit gui cli EXCEPT toolkit/monitor/statistics/region_meter.cpp

@@ -25,7 +25,9 @@ set(clocks "::localtime_r(&second, &parts)" "std::mktime(&parts)" "timegm(&parts
 expect(toolkit/charts/chart.cpp "use vision::CameraClock" WRONG ${clocks}
   RIGHT "clock.localtime" "/etc/localtime" "QDateTime::fromMSecsSinceEpoch(clock.wall(time), QTimeZone::utc())" "myTimegm(x)"
   "QDateTime::currentDateTimeUtc()")
-expect(gui/controllers/opener.cpp "use vision::CameraClock" RIGHT "QDateTime::currentDateTime()")
+expect(gui/controllers/opener.cpp "open a HistoryWindow" WRONG "if (isForeign(database))" "bool foreign_ = false;" RIGHT "HistoryWindow window(database)")
+expect(toolkit/page/page.js "use calendarYears" WRONG "time.getUTCFullYear()" RIGHT "camera.years")
+expect(toolkit/monitor/recorder.cpp "use coveringMask" WRONG "movedMask(region, motion)" RIGHT "coveringMask(region, motion)")
 expect(toolkit/monitor/store/export.cpp "readers have the stored answer" WRONG "NightByHours hours" "DayNight judge(rule)" "x = DayNight(rule)"
   RIGHT "DayNightSums sums(x)" "store.dayNight(series)" "const DayNightStatistics now = f(x)")
 expect(toolkit/monitor/store/sum_up.cpp "readers have the stored answer" RIGHT "DayNight day_night(rule)")
