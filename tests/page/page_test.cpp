@@ -264,6 +264,13 @@ TEST_F(PageTest, TheChartHasWhatIsNeitherDayNorNight) {
   };
   EXPECT_THAT(draw(2), AllOf(HasSubstr(">by day<"), HasSubstr(">by night<"), HasSubstr(">not told apart<")));
   EXPECT_THAT(draw(1), AllOf(Not(HasSubstr(">by day<")), HasSubstr(">mean<")));
+  const Json answer = ask(
+      shown, "/api/series",
+      {{"camera", "camera 0"}, {"quantity", "tokens"}, {"from", isoTime(kNoon)}, {"to", isoTime(kNoon + 2 * kDayMs)}});
+  EXPECT_EQ(answer["columns"].back(), "neither");
+  ASSERT_THAT(answer["rows"], SizeIs(48));
+  for (std::size_t i = 0; i < 48; ++i) EXPECT_EQ(answer["rows"][i].back(), i < 24 ? Json(300) : Json()) << i;
+  EXPECT_EQ(answer["all"].back(), Json());
 }
 
 TEST_F(PageTest, AMeanOfFlagsHasDigits) {

@@ -42,6 +42,12 @@ struct Curve : Wanted {
   }
 };
 
+// The value of a bucket whose samples are neither of the day nor of the night, such as those of a time before there was
+// a rule; without samples in any other bucket.
+Spread neither(const ChartBucket& bucket) {
+  return bucket.values[1].samples == 0 && bucket.values[2].samples == 0 ? bucket.values[0] : Spread();
+}
+
 // How a drawing shall look.
 struct Look {
   double width = 960;  // px
@@ -100,26 +106,28 @@ Curve curveOf(const Shown& camera, Request& request) {
 Json series(const Shown& camera, Request& request) {
   const Curve curve = curveOf(camera, request);
   const Quantity& quantity = *curve.quantity;
-  const auto row = [&](UnixMs start, bool gap, UnixMs middle, const std::vector<Spread>& values) {
-    const Spread& all = values[0];
-    Json json = {start, gap, all.samples};
+  const auto row = [&](const ChartBucket& bucket) {
+    const Spread& all = bucket.values[0];
+    Json json = {bucket.start, bucket.gap_before, all.samples};
     for (const double value : {all.mean, all.min, all.max})
       json.push_back(all.samples ? Json(rounded(quantity, value)) : Json());
-    for (const Spread& part : {values[1], values[2]})
+    for (const Spread& part : {bucket.values[1], bucket.values[2]})
       json.push_back(part.samples ? Json(rounded(quantity, part.mean)) : Json());
-    json.push_back(middle);
+    json.push_back(bucket.middle);
+    const Spread rest = neither(bucket);
+    json.push_back(rest.samples ? Json(rounded(quantity, rest.mean)) : Json());
     return json;
   };
   Json json = {{"bucket_ms", curve.chart.bucket_ms}, {"unit", quantity.unit}, {"digits", quantity.meanDigits()}};
   json["series"] = curve.of.number;
   json["knows_night"] = curve.knowsNight();
-  json["columns"] = {"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night", "middle_ms"};
-  json["all"] = row(camera.from, false, std::midpoint(camera.from, camera.to),
-                    camera.store->means(curve.of, camera.from, camera.to, valuesOf(curve.key)));
+  json["columns"] = {"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night", "middle_ms", "neither"};
+  json["all"] = row({.start = camera.from,
+                     .middle = std::midpoint(camera.from, camera.to),
+                     .values = camera.store->means(curve.of, camera.from, camera.to, valuesOf(curve.key))});
   json["rows"] = Json::array();
   for (const ChartBucket& bucket : curve.chart.buckets)
-    if (bucket.values[0].samples > 0)
-      json["rows"].push_back(row(bucket.start, bucket.gap_before, bucket.middle, bucket.values));
+    if (bucket.values[0].samples > 0) json["rows"].push_back(row(bucket));
   return json;
 }
 
@@ -129,13 +137,11 @@ std::string chartSvg(const Shown& camera, Request& request) {
   const Look look = lookIn(request);
   ChartDrawing drawing{.clock = camera.clock(), .colors = charts::chartColors(look.dark)};
   const bool knows_night = curve.knowsNight();
-  bool some_unknown = false;  // of a time before there was a rule
-  for (ChartBucket& bucket : curve.chart.buckets) {
-    const Spread all = bucket.values[0], day = bucket.values[1], night = bucket.values[2];
-    const bool unknown = day.samples == 0 && night.samples == 0;
-    some_unknown = some_unknown || (unknown && all.samples > 0);
-    bucket.values = knows_night ? std::vector<Spread>{day, night, unknown ? all : Spread()} : std::vector<Spread>{all};
-  }
+  const bool some_neither =
+      std::ranges::any_of(curve.chart.buckets, [](const ChartBucket& bucket) { return neither(bucket).samples > 0; });
+  for (ChartBucket& bucket : curve.chart.buckets)
+    bucket.values = knows_night ? std::vector<Spread>{bucket.values[1], bucket.values[2], neither(bucket)}
+                                : std::vector<Spread>{bucket.values[0]};
   const auto add = [&](const char* name, std::uint32_t color) {
     drawing.series.push_back({.name = name,
                               .unit = curve.quantity->unit,
@@ -146,7 +152,7 @@ std::string chartSvg(const Shown& camera, Request& request) {
   if (knows_night) {
     add("by day", drawing.colors.by_day);
     add("by night", drawing.colors.by_night);
-    if (some_unknown) add("not told apart", drawing.colors.muted);
+    if (some_neither) add("not told apart", drawing.colors.muted);
   } else {
     add("mean", drawing.colors.series.front());
   }

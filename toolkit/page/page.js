@@ -291,7 +291,6 @@ async function renderPeriod(one) {
   series = {...chart, camera: one.name, asked,
     label: $("quantity").selectedOptions[0]?.textContent ?? ""};
   series.points = chart.rows.map(row => Object.fromEntries(chart.columns.map((name, i) => [name, row[i]])));
-  for (const point of series.points) point.unknown = point.day === null && point.night === null ? point.mean : null;
   cursor = Math.min(cursor, series.points.length - 1);
   const ends = period() === "hour" || period() === "day" ? date.full : date.dayOfYear;
   $("span").textContent = `${ends(from, one)} – ${ends(to, one)}, ${one.clock.name}`;
@@ -310,7 +309,7 @@ async function renderPeriod(one) {
 
 // The means that stand side by side: their keys in a point, and words. Where a rule came later, the points before it have neither side.
 const means = () => !series.knows_night ? [["mean", "mean"]] : [["day", "by day"], ["night", "by night"],
-  ...(series.points.some(point => point.unknown !== null) ? [["unknown", "not told apart"]] : [])];
+  ...(series.points.some(point => point.neither !== null) ? [["neither", "not told apart"]] : [])];
 
 const when = time => (series.bucket_ms >= kDay ? date.dayOfYear : date.full)(time, camera());
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -399,7 +398,7 @@ function renderChart(drawing) {
 function renderTable() {
   const value = (point, key) => make("td", {}, number(point[key], series.digits));
   const heads = ["Time", ...means().map(([, words]) => words[0].toUpperCase() + words.slice(1)), "Lowest", "Highest", "Samples"];
-  const sum = {...Object.fromEntries(series.columns.map((name, i) => [name, series.all[i]])), unknown: null};
+  const sum = Object.fromEntries(series.columns.map((name, i) => [name, series.all[i]]));
   const row = (point, words) => make("tr", {}, make("th", {scope: "row"}, words), ...means().map(([key]) => value(point, key)),
     value(point, "min"), value(point, "max"), make("td", {}, number(point.samples, 0)));
   show($("values"), make("caption", {}, series.label), make("thead", {}, make("tr", {}, ...heads.map(head => make("th", {scope: "col"}, head)))),
