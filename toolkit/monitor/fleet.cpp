@@ -118,10 +118,16 @@ class CameraRun {
     shared_.set([&] { status_.over = ended_ = true; });
   }
 
+  // What events of one attempt to watch depend on.
+  struct Attempt {
+    std::atomic<bool> opened = false;  // the model was there
+    std::atomic<bool> lost = false;    // the source failed for good
+  };
+
   // An error that is thrown may be gone at the next attempt.
   void watch(const std::stop_token& stop) {
-    opened_ = lost_ = false;
-    Session session(camera.session, callbacks());
+    Attempt attempt;
+    Session session(camera.session, callbacks(attempt));
     const std::shared_ptr<void> hiding(nullptr, [&](void*) {
       shared_.set([&] {
         session_ = nullptr;
@@ -133,7 +139,7 @@ class CameraRun {
     for (; loading.loading && !stop.stop_requested(); loading = session.status().inference) pause(stop, 10ms);
     if (stop.stop_requested()) return;
     if (!loading.ready) throw Error(loading.problem);
-    opened_ = true;
+    attempt.opened = true;
     session.open(camera.plan);
     shared_.set([&] {
       status_.started = true;
@@ -192,16 +198,16 @@ class CameraRun {
     if (text) session.addEvent({unixNow(), EventKind::kSource, severity, *text});
   }
 
-  Session::Callbacks callbacks() {
+  Session::Callbacks callbacks(Attempt& attempt) {
     Session::Callbacks callbacks;
-    callbacks.on_event = [this](const Event& event) {
+    callbacks.on_event = [this, &attempt](const Event& event) {
       // What ends the command is its error, and is said once.
-      if (shared_.alone() && event.kind == EventKind::kSource && lost_) return;
-      if (event.kind == EventKind::kModel && !opened_) return;
+      if (shared_.alone() && event.kind == EventKind::kSource && attempt.lost) return;
+      if (event.kind == EventKind::kModel && !attempt.opened) return;
       shared_.callbacks.on_event(camera, event);
     };
-    callbacks.on_state = [this](const CaptureStatus& state) {
-      lost_ = state.state == CaptureState::kEnded && !state.message.empty();
+    callbacks.on_state = [&attempt](const CaptureStatus& state) {
+      attempt.lost = state.state == CaptureState::kEnded && !state.message.empty();
     };
     callbacks.on_sample = [this](const Sample& sample, const InferenceResult& result) {
       {
@@ -229,8 +235,6 @@ class CameraRun {
   CameraStatus status_;
   bool ended_ = false, hangs_ = false;
 
-  std::atomic<bool> opened_ = false;  // the model was there
-  std::atomic<bool> lost_ = false;    // the source failed for good
   std::atomic<bool> for_good_ = false;
   std::jthread thread_;  // last: it uses the others
 };
