@@ -59,6 +59,13 @@ struct Loaded {
   std::shared_ptr<Estimator> closer{};  // for InferenceResult::look
 };
 
+// Throws mpm::Error for options that make no sense. Areas are measured by the labels, so each net gives them.
+EstimatorOptions checked(EstimatorOptions options) {
+  options.read().validate();
+  options.labels = true;
+  return options;
+}
+
 // All files of a model. If it cannot be read: the ONNX file and its JSON, which every model has.
 std::vector<std::string> filesOf(const std::string& model) {
   try {
@@ -475,8 +482,7 @@ struct InferenceWorker::Impl {
 InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, EstimatorOptions options,
                                  Callbacks callbacks, bool choose_reuse, std::shared_ptr<SharedModels> models)
     : impl_(std::make_unique<Impl>()) {
-  options.read().validate();
-  options.labels = true;
+  options = checked(std::move(options));
   impl_->frames = std::move(frames);
   impl_->models = models ? std::move(models) : std::make_shared<SharedModels>();
   impl_->callbacks = std::move(callbacks);
@@ -526,8 +532,7 @@ void InferenceWorker::setModel(std::string path, const std::optional<Reduction>&
 }
 
 void InferenceWorker::setOptions(EstimatorOptions options) {
-  options.read().validate();
-  options.labels = true;
+  options = checked(std::move(options));
   impl_->change([&](Impl::Wanted& wanted) {
     options.reduce = wanted.options.reduce;
     options.features = wanted.options.features;
