@@ -396,6 +396,7 @@ TEST_F(InferenceWorkerTest, ComparesWithTheFullModel) {
   EXPECT_EQ(result.compared->estimate.labels.size(), result.estimate.labels.size());
   Estimator full(kModel, options({}));
   EXPECT_EQ(cv::countNonZero(full.estimate(result.frame.image).labels != result.compared->estimate.labels), 0);
+  EXPECT_MPM_ERROR(worker.setCompare(mpmBefore({2, 1})), "");
 }
 
 // What was looked at when the source was paused answers to a change.

@@ -257,9 +257,12 @@ TEST_F(MonitorCommand, TellsSystemdWhatItDoes) {
   Words said;
   for (std::string line; !(line = listener.next()).empty();) said.push_back(line);
   ASSERT_GE(said.size(), 4u);
-  EXPECT_THAT(said, Contains("READY=1"));
+  EXPECT_EQ(std::ranges::count(said, "READY=1"), 1);
   EXPECT_EQ(said.back(), "STOPPING=1");
   EXPECT_THAT(said, AllOf(Contains("WATCHDOG=1"), Contains(StartsWith("STATUS="))));
+  const monitor::StoreWriter other(database_);
+  expectFailure(monitor(images(3), {}, {.environment = {{"NOTIFY_SOCKET", path}}}), 1, {"another program stores in"});
+  for (std::string line; !(line = listener.next()).empty();) EXPECT_NE(line, "READY=1") << "a watch that cannot begin";
 }
 
 TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {

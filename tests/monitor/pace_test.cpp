@@ -106,6 +106,16 @@ TEST(Pace, GapsOfWhatIsStored) {
   two.resize(89);
   EXPECT_EQ(count(two, 0, true), 1);
   EXPECT_EQ(count({days.begin(), days.begin() + 40}, 0, true), 0) << "the only night";
+  // Pauses at midday on the days 0 to 7 of 15: only of the last one, half of the fourteen days around have pictures
+  // then.
+  std::vector<double> midday;
+  for (int day = 0; day < 15; ++day) {
+    midday.insert(midday.end(), 8, 1800);
+    day <= 7 ? midday.insert(midday.end(), 1, 4 * 3600) : midday.insert(midday.end(), 8, 1800);
+    midday.insert(midday.end(), 8, 1800);
+    midday.push_back(12 * 3600);
+  }
+  EXPECT_EQ(count(midday, 0, true), 1);
   // Each winter night is longer than any of summer, each time pictures come until its evening.
   std::vector<double> year;
   for (int day = 0; day < 365; ++day) {

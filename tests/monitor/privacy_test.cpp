@@ -200,7 +200,9 @@ TEST(Privacy, NamesNoObjectThatIsHidden) {
   segments.estimate.ids = cv::Mat::zeros(48, 64, CV_16U);
   segments.estimate.ids(hidden).setTo(1);
   segments.estimate.segments = {{.id = 1, .label = kPerson, .score = 0.9, .area = 100},
-                                {.id = 2, .label = kCar, .score = 0.9, .area = 0}};
+                                {.id = 2, .label = kCar, .score = 0.9, .area = 0},
+                                {.id = 3, .label = kPerson, .score = 0.9, .area = 1}};
+  segments.estimate.ids.at<std::uint16_t>(hidden.tl()) = 3;
   Privacy({.hidden = {window}}).hide(segments, {});
   ASSERT_EQ(segments.estimate.segments.size(), 1u) << "one that was covered before stays";
   EXPECT_EQ(segments.estimate.segments[0].id, 2);
