@@ -393,6 +393,33 @@ user root
         self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
         wait("both have ended", lambda: len([line for line in got.all if line.endswith(" ended")]) >= 2)
 
+    def test_a_source_that_failed_is_lost_until_the_end(self):
+        _, log = self.broker()
+        got = self.listening(log, "mpm/none/status")
+        none = f"[[camera]]\nname = 'none'\nsource = 'none.avi'\nmodel = '{MODEL}'\ndb = 'none.db'\n"
+        monitor, said = self.process([MPM, "monitor", "--watch", self.cameras("watch.toml", ["stays"], fields=none)])
+        said.until("none  source: Ended")
+        got.until("lost")
+        said.until("stays  source: Live")
+        monitor.terminate()
+        self.assertEqual(monitor.wait(PATIENCE), 1, said.all)
+        got.until("ended")
+        self.assertEqual(got.all[-2:], ["0 mpm/none/status lost", "0 mpm/none/status ended"])
+
+    def test_a_camera_that_changes_does_not_end(self):
+        _, log = self.broker()
+        got = self.listening(log, "mpm/yard/status")
+        monitor, said = self.process([MPM, "monitor", "--watch", self.cameras("watch.toml", ["yard"])])
+        got.until("yard/status online")
+        self.cameras("watch.toml", ["yard"], fields="every = 2\n")
+        monitor.send_signal(signal.SIGHUP)
+        said.until("1 restarted")
+        wait("both have been watched", lambda: len([line for line in said.all if "source: Live" in line]) == 2)
+        monitor.terminate()
+        self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
+        got.until("ended")
+        self.assertNotIn("0 mpm/yard/status ended", got.all[:-1])
+
     def cameras(self, name, cameras, more="", source=SCENE, fields=""):
         """A watch file of cameras with these names; {} in their source is the name. `fields`: more of each, `more`: of [mqtt]."""
         text = "".join(f"[[camera]]\nname = '{one}'\nsource = '{source.format(one)}'\nmodel = '{MODEL}'\ndb = '{one}.db'\n{fields}"

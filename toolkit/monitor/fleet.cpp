@@ -60,9 +60,10 @@ class CameraRun {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
 
-  // `for_good`: nothing watches its source for its database from now on.
-  void stop(bool for_good) {
+  // `for_good`: nothing watches its source for its database from now on. `replaced`: another one of its name goes on.
+  void stop(bool for_good, bool replaced) {
     for_good_ = for_good;
+    replaced_ = replaced;
     thread_.request_stop();
   }
 
@@ -78,7 +79,7 @@ class CameraRun {
   void dropPicture() const {
     if (session_) session_->dropPicture();
   }
-  bool failed() const { return status_.over && !status_.failure.empty(); }
+  bool failed() const { return status_.failed(); }
   bool ended() const { return ended_; }  // the thread is about to return
   bool hangs() const { return hangs_; }  // the disk does
 
@@ -110,11 +111,15 @@ class CameraRun {
         if (!problem.empty()) status_.failure = problem;
         status_.started = status_.over = true;
       });
+      if (teller && !stop.stop_requested()) teller->setStatus(camera.name, status_.word());
       if (!again) break;
-      if (teller) teller->setStatus(camera.name, "lost");
       pause(stop, kRetry);
     }
-    if (teller) teller->end(camera.name);
+    if (teller && status_.failed()) {  // it stays lost for as long as others are watched
+      std::unique_lock lock(shared_.mutex);
+      shared_.changed.wait(lock, stop, [] { return false; });
+    }
+    if (teller) teller->end(camera.name, replaced_);
     shared_.set([&] { status_.over = ended_ = true; });
   }
 
@@ -235,11 +240,13 @@ class CameraRun {
   CameraStatus status_;
   bool ended_ = false, hangs_ = false;
 
-  std::atomic<bool> for_good_ = false;
+  std::atomic<bool> for_good_ = false, replaced_ = false;
   std::jthread thread_;  // last: it uses the others
 };
 
 }  // namespace
+
+const char* CameraStatus::word() const { return failed() ? "lost" : over ? "ended" : session.word(); }
 
 bool stuck(const std::vector<CameraStatus>& cameras) {
   const auto hangs = [](const CameraStatus& one) { return one.session.stuck(); };
@@ -282,7 +289,7 @@ Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
       return camera.plan.source.name() == one->camera.plan.source.name() &&
              sameFile(camera.session.database, one->camera.session.database);
     };
-    one->stop(std::ranges::none_of(cameras, goes_on));
+    one->stop(std::ranges::none_of(cameras, goes_on), std::ranges::count(cameras, one->camera.name, &Camera::name) > 0);
     leaving.push_back(one);
   }
   for (std::size_t i = 0; i < cameras.size(); ++i) {
@@ -318,7 +325,7 @@ bool Fleet::finish() {
   std::unique_lock lock(impl_->shared.mutex);
   auto all = impl_->leaving;
   all.insert(all.end(), impl_->cameras.begin(), impl_->cameras.end());
-  for (const auto& one : all) one->stop(false);
+  for (const auto& one : all) one->stop(false, false);
   const auto over = [&] {
     return std::ranges::all_of(all, [](const auto& one) { return one->ended() || one->hangs(); });
   };

@@ -19,6 +19,10 @@ struct CameraStatus {
   bool started = false;                           ///< the model is there and the source was opened, or this failed
   bool over = false;                              ///< it is watched no more, or not until it is tried again
   std::string failure{};                          ///< why it could not be watched to its end
+
+  bool failed() const { return over && !failure.empty(); }
+  /// SessionStatus::word(); of a camera that is over "lost" where it failed, else "ended".
+  const char* word() const;
 };
 
 /// True when only a new process can help: the thread of the models hangs, or each camera does.

@@ -27,10 +27,9 @@ UnixMs timeIn(Request& request, const std::string& name, UnixMs usual) {
 
 const char* stateOf(const Shown& camera, UnixMs now) {
   const auto& [source, live] = std::tie(camera.source, camera.live);
-  if (live && live->over) return live->failure.empty() ? "ended" : "lost";
   if (live) {
     const bool none = live->session.opening() || (source.last == 0 && live->session.source.frames_in == 0);
-    return none ? "lost" : live->session.word();
+    return none && !live->over ? "lost" : live->word();
   }
   if (source.archive) return "archive";
   if (!camera.store || !camera.store->running(source.id)) return "ended";

@@ -531,8 +531,8 @@ void Teller::remove(const std::string& camera, const StoreWriter& store, double 
     for (const auto& sender : voice->senders) sender->remove(&store, until);
 }
 
-void Teller::end(const std::string& camera) {
-  setStatus(camera, "ended");
+void Teller::end(const std::string& camera, bool replaced) {
+  if (!replaced) setStatus(camera, "ended");
   std::map<std::string, Impl::Camera>::node_type ended;  // its connections end without the mutex
   {
     const std::lock_guard setting(impl_->setting);

@@ -42,8 +42,9 @@ class Teller {
   /// Waits at most this many seconds until its outbox is empty or a server does not take it; then forgets the store.
   /// The camera stays, because it may be tried again.
   void remove(const std::string& camera, const StoreWriter& store, double patience_s);
-  /// The camera is not watched any more: its status is "ended", and its connections end. Its stores were removed.
-  void end(const std::string& camera);
+  /// The camera is not watched any more, and its connections end. Its status is "ended", or stays where another one of
+  /// its name begins. Its stores were removed.
+  void end(const std::string& camera, bool replaced = false);
 
   void setFacts(const std::string& camera, const CameraFacts& facts);
   /// "online", "stalled", "lost", "not_writing". Ignored before outbox() and after end().
