@@ -96,13 +96,26 @@ class Sender {
     // The round that is under way may have looked before the last message came.
     const auto over = [&] { return rounds_ >= rounds + 2 && (idle_ || failures_ > 0); };
     changed_.wait_until(lock, until, over);
-    channel_->cancelled = held_ = true;
-    changed_.wait(lock, [&] { return !sending_; });
-    channel_->cancelled = held_ = hurry_ = false;
+    stopSending(lock);
+    hurry_ = false;
     feeds_.erase(found);
   }
 
+  // Sends nothing more of any store.
+  void removeAll() {
+    std::unique_lock lock(mutex_);
+    stopSending(lock);
+    feeds_.clear();
+  }
+
  private:
+  // Gives up the message that is under way.
+  void stopSending(std::unique_lock<std::mutex>& lock) {
+    channel_->cancelled = held_ = true;
+    changed_.wait(lock, [&] { return !sending_; });
+    channel_->cancelled = held_ = false;
+  }
+
   void run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (true) {
@@ -236,8 +249,8 @@ struct Voice {
       : Voice(settings, CameraTopics(settings.mqtt, camera), away) {}
   Voice(const FileTables& settings, const CameraTopics& named, AwayServers& away)
       : tables(settings), topic(named.base), config(named.config) {
-    // States that waited under a topic of before, or of a camera that is gone, would stay at the broker.
-    const auto keeps = [this](const std::string& one) { return one == topic + kState && !gone; };
+    // States that waited under a topic of before would stay at the broker.
+    const auto keeps = [this](const std::string& one) { return one == topic + kState; };
     if (tables.mqtt != Mqtt())
       senders.push_back(
           std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, topics, topic + "/status"), away.mqtt, keeps));
@@ -245,16 +258,15 @@ struct Voice {
       senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, topics), away.webhook));
   }
 
-  // Nothing of the camera stays at the broker.
+  // Nothing of the camera stays at the broker, nor does a state come that waited.
   void clear() {
-    gone = true;
+    for (const auto& sender : senders) sender->removeAll();
     for (const std::string& one : CameraTopics::keptBelow(topic)) topics.set(one, "");
     if (!config.empty()) topics.set(config, "");
   }
 
   const FileTables tables;
   const std::string topic, config;
-  std::atomic<bool> gone = false;
   CurrentTopics topics{};
   std::vector<std::unique_ptr<Sender>> senders{};  // last: they use the others
 };
