@@ -202,6 +202,17 @@ class Hook(Case):
             self.assertLess(len(one), 1_900_001)
         self.assertNotEqual(first, other)
 
+    def test_a_picture_is_no_younger_than_its_event(self):
+        receiver = Receiver()
+        receiver.answer = 503
+        victim, said = self.victim(f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/'\npicture = true\n")
+        self.say(victim, ["waits", "flush"])
+        said.until("cannot send to webhook")
+        self.say(victim, ["picture 0", "comes later"])
+        receiver.answer = 200
+        self.end(victim)
+        self.assertEqual([(m["message"], "picture" in m) for m in receiver.got if m["event"] == "alarm"], [("waits", False), ("comes later", True)])
+
     def test_a_server_that_is_away_is_reported_once_by_all_connections(self):
         receiver, table = Receiver(), "[webhook]\nurl = 'http://127.0.0.1:%d/'\n"
         receiver.answer = 503

@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
     } else if (line.starts_with("picture ")) {
       InferenceResult result;
       result.model = std::make_shared<mpm::ModelInfo>();
+      result.frame.time = mpm::unixNow();
       result.frame.steady = std::stoll(line.substr(8));
       result.frame.image = mpm::test::noisePicture(1600, 1600, static_cast<int>(result.frame.steady));
       teller.setPicture("yard", result);

@@ -102,9 +102,12 @@ struct Subscription {
   std::function<void(const std::string& topic, const std::string& payload)> take{};
 };
 
+/// The last overlay of a camera as JPEG; empty: there is none, or it is younger than `event`.
+using PictureBefore = std::function<std::string(UnixMs event)>;
+
 /// The channels of one camera. Each reads its secrets; the connection is made by the first keep() or send(). Throws
 /// mpm::Error for what makes no sense, and where this build lacks the library.
-std::unique_ptr<Channel> openWebhook(const Webhook& options, const CurrentTopics& topics);
+std::unique_ptr<Channel> openWebhook(const Webhook& options, const PictureBefore& picture);
 /// `status`: the topic that says "offline" when the connection breaks without a farewell, by its last will; empty:
 /// none.
 std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, const std::string& status,

@@ -224,7 +224,7 @@ std::string jpegOf(cv::Mat picture) {
 }  // namespace
 
 #ifndef MPM_WITH_CURL
-std::unique_ptr<Channel> openWebhook(const Webhook&, const CurrentTopics&) {
+std::unique_ptr<Channel> openWebhook(const Webhook&, const PictureBefore&) {
   throw Error("[webhook]: this build has no libcurl");
 }
 #endif
@@ -251,11 +251,20 @@ struct Voice {
       : tables(settings), topic(named.base), config(named.config) {
     // States that waited under a topic of before would stay at the broker.
     const auto keeps = [this](const std::string& one) { return one == topic + kState; };
+    const auto before = [this](UnixMs event) {
+      const std::string jpeg = topics.of(topic + "/picture");
+      return pictured <= event ? jpeg : "";
+    };
     if (tables.mqtt != Mqtt())
       senders.push_back(
           std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, topics, topic + "/status"), away.mqtt, keeps));
     if (tables.webhook != Webhook())
-      senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, topics), away.webhook));
+      senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, before), away.webhook));
+  }
+
+  void setPicture(UnixMs time, std::string jpeg) {
+    pictured = time;  // first, as who asks for the picture looks at its time last
+    topics.set(topic + "/picture", std::move(jpeg));
   }
 
   // Nothing of the camera stays at the broker, nor does a state come that waited.
@@ -267,6 +276,7 @@ struct Voice {
 
   const FileTables tables;
   const std::string topic, config;
+  std::atomic<UnixMs> pictured = 0;  // the time of the picture
   CurrentTopics topics{};
   std::vector<std::unique_ptr<Sender>> senders{};  // last: they use the others
 };
@@ -600,7 +610,7 @@ void Teller::setPicture(const std::string& camera, const InferenceResult& result
   }
   const auto files = vision::estimateFiles(result.estimate, result.frame.image, *result.model,
                                            vision::classColors(result.model->facts, result.model->classes));
-  voice->topics.set(voice->topic + "/picture",
+  voice->setPicture(result.frame.time,
                     jpegOf(files.pictures.empty() ? result.frame.image : files.pictures.back().second.clone()));
 }
 

@@ -4,6 +4,7 @@
 #include "base/atomic_file.h"
 #include "monitor/tell/channel.h"
 #include "mpm/error.hpp"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 namespace {
@@ -32,7 +33,7 @@ std::size_t ignore(char*, std::size_t, std::size_t bytes, void*) { return bytes;
 
 class WebhookChannel : public Channel {
  public:
-  WebhookChannel(const Webhook& options, const CurrentTopics& topics) : options_(options), topics_(topics) {
+  WebhookChannel(const Webhook& options, PictureBefore picture) : options_(options), picture_(std::move(picture)) {
     if (options.url.empty() == options.url_file.empty()) throw Error("[webhook] needs either 'url' or 'url-file'");
     url_ = options.url.empty() ? readSecret(options.url_file) : options.url;
     fieldsOf(options).front().validate(url_);
@@ -44,7 +45,8 @@ class WebhookChannel : public Channel {
 
   void send(const Message& message) override {
     std::string body = withId(message);
-    if (const std::string jpeg = topics_.of(message.topic + "/picture"); options_.picture && !jpeg.empty())
+    const auto time = vision::timeOfIso(Json::parse(message.payload).value("time", ""));
+    if (const std::string jpeg = options_.picture && time ? picture_(*time) : ""; !jpeg.empty())
       body.replace(body.size() - 1, 1, ",\"picture\":\"" + base64(jpeg) + "\"}");
     CURL* const curl = curl_.get();
     const auto set = [&](CURLoption option, auto value) { curl_easy_setopt(curl, option, value); };
@@ -74,7 +76,7 @@ class WebhookChannel : public Channel {
 
  private:
   Webhook options_;
-  const CurrentTopics& topics_;
+  PictureBefore picture_;
   std::string url_;
   std::unique_ptr<curl_slist, void (*)(curl_slist*)> headers_{nullptr, curl_slist_free_all};
   std::unique_ptr<CURL, void (*)(CURL*)> curl_{curl_easy_init(), curl_easy_cleanup};
@@ -82,10 +84,10 @@ class WebhookChannel : public Channel {
 
 }  // namespace
 
-std::unique_ptr<Channel> openWebhook(const Webhook& options, const CurrentTopics& topics) {
+std::unique_ptr<Channel> openWebhook(const Webhook& options, const PictureBefore& picture) {
   static const CURLcode once = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (once != CURLE_OK) throw Error("libcurl does not start");
-  return std::make_unique<WebhookChannel>(options, topics);
+  return std::make_unique<WebhookChannel>(options, picture);
 }
 
 }  // namespace mpm::monitor
