@@ -146,7 +146,7 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
   }
   std::ofstream(folder_ / "shots/2026-10-25T11-10-00.000Z.png") << "of another camera of this stream";
   std::ofstream(folder_ / "shots/2026-10-25T11-10-00.000Z.json") << Json{{"source", "camera 0"}, {"database", "other"}};
-  EXPECT_FALSE(due(kSeven - 1));
+  EXPECT_EQ(due(kSeven - 1).value().facts["summary"]["date"], "2026-10-24") << "due since yesterday, and none was told";
   const Event event = due(kSeven, folder_ / "shots").value();
   EXPECT_EQ(std::tuple(event.time, event.kind, event.severity),
             std::tuple(kSeven, EventKind::kSummary, Severity::kInfo));
@@ -267,6 +267,9 @@ TEST_F(DailySummaryTest, TheFirstIsOfTheDayBeforeItWasAskedFor) {
   summary_ = DailySummary(7, clock_, 0);
   EXPECT_THAT(datesOf(summary_.due(kSeven, path_, "camera 0", "")),
               ElementsAre("2026-10-23", "2026-10-24", "2026-10-25"));
+  const UnixMs early = kSeven - 2 * kHourMs;
+  summary_ = DailySummary(7, clock_, early);
+  EXPECT_THAT(datesOf(summary_.due(early, path_, "camera 0", "")), ElementsAre("2026-10-24")) << "due since yesterday";
 }
 
 TEST_F(DailySummaryTest, ADayWithoutSamplesIsOneAndTheFirstDayIsNone) {

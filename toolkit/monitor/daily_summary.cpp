@@ -118,7 +118,7 @@ std::vector<Event> DailySummary::due(UnixMs now, const std::string& database, co
     const UnixMs first = clock_.startOfDay(std::max(since_, one.first), since_ > one.first ? -1 : 0);
     for (int days = newest; days < newest + kMostDays; ++days) {
       const UnixMs midnight = clock_.startOfDay(now, -days);
-      if (clock_.startOfDay(now, 1 - days) <= one.first || (told.empty() && midnight < first)) break;
+      if (clock_.startOfDay(now, 1 - days) <= one.first || (told.empty() && days > newest && midnight < first)) break;
       const auto isOfThisDay = [&](const Event& event) { return event.message.starts_with(clock_.date(midnight)); };
       if (std::ranges::any_of(told, isOfThisDay)) break;
       result.push_back(summaryOf(store, one, clock_, now, days, pictures));

@@ -15,8 +15,8 @@ namespace mpm::monitor {
 /// some were due, the last seven of them come at the next look. Not thread-safe.
 class DailySummary {
  public:
-  /// `hour`: when it is due, 0 to 23. `since`: of a source that has no summary yet, the first is of the day before this
-  /// time.
+  /// `hour`: when it is due, 0 to 23. `since`: of a source that has no summary yet, the one that was due last comes,
+  /// and those before it from the day before this time on.
   DailySummary(int hour, vision::CameraClock clock, UnixMs since)
       : hour_(hour), clock_(std::move(clock)), since_(since) {}
 
