@@ -454,6 +454,19 @@ TEST_F(SessionTest, RulesChangeWhileItRuns) {
   EXPECT_THAT(messagesOf(allEvents(stored())), Contains("the clock went back by 60 min"));
 }
 
+TEST_F(SessionTest, AnotherDatabaseHasTheAlarmsThatRing) {
+  make();
+  CameraPlan rings = watch();
+  rings.alarms = {.alarms = {parseAlarm("tokens>0")}, .minutes = 0};
+  session_->open(rings);
+  ASSERT_TRUE(eventually([&] { return reported(" above 0 "); }));
+  fs::remove(database_);
+  ASSERT_TRUE(eventually([&] { return session_->status().store->stopped; }));
+  session_->storeIn(folder_ / "b.db");
+  EXPECT_TRUE(session_->finish(60));
+  EXPECT_THAT(StoreReader(folder_ / "b.db").alarms(1), SizeIs(1));
+}
+
 TEST_F(SessionTest, WithoutADatabaseItOnlyShows) {
   database_.clear();
   make();

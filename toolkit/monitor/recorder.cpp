@@ -421,6 +421,12 @@ void Recorder::setRules(const NightRule& night, const std::optional<vision::GeoP
   tell(events);
 }
 
+void Recorder::storeAlarms() {
+  const std::lock_guard lock(mutex_);
+  stored_alarms_.clear();
+  store({}, {});
+}
+
 void Recorder::setStates(const StateOptions& states) {
   StateDetector watch(states);
   const std::lock_guard lock(mutex_);

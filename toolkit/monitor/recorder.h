@@ -103,6 +103,8 @@ class Recorder {
   /// Sets the states that are read from the next sample on; results need features. If a head is another one, a new
   /// session begins, see StoreWriter::beginSession(). Throws mpm::Error as StateOptions::validate().
   void setStates(const StateOptions& states);
+  /// Stores once more which alarms ring: the store goes on in another database (StoreWriter::storeIn()).
+  void storeAlarms();
 
  private:
   // What goes on from sample to sample.

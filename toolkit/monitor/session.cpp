@@ -581,6 +581,7 @@ bool Session::judge(const std::string& source, const NightRule& rule,
 void Session::storeIn(const std::string& path) {
   impl_->options.database = path;
   if (impl_->store) impl_->store->storeIn(path);
+  if (impl_->watch) impl_->watch->recorder->storeAlarms();
 }
 
 void Session::addEvent(const Event& event) { impl_->post(event); }
