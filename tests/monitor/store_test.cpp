@@ -643,6 +643,19 @@ TEST_F(Store, AKilledSessionEndsWithItsLastSample) {
   EXPECT_EQ(sessions[2].ended, kNoon + kHourMs + 4000);
 }
 
+TEST_F(Store, AKilledSessionOfASceneHasNoTimeOfItsClock) {
+  const StoreOptions options{.now = [] { return kNoon; }};
+  for (int run = 0; run < 2; ++run) {
+    {
+      StoreWriter writer(path_, options);
+      writer.beginSession(session("demo:street"));
+      writer.append(sampleAt(kNoon + kDayMs));
+    }
+    if (run == 0) runSql(path_, "UPDATE session SET ended_ms = NULL");
+  }
+  EXPECT_EQ(StoreReader(path_).sessions(1).at(0).ended, kNoon);
+}
+
 TEST_F(Store, EventsBelongToTheSourceThatIsWatched) {
   {
     StoreWriter writer(path_);

@@ -73,9 +73,10 @@ class StoreConnection {
   std::set<std::pair<std::int64_t, std::string>> headsOf(const WriteTarget& target);  // WriteTarget::heads
   std::optional<UnixMs> newestOf(const WriteTarget& target);
   void end(UnixMs time, WriteTarget& target);
-  // The database has one writer, so a session that was left open was killed. It ended with its last sample. What the
-  // clock says by now does not matter: it may have begun anew in 1970.
-  void endKilledSessions(std::int64_t source);
+  // The database has one writer, so a session that was left open was killed. It ended with its last sample, of a scene
+  // when it began: its samples have another clock than its sessions. What the clock says by now does not matter: it may
+  // have begun anew in 1970.
+  void endKilledSessions(const WriteTarget& target);
   // The first source of this writer: when its samples came, so that a clock that went wrong is noticed.
   void own(WriteTarget& target);
 

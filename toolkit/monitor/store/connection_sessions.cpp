@@ -7,6 +7,7 @@
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/numbers.h"
 #include "monitor/store/connection.h"
+#include "vision/sources/source_spec.h"
 
 namespace mpm::monitor {
 namespace {
@@ -56,7 +57,7 @@ void StoreConnection::write(const BeginSession& begin, WriteTarget& target, Buck
   makeRow(target);
   database_.run("UPDATE source SET archive = ? WHERE id = ?", begin.archive, target.source);
   own(target);
-  endKilledSessions(target.source);
+  endKilledSessions(target);
   target.series = seriesFor(target.source, info, begin.again, begin.archive);
   target.newest = begin.archive ? newestOf(target) : std::nullopt;
   target.heads = headsOf(target);
@@ -150,12 +151,12 @@ void StoreConnection::own(WriteTarget& target) {
   if (!latest.isNull(0)) target.last_before = latest.integer(0);
 }
 
-void StoreConnection::endKilledSessions(std::int64_t source) {
+void StoreConnection::endKilledSessions(const WriteTarget& target) {
   database_.run(
       "UPDATE session SET ended_ms = coalesce((SELECT time_ms FROM sample WHERE sample.source = session.source"
-      " AND time_ms >= started_ms AND sample.session = session.id ORDER BY time_ms DESC LIMIT 1), started_ms)"
+      " AND time_ms >= started_ms AND sample.session = session.id AND NOT ? ORDER BY time_ms DESC LIMIT 1), started_ms)"
       " WHERE source = ? AND ended_ms IS NULL",
-      source);
+      vision::isSceneName(target.name), target.source);
 }
 
 }  // namespace mpm::monitor
