@@ -319,6 +319,7 @@ class EvalOfADataset : public InFolder {
 TEST_F(EvalOfADataset, ReadsItsFoldersAndLabels) {
   const auto json = succeeded(eval({"--fit", "resize"})).json();
   EXPECT_EQ(json["dataset"], "ade20k");
+  for (const char* key : {"ignore", "label_offset"}) EXPECT_TRUE(json.at(key).is_null()) << key;
   EXPECT_EQ(json["images"], 1);
   EXPECT_EQ(json["miou"], 100);
   EXPECT_EQ(json["iou"].size(), 150u);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A camera that takes a connection and never answers keeps no other one dark: silent_camera_test.py MPM MODEL FOLDER. Exit status 77: skipped."""
+"""A camera that takes a connection and never answers keeps no other one dark, and the video of one that falls silent is kept:
+silent_camera_test.py MPM MODEL FOLDER. Exit status 77: skipped."""
 import json
 import pathlib
 import shutil
@@ -54,3 +55,18 @@ with socket.create_server(("127.0.0.1", 0)) as silent:
             assert time.monotonic() < end and (one["camera"] == "silent" or "no answer" not in one.get("message", "")), one
     finally:
         monitor.kill()
+
+
+def falls_silent(_):
+    for _ in range(40):
+        yield JPEG
+        time.sleep(0.05)
+    time.sleep(PATIENCE)
+
+
+video = FOLDER / "camera.avi"
+run = subprocess.run([MPM, "run", f"http://127.0.0.1:{mjpeg.serve(falls_silent)}/yard", "--model", MODEL, "--timeout", "2", "--video", video],
+                     capture_output=True, text=True, timeout=PATIENCE)
+assert run.returncode == 1 and "error: " in run.stderr, run
+film = cv2.VideoCapture(str(video))
+assert film.read()[0], run
