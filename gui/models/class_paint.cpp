@@ -125,13 +125,15 @@ void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint&
 
 void paintComputed(const cv::Mat& image, const std::vector<int>& row_age, Size2 grid, bool faded,
                    const QRectF& picture_rect, QImage& target) {
-  cv::Mat kept(grid.height, grid.width, CV_8U);
+  constexpr std::uint8_t kKept = 1, kHidden = 2;
+  cv::Mat labels(grid.height, grid.width, CV_8U);
   for (int i = 0; i < static_cast<int>(row_age.size()); ++i)
-    kept.at<std::uint8_t>(i / grid.width, i % grid.width) = row_age[i] > 0;
+    labels.at<std::uint8_t>(i / grid.width, i % grid.width) = row_age[i] < 0 ? kHidden : row_age[i] > 0 ? kKept : 0;
   ClassPaint paint{.mode = ViewMode::kOverlay, .opacity = 0.75, .faded = faded};
-  paint.color[1] = qRgb(24, 26, 32);
-  paint.visible[1] = true;
-  paintClasses(image, kept, paint, picture_rect, target);
+  paint.color[kKept] = qRgb(24, 26, 32);
+  paint.color[kHidden] = qRgb(0, 0, 0);
+  paint.visible[kKept] = paint.visible[kHidden] = true;
+  paintClasses(image, labels, paint, picture_rect, target);
 }
 
 }  // namespace mpm::gui

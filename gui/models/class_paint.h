@@ -31,7 +31,8 @@ struct ClassPaint {
 void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint& paint, const QRectF& picture_rect,
                   QImage& target, const cv::Mat& ids = {});
 
-/// kComputed: the patches of the grid whose row was computed in an earlier frame are dark; `row_age` as LiveFrame's.
+/// kComputed: the patches of the grid whose row was computed in an earlier frame are dark, hidden ones black; `row_age`
+/// as LiveFrame's.
 void paintComputed(const cv::Mat& image, const std::vector<int>& row_age, Size2 grid, bool faded,
                    const QRectF& picture_rect, QImage& target);
 

@@ -112,11 +112,13 @@ LiveFramePtr makeLiveFrame(monitor::InferenceResult result, monitor::Sample samp
   auto frame = std::make_shared<LiveFrame>();
   frame->scales = halvings(result.frame.image);
   const Estimate& estimate = result.estimate;
-  frame->lookup = MergeLookup(estimate.grid, estimate.cluster_of_token, result.model->schedule(),
-                              hiddenTokens(result.hidden, estimate.grid));
+  const std::vector<int> hidden = hiddenTokens(result.hidden, estimate.grid);
+  frame->lookup = MergeLookup(estimate.grid, estimate.cluster_of_token, result.model->schedule(), hidden);
   frame->patch_colors = patchColors(result.frame.image, estimate.grid);
   frame->map = paintedMap(estimate);
   frame->row_age = std::move(row_age);
+  if (!frame->row_age.empty())
+    for (const int token : hidden) frame->row_age[token] = -1;
   frame->sample = std::move(sample);
   if (result.compared) frame->comparison = compare(result, frame->scales.back());
   frame->result = std::move(result);

@@ -30,7 +30,7 @@ struct LiveFrame {
   cv::Mat map;             ///< CV_8U: the index in ClassPaint of each pixel; may be empty
   monitor::Sample sample;  ///< what the session measured in it
   std::optional<FrameComparison> comparison;
-  /// Frames since the row of each patch was computed, 0: in this one. Empty: without reuse.
+  /// Frames since the row of each patch was computed, 0: in this one; -1: it is hidden. Empty: without reuse.
   std::vector<int> row_age{};
   cv::Mat overlay{};  ///< of a stored picture: the overlay that was saved with it; may be empty
 
@@ -72,7 +72,8 @@ struct StoredSample {
   int question = 0;   ///< of OnShow::ask(), which it answers; 0: none
 };
 
-/// LiveFrame::row_age of a frame becomes that of the frame that follows it in a source; the first has none before it.
+/// LiveFrame::row_age of a frame, as if nothing were hidden in it, becomes that of the frame that follows it in a
+/// source; the first has none before it.
 void countAges(std::vector<int>& ages, const Estimate& estimate);
 
 /// Takes some ms: for the thread that made `result`.

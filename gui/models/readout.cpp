@@ -65,6 +65,7 @@ QString readout(const LiveFrame& frame, QPointF at) {
 QString rowAge(const LiveFrame& frame, QPointF at) {
   if (frame.row_age.empty()) return {};
   const int age = frame.row_age[frame.tokenAt(at)];
+  if (age < 0) return Readout::tr("hidden");
   return age == 0 ? Readout::tr("computed for this frame") : Readout::tr("kept for %n frame(s)", nullptr, age);
 }
 

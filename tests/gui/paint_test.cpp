@@ -151,6 +151,10 @@ TEST(ClassPaint, WhatWasKeptForAFrameIsDarker) {
   paintComputed(s.image, {0, 1, 0, 0, 0, 2}, {3, 2}, false, QRectF(0, 0, 16, 16), s.target);
   for (const QPoint& at : {QPoint(3, 3), {3, 8}, {12, 8}, {3, 13}}) EXPECT_EQ(s.target.pixel(at), qRgb(200, 150, 100));
   for (const QPoint& at : {QPoint(12, 2), {12, 14}}) EXPECT_LT(qRed(s.target.pixel(at)), 100);
+  s.image.setTo(0);
+  paintComputed(s.image, {0, 1, 0, 0, 0, -1}, {3, 2}, false, QRectF(0, 0, 16, 16), s.target);
+  EXPECT_NE(s.target.pixel(12, 2), qRgb(0, 0, 0));
+  EXPECT_EQ(s.target.pixel(12, 14), qRgb(0, 0, 0)) << "hidden";
 }
 
 TEST(Viewport, FitsThePictureIntoTheMiddle) {

@@ -430,7 +430,9 @@ TEST(LiveFrame, SaysNothingOfHiddenPatches) {
   result.estimate.token_score.assign(6, 0.5F);
   result.hidden = cv::Mat::zeros(16, 24, CV_8U);
   result.hidden(cv::Rect(10, 7, 1, 1)).setTo(255);
-  const LiveFramePtr frame = makeLiveFrame(monitor::InferenceResult(result));
+  const LiveFramePtr frame = makeLiveFrame(monitor::InferenceResult(result), {}, std::vector<int>(6));
+  EXPECT_EQ(frame->row_age, (std::vector<int>{0, -1, 0, 0, 0, 0}));
+  EXPECT_EQ(rowAge(*frame, {12.5 / 24, 4.5 / 16}), "hidden");
   PatchSelection selection;
   selection.setStep(1);
   LegendModel legend;
