@@ -147,14 +147,14 @@ void HistoryWindow::step(int by) {
   showCamera((at_ + by + count) % count);
 }
 
-// The name that the watch file gives to its source, else that of the source.
+// As the watch file calls its source, else as the source is called.
 void HistoryWindow::refreshTitle() {
   const monitor::CameraConfig& camera = cameras_[static_cast<std::size_t>(at_)];
   const QString source = on_show_->source().name, file = QFileInfo(database()).fileName();
   const bool named =
       !camera.source.empty() &&
       (source.isEmpty() || source.toStdString() == sourceSpec(QString::fromStdString(camera.source)).name());
-  const QString title = named ? QString::fromStdString(monitor::cameraName(camera)) : sourceTitle(source);
+  const QString title = named ? cameraTitle(camera) : sourceTitle(source);
   setWindowTitle(source.isEmpty() && !named ? tr("%1 – MPM Monitor").arg(file)
                                             : tr("%1, stored in %2 – MPM Monitor").arg(title, file));
 }

@@ -96,7 +96,7 @@ MainWindow::~MainWindow() {
 }
 
 void MainWindow::refreshTitle() {
-  const QString of_camera = pages_->cameras()->name(), source = on_show_->source().name;
+  const QString of_camera = pages_->cameras()->title(), source = on_show_->source().name;
   const QString what = !of_camera.isEmpty() ? of_camera : source.isEmpty() ? QString() : sourceTitle(source);
   setWindowTitle(what.isEmpty() ? tr("MPM Monitor") : tr("%1 – MPM Monitor").arg(what));
 }
@@ -105,7 +105,7 @@ void MainWindow::showPage() {
   refreshTitle();
   const bool nothing = on_show_->isNothing();
   if (nothing) pages_->welcome()->setRecents(opener_->recents());
-  pages_->showSource(!nothing || !pages_->cameras()->name().isEmpty());
+  pages_->showSource(!nothing || !pages_->cameras()->title().isEmpty());
   actions_->action("cameras")->setVisible(pages_->cameras()->count() > 0);
 }
 

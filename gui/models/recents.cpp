@@ -58,6 +58,11 @@ QString sourceTitle(const QString& text) {
   return source.isLive() ? QString::fromStdString(source.shownText()) : QFileInfo(target).fileName();
 }
 
+QString cameraTitle(const monitor::CameraConfig& camera) {
+  const QString title = QString::fromStdString(camera.title).simplified();  // it stands in one line
+  return title.isEmpty() ? QString::fromStdString(monitor::cameraName(camera)) : title;
+}
+
 QString demoSource() {
   const QDateTime now = QDateTime::currentDateTimeUtc();
   const QDateTime noon(QDate(now.date().year(), 3, 20), QTime(12, 30), QTimeZone::utc());

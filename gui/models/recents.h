@@ -3,6 +3,7 @@
 
 #include <QtGui>
 
+#include "monitor/watch/camera_config.h"
 #include "vision/camera_clock.h"
 #include "vision/sources/source_spec.h"
 
@@ -32,6 +33,8 @@ bool isNumbered(const vision::SourceSpec& source);
 QString sourceFolder(const QString& source);
 /// "Demo street", "vtest.avi", "rtsp://***@camera/stream".
 QString sourceTitle(const QString& source);
+/// How people call a camera of a watch file: its title, else its name.
+QString cameraTitle(const monitor::CameraConfig& camera);
 
 /// The built-in street: a day in six minutes from a spring noon on, so that its dusk comes soon. Every call names a
 /// moment of its own, because what is stored of two runs must not be mixed.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/cameras_page.h"
 
-#include "gui/models/recents.h"
 #include "gui/views/labels.h"
 
 namespace mpm::gui {
@@ -76,7 +75,7 @@ void CamerasPage::read() {
 }
 
 void CamerasPage::describe(int row, const QStringList& lines, const QImage& picture) {
-  const QStringList text = QStringList{nameOf(row)} + lines;
+  const QStringList text = QStringList{titleOf(row)} + lines;
   const QString source = QString::fromStdString(vision::redactCredentials(watch(row).source));
   const int line = QFontMetrics(QGuiApplication::font()).lineSpacing();
   QPixmap shown(StoredCamera::kPicture);

@@ -3,6 +3,7 @@
 
 #include <QtWidgets>
 
+#include "gui/models/recents.h"
 #include "gui/models/stored_camera.h"
 #include "gui/models/worker.h"
 
@@ -30,20 +31,20 @@ class CamerasPage : public QListWidget {
   void leave() { setShown(kNone); }
 
   bool allShown() const { return shown_ == kAll; }
-  QString name() const { return shown_ < 0 ? QString() : nameOf(shown_); }  ///< of the camera that is watched
+  QString title() const { return shown_ < 0 ? QString() : titleOf(shown_); }  ///< of the camera that is watched
   std::vector<monitor::CameraConfig> cameras() const;
 
  signals:
   /// A person chose a row of cameras().
   void chosen(int row);
-  /// allShown() or name() may have changed.
+  /// allShown() or title() may have changed.
   void shownChanged();
 
  private:
   static constexpr int kNone = -2, kAll = -1;
   void setShown(int row);
   const monitor::CameraConfig& watch(int row) const { return cameras_[static_cast<std::size_t>(row)]->watch; }
-  QString nameOf(int row) const { return QString::fromStdString(monitor::cameraName(watch(row))); }
+  QString titleOf(int row) const { return cameraTitle(watch(row)); }
   void read();
   void describe(int row, const QStringList& lines, const QImage& picture);
 

@@ -43,7 +43,7 @@ TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
   open(
       "[[camera]]\nname = 'yard'\nsource = 'rtsp://street/1'\ndb = 'a.db'\n"
       "[[camera]]\nname = 'shed'\nsource = 'rtsp://me:secret@shed/1'\ndb = 'b.db'\n"
-      "[[camera]]\nname = 'barn'\nsource = '0'\ndb = 'c.db'\n"
+      "[[camera]]\nname = 'barn'\ntitle = 'The barn'\nsource = '0'\ndb = 'c.db'\n"
       "[[camera]]\nname = 'scene'\nsource = 'demo:street'\ndb = 'd.db'\n"
       "[[camera]]\nname = 'lane'\nsource = 'rtsp://lane/1'\ndb = 'e.db'\n"
       "[[camera]]\nname = 'lake'\nsource = 'rtsp://lake/1'\ndb = 'f.db'\n");
@@ -66,11 +66,11 @@ TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
   EXPECT_TRUE(says(1, "shed\n□ nothing is stored yet"));
   EXPECT_TRUE(says(4, "lane\n□ nothing is stored yet\nno route to the lane"));
   EXPECT_TRUE(says(5, "lake\n□ nothing is stored yet\nno route to the lake")) << "which is a source by its alarm";
-  EXPECT_TRUE(says(2, "barn\n▲ cannot be read\n"));
+  EXPECT_TRUE(says(2, "The barn\n▲ cannot be read\n"));
   EXPECT_EQ(list_.item(2)->icon().actualSize(StoredCamera::kPicture), StoredCamera::kPicture) << "texts align";
   EXPECT_TRUE(says(1, "rtsp://***@shed/1", Qt::ToolTipRole));
   EXPECT_THROW(open("[[camera]]\nevry = 3\n"), Error);
-  EXPECT_TRUE(list_.item(2)->text().startsWith("barn\n")) << "they stay";
+  EXPECT_TRUE(list_.item(2)->text().startsWith("The barn\n")) << "they stay";
 }
 
 TEST_F(CamerasTest, IsFollowedWhileItIsWatched) {

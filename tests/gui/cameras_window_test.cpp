@@ -13,8 +13,9 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
       << R"({"source": "demo:yard", "database": ")" << monitor::StoreReader(file("yard.db").toStdString()).id()
       << R"("})";
   std::ofstream(file("two.toml").toStdString())
-      << "[[camera]]\nname = 'yard'\nsource = 'demo:yard'\ndb = 'yard.db'\nsnapshots = 'shots'\n"
-         "[[camera]]\nname = 'road'\nsource = 'street'\ndb = 'road.db'\nreduce = 'mpm:blocks=2'\nmodel = '"
+      << "[[camera]]\nname = 'yard'\ntitle = 'Our yard'\nsource = 'demo:yard'\ndb = 'yard.db'\nsnapshots = 'shots'\n"
+         "[[camera]]\nname = 'road'\ntitle = 'The road, east'\n"
+         "source = 'street'\ndb = 'road.db'\nreduce = 'mpm:blocks=2'\nmodel = '"
       << MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx"
       << "'\nrefine = 'guided'\nthreads = 2\nmin-score = 0.25\nprecision = 'int8'\nalarm = ['tokens>9']\n"
          "hide = 'hide.json'\nkeep = 1\non-event = 'touch x'\n";
@@ -32,11 +33,11 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   QTest::keyClick(page, Qt::Key_Return);
   EXPECT_TRUE(page->isVisible()) << "behind the window of what is stored";
   lookAtOther();
-  EXPECT_EQ(looked()->windowTitle(), "yard, stored in yard.db – MPM Monitor");
+  EXPECT_EQ(looked()->windowTitle(), "Our yard, stored in yard.db – MPM Monitor");
   ASSERT_TRUE(wait([&] { return frame() != nullptr; })) << "its last picture, from the folder of the file";
   EXPECT_EQ(frame()->image().cols, 64);
   trigger("next_camera");
-  EXPECT_EQ(looked()->windowTitle(), "road, stored in road.db – MPM Monitor");
+  EXPECT_EQ(looked()->windowTitle(), "The road, east, stored in road.db – MPM Monitor");
   EXPECT_EQ(frame(), nullptr);
   trigger("previous_camera");
   ASSERT_TRUE(wait([&] { return frame() && frame()->image().cols == 64; }));
@@ -46,7 +47,7 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   lookAtMain();
 
   choose(1);
-  EXPECT_EQ(window_->windowTitle(), "road – MPM Monitor");
+  EXPECT_EQ(window_->windowTitle(), "The road, east – MPM Monitor");
   EXPECT_FALSE(page->isVisible());
   EXPECT_TRUE(dock("chart")->isVisible());
   ASSERT_TRUE(runs()) << "nothing is stored of it, so it is watched here";
@@ -74,7 +75,7 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   QTest::mouseClick(page->viewport(), Qt::LeftButton, {}, page->visualRect(page->model()->index(1, 0)).center());
   emit page->activated(page->model()->index(1, 0));
   EXPECT_EQ(chosen.count(), 1) << "also on a desktop where a click activates";
-  EXPECT_EQ(window_->windowTitle(), "road – MPM Monitor");
+  EXPECT_EQ(window_->windowTitle(), "The road, east – MPM Monitor");
   trigger("close");
   EXPECT_TRUE(page->isVisible());
 
