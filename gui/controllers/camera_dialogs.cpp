@@ -31,12 +31,25 @@ monitor::CameraConfig withStoredClock(monitor::CameraConfig config, const QStrin
 }  // namespace
 
 CameraDialogs::CameraDialogs(CameraConfigs* configs, const LiveMonitor* live, QWidget* window)
-    : QObject(window), configs_(configs), live_(live), window_(window) {}
+    : QObject(window), configs_(configs), live_(live), window_(window), thread_(this) {}
 
+void CameraDialogs::forgetTimes() {
+  thread_.giveUp();
+  delete asking_;
+}
+
+// The database may be on a slow disk.
 void CameraDialogs::askTimes(const QString& source, bool of_new_folder) {
   forgetTimes();
-  const monitor::CameraConfig asked = withStoredClock(configs_->config(source), live_->database());
-  auto* dialog = new TimesDialog(sourceSpec(source), asked, window_);
+  thread_.run([this, source, of_new_folder, said = configs_->config(source), database = live_->database()] {
+    thread_.answer([this, source, of_new_folder, known = withStoredClock(said, database)] {
+      showTimes(source, known, of_new_folder);
+    });
+  });
+}
+
+void CameraDialogs::showTimes(const QString& source, const monitor::CameraConfig& said, bool of_new_folder) {
+  auto* dialog = new TimesDialog(sourceSpec(source), said, window_);
   asking_ = dialog;
   connect(dialog, &TimesDialog::chosen, this, [this, source](const monitor::CameraConfig& config) {
     asking_.clear();  // it ends by itself

@@ -16,7 +16,7 @@ class CameraDialogs : public QObject {
   /// pictures have a time.
   void askTimes(const QString& source, bool of_new_folder);
   /// Forgets that question: something else was opened.
-  void forgetTimes() { delete asking_; }
+  void forgetTimes();
   /// Shows the fields under a heading of monitor::cameraFields(). See CameraFieldsDialog.
   void ask(const QString& source, const QString& title, const char* group);
   /// `picture`: what the source shows; `time`: when that was taken.
@@ -26,10 +26,13 @@ class CameraDialogs : public QObject {
   void timesChosen(const QString& source);
 
  private:
+  void showTimes(const QString& source, const monitor::CameraConfig& said, bool of_new_folder);
+
   CameraConfigs* const configs_;
   const LiveMonitor* const live_;
   QWidget* const window_;
   QPointer<QDialog> asking_;  // for times
+  Worker thread_;
 };
 
 }  // namespace mpm::gui

@@ -301,7 +301,7 @@ TEST_F(Others, ShowTheLastPictureAndThoseOfTheChart) {
   QDir(folder_.path()).mkpath("dated");
   for (int i = 0; i < 3; ++i) fs::copy_file(path("street/%1.png", i), path("dated/20130708_0554%1.png", 12 - i));
   window_->opener().open(file("dated"));
-  auto* dialog = childOf<TimesDialog>(window_.get());
+  auto* dialog = dialogThatComes<TimesDialog>();
   ASSERT_TRUE(wait([&] { return dialog->isVisible(); }));
   dialog->accept();
   ASSERT_TRUE(wait([&] { return session().isOpen() && session().status().finished; }));

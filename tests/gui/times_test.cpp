@@ -24,7 +24,7 @@ class Times : public Window {
   // The dialog that comes when a folder is opened for the first time, with what it found.
   TimesDialog* ask(const char* folder) {
     window_->opener().open(file(folder));
-    auto* dialog = childOf<TimesDialog>(window_.get());
+    auto* dialog = dialogThatComes<TimesDialog>();
     EXPECT_TRUE(wait([&] { return dialog->isVisible(); }));
     return dialog;
   }
@@ -340,7 +340,6 @@ TEST_F(Times, WhatIsHiddenStaysSoInAStoredPicture) {
 TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
   const UnixMs before = unixNow();
   window_->opener().open(file("street"));
-  lookForTimes();
   ASSERT_TRUE(runs()) << "without a question";
   EXPECT_EQ(camera().config().times, "none");
   ASSERT_FALSE(samples().empty());
@@ -352,7 +351,7 @@ TEST_F(Times, AFolderDoesNotTakeThePlaceOfWhatWasOpenedSince) {
        {std::function([&] { camera().open(file("dated")); }), std::function([&] { camera().close(); }),
         std::function([&] { window_->opener().open(file("dated")); })}) {
     window_->opener().open(file("street"));
-    const QPointer<TimesDialog> looks = childOf<TimesDialog>(window_.get());
+    const QPointer<TimesDialog> looks = dialogThatComes<TimesDialog>();
     since();
     EXPECT_TRUE(looks.isNull());
   }

@@ -227,10 +227,6 @@ class Window : public ::testing::Test {
     const QSignalSpy sources(part<History>(), &History::sourcesChanged);
     return wait([&] { return sources.count() >= 2; });
   }
-  // Looks whether the pictures of a new folder have a time; those here have none.
-  void lookForTimes() {
-    EXPECT_TRUE(wait([&] { return !window_->findChild<TimesDialog*>(); }));
-  }
   CameraControl& camera() const { return *part<CameraControl>(); }
   NetControl& net() const { return *part<NetControl>(); }
   OnShow& onShow() const { return *part<OnShow>(); }
@@ -247,6 +243,12 @@ class Window : public ::testing::Test {
   template <typename Dialog>
   Dialog* dialogOf(const char* action) const {
     trigger(action);
+    return dialogThatComes<Dialog>();
+  }
+  /// What it begins with may be read on another thread.
+  template <typename Dialog>
+  Dialog* dialogThatComes() const {
+    wait([&] { return window_->findChild<Dialog*>() != nullptr; });
     return childOf<Dialog>(window_.get());
   }
   /// An event in the list of which `piece` is a part.
