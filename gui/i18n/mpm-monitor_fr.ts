@@ -2853,6 +2853,13 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::SettingsDialog</name>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1&#xa0;: %2</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::SourceDialog</name>
     <message>
         <source>Open a source</source>
@@ -3791,6 +3798,10 @@
     <message>
         <source>Choose the list of names and times.</source>
         <translation>Choisissez la liste des noms et des heures.</translation>
+    </message>
+    <message>
+        <source>The list is being read…</source>
+        <translation>La liste est en cours de lecture…</translation>
     </message>
 </context>
 <context>

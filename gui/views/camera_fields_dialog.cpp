@@ -26,12 +26,16 @@ CameraFields fieldsUnder(const char* group) {
 
 // The first mistake in these fields of a config; empty: none.
 QString problemOf(const CameraConfig& config, const CameraFields& fields) {
+  const auto about = [](const CameraField& field, const Error& error) {
+    return SettingsDialog::about(QCoreApplication::translate("camera fields", field.label),
+                                 QString::fromUtf8(error.what()));
+  };
   for (const CameraField* field : fields) {
     const auto wrong = [&](const std::string& text) {
       try {
         if (!text.empty()) field->validate(text);
       } catch (const Error& error) {
-        return QString::fromUtf8(error.what());
+        return about(*field, error);
       }
       return QString();
     };
@@ -46,7 +50,7 @@ QString problemOf(const CameraConfig& config, const CameraFields& fields) {
     (void)monitor::cameraPlan(config);
   } catch (const CameraConfigError& error) {  // of another dialog, it is none of this one
     for (const CameraField* field : fields)
-      if (field->key == error.key) return QString::fromUtf8(error.what());
+      if (field->key == error.key) return about(*field, error);
   }
   return {};
 }

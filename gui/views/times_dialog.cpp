@@ -67,6 +67,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Camera
   for (QLineEdit* edit : {list_, zone_}) connect(edit, &QLineEdit::textChanged, this, &TimesDialog::look);
   finish([this] {
     if (const QString why = wrongTimes(); !why.isEmpty()) return why;
+    if (!unread_list_.isEmpty()) return unread_list_;
     const monitor::CameraConfig with = place_();
     return with.lat.has_value() == with.lon.has_value() ? QString() : tr("A place has a latitude and a longitude.");
   });
@@ -81,7 +82,7 @@ QString TimesDialog::wrongTimes() const {
   try {
     const vision::CameraClock checked(zone_->text().trimmed().toStdString());
   } catch (const Error& error) {
-    return QString::fromStdString(error.what());
+    return about(zone_->accessibleName(), QString::fromStdString(error.what()));
   }
   const bool no_list = from_->currentIndex() == kList && list_->text().trimmed().isEmpty();
   return no_list ? tr("Choose the list of names and times.") : QString();
@@ -116,16 +117,22 @@ void TimesDialog::show(const QString& text, bool any) {
 void TimesDialog::look() {
   thread_.giveUp();
   setValue(found_, {});
+  unread_list_.clear();
   if (from_->currentIndex() == kNone) return show(tr("The time at which each is read"), true);
   if (!wrongTimes().isEmpty()) return emit looked();  // which is said below the fields
 
+  if (from_->currentIndex() == kList) {
+    unread_list_ = tr("The list is being read…");
+    check();
+  }
   const QStringList names = {tr("list"), tr("EXIF"), tr("name"), tr("date of the file")};  // as TimeFrom
   thread_.run([this, names, options = *times(), source = source_, none = tr("no time")] {
     QStringList lines;
-    bool any = false;
+    bool any = false, list_read = false;
     try {
-      const std::vector<std::string> files = vision::pictureFiles(source);
       vision::PictureTimes times(options);
+      list_read = true;
+      const std::vector<std::string> files = vision::pictureFiles(source);
       times.learn(files);
       std::vector<std::size_t> three = {0, files.size() / 2, files.size() - 1};
       three.erase(std::unique(three.begin(), three.end()), three.end());
@@ -145,7 +152,11 @@ void TimesDialog::look() {
       lines = {QString::fromStdString(error.what())};
       any = false;
     }
-    thread_.answer([this, text = lines.join(QLatin1Char('\n')), any] { show(text, any); });
+    thread_.answer([this, text = lines.join(QLatin1Char('\n')), any, list_read] {
+      unread_list_ = list_read ? QString() : about(list_->accessibleName(), text);
+      check();
+      show(list_read ? text : QString(), any);
+    });
   });
 }
 

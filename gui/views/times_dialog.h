@@ -38,6 +38,7 @@ class TimesDialog : public SettingsDialog {
   QLabel* found_;
   std::function<monitor::CameraConfig()> place_;  // the config with it
   bool touched_ = false;                          // somebody chose
+  QString unread_list_;                           // why the list on the disk cannot be used; empty: it can
   Worker thread_;
 };
 

@@ -393,7 +393,7 @@ TEST(CameraFieldsDialog, SaysWhatCannotBeAccepted) {
   command->setText("sh tell.sh");
   EXPECT_FALSE(refused(alarms, QString()));
   fieldOf<QLineEdit>(&alarms, "Bad pictures")->setText("bright=3");
-  EXPECT_TRUE(refused(alarms, "'bright' is none of"));
+  EXPECT_TRUE(refused(alarms, "Bad pictures: 'bright' is none of"));
 
   watch.night_brightness = 33;
   watch.day_brightness = 50;

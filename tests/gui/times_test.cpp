@@ -361,7 +361,7 @@ TEST_F(Times, AZoneThatIsNoneAndAListThatIsMissingAreRefused) {
   TimesDialog* dialog = ask("dated");
   fieldOf<QLineEdit>(dialog, "Time zone")->setText("Mars");
   const auto* const ok = dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
-  EXPECT_THAT(textOf(dialog), Has("\n'Mars' is neither"));
+  EXPECT_THAT(textOf(dialog), Has("\nTime zone: 'Mars' is neither"));
   EXPECT_FALSE(ok->isEnabled());
   auto* const from = fieldOf<QComboBox>(dialog, "Their time");
   from->setCurrentIndex(5);
@@ -370,8 +370,15 @@ TEST_F(Times, AZoneThatIsNoneAndAListThatIsMissingAreRefused) {
   fieldOf<QLineEdit>(dialog, "Time zone")->setText("+02:00");
   EXPECT_THAT(textOf(dialog), Has("Choose the list of names and times."));
   EXPECT_FALSE(ok->isEnabled());
-  fieldOf<QLineEdit>(dialog, "List of names and times")->setText("times.csv");
+  fieldOf<QLineEdit>(dialog, "List of names and times")->setText(file("times.csv"));
+  EXPECT_FALSE(ok->isEnabled()) << "until it was read";
+  EXPECT_TRUE(wait([&] { return textOf(dialog).contains("times.csv"); })) << textOf(dialog);
+  EXPECT_FALSE(ok->isEnabled()) << "there is none";
+  std::ofstream(file("times.csv").toStdString()) << "20130708_055410.png,2014-01-01 12:00:10Z\n";
+  from->setCurrentIndex(0);
   EXPECT_TRUE(ok->isEnabled());
+  from->setCurrentIndex(3);
+  EXPECT_TRUE(wait([&] { return ok->isEnabled(); }));
   dialog->reject();
   EXPECT_FALSE(session().isOpen());
 }
