@@ -41,14 +41,14 @@ PicturesPane::PicturesPane(ImagePane* image, PatchSelection* selection, QAction*
 
 QWidget* PicturesPane::makeMapSide() {
   map_->setPlaceholder(tr("The merge map appears with the first frame"));
-  coloring_->setMinimumContentsLength(11);  // "Couleur moyenne"
-  coloring_->setMinimumWidth(64);           // px: in a narrow window it leaves the numbers of the step their room
+  coloring_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   connect(coloring_, &QComboBox::activated, this,
           [this](int index) { setColoring(static_cast<MergeColoring>(index)); });
-  auto* bar = new QHBoxLayout(map_bar_);
+  auto* bar = new QVBoxLayout(map_bar_);
   bar->setContentsMargins(6, 4, 6, 4);
-  bar->setSpacing(4);
-  fill(bar, actionButton(previous_), actionButton(next_), stretched(step_label_), coloring_);
+  // With larger text the colouring goes below the numbers of the step.
+  fill(bar, wrappingRow(4, {actionButton(previous_), actionButton(next_), step_label_, coloring_}));
+  map_bar_->installEventFilter(this);
   auto* result = new QWidget;
   fill(seamless(new QVBoxLayout(result)), stretched(map_), map_bar_);
   return result;
@@ -105,11 +105,16 @@ void PicturesPane::restore(const QSettings& stored) {
 }
 
 // A bar of the same height below each picture, so that they stand side by side. The numbers of the step are seen with
-// larger text, too.
+// larger text, too, and what stands behind them keeps its place.
 void PicturesPane::alignLines() {
   step_label_->setMinimumWidth(
       step_label_->fontMetrics().horizontalAdvance(tr("Block %1: %2 → %3").arg(11).arg(999).arg(888)));
   image_->setLineHeight(map_bar_->sizeHint().height());
+}
+
+bool PicturesPane::eventFilter(QObject* object, QEvent* event) {
+  if (object == map_bar_ && event->type() == QEvent::Resize) image_->setLineHeight(map_bar_->height());
+  return QSplitter::eventFilter(object, event);
 }
 
 void PicturesPane::changeEvent(QEvent* event) {

@@ -33,6 +33,7 @@ class PicturesPane : public QSplitter {
 
  protected:
   void changeEvent(QEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
   QWidget* makeMapSide();
