@@ -31,7 +31,7 @@ void PanelDocks::add(const Panel& panel) {
   const bool legend = dock->objectName() == QLatin1String("legend"), bottom = area == Qt::BottomDockWidgetArea;
   // On a small screen a panel scrolls instead of making the window larger.
   dock->setWidget(bottom || legend ? content : scrolled(content));
-  // The name is on the tab already.
+  // The name is on the tab already. At the right side, few panels may be left: see showTitles().
   if (bottom || (area == Qt::RightDockWidgetArea && !legend)) dock->setTitleBarWidget(new QWidget(dock));
   docks_.append(dock);
   areas_[area].append(dock);
@@ -42,6 +42,20 @@ void PanelDocks::add(const Panel& panel) {
       [this, dock] { bringOrHide(dock); });
   action->setCheckable(true);
   connect(dock, &QDockWidget::visibilityChanged, action, &QAction::setChecked);
+  connect(dock, &QDockWidget::visibilityChanged, this, &PanelDocks::showTitles, Qt::QueuedConnection);
+}
+
+// A panel at the right side has a title where it is alone in its place: no tab says its name then.
+void PanelDocks::showTitles() {
+  for (QDockWidget* dock : areas_[Qt::RightDockWidgetArea]) {
+    if (dock->objectName() == QLatin1String("legend")) continue;
+    const QList<QDockWidget*> beside = window_->tabifiedDockWidgets(dock);
+    const bool on_tab = std::ranges::any_of(beside, [](const QDockWidget* other) { return !other->isHidden(); });
+    QWidget* const before = dock->titleBarWidget();
+    if (on_tab == (before != nullptr)) continue;
+    dock->setTitleBarWidget(on_tab ? new QWidget(dock) : nullptr);
+    delete before;
+  }
 }
 
 void PanelDocks::bringOrHide(QDockWidget* dock) {
@@ -103,6 +117,7 @@ void PanelDocks::restore() {
     if (seen == kStacked)
       window_->resizeDocks({docks[0], docks[1]}, left ? QList{300, 330} : QList{360, 270}, Qt::Vertical);
   }
+  showTitles();
 }
 
 void PanelDocks::raise(const QString& id) {

@@ -38,6 +38,7 @@ class PanelDocks : public QObject {
   void add(const Panel& panel);
   void bringOrHide(QDockWidget* dock);
   void hideOrShowAll();
+  void showTitles();
   bool roomy() const { return window_->width() >= 1000 && window_->height() >= 600; }
 
   QMainWindow* const window_;

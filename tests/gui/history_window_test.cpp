@@ -47,6 +47,7 @@ TEST_F(Others, OpenBesideWhatIsWatchedWhichGoesOn) {
   EXPECT_EQ(looked()->windowTitle(), "yard, stored in other.db – MPM Monitor");
   EXPECT_EQ(part<HistorySources>()->name(), "yard");
   EXPECT_THAT(part<ImageView>()->banner(), Begins("Last sample: "));
+  EXPECT_EQ(dock("day_night")->titleBarWidget(), nullptr) << "no tab says its name";
   lookAtMain();
   EXPECT_EQ(window_->windowTitle(), title);
   EXPECT_FALSE(reported(EventKind::kAlarm, "of the yard"));

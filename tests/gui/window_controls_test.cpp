@@ -211,10 +211,18 @@ TEST_F(Controls, ThePanelsKeyBringsItToTheFrontAndThenHidesIt) {
   trigger("dock_events");
   EXPECT_TRUE(wait([&] { return inFront(events); })) << "hidden, it comes back in front";
   EXPECT_TRUE(events->isAncestorOf(QApplication::focusWidget()));
-  QStringList titled;  // of the others the name is on a tab
-  for (const QDockWidget* one : docks())
-    if (!one->titleBarWidget()) titled << one->objectName();
-  EXPECT_EQ(titled, QStringList({"source", "schedule", "legend"}));
+  const auto titled = [&] {  // of the others the name is on a tab
+    QStringList names;
+    for (const QDockWidget* one : docks())
+      if (!one->titleBarWidget()) names << one->objectName();
+    return names;
+  };
+  settle();
+  EXPECT_EQ(titled(), QStringList({"source", "schedule", "legend"}));
+  for (const char* id : {"inspector", "speed", "compare"}) dock(id)->hide();
+  EXPECT_TRUE(wait([&] { return titled().contains("day_night"); })) << "no tab is left";
+  dock("speed")->show();
+  EXPECT_TRUE(wait([&] { return !titled().contains("day_night"); }));
 }
 
 // What is stored is looked at every other second, also while a source is being chosen.
