@@ -166,8 +166,8 @@ void CameraControl::tick() {
         : gaveNothing(status.source) ? QString::fromStdString(status.source.message)
                                      : QString());
   emit statusChanged(status);
-  if (status.finished && status.pictures > 0 && on_show_->reportEnd())
-    emit said(SourcePanel::storedText(status), status.stored == status.pictures ? Badge::kGood : Badge::kWarning);
+  if (const QString stored = SourcePanel::storedText(status); !stored.isEmpty() && on_show_->reportEnd())
+    emit said(stored, status.stored == status.pictures ? Badge::kGood : Badge::kWarning);
 }
 
 monitor::CameraConfig CameraControl::config() const {

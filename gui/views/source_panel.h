@@ -24,7 +24,7 @@ class SourcePanel : public QWidget {
 
   /// "Live", "Retrying (3, next in 5 s)"; in the user's language. Of a session: SessionStatus::shownSource().
   static QString stateText(const monitor::CaptureStatus& status);
-  /// "39 of 40 pictures are stored".
+  /// "39 of 40 pictures are stored"; empty until it has ended, and where nothing is stored of it.
   static QString storedText(const monitor::SessionStatus& all);
   /// CaptureStatus::message; of pictures that could not be read in the user's language.
   static QString messageText(const monitor::CaptureStatus& status);

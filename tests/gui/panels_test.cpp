@@ -280,7 +280,11 @@ TEST(SourcePanel, CountsPicturesInTheLanguageOfTheWindow) {
   monitor::SessionStatus all;
   all.stored = 1;
   all.pictures = 523;
+  EXPECT_EQ(SourcePanel::storedText(all), "") << "more may come";
+  all.finished = true;
   EXPECT_EQ(SourcePanel::storedText(all), "1 image sur 523 enregistrée");
+  all.stored = all.pictures = 0;
+  EXPECT_EQ(SourcePanel::storedText(all), "") << "of a folder without a database";
   QCoreApplication::removeTranslator(&french);
 }
 

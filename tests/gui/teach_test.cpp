@@ -135,6 +135,22 @@ TEST_F(TeachOnePicture, TheKeyboardAloneDraws) {
   ASSERT_TRUE(wait([&] { return state().labelled.size() == 1; }));
 }
 
+TEST_F(Teach, WithoutAModelThePictureThatIsChosenIsShown) {
+  WindowOptions none = options();
+  none.model = file("none.onnx");
+  make(none);
+  camera().open(file("street"));
+  cv::Mat before;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(wait([&] { return frame() && frame()->image().data != before.data; }));
+    const cv::Mat taken = before = frame()->image();
+    const QString shown = teach() ? teach()->shown() : QString();
+    trigger("take");
+    ASSERT_TRUE(wait([&] { return teach()->shown() != shown; }));
+    EXPECT_EQ(cv::norm(canvas()->frame()->image(), taken, cv::NORM_INF), 0) << i;
+  }
+}
+
 TEST_F(TeachOnePicture, APredictionIsAcceptedAndClassesAreMerged) {
   const QString picture = state().pictures.front();
   addClass("of my own");  // so that the numbers of the classes are not those of the model
