@@ -44,11 +44,7 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent)
 }
 
 void LiveMonitor::open(const monitor::CameraPlan& options) {
-  frame_.reset();
-  picture_.reset();
-  unseen_ = 0;
-  session_->close();  // from then on nothing happens to the source before
-  ++opened_;
+  close();
   session_->open(options);
 }
 
@@ -56,7 +52,7 @@ void LiveMonitor::close() {
   frame_.reset();
   picture_.reset();
   unseen_ = 0;
-  session_->close();
+  session_->close();  // from then on nothing happens to it
   ++opened_;
 }
 

@@ -55,6 +55,16 @@ TEST_F(Folder, KeysAndSliderGoThroughIt) {
   EXPECT_EQ(monitor::StoreReader(file("m.db").toStdString()).count(1), 3) << "and no new samples";
 }
 
+TEST_F(Folder, ItsBarGoesWithIt) {
+  playToTheEnd(2);
+  camera().open(file("street/00.png"));
+  EXPECT_TRUE(bar()->isHidden());
+  camera().open(file("street"));
+  camera().open(file("street/00.png"));
+  ASSERT_TRUE(runs());
+  EXPECT_TRUE(bar()->isHidden()) << "its list comes late";
+}
+
 TEST_F(Folder, WhatPlaysIsPausedByAStep) {
   ASSERT_TRUE(openAndWait());
   ASSERT_TRUE(wait([&] { return bar()->isVisible() && session().framesCome(); }));

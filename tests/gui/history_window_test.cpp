@@ -134,6 +134,15 @@ TEST_F(Others, EventsOfEarlierRunsStayInTheList) {
   }
 }
 
+TEST_F(Others, ShowNoEventsOfTheDatabaseBefore) {
+  store(file("other.db"), "yard", unixNow() - kDayMs, 1000, 3, {}, "of the yard");
+  HistoryBrowser history;
+  history.setDatabase(file("other.db"));
+  ASSERT_TRUE(wait([&] { return history.events()->rowCount() > 0; }));
+  history.setDatabase(file("none-yet.db"));
+  EXPECT_EQ(history.events()->rowCount(), 0);
+}
+
 TEST_F(Others, ShowNothingOfTheSourceBefore) {
   const UnixMs first = unixNow() - kDayMs;
   store(file("other.db"), "yard", first, 1000, 9, {}, "of the yard");

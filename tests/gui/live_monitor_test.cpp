@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QSignalSpy>
 #include <QTest>
 #include <chrono>
 #include <thread>
@@ -55,6 +56,26 @@ TEST(LiveMonitor, ShowsAChangeInTheLastFrameOfASourceThatThenEnds) {
   folder.live.change([](monitor::Session&) {});
   folder.gate.open();
   EXPECT_TRUE(folder.repeats());
+}
+
+TEST(LiveMonitor, APictureThatWasChosenIsOfItsFolderAlone) {
+  mpm::test::Gate gate;
+  Folder folder(1);
+  folder.gate.open();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return folder.live.session().status().finished; }, 60000));
+  folder.live.showPicture("chosen.png", mpm::test::noisePicture(48, 64, 9), 1);
+  ASSERT_TRUE(folder.repeats());
+  monitor::CameraPlan silent{.source = vision::parseSourceSpec("silent")};
+  silent.factory = monitor::test::always([&gate](int) -> std::optional<vision::Frame> {
+    gate.wait();
+    return std::nullopt;
+  });
+  folder.live.open(silent);
+  folder.shown = nullptr;
+  const QSignalSpy ticks(&folder.live, &LiveMonitor::ticked);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return ticks.count() >= 2; }, 60000));
+  EXPECT_EQ(folder.shown, nullptr);
+  gate.open();
 }
 
 }  // namespace

@@ -612,7 +612,9 @@ TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
   EXPECT_TRUE(paintsPrediction());
 
   const QString street = QString::fromStdString(session().model());
+  pane()->models()->setProblem("of before");
   button(TaughtModelsPanel::tr("Train"))->click();
+  EXPECT_THAT(textOf(pane()->models()), Not(Has("of before")));
   ASSERT_TRUE(wait([&] { return state().models.size() == 1; }));
   ASSERT_TRUE(state().models[0].verdict);
   EXPECT_EQ(pane()->models()->findChild<QTableWidget*>()->rowCount(), 2);
@@ -623,6 +625,9 @@ TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
   ASSERT_TRUE(wait([&] { return part<LegendModel>()->classes() == 2; }));
   EXPECT_EQ(part<LegendModel>()->name(1), "ground");
   EXPECT_TRUE(wait([&] { return reported(EventKind::kModel, "v1.onnx"); }));
+  EXPECT_TRUE(wait([&] {
+    return QSettings(file("settings.ini"), QSettings::IniFormat).value("teach/before") == street;
+  })) << "the way back is there at the next start";
 
   make();
   check("teach", true);

@@ -283,6 +283,17 @@ TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {
   EXPECT_THAT(notice(), Begins("Open a folder of pictures with times first"));
 }
 
+TEST_F(Times, OnlyTheSourceThatIsOpenIsMeasuredAgain) {
+  measure("dated");
+  ASSERT_TRUE(allAreStored());
+  ASSERT_TRUE(openAndWait());
+  ASSERT_TRUE(wait([&] { return part<HistorySources>()->name() == file("street"); }));
+  pickSource(file("dated"));
+  ASSERT_TRUE(wait([&] { return part<HistorySources>()->name() == file("dated"); }));
+  trigger("measure");
+  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr);
+}
+
 TEST_F(Times, AStoredPictureIsOfTheSourceThatItCameFrom) {
   measure("dated");
   ASSERT_TRUE(allAreStored() && runs());

@@ -323,6 +323,17 @@ TEST_F(Faults, APauseIsOfItsSource) {
   EXPECT_FALSE(part<WelcomePage>()->isHidden());
 }
 
+TEST_F(Faults, EventsOfTheSourceBeforeAreNotThoseOfTheNextOne) {
+  fs::copy(street().path(), file("yard").toStdString());
+  ASSERT_TRUE(openAndWait());
+  emit window_->live().eventHappened({unixNow(), EventKind::kAlarm, monitor::Severity::kWarning, "of before"}, false);
+  ASSERT_TRUE(reported(EventKind::kAlarm, "of before"));
+  camera().open(file("yard"));
+  EXPECT_FALSE(reported(EventKind::kAlarm, "of before"));
+  ASSERT_TRUE(wait([&] { return part<HistorySources>()->name() == file("yard"); }) && looks());
+  EXPECT_FALSE(reported(EventKind::kAlarm, "of before"));
+}
+
 TEST_F(Faults, ASnapshotWithoutAModelBlamesNoDisk) {
   WindowOptions none = options();
   none.model = file("none.onnx");
@@ -523,6 +534,11 @@ TEST(Opener, GoesOnWithTheModelOfTheSourceOrThatOfTheCommandLine) {
     opener.open(other);
     opener.remember(folder.path(), kFullModel);
     EXPECT_NE(opener.recents()[0].model, known) << "a person chose another one";
+  });
+  opened({}, [&](Opener& opener) {
+    opener.resumeLast();
+    opener.remember(folder.filePath("another"), kFullModel);
+    EXPECT_NE(opener.recents()[0].model, known) << "of another source";
   });
 }
 

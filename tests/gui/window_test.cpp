@@ -216,6 +216,7 @@ TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
   EXPECT_THAT(valueOf(editor, "Problem").remove(QChar(0x200b)),
               Has("segmenter_mask_ts17.onnx: reduction 'tome:blocks=1,7': block 7 does not exist"))
       << valueOf(editor, "Problem");
+  EXPECT_EQ(camera().config().reduce, "gradual:count=3:similarity=0.5");
   EXPECT_EQ(fieldOf<QLineEdit>(editor, "Reduction as text")->text(), "gradual:count=3:similarity=0.5");
 
   choose(fieldOf<QComboBox>(editor, "Method"), ReductionEditor::tr("Full model"));
@@ -266,6 +267,21 @@ TEST_F(Window, SharpensEdgesAndSaysSoInTheWatch) {
   EXPECT_EQ(camera().config().refine, "guided");
   trigger("sharp_edges");
   ASSERT_TRUE(wait([&] { return frame()->result.model->facts.refine == Refine::kNone; }));
+  net().open(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx", std::nullopt);
+  EXPECT_EQ(camera().config().refine, "") << "another model has edges of its own";
+}
+
+TEST_F(Window, HowLongPicturesAreKeptIsSaidWhereSomeAreStored) {
+  ASSERT_TRUE(openAndWait());
+  monitor::CameraConfig kept = part<CameraConfigs>()->config(file("street"));
+  kept.keep_snapshots = 3;
+  kept.merge_maps = true;
+  part<CameraConfigs>()->change(file("street"), kept);
+  EXPECT_EQ(std::tuple(camera().config().keep_snapshots, camera().config().merge_maps),
+            std::tuple(std::nullopt, false));
+  kept.snapshot_every = 60;
+  part<CameraConfigs>()->change(file("street"), kept);
+  EXPECT_EQ(std::tuple(camera().config().keep_snapshots, camera().config().merge_maps), std::tuple(3, true));
 }
 
 TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
@@ -374,6 +390,10 @@ TEST_F(Window, EachSizeOfWindowHasItsOwnLayout) {
   EXPECT_TRUE(dock("events")->isHidden());
   window_->resize(800, 480);
   EXPECT_TRUE(dock("legend")->isHidden());
+  check("teach", true);
+  window_->resize(1280, 800);
+  check("teach", false);
+  EXPECT_FALSE(dock("legend")->isHidden()) << "those of the size that it has by then";
 }
 
 TEST_F(Window, LargerTextLeavesTheNumbersOfTheStepAndItsColouring) {
