@@ -48,9 +48,9 @@ void noteShares(std::vector<Variant>& variants) {
 
 void measure(std::vector<Variant>& variants, Input& input, const BenchArguments& arguments) {
   const bool peaks = arguments.options.device == "cpu" && !arguments.board;  // of the CPU; a board's table has none
-  Progress progress(stderrIsTerminal(), static_cast<int>(variants.size()) * (arguments.rounds + arguments.warm_up));
+  Progress progress(stderrIsTerminal(), static_cast<int>(variants.size()) * (arguments.rounds + arguments.warmUp()));
   // A B C A B C ...: what else the machine does meets everyone alike.
-  for (int round = -arguments.warm_up; round < arguments.rounds && !interrupted(); ++round) {
+  for (int round = -arguments.warmUp(); round < arguments.rounds && !interrupted(); ++round) {
     const Round& work = input.next();
     for (Variant& variant : variants) {
       if (interrupted()) continue;
@@ -58,8 +58,7 @@ void measure(std::vector<Variant>& variants, Input& input, const BenchArguments&
       progress.step();
       if (round >= 0 && peaks) variant.measurePeak();
     }
-    if (round >= 0 && (round + arguments.warm_up > 0 || !arguments.reuses()))  // the first frame is computed in full
-      compareLabels(variants);
+    if (round >= 0) compareLabels(variants);
   }
   for (int round = arguments.rounds; peaks && round < kPeakMeasurements && !interrupted(); ++round)
     for (Variant& variant : variants) variant.measurePeak();

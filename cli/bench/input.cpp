@@ -24,7 +24,7 @@ const Round& Input::next() {
   const auto frame = frames_->next();
   if (!frame)
     throw Error("'" + arguments_.image + "' ends after " + counted(frames_->read(), "frame") + ": --rounds " +
-                std::to_string(arguments_.rounds) + " and --warm-up " + std::to_string(arguments_.warm_up) +
+                std::to_string(arguments_.rounds) + " and --warm-up " + std::to_string(arguments_.warmUp()) +
                 " need one for each");
   round_.picture = arguments_.night.applied(frame->image, frame->name).clone();
   round_.seconds = frame->seconds();

@@ -117,7 +117,7 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
           {"device", arguments.options.device},
           {"threads", threads},
           {"batch", arguments.batch},
-          {"warm_up", arguments.warm_up},
+          {"warm_up", arguments.warmUp()},
           {"rounds", arguments.rounds},
           {"cpu", evaluation::cpuName()},
           {"mpm", {{"version", buildInfo().version}, {"opencv", buildInfo().opencv}}},

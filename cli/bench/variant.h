@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <opencv2/core.hpp>
@@ -28,6 +29,8 @@ struct BenchArguments {
 
   /// Successive frames instead of one image.
   bool reuses() const { return !variants.reuses.empty(); }
+  /// Rounds before those that count. The first frame of a sequence is computed in full and never counts.
+  int warmUp() const { return std::max(warm_up, reuses() ? 1 : 0); }
 };
 
 /// What all variants compute in a round.

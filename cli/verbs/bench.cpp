@@ -59,7 +59,8 @@ Verb addBench(CLI::App& mpm) {
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
   addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5,
             "Measured passes of each variant. Default: 20, and fewer with --board");
-  addNumber(*verb, "--warm-up", arguments->warm_up, "N", 0, 1e5, "Passes before them. Default: 3");
+  addNumber(*verb, "--warm-up", arguments->warm_up, "N", 0, 1e5,
+            "Passes before them, with --reuse at least one. Default: 3");
   verb->footer(
       R"(The variants take turns: A B C A B C ... ms is wall time from the normalised tensor to the label map. ratio is
 relative to the first row. GFLOP counts the live rows, 2 per multiply-add. peak is the share of the GEMM speed of the

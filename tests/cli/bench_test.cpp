@@ -8,6 +8,8 @@
 namespace mpm::test {
 namespace {
 
+using ::testing::Lt;
+
 using Bench = InFolder;
 
 CommandResult bench(const Words& more, const CommandOptions& options = {}) {
@@ -120,6 +122,12 @@ TEST_F(Bench, ReuseRunsOverTheFramesOfASequence) {
   EXPECT_EQ(rows[1]["rows"].size(), 3u) << "the warm-up does not count";
   EXPECT_LT(rows[1]["rows"].back(), 0.5);
   EXPECT_EQ(rows[1]["agreement"], 100);
+  const auto cold =
+      succeeded(mpmCommand({"bench", "--model", kSegmenter, "--image", folder_.path(), "--rounds", "3", "--warm-up",
+                            "0", "--reduce", "none", "--precision", "int8", "--reuse", "threshold=12", "--json"}))
+          .json();
+  EXPECT_EQ(cold["warm_up"], 1) << "the first frame is computed in full";
+  EXPECT_THAT(cold["variants"][0]["rows"], AllOf(SizeIs(3), Each(Lt(0.5))));
   expectFailure(mpmCommand({"bench", "--model", kSegmenter, "--image", folder_.path(), "--reuse", "auto"}), 1,
                 {"ends after 5 frames: --rounds 20 and --warm-up 3"});
   expectFailure(mpmCommand({"bench", "--model", kSegmenter, "--reuse", "auto"}), 2,
