@@ -35,11 +35,15 @@ std::vector<cv::Mat> Input::images() const {
   std::vector<cv::Mat> result;
   if (arguments_.image.empty()) {  // smooth colours and some noise: merges about as much as a photograph does
     for (int b = 0; b < arguments_.batch; ++b) {
-      cv::Mat small(6, 8, CV_8UC3), image, noise(480, 640, CV_8UC3);
       cv::RNG random(static_cast<unsigned>(b) + 1);
-      random.fill(small, cv::RNG::UNIFORM, 0, 256);
-      random.fill(noise, cv::RNG::UNIFORM, 0, 16);
-      cv::resize(small, image, noise.size(), 0, 0, cv::INTER_CUBIC);
+      const auto drawn = [&random](cv::Size size, int below) {
+        cv::Mat picture(size, CV_8UC3);
+        random.fill(picture, cv::RNG::UNIFORM, 0, below);
+        return picture;
+      };
+      const cv::Mat colours = drawn({8, 6}, 256), noise = drawn({640, 480}, 16);
+      cv::Mat image;
+      cv::resize(colours, image, noise.size(), 0, 0, cv::INTER_CUBIC);
       result.push_back(arguments_.night.applied(image + noise, std::to_string(b)));
     }
     return result;
