@@ -106,7 +106,12 @@ TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
          "def dies(rows, sizes, info):\n"
          "    import os\n"
          "    os.write(2, b'first\\nlast\\n')\n"
-         "    os._exit(3)\n";
+         "    os._exit(3)\n"
+         "def crashes(rows, sizes, info):\n"
+         "    import os, time\n"
+         "    os.close(1)\n"
+         "    time.sleep(0.2)\n"
+         "    os.kill(os.getpid(), 9)\n";
   const auto eval = [&](const std::string& rule) {
     return mpmCommand({"eval", image_, "--model", kSegmenter, "--against", "full", "--rule", rule, "--json"});
   };
@@ -123,7 +128,7 @@ TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
   for (const auto& [rule, problem] :
        {std::pair(file + ":broken", "ValueError: not today"),
         std::pair(file + ":dies", "it ended without an answer: last"),
-        std::pair(file + ":missing", "has no attribute 'missing'"),
+        std::pair(file + ":crashes", "it crashed: Killed"), std::pair(file + ":missing", "has no attribute 'missing'"),
         std::pair(file + ":pairs:count=3", "has no key 'count'"), std::pair(file, "is not FILE.py:FUNCTION"),
         std::pair(std::string("nowhere.py:pairs"), "there is no file 'nowhere.py'")}) {
     const CommandResult refused = eval(rule);
