@@ -194,15 +194,16 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
   }
 }
 
-/// The lines of images that are not what they were.
-class Changed {
+/// Lines of images that are not what they were.
+class RefusedLines {
  public:
   void add(const std::string& place, const std::string& image) {
     if (first_.empty()) first_ = place;
     images_.insert(image);
   }
-  /// Throws mpm::Error naming the first lines and images, if there is one.
-  void refuse() const {
+  /// Throws mpm::Error if there is a line: it names the first one, `why`, the first images, and `then`, what follows
+  /// when their lines are removed.
+  void refuse(const std::string& why, const std::string& then) const {
     if (images_.empty()) return;
     constexpr std::size_t kNamed = 5;
     std::string names;
@@ -210,8 +211,7 @@ class Changed {
     for (const std::string& image : images_)
       if (count++ < kNamed) names += (names.empty() ? "'" : ", '") + visibleText(image) + "'";
     if (images_.size() > kNamed) names += " and " + std::to_string(images_.size() - kNamed) + " more";
-    throw Error(first_ + " is not of the picture and label map as they are now: remove the lines of " + names +
-                ", and their images are done again");
+    throw Error(first_ + " " + why + ": remove the lines of " + names + then);
   }
 
  private:
@@ -316,7 +316,7 @@ class Runner {
     takeSpelling(all);
     std::map<std::string, std::size_t> variant_of_key;
     std::map<std::string, Json> digests_of_name;
-    Changed changed;
+    RefusedLines changed, gone;
     for (std::size_t v = 0; v < shown_; ++v) variant_of_key[keys_[v]] = v;
     for (const JsonValue& line : log_->lines()) {
       const Measurement one = Measurement::read(line);
@@ -325,6 +325,10 @@ class Runner {
         throw Error(line.place() + " is of the same image as a line before it: remove that line");
       const auto found = variant_of_key.find(key);
       if (found == variant_of_key.end() || all.leavesOut(one.name, one.index)) continue;
+      if (all.filesOf(one.name).image.empty()) {
+        gone.add(line.place(), line.at("name").text());
+        continue;
+      }
       if (all.areFiles() && !plan_.shard.contains(all.filesOf(one.name).image)) continue;
       const auto [digests, fresh] = digests_of_name.try_emplace(line.at("name").text());
       if (fresh) {
@@ -335,7 +339,8 @@ class Runner {
         if (one.line.value(which, Json()) != digest) changed.add(line.place(), digests->first);
       line.named([&] { keep(found->second, one); });
     }
-    changed.refuse();
+    gone.refuse("is of a picture that is none of the images", ", or put the pictures back");
+    changed.refuse("is not of the picture and label map as they are now", ", and their images are done again");
   }
 
   // The file may have the folder of the same images under another spelling: new lines say what it says.

@@ -257,6 +257,17 @@ TEST_F(Shards, AnImageThatChangedIsDoneAgain) {
   EXPECT_EQ(pictures("out"), pictures("whole"));
 }
 
+TEST_F(Shards, LinesOfAPictureThatIsGoneAreRefused) {
+  const std::string log = folder_ / "log.jsonl", image = folder_ / "images/street_3.png";
+  succeeded(eval({"--resume", log}));
+  fs::rename(image, folder_ / "elsewhere.png");
+  for (const Words& more : {Words{}, {"--shard", "1/3"}, {"--shard", "2/3"}})
+    expectFailure(eval(more + Words{"--resume", log}), 1,
+                  {"line 6 of '" + log, "is none of the images: remove the lines of 'street_3', or put"});
+  fs::rename(folder_ / "elsewhere.png", image);
+  EXPECT_EQ(succeeded(eval({"--resume", log, "--json"})).json()["images"], kImages);
+}
+
 // File names may hold anything. These two differ in a byte that is not UTF-8.
 TEST_F(Shards, NamesNeedNotBeUtf8) {
   const std::string log = folder_ / "log.jsonl";
