@@ -176,6 +176,11 @@ void LabelledOptions::validate() const {
                      "compare with --against full");
 }
 
+std::string LabelledOptions::datasetText() const {
+  const bool usual = split.empty() || split == evaluation::protocolOf(dataset.value()).split;
+  return toString(dataset.value()) + (usual ? "" : ":" + split);
+}
+
 FitOptions parseFit(const std::string& text) {
   FitOptions fit;
   if (text == "resize") return fit;

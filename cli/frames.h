@@ -88,6 +88,8 @@ struct LabelledOptions {
 
   /// Throws UsageError for options that do not go together.
   void validate() const;
+  /// "camvid"; with its part where that is not the one of the protocol, "camvid:test". Of a run with a data set.
+  std::string datasetText() const;
 };
 
 /// --dataset: its name, and behind a colon its part.

@@ -98,7 +98,7 @@ Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, cons
           {"fit", windowed ? "window" : "resize"},
           {"window_stride", windowed ? sizeJson(windowStride(options, model.input)) : Json(nullptr)},
           {"short_side", options.short_side > 0 ? Json(options.short_side) : Json(nullptr)},
-          {"dataset", labelled.dataset ? Json(toString(*labelled.dataset)) : Json(nullptr)},
+          {"dataset", labelled.dataset ? Json(labelled.datasetText()) : Json(nullptr)},
           {"ignore", labelled.dataset ? Json(nullptr) : Json(ignoredLabels(labelled, model))},
           {"label_offset", labelled.dataset ? Json(nullptr) : Json(labelled.label_offset)},
           {"simulated_night", night ? toJson(plan.night) : Json(nullptr)},
@@ -150,7 +150,7 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
   const bool precision = differ("precision"), reuse = differ("reuse_spec"), night = differ("simulated_night"),
              model = differ("model"), retrained = differ("model_digest"), against = differ("against"),
              refine = differ("refine"), input = differ("input"), full = differ("full_precision"),
-             ignore = differ("ignore"), offset = differ("label_offset"),
+             ignore = differ("ignore"), offset = differ("label_offset"), dataset = differ("dataset"),
              fit = differ("fit") || differ("window_stride") || differ("short_side");
   std::map<std::string, std::set<double>> nights;  // the values of each key
   for (const MeasuredVariant& variant : variants)
@@ -181,6 +181,8 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
           stride.is_null() ? " resize" : " window " + stride["height"].dump() + "x" + stride["width"].dump();
     if (const Json& side = variant.settings["short_side"]; fit && !side.is_null())
       variant.label += " of " + side.dump();
+    if (dataset && !variant.settings["dataset"].is_null())
+      variant.label += " of " + variant.settings["dataset"].get<std::string>();
     if (const Json& labels = variant.settings["ignore"]; ignore && !labels.is_null())
       variant.label += " ignore " + labels.dump();
     if (const Json& number = variant.settings["label_offset"]; offset && !number.is_null() && number != 0)

@@ -334,6 +334,24 @@ TEST_F(EvalOfADataset, ReadsItsFoldersAndLabels) {
                 {"ade20k has 150 classes, the model 4"});
 }
 
+// Though the images of both parts have the same name.
+TEST_F(EvalOfADataset, AnotherPartOfItIsOtherWork) {
+  for (const std::string part : {"images/", "annotations/"})
+    fs::copy(folder_ / (part + "validation"), folder_ / (part + "training"));
+  const std::string log = folder_ / "log.jsonl";
+  const auto dataset = [&](const std::string& name) {
+    return succeeded(mpmCommand({"eval", "--model", model_, "--reduce", "mpm:blocks=1,2", "--fit", "resize", "--json",
+                                 "--dataset", name, folder_.path(), "--resume", log}))
+        .json()["dataset"];
+  };
+  EXPECT_EQ(dataset("ade20k"), "ade20k");
+  EXPECT_EQ(dataset("ade20k:training"), "ade20k:training");
+  EXPECT_EQ(dataset("ade20k:validation"), "ade20k");
+  EXPECT_EQ(CommandResult{.out = readFile(log)}.jsonLines().size(), 2u);
+  EXPECT_THAT(succeeded(mpmCommand({"eval", "--combine", log})).out,
+              AllOf(HasSubstr("\nmpm:blocks=1,2 of ade20k "), HasSubstr("\nmpm:blocks=1,2 of ade20k:training ")));
+}
+
 TEST_F(EvalOfADataset, OptionsWinOverTheProtocol) {
   const auto json = eval({"--fit", "window:short-side=30:stride=10", "--input-size", "12x20"}).json();
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 12}, {"width", 20}}));
