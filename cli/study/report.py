@@ -116,10 +116,12 @@ def trade(rows, title, x_name, value, front, joined=False):
     """A point for each row, with the interval of its loss: pictures vary more than the difference of two models."""
     plot = axes(rows, f"{title} (filled: on the Pareto front; bars: 95 % interval of the loss)", x_name, "mIoU, %")
     rows = [row for row in rows if row["miou_percent"] is not None]  # else no pixel of any image counts
-    if joined:  # a line through the variants of a method, from the full model
-        for method in dict.fromkeys(row["method"] for row in rows[1:]):
-            curve = sorted([rows[0], *(row for row in rows[1:] if row["method"] == method)], key=value)
-            plot.plot([value(row) for row in curve], [row["miou_percent"] for row in curve], color=next(row["color"] for row in curve if row is not rows[0]),
+    if joined:  # a line through the variants of a method, from the full model of their precision
+        for method in dict.fromkeys(row["method"] for row in rows if row["reduce"] != "none"):
+            own = [row for row in rows if row["method"] == method]
+            full = [row for row in rows if row["reduce"] == "none" and row["precision"] == own[0]["precision"]]
+            curve = sorted(full + own, key=value)
+            plot.plot([value(row) for row in curve], [row["miou_percent"] for row in curve], color=own[0]["color"],
                       linewidth=0.7, alpha=0.6, zorder=1)
     for row in rows:
         plot.errorbar(value(row), row["miou_percent"], spread([row], "miou_loss_points")[::-1], color=row["color"],

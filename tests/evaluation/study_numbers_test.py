@@ -167,19 +167,23 @@ def check_batches(check, row, own, what):
     check.equal(what + " minimum", row["minimum_percent"], minimum)
 
 
+def name_of(line):
+    return line["reduce"] + ("" if line["precision"] == line["full_precision"] else " " + line["precision"])
+
+
 def check_group(check, rows, lines, pairs, sweep):
     """`rows` of the summary, and all lines of their group."""
     by_variant = {}
     for line in lines:
-        by_variant.setdefault(line["reduce"], {})[line["name"]] = line
+        by_variant.setdefault(name_of(line), {})[line["name"]] = line
     order = sorted(by_variant["none"].values(), key=lambda line: (line["film"], line.get("index", 0), line["name"]))
     names = [line["name"] for line in order]
     bootstrap = Bootstrap([line["film"] for line in order])
-    variants = [Variant(row["reduce"], [by_variant[row["reduce"]][name] for name in names], bootstrap) for row in rows]
+    variants = [Variant(row["name"], [by_variant[row["name"]][name] for name in names], bootstrap) for row in rows]
     full = variants[0]
     sessions = [line["session"] for line in full.lines]
     session = max(sorted(set(sessions)), key=sessions.count)
-    assert {row["reduce"] for row in rows} == set(by_variant), "all are finished"
+    assert {row["name"] for row in rows} == set(by_variant), "all are finished"
     for row, own in zip(rows, variants):
         what = own.name
         check.equal(what, [row["images"], row["blocks"], row["session"]], [len(names), len(bootstrap.blocks), session])
@@ -250,14 +254,16 @@ def check_group(check, rows, lines, pairs, sweep):
             same = np.array([a["session"] == b["session"] for a, b in zip(own.lines, other.lines)])
             ratio = np.where(same, other.of("total_ms") / own.of("total_ms"), np.nan)
             check.interval(pair, "speed_up", bootstrap.ratio_ends(bootstrap.of(lambda i: np.nanmedian(ratio[i]))), own.name)
-    method = lambda variant: variant.name.split(":")[0]
+    reduction, precision = (lambda one, key=key: one.lines[0][key] for key in ("reduce", "precision"))
+    method = lambda one: reduction(one).split(":")[0] + one.name[len(reduction(one)):]
     for row, own in zip(rows, variants):
         expected = {}
-        for other in dict.fromkeys(map(method, variants[1:])):
-            curve = [one for one in variants if method(one) == other] + [full]
+        alike = [one for one in variants if precision(one) == precision(own)]
+        for other in dict.fromkeys(map(method, alike)):
+            curve = [one for one in alike if method(one) == other or reduction(one) == "none"]
             below = [one for one in curve if one.tokens[0] <= own.tokens[0] + 0.5]
             above = [one for one in curve if one.tokens[0] >= own.tokens[0] - 0.5]
-            if own is full or other == method(own) or not below or not above:
+            if reduction(own) == "none" or other.startswith("none") or other == method(own) or not below or not above:
                 continue
             below, above = max(below, key=lambda one: one.tokens[0]), min(above, key=lambda one: one.tokens[0])
             span = above.tokens - below.tokens
@@ -312,9 +318,12 @@ def main():
         swept = sorted({json.loads(line)["name"] for line in (scratch / "folder/sweep.jsonl").read_text().splitlines()})
         assert swept == ["03", "07", "11", "15", "19", "22"], f"the sweep is spread over all images: {swept}"
         films = ("demo:street?seed=1..6&frames=2&size=64x96&step=43200", "--model", street, "--input-size", "64x96")
-        study(*films, "-o", scratch / "films", "--reduce", "mpm", "--reduce", "gradual:similarity=0.95", "--sweep-images", 0)
+        study(*films, "-o", scratch / "films", "--reduce", "mpm", "--reduce", "gradual:similarity=0.95", "--sweep-images", 0,
+              "--precision", "fp32", "--precision", "int8")
         more, rows = check_folder(scratch / "films")
         assert {row["blocks"] for row in rows} == {6}, "a film each"
+        gained = {row["name"]: {one["method"] for one in row["at_equal_tokens"]} for row in rows if row["at_equal_tokens"]}
+        assert any(name.endswith(" int8") for name in gained), gained
         print(compared + more, "numbers are the same")
 
 

@@ -305,18 +305,21 @@ class Group {
     }
   }
 
-  /// What the other methods have at the tokens of a variant: linear between the two of their variants (or the full
-  /// model) that leave next to as many, draw by draw.
+  /// What the other methods have at the tokens of a variant, in its precision: linear between the two of their variants
+  /// (or the full model) that leave next to as many, draw by draw.
   void addEqualTokens() {
-    std::map<std::string, std::vector<const Variant*>> of_method;
+    const auto isFull = [](const Variant& one) { return textOf(one.line(), "reduce") == toString(kFullModel); };
+    std::map<std::string, std::map<std::string, std::vector<const Variant*>>> of_precision;  // of each method
     for (const Variant& variant : variants_)
-      if (&variant != &full()) of_method[methodOf(variant.line())].push_back(&variant);
+      if (!isFull(variant)) of_precision[precisionIn(variant.line())][methodOf(variant.line())].push_back(&variant);
     for (Variant& variant : variants_) {
       Json& list = variant.row["at_equal_tokens"] = Json::array();
-      if (&variant == &full()) continue;
-      for (auto [method, curve] : of_method) {
+      if (isFull(variant)) continue;
+      const std::string precision = precisionIn(variant.line());
+      const auto own_full = std::ranges::find(variants_, toString(kFullModel) + precision, &Variant::name);
+      for (auto [method, curve] : of_precision[precision]) {
         if (method == methodOf(variant.line())) continue;
-        curve.push_back(&full());
+        if (own_full != variants_.end()) curve.push_back(&*own_full);
         const double wanted = variant.tokens.front();
         constexpr double kEqual = 0.5;  // tokens: a count is not always reached in every image
         const Variant *below = nullptr, *above = nullptr;
