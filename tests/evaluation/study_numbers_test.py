@@ -138,8 +138,8 @@ class Checker:
             assert got == expected, (what, got, expected)
 
     def interval(self, row, name, ends, what):
-        for key, expected in zip((name, name + "_low", name + "_high"), ends):
-            self.equal(f"{what} {key}", row[key], float(expected))
+        for key, expected in zip((name, name + "_low", name + "_high"), ends):  # the value itself to more digits than are shown
+            self.equal(f"{what} {key}", row[key], float(expected), 1e-7 if key == name else 2e-4)
 
 
 def check_batches(check, row, own, what):

@@ -378,7 +378,6 @@ std::vector<double> difference(std::vector<double> a, const std::vector<double>&
 }
 
 void addInterval(Json& json, const std::string& name, const Interval& interval) {
-  const auto rounded = [](double number) { return orNull(std::round(number * 1e4) / 1e4 + 0.0); };  // no -0
   json[name] = rounded(interval.value);
   json[name + "_low"] = rounded(interval.low);
   json[name + "_high"] = rounded(interval.high);

@@ -36,6 +36,8 @@ inline std::string textOf(const Json& json, const char* key) {
 inline Json orNull(std::optional<double> number) {
   return number && !std::isnan(*number) ? Json(*number) : Json(nullptr);
 }
+/// With nine decimals: who rounds it again for a person gets the digits of the number itself. Null for NaN.
+inline Json rounded(double number) { return orNull(std::round(number * 1e9) / 1e9 + 0.0); }  // no -0
 /// A share as a percentage with three decimals; null for NaN.
 inline Json percentJson(double share) { return orNull(std::round(share * 1e5) / 1e3); }
 

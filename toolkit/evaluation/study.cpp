@@ -31,8 +31,6 @@ constexpr const char* kGroup[] = {
     "model_digest",  "full_precision", "data",   "dataset",      "labels",          "input",   "fit",
     "window_stride", "short_side",     "ignore", "label_offset", "simulated_night", "against", "refine"};
 
-Json rounded(double number, double digits = 1e4) { return orNull(std::round(number * digits) / digits + 0.0); }
-
 // "" for the precision of the full model of the group, else for example " int8".
 std::string precisionIn(const Json& line) {
   const std::string precision = textOf(line, "precision");
@@ -200,8 +198,8 @@ class Group {
     std::erase_if(total, [](double ms) { return std::isnan(ms); });
     row["p25_ms"] = rounded(quantile(total, 0.25));
     row["p75_ms"] = rounded(quantile(total, 0.75));
-    row["gflop"] = rounded(meanOf(variant.eachOr(&Measurement::gflop)), 1e9);
-    row["gflop_head_restored"] = rounded(meanOf(variant.eachOr(&Measurement::gflop_head_restored)), 1e9);
+    row["gflop"] = rounded(meanOf(variant.eachOr(&Measurement::gflop)));
+    row["gflop_head_restored"] = rounded(meanOf(variant.eachOr(&Measurement::gflop_head_restored)));
     const std::vector<double> tokens = variant.each([](const Measurement& one) { return one.tokens.back(); });
     variant.tokens = bootstrap_.means(tokens);
     add(variant, "tokens_end", variant.tokens);
