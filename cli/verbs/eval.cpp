@@ -17,6 +17,7 @@
 #include "evaluation/tuning.h"
 #include "mpm/convert.hpp"
 #include "program/paths.h"
+#include "vision/sources/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -280,7 +281,7 @@ int study(const StudyArguments& arguments) {
 struct TuneArguments {
   MeasurePlan plan{};
   std::string output{};
-  double agreement = 99;
+  double agreement = evaluation::kTuneAgreement;
   bool json = false;
 };
 
@@ -291,17 +292,17 @@ int tune(const TuneArguments& arguments) {
   plan.against_full = true;
   requireOutput("--out", arguments.output, {.models = {plan.model}, .sources = {plan.labelled.source}});
   requireEnding("--out", arguments.output, ".onnx");
+  if (const auto source = vision::parseSourceSpec(plan.labelled.source); source.isImages())
+    evaluation::requireTunePictures(vision::sourceFiles(source).size());
   plan.variants.reductions = evaluation::usualReductions(plan.model, plan.options.read());
   plan.variants.reductions.insert(plan.variants.reductions.begin(), kFullModel);
   const Measured measured = measure(plan);
   if (!measured.finished) return endInterrupted(": no result");
+  evaluation::requireTunePictures(static_cast<std::size_t>(measured.variants.front().result.all.images()));
   std::vector<evaluation::TuneRow> rows;
   for (const MeasuredVariant& variant : measured.variants)
     rows.push_back({parseReduction(variant.settings["reduce"]), variant.result.all.tokens().back(),
                     againstFull(variant, measured).value_or(evaluation::AgainstFull())});
-  if (const int images = measured.variants.front().result.all.images(); images < evaluation::kMinTunePictures)
-    throw Error("tuning needs at least " + std::to_string(evaluation::kMinTunePictures) + " pictures, not " +
-                std::to_string(images));
   const evaluation::TuneRow& chosen = rows[evaluation::fastestRow(rows, arguments.agreement)];
   printMeasured(measured, arguments.json);
   const std::string name = toString(chosen.variant);
@@ -486,15 +487,17 @@ Verb addTune(CLI::App& mpm) {
   const auto arguments = std::make_shared<TuneArguments>();
   MeasurePlan& plan = arguments->plan;
   plan.options.task = Task::kSemantic;
-  plan.labelled.spread = 40;
+  plan.labelled.spread = evaluation::kTunePictures;
   addOption(*verb, "SOURCE", plan.labelled.source, " ",
             "Pictures of your scene: a folder, a glob, a video or the built-in scene (\"demo:street?frames=40\")")
       ->required();
   addOption(*verb, "--model", plan.model, "M.onnx", "A plain ViT as ONNX. Default: as in 'mpm run'");
-  addNumber(*verb, "--agreement", arguments->agreement, "PERCENT", 50, 100,
-            "Mean share of a picture's pixels with the full model's label. Default: 99");
+  addNumber(
+      *verb, "--agreement", arguments->agreement, "PERCENT", 50, 100,
+      "Mean share of a picture's pixels with the full model's label. Default: " + fixed(evaluation::kTuneAgreement, 0));
   addNumber(*verb, "--pictures", plan.labelled.spread, "N", evaluation::kMinTunePictures, 10000,
-            "Use at most so many pictures, spread evenly over the source. Default: 40");
+            "Use at most so many pictures, spread evenly over the source. Default: " +
+                std::to_string(evaluation::kTunePictures));
   addOption(*verb, "-o,--out", arguments->output, "OUT.onnx", "Write the converted model with the choice");
   addField(*verb, "input-size", plan.options.input_size, parseSize);
   addPrecision(*verb, plan.options.precision);

@@ -31,11 +31,12 @@ void Tuning::ask(const EstimatorOptions& inference) {
       std::vector<cv::Mat> pictures;
       const auto count = static_cast<int>(stored.size());
       for (int i = 0; i < count; ++i)
-        if (isInSpread(i, count, kPictures)) pictures.push_back(vision::readPicture(stored[i].toStdString()));
+        if (isInSpread(i, count, evaluation::kTunePictures))
+          pictures.push_back(vision::readPicture(stored[i].toStdString()));
       return pictures;
     });
   collection_.emplace();
-  dialog_->showCollecting(0, kPictures);
+  dialog_->showCollecting(0, evaluation::kTunePictures);
   look_.start(500);
 }
 
@@ -54,14 +55,14 @@ void Tuning::collect(const LiveFramePtr& frame) {
   collection_->taken = now;
   collection_->frames.push_back(captured.image);
   const auto count = static_cast<int>(collection_->frames.size());
-  dialog_->showCollecting(count, kPictures);
-  if (count == kPictures) look();
+  dialog_->showCollecting(count, evaluation::kTunePictures);
+  if (count == evaluation::kTunePictures) look();
 }
 
 // Goes on with what there is once no further frame comes.
 void Tuning::look() {
   if (!collection_) return look_.stop();
-  if (static_cast<int>(collection_->frames.size()) < kPictures && live_->session().framesCome()) return;
+  if (static_cast<int>(collection_->frames.size()) < evaluation::kTunePictures && live_->session().framesCome()) return;
   measure([pictures = std::exchange(collection_, {})->frames] { return pictures; });
 }
 

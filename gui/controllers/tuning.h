@@ -11,8 +11,6 @@ namespace mpm::gui {
 class Tuning : public QObject {
   Q_OBJECT
  public:
-  static constexpr int kPictures = 40;  ///< at most
-
   /// `pause`: the action of that name.
   Tuning(LiveMonitor* live, const SourcePictures& pictures, QAction* pause, QWidget* window);
 

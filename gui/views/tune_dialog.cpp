@@ -27,7 +27,7 @@ TuneDialog::TuneDialog(QWidget* parent) : QDialog(parent) {
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   bar_ = named(new QProgressBar, tr("Progress"));
   bar_->setTextVisible(false);
-  agreement_ = numberField(tr("Least agreement"), 50, 100, 99, 2, tr(" % of the pixels"));
+  agreement_ = numberField(tr("Least agreement"), 50, 100, evaluation::kTuneAgreement, 2, tr(" % of the pixels"));
   table_ = plainTable(tr("Reductions, the fastest first"),
                       {tr("Reduction"), tr("Speed"), tr("Same"), tr("At least"), tr("Tokens")}, 6);
   const QString tips[] = {tr("What --reduce takes"), tr("Times as fast as the full model"),

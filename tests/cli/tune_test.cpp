@@ -38,6 +38,9 @@ TEST_F(TuneVerb, ChoosesByTheLinesOfEvalAndWritesTheModel) {
 TEST_F(TuneVerb, RefusesWhatMakesNoSense) {
   expectFailure(tune({"--agreement", "101"}), 2, {"--agreement"});
   expectFailure(tune({"--pictures", "7"}), 2, {"--pictures"});
+  std::ofstream(folder_ / "unreadable.png") << "no picture";
+  expectFailure(mpmCommand({"tune", folder_ / "*.png", "--model", kSegmenter}), 1,
+                {"tuning needs at least 8 pictures, not 1"});
   expectFailure(tune({"-o", folder_ / "tuned.txt"}), 2, {"tuned.txt'; it must end in .onnx"});
   ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "c.onnx"}).exit_code, 0);
   expectFailure(mpmCommand({"tune", folder_ / "images", "--model", folder_ / "c.onnx"}), 1, {"is converted already"});

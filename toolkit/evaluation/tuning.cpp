@@ -70,12 +70,16 @@ std::size_t fastestRow(const std::vector<TuneRow>& rows, double percent) {
   return chosen.value();
 }
 
+void requireTunePictures(std::size_t pictures) {
+  if (pictures < static_cast<std::size_t>(kMinTunePictures))
+    throw Error("tuning needs at least " + std::to_string(kMinTunePictures) + " pictures, not " +
+                std::to_string(pictures));
+}
+
 std::optional<std::vector<TuneRow>> tuneRows(const std::string& model, EstimatorOptions options,
                                              const std::vector<cv::Mat>& pictures,
                                              const std::function<bool(int done, int all)>& progress) {
-  if (static_cast<int>(pictures.size()) < kMinTunePictures)
-    throw Error("tuning needs at least " + std::to_string(kMinTunePictures) + " pictures, not " +
-                std::to_string(pictures.size()));
+  requireTunePictures(pictures.size());
   options.task = Task::kSemantic;
   options.reuse = {};  // the pictures do not follow each other
   std::vector<Reduction> reductions = usualReductions(model, options.read());

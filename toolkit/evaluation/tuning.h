@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,6 +26,12 @@ struct TuneRow {
 };
 
 constexpr int kMinTunePictures = 8;
+/// Throws mpm::Error for fewer.
+void requireTunePictures(std::size_t pictures);
+
+/// Unless a person says otherwise: at most so many pictures, and the least agreement, in percent.
+constexpr int kTunePictures = 40;
+constexpr double kTuneAgreement = 99;
 
 /// The row to choose: of those whose agreement is at least `percent` by the lower end of its interval, the fastest.
 /// Rows whose interval reaches up to its speed-up are as fast within noise, so of these the one that agrees most. The
@@ -33,7 +40,7 @@ std::size_t fastestRow(const std::vector<TuneRow>& rows, double percent);
 
 /// The full model and each of usualReductions() on the same pictures, by turns: the fastest first. `model`: as in
 /// ReadOptions. `progress` is called after each picture with the number of runs done and of all; false: stop. nullopt
-/// when it stopped. Throws mpm::Error for fewer than kMinTunePictures pictures.
+/// when it stopped. requireTunePictures().
 std::optional<std::vector<TuneRow>> tuneRows(const std::string& model, EstimatorOptions options,
                                              const std::vector<cv::Mat>& pictures,
                                              const std::function<bool(int done, int all)>& progress);
