@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <opencv2/core/utility.hpp>
 #include <set>
 #include <utility>
 
@@ -78,7 +77,7 @@ Json sessionJson(const std::string& device, int threads) {
   return {{"session", start},
           {"cpu", evaluation::cpuName()},
           {"instruction_set", buildInfo().instruction_set},
-          {"threads", threads > 0 ? std::min(threads, cv::getNumberOfCPUs()) : cv::getNumThreads()},
+          {"threads", evaluation::usedThreads(threads)},
           {"device", device},
           {"version", buildInfo().version},
           {"commit", buildCommit().empty() ? Json(nullptr) : Json(buildCommit())},

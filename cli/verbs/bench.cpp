@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <memory>
 #include <opencv2/core.hpp>
 #include <utility>
@@ -9,19 +8,18 @@
 #include "cli/bench/table.h"
 #include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
-#include "vision/model_files.h"
+#include "evaluation/machine.h"
 
 namespace mpm::cli {
 namespace {
 
-// OpenCV starts at most one thread per CPU, whatever the option says.
 int useThreads(int wanted) {
-  const int cpus = cv::getNumberOfCPUs();
-  if (wanted > cpus)
+  const int used = evaluation::usedThreads(wanted);
+  if (wanted > used)
     printNote("--threads " + std::to_string(wanted) +
-              " is more than the CPUs of this machine: " + std::to_string(cpus) + " are used");
-  if (wanted > 0) cv::setNumThreads(std::min(wanted, cpus));
-  return std::min(cv::getNumThreads(), cpus);
+              " is more than the CPUs of this machine: " + std::to_string(used) + " are used");
+  if (wanted > 0) cv::setNumThreads(used);
+  return used;
 }
 
 int bench(BenchArguments arguments) {

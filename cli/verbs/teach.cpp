@@ -11,6 +11,7 @@
 #include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/confusion_matrix.h"
+#include "evaluation/machine.h"
 #include "evaluation/numbers.h"
 #include "evaluation/states.h"
 #include "evaluation/teaching.h"
@@ -199,7 +200,7 @@ int teachStates(const TeachOptions& teach) {
 }
 
 int teach(TeachOptions options) {
-  if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
+  if (options.threads > 0) cv::setNumThreads(evaluation::usedThreads(options.threads));
   evaluation::TeachJob& job = options.job;
   if (!options.states.examples.empty()) return teachStates(options);
   if (options.images.empty() || options.labels.empty())

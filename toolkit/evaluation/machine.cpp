@@ -97,6 +97,8 @@ std::string boardText(const BoardState& before, const BoardState& after, double 
   return text.starts_with(", ") ? text.substr(2) : text;
 }
 
+int usedThreads(int wanted) { return std::min(wanted > 0 ? wanted : cv::getNumThreads(), cv::getNumberOfCPUs()); }
+
 double gemmPeak(Precision precision, double seconds) {
   constexpr int kDims[] = {192, 384, 768};  // of ViT-T, S and B: weights in L2, L2 and L3
   double best = 0;

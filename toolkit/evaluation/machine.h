@@ -26,6 +26,9 @@ BoardState boardState(const std::string& root = {});
 /// One line: name, clock, temperature, throttling and power between two states that are `seconds` apart.
 std::string boardText(const BoardState& before, const BoardState& after, double seconds);
 
+/// How many threads OpenCV uses where `wanted` are asked for: at most one per CPU. 0: as many as it uses now.
+int usedThreads(int wanted);
+
 /// Peak speed of this machine's GEMM library on all of OpenCV's threads, FLOP/s: the best of several runs on tiles that
 /// fit a core's cache. Takes about `seconds`.
 double gemmPeak(Precision precision, double seconds);
