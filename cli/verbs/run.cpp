@@ -31,6 +31,7 @@ namespace mpm::cli {
 namespace {
 
 constexpr const char* kDay = "demo:day";
+constexpr const char* kDaySheet = "day.png";  // of its moments, in the folder
 
 /// "_overlay.png" is of --only overlay.
 std::string nameOf(const std::string& ending) { return ending.substr(1, ending.find('.') - 1); }
@@ -259,6 +260,7 @@ class Run {
 
  private:
   void prepareOutputs();
+  void requireOwnName(const std::vector<std::string>& names) const;
   std::optional<vision::Frame> next();
   void add(vision::Frame frame);
   Estimate estimate(const vision::Frame& frame);
@@ -309,9 +311,10 @@ Run::Run(RunArguments given)
 void Run::prepareOutputs() {
   const std::vector<std::string>& sources = arguments_.frames.sources;
   if (!arguments_.folder.empty()) {
-    requireApart(sources, arguments_.folder,
-                 endings(arguments_, writer_, arguments_.maps ? model_.schedule().size() : 0), arguments_.legend());
+    const std::vector<std::string> names = endings(arguments_, writer_, arguments_.maps ? model_.schedule().size() : 0);
+    requireApart(sources, arguments_.folder, names, arguments_.legend());
     pictures_.emplace(arguments_, writer_);
+    requireOwnName(names);
   }
   const Inputs inputs{
       .models = {model_path_}, .sources = sources, .files = {arguments_.times.list, model_.reduction.policy}};
@@ -322,6 +325,16 @@ void Run::prepareOutputs() {
   if (!arguments_.resume) return;
   manifest_.emplace(arguments_.manifest(), workJson(arguments_, model_path_, model_), std::move(images_));
   for (const JsonValue& entry : manifest_->entries()) pictures_->addEarlier(entry);
+}
+
+// A chart among the pictures of the frames must not have a name that is theirs. `names`: the ends of these.
+void Run::requireOwnName(const std::vector<std::string>& names) const {
+  const std::filesystem::path chart = arguments_.chart;
+  const std::string name = chart.filename().string();
+  const bool taken = name == arguments_.legend() || (day_ && name == kDaySheet) ||
+                     std::ranges::any_of(names, [&](const std::string& ending) { return name.ends_with(ending); });
+  if (taken && sameFile(chart.parent_path().empty() ? "." : chart.parent_path().string(), arguments_.folder))
+    throw UsageError("--chart is '" + arguments_.chart + "', a name of the pictures of --out: name another file");
 }
 
 // A camera that falls silent has ended, as one that is interrupted: what it gave before is kept.
@@ -400,7 +413,7 @@ std::vector<std::string> Run::finishFiles() {
   if (day_ && !interrupted()) {
     written.clear();
     if (!sheet_.empty()) {
-      written.push_back((std::filesystem::path(arguments_.folder) / "day.png").string());
+      written.push_back((std::filesystem::path(arguments_.folder) / kDaySheet).string());
       vision::writePicture(written.back(), sheet_.picture());
     }
   }

@@ -66,8 +66,11 @@ TEST_F(Day, WhatIsWrittenIsWhatIsSaid) {
   EXPECT_TRUE(fs::is_empty(folder_ / "day"));
 }
 
-TEST_F(Day, AChartIsAPng) {
+TEST_F(Day, AChartIsAPngOfItsOwn) {
   expectFailure(run({kDay, "--chart", folder_ / "a.txt"}), 2, {"--chart is '", "a.txt'; it must end in .png"});
+  for (const char* taken : {"out/street_000000_overlay.png", "out/legend.png"})
+    expectFailure(run({"demo:street?size=64x64&frames=2", "--out", folder_ / "out", "--chart", folder_ / taken}), 2,
+                  {taken, "a name of the pictures of --out"});
 }
 
 TEST_F(Day, AChartNeedsTimes) {
