@@ -448,6 +448,7 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
     }
     job.examples.push_back(std::move(example));
   }
+  std::ranges::sort(job.examples, {}, &StateExample::file);  // sums of another order have other last digits
 }
 
 cv::Mat wrongPictures(const StateHead& head) {

@@ -124,7 +124,8 @@ std::optional<StateHead> teachStates(const StatesJob& job);
 
 /// The pictures in the subfolders of `path`, each named after its state; or a list: CSV with lines "picture,state", or
 /// JSON, [{"picture": ..., "state": ...}]. Pictures of a list lie beside it. Adds to `job` the states, in alphabetical
-/// order, and the examples. Throws mpm::Error naming the file and what is wrong.
+/// order, and the examples, in the order of their files: a head does not depend on that of a list. Throws mpm::Error
+/// naming the file and what is wrong.
 void readStateExamples(const std::string& path, const vision::TimeOptions& times, StatesJob& job);
 
 /// A page of the pictures, at most 40, that the head got wrong, the surest first, each with its name and states; empty:
