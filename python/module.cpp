@@ -459,11 +459,12 @@ nb::dict toDict(const ModelInfo& info) {
   dict["mean"] = info.facts.mean;
   dict["std"] = info.facts.deviation;
   dict["assumed"] = info.facts.assumed;
-  dict["reduction"] = toString(info.reduction);
+  dict["reduce"] = toString(info.reduction);
   dict["precision"] = toString(info.precision);
   dict["opset"] = info.opset;
   dict["parameters"] = info.parameters;
   dict["outputs"] = info.outputs;
+  dict["scores"] = info.scores;
   return dict;
 }
 

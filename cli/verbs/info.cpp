@@ -69,6 +69,7 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"tokens", model.tokens()},
                  {"input", sizeJson(model.input)},
                  {"image_channels", model.image_channels},
+                 {"grid", sizeJson(model.grid)},
                  {"head", toString(model.head)},
                  {"task", model.task ? Json(toString(*model.task)) : Json(nullptr)},
                  {"depth", model.task == Task::kDepth ? Json(toString(model.facts.depth)) : Json(nullptr)},
@@ -76,13 +77,16 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"mean", Json::parse("[" + threeText(model.facts.mean) + "]")},
                  {"std", Json::parse("[" + threeText(model.facts.deviation) + "]")},
                  {"assumed", model.facts.assumed},
+                 {"refine", toString(model.facts.refine)},
                  {"classes", model.classes},
                  {"class_names", vision::classNames(model)},
+                 {"ignore", model.facts.ignore},
                  {"reduce", toString(model.reduction)},
                  {"precision", toString(model.precision)},
                  {"opset", model.opset},
                  {"parameters", model.parameters},
                  {"outputs", model.outputs},
+                 {"scores", model.scores},
                  {"mpm",
                   {{"version", build.version},
                    {"opencv", build.opencv},
@@ -120,7 +124,7 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("precision", toString(model.precision));
   row("opset", std::to_string(model.opset));
   row("parameters", fixed(static_cast<double>(model.parameters) / 1e6, 2) + " million");
-  row("outputs", join(model.outputs));
+  row("outputs", join(model.outputs) + (model.scores ? ", scores" : ""));
   row("mpm", build.version + ", OpenCV " + build.opencv + ", " + build.instruction_set + " (of " +
                  join(build.instruction_sets) + ")");
   row("fast here",

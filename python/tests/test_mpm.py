@@ -335,15 +335,15 @@ def test_features_are_the_tokens_of_the_last_block():
 def test_a_schedule_may_be_a_text_or_empty():
     text, blocks, full = (mpm.Estimator(SEGMENTER, schedule=one).estimate(picture()) for one in ("1,2", (1, 2), ()))
     assert text.tokens == blocks.tokens and len(full.tokens) == 1 and full.maps.shape[0] == 0
-    assert mpm.Net(SEGMENTER, schedule="none").info["reduction"] == "none"
-    assert mpm.Net(SEGMENTER, schedule=np.array([1, 2])).info["reduction"] == "mpm:blocks=1,2"
+    assert mpm.Net(SEGMENTER, schedule="none").info["reduce"] == "none"
+    assert mpm.Net(SEGMENTER, schedule=np.array([1, 2])).info["reduce"] == "mpm:blocks=1,2"
 
 
 def test_a_rule_in_python_can_be_mpm():
     image = picture()
     for model in (SEGMENTER, DATA / "timm_dinov3_ts17.onnx"):
         rule = mpm.Estimator(model, reduce=mpm.Rule(mutual_pairs, (1, 2), weighted=False))
-        assert rule.info["reduction"] == "rule:blocks=1,2:mean=plain:attention=plain"
+        assert rule.info["reduce"] == "rule:blocks=1,2:mean=plain:attention=plain"
         found, expected = rule.estimate(image), mpm.Estimator(model, schedule=(1, 2)).estimate(image)
         assert found.tokens == expected.tokens and found.tokens[2] < found.tokens[1] < found.tokens[0]
         np.testing.assert_array_equal(found.maps, expected.maps)
@@ -527,7 +527,7 @@ def test_dir_lists_what_is_for_users():
 def test_net_gives_its_outputs_by_name(tmp_path):
     converted = tmp_path / "fast.onnx"
     info = mpm.convert(SEGMENTER, converted, schedule=(1, 2))
-    assert info["reduction"] == "mpm:blocks=1,2" and info["converted"] and not mpm.info(SEGMENTER)["converted"]
+    assert info["reduce"] == "mpm:blocks=1,2" and info["converted"] and not mpm.info(SEGMENTER)["converted"]
     assert info == mpm.info(converted)
     images = np.random.default_rng(1).standard_normal((2, 3, *info["input"])).astype(np.float32)
     net = mpm.Net(converted)
@@ -818,7 +818,7 @@ print("both")
                               (DATA / "dpt_ts16.onnx", "mpm:blocks=1"), (QUERIES, "mpm:blocks=1")):
             converted = str(tmp_path / "fast.onnx")
             info = mpm.convert(model, converted, reduce=reduce)
-            assert info["reduction"].startswith(reduce.split(":")[0])
+            assert info["reduce"].startswith(reduce.split(":")[0])
             images = np.random.default_rng(7).standard_normal((2, 3, *info["input"])).astype(np.float32)
             net = self.cv2.dnn.readNetFromONNX(converted)
             net.setInput(images)

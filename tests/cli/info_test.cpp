@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
+
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "mpm/version.hpp"
@@ -44,6 +47,29 @@ TEST_F(Info, ItsLinesHaveTheNumbersOfTheJson) {
   EXPECT_THAT(text.out, ContainsRegex("\nspecial tokens +1\n"));
   EXPECT_THAT(text.out, ContainsRegex("\nparameters +0.02 million\n"));
   EXPECT_THAT(text.out, ContainsRegex("\ninput +64 x 32 px .width x height., 32 tokens: 8 x 4 patches"));
+}
+
+TEST_F(Info, NamesTheScoresOfAConvertedFile) {
+  const std::string model = folder_ / "scores.onnx";
+  succeeded(mpmCommand({"convert", kSegmenter, "--scores", "-o", model}));
+  EXPECT_THAT(succeeded(mpmCommand({"info", model})).out, HasSubstr("\noutputs         labels, scores\n"));
+  EXPECT_EQ(mpmCommand({"info", model, "--json"}).json()["scores"], true);
+  EXPECT_EQ(mpmCommand({"info", kSegmenter, "--json"}).json()["scores"], false);
+}
+
+// info() of the Python package has the keys of --json, but for the path and what is of this build.
+TEST_F(Info, ItsKeysAreThoseOfPython) {
+  auto json = mpmCommand({"info", kSegmenter, "--json"}).json();
+  std::set<std::string> keys, of_python;
+  for (const auto& [key, value] : json.items()) keys.insert(key);
+  for (const char* own : {"path", "mpm"}) EXPECT_EQ(keys.erase(own), 1u) << own;
+  const std::string module = readFile(kData + "/../../python/module.cpp");
+  const std::string begin = "nb::dict toDict(const ModelInfo& info)", key = "dict[\"";
+  for (std::size_t at = module.find(begin), end = module.find("\n}", at); (at = module.find(key, at)) < end;) {
+    at += key.size();
+    of_python.insert(module.substr(at, module.find('"', at) - at));
+  }
+  EXPECT_EQ(of_python, keys);
 }
 
 TEST_F(Info, AnInstructionSetThatThereIsNotIsNoted) {

@@ -134,6 +134,7 @@ struct ModelInfo {
   /// Names of the outputs of the head: "labels", or the names in the original graph. Every net also has the outputs
   /// "merge_map" and "token_counts".
   std::vector<std::string> outputs;
+  bool scores = false;  ///< the net also has the output "scores", by ConvertOptions::scores
 
   /// Blocks where tokens merge by `reduction`, one for each merging step.
   MPM_API Schedule schedule() const;

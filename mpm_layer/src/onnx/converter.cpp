@@ -197,8 +197,7 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     no("a mean and std of its own", "others");
   if (info.hasPixelClasses() && options.output == Output::kLogits && info.outputs.front() == "labels")
     no("output labels", "output logits");
-  if (info.hasPixelClasses() && options.scores && !findNamed(model.graph().output(), "scores"))
-    no("no output 'scores'", "one");
+  if (info.hasPixelClasses() && options.scores && !info.scores) no("no output 'scores'", "one");
   return info;
 }
 

@@ -329,6 +329,7 @@ void Emitter::segmentation(SegmentationHead head) {
            {"width", std::int64_t{size.width}}});
   net_.output(info_.outputs[0], {1, labels ? 1 : head.classes, size.height, size.width});
   if (scores_) net_.output(scores, {1, info_.tokens(), head.classes});
+  info_.scores = scores_;
   info_.head = head.mask ? HeadKind::kMaskTransformer : HeadKind::kLinear;
   info_.classes = static_cast<int>(head.classes);
 }
