@@ -2,6 +2,7 @@
 #include "monitor/store/averages.h"
 
 #include "monitor/samples.h"
+#include "monitor/store/bucket.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -40,6 +41,18 @@ TEST_F(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   EXPECT_NEAR(areas[0].corrected.value(), 0.35 + 0.65 / 6, 1e-6);
   EXPECT_NEAR(areas[0].iou.value(), 0.8, 1e-9);
   EXPECT_NEAR(areas[1].corrected.value(), 0.65 * 5 / 6, 1e-6);
+}
+
+// Sums keep the least and the largest as floats: of 33.3 it is less, of 11.1 more.
+TEST_F(ClassAreas, AMeanLiesBetweenTheLeastAndTheLargest) {
+  Sample sample = sampleWith(kNoon, {{0, 0.333}, {1, 0.111}}, false);
+  Bucket bucket;
+  bucket.add(sample, sample.whole());
+  for (const int label : {0, 1}) {
+    const Spread area = bucket.area(label);
+    EXPECT_LE(area.min, area.mean) << label;
+    EXPECT_GE(area.max, area.mean) << label;
+  }
 }
 
 TEST_F(ClassAreas, OfVeryManyClasses) {

@@ -34,6 +34,11 @@ std::vector<T> valuesOf(const Statement& row, int column) {
   return values;
 }
 
+// The least and the largest are floats, and may lie on the other side of a mean.
+Spread spreadOf(std::int64_t samples, double mean, double min, double max) {
+  return {samples, mean, std::min(min, mean), std::max(max, mean)};
+}
+
 using Occurrence = std::array<std::int32_t, 2>;  // tenths of a token, and how often
 
 }  // namespace
@@ -92,9 +97,7 @@ const Bucket::Totals* Bucket::find(std::uint32_t code) const {
 Spread Bucket::spread(const std::string& quantity) const {
   const Totals* totals = find(codeOf(quantity));
   if (!totals) return {};
-  const double mean = totals->sum / static_cast<double>(totals->count);
-  // The least and the largest are floats.
-  return {totals->count, mean, std::min<double>(totals->min, mean), std::max<double>(totals->max, mean)};
+  return spreadOf(totals->count, totals->sum / static_cast<double>(totals->count), totals->min, totals->max);
 }
 
 // A sample names only the classes that occur: in the others the area is 0.
@@ -103,7 +106,7 @@ Spread Bucket::area(int label) const {
   const std::int64_t counted = samples - (flagged ? std::llround(flagged->sum) : 0);
   if (!totals) return {counted, 0, 0, 0};
   const bool always = totals->count == counted;
-  return {counted, totals->sum / static_cast<double>(counted), always ? totals->min : 0.0, totals->max};
+  return spreadOf(counted, totals->sum / static_cast<double>(counted), always ? totals->min : 0.0, totals->max);
 }
 
 Bucket::Bucket(const Statement& row, int column)
