@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regex>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -24,7 +25,13 @@ TEST(CApi, SaysTheVersionOfItsHeaders) { EXPECT_STREQ(mpm_version(), MPM_VERSION
 // An option more is something more that everybody has to read and that every other option may meet. One that few need
 // is a key of a watch file or a part of another option's text. So the options of each group are counted, as help has
 // them.
+// Each is also in a page of docs/, where people search for it.
 TEST(Usage, HasTheseOptionsInTheseGroups) {
+  const std::regex name("--[a-z-]+"), option(" +(-[a-zA-Z],)?(--[a-z-]+).*"), group("([A-Z][A-Za-z ]*):");
+  std::set<std::string> documented = {"--help"};
+  for (const auto& page : fs::directory_iterator(kData + "/../../docs"))
+    if (const std::string text = page.is_regular_file() ? readFile(page.path()) : ""; !text.empty())
+      documented.insert(std::sregex_token_iterator(text.begin(), text.end(), name), {});
   const std::pair<const char*, const char*> verbs[] = {
       {"run",
        "Options 8, How tokens merge 1, Network and computer 8, More files 2, Simulated night 1, Large jobs 3, Times of "
@@ -46,7 +53,6 @@ TEST(Usage, HasTheseOptionsInTheseGroups) {
       {"daynight", "Options 5, Network and computer 5, How tokens merge 1, Simulated night 1"}};
   constexpr int kMost = 215;
   int all = 0;
-  const std::regex option(" +(-[a-zA-Z],)?--[a-z].*"), group("([A-Z][A-Za-z ]*):");
   for (const auto& [verb, expected] : verbs) {
     std::string found, title;
     int options = 0;
@@ -57,7 +63,9 @@ TEST(Usage, HasTheseOptionsInTheseGroups) {
         title = begin[1];
         all += std::exchange(options, 0);
       }
-      options += std::regex_match(line, option);
+      if (!std::regex_match(line, begin, option)) continue;
+      ++options;
+      EXPECT_TRUE(documented.contains(begin[2])) << verb << " " << begin[2];
     }
     EXPECT_EQ(found, expected) << verb;
   }
