@@ -106,7 +106,8 @@ int main(int argc, char** argv) {
       program::printNote("next: mpm run IMAGE --model " + program::shellWord(model));
       return program::kOk;
     }
-    program::printNote("stopped after step " + std::to_string(done) + "; --init " + model + " goes on from there");
+    program::printNote("stopped after step " + std::to_string(done) + "; --init " + program::shellWord(model) +
+                       " goes on from there");
     return program::kInterrupted;
   });
 }

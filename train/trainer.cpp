@@ -40,15 +40,18 @@ void requireSize(Size2 size) {
 StartingParts startingParts(const std::string& init) {
   StartingParts parts;
   double sum = 0;
-  for (std::size_t begin = 0; begin <= init.size();) {
-    const std::size_t end = std::min(init.find(',', begin), init.size()), colon = init.rfind(':', end);
+  std::size_t begin = 0;  // of the part
+  for (std::size_t end = 0; end < init.size(); ++end) {
+    end = std::min(init.find(',', end), init.size());
+    const std::size_t colon = init.rfind(':', end);
     const bool has_colon = colon != std::string::npos && colon >= begin;
     const auto share = readNumber<float>(has_colon ? init.substr(colon + 1, end - colon - 1) : "");
-    if (!share) return {{init, 1}};  // the name of one file
+    if (!share) continue;  // the comma is one of the name
     sum += *share;
     parts.emplace_back(init.substr(begin, colon - begin), *share);
     begin = end + 1;
   }
+  if (begin <= init.size()) return {{init, 1}};  // the name of one file
   require(std::abs(sum - 1) < 1e-3, "the shares of --init '" + init + "' must sum to 1");
   return parts;
 }

@@ -36,24 +36,25 @@ class Program : public test::InFolder {
 };
 
 TEST_F(Program, ASeedGivesTheSameWeightsAndAMeanIsAMean) {
-  const TensorMap one = written("one", "2", {"--seed", "3"}), again = written("again", "2", {"--seed", "3"});
+  const TensorMap one = written("one,two", "2", {"--seed", "3"}), again = written("again", "2", {"--seed", "3"});
   const TensorMap other = written("other", "1", {"--seed", "4", "--optimizer", "muon"});
   for (const auto& [name, tensor] : one) ASSERT_EQ(tensor.values, again.at(name).values) << name;
   EXPECT_NE(one.at("encoder.norm.weight").values, other.at("encoder.norm.weight").values);
-  const std::string parts = (folder_ / "one/segmenter.onnx") + ":0.75," + (folder_ / "other/segmenter.onnx") + ":0.25";
+  const std::string parts =
+      (folder_ / "one,two/segmenter.onnx") + ":0.75," + (folder_ / "other/segmenter.onnx") + ":0.25";
   for (const auto& [name, tensor] : written("mean", "0", {"--init", parts}))
     for (std::size_t i = 0; i < tensor.values.size(); ++i)
       ASSERT_NEAR(tensor.values[i], 0.75 * one.at(name).values[i] + 0.25 * other.at(name).values[i], 1e-6) << name;
 }
 
 TEST_F(Program, InterruptWritesTheModelAndEnds) {
-  const Words words = small("run", "100000") + Words{"--save-every", "1"};
-  const std::string model = folder_ / "run/segmenter.onnx";
+  const Words words = small("a run", "100000") + Words{"--save-every", "1"};
+  const std::string model = folder_ / "a run/segmenter.onnx";
   const CommandResult stopped =
       mpmTrain(words, {.signal_after_first_line = SIGINT, .signal_when = [&] { return fs::exists(model); }});
   ASSERT_EQ(stopped.exit_code, 130) << stopped.err;
   EXPECT_EQ(stopped.out, model + "\n");
-  EXPECT_THAT(stopped.err, HasSubstr("--init " + model));
+  EXPECT_THAT(stopped.err, HasSubstr("--init '" + model + "' goes on"));
   EXPECT_EQ(readSegmenter(model).config.input, (Size2{64, 96}));
   expectFailure(mpmTrain(words), 1, {"already exists"});
 }
