@@ -360,17 +360,36 @@ TEST_F(EvalOfADataset, OptionsWinOverTheProtocol) {
 }
 
 // One image of one window of 128 x 128 patches.
-TEST_F(EvalOfADataset, SlidesTheWindowsOfItsProtocol) {
-  for (const std::string& path : {image_, labels_}) {
-    cv::Mat picture = cv::imread(path, -1);
-    cv::imwrite(path, picture(cv::Rect(0, 0, 24, 24)).clone());
+class WindowOfADataset : public EvalOfADataset {
+ protected:
+  void SetUp() override {
+    EvalOfADataset::SetUp();
+    for (const std::string& path : {image_, labels_}) {
+      cv::Mat picture = cv::imread(path, -1);
+      cv::imwrite(path, picture(cv::Rect(0, 0, 24, 24)).clone());
+    }
   }
+};
+
+TEST_F(WindowOfADataset, IsThatOfItsProtocol) {
   const auto json = succeeded(eval({})).json();
   EXPECT_EQ(json["fit"], "window");
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 512}, {"width", 512}}));
   EXPECT_EQ(json["window_stride"], (nlohmann::json{{"height", 480}, {"width", 480}}));
   EXPECT_EQ(json["short_side"], 512);
   EXPECT_EQ(json["tokens_mean"][0], 128 * 128);
+}
+
+TEST_F(WindowOfADataset, DecidesTheReductionsOfAStudy) {
+  TinyVit({.head = HeadStyle::kLinear, .blocks = 1, .classes = 150}).save(model_);
+  std::ofstream(folder_ / "matplotlib.py") << "raise ImportError('no figures')\n";
+  succeeded(mpmCommand({"study", "--dataset", "ade20k", folder_.path(), "--model", model_, "--sweep-images", "0", "-o",
+                        folder_ / "study"},
+                       {.environment = {{"PYTHONPATH", folder_.path()}}}));
+  std::set<std::string> reductions;
+  for (const auto& line : CommandResult{.out = readFile(folder_ / "study/results.jsonl")}.jsonLines())
+    reductions.insert(line["reduce"]);
+  EXPECT_THAT(reductions, Contains("tome:count=" + std::to_string(128 * 128 / 2))) << "half of the tokens";
 }
 
 TEST(EvalDatasets, RefusesOptionsThatDoNotGoTogether) {
