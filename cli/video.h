@@ -8,7 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "monitor/store/calendar.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 #include "vision/camera_clock.h"
 #include "vision/sources/source.h"
 

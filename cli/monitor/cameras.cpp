@@ -8,6 +8,7 @@
 
 #include "evaluation/numbers.h"
 #include "monitor/service_notify.h"
+#include "monitor/store/store_reader.h"
 #include "mpm/error.hpp"
 #include "program/paths.h"
 #include "program/terminal/program.h"

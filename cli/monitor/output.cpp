@@ -6,6 +6,7 @@
 #include "base/number_text.h"
 #include "cli/verb_options.h"
 #include "evaluation/numbers.h"
+#include "monitor/store/store_reader.h"
 #include "mpm/error.hpp"
 #include "program/paths.h"
 #include "program/terminal/output.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "monitor/store/averages.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 #include "vision/camera_clock.h"
 
 namespace mpm::cli {

@@ -19,6 +19,7 @@
 #include "monitor/fleet.h"
 #include "monitor/service_notify.h"
 #include "monitor/session.h"
+#include "monitor/store/store_reader.h"
 #include "monitor/watch/camera.h"
 #include "monitor/watch/camera_plan.h"
 #include "mpm/error.hpp"

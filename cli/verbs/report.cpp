@@ -14,7 +14,7 @@
 #include "monitor/store/database_files.h"
 #include "monitor/store/export.h"
 #include "monitor/store/merge.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 #include "monitor/watch/camera_plan.h"
 #include "mpm/error.hpp"
 #include "program/paths.h"

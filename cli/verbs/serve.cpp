@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "cli/verbs/verbs.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 #include "page/page.h"
 
 namespace mpm::cli {

@@ -6,7 +6,7 @@
 #include "gui/views/look.h"
 #include "gui/views/regions_dialog.h"
 #include "gui/views/times_dialog.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 #include "monitor/watch/camera.h"
 
 namespace mpm::gui {

@@ -3,6 +3,7 @@
 
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
+#include "monitor/store/store_reader.h"
 #include "vision/camera_clock.h"
 
 namespace mpm::gui {

@@ -6,7 +6,8 @@
 #include <sstream>
 
 #include "monitor/statistics/day_night.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
+#include "monitor/store/store_writer.h"
 #include "support/in_folder.h"
 #include "support/matchers.h"
 

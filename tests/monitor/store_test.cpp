@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
+#include "monitor/store/store_writer.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "monitor/store/store.h"
+#include "monitor/store/store_writer.h"
 
 // store_victim DATABASE FIRST: appends samples number FIRST, FIRST + 1, ... until it is killed. Each time a commit is
 // done it writes the number of committed samples to stdout, 8 bytes.

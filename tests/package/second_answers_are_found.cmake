@@ -32,7 +32,7 @@ expect(toolkit/monitor/store/export.cpp "readers have the stored answer" WRONG "
   RIGHT "DayNightSums sums(x)" "store.dayNight(series)" "const DayNightStatistics now = f(x)")
 expect(toolkit/monitor/store/sum_up.cpp "readers have the stored answer" RIGHT "DayNight day_night(rule)")
 expect(toolkit/monitor/recorder.h "readers have the stored answer" RIGHT "DayNight day_night_")
-expect(toolkit/monitor/store/store.h "an aggregate is of a series" WRONG "Spread mean(std::int64_t source)"
+expect(toolkit/monitor/store/store_reader.h "an aggregate is of a series" WRONG "Spread mean(std::int64_t source)"
   "std::vector<StateSeries> states(std::int64_t source, UnixMs from)" "DayNightStatistics dayNight(std::int64_t source)"
   RIGHT "std::vector<StateSeries> states(std::int64_t series)" "std::vector<Event> events(std::int64_t source)")
 expect(gui/models/history.cpp "use StoreReader or StoreWriter" WRONG "rows(\"SELECT max(time_ms) FROM sample\")" RIGHT "// SELECT of a person"

@@ -16,7 +16,7 @@
 #include "monitor/statistics/region_meter.h"
 #include "monitor/statistics/state_detector.h"
 #include "monitor/statistics/view_detector.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_writer.h"
 
 namespace mpm::monitor {
 

@@ -16,7 +16,7 @@
 #include "monitor/statistics/picture_quality.h"
 #include "monitor/statistics/state_detector.h"
 #include "monitor/store/snapshot.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_writer.h"
 #include "monitor/tell/teller.h"
 #include "vision/times/archive.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "monitor/statistics/view_detector.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 #include "monitor/watch/model_settings.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "monitor/clocks.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 #include "vision/times/archive.h"
 
 namespace mpm::monitor {

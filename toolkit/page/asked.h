@@ -6,7 +6,7 @@
 
 #include "base/json_file.h"
 #include "monitor/store/snapshot.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 #include "mpm/error.hpp"
 #include "page/page.h"
 #include "vision/camera_clock.h"

@@ -15,7 +15,7 @@
 #include "monitor/age_text.h"
 #include "monitor/store/calendar.h"
 #include "monitor/store/snapshot.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
 #include "page/answers.h"

@@ -15,7 +15,7 @@
 #include "base/quantiles.h"
 #include "monitor/capture/followed_files.h"
 #include "monitor/clocks.h"
-#include "monitor/store/store.h"
+#include "monitor/store/bucket.h"
 #include "monitor/watch/model_settings.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"

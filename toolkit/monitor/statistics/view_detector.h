@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "monitor/store/store.h"
+#include "monitor/store/records.h"
 
 namespace mpm::monitor {
 

@@ -11,7 +11,7 @@
 #include "monitor/privacy.h"
 #include "monitor/store/calendar.h"
 #include "monitor/store/sample.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 
 namespace mpm::monitor {
 

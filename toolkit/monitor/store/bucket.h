@@ -116,4 +116,7 @@ class BucketUpdate {
   std::map<BucketKey, Sums> sums_;
 };
 
+/// Adds the samples of `part`.
+void addTo(Spread& all, const Spread& part);
+
 }  // namespace mpm::monitor

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "charts/calendar.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 #include "vision/camera_clock.h"
 #include "vision/sources/source.h"
 

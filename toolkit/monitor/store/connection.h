@@ -11,7 +11,7 @@
 #include "monitor/store/bucket.h"
 #include "monitor/store/retention.h"
 #include "monitor/store/schema.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_writer.h"
 #include "monitor/store/write_operation.h"
 
 namespace mpm::monitor {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 
 namespace mpm::monitor {
 

@@ -15,7 +15,8 @@
 #include "monitor/store/kept.h"
 #include "monitor/store/merge.h"
 #include "monitor/store/schema.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
+#include "monitor/store/store_writer.h"
 #include "monitor/store/sum_up.h"
 #include "mpm/error.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "monitor/store/database_files.h"
 #include "monitor/store/kept.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 
 namespace mpm::monitor {
 

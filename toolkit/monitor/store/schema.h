@@ -9,7 +9,7 @@
 
 #include "monitor/store/sample.h"
 #include "monitor/store/sqlite.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 
 namespace mpm::monitor {
 

@@ -8,7 +8,7 @@
 
 #include "monitor/store/sample_rows.h"
 #include "monitor/store/schema.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_reader.h"
 
 namespace mpm::monitor {
 

@@ -14,7 +14,7 @@
 #include "monitor/clocks.h"
 #include "monitor/privacy.h"
 #include "monitor/store/connection.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_writer.h"
 #include "mpm/error.hpp"
 #include "vision/sources/source.h"
 

@@ -10,7 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "monitor/store/store.h"
+#include "monitor/statistics/day_night.h"
+#include "monitor/store/store_writer.h"
 
 // What a StoreWriter is asked to write, in the order of its queue.
 namespace mpm::monitor {

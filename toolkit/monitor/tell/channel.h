@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "monitor/store/store.h"
+#include "monitor/store/records.h"
 #include "monitor/watch/camera_config.h"
 #include "mpm/error.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "monitor/statistics/alarms.h"
-#include "monitor/store/store.h"
+#include "monitor/store/records.h"
 #include "monitor/watch/camera_config.h"
 
 namespace mpm::monitor {

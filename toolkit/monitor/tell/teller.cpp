@@ -16,6 +16,7 @@
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "monitor/clocks.h"
+#include "monitor/store/store_reader.h"
 #include "monitor/tell/camera_claims.h"
 #include "monitor/tell/channel.h"
 #include "mpm/error.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "monitor/capture/inference.h"
-#include "monitor/store/store.h"
+#include "monitor/store/store_writer.h"
 #include "monitor/tell/home_assistant.h"
 #include "monitor/watch/camera_config.h"
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "monitor/session.h"
+#include "monitor/store/store_reader.h"
 #include "monitor/watch/camera_config.h"
 
 namespace mpm::monitor {
