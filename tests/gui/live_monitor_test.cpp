@@ -59,23 +59,20 @@ TEST(LiveMonitor, ShowsAChangeInTheLastFrameOfASourceThatThenEnds) {
 }
 
 TEST(LiveMonitor, APictureThatWasChosenIsOfItsFolderAlone) {
-  mpm::test::Gate gate;
   Folder folder(1);
   folder.gate.open();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return folder.live.session().status().finished; }, 60000));
+  const auto ends = [&] { return QTest::qWaitFor([&] { return folder.live.session().status().finished; }, 60000); };
+  ASSERT_TRUE(ends());
   folder.live.showPicture("chosen.png", mpm::test::noisePicture(48, 64, 9), 1);
   ASSERT_TRUE(folder.repeats());
-  monitor::CameraPlan silent{.source = vision::parseSourceSpec("silent")};
-  silent.factory = monitor::test::always([&gate](int) -> std::optional<vision::Frame> {
-    gate.wait();
-    return std::nullopt;
-  });
-  folder.live.open(silent);
+  monitor::CameraPlan empty{.source = vision::parseSourceSpec("empty")};
+  empty.factory = monitor::test::always([](int) { return std::nullopt; });
+  folder.live.open(empty);
   folder.shown = nullptr;
+  ASSERT_TRUE(ends());
   const QSignalSpy ticks(&folder.live, &LiveMonitor::ticked);
   ASSERT_TRUE(QTest::qWaitFor([&] { return ticks.count() >= 2; }, 60000));
   EXPECT_EQ(folder.shown, nullptr);
-  gate.open();
 }
 
 }  // namespace

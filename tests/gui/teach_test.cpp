@@ -147,6 +147,7 @@ TEST_F(Teach, WithoutAModelThePictureThatIsChosenIsShown) {
     const QString shown = teach() ? teach()->shown() : QString();
     trigger("take");
     ASSERT_TRUE(wait([&] { return teach()->shown() != shown; }));
+    ASSERT_NE(canvas()->frame(), nullptr);
     EXPECT_EQ(cv::norm(canvas()->frame()->image(), taken, cv::NORM_INF), 0) << i;
   }
 }

@@ -366,6 +366,12 @@ TEST_F(Times, AFolderDoesNotTakeThePlaceOfWhatWasOpenedSince) {
     since();
     EXPECT_TRUE(looks.isNull());
   }
+  camera().close();
+  window_->opener().open(file("street"));
+  camera().open(file("dated"));  // while the database is read
+  ASSERT_TRUE(runs());
+  EXPECT_EQ(window_->findChild<TimesDialog*>(), nullptr);
+  EXPECT_EQ(session().source(), file("dated").toStdString());
 }
 
 TEST_F(Times, AZoneThatIsNoneAndAListThatIsMissingAreRefused) {
