@@ -325,7 +325,8 @@ def info(model: Path) -> dict[str, Any]:
     """Describes a plain ViT ONNX file or a converted one without running it: 'input' (height, width), 'patch', 'grid',
     'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'task' ('semantic', 'panoptic', 'instance', 'depth', 'boxes'
     or None), 'depth' (what the values of a depth map mean: see Estimate.depth; None for other tasks), 'classes', 'class_names', 'mean',
-    'std', 'assumed' (nothing says mean and std: they are 0.5), 'reduce' and more: the keys of `mpm info --json`. Raises Error for a model that is not a plain pre-norm ViT."""
+    'std', 'assumed' (nothing says mean and std: they are 0.5), 'reduce' and more: the keys of
+    `mpm info --json`. Raises Error for a model that is not a plain pre-norm ViT."""
     return _mpm.info(model)
 
 
