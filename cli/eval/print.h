@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "cli/measure.h"
+#include "evaluation/numbers.h"
+
+namespace mpm::cli {
+
+/// A variant beside the full model; nullopt: the full model did not run beside it. `all`: what it was measured with.
+std::optional<evaluation::AgainstFull> againstFull(const MeasuredVariant& variant, const Measured& all);
+
+/// Prints a table of the classes of one variant, or a row for each of several; with `json` an object for each variant
+/// instead.
+void printMeasured(const Measured& all, bool json);
+
+/// printMeasured(), or where the run of `plan` was interrupted, how it goes on. Returns the exit code.
+int showMeasured(const Measured& measured, const MeasurePlan& plan, bool json);
+
+}  // namespace mpm::cli
