@@ -182,7 +182,7 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
     const std::string path = monitor::ArchiveFiles(reader, source, series).find(sample.picture, sample.digest);
     if (path.empty()) return result;
     const monitor::PrivacyOptions hidden = said.over(monitor::readPrivacy(reader.privacy(source.name)));
-    const monitor::ArchivePicture picture{.time = sample.time, .file = path, .place = sample.view_offset};
+    const monitor::ArchivePicture picture{.time = sample.time, .file = path, .view_offset = sample.view_offset};
     auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(
         monitor::CapturedFrame{.image = picture.picture(hidden),
                                .time = sample.time,

@@ -31,7 +31,7 @@ LiveFramePtr frameOf(const monitor::StoredFrame& stored, const monitor::PrivacyO
   auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(monitor::CapturedFrame{.image = image, .time = stored.time}));
   if (const cv::Mat overlay = savedOverlay(stored, hidden); overlay.size() == image.size()) frame->overlay = overlay;
   if (hidden.on()) frame->result.hidden_by = std::make_shared<const monitor::PrivacyOptions>(hidden);
-  frame->sample.view_offset = stored.place;
+  frame->sample.view_offset = stored.view_offset;
   frame->result.estimate.tokens = stored.token_counts;
   frame->result.estimate.ms.total = stored.ms;
   return frame;

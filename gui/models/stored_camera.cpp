@@ -9,16 +9,16 @@
 namespace mpm::gui {
 
 QStringList StoredCamera::read() {
-  if (!QFileInfo::exists(QString::fromStdString(watch.db))) return {tr("□ nothing is stored yet")};
+  if (!QFileInfo::exists(QString::fromStdString(config.db))) return {tr("□ nothing is stored yet")};
   const Json all = page_.json({.path = "/api/cameras"});
   if (!all["problems"].empty()) throw Error(all["problems"][0].get<std::string>());
-  const std::string source = sourceSpec(QString::fromStdString(watch.source)).name();
+  const std::string source = sourceSpec(QString::fromStdString(config.source)).name();
   std::vector<Json> stored;
   std::ranges::copy_if(all["cameras"], std::back_inserter(stored), [](const Json& one) { return one["last_ms"] > 0; });
   if (stored.empty()) {
     // Why, as events say: of source 0 where the camera has no row yet.
     QStringList lines{tr("□ nothing is stored yet"), {}};
-    const monitor::StoreReader reader(watch.db);
+    const monitor::StoreReader reader(config.db);
     const auto sources = reader.sources();
     const auto row = std::ranges::find(sources, source, &monitor::SourceRecord::name);
     for (const auto& event : reader.events(row == sources.end() ? 0 : row->id, 0, INT64_MAX))

@@ -14,15 +14,15 @@ class StoredCamera {
  public:
   static constexpr QSize kPicture{224, 140};  ///< px, at most
 
-  explicit StoredCamera(const monitor::CameraConfig& said) : watch(said) {}
+  explicit StoredCamera(const monitor::CameraConfig& said) : config(said) {}
   /// Its state, facts, and numbers of its last day, a line each. Always on the same thread. Throws mpm::Error.
   QStringList read();
 
-  const monitor::CameraConfig watch;
+  const monitor::CameraConfig config;
   QImage picture{};  ///< the last one; of the thread of read()
 
  private:
-  page::Page page_{{.databases = {watch.db}, .snapshots = {watch.snapshots}}};
+  page::Page page_{{.databases = {config.db}, .snapshots = {config.snapshots}}};
   std::string picture_id_{};
 };
 

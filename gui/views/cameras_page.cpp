@@ -43,7 +43,7 @@ void CamerasPage::open(const QString& file) {
 
 std::vector<monitor::CameraConfig> CamerasPage::cameras() const {
   std::vector<monitor::CameraConfig> all;
-  for (const auto& camera : cameras_) all.push_back(camera->watch);
+  for (const auto& camera : cameras_) all.push_back(camera->config);
   return all;
 }
 
@@ -76,7 +76,7 @@ void CamerasPage::read() {
 
 void CamerasPage::describe(int row, const QStringList& lines, const QImage& picture) {
   const QStringList text = QStringList{titleOf(row)} + lines;
-  const QString source = QString::fromStdString(vision::redactCredentials(watch(row).source));
+  const QString source = QString::fromStdString(vision::redactCredentials(config(row).source));
   const int line = QFontMetrics(QGuiApplication::font()).lineSpacing();
   QPixmap shown(StoredCamera::kPicture);
   shown.fill(QGuiApplication::palette().color(QPalette::Window));  // where there is no picture, texts still align
@@ -87,7 +87,7 @@ void CamerasPage::describe(int row, const QStringList& lines, const QImage& pict
   item(row)->setTextAlignment(Qt::AlignHCenter | Qt::AlignTop);  // names stand in one line, however much is below them
   item(row)->setIcon(icon);
   item(row)->setSizeHint(StoredCamera::kPicture + QSize(3 * line, 6 * line));
-  item(row)->setToolTip((text + QStringList{source, QString::fromStdString(watch(row).db)}).join(QLatin1Char('\n')));
+  item(row)->setToolTip((text + QStringList{source, QString::fromStdString(config(row).db)}).join(QLatin1Char('\n')));
   static const QRegularExpression sign(QStringLiteral("[●▲■▤□] "));
   item(row)->setData(Qt::AccessibleTextRole, text.join(QStringLiteral(", ")).remove(sign));
 }

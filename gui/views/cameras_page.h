@@ -43,8 +43,8 @@ class CamerasPage : public QListWidget {
  private:
   static constexpr int kNone = -2, kAll = -1;
   void setShown(int row);
-  const monitor::CameraConfig& watch(int row) const { return cameras_[static_cast<std::size_t>(row)]->watch; }
-  QString titleOf(int row) const { return cameraTitle(watch(row)); }
+  const monitor::CameraConfig& config(int row) const { return cameras_[static_cast<std::size_t>(row)]->config; }
+  QString titleOf(int row) const { return cameraTitle(config(row)); }
   void read();
   void describe(int row, const QStringList& lines, const QImage& picture);
 

@@ -29,16 +29,16 @@ std::optional<PrivacyOptions> Hiding::options() const {
   return options_;
 }
 
-void Hiding::hide(InferenceResult& result, const ViewMotion* place,
+void Hiding::hide(InferenceResult& result, const ViewMotion* offset,
                   const std::function<void(const std::string&)>& report) {
   const std::lock_guard lock(mutex_);
-  if (place) place_ = *place;
-  if (privacy_) privacy_->hide(result, place_, report);
+  if (offset) offset_ = *offset;
+  if (privacy_) privacy_->hide(result, offset_, report);
 }
 
-cv::Mat Hiding::hiddenIn(const InferenceResult& result, const ViewMotion& place) {
+cv::Mat Hiding::hiddenIn(const InferenceResult& result, const ViewMotion& offset) {
   const std::lock_guard lock(mutex_);
-  return privacy_ ? privacy_->hiddenIn(result, place) : cv::Mat();
+  return privacy_ ? privacy_->hiddenIn(result, offset) : cv::Mat();
 }
 
 }  // namespace mpm::monitor

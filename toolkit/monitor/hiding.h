@@ -28,11 +28,11 @@ class Hiding {
 
   std::optional<PrivacyOptions> options() const;  ///< what counts; nullopt: as above
 
-  /// As Privacy::hide(). `place`: where the view is now; null: where it was last.
-  void hide(InferenceResult& result, const ViewMotion* place, const std::function<void(const std::string&)>& report);
+  /// As Privacy::hide(). `offset`: where the view is now; null: where it was last.
+  void hide(InferenceResult& result, const ViewMotion* offset, const std::function<void(const std::string&)>& report);
 
   /// As Privacy::hiddenIn(); empty where nothing is hidden.
-  cv::Mat hiddenIn(const InferenceResult& result, const ViewMotion& place);
+  cv::Mat hiddenIn(const InferenceResult& result, const ViewMotion& offset);
 
  private:
   PrivacyOptions countStored(const PrivacyOptions& stored);  // `mutex_` is held
@@ -41,7 +41,7 @@ class Hiding {
   PrivacyChoice said_;
   std::optional<PrivacyOptions> options_;  // nullopt: not known yet
   std::optional<Privacy> privacy_;
-  ViewMotion place_;  // of the last sample
+  ViewMotion offset_;  // of the last sample
 };
 
 }  // namespace mpm::monitor

@@ -117,13 +117,13 @@ PrivacyOptions PrivacyChoice::over(const PrivacyOptions& stored) const {
   return options;
 }
 
-cv::Mat hiddenPicture(const cv::Mat& picture, cv::Size frame, UnixMs time, const ViewMotion& place,
+cv::Mat hiddenPicture(const cv::Mat& picture, cv::Size frame, UnixMs time, const ViewMotion& offset,
                       const PrivacyOptions& hidden) {
   cv::Mat result = hidden.blurred.empty() ? picture.clone() : blurred(picture);
   cv::Mat shown = result(cv::Rect({}, frame) & cv::Rect({}, result.size()));
   for (const vision::Region& region : hidden.hidden) try {
       if (region.validAt(time))
-        shown.setTo(cv::Scalar::all(0), coveringMask(region, frame, place)(cv::Rect({}, shown.size())));
+        shown.setTo(cv::Scalar::all(0), coveringMask(region, frame, offset)(cv::Rect({}, shown.size())));
     } catch (const Error&) {  // a mask of another size: which part it is cannot be told
       blurred(result).copyTo(result);
     }
@@ -152,7 +152,7 @@ cv::Mat Privacy::where(const cv::Mat& labels, const std::vector<int>& classes, c
   return result;
 }
 
-Privacy::Parts Privacy::partsOf(const InferenceResult& result, const ViewMotion& place) {
+Privacy::Parts Privacy::partsOf(const InferenceResult& result, const ViewMotion& offset) {
   Parts parts;
   const cv::Size size = result.frame.image.size();
   const cv::Mat& labels = result.estimate.labels;
@@ -164,7 +164,7 @@ Privacy::Parts Privacy::partsOf(const InferenceResult& result, const ViewMotion&
   }
   for (const vision::Region& region : options_.hidden) try {
       if (!region.validAt(result.frame.time)) continue;
-      const cv::Mat mask = coveringMask(region, size, place);
+      const cv::Mat mask = coveringMask(region, size, offset);
       parts.black = parts.black.empty() ? mask : parts.black | mask;
     } catch (const Error& error) {
       parts.whole = true;
@@ -173,17 +173,17 @@ Privacy::Parts Privacy::partsOf(const InferenceResult& result, const ViewMotion&
   return parts;
 }
 
-cv::Mat Privacy::hiddenIn(const InferenceResult& result, const ViewMotion& place) {
-  const Parts parts = partsOf(result, place);
+cv::Mat Privacy::hiddenIn(const InferenceResult& result, const ViewMotion& offset) {
+  const Parts parts = partsOf(result, offset);
   cv::Mat hidden(result.frame.image.size(), CV_8U, cv::Scalar::all(parts.whole ? 255 : 0));
   for (const cv::Mat& part : {parts.black, parts.blurred})
     if (!part.empty()) hidden |= part;
   return hidden;
 }
 
-void Privacy::hide(InferenceResult& result, const ViewMotion& place,
+void Privacy::hide(InferenceResult& result, const ViewMotion& offset,
                    const std::function<void(const std::string&)>& report) {
-  const Parts parts = partsOf(result, place);
+  const Parts parts = partsOf(result, offset);
   Estimate& estimate = result.estimate;
   cv::Mat image = parts.whole ? blurred(result.frame.image) : result.frame.image.clone();
   if (parts.whole) estimate.depth.release();

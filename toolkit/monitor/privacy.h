@@ -50,7 +50,7 @@ struct PrivacyChoice {
 /// A picture whose model is not known any more, with these parts hidden: regions black, as they lay at this time and
 /// place, and all of it blurred where one of the classes would have to be. `frame`: the size of the frame, which the
 /// picture shows from its corner on.
-cv::Mat hiddenPicture(const cv::Mat& picture, cv::Size frame, UnixMs time, const ViewMotion& place,
+cv::Mat hiddenPicture(const cv::Mat& picture, cv::Size frame, UnixMs time, const ViewMotion& offset,
                       const PrivacyOptions& hidden);
 
 /// Hides parts of the pictures of one source, one after the other. Not thread-safe.
@@ -60,14 +60,14 @@ class Privacy {
   explicit Privacy(PrivacyOptions options);
 
   /// Gives a result a copy of its picture in which everything is hidden that has to be, and an estimate that says
-  /// nothing of the hidden parts; `place`: where the view has moved. A picture is blurred as a whole, and loses its
+  /// nothing of the hidden parts; `offset`: where the view has moved. A picture is blurred as a whole, and loses its
   /// depth, where classes cannot be told: the model lacks one of them or gives no labels, or no model has seen the
   /// frame (`model` null); and where the mask of a region is of another size, which is told to `report` the first time.
-  void hide(InferenceResult& result, const ViewMotion& place,
+  void hide(InferenceResult& result, const ViewMotion& offset,
             const std::function<void(const std::string& problem)>& report = {});
 
   /// The pixels that hide() changes in the picture of a result: CV_8U of its size, 255 there.
-  cv::Mat hiddenIn(const InferenceResult& result, const ViewMotion& place);
+  cv::Mat hiddenIn(const InferenceResult& result, const ViewMotion& offset);
 
  private:
   struct Parts {
@@ -75,7 +75,7 @@ class Privacy {
     bool whole = false;      // the whole picture is blurred, as what has to be cannot be told
     std::string problem;     // why, where a region is the cause
   };
-  Parts partsOf(const InferenceResult& result, const ViewMotion& place);
+  Parts partsOf(const InferenceResult& result, const ViewMotion& offset);
   cv::Mat where(const cv::Mat& labels, const std::vector<int>& classes, cv::Size picture, double now);
 
   std::shared_ptr<const PrivacyOptions> given_;

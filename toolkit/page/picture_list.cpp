@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, const char*> kViews[] = {{".png", "frame"}
 
 // PictureList::latest()'s "moved"; null: the view had not moved.
 Json movedPoints(const StoredFrame& frame) {
-  const ViewMotion& place = frame.place;
+  const ViewMotion& place = frame.view_offset;
   if (place.right == 0 && place.down == 0 && place.turn == 0 && place.zoom == 1) return {};
   const cv::Size size = requireOrdinary(frame.stem + ".png");
   if (size.empty() || !followsView({}, place, size)) return {};

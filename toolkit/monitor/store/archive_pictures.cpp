@@ -61,7 +61,7 @@ std::string ArchiveFiles::find(const std::string& name, std::int64_t digest) {
 
 cv::Mat ArchivePicture::picture(const PrivacyOptions& hidden) const {
   const cv::Mat read = vision::readPicture(file);
-  return hidden.on() ? hiddenPicture(read, read.size(), time, place, hidden) : read;
+  return hidden.on() ? hiddenPicture(read, read.size(), time, view_offset, hidden) : read;
 }
 
 std::vector<ArchivePicture> archivePictures(const StoreReader& store, const SourceRecord& source, std::int64_t series,
@@ -90,7 +90,7 @@ std::vector<ArchivePicture> archivePictures(const StoreReader& store, const Sour
     const auto look = [&](const Sample& sample) {
       if (sample.picture != one.name || sample.digest != one.digest) return true;
       flagged = sample.flagged();
-      picture.place = sample.view_offset;
+      picture.view_offset = sample.view_offset;
       return false;
     };
     store.samples(source.id, one.time, one.time + 1, look, series);

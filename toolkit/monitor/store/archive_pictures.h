@@ -42,7 +42,7 @@ class ArchiveFiles {
 struct ArchivePicture {
   UnixMs time = 0;
   std::string file{};
-  ViewMotion place{};  ///< where the view had moved to
+  ViewMotion view_offset{};  ///< where the view had moved to
 
   /// Its pixels, CV_8UC3 in BGR order, as people may see them: hiddenPicture(). Throws mpm::Error: the file is no
   /// picture any more.

@@ -177,10 +177,10 @@ StoredFrame readStored(const std::string& stem) {
   frame.owner = {.source = json.at("source").text(), .database = text("database"), .camera = text("camera")};
   if (const auto flag = json.find("flagged"); flag && flag->json().is_number()) frame.flagged = flag->number() != 0;
   if (const auto place = json.find("place"))
-    frame.place = {.right = place->at("right_px").number(),
-                   .down = place->at("down_px").number(),
-                   .turn = place->at("turn_degrees").number(),
-                   .zoom = place->at("zoom").number()};
+    frame.view_offset = {.right = place->at("right_px").number(),
+                         .down = place->at("down_px").number(),
+                         .turn = place->at("turn_degrees").number(),
+                         .zoom = place->at("zoom").number()};
   if (const auto counts = json.find("token_counts"))
     for (const JsonValue& count : counts->list()) frame.token_counts.push_back(count.number());
   if (const auto ms = json.find("ms")) frame.ms = ms->at("total").number();
@@ -240,7 +240,7 @@ cv::Mat StoredFrame::picture(const std::string& ending, const PrivacyOptions& hi
   const PrivacyOptions shown = showsOf(hidden);
   if (!shown.on()) return stored;
   const cv::Size size = ending == ".png" ? stored.size() : read(stem + ".png").size();
-  return hiddenPicture(stored, size, time, place, shown);
+  return hiddenPicture(stored, size, time, view_offset, shown);
 }
 
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,

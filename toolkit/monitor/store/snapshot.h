@@ -52,7 +52,7 @@ struct StoredFrame {
   UnixMs time = 0;  ///< of the frame
   std::string stem{};
   PictureOwner owner{};
-  ViewMotion place{};  ///< where the view had moved to
+  ViewMotion view_offset{};  ///< where the view had moved to
   bool flagged = false;
   std::vector<double> token_counts{};  ///< Sample::token_counts; of a recording empty, as what follows
   double ms = 0;                       ///< StageTimes::total; 0: not known
