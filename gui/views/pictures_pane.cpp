@@ -47,7 +47,11 @@ QWidget* PicturesPane::makeMapSide() {
   auto* bar = new QVBoxLayout(map_bar_);
   bar->setContentsMargins(6, 4, 6, 4);
   // With larger text the colouring goes below the numbers of the step.
-  fill(bar, wrappingRow(4, {actionButton(previous_), actionButton(next_), step_label_, coloring_}));
+  auto* step = new QWidget;
+  auto* buttons = unframed(new QHBoxLayout(step));
+  buttons->setSpacing(4);
+  fill(buttons, actionButton(previous_), actionButton(next_), step_label_);
+  fill(bar, wrappingRow(4, {step, coloring_}));
   map_bar_->installEventFilter(this);
   auto* result = new QWidget;
   fill(seamless(new QVBoxLayout(result)), stretched(map_), map_bar_);

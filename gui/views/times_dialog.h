@@ -32,7 +32,7 @@ class TimesDialog : public SettingsDialog {
   void look();
   void show(const QString& text, bool any);
 
-  vision::SourceSpec source_;
+  const vision::SourceSpec source_;
   QComboBox* from_;
   QLineEdit *list_, *zone_;
   QLabel* found_;
