@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import time
 
+from . import app
 from . import judge
 from . import play
 from . import reached
@@ -57,7 +58,9 @@ def main(build, seeds, jobs, keep=None, scripts=(), print_scripts=False, shrink_
                 tell(script, faults, lines)
     if cameras := sum(play.playable(script) is not script for script in worlds):
         print(f"{cameras} worlds were played without their camera, because its clock needs libfaketime (Debian: faketime)")
-    missing = reached.missing(counts, len(worlds), bool(play.faketime()))
+    if not app.program(build):
+        print("the app was not asked: it was not built (MPM_WITH_QT)")
+    missing = reached.missing(counts, len(worlds), bool(play.faketime()), bool(app.program(build)))
     print("reached: " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
     for line in missing:
         print(line)

@@ -19,6 +19,7 @@ from . import play
 from . import reached
 from . import relations
 from . import service
+from . import shown
 from . import world
 
 # What each form of the report must print where the oracle has a value.
@@ -138,6 +139,8 @@ def compare(player, oracle_, lines, comparison):
         elsewhere = mouths.json_report(player.run("report", db, "--json", f"--time-zone={zone}"))
         for name, s in names.items():
             comparison.table(f"report {db} --time-zone={zone} {name}", "--json", elsewhere.get(name, {}), oracle.report(oracle_, db, s, None, zone=zone), IN_JSON)
+        if player.app:
+            shown.compare(player, oracle_, db, names, comparison, random.Random(f"{script['seed']} {db} app"))
         with play.Server(player, db) as server:
             serve(server, oracle_, db, names, comparison, random_)
             for name, s in names.items():
@@ -434,6 +437,7 @@ def judge(script, build, keep=None):
         lines = player.play()
         oracle_ = oracle.Oracle(script, player.pixels, player.labels(), lines)
         compare(player, oracle_, lines, comparison)
+        seen |= {"asked the app"} if player.app else set()
         relations.merged_alone(script, player, comparison)
         seen |= reached.of_oracle(oracle_)
         if relation := script["relation"]:

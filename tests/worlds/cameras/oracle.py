@@ -383,6 +383,16 @@ class Oracle:
         """The series of a source in the order of their numbers, which count from 1."""
         return list(dict.fromkeys(sample.series for sample in self.stored[db][s]))
 
+    def by_latest_session(self, db, s):
+        """The series of a source, the one that was measured last first."""
+        return list(dict.fromkeys(sample.series for sample in reversed(self.stored[db][s])))
+
+    def latest_sample(self, db, s):
+        """The last sample of a source: of its latest series that has one whose time is believed."""
+        believed = self.believed(db, s)
+        of = next(of for of in self.by_latest_session(db, s) if any(sample.series == of for sample in believed))
+        return [sample for sample in believed if sample.series == of][-1]
+
     def states(self, db, s, of=None):
         """[(ms, state that counts in a series, whether it was read)] by time, if states are read: of a camera of all its samples, in another
         series none is read. Those of a camera count in the order in which they came: else []."""
@@ -572,12 +582,13 @@ def years(first, last, zone):
 
 
 def start_of_row(ms, width, zone):
-    """The start of the row of /api/series in which a time lies: rows of an hour or less begin at multiples of their width, others with a day."""
+    """The start of the row of /api/series in which a time lies: rows of an hour or less begin at multiples of their width since 1970, others where
+    the clock shows one, as with a day."""
     if width <= HOUR_MS:
         return ms // width * width
     local = world.local_time(ms, zone)
-    days = (local.replace(tzinfo=None) - datetime.datetime(1970, 1, 1)).days // (width // DAY_MS) * (width // DAY_MS)
-    return round((datetime.datetime(1970, 1, 1) + datetime.timedelta(days)).replace(tzinfo=local.tzinfo).timestamp() * 1000)
+    since, row = local.replace(tzinfo=None) - datetime.datetime(1970, 1, 1), datetime.timedelta(milliseconds=width)
+    return round((datetime.datetime(1970, 1, 1) + since // row * row).replace(tzinfo=local.tzinfo).timestamp() * 1000)
 
 
 def gaps_of_rows(samples, width, zone):
@@ -608,7 +619,6 @@ def report(oracle, db, s, days, of=None, zone=None):
     shown = max((sample.ms for sample in oracle.latest_series(db, s, oracle.believed(db, s))), default=last) if of is None else last
     of = of or oracle.latest[db, s]
     series = [sample for sample in span if sample.series == of]
-    counted = [sample for sample in series if sample.counted]
     table = {("samples",): len(series), ("to",): pictures.iso(last), ("clock",): name_of_zone(zone), ("reduce",): of[1], ("settings",): of[2],
              ("quality", "left_out"): sum(not sample.counted for sample in series),
              ("quality", "pictures"): sum(sample.flag is not None for sample in series)}
@@ -659,27 +669,48 @@ def report(oracle, db, s, days, of=None, zone=None):
                         table[side + name, region, quantity] = value
         for label in sorted({label for sample in in_region for label in sample.areas[region]}):
             table["area", region, label, "all"] = area_of(series, region, label)
-    for label in sorted({label for sample in series for label in sample.classes}):
-        for part, night in ("day", False), ("night", True):
-            table["area", "", label, part] = area_of(by_night(series, night), "", label)
-    table["comparable", "samples"] = 0
-    known = [sample for sample in counted if sample.night is not None]
+    table.update(areas_by_night(series))
+    known = judged_samples(series)
     table["comparable", "samples"] = len(known)
     table["comparable", "days"] = len({world.local_time(sample.ms, zone).date() for sample in known})
-    for part, night in ("day", False), ("night", True):
-        tokens = [sample.counts[-1] for sample in by_night(known, night)]
+    table.update(tokens_by_night(oracle, db, s, of, series, last))
+    if series:
+        table["darkest",], table["brightest",] = range_of_brightness(series)
+    return table
+
+
+def judged_samples(series):
+    """Those that count and are of the day or of the night."""
+    return [sample for sample in series if sample.counted and sample.night is not None]
+
+
+def areas_by_night(series):
+    """{key: value} of the areas of the whole picture in samples of one series: of all, by day and by night."""
+    parts = ("all", series), ("day", by_night(series, False)), ("night", by_night(series, True))
+    labels = sorted({label for sample in series for label in sample.classes})
+    return {("area", "", label, part): area_of(samples, "", label) for label in labels for part, samples in parts}
+
+
+def range_of_brightness(series):
+    brightness = [sample.values[""]["brightness"] for sample in series]
+    return min(brightness), max(brightness)
+
+
+def tokens_by_night(oracle, db, s, of, series, last):
+    """{key: value} of the tokens by day and by night in samples of a series, and of their difference. `last`: the end of their span."""
+    table, known = {}, judged_samples(series)
+    sides = {part: by_night(known, night) for part, night in (("day", False), ("night", True))}
+    for part, samples in sides.items():
+        tokens = [sample.counts[-1] for sample in samples]
         table["tokens", part, "samples"] = len(tokens)
         if tokens:
-            table["tokens", part, "change_since_yesterday"] = change_since_yesterday(oracle, db, s, of, last, night)
+            table["tokens", part, "change_since_yesterday"] = change_since_yesterday(oracle, db, s, of, last, part == "night")
             table.update({("tokens", part, "mean"): float(np.mean(tokens)), ("tokens", part, "median"): float(np.median(tokens)),
                           ("tokens", part, "p90"): float(np.quantile(tokens, 0.9)), ("tokens", part, "min"): min(tokens), ("tokens", part, "max"): max(tokens)})
-    brightness = [sample.values[""]["brightness"] for sample in series]
-    if brightness:
-        table["darkest",], table["brightest",] = min(brightness), max(brightness)
-    if table["tokens", "day", "samples"] and table["tokens", "night", "samples"]:
+    if all(sides.values()):
         table["night - day",] = table["tokens", "night", "mean"] - table["tokens", "day", "mean"]
-        sides = [[(sample.ms, sample.counts[-1]) for sample in by_night(known, night)] for night in (False, True)]
-        if (compared := difference.compare(*sides)) is not None:
+        compared = difference.compare(*([(sample.ms, sample.counts[-1]) for sample in samples] for samples in sides.values()))
+        if compared is not None:
             table["blocks",], table["plus minus",] = compared
     return table
 
@@ -800,6 +831,11 @@ def period(region, date, counted):
 
 def film(oracle, db, s, moment):
     """[pictures of a day, any of which may be shown] of a film of an archive (docs/monitor.md, "A season as a film")."""
+    return list(days_of_film(oracle, db, s, moment).values())
+
+
+def days_of_film(oracle, db, s, moment):
+    """The same by the dates of the days, ascending."""
     source = oracle.script["sources"][s]
     if moment == "noon" and not source["place"]:
         moment = "12:00"
@@ -819,7 +855,7 @@ def film(oracle, db, s, moment):
                 continue
             away = abs(height - float(moment.split(":")[1]))
         days.setdefault(clock.date(), []).append((away, sample.picture))
-    return [[p for away, p in day if away <= min(day)[0] + 0.02] for _, day in sorted(days.items())]
+    return {date: [p for away, p in day if away <= min(day)[0] + 0.02] for date, day in sorted(days.items())}
 
 
 def camera_clock(source, ms):

@@ -13,6 +13,7 @@ import urllib.request
 
 import cv2
 
+from . import app
 from . import pictures
 from . import world
 
@@ -46,6 +47,7 @@ class Player:
 
     def __init__(self, build, folder, script):
         self.mpm = pathlib.Path(build).resolve() / "bin" / "mpm"
+        self.app = app.program(build)
         self.folder, self.script = pathlib.Path(folder), script
         self.lines = []
         zone = script["machine_zone"]
@@ -85,6 +87,17 @@ class Player:
                     process.kill()
                     break
         return ""
+
+    def ask_app(self, verb, questions):
+        """Answers of the app to some questions (app/main.cpp). `verb` names them where it fails."""
+        lines = "".join(json.dumps(question) + "\n" for question in questions)
+        environment = {**self.environment, "XDG_RUNTIME_DIR": str(self.folder)}
+        done = subprocess.run([self.app], input=lines, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=180)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        problem = next((answer["error"] for answer in answers if "error" in answer), None)
+        if done.returncode or problem or len(answers) != len(questions):
+            raise Failed(f"app_runner <<< '{lines.strip()}'", verb, problem or f"status {done.returncode}: {done.stderr.strip()[-600:]}")
+        return answers
 
     @staticmethod
     def quoted(text):

@@ -77,6 +77,8 @@ def of_oracle(oracle):
 
 # How many of a hundred worlds reach it at least. Fewer, and a world checks less than it seems to. Those of a camera need libfaketime.
 OF_CLOCKS = {"camera": 15, "wrong clock": 4, "series that comes back": 3, "watch without states": 1}
+# Those of the desktop app need Qt.
+OF_APP = {"asked the app": 95}
 FLOORS = {"regions": 30, "ignored region": 10, "region with a date": 10, "region as mask": 5, "region as runs": 5, "night by sun": 5, "night by hours": 5,
           "night by brightness": 15, "day and night": 15, "killed": 5, "thinned": 3, "measured again": 5, "two sources in one database": 8,
           "two models": 5, "two reductions": 5, "two settings": 5, "setting refine": 10, "setting input-size": 5, "setting not said": 1, "older pictures later": 5, "named zone": 15, "flag None": 5, "flag 1": 10, "flag 2": 10, "flag 8": 10,
@@ -86,8 +88,8 @@ FLOORS = {"regions": 30, "ignored region": 10, "region with a date": 10, "region
           "relation: mirrored": 1, "relation: sources in another order": 1}
 
 
-def missing(counts, worlds, with_clocks):
+def missing(counts, worlds, with_clocks, with_app):
     """A line for each feature that too few of `worlds` worlds reached. Says nothing where fewer than three worlds are meant to reach it."""
-    floors = {**FLOORS, **(OF_CLOCKS if with_clocks else {})}
+    floors = {**FLOORS, **(OF_CLOCKS if with_clocks else {}), **(OF_APP if with_app else {})}
     return [f"only {counts[name]} of {worlds} worlds reached '{name}', at least {floor} of 100 are meant" for name, floor in floors.items()
             if floor * worlds >= 300 and counts[name] * 100 < floor * worlds]
