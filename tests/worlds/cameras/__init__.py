@@ -59,7 +59,7 @@ def main(build, seeds, jobs, keep=None, scripts=(), print_scripts=False, shrink_
     if cameras := sum(play.playable(script) is not script for script in worlds):
         print(f"{cameras} worlds were played without their camera, because its clock needs libfaketime (Debian: faketime)")
     if not app.program(build):
-        print("the app was not asked: it was not built (MPM_WITH_QT)")
+        print("the app was not asked, and measured nothing: it was not built (MPM_WITH_QT)")
     missing = reached.missing(counts, len(worlds), bool(play.faketime()), bool(app.program(build)))
     print("reached: " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
     for line in missing:

@@ -431,6 +431,8 @@ def judge(script, build, keep=None):
     comparison = Comparison()
     script = play.playable(script)
     player = play.Player(build, folder, script)
+    if not player.app:
+        script = player.script = play.without_app(script)
     seen = reached.of_script(script)
     try:
         player.draw()

@@ -27,6 +27,10 @@ def draw(size, scene, picture, mirrored=False):
         image *= random_.uniform(0.9, 1.1, 3)
         image *= picture["level"] / (image @ [0.114, 0.587, 0.299]).mean()
         image += random_.normal(0, 2, image.shape)
+        if "moved" in picture:
+            small = np.random.default_rng(picture["moved"])
+            x, y = small.integers(0, width - width // 6), small.integers(0, height - height // 6)
+            image[y:y + height // 6, x:x + width // 6] = small.uniform(60, 180, 3)
     if mirrored:
         image = image[:, ::-1]
     return np.clip(np.rint(image), 0, 255).astype(np.uint8)

@@ -42,6 +42,11 @@ def playable(script):
     return {**script, "steps": [step for step in script["steps"] if step["source"] not in cameras]}
 
 
+def without_app(script):
+    """Plays with `mpm monitor` what the app would measure: it was not built."""
+    return {**script, "steps": [{**step, "app": False} if step.get("app") else step for step in script["steps"]]}
+
+
 class Player:
     """A world in a folder of its own. `lines` has each command line, for the report of a disagreement."""
 
@@ -237,7 +242,8 @@ class Player:
         self.run("monitor", self.script["sources"][s]["folder"], "--db", db, "--judge", "--night-brightness", rule["night"], "--day-brightness", rule["day"])
 
     def play(self):
-        """Runs all steps. Returns what `mpm monitor --json` printed in each, None where it was killed and in steps of other kinds."""
+        """Runs all steps. Returns what `mpm monitor --json` printed in each, None where it was killed, where the app
+        measured, and in steps of other kinds."""
         for s, source in enumerate(self.script["sources"]):
             if source["states"] and any(step["source"] == s for step in self.script["steps"]):
                 self.teach(s)
@@ -255,6 +261,11 @@ class Player:
                 picture = source["pictures"][p]
                 shutil.copyfile(self.stored_picture(s, p), self.path_of(source, picture))
             self.lines.append(f"# {source['folder']}/ gets " + ", ".join(source["pictures"][p]["name"] for p in step["pictures"]))
+            return None
+        if step.get("app") and app.can_measure(step):
+            question = app.question(self, step, DATA / MODELS[step["model"]])
+            self.lines.append(f"# in the app: app_runner <<< '{json.dumps(question)}'")
+            self.ask_app("measure", [question])
             return None
         text = self.run("monitor", source["folder"], "--db", step["db"], "--json", *self.options(step), clock=step.get("clock"), kill_after=step["kill"],
                         damaged=any(picture.get("cut") for picture in source["pictures"]), room=step.get("room"))

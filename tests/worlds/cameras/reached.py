@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts in how many worlds each feature and each branch of a rule was reached."""
 
+from . import app
 from . import events
 from . import world
 from .oracle import report
@@ -13,6 +14,9 @@ def of_script(script):
     result |= {"regions" for step in watches if step["regions"] is not None}
     result |= {"killed" for step in watches if step["kill"] is not None}
     result |= {"thinned" for step in watches if step["every"]}
+    result |= {"measured by the app" for step in watches if step.get("app") and app.can_measure(step)}
+    result |= {"nearly the same pictures in the app" for step in watches if step.get("app") and app.can_measure(step)
+               and any("moved" in picture for picture in script["sources"][step["source"]]["pictures"])}
     result |= {"measured again" for step in watches if step.get("recompute")}
     if len(script["sources"]) > 1:
         result.add("two sources")
@@ -78,7 +82,7 @@ def of_oracle(oracle):
 # How many of a hundred worlds reach it at least. Fewer, and a world checks less than it seems to. Those of a camera need libfaketime.
 OF_CLOCKS = {"camera": 15, "wrong clock": 4, "series that comes back": 3, "watch without states": 1}
 # Those of the desktop app need Qt.
-OF_APP = {"asked the app": 95}
+OF_APP = {"asked the app": 95, "measured by the app": 20, "nearly the same pictures in the app": 8}
 FLOORS = {"regions": 30, "ignored region": 10, "region with a date": 10, "region as mask": 5, "region as runs": 5, "night by sun": 5, "night by hours": 5,
           "night by brightness": 15, "day and night": 15, "killed": 5, "thinned": 3, "measured again": 5, "two sources in one database": 8,
           "two models": 5, "two reductions": 5, "two settings": 5, "setting refine": 10, "setting input-size": 5, "setting not said": 1, "older pictures later": 5, "named zone": 15, "flag None": 5, "flag 1": 10, "flag 2": 10, "flag 8": 10,

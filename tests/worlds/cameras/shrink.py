@@ -39,7 +39,7 @@ def smaller(script):
                         yield {**script, "steps": [*script["steps"][:index], {**step, "pictures": kept}, *script["steps"][index + 1:]]}
                 size //= 2
         else:
-            for key, plain in ("regions", None), ("every", 0), ("kill", None), ("recompute", False), ("night", {"rule": "none"}), ("model", "mask"), ("reduce", "none"), \
+            for key, plain in ("regions", None), ("every", 0), ("kill", None), ("recompute", False), ("app", False), ("night", {"rule": "none"}), ("model", "mask"), ("reduce", "none"), \
                     ("reduce", "mpm:blocks=1"), ("db", "a.db"), ("settings", {}):
                 if step.get(key, plain) != plain:
                     yield {**script, "steps": [*script["steps"][:index], {**step, key: plain}, *script["steps"][index + 1:]]}

@@ -15,12 +15,13 @@ them lie in its folder when, and how the programs are called:
 A source with "camera": true is a film that the programs take for a camera: the step {"do": "film", ...} writes its frames, and a watch has
 "clock", the Unix time of its start. The wall clock then runs SPEED times as fast, so frames are minutes apart; the programs say when each was.
 
-A watch has "settings": {option: value} of how the model runs, beside its reduction. "blind": true: it reads no states.
+A watch has "settings": {option: value} of how the model runs, beside its reduction. "blind": true: it reads no states. "app": true: the
+desktop app measures the folder, not `mpm monitor`.
 
 A folder has "alarms" as `mpm monitor` takes them, "alarm_minutes", and "bad_in_a_row", the bad pictures that make an event.
 "states": after how many sure results a state counts, or None: no states.
 A picture is {"name", "ms" (the time that its name says in the zone of the source), "level" (mean grey level), "kind", "seed"}, and "cut": true
-where its file lacks a half.
+where its file lacks a half. "moved": where in it something small lies; without that, pictures of one seed are the same.
 """
 import datetime
 import random
@@ -173,6 +174,7 @@ def make(seed):
         while any(queues):
             script["steps"].append(random_.choice([queue for queue in queues if queue]).pop(0))
     spoil(random.Random(f"{seed} spoil"), script)
+    measure_in_app(random.Random(f"{seed} person"), script)
     add_alarms(random.Random(f"{seed} alarms"), script)
     thin(random.Random(f"{seed} every"), script)
     change_night(random.Random(f"{seed} nights"), script)
@@ -225,6 +227,21 @@ def spoil(random_, script):
         for p in random_.sample(range(len(pictures_)), random_.randint(1, max(1, len(pictures_) // 4))):
             if len([other for other in taken if not pictures_[other].get("cut")]) > 1 or p not in taken:
                 pictures_[p]["cut"] = True
+
+
+def measure_in_app(random_, script):
+    """Some folders are measured by the app. Of some of these all pictures are nearly the same: computing only what changed since the picture
+    before would be possible, but must not be done in an archive."""
+    for index, source in enumerate(script["sources"]):
+        watches = [step for step in script["steps"] if step["do"] == "watch" and step["source"] == index]
+        if source.get("camera") or random_.random() < 0.75:
+            continue
+        nearly_same = random_.random() < 0.5
+        for step in watches:
+            step["app"] = nearly_same or random_.random() < 0.75
+            step["reduce"] = "none" if nearly_same else step["reduce"]
+        for picture in source["pictures"] if nearly_same else []:
+            picture.update(kind="scene", level=120, seed=source["pictures"][0]["seed"], moved=random_.randrange(1 << 30))
 
 
 def thin(random_, script):

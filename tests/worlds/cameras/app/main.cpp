@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers each line of JSON on the standard input with a line: what the app shows of a database.
+// Answers each line of JSON on the standard input with a line: what the app shows of a database ("database"), or, once
+// it has measured a folder ("folder"), how many pictures are stored.
 
 #include <iostream>
 #include <opencv2/core/utils/logger.hpp>
 
 #include "gui/views/look.h"
 #include "reader.h"
+#include "watcher.h"
 
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -17,7 +19,7 @@ int main(int argc, char** argv) {
     const QJsonObject asked = QJsonDocument::fromJson(QByteArray::fromStdString(line)).object();
     QJsonObject answer;
     try {
-      answer = mpm::worlds::read(asked);
+      answer = asked.contains("folder") ? mpm::worlds::watch(asked) : mpm::worlds::read(asked);
     } catch (const std::exception& error) {
       answer = {{"error", QString::fromUtf8(error.what())}};
     }
