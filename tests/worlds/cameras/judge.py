@@ -437,6 +437,7 @@ def judge(script, build, keep=None):
     try:
         player.draw()
         lines = player.play()
+        shown.stored_of_folders(player, comparison)
         oracle_ = oracle.Oracle(script, player.pixels, player.labels(), lines)
         compare(player, oracle_, lines, comparison)
         seen |= {"asked the app"} if player.app else set()
@@ -446,8 +447,8 @@ def judge(script, build, keep=None):
             if relations.check(relation, script, player, build, comparison):
                 seen.add(f"relation: {relation}")
         if moment := script["ask"].get("film"):
-            shown = [film(player, oracle_, db, name, s, moment, comparison) for db, sources in oracle_.stored.items() for name, s in player.names(sources).items()]
-            seen |= {"film"} if any(shown) else set()
+            films = [film(player, oracle_, db, name, s, moment, comparison) for db, sources in oracle_.stored.items() for name, s in player.names(sources).items()]
+            seen |= {"film"} if any(films) else set()
         if script["scene"]:
             seen |= {"samples deleted"} if relations.forgotten(script, player, comparison) else set()
             seen |= service.check(script, player, comparison)

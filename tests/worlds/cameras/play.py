@@ -55,6 +55,7 @@ class Player:
         self.app = app.program(build)
         self.folder, self.script = pathlib.Path(folder), script
         self.lines = []
+        self.in_app = []  # (step, what the app said at its end) of the steps that the app measured
         zone = script["machine_zone"]
         self.environment = {**os.environ, "TZ": zone, "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self.environment.pop("MPM_MODEL", None)
@@ -265,7 +266,7 @@ class Player:
         if step.get("app") and app.can_measure(step):
             question = app.question(self, step, DATA / MODELS[step["model"]])
             self.lines.append(f"# in the app: app_runner <<< '{json.dumps(question)}'")
-            self.ask_app("measure", [question])
+            self.in_app.append((step, *self.ask_app("measure", [question])))
             return None
         text = self.run("monitor", source["folder"], "--db", step["db"], "--json", *self.options(step), clock=step.get("clock"), kill_after=step["kill"],
                         damaged=any(picture.get("cut") for picture in source["pictures"]), room=step.get("room"))

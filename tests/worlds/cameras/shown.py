@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what the app shows of a database with what the oracle computes."""
+import itertools
 import json
 import pathlib
 import re
@@ -31,6 +32,19 @@ def compare(player, oracle_, db, names, comparison, random_):
         last_text(answer["last"]["text"], oracle_, db, s, where, comparison)
         sample(answer["nearest"], nearest(oracle_, db, s, asked["moment"]), f"{where} {pictures.iso(asked['moment'])}", comparison)
         calendar(answer["calendar"], asked, oracle_, db, s, where, comparison)
+
+
+def stored_of_folders(player, comparison):
+    """At the end of a folder the app says how many of its pictures are stored: all that can be read."""
+    for measured, said in player.in_app:
+        s, source = measured["source"], player.script["sources"][measured["source"]]
+        before = itertools.takewhile(lambda step: step is not measured, player.script["steps"])
+        there = [p for step in before if step["do"] == "take" and step["source"] == s for p in step["pictures"]]
+        if measured["every"]:
+            continue  # it leaves some out
+        table = {("pictures",): Printed(said["pictures"]), ("stored",): Printed(said["stored"])}
+        readable = [p for p in there if not source["pictures"][p].get("cut")]
+        comparison.table(f"{measured['db']} {source['folder']}", "app folder", table, {("pictures",): len(there), ("stored",): len(readable)})
 
 
 def question(player, oracle_, db, name, s, random_):
