@@ -104,7 +104,23 @@ def day_and_night(printed, asked, oracle_, db, s, where, comparison):
     if "brightness" in printed:
         table["darkest",], table["brightest",] = map(Printed, printed["brightness"])
         expected["darkest",], expected["brightest",] = oracle.range_of_brightness(series)
-    comparison.table(f"{where} {asked['period']}", "app day and night", table, expected)
+    where = f"{where} {asked['period']}"
+    comparison.table(where, "app day and night", table, expected)
+    least, most = (rules_of(oracle_, s, samples) for samples in (series, [one for one in oracle_.stored[db][s] if one.series == of]))
+    comparison.compared += 1
+    if not least <= set(printed["judged_by"]) <= most:  # a run may have lasted over this period without a sample in it
+        comparison.fault(where, "app", ("rule of night",), f"judged by {printed['judged_by']}, expected {sorted(least)} of {sorted(most)}")
+
+
+def rules_of(oracle_, s, samples):
+    """The rules of night of the runs that recorded these samples, as the database has them."""
+    place = oracle_.script["sources"][s]["place"]
+    clock = lambda minutes: f"{minutes // 60:02d}:{minutes % 60:02d}"
+    text = {"none": lambda rule: "", "sun": lambda rule: "the sun is below -6 degrees at {:g} north, {:g} east".format(*place),
+            "brightness": lambda rule: f"the brightness is below {rule['night']}, until it is above {rule['day']}",
+            "hours": lambda rule: f"the clock shows {clock(rule['from'])} to {clock(rule['to'])}"}
+    runs = {one.run for one in samples}
+    return {text[step["night"]["rule"]](step["night"]) for step in oracle_.script["steps"] if id(step) in runs}
 
 
 def tell_events(printed, oracle_, db, s, where, comparison):

@@ -53,6 +53,7 @@ QJsonObject toJson(const JudgedHistory& of) {
   }
   if (statistics.brightness)
     result["brightness"] = QJsonArray{statistics.brightness->first, statistics.brightness->second};
+  result["judged_by"] = each(of.judged_by, [](const auto& rule) { return rule ? text(*rule) : QJsonValue(); });
   result["areas"] = each(of.areas, [](const monitor::ClassArea& area) {
     return QJsonArray{text(area.name), area.all, number(area.day), number(area.night)};
   });
