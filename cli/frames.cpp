@@ -50,12 +50,13 @@ Frames::Frames(FrameOptions options) : options_(std::move(options)) {
 
 void Frames::open() {
   vision::SourceOptions options{.timeout_s = options_.timeout_s, .stop = &interrupted(), .chosen = options_.chosen};
-  if (options_.leave_out)
+  if (options_.leave_out) {
     options.on_unreadable = [this](const std::string& why, std::optional<UnixMs>) {
       ++left_out_;
       progress_->note("left out: " + why);
       progress_->step();
     };
+  }
   opened_ = vision::openSource(options_.sources[source_], options);
   images_ = vision::parseSourceSpec(options_.sources[source_]).isImages();
 }
@@ -165,15 +166,17 @@ void LabelledOptions::validate() const {
       throw UsageError("--dataset knows its files and labels: leave out --images, --labels, --ignore, --label-offset");
     return;
   }
-  if (source.empty() && (images.empty() || labels.empty()))
+  if (source.empty() && (images.empty() || labels.empty())) {
     throw UsageError(
         "name what to evaluate on: --images DIR and --labels DIR, --dataset NAME DIR, or the scene "
         "(\"demo:street?frames=100\")");
+  }
   if (source.empty()) return;
   if (!images.empty() || !labels.empty()) throw UsageError("either the scene or --images and --labels, not both");
-  if (!unlabelled && vision::parseSourceSpec(source).kind != vision::SourceKind::kDemo)
+  if (!unlabelled && vision::parseSourceSpec(source).kind != vision::SourceKind::kDemo) {
     throw UsageError("'" + source + "' has no labels: name --images DIR and --labels DIR, or --dataset NAME, or " +
                      "compare with --against full");
+  }
 }
 
 std::string LabelledOptions::datasetText() const {
@@ -187,7 +190,7 @@ FitOptions parseFit(const std::string& text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   if (text.substr(0, colon) != "window") throw Error("'" + text.substr(0, colon) + "' is not resize or window");
   fit.fit = Fit::kWindow;
-  if (colon < text.size())
+  if (colon < text.size()) {
     for (const auto& [key, value] : keyValues(text.substr(colon + 1))) {
       if (key != "stride" && key != "short-side") throw Error("'" + key + "' is neither stride=PX nor short-side=PX");
       const auto pixels = readNumber<int>(value.value_or(""));
@@ -195,6 +198,7 @@ FitOptions parseFit(const std::string& text) {
         throw Error(key + ": '" + value.value_or("") + "' is not a number from 1 to " + std::to_string(kMaxFitPixels));
       (key == "stride" ? fit.stride : fit.short_side) = *pixels;
     }
+  }
   return fit;
 }
 
@@ -223,9 +227,10 @@ LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& 
   for (const ClassInfo& one : model.facts.classes) classes_.push_back(one.name);
   if (options.dataset) {
     const evaluation::DatasetProtocol protocol = evaluation::protocolOf(*options.dataset);
-    if (model.classes != protocol.classes)
+    if (model.classes != protocol.classes) {
       throw Error(toString(*options.dataset) + " has " + std::to_string(protocol.classes) + " classes, the model " +
                   std::to_string(model.classes));
+    }
     pictures_ = evaluation::datasetFiles(*options.dataset, options.source,
                                          options.split.empty() ? protocol.split : options.split);
   } else if (!options.source.empty()) {
@@ -244,9 +249,10 @@ LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& 
     files_.insert(files_.end(), {picture.image, picture.labels});
     files_of_name_[imageName(picture.image)] = {picture, static_cast<int>(files_of_name_.size())};
   }
-  if (const auto data = vision::parseSourceSpec(options.source); pictures_.empty() && data.isImages())
+  if (const auto data = vision::parseSourceSpec(options.source); pictures_.empty() && data.isImages()) {
     for (const std::string& image : vision::sourceFiles(data))
       files_of_name_[imageName(image)] = {{image, ""}, static_cast<int>(files_of_name_.size())};
+  }
 }
 
 Frames* LabelledFrames::open() {
@@ -254,19 +260,21 @@ Frames* LabelledFrames::open() {
   FrameOptions frames{.sources = sources_, .leave_out = false, .chosen = chosen_};
   if (!pictures_.empty()) {
     frames.sources.clear();
-    for (std::size_t i = 0; i < pictures_.size(); ++i)
+    for (std::size_t i = 0; i < pictures_.size(); ++i) {
       if (isWanted(i, static_cast<int>(pictures_.size())) && (!chosen_ || chosen_(pictures_[i].image))) {
         frames.sources.push_back(pictures_[i].image);
         index_.push_back(i);
       }
+    }
     if (frames.sources.empty()) return nullptr;
   }
   frames_.emplace(frames);
   if (!pictures_.empty()) return &*frames_;
   // The labels of the demo mean nothing to a model of other classes.
-  if (const auto classes = frames_->classNames(); !options_.unlabelled && classes_ != classes)
+  if (const auto classes = frames_->classNames(); !options_.unlabelled && classes_ != classes) {
     throw Error("the model's classes are not those of the demo (" + CLI::detail::join(classes, ", ") +
                 "): its labels cannot be compared");
+  }
   if (!frames_->size() && options_.max_frames == 0)
     throw UsageError("'" + options_.source + "' never ends: add frames=N");
   return &*frames_;
@@ -292,9 +300,10 @@ std::optional<LabelledFrame> LabelledFrames::next() {
     const std::size_t index = index_[frames->source()];
     result.label = pictures_[index].labels;
     result.frame.index = static_cast<int>(index);
-    if (result.label.empty())
+    if (result.label.empty()) {
       throw Error("no label map for '" + result.frame.source + "': there is no " + result.frame.name + ".png in '" +
                   options_.labels + "'");
+    }
   }
   if (options_.max_frames > 0 && result.frame.index >= options_.max_frames) return std::nullopt;
   if (options_.unlabelled) return result;

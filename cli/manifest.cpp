@@ -95,10 +95,11 @@ std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<
       if (lines.size() == 1)
         for (const std::string& key : keys) lines.back().at(key);
     } catch (const Error&) {
-      if (from == 0)
+      if (from == 0) {
         throw Error("'" + path +
                     "' is not a manifest or a file of results of this version of the command, and stays as it is: " +
                     "name another file or folder");
+      }
       throw Error(what + " is damaged: remove that line, and its work is done again");
     }
   }

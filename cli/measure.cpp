@@ -152,9 +152,10 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
              ignore = differ("ignore"), offset = differ("label_offset"), dataset = differ("dataset"),
              fit = differ("fit") || differ("window_stride") || differ("short_side");
   std::map<std::string, std::set<double>> nights;  // the values of each key
-  for (const MeasuredVariant& variant : variants)
+  for (const MeasuredVariant& variant : variants) {
     for (const auto& [key, value] : variant.settings["simulated_night"].items())
       nights[key].insert(value.get<double>());
+  }
   const auto nameOf = [](const MeasuredVariant& one) {
     return fs::path(one.settings["model"].get<std::string>()).stem().string();
   };
@@ -175,9 +176,10 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
     if (refine) variant.label += " refine " + variant.settings["refine"].get<std::string>();
     if (precision) variant.label += " " + variant.settings["precision"].get<std::string>();
     if (reuse) variant.label += " reuse " + variant.settings["reuse_spec"].get<std::string>();
-    if (const Json& stride = variant.settings["window_stride"]; fit)
+    if (const Json& stride = variant.settings["window_stride"]; fit) {
       variant.label +=
           stride.is_null() ? " resize" : " window " + stride["height"].dump() + "x" + stride["width"].dump();
+    }
     if (const Json& side = variant.settings["short_side"]; fit && !side.is_null())
       variant.label += " of " + side.dump();
     if (dataset && !variant.settings["dataset"].is_null())
@@ -225,9 +227,10 @@ class Runner {
   explicit Runner(const MeasurePlan& plan) : plan_(plan) {
     LabelledOptions& labelled = plan_.labelled;
     if (plan_.against_full) {
-      if (labelled.source.empty() || labelled.dataset)
+      if (labelled.source.empty() || labelled.dataset) {
         throw UsageError(
             "--against full makes the labels itself: name a SOURCE, without --dataset, --images and --labels");
+      }
       if (labelled.label_offset != 0)
         throw UsageError("--against full makes the labels itself: leave out --label-offset");
       labelled.unlabelled = true;
@@ -310,9 +313,10 @@ class Runner {
     requireOutput("--per-image", plan_.per_image, inputs);
     if (plan_.resume.empty()) return;
     requireOutput("--resume", plan_.resume, inputs);
-    if (!plan_.per_image.empty() && sameFile(plan_.per_image, plan_.resume))
+    if (!plan_.per_image.empty() && sameFile(plan_.per_image, plan_.resume)) {
       throw UsageError("--per-image and --resume are one file, '" + plan_.resume +
                        "': leave out --per-image, as --resume has its lines");
+    }
     log_.emplace(plan_.resume, kKeysOfLines);
     takeSpelling(all);
     std::map<std::string, std::size_t> variant_of_key;
@@ -487,9 +491,10 @@ Measured combineLines(const std::vector<std::string>& files) {
     }
   }
   if (measured.variants.empty()) throw Error("the files hold no line of an image");
-  for (int number = 1; number <= of; ++number)
+  for (int number = 1; number <= of; ++number) {
     if (const std::string text = Shard{number, of}.text(); !file_of_shard.contains(text) && empty-- == 0)
       throw Error("shard " + text + " is missing");
+  }
   for (std::size_t v = 0; v < measured.variants.size(); ++v) {
     std::int64_t wanted = 0;
     for (const auto& [shard, data] : of_images[v]) {
@@ -497,12 +502,13 @@ Measured combineLines(const std::vector<std::string>& files) {
       for (const auto& [folder, count] : data) sum += count;
       wanted = std::max(wanted, sum);
     }
-    if (const std::int64_t images = measured.variants[v].result.all.images(); images < wanted)
+    if (const std::int64_t images = measured.variants[v].result.all.images(); images < wanted) {
       throw Error("the shards have lines of " + std::to_string(images) + " of " + counted(wanted, "image") +
                   ": a run was cut off; run it again with --resume");
-    else if (wanted > 0 && images > wanted)
+    } else if (wanted > 0 && images > wanted) {
       throw Error("the shards have lines of " + counted(images, "image") + ", and each knows of at most " +
                   std::to_string(wanted) + ": one lacks a data set that another has");
+    }
   }
   findPartners(measured.variants);
   nameVariants(measured.variants);

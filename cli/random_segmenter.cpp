@@ -25,9 +25,10 @@ std::string graphText(int dim) {
   boost::iter_split(parts, kSegmenterText, boost::first_finder("----\n"));
   const auto blocks = [&](const std::string& name, int count) {
     std::string text;
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; ++i) {
       text += boost::replace_all_copy(boost::replace_all_copy(parts[1], "#", name + std::to_string(i) + "_"), "NEXT",
                                       name + std::to_string(i + 1) + "_");
+    }
     return text;
   };
   std::string text = parts[0] + blocks("encoder_blocks_", kBlocks) + parts[2] + blocks("decoder_blocks_", 2) + parts[3];

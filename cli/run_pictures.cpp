@@ -137,20 +137,22 @@ std::string EstimateWriter::text(const Estimate& estimate) const {
   }
   if (std::ranges::any_of(estimate.segments, [](const Segment& one) { return one.box.has_value(); })) {
     std::string text = counted(static_cast<std::int64_t>(estimate.segments.size()), "object");
-    for (std::size_t i = 0; i < std::min<std::size_t>(estimate.segments.size(), 3); ++i)
+    for (std::size_t i = 0; i < std::min<std::size_t>(estimate.segments.size(), 3); ++i) {
       text += (i > 0 ? ", " : ": ") + names_[static_cast<std::size_t>(estimate.segments[i].label)] + " " +
               fixed(100 * estimate.segments[i].score, 0) + " %";
+    }
     return text;
   }
   auto largest = areas(estimate);
   std::ranges::stable_sort(largest, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   if (!estimate.ids.empty()) text = counted(static_cast<std::int64_t>(largest.size()), "segment");
-  for (std::size_t i = 0; i < std::min<std::size_t>(largest.size(), 3); ++i)
+  for (std::size_t i = 0; i < std::min<std::size_t>(largest.size(), 3); ++i) {
     text += (i > 0          ? ", "
              : text.empty() ? ""
                             : ": ") +
             names_[static_cast<std::size_t>(largest[i].first)] + " " + fixed(100 * largest[i].second, 0) + " %";
+  }
   return text;
 }
 
@@ -263,11 +265,12 @@ cv::Mat ContactSheet::picture() const {
 }
 
 void TokenHistory::add(const vision::Frame& frame, const RunReport& result) {
-  if (!frame.unix_time || !frame.sun_elevation)
+  if (!frame.unix_time || !frame.sun_elevation) {
     throw UsageError(
         "'" + frame.source +
         "': --chart draws the built-in scene only; 'mpm monitor' and 'mpm report --chart' draw the days of "
         "pictures and cameras");
+  }
   Moment& moment = moments_[*frame.unix_time];
   moment.sun_elevation = *frame.sun_elevation;
   moment.tokens.push_back(result.tokens);

@@ -47,18 +47,20 @@ std::map<std::string, std::string> requireNamedImages(const std::string& option,
       throw UsageError(option + " needs images, a folder or a glob, and '" + spec.shownText() + "' is none of these");
     for (const std::string& file : vision::sourceFiles(spec)) {
       const auto [other, fresh] = file_of_name.emplace(imageName(file), file);
-      if (!fresh)
+      if (!fresh) {
         throw UsageError(option + " needs images of different names, and '" + other->second + "' and '" + file +
                          "' have the same: work on them one after the other");
+      }
     }
   }
   return file_of_name;
 }
 
 void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes) {
-  if (reuse.on && (!shard.isWhole() || resumes))
+  if (reuse.on && (!shard.isWhole() || resumes)) {
     throw UsageError(std::string("--reuse needs all frames in their order, and ") +
                      (resumes ? "--resume leaves out those that are done" : "--shard takes some of them"));
+  }
 }
 
 void addTimes(CLI::App& verb, vision::TimeOptions& options) {
@@ -123,11 +125,12 @@ vision::NightOptions parseNight(const std::string& text) {
   };
   const std::size_t colon = std::min(text.find(':'), text.size());
   read(text.substr(0, colon), night.gain);
-  if (colon < text.size())
+  if (colon < text.size()) {
     for (const auto& [key, value] : keyValues(text.substr(colon + 1))) {
       if (key != "electrons" && key != "thermal") throw Error("'" + key + "' is neither electrons=N nor thermal=SD");
       read(value.value_or(""), key == "electrons" ? night.electrons : night.thermal);
     }
+  }
   night.validate();
   return night;
 }
@@ -149,7 +152,7 @@ std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model
   std::vector<ConvertOptions> conversions;
   std::vector<std::optional<Precision>> of(precisions.begin(), precisions.end());
   if (of.empty()) of.emplace_back(convert.precision);
-  for (const std::optional<Precision>& precision : of)
+  for (const std::optional<Precision>& precision : of) {
     for (const std::optional<Reduction>& reduction : wanted) {
       ConvertOptions& one = conversions.emplace_back(convert);
       if (reduction) one.reduce = reduction;
@@ -159,14 +162,17 @@ std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model
       one.precision = info.precision;
       noteSlowPrecision(info.precision);
     }
+  }
   std::vector<Variant> variants;
-  for (const ConvertOptions& conversion : conversions)
-    for (const Reuse& reuse : reuses.empty() ? std::vector{Reuse()} : reuses)
+  for (const ConvertOptions& conversion : conversions) {
+    for (const Reuse& reuse : reuses.empty() ? std::vector{Reuse()} : reuses) {
       if (std::ranges::none_of(variants, [&](const Variant& other) {
             return other.convert.reduce == conversion.reduce && other.convert.precision == conversion.precision &&
                    other.reuse == reuse;
           }))
         variants.push_back({conversion, reuse});
+    }
+  }
   return variants;
 }
 

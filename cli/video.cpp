@@ -41,19 +41,23 @@ void VideoFile::add(const cv::Mat& picture, const std::string& name) {
   if (frames_ == 0) {
     size_ = picture.size();
     // JPEG, which every OpenCV has, in .avi; else H.264 or MPEG-4.
-    for (const std::string code : {"MJPG", "avc1", "mp4v"})
-      for (const int backend : {cv::CAP_FFMPEG, cv::CAP_OPENCV_MJPEG})
+    for (const std::string code : {"MJPG", "avc1", "mp4v"}) {
+      for (const int backend : {cv::CAP_FFMPEG, cv::CAP_OPENCV_MJPEG}) {
         if (!writer_.isOpened() && whole_.place().ends_with(".avi") == (code == "MJPG") &&
             writer_.open(whole_.place(), backend, cv::VideoWriter::fourcc(code[0], code[1], code[2], code[3]),
                          frames_per_second_, size_))
           backend_ = backend;
-    if (!writer_.isOpened())
+      }
+    }
+    if (!writer_.isOpened()) {
       throw Error("cannot make the video '" + path_ + "': this OpenCV has no codec for " +
                   sizeText({size_.height, size_.width}) + " in this kind of file; .avi needs none");
+    }
   }
-  if (picture.size() != size_)
+  if (picture.size() != size_) {
     throw Error("frame '" + name + "' is " + sizeText({picture.rows, picture.cols}) + ", and the video '" + path_ +
                 "' has frames of " + sizeText({size_.height, size_.width}) + ": make a video of each size");
+  }
   writer_.write(picture);
   ++frames_;
 }
@@ -87,9 +91,10 @@ std::vector<monitor::ArchivePicture> storedPictures(const monitor::StoreReader& 
                                                     const monitor::SourceRecord& source, const FilmOptions& options,
                                                     const monitor::DayPictures& days) {
   if (options.folder.empty()) {
-    if (!source.archive)
+    if (!source.archive) {
       throw Error("the samples of '" + source.name +
                   "' have no pictures: name the folder of its snapshots with --snapshots");
+    }
     return monitor::archivePictures(store, source, options.series, options.from, options.to, days);
   }
   const monitor::PictureOwner owner{.source = source.name, .database = store.id()};
@@ -142,9 +147,10 @@ void FilmOptions::show(const std::string& text) {
 FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options) {
   const bool snapshots = !options.folder.empty();
   const monitor::PrivacyOptions hidden = monitor::readPrivacy(store.privacy(source.name));
-  if (!snapshots && !hidden.blurred.empty())
+  if (!snapshots && !hidden.blurred.empty()) {
     throw Error("the pictures of '" + source.name +
                 "' show what is blurred: store snapshots of them, and name their folder with --snapshots");
+  }
   VideoFile film(options.path, kFilmDaysPerSecond, hidden.on() ? Readers::kGroup : Readers::kByUmask);
   const monitor::DayPictures days(options.moment, options.place, options.clock);
   cv::Size size;
@@ -162,9 +168,10 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
     first = result.shown++ == 0 ? day : first;
     last = day;
   }
-  if (result.shown == 0)
+  if (result.shown == 0) {
     throw Error("there is no picture of '" + source.name + "' for a film" +
                 (snapshots ? " in '" + options.folder + "'" : ""));
+  }
   film.finish();
   result.without = static_cast<int>(last - first + 1) - result.shown;
   return result;

@@ -56,9 +56,10 @@ void HistoryViews::addSpans(ActionRegistry* actions) {
                                                    {"day", tr("Chart: last &day")},
                                                    {"week", tr("Chart: last &week")},
                                                    {"all", tr("Chart: &everything")}};
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; ++i) {
     actions->add(ActionRegistry::Menu::kView, spans[i].first, spans[i].second, QKeySequence(tr("Ctrl+%1").arg(i + 1)),
                  [this, i] { chart_->chooseSpan(static_cast<ChartPanel::Span>(i)); });
+  }
 }
 
 }  // namespace mpm::gui

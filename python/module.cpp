@@ -275,13 +275,14 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
       options.reduce = mpmBefore(text != nullptr ? parseSchedule(*text) : std::get<std::vector<int>>(*schedule));
     }
     if (reduce) options.reduce = parseReduction(*reduce);
-    if (rule)
+    if (rule) {
       options.reduce = Reduction{
           .method = ReductionMethod::kRule,
           .blocks = parseSchedule(argument<std::string>(arguments, "blocks", "a text")),
           .attention = parseAttention(argument<std::string>(arguments, "attention", "'plain' or 'proportional'")),
           .plain_mean = !argument<bool>(arguments, "weighted", kYesOrNo),
           .inside = argument<bool>(arguments, "inside", kYesOrNo)};
+    }
     if (size) options.input_size = Size2{size->first, size->second};
     const auto three = [&](const char* name) {
       return argument<std::optional<std::array<float, 3>>>(arguments, name, "three numbers");
@@ -332,9 +333,10 @@ MergeFunction mergeFunction(const RuleFunction& held) {
         (*held)(array(input.rows, {count, input.rows.size() / count}), array(input.sizes, {count}), info));
     const nb::object shape = groups.attr("shape"), type = groups.attr("dtype");
     const auto kind = nb::cast<std::string>(type.attr("kind"));
-    if ((kind != "i" && kind != "u") || !shape.equal(nb::make_tuple(count)))
+    if ((kind != "i" && kind != "u") || !shape.equal(nb::make_tuple(count))) {
       throw Error("a rule returns an integer for each of its " + std::to_string(count) + " rows, got shape " +
                   nb::str(nb::handle(shape)).c_str() + " of " + nb::str(nb::handle(type)).c_str());
+    }
     using Groups = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     const auto numbers = nb::cast<Groups>(groups.attr("astype")("int64"));
     return std::vector<std::int64_t>(numbers.data(), numbers.data() + count);
@@ -407,9 +409,10 @@ std::string teach(const nb::dict& arguments) {
     job.classes.validate("classes");
     if (reduce) job.reduce = parseReduction(*reduce);
   });
-  if (images.size() != labels.size())
+  if (images.size() != labels.size()) {
     throw ArgumentError("there are " + std::to_string(images.size()) + " images, but " + std::to_string(labels.size()) +
                         " label maps");
+  }
   job.pictures = images.size();
   job.picture = [&](std::size_t i) {
     const nb::gil_scoped_acquire gil;
@@ -861,9 +864,10 @@ NB_MODULE(_mpm, module) {
     const std::string to = pathOf(arguments["output_file"], "output_file is the path of a file");
     const std::filesystem::path folder = std::filesystem::path(to).parent_path();
     std::error_code status;
-    if (!folder.empty() && !std::filesystem::exists(folder, status))
+    if (!folder.empty() && !std::filesystem::exists(folder, status)) {
       throw FileError("cannot write '" + visibleText(to, 100) + "': there is no folder '" +
                       visibleText(folder.string(), 100) + "'");
+    }
     for (const std::string& file : modelFiles(model))
       if (sameFile(file, to)) throw ArgumentError("'" + to + "' is the model or a part of it: name another file");
     return toDict(withoutGil([&] { return convertFile(model, to, options); }));

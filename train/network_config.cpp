@@ -55,8 +55,8 @@ std::vector<float> sinusoids(const NetworkConfig& config, double deviation) {
   const double longest = 4. * std::max(grid.height, grid.width), shortest = 4;
   std::vector<float> values(static_cast<std::size_t>(1 + config.tokens()) * static_cast<std::size_t>(config.dim));
   auto value = values.begin() + config.dim;
-  for (int y = 0; y < grid.height; ++y)
-    for (int x = 0; x < grid.width; ++x, value += config.dim)
+  for (int y = 0; y < grid.height; ++y) {
+    for (int x = 0; x < grid.width; ++x, value += config.dim) {
       for (int i = 0; i < quarter; ++i) {
         const double share = quarter > 1 ? static_cast<double>(i) / (quarter - 1) : 0;
         const double turn = 2 * std::numbers::pi / (shortest * std::pow(longest / shortest, share));
@@ -66,6 +66,8 @@ std::vector<float> sinusoids(const NetworkConfig& config, double deviation) {
         value[2 * quarter + i] = static_cast<float>(amplitude * std::sin(turn * x));
         value[3 * quarter + i] = static_cast<float>(amplitude * std::cos(turn * x));
       }
+    }
+  }
   return values;
 }
 

@@ -70,13 +70,14 @@ SegmenterFile readSegmenter(const std::string& path) {
   if (model.producer_name() != kProducer || graph.input_size() != 1 ||
       graph.input(0).type().tensor_type().shape().dim_size() != 4)
     fail("mpm-train did not write it; start from a model of models/ or of an earlier run");
-  for (const onnx::TensorProto& tensor : graph.initializer())
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
     if (const std::string name = weightOf(tensor); !name.empty()) {
       const onnx_graph::Tensor read = onnx_graph::readTensor(tensor, {}, "'" + path + "': its tensor '" + name + "'");
       if (!read.isFloat()) fail("its tensor '" + name + "' holds no floats");
       const HostTensor values{read.shape, *read.floats};
       file.weights[name] = storedTransposed(name, values.shape.size()) ? transposed(values) : values;
     }
+  }
   NetworkConfig& config = file.config;
   const auto& shape = graph.input(0).type().tensor_type().shape();
   config.input = {static_cast<int>(shape.dim(2).dim_value()), static_cast<int>(shape.dim(3).dim_value())};
@@ -87,10 +88,11 @@ SegmenterFile readSegmenter(const std::string& path) {
     config.classes = static_cast<int>(classes->second.shape[1]);
     config.dim = static_cast<int>(classes->second.shape[2]);
   }
-  for (const Parameter& parameter : parameters(config))
+  for (const Parameter& parameter : parameters(config)) {
     if (const auto found = file.weights.find(parameter.name);
         found == file.weights.end() || found->second.shape != parameter.shape)
       fail("its tensor '" + parameter.name + "' is missing or of another shape");
+  }
   return file;
 }
 
@@ -104,12 +106,13 @@ void writeSegmenter(const std::string& stem, const SegmenterFile& from, TensorMa
   model.set_producer_version(MPM_VERSION);
   model.clear_metadata_props();
   onnx::GraphProto& graph = *model.mutable_graph();
-  for (onnx::TensorProto& tensor : *graph.mutable_initializer())
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
     if (const std::string name = weightOf(tensor); !name.empty()) {
       const HostTensor& host = weights.at(name);
       store(tensor, storedTransposed(name, host.shape.size()) ? transposed(host) : host,
             half && tensor.name().ends_with(kMatrix));
     }
+  }
   for (onnx::ValueInfoProto* value : {graph.mutable_input(0), graph.mutable_output(0)}) {
     auto* shape = value->mutable_type()->mutable_tensor_type()->mutable_shape();
     shape->mutable_dim(2)->set_dim_value(input.height);

@@ -58,9 +58,10 @@ void augment(cv::Mat& image, cv::Mat& labels, Random& random) {
   cv::Matx34f matrix;
   for (int out = 0; out < 3; ++out) {
     const double gain = exposure * contrast * (1 + random.uniform(-kChannel, kChannel));
-    for (int in = 0; in < 3; ++in)
+    for (int in = 0; in < 3; ++in) {
       matrix(out, in) = static_cast<float>(
           gain * ((1 - saturation) * kGrey[static_cast<std::size_t>(in)] + (in == out ? saturation : 0)));
+    }
     matrix(out, 3) = static_cast<float>(exposure * (1 - contrast) * 127.5);
   }
   cv::transform(image, image, matrix);
@@ -82,13 +83,14 @@ Batch StreetBatches::make() {
   const int shape[] = {options_.batch, options_.size.height, options_.size.width};
   Batch batch{cv::Mat(3, shape, CV_8UC3), cv::Mat(3, shape, CV_8U)};
   std::vector<std::future<void>> workers;
-  for (int worker = 0; worker < options_.workers; ++worker)
+  for (int worker = 0; worker < options_.workers; ++worker) {
     workers.push_back(std::async(std::launch::async, [this, worker, &batch] {
       // LibTorch's threads wait for each other after every operation, so one that shares its core with a renderer
       // holds up all of them. A niced thread fills the gaps instead (on Linux niceness belongs to a thread).
       ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
       for (int slot = worker; slot < options_.batch; slot += options_.workers) draw(slot, batch);
     }));
+  }
   for (std::future<void>& worker : workers) worker.get();
   ++step_;
   return batch;

@@ -129,9 +129,10 @@ int train(const TrainingOptions& given) {
   TrainingOptions options = given;
   options.validate();
   const std::string model = options.folder + "/" + options.name;
-  for (const char* ending : {".onnx", ".json"})
+  for (const char* ending : {".onnx", ".json"}) {
     require(!std::filesystem::exists(model + ending),
             "'" + model + ending + "' already exists: take another --out or --name, or remove it");
+  }
   if (options.threads == 0) options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (options.precision == "auto") options.precision = bf16IsFast() ? "bf16" : "fp32";
   options.streets.workers = std::min(options.threads, options.streets.batch);

@@ -306,9 +306,10 @@ void benchmarkVit(const Stream& stream, const Scale& scale, const Size& size, Pr
       "{\"what\": \"vit\", \"size\": \"%s\", \"precision\": \"%s\", \"batch\": %d, \"full_ms\": %.4f, \"mpm_ms\": "
       "%.4f, \"merging_ms\": %.4f, \"bias_kernels\": %lld, \"refused_shapes\": %lld",
       size.name, name, batch, full, merged, merging, vit.biasKernels(), vit.refusedShapes());
-  if (batch == 1)
+  if (batch == 1) {
     std::printf(", \"full_launches_ms\": %.4f, \"host_full_ms\": %.4f, \"host_mpm_ms\": %.4f", launches, from_host[0],
                 from_host[1]);
+  }
   std::printf("}\n");
   std::fflush(stdout);
 }
@@ -338,9 +339,10 @@ int run(const Scale& scale) {
   const Number number = bf16 ? Number::kBfloat : Number::kHalf;
   attempt("attention of 32", [&] { benchmarkAttention(stream, scale, number, 32, scale.pairing_dim / 64); });
   attempt("attention of 1", [&] { benchmarkAttention(stream, scale, number, 1, scale.sizes[0].heads); });
-  for (const Size& size : scale.sizes)
+  for (const Size& size : scale.sizes) {
     for (const int batch : {1, 32})
       vit(size, bf16 ? Precision::kBf16 : Precision::kFp16, bf16 ? "bf16" : "fp16", batch);
+  }
   vit(scale.sizes[2], Precision::kFp32, "fp32", 32);
   if (bf16) vit(scale.sizes[2], Precision::kTf32, "tf32", 32);
   return failed == 0 ? 0 : 1;

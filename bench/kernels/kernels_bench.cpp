@@ -52,10 +52,12 @@ void BM_Linear(benchmark::State& state) {
 BENCHMARK(BM_Linear)
     ->ArgNames({"rows", "in", "out", "precision"})
     ->Apply([](benchmark::internal::Benchmark* products) {
-      for (const int dim : {192, 384, 768, 1024})
-        for (const int rows : {96, PackedLinear::kMaxRows})
+      for (const int dim : {192, 384, 768, 1024}) {
+        for (const int rows : {96, PackedLinear::kMaxRows}) {
           for (const auto& [in, out] : {std::pair{1, 3}, {1, 1}, {1, 4}, {4, 1}})
             for (const int precision : {0, 1, 2}) products->Args({rows, in * dim, out * dim, precision});
+        }
+      }
       products->Args({17, 192, 768, 0});
     })
     ->Unit(benchmark::kMicrosecond);

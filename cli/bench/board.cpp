@@ -30,10 +30,11 @@ constexpr int kStreetRounds = 10, kNetworkRounds = 3;  // at most: the table tak
 int board(BenchArguments arguments, int threads) {
   VariantOptions& wanted = arguments.variants;
   if (!arguments.image.empty() || !wanted.reductions.empty() || !wanted.reuses.empty() || arguments.json ||
-      arguments.head || arguments.options.device != "cpu" || arguments.batch != 1)
+      arguments.head || arguments.options.device != "cpu" || arguments.batch != 1) {
     throw UsageError(
         "--board chooses picture, reductions, reuse and batch itself: leave out --image, --reduce, "
         "--reuse, --batch, --json, --head and --device");
+  }
   const BuildInfo build = buildInfo();
   if (wanted.precisions.empty()) {
     wanted.precisions = {Precision::kFp32};
@@ -54,7 +55,7 @@ int board(BenchArguments arguments, int threads) {
   parts[0].arguments.rounds = std::min(arguments.rounds, kStreetRounds);
   parts[0].arguments.variants.reuses = {Reuse(), parseReuse("auto")};
   const ScratchFolder folder;
-  for (const auto& [name, dim] : {std::pair("Seg-T", 192), std::pair("Seg-S", 384)})
+  for (const auto& [name, dim] : {std::pair("Seg-T", 192), std::pair("Seg-S", 384)}) {
     for (const int batch : {1, 2}) {
       parts.push_back({name, arguments});
       Part& part = parts.back();
@@ -63,6 +64,7 @@ int board(BenchArguments arguments, int threads) {
       part.arguments.rounds = std::min(arguments.rounds, kNetworkRounds);
       if (batch == 1) writeRandomSegmenter(part.arguments.model, dim);
     }
+  }
   const evaluation::BoardState before = evaluation::boardState();
   const auto start = std::chrono::steady_clock::now();
   for (Part& part : parts) {
@@ -85,13 +87,15 @@ int board(BenchArguments arguments, int threads) {
   const auto mean = [](const evaluation::PerImage& sample, double unit, int digits) {
     return sample.values.empty() ? std::string("-") : fixed(unit * sample.mean(), digits);
   };
-  for (const Part& part : parts)
-    for (const Variant& variant : part.variants)
+  for (const Part& part : parts) {
+    for (const Variant& variant : part.variants) {
       printLine("| " + part.name + " | " + std::to_string(part.arguments.batch) + " | " + variant.precision + " | " +
                 toString(variant.reduction) + " | " + toString(variant.reuse) + " | " + fixed(variant.median(), 1) +
                 " | " + fixed(quantile(variant.ms, 0.1), 1) + " - " + fixed(quantile(variant.ms, 0.9), 1) + " | " +
                 fixed(Row(variant, part.variants).ratio, 3) + " | " + mean(variant.rows, 100, 0) + " | " +
                 mean(variant.agreement, 1, 2) + " |");
+    }
+  }
   for (const Part& part : parts) expectAlive(part.variants);
   return kOk;
 }

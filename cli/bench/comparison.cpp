@@ -29,10 +29,12 @@ void compareLabels(std::vector<Variant>& variants) {
     estimate.labels = variant.labels;
     return estimate;
   };
-  for (Variant& variant : variants)
-    if (&variant != &*reference && !variant.labels.empty())
+  for (Variant& variant : variants) {
+    if (&variant != &*reference && !variant.labels.empty()) {
       if (const auto agreement = agreementPercent(estimateOf(variant), estimateOf(*reference)))
         variant.agreement.add(*agreement);
+    }
+  }
 }
 
 void noteShares(std::vector<Variant>& variants) {

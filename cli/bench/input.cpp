@@ -22,10 +22,11 @@ Input::Input(const BenchArguments& arguments, const ModelInfo& model) : argument
 const Round& Input::next() {
   if (!frames_) return round_;
   const auto frame = frames_->next();
-  if (!frame)
+  if (!frame) {
     throw Error("'" + arguments_.image + "' ends after " + counted(frames_->read(), "frame") + ": --rounds " +
                 std::to_string(arguments_.rounds) + " and --warm-up " + std::to_string(arguments_.warmUp()) +
                 " need one for each");
+  }
   round_.picture = arguments_.night.applied(frame->image, frame->name).clone();
   round_.seconds = frame->seconds();
   return round_;
@@ -53,9 +54,10 @@ std::vector<cv::Mat> Input::images() const {
   while (const auto frame = frames.next()) result.push_back(arguments_.night.applied(frame->image, frame->name));
   const std::size_t count = result.size();
   if (count == 0) throw Error("'" + arguments_.image + "' holds no image");
-  if (static_cast<int>(count) < arguments_.batch)
+  if (static_cast<int>(count) < arguments_.batch) {
     printNote("--batch " + std::to_string(arguments_.batch) + ", but '" + arguments_.image + "' has " +
               counted(count, "image") + ": repeated to fill the batch");
+  }
   for (std::size_t i = 0; static_cast<int>(result.size()) < arguments_.batch; ++i) result.push_back(result[i]);
   return result;
 }

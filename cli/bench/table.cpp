@@ -63,9 +63,10 @@ void printHead(const Variant& variant) {
   for (const OperatorTime& time : times) total += time.ms;
   const auto line = [](const std::vector<std::string>& cells) { printLine(tableRow(cells, {-26, 8, 11, 8})); };
   line({"operator", "layers", "ms", "share"});
-  for (const OperatorTime& time : times)
+  for (const OperatorTime& time : times) {
     line({time.op, std::to_string(time.layers), fixed(time.ms, 2),
           total > 0 ? fixed(100 * time.ms / total, 0) + " %" : "-"});
+  }
 }
 
 Json rowJson(const Row& row, const Variant& first, int batch) {
@@ -97,9 +98,10 @@ Json rowJson(const Row& row, const Variant& first, int batch) {
 Row::Row(const Variant& v, const std::vector<Variant>& all)
     : variant(v), ms(v.median()), ratio(ms / all.front().median()), peak(peakOf(all, v.precision)) {
   if (peak > 0 && !v.gflop.values.empty()) peak_share = v.gflop.mean() / ms * 1e3 / peak;
-  for (const auto& [stage, values] : v.stages)
+  for (const auto& [stage, values] : v.stages) {
     if (stage == "backbone" || stage == "merge" || stage == "restore" || stage == "head")
       stages[stage] = quantile(values, 0.5);
+  }
 }
 
 Json resultJson(const std::vector<Variant>& variants, const BenchArguments& arguments, const ModelInfo& model,
@@ -149,11 +151,12 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
   for (const Variant& variant : variants)
     if (arguments.head && !variant.head.empty()) printHead(variant);
   std::string peaks;
-  for (const Variant& variant : variants)
+  for (const Variant& variant : variants) {
     if (const std::string peak =
             ", GEMM peak " + variant.precision + " " + fixed(peakOf(variants, variant.precision), 0);
         variant.peak_gflops > 0 && peaks.find(peak) == std::string::npos)
       peaks += peak + " GFLOP/s";
+  }
   printLine("batch " + std::to_string(arguments.batch) + ", " + counted(threads, "thread") + ", " +
             (arguments.reuses() ? counted(arguments.rounds, "frame") + ", picture to labels"
                                 : counted(arguments.rounds, "round") + ", tensor to label map") +

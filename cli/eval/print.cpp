@@ -45,11 +45,14 @@ Json resultJson(const MeasuredVariant& variant, const Measured& all) {
   for (const char* only_in_lines : {"model_digest", "reduce_digest", "net", "classes", "data", "labels"})
     json.erase(only_in_lines);
   json = variant.result.toJson(json, all.classes);
-  if (!variant.result.labelled)
-    for (const char* of_labels : {"miou", "pixel_accuracy", "iou", "confusion"})
-      for (const char* part : {"", "day", "night"})
+  if (!variant.result.labelled) {
+    for (const char* of_labels : {"miou", "pixel_accuracy", "iou", "confusion"}) {
+      for (const char* part : {"", "day", "night"}) {
         if (Json& scores = *part && json.contains(part) ? json[part] : json; scores.is_object())
           scores.erase(of_labels);
+      }
+    }
+  }
   if (const Json reuse = variant.result.reuseJson(); !reuse.is_null()) json["reuse"] = reuse;
   if (all.variants.size() == 1) return json;
   if (const auto full = againstFull(variant, all)) {
@@ -99,7 +102,7 @@ void printVariants(const Measured& all) {
                         rangeText(full.agreement), fixed(scores.ms().total, 1), fixed(full.speed_up.value, 2)},
                        widths));
   }
-  for (const MeasuredVariant& variant : all.variants)
+  for (const MeasuredVariant& variant : all.variants) {
     if (variant.day) {
       const Json more = variant.result.minus(all.variants[*variant.day].result);
       std::string steps;
@@ -109,6 +112,7 @@ void printVariants(const Measured& all) {
                 "; merged: " + rangeText(more["merged_percent"], " %") + "; 95 % intervals of " +
                 counted(more["images"].get<int>(), "image") + " in " + counted(more["blocks"].get<int>(), "block"));
     }
+  }
   const auto rangeOf = [](const std::set<int>& numbers) {
     if (numbers.empty()) return counted(0, "image");
     return (numbers.size() > 1 ? std::to_string(*numbers.begin()) + " to " : "") + counted(*numbers.rbegin(), "image");
@@ -144,17 +148,20 @@ void printMeasured(const Measured& all, bool json) {
     printVariants(all);
   else
     printClasses(first.result, all.classes);
-  for (const MeasuredVariant& variant : all.variants)
-    if (const Json reuse = variant.result.reuseJson(); !json && !reuse.is_null())
+  for (const MeasuredVariant& variant : all.variants) {
+    if (const Json reuse = variant.result.reuseJson(); !json && !reuse.is_null()) {
       printLine((all.variants.size() > 1 ? variant.label + ": " : "reuse: ") +
                 fixed(100 * reuse["rows"].get<double>(), 1) + " % of the rows computed, " +
                 counted(reuse["key_frames"].get<int>(), "key frame") + " after the first of each film");
+    }
+  }
 }
 
 int showMeasured(const Measured& measured, const MeasurePlan& plan, bool json) {
-  if (!measured.finished)
+  if (!measured.finished) {
     return endInterrupted(" after " + counted(measured.variants.front().result.all.images(), "image") +
                           (plan.resume.empty() ? ": no result" : ": the same command goes on from here"));
+  }
   printMeasured(measured, json);
   noteAssumed(readModelInfo(chosenModel(plan.model), plan.options.convert()));
   return kOk;

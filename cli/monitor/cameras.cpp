@@ -67,9 +67,10 @@ void checkNames(const SessionOptions& session, const CameraPlan& plan, ReadModel
     if (!alarm.state.empty() && head->indexOf(alarm.state) < 0)
       throw CameraConfigError("alarm", "'" + alarm.quantity + "' has no state '" + alarm.state + "'");
     if (!alarm.region.empty() && !regions) regions = regionNames(plan, session.database);
-    if (!alarm.region.empty() && std::ranges::find(*regions, alarm.region) == regions->end())
+    if (!alarm.region.empty() && std::ranges::find(*regions, alarm.region) == regions->end()) {
       throw CameraConfigError("alarm", "there is no region '" + alarm.region + "'" +
                                            (regions->empty() ? ": give a file with --regions" : ""));
+    }
     if (alarm.isArea()) needClass("alarm", alarm.quantity);
   }
   for (const std::string& name : plan.privacy.blurred.value_or(std::vector<std::string>())) needClass("blur", name);
@@ -78,11 +79,13 @@ void checkNames(const SessionOptions& session, const CameraPlan& plan, ReadModel
 // As in checkNames(): a service that starts after its model was taught anew waits for the states of the new one.
 void checkStates(const CameraConfig& config, const CameraPlan& plan, const std::string& model, ReadModels& models) {
   if (isService()) return;
-  for (std::size_t i = 0; i < config.states.size(); ++i)
-    if (const evaluation::StateHead& head = plan.states.heads[i]; head.model_digest != models.digestOf(model))
+  for (std::size_t i = 0; i < config.states.size(); ++i) {
+    if (const evaluation::StateHead& head = plan.states.heads[i]; head.model_digest != models.digestOf(model)) {
       throw CameraConfigError("states", "'" + config.states[i] + "' reads the tokens of another model, '" +
                                             head.model_name + "' (" + head.model_digest + "), than '" + model +
                                             "': run that one, or teach the states again with --model");
+    }
+  }
 }
 
 // nullopt: there is no database yet, or the session says what is wrong with it.
@@ -151,9 +154,10 @@ std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vect
       throw Error(which + error.what());
     }
     const auto [other, alone] = writers.try_emplace(fileKey(camera.session.database), camera.name);
-    if (!alone)
+    if (!alone) {
       throw UsageError("cameras '" + other->second + "' and '" + camera.name + "' would both write '" +
                        camera.session.database + "': give each a 'db' of its own; 'mpm report' reads several");
+    }
     camera.session.teller = teller;
     camera.session.camera = camera.name;
     cameras.push_back(std::move(camera));

@@ -32,9 +32,10 @@ void takeSources(std::vector<WrittenCamera>& cameras) {
     const std::string variable = name.empty() ? "" : variableOf(name);
     const char* const source = name.empty() ? nullptr : std::getenv(variable.c_str());
     if (!source || !*source) continue;
-    if (const auto [before, first] = names.emplace(variable, name); !first)
+    if (const auto [before, first] = names.emplace(variable, name); !first) {
       throw UsageError(variable + " of the environment is the source of both cameras '" + before->second + "' and '" +
                        name + "': give one of them another 'name'");
+    }
     one.config.source = source;
     one.places.erase("source");
   }
@@ -48,9 +49,10 @@ WatchFile watchFile(const MonitorArguments& arguments) {
   auto& cameras = file.cameras;
   const CameraConfig& given = arguments.config;
   const bool several = cameras.size() > 1;
-  if (several && !(given.source + given.name + given.db).empty())
+  if (several && !(given.source + given.name + given.db).empty()) {
     throw UsageError("'" + arguments.file + "' has " + counted(static_cast<std::int64_t>(cameras.size()), "camera") +
                      ": SOURCE, MPM_SOURCE, --name and --db are for one");
+  }
   if (several && (arguments.recompute || !arguments.shard.isWhole()))
     throw UsageError("--recompute and --shard are for one camera");
   if (given.source.empty()) takeSources(cameras);

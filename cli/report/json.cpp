@@ -40,13 +40,14 @@ Json reportJson(const SourceReport& report) {
   const SeriesRecord& series = report.series;
   const auto orNull = [&](const std::string& text) { return report.empty() ? Json() : Json(text); };
   Json all_series = Json::array();
-  for (const SeriesRecord& one : report.all_series)
+  for (const SeriesRecord& one : report.all_series) {
     all_series.push_back({{"number", one.number},
                           {"model", one.model},
                           {"model_digest", one.model_digest},
                           {"reduce", one.reduce},
                           {"precision", one.precision},
                           {"settings", one.settings}});
+  }
   Json json = {{"source", report.source.name},
                {"from", orNull(isoTime(report.span.from, true))},
                {"to", orNull(isoTime(report.span.to - 1, true))},
@@ -75,7 +76,7 @@ Json reportJson(const SourceReport& report) {
                {"states", Json::object()},
                {"outages", Json::array()}};
   for (const Outage& one : report.outages) json["outages"].push_back(toJson(one));
-  for (const Stretch& one : report.stretches)
+  for (const Stretch& one : report.stretches) {
     json["stretches"].push_back({{"series", one.series.number},
                                  {"model", one.series.model},
                                  {"model_digest", one.series.model_digest},
@@ -85,6 +86,7 @@ Json reportJson(const SourceReport& report) {
                                  {"from", isoTime(one.from, true)},
                                  {"to", isoTime(one.to, true)},
                                  {"samples", one.samples}});
+  }
   for (const StateSeries& one : report.states) {
     Json changes = Json::array();
     for (const auto& [time, state] : one.changes)
@@ -92,12 +94,13 @@ Json reportJson(const SourceReport& report) {
     json["states"][one.name] = {{"samples", one.samples}, {"sure", one.sure}, {"changes", changes}};
   }
   for (const char* flag : kQualityFlags) json["quality"][flag] = report.flagged(flag);
-  for (const ClassArea& area : report.areas())
+  for (const ClassArea& area : report.areas()) {
     json["areas"][area.name] = {{"all", area.all},
                                 {"day", evaluation::orNull(area.day)},
                                 {"night", evaluation::orNull(area.night)},
                                 {"corrected", evaluation::orNull(area.corrected)},
                                 {"iou", evaluation::orNull(area.iou)}};
+  }
   for (const RegionMeans& region : report.regions) {
     Json means = spreadsJson(region.values);
     if (region.knowsNight()) means.update({{"day", spreadsJson(region.day)}, {"night", spreadsJson(region.night)}});
@@ -105,12 +108,13 @@ Json reportJson(const SourceReport& report) {
       if (area.all > 0) means["area_fraction"][area.name] = area.all;
     (region.name.empty() ? json["mean"] : json["regions"][region.name]) = std::move(means);
   }
-  if (const auto& difference = report.statistics.difference)
+  if (const auto& difference = report.statistics.difference) {
     json["night_minus_day"] = {{"tokens", difference->tokens},
                                {"plus_minus_95", evaluation::orNull(difference->plus_minus)},
                                {"block", difference->block == Difference::Block::kPeriod ? "period" : "hour"},
                                {"day_blocks", difference->day_blocks},
                                {"night_blocks", difference->night_blocks}};
+  }
   return json;
 }
 

@@ -44,12 +44,15 @@ std::map<UnixMs, Measured> measuredIn(const StoreReader& store, const std::vecto
                                       const Span& span) {
   std::map<UnixMs, Measured> hours, days;
   const auto read = [&](std::map<UnixMs, Measured>& rows, UnixMs width) {
-    for (std::size_t i = 0; i < all.size(); ++i)
-      for (const RollupRow& row : store.rollup({.series = all[i].id, .from = span.from, .to = span.to, .width = width}))
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (const RollupRow& row :
+           store.rollup({.series = all[i].id, .from = span.from, .to = span.to, .width = width})) {
         if (const auto whole = row.regions.find(""); whole != row.regions.end()) {
           rows[row.start].width = width;
           rows[row.start].samples[i] = whole->second.samples();
         }
+      }
+    }
   };
   read(hours, kHourMs);
   read(days, kDayMs);
@@ -107,9 +110,10 @@ std::vector<Stretch> stretchesOf(const StoreReader& store, std::int64_t source, 
 SeriesRecord chosenSeries(const std::vector<SeriesRecord>& all, int number) {
   for (const SeriesRecord& one : all)
     if (one.number == number) return one;
-  if (number != 0)
+  if (number != 0) {
     throw Error("there is no series " + std::to_string(number) + " of this source; it has " +
                 std::to_string(all.size()));
+  }
   return all.empty() ? SeriesRecord() : all.back();
 }
 
@@ -164,10 +168,11 @@ SourceReport SourceReports::next() {
   const SourceRecord& source = sources_[taken_++];
   if (sources_.size() == 1 || store_.isCopy()) return {store_, source, scope_, outages_};
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  for (; begun_ < std::min(sources_.size(), taken_ + cores - 1); ++begun_)
+  for (; begun_ < std::min(sources_.size(), taken_ + cores - 1); ++begun_) {
     running_.push_back(std::async(std::launch::async, [this, &of = sources_[begun_]] {
       return SourceReport(StoreReader(database_), of, scope_, outages_);
     }));
+  }
   SourceReport report = running_.front().get();
   running_.pop_front();
   return report;

@@ -28,9 +28,10 @@ void printAreas(const std::vector<ClassArea>& areas) {
   };
   const auto percent = [](std::optional<double> share) { return share ? fixed(100 * *share, 2) : std::string("-"); };
   row("area, %", {"all", "day", "night", "corrected", "IoU"});
-  for (const ClassArea& area : areas)
+  for (const ClassArea& area : areas) {
     row(area.name,
         {percent(area.all), percent(area.day), percent(area.night), percent(area.corrected), percent(area.iou)});
+  }
 }
 
 // Of each region a row for each quantity, with its least and its largest value, and its largest classes.
@@ -73,12 +74,13 @@ void printStretches(const SourceReport& report) {
   if (report.stretches.size() < 2) return;
   const std::vector<int> widths = {-28, -28, 8, 10, -2};
   printLine("  " + tableRow({"measured from", "to", "series", "samples", "", "model, reduction, precision"}, widths));
-  for (const Stretch& one : report.stretches)
+  for (const Stretch& one : report.stretches) {
     printLine("  " + tableRow({report.clock.localTime(one.from), report.clock.localTime(one.to),
                                std::to_string(one.series.number), std::to_string(one.samples), "",
                                one.series.model_name + " " + one.series.model_digest + ", " +
                                    reductionText(one.series) + ", " + one.series.precision},
                               widths));
+  }
 }
 
 void printStates(const std::vector<StateSeries>& states) {
@@ -111,9 +113,10 @@ std::string outagesText(const std::vector<Outage>& outages) {
     length += one.end - one.begin;
   }
   std::string text;
-  for (const auto& [cause, sums] : causes)
+  for (const auto& [cause, sums] : causes) {
     text += (text.empty() ? "" : "; ") + toText(cause) + " " + counted(sums.first, "time") + ", " +
             fixed(static_cast<double>(sums.second) / kHourMs, 2) + " h";
+  }
   return text;
 }
 
@@ -123,9 +126,10 @@ void printNumbers(const SourceReport& report) {
   printLine(report.source.name);
   line(isoTime(report.span.from) + " to " + isoTime(report.span.to - 1) + ", " + counted(report.samples, "sample") +
        " kept");
-  if (report.clock.name() != "UTC")
+  if (report.clock.name() != "UTC") {
     line(report.clock.localTime(report.span.from) + " to " + report.clock.localTime(report.span.to - 1) +
          " by the clock of " + report.clock.name());
+  }
   const SeriesRecord& series = report.series;
   line("model " + series.model + ", reduction " + reductionText(series) + ", " + std::to_string(series.tokens) +
        " tokens before merging");
@@ -137,17 +141,19 @@ void printNumbers(const SourceReport& report) {
          ": samples that were measured in another way are not averaged with these; --series shows " + others);
   }
   printStretches(report);
-  if (const Spread rows = report.value("rows"), agreement = report.value("agreement"); rows.samples > 0)
+  if (const Spread rows = report.value("rows"), agreement = report.value("agreement"); rows.samples > 0) {
     line("reuse: " + fixed(rows.mean, 1) + " % of the rows computed on average" +
          (agreement.samples == 0
               ? ", no key frame compared yet"
               : "; " + counted(agreement.samples, "key frame") + " compared, with an agreement of " +
                     fixed(agreement.mean, 2) + " % on average and " + fixed(agreement.min, 2) + " % at worst"));
+  }
   if (const auto left_out = report.flagged("flagged"); left_out > 0) {
     std::string why;
-    for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
+    for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit) {
       if (const auto pictures = report.flagged(kQualityFlags[bit]); pictures > 0)
         why += (why.empty() ? "" : ", ") + std::to_string(pictures) + " " + toText(static_cast<QualityFlag>(1 << bit));
+    }
     line("quality: " + std::to_string(left_out) + " of " + counted(report.value("flagged").samples, "picture") +
          " left out: " + why);
   }
@@ -156,10 +162,11 @@ void printNumbers(const SourceReport& report) {
   printRegions(report.regions);
   printStates(report.states);
   if (report.summed() == 0) return line("no samples of this series in this time");
-  if (!knowsNight(report.regions))
+  if (!knowsNight(report.regions)) {
     return line(
         "day and night are not known: 'mpm monitor --judge' decides, with --lat and --lon, --night-brightness or "
         "--night-hours");
+  }
   if (report.comparable_samples == 0)
     return line("no tokens by day or night: every picture is flagged or has no tokens, or their hours are deleted");
   line("comparable: " + counted(report.comparable_samples, "sample") + " of this series, on " +
@@ -175,10 +182,11 @@ void printNumbers(const SourceReport& report) {
   line(tableRow({"tokens", "samples", "mean", "median", "p90", "min", "max", "since yesterday"}, kWidths));
   row("day", report.statistics.day, report.statistics.day_change);
   row("night", report.statistics.night, report.statistics.night_change);
-  if (const auto& brightness = report.statistics.brightness)
+  if (const auto& brightness = report.statistics.brightness) {
     line(std::string("all count as ") + (report.statistics.night.samples > 0 ? "night" : "day") +
          ", with a brightness from " + fixed(brightness->first, 0) + " to " + fixed(brightness->second, 0) +
          " of 255; 'mpm monitor --judge' judges them by another rule");
+  }
   if (!report.statistics.difference) return;
   const Difference& difference = *report.statistics.difference;
   line("night - day " + withSign(difference.tokens) +
@@ -212,9 +220,10 @@ void printBrief(const StoreReader& store, const SourceReport& report, std::uintm
   text += ", " + counted(store.gaps(id, from, report.known_until, report.awaited).count, "gap");
   if (const Spread flagged = report.value("flagged"); flagged.samples > 0)
     text += ", " + fixed(100 * flagged.mean, 1) + " % of the pictures bad";
-  for (const StateSeries& one : report.states)
+  for (const StateSeries& one : report.states) {
     if (!one.changes.empty() && !one.changes.back().second.empty())
       text += ", " + one.name + " " + one.changes.back().second;
+  }
   // An alarm that a camera gives nothing begins later than its last sample, also of one that is watched no more.
   std::vector<Event> alarms =
       store.events(id, from, report.upToNow() ? report.source.end : report.span.to, std::numeric_limits<int>::max());

@@ -15,9 +15,10 @@ namespace {
 
 int useThreads(int wanted) {
   const int used = evaluation::usedThreads(wanted);
-  if (wanted > used)
+  if (wanted > used) {
     printNote("--threads " + std::to_string(wanted) +
               " is more than the CPUs of this machine: " + std::to_string(used) + " are used");
+  }
   if (wanted > 0) cv::setNumThreads(used);
   return used;
 }

@@ -25,11 +25,12 @@ std::string capabilityOf(const CudaDevice& device) {
 
 Json devicesJson(const BuildInfo& build) {
   Json devices = Json::array();
-  for (const CudaDevice& device : build.cuda_devices)
+  for (const CudaDevice& device : build.cuda_devices) {
     devices.push_back({{"device", nameOf(device)},
                        {"name", device.name},
                        {"memory_bytes", device.memory_bytes},
                        {"compute_capability", capabilityOf(device)}});
+  }
   return devices;
 }
 

@@ -49,10 +49,11 @@ int judgeStored(const std::vector<WrittenCamera>& cameras) {
     if (std::ranges::find(sources, source, &SourceRecord::name) == sources.end())
       throw Error("'" + database + "' holds no samples of '" + source + "'");
     stored.reset();
-    if (rule == NightRule() && camera.config.night.empty())
+    if (rule == NightRule() && camera.config.night.empty()) {
       throw Error("no rule tells day from night of '" + source +
                   "': give --night-brightness, --night-hours, or --lat and --lon. With --night none its samples are "
                   "neither of day nor of night from now on");
+    }
     StoreWriter writer(database);
     std::optional<Progress> progress;
     int shown = 0;
@@ -79,9 +80,10 @@ class WatchedPage {
   std::string set(const WebPage& table) {
     if (table != std::exchange(table_, table)) server_.reset();
     if (table == WebPage()) return "";
-    if (!server_)
+    if (!server_) {
       server_ =
           std::make_unique<page::HttpServer>(table, [this](const auto& request) { return page_.answer(request); });
+    }
     return "page: " + server_->url();
   }
 
@@ -96,20 +98,22 @@ int checkFile(const MonitorArguments& arguments) {
   const WatchFile file = watchFile(arguments);
   const std::string in_file = "'" + arguments.file + "': ";
   orUsageError([&] { return Teller().set(file.tables); }, in_file);
-  if (WebPage page = file.tables.page; page != WebPage())
+  if (WebPage page = file.tables.page; page != WebPage()) {
     orUsageError(
         [&] {  // at a free port: that of the file may be in use by the program that watches
           page.address = page.address.substr(0, page.address.rfind(':')) + ":0";
           const page::HttpServer server(page, [](const page::Request&) { return page::Response(); });
         },
         in_file);
+  }
   ReadModels models;
   const std::vector<Camera> cameras = camerasOf(arguments, file.cameras, nullptr, models);
   foresee(cameras, models);
   std::string text = arguments.file + ": " + counted(static_cast<std::int64_t>(cameras.size()), "camera");
-  for (const Camera& one : cameras)
+  for (const Camera& one : cameras) {
     text +=
         "\n" + one.name + "  " + one.plan.source.shownText() + "  " + one.session.database + "  " + one.session.model;
+  }
   printData(text);
   return kOk;
 }
@@ -173,9 +177,10 @@ WatchRun::WatchRun(const MonitorArguments& arguments, const WatchFile& file)
   several_ = cameras.size() > 1;
   counts_ = cameras.size() == 1 && cameras.front().plan.archive && !cameras.front().plan.archive->follow;
   if (!arguments.file.empty()) std::signal(SIGHUP, [](int) { reload = true; });
-  if (!arguments.once)
+  if (!arguments.once) {
     if (const std::string shown = orUsageError([&] { return page_.set(file.tables.page); }, in_file_); !shown.empty())
       printNote(shown);
+  }
   setCameras(cameras);
   fleet_.set(std::move(cameras));
 }
@@ -189,12 +194,13 @@ Fleet::Callbacks WatchRun::callbacks() {
                                                 : isoTime(event.time) + "  " + (several_ ? camera.name + "  " : "") +
                                                       monitor::toString(event.kind) + ": " + event.message);
   };
-  if (arguments_.json)
+  if (arguments_.json) {
     callbacks.on_sample = [this](const Camera& camera, const Sample& sample, const InferenceResult& result) {
       Json line = {{"camera", camera.name}};
       line.update(toJson(sample, vision::classNames(*result.model), toString(result.model->reduction)));
       lines_.add(true, toLine(line));
     };
+  }
   return callbacks;
 }
 

@@ -43,12 +43,14 @@ struct ReportArguments {
 std::vector<SourceRecord> chosenSources(const StoreReader& store, const std::string& name) {
   const std::string shown = vision::parseSourceSpec(name).name();  // as it was given to 'mpm monitor'
   std::vector<SourceRecord> chosen;
-  for (SourceRecord& source : store.sources())
+  for (SourceRecord& source : store.sources()) {
     if (name.empty() || source.name == name || source.name == shown || utf8Text(source.name) == name)  // of --json
       chosen.push_back(std::move(source));
-  if (chosen.empty())
+  }
+  if (chosen.empty()) {
     throw Error(name.empty() ? "the database holds no source yet"
                              : "the database holds no source '" + vision::redactCredentials(name) + "'");
+  }
   return chosen;
 }
 

@@ -90,9 +90,10 @@ std::vector<std::string> endings(const RunArguments& arguments, const EstimateWr
   if (!arguments.only.empty() && rendered) all.emplace_back(kTruth);
   std::set<std::string> names;
   for (const std::string& ending : all) names.insert(nameOf(ending));
-  for (const std::string& name : arguments.only)
+  for (const std::string& name : arguments.only) {
     if (!names.contains(name))
       throw UsageError("--only " + name + ": the files of this model are " + CLI::detail::join(names, ", "));
+  }
   std::erase_if(all, [&](const std::string& ending) { return !arguments.wants(ending); });
   for (int k = 0; k < static_cast<int>(maps); ++k) all.push_back(mapEnding(k));
   return all;
@@ -102,9 +103,10 @@ std::vector<std::string> endings(const RunArguments& arguments, const EstimateWr
 cv::Mat clusterMap(const std::vector<int>& cluster_of_token, Size2 grid) {
   cv::Mat map(grid.height, grid.width, CV_16U);
   for (int i = 0; i < static_cast<int>(cluster_of_token.size()); ++i) {
-    if (cluster_of_token[i] > 65535)
+    if (cluster_of_token[i] > 65535) {
       throw Error("--maps writes clusters 0 to 65535, and this grid of " + sizeText(grid, "tokens") +
                   " has more: choose a smaller --input-size");
+    }
     map.at<std::uint16_t>(i / grid.width, i % grid.width) = static_cast<std::uint16_t>(cluster_of_token[i]);
   }
   return map;
@@ -121,10 +123,11 @@ Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate,
   if (frame.sun_elevation) json["film"] = frame.film;
   json["tokens"] = tokens;
   json.update(fields);
-  if (estimate.reuse)
+  if (estimate.reuse) {
     json["reuse"] = {{"rows", estimate.reuse->rows},
                      {"key_frame", estimate.reuse->key_frame},
                      {"agreement", evaluation::orNull(estimate.reuse->agreement)}};
+  }
   json["ms"] = evaluation::toJson(estimate.ms);
   if (!outputs.is_null()) json["outputs"] = outputs;
   return json;
@@ -205,9 +208,10 @@ class PictureFolder {
   /// A frame whose pictures are in the folder already: the legend is of all of them.
   void addEarlier(const JsonValue& frame_json) {
     writer_.addEarlier(frame_json);
-    if (const auto outputs = frame_json.find("outputs"))
+    if (const auto outputs = frame_json.find("outputs")) {
       for (const JsonValue& name : outputs->list())
         pictures_ += name.text().ends_with(".png") || name.text().ends_with(".jpg");
+    }
   }
 
   /// Writes the legend. Returns what there is in the folder.

@@ -81,9 +81,10 @@ int study(const StudyArguments& arguments) {
   makeFolder(arguments.folder);
   // Before the measurement, which may take hours.
   const nlohmann::json ready = startPython("study/report.py", {"--check"}).answer;
-  if (!ready["ok"].get<bool>())
+  if (!ready["ok"].get<bool>()) {
     printNote("there will be no report and no figures, python3 says: " + ready.value("why", "") +
               "; once that is mended, the same command draws them");
+  }
   plan.resume = arguments.folder + "/results.jsonl";
   const Measured results = measure(plan);
   if (const int code = showMeasured(results, plan, false); code != kOk) return code;

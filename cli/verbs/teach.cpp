@@ -120,25 +120,31 @@ void printStates(const evaluation::StateHead& head, const std::vector<evaluation
   printLine("sure on " + percent(verdict.sureShare()) + " %, from a probability of " + fixed(head.sure, 3) + " on" +
             (verdict.sureShare() > 0 ? "; of these " + percent(verdict.sureRight()) + " % are right" : ""));
   const auto untimed = std::ranges::count_if(examples, [](const evaluation::StateExample& one) { return !one.time; });
-  if (!verdict.by_days)
+  if (!verdict.by_days) {
     printLine(
         "too good, perhaps: " +
         (untimed > 0 ? counted(untimed, "picture") + " without a time" : std::string("all pictures are of one day")) +
         ", so no day could be held out" + (untimed > 0 ? ": --times list:FILE gives times" : ": add other days"));
-  if (verdict.untested > 0)
+  }
+  if (verdict.untested > 0) {
     printLine(counted(verdict.untested, "example") +
               " could not be tested: the other days do not show its state, or show no other state. Add pictures of "
               "more days");
-  for (const bool sure : {true, false})
-    for (const evaluation::StateAnswer& one : verdict.answers)
-      if (!one.right() && one.sure == sure)
+  }
+  for (const bool sure : {true, false}) {
+    for (const evaluation::StateAnswer& one : verdict.answers) {
+      if (!one.right() && one.sure == sure) {
         printLine("wrong" + std::string(sure ? " and sure: " : ": ") + one.file + " is " +
                   head.states[static_cast<std::size_t>(one.truth)] + ", taken for " +
                   head.states[static_cast<std::size_t>(one.given)] + " (" + fixed(one.probability, 3) + ")");
-  for (const evaluation::StateContradiction& one : verdict.contradictions)
+      }
+    }
+  }
+  for (const evaluation::StateContradiction& one : verdict.contradictions) {
     printLine("contradiction: " + one.file + " is " + head.states[static_cast<std::size_t>(one.state)] +
               ", but looks most like " + one.like + ", which is " +
               head.states[static_cast<std::size_t>(one.like_state)] + ": one of the two may be labelled wrongly");
+  }
 }
 
 // Trains a head of states on the pictures, prints how often it is right, and writes it. Returns the exit status.

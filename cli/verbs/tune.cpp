@@ -36,17 +36,19 @@ int tune(const TuneArguments& arguments) {
   if (!measured.finished) return endInterrupted(": no result");
   evaluation::requireTunePictures(static_cast<std::size_t>(measured.variants.front().result.all.images()));
   std::vector<evaluation::TuneRow> rows;
-  for (const MeasuredVariant& variant : measured.variants)
+  for (const MeasuredVariant& variant : measured.variants) {
     rows.push_back({parseReduction(variant.settings["reduce"]), variant.result.all.tokens().back(),
                     againstFull(variant, measured).value_or(evaluation::AgainstFull())});
+  }
   const evaluation::TuneRow& chosen = rows[evaluation::fastestRow(rows, arguments.agreement)];
   printMeasured(measured, arguments.json);
   const std::string name = toString(chosen.variant);
-  if (arguments.json)
+  if (arguments.json) {
     printLine(Json{{"chosen", name}, {"wanted_agreement", arguments.agreement}});
-  else
+  } else {
     printLine("chosen: " + name + ", the fastest whose agreement is at least " + fixed(arguments.agreement, 2) +
               " % by the lower end of its interval; of those as fast within noise, the one that agrees most");
+  }
   if (!arguments.output.empty()) convertFile(plan.model, arguments.output, plan.options.convert().with(chosen.variant));
   return kOk;
 }

@@ -159,12 +159,13 @@ void CameraControl::tick() {
   const monitor::SessionStatus status = session().status();
   if (!on_show_->liveFrame()) net_->take(status.inference.info);  // no frame brings it
   const bool open = session().isOpen(), old = open && isOld(status.source);
-  if (!on_show_->stored() && open && net_->model())
+  if (!on_show_->stored() && open && net_->model()) {
     on_show_->setBanner(
         old ? tr("%1: the last frame is %2 old")
                   .arg(SourcePanel::stateText(status.shownSource()), spanText(status.source.frame_age_s))
         : gaveNothing(status.source) ? QString::fromStdString(status.source.message)
                                      : QString());
+  }
   emit statusChanged(status);
   if (const QString stored = SourcePanel::storedText(status); !stored.isEmpty() && on_show_->reportEnd())
     emit said(stored, status.stored == status.pictures ? Badge::kGood : Badge::kWarning);

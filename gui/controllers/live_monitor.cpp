@@ -31,12 +31,13 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent)
   session_.emplace(std::move(options), std::move(callbacks));
   connect(&tick_, &QTimer::timeout, this, [this] {
     session_->tick();
-    if (!frame_)  // no result yet, or no model: show what the camera sees
+    if (!frame_) {  // no result yet, or no model: show what the camera sees
       if (const auto last = picture_ && !session_->framesCome() ? picture_ : session_->lastFrame()) {
         emit frameArrived(makeLiveFrame(session_->shown(*last)));
         // Paused before the first result: no frame comes that would bring one.
         if (session_->paused() && session_->status().inference.ready) session_->worker().repeat(*last);
       }
+    }
     repeatUnseen();
     emit ticked();
   });

@@ -83,15 +83,16 @@ void NetControl::takeEvent(const monitor::Event& event) {
 // Without a frame after a while, show why.
 void NetControl::sayWhenItShows(const QString& change) {
   const monitor::Session& session = live_->session();
-  if (live_->repeats())
+  if (live_->repeats()) {
     emit said(tr("On this frame: %1").arg(change), Badge::kNone);
-  else if (session.isOpen() && session.paused())
+  } else if (session.isOpen() && session.paused()) {
     emit said(tr("It is paused; from the next frame on: %1").arg(change), Badge::kWarning);
-  else if (session.status().source.state == monitor::CaptureState::kEnded)
+  } else if (session.status().source.state == monitor::CaptureState::kEnded) {
     emit said(tr("The source has ended; once it is opened again (%1): %2").arg(actions_->keyOf("again"), change),
               Badge::kWarning);
-  else
+  } else {
     emit said(tr("From the next frame on: %1").arg(change), Badge::kNone);
+  }
 }
 
 }  // namespace mpm::gui

@@ -123,9 +123,10 @@ void PanelDocks::restore() {
 void PanelDocks::raise(const QString& id) {
   QDockWidget* dock = *std::ranges::find(docks_, id, &QObject::objectName);
   last_ = id;
-  if (!roomy())
+  if (!roomy()) {
     for (QDockWidget* other : docks_)
       if (other != dock) other->hide();
+  }
   dock->show();
   dock->raise();
 }

@@ -46,16 +46,18 @@ void PictureSuggestions::look(const QStringList& known, const std::function<Trai
   const bool whole = privacy && !privacy->on();
   if (whole) files += pictures_.ofFolder();
   QStringList candidates;
-  for (int i = 0; i < files.size(); ++i)
+  for (int i = 0; i < files.size(); ++i) {
     if (isInSpread(i, static_cast<int>(files.size()), kCandidates) &&
         !known.contains(QFileInfo(files[i]).completeBaseName()))
       candidates << files[i];
+  }
   const LiveFramePtr frame = on_show_->frame();
   const bool is_file = frame && whole && !frame->result.frame.file.empty();
   const LiveFramePtr live = is_file ? nullptr : frame;
-  if (candidates.isEmpty() && !live)
+  if (candidates.isEmpty() && !live) {
     return emit said(tr("There is nothing new to choose from: open a folder or a camera, or store pictures of it"),
                      Badge::kWarning);
+  }
   comparing_ = true;
   const int count = static_cast<int>(candidates.size()) + (live ? 1 : 0);
   panel_->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));

@@ -34,15 +34,16 @@ void StoredMoments::lookFor(double time) {
   const auto record = history_->sources()->current();
   const auto owner = history_->owner();
   const int question = on_show_->ask();
-  if (record && record->archive)  // one of its own pictures is nearer than a snapshot of another day
+  if (record && record->archive) {  // one of its own pictures is nearer than a snapshot of another day
     history_->history()->askSample(*record, static_cast<UnixMs>(time * 1000), static_cast<UnixMs>(within * 1000),
                                    saidOfPrivacy(), question);
-  else if (const auto* picture = owner ? nearestPicture(pictures_->pictures(), *owner, time, within) : nullptr)
+  } else if (const auto* picture = owner ? nearestPicture(pictures_->pictures(), *owner, time, within) : nullptr) {
     pictures_->load(picture->path, hidden(), question);
-  else
+  } else {
     emit said(said_ ? tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse")
                     : tr("No picture is stored near that time"),
               Badge::kNone);
+  }
 }
 
 // Picture, title, chart and events are of one source, also while its last sample is read.

@@ -26,15 +26,17 @@ void Tuning::ask(const EstimatorOptions& inference) {
   connect(dialog_, &TuneDialog::used, this, &Tuning::chosen);
   connect(dialog_, &QDialog::finished, this, &Tuning::end);
   openDialog(dialog_);
-  if (enough)
+  if (enough) {
     return measure([stored] {
       std::vector<cv::Mat> pictures;
       const auto count = static_cast<int>(stored.size());
-      for (int i = 0; i < count; ++i)
+      for (int i = 0; i < count; ++i) {
         if (isInSpread(i, count, evaluation::kTunePictures))
           pictures.push_back(vision::readPicture(stored[i].toStdString()));
+      }
       return pictures;
     });
+  }
   collection_.emplace();
   dialog_->showCollecting(0, evaluation::kTunePictures);
   look_.start(500);

@@ -23,18 +23,21 @@ std::vector<monitor::ArchivePicture> picturesOf(const CalendarQuestion& question
                                                 std::int64_t series, UnixMs from, UnixMs to,
                                                 const monitor::DayPictures& days,
                                                 const std::function<bool()>& goes_on) {
-  if (isArchive(question)) try {
+  if (isArchive(question)) {
+    try {
       return monitor::archivePictures(reader, question.source, series, from, to, days, goes_on);
     } catch (const Error&) {  // its files are gone
       return {};
     }
+  }
   std::vector<monitor::ArchivePicture> all;
   std::vector<UnixMs> times;
-  for (const StoredPicture& one : question.pictures)
+  for (const StoredPicture& one : question.pictures) {
     if (const auto time = static_cast<UnixMs>(std::llround(one.time * 1000)); time >= from && time < to) {
       all.push_back({time, one.path.toStdString()});
       times.push_back(time);
     }
+  }
   const auto good = [&](std::size_t i) { return goes_on() && monitor::standsForDay(stemOf(all[i].file), ".png"); };
   std::vector<monitor::ArchivePicture> chosen;
   for (const std::size_t i : days.choose(times, good)) chosen.push_back(all[i]);
@@ -69,10 +72,12 @@ void CalendarReader::ask(const CalendarQuestion& question) {
     CalendarAnswer answer{.year = year};
     for (const monitor::CalendarYear& one : years) answer.years.push_back(one.year);
     for (const std::string& name : series.classes) answer.classes << QString::fromStdString(name);
-    for (const monitor::StateSeries& head : reader.states(series.id, from, to))
-      for (const auto& [state, samples] : head.samples)
+    for (const monitor::StateSeries& head : reader.states(series.id, from, to)) {
+      for (const auto& [state, samples] : head.samples) {
         if (!state.empty())
           answer.states.emplace_back(QString::fromStdString(head.name), QString::fromStdString(state));
+      }
+    }
 
     const monitor::DayPictures days(question.moment, monitor::storedPlace(reader, question.source.id), clock);
     const auto goes_on = [this] { return thread_.goesOn(); };

@@ -25,12 +25,13 @@ QString keyOf(const QString& source) {
 // of one rule are of no use without each other.
 void takeChanges(const CameraConfig& before, const CameraConfig& after, CameraConfig& own) {
   std::set<std::string> changed;
-  for (const monitor::CameraField& field : monitor::cameraFields())
+  for (const monitor::CameraField& field : monitor::cameraFields()) {
     std::visit(
         [&](auto member) {
           if (after.*member != before.*member) changed.insert(field.group);
         },
         field.member);
+  }
   for (const monitor::CameraField& field : monitor::cameraFields())
     if (changed.contains(field.group)) std::visit([&](auto member) { own.*member = after.*member; }, field.member);
 }
@@ -56,7 +57,8 @@ CameraConfigs::Known& CameraConfigs::of(const QString& source) {
   Known& known = known_[key];
   known.config.source = key.toStdString();
   if (sourceSpec(source).kind != SourceKind::kDemo) known.config.night = "brightness";
-  if (const QString path = file(source); QFile::exists(path)) try {
+  if (const QString path = file(source); QFile::exists(path)) {
+    try {
       const monitor::WatchFile read = monitor::readWatchFile(path.toStdString());
       known.config = read.cameras.front().config;
       known.tables = read.tables;
@@ -66,6 +68,7 @@ CameraConfigs::Known& CameraConfigs::of(const QString& source) {
       QMetaObject::invokeMethod(
           this, [this, text = why.arg(QString::fromUtf8(error.what()))] { emit failed(text); }, Qt::QueuedConnection);
     }
+  }
   known.own = known.config;
   interpret(known);
   return known;
@@ -76,9 +79,10 @@ void CameraConfigs::follow(const CameraConfig& camera) {
   known.config = camera;
   known.camera = {};
   known.followed = true;
-  for (const monitor::CameraField& field : monitor::cameraFields())
+  for (const monitor::CameraField& field : monitor::cameraFields()) {
     if (field.group == std::string(monitor::kKeepGroup) || field.key == "on-event")
       std::visit([&](auto member) { known.config.*member = {}; }, field.member);
+  }
   interpret(known);
 }
 
@@ -89,7 +93,8 @@ void CameraConfigs::interpret(Known& known) {
   const auto regions = known.camera.plan.regions;  // their file may be on its way to the disk
   if (regions) usable.regions.clear();
   if (usable.times.empty()) usable.times = "none";  // nobody was asked yet
-  while (true) try {
+  while (true) {
+    try {
       known.camera = monitor::cameraOf(usable, nullptr);
       if (regions) known.camera.plan.regions = regions;
       return;
@@ -103,6 +108,7 @@ void CameraConfigs::interpret(Known& known) {
       QMetaObject::invokeMethod(
           this, [this, why] { emit failed(why); }, Qt::QueuedConnection);
     }
+  }
 }
 
 void CameraConfigs::write(const QString& source, const CameraConfig& config) {
@@ -144,11 +150,12 @@ void CameraConfigs::setRegions(const QString& source, const std::vector<vision::
   Known& known = of(source);
   known.camera.plan.regions = regions;
   known.own.regions = known.config.regions = regions.empty() ? "none" : own.toStdString();
-  if (!regions.empty() && !known.damaged)
+  if (!regions.empty() && !known.damaged) {
     settings_->run([path = own.toStdString(), regions] {
       program::makeFolder(QFileInfo(QString::fromStdString(path)).path().toStdString());
       vision::writeRegions(path, regions);
     });
+  }
   writeOwn(source);
   emit regionsChanged();
 }

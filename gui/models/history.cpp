@@ -151,9 +151,10 @@ void History::askLast(const monitor::SourceRecord& source, const monitor::Privac
     if (const auto sample = last ? sampleOf(reader, source.id, last->series, last->sample.time) : std::nullopt) {
       found = storedSample(reader, source, *sample, said);
       QStringList facts = {tr("Last sample: %1").arg(timeText(sample->time, source.clock))};
-      for (const monitor::StateSample& state : sample->states)
+      for (const monitor::StateSample& state : sample->states) {
         facts << tr("%1: %2").arg(QString::fromStdString(state.name),
                                   state.counted.empty() ? tr("not known") : QString::fromStdString(state.counted));
+      }
       const monitor::Gaps gaps = reader.gaps(source.id, source.first, source.knownUntil(), source.awaited);
       facts << (gaps.count == 0 ? tr("no gaps")
                                 : tr("%n gap(s), the longest of %1", nullptr, gaps.count)
@@ -172,10 +173,12 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
   for (const monitor::SessionRecord& session : reader.sessions(source.id)) {
     if (session.id != sample.session) continue;
     series = session.series;
-    for (const monitor::RegionSample& region : sample.regions)
-      for (const auto& [label, area] : region.areas)
+    for (const monitor::RegionSample& region : sample.regions) {
+      for (const auto& [label, area] : region.areas) {
         result.areas[QString::fromStdString(region.name)].insert(
             QString::fromStdString(vision::className(session.classes, label)), area);
+      }
+    }
   }
   result.source = QString::fromStdString(source.name);
   try {

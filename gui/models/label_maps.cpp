@@ -25,11 +25,12 @@ cv::Rect difference(const cv::Mat& a, const cv::Mat& b) {
     if (std::equal(one, one + a.cols, other)) continue;
     top = std::min(top, y);
     bottom = y;
-    for (int x = 0; x < a.cols; ++x)
+    for (int x = 0; x < a.cols; ++x) {
       if (one[x] != other[x]) {
         left = std::min(left, x);
         right = std::max(right, x);
       }
+    }
   }
   return bottom < 0 ? cv::Rect() : cv::Rect(left, top, right - left + 1, bottom - top + 1);
 }

@@ -126,9 +126,10 @@ LabelState LabelStore::state() const {
   for (const QString& name : labels_.keys()) {
     summaries.push_back(summaries_.at(name));
     const vision::LabelSummary& summary = summaries.back();
-    for (int label = 0; label < classes; ++label)
+    for (int label = 0; label < classes; ++label) {
       if (const int pixels = summary.pixels[static_cast<std::size_t>(label)]; pixels > 0)
         counts.push_back({name, label, pixels, pixels / summary.area});
+    }
   }
   return {own_->classes(),
           texts(own_->pictures()),

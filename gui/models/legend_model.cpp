@@ -92,9 +92,10 @@ void LegendModel::chooseColor(int row) {
 
 void LegendModel::borrowColors(const ClassColors& colors) {
   borrowed_ = colors;
-  for (Row& row : rows_)
+  for (Row& row : rows_) {
     if (const auto found = colors.find(row.name); found != colors.end() && !chosen_.contains(row.name))
       row.color = found->second;
+  }
   changed({Qt::DecorationRole});
   emit paintChanged();
 }
@@ -141,11 +142,12 @@ QVariant LegendModel::data(const QModelIndex& index, int role) const {
   }
   if (role == kSortRole) return name ? QVariant(row.name) : QVariant(row.area.value_or(0));
   if (role == kClassRole) return index.row();
-  if (role == Qt::ToolTipRole)
+  if (role == Qt::ToolTipRole) {
     return tr("%1 (class %2). Double click or Shift+Enter: show it alone. Enter or the context menu: change its "
               "colour.")
         .arg(row.name)
         .arg(index.row());
+  }
   if (role == Qt::AccessibleTextRole) {
     return row.area ? tr("%1, %2 % of the frame").arg(row.name, number(*row.area * 100, 1)) : row.name;
   }

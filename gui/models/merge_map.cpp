@@ -10,21 +10,24 @@ namespace mpm::gui {
 MergeLookup::MergeLookup(Size2 grid, const std::vector<std::vector<int>>& cluster_of_token, const Schedule& schedule,
                          const std::vector<int>& hidden)
     : grid_(grid), schedule_(schedule) {
-  if (cluster_of_token.size() != schedule.size())
+  if (cluster_of_token.size() != schedule.size()) {
     throw Error("a frame has " + std::to_string(cluster_of_token.size()) + " merge maps, its schedule " +
                 std::to_string(schedule.size()) + " insertions");
+  }
   const std::size_t count = static_cast<std::size_t>(grid.height) * grid.width;
   merged_at_.assign(count, 0);
   std::vector<int> alone(count);
   std::iota(alone.begin(), alone.end(), 0);
   for (std::size_t k = 0; k <= cluster_of_token.size(); ++k) {
     Step& step = steps_.emplace_back(Step{k == 0 ? alone : cluster_of_token[k - 1], {}, {}});
-    if (step.cluster_of_token.size() != count)
+    if (step.cluster_of_token.size() != count) {
       throw Error("a merge map has " + std::to_string(step.cluster_of_token.size()) + " tokens, its grid " +
                   std::to_string(count));
-    for (const int cluster : step.cluster_of_token)
+    }
+    for (const int cluster : step.cluster_of_token) {
       if (cluster < 0 || cluster >= static_cast<int>(count))
         throw Error("a merge map names a cluster that cannot exist");
+    }
     step.first_member.assign(count == 0 ? 1 : std::ranges::max(step.cluster_of_token) + 2, 0);
     step.member.clear();
     for (const int token : hidden) step.cluster_of_token[token] = -1;
@@ -35,9 +38,10 @@ MergeLookup::MergeLookup(Size2 grid, const std::vector<std::vector<int>>& cluste
     }
     std::partial_sum(step.first_member.begin(), step.first_member.end(), step.first_member.begin());
     std::ranges::stable_sort(step.member, {}, [&](int token) { return step.cluster_of_token[token]; });
-    for (std::size_t token = 0; token < count; ++token)
+    for (std::size_t token = 0; token < count; ++token) {
       if (merged_at_[token] == 0 && size(static_cast<int>(k), static_cast<int>(token)) > 1)
         merged_at_[token] = static_cast<int>(k);
+    }
   }
 }
 
@@ -67,9 +71,10 @@ std::vector<QRgb> patchColors(const cv::Mat& image, Size2 grid) {
   for (int y = 0; y < image.rows; ++y) {
     const auto* pixel = image.ptr<std::uint8_t>(y);
     const int row = static_cast<int>(static_cast<std::int64_t>(y) * grid.height / image.rows) * grid.width;
-    for (int x = 0; x < image.cols; ++x, pixel += 3)
+    for (int x = 0; x < image.cols; ++x, pixel += 3) {
       sums[row + static_cast<int>(static_cast<std::int64_t>(x) * grid.width / image.cols)].add(
           qRgb(pixel[2], pixel[1], pixel[0]));
+    }
   }
   std::vector<QRgb> result(count);
   std::transform(sums.begin(), sums.end(), result.begin(), [](const Sum& sum) { return sum.mean(); });

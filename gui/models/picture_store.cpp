@@ -115,9 +115,10 @@ void PictureStore::load(const QString& path, const monitor::PrivacyOptions& hidd
     StoredSample picture{.frame = frameOf(stored, hidden), .time = stored.time};
     picture.source = QString::fromStdString(stored.owner.source);
     picture.question = question;
-    for (const auto& [region, areas] : stored.areas)
+    for (const auto& [region, areas] : stored.areas) {
       for (const auto& [name, share] : areas)
         picture.areas[QString::fromStdString(region)].insert(QString::fromStdString(name), share);
+    }
     thread_.answer([this, picture] { emit loaded(picture); });
   });
 }

@@ -52,9 +52,10 @@ QString sourceTitle(const QString& text) {
   const vision::SourceSpec source = sourceSpec(text);
   const QString target = QString::fromStdString(source.target);
   if (source.kind == SourceKind::kDemo) return QCoreApplication::translate("sourceTitle", "Demo street");
-  if (source.kind == SourceKind::kCamera)
+  if (source.kind == SourceKind::kCamera) {
     return QCoreApplication::translate("sourceTitle", "Camera %1")
         .arg(source.camera_index < 0 ? QFileInfo(target).fileName() : QString::number(source.camera_index));
+  }
   return source.isLive() ? QString::fromStdString(source.shownText()) : QFileInfo(target).fileName();
 }
 

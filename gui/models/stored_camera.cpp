@@ -43,9 +43,10 @@ QStringList StoredCamera::read() {
   QStringList facts;
   if (sample.is_object() && sample["night"].is_boolean()) facts << (sample["night"] ? tr("night") : tr("day"));
   const Json states = sample.is_object() ? sample["states"] : Json::object();
-  for (const auto& [head, its] : states.items())
+  for (const auto& [head, its] : states.items()) {
     facts << tr("%1: %2").arg(QString::fromStdString(head),
                               its["counted"].is_string() ? QString::fromStdString(its["counted"]) : tr("not known"));
+  }
 
   const std::string zone = camera["clock"]["zone"];
   const vision::CameraClock clock =

@@ -89,9 +89,10 @@ struct LiveTrainer::Pupil {
     int occurring = 0;
     if (classes.count() > 1) {
       trainer.setClasses(classes.classes, classes.ignore);
-      for (auto one = job.labels.begin(); one != job.labels.end(); ++one)
+      for (auto one = job.labels.begin(); one != job.labels.end(); ++one) {
         if (known.contains(one.key().toStdString()))
           all.push_back(&labelledTokensOf(one.key().toStdString(), one.value()));
+      }
     }
     for (std::size_t c = 0; c < classes.classes.size(); ++c)
       occurring += std::any_of(all.begin(), all.end(), [c](const auto* one) { return one->pixels[c] > 0; });
@@ -117,9 +118,10 @@ struct LiveTrainer::Pupil {
         names << file;
       }
     }
-    if (names.isEmpty())
+    if (names.isEmpty()) {
       throw Error(
           tr("none of the %n stored picture(s) can be read", nullptr, static_cast<int>(files.size())).toStdString());
+    }
     for (const int index : vision::furthestFirst(features, labelled_features, count)) chosen << names[index];
     return chosen;
   }
@@ -223,13 +225,14 @@ void StateTrainer::open(const QString& name) {
   thread_.run([this, name, csv = fileOf(name, ".csv"), json = fileOf(name, ".json")] {
     ShownStates shown;
     const QDir folder(folder_ + QStringLiteral("/states"));
-    if (fs::exists(csv))
+    if (fs::exists(csv)) {
       for (const vision::CsvLine& line : vision::readCsv(csv)) {
         // As in readStateExamples(): a name of a picture may have commas.
         const auto& picture = line.cells.size() == 2 ? line.cells[0] : line.text.substr(0, line.text.rfind(','));
         const QFileInfo file(folder, QString::fromStdString(picture));
         if (file.isFile()) shown[file.completeBaseName()] = QString::fromStdString(line.cells.back());
       }
+    }
     QStringList names;
     for (const QFileInfo& file : folder.entryInfoList({QStringLiteral("*.csv")}))
       names << QUrl::fromPercentEncoding(file.completeBaseName().toUtf8());
@@ -247,9 +250,10 @@ void StateTrainer::save(const QString& name, const ShownStates& shown) {
   thread_.run([this, shown, csv = fileOf(name, ".csv")] {
     QDir().mkpath(folder_ + QStringLiteral("/states"));
     std::string lines = "picture,state\n";
-    for (const QFileInfo& file : QDir(folder_ + QStringLiteral("/pictures")).entryInfoList(QDir::Files, QDir::Name))
+    for (const QFileInfo& file : QDir(folder_ + QStringLiteral("/pictures")).entryInfoList(QDir::Files, QDir::Name)) {
       if (const auto found = shown.find(file.completeBaseName()); found != shown.end())
         lines += "../pictures/" + file.fileName().toStdString() + "," + found->toStdString() + "\n";
+    }
     writeFileAtomically(csv, lines);
   });
 }

@@ -58,9 +58,10 @@ QString CalendarView::textOf(int day) const {
     text += QStringLiteral(": ") + number(*one.value, calendar_.decimals);
     if (!calendar_.unit.empty()) text += QChar(0x202f) + QString::fromStdString(calendar_.unit);
   }
-  if (!one.picture.empty())
+  if (!one.picture.empty()) {
     text +=
         tr(", picture of %1").arg(QLocale().toString(dateTime(one.taken, calendar_.clock), QStringLiteral("HH:mm")));
+  }
   return text;
 }
 

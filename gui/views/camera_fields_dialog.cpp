@@ -41,9 +41,10 @@ QString problemOf(const CameraConfig& config, const CameraFields& fields) {
     };
     QString why;
     if (const auto* text = std::get_if<std::string CameraConfig::*>(&field->member)) why = wrong(config.**text);
-    if (const auto* list = std::get_if<std::vector<std::string> CameraConfig::*>(&field->member))
+    if (const auto* list = std::get_if<std::vector<std::string> CameraConfig::*>(&field->member)) {
       for (const std::string& text : config.**list)
         if (why.isEmpty()) why = wrong(text);
+    }
     if (!why.isEmpty()) return why;
   }
   try {

@@ -18,10 +18,11 @@ CamerasPage::CamerasPage(QWidget* parent) : QListWidget(parent), thread_(this, {
   setEditTriggers(QListView::NoEditTriggers);
   setIconSize(StoredCamera::kPicture);
   setSpacing(6);
-  for (const auto by : {&QListView::clicked, &QListView::activated})
+  for (const auto by : {&QListView::clicked, &QListView::activated}) {
     connect(this, by, this, [this](const QModelIndex& index) {
       if (allShown()) emit chosen(index.row());
     });
+  }
   timer_.setSingleShot(true);
   timer_.callOnTimeout(this, &CamerasPage::read);
 }
@@ -58,7 +59,7 @@ void CamerasPage::setShown(int row) {
 void CamerasPage::read() {
   timer_.stop();
   thread_.giveUp();
-  for (int row = 0; row < count(); ++row)
+  for (int row = 0; row < count(); ++row) {
     thread_.run([this, row, camera = cameras_[static_cast<std::size_t>(row)]] {
       QStringList lines;
       try {
@@ -72,6 +73,7 @@ void CamerasPage::read() {
         if (row + 1 == count()) timer_.start(kPeriodMs);
       });
     });
+  }
 }
 
 void CamerasPage::describe(int row, const QStringList& lines, const QImage& picture) {

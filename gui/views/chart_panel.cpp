@@ -141,12 +141,13 @@ void ChartPanel::updateSeries() {
   std::vector<ChartSeries> series;
   for (const QAction* action : values_->menu()->actions()) {
     const monitor::Quantity& one = *monitor::findQuantity(action->objectName().toStdString());
-    if (action->isChecked() && action->isVisible())
+    if (action->isChecked() && action->isVisible()) {
       series.push_back({.quantity = {.quantity = one.key},
                         .name = action->text().toStdString(),
                         .unit = one.unit,
                         .decimals = one.meanDigits(),
                         .sparse = one.ofFrame()});
+    }
   }
   for (const QString& name : classes()) {
     if (!chosen_.areas.contains(name)) continue;
@@ -218,9 +219,10 @@ void ChartPanel::fillList() {
   std::vector<Row> rows, before;
   for (const auto& record : all)
     rows.emplace_back(record.id, titleOf(record, all), QString::fromStdString(record.name));
-  for (int i = 0; i < list_->count(); ++i)
+  for (int i = 0; i < list_->count(); ++i) {
     before.emplace_back(list_->itemData(i).toLongLong(), list_->itemText(i),
                         list_->itemData(i, Qt::ToolTipRole).toString());
+  }
   const QSignalBlocker quiet(list_);
   if (rows != before) {
     list_->clear();

@@ -19,28 +19,31 @@ enum AreaColumn { kClass, kDay, kNight, kCorrected, kIou, kAreaColumns };
 }  // namespace
 
 QString DayNightPanel::ruleText(const monitor::NightRule& rule) {
-  if (const auto* sun = std::get_if<monitor::NightBySun>(&rule))
+  if (const auto* sun = std::get_if<monitor::NightBySun>(&rule)) {
     return tr("Night: the sun lower than %1° at %2°, %3°")
         .arg(number(sun->night_below), number(sun->latitude, 2), number(sun->longitude, 2));
+  }
   if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
     return tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below));
-  if (const auto* hours = std::get_if<monitor::NightByHours>(&rule))
+  if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
     return tr("Night: from %1 to %2")
         .arg(QString::fromStdString(monitor::clockText(hours->from)),
              QString::fromStdString(monitor::clockText(hours->to)));
+  }
   return tr("Day and night are not distinguished.");
 }
 
 QString DayNightPanel::differenceText(const monitor::DayNightStatistics& statistics) {
   const auto& difference = statistics.difference;
   if (!difference && !statistics.brightness) return tr("There are not samples of both day and night yet.");
-  if (!difference)
+  if (!difference) {
     return (statistics.day.samples > 0
                 ? tr("All samples count as day, with a brightness from %1 to %2 of 255. If some were taken "
                      "at night, change the rule.")
                 : tr("All samples count as night, with a brightness from %1 to %2 of 255. If some were "
                      "taken by day, change the rule."))
         .arg(number(statistics.brightness->first), number(statistics.brightness->second));
+  }
   const QString value = signedNumber(difference->tokens);
   if (!difference->plus_minus)
     return tr("Night − day: %1 tokens; too little time to tell how certain that is.").arg(value);
@@ -78,9 +81,10 @@ DayNightPanel::DayNightPanel(QAction* settings, QWidget* parent)
   grid->setColumnStretch(0, 1);
   auto* choice = new QHBoxLayout;
   choice->addStretch();
-  if (settings)
+  if (settings) {
     choice->insertWidget(0, pushButton(settings, tr("Day and night…"),
                                        tr("Choose what counts as night: the sun, the brightness, or fixed hours")));
+  }
   areas_->horizontalHeaderItem(kCorrected)
       ->setToolTip(tr("Corrected: day and night together, without the errors that the cross-validation of the model "
                       "found: what it confused there moves to the true classes"));
@@ -125,11 +129,12 @@ void DayNightPanel::setAreas(const std::vector<monitor::ClassArea>& areas) {
   };
   areas_->setRowCount(static_cast<int>(areas.size()));
   int row = 0;
-  for (const monitor::ClassArea& area : areas)
+  for (const monitor::ClassArea& area : areas) {
     setRow(areas_, row++,
            {QString::fromStdString(area.name), percent(area.day), percent(area.night), percent(area.corrected),
             percent(area.iou)},
            kDay);
+  }
   for (const int column : {kCorrected, kIou}) areas_->setColumnHidden(column, !validated);
   areas_->setFixedHeight(areas_->horizontalHeader()->sizeHint().height() + areas_->verticalHeader()->length() +
                          2 * areas_->frameWidth());

@@ -133,13 +133,14 @@ void ImageView::outlineComputed(QPainter& painter, const Viewport& view) const {
   const Size2 grid = frame()->lookup.grid();
   const auto computed = [&](int y, int x) { return frame()->row_age[y * grid.width + x] == 0; };
   QVector<QLine> lines;
-  for (int y = 0; y < grid.height; ++y)
+  for (int y = 0; y < grid.height; ++y) {
     for (int x = 0; x < grid.width; ++x) {
       if (x + 1 < grid.width && computed(y, x) != computed(y, x + 1))
         lines.append({view.corner(x + 1, y, grid), view.corner(x + 1, y + 1, grid)});
       if (y + 1 < grid.height && computed(y, x) != computed(y + 1, x))
         lines.append({view.corner(x, y + 1, grid), view.corner(x + 1, y + 1, grid)});
     }
+  }
   painter.setPen(QPen(QColor(255, 190, 0), 0));
   painter.drawLines(lines);
 }

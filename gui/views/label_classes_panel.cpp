@@ -109,10 +109,12 @@ void LabelClassesPanel::fillMergeMenu() {
   QMenu* menu = merge_->menu();
   menu->clear();
   const int from = chosen();
-  for (int i = 0; i < list_->count(); ++i)
-    if (i != from)
+  for (int i = 0; i < list_->count(); ++i) {
+    if (i != from) {
       menu->addAction(list_->item(i)->icon(), tr("Into %1").arg(list_->item(i)->text()), this,
                       [this, from, i] { emit merged(from, i); });
+    }
+  }
   menu->addSeparator();
   menu->addAction(tr("Remove it; its labels are lost"), this, [this, from] { emit merged(from, std::nullopt); });
 }

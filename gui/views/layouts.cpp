@@ -43,10 +43,12 @@ class WrappingRow : public QLayout {
   int heightForWidth(int width) const override { return place(QRect(0, 0, width, 0), false); }
   QSize sizeHint() const override {
     QSize size(0, 0);
-    for (const QLayoutItem* item : items_)
-      if (!item->isEmpty())
+    for (const QLayoutItem* item : items_) {
+      if (!item->isEmpty()) {
         size = {size.width() + (size.width() > 0 ? spacing() : 0) + item->sizeHint().width(),
                 std::max(size.height(), item->sizeHint().height())};
+      }
+    }
     return size;
   }
   QSize minimumSize() const override {

@@ -196,11 +196,12 @@ void paintPolygon(QPainter& painter, const Viewport& view, const QPolygonF& poly
 
 qsizetype cornerNear(const QPolygonF& polygon, QPointF at, double reach) {
   qsizetype best = -1;
-  for (qsizetype i = 0; i < polygon.size(); ++i)
+  for (qsizetype i = 0; i < polygon.size(); ++i) {
     if (const double distance = QLineF(polygon[i], at).length(); distance <= reach) {
       reach = distance;
       best = i;
     }
+  }
   return best;
 }
 

@@ -74,15 +74,16 @@ void PicturesPane::refreshStep() {
   const int step = map_->step();
   previous_->setEnabled(known && step > 0);
   next_->setEnabled(known && step + 1 < frame->lookup.steps());
-  if (!known)
+  if (!known) {
     setValue(step_label_, {});
-  else if (step == 0)
+  } else if (step == 0) {
     setValue(step_label_, tr("%n patch(es)", nullptr, frame->lookup.tokens()));
-  else
+  } else {
     setValue(step_label_, tr("Block %1: %2 → %3")
                               .arg(frame->lookup.block(step))
                               .arg(frame->lookup.clusters(step - 1))
                               .arg(frame->lookup.clusters(step)));
+  }
 }
 
 void PicturesPane::setColoring(MergeColoring coloring) {

@@ -16,10 +16,12 @@ RegionCanvas::RegionCanvas(PatchSelection* cross, QWidget* parent) : ImageView(c
 
 void RegionCanvas::paintPicture(QPainter& painter, const Viewport& view) {
   ImageView::paintPicture(painter, view);
-  if (chosen_ >= 0 && chosen_ < static_cast<int>(regions().size()) && regions()[chosen_].hasCorners())
-    for (const QPolygonF& polygon : regions()[chosen_].polygons)
+  if (chosen_ >= 0 && chosen_ < static_cast<int>(regions().size()) && regions()[chosen_].hasCorners()) {
+    for (const QPolygonF& polygon : regions()[chosen_].polygons) {
       paintPolygon(painter, view, view.fromShares(polygon), polygon.size(),
                    regions()[chosen_].region.ignore ? Qt::DashLine : Qt::SolidLine);
+    }
+  }
   paintPen(painter, view, pen_, cursorPlace());
 }
 

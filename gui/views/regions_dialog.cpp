@@ -196,9 +196,10 @@ void RegionsDialog::addPolygon(const QPolygonF& polygon) {
   vision::Region fresh{.size = size_};
   vision::Region& region = part ? *current() : fresh;
   std::vector<cv::Point2d> corners;
-  for (const QPointF& corner : polygon)
+  for (const QPointF& corner : polygon) {
     corners.emplace_back(corner.x() * region.size.width / size_.width - 0.5,
                          corner.y() * region.size.height / size_.height - 0.5);
+  }
   region.polygons.push_back(std::move(corners));
   changed_ = true;
   part_->setChecked(false);

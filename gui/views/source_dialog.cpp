@@ -144,10 +144,11 @@ int SourceDialog::fillIn(const QString& source) {
   const int page = pageOf(sourceSpec(source).kind);
   const SourceKind kind = kKinds[page];
   if (kind == SourceKind::kCamera) camera_->setCurrentIndex(std::max(0, camera_->findData(source)));
-  if (const auto edit = edits_.find(kind); edit != edits_.end())
+  if (const auto edit = edits_.find(kind); edit != edits_.end()) {
     edit->second->setText(kind == SourceKind::kPipeline
                               ? source.mid(4)
                               : QString(source).replace(QLatin1String("://***@"), QLatin1String("://")));
+  }
   return page;
 }
 

@@ -115,11 +115,12 @@ void SourcePanel::setStatus(const monitor::SessionStatus& all) {
   const QString in = locale.toString(qlonglong(status.frames_in));
   const bool video = kind_ == vision::SourceKind::kVideo && status.frames_in > 1;
   QString counters = storedText(all);
-  if (counters.isEmpty())
+  if (counters.isEmpty()) {
     counters = status.frame_count > 0 && !video
                    ? tr("%Ln of %1 pictures", nullptr, static_cast<int>(status.frames_in))
                          .arg(locale.toString(qlonglong(status.frame_count)))
                    : tr("%1 frames in, %2 dropped").arg(in, locale.toString(qlonglong(status.dropped)));
+  }
   if (status.hanging > 0) counters += QStringLiteral(", ") + tr("%n read(s) hang", nullptr, status.hanging);
   if (video) counters += QLatin1Char('\n') + tr("It is played: frames that come while the model works are left out");
   counters_->setText(counters);

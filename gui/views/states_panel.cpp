@@ -119,9 +119,10 @@ void StatesPanel::showPairs() {
     QPixmap both(wrong_->iconSize());
     both.fill(Qt::transparent);
     QPainter painter(&both);
-    for (int k = 0; k < pair.size(); ++k)
+    for (int k = 0; k < pair.size(); ++k) {
       painter.drawPixmap(k * (Thumbnails::kSize.width() + kBetween), 0,
                          thumbnails_.value(pair[k]).pixmap(Thumbnails::kSize));
+    }
     painter.end();
     wrong_->item(i)->setIcon(plainIcon(both));
   }
@@ -170,11 +171,12 @@ void StatesPanel::showWrong(const QListWidgetItem* wrong) {
   {
     const QSignalBlocker quiet(pictures_);
     pictures_->clearSelection();
-    for (const QString& picture : about)
+    for (const QString& picture : about) {
       if (auto* item = pictures_->item(static_cast<int>(names_.indexOf(picture)))) {
         item->setSelected(true);
         pictures_->scrollToItem(item);
       }
+    }
   }
   emit picked(about.front());
 }
@@ -203,14 +205,17 @@ void StatesPanel::setHead(const std::shared_ptr<const evaluation::StateHead>& he
     const auto nameOf = [](const std::string& file) {
       return QFileInfo(QString::fromStdString(file)).completeBaseName();
     };
-    for (const evaluation::StateContradiction& one : verdict.contradictions)
+    for (const evaluation::StateContradiction& one : verdict.contradictions) {
       addWrong(tr("%1 is %2, but looks most like %3, which is %4")
                    .arg(nameOf(one.file), stateOf(one.state), nameOf(one.like), stateOf(one.like_state)),
                {nameOf(one.file), nameOf(one.like)});
-    for (const evaluation::StateAnswer& one : verdict.answers)
-      if (!one.right())
+    }
+    for (const evaluation::StateAnswer& one : verdict.answers) {
+      if (!one.right()) {
         addWrong(tr("%1 is %2, taken for %3").arg(nameOf(one.file), stateOf(one.truth), stateOf(one.given)),
                  {nameOf(one.file)});
+      }
+    }
   }
   showPairs();
   setBadge(verdict_, Badge::kNone);

@@ -58,10 +58,11 @@ void TaughtModelsPanel::setModels(const std::vector<TaughtModel>& models) {
   {
     const QSignalBlocker quiet(choice_);
     choice_->clear();
-    for (const TaughtModel& model : models)
+    for (const TaughtModel& model : models) {
       choice_->addItem(
           tr("%1  ·  %2").arg(QFileInfo(model.path).completeBaseName(), QLocale().toString(model.time, kMinuteFormat)),
           model.path);
+    }
     const int index = newer ? 0 : choice_->findData(shown);
     choice_->setCurrentIndex(models.empty() ? -1 : std::max(0, index));
   }
@@ -118,9 +119,10 @@ void TaughtModelsPanel::showModel() {
       text = tr("label more: taken for %1").arg(nameOf(one.taken_for.front().first));
     setRow(table_, one.index, {nameOf(one.index), percentText(100 * one.iou), text}, 3);
     table_->item(one.index, 2)->setForeground(colors[static_cast<int>(one.grade)]);
-    for (int column = 0; column < 3; ++column)
+    for (int column = 0; column < 3; ++column) {
       table_->item(one.index, column)
           ->setToolTip(QStringLiteral("%1\n%2").arg(text, tr("Labelled in %n picture(s)", nullptr, one.pictures)));
+    }
   }
 }
 

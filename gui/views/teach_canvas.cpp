@@ -74,18 +74,20 @@ void TeachCanvas::paintLabels(const cv::Rect& where) {
 void TeachCanvas::paintPicture(QPainter& painter, const Viewport& view) {
   ImageView::paintPicture(painter, view);
   if (!labels_.isNull()) painter.drawImage(view.pictureRect(), labels_);
-  if (shows_unsure_ && frame()->hasGrid())
+  if (shows_unsure_ && frame()->hasGrid()) {
     for (const int token : unsure_) {
       const QRectF cell = view.tokenRect(token, frame()->lookup.grid());
       painter.fillRect(cell, QBrush(Qt::black, Qt::BDiagPattern));
       painter.fillRect(cell.translated(1, 0), QBrush(Qt::white, Qt::BDiagPattern));
     }
+  }
   const auto at = cursorPlace();
   paintPen(painter, view, pen_, at);
-  if (at && (pencil_.tool == Tool::kBrush || pencil_.tool == Tool::kErase))
+  if (at && (pencil_.tool == Tool::kBrush || pencil_.tool == Tool::kErase)) {
     strokeOnPicture(painter, [&] {
       painter.drawEllipse(view.toWidget(*at), pencil_.diameter * view.scale() / 2, pencil_.diameter * view.scale() / 2);
     });
+  }
 }
 
 bool TeachCanvas::canDraw() {

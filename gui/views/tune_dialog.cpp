@@ -103,17 +103,18 @@ void TuneDialog::choose() {
   }
   table_->setCurrentCell(static_cast<int>(chosen), kReduction);
   const evaluation::TuneRow& best = (*rows_)[chosen];
-  if (best.variant == kFullModel)
+  if (best.variant == kFullModel) {
     text_->setText(
         tr("No reduction of the table is faster and keeps enough labels, so the full model stays. Ask for a "
            "little less agreement to have a choice."));
-  else
+  } else {
     text_->setText(
         tr("%1 is the fastest that keeps the labels: %2 times as fast as the full model, with the same class "
            "on %3 % of the pixels (95 % interval from %4 %). Of reductions that are as fast within noise it "
            "agrees most.")
             .arg(breakable(nameOf(best.variant)), number(best.against_full.speed_up.value, 2),
                  percent(best.against_full.agreement.value), percent(best.against_full.agreement.low)));
+  }
 }
 
 void TuneDialog::showProblem(const QString& message) {

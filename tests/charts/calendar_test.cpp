@@ -15,9 +15,10 @@ UnixMs at(const char* time) { return vision::timeOfIso(time).value(); }
 
 CalendarDrawing spring(const vision::CameraClock& clock) {
   CalendarDrawing calendar{.from = at("2026-02-10T12:00:00Z"), .to = at("2026-04-01T00:00:00Z"), .clock = clock};
-  for (const char* day : {"2026-03-01T12:00:00Z", "2026-03-29T12:00:00Z", "2026-03-30T12:00:00Z"})
+  for (const char* day : {"2026-03-01T12:00:00Z", "2026-03-29T12:00:00Z", "2026-03-30T12:00:00Z"}) {
     calendar.days.push_back(
         {.start = clock.startOfDay(at(day)), .value = 10.0 * static_cast<double>(calendar.days.size())});
+  }
   return calendar;
 }
 

@@ -47,7 +47,7 @@ TEST(TimeAxis, ZoomKeepsTheTimeUnderTheMouse) {
 }
 
 TEST(TimeTicks, AreRoundAndFarEnoughApart) {
-  for (const OptionalClock& clock : {OptionalClock(), OptionalClock(vision::CameraClock())})
+  for (const OptionalClock& clock : {OptionalClock(), OptionalClock(vision::CameraClock())}) {
     for (const double span :
          {30.0, 600.0, 3600.0, 86400.0, 7 * 86400.0, 200 * 86400.0, 3000 * 86400.0, 190 * 365 * 86400.0}) {
       const Zone zone(kBerlin);
@@ -65,6 +65,7 @@ TEST(TimeTicks, AreRoundAndFarEnoughApart) {
         }
       }
     }
+  }
 }
 
 TEST(TimeTicks, FillTheAxisAtAnyHour) {
@@ -364,9 +365,10 @@ TEST_F(DrawnChart, NamesOfSeriesStayWithinIt) {
   for (ChartBucket& bucket : drawing.chart.buckets) bucket.values.resize(5, bucket.values.front());
   const auto ends = [&](const NotedCanvas& canvas) {
     double most = 0;
-    for (std::size_t i = 0; i < canvas.texts.size(); ++i)
+    for (std::size_t i = 0; i < canvas.texts.size(); ++i) {
       if (canvas.texts[i].find("xx") != std::string::npos)
         most = std::max(most, canvas.places[i].x + canvas.textWidth(canvas.texts[i]));
+    }
     return most;
   };
   NotedCanvas canvas = draw();

@@ -126,10 +126,11 @@ TEST_F(BadInput, DiskThatIsFull) {
                            {.file_size_limit = 1024}),  // LLVM's OpenMP writes as much into its shared memory
                 1, {"cannot write", folder_ / "out/a_"});
   EXPECT_TRUE(fs::is_empty(folder_ / "out"));
-  if (fs::exists("/dev/full"))
+  if (fs::exists("/dev/full")) {
     expectFailure(mpmCommand({"run", image_, "--model", kSegmenter, "--reduce", "mpm:blocks=1", "--json"},
                              {.stdout_is_full = true}),
                   1, {"standard output", "No space left"});
+  }
 }
 
 TEST_F(BadInput, FolderThatCannotBeMade) {

@@ -178,9 +178,10 @@ std::vector<std::string> boardRows(const Words& options = {}) {
 TEST_F(Bench, BoardMeasuresTheDefaultModelAndTheNetworksOfThePaper) {
   const auto rows = boardRows({"--precision", "fp32"});
   EXPECT_EQ(rows.size(), 6U + 4 * 3);
-  for (const char* part : {"outdoor_vit_t16 | 1", "Seg-T | 1", "Seg-T | 2", "Seg-S | 1", "Seg-S | 2"})
+  for (const char* part : {"outdoor_vit_t16 | 1", "Seg-T | 1", "Seg-T | 2", "Seg-S | 1", "Seg-S | 2"}) {
     for (const char* reduction : {"none", "mpm:blocks=2,5", "gradual"})
       EXPECT_THAT(rows, Contains(std::string(part) + " | fp32 | " + reduction + " | off"));
+  }
   EXPECT_THAT(rows, Contains("outdoor_vit_t16 | 1 | fp32 | gradual | auto"));
   expectFailure(mpmCommand({"bench", "--board", "--image", "demo:"}), 2, {"--board", "--image"});
   expectFailure(mpmCommand({"bench", "--board", "--batch", "4"}), 2, {"--board", "--batch"});

@@ -68,9 +68,10 @@ TEST_F(Day, WhatIsWrittenIsWhatIsSaid) {
 
 TEST_F(Day, AChartIsAPngOfItsOwn) {
   expectFailure(run({kDay, "--chart", folder_ / "a.txt"}), 2, {"--chart is '", "a.txt'; it must end in .png"});
-  for (const char* taken : {"out/street_000000_overlay.png", "out/legend.png"})
+  for (const char* taken : {"out/street_000000_overlay.png", "out/legend.png"}) {
     expectFailure(run({"demo:street?size=64x64&frames=2", "--out", folder_ / "out", "--chart", folder_ / taken}), 2,
                   {taken, "a name of the pictures of --out"});
+  }
 }
 
 TEST_F(Day, AChartNeedsTimes) {

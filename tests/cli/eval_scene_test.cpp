@@ -23,11 +23,12 @@ TEST_F(EvalOfTheScene, ScoresAreThoseOfItsFramesAsFiles) {
   for (const char* part : {"all", "day", "night"})
     for (const char* kind : {"images", "labels"}) fs::create_directories(folder_ / (std::string(part) + "/" + kind));
   const auto source = vision::openSource(kStreets);
-  while (const auto frame = source->next())
+  while (const auto frame = source->next()) {
     for (const char* part : {"all", frame->night.value() ? "night" : "day"}) {
       cv::imwrite(folder_ / (std::string(part) + "/images/" + frame->name + ".png"), frame->image);
       cv::imwrite(folder_ / (std::string(part) + "/labels/" + frame->name + ".png"), frame->labels);
     }
+  }
   const auto json = succeeded(eval({kStreets, "--json"})).json();
   EXPECT_EQ(json["images"], 12);
   EXPECT_EQ(json["day"]["images"], 6);

@@ -148,11 +148,12 @@ TEST_F(Eval, OtherPrecisionsAreComparedWithTheFullModelOfTheFirst) {
   for (const auto& row : rows) {
     SCOPED_TRACE(row.dump());
     double agreement = 0;
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; ++i) {
       agreement += 100.0 / 2 *
                    cv::countNonZero(labelsOf(parsePrecision(row["precision"]), parseReduction(row["reduce"]), i) ==
                                     labelsOf(Precision::kFp32, kFullModel, i)) /
                    (40 * 70);
+    }
     EXPECT_NEAR(row["against_full"]["agreement"], agreement, 1e-4);
     EXPECT_NEAR(row["against_full"]["miou_loss"].get<double>(),
                 rows[0]["miou"].get<double>() - row["miou"].get<double>(), 2e-3);
@@ -164,10 +165,11 @@ TEST_F(Eval, OtherPrecisionsAreComparedWithTheFullModelOfTheFirst) {
   EXPECT_EQ(rows[0]["against_full"]["agreement"], 100);
   EXPECT_EQ(succeeded(mpmCommand({"eval", "--combine", file, "--json"})).jsonLines(), rows)
       << "lines have the numbers of the run, to the last digit";
-  for (const auto& line : CommandResult{.out = readFile(file)}.jsonLines())
+  for (const auto& line : CommandResult{.out = readFile(file)}.jsonLines()) {
     if (line["reduce"] == "none" && line["precision"] == "fp32") {
       EXPECT_EQ(line["full_ms"], line["total_ms"]);
     }
+  }
 
   // Alone, int8 has a full model of its own. Such lines are another variant.
   measure({"--precision", "int8", "--resume", folder_ / "log.jsonl"});

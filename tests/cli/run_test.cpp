@@ -312,9 +312,10 @@ TEST_F(RunCommand, WritesObjectsWithNamesScoresAndBoxes) {
     EXPECT_LT(best["box"][1], best["box"][3]);
     const std::size_t count = line["segments"].size();
     std::string said = std::to_string(count) + (count == 1 ? " object" : " objects");
-    for (std::size_t i = 0; i < std::min<std::size_t>(count, 3); ++i)
+    for (std::size_t i = 0; i < std::min<std::size_t>(count, 3); ++i) {
       said += (i == 0 ? ": " : ", ") + line["segments"][i]["class"].get<std::string>() + " " +
               std::to_string(std::lround(100 * line["segments"][i]["score"].get<double>())) + " %";
+    }
     EXPECT_THAT(run({"--task", task}).out, EndsWith("  " + said + "\n"));
   }
   // Outside of all boxes and names the overlay of boxes is the picture.

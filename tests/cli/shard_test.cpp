@@ -105,9 +105,10 @@ TEST_F(Shards, AreTheSameInEveryFolder) {
   EXPECT_FALSE(first.empty());
   fs::rename(folder_ / "images", folder_ / "moved");
   fs::create_directory(folder_ / "images");
-  for (const auto& entry : fs::directory_iterator(folder_ / "moved"))
+  for (const auto& entry : fs::directory_iterator(folder_ / "moved")) {
     if (const std::string stem = entry.path().stem().string(); first.contains(stem) || stem == "street_0")
       fs::rename(entry.path(), folder_ / "images" / entry.path().filename());
+  }
   const auto again = namesOf(run("b", {"--shard", "1/2"}));
   EXPECT_EQ(again, first) << "other images and folders make no difference";
   run("b", {"--shard", "2/2"});
@@ -134,10 +135,11 @@ TEST_F(Shards, ImagesThatAreAddedChangeNothingOfTheOthers) {
   for (const nlohmann::json& line : linesOf(folder_ / "whole.jsonl")) EXPECT_FALSE(line.contains("index")) << line;
   std::map<std::string, nlohmann::json> tokens;  // of mpm run
   for (const nlohmann::json& line : run("a", {}).jsonLines()) tokens[line["name"]] = line["tokens"];
-  for (const nlohmann::json& line : linesOf(log))
+  for (const nlohmann::json& line : linesOf(log)) {
     if (line["reduce"] != "none") {
       EXPECT_EQ(line["tokens"], tokens.at(line["name"])) << "the same night for mpm run";
     }
+  }
 }
 
 // mIoU of other images is no loss.
@@ -232,11 +234,12 @@ TEST_F(Shards, AnImageThatChangedIsDoneAgain) {
   const std::string log = folder_ / "log.jsonl", manifest = folder_ / "out/manifest.jsonl";
   const auto withoutImages = [](const std::string& path, const Words& images) {
     std::string kept;
-    for (const std::string& line : CommandResult{.out = readFile(path)}.lines())
+    for (const std::string& line : CommandResult{.out = readFile(path)}.lines()) {
       if (std::ranges::none_of(images, [&](const std::string& name) {
             return line.find("\"name\":\"" + name + "\"") != std::string::npos;
           }))
         kept += line + "\n";
+    }
     std::ofstream(path) << kept;
   };
   succeeded(eval({"--resume", log}));
@@ -261,9 +264,10 @@ TEST_F(Shards, LinesOfAPictureThatIsGoneAreRefused) {
   const std::string log = folder_ / "log.jsonl", image = folder_ / "images/street_3.png";
   succeeded(eval({"--resume", log}));
   fs::rename(image, folder_ / "elsewhere.png");
-  for (const Words& more : {Words{}, {"--shard", "1/3"}, {"--shard", "2/3"}})
+  for (const Words& more : {Words{}, {"--shard", "1/3"}, {"--shard", "2/3"}}) {
     expectFailure(eval(more + Words{"--resume", log}), 1,
                   {"line 6 of '" + log, "is none of the images: remove the lines of 'street_3', or put"});
+  }
   fs::rename(folder_ / "elsewhere.png", image);
   EXPECT_EQ(succeeded(eval({"--resume", log, "--json"})).json()["images"], kImages);
 }
@@ -271,9 +275,10 @@ TEST_F(Shards, LinesOfAPictureThatIsGoneAreRefused) {
 // File names may hold anything. These two differ in a byte that is not UTF-8.
 TEST_F(Shards, NamesNeedNotBeUtf8) {
   const std::string log = folder_ / "log.jsonl";
-  for (const auto& [before, after] : {std::pair("street_2.png", "caf\xe8.png"), {"street_3.png", "caf\xe9.png"}})
+  for (const auto& [before, after] : {std::pair("street_2.png", "caf\xe8.png"), {"street_3.png", "caf\xe9.png"}}) {
     for (const char* part : {"images/", "labels/"})
       fs::rename(folder_ / (std::string(part) + before), folder_ / (std::string(part) + after));
+  }
   const auto whole = withoutTimes(succeeded(eval({"--json"})).json());
   EXPECT_EQ(whole["images"], kImages);
   for (int time = 0; time < 3; ++time)
@@ -321,9 +326,10 @@ TEST_F(Shards, FoldersOfOneNameAreFilmsOfTheirOwn) {
   std::map<std::string, std::set<std::string>> machines_of_film;
   for (const std::string part : {"1", "2"}) {
     const std::string lines = folder_ / ("shard" + part + ".jsonl"), root = part == "1" ? "" : "elsewhere/";
-    if (part == "2")
+    if (part == "2") {
       for (int camera = 0; camera < 6; ++camera)
         fs::rename(folder_ / std::to_string(camera), folder_ / (root + std::to_string(camera)));
+    }
     succeeded(mpmCommand(Words{"eval", folder_ / (root + "[0-5]/v/images/*.png"), "--against", "full", "--shard",
                                part + "/2", "--per-image", lines} +
                          night));
@@ -346,9 +352,10 @@ TEST_F(Shards, ResultsOfOtherSettingsHaveOtherNames) {
                          more));
   }
   std::set<std::string> names;
-  for (const std::string& line : succeeded(mpmCommand(combine)).lines())
+  for (const std::string& line : succeeded(mpmCommand(combine)).lines()) {
     if (line.starts_with("none ") && line.find(": more tokens") == std::string::npos)
       names.insert(line.substr(0, line.find("  ")));
+  }
   EXPECT_EQ(names.size(), 7u) << ::testing::PrintToString(names);
 }
 
@@ -396,9 +403,10 @@ TEST_F(Shards, AShardOfSeveralDataSetsIsNotCutOff) {
   for (const std::string part : {"1", "2"}) {
     const std::string lines = folder_ / (part + ".jsonl");
     combine.push_back(lines);
-    for (const std::string& data : {folder_ / "", folder_ / "other/"})
+    for (const std::string& data : {folder_ / "", folder_ / "other/"}) {
       succeeded(mpmCommand({"eval", "--model", kSegmenter, "--reduce", "none", "--images", data + "images", "--labels",
                             data + "labels", "--shard", part + "/2", "--resume", lines}));
+    }
   }
   EXPECT_EQ(succeeded(mpmCommand(combine)).json()["images"], kImages + 5);
   const std::string text = readFile(combine.back());

@@ -37,11 +37,12 @@ class Teach : public InFolder {
     const auto source = vision::openSource(kStreet + "&" + when + "&frames=" + std::to_string(frames));
     while (const auto frame = source->next()) {
       cv::Mat labels = frame->labels.clone();
-      for (int y = 0; y < labels.rows; ++y)
+      for (int y = 0; y < labels.rows; ++y) {
         for (int x = 0; x < labels.cols; ++x) {
           uchar& label = labels.at<uchar>(y, x);
           label = strokes && x % 3 != 0 ? 255 : static_cast<uchar>(kClassOfStreet[label]);
         }
+      }
       cv::imwrite(folder_ / (part + "/images/" + frame->name + ".png"), frame->image);
       cv::imwrite(folder_ / (part + "/labels/" + frame->name + ".png"), labels);
     }
@@ -235,9 +236,10 @@ class TeachStates : public InFolder {
   void SetUp() override {
     std::ofstream(folder_ / "regions.json")
         << R"({"regions": [{"name": "gate", "width": 96, "height": 64, "polygons": [[[0, 0], [47, 0], [47, 63], [0, 63]]]}]})";
-    for (int day = 1; day <= 4; ++day)
+    for (int day = 1; day <= 4; ++day) {
       for (const char* state : {"open", "closed"})
         write("examples/" + std::string(state), day, 10, state == std::string("open"));
+    }
   }
 
   // Stripes at the left where the gate is open, noise everywhere.

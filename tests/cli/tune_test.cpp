@@ -28,11 +28,12 @@ TEST_F(TuneVerb, ChoosesByTheLinesOfEvalAndWritesTheModel) {
     const auto& full = lines[i]["against_full"];
     if (full["agreement_low"] >= 80) fastest = std::max<double>(fastest, full["speed_up"]);
   }
-  for (std::size_t i = 0; i + 1 < lines.size(); ++i)
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
     if (lines[i]["reduce"] == chosen) {
       EXPECT_GE(lines[i]["against_full"]["agreement_low"], 80) << "the lower end decides";
       EXPECT_GE(lines[i]["against_full"]["speed_up_high"], fastest) << "as fast as any that passes, within noise";
     }
+  }
 }
 
 TEST_F(TuneVerb, RefusesWhatMakesNoSense) {

@@ -29,9 +29,10 @@ TEST(CApi, SaysTheVersionOfItsHeaders) { EXPECT_STREQ(mpm_version(), MPM_VERSION
 TEST(Usage, HasTheseOptionsInTheseGroups) {
   const std::regex name("--[a-z-]+"), option(" +(-[a-zA-Z],)?(--[a-z-]+).*"), group("([A-Z][A-Za-z ]*):");
   std::set<std::string> documented = {"--help"};
-  for (const auto& page : fs::directory_iterator(kData + "/../../docs"))
+  for (const auto& page : fs::directory_iterator(kData + "/../../docs")) {
     if (const std::string text = page.is_regular_file() ? readFile(page.path()) : ""; !text.empty())
       documented.insert(std::sregex_token_iterator(text.begin(), text.end(), name), {});
+  }
   const std::pair<const char*, const char*> verbs[] = {
       {"run",
        "Options 8, How tokens merge 1, Network and computer 8, More files 2, Simulated night 1, Large jobs 3, Times of "
@@ -131,9 +132,10 @@ TEST(Usage, EveryOptionOfTheSceneIsDocumented) {
 
 TEST(Usage, ColoursOnlyATerminalAndOnlyWhenAllowed) {
   EXPECT_THAT(mpmCommand({"run", "a.png"}, {.stderr_is_terminal = true}).err, HasSubstr("\033[1;31m"));
-  for (const auto& [name, value] : {std::pair{"NO_COLOR", "1"}, std::pair{"TERM", "dumb"}})
+  for (const auto& [name, value] : {std::pair{"NO_COLOR", "1"}, std::pair{"TERM", "dumb"}}) {
     EXPECT_THAT(mpmCommand({"run", "a.png"}, {.environment = {{name, value}}, .stderr_is_terminal = true}).err,
                 Not(HasSubstr("\033")));
+  }
 }
 
 }  // namespace

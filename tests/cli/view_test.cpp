@@ -78,11 +78,12 @@ TEST_F(ViewKeys, ChooseWhatIsShown) {
   EXPECT_EQ(apart(pictures[1], image), 0);
   EXPECT_EQ(apart(pictures[2], merged), 0);
   EXPECT_EQ(apart(pictures[3], merged), 0) << "x is no key";
-  for (const cv::Mat& picture : pictures)
+  for (const cv::Mat& picture : pictures) {
     EXPECT_GT(cv::norm(picture.rowRange(90, 120), pictures[1].rowRange(90, 120), cv::NORM_INF) +
                   cv::norm(picture.rowRange(90, 120), image.rowRange(90, 120), cv::NORM_INF),
               100)
         << "the text stands on each";
+  }
   const cv::Mat colors = pictures[9];
   for (int label = 0; label < 4; ++label) {
     cv::Scalar mean, deviation;
@@ -102,9 +103,10 @@ TEST_F(ViewKeys, ChooseWhatIsShown) {
 
 TEST_F(ViewKeys, PauseAndEnd) {
   fs::create_directory(folder_ / "in");
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; ++i) {
     cv::imwrite(folder_ / ("in/" + std::to_string(i) + ".png"),
                 cv::Mat(120, 160, CV_8UC3, cv::Scalar::all(40 * i + 60)));
+  }
   const auto greys = [&](const std::string& keys) {
     std::vector<int> found;
     for (const cv::Mat& picture : shown(folder_ / "in", keys)) found.push_back(picture.at<cv::Vec3b>(0, 0)[0]);

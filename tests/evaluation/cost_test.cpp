@@ -48,7 +48,7 @@ double maskHeadFlop(const ModelInfo& model, double tokens) {
 TEST(FlopCounter, CountsLiveRows) {
   using HeadFlop = double (*)(const ModelInfo&, double);
   for (const auto& [path, headFlop] :
-       {std::pair<std::string, HeadFlop>{kLinear, linearHeadFlop}, {kMask, maskHeadFlop}})
+       {std::pair<std::string, HeadFlop>{kLinear, linearHeadFlop}, {kMask, maskHeadFlop}}) {
     for (const auto& [schedule, tokens] :
          {std::pair<Schedule, std::vector<double>>{{}, {32}}, {{1, 2}, {32, 20, 11}}, {{2}, {32, 17}}}) {
       const auto [bytes, model] = convertModel(path, {.reduce = mpmBefore(schedule)});
@@ -61,6 +61,7 @@ TEST(FlopCounter, CountsLiveRows) {
       reduce.head_restored = true;
       EXPECT_DOUBLE_EQ(FlopCounter(convertModel(path, {.reduce = reduce}).bytes).count(tokens), restored) << path;
     }
+  }
 }
 
 TEST(FlopCounter, CountsEachPartOfABlockThatMergesInside) {
@@ -156,7 +157,7 @@ TEST(FlopCounter, RefusesWhatDoesNotFit) {
 
 TEST(FlopCounter, RefusesOpsWithoutWhatItCounts) {
   onnx::ModelProto whole = test::convertedModel(kMask, {.reduce = mpmBefore({1})});
-  for (const char* op : {"PatchEmbed", "MutualPairMerge", "MaskScores"})
+  for (const char* op : {"PatchEmbed", "MutualPairMerge", "MaskScores"}) {
     for (const bool constants : {true, false}) {
       if (constants && std::string(op) == "MutualPairMerge") continue;
       onnx::ModelProto model = whole;
@@ -166,6 +167,7 @@ TEST(FlopCounter, RefusesOpsWithoutWhatItCounts) {
       }
       EXPECT_MPM_ERROR(FlopCounter(model.SerializeAsString()), std::string(op) + ") lacks");
     }
+  }
 }
 
 // The files as a Raspberry Pi and an Intel CPU have them.

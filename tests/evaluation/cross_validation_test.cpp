@@ -18,9 +18,10 @@ using ::testing::Pointwise;
 
 ConfusionMatrix matrixOf(const std::vector<std::vector<int>>& rows) {
   ConfusionMatrix matrix(static_cast<int>(rows.size()), -1);
-  for (std::size_t truth = 0; truth < rows.size(); ++truth)
+  for (std::size_t truth = 0; truth < rows.size(); ++truth) {
     for (std::size_t given = 0; given < rows.size(); ++given)
       matrix.add(static_cast<int>(truth), static_cast<int>(given), rows[truth][given]);
+  }
   return matrix;
 }
 
@@ -41,9 +42,10 @@ TeachJob jobOfTwoPictures(const std::string& output) {
 // Rows of a class each: true ones, and what the model gave.
 std::vector<std::vector<int>> rowsOf(const ConfusionMatrix& matrix) {
   std::vector<std::vector<int>> rows(matrix.classes(), std::vector<int>(matrix.classes()));
-  for (int truth = 0; truth < matrix.classes(); ++truth)
+  for (int truth = 0; truth < matrix.classes(); ++truth) {
     for (int given = 0; given < matrix.classes(); ++given)
       rows[truth][given] = static_cast<int>(matrix.count(truth, given));
+  }
   return rows;
 }
 
@@ -102,13 +104,14 @@ TEST(CrossValidation, ACorrectionFindsTheTrueShares) {
     std::vector<std::vector<int>> rows(classes, std::vector<int>(classes));
     std::vector<double> truth(classes), given(classes);
     double pixels = 0;
-    for (int t = 0; t < classes; ++t)
+    for (int t = 0; t < classes; ++t) {
       for (int g = 0; g < classes; ++g) {
         rows[t][g] = static_cast<int>((t == g ? 500 : 1) + random() % 100);
         truth[t] += rows[t][g];
         given[g] += rows[t][g];
         pixels += rows[t][g];
       }
+    }
     for (int c = 0; c < classes; ++c) {
       truth[c] /= pixels;
       given[c] /= pixels;

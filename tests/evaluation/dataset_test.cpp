@@ -17,9 +17,10 @@ class DatasetFiles : public test::InFolder {
  protected:
   std::vector<std::string> pairs(Dataset dataset, const std::string& split) const {
     std::vector<std::string> names;
-    for (const auto& [image, labels, none] : datasetFiles(dataset, folder_.path(), split))
+    for (const auto& [image, labels, none] : datasetFiles(dataset, folder_.path(), split)) {
       names.push_back(fs::relative(image, folder_.path()).string() + " " +
                       fs::relative(labels, folder_.path()).string());
+    }
     return names;
   }
 };

@@ -104,9 +104,10 @@ TEST(ConfusionMatrix, RefusesWhatItCannotCount) {
   ConfusionMatrix matrix(2, 255);
   EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 3, CV_8U), cv::Mat::zeros(4, 5, CV_8U)),
                    "is 3 x 2 px (width x height), the image 5 x 4 px");
-  for (const auto& types : {std::pair(CV_8UC3, CV_8U), std::pair(CV_8U, CV_16U)})
+  for (const auto& types : {std::pair(CV_8UC3, CV_8U), std::pair(CV_8U, CV_16U)}) {
     EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 2, types.first), cv::Mat::zeros(2, 2, types.second)),
                      "one channel of 8 bits");
+  }
   EXPECT_MPM_ERROR(matrix.add(labels({0, 7}), labels({0, 0})), "holds 7, which is neither one of the 2 classes");
   EXPECT_MPM_ERROR(matrix.add(labels({0, 0}), labels({0, 9})), "prediction holds a label beyond the 2 classes");
   EXPECT_EQ(matrix.count(0, 0), 0) << "nothing of a refused image is counted";

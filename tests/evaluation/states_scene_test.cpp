@@ -57,9 +57,10 @@ struct Pool {
                           .time = static_cast<UnixMs>(time * 1000),
                           .day = static_cast<std::int64_t>(time / 86400)});
       const Estimate estimate = estimator.estimate(seen.image);
-      for (int q = 0; q < 3; ++q)
+      for (int q = 0; q < 3; ++q) {
         pooled[q].push_back(poolTokens(estimate.features,
                                        stateView(kQuestions[q].regions, seen.image.size(), estimate.grid, {}).shares));
+      }
     }
   }
 };
@@ -124,12 +125,13 @@ void drawLatch(cv::Mat& picture, cv::Point at, bool open, cv::RNG& random) {
   cv::sort(around, sorted, cv::SORT_EVERY_COLUMN | cv::SORT_ASCENDING);
   const cv::Mat wall = sorted.row(17 * 34);  // the median of each channel
   cv::Mat latch(10, 10, CV_32FC3);
-  for (int y = 0; y < 10; ++y)
+  for (int y = 0; y < 10; ++y) {
     for (int x = 0; x < 10; ++x) {
       const bool dark = y >= 3 && y < 7 && x >= 1 && x < (open ? 3 : 9);
       for (int c = 0; c < 3; ++c)
         latch.at<cv::Vec3f>(y, x)[c] = static_cast<float>(wall.at<uchar>(c) * (dark ? 0.35 : 1.3) + random.gaussian(2));
     }
+  }
   latch.convertTo(picture(cv::Rect(at, cv::Size(10, 10))), CV_8UC3);
 }
 
@@ -196,11 +198,12 @@ TEST(StatesOfTheScene, LongOtherStreetsAndDraws) {
   StateVerdict all[3];
   for (const int street : {12, 21, 31, 32, 33}) {
     const Pool pool(290, street);
-    for (std::size_t question = 0; question < 3; ++question)
+    for (std::size_t question = 0; question < 3; ++question) {
       for (std::size_t first = 0; first < 290; first += 60) {
         const StateVerdict one = measure(pool, question, 200, first);
         all[question].answers.insert(all[question].answers.end(), one.answers.begin(), one.answers.end());
       }
+    }
   }
   for (std::size_t question = 0; question < 3; ++question) {
     SCOPED_TRACE(kQuestions[question].name);

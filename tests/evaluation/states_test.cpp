@@ -29,12 +29,14 @@ cv::Mat randomRows(int rows, int columns, std::uint64_t seed) {
 // `of_a_day` examples of each day; the state changes from day to day.
 std::vector<StateExample> examplesOfDays(int days, int of_a_day) {
   std::vector<StateExample> examples;
-  for (int day = 0; day < days; ++day)
-    for (int i = 0; i < of_a_day; ++i)
+  for (int day = 0; day < days; ++day) {
+    for (int i = 0; i < of_a_day; ++i) {
       examples.push_back({.file = std::to_string(day) + "_" + std::to_string(i) + ".png",
                           .state = day % 2,
                           .time = day * kDayMs + i * kHourMs,
                           .day = day});
+    }
+  }
   return examples;
 }
 
@@ -77,11 +79,12 @@ TEST_F(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
       .name = "stamp", .ignore = true, .size = {80, 40}, .polygons = {{{0, 0}, {79, 0}, {79, 19}, {0, 19}}}};
   const cv::Mat both = stateView({left, stamp}, {80, 40}, {4, 8}, {}).shares;
   const cv::Mat whole = stateView({stamp}, {80, 40}, {4, 8}, {}).shares;
-  for (int y = 0; y < 4; ++y)
+  for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 8; ++x) {
       EXPECT_NEAR(both.at<float>(y, x), y >= 2 && x < 4 ? 1 : 0, 1e-5);
       EXPECT_NEAR(whole.at<float>(y, x), y >= 2 ? 1 : 0, 1e-5);
     }
+  }
   EXPECT_NEAR(cv::sum(stateView({}, {80, 40}, {4, 8}, {}).shares)[0], 32, 1e-4);
   const auto tenLower = [](const vision::Region& one) {
     cv::Mat mask = vision::maskOf(one, {80, 40}), moved(mask.size(), CV_8U, cv::Scalar(0));
@@ -89,16 +92,17 @@ TEST_F(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
     return moved;
   };
   const cv::Mat moved = stateView({left, stamp}, {80, 40}, {4, 8}, {}, tenLower).shares;
-  for (int y = 0; y < 4; ++y)
+  for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 8; ++x)
       EXPECT_NEAR(moved.at<float>(y, x), y == 3 && x < 4 ? 1 : 0, 1e-5) << "what is ignored moves, too";
+  }
   vision::Region over = left;
   over.to = 1000;
   EXPECT_TRUE(stateView({over}, {80, 40}, {4, 8}, 2000).shares.empty());
 }
 
 TEST_F(States, ACutOutHasTheShapeOfTheNetworkInputAndLiesInThePicture) {
-  for (const cv::Point at : {cv::Point(0, 0), {1909, 1069}, {700, 3}, {5, 500}})
+  for (const cv::Point at : {cv::Point(0, 0), {1909, 1069}, {700, 3}, {5, 500}}) {
     for (const cv::Size size : {cv::Size(10, 10), {3, 200}, {900, 9}, {1900, 1000}}) {
       const cv::Point2d end(std::min(1919, at.x + size.width - 1), std::min(1079, at.y + size.height - 1));
       vision::Region latch{.name = "latch", .size = {1920, 1080}};
@@ -115,6 +119,7 @@ TEST_F(States, ACutOutHasTheShapeOfTheNetworkInputAndLiesInThePicture) {
       const double share = static_cast<double>(inside.area()) / view.part.area();
       EXPECT_NEAR(cv::mean(view.shares)[0], share, 1e-3);
     }
+  }
 }
 
 TEST_F(States, ACutOutShowsWhatIsAroundTheRegionAtLeast32Pixels) {
@@ -177,7 +182,7 @@ double slopeAt(const cv::Mat& weights, const cv::Mat& pooled, const std::vector<
     scale[f] = 1 / ((std::sqrt(squares) + 1e-6) * std::sqrt(features));
   }
   double steepest = 0;
-  for (int s = 0; s < states; ++s)
+  for (int s = 0; s < states; ++s) {
     for (int f = 0; f <= features; ++f) {
       double weight = weights.at<double>(s, f);
       if (f < features) weight /= scale[f];
@@ -199,6 +204,7 @@ double slopeAt(const cv::Mat& weights, const cv::Mat& pooled, const std::vector<
       }
       steepest = std::max(steepest, std::abs(slope));
     }
+  }
   return steepest;
 }
 

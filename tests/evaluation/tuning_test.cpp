@@ -67,16 +67,20 @@ TEST(FastestRow, TakesOfEqualSpeedsTheOneThatAgreesMost) {
 TEST(UsualReductions, LeaveEqualTokensByTwoMethods) {
   const std::vector<Reduction> reductions = usualReductions(test::kSegmenter, {});
   int equal = 0;
-  for (const Reduction& gradual : reductions)
-    for (const Reduction& tome : reductions)
-      if (gradual.method == ReductionMethod::kGradual && tome.method == ReductionMethod::kTome && gradual.count)
+  for (const Reduction& gradual : reductions) {
+    for (const Reduction& tome : reductions) {
+      if (gradual.method == ReductionMethod::kGradual && tome.method == ReductionMethod::kTome && gradual.count) {
         equal += *gradual.count * static_cast<int>(gradual.blocks->size()) ==
                  *tome.count * readModelInfo(test::kSegmenter, {}).blocks;
+      }
+    }
+  }
   EXPECT_EQ(equal, 3);
-  for (const char* method : {"mpm", "gradual", "tome"})
+  for (const char* method : {"mpm", "gradual", "tome"}) {
     EXPECT_TRUE(std::ranges::any_of(reductions, [&](const Reduction& one) {
       return toString(one).starts_with(method);
     })) << method;
+  }
   EXPECT_FALSE(std::ranges::any_of(reductions, [](const Reduction& one) {
     return one.method == ReductionMethod::kAlgm;
   })) << "it needs a fourth block, and this model has three";

@@ -24,7 +24,7 @@ TEST(Differences, OfMapsOfAnySizeAreThoseOfEachPixel) {
     cv::Mat image(random.uniform(1, 60), random.uniform(1, 60), CV_8UC3);
     random.fill(image, cv::RNG::UNIFORM, 0, 256);
     const QImage painted = paintDifferences(image, one, other, kColor);
-    for (int y = 0; y < image.rows; ++y)
+    for (int y = 0; y < image.rows; ++y) {
       for (int x = 0; x < image.cols; ++x) {
         const auto at = [&](const cv::Mat& labels) {
           return labels.at<uchar>(y * labels.rows / image.rows, x * labels.cols / image.cols);
@@ -33,6 +33,7 @@ TEST(Differences, OfMapsOfAnySizeAreThoseOfEachPixel) {
         const int grey = 40 + qGray(bgr[2], bgr[1], bgr[0]) * 5 / 8;
         EXPECT_EQ(painted.pixel(x, y), at(one) != at(other) ? kColor : qRgb(grey, grey, grey));
       }
+    }
   }
 }
 

@@ -40,11 +40,12 @@ TEST(MergeLookup, RefusesMapsThatDoNotFit) {
 
 TEST(MergeColors, ClustersGetTheMeanOfTheirPixels) {
   cv::Mat image(4, 6, CV_8UC3);
-  for (int y = 0; y < 4; ++y)
+  for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 6; ++x) {
       const int token = y / 2 * 3 + x / 2;
       image.at<cv::Vec3b>(y, x) = cv::Vec3b(10 * token, 20 * token, 40 * token);
     }
+  }
   const auto patches = patchColors(image, {2, 3});
   EXPECT_EQ(patches[2], qRgb(80, 40, 20));
   const auto fill = mergeFill(small(), 1, MergeColoring::kMean, patches);

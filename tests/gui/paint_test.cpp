@@ -116,9 +116,10 @@ TEST(ClassPaint, LinesStandBetweenSegments) {
   const auto lines = [&] {
     paintClasses(s.image, s.labels, s.paint, QRectF(0, 0, 16, 16), s.target, ids);
     std::vector<int> columns;
-    for (int x = 0; x < 16; ++x)
+    for (int x = 0; x < 16; ++x) {
       if (const QRgb pixel = s.target.pixel(x, 8); pixel != qRgb(255, 0, 0) && pixel != qRgb(200, 150, 100))
         columns.push_back(x);
+    }
     return columns;
   };
   EXPECT_EQ(lines(), (std::vector<int>{5, 11})) << "one pixel of the screen, whatever the zoom";

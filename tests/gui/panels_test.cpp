@@ -329,9 +329,10 @@ TEST(Exports, WithoutADatabaseThereIsNothingToWrite) {
 }
 
 TEST(CameraFieldsDialog, GivesBackWhatItWasGiven) {
-  for (const monitor::CameraConfig& watch : {monitor::CameraConfig(), monitor::test::everyField("/x")})
+  for (const monitor::CameraConfig& watch : {monitor::CameraConfig(), monitor::test::everyField("/x")}) {
     for (const char* group : {monitor::kDayNightGroup, monitor::kAlarmsGroup, monitor::kKeepGroup})
       EXPECT_EQ(CameraFieldsDialog(QString(), group, watch).config(), watch) << group;
+  }
 }
 
 TEST(CameraFieldsDialog, AsksForEachFieldThatHasALabel) {

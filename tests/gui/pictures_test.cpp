@@ -262,11 +262,12 @@ TEST(Calendar, FindsPicturesOfAnArchiveThatWereRenamed) {
 
 charts::CalendarDrawing calendarOf(const std::vector<std::pair<int, std::string>>& days) {
   charts::CalendarDrawing calendar{.clock = vision::CameraClock("UTC")};
-  for (const auto& [day, picture] : days)
+  for (const auto& [day, picture] : days) {
     calendar.days.push_back({.start = vision::timeOfIso("2026-06-01T00:00:00Z").value() + day * kDayMs,
                              .value = day,
                              .text = {},
                              .picture = picture});
+  }
   calendar.from = calendar.days.front().start;
   calendar.to = calendar.days.back().start + kDayMs;
   return calendar;

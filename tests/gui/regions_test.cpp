@@ -101,9 +101,10 @@ TEST_F(Regions, EnterEndsTheNameAndDatesBeginWithThePicture) {
   QTest::keyClick(name, Qt::Key_Return);
   EXPECT_TRUE(dialog_->isVisible()) << "Enter is no OK";
   EXPECT_FALSE(name->hasFocus());
-  for (auto* edit : dialog_->findChildren<QDateTimeEdit*>())
+  for (auto* edit : dialog_->findChildren<QDateTimeEdit*>()) {
     EXPECT_EQ(vision::CameraClock::ofMachine().time(edit->dateTime().toMSecsSinceEpoch()) / kMinuteMs,
               frame()->result.frame.time / kMinuteMs);
+  }
   auto* image = part<ImagePane>()->image();
   const QImage before = shot(image);
   ok()->click();
@@ -233,10 +234,12 @@ TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
   const auto gcc = [&]() -> std::optional<charts::Spread> {
     const TimeChart& chart = *part<ChartPanel>()->chart();
     const auto& series = chart.series();
-    for (std::size_t i = 0; i < series.size(); ++i)
-      if (series[i].quantity.quantity == "gcc" && series[i].quantity.region == "Region 1")
+    for (std::size_t i = 0; i < series.size(); ++i) {
+      if (series[i].quantity.quantity == "gcc" && series[i].quantity.region == "Region 1") {
         for (const charts::ChartBucket& bucket : chart.chart().buckets)
           if (bucket.values[i].samples > 0) return bucket.values[i];
+      }
+    }
     return std::nullopt;
   };
   ASSERT_TRUE(wait([&] { return gcc().has_value(); }));
@@ -263,9 +266,10 @@ TEST_F(Regions, LegendHasTheAreasWithinOne) {
   ok()->click();
   const LiveFramePtr shown = frame();
   ASSERT_TRUE(pick(part<LegendPanel>(), "Where the areas are measured"));
-  for (const auto& [label, share] : vision::classAreas(shown->labels(), mask))
+  for (const auto& [label, share] : vision::classAreas(shown->labels(), mask)) {
     EXPECT_NEAR(part<LegendModel>()->index(label, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(), share,
                 1e-9);
+  }
 }
 
 TEST(ImageView, OutlinesFollowTheCamera) {

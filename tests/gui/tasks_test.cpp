@@ -152,7 +152,7 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
   EXPECT_EQ(rows->index(0, 0).data().toString(), part<LegendModel>()->name(largest->label));
   EXPECT_EQ(rows->index(0, 0).data(Qt::DecorationRole).value<QColor>(), part<LegendModel>()->color(largest->label));
 
-  for (int y = 0; y < estimate.ids.rows; y += 7)
+  for (int y = 0; y < estimate.ids.rows; y += 7) {
     for (int x = 0; x < estimate.ids.cols; x += 7) {
       const QPointF at((x + 0.5) / estimate.ids.cols, (y + 0.5) / estimate.ids.rows);
       const int id = estimate.ids.at<std::uint16_t>(y, x);
@@ -161,6 +161,7 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
       ASSERT_EQ(frame()->map.at<std::uint8_t>(y, x), there ? there->label : 255);
       ASSERT_THAT(readout(*frame(), at), Begins(there ? part<LegendModel>()->name(there->label) : "no segment"));
     }
+  }
   EXPECT_FALSE(frame()->sample.whole().areas.empty()) << "classes are stored as those of any model";
 
   trigger("snapshot");
@@ -194,14 +195,16 @@ TEST_F(BoxesWindow, ShowsNamesScoresAndBoxes) {
   ASSERT_NE(segments, nullptr);
   ASSERT_EQ(static_cast<std::size_t>(segments->model()->rowCount()), estimate.segments.size());
   std::vector<std::string> listed, expected;
-  for (int row = 0; row < segments->model()->rowCount(); ++row)
+  for (int row = 0; row < segments->model()->rowCount(); ++row) {
     listed.push_back((segments->model()->index(row, 0).data().toString() + QLatin1Char(' ') +
                       segments->model()->index(row, 1).data().toString())
                          .toStdString());
-  for (const Segment& one : estimate.segments)
+  }
+  for (const Segment& one : estimate.segments) {
     expected.push_back(
         (part<LegendModel>()->name(one.label) + QStringLiteral(" %1 %").arg(std::lround(100 * one.score)))
             .toStdString());
+  }
   EXPECT_THAT(listed, ::testing::UnorderedElementsAreArray(expected));
   EXPECT_TRUE(frame()->map.empty()) << "what is in a box is seen";
 
@@ -215,11 +218,12 @@ TEST_F(BoxesWindow, ShowsNamesScoresAndBoxes) {
     const cv::Rect2d& box = *best.box;
     const QRectF place(view->viewport().toWidget({box.x, box.y}), view->viewport().toWidget({box.br().x, box.br().y}));
     int found = 0;
-    for (int y = 0; y < shot.height(); ++y)
+    for (int y = 0; y < shot.height(); ++y) {
       for (int x = 0; x < shot.width(); ++x) {
         const bool near = place.adjusted(-2, -2, 2, 2).contains(x, y) && !place.adjusted(2, 2, -2, -2).contains(x, y);
         found += near && shot.pixelColor(x, y) == color;
       }
+    }
     return found;
   };
   trigger("overlay");

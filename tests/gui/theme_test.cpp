@@ -30,10 +30,12 @@ std::vector<std::pair<QColor, QColor>> textPairs(const Theme& t) {
 }
 
 TEST(Theme, EveryTextIsReadable) {
-  for (const Theme& theme : {lightTheme(), darkTheme()})
-    for (const auto& [text, background] : textPairs(theme))
+  for (const Theme& theme : {lightTheme(), darkTheme()}) {
+    for (const auto& [text, background] : textPairs(theme)) {
       EXPECT_GE(contrast(text, background), 4.5)
           << (theme.dark ? "dark: " : "light: ") << text.name() << " on " << background.name();
+    }
+  }
 }
 
 // As it is drawn: something within the square of the indicator stands out from the panel.
@@ -111,7 +113,7 @@ TEST(Theme, DrawsEveryIconInItsTextColour) {
     for (const QString& name : names) {
       const QImage image = icon(QFileInfo(name).baseName()).pixmap(48, 48).toImage();
       int ink = 0;
-      for (int y = 0; y < image.height(); ++y)
+      for (int y = 0; y < image.height(); ++y) {
         for (int x = 0; x < image.width(); ++x) {
           const QColor pixel = image.pixelColor(x, y);
           if (pixel.alpha() < 255) continue;
@@ -120,6 +122,7 @@ TEST(Theme, DrawsEveryIconInItsTextColour) {
             EXPECT_LE(std::abs(off), 2) << name << ", beyond the rounding where shapes overlap";
           ++ink;
         }
+      }
       EXPECT_GT(ink, 60) << name;
       EXPECT_EQ(std::count(drawn.begin(), drawn.end(), image), 0) << name << " looks like another icon";
       drawn.push_back(image);

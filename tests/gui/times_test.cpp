@@ -415,9 +415,10 @@ TEST_F(Times, TheyCanBeChosenAgain) {
 // Two archives, of two continents.
 TEST_F(Times, EachSourceKeepsItsPlace) {
   QDir(folder_.path()).mkpath("far");
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     QFile::copy(QString::fromStdString(path("street/%1.png", i)),
                 file(qUtf8Printable(QStringLiteral("far/%1_20130708_0554%2.png").arg(9 - i).arg(10 + i))));
+  }
   const auto open = [&](const char* folder, double lat, double lon) {
     TimesDialog* dialog = ask(folder);
     for (const auto& [name, value] : {std::pair("Latitude", lat), std::pair("Longitude", lon)}) {
@@ -446,9 +447,10 @@ TEST_F(Times, EachSourceKeepsItsPlace) {
   EXPECT_EQ(placeOf("dated"), std::tuple("sun", 48.1372, 11.5755)) << "also after a restart";
   EXPECT_EQ(placeOf("street"), std::tuple("brightness", std::nullopt, std::nullopt)) << "a new one has none";
   window_.reset();
-  for (const int source : {1, 2})
+  for (const int source : {1, 2}) {
     for (const monitor::Sample& sample : allSamples(file("m.db"), source))
       EXPECT_EQ(sample.night, source == 2) << isoTime(sample.time);
+  }
 }
 
 }  // namespace

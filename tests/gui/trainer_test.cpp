@@ -87,12 +87,13 @@ TEST_F(Trainer, AStrokeReadsNoFileAgain) {
   ASSERT_TRUE(wait([&] { return answered_.size() == 2; })) << "with a, and with all";
 
   namespace fs = std::filesystem;
-  for (const char* kind : {"pictures", "labels"})
+  for (const char* kind : {"pictures", "labels"}) {
     for (const auto& file : fs::directory_iterator(folder_.filePath(kind).toStdString())) {
       const auto written = fs::last_write_time(file);
       std::ofstream(file.path(), std::ios::trunc) << "no picture";
       fs::last_write_time(file, written);
     }
+  }
   bool read = false;
   store.read("nothing", [&](const cv::Mat&, const cv::Mat&) { read = true; });
   ASSERT_TRUE(wait([&] { return !failures_.isEmpty(); }));

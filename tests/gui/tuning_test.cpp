@@ -75,11 +75,12 @@ TEST(TuneDialog, ShowsTheTableAndWhatTheAgreementChooses) {
   auto rows = std::make_shared<std::vector<evaluation::TuneRow>>();
   for (const auto& [spec, speed_up, agreement] :
        {std::tuple("mpm:blocks=2,5", 1.6, 97.2), std::tuple("gradual:blocks=0-5:count=46", 1.5, 99.31),
-        std::tuple("none", 1.0, 100.0)})
+        std::tuple("none", 1.0, 100.0)}) {
     rows->push_back({.variant = parseReduction(spec),
                      .against_full = {.agreement = {agreement, agreement - 0.125, agreement},
                                       .loss = {},
                                       .speed_up = {speed_up, speed_up - 0.05, speed_up + 0.05}}});
+  }
   rows->back().against_full.agreement.low = 100;
   dialog.showRows(rows);
   EXPECT_THAT(textOf(&dialog).remove(QChar(0x200b)),

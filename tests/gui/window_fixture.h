@@ -63,9 +63,10 @@ inline QString valueOf(const QWidget* panel, const char* name) { return labelOf(
 /// What a screen reader says of a panel: a line per label.
 inline QString textOf(const QWidget* panel) {
   QStringList lines;
-  for (const auto* label : panel->findChildren<QLabel*>())
+  for (const auto* label : panel->findChildren<QLabel*>()) {
     if (label->isVisibleTo(panel))
       lines << (label->accessibleName().isEmpty() ? label->text() : label->accessibleName());
+  }
   return lines.join(QLatin1Char('\n'));
 }
 

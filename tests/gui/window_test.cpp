@@ -455,10 +455,11 @@ TEST_F(Window, ASmallScreenHasRoomForOnePanel) {
     EXPECT_EQ(shown(), "chart");
     settle();
     ChartPanel* chart = part<ChartPanel>();
-    for (const QAbstractButton* button : chart->findChildren<QAbstractButton*>())
+    for (const QAbstractButton* button : chart->findChildren<QAbstractButton*>()) {
       if (button->isVisible()) {
         EXPECT_FALSE(button->geometry().intersects(chart->chart()->geometry())) << button->text();
       }
+    }
     EXPECT_EQ(window_->size(), size);
     trigger("panels");
     EXPECT_EQ(shown(), QString());
@@ -699,9 +700,10 @@ TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
     return picture.copy(0, 0, size.width(), std::max(top, 1));
   };
   const auto isOneColour = [](const QImage& image) {
-    for (int y = 0; y < image.height(); ++y)
+    for (int y = 0; y < image.height(); ++y) {
       for (int x = 0; x < image.width(); ++x)
         if (image.pixel(x, y) != image.pixel(0, 0)) return false;
+    }
     return true;
   };
   const QImage merged = above({360, 700});

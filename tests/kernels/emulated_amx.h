@@ -114,12 +114,13 @@ class EmulatedAmx {
     require(rowsOf(kSums) == rowsOf(kX) && wordsOf(kSums) == wordsOf(kW) && wordsOf(kX) == rowsOf(kW),
             "sizes of tiles do not fit together");
     Tile result;  // what lies beside the rows and columns of the sums becomes zero
-    for (int i = 0; i < rowsOf(kSums); ++i)
+    for (int i = 0; i < rowsOf(kSums); ++i) {
       for (int j = 0; j < wordsOf(kSums); ++j) {
         std::uint32_t sum = sums.word(i, j);
         for (int k = 0; k < wordsOf(kX); ++k) sum = add(sum, x.word(i, k), w.word(k, j));
         std::memcpy(result.bytes[i] + 4 * static_cast<std::ptrdiff_t>(j), &sum, 4);
       }
+    }
     sums = result;
   }
 };

@@ -31,21 +31,23 @@ class Int8Convolution {
         const std::array<double, 4> axis = spread({double{w[k]}, double{w[3 + k]}, double{w[6 + k]}});
         for (int f = 0; f < 4; ++f) half[3 * f + k] = axis[f];
       }
-      for (int f = 0; f < 16; ++f)
+      for (int f = 0; f < 16; ++f) {
         transformed[f][i] = static_cast<float>(
             spread({half[f / 4 * 3], half[f / 4 * 3 + 1], half[f / 4 * 3 + 2]})[static_cast<std::size_t>(f % 4)]);
+      }
     }
-    for (const std::vector<float>& values : transformed)
+    for (const std::vector<float>& values : transformed) {
       weights_.emplace_back(MatrixView<const float>(values.data(), spec.outputs, spec.channels),
                             static_cast<float>(levels));
+    }
   }
 
   std::vector<float> run(const MapsView<const float>& x, int out_height, int out_width,
                          const std::vector<const float*>& addends) const {
     std::vector<float> y(static_cast<std::size_t>(x.batch) * out_height * out_width * spec_.outputs);
     const int side = spec_.kernel[0] == 1 ? 1 : 2;
-    for (int b = 0; b < x.batch; ++b)
-      for (int row = 0; row < out_height; row += side)
+    for (int b = 0; b < x.batch; ++b) {
+      for (int row = 0; row < out_height; row += side) {
         for (int column = 0; column < out_width; column += side) {
           const std::vector<float> block = side == 1 ? pixel(x, b, row, column) : blockAt(x, b, row, column);
           for (int i = 0; i < side * side; ++i) {
@@ -55,6 +57,8 @@ class Int8Convolution {
             for (int o = 0; o < spec_.outputs; ++o) put(block, i, o, first + o, addends, y);
           }
         }
+      }
+    }
     return y;
   }
 

@@ -36,8 +36,8 @@ TEST(Scratch, IsAsLargeAsItSaysAfterThereWasNoMemory) {
 // because rows and weights are scaled by powers of two.
 TEST(PackedLinear, Fp16OfAnyMagnitude) {
   if (!cpuHasFp16()) GTEST_SKIP() << "no fp16 arithmetic on this CPU";
-  for (const int in : {1, 2, 3, 7, 20, 63, 64, 65, 97, 129, 192, 768, 3071})
-    for (const int out : {1, 5, 17, 24, 25, 64, 150})
+  for (const int in : {1, 2, 3, 7, 20, 63, 64, 65, 97, 129, 192, 768, 3071}) {
+    for (const int out : {1, 5, 17, 24, 25, 64, 150}) {
       for (const int rows : {1, 7, 8, 9, 16, 67}) {
         if (in > 200 && (rows > 9 || out > 25)) continue;
         SCOPED_TRACE(::testing::Message() << rows << " x " << in << " -> " << out);
@@ -48,7 +48,7 @@ TEST(PackedLinear, Fp16OfAnyMagnitude) {
         const bool accumulate = out % 2 == 0;
         Matrix y = before;
         PackedLinear(weight.view(), bias.data(), Precision::kFp16).run(x.view(), y.view(), accumulate);
-        for (int i = 0; i < rows; ++i)
+        for (int i = 0; i < rows; ++i) {
           for (int j = 0; j < out; ++j) {
             double sum = 0, magnitude = 0;
             for (int k = 0; k < in; ++k) {
@@ -59,7 +59,10 @@ TEST(PackedLinear, Fp16OfAnyMagnitude) {
                 static_cast<double>(bias[j]) + (accumulate ? static_cast<double>(before.at(i, j)) : 0);
             ASSERT_NEAR(y.at(i, j), sum + offset, 3e-3 * magnitude + 1e-6 * std::abs(offset) + 1e-6) << i << ", " << j;
           }
+        }
       }
+    }
+  }
 }
 
 }  // namespace

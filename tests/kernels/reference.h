@@ -53,7 +53,7 @@ inline Reference stacked(const Reference& front, const Reference& rest) {
 
 inline Reference linear(const Reference& x, const LinearWeights& weights) {
   Reference y(x.rows, weights.weight.rows);
-  for (int i = 0; i < y.rows; ++i)
+  for (int i = 0; i < y.rows; ++i) {
     for (int j = 0; j < y.cols; ++j) {
       const double* const row = x.row(i);  // outside of the loop: tests are compiled without optimisation
       const float* const weight = weights.weight.row(j);
@@ -61,6 +61,7 @@ inline Reference linear(const Reference& x, const LinearWeights& weights) {
       for (int k = 0; k < x.cols; ++k) sum += row[k] * static_cast<double>(weight[k]);
       y.at(i, j) = sum;
     }
+  }
   return y;
 }
 
@@ -70,10 +71,11 @@ inline Reference norm(const Reference& x, const NormWeights& weights) {
     double mean = 0, variance = 0;
     for (int j = 0; j < x.cols && !weights.rms; ++j) mean += x.at(i, j) / x.cols;
     for (int j = 0; j < x.cols; ++j) variance += (x.at(i, j) - mean) * (x.at(i, j) - mean) / x.cols;
-    for (int j = 0; j < x.cols; ++j)
+    for (int j = 0; j < x.cols; ++j) {
       y.at(i, j) = (x.at(i, j) - mean) / std::sqrt(variance + static_cast<double>(weights.eps)) *
                        static_cast<double>(weights.weight[j]) +
                    static_cast<double>(weights.bias[j]);
+    }
   }
   return y;
 }
@@ -112,7 +114,7 @@ inline Reference attention(const Reference& q, const Reference& k, const Referen
   Reference out(q.rows, q.cols);
   const int e = q.cols / heads;
   std::vector<double> p(k.rows);
-  for (int h = 0; h < heads; ++h)
+  for (int h = 0; h < heads; ++h) {
     for (int i = 0; i < q.rows; ++i) {
       double max = -std::numeric_limits<double>::infinity(), sum = 0;
       for (int j = 0; j < k.rows; ++j) {
@@ -140,14 +142,15 @@ inline Reference attention(const Reference& q, const Reference& k, const Referen
         for (int c = h * e; c < (h + 1) * e; ++c) out.values[i * out.cols + c] += share * value[c];
       }
     }
+  }
   return out;
 }
 
 /// Rotary positions of all rows but the first `special`; `rotations` {rows - special, 2 * tables * pairs}.
 inline Reference rotated(Reference x, int heads, int special, MatrixView<const float> rotations, int tables) {
   const int e = x.cols / heads, half = rotations.cols / 2, pairs = half / tables;
-  for (int i = special; i < x.rows; ++i)
-    for (int h = 0; h < heads; ++h)
+  for (int i = special; i < x.rows; ++i) {
+    for (int h = 0; h < heads; ++h) {
       for (int j = 0; j < pairs; ++j) {
         const float* row = rotations.row(i - special) + (tables > 1 ? h * pairs : 0) + j;
         const double c = static_cast<double>(row[0]), s = static_cast<double>(row[half]);
@@ -155,6 +158,8 @@ inline Reference rotated(Reference x, int heads, int special, MatrixView<const f
         x.at(i, h * e + j) = c * a - s * b;
         x.at(i, h * e + pairs + j) = s * a + c * b;
       }
+    }
+  }
   return x;
 }
 
@@ -223,9 +228,10 @@ inline Reference windowAttention(const WindowAttentionSpec& s, const Reference& 
 inline Reference withMlp(const TransformerBlockSpec& s, Reference y, const Reference& x) {
   Reference hidden = linear(norm(x, s.norm2), s.fc1);
   const int m = s.fc2.weight.cols;
-  for (int i = 0; i < hidden.rows; ++i)
+  for (int i = 0; i < hidden.rows; ++i) {
     for (int j = 0; j < m; ++j)
       hidden.at(i, j) = activated(s.activation, hidden.at(i, j)) * (s.gated ? hidden.at(i, j + m) : 1.0);
+  }
   hidden = hidden.columns(0, m);
   if (s.mlp_norm) hidden = norm(hidden, s.mlp_norm_weights);
   const Reference mlp = linear(hidden, s.fc2);
@@ -256,8 +262,8 @@ inline Reference meanKeys(const AttentionSpec& s, const Reference& normed) {
 /// Products of patches of the image {channels, height, width} added to what `tokens` hold.
 inline Reference patchEmbed(const float* image, const PatchGeometry& g, MatrixView<const float> weight,
                             Reference tokens) {
-  for (int i = 0; i < tokens.rows; ++i)
-    for (int o = 0; o < tokens.cols; ++o)
+  for (int i = 0; i < tokens.rows; ++i) {
+    for (int o = 0; o < tokens.cols; ++o) {
       for (int k = 0; k < weight.cols; ++k) {
         const int c = k / (g.kernel_h * g.kernel_w);
         const int y = i / g.gridWidth() * g.stride_h + k / g.kernel_w % g.kernel_h;
@@ -265,6 +271,8 @@ inline Reference patchEmbed(const float* image, const PatchGeometry& g, MatrixVi
         tokens.at(i, o) +=
             static_cast<double>(image[(c * g.height + y) * g.width + x]) * static_cast<double>(weight.row(o)[k]);
       }
+    }
+  }
   return tokens;
 }
 
@@ -282,20 +290,22 @@ inline Reference maskScores(const Reference& classes, const Reference& patches, 
                             MatrixView<const float> proj_patch, const NormWeights& weights) {
   const Reference c = unitRows(linear(classes, {proj_classes})), p = unitRows(linear(patches, {proj_patch}));
   Reference products(p.rows, c.rows);
-  for (int i = 0; i < p.rows; ++i)
+  for (int i = 0; i < p.rows; ++i) {
     for (int j = 0; j < c.rows; ++j)
       for (int k = 0; k < p.cols; ++k) products.at(i, j) += p.at(i, k) * c.at(j, k);
+  }
   return norm(products, weights);
 }
 
 /// Largest |a - b| over all elements; infinity where `a` is NaN.
 inline double maxError(MatrixView<const float> a, const Reference& b) {
   double worst = 0;
-  for (int i = 0; i < a.rows; ++i)
+  for (int i = 0; i < a.rows; ++i) {
     for (int j = 0; j < a.cols; ++j) {
       const double error = std::abs(static_cast<double>(a.row(i)[j]) - b.at(i, j));
       worst = error <= worst ? worst : (std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
     }
+  }
   return worst;
 }
 

@@ -205,7 +205,7 @@ cv::Mat run(const std::string& type, const Attributes& attributes, const std::ve
   cv::dnn::LayerParams params;
   params.name = "one/layer";
   params.type = "ai.mpm.Head" + type;
-  for (const auto& [name, value] : attributes)
+  for (const auto& [name, value] : attributes) {
     std::visit(
         [&, &name = name](const auto& one) {
           if constexpr (std::is_same_v<decltype(one), const std::vector<int>&>)
@@ -214,6 +214,7 @@ cv::Mat run(const std::string& type, const Attributes& attributes, const std::ve
             params.set(name, one);
         },
         value);
+  }
   std::vector<cv::Mat> inputs;
   std::vector<opencv::MatShape> shapes, outputs, internals;
   for (std::size_t i = 0; i < operands.size(); ++i) {

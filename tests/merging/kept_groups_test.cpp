@@ -36,10 +36,12 @@ struct State {
 /// Of the similarities of all pairs in one cluster.
 double lowerQuartile(const test::Rows& rows, const std::vector<int>& cluster_of_row) {
   std::vector<double> similarities;
-  for (std::size_t i = 0; i < cluster_of_row.size(); ++i)
-    for (std::size_t j = i + 1; j < cluster_of_row.size(); ++j)
+  for (std::size_t i = 0; i < cluster_of_row.size(); ++i) {
+    for (std::size_t j = i + 1; j < cluster_of_row.size(); ++j) {
       if (cluster_of_row[i] == cluster_of_row[j])
         similarities.push_back(test::cosine(rows[kFrontRows + i], rows[kFrontRows + j]));
+    }
+  }
   std::sort(similarities.begin(), similarities.end());
   return similarities[similarities.size() / 4];
 }
@@ -129,9 +131,10 @@ std::vector<int> allPatches() {
 test::Rows randomRows(std::size_t count, unsigned seed) {
   const std::vector<float> values = test::normal((kFrontRows + count) * kWidth, seed, 1, 0.3f);
   test::Rows rows;
-  for (std::size_t i = 0; i < kFrontRows + count; ++i)
+  for (std::size_t i = 0; i < kFrontRows + count; ++i) {
     rows.emplace_back(values.begin() + static_cast<std::ptrdiff_t>(i * kWidth),
                       values.begin() + static_cast<std::ptrdiff_t>((i + 1) * kWidth));
+  }
   return rows;
 }
 

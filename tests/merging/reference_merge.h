@@ -91,17 +91,19 @@ inline std::vector<Group> matches(const Rows& metric, int special) {
 inline std::vector<Group> windows(const Rows& metric, int special, int width, const std::vector<float>& scores) {
   std::vector<Group> all;
   const int height = static_cast<int>(metric.size() - static_cast<std::size_t>(special)) / width;
-  for (int row = 0; row < height; row += 2)
+  for (int row = 0; row < height; row += 2) {
     for (int column = 0; column < width; column += 2) {
       const int first = row * width + column, number = static_cast<int>(all.size());
       Group window{0, {first, first + 1, first + width, first + width + 1}, number};
       if (!scores.empty()) window.similarity = static_cast<double>(scores[number]);
-      for (const int i : window.rows)
+      for (const int i : window.rows) {
         for (const int j : window.rows)
           if (i < j && scores.empty()) window.similarity += cosine(metric[special + i], metric[special + j]);
+      }
       if (scores.empty()) window.similarity /= 6;
       all.push_back(window);
     }
+  }
   return all;
 }
 

@@ -420,10 +420,11 @@ TEST(Mailbox, EveryValueIsTakenOrDropped) {
   Mailbox<int> mailbox;
   constexpr int kThreads = 3, kEach = 5000;
   std::vector<std::thread> producers;
-  for (int t = 0; t < kThreads; ++t)
+  for (int t = 0; t < kThreads; ++t) {
     producers.emplace_back([&] {
       for (int i = 0; i < kEach; ++i) mailbox.put(i);
     });
+  }
   std::atomic<int> taken = 0;
   std::atomic<bool> done = false;
   std::thread consumer([&] {

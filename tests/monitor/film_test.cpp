@@ -28,7 +28,7 @@ class Film : public InFolder {
     SessionInfo info = session(archive_);
     StoreWriter writer(path_);
     writer.beginSession(info, timeOf(1, 6));
-    for (const int day : {1, 2, 4})
+    for (const int day : {1, 2, 4}) {
       for (const int hour : {6, 9, 12, 15, 18}) {
         Sample sample = sampleAt(timeOf(day, hour));
         sample.picture = std::to_string(day) + "_" + std::to_string(hour) + ".png";
@@ -36,6 +36,7 @@ class Film : public InFolder {
         picture(archive_ + "/" + sample.picture, 10 * hour, day == 4 ? cv::Size(64, 96) : cv::Size(64, 48));
         writer.append(sample);
       }
+    }
     ASSERT_TRUE(writer.flush());
   }
   static UnixMs timeOf(int day, int hour) { return kNoon + (day - 1) * kDayMs + (hour - 12) * kHourMs; }

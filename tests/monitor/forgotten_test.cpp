@@ -144,9 +144,10 @@ TEST_F(Forgotten, ACopyIsNoPartThoughOneOfBothForgotItsSamples) {
     for (std::size_t i = copied; i < all.size(); ++i) writer.append(all[i]);
     ASSERT_TRUE(writer.flush());
     forget(one, kMidnight + 2 * kDayMs, kHourMs);
-    for (const auto& parts : {std::vector{one, copy}, std::vector{copy, one}})
+    for (const auto& parts : {std::vector{one, copy}, std::vector{copy, one}}) {
       EXPECT_MPM_ERROR(mergeDatabases(parts, folder_ / "all.db"),
                        "holds what another part holds: samples of the hour from 2026-06-01T");
+    }
   }
 }
 
@@ -176,10 +177,11 @@ TEST_F(Forgotten, PartsThatForgotHaveNoOutageThere) {
       result.emplace_back(row.start, row.regions.at("").samples());
     return result;
   };
-  for (const std::int64_t width : {std::int64_t{0}, kHourMs, kDayMs})
+  for (const std::int64_t width : {std::int64_t{0}, kHourMs, kDayMs}) {
     for (const auto& [from, to] : {std::pair(UnixMs{0}, end), std::pair(kMidnight + 5 * kDayMs, kMidnight + 7 * kDayMs),
                                    std::pair(kept + 30 * kMinuteMs, kMidnight + 9 * kDayMs + 20 * kMinuteMs)})
       EXPECT_EQ(rows(merged, from, to, width), rows(expected, from, to, width)) << from << " " << width;
+  }
   const auto chart = [&](const StoreReader& store) {
     ChartQuery query{.source = 1, .from = kMidnight + 5 * kDayMs, .to = kMidnight + 7 * kDayMs};
     query.series = {{"tokens", "", ""}};

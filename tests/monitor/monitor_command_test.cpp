@@ -578,9 +578,10 @@ TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
   EXPECT_THAT(again.err, HasSubstr("measures the regions that were stored: tree\n"));
   const auto pixels = [&] {
     std::vector<std::int64_t> counts;
-    for (const monitor::Sample& sample : monitor::test::latestSamples(StoreReader(database_)))
+    for (const monitor::Sample& sample : monitor::test::latestSamples(StoreReader(database_))) {
       for (const monitor::RegionSample& region : sample.regions)
         if (region.region > 0) counts.push_back(static_cast<std::int64_t>(region.value("pixels").value()));
+    }
     return counts;
   };
   EXPECT_EQ(pixels(), std::vector<std::int64_t>(6, 600));

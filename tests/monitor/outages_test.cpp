@@ -117,9 +117,10 @@ TEST_F(OutagesTest, AreTheSameForEachSpan) {
   constexpr double kHours = 60, kDays = 24 * kHours;
   std::vector<Sample> archive, camera;
   const std::vector<std::pair<int, int>> pauses = {{-470, -460}, {-446, -436}, {-44, -34}, {-20, -10}};
-  for (int hour = -480; hour < 0; ++hour)
+  for (int hour = -480; hour < 0; ++hour) {
     if (std::ranges::none_of(pauses, [&](const auto& one) { return one.first < hour && hour < one.second; }))
       archive.push_back(sampleOf(hour * kHours));
+  }
   for (int i = 0; i < 40; ++i) camera.push_back(sampleOf((2 * i - (i < 20 ? 104 : 100)) * kDays));
   {
     StoreWriter writer(path_);
@@ -131,10 +132,11 @@ TEST_F(OutagesTest, AreTheSameForEachSpan) {
   std::vector<std::tuple<double, double, OutageCause>> gaps;
   for (const auto& [from, to] : pauses) gaps.emplace_back(from * kHours, to * kHours, Cause::kGap);
   EXPECT_EQ(outagesIn(path_), gaps) << "four in twenty days are no nights";
-  for (const std::size_t first : {0, 2})
+  for (const std::size_t first : {0, 2}) {
     EXPECT_THAT(outagesIn(path_, minutesOn((pauses[first].first + 1) * kHours),
                           minutesOn((pauses[first + 1].second - 1) * kHours)),
                 SizeIs(2));
+  }
   EXPECT_THAT(outagesIn(folder_ / "camera.db"), ElementsAre(std::tuple(-66 * kDays, -60 * kDays, Cause::kGap)));
   EXPECT_THAT(outagesIn(folder_ / "camera.db", minutesOn(-64 * kDays), minutesOn(-63 * kDays)),
               ElementsAre(std::tuple(-64 * kDays, -63 * kDays - 1. / kMinuteMs, Cause::kGap)));

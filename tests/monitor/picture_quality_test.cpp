@@ -65,19 +65,23 @@ const QualityOptions kSharp = {.sharp = 5};  // of streets
 int flagsOf(const cv::Mat& image) { return measureQuality(image, kSharp)->flags; }
 
 TEST(PictureQuality, GoodPicturesByDayAndNightAreGood) {
-  for (const char* when : {"2026-06-12T10:00", "2026-12-12T23:30"})
-    for (const char* weather : {"clear", "rain", "snow", "fog"})
+  for (const char* when : {"2026-06-12T10:00", "2026-12-12T23:30"}) {
+    for (const char* weather : {"clear", "rain", "snow", "fog"}) {
       for (const cv::Mat& image : pictures("frames=1&seed=3&start=" + std::string(when) + "&weather=" + weather))
         EXPECT_EQ(flagsOf(image), 0) << when << ", " << weather;
+    }
+  }
 }
 
 TEST(PictureQuality, EachFaultHasItsFlag) {
-  for (const char* when : {"2026-06-12T10:00", "2026-12-12T23:30"})
-    for (const cv::Mat& image : pictures("frames=1&seed=3&start=" + std::string(when)))
+  for (const char* when : {"2026-06-12T10:00", "2026-12-12T23:30"}) {
+    for (const cv::Mat& image : pictures("frames=1&seed=3&start=" + std::string(when))) {
       for (const Change& change : kChanges) {
         if (std::string_view(change.name) == "blurred by 3 px" || change.flags == kOverexposed) continue;
         EXPECT_EQ(flagsOf(change.make(image)), change.flags) << when << ", " << change.name;
       }
+    }
+  }
   EXPECT_EQ(flagsOf(scaled(pictures("frames=1&seed=3")[0], 8)), kOverexposed);
 }
 
@@ -144,15 +148,18 @@ TEST(PictureQuality, LongTableByLightAndWeather) {
   for (const auto& [light, options] : kLights) {
     std::vector<PictureQuality> found;
     const bool night = std::string_view(light).starts_with("night");
-    for (int seed = 1; seed <= 8; ++seed)
-      for (const char* variety : {"0", "1"})
+    for (int seed = 1; seed <= 8; ++seed) {
+      for (const char* variety : {"0", "1"}) {
         for (const cv::Mat& image :
-             pictures("frames=1&seed=" + std::to_string(seed) + "&variety=" + variety + "&" + options))
+             pictures("frames=1&seed=" + std::to_string(seed) + "&variety=" + variety + "&" + options)) {
           for (const Change& change : kChanges) {
             const PictureQuality quality = *measureQuality(change.make(image), kSharp);
             if (change.name == kChanges[0].name) found.push_back(quality);
             flagged[change.name][night].push_back(quality.flags);
           }
+        }
+      }
+    }
     const auto range = [&](double PictureQuality::*value, double factor) {
       std::vector<double> all;
       for (const PictureQuality& quality : found) all.push_back(factor * quality.*value);

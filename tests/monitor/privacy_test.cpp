@@ -43,16 +43,17 @@ cv::Mat changed(const InferenceResult& result, const cv::Mat& hidden) {
 
 double distanceTo(const cv::Mat& changed, cv::Point from) {
   double far = 0;
-  for (int y = 0; y < changed.rows; ++y)
+  for (int y = 0; y < changed.rows; ++y) {
     for (int x = 0; x < changed.cols; ++x)
       if (changed.at<uchar>(y, x)) far = std::max(far, cv::norm(cv::Point(x, y) - from));
+  }
   return far;
 }
 
 TEST(Privacy, BlursEachPixelOfItsClassesWithAMargin) {
   constexpr double kNoise = 0.95;  // of the pixels of noise, at least this share changes
-  for (const cv::Size size : {cv::Size(64, 48), cv::Size(61, 47), cv::Size(640, 360), cv::Size(7, 5)})
-    for (const int label : {kPerson, kCar})
+  for (const cv::Size size : {cv::Size(64, 48), cv::Size(61, 47), cv::Size(640, 360), cv::Size(7, 5)}) {
+    for (const int label : {kPerson, kCar}) {
       for (const cv::Point at : {cv::Point(0, 0), cv::Point(size.width - 1, size.height - 1),
                                  cv::Point(size.width / 2, 0), cv::Point(size.width / 3, size.height / 3)}) {
         SCOPED_TRACE(::testing::Message() << size << " " << label << " at " << at);
@@ -70,6 +71,8 @@ TEST(Privacy, BlursEachPixelOfItsClassesWithAMargin) {
         EXPECT_GE(cv::countNonZero(where(around)), kNoise * around.area());
         EXPECT_LE(distanceTo(where, at), std::sqrt(2) * (16 + 8 * std::ceil(margin / 8))) << "a cell beyond, at most";
       }
+    }
+  }
   Privacy privacy({.blurred = {"car"}});
   InferenceResult result = roadOf({64, 48}, 0);
   result.estimate.labels.setTo(kPerson);
@@ -250,10 +253,11 @@ TEST(PrivacyOnTheStreet, LongShareThatStaysVisible) {
       }
     }
   }
-  for (const auto& [what, row] : table)
+  for (const auto& [what, row] : table) {
     std::printf("%-32s %5d things, %5.1f %% of their pixels visible, %5.1f %% of them by a quarter and more\n",
                 what.c_str(), row.things, 100.0 * static_cast<double>(row.visible) / static_cast<double>(row.pixels),
                 100.0 * row.seen / row.things);
+  }
   std::printf("all else: %.1f %% of the pixels visible\n",
               100.0 * static_cast<double>(others.visible) / static_cast<double>(others.pixels));
   const auto share = [&](const std::string& what) {

@@ -507,7 +507,7 @@ TEST_F(RecorderTest, AFallingAgreementIsAnEvent) {
       Recorder recorder({.source = "camera 0", .every_s = 60}, &store,
                         [&](const Event& event) { events.push_back(event); });
       std::int64_t ms = 0;
-      for (const double agreement : agreements)
+      for (const double agreement : agreements) {
         for (const bool key_frame : {true, false}) {
           InferenceResult result = resultAt(ms += 10);
           result.reuse = parseReuse(spec);
@@ -515,6 +515,7 @@ TEST_F(RecorderTest, AFallingAgreementIsAnEvent) {
           if (key_frame) result.estimate.reuse->agreement = agreement;
           recorder.add(result, 0);
         }
+      }
     }
     EXPECT_EQ(allEvents(StoreReader(path_)), events);
     return events;

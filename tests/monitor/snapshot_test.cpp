@@ -148,9 +148,10 @@ TEST_F(SnapshotTest, SeveralSourcesMayShareAFolder) {
 TEST_F(SnapshotTest, CamerasOfOneStreamMayShareAFolder) {
   const PictureOwner plain{"rtsp://u:hunter2@cam", "a", "yard"}, hiding{"rtsp://u:other@cam", "b", "yard"},
       renamed{"rtsp://***@cam", "a", "gate"};
-  for (int day = 0; day < 4; ++day)
+  for (int day = 0; day < 4; ++day) {
     for (const PictureOwner& owner : {plain, hiding})
       writeSnapshot(folder_.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), owner);
+  }
   const auto stems = [&](const PictureOwner& owner) {
     std::set<std::string> found;
     for (const Snapshot& one : snapshots(folder_.path(), owner, 0, INT64_MAX)) found.insert(one.stem);
@@ -176,9 +177,10 @@ TEST_F(SnapshotTest, OthersCannotReadWhatHidesSomething) {
     writeSnapshot(folder_.path(), one, sampleAt(time), {"0"}, {}, true);
     std::set<int> found;
     int files = 0;
-    for (const auto& entry : fs::directory_iterator(folder_.path()))
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
       if (entry.path().filename().string().starts_with(fileTime(time, true)))
         ++files, found.insert(static_cast<int>(entry.status().permissions()));
+    }
     EXPECT_EQ(files, 4);
     return found;
   };
@@ -207,7 +209,7 @@ TEST_F(SnapshotTest, WhatIsHiddenByNowIsHiddenInAStoredPicture) {
   const StoredFrame before = stored(plain), after = stored(hiding);
   EXPECT_EQ(std::tuple(before.time, before.owner.source, before.owner.database, before.owner.camera, before.flagged),
             std::tuple(kNoon, "rtsp://***@cam", "d", "yard", true));
-  EXPECT_EQ(std::tuple(before.place.right, before.place.zoom), std::tuple(4, 1));
+  EXPECT_EQ(std::tuple(before.view_offset.right, before.view_offset.zoom), std::tuple(4, 1));
   const auto black = [](const cv::Mat& picture) { return cv::countNonZero(picture.reshape(1) == 0) / 3; };
   const auto sharp = [](const cv::Mat& picture) { return picture.at<cv::Vec3b>(6, 7)[0] == 255; };
   for (const char* ending : {".png", "_overlay.png"}) {

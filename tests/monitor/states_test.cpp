@@ -164,10 +164,12 @@ TEST(StateDetector, ARegionOfTheCamerasResolutionHasAPassOfItsOwnAtAPaceOfItsOwn
   const cv::Rect part = evaluation::stateView(latch().regions, {64, 48}, {2, 2}, kNoon).part;
   EXPECT_EQ(looked[0].size(), part.size());
   EXPECT_TRUE(part.contains({40, 20}) && part.contains({43, 23}) && !part.contains({0, 0}));
-  for (int y = 0; y < part.height; ++y)
-    for (int x = 0; x < part.width; ++x)
+  for (int y = 0; y < part.height; ++y) {
+    for (int x = 0; x < part.width; ++x) {
       ASSERT_EQ(looked[0].at<cv::Vec3b>(y, x), part.y + y == 21 && part.x + x == 41 ? cv::Vec3b() : cv::Vec3b(1, 2, 3))
           << "what is hidden is hidden here, too";
+    }
+  }
   EXPECT_EQ(picture.at<cv::Vec3b>(21, 41), cv::Vec3b(1, 2, 3)) << "and not in the picture that is measured";
   EXPECT_THAT(watch.read(seen(whole, kNoon + kHourMs), events), SizeIs(1))
       << "nobody can look, and what was seen is old";

@@ -22,9 +22,10 @@ std::vector<HourOfTokens> simulate(int days, double difference, double between, 
     if (hour % 24 == 6 || hour == 0) level[0] = between * normal(random);
     if (hour % 24 == 18 || hour == 0) level[1] = between * normal(random);
     HourOfTokens one{.start = kMidnight + hour * kHourMs, .night = night, .occurrences = {}};
-    for (int i = 0; i < 20; ++i)
+    for (int i = 0; i < 20; ++i) {
       ++one.occurrences[std::round(10 * (400 + (night ? difference : 0) + level[night] + within * normal(random))) /
                         10];
+    }
     hours.push_back(one);
   }
   return hours;

@@ -43,10 +43,11 @@ class StoreDamage : public InFolder {
   }
   std::vector<std::string> setAside() const {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_.path()))
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
       if (const std::string name = entry.path().string();
           name.starts_with(path_ + ".damaged-") && !name.ends_with("-wal") && !name.ends_with("-shm"))
         names.push_back(name);
+    }
     return names;
   }
   // The rows of samples are damaged, which a writer notes; the next one, in its place, renames the file.

@@ -251,11 +251,12 @@ TEST_F(StoreFaults, TroubleThatComesAndGoesIsReportedOnceInAWhile) {
     takeAway();
     bringBack();
     while (reported.all().size() < 2) ::usleep(1000);  // gone, and back
-    if (report_s > 1)
+    if (report_s > 1) {
       for (int i = 0; i < 5; ++i) {
         takeAway();
         bringBack();
       }
+    }
     EXPECT_EQ(reported.all().size(), 2u);
     if (report_s < 1) {
       takeAway();

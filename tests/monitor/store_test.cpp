@@ -40,9 +40,10 @@ TEST_F(Store, AnotherPrivacyDeletesWhatWasLearnedOfTheView) {
         .size = {64, 48}, .pictures = pictures, .learned = kNoon, .motion = {.right = 3}, .edges = edges};
   };
   const auto holds = [&](const std::string& pattern) {
-    for (const char* ending : {"", "-wal"})
+    for (const char* ending : {"", "-wal"}) {
       if (fs::exists(path_ + ending) && readFile(path_ + ending).find(pattern + pattern) != std::string::npos)
         return true;
+    }
     return false;
   };
   RunningWriter writer(path_);
@@ -78,9 +79,10 @@ TEST_F(Store, OthersCannotReadADatabaseWhereSomethingMustNotBeSeen) {
   const mode_t before = ::umask(0);
   const auto modes = [&](const std::string& path) {
     std::set<int> found;
-    for (const char* ending : {"", "-wal", "-shm", "-lock"})
+    for (const char* ending : {"", "-wal", "-shm", "-lock"}) {
       if (struct stat file{}; ::stat((path + ending).c_str(), &file) == 0)
         found.insert(static_cast<int>(file.st_mode & 07777));
+    }
     return found;
   };
   fs::create_symlink(path_, folder_ / "link.db");

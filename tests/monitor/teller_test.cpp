@@ -388,9 +388,10 @@ TEST(HomeAssistant, EveryKeyOfEveryEntity) {
     if (flags.contains(key)) continue;
     addNumber(key, name, "value_json." + key, one.unit, one.digits, key == "brightness" || key == "tokens",
               diagnostic.contains(key));
-    if (one.of_regions)
+    if (one.of_regions) {
       addNumber("lake_" + key, "lake " + name, "value_json.regions[\"lake\"]." + key, one.unit, one.digits,
                 key == "gcc", diagnostic.contains(key));
+    }
   }
   for (const auto& [key, name] : {std::pair<std::string, const char*>("flagged", "Left out"),
                                   {"dark", "Dark"},
@@ -404,9 +405,10 @@ TEST(HomeAssistant, EveryKeyOfEveryEntity) {
     if (key == "flagged") more["enabled_by_default"] = false;
     add(key, name, "binary_sensor", more);
   }
-  for (const std::string name : {"sky", "car"})
+  for (const std::string name : {"sky", "car"}) {
     addNumber("area_" + name, name, "(value_json.area_fraction[\"" + name + "\"] | default(0)) * 100", "%", 1, true,
               false);
+  }
   addNumber("lake_area_car", "lake car", "(value_json.regions[\"lake\"].area_fraction[\"car\"] | default(0)) * 100",
             "%", 1, false, false);
   add("state_gate", "gate", "sensor",

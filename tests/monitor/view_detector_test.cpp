@@ -26,9 +26,10 @@ class Watched {
  public:
   // The first change within so many pictures.
   Found watch(MovingCamera& camera, int pictures) {
-    for (int i = 0; i < pictures; ++i, time_ += kBetween)
+    for (int i = 0; i < pictures; ++i, time_ += kBetween) {
       if (const ViewChange change = view.add(camera.next().image, time_, false); change != ViewChange::kNone)
         return {i, change};
+    }
     return {};
   }
 
@@ -180,9 +181,10 @@ TEST(ViewDetector, LearnsNothingOfWhatIsHidden) {
 TEST(ViewDetector, LearnsNothingOfAPictureThatIsHiddenAsAWhole) {
   MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
   ViewDetector view;
-  for (int i = 0; i < 12; ++i)
+  for (int i = 0; i < 12; ++i) {
     view.add(camera.next().image, i * kBetween, false,
              [](const ViewMotion&) { return cv::Mat(kSize, CV_8U, cv::Scalar(255)); });
+  }
   EXPECT_FALSE(view.takeLearned());
 }
 

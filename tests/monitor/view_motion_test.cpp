@@ -74,10 +74,12 @@ TEST(ViewMotion, SmallOnesAreThoseThatRegionsFollow) {
 cv::Mat stripes(double direction, double contrast) {
   cv::Mat picture(kPicture, CV_8UC3);
   const double x1 = std::cos(direction * CV_PI / 180), y1 = std::sin(direction * CV_PI / 180);
-  for (int y = 0; y < picture.rows; ++y)
-    for (int x = 0; x < picture.cols; ++x)
+  for (int y = 0; y < picture.rows; ++y) {
+    for (int x = 0; x < picture.cols; ++x) {
       picture.at<cv::Vec3b>(y, x) =
           cv::Vec3b::all(cv::saturate_cast<uchar>(128 + contrast * std::sin((x * x1 + y * y1) / 6)));
+    }
+  }
   return picture;
 }
 
@@ -149,12 +151,14 @@ TEST(ViewMotion, IsFoundWhereMostEdgesHaveOneDirection) {
   for (const double direction : {45., -45., 30.}) {
     const double across = std::cos(direction * CV_PI / 180), down = std::sin(direction * CV_PI / 180);
     cv::Mat scene = noise.clone();
-    for (int y = 0; y < scene.rows; ++y)
-      for (int x = 0; x < scene.cols; ++x)
+    for (int y = 0; y < scene.rows; ++y) {
+      for (int x = 0; x < scene.cols; ++x) {
         for (int c = 0; c < 3; ++c) {
           uchar& value = scene.at<cv::Vec3b>(y, x)[c];
           value = cv::saturate_cast<uchar>(128 + 0.8 * (value - 128) + 35 * std::sin((x * across + y * down) / 3));
         }
+      }
+    }
     const cv::Mat before = edgeDirections(view(scene, {}));
     for (const ViewMotion& motion : {ViewMotion{.right = -1.3, .down = 1.1}, {.right = 2.7, .down = 3.1}}) {
       const auto found = estimateMotion(before, edgeDirections(view(scene, motion)), {}, kPicture);
@@ -249,7 +253,7 @@ TEST(ViewMotion, LongTableByDayAndNight) {
     }
     last = before;
   }
-  for (const auto& [light, rows] : table)
+  for (const auto& [light, rows] : table) {
     for (const Case& tested : kMotions) {
       const Seen& seen = rows.at(tested.name);
       std::printf("| %s | %s | %d | %.0f %% | %.2f | %.2f |\n", light.c_str(), tested.name, seen.pictures,
@@ -257,6 +261,7 @@ TEST(ViewMotion, LongTableByDayAndNight) {
       EXPECT_LT(seen.worst, 1) << light << ", " << tested.name;
       EXPECT_GE(seen.sure, seen.pictures * (light == "day" ? 0.8 : 0.6)) << light << ", " << tested.name;
     }
+  }
   EXPECT_EQ(other_views, 0) << "of " << others << " pictures of another street";
 }
 

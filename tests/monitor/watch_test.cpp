@@ -46,10 +46,11 @@ TEST_F(WatchFile, HoldsSeveralCamerasAndWhatIsAboutAll) {
   const auto [watches, tables] = readWatchFile(file_);
   EXPECT_EQ(watchText({watches.at(0).config, watches.at(1).config}, tables), cameras + kEveryTable);
   const auto expectEvery = [](const auto& table) {
-    for (const auto& field : fieldsOf(table))
+    for (const auto& field : fieldsOf(table)) {
       std::visit(
           [&](auto member) { EXPECT_TRUE(table.*member != std::decay_t<decltype(table.*member)>()) << field.key; },
           field.member);
+    }
   };
   expectEvery(tables.mqtt);
   expectEvery(tables.webhook);
@@ -120,10 +121,11 @@ TEST_F(WatchFile, NumbersHaveTheirLimits) {
     for (const double value : {least - step, most + step})
       EXPECT_MPM_ERROR(read(reading(value)), key + ": ") << reading(value);
   }
-  for (const CameraField& field : cameraFields())
+  for (const CameraField& field : cameraFields()) {
     if (field.limits.min < field.limits.max) {
       EXPECT_EQ(tested.count(field.key), 1u) << field.key;
     }
+  }
 }
 
 // toml++ recurses once for each part of a key, and so do the tables that it makes.
@@ -209,13 +211,15 @@ TEST(Watch, NightIsByOneRule) {
       {{.lat = 48, .lon = 11, .night_brightness = 60}, "night", "several rules"},
       {{.night = "hours"}, "night-hours", "from when to when"},
       {{.night_brightness = 60, .day_brightness = 50}, "night-brightness", "day must begin"}};
-  for (const auto& [config, key, why] : wrong) try {
+  for (const auto& [config, key, why] : wrong) {
+    try {
       (void)nightRule(config);
       ADD_FAILURE() << why;
     } catch (const CameraConfigError& error) {
       EXPECT_EQ(error.key, key);
       EXPECT_THAT(error.what(), HasSubstr(why));
     }
+  }
 }
 
 TEST(Watch, WhatIsAboutPicturesNeedsTheirFolder) {
@@ -442,7 +446,7 @@ TEST(Watch, InferenceComesBack) {
 // the app.
 TEST(Watch, WordsAreWrittenOnce) {
   std::map<std::string, int> found;
-  for (const char* module : {"toolkit", "cli", "gui"})
+  for (const char* module : {"toolkit", "cli", "gui"}) {
     for (const auto& entry : fs::recursive_directory_iterator(std::string(MPM_SOURCE_DIR) + "/" + module)) {
       const auto ending = entry.path().extension();
       if (ending != ".cpp" && ending != ".h") continue;
@@ -462,6 +466,7 @@ TEST(Watch, WordsAreWrittenOnce) {
         for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++found[field.key];
       }
     }
+  }
   for (const CameraField& field : cameraFields()) EXPECT_EQ(found[field.key], 1) << field.key << ": " << field.words;
 }
 

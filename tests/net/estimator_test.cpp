@@ -85,13 +85,14 @@ TEST(Estimator, SimilaritiesAreThoseOfThePairsBehindQueriesToo) {
   const cv::Mat blob = loaded.net.forward("backbone/block2");
   const cv::Mat all(blob.size[1], blob.size[2], CV_32F, blob.data), rows = all.rowRange(all.rows - 16, all.rows);
   int pairs = 0;
-  for (int i = 0; i < 16; ++i)
+  for (int i = 0; i < 16; ++i) {
     for (int j = 0; j < i; ++j) {
       if (found.cluster_of_token.at(0)[i] != found.cluster_of_token[0][j]) continue;
       const double cosine = rows.row(i).dot(rows.row(j)) / (cv::norm(rows.row(i)) * cv::norm(rows.row(j)));
       EXPECT_NEAR(found.pair_similarity.at(0)[i], cosine, 1e-5);
       ++pairs;
     }
+  }
   EXPECT_EQ(pairs, 16 - found.tokens.at(1));
 }
 
@@ -103,7 +104,7 @@ TEST(Estimator, ScoresAreProbabilitiesOfClasses) {
     const Estimate result = estimator.estimate(image);
     const std::vector<int> shape(result.scores.size.p, result.scores.size.p + result.scores.dims);
     ASSERT_EQ(shape, (std::vector<int>{estimator.model().classes, image.rows, image.cols}));
-    for (int y = 0; y < image.rows; ++y)
+    for (int y = 0; y < image.rows; ++y) {
       for (int x = 0; x < image.cols; ++x) {
         float sum = 0, most = 0;
         for (int c = 0; c < shape[0]; ++c) {
@@ -114,6 +115,7 @@ TEST(Estimator, ScoresAreProbabilitiesOfClasses) {
         ASSERT_NEAR(sum, 1, 1e-5);
         ASSERT_NEAR(result.scores.at<float>(result.labels.at<std::uint8_t>(y, x), y, x), most, 1e-6);
       }
+    }
   }
   EXPECT_MPM_ERROR(Estimator(kOfDepth, {.scores = true}), "no probabilities of classes");
 }
@@ -228,7 +230,7 @@ cv::Mat plainDepth(const std::string& model, const Schedule& schedule, const cv:
 }
 
 TEST(Depth, GivesTheMapOfTheNetAtTheSizeOfTheImage) {
-  for (const std::string& model : {kOfDepth, kOwnDpt})
+  for (const std::string& model : {kOfDepth, kOwnDpt}) {
     for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
       Estimator estimator(model, depthWith(schedule));
       EXPECT_EQ(estimator.model().task, Task::kDepth) << "because of the name of the output";
@@ -246,6 +248,7 @@ TEST(Depth, GivesTheMapOfTheNetAtTheSizeOfTheImage) {
         EXPECT_GT(result.ms.total, 0);
       }
     }
+  }
 }
 
 TEST(Depth, ResultsDoNotShareMemoryWithTheNextImage) {

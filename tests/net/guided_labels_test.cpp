@@ -27,13 +27,14 @@ int reflected(int i, int length) {
 
 Plane windowMean(const Plane& values, int h, int w, int radius) {
   Plane means(values.size());
-  for (int y = 0; y < h; ++y)
+  for (int y = 0; y < h; ++y) {
     for (int x = 0; x < w; ++x) {
       double sum = 0;
       for (int dy = -radius; dy <= radius; ++dy)
         for (int dx = -radius; dx <= radius; ++dx) sum += values[reflected(y + dy, h) * w + reflected(x + dx, w)];
       means[y * w + x] = sum / ((2 * radius + 1) * (2 * radius + 1));
     }
+  }
   return means;
 }
 
@@ -91,11 +92,12 @@ TEST(GuidedLabels, AreThoseOfTheFilter) {
   Plane guide[3], sum(kPixels), probability[kClassCount], value[kClassCount];
   for (int v = 0; v < 3; ++v)
     for (int i = 0; i < kPixels; ++i) guide[v].push_back(picture.at<cv::Vec3b>(i / kW, i % kW)[v] / 255.0);
-  for (int c = 0; c < kClassCount; ++c)
+  for (int c = 0; c < kClassCount; ++c) {
     for (int i = 0; i < kPixels; ++i) {
       probability[c].push_back(std::exp(static_cast<double>(logits[c * kPixels + i])));
       sum[i] += probability[c][i];
     }
+  }
   for (int c = 0; c < kClassCount; ++c) {
     for (int i = 0; i < kPixels; ++i) probability[c][i] /= sum[i];
     value[c] = filtered(guide, probability[c], kH, kW, 2);

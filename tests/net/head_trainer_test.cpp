@@ -72,9 +72,10 @@ TEST_F(HeadTrainerTest, TokensAreThoseOfTheLastBlock) {
   const cv::Mat grey(info.input.height, info.input.width, CV_8UC3, cv::Scalar(51, 51, 51));
   const int shape[] = {1, 3, info.input.height, info.input.width};
   cv::Mat planes(4, shape, CV_32F);
-  for (int c = 0; c < 3; ++c)
+  for (int c = 0; c < 3; ++c) {
     cv::Mat(info.input.height, info.input.width, CV_32F, planes.ptr<float>(0, c))
         .setTo((0.2f - info.facts.mean[c]) / info.facts.deviation[c]);
+  }
   loaded.net.setInput(planes);
   const cv::Mat rows = loaded.net.forward(block), tokens = trainer_.tokens(grey);
   ASSERT_EQ(tokens.size(), cv::Size(info.dim, info.tokens()));
@@ -173,7 +174,7 @@ TEST_F(HeadTrainerTest, CellsLieOverTheirPixels) {
       }
       return inside.empty() ? around : inside;
     };
-    for (int row = 0; row < height; ++row)
+    for (int row = 0; row < height; ++row) {
       for (int column = 0; column < width; ++column) {
         int counts[3] = {0, 0, 0};
         for (const int y : pixelsOf(row, height, size.height))
@@ -181,6 +182,7 @@ TEST_F(HeadTrainerTest, CellsLieOverTheirPixels) {
         const int expected = counts[0] + counts[1] == 0 ? LabelledTokens::kNoClass : counts[1] > counts[0];
         ASSERT_EQ(cells.at<uchar>(row, column), expected) << size << " row " << row << " column " << column;
       }
+    }
   }
 }
 

@@ -70,7 +70,7 @@ std::vector<cv::Mat> plainWindowLogits(const Schedule& schedule, const cv::Mat& 
   const cv::Mat source = resized(image, scaled);
   cv::Mat count(scaled, CV_32F, cv::Scalar(0));
   std::vector<cv::Mat> sums;
-  for (const int y : rows)
+  for (const int y : rows) {
     for (const int x : columns) {
       const cv::Rect window({x, y}, net.input());
       const std::vector<cv::Mat> logits = net.logits(source(window).clone());
@@ -78,6 +78,7 @@ std::vector<cv::Mat> plainWindowLogits(const Schedule& schedule, const cv::Mat& 
       for (std::size_t c = 0; c < logits.size(); ++c) sums[c](window) += logits[c];
       count(window) += 1;
     }
+  }
   EXPECT_EQ(cv::countNonZero(count), scaled.area()) << "the windows were meant to cover the image";
   for (cv::Mat& sum : sums) sum /= count;
   return sums;
@@ -121,9 +122,10 @@ TEST_F(Labels, FromMaskQueries) {
         const float* const logits = classes.ptr<float>(0, q);
         double total = 0;
         for (int k = 0; k <= count; ++k) total += std::exp(static_cast<double>(logits[k]));
-        for (int p = 0; p < static_cast<int>(sum.total()); ++p)
+        for (int p = 0; p < static_cast<int>(sum.total()); ++p) {
           sum.ptr<float>()[p] += static_cast<float>(std::exp(static_cast<double>(logits[c])) / total /
                                                     (1 + std::exp(-static_cast<double>(masks.ptr<float>(0, q)[p]))));
+        }
       }
       all += resized(sum, image.size());
     }
@@ -225,7 +227,7 @@ TEST_F(Labels, OfAGraphThatEndsInProbabilities) {
 }
 
 TEST_F(Labels, AreThoseOfTheProtocolAtAnySize) {
-  for (const std::string& model : {kMask, kLinear})
+  for (const std::string& model : {kMask, kLinear}) {
     for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
       Estimator segmenter(model, merging(schedule));
       PlainNet plain(model, schedule);
@@ -238,6 +240,7 @@ TEST_F(Labels, AreThoseOfTheProtocolAtAnySize) {
           expectSameLabels(labels, labelsOf(plain.logits(resized(image, plain.input())), size));
       }
     }
+  }
 }
 
 TEST_F(Labels, TellsTokensAndComposedMaps) {
@@ -254,11 +257,12 @@ TEST_F(Labels, TellsTokensAndComposedMaps) {
     EXPECT_LT(result.tokens[k + 1], result.tokens[k]);
     EXPECT_GE(result.tokens[k + 1], result.tokens[k] / 2);
   }
-  for (int i = 0; i < 32; ++i)  // the second map is a merging of the first
+  for (int i = 0; i < 32; ++i) {  // the second map is a merging of the first
     for (int j = 0; j < i; ++j) {
       if (result.cluster_of_token[0][i] != result.cluster_of_token[0][j]) continue;
       EXPECT_EQ(result.cluster_of_token[1][i], result.cluster_of_token[1][j]);
     }
+  }
 }
 
 TEST_F(Labels, GivesTheSameTwiceAndForAnyNumberOfThreads) {
@@ -367,9 +371,10 @@ TEST_F(Labels, WindowsRefuseAnImageThatWouldBecomeTooLarge) {
 
 TEST_F(Labels, WindowsRefuseAnImageThatIsTooNarrow) {
   Estimator segmenter(kMask, merging({1, 2}, Fit::kWindow));
-  for (const cv::Size size : {cv::Size(3000, 1), cv::Size(1, 3000)})
+  for (const cv::Size size : {cv::Size(3000, 1), cv::Size(1, 3000)}) {
     EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat(size, CV_8UC3, cv::Scalar(9, 9, 9))),
                      "is so narrow that it takes more than 64 windows");
+  }
 }
 
 TEST_F(Labels, RefusesWhatIsNoImage) {

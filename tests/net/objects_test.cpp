@@ -45,10 +45,12 @@ struct OwnQueries {
     };
     const double u = cell(x, image.width, grid.width), v = cell(y, image.height, grid.height);
     double sum = 0;
-    for (int i = 0; i < grid.height; ++i)
-      for (int j = 0; j < grid.width; ++j)
+    for (int i = 0; i < grid.height; ++i) {
+      for (int j = 0; j < grid.width; ++j) {
         sum += std::max(0.0, 1 - std::abs(u - j)) * std::max(0.0, 1 - std::abs(v - i)) *
                static_cast<double>(masks[(static_cast<std::size_t>(query) * grid.height + i) * grid.width + j]);
+      }
+    }
     return sum;
   }
 };
@@ -71,25 +73,26 @@ struct FoundObjects {
 };
 
 TEST(ObjectRules, AreThoseOfADoubleLoop) {
-  for (const bool masked : {false, true})
-    for (const double min_score : {0.0, 0.5, 0.8, 1.0})
-      for (const cv::Size image : {cv::Size(13, 9), cv::Size(5, 17), cv::Size(1, 1), cv::Size(40, 24)})
+  for (const bool masked : {false, true}) {
+    for (const double min_score : {0.0, 0.5, 0.8, 1.0}) {
+      for (const cv::Size image : {cv::Size(13, 9), cv::Size(5, 17), cv::Size(1, 1), cv::Size(40, 24)}) {
         for (int seed = 1; seed <= 4; ++seed) {
           SCOPED_TRACE(::testing::Message() << masked << " " << min_score << " " << image << " " << seed);
           OwnQueries queries(7, 3, masked ? Size2{5, 4} : Size2{}, seed);
           const FoundObjects found(queries, min_score, image);
           // Score, query and class of all pairs, the best first.
           std::vector<std::tuple<double, int, int>> pairs;
-          for (int q = 0; q < 7; ++q)
+          for (int q = 0; q < 7; ++q) {
             for (int c = 0; c < 3; ++c)
               pairs.emplace_back(-1 / (1 + std::exp(-static_cast<double>(queries.scores[3 * q + c]))), q, c);
+          }
           std::sort(pairs.begin(), pairs.end());
           pairs.resize(7);
           std::erase_if(pairs, [&](const auto& pair) { return -std::get<0>(pair) <= min_score; });
           std::vector<std::int64_t> areas(pairs.size());
           cv::Mat own(image, CV_32S, cv::Scalar(-1));
-          for (int y = 0; y < image.height; ++y)
-            for (int x = 0; x < image.width; ++x)
+          for (int y = 0; y < image.height; ++y) {
+            for (int x = 0; x < image.width; ++x) {
               for (std::size_t k = 0; k < pairs.size() && own.at<int>(y, x) < 0; ++k) {
                 const int q = std::get<1>(pairs[k]);
                 const float* const box = &queries.boxes[4 * static_cast<std::size_t>(q)];
@@ -100,6 +103,8 @@ TEST(ObjectRules, AreThoseOfADoubleLoop) {
                 own.at<int>(y, x) = static_cast<int>(k);
                 ++areas[k];
               }
+            }
+          }
           std::vector<int> id_of(pairs.size());
           std::size_t next = 0;
           for (std::size_t k = 0; k < pairs.size(); ++k) {
@@ -123,12 +128,17 @@ TEST(ObjectRules, AreThoseOfADoubleLoop) {
             EXPECT_NEAR(object.box->br().y, edge(1, 3, 1, image.height), 1e-9);
           }
           EXPECT_EQ(found.objects.size(), next);
-          for (int y = 0; y < image.height; ++y)
-            for (int x = 0; x < image.width; ++x)
+          for (int y = 0; y < image.height; ++y) {
+            for (int x = 0; x < image.width; ++x) {
               ASSERT_EQ(found.ids.at<std::uint16_t>(y, x),
                         own.at<int>(y, x) < 0 ? 0 : id_of[static_cast<std::size_t>(own.at<int>(y, x))])
                   << x << " " << y;
+            }
+          }
         }
+      }
+    }
+  }
 }
 
 // Of four queries and two classes transformers 5.23 (RfDetrImageProcessor) keeps the four best pairs, two of one query.

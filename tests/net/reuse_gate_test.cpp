@@ -163,8 +163,8 @@ TEST(ReuseGate, AgreementSteersTheThreshold) {
 
 // Patches of 14 px, that overlap or reach into a border: every pixel belongs to a cell of a patch that sees it.
 TEST(ReuseGate, EveryPixelOfAPatchCounts) {
-  for (const PatchPlaces& places : {squares(14, 14), squares(16, 14), squares(16, 16, 2)})
-    for (int y = 0; y < 56; y += 5)
+  for (const PatchPlaces& places : {squares(14, 14), squares(16, 14), squares(16, 16, 2)}) {
+    for (int y = 0; y < 56; y += 5) {
       for (int x = 0; x < 70; x += 3) {
         ReuseGate gate({.on = true, .threshold = 5}, places);
         cv::Mat picture(60, 76, CV_8UC3, cv::Scalar::all(0));
@@ -178,6 +178,8 @@ TEST(ReuseGate, EveryPixelOfAPatchCounts) {
         }
         ASSERT_EQ(look(gate, picture).changed, expected) << y << ", " << x;
       }
+    }
+  }
 }
 
 TEST(ReuseGate, SameForAnyNumberOfThreads) {

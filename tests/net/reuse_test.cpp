@@ -20,10 +20,11 @@ const std::string kFiles = MPM_TEST_DATA_DIR;
 
 std::vector<std::string> convertibleModels() {
   std::vector<std::string> names;
-  for (const nlohmann::json& model : nlohmann::json::parse(std::ifstream(kFiles + "/models.json")))
+  for (const nlohmann::json& model : nlohmann::json::parse(std::ifstream(kFiles + "/models.json"))) {
     if (model.at("verdict") == "convert" &&
         model.at("file") != "timm_vit_dynamic_ts17.onnx")  // no size fits it unasked
       names.push_back(model.at("file"));
+  }
   return names;
 }
 
@@ -110,7 +111,8 @@ TEST(ReuseOfModels, SameImageGivesTheSameOutputs) {
 }
 
 TEST(ReuseOfModels, MergedKeyFramesAreThoseOfTheFullModel) {
-  for (const char* file : {"segmenter_mask_ts17.onnx", "hf_dinov3_dynamo18.onnx", "hf_eomt_ts17.onnx", "dpt_ts16.onnx"})
+  for (const char* file :
+       {"segmenter_mask_ts17.onnx", "hf_dinov3_dynamo18.onnx", "hf_eomt_ts17.onnx", "dpt_ts16.onnx"}) {
     for (const char* reduction :
          {"mpm:blocks=1", "mpm:blocks=0,1:attention=proportional", "gradual:blocks=0,1:count=3"}) {
       SCOPED_TRACE(std::string(file) + " " + reduction);
@@ -126,6 +128,7 @@ TEST(ReuseOfModels, MergedKeyFramesAreThoseOfTheFullModel) {
         for (std::size_t i = 0; i < key.size(); ++i) EXPECT_TRUE(sameBytes(key[i], expected[i])) << frame << ", " << i;
       }
     }
+  }
 }
 
 TEST(ReuseOfModels, GraphsThatTheConverterDoesNotWrite) {

@@ -92,9 +92,10 @@ TEST(Rule, InsideABlockCanBeTokenMerging) {
       return product(a, b) / std::sqrt(product(a, a) * product(b, b));
     };
     int from = 0, into = 1;  // the one best pair of an even and an odd row
-    for (int a = 0; a < count; a += 2)
+    for (int a = 0; a < count; a += 2) {
       for (int b = 1; b < count; b += 2)
         if (cosine(a, b) > cosine(from, into)) from = a, into = b;
+    }
     std::vector<std::int64_t> groups(count);
     std::iota(groups.begin(), groups.end(), 0);
     groups[from] = into;
@@ -107,9 +108,10 @@ TEST(Rule, InsideABlockCanBeTokenMerging) {
   const Estimate expected = Estimator(kRuleModel, optionsOf({}, tome)).estimate(test::noisePicture(45, 61));
   const auto pair = [](const std::vector<int>& map) {  // the two patches that share a token, whatever the rows' order
     std::vector<int> patches;
-    for (int i = 0; i < static_cast<int>(map.size()); ++i)
+    for (int i = 0; i < static_cast<int>(map.size()); ++i) {
       for (int j = 0; j < static_cast<int>(map.size()); ++j)
         if (i != j && map[i] == map[j]) patches.push_back(i);
+    }
     return patches;
   };
   EXPECT_THAT(pair(found.cluster_of_token[0]), SizeIs(2));

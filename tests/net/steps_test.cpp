@@ -20,14 +20,16 @@ TEST(Normalise, IsTheFormulaOnPlanesInTheOrderOfTheNet) {
     cv::Mat planes;
     normalise(image, pixelValues(facts), planes, Serial());
     ASSERT_EQ(planes.dims, 4);
-    for (int c = 0; c < 3; ++c)
-      for (int y = 0; y < image.rows; ++y)
+    for (int c = 0; c < 3; ++c) {
+      for (int y = 0; y < image.rows; ++y) {
         for (int x = 0; x < image.cols; ++x) {
           const int from = channels == ChannelOrder::kRgb ? 2 - c : c;
           const double expected = (image.at<cv::Vec3b>(y, x)[from] / 255.0 - facts.mean[c]) / facts.deviation[c];
           ASSERT_NEAR((planes.ptr<float>(0, c, y)[x]), expected, 1e-6)
               << toString(channels) << " " << c << " " << y << " " << x;
         }
+      }
+    }
   }
 }
 

@@ -70,9 +70,10 @@ TEST_F(ConvertedInfo, ReductionIsThatOfTheMerges) {
   expectErrorWithInfo({{"reduce", "cts"}}, "'cts' needs a policy network");
   expectErrorWithGraph(
       [](auto& graph) {
-        for (auto& node : *graph.mutable_node())
+        for (auto& node : *graph.mutable_node()) {
           for (auto& attribute : *node.mutable_attribute())
             if (node.op_type() == "MergeTokens" && attribute.name() == "weighted") attribute.set_i(0);
+        }
       },
       "is not of the reduction");
 }

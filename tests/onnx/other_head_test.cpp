@@ -136,7 +136,7 @@ TEST_F(OtherHead, AnOldSoftmaxIsOverSeveralAxes) {
   std::vector<double> map;
   for (int c = 0; c < kDim; ++c)
     for (int i = 0; i < kTokens; ++i) map.push_back(features[(dialect.special + i) * kDim + c]);
-  for (const std::string op : {"Softmax", "LogSoftmax"})
+  for (const std::string op : {"Softmax", "LogSoftmax"}) {
     for (const int axis : {0, 1, 2, -1}) {
       GraphBuilder g = TinyVit(dialect).graph();
       using Attributes = std::vector<GraphBuilder::Attribute>;
@@ -154,6 +154,7 @@ TEST_F(OtherHead, AnOldSoftmaxIsOverSeveralAxes) {
       EXPECT_LT(difference(runModel(path, {.reduce = kFullModel}, image, {"y"})[0], expected), 1e-4)
           << op << " " << axis;
     }
+  }
 }
 
 TEST_F(OtherHead, OneTensorUnderTwoNames) {

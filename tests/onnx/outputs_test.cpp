@@ -57,8 +57,8 @@ class Outputs : public InFolder {
 const Schedule kNone{};
 
 TEST_F(Outputs, AreLabelsMapAndCountsUnlessAskedOtherwise) {
-  for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask})
-    for (const bool resize : {true, false})
+  for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask}) {
+    for (const bool resize : {true, false}) {
       for (const bool argmax : {true, false}) {
         dialect.head = head;
         dialect.resize_in_graph = resize;
@@ -70,6 +70,8 @@ TEST_F(Outputs, AreLabelsMapAndCountsUnlessAskedOtherwise) {
                     ElementsAre("labels 1x1x12x20", "merge_map 1x1x15", "token_counts 1x1"));
         EXPECT_THAT(readModelInfo(path, {}).outputs, ElementsAre("labels"));
       }
+    }
+  }
 }
 
 TEST_F(Outputs, LogitsFollowTheInputSize) {
@@ -95,7 +97,7 @@ TEST_F(Outputs, LogitsOfAGraphThatGivesLabelsAreCalledLogits) {
 }
 
 TEST_F(Outputs, ScoresComeWhenAskedFor) {
-  for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask})
+  for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask}) {
     for (const Output output : {Output::kLabels, Output::kLogits}) {
       dialect.head = head;
       dialect.resize_in_graph = true;
@@ -109,6 +111,7 @@ TEST_F(Outputs, ScoresComeWhenAskedFor) {
       const auto map = run({.reduce = kFullModel, .output = Output::kLogits}, "masks");
       for (std::size_t i = 0; i < map.size(); ++i) EXPECT_EQ(scores[i % 15 * 9 + i / 15], map[i]) << i;
     }
+  }
   dialect.head = HeadStyle::kFeatures;  // there are none
   save("features");
   EXPECT_THAT(outputs({.reduce = kFullModel, .scores = true}),
@@ -141,9 +144,10 @@ TEST_F(Outputs, ComeAloneAllAtOnceOrAsChosen) {
   EXPECT_EQ(atOnce(readNet(path, reading(options)).net, all), expected);
   EXPECT_EQ(atOnce(readNet(converted).net, {"token_counts", "labels", "merge_map"}),
             (std::vector{expected[2], expected[0], expected[1]}));
-  for (std::size_t i = 0; i < all.size(); ++i)
+  for (std::size_t i = 0; i < all.size(); ++i) {
     for (cv::dnn::Net net : {cv::dnn::readNetFromONNX(converted), readNet(converted).net, read({all[i]})})
       EXPECT_EQ(runNet(net, TinyVit::image(3), shape, {all[i]})[0], expected[i]) << all[i];
+  }
 
   EXPECT_EQ(atOnce(read({"token_counts", "labels"}), {"token_counts", "labels"}),
             (std::vector{expected[2], expected[0]}));
@@ -155,7 +159,7 @@ TEST_F(Outputs, ComeAloneAllAtOnceOrAsChosen) {
 }
 
 TEST_F(Outputs, TheInputKeepsItsName) {
-  for (const char* name : {"image", "pixel_values", "scores", "backbone", "logits"})
+  for (const char* name : {"image", "pixel_values", "scores", "backbone", "logits"}) {
     for (const Output output : {Output::kLabels, Output::kLogits}) {
       save("masks", name);
       onnx::ModelProto model = convertedModel(path, {.reduce = mpmBefore({1}), .output = output});
@@ -165,6 +169,7 @@ TEST_F(Outputs, TheInputKeepsItsName) {
       net.setInput(cv::Mat(shape, CV_32F, cv::Scalar(0)), name);
       EXPECT_NO_THROW(net.forward("labels"));
     }
+  }
 }
 
 // Our names win where they say what the output is; where both would be there, the model is refused.

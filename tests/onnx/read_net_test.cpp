@@ -168,9 +168,10 @@ TEST_F(ForwardError, NamesTheNodeOfOpenCvThatFails) {
   cv::dnn::LayerFactory::registerLayer("Fails", FailingLayer::create);
   GraphBuilder g(convertedModel(path));
   onnx::GraphProto& graph = *g.model().mutable_graph();
-  for (onnx::NodeProto& other : *graph.mutable_node())
+  for (onnx::NodeProto& other : *graph.mutable_node()) {
     for (std::string& input : *other.mutable_input())
       if (input == graph.input(0).name()) input = "broken";
+  }
   g.node("Fails", {graph.input(0).name()}, {}, 1, "broken");
   for (int i = graph.node_size() - 1; i > 0; --i) graph.mutable_node()->SwapElements(i, i - 1);
   g.save(path);

@@ -98,9 +98,10 @@ Change without(const std::string& place) {
   return [=](GraphBuilder& g) {
     GraphProto& graph = *g.model().mutable_graph();
     const std::string from = node(graph, place).output(0), to = node(graph, place).input(0);
-    for (auto& each : *graph.mutable_node())
+    for (auto& each : *graph.mutable_node()) {
       for (auto& input : *each.mutable_input())
         if (input == from) input = to;
+    }
   };
 }
 Change op(const std::string& place, const std::string& type, const std::string& domain = "") {
@@ -537,9 +538,10 @@ TEST_F(Refusal, RowsThatAreReplacedTwice) {
   const Make twice =
       of("ScatterND", {x, in("Reshape", {ints({0, 0, 0, 0}), ints({2, 2})}), weights({2, TinyVit::kDim})});
   const Make added = of("ScatterND", {x, first, row}, {{"reduction", std::string("add")}});
-  for (const Make& replaced : {twice, added})
+  for (const Make& replaced : {twice, added}) {
     expect(behind("LayerNormalization#2<0", replaced), "odd' (ScatterND)",
            "elements replaced at computed places, twice or by a sum");
+  }
 }
 
 TEST_F(Refusal, AnotherSizeBehindABorderOfZeros) {
@@ -877,13 +879,14 @@ std::string mapOf(GraphBuilder& g, const std::string& x) {
 
 TEST_F(Refusal, MapsWithoutAChannelForEachClass) {
   std::ofstream(folder_ / "model.json") << R"({"task": "semantic"})";
-  for (const Longs& shape : {Longs{1, 1, 24, 15}, Longs{24, 3, 5}})
+  for (const Longs& shape : {Longs{1, 1, 24, 15}, Longs{24, 3, 5}}) {
     expect(
         [&](GraphBuilder& g) {
           const std::string map = g.node("Sigmoid", {g.reshape(mapOf(g, "features"), shape)});
           g.result(map);
         },
         "is not a map with a channel for each class");
+  }
 }
 
 /// A node "odd" behind the encoder's features {1, 16, 24}, where nothing is known but what every OpenCV computes right.

@@ -119,9 +119,10 @@ TEST_F(ReusingNet, GroupsOutliveFrames) {
     const std::set<int> fresh(changed[f].begin(), changed[f].end());
     for (int k = 0; k < 2; ++k) {
       const double* const map = outputs[1].data() + k * TinyVit::kTokens;
-      for (int i = 0; i < TinyVit::kTokens; ++i)
+      for (int i = 0; i < TinyVit::kTokens; ++i) {
         for (int j = 0; j < i; ++j)
           EXPECT_TRUE(map[i] != map[j] || fresh.contains(i) == fresh.contains(j)) << "frame " << f;
+      }
     }
     net.reuse.session->changed = std::vector<int>{};
     EXPECT_EQ(net.run(images[0]), outputs) << "frame " << f;

@@ -20,9 +20,10 @@ class Writer {
     const bool symbolic = dialect_.symbolic;
     const long height = symbolic ? 0 : TinyVit::kHeight, width = symbolic ? 0 : TinyVit::kWidth;
     g_.input("image", dialect_.bytes ? Ints{1, height, width, 3} : Ints{symbolic ? 0 : 1, 3, height, width});
-    if (dialect_.bytes)
+    if (dialect_.bytes) {
       g_.model().mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
           onnx::TensorProto::UINT8);
+    }
     std::string x = embedding();
     for (int i = 0; i < dialect_.blocks; ++i) x = block(x, "block" + std::to_string(i), tokens(), 1e-6);
     head(norm(x, "norm", TinyVit::kDim, 1e-6));
@@ -62,9 +63,10 @@ class Writer {
     std::string x;
     const bool padded = dialect_.patches == PatchStyle::kPadded,
                convolution = padded || dialect_.patches == PatchStyle::kConv;
-    if (convolution)
+    if (convolution) {
       x = g_.node("Conv", {image, drawn("patch.w", {kDim, 3, patch, patch}), drawn("patch.b", {kDim})},
                   {{"kernel_shape", Ints{patch, patch}}, {"strides", Ints{patch, patch}}, {"pads", Ints(4, padded)}});
+    }
     if (!convolution) {
       x = linearPatches(image);
     } else if (dialect_.symbolic) {

@@ -56,13 +56,14 @@ TEST_F(HttpServerTest, AnswersWithHeadersThatKeepOthersOut) {
 
 TEST_F(HttpServerTest, TakesNothing) {
   const HttpServer server({.address = "127.0.0.1:0"}, echo);
-  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "get"})
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "get"}) {
     EXPECT_THAT(
         Client(server.url())
             .exchange(
                 method +
                 std::string(" / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello")),
         AllOf(StartsWith("HTTP/1.1 405 "), HasSubstr("Allow: GET, HEAD\r\n")));
+  }
   EXPECT_THAT(get(server, "/" + std::string(100'000, 'x')), Not(HasSubstr(" 200 ")));
   EXPECT_THAT(get(server, "/", "X: " + std::string(100'000, 'x') + "\r\n"), Not(HasSubstr(" 200 ")));
 }
@@ -112,9 +113,10 @@ TEST_F(HttpServerTest, TheProxyNeedsNoToken) {
   const std::string host = "home.example", bearer = "Authorization: Bearer " + std::string(kToken) + "\r\n";
   const HttpServer alone({.address = "127.0.0.1:0", .proxy = "127.0.0.2"}, echo);
   EXPECT_THAT(get(alone, "/x", "", host, 2), AllOf(HasSubstr("/x allowed"), framed));
-  for (const std::uint32_t other : {1, 3})
+  for (const std::uint32_t other : {1, 3}) {
     EXPECT_THAT(get(alone, "/x", "X-Forwarded-For: 127.0.0.2\r\n" + bearer, "localhost", other),
                 AllOf(StartsWith("HTTP/1.1 403 "), HasSubstr("only for the proxy"), unframed));
+  }
   const HttpServer both({"127.0.0.1:0", tokenFile(), "127.0.0.2"}, echo);
   EXPECT_THAT(get(both, "/x", "", host, 2), AllOf(HasSubstr("/x allowed"), framed));
   EXPECT_THAT(get(both, "/x", "", "localhost", 3), AllOf(StartsWith("HTTP/1.1 401 "), unframed));

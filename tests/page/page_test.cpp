@@ -201,9 +201,10 @@ struct Drawing {
 
 TEST_F(PageTest, TheChartIsDrawnHere) {
   std::vector<Sample> samples;
-  for (int hour = 0; hour < 48; ++hour)
+  for (int hour = 0; hour < 48; ++hour) {
     if (hour < 20 || hour >= 30)
       samples.push_back(sampleAt(kNoon + hour * kHourMs, hour % 24 >= 12 ? 300 : 400, hour % 24 >= 12));
+  }
   for (Sample& one : samples)
     one.states = {{.name = kName, .state = "<open>", .probability = 1, .sure = true, .counted = "<open>"}};
   record(path_, samples, session("camera 0", 3600));
@@ -291,9 +292,10 @@ TEST_F(PageTest, AMeanOfFlagsHasDigits) {
 TEST_F(PageTest, NightsOfAnArchiveByDayAreNoGaps) {
   monitor::StoreWriter writer(path_);
   writer.beginSession(session("archive", 0), kNoon);
-  for (int day = 0; day < 15; ++day)
+  for (int day = 0; day < 15; ++day) {
     for (int hour = 0; hour < 8; ++hour)
       if (day != 7) writer.append(sampleAt(kNoon + day * kDayMs + hour * kHourMs));
+  }
   ASSERT_TRUE(writer.flush());
   Page shown = page();
   const Json rows = ask(shown, "/api/series",
@@ -388,7 +390,7 @@ TEST_F(PageTest, PicturesAreOfTheirCamera) {
   EXPECT_THAT(of({path_, other}, "camera 0 (2)"), ElementsAre("2026-06-01T11:00:01.000Z"));
   EXPECT_THAT(of({other}, "camera 0"), ElementsAre("2026-06-01T11:00:01.000Z"));
   Page shown = page({other});
-  for (const auto& [second, served] : {std::pair(0, false), {1, true}, {2, false}, {3, false}})
+  for (const auto& [second, served] : {std::pair(0, false), {1, true}, {2, false}, {3, false}}) {
     EXPECT_EQ(shown
                   .answer({.path = "/api/snapshot/2026-06-01T11-00-0" + std::to_string(second) + ".000Z.png-0",
                            .arguments = {},
@@ -396,6 +398,7 @@ TEST_F(PageTest, PicturesAreOfTheirCamera) {
                   .status,
               served ? 200 : 404)
         << second;
+  }
 }
 
 // A picture 8 px wide and 4 high, turned by a right angle about its centre and then shifted: what was on the right of
@@ -512,11 +515,12 @@ TEST_F(PageTest, PicturesShowNothingThatIsHiddenByNow) {
 TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
   monitor::SessionInfo info = session("camera 0", 3600);
   std::vector<Sample> samples;
-  for (int day = 0; day < 3; ++day)
+  for (int day = 0; day < 3; ++day) {
     for (int hour = 0; hour < 12; ++hour) {
       samples.push_back(sampleAt(kNoon + day * kDayMs + hour * kHourMs, 100 + 100 * day + hour));
       samples.back().states = {{.name = kName, .state = "open", .counted = "open"}};
     }
+  }
   info.latitude = info.longitude = 0;
   record(path_, samples, info);
   const std::string flagged = shot("2026-06-01T12-00-00.000Z", "camera 0");
@@ -741,9 +745,10 @@ TEST_F(PageTest, APictureThatIsTooLargeIsNotRead) {
                     sparse = shot("2026-06-01T12-00-00.000Z", "camera 0") + ".png";
   fs::resize_file(sparse, std::uintmax_t{3} << 30);
   Page shown = page();
-  for (const char* how : {"small", "large"})
+  for (const char* how : {"small", "large"}) {
     EXPECT_THAT(ask(shown, "/api/snapshot/" + id, {{how, ""}}, 500)["error"].get<std::string>(),
                 HasSubstr("it is larger than 256 MiB"));
+  }
   std::ofstream(sparse) << std::string("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x40\0\0\0\x40\0\x08\x06\0\0\0", 29);
   EXPECT_THAT(ask(shown, "/api/snapshot/" + id, {{"small", ""}}, 500)["error"].get<std::string>(),
               HasSubstr("it has more than 100 million pixels"));
@@ -763,7 +768,7 @@ TEST(PageSpeed, LongYearOfEightCameras) {
   ASSERT_TRUE(writer.flush());
   Page page({.databases = {folder / "year.db"}, .now = [] { return kNoon; }});
   for (const char* path : {"/api/cameras", "/metrics", "/api/series", "/api/chart.svg", "/api/calendar.svg",
-                           "/api/events", "/api/states", "/api/outages", "/api/snapshots"})
+                           "/api/events", "/api/states", "/api/outages", "/api/snapshots"}) {
     for (const int days : {1, 7, 30, 365}) {
       const auto start = std::chrono::steady_clock::now();
       const Response response = page.answer(
@@ -774,6 +779,7 @@ TEST(PageSpeed, LongYearOfEightCameras) {
       EXPECT_EQ(response.status, 200) << response.body;
       std::cout << path << ", " << days << " days: " << took.count() << " ms, " << response.body.size() << " bytes\n";
     }
+  }
 }
 
 }  // namespace

@@ -108,10 +108,12 @@ TEST(ClassStyles, ColoursStayApartToColourBlindEyes) {
       lab.at<cv::Vec3f>(c) = eye * linear;
     }
     cv::cvtColor(lab, lab, cv::COLOR_LRGB2Lab);
-    for (int a = 0; a < kClasses; ++a)
-      for (int b = 0; b < a; ++b)
+    for (int a = 0; a < kClasses; ++a) {
+      for (int b = 0; b < a; ++b) {
         EXPECT_GT(cv::norm(lab.at<cv::Vec3f>(a), lab.at<cv::Vec3f>(b)), 20)
             << kClassStyles[a].name << " and " << kClassStyles[b].name;
+      }
+    }
   }
 }
 

@@ -29,14 +29,16 @@ int main(int argc, char** argv) try {
     char name[64];
     std::snprintf(name, sizeof name, "/%04d", i);
     cv::Mat colours(rendering.labels.size(), CV_8UC3);
-    for (int y = 0; y < colours.rows; ++y)
+    for (int y = 0; y < colours.rows; ++y) {
       for (int x = 0; x < colours.cols; ++x) {
         const auto& rgb = mpm::scene::kClassStyles[rendering.labels.at<std::uint8_t>(y, x)].rgb;
         colours.at<cv::Vec3b>(y, x) = {rgb[2], rgb[1], rgb[0]};
       }
-    for (const auto& [ending, picture] : {std::pair(".png", rendering.image), {"_labels.png", colours}})
+    }
+    for (const auto& [ending, picture] : {std::pair(".png", rendering.image), {"_labels.png", colours}}) {
       if (const std::string path = argv[3] + std::string(name) + ending; !cv::imwrite(path, picture))
         throw std::runtime_error("cannot write '" + path + "'");
+    }
     const mpm::scene::Truth& truth = rendering.truth;
     std::printf("unix time %.0f, sun %.1f deg, moon %.1f deg %.0f %%, night %d\n", truth.unix_time,
                 truth.sun_elevation_deg, truth.moon_elevation_deg, 100 * truth.moon_illuminated, truth.is_night);

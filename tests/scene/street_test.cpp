@@ -60,7 +60,7 @@ TEST(Street, LabelsAreClassesAndTheHorizonParts) {
     ASSERT_EQ(r.image.size(), options.size);
     ASSERT_EQ(r.labels.size(), options.size);
     const auto horizon = World(seed).horizon * static_cast<float>(options.size.height);
-    for (int y = 0; y < r.labels.rows; ++y)
+    for (int y = 0; y < r.labels.rows; ++y) {
       for (int x = 0; x < r.labels.cols; ++x) {
         const int label = r.labels.at<std::uint8_t>(y, x);
         ASSERT_LT(label, kClasses);
@@ -72,6 +72,7 @@ TEST(Street, LabelsAreClassesAndTheHorizonParts) {
           ASSERT_GT(static_cast<float>(y) + 1, horizon) << seed;
         }
       }
+    }
   }
 }
 
@@ -182,7 +183,7 @@ TEST(Street, ShakeMovesPictureAndLabelsTogether) {
 }
 
 TEST(Street, AnySizeAndPlace) {
-  for (const cv::Size size : {cv::Size(64, 64), cv::Size(333, 257), cv::Size(200, 480), cv::Size(800, 100)})
+  for (const cv::Size size : {cv::Size(64, 64), cv::Size(333, 257), cv::Size(200, 480), cv::Size(800, 100)}) {
     for (const double latitude : {-90.0, -34.0, 0.0, 78.0}) {
       StreetOptions options = small(11, Weather::kAuto);
       options.size = size;
@@ -192,6 +193,7 @@ TEST(Street, AnySizeAndPlace) {
       EXPECT_EQ(r.image.size(), size);
       EXPECT_EQ(r.labels.size(), size);
     }
+  }
 }
 
 TEST(Street, RefusesBadOptions) {

@@ -22,11 +22,13 @@ TEST(Traffic, VehiclesAndPeopleNeverOverlap) {
       for (const Actor& a : actorsAt(world, kMorning + 613.7 * step, 8.3, {}))
         if (a.kind == ActorKind::kCar) cars.push_back(a);
       ASSERT_GT(cars.size(), 5u);
-      for (std::size_t i = 0; i < cars.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j)
+      for (std::size_t i = 0; i < cars.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
           if (std::abs(cars[i].x - cars[j].x) < 2) {
             EXPECT_GT(std::abs(cars[i].z - cars[j].z), cars[i].parked ? 5 : 11.5f);
           }
+        }
+      }
     }
   }
 }

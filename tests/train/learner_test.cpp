@@ -87,10 +87,12 @@ TEST(Learner, EveryPixelOfASquareHasItsStep) {
   LearnerOptions options = tiny();
   options.label_stride = 2;
   auto [images, labels] = test::shapeBatch(0, 2, kInputSize);
-  for (int b = 0; b < 2; ++b)
-    for (int y = 0; y < kInputSize.height; ++y)
+  for (int b = 0; b < 2; ++b) {
+    for (int y = 0; y < kInputSize.height; ++y) {
       for (int x = 0; x < kInputSize.width; ++x)
         if (y % 2 == 0 || x % 2 == 1) labels.at<uchar>(b, y, x) = kIgnore;
+    }
+  }
   for (int step = 0; step < 8; ++step) EXPECT_EQ(lossOf(options, images, labels, step) > 0.1, step % 4 == 2) << step;
 }
 
@@ -169,11 +171,12 @@ TEST(Optimizer, AStepOfMuonHasSingularValuesNearOne) {
     const cv::Mat moved = matrix(before * (1 - kRate * 0.05) - weights) / (kRate * 0.2 * std::sqrt(cols));
     const cv::SVD svd(matrix(given));
     const cv::Mat seen = svd.u.t() * moved * svd.vt.t();
-    for (int i = 0; i < rows; ++i)
+    for (int i = 0; i < rows; ++i) {
       for (int j = 0; j < rows; ++j) {
         if (std::min(svd.w.at<double>(i), svd.w.at<double>(j)) < 0.05 * svd.w.at<double>(0)) continue;
         EXPECT_NEAR(seen.at<double>(i, j), i == j ? 0.95 : 0, i == j ? 0.35 : 0.01) << offset << " " << i << " " << j;
       }
+    }
   }
   for (int i = 48 * 16; i < 48 * 17; ++i) {  // the bias moves as under AdamW
     const double g = given[i].item<double>();

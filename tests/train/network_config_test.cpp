@@ -47,11 +47,12 @@ TEST(InitialWeights, PositionsTellNeighboursFromStrangers) {
     for (int i = 0; i < 192; ++i) ab += a[i] * b[i], aa += a[i] * a[i], bb += b[i] * b[i];
     return ab / std::sqrt(aa * bb);
   };
-  for (int y = 0; y < 15; ++y)
+  for (int y = 0; y < 15; ++y) {
     for (int x = 0; x < 23; ++x) {
       EXPECT_GT(likeness(row(y, x), row(y, x + 1)), likeness(row(y, x), row(y, (x + 4) % 24)));
       EXPECT_GT(likeness(row(y, x), row(y + 1, x)), likeness(row(y, x), row((y + 4) % 16, x)));
     }
+  }
   double squares = 0;
   for (int i = 0; i < 192; ++i) squares += row(7, 11)[i] * row(7, 11)[i];
   EXPECT_NEAR(std::sqrt(squares / 192), 0.2, 1e-4);
@@ -101,12 +102,13 @@ TEST(ResizePositions, KeepTheClassTokenAndInterpolateTheRest) {
   ASSERT_EQ(resized.shape, (std::vector<std::int64_t>{1, 97, 2}));
   EXPECT_EQ(resized.values[0], 100);
   EXPECT_EQ(resized.values[1], 200);
-  for (int y = 1; y < 7; ++y)
+  for (int y = 1; y < 7; ++y) {
     for (int x = 1; x < 11; ++x) {
       const auto at = static_cast<std::size_t>(2 * (1 + y * 12 + x));
       EXPECT_NEAR(resized.values[at], (x + 0.5) / 2 - 0.5, 1e-5);
       EXPECT_NEAR(resized.values[at + 1], (y + 0.5) / 2 - 0.5, 1e-5);
     }
+  }
 }
 
 }  // namespace

@@ -42,9 +42,10 @@ TEST_F(Program, ASeedGivesTheSameWeightsAndAMeanIsAMean) {
   EXPECT_NE(one.at("encoder.norm.weight").values, other.at("encoder.norm.weight").values);
   const std::string parts =
       (folder_ / "one,two/segmenter.onnx") + ":0.75," + (folder_ / "other/segmenter.onnx") + ":0.25";
-  for (const auto& [name, tensor] : written("mean", "0", {"--init", parts}))
+  for (const auto& [name, tensor] : written("mean", "0", {"--init", parts})) {
     for (std::size_t i = 0; i < tensor.values.size(); ++i)
       ASSERT_NEAR(tensor.values[i], 0.75 * one.at(name).values[i] + 0.25 * other.at(name).values[i], 1e-6) << name;
+  }
 }
 
 TEST_F(Program, InterruptWritesTheModelAndEnds) {
@@ -76,11 +77,12 @@ TEST_F(Program, RefusesWhatMakesNoSense) {
       {"--average", "1"},       {"--optimizer", "sgd"},
       {"--precision", "fp64"},  {"--final-lr", "2"},
       {"--per-view", "0"}};
-  for (const auto& [option, value] : values)
+  for (const auto& [option, value] : values) {
     fails({option, value}, 2,
           option == "--size" || option == "--export-size" ? value
           : option == "--init"                            ? "sum to 1"
                                                           : option);
+  }
   fails({"--init", folder_ / "none.onnx"}, 1, "none.onnx");
   EXPECT_FALSE(fs::exists(folder_ / "x"));
 }

@@ -47,9 +47,10 @@ cv::Mat byLibTorch(TensorMap weights, const cv::Mat& image) {
 
 // What a file of half weights computes with: all but vectors are rounded.
 TensorMap roundedToHalf(TensorMap weights) {
-  for (auto& [name, tensor] : weights)
+  for (auto& [name, tensor] : weights) {
     if (tensor.shape.size() > 1)
       for (float& value : tensor.values) value = static_cast<float>(at::Half(value));
+  }
   return weights;
 }
 

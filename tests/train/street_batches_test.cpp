@@ -92,8 +92,8 @@ TEST(StreetBatches, CutSeveralWindowsOutOfOneView) {
   const auto all = batches(twice, 4);
   const auto overlap = [&](std::size_t one, std::size_t other) {
     const cv::Rect whole(0, 0, kSize.width, kSize.height);
-    for (const bool mirror : {false, true})
-      for (int dy = -13; dy <= 13; ++dy)
+    for (const bool mirror : {false, true}) {
+      for (int dy = -13; dy <= 13; ++dy) {
         for (int dx = -20; dx <= 20; ++dx) {
           const cv::Rect inside = whole & (whole + cv::Point(dx, dy));
           cv::Mat a = labelsOf(all[one], 0), b;
@@ -103,6 +103,8 @@ TEST(StreetBatches, CutSeveralWindowsOutOfOneView) {
             b = labelsOf(all[other], 0);
           if (same(a(inside), b(inside - cv::Point(dx, dy)))) return true;
         }
+      }
+    }
     return false;
   };
   EXPECT_TRUE(overlap(0, 1));

@@ -138,9 +138,10 @@ TEST(CameraClock, HasAStandardTimeWithoutSummerTime) {
                                        {"America/St_Johns", "-03:30"},
                                        {"Asia/Kolkata", "+05:30"},
                                        {"UTC", "+00:00"},
-                                       {"-05:00", "-05:00"}})
+                                       {"-05:00", "-05:00"}}) {
     for (const char* date : {"2024-01-15", "2024-04-15", "2024-07-15", "2024-10-15"})
       EXPECT_EQ(CameraClock(zone).standardTime(*timeOfIso(date)).zone(), standard) << zone << ' ' << date;
+  }
 }
 
 TEST(CameraClock, ADayBeginsWhereTheClockSaysSo) {

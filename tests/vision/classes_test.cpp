@@ -96,10 +96,12 @@ TEST(ClassColors, PaletteIsApartForColourBlindEyesToo) {
       {"deuteranope",
        {0.367322f, 0.860646f, -0.227968f, 0.280085f, 0.672501f, 0.047413f, -0.011820f, 0.042940f, 0.968881f}}};
   const auto colors = classColors({}, 12);
-  for (const auto& [name, eye] : eyes)
-    for (std::size_t i = 0; i < colors.size(); ++i)
+  for (const auto& [name, eye] : eyes) {
+    for (std::size_t i = 0; i < colors.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j)
         EXPECT_GT(apart(colors[i], colors[j], eye), 10) << name << ": " << colors[i] << " and " << colors[j];
+    }
+  }
 }
 
 // Four colours as of asphalt, sky, trees and walls, in quarters.
@@ -159,7 +161,7 @@ TEST(ClassColors, NewOnesAreWhatTheNameSays) {
 // Two colours 2.3 apart in CIELAB can just be told apart when they touch.
 TEST(ClassColors, NewOnesAreFarFromAnyPictureAndEachOther) {
   constexpr int kSide = 96, kClasses = 8;
-  for (int surfaces = 1; surfaces <= 8; ++surfaces)
+  for (int surfaces = 1; surfaces <= 8; ++surfaces) {
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
       cv::RNG random(100 * seed + static_cast<std::uint64_t>(surfaces));
       cv::Mat picture(kSide, kSide, CV_8UC3);
@@ -175,6 +177,7 @@ TEST(ClassColors, NewOnesAreFarFromAnyPictureAndEachOther) {
         classes.push_back(color);
       }
     }
+  }
 }
 
 TEST(ClassColors, TheFirstNDoNotDependOnHowManyWereAskedFor) {

@@ -36,9 +36,10 @@ TEST(NextPicture, CoversAllCandidatesWithinTwiceTheBestRadius) {
       return worst;
     };
     double best = 10;
-    for (int a = 0; a < 9; ++a)
+    for (int a = 0; a < 9; ++a) {
       for (int b = a + 1; b < 9; ++b)
         for (int c = b + 1; c < 9; ++c) best = std::min(best, radius({a, b, c}));
+    }
     EXPECT_LE(radius(furthestFirst(all, {}, 3)), 2 * best + 1e-6);
   }
 }

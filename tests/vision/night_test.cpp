@@ -146,8 +146,8 @@ TEST(Poisson, CountsAreDistributedAsTheyShould) {
 
 TEST(Night, MeanAndVarianceAreThoseOfTheModel) {
   NightOptions options;
-  for (const double gain : {0.25, 0.6})
-    for (const double electrons : {150.0, 1500.0})
+  for (const double gain : {0.25, 0.6}) {
+    for (const double electrons : {150.0, 1500.0}) {
       for (const int value : {60, 128, 255}) {
         options.gain = gain;
         options.electrons = electrons;
@@ -159,6 +159,8 @@ TEST(Night, MeanAndVarianceAreThoseOfTheModel) {
         EXPECT_NEAR(mean, gain * value, 0.1) << gain << ' ' << electrons << ' ' << value;
         EXPECT_NEAR(variance, model, 0.03 * model) << gain << ' ' << electrons << ' ' << value;
       }
+    }
+  }
 }
 
 TEST(Night, WithoutNoiseItOnlyDims) {

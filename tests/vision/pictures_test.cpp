@@ -140,9 +140,10 @@ TEST(DepthImage, WithoutAUnitUsesAllOfItsValues) {
     const DepthImage image = depthImage(kDepths, unit);
     EXPECT_EQ(image.pixels.at<std::uint16_t>(0, 0), 0);
     EXPECT_EQ(image.pixels.at<std::uint16_t>(1, 2), 65535);
-    for (int i = 0; i < 6; ++i)
+    for (int i = 0; i < 6; ++i) {
       EXPECT_NEAR(image.offset + image.step * image.pixels.at<std::uint16_t>(i / 3, i % 3),
                   kDepths.at<float>(i / 3, i % 3), image.step / 2 * 1.01);
+    }
   }
   cv::Mat far(1, 256, CV_32F);  // steps of floats there are 64
   for (int i = 0; i < far.cols; ++i) far.at<float>(i) = 6e8F + 64.F * static_cast<float>(i);

@@ -94,14 +94,16 @@ TEST_F(ReadPicture, TakesBytesThatAreNoPixels) {
 }
 
 TEST_F(ReadPicture, TakesSmallAndGreyJpegs) {
-  for (const JpegKind& kind : kKinds)
-    for (const cv::Size size : {cv::Size(1, 1), {1, 40}, {17, 1}, {7, 9}})
+  for (const JpegKind& kind : kKinds) {
+    for (const cv::Size size : {cv::Size(1, 1), {1, 40}, {17, 1}, {7, 9}}) {
       for (const int flags : {cv::IMREAD_COLOR, cv::IMREAD_GRAYSCALE}) {
         cv::Mat picture = smooth(size);
         if (flags == cv::IMREAD_GRAYSCALE) cv::cvtColor(picture, picture, cv::COLOR_BGR2GRAY);
         jpeg(kind, picture);
         EXPECT_EQ(readPicture(folder_ / "whole.jpg").size(), size) << kind.name;
       }
+    }
+  }
 }
 
 TEST_F(ReadPicture, RefusesOtherFormatsThatAreCutOff) {
@@ -121,7 +123,7 @@ cv::Mat asShown(const cv::Mat& stored, int orientation) {
   const bool swapped = orientation >= 5;
   cv::Mat shown(swapped ? cv::Size(stored.rows, stored.cols) : stored.size(), CV_8UC3);
   const int last_row = stored.rows - 1, last_column = stored.cols - 1;
-  for (int y = 0; y < stored.rows; ++y)
+  for (int y = 0; y < stored.rows; ++y) {
     for (int x = 0; x < stored.cols; ++x) {
       const cv::Point places[] = {{x, y},
                                   {last_column - x, y},             // 2: row 0 at the top, column 0 at the right
@@ -133,11 +135,12 @@ cv::Mat asShown(const cv::Mat& stored, int orientation) {
                                   {y, last_column - x}};            // 8: left, bottom
       shown.at<cv::Vec3b>(places[orientation - 1]) = stored.at<cv::Vec3b>(y, x);
     }
+  }
   return shown;
 }
 
 TEST_F(ReadPicture, TurnsAndMirrorsAsExifSays) {
-  for (const char* name : {"a.jpg", "a.png"})
+  for (const char* name : {"a.jpg", "a.png"}) {
     for (int orientation = 1; orientation <= 8; ++orientation) {
       cv::imwrite(folder_ / name, smooth({40, 24}));
       const cv::Mat stored = cv::imread(folder_ / name);
@@ -146,6 +149,7 @@ TEST_F(ReadPicture, TurnsAndMirrorsAsExifSays) {
       ASSERT_EQ(shown.size(), expected.size()) << name << ", orientation " << orientation;
       EXPECT_EQ(cv::norm(shown, expected, cv::NORM_INF), 0) << name << ", orientation " << orientation;
     }
+  }
 }
 
 // A picture of a camera on its side, 24 px wide and 40 px high as people see it, and labels of both sizes.
@@ -196,10 +200,11 @@ TEST_F(TurnedPicture, HasItsLabelsOverWhatPeopleSee) {
 }
 
 TEST_F(TurnedPicture, RefusesLabelsOfThePixelsAsTheyAreStored) {
-  for (const std::string& labels : {labelMap({40, 24}), labelMe(40, 24), coco(40, 24)})
+  for (const std::string& labels : {labelMap({40, 24}), labelMe(40, 24), coco(40, 24)}) {
     EXPECT_MPM_ERROR(read(labels),
                      "40 x 24 px (width x height), its image is 24 x 40 px (width x height): labels lie over "
                      "the picture as its EXIF rotates it");
+  }
   EXPECT_MPM_ERROR(read(labelMap({24, 41})), "24 x 41 px (width x height), its image is 24 x 40 px (width x height)");
 }
 

@@ -101,17 +101,19 @@ TEST_F(Refusals, OfRegions) {
   region.mask = cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(1));
   EXPECT_MPM_ERROR(check({region}), "give a mask of the picture's size");
   for (const char* shape : {R"("circle", "points": [[1, 1], [2, 2], [3, 3]])", R"("circle", "points": [[1, 1]])",
-                            R"("line", "points": [[1, 1], [9, 9]])", R"("polygon", "points": [[1, 1], [9, 9]])"})
+                            R"("line", "points": [[1, 1], [9, 9]])", R"("polygon", "points": [[1, 1], [9, 9]])"}) {
     EXPECT_MPM_ERROR(readRegions(write(
                          "l.json", R"({"imageWidth": 64, "imageHeight": 48, "shapes": [{"label": "a", "shape_type": )" +
                                        std::string(shape) + "}]}")),
                      "polygons of three points or more, rectangles and circles");
+  }
   cv::imwrite(folder_ / "m.tif", cv::Mat::zeros(8, 8, CV_8U));
   for (const auto& one :
        {std::pair("2012-05-32,13:05:07,2013-06-10,06:35:12", "'2012-05-32,13:05:07' is no time"),
-        std::pair("2013-06-10,06:35:12,2013-06-10,06:35:11", "it ends at 2013-06-10 06:35:11, before it begins")})
+        std::pair("2013-06-10,06:35:12,2013-06-10,06:35:11", "it ends at 2013-06-10 06:35:11, before it begins")}) {
     EXPECT_MPM_ERROR(readRegions(write("r.csv", std::string("start_date,x\n") + one.first + ",m.tif,a.jpg\n")),
                      one.second);
+  }
   EXPECT_NO_THROW(readRegions(write("r.csv", "2013-06-10,06:35:12,2013-06-10,06:35:12,m.tif,a.jpg\n")));
 }
 
@@ -124,9 +126,10 @@ TEST_F(Refusals, OfSources) {
   EXPECT_MPM_ERROR(toBgr8(cv::Mat(2, 2, CV_32FC3)), "8 or 16 bits per channel");
   EXPECT_MPM_ERROR(toBgr8(cv::Mat(2, 2, CV_8UC2)), "1, 3 or 4 channels, not 2");
   EXPECT_MPM_ERROR(sourceFiles({.kind = SourceKind::kFolder, .target = folder_ / "gone"}), "cannot read folder '");
-  for (const double timeout : {0.0, -1.0, std::nan("")})
+  for (const double timeout : {0.0, -1.0, std::nan("")}) {
     EXPECT_MPM_ERROR(openSource(parseSourceSpec("camera:0"), {.timeout_s = timeout}),
                      "timeout of a source must be positive");
+  }
   const auto none = [](const SourceOptions&) -> std::unique_ptr<FrameSource> { return nullptr; };
   EXPECT_MPM_ERROR(openGuarded("x", none, {}), "there is no source");
   const auto empty = [](const SourceOptions&) { return std::make_unique<EmptyFrames>(); };

@@ -175,7 +175,7 @@ TEST_F(Regions, TransparencyOfAMaskIsRotatedByItsExif) {
       {1, {{{0, 0}, {1, 0}, {0, 3}}}}, {2, {{{5, 0}, {4, 0}, {5, 3}}}}, {3, {{{5, 3}, {4, 3}, {5, 0}}}},
       {4, {{{0, 3}, {1, 3}, {0, 0}}}}, {5, {{{0, 0}, {0, 1}, {3, 0}}}}, {6, {{{3, 0}, {3, 1}, {0, 0}}}},
       {7, {{{3, 5}, {3, 4}, {0, 5}}}}, {8, {{{0, 5}, {0, 4}, {3, 5}}}}};
-  for (const int depth : {CV_8U, CV_16U})
+  for (const int depth : {CV_8U, CV_16U}) {
     for (const auto& [orientation, points] : shown) {
       SCOPED_TRACE(static_cast<int>(orientation));
       cv::Mat stored;
@@ -187,6 +187,7 @@ TEST_F(Regions, TransparencyOfAMaskIsRotatedByItsExif) {
       EXPECT_EQ(cv::countNonZero(inside), 3);
       for (const cv::Point& point : points) EXPECT_EQ(inside.at<uchar>(point), 255) << point;
     }
+  }
 }
 
 TEST_F(Regions, AMaskOf16BitsKeepsItsSmallValues) {

@@ -59,9 +59,10 @@ cv::Mat shownBy(const cv::Mat& stored, int a, int b, int c, int d) {
   const int right = stored.cols - 1, bottom = stored.rows - 1;
   cv::Mat shown(b == 0 ? stored.size() : cv::Size(stored.rows, stored.cols), CV_8UC3);
   const int shift_x = -std::min({0, a * right, c * bottom}), shift_y = -std::min({0, b * right, d * bottom});
-  for (int y = 0; y < stored.rows; ++y)
+  for (int y = 0; y < stored.rows; ++y) {
     for (int x = 0; x < stored.cols; ++x)
       shown.at<cv::Vec3b>(b * x + d * y + shift_y, a * x + c * y + shift_x) = stored.at<cv::Vec3b>(y, x);
+  }
   return shown;
 }
 

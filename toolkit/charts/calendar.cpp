@@ -35,10 +35,12 @@ std::uint32_t colorOf(double share) {
 
 std::pair<double, double> rangeOf(const CalendarDrawing& calendar) {
   std::optional<std::pair<double, double>> range;
-  for (const DayCell& day : calendar.days)
-    if (day.value)
+  for (const DayCell& day : calendar.days) {
+    if (day.value) {
       range = {std::min(range ? range->first : *day.value, *day.value),
                std::max(range ? range->second : *day.value, *day.value)};
+    }
+  }
   return range.value_or(std::pair(0.0, 0.0));
 }
 

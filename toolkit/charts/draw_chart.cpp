@@ -45,9 +45,10 @@ class Drawer {
     double bands = 0;
     for (const ChartBand& band : chart_.bands) bands += heightOf(strips.emplace_back(placed(band)));
     const double height = (plot_.height - bands + kGapBetweenLanes) / std::max(1.0, static_cast<double>(lanes.size()));
-    for (std::size_t i = 0; i < lanes.size(); ++i)
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
       drawLane({plot_.x, plot_.y + static_cast<double>(i) * height, plot_.width, height - kGapBetweenLanes}, lanes[i],
                i + 1 < lanes.size() ? lanes[i + 1] : chart_.series.size());
+    }
     double top = plot_.br().y - bands + kGapBetweenLanes / 2;
     for (const PlacedBand& strip : strips) {
       drawBand(strip, top);

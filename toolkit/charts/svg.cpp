@@ -70,9 +70,10 @@ class SvgCanvas final : public ChartCanvas {
 
   void line(const std::vector<cv::Point2d>& points, std::uint32_t color, double width) override {
     if (points.empty()) return;
-    if (points.size() == 1)
+    if (points.size() == 1) {
       return add("<circle cx=\"" + number(points[0].x) + "\" cy=\"" + number(points[0].y) + "\" r=\"" +
                  number(1.5 * width) + "\" fill=\"" + colorText(color) + "\"/>");
+    }
     add("<polyline points=\"" + listOf(points) + "\" fill=\"none\" stroke=\"" + colorText(color) +
         "\" stroke-width=\"" + number(width) + "\" stroke-linejoin=\"round\"/>");
   }
@@ -162,9 +163,10 @@ std::string calendarSvg(const CalendarDrawing& calendar, double width) {
         "<g class=\"day\" data-start=\"" + std::to_string(day.start) + "\" data-text=\"" + escaped(day.text) + "\"";
     if (!day.picture.empty()) group += " data-taken=\"" + std::to_string(day.taken) + "\"";
     group += "><title>" + escaped(day.text) + "</title>";
-    if (!day.picture.empty())
+    if (!day.picture.empty()) {
       group += "<image href=\"" + escaped(day.picture) + "\" preserveAspectRatio=\"xMidYMid slice\"" +
                placed(pictureIn(layout.days[i])) + "/>";
+    }
     canvas.add(group + "<rect fill=\"none\" pointer-events=\"all\"" + placed(layout.days[i]) + "/></g>");
   }
   return canvas.document(layout.size, "", "");

@@ -28,9 +28,10 @@ ConfusionMatrix::ConfusionMatrix(int classes, int ignore) : classes_(classes), i
 void ConfusionMatrix::add(const cv::Mat& truth, const cv::Mat& prediction) {
   if (truth.type() != CV_8UC1 || prediction.type() != CV_8UC1)
     throw Error("a label map has one channel of 8 bits, the class index");
-  if (truth.size() != prediction.size())
+  if (truth.size() != prediction.size()) {
     throw Error("the label map is " + sizeText({truth.rows, truth.cols}) + ", the image " +
                 sizeText({prediction.rows, prediction.cols}));
+  }
 
   // Counted over all 256 x 256 byte pairs first: no branch per pixel, and nothing is kept of a map that is refused.
   std::vector<std::int64_t> pairs(static_cast<std::size_t>(kLabels) * kLabels);
@@ -42,9 +43,10 @@ void ConfusionMatrix::add(const cv::Mat& truth, const cv::Mat& prediction) {
   for (int label = 0; label < kLabels; ++label) {
     if (label == ignore_) continue;
     const auto* row = pairs.data() + static_cast<std::size_t>(label) * kLabels;
-    if (label >= classes_ && std::any_of(row, row + kLabels, [](std::int64_t n) { return n > 0; }))
+    if (label >= classes_ && std::any_of(row, row + kLabels, [](std::int64_t n) { return n > 0; })) {
       throw Error("the label map holds " + std::to_string(label) + ", which is neither one of the " +
                   std::to_string(classes_) + " classes nor the ignored label " + std::to_string(ignore_));
+    }
     if (std::any_of(row + classes_, row + kLabels, [](std::int64_t n) { return n > 0; }))
       throw Error("the prediction holds a label beyond the " + std::to_string(classes_) + " classes");
   }
@@ -57,9 +59,10 @@ void ConfusionMatrix::add(const cv::Mat& truth, const cv::Mat& prediction) {
 }
 
 void ConfusionMatrix::add(int truth, int prediction, std::int64_t pixels) {
-  if (std::min(truth, prediction) < 0 || std::max(truth, prediction) >= classes_ || pixels < 0)
+  if (std::min(truth, prediction) < 0 || std::max(truth, prediction) >= classes_ || pixels < 0) {
     throw Error("there is no count of " + std::to_string(pixels) + " pixels for the classes " + std::to_string(truth) +
                 " and " + std::to_string(prediction) + " of " + std::to_string(classes_));
+  }
   std::int64_t& count = counts_[static_cast<std::size_t>(truth) * classes_ + prediction];
   constexpr std::int64_t kMaxPixels = std::int64_t{1} << 46;  // the sum of all 256 x 256 counts has 62 bits
   if (pixels > kMaxPixels - count) throw Error("more pixels of a class than can be counted");
@@ -73,9 +76,10 @@ void ConfusionMatrix::add(const PairCounts& counts) {
 
 PairCounts ConfusionMatrix::pairs() const {
   PairCounts pairs;
-  for (int truth = 0; truth < classes_; ++truth)
+  for (int truth = 0; truth < classes_; ++truth) {
     for (int prediction = 0; prediction < classes_; ++prediction)
       if (const std::int64_t pixels = count(truth, prediction)) pairs.push_back({truth, prediction, pixels});
+  }
   return pairs;
 }
 
@@ -156,10 +160,12 @@ std::optional<ConfusionMatrix> crossValidationOf(const ModelFacts& facts) {
   if (facts.cross_validation.empty()) return std::nullopt;
   const int classes = static_cast<int>(facts.cross_validation.size());
   ConfusionMatrix matrix(classes, -1);
-  for (int truth = 0; truth < classes; ++truth)
-    for (int given = 0; given < classes; ++given)
+  for (int truth = 0; truth < classes; ++truth) {
+    for (int given = 0; given < classes; ++given) {
       matrix.add(truth, given,
                  facts.cross_validation[static_cast<std::size_t>(truth)][static_cast<std::size_t>(given)]);
+    }
+  }
   return matrix;
 }
 

@@ -39,13 +39,14 @@ std::vector<vision::LabelledFile> pairsIn(const fs::path& images, const std::str
 std::vector<vision::LabelledFile> cityscapesFiles(const fs::path& folder, const std::string& split) {
   constexpr const char* kImage = "_leftImg8bit.png";
   std::vector<vision::LabelledFile> files;
-  for (const fs::path& city : filesIn(folder / "leftImg8bit" / split, ""))
+  for (const fs::path& city : filesIn(folder / "leftImg8bit" / split, "")) {
     for (const fs::path& image : filesIn(city, kImage)) {
       const std::string name = image.filename().string();
       const std::string scene = name.substr(0, name.size() - std::string(kImage).size());
       files.push_back(
           {image.string(), (folder / "gtFine" / split / city.filename() / (scene + "_gtFine_labelIds.png")).string()});
     }
+  }
   return files;
 }
 
@@ -54,9 +55,10 @@ std::vector<vision::LabelledFile> pascalContextFiles(const fs::path& folder, con
   std::ifstream names(list);
   if (!names) throw Error("cannot read the list of images '" + list.string() + "'");
   std::vector<vision::LabelledFile> files;
-  for (std::string name; names >> name;)
+  for (std::string name; names >> name;) {
     files.push_back({(folder / "JPEGImages" / (name + ".jpg")).string(),
                      (folder / "SegmentationClassContext" / (name + ".png")).string()});
+  }
   return files;
 }
 
@@ -103,9 +105,10 @@ vision::LabelMeaning labelMeaningOf(Dataset dataset) {
 std::vector<vision::LabelledFile> datasetFiles(Dataset dataset, const std::string& folder, const std::string& split) {
   const std::vector<vision::LabelledFile> files = partsOf(dataset).files(folder, split);
   if (files.empty()) throw Error("'" + folder + "' holds no image of " + toString(dataset) + ", split " + split);
-  for (const vision::LabelledFile& file : files)
+  for (const vision::LabelledFile& file : files) {
     for (const std::string& path : {file.image, file.labels})
       if (!fs::is_regular_file(path)) throw Error("there is no file '" + path + "'");
+  }
   return files;
 }
 

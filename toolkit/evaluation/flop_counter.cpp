@@ -45,9 +45,10 @@ class FlopCounter::Reader {
 
   std::vector<Dims> matrices(const onnx::NodeProto& node) const {
     std::vector<Dims> result;
-    for (const auto& input : node.input())
+    for (const auto& input : node.input()) {
       if (const auto constant = constants_.find(input); constant != constants_.end() && constant->second.size() >= 2)
         result.push_back(constant->second);
+    }
     return result;
   }
 
@@ -147,9 +148,10 @@ FlopCounter::FlopCounter(const std::string& converted_model) {
 }
 
 double FlopCounter::count(const std::vector<double>& tokens, bool head_restored) const {
-  if (tokens.size() != terms_.size())
+  if (tokens.size() != terms_.size()) {
     throw Error("the model has " + std::to_string(terms_.size() - 1) + " insertions, but there are " +
                 std::to_string(tokens.size()) + " token counts");
+  }
   const auto of = [](const Terms& terms, double n) { return terms[0] + (terms[1] + terms[2] * n) * n; };
   double flop = 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {

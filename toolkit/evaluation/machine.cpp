@@ -68,9 +68,10 @@ double flopPerSecond(const PackedLinear& linear, int dim, double seconds) {
 
 Json cpuName() {
   std::ifstream cpus("/proc/cpuinfo");
-  for (std::string line; std::getline(cpus, line);)
+  for (std::string line; std::getline(cpus, line);) {
     if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
       return line.substr(colon + 2);
+  }
   return nullptr;
 }
 

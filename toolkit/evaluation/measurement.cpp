@@ -36,8 +36,8 @@ void addPairs(const Estimate& result, const Truth& truth, Measurement& one) {
   };
   std::vector<std::int64_t>& distances = one.pairs_at_distance;
   distances.resize(kMaxDistance + 1);
-  for (const auto& [cluster, tokens] : members)
-    for (std::size_t i = 0; i < tokens.size(); ++i)
+  for (const auto& [cluster, tokens] : members) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
       for (std::size_t j = i + 1; j < tokens.size(); ++j) {
         const double distance =
             std::hypot(tokens[i] / width - tokens[j] / width, tokens[i] % width - tokens[j] % width);
@@ -47,6 +47,8 @@ void addPairs(const Estimate& result, const Truth& truth, Measurement& one) {
         ++one.pairs_with_class;
         one.pairs_of_one_class += a == b;
       }
+    }
+  }
   one.line.update({{"pairs_at_distance", distances},
                    {"pairs_with_class", one.pairs_with_class},
                    {"pairs_of_one_class", one.pairs_of_one_class}});
@@ -147,11 +149,12 @@ Measurement Measurement::read(const JsonValue& json) {
   for (const auto& [key, number] : kNumbers)
     if (const JsonValue value = json.at(key); !value.json().is_null()) one.*number = value.number(0);
   one.key_frame = json.at("key_frame").flag();
-  if (const auto terms = json.find("gflop_terms"))
+  if (const auto terms = json.find("gflop_terms")) {
     for (const JsonValue& step : terms->list(1)) {
       const std::vector<JsonValue> parts = step.list(3, 3);
       one.gflop_terms.push_back({parts[0].number(), parts[1].number(), parts[2].number()});
     }
+  }
   if (json.has("pairs_at_distance")) {
     for (const JsonValue& count : json.at("pairs_at_distance").list()) one.pairs_at_distance.push_back(count.count());
     one.pairs_with_class = json.at("pairs_with_class").count();
@@ -170,16 +173,18 @@ Measurement Measurement::read(const JsonValue& json) {
   const ConfusionMatrix matrix = matrixAt("confusion");
   one.counts = matrix.pairs();
   one.near = matrixAt("confusion_near").pairs();
-  for (const auto& [key, score] : kScores)
+  for (const auto& [key, score] : kScores) {
     if (json.at(key).json() != percentJson((matrix.*score)()))
       throw Error(json.at(key).place() + " is not what its counts give: remove that line, and its image is done again");
+  }
   return one;
 }
 
 void Scores::add(const Measurement& one) {
-  if (images_ > 0 && one.tokens.size() != tokens_.size())
+  if (images_ > 0 && one.tokens.size() != tokens_.size()) {
     throw Error("the tokens are of " + std::to_string(one.tokens.size()) + " steps, those before of " +
                 std::to_string(tokens_.size()));
+  }
   matrix_.add(one.counts);
   ++images_;
   tokens_.resize(one.tokens.size());
@@ -298,11 +303,12 @@ Json VariantResult::minus(const VariantResult& other) const {
   std::map<std::string, const Measurement*> of_image;  // lines of --resume may be in another order
   for (const Measurement& one : other.images_) of_image[one.image] = &one;
   std::vector<const Measurement*> mine, others;
-  for (const Measurement* one : sorted())
+  for (const Measurement* one : sorted()) {
     if (const auto found = of_image.find(one->image); found != of_image.end() && !one->night.value_or(false)) {
       mine.push_back(one);
       others.push_back(found->second);
     }
+  }
   const BlockBootstrap bootstrap = bootstrapOf(mine);
   Json json = {
       {"images", mine.size()}, {"blocks", bootstrap.blocks()}, {"tokens", Json::array()}, {"merged_percent", nullptr}};
@@ -357,13 +363,14 @@ IouDraws iouDraws(const BlockBootstrap& bootstrap, const std::vector<const Measu
   IouDraws result{std::vector<std::vector<double>>(size), {}, {}};
   result.mean = bootstrap.draws([&](const std::vector<int>& times) {
     std::vector<ClassPixels> sums(size);
-    for (std::size_t b = 0; b < blocks.size(); ++b)
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
       for (const auto& [label, counts] : blocks[b]) {
         ClassPixels& sum = sums[static_cast<std::size_t>(label)];
         sum.right += times[b] * counts.right;
         sum.truth += times[b] * counts.truth;
         sum.given += times[b] * counts.given;
       }
+    }
     for (std::size_t c = 0; c < size; ++c)
       result.of_class[c].push_back(sums[c].truth > 0 ? 100 * iouOf(sums[c]) : std::nan(""));
     result.pixel_accuracy.push_back(100 * pixelAccuracy(sums));

@@ -78,9 +78,10 @@ Rounds roundsOf(const std::vector<StateExample>& examples, int states) {
     std::ranges::stable_sort(indices,
                              [&](std::size_t a, std::size_t b) { return examples[a].time < examples[b].time; });
   }
-  for (const auto& indices : of_state)
+  for (const auto& indices : of_state) {
     for (std::size_t i = 0; i < indices.size(); ++i)
       rounds.of[indices[i]] = static_cast<int>(i * static_cast<std::size_t>(rounds.count) / indices.size());
+  }
   return rounds;
 }
 
@@ -150,12 +151,14 @@ NamedExamples examplesInFolders(const std::string& path) {
   for (const fs::directory_entry& entry : fs::directory_iterator(path))
     if (entry.is_directory() && !entry.path().filename().string().starts_with('.')) folders.insert(entry.path());
   NamedExamples examples;
-  for (const fs::path& folder : folders)
+  for (const fs::path& folder : folders) {
     for (const std::string& file : vision::sourceFiles(vision::parseSourceSpec(folder.string())))
       examples.emplace_back(file, folder.filename().string());
-  if (examples.empty())
+  }
+  if (examples.empty()) {
     throw Error("'" + path + "' has no folders of pictures: make one for each state, such as '" +
                 (fs::path(path) / "open").string() + "'");
+  }
   return examples;
 }
 
@@ -189,14 +192,16 @@ cv::Mat tileOf(const StateHead& head, const std::string& file, const std::string
   constexpr int kText = 36;
   cv::Mat picture = vision::openSource(file)->next()->image;
   const double scale = static_cast<double>(kTileWidth) / picture.cols;
-  for (const vision::Region& region : head.regions)
+  for (const vision::Region& region : head.regions) {
     for (const auto& polygon : region.polygons) {
       std::vector<cv::Point> corners;
-      for (const cv::Point2d& at : polygon)
+      for (const cv::Point2d& at : polygon) {
         corners.emplace_back(cvRound(at.x * picture.cols / region.size.width),
                              cvRound(at.y * picture.rows / region.size.height));
+      }
       cv::polylines(picture, corners, true, {0, 220, 255}, std::max(1, cvRound(2 / scale)), cv::LINE_AA);
     }
+  }
   cv::resize(picture, picture, {kTileWidth, std::max(1, cvRound(picture.rows * scale))}, 0, 0, cv::INTER_AREA);
   cv::Mat tile((picture.rows + kText) * vision::kSupersampling, kTileWidth * vision::kSupersampling, CV_8UC3,
                cv::Scalar::all(255));
@@ -227,9 +232,10 @@ cv::Mat pageOf(const std::vector<cv::Mat>& tiles, int columns) {
 Json answeringOf(const StateHead& head) {
   Json regions = Json::array(), weights = Json::array();
   for (const vision::Region& region : head.regions) regions.push_back(toJson(region));
-  for (int s = 0; s < head.weights.rows; ++s)
+  for (int s = 0; s < head.weights.rows; ++s) {
     weights.push_back(
         std::vector<double>(head.weights.ptr<double>(s), head.weights.ptr<double>(s) + head.weights.cols));
+  }
   return {{"states", head.states},
           {"regions", regions},
           {"model", {{"name", head.model_name}, {"digest", head.model_digest}, {"reduce", head.reduce}}},
@@ -261,11 +267,12 @@ StateView stateView(const std::vector<vision::Region>& regions, cv::Size picture
                     std::optional<UnixMs> time, const std::function<cv::Mat(const vision::Region&)>& mask) {
   const bool whole = std::ranges::all_of(regions, [](const vision::Region& one) { return one.ignore; });
   cv::Mat inside(picture, CV_8UC1, cv::Scalar(whole ? 255 : 0));
-  for (const bool ignored : {false, true})
+  for (const bool ignored : {false, true}) {
     for (const vision::Region& region : regions) {
       if (region.ignore != ignored || !region.validAt(time.value_or(unixNow()))) continue;
       inside.setTo(ignored ? 0 : 255, mask ? mask(region) : vision::maskOf(region, picture));
     }
+  }
   StateView view{.part = {{}, picture}};
   if (cv::countNonZero(inside) == 0) return view;
   if (cutOutSeconds(regions)) view.part = cutOut(cv::boundingRect(inside), picture, grid);
@@ -276,9 +283,10 @@ StateView stateView(const std::vector<vision::Region>& regions, cv::Size picture
 
 cv::Mat poolTokens(const cv::Mat& tokens, const cv::Mat& shares) {
   CV_Assert(tokens.type() == CV_32F && (shares.empty() || (shares.type() == CV_32F && shares.isContinuous())));
-  if (!shares.empty() && static_cast<int>(shares.total()) != tokens.rows)
+  if (!shares.empty() && static_cast<int>(shares.total()) != tokens.rows) {
     throw Error("the region has " + std::to_string(shares.total()) + " patches, but there are " +
                 std::to_string(tokens.rows) + " tokens");
+  }
   cv::Mat x, weights, middle, deviation;
   tokens.convertTo(x, CV_64F);
   (shares.empty() ? cv::Mat::ones(1, tokens.rows, CV_32F) : shares.reshape(1, 1)).convertTo(weights, CV_64F);
@@ -293,9 +301,10 @@ cv::Mat poolTokens(const cv::Mat& tokens, const cv::Mat& shares) {
 }
 
 StateReading readState(const StateHead& head, const cv::Mat& pooled) {
-  if (pooled.cols + 1 != head.weights.cols)
+  if (pooled.cols + 1 != head.weights.cols) {
     throw Error("the states of '" + head.name + "' read " + std::to_string(head.weights.cols - 1) +
                 " numbers of a picture, but the model gives " + std::to_string(pooled.cols));
+  }
   StateReading reading = readingOf(scoresOf(head.weights, pooled), 1);
   reading.sure = reading.probability >= head.sure;
   return reading;
@@ -349,21 +358,24 @@ StateHead teachStates(StateHead head, const std::vector<StateExample>& examples,
     shown.push_back(one.state);
     ++counts[static_cast<std::size_t>(one.state)];
   }
-  for (std::size_t s = 0; s < counts.size(); ++s)
-    if (counts[s] < 2)
+  for (std::size_t s = 0; s < counts.size(); ++s) {
+    if (counts[s] < 2) {
       throw Error("the state '" + head.states[s] + "' has " + counted(counts[s], "example") +
                   ": give at least 2, better 12 of several days");
+    }
+  }
   const Rounds rounds = roundsOf(examples, states);
   head.verdict = {.by_days = rounds.by_days, .rounds = rounds.count};
   cv::Mat scores;
   for (int round = 0; round < rounds.count; ++round) {
     cv::Mat rows;
     std::vector<int> kept;
-    for (int i = 0; i < pooled.rows; ++i)
+    for (int i = 0; i < pooled.rows; ++i) {
       if (rounds.of[static_cast<std::size_t>(i)] != round) {
         rows.push_back(pooled.row(i));
         kept.push_back(shown[static_cast<std::size_t>(i)]);
       }
+    }
     const std::set<int> known(kept.begin(), kept.end());
     const bool tells_apart = known.size() > 1;  // with one state, each answer of that state would be right
     const cv::Mat weights = tells_apart ? trainStates(rows, kept, states) : cv::Mat();
@@ -459,10 +471,11 @@ cv::Mat wrongPictures(const StateHead& head) {
   std::ranges::stable_sort(wrong, [](const auto& a, const auto& b) { return a.probability > b.probability; });
   if (wrong.size() > kMost) wrong.resize(kMost);
   std::vector<cv::Mat> tiles;
-  for (const StateAnswer& one : wrong)
+  for (const StateAnswer& one : wrong) {
     tiles.push_back(tileOf(head, one.file,
                            stateName(head, one.truth) + ", taken for " + stateName(head, one.given) + ", " +
                                fixed(100 * one.probability, 0) + " %" + (one.sure ? ", sure" : "")));
+  }
   return pageOf(tiles, 4);
 }
 
@@ -479,17 +492,19 @@ cv::Mat contradictingPictures(const StateHead& head) {
 
 Json toJson(const StateVerdict& verdict, const std::vector<std::string>& states) {
   Json answers = Json::array();
-  for (const StateAnswer& one : verdict.answers)
+  for (const StateAnswer& one : verdict.answers) {
     answers.push_back({{"picture", one.file},
                        {"state", states[static_cast<std::size_t>(one.truth)]},
                        {"given", states[static_cast<std::size_t>(one.given)]},
                        {"probability", one.probability}});
+  }
   Json contradictions = Json::array();
-  for (const StateContradiction& one : verdict.contradictions)
+  for (const StateContradiction& one : verdict.contradictions) {
     contradictions.push_back({{"picture", one.file},
                               {"state", states[static_cast<std::size_t>(one.state)]},
                               {"like", one.like},
                               {"like_state", states[static_cast<std::size_t>(one.like_state)]}});
+  }
   return {{"by", verdict.by_days ? "days" : "parts"},
           {"rounds", verdict.rounds},
           {"right", orNull(verdict.right())},

@@ -179,11 +179,12 @@ class Group {
     variant.miou = all.mean;
     add(variant, "miou_percent", all.mean);
     add(variant, "miou_loss_points", difference(full_iou_[0].mean, all.mean));
-    for (const auto& [key, pixels, full] :
-         {std::tuple("miou_loss_near_points", Pixels::kNear, 1), {"miou_loss_elsewhere_points", Pixels::kElsewhere, 2}})
+    for (const auto& [key, pixels, full] : {std::tuple("miou_loss_near_points", Pixels::kNear, 1),
+                                            {"miou_loss_elsewhere_points", Pixels::kElsewhere, 2}}) {
       add(variant, key,
           difference(full_iou_[static_cast<std::size_t>(full)].mean,
                      iouDraws(bootstrap_, variant.images, classes_, pixels).mean));
+    }
     add(variant, "pixel_accuracy_percent", all.pixel_accuracy);
     add(variant, "agreement_percent", bootstrap_.means(variant.eachOr(&Measurement::agreement)));
     add(variant, "speed_up", bootstrap_.medians(variant.each([](const Measurement& one) {
@@ -203,16 +204,19 @@ class Group {
     const std::vector<double> tokens = variant.each([](const Measurement& one) { return one.tokens.back(); });
     variant.tokens = bootstrap_.means(tokens);
     add(variant, "tokens_end", variant.tokens);
-    for (const auto& [stage, member] : kStages)
-      if (stage != std::string("total"))
+    for (const auto& [stage, member] : kStages) {
+      if (stage != std::string("total")) {
         add(variant, (stage + std::string("_ms")).c_str(),
             bootstrap_.means(ofSession([&, member = member](const Measurement& one) { return one.ms.*member; })));
+      }
+    }
     addPairsOfTokens(variant);
     Json true_pixels = Json::array();
     std::vector<double> pixels_of_class(static_cast<std::size_t>(classes_));
-    for (const Measurement* one : variant.images)
+    for (const Measurement* one : variant.images) {
       for (const auto& [truth, given, pixels] : one->counts)
         pixels_of_class[static_cast<std::size_t>(truth)] += static_cast<double>(pixels);
+    }
     for (const double pixels : pixels_of_class) true_pixels.push_back(static_cast<std::int64_t>(pixels));
     row.update({{"true_pixels", true_pixels}, {"classes", line.at("classes")}, {"tokens", tokens}});
     addList(variant, "iou_percent", all.of_class);
@@ -345,10 +349,11 @@ class Group {
     addInterval(json, "miou_gain_points", bootstrap_.interval(difference(own.miou, other.miou)));
     addInterval(json, "tokens_more", bootstrap_.interval(difference(own.tokens, other.tokens)));
     std::vector<double> ratios;  // of the times by turns: of one session
-    for (std::size_t i = 0; i < own.images.size(); ++i)
+    for (std::size_t i = 0; i < own.images.size(); ++i) {
       ratios.push_back(own.images[i]->session == other.images[i]->session
                            ? other.images[i]->ms.total / own.images[i]->ms.total
                            : std::nan(""));
+    }
     addInterval(json, "speed_up", bootstrap_.ratioInterval(bootstrap_.medians(ratios)));
     return json;
   }
@@ -380,13 +385,15 @@ std::optional<std::vector<Variant>> variantsOf(const Lines& lines) {
     const auto& own = lines.of_variant.at(name);
     if (name == full_name || own.size() != images.size()) continue;
     Variant variant{name, {}};
-    for (const Measurement* one : images)
+    for (const Measurement* one : images) {
       if (const auto found = own.find(textOf(one->line, "name")); found != own.end())
         variant.images.push_back(found->second);
+    }
     if (variant.images.size() != images.size()) continue;
-    for (const Measurement* one : variant.images)
+    for (const Measurement* one : variant.images) {
       if (one->tokens.size() != variant.images.front()->tokens.size())
         throw Error("the lines of '" + name + "' are of different numbers of merging steps");
+    }
     variants.push_back(std::move(variant));
   }
   return variants;

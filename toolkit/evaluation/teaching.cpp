@@ -89,10 +89,11 @@ class Teacher {
     std::string missing;
     for (std::size_t c = 0; c < pictures_of_.size(); ++c)
       if (pictures_of_[c] == 0) missing += (missing.empty() ? "'" : ", '") + classes_.classes[c].name + "'";
-    if (!missing.empty())
+    if (!missing.empty()) {
       throw Error("no pixel is labelled " + missing + " in " +
                   counted(static_cast<std::int64_t>(job_.pictures), "label map") +
                   ": label some, or leave the class out of the list");
+    }
     // Pictures of the rarest class lie in a row, so that no round of the cross-validation holds out all of them.
     std::ranges::stable_sort(pictures_, {}, [&](const Picture& picture) {
       std::pair<int, std::size_t> rarest(std::numeric_limits<int>::max(), 0);
@@ -140,9 +141,10 @@ class Teacher {
       };
       const auto classes = std::views::iota(0, classes_.count());
       if (std::ranges::count_if(classes, trained) < 2) continue;
-      for (const auto& [truth, given, pixels] : tested.pairs())
+      for (const auto& [truth, given, pixels] : tested.pairs()) {
         if (trained(static_cast<int>(truth)))
           result.matrix.add(static_cast<int>(truth), static_cast<int>(given), pixels);
+      }
     }
     return result;
   }

@@ -71,9 +71,10 @@ std::size_t fastestRow(const std::vector<TuneRow>& rows, double percent) {
 }
 
 void requireTunePictures(std::size_t pictures) {
-  if (pictures < static_cast<std::size_t>(kMinTunePictures))
+  if (pictures < static_cast<std::size_t>(kMinTunePictures)) {
     throw Error("tuning needs at least " + std::to_string(kMinTunePictures) + " pictures, not " +
                 std::to_string(pictures));
+  }
 }
 
 std::optional<std::vector<TuneRow>> tuneRows(const std::string& model, EstimatorOptions options,

@@ -82,9 +82,10 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, const visi
     for (const RegionMeans& region : regions) {
       const bool whole = region.name.empty();
       Json of = Json::object();
-      for (std::size_t q = 0; q < quantities().size(); ++q)
+      for (std::size_t q = 0; q < quantities().size(); ++q) {
         if (const Spread& mean = (region.*values)[q]; mean.samples > 0)
           of[quantities()[q].key] = rounded(quantities()[q], mean.mean);
+      }
       if (whole && of.contains("tokens"))
         text += std::string("; ") + words + "tokens " + fixed(of["tokens"].get<double>(), 1);
       std::vector<ClassArea> areas = region.areas;

@@ -40,9 +40,10 @@ struct ReportedEvent {
 // Ours less what an earlier command got, and less the sources as they were given, which may hold passwords.
 std::vector<std::string> environmentOf(const ReportedEvent& reported) {
   std::vector<std::string> all;
-  for (char** entry = environ; *entry; ++entry)
+  for (char** entry = environ; *entry; ++entry) {
     if (const std::string_view text = *entry; !text.starts_with("MPM_EVENT_") && !text.starts_with("MPM_SOURCE"))
       all.emplace_back(text);
+  }
   const Event& event = reported.event;
   for (const auto& [name, value] : {std::pair<std::string, std::string>("KIND", toString(event.kind)),
                                     {"SEVERITY", toString(event.severity)},
@@ -130,9 +131,10 @@ std::vector<std::string> splitCommand(const std::string& line) {
     else
       *word += c;
   }
-  if (quote != 0)
+  if (quote != 0) {
     throw Error("the command '" + visibleText(line) + "' has a " + quote + " that is not closed: add it, or write \\" +
                 quote);
+  }
   if (word) words.push_back(*word);
   if (words.empty() || words.front().empty()) throw Error("the command is empty: name a program");
   return words;
@@ -195,9 +197,10 @@ struct EventCommand::Impl {
         waiting.pop_front();
       }
       lock.unlock();
-      if (lost > 0)
+      if (lost > 0) {
         problem("was not run for " + std::to_string(lost) + (lost == 1 ? " event" : " events") +
                 (ends ? ": the watch ends" : ": it is slower than they come"));
+      }
       if (!next) return;
       pid_t child = 0;
       if (const int error = start(arguments, *next, child))

@@ -103,10 +103,11 @@ class CameraRun {
         problem = error.what();
       }
       const bool again = !problem.empty() && !shared_.alone() && !camera.plan.once && !stop.stop_requested();
-      if (again && std::exchange(reported, problem) != problem)
+      if (again && std::exchange(reported, problem) != problem) {
         shared_.callbacks.on_event(
             camera, {unixNow(), EventKind::kSource, Severity::kError,
                      "not watched: " + problem + "; it is tried again every " + std::to_string(kRetry.count()) + " s"});
+      }
       shared_.set([&] {
         if (!problem.empty()) status_.failure = problem;
         status_.started = status_.over = true;
@@ -176,9 +177,10 @@ class CameraRun {
     const bool all_stored = session.finish(kDiskPatienceS);
     const WriterStatus written = *session.status().store;
     const bool hangs = !written.stopped && !all_stored && written.busy_s > kDiskPatienceS / 2;
-    if (!written.stopped && !all_stored)
+    if (!written.stopped && !all_stored) {
       failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
                 (hangs ? "the disk of '" + camera.session.database + "' does not answer" : written.problem);
+    }
     if (failure.empty() && work.lost > 0) failure = counted(work.lost, "result") + " not stored: " + work.failure;
     if (failure.empty() && written.lost > 0)
       failure = counted(written.lost, "sample") + " could not be written in time";

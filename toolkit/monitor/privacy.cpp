@@ -72,9 +72,10 @@ void hideIn(Estimate& estimate, const cv::Mat& mask) {
 }  // namespace
 
 void PrivacyOptions::add(const PrivacyOptions& other) {
-  for (const vision::Region& region : other.hidden)
+  for (const vision::Region& region : other.hidden) {
     if (std::ranges::none_of(hidden, [&](const auto& one) { return vision::toJson(one) == vision::toJson(region); }))
       hidden.push_back(region);
+  }
   for (const std::string& name : other.blurred)
     if (std::ranges::count(blurred, name) == 0) blurred.push_back(name);
 }
@@ -121,12 +122,14 @@ cv::Mat hiddenPicture(const cv::Mat& picture, cv::Size frame, UnixMs time, const
                       const PrivacyOptions& hidden) {
   cv::Mat result = hidden.blurred.empty() ? picture.clone() : blurred(picture);
   cv::Mat shown = result(cv::Rect({}, frame) & cv::Rect({}, result.size()));
-  for (const vision::Region& region : hidden.hidden) try {
+  for (const vision::Region& region : hidden.hidden) {
+    try {
       if (region.validAt(time))
         shown.setTo(cv::Scalar::all(0), coveringMask(region, frame, offset)(cv::Rect({}, shown.size())));
     } catch (const Error&) {  // a mask of another size: which part it is cannot be told
       blurred(result).copyTo(result);
     }
+  }
   return result;
 }
 
@@ -162,7 +165,8 @@ Privacy::Parts Privacy::partsOf(const InferenceResult& result, const ViewMotion&
     if (!classes.empty()) parts.blurred = where(labels, classes, size, static_cast<double>(result.frame.time));
     parts.whole = classes.empty();
   }
-  for (const vision::Region& region : options_.hidden) try {
+  for (const vision::Region& region : options_.hidden) {
+    try {
       if (!region.validAt(result.frame.time)) continue;
       const cv::Mat mask = coveringMask(region, size, offset);
       parts.black = parts.black.empty() ? mask : parts.black | mask;
@@ -170,6 +174,7 @@ Privacy::Parts Privacy::partsOf(const InferenceResult& result, const ViewMotion&
       parts.whole = true;
       parts.problem = std::string("whole pictures are blurred: ") + error.what();
     }
+  }
   return parts;
 }
 

@@ -138,9 +138,10 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       if (std::exchange(classes_, session.classes) != session.classes)
         for (Event& event : chain_.alarms.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
       for (Event& event : chain_.alarms.setHeads(session.heads, result.frame.time)) events.push_back(std::move(event));
-      if (store_)
+      if (store_) {
         store_->beginSession(session, options_.archive_clock ? std::optional(result.frame.time) : std::nullopt,
                              std::exchange(again_, false));
+      }
     }
     if (options_.archive_clock) turnTo(result.frame.time);
     if (const auto& report = result.estimate.reuse) {
@@ -180,9 +181,10 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       if (auto event = heartbeat(sample->time, steady)) events.push_back(std::move(*event));
       for (Event& event : chain_.alarms.add(*sample, options_.own_clock ? sample->time : steady))
         events.push_back(std::move(event));
-      if (facts.quality)
+      if (facts.quality) {
         if (auto event = chain_.quality.add(*facts.quality, chain_.night, sample->time))
           events.push_back(std::move(*event));
+      }
       if (options_.archive_clock && store_) sample->digest = vision::pictureDigest(result.frame.file);
     }
     store(sample, events);
@@ -218,9 +220,10 @@ Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts,
       look_failed_ = false;
       return labels;
     } catch (const std::exception& error) {
-      if (!std::exchange(look_failed_, true))
+      if (!std::exchange(look_failed_, true)) {
         events.push_back({sample.time, EventKind::kModel, Severity::kWarning,
                           std::string("classes are not read at the resolution of the camera: ") + error.what()});
+      }
       return cv::Mat();
     }
   };
@@ -347,11 +350,12 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
     const bool between = options_.once && none && status.frame_age_s < 0 && chain_.last;
     const double silent_s = between ? static_cast<double>(time - *chain_.last) / kSecondMs : status.frame_age_s;
     if (!options_.archive_clock) events = chain_.alarms.tick(time, steady, silent_s);
-    if (const auto jump = clock_.jump(time, steady))
+    if (const auto jump = clock_.jump(time, steady)) {
       events.push_back({time, EventKind::kClock, Severity::kWarning,
                         std::string("the clock went ") + (*jump < 0 ? "back" : "forward") + " by " +
                             durationText(std::abs(static_cast<double>(*jump)) / 1000) +
                             (*jump < 0 ? "" : " (set, or the machine slept)")});
+    }
     if (auto event = lookAtDisk(time, steady)) events.push_back(std::move(*event));
     store({}, events);
   }

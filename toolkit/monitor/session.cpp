@@ -233,9 +233,10 @@ struct Session::Impl {
       for (const Event& event : open->summary->due(now, options.database, open->source, options.snapshots.folder))
         post(event);
     } catch (const Error& error) {
-      if (!std::exchange(open->summary_failed, true))
+      if (!std::exchange(open->summary_failed, true)) {
         post({options.now(), EventKind::kStorage, Severity::kError,
               std::string("the day before is not summed up: ") + error.what()});
+      }
     }
   }
 
@@ -394,9 +395,10 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
     const auto& teller = impl->options.teller;
     if (teller) storing.outbox = teller->outbox(impl->options.camera);
     impl->store.emplace(impl->options.database, storing, [impl](const Event& event) { impl->report(event); });
-    if (teller)
+    if (teller) {
       teller->add(impl->options.camera, impl->options.database, *impl->store,
                   [impl](const Event& event) { impl->post(event); });
+    }
   }
   using Occasion = SnapshotWriter::Occasion;
   SnapshotWriter::Callbacks pictures{.on_removed = impl->callbacks.on_pictures_removed};

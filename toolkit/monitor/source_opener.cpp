@@ -43,12 +43,14 @@ void forgetOtherHeads(std::vector<Sample>& samples, const std::vector<SessionRec
   for (const evaluation::StateHead& head : states.heads) {
     const std::string digest = head.digest();
     std::unordered_set<std::int64_t> by_others;
-    for (const SessionRecord& session : sessions)
+    for (const SessionRecord& session : sessions) {
       if (const auto then = session.heads.find(head.name); then != session.heads.end() && then->second != digest)
         by_others.insert(session.id);
-    for (Sample& sample : samples)
+    }
+    for (Sample& sample : samples) {
       if (by_others.contains(sample.session))
         std::erase_if(sample.states, [&](const StateSample& one) { return one.name == head.name; });
+    }
   }
 }
 
@@ -143,9 +145,10 @@ void SourceOpener::takeStored(const std::optional<std::string>& privacy, const v
 } catch (const Error& error) {
   if (archive_ || for_.plan.resume_demo)
     throw Error(std::string("what is stored of the source cannot be read: ") + error.what());
-  if (privacy && how.on_note)  // else takePrivacy() has reported the database
+  if (privacy && how.on_note) {  // else takePrivacy() has reported the database
     how.on_note(std::string("regions, view and states begin anew, because what is stored of them cannot be read: ") +
                 error.what());
+  }
   if (const auto recorder = for_.recorder.lock()) recorder->setRecalled();
 }
 

@@ -139,9 +139,10 @@ std::string chartSvg(const Shown& camera, Request& request) {
   const bool knows_night = curve.knowsNight();
   const bool some_neither =
       std::ranges::any_of(curve.chart.buckets, [](const ChartBucket& bucket) { return neither(bucket).samples > 0; });
-  for (ChartBucket& bucket : curve.chart.buckets)
+  for (ChartBucket& bucket : curve.chart.buckets) {
     bucket.values = knows_night ? std::vector<Spread>{bucket.values[1], bucket.values[2], neither(bucket)}
                                 : std::vector<Spread>{bucket.values[0]};
+  }
   const auto add = [&](const char* name, std::uint32_t color) {
     drawing.series.push_back({.name = name,
                               .unit = curve.quantity->unit,

@@ -83,9 +83,10 @@ ip::address senderOf(const sockaddr* address) {
 
 std::string readToken(const std::string& path) {
   const std::string token = monitor::readSecret(path);
-  if (token.size() < 16 || !std::ranges::all_of(token, [](char c) { return c > ' ' && c <= '~'; }))
+  if (token.size() < 16 || !std::ranges::all_of(token, [](char c) { return c > ' ' && c <= '~'; })) {
     throw Error("the first line of '" + path +
                 "' is no token of 16 or more letters, digits and signs; 'openssl rand -hex 16' makes one");
+  }
   return token;
 }
 
@@ -159,9 +160,10 @@ class Connections {
   template <typename Which>
   void closeOldest(Which which) {
     Open* oldest = nullptr;
-    for (auto& [connection, one] : open_)
+    for (auto& [connection, one] : open_) {
       if (!one.closed && which(one))
         if (!oldest || std::tie(one.answering, one.turn) < std::tie(oldest->answering, oldest->turn)) oldest = &one;
+    }
     if (oldest) close(*oldest);
   }
 

@@ -151,13 +151,14 @@ struct Page::Impl {
     json["model"] = series.model_name;
     json["settings"] = series.settings;
     json["series"] = Json::array();
-    for (const SeriesRecord& one : all_series)
+    for (const SeriesRecord& one : all_series) {
       json["series"].push_back({{"number", one.number},
                                 {"model", one.model_name},
                                 {"model_digest", one.model_digest},
                                 {"reduce", one.reduce},
                                 {"precision", one.precision},
                                 {"settings", one.settings}});
+    }
     json["classes"] = series.classes;
     json["regions"] = std::move(regions);
     json["pictures"] = store ? pictures.latest(camera.owner(), 0, source.end, 1) : Json::array();
@@ -180,18 +181,21 @@ struct Page::Impl {
       problems.push_back("there are " + std::to_string(stored) + " sources: of them the " +
                          std::to_string(kMaxCameras) + " with the latest samples are shown");
     }
-    for (const Shown& one : all) try {
+    for (const Shown& one : all) {
+      try {
         list.push_back(cameraJson(one));
       } catch (const Error& error) {  // a file that somebody changed, or more than can be read in time
         problems.push_back(visibleText(one.name) + ": " + error.what());
         list.push_back(unreadable(one, options.now()));
       }
-    for (const Quantity& one : quantities())
+    }
+    for (const Quantity& one : quantities()) {
       table.push_back({{"key", one.key},
                        {"label", one.label},
                        {"unit", one.unit},
                        {"of_regions", one.of_regions},
                        {"is_flag", one.isFlag()}});
+    }
     Json json = {{"version", MPM_VERSION}, {"now_ms", options.now()}, {"cameras", std::move(list)}};
     json["quantities"] = std::move(table);
     for (const auto& [text, name] : dayMoments()) json["moments"].push_back({{"moment", text}, {"name", name}});
@@ -227,11 +231,12 @@ struct Page::Impl {
     Json problems;
     // A copy of a database is of the same pictures, and may hide less or more than the database.
     std::optional<PrivacyOptions> by_any;
-    for (const Shown& one : cameras(problems))
+    for (const Shown& one : cameras(problems)) {
       if (one.store && one.owner().sameAs(frame.owner)) {
         if (!by_any) by_any.emplace();
         by_any->add(readPrivacy(one.store->privacy(one.source.name)));
       }
+    }
     if (!by_any) throw Refusal(404, "no such picture is stored");
     const PrivacyOptions& hidden = *by_any;
     const std::string key = frame.stem + ending + "\n" + hidden.json();
@@ -299,11 +304,12 @@ Response Page::answer(const Request& request) try {
   impl_->deadline = steadyNow() + impl_->options.patience_ms;
   if (const Asset* asset = findAsset(path)) return {200, std::string(asset->type), std::string(asset->bytes)};
   if (!request.allowed) throw Refusal(401, "a token is needed, or without one the address that 'mpm serve' prints");
-  if (path.starts_with(kPicture))
+  if (path.starts_with(kPicture)) {
     return impl_->picture(path.substr(kPicture.size()), request.arguments.contains("thumb") ? std::optional(kThumbWidth)
                                                         : request.arguments.contains("small")
                                                             ? std::optional(kSmallWidth)
                                                             : std::nullopt);
+  }
   if (path == "/api/chart.svg") {
     Request asked = request;
     return {200, "image/svg+xml", chartSvg(impl_->asked(asked), asked)};

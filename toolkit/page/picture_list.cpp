@@ -96,31 +96,36 @@ std::vector<std::pair<std::string, UnixMs>> PictureList::frames(UnixMs from, Uni
   update();
   std::vector<std::pair<std::string, UnixMs>> all;
   const auto end = paths_.lower_bound(fileTime(to, true));
-  for (auto at = paths_.lower_bound(fileTime(from, true)); at != end; ++at)
+  for (auto at = paths_.lower_bound(fileTime(from, true)); at != end; ++at) {
     if (at->first.find(std::string(kEndOfFrame) + "-", kSnapshotTime) == kSnapshotTime)
       all.emplace_back(at->first, snapshotTime(at->first));
+  }
   return all;
 }
 
 const std::optional<PictureList::Facts>& PictureList::factsOf(const std::string& stem) {
   auto& facts = facts_[stem];
-  if (!facts) try {
+  if (!facts) {
+    try {
       const StoredFrame frame = readStored(stem);
       facts = {frame.owner, frame.flagged, movedPoints(frame)};
     } catch (const Error&) {
     }
+  }
   return facts;
 }
 
 void PictureList::update() {
   if (updated_ && steadyNow() < *updated_ + kUpdateMs) return;
   paths_.clear();
-  for (int number = 0; const std::string& folder : folders_()) try {
+  for (int number = 0; const std::string& folder : folders_()) {
+    try {
       const std::string of_folder = "-" + std::to_string(number++);
       for (const std::string& name : snapshotFiles(folder))
         if (name.ends_with(".png")) paths_[name + of_folder] = folder + "/" + name;
     } catch (const Error&) {  // no picture was written yet, or the disk is away
     }
+  }
   updated_ = steadyNow();
 }
 

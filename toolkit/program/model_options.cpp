@@ -70,11 +70,12 @@ void addPrecision(CLI::App& verb, std::optional<Precision>& precision) {
 }
 
 void noteAssumed(const ModelInfo& model) {
-  if (model.facts.assumed)
+  if (model.facts.assumed) {
     printNote(
         "assumed: mean and std 0.5, because no JSON of the model '" + model.facts.name + "' says them. " +
         (model.converted ? "Convert it again with --mean and --std" : "Write \"mean\" and \"std\" into its JSON") +
         " (docs/converter.md)");
+  }
 }
 
 void noteSlowPrecision(Precision precision) {
@@ -106,12 +107,13 @@ CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual) {
 std::string chosenModel(const std::string& named) {
   if (!named.empty()) return named;
   const std::string model = vision::defaultModel();
-  if (model.empty())
+  if (model.empty()) {
     throw UsageError(
         "no model, and no default one (share/mpm/models/outdoor_vit_t16.onnx above libmpm_layer): name one with "
         "--model "
         "M.onnx, a plain ViT exported to ONNX (torch.onnx.export(vit, image, 'M.onnx', opset_version=17), facts like "
         "class names in M.json beside it) or what 'mpm convert' made of one");
+  }
   return model;
 }
 

@@ -31,11 +31,12 @@ CLI::Option* addChoice(CLI::App& verb, const std::string& name, T& target,
       .add_option_function<std::string>(
           name,
           [name, words, &target, choices = std::move(choices)](const std::string& text) {
-            for (const auto& [word, value] : choices)
+            for (const auto& [word, value] : choices) {
               if (word == text) {
                 target = value;
                 return;
               }
+            }
             throw CLI::ValidationError(name, "'" + text + "' is not " + words);
           },
           description)

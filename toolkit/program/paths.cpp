@@ -45,9 +45,10 @@ ScratchFolder::~ScratchFolder() {
 std::string fileName(const std::string& text) {
   constexpr std::size_t kMost = 100;
   std::string name = text.substr(0, kMost);
-  for (char& c : name)
+  for (char& c : name) {
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && (c != '.' || &c == name.data()))
       c = '_';
+  }
   return name.empty() ? "_" : name;
 }
 
@@ -70,10 +71,12 @@ void requireOutput(const std::string& option, const std::string& output, const I
   for (const std::string& file : files)
     if (!file.empty() && sameFile(output, file)) refuse(file);
   std::error_code ignored;
-  if (fs::exists(output, ignored))  // there may be a million pictures, and all of them exist
-    for (const std::string& source : inputs.sources)
+  if (fs::exists(output, ignored)) {  // there may be a million pictures, and all of them exist
+    for (const std::string& source : inputs.sources) {
       for (const std::string& picture : vision::sourceFiles(vision::parseSourceSpec(source)))
         if (fs::equivalent(output, picture, ignored)) refuse(picture);
+    }
+  }
   const AtomicFile attempt(output);
 }
 

@@ -346,7 +346,7 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
 
   constexpr std::array<std::array<float, 2>, 4> kQuarter = {
       {{0.25f, 0.25f}, {0.75f, 0.25f}, {0.25f, 0.75f}, {0.75f, 0.75f}}};
-  for (int row = 0; row < size.height; ++row)
+  for (int row = 0; row < size.height; ++row) {
     for (int column = 0; column < size.width; ++column) {
       const int pixel = row * size.width + column;
       const auto x = static_cast<float>(column), y = static_cast<float>(row);
@@ -370,9 +370,10 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
       for (const Sample& s : four) edge |= s.thing != four[0].thing || s.surface != four[0].surface;
       const Vec3 ray = view_.ray(x + 0.5f, y + 0.5f);
       if (edge) {
-        for (int k = 1; k < 4; ++k)
+        for (int k = 1; k < 4; ++k) {
           if (four[k].surface != Surface::kSky)
             extras.push_back({static_cast<int>(edges_.size()), k - 1, four[k], ray});
+        }
         edges_.push_back({pixel, {-1, -1, -1}});
       } else {
         for (int k = 1; k < 4; ++k) {
@@ -409,6 +410,7 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
         wet_.push_back({pixel, seen_y * size.width + seen_x});
       }
     }
+  }
 
   std::ranges::stable_sort(extras, [](const Extra& a, const Extra& b) { return a.sample.surface < b.sample.surface; });
   resize(pixels + extras.size());
@@ -481,12 +483,13 @@ void Backdrop::addGlass(const Moment& moment, Vec3* picture) {
   // The mirrored sky by slope: panes are many, skies are smooth.
   constexpr int kSlopes = 24;
   std::array<std::array<Vec3, kSlopes>, 3> mirrored;  // on the left row, the right row, across the end
-  for (int wall = 0; wall < 3; ++wall)
+  for (int wall = 0; wall < 3; ++wall) {
     for (int i = 0; i < kSlopes; ++i) {
       const float slope = (i + 0.5f) / kSlopes;
       const Vec3 view = wall == 2 ? normalized({0, slope, -1}) : normalized({wall == 0 ? 0.35f : -0.35f, slope, 1});
       mirrored[wall][i] = behindClouds(view, l, moment.weather);
     }
+  }
   const Vec3 opposite = (l.ambient[1] + l.ambient[2]) * 0.16f + l.sun * 0.05f + l.lamp_colour * (0.6f * l.lamps);
   const int pixels = size_.area();
   for (const Glass& g : glass_) {

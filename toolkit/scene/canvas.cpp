@@ -116,7 +116,7 @@ void Canvas::fillRod(const View::Projected& a, const View::Projected& b, float r
   const auto tone_count = static_cast<float>(tones.size());
   const cv::Rect near = pixelsIn(std::min(ax - ra, bx - rb), std::min(ay - ra, by - rb), std::max(ax + ra, bx + rb),
                                  std::max(ay + ra, by + rb), {stride_, rows_});
-  for (int row = near.y; row < near.br().y; ++row)
+  for (int row = near.y; row < near.br().y; ++row) {
     for (int column = near.x; column < near.br().x; ++column) {
       const float px = static_cast<float>(column) - ax, py = static_cast<float>(row) - ay;
       const float t = clamp01((px * dx + py * dy) / square);
@@ -130,6 +130,7 @@ void Canvas::fillRod(const View::Projected& a, const View::Projected& b, float r
       const auto tone = static_cast<std::size_t>(std::clamp((u + 1) * 0.5f * tone_count, 0.0f, tone_count - 1));
       sample = {tones[tone], depth, static_cast<std::uint8_t>(label), 1};
     }
+  }
 }
 
 void Canvas::finish(Vec3 foot) {
@@ -139,19 +140,20 @@ void Canvas::finish(Vec3 foot) {
   const float share = 1.0f / static_cast<float>(fine_ * fine_);
   const bool mirrors = p.weather.wetness > 0.02f;
   if (mirrors) resolved_.resize(static_cast<std::size_t>(box_.height + 1) * box_.width);
-  for (int row = 0; row < box_.height; ++row)
+  for (int row = 0; row < box_.height; ++row) {
     for (int column = 0; column < box_.width; ++column) {
       Vec3 sum;
       int covered = 0;
       std::array<std::uint8_t, kClasses> votes{};
       for (int i = 0; i < fine_; ++i) {
         const Sample* line = &samples_[static_cast<std::size_t>(row * fine_ + i) * stride_ + column * fine_];
-        for (int j = 0; j < fine_; ++j)
+        for (int j = 0; j < fine_; ++j) {
           if (line[j].covered) {
             sum += line[j].colour;
             ++votes[line[j].label];
             ++covered;
           }
+        }
       }
       const float alpha = static_cast<float>(covered) * share;
       const Vec3 colour = sum * (share * through) + haze * alpha;
@@ -171,6 +173,7 @@ void Canvas::finish(Vec3 foot) {
       if (2 * covered >= fine_ * fine_)
         p.labels.at<std::uint8_t>(y, x) = static_cast<std::uint8_t>(std::ranges::max_element(votes) - votes.begin());
     }
+  }
   if (mirrors) mirror(p.view.project(foot).y);
 }
 

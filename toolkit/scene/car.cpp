@@ -128,10 +128,12 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
     p.across(a, b, lerp(paint, Vec3{0.8f, 0.82f, 0.85f}, snow), 0.05f);
     if ((i == 2 && !van) || i == 4)
       p.pane({-a.half, a.y, a.z}, {a.half, a.y, a.z}, {b.half, b.y, b.z}, {-b.half, b.y, b.z}, 0.1f, inside);
-    for (const float side : {-1.0f, 1.0f})
-      if (i == 2 && van)
+    for (const float side : {-1.0f, 1.0f}) {
+      if (i == 2 && van) {
         p.quad({side * 0.5f, 1.35f, b.z - 0.1f}, {side * 0.06f, 1.35f, b.z - 0.1f}, {side * 0.06f, 1.95f, b.z - 0.03f},
                {side * 0.5f, 1.95f, b.z - 0.03f}, kGlass, 0.1f, 0.12f);
+      }
+    }
   }
   for (const float side : {-1.0f, 1.0f}) {
     const auto at = [&](const Station& q) { return Vec3{side * q.half, q.y, q.z}; };
@@ -163,11 +165,12 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
       }
       p.face(tyre, kRubber, 0, 0.03f);
       p.face(rim, kRim, 0.08f, 0.05f);
-      for (const float end : {-0.9f, 0.9f})  // the tread, seen from behind or ahead
+      for (const float end : {-0.9f, 0.9f}) {  // the tread, seen from behind or ahead
         p.quad({side * shape.half * 0.99f, 0.01f, z + end * shape.wheel},
                {side * (shape.half - 0.22f), 0.01f, z + end * shape.wheel},
                {side * (shape.half - 0.22f), 0.44f, z + end * shape.wheel},
                {side * shape.half * 0.99f, 0.44f, z + end * shape.wheel}, kRubber, 0);
+      }
     }
   }
   // Bumpers and what is under them.
@@ -203,9 +206,10 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
   p.across({s[7].z + 0.02f, lerp(s[7].y, nose.y, 0.55f), nose.half * 0.5f},
            {s[7].z, lerp(s[7].y, nose.y, 0.85f), nose.half * 0.5f}, kPlastic, 0.05f, 0.12f);
   canvas.finish({car.x, 0, car.z - (car.z > picture.view.place.z ? front : -front)});
-  if (on && car.heading < 0)
+  if (on && car.heading < 0) {
     for (const float side : {-0.8f, 0.8f})
       drawHalo(picture, p.world({side * nose.half, 0.7f, s[7].z}), lamp_front * 0.025f);
+  }
 }
 
 void drawHeadlightPool(const Picture& picture, const Actor& car) {
@@ -220,7 +224,7 @@ void drawHeadlightPool(const Picture& picture, const Actor& car) {
                         far_right = picture.view.project({car.x + 5, 0, far_z});
   const cv::Rect box = pixelsIn(std::min(near_left.x, far_left.x), far_left.y, std::max(near_right.x, far_right.x),
                                 near_left.y, picture.light.size());
-  for (int y = box.y; y < box.br().y; ++y)
+  for (int y = box.y; y < box.br().y; ++y) {
     for (int x = box.x; x < box.br().x; ++x) {
       const int pixel = y * picture.light.cols + x;
       if (!picture.backdrop.isGround(pixel)) continue;
@@ -234,14 +238,16 @@ void drawHeadlightPool(const Picture& picture, const Actor& car) {
       picture.light.ptr<Vec3>(y)[x] += picture.backdrop.albedo(pixel) * Vec3{1.05f, 1.0f, 0.88f} *
                                        (lux * picture.backdrop.through(length(place - picture.view.place)));
     }
+  }
 }
 
 std::vector<Box> shadeOf(const Actor& actor) {
   if (actor.kind == ActorKind::kPedestrian)
     return {{{actor.x - 0.22f, 0, actor.z - 0.2f}, {actor.x + 0.22f, 1.7f, actor.z + 0.2f}}};
-  if (actor.kind == ActorKind::kBicycle)
+  if (actor.kind == ActorKind::kBicycle) {
     return {{{actor.x - 0.2f, 0, actor.z - 0.6f}, {actor.x + 0.2f, 1.15f, actor.z + 0.6f}},
             {{actor.x - 0.22f, 1.0f, actor.z - 0.25f}, {actor.x + 0.22f, 1.75f, actor.z + 0.3f}}};
+  }
   const Body body = bodyOf(actor);
   const Outline& s = kOutlines[body];
   const float h = actor.heading;
@@ -279,7 +285,7 @@ void drawContact(const Picture& picture, const Actor& actor) {
     top = std::min(top, static_cast<int>(p.y));
     bottom = std::max(bottom, static_cast<int>(p.y) + 1);
   }
-  for (int y = std::max(top, 0); y < std::min(bottom, height); ++y)
+  for (int y = std::max(top, 0); y < std::min(bottom, height); ++y) {
     for (int x = std::max(left, 0); x < std::min(right, width); ++x) {
       const int pixel = y * width + x;
       if (!picture.backdrop.isGround(pixel)) continue;
@@ -290,6 +296,7 @@ void drawContact(const Picture& picture, const Actor& actor) {
       if (dark > 0.01f)
         picture.light.ptr<Vec3>(y)[x] *= 1 - dark * picture.backdrop.through(length(place - picture.view.place));
     }
+  }
 }
 
 }  // namespace mpm::scene

@@ -18,9 +18,10 @@ std::vector<StreetOptions> streetsOf(std::string text, const vision::SourceOptio
   if (options.frame_step_s.value_or(0) > kShortestStep)
     text += (text.find('?') == std::string::npos ? "?fps=" : "&fps=") + numberText(1 / *options.frame_step_s);
   std::vector<StreetOptions> streets = options.frame_step_s ? std::vector{parseStreet(text)} : parseStreets(text);
-  for (StreetOptions& street : streets)
+  for (StreetOptions& street : streets) {
     if (options.resume_after && street.speed > 0 && *options.resume_after >= street.start)
       street.start = *options.resume_after + street.speed / street.fps;
+  }
   return streets;
 }
 

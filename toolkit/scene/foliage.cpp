@@ -52,7 +52,7 @@ TreeSprite::TreeSprite(const Tree& tree, const View& view, float leaves) : tree_
     const float r0 = std::max(ra * dense, 0.5f), r1 = std::max(rb * dense, 0.5f), r = std::max(r0, r1);
     const float dx = bx - ax, dy = by - ay, square = std::max(dx * dx + dy * dy, 1e-4f), way = std::sqrt(square);
     for (int y = std::max(0, static_cast<int>(std::min(ay, by) - r));
-         y < std::min(rows, static_cast<int>(std::max(ay, by) + r) + 2); ++y)
+         y < std::min(rows, static_cast<int>(std::max(ay, by) + r) + 2); ++y) {
       for (int x = std::max(0, static_cast<int>(std::min(ax, bx) - r));
            x < std::min(columns, static_cast<int>(std::max(ax, bx) + r) + 2); ++x) {
         const float px = static_cast<float>(x) + 0.5f - ax, py = static_cast<float>(y) + 0.5f - ay;
@@ -67,6 +67,7 @@ TreeSprite::TreeSprite(const Tree& tree, const View& view, float leaves) : tree_
         f = {depth, kBark * (0.75f + 0.5f * grain),
              normalized({u * -dy / way, -u * dx / way, -std::sqrt(std::max(1 - u * u, 0.0f))}), 0.8f, false};
       }
+    }
   };
   const float girth = 0.021f * tree.height;
   const Vec3 fork = {draws.uniform(-0.1f, 0.1f), crown_y - 0.55f * crown_high, 0};
@@ -111,7 +112,7 @@ TreeSprite::TreeSprite(const Tree& tree, const View& view, float leaves) : tree_
     const Vec3 outward = normalized({p.x / tree.radius, p.y / crown_high, p.z / tree.radius});
     const float cx = left + centre.x * dense, cy = base - centre.y * dense, r = std::max(radius * dense, 0.8f);
     const int grain = std::max(1, static_cast<int>(0.05f * dense));  // a leaf of some 7 cm
-    for (int y = std::max(0, static_cast<int>(cy - r)); y < std::min(rows, static_cast<int>(cy + r) + 1); ++y)
+    for (int y = std::max(0, static_cast<int>(cy - r)); y < std::min(rows, static_cast<int>(cy + r) + 1); ++y) {
       for (int x = std::max(0, static_cast<int>(cx - r)); x < std::min(columns, static_cast<int>(cx + r) + 1); ++x) {
         const float u = (static_cast<float>(x) + 0.5f - cx) / r, v = (static_cast<float>(y) + 0.5f - cy) / r,
                     square = u * u + v * v;
@@ -126,10 +127,11 @@ TreeSprite::TreeSprite(const Tree& tree, const View& view, float leaves) : tree_
         // red and green of a leaf's albedo are kept as brightness and hue; the season makes the colour
         f = {depth, {bright * jitter, hue, 0}, normal, open * (0.8f + 0.2f * toward), true};
       }
+    }
   }
 
   texels_.resize(static_cast<std::size_t>(width_) * height_);
-  for (int y = 0; y < height_; ++y)
+  for (int y = 0; y < height_; ++y) {
     for (int x = 0; x < width_; ++x) {
       Texel& t = texels_[static_cast<std::size_t>(y) * width_ + x];
       for (int k = 0; k < kFine * kFine; ++k) {
@@ -143,6 +145,7 @@ TreeSprite::TreeSprite(const Tree& tree, const View& view, float leaves) : tree_
         t.leaf += f.leaf ? kShare : 0;
       }
     }
+  }
   if (tree.outlined) markInside();
 }
 

@@ -51,12 +51,13 @@ void drawHalo(const Picture& picture, Vec3 source, Vec3 glow) {
   const float radius = picture.view.scaleAt(centre.depth) * 0.9f, reach = 4 * radius;  // m of lit air around it
   const cv::Rect box =
       pixelsIn(centre.x - reach, centre.y - reach, centre.x + reach, centre.y + reach, picture.light.size());
-  for (int y = box.y; y < box.br().y; ++y)
+  for (int y = box.y; y < box.br().y; ++y) {
     for (int x = box.x; x < box.br().x; ++x) {
       const float dx = static_cast<float>(x) + 0.5f - centre.x, dy = static_cast<float>(y) + 0.5f - centre.y;
       const float off = (dx * dx + dy * dy) / (radius * radius);
       if (off < 16) picture.light.ptr<Vec3>(y)[x] += colour * (1 / (0.25f + off) - 1 / 16.25f);
     }
+  }
 }
 
 void drawSign(Canvas& canvas, const Picture& picture, const Sign& sign) {
@@ -97,10 +98,11 @@ void drawSign(Canvas& canvas, const Picture& picture, const Sign& sign) {
     case SignKind::kNoParking:
       plate(ring<20>(middle, 0.36f, 0), kRed, 0);
       plate(ring<20>(middle, 0.28f, 0), kBlue, 0.05f);
-      if (!seen_from_behind)
+      if (!seen_from_behind) {
         plate(std::array<Vec3, 4>{middle + Vec3{-0.23f, 0.17f, 0}, middle + Vec3{-0.17f, 0.23f, 0},
                                   middle + Vec3{0.23f, -0.17f, 0}, middle + Vec3{0.17f, -0.23f, 0}},
               kRed, 0.1f);
+      }
       break;
     case SignKind::kWarning:
       plate(ring<3>(middle, 0.46f, kPi / 2), kRed, 0);

@@ -15,10 +15,12 @@ void Heavens::paint(const Light& light, const WeatherState& weather, double unix
   constexpr int kCell = 32;
   const int grid_rows = rows / kCell + 2, grid_columns = size_.width / kCell + 2;
   coarse_.create(grid_rows, grid_columns, CV_32FC3);
-  for (int i = 0; i < grid_rows; ++i)
-    for (int j = 0; j < grid_columns; ++j)
+  for (int i = 0; i < grid_rows; ++i) {
+    for (int j = 0; j < grid_columns; ++j) {
       coarse_.ptr<Vec3>(i)[j] = behindClouds(
           normalized(view_.ray(static_cast<float>(j) * kCell, static_cast<float>(i) * kCell)), light, weather);
+    }
+  }
 
   const int half_rows = (rows + 1) / 2, half_columns = (size_.width + 1) / 2;
   half_.create(half_rows, half_columns, CV_32FC3);
@@ -113,7 +115,7 @@ void Heavens::disc(cv::Mat& picture, int rows, Vec3 towards, float degrees, Vec3
   dx /= way;
   dy /= way;
   for (int y = std::max(0, static_cast<int>(centre.y - radius - 1));
-       y < std::min(rows, static_cast<int>(centre.y + radius + 2)); ++y)
+       y < std::min(rows, static_cast<int>(centre.y + radius + 2)); ++y) {
     for (int x = std::max(0, static_cast<int>(centre.x - radius - 1));
          x < std::min(size_.width, static_cast<int>(centre.x + radius + 2)); ++x) {
       const float px = (static_cast<float>(x) + 0.5f - centre.x) / radius,
@@ -126,6 +128,7 @@ void Heavens::disc(cv::Mat& picture, int rows, Vec3 towards, float degrees, Vec3
       const float veil = veil_.ptr<float>(y / 2)[x / 2];
       picture.ptr<Vec3>(y)[x] += colour * (inside * lit * std::pow(1 - veil, 3.0f));
     }
+  }
 }
 
 }  // namespace mpm::scene

@@ -34,10 +34,12 @@ cv::Mat lensMap(const Distortion& distortion, const View& view, cv::Size size) {
   float zoom = 1;
   while (!fits(zoom) && zoom > 0.4f) zoom *= 0.98f;
   cv::Mat map(size, CV_32FC2);
-  for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x)
+  for (int y = 0; y < size.height; ++y) {
+    for (int x = 0; x < size.width; ++x) {
       map.at<cv::Point2f>(y, x) =
           source(static_cast<float>(x) + 0.5f, static_cast<float>(y) + 0.5f, zoom) - cv::Point2f(0.5f, 0.5f);
+    }
+  }
   return map;
 }
 

@@ -34,7 +34,7 @@ float altitudeAfter(float radius, float sine, float way) {
 class Atmosphere {
  public:
   Atmosphere() {
-    for (int i = 0; i < kAltitudes; ++i)
+    for (int i = 0; i < kAltitudes; ++i) {
       for (int j = 0; j < kSines; ++j) {
         const float relative = static_cast<float>(i) / (kAltitudes - 1), altitude = kTop * relative * relative;
         const float u = 2 * static_cast<float>(j) / (kSines - 1) - 1, sine = u * std::abs(u);
@@ -51,6 +51,7 @@ class Atmosphere {
         // The sun is a disc and the air bends its light: the edge of the Earth's shadow is not sharp.
         table_[i * kSines + j] = exp(depth * -1) * smoothstep(-6, 1, lowest);
       }
+    }
   }
 
   // Share of the sun's light that reaches `altitude`, km, at this sine of its elevation there; 0 in the Earth's shadow.
@@ -120,12 +121,13 @@ constexpr Row kSkyLux[] = {{-18, 0.0007f}, {-15, 0.002f}, {-12, 0.01f}, {-9, 0.1
 
 float skyLux(float elevation) {
   if (elevation <= kSkyLux[0].elevation) return kSkyLux[0].lux;
-  for (std::size_t i = 1; i < std::size(kSkyLux); ++i)
+  for (std::size_t i = 1; i < std::size(kSkyLux); ++i) {
     if (elevation <= kSkyLux[i].elevation) {
       const Row &a = kSkyLux[i - 1], &b = kSkyLux[i];
       const float t = (elevation - a.elevation) / (b.elevation - a.elevation);
       return std::exp(lerp(std::log(a.lux), std::log(b.lux), t));
     }
+  }
   return std::end(kSkyLux)[-1].lux;
 }
 
@@ -139,12 +141,13 @@ Vec3 direction(const vision::SkyPosition& place, double street_azimuth) {
 constexpr int kRings = 6, kSectors = 14;
 std::array<Vec3, kRings * kSectors> dome() {
   std::array<Vec3, kRings * kSectors> directions;
-  for (int ring = 0; ring < kRings; ++ring)
+  for (int ring = 0; ring < kRings; ++ring) {
     for (int sector = 0; sector < kSectors; ++sector) {
       const float y = (ring + 0.5f) / kRings, across = std::sqrt(1 - y * y);
       const float turn = 2 * kPi * (sector + 0.5f * (ring % 2)) / kSectors;
       directions[ring * kSectors + sector] = {across * std::sin(turn), y, across * std::cos(turn)};
     }
+  }
   return directions;
 }
 

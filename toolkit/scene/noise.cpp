@@ -16,7 +16,7 @@ NoiseField::NoiseField(std::uint64_t key, int octaves) : cells_(kPeriod * kPerio
     const auto value = [&](int row, int column) {
       return 2 * unit(hash(key, octave, row % values, column % values)) - 1;
     };
-    for (int y = 0; y < kPeriod; ++y)
+    for (int y = 0; y < kPeriod; ++y) {
       for (int x = 0; x < kPeriod; ++x) {
         const int row = y / step, column = x / step;
         const float a = smoothstep(0, 1, static_cast<float>(x % step) / step);
@@ -25,6 +25,7 @@ NoiseField::NoiseField(std::uint64_t key, int octaves) : cells_(kPeriod * kPerio
         const float lower = lerp(value(row + 1, column), value(row + 1, column + 1), a);
         cells_[y * kPeriod + x] += amplitude * lerp(upper, lower, b);
       }
+    }
     square += amplitude * amplitude;
   }
   for (float& cell : cells_) cell /= 0.85f * std::sqrt(square);

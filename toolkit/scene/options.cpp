@@ -127,26 +127,27 @@ std::vector<StreetOptions> parseStreets(const std::string& text) {
     };
     has_speed = has_speed || key == "speed";
     if (const auto range = std::ranges::find_if(kRanges, [&](const Range& r) { return key == r.key; });
-        range != kRanges.end())
+        range != kRanges.end()) {
       read(options.*range->value, range->allowed);
-    else if (key == "seed")
+    } else if (key == "seed") {
       std::tie(options.seed, last_seed) = parseSeeds(value);
-    else if (key == "start")
+    } else if (key == "start") {
       options.start = parseTime(value);
-    else if (key == "step")
+    } else if (key == "step") {
       read(step.emplace(), "seconds of the scene per frame");
-    else if (key == "size")
+    } else if (key == "size") {
       options.size = sizeOf(value);
-    else if (key == "weather")
+    } else if (key == "weather") {
       options.weather = parseWeather(value);
-    else if (key == "jpeg")
+    } else if (key == "jpeg") {
       read(options.jpeg, kJpeg);
-    else if (key == "frames")
+    } else if (key == "frames") {
       read(options.frames, kFrames);
-    else
+    } else {
       throw Error("demo: there is no option '" + std::string(key) +
                   "': seed, start, speed, step, fps, size, weather, latitude, longitude, shake, noise, variety, jpeg, "
                   "frames");
+    }
   }
   if (has_speed && step) throw Error("demo: speed and step exclude each other: give one of them");
   if (day && !has_speed && !step) step = 600;

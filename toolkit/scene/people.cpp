@@ -91,9 +91,10 @@ void drawPedestrian(Canvas& canvas, const Picture& picture, const Actor& walker)
   f.rod({0, shoulder - 0.03f * h, 0}, {0, shoulder + 0.05f * h, 0.01f * h}, 0.034f * h, 0.03f * h, looks.skin);
   f.ball({0, 0.925f * h, 0.015f * h}, 0.062f * h, looks.skin);
   f.ball({0, 0.94f * h, -0.012f * h}, 0.064f * h, looks.hair);
-  if (bag)
+  if (bag) {
     f.rod({0, hip + 0.06f * h, -0.10f * h}, {0, shoulder - 0.04f * h, -0.10f * h}, 0.075f * h, 0.07f * h,
           draws.one(kCloth));
+  }
   if (umbrella) {
     const Vec3 colour = draws.one(kCloth);
     const Vec3 tip = {0.09f * h, h + 0.34f, 0.13f * h};

@@ -40,7 +40,7 @@ Exposure meter(const cv::Mat& small) {
   double logarithm = 0;
   Vec3 mean;
   std::vector<float> levels;
-  for (int row = 0; row < small.rows; ++row)
+  for (int row = 0; row < small.rows; ++row) {
     for (int column = 0; column < small.cols; ++column) {
       const Vec3 light = small.ptr<Vec3>(row)[column];
       const float y = std::max(luminance(light), 1e-3f);
@@ -48,6 +48,7 @@ Exposure meter(const cv::Mat& small) {
       levels.push_back(y);
       mean += light * (1 / (y + 1e-3f));
     }
+  }
   const auto level = static_cast<float>(std::exp(logarithm / static_cast<double>(small.total())));
   // Night is allowed to look like night, and no amplifier makes it day.
   const float wanted = lerp(0.085f, 0.20f, smoothstep(0.2f, 4.0f, std::log10(level + 1)));
@@ -145,10 +146,11 @@ cv::Mat expose(const cv::Mat& light, const SensorOptions& options) {
     }
     std::uint8_t* out = image.ptr(row);
     constexpr float kIndex = kCurveSteps - 1;
-    for (int x = 0; x < size.width; ++x)
+    for (int x = 0; x < size.width; ++x) {
       for (int c = 0; c < 3; ++c)
         // NOLINTNEXTLINE(bugprone-incorrect-roundings): never negative, and lround() is a call per pixel
         out[3 * x + 2 - c] = table[static_cast<int>(std::sqrt(line[3 * x + c] * (1 / kBrightest)) * kIndex + 0.5f)];
+    }
   }
   if (options.jpeg == 0) return image;
   std::vector<std::uint8_t> bytes;

@@ -68,7 +68,7 @@ void Street::Impl::growLeaves(const Season& season) {
 void Street::Impl::lightWindows(const Light& moment, double unix_time, double hour) {
   const auto h = static_cast<float>(hour);
   const float need = smoothstep(4000, 300, moment.day);  // lights are off in bright rooms
-  for (const std::vector<Building>* row : {&world.rows[0], &world.rows[1], &world.end_row})
+  for (const std::vector<Building>* row : {&world.rows[0], &world.rows[1], &world.end_row}) {
     for (const Building& b : *row) {
       if (b.height <= 0) continue;
       for (int i = 0; i < (b.floors + 1) * b.bays; ++i) {
@@ -93,6 +93,7 @@ void Street::Impl::lightWindows(const Light& moment, double unix_time, double ho
         window = colour * ((shop ? 13.0f : 3.0f + 7.0f * v * v) * (shop ? std::max(need, 0.5f) : need));
       }
     }
+  }
 }
 
 void Street::Impl::shadeGround(const Light& moment, const std::vector<Actor>& actors) {
@@ -176,9 +177,10 @@ void Street::Impl::drawThings(const Picture& picture, const Season& season, cons
   std::ranges::stable_sort(items, std::greater{}, &Item::depth);
 
   for (const Actor& actor : actors) drawContact(picture, actor);
-  if (headlightsOn(picture.moment, picture.weather) && picture.moment.day < 400)
+  if (headlightsOn(picture.moment, picture.weather) && picture.moment.day < 400) {
     for (const Actor& actor : actors)
       if (actor.kind == ActorKind::kCar && !actor.parked) drawHeadlightPool(picture, actor);
+  }
   for (const Item& item : items) item.draw();
 }
 

@@ -50,10 +50,11 @@ double apparentElevation(double elevation) {
   if (elevation < -1) return elevation;
   constexpr double kAir = 1010 / (273.0 + 15);  // pressure by temperature
   double seen = elevation;
-  for (int i = 0; i < 8; ++i)  // the formulas are of the apparent elevation
+  for (int i = 0; i < 8; ++i) {  // the formulas are of the apparent elevation
     seen = elevation + kAir * (seen > 15 ? 0.00452 / std::tan(seen * kDegree)
                                          : (0.1594 + 0.0196 * seen + 0.00002 * seen * seen) /
                                                (1 + 0.505 * seen + 0.0845 * seen * seen));
+  }
   return seen;
 }
 

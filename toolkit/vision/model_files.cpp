@@ -62,10 +62,12 @@ std::string modelDigest(const std::string& onnx_path) {
 void requireNotOfModel(const std::string& path) {
   std::error_code error;
   // A link that is written to keeps its name, and replaces the file that it leads to.
-  for (std::filesystem::path model : {std::filesystem::path(path), std::filesystem::weakly_canonical(path, error)})
-    if (model.extension() == ".json" && std::filesystem::exists(model.replace_extension(".onnx"), error))
+  for (std::filesystem::path model : {std::filesystem::path(path), std::filesystem::weakly_canonical(path, error)}) {
+    if (model.extension() == ".json" && std::filesystem::exists(model.replace_extension(".onnx"), error)) {
       throw Error("'" + path + "' is the JSON of the model '" + model.string() +
                   "', which names its classes: choose another file name");
+    }
+  }
 }
 
 }  // namespace mpm::vision

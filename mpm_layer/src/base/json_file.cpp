@@ -109,11 +109,12 @@ JsonValue JsonValue::at(const std::string& key) const {
 
 std::vector<JsonValue> JsonValue::list(std::size_t least, std::size_t most) const {
   if (!value_->is_array()) fail("a list");
-  if (value_->size() < least || value_->size() > most)
+  if (value_->size() < least || value_->size() > most) {
     fail("a list of " + std::to_string(least) +
          (most == least      ? ""
           : most > kMaxCount ? " or more"
                              : " to " + std::to_string(most)));
+  }
   std::vector<JsonValue> values;
   values.reserve(value_->size());
   for (const Json& one : *value_) values.push_back({document_, one});
@@ -142,10 +143,11 @@ std::int64_t JsonValue::whole(std::int64_t least, std::int64_t most) const {
 
 double JsonValue::number(double least, double most) const {
   const double number = value_->is_number() ? value_->get<double>() : NAN;
-  if (!(number >= least && number <= most))
+  if (!(number >= least && number <= most)) {
     fail(most < std::numeric_limits<double>::max() ? "a number from " + numberText(least) + " to " + numberText(most)
          : least == 0                              ? "a number that is not negative"
                                                    : "a number");
+  }
   return number;
 }
 

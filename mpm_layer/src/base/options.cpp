@@ -124,9 +124,10 @@ void ConvertOptions::validate() const {
   if (input_size && (input_size->height < 1 || input_size->width < 1))
     throw Error("input size " + toString(*input_size) + kHeightFirst + ": both sides must be positive");
   if (mean.has_value() != deviation.has_value()) throw Error("mean and std are given together, or none of them");
-  for (int c = 0; mean && c < 3; ++c)
+  for (int c = 0; mean && c < 3; ++c) {
     if (!std::isfinite((*mean)[c]) || !std::isfinite((*deviation)[c]) || (*deviation)[c] <= 0)
       throw Error("mean and std are three numbers each, for pixel values 0 to 1, and std is positive");
+  }
 }
 
 ConvertOptions ReadOptions::convert() const {
@@ -140,9 +141,10 @@ ConvertOptions ReadOptions::convert() const {
 void ReadOptions::validate() const {
   convert().validate();
   parseDeviceSpec(device);
-  if (rule && (!reduce || reduce->method != ReductionMethod::kRule))
+  if (rule && (!reduce || reduce->method != ReductionMethod::kRule)) {
     throw Error("a rule is for the reduction 'rule', not for '" +
                 (reduce ? toString(*reduce) : std::string("the one of the model")) + "'");
+  }
 }
 
 }  // namespace mpm

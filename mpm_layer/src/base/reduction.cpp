@@ -207,7 +207,7 @@ Reduction parsed(const std::string& spec) {
       std::find_if(kMethods, end, [&](const auto& known) { return known.second == spec.substr(0, colon); });
   if (method == end) refuse(spec.substr(0, colon), methodWords());
   Reduction reduction{.method = method->first};
-  if (colon < spec.size())
+  if (colon < spec.size()) {
     for (const auto& [name, value] : keyValues(spec.substr(colon + 1))) {
       if (!value) refuse(name, "a key with a value, such as count=48");
       const Key& key = keyOf(reduction.method, name);
@@ -217,6 +217,7 @@ Reduction parsed(const std::string& spec) {
         throw Error(name + ": " + error.what());
       }
     }
+  }
   if (reduction.method == ReductionMethod::kRule && reduction.function.empty()) refuse("rule", methodWords());
   requireValues(reduction);
   return reduction;
@@ -225,9 +226,10 @@ Reduction parsed(const std::string& spec) {
 // The step in the `index`-th of the blocks of `full`, which is info.reduction with its defaults.
 MergeStep stepOf(const Reduction& full, const ModelInfo& info, std::size_t index) {
   const auto requireWindows = [&] {
-    if (info.grid.height % 2 != 0 || info.grid.width % 2 != 0)
+    if (info.grid.height % 2 != 0 || info.grid.width % 2 != 0) {
       throw Error("reduction '" + toString(info.reduction) + "' merges windows of 2x2 patches, but the grid is " +
                   toString(info.grid) + kHeightFirst + ": choose an input size with even numbers of patches");
+    }
   };
   const int count = full.share ? static_cast<int>(std::llround(*full.share * info.tokens())) : full.count.value_or(-1);
   const auto similarity = static_cast<float>(full.similarity.value_or(-2));

@@ -30,10 +30,12 @@ constexpr ReuseKey kReuseKeys[] = {{"threshold", 0, 255, "grey levels", &Reuse::
 }  // namespace
 
 void Reuse::validate() const {
-  for (const ReuseKey& key : kReuseKeys)
-    if (const auto value = key.value(*this); value && !(*value >= key.min && *value <= key.max))
+  for (const ReuseKey& key : kReuseKeys) {
+    if (const auto value = key.value(*this); value && !(*value >= key.min && *value <= key.max)) {
       throw Error("reuse: " + std::string(key.name) + " '" + numberText(*value) + "' is not between " +
                   numberText(key.min) + " and " + numberText(key.max) + " (" + key.unit + ")");
+    }
+  }
   if (threshold.has_value() + budget.has_value() + cosine.has_value() + agreement.has_value() > 1)
     throw Error("reuse: threshold, budget, cosine and agreement each say which patches changed: give one of them");
 }
@@ -45,10 +47,11 @@ Reuse parseReuse(const std::string& spec) {
     const std::string value = written.value_or("");
     const auto* const key = std::find_if(std::begin(kReuseKeys), std::end(kReuseKeys),
                                          [&, &wanted = name](auto& one) { return one.name == wanted; });
-    if (key == std::end(kReuseKeys))
+    if (key == std::end(kReuseKeys)) {
       throw Error("reuse '" + spec + "': '" + name +
                   "' is none of threshold=12, budget=0.3, cosine=0.98, agreement=99, refresh=600, flush=0.7; off and "
                   "auto stand alone");
+    }
     const std::optional<double> number = readNumber<double>(value);
     if (!number) throw Error("reuse '" + spec + "': '" + value + "' is not a number for " + name);
     if (key->number)
@@ -63,9 +66,10 @@ Reuse parseReuse(const std::string& spec) {
 std::string toString(const Reuse& reuse) {
   if (!reuse.on) return "off";
   std::string text;
-  for (const ReuseKey& key : kReuseKeys)
+  for (const ReuseKey& key : kReuseKeys) {
     if (const auto value = key.value(reuse); value != key.value({}))
       text += (text.empty() ? "" : ":") + std::string(key.name) + "=" + numberText(*value);
+  }
   return text.empty() ? "auto" : text;
 }
 

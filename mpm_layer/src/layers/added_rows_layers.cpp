@@ -60,12 +60,13 @@ class AddRowsLayer final : public TokenLayer {
       expect(inputs[i] == inputs[1], "got states " + shapeText(inputs[1]) + " and " + shapeText(inputs[i]));
     const Shapes first_two(inputs.begin(), inputs.begin() + 2);
     const Shape& tokens = tokensWithState(first_two);
-    if (constant_)
+    if (constant_) {
       expect(constants[0] == Shape{tokens[1], tokens[2]},
              "its positions are " + shapeText(constants[0]) + ", the tokens " + shapeText(tokens));
-    else
+    } else {
       expect(inputs.back() == tokens || inputs.back() == Shape{tokens[0], tokens[1] - special_, tokens[2]},
              "its rows are " + shapeText(inputs.back()) + ", the tokens " + shapeText(tokens));
+    }
     return {tokens};
   }
 

@@ -7,9 +7,10 @@ namespace mpm {
 
 const float* BlockConstants::vector(int size) {
   const cv::Mat& constant = next();
-  if (static_cast<int>(constant.total()) != size)
+  if (static_cast<int>(constant.total()) != size) {
     throw Error("constant " + std::to_string(next_ - 1) + " has " + std::to_string(constant.total()) +
                 " values, expected " + std::to_string(size));
+  }
   return constant.ptr<float>();
 }
 
@@ -21,9 +22,10 @@ void BlockConstants::norm(NormWeights& weights, int size) {
 void BlockConstants::linear(LinearWeights& weights, int out, int in) {
   const cv::Mat& matrix = next();
   const Shape found(matrix.size.p, matrix.size.p + matrix.dims), expected{out, in};
-  if (found != expected)
+  if (found != expected) {
     throw Error("constant " + std::to_string(next_ - 1) + " is " + shapeText(found) + ", expected " +
                 shapeText(expected));
+  }
   weights.weight = MatrixView<const float>(matrix.ptr<float>(), out, in);
   weights.bias = vector(out);
 }

@@ -46,9 +46,10 @@ const CudaPlugin& loadCudaPlugin(const char* file) {
   const auto entry = reinterpret_cast<const CudaPlugin* (*)()>(dlsym(library, "mpm_cuda_plugin"));
   if (entry == nullptr) throw Error("'" + std::string(file) + "' is not a CUDA plug-in of mpm_layer" + kAdvice);
   const CudaPlugin& found = *entry();
-  if (found.version != std::string(kCudaPluginVersion))
+  if (found.version != std::string(kCudaPluginVersion)) {
     throw Error("the CUDA plug-in '" + std::string(file) + "' is version " + found.version +
                 " and libmpm_layer is version " + kCudaPluginVersion + kAdvice);
+  }
   return found;
 }
 

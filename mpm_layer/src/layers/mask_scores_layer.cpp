@@ -18,10 +18,11 @@ class MaskScoresLayer final : public TokenLayer {
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     const Shape& tokens = tokensWithState(inputs);
-    for (const Shape& projection : {constants[0], constants[1]})
+    for (const Shape& projection : {constants[0], constants[1]}) {
       expect(projection.size() == 2 && projection[1] == tokens[2] && projection[0] == constants[0][0],
              "its projections are " + shapeText(constants[0]) + " and " + shapeText(constants[1]) + ", the tokens " +
                  shapeText(tokens));
+    }
     const auto classes = static_cast<std::size_t>(special_);
     expect(countOf(constants[2]) == classes && countOf(constants[3]) == classes,
            "its mask norm is not over " + std::to_string(special_) + " classes");

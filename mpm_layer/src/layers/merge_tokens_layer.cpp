@@ -53,9 +53,10 @@ class MergeTokensLayer final : public TokenLayer {
                (width > 0 && width % 2 == 0 && patches % (2 * width) == 0),
            "a grid of " + std::to_string(patches) + " tokens, " + std::to_string(width) +
                " to a row, has no windows of 2x2");
-    if (compares)
+    if (compares) {
       expect(inputs[2].size() == 3 && inputs[2][0] == tokens[0] && inputs[2][1] == tokens[1],
              "expects as many rows to compare as tokens " + shapeText(tokens) + ", got " + shapeText(inputs[2]));
+    }
     if (scored()) {
       const Shape scores{tokens[0], 1, patches / (2 * width), width / 2}, rows{tokens[0], patches / 4, tokens[2]};
       expect(inputs[2] == scores && inputs[3] == rows, "expects scores " + shapeText(scores) + " and rows " +

@@ -252,9 +252,10 @@ MatrixView<const float> matrixOf(const cv::Mat& constant) {
 }
 
 cv::Ptr<MpmLayer> findLayer(cv::dnn::Net& net, const std::string& name) {
-  for (const cv::String& layer : net.getLayerNames())
+  for (const cv::String& layer : net.getLayerNames()) {
     if (layer == name || layer.ends_with("!" + name))
       return net.getLayer(net.getLayerId(layer)).dynamicCast<MpmLayer>();
+  }
   return nullptr;
 }
 

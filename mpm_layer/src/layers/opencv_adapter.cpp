@@ -62,11 +62,12 @@ std::string forwardError(cv::dnn::Net& net, const std::vector<int>& input, const
     ++culprit;
   if (culprit == names.size()) {  // every shape fits: the layers run in this order until one fails
     std::size_t before = 0;
-    while (before < culprit)
+    while (before < culprit) {
       if (const std::size_t middle = (before + culprit) / 2; fails([&] { net.forward(names[middle]); }))
         culprit = middle;
       else
         before = middle + 1;
+    }
   }
   if (culprit == names.size()) return why;
   return "node '" + names[culprit] + "' (" + net.getLayer(net.getLayerId(names[culprit]))->type + "): " + why;

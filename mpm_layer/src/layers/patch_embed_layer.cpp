@@ -132,10 +132,12 @@ class PatchEmbedLayer final : public TokenLayer {
   const float* withBorder(const cv::Mat& image, int b) {
     const int channels = image.size[1], height = height_ + 2 * pad_h_, width = width_ + 2 * pad_w_;
     bordered_.assign(static_cast<std::size_t>(channels) * height * width, 0.0f);
-    for (int c = 0; c < channels; ++c)
-      for (int y = 0; y < height_; ++y)
+    for (int c = 0; c < channels; ++c) {
+      for (int y = 0; y < height_; ++y) {
         std::copy_n(image.ptr<float>(b, c) + static_cast<std::size_t>(y) * width_, width_,
                     bordered_.data() + (static_cast<std::size_t>(c) * height + pad_h_ + y) * width + pad_w_);
+      }
+    }
     return bordered_.data();
   }
 

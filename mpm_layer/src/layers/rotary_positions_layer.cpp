@@ -19,9 +19,10 @@ class RotaryPositionsLayer final : public MpmLayer {
   Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     expect(inputs.size() == 1 && (inputs[0].size() == 2 || inputs[0].size() == 3), "expects the state of the tokens");
     const int patches = (inputs[0].back() - 1) / 2;
-    for (const Shape& table : constants)
+    for (const Shape& table : constants) {
       expect(table.size() == 3 && table == constants[0] && table[1] == patches,
              "expects the cosines and sines of " + std::to_string(patches) + " tokens, got " + shapeText(table));
+    }
     return {{inputs[0][0], patches, 2 * constants[0][0] * constants[0][2]}};
   }
 

@@ -24,9 +24,10 @@ class RowTiles {
   template <typename Kernel>
   void run(TokensView<const float> x, TokensView<float> y, const Parallel& parallel, Kernel kernel) {
     tiles_.clear();
-    for (int b = 0; b < x.batch; ++b)
+    for (int b = 0; b < x.batch; ++b) {
       for (int begin = 0; begin < x.rows[b]; begin += kHeight)
         tiles_.push_back({b, begin, std::min(begin + kHeight, x.rows[b])});
+    }
     parallel.run(static_cast<int>(tiles_.size()), [&](int t) {
       const Tile& tile = tiles_[t];
       kernel(x.image(tile.image).rowRange(tile.begin, tile.end), y.image(tile.image).rowRange(tile.begin, tile.end));

@@ -48,9 +48,10 @@ class WindowAttentionLayer final : public TokenLayer {
   void compute(const Blobs& inputs, Blobs& outputs) override {
     expectDim(inputs[0].size[2], spec_.dim);
     const int* rows = liveRows(inputs[1], special_);
-    for (int b = 0; b < inputs[0].size[0]; ++b)
+    for (int b = 0; b < inputs[0].size[0]; ++b) {
       expect(rows[b] == places_,
              "has windows for " + std::to_string(places_) + " tokens, got " + std::to_string(rows[b]));
+    }
     attention_->run(tokensOf(inputs[0], rows), tokensOf(outputs[0], rows), parallel_);
   }
 

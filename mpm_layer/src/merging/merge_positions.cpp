@@ -28,9 +28,10 @@ void addRows(MatrixView<const float> table, TokenState<const float> state, Weigh
 
 void merge(MergedPositions policy, MatrixView<const float> table, TokenState<const float> state, int column,
            MatrixView<float> rotations) {
-  if (policy != MergedPositions::kFirst)
+  if (policy != MergedPositions::kFirst) {
     return addRows(
         table, state, [&](int row) { return 1 / state.clusterSize()[row]; }, column, rotations);
+  }
   std::vector<float> weight(state.live(), 1.0f);
   addRows(
       table, state, [&](int row) { return std::exchange(weight[row], 0.0f); }, column, rotations);

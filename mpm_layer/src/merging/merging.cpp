@@ -12,18 +12,20 @@ namespace {
 
 MatrixView<const float> asRows(std::span<const float> values, int special, int dim, const char* function) {
   if (dim <= 0 || special < 0 || values.size() % static_cast<std::size_t>(std::max(dim, 1)) != 0 ||
-      values.size() / dim < static_cast<std::size_t>(special))
+      values.size() / dim < static_cast<std::size_t>(special)) {
     throw Error(std::string(function) + ": " + std::to_string(values.size()) + " values are not " +
                 std::to_string(special) + " special rows and more of " + std::to_string(dim) +
                 " columns; pass {special + N, dim} row-major");
+  }
   return {values.data(), static_cast<int>(values.size() / dim), dim};
 }
 
 void requireIds(const MergeMap& map, const char* function) {
   const auto valid = [&](int cluster) { return cluster >= 0 && cluster < map.clusters; };
-  if (map.clusters < 0 || !std::all_of(map.cluster_of_token.begin(), map.cluster_of_token.end(), valid))
+  if (map.clusters < 0 || !std::all_of(map.cluster_of_token.begin(), map.cluster_of_token.end(), valid)) {
     throw Error(std::string(function) + ": a token of the map is in none of its " + std::to_string(map.clusters) +
                 " clusters");
+  }
 }
 
 }  // namespace
@@ -46,9 +48,10 @@ MergedTokens mutualPairMerge(std::span<const float> tokens, int special, int dim
 }
 
 MergeMap compose(const MergeMap& first, const MergeMap& second) {
-  if (static_cast<int>(second.cluster_of_token.size()) != first.clusters)
+  if (static_cast<int>(second.cluster_of_token.size()) != first.clusters) {
     throw Error("compose: the second map is for " + std::to_string(second.cluster_of_token.size()) +
                 " tokens, the first leaves " + std::to_string(first.clusters));
+  }
   requireIds(first, "compose");
   requireIds(second, "compose");
   MergeMap both;
@@ -67,9 +70,10 @@ std::vector<int> clusterSizes(const MergeMap& map) {
 
 std::vector<float> restoreTokens(std::span<const float> merged, int special, int dim, const MergeMap& map) {
   const auto rows = asRows(merged, special, dim, "restoreTokens");
-  if (rows.rows != special + map.clusters)
+  if (rows.rows != special + map.clusters) {
     throw Error("restoreTokens: " + std::to_string(rows.rows - special) + " merged tokens, but the map has " +
                 std::to_string(map.clusters) + " clusters");
+  }
   requireIds(map, "restoreTokens");
   std::vector<float> restored((special + map.cluster_of_token.size()) * dim);
   float* out = std::copy_n(merged.data(), static_cast<std::size_t>(special) * dim, restored.data());

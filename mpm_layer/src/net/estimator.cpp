@@ -22,9 +22,10 @@ std::optional<Task> taskOf(const ModelInfo& info, std::optional<Task> wanted) {
   if (wanted == Task::kInstance && info.head == HeadKind::kBoxQueries)
     throw Error("gives no masks of its objects, only boxes: use the task 'boxes'");
   if (givesSegments(wanted)) throw Error("gives no segments (" + head + ", but they need 'mask_queries')");
-  if (wanted == Task::kDepth)
+  if (wanted == Task::kDepth) {
     throw Error("does not estimate depth (its task is '" + (info.task ? toString(*info.task) : "none") + "', " + head +
                 ")");
+  }
   throw Error("does not segment (" + (info.task ? "its task is '" + toString(*info.task) + "'" : head) + ")");
 }
 
@@ -52,10 +53,12 @@ Estimate cloned(Estimate estimate) {
 void requirePatches(const std::vector<int>& patches, const ImageNet& net, bool reuses) {
   if (!reuses) throw Error("patches that changed are for an Estimator that reuses rows");
   const int count = net.info().tokens();
-  for (std::size_t i = 0; i < patches.size(); ++i)
-    if (patches[i] < 0 || patches[i] >= count || (i > 0 && patches[i] <= patches[i - 1]))
+  for (std::size_t i = 0; i < patches.size(); ++i) {
+    if (patches[i] < 0 || patches[i] >= count || (i > 0 && patches[i] <= patches[i - 1])) {
       throw Error("patches that changed are ascending numbers from 0 to " + std::to_string(count - 1) + ", got " +
                   std::to_string(patches[i]) + " at place " + std::to_string(i));
+    }
+  }
 }
 
 }  // namespace
@@ -120,9 +123,10 @@ cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& segments)
     throw Error("a map of segments must be CV_16U, of two dimensions");
   std::vector<std::uint8_t> classes(std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1, 255);
   for (const Segment& one : segments) {
-    if (one.id < 1 || one.id >= static_cast<int>(classes.size()) || one.label < 0 || one.label > 255)
+    if (one.id < 1 || one.id >= static_cast<int>(classes.size()) || one.label < 0 || one.label > 255) {
       throw Error("a segment has id " + std::to_string(one.id) + " and class " + std::to_string(one.label) +
                   ", expected 1 to 65535 and 0 to 255");
+    }
     classes[static_cast<std::size_t>(one.id)] = static_cast<std::uint8_t>(one.label);
   }
   cv::Mat map(ids.size(), CV_8U);

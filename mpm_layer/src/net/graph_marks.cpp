@@ -144,11 +144,14 @@ void joinResizes(onnx::GraphProto& graph) {
 }  // namespace
 
 void requireUnmarked(const onnx::GraphProto& graph) {
-  for (const onnx::NodeProto& node : graph.node())
-    for (const char* const mark : {LayerSupply::kWeights, LayerSupply::kReuse, LayerSupply::kDevice})
-      if (isOurs(node) && findAttribute(node, mark) != nullptr)
+  for (const onnx::NodeProto& node : graph.node()) {
+    for (const char* const mark : {LayerSupply::kWeights, LayerSupply::kReuse, LayerSupply::kDevice}) {
+      if (isOurs(node) && findAttribute(node, mark) != nullptr) {
         throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" + mark +
                     "', which no file has: convert the original model again");
+      }
+    }
+  }
 }
 
 PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info) {

@@ -72,10 +72,12 @@ class Guide {
     const float* const mean = means_.ptr<float>() + 3 * i;
     const float* const product = products_.ptr<float>() + 6 * i;
     cv::Matx33d covariance;
-    for (int v = 0, k = 0; v < 3; ++v)
-      for (int w = v; w < 3; ++w, ++k)
+    for (int v = 0, k = 0; v < 3; ++v) {
+      for (int w = v; w < 3; ++w, ++k) {
         covariance(v, w) = covariance(w, v) =
             static_cast<double>(product[k]) - static_cast<double>(mean[v]) * mean[w] + (v == w ? kEpsilon : 0);
+      }
+    }
     const cv::Matx33d inverse = covariance.inv();
     float* const to = inverse_.ptr<float>() + 6 * i;
     for (int v = 0, k = 0; v < 3; ++v)
@@ -91,9 +93,10 @@ std::vector<std::uint8_t> bestClasses(const float* scores, int classes, int pixe
   std::vector<std::uint8_t> best(pixels), found;
   const auto at = [&](int c, int i) { return scores[static_cast<std::size_t>(c) * pixels + i]; };
   runPieces(parallel, pixels, 256, [&](int begin, int end) {
-    for (int i = begin; i < end; ++i)
+    for (int i = begin; i < end; ++i) {
       for (int c = 1; c < classes; ++c)
         if (at(c, i) > at(best[i], i)) best[i] = static_cast<std::uint8_t>(c);
+    }
   });
   for (int c = 0; c < classes; ++c)
     if (std::find(best.begin(), best.end(), c) != best.end()) found.push_back(static_cast<std::uint8_t>(c));
@@ -124,9 +127,10 @@ void GuidedLabels::run(const cv::Mat& image, int classes, double radius, const S
   LinearModels models(size.height, size.width, static_cast<int>(found.size()));
   parallel.run(models.classes, [&](int k) {
     const cv::Mat of_class = guide.models(scores_.data() + static_cast<std::ptrdiff_t>(found[k]) * size.area());
-    for (int i = 0; i < size.area(); ++i)
+    for (int i = 0; i < size.area(); ++i) {
       for (int v = 0; v < 4; ++v)
         models.data[(static_cast<std::size_t>(i) * 4 + v) * models.padded + k] = of_class.ptr<float>()[4 * i + v];
+    }
   });
   labelByLinearModels(models, bilinearAxis(size.height, image.rows), bilinearAxis(size.width, image.cols),
                       {image.data, image.rows, 3 * image.cols, static_cast<std::ptrdiff_t>(image.step)}, found,

@@ -65,15 +65,17 @@ cv::Mat cellsOf(const cv::Mat& labels, Size2 grid, int classes, int ignore) {
              columns = pixelsOfCells(labels.cols, grid.width * LabelledTokens::kCellsPerPatch);
   cv::Mat cells(static_cast<int>(rows.size()), static_cast<int>(columns.size()), CV_8U);
   std::vector<int> pixels(classes);
-  for (int row = 0; row < cells.rows; ++row)
+  for (int row = 0; row < cells.rows; ++row) {
     for (int column = 0; column < cells.cols; ++column) {
       std::ranges::fill(pixels, 0);
-      for (int y = rows[row].start; y < rows[row].end; ++y)
+      for (int y = rows[row].start; y < rows[row].end; ++y) {
         for (int x = columns[column].start; x < columns[column].end; ++x)
           if (const int label = labels.at<uchar>(y, x); label != ignore) ++pixels[label];
+      }
       const auto best = std::ranges::max_element(pixels);
       cells.at<uchar>(row, column) = *best > 0 ? static_cast<uchar>(best - pixels.begin()) : LabelledTokens::kNoClass;
     }
+  }
   return cells;
 }
 
@@ -124,9 +126,10 @@ class Rounds {
 void requireHead(const TokenHead& head, int dim, std::size_t classes) {
   const std::string sizes = std::to_string(head.dim) + " features, " + std::to_string(head.hidden) + " hidden, " +
                             std::to_string(head.classes) + " classes";
-  if (head.dim != dim || head.hidden < 1 || head.classes != static_cast<int>(classes))
+  if (head.dim != dim || head.hidden < 1 || head.classes != static_cast<int>(classes)) {
     throw Error("the head has " + sizes + ", expected " + std::to_string(dim) + " features and " +
                 std::to_string(classes) + " classes");
+  }
   const HeadShape shape{head.dim, head.hidden, head.classes};
   const std::pair<const std::vector<float>*, std::size_t> parts[] = {
       {&head.norm_weight, shape.normBias()},
@@ -136,9 +139,10 @@ void requireHead(const TokenHead& head, int dim, std::size_t classes) {
       {&head.score_weight, shape.scoreBias() - shape.scoreWeight()},
       {&head.score_bias, shape.size() - shape.scoreBias()}};
   for (const auto& [weights, size] : parts) {
-    if (weights->size() != size)
+    if (weights->size() != size) {
       throw Error("the head has " + sizes + ", but one of its parts has " + std::to_string(weights->size()) +
                   " weights in place of " + std::to_string(size));
+    }
     if (!std::all_of(weights->begin(), weights->end(), [](float weight) { return std::isfinite(weight); }))
       throw Error("the head has a weight that is not a number");
   }
@@ -295,15 +299,19 @@ struct HeadTrainer::Impl {
     const cv::Size size(grid().width * LabelledTokens::kCellsPerPatch, grid().height * LabelledTokens::kCellsPerPatch);
     if (cells.type() != CV_8U || cells.size() != size)
       throw Error("the cells of a picture are not those of this encoder: make them with label()");
-    if (picture->pixels.size() != classes.size())
+    if (picture->pixels.size() != classes.size()) {
       throw Error("a picture was labelled with " + std::to_string(picture->pixels.size()) +
                   " classes, but now there are " + std::to_string(classes.size()) + ": label it again");
-    for (int y = 0; y < cells.rows; ++y)
-      for (int x = 0; x < cells.cols; ++x)
+    }
+    for (int y = 0; y < cells.rows; ++y) {
+      for (int x = 0; x < cells.cols; ++x) {
         if (const int label = cells.at<uchar>(y, x);
-            label != LabelledTokens::kNoClass && label >= static_cast<int>(classes.size()))
+            label != LabelledTokens::kNoClass && label >= static_cast<int>(classes.size())) {
           throw Error("a picture has a cell of class " + std::to_string(label) + ", but there are " +
                       std::to_string(classes.size()) + " classes");
+        }
+      }
+    }
   }
 
   // {N, classes}
@@ -341,9 +349,10 @@ void HeadTrainer::setClasses(const std::vector<ClassInfo>& classes, int ignore) 
     throw Error(std::to_string(classes.size()) + " classes: a head has at most 255");
   if (ignore < 0 || ignore > 255) throw Error("label " + std::to_string(ignore) + " to ignore: expected 0 to 255");
   std::set<std::string> names;
-  for (const ClassInfo& one : classes)
+  for (const ClassInfo& one : classes) {
     if (one.name.empty() || !names.insert(one.name).second)
       throw Error(one.name.empty() ? "a class has no name" : "two classes have the name '" + one.name + "'");
+  }
   impl().classes = classes;
   impl().ignore = ignore;
 }
@@ -362,14 +371,17 @@ LabelledTokens HeadTrainer::label(const cv::Mat& tokens, const cv::Mat& labels) 
   if (labels.empty() || labels.type() != CV_8U) throw Error("a label map must be CV_8U and not empty");
   const auto classes = static_cast<int>(impl().classes.size());
   std::vector<double> pixels(impl().classes.size());
-  for (int y = 0; y < labels.rows; ++y)
-    for (int x = 0; x < labels.cols; ++x)
+  for (int y = 0; y < labels.rows; ++y) {
+    for (int x = 0; x < labels.cols; ++x) {
       if (const int label = labels.at<uchar>(y, x); label != impl().ignore) {
-        if (label >= classes)
+        if (label >= classes) {
           throw Error("a label map holds label " + std::to_string(label) + ", but there are " +
                       std::to_string(classes) + " classes");
+        }
         ++pixels[label];
       }
+    }
+  }
   return {tokens, cellsOf(labels, impl().grid(), classes, impl().ignore), pixels};
 }
 
@@ -418,9 +430,10 @@ cv::Mat HeadTrainer::margins(const TokenHead& head, const cv::Mat& tokens) const
 void HeadTrainer::requireOutput(const std::string& path) const {
   if (!path.ends_with(".onnx")) throw Error("the new model is '" + path + "'; its name must end in .onnx");
   const std::string json = factsFile(path);
-  for (const std::string& file : modelFiles(impl().net.path()))
+  for (const std::string& file : modelFiles(impl().net.path())) {
     if (sameFile(file, path) || sameFile(file, json))
       throw Error("the new model would replace '" + file + "', which it is made from: name another file");
+  }
   std::error_code unseen;
   if (!std::filesystem::exists(path, unseen) && std::filesystem::exists(json, unseen) && !isOfTaughtModel(json))
     throw Error("the new model would replace '" + json + "', which is there and of no model: name another file");

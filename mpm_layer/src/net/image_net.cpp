@@ -15,9 +15,10 @@ namespace {
 std::vector<int> toIds(const float* values, int count) {
   std::vector<int> ids(count);
   std::transform(values, values + count, ids.begin(), [&](float v) {
-    if (!(v >= 0 && v < static_cast<float>(count)))
+    if (!(v >= 0 && v < static_cast<float>(count))) {
       throw Error("the model's output 'merge_map' holds " + std::to_string(v) + ", no cluster of " +
                   std::to_string(count) + " tokens: convert the original model again");
+    }
     return static_cast<int>(v);
   });
   return ids;
@@ -75,19 +76,21 @@ ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, co
     answers_ = names.size();
     names.insert(names.begin(), {"merge_map", "token_counts"});
     const bool inspects = options.inspect && options.fit == Fit::kResize && !options.reuse.on;
-    for (const onnx::NodeProto& node : graph.node())  // the tokens that each merging step reads
+    for (const onnx::NodeProto& node : graph.node()) {  // the tokens that each merging step reads
       if (inspects && onnx_graph::isOurs(node) && node.input_size() > 0 &&
           (node.op_type() == "MutualPairMerge" || node.op_type() == "MergeTokens"))
         names.push_back(node.input(0));
+    }
     outputs_.assign(names.begin(), names.end());
     return names;
   };
   LoadedNet loaded = readNet(model, options.read(), choose, options.reuse.on ? &reuse_ : nullptr);
   net_ = loaded.net;
   info_ = std::move(loaded.info);
-  if (info_.image_channels != 3)
+  if (info_.image_channels != 3) {
     throw Error(path_ + ": takes " + std::to_string(info_.image_channels) +
                 "-channel images, and pictures have 3 channels: run the net itself, with readNet() or mpm.Net");
+  }
   pixel_values_ = pixelValues(info_.facts);
   planes_.create(std::vector<int>{1, 3, info_.input.height, info_.input.width}, CV_32F);
   device_image_ = DeviceImage::of(net_, "backbone/patch_embed", pixel_values_, planes_);
@@ -162,9 +165,10 @@ void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
 
 void ImageNet::takeMaps(RunReport& report) const {
   const int insertions = static_cast<int>(blobs_[1].total()) - 1;
-  for (int k = 0; k < insertions; ++k)
+  for (int k = 0; k < insertions; ++k) {
     report.cluster_of_token.push_back(
         toIds(blobs_[0].ptr<float>() + static_cast<std::ptrdiff_t>(k) * info_.tokens(), info_.tokens()));
+  }
 }
 
 std::vector<double> ImageNet::tokens() const {
@@ -203,9 +207,10 @@ cv::Mat ImageNet::tokensOf(std::size_t answer) const {
 }
 
 void ImageNet::requireLabelsFit() const {
-  if (info_.classes > 256)
+  if (info_.classes > 256) {
     throw Error("'" + path_ + "' has " + std::to_string(info_.classes) +
                 " classes, but label maps have 8 bits: at most 256");
+  }
 }
 
 void failNotFinite(const std::string& name) {

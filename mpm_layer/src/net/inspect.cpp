@@ -32,11 +32,12 @@ void toProbabilities(cv::Mat& scores, bool logits, const Parallel& parallel) {
       float* const row = scores.ptr<float>(c, y);
       for (int x = 0; x < width; ++x) sum[x] += row[x] = logits ? std::exp(row[x] - best[x]) : row[x];
     }
-    for (int c = 0; c < classes; ++c)
+    for (int c = 0; c < classes; ++c) {
       for (int x = 0; x < width; ++x) {
         float& share = scores.ptr<float>(c, y)[x];
         share = sum[x] > 0 ? share / sum[x] : 1.0F / static_cast<float>(classes);  // each sigmoid rounds to 0
       }
+    }
   });
 }
 

@@ -31,15 +31,17 @@ Size2 sizeForWindows(cv::Size image, Size2 window, int short_side) {
     return std::max<std::int64_t>(least, std::llround(length * scale));
   };
   const std::int64_t height = scaled(image.height, window.height), width = scaled(image.width, window.width);
-  if (height * width > kMaxWindowedPixels)
+  if (height * width > kMaxWindowedPixels) {
     throw Error("an image of " + sizeText({image.height, image.width}) + " has more than " +
                 std::to_string(kMaxWindowedPixels) + " px where windows of " + sizeText(window) +
                 " fit into it: use the fit 'resize'");
+  }
   const std::int64_t in_a_row = std::max(height / window.height, width / window.width);
-  if (scale > wanted && in_a_row > kMaxWindowsInARow)
+  if (scale > wanted && in_a_row > kMaxWindowsInARow) {
     throw Error("an image of " + sizeText({image.height, image.width}) + " is so narrow that it takes more than " +
                 std::to_string(kMaxWindowsInARow) + " windows of " + sizeText(window) +
                 " in a row where one fits into its shorter side: use the fit 'resize'");
+  }
   return {static_cast<int>(height), static_cast<int>(width)};
 }
 
@@ -178,7 +180,7 @@ void LabelMaker::runWindows(const cv::Mat& image, Estimate& result) {
                        windowStarts(scaled.width, window.width, stride.width),
                        {}};
   result.ms.preprocess += watch.lap();
-  for (int y : windows.rows)
+  for (int y : windows.rows) {
     for (int x : windows.columns) {
       net_.forward(source(cv::Rect(x, y, window.width, window.height)), result.ms);
       takeScores(result.ms);
@@ -188,6 +190,7 @@ void LabelMaker::runWindows(const cv::Mat& image, Estimate& result) {
       const MatrixView<const float> live = scores();
       windows.scores.push_back(cv::Mat(live.rows, live.cols, CV_32F, const_cast<float*>(live.data)).clone());
     }
+  }
   result.tokens.resize(result.window_tokens.front().size());
   for (std::size_t k = 0; k < result.tokens.size(); ++k) {
     for (const std::vector<double>& counts : result.window_tokens) result.tokens[k] += counts[k];
@@ -203,9 +206,10 @@ Size2 windowStride(const EstimatorOptions& options, Size2 window) {
   const int stride = options.window_stride;
   if (stride == 0) return {window.height - window.height / 16, window.width - window.width / 16};
   const int most = std::min(window.height, window.width);
-  if (stride < 0 || stride > most)
+  if (stride < 0 || stride > most) {
     throw Error("windows of " + sizeText(window) + " stand 1 to " + std::to_string(most) + " px apart, not " +
                 std::to_string(stride));
+  }
   return {stride, stride};
 }
 

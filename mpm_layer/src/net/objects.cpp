@@ -24,9 +24,10 @@ struct RankedPair {
 std::vector<RankedPair> rankedPairs(const BoxQueries& queries, double min_score, cv::Size image) {
   const int classes = queries.scores.cols;
   std::vector<float> scores(static_cast<std::size_t>(queries.scores.rows) * classes);
-  for (int q = 0; q < queries.scores.rows; ++q)
+  for (int q = 0; q < queries.scores.rows; ++q) {
     for (int c = 0; c < classes; ++c)
       scores[static_cast<std::size_t>(q) * classes + c] = 1 / (1 + std::exp(-queries.scores.row(q)[c]));
+  }
   std::vector<int> order(scores.size());
   std::iota(order.begin(), order.end(), 0);
   const auto end = order.begin() + queries.scores.rows;  // a class has a score for each query
@@ -121,9 +122,10 @@ ObjectMaker::ObjectMaker(ImageNet& net, const EstimatorOptions& options, Task ta
       labels_(options.labels),
       masks_(task == Task::kInstance) {
   constexpr int kMaxClasses = 255;  // in label maps 255 is no class
-  if (labels_ && net.info().classes > kMaxClasses)
+  if (labels_ && net.info().classes > kMaxClasses) {
     throw Error("'" + net.path() + "' has " + std::to_string(net.info().classes) +
                 " classes, but maps of their objects have 8 bits: at most " + std::to_string(kMaxClasses));
+  }
 }
 
 void ObjectMaker::run(const cv::Mat& image, Estimate& result) {

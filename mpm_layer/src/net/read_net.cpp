@@ -128,9 +128,10 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
   if (!device) requireOnCpu(converted.info.precision);
   if (device && converted.info.precision == Precision::kInt8)
     throw Error("precision int8 is for CPUs: on a GPU use fp32, tf32, bf16 or fp16");
-  if (converted.info.reduction.method == ReductionMethod::kRule && !options.rule)
+  if (converted.info.reduction.method == ReductionMethod::kRule && !options.rule) {
     throw Error(onnx_path + ": reduction '" + toString(converted.info.reduction) +
                 "' is a function of a program: give it one, ReadOptions::rule or mpm.Rule in Python");
+  }
   onnx::GraphProto& graph = *converted.model.mutable_graph();
   try {
     onnx_graph::requireUnmarked(graph);

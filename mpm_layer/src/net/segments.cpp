@@ -85,9 +85,10 @@ void forRows(const ResizedMasks& masks, const std::vector<Candidate>& candidates
 }
 
 void countAreas(const cv::Mat& ids, std::vector<Segment>& segments) {
-  for (int y = 0; y < ids.rows; ++y)
+  for (int y = 0; y < ids.rows; ++y) {
     for (const auto* id = ids.ptr<std::uint16_t>(y); id < ids.ptr<std::uint16_t>(y) + ids.cols; ++id)
       if (*id > 0) ++segments[*id - 1].area;
+  }
 }
 
 }  // namespace
@@ -167,11 +168,12 @@ std::vector<Segment> instanceSegments(const ResizedMasks& masks, const Estimator
     std::int64_t masked = 0;
     for (int y = 0; y < ids.rows; ++y) {
       maskRow(masks, candidates[k].query, y, line, logits.data());
-      for (const float logit : logits)
+      for (const float logit : logits) {
         if (logit > 0) {
           sum += static_cast<double>(sigmoid(logit));
           ++masked;
         }
+      }
     }
     const double mean = masked > 0 ? sum / static_cast<double>(masked) : 0;
     scores[k] = static_cast<double>(candidates[k].score) * mean;
@@ -221,9 +223,10 @@ void maskQueryScores(MatrixView<const float> masks, MatrixView<const float> clas
   runPieces(parallel, pixels, PackedLinear::kMaxRows, [&](int begin, int end) {
     const int rows = end - begin;
     std::vector<float> present(static_cast<std::size_t>(rows) * queries);
-    for (int q = 0; q < queries; ++q)
+    for (int q = 0; q < queries; ++q) {
       for (int p = 0; p < rows; ++p)
         present[static_cast<std::size_t>(p) * queries + q] = 1 / (1 + std::exp(-masks.row(q)[begin + p]));
+    }
     sum.run({present.data(), rows, queries}, {scores.data() + static_cast<std::size_t>(begin) * count, rows, count});
   });
 }

@@ -38,16 +38,18 @@ class AveragedRows {
       for (std::size_t j = 0; j < windows_.columns.size(); ++j) {
         const cv::Mat& scores = windows_.scores[i * windows_.columns.size() + j];
         line.assign(static_cast<std::size_t>(grid_width) * classes_, 0.0f);
-        for (int t = 0; t < rows_.taps; ++t)
+        for (int t = 0; t < rows_.taps; ++t) {
           addScaled(rows_.weightsOf(row)[t], scores.ptr<float>((rows_.first[row] + t) * grid_width),
                     grid_width * classes_, line.data());
+        }
         for (int x = 0; x < windows_.window.width; ++x) {
           const int at = windows_.columns[j] + x;
           const float share = scale / static_cast<float>(rows_covering * columns_covering_[at]);
-          for (int t = 0; t < columns_.taps; ++t)
+          for (int t = 0; t < columns_.taps; ++t) {
             addScaled(share * columns_.weightsOf(x)[t],
                       line.data() + static_cast<std::size_t>(columns_.first[x] + t) * classes_, classes_,
                       logits + static_cast<std::size_t>(at) * classes_);
+          }
         }
       }
     }
@@ -76,9 +78,10 @@ void forEachPixel(const WindowScores& windows, cv::Size size, const Parallel& pa
     }
     for (int x = 0; x < size.width; ++x) {
       pixel.assign(classes, 0.0f);
-      for (int t = 0; t < columns.taps; ++t)
+      for (int t = 0; t < columns.taps; ++t) {
         addScaled(columns.weightsOf(x)[t], logits.data() + static_cast<std::size_t>(columns.first[x] + t) * classes,
                   classes, pixel.data());
+      }
       take(y, x, pixel);
     }
   });

@@ -51,9 +51,10 @@ std::string addPatchEmbed(const onnx::GraphProto& graph, ModelInfo& info) {
                      within(node, "px of stride", attribute("stride_w"), 1, kLongestSide)};
   const Size2 pad{static_cast<int>(std::clamp<std::int64_t>(attribute("pad_h"), 0, info.patch.height)),
                   static_cast<int>(std::clamp<std::int64_t>(attribute("pad_w"), 0, info.patch.width))};
-  if (info.input.height < info.patch.height || info.input.width < info.patch.width)
+  if (info.input.height < info.patch.height || info.input.width < info.patch.width) {
     throw Error("node '" + node.name() + "' (PatchEmbed): an input of " + sizeText(info.input) +
                 ", smaller than a patch of " + sizeText(info.patch) + kAgain);
+  }
   info.grid = {(info.input.height + 2 * pad.height - info.patch.height) / stride.height + 1,
                (info.input.width + 2 * pad.width - info.patch.width) / stride.width + 1};
   info.precision = parsePrecision(attributeOf(node, "precision").s());
@@ -85,14 +86,17 @@ bool isStep(const onnx::NodeProto& node, const MergeStep& step) {
 void requireSteps(const ModelInfo& info, const onnx::GraphProto& graph) {
   const std::vector<const onnx::NodeProto*> merges = mergesOf(graph);
   const std::vector<MergeStep> steps = mergeSteps(info);
-  for (std::size_t i = 0; i < merges.size(); ++i)
-    if (i >= steps.size() || !isStep(*merges[i], steps[i]))
+  for (std::size_t i = 0; i < merges.size(); ++i) {
+    if (i >= steps.size() || !isStep(*merges[i], steps[i])) {
       throw Error("node '" + merges[i]->name() + "' (" + merges[i]->op_type() + ") is not of the reduction '" +
                   mpm::toString(info.reduction) + "' that metadata 'mpm.info' says" + kAgain);
-  if (merges.size() != steps.size())
+    }
+  }
+  if (merges.size() != steps.size()) {
     throw Error("metadata 'mpm.info': says reduce " + mpm::toString(info.reduction) + " with " +
                 std::to_string(steps.size()) + " merging steps, the graph has " + std::to_string(merges.size()) +
                 kAgain);
+  }
 }
 
 void requireShape(const std::string& what, const onnx::ValueInfoProto& value, const Shape& expected) {
@@ -155,16 +159,18 @@ void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info) {
   if (info.outputs.empty()) throw Error(std::string("metadata 'mpm.info': names no output") + kAgain);
   for (const std::string& name : info.outputs) outputOf(graph, name);
   info.scores = info.hasPixelClasses() && findNamed(graph.output(), "scores");
-  if (const std::int64_t classes = segmentedClasses(graph); info.hasPixelClasses() && classes != info.classes)
+  if (const std::int64_t classes = segmentedClasses(graph); info.hasPixelClasses() && classes != info.classes) {
     throw Error("metadata 'mpm.info': says class_count " + std::to_string(info.classes) + ", the graph has " +
                 std::to_string(classes) + kAgain);
+  }
   const bool classifies = info.head == HeadKind::kClassifier;
   if (classifies) requireSide(outputOf(graph, info.outputs.front()), info.classes);
   if (info.hasClasses()) requireClasses(info.facts, info.classes);
   requireTask(info);
-  if (info.hasClasses() != (info.classes > 0))
+  if (info.hasClasses() != (info.classes > 0)) {
     throw Error("metadata 'mpm.info': says " + std::to_string(info.classes) + " classes for the head '" +
                 mpm::toString(info.head) + "'" + kAgain);
+  }
 }
 
 }  // namespace mpm::onnx_graph

@@ -35,16 +35,18 @@ DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& na
   if (!input) return {};
   const onnx::TypeProto::Tensor& type = input->type().tensor_type();
   if (!input->type().has_tensor_type() || !type.has_shape() || type.shape().dim_size() == 0) return {};
-  if (type.shape().dim_size() != 4)
+  if (type.shape().dim_size() != 4) {
     throw Error("graph input '" + name + "': found rank " + std::to_string(type.shape().dim_size()) +
                 ", expected an image of shape batch x channels x height x width");
+  }
   const auto given = [&](int axis) { return std::max<std::int64_t>(type.shape().dim(axis).dim_value(), 0); };
   // Few channels behind a height: no image is that narrow.
   const bool channels_last = (given(1) == 0 || given(1) > 4) && given(3) > 0 && given(3) <= 4;
   const auto side = [&](int axis) { return given(!channels_last || axis == 0 ? axis : axis == 1 ? 3 : axis - 1); };
-  if (side(0) > kLargestBatch)
+  if (side(0) > kLargestBatch) {
     throw Error("graph input '" + name + "': found a batch of " + std::to_string(side(0)) +
                 " images, expected at most " + std::to_string(kLargestBatch));
+  }
   if (side(2) > kLongestSide || side(3) > kLongestSide || side(1) > 64) {
     throw Error("graph input '" + name + "': found an image of " + std::to_string(side(1)) + " channels and " +
                 sizeText({static_cast<int>(side(2)), static_cast<int>(side(3))}) + ", expected at most " +
@@ -152,24 +154,27 @@ Understood understandAt(Graph graph, std::int64_t batch, std::int64_t channels, 
     }
   }
   if (first.empty()) throw Error(kNoSize);
-  if (known == 0)
+  if (known == 0) {
     first += " (read at " + toString(sizes.front()) + kHeightFirst +
              ", a guess: give an input size, or \"input\" in the JSON beside it)";
+  }
   throw Error(first);
 }
 
 void requireNotTooLarge(Size2 size) {
-  if (size.height > kLongestSide || size.width > kLongestSide)
+  if (size.height > kLongestSide || size.width > kLongestSide) {
     throw Error("input size " + toString(size) + kHeightFirst + " is larger than " + std::to_string(kLongestSide) +
                 " px");
+  }
 }
 
 void requireFits(const Embedding& embedding, Size2 size) {
   const std::int64_t rest_h = (size.height - embedding.weight.shape[2]) % embedding.stride_h;
   const std::int64_t rest_w = (size.width - embedding.weight.shape[3]) % embedding.stride_w;
-  if (size.height < embedding.weight.shape[2] || size.width < embedding.weight.shape[3] || rest_h != 0 || rest_w != 0)
+  if (size.height < embedding.weight.shape[2] || size.width < embedding.weight.shape[3] || rest_h != 0 || rest_w != 0) {
     throw Error("input size " + toString(size) + kHeightFirst + " is not a multiple of the patch, " +
                 std::to_string(embedding.stride_h) + "x" + std::to_string(embedding.stride_w) + " px");
+  }
   requireNotTooLarge(size);
 }
 
@@ -205,10 +210,11 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
 /// the model lacks.
 Reduction reductionFor(const Reduction& reduction, int blocks) {
   const Reduction full = withDefaults(reduction, blocks);
-  if (!full.blocks->empty() && full.blocks->back() >= blocks)
+  if (!full.blocks->empty() && full.blocks->back() >= blocks) {
     throw Error("reduction '" + mpm::toString(reduction) + "': block " + std::to_string(full.blocks->back()) +
                 " does not exist, the model has " + std::to_string(blocks) + " blocks (0 to " +
                 std::to_string(blocks - 1) + "); choose other blocks, or none");
+  }
   if (full.method == ReductionMethod::kNone) return kFullModel;
   Reduction result = reduction;
   if (full.method == ReductionMethod::kMpm) result.blocks = full.blocks;
@@ -260,9 +266,10 @@ auto fromPath(const std::filesystem::path& path, Read read) {
 void requireApart(const std::string& onnx_path, const std::string& output_path, const ConvertOptions& options) {
   std::vector<std::string> files = modelFiles(onnx_path);
   if (options.reduce && !options.reduce->policy.empty()) files.push_back(options.reduce->policy);
-  for (const std::string& file : files)
+  for (const std::string& file : files) {
     if (sameFile(file, output_path))
       throw Error(output_path + ": is the model that is converted, or a part of it: name another file");
+  }
 }
 
 }  // namespace
@@ -270,10 +277,11 @@ void requireApart(const std::string& onnx_path, const std::string& output_path, 
 FactsFile readFactsOf(const onnx::ModelProto& model, const std::filesystem::path& path) {
   FactsFile facts = readFacts(path);
   const std::string* const id = metadata(model, kIdKey);
-  if (!facts.onnx_id.empty() && (!id || *id != facts.onnx_id))
+  if (!facts.onnx_id.empty() && (!id || *id != facts.onnx_id)) {
     throw Error("'" + factsFile(path.string()) + "' was written with another '" + path.filename().string() +
                 "': 'mpm teach' was stopped between the two files. Train again, or remove \"onnx_id\" from the JSON if "
                 "it is right for this model");
+  }
   return facts;
 }
 
@@ -302,11 +310,12 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   }
   info.input = options.input_size.value_or(understood.size);
   requireFits(trunk.embedding, info.input);
-  if (trunk.embedding.corrects_border && info.input != understood.size)
+  if (trunk.embedding.corrects_border && info.input != understood.size) {
     throw Error("input size " + toString(info.input) + kHeightFirst +
                 ": the graph normalises the image in front of a border of "
                 "zeros, expected its own size, " +
                 toString(understood.size));
+  }
   info.image_channels = static_cast<int>(trunk.embedding.weight.shape[1]);
   info.blocks = static_cast<int>(trunk.chain.blocks.size());
   info.dim = static_cast<int>(trunk.dim);
@@ -343,10 +352,11 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   const std::int64_t batch = understood.batch;
   Converted result =
       Emitter(understood.graph, understood.found, std::move(understood.trunk), std::move(info), options).emit();
-  if (batch > 1 && result.one_image)
+  if (batch > 1 && result.one_image) {
     throw Error("found a batch of " + std::to_string(batch) +
                 " images that is fixed in the graph and not kept apart behind the encoder, expected a model exported "
                 "with one image, or with a dynamic batch axis");
+  }
   understood = {};
   returnFreedMemory();  // before the weights are written or packed
   if (result.info.classes > 0) requireClasses(result.info.facts, result.info.classes);
@@ -428,9 +438,10 @@ std::vector<std::string> modelFiles(const std::string& onnx_path) {
 ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path, const ConvertOptions& options) {
   onnx_graph::requireApart(onnx_path, output_path, options);
   ConvertedModel converted = convertModel(onnx_path, options);
-  if (converted.info.reduction.method == ReductionMethod::kRule)
+  if (converted.info.reduction.method == ReductionMethod::kRule) {
     throw Error("reduction '" + toString(converted.info.reduction) +
                 "' is a function of a program, which no file holds");
+  }
   writeFileAtomically(output_path, converted.bytes, true);
   converted.info.converted = true;
   return std::move(converted.info);

@@ -31,9 +31,10 @@ class Appender {
   std::string norm(const std::string& x, const TokenHead& head) {
     const std::string weight = floats("taught/norm.weight", {head.dim}, head.norm_weight);
     const std::string bias = floats("taught/norm.bias", {head.dim}, head.norm_bias);
-    if (opset_ >= 17)
+    if (opset_ >= 17) {
       return node("LayerNormalization", "taught/norm", {x, weight, bias},
                   {{"axis", std::int64_t{-1}}, {"epsilon", TokenHead::kNormEps}});
+    }
     const auto mean = [&](const std::string& name, const std::string& of) {
       return node("ReduceMean", name, {of}, {{"axes", Integers{-1}}, {"keepdims", std::int64_t{1}}});
     };

@@ -29,7 +29,7 @@ void multiply(const Gemm::Call& call) {
   const Number operand = operandOf(call.precision);
   const Number result = call.into == Into::kOperand ? operand : Number::kFloat;
   const auto in = static_cast<std::size_t>(call.in), out = static_cast<std::size_t>(call.out);
-  for (std::size_t r = 0; r < static_cast<std::size_t>(call.rows); ++r)
+  for (std::size_t r = 0; r < static_cast<std::size_t>(call.rows); ++r) {
     for (std::size_t o = 0; o < out; ++o) {
       float sum = 0;
       for (std::size_t k = 0; k < in; ++k) {
@@ -40,6 +40,7 @@ void multiply(const Gemm::Call& call) {
       if (call.into == Into::kAddToFloat) sum += load(result, call.y, r * out + o);
       store(result, call.y, r * out + o, sum);
     }
+  }
 }
 
 }  // namespace

@@ -226,9 +226,10 @@ void run(Grid grid, int threads, std::size_t shared_bytes, const std::function<v
   blockDim = {static_cast<unsigned>(threads), 1, 1};
   gridDim = {grid.x, grid.y, grid.z};
   std::vector<MpmIndex3> blocks;
-  for (unsigned z = 0; z < grid.z; ++z)
+  for (unsigned z = 0; z < grid.z; ++z) {
     for (unsigned y = 0; y < grid.y; ++y)
       for (unsigned x = 0; x < grid.x; ++x) blocks.push_back({x, y, z});
+  }
   if (m.seed != 0) std::shuffle(blocks.begin(), blocks.end(), m.random);
   for (const MpmIndex3& block : blocks) {
     blockIdx = block;
@@ -388,7 +389,7 @@ void OpenProduct::perform() const {
     const unsigned pair = registers[k % 8 / 2][half + k / 8 * 2];
     return asked.widen(static_cast<std::uint16_t>(pair >> (16 * (k % 2))));
   };
-  for (int n = 0; n < asked.fragments; ++n)
+  for (int n = 0; n < asked.fragments; ++n) {
     for (int e = 0; e < 4; ++e) {
       const int column = 8 * n + 2 * t + e % 2;
       double total = static_cast<double>(asked.sum[n][e]);
@@ -398,6 +399,7 @@ void OpenProduct::perform() const {
       }
       asked.sum[n][e] = cutOff(total);
     }
+  }
 }
 
 struct MultiplyOperands {
@@ -411,12 +413,14 @@ void multiply(Slots& slots) {
   for (int l = 0; l < kLanes; ++l) {
     const auto mine = valueOf<MultiplyOperands>(slots, l);
     const int g = l / 4, t = l % 4;
-    for (int r = 0; r < 4; ++r)
+    for (int r = 0; r < 4; ++r) {
       for (int half = 0; half < 2; ++half)
         a[g + r % 2 * 8][2 * t + half + r / 2 * 8] = kWiden(static_cast<std::uint16_t>(mine.a[r] >> (16 * half)));
-    for (int r = 0; r < 2; ++r)
+    }
+    for (int r = 0; r < 2; ++r) {
       for (int half = 0; half < 2; ++half)
         b[2 * t + half + r * 8][g] = kWiden(static_cast<std::uint16_t>(mine.b[r] >> (16 * half)));
+    }
   }
   for (int l = 0; l < kLanes; ++l) {
     auto mine = valueOf<MultiplyOperands>(slots, l);

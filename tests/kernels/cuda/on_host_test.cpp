@@ -86,9 +86,10 @@ void multiplyRowsWithRows(const Half* rows, float* to, Forgotten forgotten) {
   for (int k = 0; k < 64; k += 16) multiplyAddRows(sum[0], shared + k, shared + k);
   if (forgotten != Forgotten::kFinishing) finishWarpgroupProducts(sum);
   const int lane = laneIndex();
-  for (int n = 0; n < 16; ++n)
+  for (int n = 0; n < 16; ++n) {
     for (int e = 0; e < 4; ++e)
       to[(16 * warpIndex() + lane / 4 + e / 2 * 8) * 128 + 8 * n + 2 * (lane % 4) + e % 2] = sum[0][n][e];
+  }
 }
 
 std::vector<float> rowsWithRows(const std::vector<float>& values, Forgotten forgotten, unsigned seed) {
@@ -104,9 +105,10 @@ std::vector<float> rowsWithRows(const std::vector<float>& values, Forgotten forg
 TEST(CudaOnHost, WarpgroupsMultiplyWhatWasPublished) {
   std::vector<float> values(128 * 64), expected(64 * 128);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * i % 17) - 8;
-  for (std::size_t i = 0; i < 64; ++i)
+  for (std::size_t i = 0; i < 64; ++i) {
     for (std::size_t j = 0; j < 128; ++j)
       for (std::size_t k = 0; k < 64; ++k) expected[i * 128 + j] += values[i * 64 + k] * values[j * 64 + k];
+  }
   for (unsigned seed = 0; seed < 4; ++seed) EXPECT_EQ(rowsWithRows(values, Forgotten::kNothing, seed), expected);
   EXPECT_NE(rowsWithRows(values, Forgotten::kFinishing, 0), expected);
   EXPECT_THROW(rowsWithRows(values, Forgotten::kPublishing, 0), std::logic_error);

@@ -18,13 +18,15 @@ namespace mpm::test {
 inline cv::Mat images(Size2 size, int batch, unsigned seed) {
   cv::Mat blob({batch, 3, size.height, size.width}, CV_32F);
   cv::RNG random(seed);
-  for (int b = 0; b < batch; ++b)
+  for (int b = 0; b < batch; ++b) {
     for (int c = 0; c < 3; ++c) {
       const double fx = random.uniform(0.05, 0.3), fy = random.uniform(0.05, 0.3), phase = random.uniform(0.0, 6.0);
-      for (int y = 0; y < size.height; ++y)
+      for (int y = 0; y < size.height; ++y) {
         for (int x = 0; x < size.width; ++x)
           blob.ptr<float>(b, c, y)[x] = static_cast<float>(std::sin(fx * x + fy * y + phase) + random.gaussian(0.1));
+      }
     }
+  }
   return blob;
 }
 

@@ -90,9 +90,10 @@ TEST_F(DeviceNetTest, EveryMethod) {
       {{"timm_vit_ts17.onnx", "timm_dinov3_ts17.onnx"},
        {"mpm:blocks=1", "gradual:blocks=0-1:count=3", "gradual:similarity=0.5", "tome:count=2",
         "algm:blocks=0,2:threshold=0.5"}}};
-  for (const auto& [files, ways] : cases)
+  for (const auto& [files, ways] : cases) {
     for (const char* file : files)
       for (const char* how : ways) compare(file, reduced(how), 2);
+  }
 }
 
 // DINOv3, gated DINOv3, EoMT, EVA-02, AIMv2, the positions of Perception Encoder. Merging by rounded rows: the counts
@@ -141,7 +142,7 @@ TEST_F(DeviceNetTest, RoundedOperands) {
     double min_difference, max_difference;  // of the scores from fp32, relative
   };
   for (const Rounding& rounding :
-       {Rounding{Precision::kTf32, 1e-5, 0.02}, {Precision::kFp16, 1e-5, 0.02}, {Precision::kBf16, 1e-4, 0.1}})
+       {Rounding{Precision::kTf32, 1e-5, 0.02}, {Precision::kFp16, 1e-5, 0.02}, {Precision::kBf16, 1e-4, 0.1}}) {
     for (const char* file : {kMask, kLinear}) {
       if (rounding.precision == Precision::kBf16 && buildInfo().cuda_devices.front().major < 8) continue;
       SCOPED_TRACE(toString(rounding.precision) + " " + file);
@@ -171,6 +172,7 @@ TEST_F(DeviceNetTest, RoundedOperands) {
       expected.pop_back();
       expectAlike(host, found, expected, 0, rounding.max_difference / 3);
     }
+  }
 }
 
 TEST_F(DeviceNetTest, BatchesOfChangingSize) {
@@ -275,11 +277,12 @@ TEST_F(DeviceNetTest, TheSegmenterSeesInside) {
   EXPECT_GT(found.ms.backbone, 0);
   EXPECT_EQ(found.ms.merge, 0) << "a layer that only hands its work over took this long";
   ASSERT_EQ(found.pair_similarity.size(), 2u);
-  for (std::size_t k = 0; k < 2; ++k)
+  for (std::size_t k = 0; k < 2; ++k) {
     for (std::size_t i = 0; i < found.pair_similarity[k].size(); ++i) {
       const float a = found.pair_similarity[k][i], b = expected.pair_similarity[k][i];
       ASSERT_TRUE((std::isnan(a) && std::isnan(b)) || std::abs(a - b) < 1e-4f) << a << " and " << b;
     }
+  }
 }
 
 /// The result of the same model on the CPU, for a frame of a camera.
@@ -384,7 +387,7 @@ TEST_F(DeviceNetTest, FramesOfACameraInEveryModel) {
 }
 
 TEST_F(DeviceNetTest, GroupsThatOutliveFrames) {
-  for (const char* file : {kMask, kLinear, "timm_dinov3_ts17.onnx", "dpt_ts16.onnx"})
+  for (const char* file : {kMask, kLinear, "timm_dinov3_ts17.onnx", "dpt_ts16.onnx"}) {
     for (const char* how : {"mpm:blocks=1", "mpm:blocks=0,1:attention=proportional", "gradual:blocks=0,1:count=3"}) {
       SCOPED_TRACE(std::string(file) + " " + how);
       compareFrames({file, reusing(how)});
@@ -399,6 +402,7 @@ TEST_F(DeviceNetTest, GroupsThatOutliveFrames) {
         cameras.compare(smoothPicture(input.height, input.width, 1 + frame / 3), frame, patches);
       }
     }
+  }
 }
 
 // Two cameras take turns on one net.

@@ -372,9 +372,10 @@ TEST(EmulatedDevice, ANetThatCutsPatchesTwiceRunsOneForward) {
     std::vector<cv::Mat> inputs, outputs;
   };
   std::vector<Cut> cuts;
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; ++i) {
     cuts.push_back(
         {net.patchEmbed(spec, nullptr), {image}, {cv::Mat({1, 5, 4}, CV_32F), cv::Mat(1, 1 + 2 * 4, CV_32F)}});
+  }
   const auto cut = [&] {
     net.upload(image);
     for (const Cut& one : cuts) one.op->compute({one.inputs, one.outputs, false});

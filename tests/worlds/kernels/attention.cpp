@@ -72,9 +72,10 @@ void tryKeptKeys(Trial& trial, const TileKernel* tiles) {
   const MatrixView<float> found = trial.memory.outputRows(few, dim);
   test::attend(some[0].view(), some[1].view(), some[2].view(), heads, 0.2f, nullptr, found, Serial(), tiles, kept);
   test::attend(all[0].view(), all[1].view(), all[2].view(), heads, 0.2f, nullptr, whole, Serial(), tiles);
-  for (int i = 0; i < few; ++i)
+  for (int i = 0; i < few; ++i) {
     trial.same<float>(found.rowRange(i, i + 1), whole.rowRange(changed[i], changed[i] + 1),
                       "attends to other keys than those of all rows");
+  }
 }
 
 void tryBlock(Trial& trial) {
@@ -95,9 +96,10 @@ void tryBlock(Trial& trial) {
   const auto ragged = [&](int columns, float sigma, int in_front) {
     const int room = capacity - in_front;
     std::vector<float> all(static_cast<std::size_t>(batch) * room * columns, std::numeric_limits<float>::quiet_NaN());
-    for (int b = 0; b < batch; ++b)
+    for (int b = 0; b < batch; ++b) {
       for (int i = 0; i < (rows[static_cast<std::size_t>(b)] - in_front) * columns; ++i)
         all[static_cast<std::size_t>(b) * room * columns + i] = random.normal(sigma);
+    }
     return all;
   };
   const int* const live = trial.memory.input<int>(rows);
@@ -107,9 +109,10 @@ void tryBlock(Trial& trial) {
   const int pairs = rotates ? random.size(1, options.head_dim / 2) : 0;
   const int columns = 2 * options.rotary_tables * pairs;
   MatrixView<const float> rotations;
-  if (rotates)
+  if (rotates) {
     rotations = {trial.memory.input<float>(ragged(columns, 0.7f, options.special)),
                  batch * (capacity - options.special), columns};
+  }
   const TransformerBlock block(passing_spec);
   passing.forget();
   const std::size_t key_values = static_cast<std::size_t>(batch) * capacity * options.head_dim;
@@ -137,10 +140,11 @@ void tryBlock(Trial& trial) {
     if (rotates) turns = rotations.rowRange(b * (capacity - options.special), (b + 1) * (capacity - options.special));
     const Reference expected = test::block(spec, from, bias ? bias + begin : nullptr, turns);
     checkBlock(trial, options.precision, {results[0] + begin * options.dim, n, options.dim}, expected, from);
-    if (keyed)
+    if (keyed) {
       trial.near({keys[0] + begin * options.head_dim, n, options.head_dim},
                  test::meanKeys(spec, test::norm(from, spec.norm1)),
                  options.precision == Precision::kFp32 ? 1e-3 : 0.2);
+    }
   }
 }
 

@@ -50,9 +50,10 @@ void tryActivateGated(Trial& trial) {
   const MatrixView<float> y = trial.memory.copyOf(x);
   activateGated(activation, y);
   Reference expected(x);
-  for (int i = 0; i < x.rows; ++i)
+  for (int i = 0; i < x.rows; ++i) {
     for (int j = 0; j < half; ++j)
       expected.at(i, j) = test::activated(activation, expected.at(i, j)) * expected.at(i, half + j);
+  }
   trial.near(y, expected, 2e-6);
 }
 
@@ -95,10 +96,11 @@ void tryAllFinite(Trial& trial) {
   const std::size_t count = static_cast<std::size_t>(trial.random.size(1, 300));
   std::vector<float> values(count, 3.4e38f);
   const bool finite = trial.random.chance(3);
-  if (!finite)
+  if (!finite) {
     values[trial.random.bits() % count] =
         trial.random.oneOf({std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()});
+  }
   trial.require(allFinite(trial.memory.input<float>(values), count) == finite, "gives the other answer");
 }
 

@@ -127,14 +127,16 @@ long wrongRows(const Function& function) {
         const double* const right =
             function.exact != nullptr ? exact.data() + static_cast<std::size_t>(r) * kColumns : nullptr;
         if (function.right(numbers.data(), right)) return;
-        if (wrong++ < 20)
+        if (wrong++ < 20) {
           std::printf("%s, %s: wrong among the %d numbers from %.9g on\n", function.name, set.c_str(), kColumns,
                       static_cast<double>(numbers[0]));
+        }
       });
     }
-    if (::isatty(STDERR_FILENO) != 0)
+    if (::isatty(STDERR_FILENO) != 0) {
       std::fprintf(stderr, "\r%s %3d %%%s", function.name, 100 * (piece + 1) / kPieces,
                    piece + 1 == kPieces ? "\n" : "");
+    }
   }
   return wrong;
 }

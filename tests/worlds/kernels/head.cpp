@@ -85,21 +85,24 @@ void tryHeadGradient(Trial& trial) {
   for (const LabelledRows& picture : batch) {
     layers.push_back(head.forward(picture.units));
     slopes.emplace_back(height * width, s.classes);
-    for (int y = 0; y < rows.outputs(); ++y)
+    for (int y = 0; y < rows.outputs(); ++y) {
       for (int x = 0; x < columns.outputs(); ++x) {
         const int label = picture.cells[y * columns.outputs() + x];
         if (label >= s.classes) continue;
         const auto each = [&](auto work) {
-          for (int t = 0; t < rows.taps; ++t)
-            for (int u = 0; u < columns.taps; ++u)
+          for (int t = 0; t < rows.taps; ++t) {
+            for (int u = 0; u < columns.taps; ++u) {
               work((rows.first[y] + t) * width + columns.first[x] + u,
                    static_cast<double>(rows.weightsOf(y)[t]) * static_cast<double>(columns.weightsOf(x)[u]));
+            }
+          }
         };
         std::vector<double> logits(static_cast<std::size_t>(s.classes));
-        for (int c = 0; c < s.classes; ++c)
+        for (int c = 0; c < s.classes; ++c) {
           each([&](int i, double weight) {
             logits[static_cast<std::size_t>(c)] += weight * layers.back().scores.at(i, c);
           });
+        }
         double sum = 0;
         for (const double logit : logits) sum += std::exp(logit);
         const auto factor = static_cast<double>(class_weights[static_cast<std::size_t>(label)]);
@@ -110,12 +113,13 @@ void tryHeadGradient(Trial& trial) {
           each([&](int i, double weight) { slopes.back().at(i, c) += weight * slope; });
         }
       }
+    }
   }
   if (weighed == 0) return trial.require(std::isnan(loss), "finds a loss where no cell has a class");
   trial.require(loss == again && std::memcmp(gradient, threaded, s.size() * sizeof(float)) == 0, kThreadsMatter);
   trial.near(loss, total / weighed, 1e-5);
   std::vector<double> expected(s.size());
-  for (std::size_t p = 0; p < batch.size(); ++p)
+  for (std::size_t p = 0; p < batch.size(); ++p) {
     for (int i = 0; i < height * width; ++i) {
       const Head::Layers& layer = layers[p];
       std::vector<double> of_input(static_cast<std::size_t>(s.dim));
@@ -142,6 +146,7 @@ void tryHeadGradient(Trial& trial) {
         expected[s.normBias() + static_cast<std::size_t>(k)] += of_input[static_cast<std::size_t>(k)];
       }
     }
+  }
   for (std::size_t i = 0; i < expected.size(); ++i) trial.near(static_cast<double>(gradient[i]), expected[i], 2e-5);
 }
 

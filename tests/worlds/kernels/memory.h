@@ -85,9 +85,10 @@ class Memory {
   MatrixView<const float> inputRows(int rows, int cols, const std::vector<float>& numbers, bool dense = false) {
     const int stride = cols + (dense ? 0 : gap());
     std::vector<float> values(lengthOf(rows, cols, stride), std::numeric_limits<float>::quiet_NaN());
-    for (int i = 0; i < rows; ++i)
+    for (int i = 0; i < rows; ++i) {
       std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(i) * cols, cols,
                   values.begin() + static_cast<std::ptrdiff_t>(i) * stride);
+    }
     return {input<float>(values), rows, cols, stride};
   }
   MatrixView<const float> inputRows(int rows, int cols, float sigma = 1, bool dense = false) {
@@ -110,15 +111,17 @@ class Memory {
   /// What a kernel did to memory that is not its own; empty: nothing.
   std::string damage() const {
     for (const Block& block : blocks_) {
-      for (const unsigned char* at = block.pages; at != block.pages + block.page_bytes; ++at)
+      for (const unsigned char* at = block.pages; at != block.pages + block.page_bytes; ++at) {
         if ((at < block.data || at >= block.data + block.bytes) && *at != kCanary)
           return at < block.data ? "writes in front of an array" : "writes behind an array";
+      }
       if (!block.kept.empty() && std::memcmp(block.kept.data(), block.data, block.bytes) != 0)
         return "changes an input";
       const MatrixView<float>& rows = block.rows;
-      for (int i = 0; i + 1 < rows.rows; ++i)
+      for (int i = 0; i + 1 < rows.rows; ++i) {
         for (const float* gap = rows.row(i) + rows.cols; gap != rows.row(i + 1); ++gap)
           if (!isCanary(*gap)) return "writes between the rows of an output";
+      }
     }
     return "";
   }

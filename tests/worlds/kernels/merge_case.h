@@ -48,11 +48,12 @@ struct RandomState {
     std::vector<double> shares(joins[0].size(), 1);
     std::vector<int> row(joins[0].size());
     std::iota(row.begin(), row.end(), 0);
-    for (const std::vector<int>& into : joins)
+    for (const std::vector<int>& into : joins) {
       for (std::size_t p = 0; p < row.size(); ++p) {
         row[p] = into[row[p]];
         shares[p] /= static_cast<double>(std::count(into.begin(), into.end(), row[p]));
       }
+    }
     return shares;
   }
 };
@@ -62,7 +63,7 @@ inline Reference mergedRotations(MergedPositions policy, MatrixView<const float>
                                  const RandomState& state) {
   const int pairs = cosine.cols, half = cosine.rows / state.patches * pairs;
   Reference expected(state.live, 2 * half);
-  for (int row = 0; row < state.live; ++row)
+  for (int row = 0; row < state.live; ++row) {
     for (int c = 0; c < 2 * half; ++c) {
       const bool second = c >= half, angle = policy == MergedPositions::kCentroid;
       const int column = c % half;
@@ -76,6 +77,7 @@ inline Reference mergedRotations(MergedPositions policy, MatrixView<const float>
       const double mean = sum / members;
       expected.at(row, c) = !angle ? mean : second ? std::sin(mean) : std::cos(mean);
     }
+  }
   return expected;
 }
 
@@ -194,9 +196,10 @@ struct MergeImage {
       if (first[k] == nullptr) first[k] = row;
       equal[k] = equal[k] && std::memcmp(first[k], row, bytes) == 0;
     }
-    for (int k = 0; k < clusters; ++k)
+    for (int k = 0; k < clusters; ++k) {
       trial.require(!equal[k] || std::memcmp(found.row(shape.special + k), first[k], bytes) == 0,
                     "makes another row of equal rows");
+    }
   }
 };
 

@@ -57,10 +57,11 @@ void tryResetState(Trial& trial) {
   resetState({data, patches, lists ? computed : nullptr});
   const TokenState<const float> state{data, patches, lists ? computed : nullptr};
   trial.require(state.live() == patches && state.computedRows() == patches, "has other rows");
-  for (int i = 0; i < patches; ++i)
+  for (int i = 0; i < patches; ++i) {
     trial.require(
         static_cast<int>(state.clusterOfToken()[i]) == i && state.clusterSize()[i] == 1 && state.computedRow(i) == i,
         "has other clusters");
+  }
 }
 
 /// Rows join as somebody else says.

@@ -28,19 +28,22 @@ inline std::vector<float> rowsWithTies(Trial& trial, int rows, int dim, bool& fi
   }
   // Tokens of a flat region: the differences of their similarities are far below the rounding of 16 bits.
   const float spread = random.oneOf({0.1f, 0.02f, 0.005f});
-  for (int i = rows - 1; i >= 0 && !lengths && flat; --i)
-    for (int k = 0; k < dim; ++k)
+  for (int i = rows - 1; i >= 0 && !lengths && flat; --i) {
+    for (int k = 0; k < dim; ++k) {
       values[static_cast<std::size_t>(i) * dim + k] =
           values[static_cast<std::size_t>(k)] + spread * values[static_cast<std::size_t>(i) * dim + k];
+    }
+  }
   for (int i = 1; i < rows; ++i) {
     if (random.chance(6)) std::copy_n(values.begin() + random.size(0, i - 1) * dim, dim, values.begin() + i * dim);
     if (random.chance(30)) std::fill_n(values.begin() + i * dim, dim, 0.0f);
   }
   // Few different rows, so that each has more equal neighbours than a GPU has room for candidates.
   const int kinds = random.chance(6) ? random.size(1, 3) : rows;
-  for (int i = kinds; i < rows; ++i)
+  for (int i = kinds; i < rows; ++i) {
     std::copy_n(values.begin() + static_cast<int>(random.bits() % static_cast<unsigned>(kinds)) * dim, dim,
                 values.begin() + i * dim);
+  }
   if (random.chance(12)) {
     values[random.bits() % values.size()] =
         random.oneOf({std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()});

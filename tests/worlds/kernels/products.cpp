@@ -52,9 +52,10 @@ void tryLinear(Trial& trial, Precision precision, Make make, bool whole = false,
   const float* const bias = random.chance(3) ? nullptr : trial.memory.inputOf(out);
   std::vector<float> values = numbers(trial, rows, in, 1, int8);
   const int bad = random.chance(6) ? random.size(0, rows - 1) : -1;
-  if (bad >= 0)
+  if (bad >= 0) {
     values[static_cast<std::size_t>(bad) * in + random.size(0, in - 1)] =
         random.oneOf({std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()});
+  }
   const MatrixView<const float> x = trial.memory.inputRows(rows, in, values);
   const MatrixView<const float> before = trial.memory.inputRows(rows, out);
   const bool accumulate = random.chance(2);
@@ -63,7 +64,7 @@ void tryLinear(Trial& trial, Precision precision, Make make, bool whole = false,
   linear.run(x, y, accumulate);
   const Reference exact = int8 ? Reference(0, 0) : test::linear(Reference(x), {weight, bias});
   const test::Int8Rows of_x(x, kMaxInt8), of_weight(weight, static_cast<float>(most_weight));
-  for (int i = 0; i < rows; ++i)
+  for (int i = 0; i < rows; ++i) {
     for (int o = 0; o < out; ++o) {
       const double found = static_cast<double>(y.row(i)[o]),
                    offset = bias != nullptr ? static_cast<double>(bias[o]) : 0,
@@ -91,6 +92,7 @@ void tryLinear(Trial& trial, Precision precision, Make make, bool whole = false,
       }
       trial.require(std::abs(found - expected) <= error, "is off by " + std::to_string(std::abs(found - expected)));
     }
+  }
   const int first = random.size(0, rows - 1), last = random.size(first + 1, rows);
   const MatrixView<float> part = trial.memory.copyOf(before.rowRange(first, last));
   linear.run(x.rowRange(first, last), part, accumulate);
@@ -129,14 +131,16 @@ void tryMultiply(Trial& trial) {
   const MatrixView<float> c = accumulate ? trial.memory.copyOf(before) : trial.memory.outputRows(rows, cols);
   multiply(a, b, c, accumulate);
   Reference expected(rows, cols);
-  for (int i = 0; i < rows; ++i)
+  for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < cols; ++j) {
       double sum = accumulate ? static_cast<double>(before.row(i)[j]) : 0;
-      for (int k = 0; k < depth; ++k)
+      for (int k = 0; k < depth; ++k) {
         sum += static_cast<double>(turn_a ? a.view.row(k)[i] : a.view.row(i)[k]) *
                static_cast<double>(turn_b ? b.view.row(j)[k] : b.view.row(k)[j]);
+      }
       expected.at(i, j) = sum;
     }
+  }
   trial.near(c, expected, 1e-5);
 }
 
@@ -220,10 +224,11 @@ void tryTileConvolution(Trial& trial) {
   std::vector<std::uint32_t> rounded(layout.pixels * words, 0u);
   const int seen_rows = std::min(height + 1, layout.height - layout.top),
             seen_columns = std::min(width + 1, layout.width - layout.left);
-  for (int row = 0; row < seen_rows; ++row)
+  for (int row = 0; row < seen_rows; ++row) {
     convolution.round(
         map.data() + static_cast<std::ptrdiff_t>(row) * (width + 1) * channels, seen_columns,
         rounded.data() + static_cast<std::size_t>((row + layout.top) * layout.width + layout.left) * words);
+  }
   const int begin = random.size(0, width - 1), rows = (height - 1) * layout.width + width - begin;
   const bool accumulate = random.chance(2);
   const MatrixView<const float> before = trial.memory.inputRows(rows, outputs);

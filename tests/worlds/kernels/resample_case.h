@@ -47,16 +47,18 @@ struct RandomScores {
   template <typename T>
   void check(Trial& trial, MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns,
              const T* labels, int stride) const {
-    for (int y = 0; y < rows.outputs(); ++y)
+    for (int y = 0; y < rows.outputs(); ++y) {
       for (int x = 0; x < columns.outputs(); ++x) {
         const auto found = static_cast<int>(labels[y * stride + x]);
         if (tied >= 0) trial.require(found == tied, "gives another class than the first of equal ones");
         if (found < 0 || found >= classes) return trial.require(false, "gives a class that is none");
         const double logit = test::logitAt(scores, rows, columns, y, x, found);
-        for (int c = 0; c < classes; ++c)
+        for (int c = 0; c < classes; ++c) {
           trial.require(test::logitAt(scores, rows, columns, y, x, c) <= logit + 2e-5 * (1 + std::abs(logit)),
                         "gives a class with a smaller score");
+        }
       }
+    }
   }
 };
 

@@ -60,11 +60,14 @@ void tryResize(Trial& trial) {
   resize(scores, rows, columns, logits, Serial());
   resize(scores, rows, columns, threaded, trial.threads());
   trial.require(std::memcmp(logits, threaded, count * sizeof(float)) == 0, kThreadsMatter);
-  for (int c = 0; c < classes; ++c)
-    for (int y = 0; y < height; ++y)
-      for (int x = 0; x < width; ++x)
+  for (int c = 0; c < classes; ++c) {
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
         trial.near(static_cast<double>(logits[kByClass ? (c * height + y) * width + x : (y * width + x) * classes + c]),
                    test::logitAt(scores, rows, columns, y, x, c), 1e-5);
+      }
+    }
+  }
 }
 
 void tryCombineRows(Trial& trial) {
@@ -97,9 +100,10 @@ void tryComposeAxes(Trial& trial) {
     }
     return to;
   };
-  for (int o = 0; o < both.outputs(); ++o)
+  for (int o = 0; o < both.outputs(); ++o) {
     if (both.first[o] < 0 || both.first[o] + both.taps > both.inputs)
       return trial.require(false, "reads beside the axis");
+  }
   const std::vector<double> found = resample(both, x), expected = resample(second, resample(first, x));
   for (std::size_t o = 0; o < expected.size(); ++o) trial.near(found[o], expected[o], 2e-6);
 }
@@ -124,10 +128,10 @@ void tryLabelByLinearModels(Trial& trial) {
   labelByLinearModels(models, rows, columns, {image, height, 3 * width}, names, {threaded, height, width},
                       trial.threads());
   trial.require(std::memcmp(labels, threaded, pixels) == 0, kThreadsMatter);
-  for (int y = 0; y < height; ++y)
+  for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
       std::vector<double> of_class(static_cast<std::size_t>(classes));
-      for (int s = 0; s < rows.taps; ++s)
+      for (int s = 0; s < rows.taps; ++s) {
         for (int t = 0; t < columns.taps; ++t) {
           const std::size_t cell = static_cast<std::size_t>(rows.first[y] + s) * grid_w + columns.first[x] + t;
           for (int c = 0; c < classes; ++c) {
@@ -139,6 +143,7 @@ void tryLabelByLinearModels(Trial& trial) {
             of_class[static_cast<std::size_t>(c)] += tap(rows, y, s) * tap(columns, x, t) * value;
           }
         }
+      }
       const double most = *std::max_element(of_class.begin(), of_class.end());
       const int found = (200 - labels[y * width + x]) / 3;
       if (found < 0 || found >= classes || labels[y * width + x] != names[static_cast<std::size_t>(found)])
@@ -147,6 +152,7 @@ void tryLabelByLinearModels(Trial& trial) {
       trial.require(of_class[static_cast<std::size_t>(found)] >= most - 2e-5 * (1 + std::abs(most)),
                     "gives a class with a smaller value");
     }
+  }
 }
 
 }  // namespace

@@ -15,9 +15,10 @@ std::vector<float> numbers(Random& random) {
   if (random.chance(4))  // halfway between two numbers of bf16, or one of them
     for (float& value : values) value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xffff8000u);
   if (random.chance(8)) std::fill(values.begin(), values.end(), 0.0f);
-  if (random.chance(8))
+  if (random.chance(8)) {
     values[random.bits() % values.size()] =
         random.oneOf({std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()});
+  }
   return values;
 }
 
@@ -51,9 +52,10 @@ void tryRoundedToInt8(Trial& trial) {
   for (int i = 0; i < x.rows; ++i) {
     std::vector<std::int8_t> whole(static_cast<std::size_t>(x.cols));
     const float scale = toInt8(x.row(i), whole.data(), x.cols, kMaxInt8);
-    for (int j = 0; j < x.cols; ++j)
+    for (int j = 0; j < x.cols; ++j) {
       trial.near(static_cast<double>(rounded.row(i)[j]),
                  static_cast<double>(scale) * whole[static_cast<std::size_t>(j)], 1e-6);
+    }
   }
 }
 

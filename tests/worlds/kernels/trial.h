@@ -54,19 +54,21 @@ class Trial {
   /// small as that of fp32.
   void close(MatrixView<const float> found, const Reference& expected, const Reference& from, double part) {
     double error = 0, change = 0;
-    for (int i = 0; i < found.rows; ++i)
+    for (int i = 0; i < found.rows; ++i) {
       for (int j = 0; j < found.cols; ++j) {
         error += std::pow(static_cast<double>(found.row(i)[j]) - expected.at(i, j), 2);
         change += std::pow(expected.at(i, j) - from.at(i, j), 2);
       }
+    }
     require(error <= part * part * change, "is off by " + std::to_string(std::sqrt(error / change)) + " of its size");
     require(error >= 1e-10 * change, "computes in fp32");
   }
   template <typename T>
   void same(MatrixView<const T> found, MatrixView<const T> expected, const std::string& problem) {
-    for (int i = 0; i < found.rows; ++i)
+    for (int i = 0; i < found.rows; ++i) {
       require(std::memcmp(found.row(i), expected.row(i), sizeof(T) * static_cast<std::size_t>(found.cols)) == 0,
               problem);
+    }
   }
 
   /// The first thing that is wrong; empty: nothing.

@@ -173,9 +173,10 @@ void Hands::deliver() {
     all << other.data();
     for (QObject* one : other->findChildren<QObject*>()) all << one;
   }
-  for (const QPointer<QObject>& one : all)
+  for (const QPointer<QObject>& one : all) {
     if (one && !held_.contains(QString::fromLatin1(one->metaObject()->className()).section("::", -1)))
       QCoreApplication::sendPostedEvents(one, 0);
+  }
 }
 
 // What two timers of half a second do.
@@ -237,9 +238,10 @@ QJsonObject Hands::lookAtAny() const {
                    {"legend_region", part<LegendPanel>()->region()}};
   QJsonObject legend;
   const auto* model = part<LegendModel>();
-  for (int row = 0; row < model->classes(); ++row)
+  for (int row = 0; row < model->classes(); ++row) {
     if (const double area = model->index(row, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(); area > 0)
       legend[model->name(row)] = std::round(area * 1e5) / 1e5;
+  }
   seen["legend"] = legend;
   QStringList day_night;
   for (const auto* label : part<DayNightPanel>()->findChildren<QLabel*>()) day_night << label->text();
@@ -269,9 +271,10 @@ QJsonObject Hands::lookAtAny() const {
   seen["chart"] = chart;
   QJsonArray events;
   const auto* list = part<EventsModel>();
-  for (int row = 0; row < list->rowCount(); ++row)
+  for (int row = 0; row < list->rowCount(); ++row) {
     events << QJsonArray{static_cast<double>(list->eventAt(row).time),
                          QString::fromStdString(list->eventAt(row).message)};
+  }
   seen["events"] = events;
   return seen;
 }

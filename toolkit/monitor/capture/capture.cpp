@@ -30,9 +30,10 @@ const char* toString(CaptureState state) {
 
 std::string toString(const CaptureStatus& status) {
   std::string text = toString(status.state);
-  if (status.state == CaptureState::kRetrying)
+  if (status.state == CaptureState::kRetrying) {
     text += " (" + std::to_string(status.attempt) + ", next in " +
             std::to_string(std::lround(std::ceil(status.retry_in_s))) + " s)";
+  }
   if (!status.message.empty()) text += ": " + status.message;
   return text;
 }

@@ -236,7 +236,8 @@ struct InferenceWorker::Impl {
       result = compute(std::move(*frame), repeated);
     });
     if (!frame) return;
-    if (result && callbacks.on_result) try {
+    if (result && callbacks.on_result) {
+      try {
         result->look = [this, &stop](const cv::Mat& picture) { return look(stop, picture); };
         callbacks.on_result(std::move(*result));
       } catch (const std::exception& problem) {
@@ -246,6 +247,7 @@ struct InferenceWorker::Impl {
         ++status.lost;
         status.failure = failure;
       }
+    }
     const std::lock_guard lock(mutex);
     busy_since = 0;
     if (!repeated && !outdated && stream == wanted.stream) ++status.done;

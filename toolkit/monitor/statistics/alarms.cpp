@@ -60,12 +60,15 @@ std::string toString(const Alarm& alarm) {
 void AlarmOptions::validate() const {
   if (!(minutes >= 0)) throw Error("the time of an alarm must not be negative");
   if (!(hysteresis >= 0 && hysteresis < 1)) throw Error("the hysteresis of alarms lies between 0 and 1");
-  for (const Alarm& low : alarms)
-    for (const Alarm& high : alarms)
+  for (const Alarm& low : alarms) {
+    for (const Alarm& high : alarms) {
       if (!low.above && high.above && low.region == high.region && low.quantity == high.quantity &&
-          !(low.limit < high.limit))
+          !(low.limit < high.limit)) {
         throw Error("the band of the alarms of '" + visibleText(low.quantity) +
                     "' is empty: its lower limit must be less than its upper one");
+      }
+    }
+  }
 }
 
 std::string Alarms::Limit::name() const {
@@ -110,9 +113,10 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
       if (limit.alarm.state.empty() || one.name != limit.alarm.quantity || one.counted.empty()) continue;
       const bool rings = one.counted == limit.alarm.state;
       if (rings && !limit.ringing) limit.since = sample.time;
-      if (std::exchange(limit.ringing, rings) != rings)
+      if (std::exchange(limit.ringing, rings) != rings) {
         events.push_back({sample.time, rings ? EventKind::kAlarm : EventKind::kAlarmEnded,
                           rings ? Severity::kWarning : Severity::kInfo, one.name + " is " + one.counted});
+      }
     }
     if (!limit.alarm.ofSamples() || (limit.alarm.isArea() && !limit.label)) continue;
     if (gap && !limit.ringing) limit.outside_since.reset();  // values in the gap are unknown

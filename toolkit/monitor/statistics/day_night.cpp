@@ -131,12 +131,14 @@ std::string clockText(int minutes) {
 }
 
 std::string toText(const NightRule& rule) {
-  if (const auto* sun = std::get_if<NightBySun>(&rule))
+  if (const auto* sun = std::get_if<NightBySun>(&rule)) {
     return "the sun is below " + numberText(sun->night_below) + " degrees at " + numberText(sun->latitude) +
            " north, " + numberText(sun->longitude) + " east";
-  if (const auto* brightness = std::get_if<NightByBrightness>(&rule))
+  }
+  if (const auto* brightness = std::get_if<NightByBrightness>(&rule)) {
     return "the brightness is below " + numberText(brightness->night_below) + ", until it is above " +
            numberText(brightness->day_above);
+  }
   const auto* hours = std::get_if<NightByHours>(&rule);
   if (!hours) return "";
   return "the clock shows " + clockText(hours->from) + " to " + clockText(hours->to);

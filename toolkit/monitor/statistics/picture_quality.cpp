@@ -64,12 +64,13 @@ double contrastOf(const cv::Mat& grey) {
   cv::Mat coarse;
   cv::resize(grey, coarse, {}, 1. / kCoarser, 1. / kCoarser, cv::INTER_AREA);
   std::vector<double> deviations;
-  for (int y = 0; y + kBlockSide <= coarse.rows; y += kBlockSide)
+  for (int y = 0; y + kBlockSide <= coarse.rows; y += kBlockSide) {
     for (int x = 0; x + kBlockSide <= coarse.cols; x += kBlockSide) {
       cv::Scalar mean, deviation;
       cv::meanStdDev(coarse(cv::Rect(x, y, kBlockSide, kBlockSide)), mean, deviation);
       deviations.push_back(deviation[0]);
     }
+  }
   const auto tenth = deviations.begin() + static_cast<std::ptrdiff_t>(deviations.size() * 9 / 10);
   std::nth_element(deviations.begin(), tenth, deviations.end());
   return *tenth;
@@ -78,10 +79,12 @@ double contrastOf(const cv::Mat& grey) {
 }  // namespace
 
 void QualityOptions::validate() const {
-  for (const QualityKey& key : kQualityKeys)
-    if (!(this->*key.value >= 0 && this->*key.value <= key.most))
+  for (const QualityKey& key : kQualityKeys) {
+    if (!(this->*key.value >= 0 && this->*key.value <= key.most)) {
       throw Error("quality: " + std::string(key.name) + " '" + numberText(this->*key.value) +
                   "' is not between 0 and " + numberText(key.most));
+    }
+  }
   if (pictures < 1) throw Error("quality: pictures must be 1 or more");
 }
 
@@ -93,9 +96,10 @@ QualityOptions parseQuality(const std::string& spec) {
     const auto number = readNumber<double>(value);
     const auto key = std::find_if(std::begin(kQualityKeys), std::end(kQualityKeys),
                                   [&, &wanted = name](const QualityKey& one) { return one.name == wanted; });
-    if (key == std::end(kQualityKeys) && name != "pictures")
+    if (key == std::end(kQualityKeys) && name != "pictures") {
       throw Error("quality '" + spec + "': '" + name +
                   "' is none of dark=25, white=50, contrast=3, sharp=0, pictures=5; auto stands alone");
+    }
     if (!number || (name == "pictures" && !readNumber<int>(value)))
       throw Error("quality '" + spec + "': '" + value + "' is not a number for " + name);
     if (name == "pictures")

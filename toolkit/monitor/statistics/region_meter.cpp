@@ -25,12 +25,13 @@ struct Sums {
 
   void add(const uchar* pixel, int pixels) {
     std::array<std::uint32_t, 3> v{}, s{};
-    for (int i = 0; i < pixels; ++i, pixel += 3)
+    for (int i = 0; i < pixels; ++i, pixel += 3) {
       for (std::size_t c = 0; c < 3; ++c) {
         const std::uint32_t value = pixel[c];
         v[c] += value;
         s[c] += value * value;
       }
+    }
     for (std::size_t c = 0; c < 3; ++c) {
       values[c] += v[c];
       squares[c] += s[c];
@@ -117,9 +118,10 @@ void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat
     RegionSample& region = sample.regions.emplace_back(evaluate(measured));
     region.region = static_cast<std::int64_t>(part.index) + 1;
     region.name = regions_[part.index].name;
-    for (std::size_t label = 0; label < counts.size(); ++label)
+    for (std::size_t label = 0; label < counts.size(); ++label) {
       if (counts[label] > 0)
         region.areas.emplace_back(static_cast<int>(label), keptShare(static_cast<double>(counts[label]) / n));
+    }
   }
   if (problem) throw *problem;
 }
@@ -162,17 +164,21 @@ void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewM
              .from = std::numeric_limits<UnixMs>::min(),
              .to = std::numeric_limits<UnixMs>::max(),
              .moved = moved};
-  for (const vision::Region& region : regions_)
-    for (const auto& change : {region.from, region.to})
-      if (change)
+  for (const vision::Region& region : regions_) {
+    for (const auto& change : {region.from, region.to}) {
+      if (change) {
         (*change <= time ? layout_.from : layout_.to) =
             *change <= time ? std::max(layout_.from, *change) : std::min(layout_.to, *change);
+      }
+    }
+  }
   cv::Mat counted;
-  for (const vision::Region& region : regions_)
+  for (const vision::Region& region : regions_) {
     if (region.ignore && region.validAt(time)) {
       if (counted.empty()) counted = cv::Mat(picture, CV_8UC1, cv::Scalar(255));
       counted.setTo(0, coveringMask(region, picture, moved));
     }
+  }
   std::vector<MeasuredRegion> parts;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     if (regions_[i].ignore || !regions_[i].validAt(time)) continue;

@@ -17,9 +17,10 @@ namespace mpm::monitor {
 void StateOptions::validate() const {
   if (after < 1) throw Error("a state counts after at least 1 result");
   std::set<std::string> names;
-  for (const evaluation::StateHead& head : heads)
+  for (const evaluation::StateHead& head : heads) {
     if (!names.insert(head.name).second)
       throw Error("two files of states are named '" + visibleText(head.name) + "': give one of them another \"name\"");
+  }
 }
 
 std::map<std::string, std::string> StateOptions::digests(const std::string& model_digest) const {
@@ -45,9 +46,10 @@ cv::Mat StateDetector::featuresOf(Tracked& tracked, const Seen& seen, std::vecto
       part.setTo(0, hidden(tracked.view.part));
     return seen.look(part).features;
   } catch (const std::exception& error) {
-    if (!std::exchange(tracked.failed, true))
+    if (!std::exchange(tracked.failed, true)) {
       events.push_back({seen.time, EventKind::kModel, Severity::kWarning,
                         "the states of '" + tracked.head.name + "' are not read: " + error.what()});
+    }
     return {};
   }
 }
@@ -59,10 +61,11 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
     const evaluation::StateHead& head = tracked.head;
     if (seen.estimate.features.empty()) continue;  // of a model that is being read again with them
     if (seen.digest != head.model_digest) {
-      if (!std::exchange(tracked.refused, true))
+      if (!std::exchange(tracked.refused, true)) {
         events.push_back({seen.time, EventKind::kModel, Severity::kWarning,
                           "the states of '" + head.name + "' are not read: they were taught with another model, '" +
                               head.model_name + "'. Teach them again with this one"});
+      }
       continue;
     }
     tracked.refused = false;
@@ -93,10 +96,11 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
     const auto look = every_s && *every_s * kSecondMs >= kMinuteMs ? StateLook::kSparse : StateLook::kOwn;
     const bool sparse = seen.sparse || look == StateLook::kSparse;
     const std::string state = head.states[static_cast<std::size_t>(reading.state)], before = tracked.count.counted();
-    if (tracked.count.add(state, reading.sure, sparse, options_.after))
+    if (tracked.count.add(state, reading.sure, sparse, options_.after)) {
       events.push_back({seen.time, EventKind::kState, Severity::kInfo,
                         head.name + " is " + state + (before.empty() ? "" : ", was " + before) + " (" +
                             fixed(reading.probability, 3) + ")"});
+    }
     samples.push_back({.name = head.name,
                        .state = state,
                        .probability = reading.probability,
@@ -109,12 +113,13 @@ std::vector<StateSample> StateDetector::read(const Seen& seen, std::vector<Event
 }
 
 void StateDetector::resume(const std::vector<StateSample>& samples) {
-  for (const StateSample& one : samples)
+  for (const StateSample& one : samples) {
     for (Tracked& tracked : tracked_) {
       if (tracked.head.name != one.name) continue;
       const bool counts = tracked.head.indexOf(one.counted) >= 0;
       tracked.count.goOn(one.state, one.sure && one.look != StateLook::kRepeated, counts ? one.counted : "");
     }
+  }
 }
 
 }  // namespace mpm::monitor

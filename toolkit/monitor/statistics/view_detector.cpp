@@ -59,20 +59,21 @@ std::vector<Match> findBlocks(const cv::Mat& reference, const cv::Mat& edges) {
   const cv::Size size(edges.cols / kCols, edges.rows / kRows);
   const cv::Point2d centre = centreOf(edges.size());
   std::vector<Match> matches;
-  for (int row = 0; row < kRows; ++row)
+  for (int row = 0; row < kRows; ++row) {
     for (int col = 0; col < kCols; ++col) {
       const cv::Rect block(cv::Point(col * size.width, row * size.height), size);
       const cv::Mat now = edges(block);
       const double norm = std::sqrt(dot(now, now)) + 1e-3;
       cv::Matx<double, 2 * kAround + 1, 2 * kAround + 1> score;
       cv::Point best(kAround, kAround);
-      for (int y = 0; y < score.rows; ++y)
+      for (int y = 0; y < score.rows; ++y) {
         for (int x = 0; x < score.cols; ++x) {
           const cv::Mat before = padded(cv::Rect(block.tl() + cv::Point(2 * kAround - x, 2 * kAround - y), size));
           score(y, x) = dot(before, now) / ((std::sqrt(dot(before, before)) + 1e-3) * norm);
           const bool inside = std::max(std::abs(x - kAround), std::abs(y - kAround)) <= kReach;
           if (inside && score(y, x) > score(best.y, best.x)) best = {x, y};
         }
+      }
       const int x = best.x, y = best.y;
       const double top = score(y, x);
       if (top < kFound) continue;
@@ -89,6 +90,7 @@ std::vector<Match> findBlocks(const cv::Mat& reference, const cv::Mat& edges) {
                          .shift = cv::Vec2d(x - kAround, y - kAround) + part,
                          .fading = fading});
     }
+  }
   return matches;
 }
 
@@ -192,7 +194,7 @@ ViewMotion search(const cv::Mat& reference, const cv::Mat& edges) {
   cv::dft(now, spectrum);
   ViewMotion best;
   double best_match = 0;
-  for (const double turn : {-4., -2., 0., 2., 4.})
+  for (const double turn : {-4., -2., 0., 2., 4.}) {
     for (const double zoom : {0.92, 0.96, 1., 1.04, 1.08}) {
       ViewMotion motion{.turn = turn, .zoom = zoom};
       double match = 0;
@@ -201,6 +203,7 @@ ViewMotion search(const cv::Mat& reference, const cv::Mat& edges) {
       best_match = match;
       best = {2. * shift.x, 2. * shift.y, turn, zoom};
     }
+  }
   return best;
 }
 
@@ -278,9 +281,10 @@ std::string toText(const ViewMotion& motion) {
   const std::string across = right ? pixels(right, "right", "left") : "",
                     along = down ? pixels(down, "down", "up") : "";
   if (right || down) add("moved ", across + (right && down ? " and " : "") + along);
-  if (const long tenths = std::lround(std::abs(motion.turn) * 10))
+  if (const long tenths = std::lround(std::abs(motion.turn) * 10)) {
     add("turned ", std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " degrees " +
                        (motion.turn < 0 ? "counter-clockwise" : "clockwise"));
+  }
   if (const long percent = std::lround(std::abs(motion.zoom - 1) * 100))
     add("became ", std::to_string(percent) + " % " + (motion.zoom < 1 ? "smaller" : "larger"));
   return text.empty() ? "moved by less than a pixel" : text;
@@ -309,12 +313,13 @@ cv::Mat edgeDirections(const cv::Mat& image, const cv::Mat& hidden) {
   cv::sqrt(around, around);
   constexpr float kNoise = 8;  // of Sobel's sums of 8-bit values
   cv::Mat result(small.size(), CV_32FC2);
-  for (int y = 0; y < result.rows; ++y)
+  for (int y = 0; y < result.rows; ++y) {
     for (int x = 0; x < result.cols; ++x) {
       const float gx = dx.at<float>(y, x), gy = dy.at<float>(y, x);
       const float scale = 1 / ((strength.at<float>(y, x) + 1e-3f) * (around.at<float>(y, x) + kNoise));
       result.at<cv::Vec2f>(y, x) = {(gx * gx - gy * gy) * scale, 2 * gx * gy * scale};
     }
+  }
   return result;
 }
 

@@ -22,9 +22,10 @@ const ArchiveFiles::Paths& ArchiveFiles::all() {
   if (!all_) {
     Paths paths;
     const vision::SourceSpec spec = vision::parseSourceSpec(source_);
-    if (spec.isImages())
+    if (spec.isImages()) {
       for (const std::string& path : vision::sourceFiles(spec))
         paths[fs::path(path).filename().string()].push_back(path);
+    }
     all_ = std::move(paths);
   }
   return *all_;
@@ -35,9 +36,10 @@ const std::map<std::int64_t, std::string>& ArchiveFiles::renamed() {
     std::set<std::string> named;
     store_.pictures(series_, [&](const std::string& name, UnixMs, std::int64_t) { named.insert(name); });
     std::map<std::int64_t, std::string> renamed;
-    for (const auto& [name, paths] : all())
+    for (const auto& [name, paths] : all()) {
       if (!named.contains(name))
         for (const std::string& path : paths) renamed.emplace(vision::pictureDigest(path), path);
+    }
     renamed_ = std::move(renamed);
   }
   return *renamed_;

@@ -51,9 +51,10 @@ RegionMeans meansOf(const std::string& name, const DayNightSums& sums, const Ser
 }  // namespace
 
 std::vector<ClassArea> meanClassAreas(const StoreReader& store, const SeriesRecord& series, UnixMs from, UnixMs to) {
-  for (const RollupRow& all : store.rollup({.series = series.id, .from = from, .to = to}))
+  for (const RollupRow& all : store.rollup({.series = series.id, .from = from, .to = to})) {
     if (const auto whole = all.regions.find(""); whole != all.regions.end())
       return areasOf(whole->second, series, true);
+  }
   return {};
 }
 

@@ -72,9 +72,10 @@ void Bucket::addValue(std::uint32_t code, double value) {
 void Bucket::add(const Sample& sample, const RegionSample& region) {
   ++samples;
   const bool flagged = sample.flagged();
-  for (std::size_t q = 0; q < quantities().size(); ++q)
+  for (std::size_t q = 0; q < quantities().size(); ++q) {
     if (const auto value = region.value(q); value && (!flagged || quantities()[q].of_flagged))
       addValue(codeOf(quantities()[q].key), *value);
+  }
   if (flagged) return;
   for (const auto& [label, area] : region.areas) addValue(codeOf(label), 100 * area);
 }

@@ -89,10 +89,11 @@ DayPictures::DayPictures(const DayMoment& moment, const std::optional<vision::Ge
                          vision::CameraClock clock)
     : moment_(moment), place_(place), clock_(std::move(clock)) {
   if (place || moment.by == By::kClock) return;
-  if (moment.by != By::kHighestSun)
+  if (moment.by != By::kHighestSun) {
     throw Error(
         "the height of the sun needs the place of the camera, which its samples do not have: give --lat and --lon, or "
         "name a time, such as 12:00");
+  }
   moment_ = {By::kClock, 12 * 60};
 }
 

@@ -81,9 +81,10 @@ bool StoreConnection::judge(const Judge& how) {
   if (source == 0) return true;
   if (!monitor::judge(database_, source, how.rule, how.progress)) return false;
   database_.run("UPDATE session SET night_rule = ? WHERE source = ?", toText(how.rule), source);
-  if (const auto* sun = std::get_if<NightBySun>(&how.rule))
+  if (const auto* sun = std::get_if<NightBySun>(&how.rule)) {
     database_.run("UPDATE session SET latitude = ?, longitude = ? WHERE source = ?", sun->latitude, sun->longitude,
                   source);
+  }
   transaction.commit();
   return true;
 }

@@ -42,9 +42,10 @@ std::int64_t StoreConnection::sourceId(const std::string& source) {
 // With the events that came before.
 void StoreConnection::makeRow(WriteTarget& target) {
   target.source = sourceId(target.name);
-  if (target.unnamed > 0)
+  if (target.unnamed > 0) {
     database_.run("UPDATE event SET source = ? WHERE source = 0 AND id >= ?", target.source,
                   std::exchange(target.unnamed, 0));
+  }
 }
 
 void StoreConnection::write(const BeginSession& begin, WriteTarget& target, BucketUpdate&) {

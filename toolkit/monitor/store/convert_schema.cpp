@@ -74,9 +74,10 @@ void convertFromRelease(Database& database) {
   database.execute(
       "ALTER TABLE source ADD COLUMN privacy TEXT; ALTER TABLE source ADD COLUMN alarms TEXT;"
       "ALTER TABLE source ADD COLUMN unsettled INTEGER; ALTER TABLE sample ADD COLUMN pixel_digest INTEGER");
-  for (const char* table : {"session", "bucket", "hour_of_tokens", "state_change"})
+  for (const char* table : {"session", "bucket", "hour_of_tokens", "state_change"}) {
     database.execute(std::string("CREATE TEMP TABLE old_") + table + " AS SELECT * FROM main." + table +
                      "; DROP TABLE main." + table);
+  }
   database.execute(kSeriesTables);
   makeSeries(database);
   moveStateChanges(database);

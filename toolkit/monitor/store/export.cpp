@@ -86,15 +86,17 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, cons
         return goes_on();
       },
       options.series);
-  for (const SessionRecord& record : sessions)
+  for (const SessionRecord& record : sessions) {
     if (const auto session = columns.sessions.find(record.id); session != columns.sessions.end())
       session->second.record = record;
+  }
   std::map<std::string, int> names;  // with the lowest number that any model gives it
-  for (const auto& [id, session] : columns.sessions)
+  for (const auto& [id, session] : columns.sessions) {
     for (int label : session.labels) {
       const auto [name, fresh] = names.emplace(vision::className(session.record.classes, label), label);
       name->second = std::min(name->second, label);
     }
+  }
   for (const auto& [name, label] : names) columns.classes.push_back(name);
   std::ranges::stable_sort(columns.classes,
                            [&](const std::string& a, const std::string& b) { return names[a] < names[b]; });
@@ -102,9 +104,10 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, cons
   for (std::size_t c = 0; c < columns.classes.size(); ++c) column[columns.classes[c]] = c;
   for (auto& [id, session] : columns.sessions) {
     for (std::size_t c = 0; c < session.record.classes.size(); ++c) session.labels.insert(static_cast<int>(c));
-    for (int label : session.labels)
+    for (int label : session.labels) {
       if (const auto at = column.find(vision::className(session.record.classes, label)); at != column.end())
         session.at[label] = at->second;
+    }
   }
   return columns;
 }
@@ -150,11 +153,12 @@ void writeRow(std::ostream& out, const Columns& columns, const vision::CameraClo
   });
   for (const std::string& name : columns.states) {
     const auto one = std::ranges::find_if(sample.states, [&](const StateSample& state) { return state.name == name; });
-    if (one == sample.states.end())
+    if (one == sample.states.end()) {
       out << ",,,,";
-    else
+    } else {
       out << ',' << field(one->state) << ',' << number(one->probability, 4) << ',' << (one->sure ? 1 : 0) << ','
           << field(one->counted);
+    }
   }
   out << '\n';
 }
@@ -207,10 +211,11 @@ std::optional<std::int64_t> exportSamples(const StoreReader& store, const Export
 
 std::string outagesCsv(const std::vector<Outage>& outages, const vision::CameraClock& clock) {
   std::string text = "begin_utc,end_utc,begin_local,end_local,seconds,cause\n";
-  for (const Outage& one : outages)
+  for (const Outage& one : outages) {
     text += isoTime(one.begin, true) + ',' + isoTime(one.end, true) + ',' + clock.localTime(one.begin) + ',' +
             clock.localTime(one.end) + ',' + number(static_cast<double>(one.end - one.begin) / kSecondMs, 3) + ',' +
             toString(one.cause) + '\n';
+  }
   return text;
 }
 

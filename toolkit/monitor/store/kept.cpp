@@ -66,9 +66,10 @@ KeptFrom keptFrom(const Database& database, std::int64_t source) {
       "SELECT level.key, level.value FROM source, json_each(kept_from) AS level WHERE source.id = ?"
       " AND json_valid(kept_from) AND level.type = 'integer'");
   levels.bind(source);
-  while (levels.step())
+  while (levels.step()) {
     if (const std::int64_t level = levels.integer(0); level >= 0 && level + 1 < static_cast<std::int64_t>(kLevels))
       from[static_cast<std::size_t>(level)] = levels.integer(1);
+  }
   return withFiner(from);
 }
 

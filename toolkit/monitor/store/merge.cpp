@@ -100,9 +100,10 @@ void refuseOtherPrivacy(const Database& database, const std::string& part, const
       "SELECT 1 FROM part.source p JOIN main.source m USING(name)"
       " WHERE name = ? AND " +
       privacyOf(database, "p", "part") + " <> " + privacyOf(database, "m", "main"));
-  if (other.bind(source).step())
+  if (other.bind(source).step()) {
     throw Error("'" + part + "' hides other parts of '" + visibleText(source) +
                 "' than another database does: run 'mpm monitor --recompute all' with one --hide and --blur");
+  }
 }
 
 // All numbers of the first lie between those of the second.
@@ -123,10 +124,11 @@ void refuseTwice(const Database& database, const std::string& part, const std::s
       " AND q.picture_digest = p.picture_digest JOIN main.session t ON t.id = q.session JOIN main.series u ON u.id ="
       " t.series JOIN part.session v ON v.id = p.session JOIN part.series w ON w.id = v.series WHERE s.name = ? AND " +
       sameSeries("u", "w", "m.archive") + " LIMIT 1");
-  if (twice.bind(source).step())
+  if (twice.bind(source).step()) {
     throw Error("'" + part + "' holds what another part holds: " +
                 (twice.text(0).empty() ? "the sample of " + isoTime(twice.integer(1), true)
                                        : "picture '" + visibleText(twice.text(0)) + "'"));
+  }
   // Of a copy of a camera's database the samples of either may be forgotten: then watches and sums tell. A watch that
   // went on in a new file (StoreWriter::storeIn()) is in both, and its sums are not. The last hour of a copy was not
   // over when it was made.
@@ -143,9 +145,10 @@ void refuseTwice(const Database& database, const std::string& part, const std::s
   while (copied.step()) {
     const Bucket mine(copied, 0), known(copied, 2);
     const bool equal = mine.samples == known.samples && copied.blob(1) == copied.blob(3);
-    if (equal || (same_id && (liesWithin(mine, known) || liesWithin(known, mine))))
+    if (equal || (same_id && (liesWithin(mine, known) || liesWithin(known, mine)))) {
       throw Error("'" + part + "' holds what another part holds: samples of the hour from " +
                   isoTime(copied.integer(4), true));
+    }
   }
 }
 

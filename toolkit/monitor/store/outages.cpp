@@ -202,10 +202,11 @@ void StoreReader::Impl::eachHour(
     std::int64_t source, UnixMs from, UnixMs to,
     const std::function<void(const RollupRow& row, const DayNightSums& whole)>& visit) const {
   if (from >= to) return;
-  for (const std::int64_t series : seriesOf(source))
+  for (const std::int64_t series : seriesOf(source)) {
     for (const RollupRow& row :
          rollup({.series = series, .from = bucketStart(from, kHourMs), .to = to, .width = kHourMs}))
       if (const auto whole = row.regions.find(""); whole != row.regions.end()) visit(row, whole->second);
+  }
 }
 
 // Whole hours where samples are forgotten or too many, then samples.
@@ -223,10 +224,11 @@ std::vector<StoredMoment> StoreReader::Impl::moments(std::int64_t source, UnixMs
 
   // Of most hours the sums say that no sample has a flag: only their times are read.
   std::set<UnixMs> flagged;
-  if (pictures)
+  if (pictures) {
     eachHour(source, one_by_one, to, [&](const RollupRow& row, const DayNightSums& whole) {
       if (hasFlags(whole)) flagged.insert(row.start);
     });
+  }
   FlaggedSamples samples(database, source);
   Statement times = database.prepare(
       "SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms");

@@ -201,12 +201,13 @@ struct RegionFiles {
     statistics.out << "#\n# ROI color statistics timeseries for " << options.site << "\n#\n"
                    << place.str() << "# Resize Flag: False\n# Version: 1\n"
                    << end << kStatisticsColumns;
-    for (const auto& [file, length] : {std::pair(&one_day, 1), std::pair(&three_days, 3)})
+    for (const auto& [file, length] : {std::pair(&one_day, 1), std::pair(&three_days, 3)}) {
       file->out << "#\n# " << length << "-day summary product timeseries for " << options.site << "\n#\n"
                 << place.str() << "# Image Count Threshold: 1\n# Aggregation Period: " << length
                 << "\n# Solar Elevation Min: 10.0\n# Time of Day Min: 00:00:00\n# Time of Day Max: 23:59:59"
                 << "\n# ROI Brightness Min: 100\n# ROI Brightness Max: 665\n"
                 << end << kPeriodColumns;
+    }
   }
 
   void add(const RegionRow& row, int mask) {

@@ -277,12 +277,13 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   if (few && reader.isComplete(kSampleLevel, from)) {
     least = kSecondMs;
   } else {
-    for (std::size_t level = 1; level + 1 < kLevels; ++level)
+    for (std::size_t level = 1; level + 1 < kLevels; ++level) {
       if (const std::int64_t width = kBucketWidths[level - 1];
           reader.isComplete(level, from) && (to - from) / width <= kMaxRows) {
         least = width;
         break;
       }
+    }
   }
   Chart chart;
   chart.bucket_ms = widthFor(from, to, std::max(least, query.least_ms), query.max_buckets, query.clock);
@@ -364,12 +365,13 @@ std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t series, UnixMs
       "SELECT start_ms, night, tokens FROM bucket WHERE series = ? AND width_ms = ? AND start_ms >= ? AND start_ms < ?"
       " AND region = 0 AND tokens IS NOT NULL ORDER BY start_ms, night");
   rows.bind(series, kHourMs, begin, end);
-  while (rows.step())
+  while (rows.step()) {
     if (const Side side = sideIn(rows, 1); side != Side::kUnknown) {
       TokenCounts counts;
       addTokenCounts(rows, 2, counts);
       add(rows.integer(0), side == Side::kNight, counts);
     }
+  }
   addSamples(end, to);
   return hours;
 }
@@ -381,14 +383,16 @@ DayNightStatistics StoreReader::dayNight(std::int64_t series, UnixMs from, UnixM
   if (const auto extent = impl_->extent(source, from, to)) now = std::min(to, extent->last + 1);
   DayNightStatistics statistics = compareDayNight(hours, now);
   // Of flagged pictures, too: a night that shows nothing is one.
-  if ((statistics.day.samples == 0) != (statistics.night.samples == 0))
-    for (const RollupRow& row : rollup({.series = series, .from = from, .to = to}))
+  if ((statistics.day.samples == 0) != (statistics.night.samples == 0)) {
+    for (const RollupRow& row : rollup({.series = series, .from = from, .to = to})) {
       if (const auto whole = row.regions.find(""); whole != row.regions.end()) {
         const Spread brightness = whole->second.spread("brightness");
         const Side other = statistics.day.samples == 0 ? Side::kDay : Side::kNight;
         if (brightness.samples > 0 && whole->second.of(other).spread("brightness").samples == 0)
           statistics.brightness.emplace(brightness.min, brightness.max);
       }
+    }
+  }
   // Yesterday is another day than today also where less than two of them are asked for.
   if (constexpr UnixMs kSpan = 2 * kDayMs + kHourMs; now >= kSpan && from > now - kSpan) {
     const DayNightStatistics recent = compareDayNight(hoursOfTokens(series, now - kSpan, to), now);

@@ -90,11 +90,12 @@ Json toJson(const Sample& sample, const std::vector<std::string>& classes, const
     addNumbers(numbers, sample.regions[r], classes);
     regions.set(sample.regions[r].name, std::move(numbers));
   }
-  for (const StateSample& one : sample.states)
+  for (const StateSample& one : sample.states) {
     states.set(one.name, {{"state", one.state},
                           {"probability", one.probability},
                           {"sure", one.sure},
                           {"counted", one.counted.empty() ? Json() : Json(one.counted)}});
+  }
   json["regions"] = regions.take();
   json["states"] = states.take();
   return json;

@@ -108,9 +108,10 @@ int schemaOf(const Database& database, const std::string& path) {
   if (database.integer("PRAGMA application_id") != kApplicationId)
     throw Error("'" + path + "' is a database of another program: name another file");
   const std::int64_t version = database.integer("PRAGMA user_version");
-  if (version != kVersion && version != kReleased)
+  if (version != kVersion && version != kReleased) {
     throw Error("'" + path + "' has schema " + std::to_string(version) + ", this program knows schemas " +
                 std::to_string(kReleased) + " and " + std::to_string(kVersion) + ": name another file");
+  }
   return static_cast<int>(version);
 }
 
@@ -132,9 +133,10 @@ void addColumns(Database& database) {
   if (std::ranges::count(columnsOf(database, "state_sample"), "look") == 0)
     database.execute("ALTER TABLE state_sample ADD COLUMN look INTEGER");
   const auto there = columnsOf(database, "region_sample");
-  for (const Quantity& one : quantities())
+  for (const Quantity& one : quantities()) {
     if (std::ranges::count(there, one.key) == 0)
       database.execute(std::string("ALTER TABLE region_sample ADD COLUMN ") + one.key + " REAL");
+  }
 }
 
 void convert(Database& database, const std::string& path) {
@@ -163,10 +165,11 @@ bool isFull(const std::string& path) {
 }
 
 [[noreturn]] void failToOpen(const std::string& path, const SqliteError& error) {
-  if (error.code() == SQLITE_NOTADB)
+  if (error.code() == SQLITE_NOTADB) {
     throw SqliteError(error.code(),
                       "'" + path + "' is " +
                           (isOurs(path) ? "damaged: its first page is lost" : "not a database: name another file"));
+  }
   if (error.isDamage()) throw error;  // which names the file
   std::error_code unknown;
   const auto folder = std::filesystem::absolute(path, unknown).parent_path();
@@ -247,15 +250,17 @@ Database openForWriting(const std::string& path, bool create) {
   std::optional<Database> opened;
   try {
     Database& database = opened.emplace(path, create ? Database::Mode::kCreate : Database::Mode::kReadWrite);
-    if (sqlite3_db_readonly(database.handle(), "main") == 1)  // SQLite reads then what it was to write
+    if (sqlite3_db_readonly(database.handle(), "main") == 1) {  // SQLite reads then what it was to write
       throw SqliteError(SQLITE_READONLY,
                         "database '" + path + "' may not be written by this user, or lies on a disk that is read-only");
+    }
     const int schema = schemaOf(database, path);
     const bool fresh = schema == 0;
     if (fresh) database.execute("PRAGMA auto_vacuum = INCREMENTAL");
-    if (Statement mode = database.prepare("PRAGMA journal_mode = WAL"); !mode.step() || mode.text(0) != "wal")
+    if (Statement mode = database.prepare("PRAGMA journal_mode = WAL"); !mode.step() || mode.text(0) != "wal") {
       throw Error("'" + path +
                   "' lies where SQLite cannot share memory (a network drive?): name a file on a local disk");
+    }
     // In WAL mode NORMAL cannot damage the file; a kill loses nothing that was committed, and what a power cut may lose
     // ends at the last checkpoint, one a minute. FULL would cost an SD card an fsync every second.
     database.execute("PRAGMA synchronous = NORMAL");
@@ -327,10 +332,12 @@ std::string privacyOf(const Database& database, const std::string& source, const
 bool takeOver(Database& database, const std::string& damaged, const std::string& unknown_privacy) {
   // With its log, which may have what came last, or else as it is.
   const auto read = [&](const auto& what) {
-    for (const std::string& path : {damaged, immutableUri(damaged)}) try {
+    for (const std::string& path : {damaged, immutableUri(damaged)}) {
+      try {
         return what(Database(path, Database::Mode::kReadOnly)), true;
       } catch (const SqliteError&) {
       }
+    }
     return false;
   };
   std::string id;

@@ -117,9 +117,10 @@ bool isSnapshotFile(std::string_view name) {
       }))
     return false;
   name.remove_prefix(kForm.size());
-  for (const char* part : {"", "_overlay", "_segments", "_depth", "_depth_colors", "_merge"})
+  for (const char* part : {"", "_overlay", "_segments", "_depth", "_depth_colors", "_merge"}) {
     for (const char* type : {".png", ".json"})
       if (name == std::string(part) + type) return true;
+  }
   return false;
 }
 
@@ -128,10 +129,11 @@ bool isSnapshotFile(std::string_view name) {
 std::vector<std::string> snapshotFiles(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error, not_seen;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (const std::string name = entry->path().filename().string();
         isSnapshotFile(name) && !entry->is_symlink(not_seen))
       names.push_back(name);
+  }
   if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
   std::ranges::sort(names);
   return names;
@@ -176,11 +178,12 @@ StoredFrame readStored(const std::string& stem) {
   StoredFrame frame{.time = snapshotTime(fs::path(stem).filename().string()), .stem = stem};
   frame.owner = {.source = json.at("source").text(), .database = text("database"), .camera = text("camera")};
   if (const auto flag = json.find("flagged"); flag && flag->json().is_number()) frame.flagged = flag->number() != 0;
-  if (const auto place = json.find("place"))
+  if (const auto place = json.find("place")) {
     frame.view_offset = {.right = place->at("right_px").number(),
                          .down = place->at("down_px").number(),
                          .turn = place->at("turn_degrees").number(),
                          .zoom = place->at("zoom").number()};
+  }
   if (const auto counts = json.find("token_counts"))
     for (const JsonValue& count : counts->list()) frame.token_counts.push_back(count.number());
   if (const auto ms = json.find("ms")) frame.ms = ms->at("total").number();
@@ -268,9 +271,10 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
 std::vector<Snapshot> snapshots(const std::string& folder, const PictureOwner& whose, UnixMs from, UnixMs to) {
   const PictureOwner owner = masked(whose);
   std::vector<Snapshot> result;
-  for (const std::string& name : snapshotFiles(folder))
+  for (const std::string& name : snapshotFiles(folder)) {
     if (const UnixMs time = snapshotTime(name); name == stemOf(name) + ".png" && time >= from && time < to)
       if (isOf(owner, folder, name)) result.push_back({time, (fs::path(folder) / stemOf(name)).string()});
+  }
   return result;
 }
 
@@ -287,9 +291,10 @@ int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, dou
   int gone = 0;
   for (auto name = names.begin(); name != names.end() && stemOf(*name) < newest && (*name < limit || full());) {
     const auto end = std::find_if(name, names.end(), [&](const std::string& n) { return stemOf(n) != stemOf(*name); });
-    if (isOurs(*name))
+    if (isOurs(*name)) {
       for (auto file = end; file != name;)  // the .json last: it says whose the others are
         gone += fs::remove(fs::path(folder) / *--file, error) ? 1 : 0;
+    }
     name = end;
   }
   return gone;
@@ -375,9 +380,10 @@ struct SnapshotWriter::Impl {
       } catch (const std::exception& error) {
         problem = error.what();
       }
-      if (picture.occasion != Occasion::kAsked && freeMegabytes(how.folder) < how.reserve_megabytes)
+      if (picture.occasion != Occasion::kAsked && freeMegabytes(how.folder) < how.reserve_megabytes) {
         throw Error("less than " + std::to_string(std::lround(how.reserve_megabytes)) + " MB are free at '" +
                     how.folder + "': no recording and no time-lapse until there is more");
+      }
     }
     static std::mutex naming;  // cameras may share a folder, and a name is taken once its .json is there
     const std::lock_guard lock(naming);

@@ -133,9 +133,10 @@ void restrictToGroup(const std::string& database) {
     if (!wide()) continue;
     const bool changed = ::chmod(path.c_str(), facts.st_mode & kMost) == 0;
     const int cause = errno;
-    if (wide())
+    if (wide()) {
       throw Error("'" + path + "' may be read by other users" +
                   (changed ? ": its disk knows no rights" : std::string(": ") + std::strerror(cause)));
+    }
   }
 }
 
@@ -154,9 +155,10 @@ DatabaseLock::DatabaseLock(const std::string& database) {
   const int file = file_->descriptor();
   if (struct stat facts{}; file >= 0 && (::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)))
     throw Error("'" + path + "' is no file that can be locked: remove it");
-  if (file < 0)
+  if (file < 0) {
     throw SqliteError(errno == ENOSPC ? SQLITE_FULL : SQLITE_CANTOPEN,
                       "cannot make '" + path + "': " + std::strerror(errno));
+  }
   if (::flock(file, LOCK_EX | LOCK_NB) == 0) return;
   const int problem = errno;
   if (problem != EWOULDBLOCK) throw Error("cannot lock '" + path + "': " + std::strerror(problem));
@@ -205,9 +207,10 @@ void Database::setDeadline(std::int64_t steady) {
 
 // Many short statements never come to their kSteps.
 void Database::requireTime() const {
-  if (deadline_ && steadyNow() > *deadline_)
+  if (deadline_ && steadyNow() > *deadline_) {
     throw SqliteError(SQLITE_INTERRUPT,
                       "database '" + std::string(sqlite3_db_filename(handle_.get(), "main")) + "': " + kTooLong);
+  }
 }
 
 Database Database::copyInMemory() const {

@@ -80,12 +80,14 @@ std::vector<StateSeries> StoreReader::states(std::int64_t series, UnixMs from, U
       (one_of_several ? " AND sample.session IN (SELECT id FROM session WHERE series = ?1)" : "") +
       " GROUP BY name, counted");
   rows.bind(series, from, to);
-  while (rows.step())
-    for (StateSeries& one : all)
+  while (rows.step()) {
+    for (StateSeries& one : all) {
       if (one.name == rows.text(0)) {
         one.samples[std::string(rows.text(1))] = rows.integer(2);
         one.sure += rows.integer(3);
       }
+    }
+  }
   return all;
 }
 

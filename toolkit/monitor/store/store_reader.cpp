@@ -33,9 +33,10 @@ std::optional<evaluation::ConfusionMatrix> validationIn(const std::string& json,
 std::map<std::string, std::string> headsIn(std::string_view text) {
   std::map<std::string, std::string> heads;
   const Json json = text.empty() ? Json() : Json::parse(text, nullptr, false);
-  if (json.is_object())
+  if (json.is_object()) {
     for (const auto& [name, digest] : json.items())
       if (digest.is_string()) heads[name] = digest.get<std::string>();
+  }
   return heads;
 }
 
@@ -127,7 +128,7 @@ std::vector<std::int64_t> StoreReader::Impl::seriesOf(std::int64_t source) const
 std::optional<Extent> StoreReader::Impl::extent(std::int64_t source, UnixMs from, UnixMs to) const {
   std::optional<Extent> all =
       extentOf("time_ms", "sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3", source, from, to);
-  for (const std::int64_t series : seriesOf(source))
+  for (const std::int64_t series : seriesOf(source)) {
     for (std::int64_t width : kBucketWidths) {
       const std::optional<Extent> level =
           extentOf("start_ms", "bucket WHERE series = ?1 AND width_ms = ?2 AND start_ms >= ?3 AND start_ms < ?4",
@@ -141,6 +142,7 @@ std::optional<Extent> StoreReader::Impl::extent(std::int64_t source, UnixMs from
         if (level->last > all->last) all->last = level->last + width - 1;
       }
     }
+  }
   if (all && to < INT64_MAX) all->last = std::min(all->last, to - 1);
   return all;
 }
@@ -387,11 +389,12 @@ std::optional<Sample> StoreReader::lastSample(const SourceRecord& source, std::i
   Statement time = impl_->database.prepare("SELECT time_ms FROM sample WHERE " + samplesWhere(of) +
                                            " ORDER BY time_ms DESC LIMIT 1");
   std::optional<Sample> last;
-  if (time.bind(source.id, source.first, end, of).step())
+  if (time.bind(source.id, source.first, end, of).step()) {
     impl_->visit(source.id, time.integer(0), end, SampleRows::With::kStates, of, [&](Sample& sample) {
       last = std::move(sample);
       return true;
     });
+  }
   return last;
 }
 
@@ -408,9 +411,10 @@ UnixMs StoreReader::endOf(const SourceRecord& source, std::int64_t series) const
 }
 
 std::optional<LastSample> StoreReader::lastSample(const SourceRecord& source, std::vector<SeriesRecord> all) const {
-  for (; !all.empty(); all.pop_back())
+  for (; !all.empty(); all.pop_back()) {
     if (auto sample = lastSample(source, all.back().id))
       return LastSample{.series = std::move(all.back()), .sample = std::move(*sample)};
+  }
   return std::nullopt;
 }
 
@@ -438,9 +442,10 @@ std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs 
   Statement rows = impl_->database.prepare(latest("= ?1") + " UNION ALL " + latest("IS NULL") +
                                            " ORDER BY time_ms DESC, id DESC LIMIT ?4");
   rows.bind(source, from, to, limit);
-  while (rows.step())
+  while (rows.step()) {
     events.push_back({rows.integer(0), static_cast<EventKind>(rows.integer(1)), static_cast<Severity>(rows.integer(2)),
                       std::string(rows.text(3))});
+  }
   std::ranges::reverse(events);
   return events;
 }

@@ -84,14 +84,16 @@ struct StoreWriter::Impl {
     if (const auto* set = std::get_if<SetPrivacy>(&operation)) privacy = *set;
     // A view takes the place of the one before of its source. Of what was sent through a channel the largest number
     // counts.
-    if (std::holds_alternative<ViewReference>(operation))
+    if (std::holds_alternative<ViewReference>(operation)) {
       drop(std::find_if(queue.rbegin(), queue.rend(), changesSource).base(),
            [](const Operation& earlier) { return std::holds_alternative<ViewReference>(earlier); });
-    if (const auto* sent = std::get_if<ForgetSent>(&operation))
+    }
+    if (const auto* sent = std::get_if<ForgetSent>(&operation)) {
       drop(queue.begin(), [&](const Operation& earlier) {
         const auto* before = std::get_if<ForgetSent>(&earlier);
         return before && before->channel == sent->channel && before->number <= sent->number;
       });
+    }
     push(std::move(operation));
   }
 
@@ -204,15 +206,17 @@ struct StoreWriter::Impl {
       const std::lock_guard guard(mutex);
       status.samples += static_cast<std::int64_t>(std::exchange(in_hand, 0));
       status.problem.clear();
-      if (!std::exchange(status.writing, true) && outage_reported)
+      if (!std::exchange(status.writing, true) && outage_reported) {
         resumed = "writing again to '" + path + "'" +
                   (status.lost > 0 ? "; " + std::to_string(status.lost) + " samples were lost so far" : "");
+      }
     }
     if (!resumed.empty()) post(Severity::kInfo, resumed);
     if (told && options.outbox.on_stored) options.outbox.on_stored();
-    if (told && !std::exchange(dropping, !connection->dropped().empty()) && dropping)
+    if (told && !std::exchange(dropping, !connection->dropped().empty()) && dropping) {
       post(Severity::kWarning, std::to_string(options.outbox.max_waiting) + " messages wait for " +
                                    connection->dropped() + ": the oldest are dropped from now on");
+    }
     if (options.on_stored) options.on_stored();
     // Last: who waits for it finds all events reported.
     change([&] { done += static_cast<std::int64_t>(batch.size()); });
@@ -341,9 +345,10 @@ struct StoreWriter::Impl {
       const bool believed = clock && clock->believes(now, steadyNow());
       if (!believed && !vision::isSceneName(target.name)) limits.keep_days = 0;  // a scene ages by its own clock
       const Retention result = connection->maintain(now, limits);
-      if (result == Retention::kHopeless && !std::exchange(hopeless, true))
+      if (result == Retention::kHopeless && !std::exchange(hopeless, true)) {
         post(Severity::kWarning,
              "'" + path + "' is larger than its limit, and all that is left is recent or an archive");
+      }
       if (result == Retention::kDone) hopeless = false;
       return result == Retention::kMore;
     } catch (const std::exception& error) {

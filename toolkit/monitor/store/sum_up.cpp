@@ -45,10 +45,11 @@ SeriesOfSession seriesOfSessions(const Database& database, std::int64_t source) 
 // the first whole one by width.
 void sumUpSamples(Database& database, std::int64_t source, const SeriesOfSession& series,
                   const std::map<std::int64_t, UnixMs>& from, UnixMs to) {
-  for (const auto& [width, start] : from)
+  for (const auto& [width, start] : from) {
     database.run("DELETE FROM bucket WHERE " + std::string(kOfSource) +
                      " AND width_ms = ?2 AND start_ms >= ?3 AND start_ms < ?4",
                  source, width, start, to);
+  }
   UnixMs first = to;
   for (const auto& [width, start] : from) first = std::min(first, start);
   SampleRows rows(database, SampleRows::With::kRegions, "sample.source = ? AND time_ms >= ? AND time_ms < ?");
@@ -326,9 +327,10 @@ void countStates(Database& database, std::int64_t source, int after) {
 
 void sumUp(Database& database, std::int64_t source) {
   const auto span = kept(database, source);
-  if (span)
+  if (span) {
     sumUpSamples(database, source, seriesOfSessions(database, source), wholeSums(database, source),
                  span->second + kDayMs);
+  }
 }
 
 bool judge(Database& database, std::int64_t source, const NightRule& rule,

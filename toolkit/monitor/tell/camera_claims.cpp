@@ -104,9 +104,10 @@ void CameraClaims::take(const std::string& topic, const std::string& payload) {
 // Cameras that another file lists since this one was read belong to that.
 std::set<std::string> CameraClaims::takenOver() const {
   std::set<std::string> names;
-  for (const auto& [topic, list] : others_)
+  for (const auto& [topic, list] : others_) {
     for (const auto& [name, config] : list.cameras)
       if (settled_ && cameras_.contains(name)) names.insert(name);
+  }
   return names;
 }
 

@@ -50,9 +50,10 @@ class Components {
 
   // What was there and is not any more.
   void removeOthers() {
-    for (const auto& [id, entity] : before_.items())
+    for (const auto& [id, entity] : before_.items()) {
       if (!all.contains(id) && entity.is_object() && entity.contains("platform"))
         all[id] = {{"platform", entity["platform"]}};
+    }
   }
 
   Json all = Json::object();
@@ -126,10 +127,11 @@ class SampleEntities {
       const std::string name = vision::className(session_.classes, label),
                         id = components_.idOf(prefixOf(region) + "area " + name);
       const bool occurs = std::ranges::any_of(region.areas, [&](const auto& one) { return one.first == label; });
-      if (occurs || components_.wasThere(id))
+      if (occurs || components_.wasThere(id)) {
         addNumber(id, prefixOf(region) + name,
                   "(" + placeOf(region) + ".area_fraction[" + toLine(name) + "] | default(0)) * 100", "%", 1,
                   rings(region.name, name) || few);
+      }
     }
   }
   Json& addNumber(const std::string& id, const std::string& name, const std::string& place, const char* unit,

@@ -36,10 +36,11 @@ class MqttChannel : public Channel {
     if (address_.port == 0) address_.port = tls ? 8883 : 1883;
     if (!mosquitto_) throw Error("libmosquitto does not start");
     mosquitto* const client = mosquitto_.get();
-    if (!options.user.empty())
+    if (!options.user.empty()) {
       check(mosquitto_username_pw_set(
           client, options.user.c_str(),
           options.password_file.empty() ? nullptr : readSecret(options.password_file).c_str()));
+    }
     if (tls) {
       if (!options.ca_file.empty()) (void)readFile(options.ca_file);  // says what is wrong with it
       if (options.ca_file.empty())

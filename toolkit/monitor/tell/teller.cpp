@@ -256,9 +256,10 @@ struct Voice {
       const std::string jpeg = topics.of(topic + "/picture");
       return pictured <= event ? jpeg : "";
     };
-    if (tables.mqtt != Mqtt())
+    if (tables.mqtt != Mqtt()) {
       senders.push_back(
           std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, topics, topic + "/status"), away.mqtt, keeps));
+    }
     if (tables.webhook != Webhook())
       senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, before), away.webhook));
   }

@@ -19,9 +19,10 @@ namespace {
 void goOnWithClock(const StoreReader& store, const SourceRecord& archive, CameraConfig& config) {
   if (config.time_zone.empty()) config.time_zone = archive.time_zone;
   const bool none = config.night.empty() && config.night_hours.empty() && !config.night_brightness;
-  if ((none || config.night == "sun") && !config.lat && !config.lon)
+  if ((none || config.night == "sun") && !config.lat && !config.lon) {
     if (const auto place = storedPlace(store, archive.id))
       std::tie(config.lat, config.lon) = std::tuple(place->latitude, place->longitude);
+  }
 }
 
 }  // namespace
@@ -64,9 +65,10 @@ NightRule judgingRule(const CameraConfig& said, const StoreReader& stored) {
 
 Camera cameraOf(const CameraConfig& said, const StoreReader* stored) {
   const CameraConfig config = stored ? continued(said, *stored) : said;
-  if (said.model.empty() && !config.model.empty() && !std::filesystem::exists(config.model))
+  if (said.model.empty() && !config.model.empty() && !std::filesystem::exists(config.model)) {
     throw CameraConfigError("model",
                             "the model that measured what is stored, '" + config.model + "', is not there any more");
+  }
   if (const std::string list = timeOptions(config).list;
       said.times.empty() && !list.empty() && !std::filesystem::exists(list))
     throw CameraConfigError("times", "the list of times of what is stored, '" + list + "', is not there any more");

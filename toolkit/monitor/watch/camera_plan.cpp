@@ -42,9 +42,10 @@ std::optional<vision::ArchiveOptions> archiveOptions(const CameraConfig& config,
   }
   for (const auto& [key, said] : {std::pair("keep", config.keep.value_or(0) > 0),
                                   {"max-size", config.max_size.value_or(0) > 0},
-                                  {"summary", config.summary.has_value()}})
+                                  {"summary", config.summary.has_value()}}) {
     if (said)
       throw CameraConfigError(key, "it is for a camera: pictures with times of their own are old from the first");
+  }
   return archive;
 }
 
@@ -94,18 +95,20 @@ NightRule nightRule(const CameraConfig& config) {
              hours = !config.night_hours.empty();
   std::string by = config.night;
   if (by.empty()) {
-    if (sun + brightness + hours > 1)
+    if (sun + brightness + hours > 1) {
       throw CameraConfigError(
           "night", std::string("several rules are given: say which one counts, ") + cameraField("night").unit);
+    }
     by = sun ? "sun" : brightness ? "brightness" : hours ? "hours" : "none";
   }
   NightRule rule;
   if (by == "sun") {
-    if (!config.lat || !config.lon)
+    if (!config.lat || !config.lon) {
       throw CameraConfigError(config.lat   ? "lat"
                               : config.lon ? "lon"
                                            : "night",
                               "the sun needs both, lat and lon of the camera");
+    }
     rule = NightBySun{*config.lat, *config.lon, config.night_elevation.value_or(NightBySun().night_below)};
   } else if (by == "brightness") {
     const double below = config.night_brightness.value_or(NightByBrightness().night_below);
@@ -140,12 +143,14 @@ CameraPlan cameraPlan(const CameraConfig& config) {
   CameraConfig placed = config;
   const bool sun =
       config.night.empty() ? !config.night_brightness && config.night_hours.empty() : config.night == "sun";
-  if (options.source.kind == vision::SourceKind::kDemo && sun && !config.lat && !config.lon) try {
+  if (options.source.kind == vision::SourceKind::kDemo && sun && !config.lat && !config.lon) {
+    try {
       if (const auto place = vision::openSource(options.source, {.frame_step_s = config.every.value_or(1)})->place())
         std::tie(placed.lat, placed.lon) = std::pair(place->latitude, place->longitude);  // a scene has its own place
     } catch (const Error&) {
       placed.night = "none";  // opening it again reports the error
     }
+  }
   options.night = nightRule(placed);
   if (placed.lat && placed.lon) options.place = vision::GeoPosition{*placed.lat, *placed.lon};
   if (auto* const hours = std::get_if<NightByHours>(&options.night); hours && options.archive)
@@ -167,9 +172,10 @@ CameraPlan cameraPlan(const CameraConfig& config) {
   if (!config.regions.empty() && config.regions != "none") options.regions = read("regions", config.regions);
   if (config.hide == "none") options.privacy.hidden.emplace();
   if (!config.hide.empty() && config.hide != "none") options.privacy.hidden = read("hide", config.hide);
-  if (!config.blur.empty())
+  if (!config.blur.empty()) {
     options.privacy.blurred =
         config.blur == std::vector<std::string>{"none"} ? std::vector<std::string>() : config.blur;
+  }
   return options;
 }
 

@@ -327,12 +327,13 @@ std::string cameraName(const CameraConfig& config) {
 
 void take(CameraConfig& config, const CameraConfig& more) {
   static const CameraConfig none;
-  for (const CameraField& field : cameraFields())
+  for (const CameraField& field : cameraFields()) {
     std::visit(
         [&](auto member) {
           if (more.*member != none.*member) config.*member = more.*member;
         },
         field.member);
+  }
 }
 
 }  // namespace mpm::monitor

@@ -71,9 +71,10 @@ void requireShallow(std::string_view text, const std::string& file) {
       dots = 0;
     else if (mark == '.')
       ++dots;
-    if (open > kDeepest || dots > kDeepest)
+    if (open > kDeepest || dots > kDeepest) {
       throw Error(file + ", line " + std::to_string(1 + std::count(text.begin(), text.begin() + at, '\n')) +
                   ": nested too deep for a watch file" + kListed);
+    }
   }
 }
 
@@ -233,27 +234,31 @@ WatchFile readWatchFile(const std::string& path) {
   for (const auto& [key, node] : parsed.table()) {
     const toml::array* const cameras = node.as_array();
     bool known = key.str() == "camera" && cameras && cameras->is_array_of_tables();
-    if (known)
+    if (known) {
       for (const toml::node& table : *cameras) {
         WrittenCamera camera;
         camera.places = readTable(*table.as_table(), file, folder, camera.config);
         const std::string name = cameraName(camera.config);
-        if (!names.insert(name).second)
+        if (!names.insert(name).second) {
           throw Error(lineOf(file, table.source()) + ": a camera above is named '" + name +
                       "' too: give each a 'name' of its own");
+        }
         read.cameras.push_back(std::move(camera));
       }
+    }
     eachTable(read.tables, [&, &key = key, &node = node](auto& table) {
       if (key.str() != fieldsOf(table).front().group || !node.is_table()) return;
       const auto places = readTable(*node.as_table(), file, folder, table);
-      if constexpr (std::is_same_v<std::decay_t<decltype(table)>, Mqtt>)
+      if constexpr (std::is_same_v<std::decay_t<decltype(table)>, Mqtt>) {
         if (!table.password_file.empty() && table.user.empty())  // MQTT has no password without a user
           throw Error(places.at("password-file") + ": needs 'user', whose password it is");
+      }
       known = true;
     });
-    if (!known)
+    if (!known) {
       throw Error(lineOf(file, key.source()) + ": '" + visibleText(key.str()) +
                   "' stands outside of a camera: write [[camera]] above its keys" + kListed);
+    }
   }
   if (read.cameras.empty()) throw Error(file + " has no camera: begin it with the line [[camera]]" + kListed);
   return read;

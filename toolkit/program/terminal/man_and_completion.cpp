@@ -152,7 +152,7 @@ complete -o default -F )" +
 /// The arguments of _arguments for the options, and for files after them.
 std::string zshArguments(const CLI::App& app) {
   std::string arguments;
-  for (const Entry& entry : entriesOf(app))
+  for (const Entry& entry : entriesOf(app)) {
     for (const std::string& name : entry.names) {
       const std::string text = "[" + quoted(entry.description, "[]\\", "'\\''").substr(1);
       std::string spec = "'*" + name + (entry.takes_value ? name.starts_with("--") ? "=" : "+" : "");
@@ -164,6 +164,7 @@ std::string zshArguments(const CLI::App& app) {
       }
       arguments += " \\\n        " + spec + "'";
     }
+  }
   return arguments;
 }
 
@@ -179,11 +180,12 @@ std::string zshScript(const CLI::App& program, const std::string& function) {
     script += ")\n  _arguments -C" + zshArguments(program) +
               " \\\n        '1:verb:->verb' '*::file:->rest' && return\n  if [[ $state == verb ]]; then\n"
               "    _describe verb verbs\n    return\n  fi\n  case $line[1] in\n";
-    for (const CLI::App* verb : verbs)
+    for (const CLI::App* verb : verbs) {
       script += "    " + verb->get_name() + ") " +
                 (verb->get_name() == "help" ? std::string("_describe verb verbs")
                                             : "_arguments" + zshArguments(*verb) + " \\\n        '*:file:_files'") +
                 " ;;\n";
+    }
     script += "  esac\n";
   }
   return script + "}\n" + function + " \"$@\"\n";
@@ -195,9 +197,10 @@ std::string fishScript(const CLI::App& program) {
   const Texts verbs = namesOf(verbsOf(program));
   std::string script = "# Completion of " + program.get_name() + " for fish\n";
   if (!verbs.empty()) script += complete + " -n __fish_use_subcommand -f\n";
-  for (const CLI::App* verb : verbsOf(program))
+  for (const CLI::App* verb : verbsOf(program)) {
     script +=
         complete + " -n __fish_use_subcommand -a " + verb->get_name() + " -d " + text(verb->get_description()) + "\n";
+  }
   if (!verbs.empty()) script += complete + " -n '__fish_seen_subcommand_from help' -f -a '" + joined(verbs) + "'\n";
   for (const CLI::App* part : partsOf(program)) {
     const std::string when = part != &program ? " -n '__fish_seen_subcommand_from " + part->get_name() + "'"

@@ -54,7 +54,7 @@ class WrappingFormatter : public CLI::Formatter {
 /// Letters to add, to leave out, to change, or to swap with the next one to make `a` of `b`.
 std::size_t editDistance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> steps(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i)
+  for (std::size_t i = 0; i <= a.size(); ++i) {
     for (std::size_t j = 0; j <= b.size(); ++j) {
       if (i == 0 || j == 0) {
         steps[i][j] = i + j;
@@ -66,6 +66,7 @@ std::size_t editDistance(const std::string& a, const std::string& b) {
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         steps[i][j] = std::min(steps[i][j], steps[i - 2][j - 2] + 1);
     }
+  }
   return steps[a.size()][b.size()];
 }
 
@@ -73,13 +74,14 @@ std::size_t editDistance(const std::string& a, const std::string& b) {
 std::string didYouMean(const std::string& word, const std::vector<std::string>& known) {
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::string best;
-  for (const std::string& one : known)
+  for (const std::string& one : known) {
     // The first letters of a long word are enough: --sched.
     if (const std::size_t steps = word.size() > 3 && one.starts_with(word) ? 1 : editDistance(word, one);
         steps < least && word.size() > 1) {
       least = steps;
       best = one;
     }
+  }
   return best.empty() ? "" : ": did you mean '" + best + "'?";
 }
 

@@ -59,12 +59,13 @@ bool means(const std::string& word, const std::string& known) {
 }  // namespace
 
 std::optional<cv::Vec3b> usualColor(const std::string& name) {
-  for (const std::string& word : wordsOf(name))
+  for (const std::string& word : wordsOf(name)) {
     for (const UsualColor& one : kUsualColors) {
       std::istringstream known(one.words);
       for (std::string text; known >> text;)
         if (means(word, text)) return one.bgr;
     }
+  }
   return std::nullopt;
 }
 
@@ -103,9 +104,10 @@ std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels, const cv::
 }
 
 void ClassList::validate(const std::string& what) const {
-  if (classes.size() > kMaxClasses)
+  if (classes.size() > kMaxClasses) {
     throw Error(what + " names " + std::to_string(classes.size()) + " classes; " + std::to_string(kMaxClasses) +
                 " are possible");
+  }
   std::set<std::string> names;
   for (const ClassInfo& one : classes) {
     if (one.name.empty()) throw Error(what + " has a class without a name");

@@ -118,17 +118,19 @@ std::vector<cv::Point2d> outlineOf(const LabelMeShape& shape) {
   if (kind != "circle") return {};
   constexpr int kCorners = 90;
   std::vector<cv::Point2d> circle;
-  for (int i = 0; i < kCorners; ++i)
+  for (int i = 0; i < kCorners; ++i) {
     circle.push_back(points[0] + cv::norm(points[1] - points[0]) * cv::Point2d(std::cos(i * 2 * CV_PI / kCorners),
                                                                                std::sin(i * 2 * CV_PI / kCorners)));
+  }
   return circle;
 }
 
 std::vector<std::string> labelMeNames(const JsonValue& json) {
   std::vector<std::string> names;
-  for (const JsonValue& shape : json.at("shapes").list())
+  for (const JsonValue& shape : json.at("shapes").list()) {
     if (const auto name = shape.at("label").text(); std::ranges::find(names, name) == names.end())
       names.push_back(name);
+  }
   return names;
 }
 
@@ -138,19 +140,21 @@ cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes
   for (const JsonValue& shape : json.at("shapes").list()) {
     const int label = numberOfClass(shape.at("label"), classes);
     const LabelMeShape of = shapeOf(shape);
-    if (!paint(labels, of, label, shape))
+    if (!paint(labels, of, label, shape)) {
       throw Error(shape.place() + " is a " + visibleText(of.kind) + " with " + std::to_string(of.points.size()) +
                   " points" +
                   ": only polygons of three points or more, rectangles, circles, lines and points can be read");
+    }
   }
   return labels;
 }
 
 std::vector<cv::Point2d> cocoPolygon(const JsonValue& polygon) {
   const auto numbers = polygon.list();
-  if (numbers.size() < 6 || numbers.size() % 2 != 0)
+  if (numbers.size() < 6 || numbers.size() % 2 != 0) {
     throw Error(polygon.place() + " has " + std::to_string(numbers.size()) +
                 " numbers: a polygon has three points or more, and two numbers for each");
+  }
   std::vector<cv::Point2d> points;
   for (std::size_t i = 0; i < numbers.size(); i += 2) points.emplace_back(numbers[i].number(), numbers[i + 1].number());
   return points;

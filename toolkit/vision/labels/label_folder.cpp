@@ -179,16 +179,18 @@ FoundLabels LabelFolder::import(const std::string& folder) {
   };
   auto taken = pictureFiles();
   FoundLabels found = findLabels(inside({"pictures", "images"}), inside({"labels"}), taken);
-  if (found.files.empty())
+  if (found.files.empty()) {
     throw Error("there is no picture for the labels '" + found.missing.front() + "'" +
                 (found.missing.size() > 1 ? " and " + std::to_string(found.missing.size() - 1) + " others" : "") +
                 ": add the pictures first, under the same names");
+  }
   ClassList list = classes_;
   const std::string classes = in(folder, "classes.json");
   if (list.classes.empty() && fs::exists(classes)) list.classes = readClassList(classes).classes;
-  for (const std::string& name : labelNames(found.files))
+  for (const std::string& name : labelNames(found.files)) {
     if (std::ranges::none_of(list.classes, [&](const auto& one) { return one.name == name; }))
       list.classes.push_back({name});
+  }
   list.validate("'" + folder + "'");
   for (const LabelledFile& file : found.files) readLabelledPicture(file, list);  // all are right before one is written
   setClasses(list.classes);

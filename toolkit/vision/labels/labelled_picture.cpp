@@ -35,9 +35,10 @@ std::map<std::string, LabelledFile> labelFiles(const std::string& folder,
   std::map<std::string, LabelledFile> found;
   const auto add = [&](const std::string& name, const LabelledFile& labels) {
     const auto [other, fresh] = found.try_emplace(name, labels);
-    if (!fresh)
+    if (!fresh) {
       throw Error("there are two labels for '" + name + "': '" + other->second.labels + "' and '" + labels.labels +
                   "'; keep one of them");
+    }
   };
   for (const auto& [name, file] : labelMapFiles(folder))
     if (is_map(file)) add(name, {{}, file});
@@ -128,10 +129,11 @@ cv::Mat LabelMeaning::applied(const cv::Mat& labels) const {
   cv::Mat table(1, 256, CV_8U, cv::Scalar(0)), classes;
   for (int label = 0; label < 256; ++label) {
     const int value = class_of_[label];
-    if (value >= classes_ && occurs[label])
+    if (value >= classes_ && occurs[label]) {
       throw Error("the label map holds the label " + std::to_string(label) +
                   (offset_ == 0 ? "" : ", with the offset " + std::to_string(value)) +
                   ", which is neither one of the " + std::to_string(classes_) + " classes nor ignored");
+    }
     table.at<unsigned char>(label) = static_cast<unsigned char>(value == kVoid ? void_ : value);
   }
   cv::LUT(labels, table, classes);
@@ -145,9 +147,10 @@ std::vector<LabelledFile> labelledFiles(const std::string& images, const std::st
   const bool one = sameFile(images, labels);
   for (auto& [name, file] : labelFiles(labels, [one](const std::string&) { return !one; })) {
     file.image = onlyPicture(pictures, name);
-    if (file.image.empty())
+    if (file.image.empty()) {
       throw Error("no picture for the labels '" + file.labels + "': there is no " + name + ".png (or .jpg) in '" +
                   images + "'");
+    }
     found.push_back(std::move(file));
   }
   if (found.empty()) refuseWithout(labels);
@@ -161,13 +164,14 @@ FoundLabels findLabels(const std::string& images, const std::string& labels,
   // In a folder of label maps alone, one that is no picture of the list lacks its picture.
   const bool only_maps = !known.empty() && labelFiles(labels, [](const std::string&) { return false; }).empty() &&
                          std::ranges::all_of(pictures, [&](const auto& one) { return isLabelMap(one.second[0]); });
-  if (sameFile(images, labels))
+  if (sameFile(images, labels)) {
     for (auto& [name, files] : pictures) {
       const auto map = std::ranges::find_if(files, isLabelMap);
       if (map == files.end() || (files.size() == 1 && !only_maps && !known.contains(name))) continue;
       maps.insert(*map);
       files.erase(map);
     }
+  }
   const bool one = !maps.empty() || sameFile(images, labels);
   FoundLabels found;
   for (auto& [name, file] : labelFiles(labels, [&](const std::string& path) { return !one || maps.contains(path); })) {

@@ -90,9 +90,10 @@ cv::Mat maskOfRuns(const JsonValue& runs, cv::Size size) {
     at = end;
     value = ~value;
   }
-  if (at != total)
+  if (at != total) {
     throw Error(runs.place() + " covers " + std::to_string(at) + " of " + std::to_string(total) +
                 " pixels: export it again");
+  }
   return mask;
 }
 
@@ -118,9 +119,10 @@ bool fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int l
 }
 
 void fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int label, const JsonValue& of) {
-  if (!fillPolygon(labels, polygon, label))
+  if (!fillPolygon(labels, polygon, label)) {
     throw Error(of.place() +
                 " goes up and down too often for the outline of a thing: draw it again, or write a label map");
+  }
 }
 
 }  // namespace mpm::vision

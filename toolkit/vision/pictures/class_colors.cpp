@@ -123,18 +123,20 @@ std::vector<Vec> frequentColors(const cv::Mat& picture) {
   std::array<cv::Vec4d, kLevels * kLevels * kLevels> sums{};
   const int step = std::max(1, std::max(picture.rows, picture.cols) / kSide);
   double all = 0;
-  for (int y = 0; y < picture.rows; y += step)
+  for (int y = 0; y < picture.rows; y += step) {
     for (int x = 0; x < picture.cols; x += step, ++all) {
       const auto& pixel = picture.at<cv::Vec3b>(y, x);
       sums[static_cast<std::size_t>((pixel[0] / 32 * kLevels + pixel[1] / 32) * kLevels + pixel[2] / 32)] +=
           cv::Vec4d(pixel[0], pixel[1], pixel[2], 1);
     }
+  }
   std::vector<Vec> result;
-  for (const cv::Vec4d& sum : sums)
+  for (const cv::Vec4d& sum : sums) {
     if (sum[3] > 0 && sum[3] >= kShare * all) {
       const cv::Vec4b mean = sum / sum[3];
       result.push_back(oklab(linearOf({mean[0], mean[1], mean[2]})));
     }
+  }
   return result;
 }
 

@@ -79,9 +79,10 @@ cv::Mat withDepthLegend(const cv::Mat& picture, const DepthRange& range, DepthUn
   const double texts = textWidth(low, kStripLetters) + textWidth(what, kStripLetters) + textWidth(high, kStripLetters);
   cv::Mat legend(at(width, kStripHeight).y, at(width, kStripHeight).x, CV_8UC3, cv::Scalar::all(255));
   const int length = width - 2 * kStripMargin;
-  for (int x = 0; x < length; ++x)
+  for (int x = 0; x < length; ++x) {
     cv::rectangle(legend, at(kStripMargin + x, kStripMargin), at(kStripMargin + x + 1, kStripMargin + kStripBar),
                   depthColors()[static_cast<std::size_t>(255 * x / (length - 1))], cv::FILLED);
+  }
   const double line = kStripHeight - kStripMargin - 2;
   write(legend, low, kStripMargin, line, 0, kStripLetters);
   if (widthOf(texts) <= width) write(legend, what, width / 2.0, line, 0.5, kStripLetters);

@@ -129,9 +129,10 @@ cv::Mat withBoxes(const cv::Mat& picture, const std::vector<Segment>& segments, 
 cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid) {
   checkImage(image);
   if (grid.height < 1 || grid.width < 1 ||
-      cluster_of_token.size() != static_cast<std::size_t>(grid.height) * grid.width)
+      cluster_of_token.size() != static_cast<std::size_t>(grid.height) * grid.width) {
     throw Error("the merge map has " + std::to_string(cluster_of_token.size()) + " tokens, its grid " +
                 sizeText(grid, "patches"));
+  }
   const auto [lowest, highest] = std::minmax_element(cluster_of_token.begin(), cluster_of_token.end());
   if (*lowest < 0) throw Error("the merge map holds a negative cluster");
 

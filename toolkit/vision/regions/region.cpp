@@ -43,17 +43,21 @@ void checkOne(const Region& region) {
   if (region.from && region.to && *region.from >= *region.to)
     throw Error(called(region) + " ends at " + isoTime(*region.to) + ", before it begins");
   if (!region.mask.empty()) {
-    if (region.mask.type() != CV_8UC1 || region.mask.size() != region.size)
+    if (region.mask.type() != CV_8UC1 || region.mask.size() != region.size) {
       throw Error("the mask of " + called(region) + " is " + text(region.mask.size()) + ", its picture " +
                   text(region.size) + ": give a mask of the picture's size");
+    }
     if (cv::countNonZero(region.mask) == 0) throw Error(called(region) + " has no area: nothing is inside its mask");
     return;
   }
-  for (const auto& polygon : region.polygons)
-    for (const cv::Point2d& p : polygon)
-      if (!(p.x >= -1 && p.y >= -1 && p.x <= region.size.width && p.y <= region.size.height))
+  for (const auto& polygon : region.polygons) {
+    for (const cv::Point2d& p : polygon) {
+      if (!(p.x >= -1 && p.y >= -1 && p.x <= region.size.width && p.y <= region.size.height)) {
         throw Error(called(region) + " reaches out of its picture of " + text(region.size) + " at x " +
                     numberText(p.x) + ", y " + numberText(p.y) + ": keep it inside");
+      }
+    }
+  }
   if (std::ranges::none_of(region.polygons, hasArea))
     throw Error(called(region) + " has no area: a polygon has three points or more, not on one line");
 }
@@ -72,9 +76,10 @@ Region& regionNamed(std::vector<Region>& regions, const std::string& name, cv::S
 std::vector<cv::Point2d> requiredOutline(const JsonValue& json) {
   const LabelMeShape shape = shapeOf(json);
   auto outline = outlineOf(shape);
-  if (outline.empty())
+  if (outline.empty()) {
     throw Error(json.place() + " is a " + visibleText(shape.kind) + " with " + std::to_string(shape.points.size()) +
                 " points: a region is made of polygons of three points or more, rectangles and circles");
+  }
   return outline;
 }
 
@@ -93,9 +98,10 @@ std::vector<Region> ofLabelMe(const JsonValue& json) {
 std::vector<Region> ofCoco(const JsonValue& json) {
   const CocoFile file(json);
   const std::vector<std::string> pictures = file.pictures();
-  if (pictures.size() != 1)
+  if (pictures.size() != 1) {
     throw Error(json.place() + " has shapes of " + std::to_string(pictures.size()) +
                 " pictures: export those of one picture");
+  }
   const cv::Size size = file.size(pictures[0]);
   std::vector<Region> regions;
   for (const CocoFile::Shape& shape : file.shapes(pictures[0])) {
@@ -107,13 +113,14 @@ std::vector<Region> ofCoco(const JsonValue& json) {
       for (const JsonValue& polygon : shape.segmentation.list()) region.polygons.push_back(cocoPolygon(polygon));
     }
   }
-  for (Region& region : regions)
+  for (Region& region : regions) {
     if (!region.mask.empty() && !region.polygons.empty()) {  // the inside of both
       cv::Mat mask;
       std::swap(mask, region.mask);
       region.mask = mask | maskOf(region, size);
       region.polygons.clear();
     }
+  }
   return regions;
 }
 
@@ -136,10 +143,11 @@ std::vector<Region> ofPhenoCam(const std::string& path, const CameraClock& clock
     if (cells.size() < 5) refuse(path, line, "expected start_date,start_time,end_date,end_time,maskfile,sample_image");
     const bool stays = cells[2].starts_with("9999");
     const auto begin = timeOfIso(cells[0] + "T" + cells[1]), end = stays ? begin : timeOfIso(cells[2] + "T" + cells[3]);
-    if (!begin || !end)
+    if (!begin || !end) {
       refuse(path, line,
              "'" + visibleText(cells[begin ? 2 : 0] + "," + cells[begin ? 3 : 1]) +
                  "' is no time: write YYYY-MM-DD,HH:MM:SS");
+    }
     if (*end < *begin) refuse(path, line, "it ends at " + cells[2] + " " + cells[3] + ", before it begins");
     Region region{.name = type.empty() || number.empty() ? std::filesystem::path(path).stem().string()
                                                          : type + "_" + number};
@@ -158,12 +166,14 @@ Json runsOf(const cv::Mat& mask) {
   Json runs = Json::array();
   std::int64_t length = 0;
   bool inside = false;
-  for (int y = 0; y < mask.rows; ++y)
-    for (int x = 0; x < mask.cols; ++x, ++length)
+  for (int y = 0; y < mask.rows; ++y) {
+    for (int x = 0; x < mask.cols; ++x, ++length) {
       if ((mask.at<uchar>(y, x) != 0) != inside) {
         runs.push_back(std::exchange(length, 0));
         inside = !inside;
       }
+    }
+  }
   runs.push_back(length);
   return runs;
 }
@@ -186,9 +196,10 @@ std::optional<UnixMs> timeIn(const JsonValue& json, const char* key) {
 
 cv::Mat maskOf(const Region& region, cv::Size picture) {
   if (!region.mask.empty()) {
-    if (region.mask.size() != picture)
+    if (region.mask.size() != picture) {
       throw Error("the mask of " + called(region) + " is " + text(region.mask.size()) + ", the picture " +
                   text(picture) + ": give a mask of the picture's size, or polygons");
+    }
     return region.mask != 0;
   }
   cv::Mat mask(picture, CV_8UC1, cv::Scalar(0));
@@ -277,9 +288,10 @@ Region regionFromJson(const JsonValue& json, const std::string& folder) {
 
 cv::Mat readMask(const std::string& folder, const std::string& name, bool black_inside) {
   const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
-  if (name.empty() || path.is_absolute() || *path.begin() == "..")
+  if (name.empty() || path.is_absolute() || *path.begin() == "..") {
     throw Error("mask '" + visibleText(name) + "' does not lie in the folder of its file, '" + folder +
                 "': put the picture there");
+  }
   const std::string file = (folder / path).string();
   // With all bits: small values of 16 are not black.
   const cv::Mat colors = readPictureFile(file, cv::IMREAD_COLOR | cv::IMREAD_ANYDEPTH);

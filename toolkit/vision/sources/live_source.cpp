@@ -29,9 +29,10 @@ class LiveSource final : public FrameSource {
  public:
   LiveSource(Capture capture, LiveDescription description, SourceOptions options)
       : capture_(std::move(capture)), description_(std::move(description)), options_(std::move(options)) {
-    if (!quietly([&] { return capture_.open(); }))
+    if (!quietly([&] { return capture_.open(); })) {
       throw Error("cannot open " + description_.shown +
                   (description_.why_not_open ? ": " + description_.why_not_open() : ""));
+    }
   }
 
   std::optional<Frame> next() override {
@@ -192,9 +193,10 @@ std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source, const Source
         "an element is not installed, or two do not fit (set GST_DEBUG=2 in the environment to see more)");
   };
   const auto check = [](const cv::Mat& frame) {  // planar colours come as a grey image that is too high
-    if (frame.type() != CV_8UC3)
+    if (frame.type() != CV_8UC3) {
       throw Error(
           "the GStreamer pipeline gives no BGR frames: put 'videoconvert ! video/x-raw,format=BGR' before the appsink");
+    }
   };
   return openLive(captureOf(open),
                   {.shown = source.shownText(),

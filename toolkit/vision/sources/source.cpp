@@ -150,9 +150,10 @@ void checkSource(const SourceSpec& source) {
     throw Error("'" + text + "' has no camera number: write for example camera:0");
   const bool url = source.kind == SourceKind::kUrl, pipeline = source.kind == SourceKind::kPipeline;
   // A "***" that is read back would be sent to the camera as the password.
-  if ((url || pipeline) && text.find(kHiddenCredential) != std::string::npos)
+  if ((url || pipeline) && text.find(kHiddenCredential) != std::string::npos) {
     throw Error("the password of '" + source.shownText() +
                 "' was not written down: name the whole source ('mpm monitor' takes it from MPM_SOURCE)");
+  }
   if (pipeline) checkPipeline(text);
   if (!url) return;
   const std::string scheme = text.substr(0, text.find("://"));

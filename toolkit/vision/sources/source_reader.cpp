@@ -97,10 +97,11 @@ struct SourceReader::Shared {
     Event last{.kind = Kind::kEnded};
     try {
       options.stop = &closing;
-      if (options.on_unreadable)
+      if (options.on_unreadable) {
         options.on_unreadable = [this](const std::string& why, std::optional<UnixMs> taken) {
           put({.kind = Kind::kUnreadable, .text = redactCredentials(why), .taken = taken});
         };
+      }
       options.on_note = [this](const std::string& text) {
         put({.kind = Kind::kNote, .text = redactCredentials(text)});
       };

@@ -123,13 +123,15 @@ class ArchiveSource final : public FrameSource {
     alone_ = files.size() == 1 && !archive_.follow;
     times_.learn(files);
     plan(files);
-    if (listed_ == 0 && times_.listed() > 0 && !archive_.follow && !stopped(options_))
+    if (listed_ == 0 && times_.listed() > 0 && !archive_.follow && !stopped(options_)) {
       throw Error("'" + archive_.times.list + "' names no picture of '" + source_.shownText() + "', such as '" +
                   fs::absolute(files.front()).lexically_normal().string() +
                   "': begin its lines with the name of a picture, or with its whole path");
-    if (untimed_ > 0 && untimed_ == files.size() && !archive_.follow)
+    }
+    if (untimed_ > 0 && untimed_ == files.size() && !archive_.follow) {
       throw Error("no picture of '" + source_.shownText() + "' has a time " + whereLooked() +
                   ": give a list with --times list:FILE, or take the dates of the files with --times modified");
+    }
   }
 
   std::optional<Frame> next() override {
@@ -202,10 +204,11 @@ class ArchiveSource final : public FrameSource {
     std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.time.time < b.time.time; });
     leaveOutCopies(found, untimed);
     untimed_ += untimed.size();
-    if (!untimed.empty() && (!found.empty() || archive_.follow))
+    if (!untimed.empty() && (!found.empty() || archive_.follow)) {
       note(counted(untimed.size(), "picture") + " without a time " + whereLooked() +
            (untimed.size() == 1 ? " is" : " are") + " left out, such as '" + nameOf(untimed.front()) +
            "': --times list:FILE gives them one");
+    }
     if (const auto on_listed = std::exchange(archive_.on_listed, nullptr)) {
       std::vector<TimedPicture> listed;
       for (const FoundPicture& picture : found) listed.push_back(picture.timed());
@@ -247,9 +250,10 @@ class ArchiveSource final : public FrameSource {
     if (chosen < found.size()) text += "; " + std::to_string(chosen) + " chosen";
     if (done > 0) text += "; " + std::to_string(done) + " stored already";
     if (!alone_) note(text);
-    if (others > 0)
+    if (others > 0) {
       note(picturesHave(others) + " the name and time of a stored one and another content, such as '" + other +
            "': stored as well. Another camera needs its own --db");
+    }
     plan_ = std::move(wanted);
     std::vector<std::string> paths;
     for (const FoundPicture& picture : plan_) paths.push_back(picture.path);
@@ -274,35 +278,44 @@ class ArchiveSource final : public FrameSource {
     for (const auto& [file, time] : found) {
       ++from[static_cast<std::size_t>(time.from)];
       assumed += time.assumed_zone;
-      if (time.in_name && doubts++ == 0)
+      if (time.in_name && doubts++ == 0) {
         doubtful = "'" + nameOf(file) + "', " + isoTime(time.time) + " by its EXIF and " + isoTime(*time.in_name) +
                    " by its name";
+      }
     }
-    for (std::size_t i = 1; i < found.size(); ++i)
-      if (found[i].time.time == found[i - 1].time.time && equal++ == 0)
+    for (std::size_t i = 1; i < found.size(); ++i) {
+      if (found[i].time.time == found[i - 1].time.time && equal++ == 0) {
         equal_example =
             "'" + nameOf(found[i - 1].path) + "' and '" + nameOf(found[i].path) + "', " + isoTime(found[i].time.time);
+      }
+    }
 
     Notes notes{.summary = counted(found.size(), "picture") + " from " + isoTime(found.front().time.time) + " to " +
                            isoTime(found.back().time.time) + ", by "};
-    for (std::size_t i = 0, kinds = 0; i < from.size(); ++i)
-      if (from[i] > 0)
+    for (std::size_t i = 0, kinds = 0; i < from.size(); ++i) {
+      if (from[i] > 0) {
         notes.summary += (kinds++ > 0 ? " and " : "") + std::string(toString(static_cast<TimeFrom>(i))) +
                          (from[i] == found.size() ? "" : " (" + std::to_string(from[i]) + ")");
-    if (assumed > 0)
+      }
+    }
+    if (assumed > 0) {
       notes.summary += ", read as " + times_.clock().name() +
                        (times_.machinesZone() ? ", the standard time of this machine (--time-zone)" : "");
+    }
     const std::size_t listed = from[static_cast<std::size_t>(TimeFrom::kList)];
-    if (times_.listed() > 0 && listed < found.size())
+    if (times_.listed() > 0 && listed < found.size()) {
       notes.doubts.push_back(counted(found.size() - listed, "picture") + " not in the list '" + archive_.times.list +
                              "'");
-    if (times_.listed() > listed && !archive_.follow && !alone_)
+    }
+    if (times_.listed() > listed && !archive_.follow && !alone_) {
       notes.doubts.push_back(counted(times_.listed() - listed, "line") + " of '" + archive_.times.list + "' name" +
                              (times_.listed() == listed + 1 ? "s" : "") + " no picture here");
-    if (doubts > 0)
+    }
+    if (doubts > 0) {
       notes.doubts.push_back(picturesHave(doubts) +
                              " a time in the EXIF that is more than a day from that in the name, such as " + doubtful +
                              ": EXIF counts; --times name takes the name");
+    }
     if (!backwards.empty())
       notes.doubts.push_back("taken in the order of their times, not of their names: " + backwards);
     if (equal > 0)
@@ -377,9 +390,10 @@ class ArchiveSource final : public FrameSource {
         return same != end;
       });
     }
-    if (copies > 0 && !std::exchange(said_copies_, true))
+    if (copies > 0 && !std::exchange(said_copies_, true)) {
       note(counted(copies, "picture") + (copies == 1 ? " is a copy of another, " : " are copies of others, such as ") +
            example + ": each counts once");
+    }
   }
 
   // Waits a little, then plans the files that are new and no longer change.

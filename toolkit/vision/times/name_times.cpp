@@ -159,11 +159,12 @@ bool readOffsetOfName(Rest rest, bool iso, std::optional<int>& offset) {
 // Names alike but for their numbers have one form.
 std::string formOf(std::string_view text) {
   std::string form;
-  for (const char c : text)
+  for (const char c : text) {
     if (!isDigit(c))
       form += c;
     else if (form.empty() || form.back() != '0')
       form += '0';
+  }
   return form;
 }
 
@@ -304,9 +305,10 @@ std::optional<Reading> readingOfPath(const std::string& path) {
   constexpr std::size_t kBetween = 4;  // folders, from that of the date to the picture
   std::vector<std::string> folders;
   for (const fs::path& part : fs::absolute(path).lexically_normal().parent_path()) folders.push_back(part.string());
-  for (std::size_t i = folders.size(); i-- > 0 && i + kBetween + 1 >= folders.size();)
+  for (std::size_t i = folders.size(); i-- > 0 && i + kBetween + 1 >= folders.size();) {
     if (const auto date = dateOfFolder(folders, i))
       return timeOfDay(stem, *date, {folders.begin() + static_cast<std::ptrdiff_t>(i) + 1, folders.end()});
+  }
   return std::nullopt;
 }
 

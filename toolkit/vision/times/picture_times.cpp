@@ -159,11 +159,12 @@ std::map<std::string, WrittenTime> readTimeList(const std::string& path) {
     const auto time = timeOf(line.cells);
     const bool first = std::exchange(header, false);
     if (!time && first && !writesDigit(line.cells)) continue;
-    if (!time)
+    if (!time) {
       refuse(path, line,
              "'" + visibleText(line.text) +
                  "' is not a name with year, month, day, hour, minute and second, or with a time such as "
                  "2013-07-08T05:54:13");
+    }
     const std::string name = fs::path(line.cells[0]).lexically_normal().string();
     if (name.empty()) refuse(path, line, "the name of the picture is missing");
     if (const auto [before, fresh] = lines.emplace(name, line.number); !fresh)
@@ -206,21 +207,23 @@ std::optional<PictureTime> PictureTimes::of(const std::string& path) const {
   const auto found = [&](const WrittenTime& written, TimeFrom from) {
     return PictureTime{written.utc(clock_), from, !written.offset};
   };
-  if (!list_.empty())  // the whole path, then one folder less each time
+  if (!list_.empty()) {  // the whole path, then one folder less each time
     for (std::string name = fs::absolute(path).lexically_normal().string(), rest;; name = rest) {
       if (const auto entry = list_.find(name); entry != list_.end()) return found(entry->second, TimeFrom::kList);
       rest = name.substr(name.find('/') + 1);
       if (rest.size() == name.size()) break;
     }
+  }
   const bool any = !options_.from || options_.from == TimeFrom::kList;
   std::optional<WrittenTime> named;
   if (any || options_.from == TimeFrom::kName) named = names_.of(path);
-  if (any || options_.from == TimeFrom::kExif)
+  if (any || options_.from == TimeFrom::kExif) {
     if (const auto written = exifTime(path)) {
       PictureTime time = found(*written, TimeFrom::kExif);
       if (named && std::abs(named->utc(clock_) - time.time) > kDayMs) time.in_name = named->utc(clock_);
       return time;
     }
+  }
   if (named) return found(*named, TimeFrom::kName);
   if (options_.from == TimeFrom::kModified)
     if (const auto time = modifiedTime(path)) return PictureTime{*time, TimeFrom::kModified};

@@ -69,24 +69,27 @@ float weigh(const float* HWY_RESTRICT scores, int n, Precision precision, float 
     for (int k = 0; k < n / numbers; ++k) *numberAt<std::uint32_t>(to, k, step) = 0;
     return std::numeric_limits<float>::quiet_NaN();
   }
-  if (precision == Precision::kFp32)
+  if (precision == Precision::kFp32) {
     return weighAll(scores, n, largest, [&](Vec e, int j) HWY_ATTR {
       hn::Store(e, d, numberAt<float>(to, j, step));
       return e;
     });
-  if (precision == Precision::kFp16)
+  }
+  if (precision == Precision::kFp16) {
     return weighAll(scores, n, largest, [&](Vec e, int j) HWY_ATTR {
       const hn::Rebind<hwy::float16_t, Floats> d16;
       hn::StoreU(hn::DemoteTo(d16, e), d16, numberAt<hwy::float16_t>(to, j, step));
       return e;
     });
-  if (precision == Precision::kBf16)
+  }
+  if (precision == Precision::kBf16) {
     return weighAll(scores, n, largest, [&](Vec e, int j) HWY_ATTR {
       const hn::Rebind<std::uint16_t, Floats> d16;
       const auto rounded = hn::ShiftRight<16>(hn::Add(hn::BitCast(di, e), hn::Set(di, 0x8000)));
       hn::StoreU(hn::DemoteTo(d16, rounded), d16, numberAt<std::uint16_t>(to, j, step));
       return hn::BitCast(d, hn::ShiftLeft<16>(rounded));
     });
+  }
   // Adding 1.5 * 2^23 leaves the rounded number in the low bits of the mantissa.
   const Vec magic = hn::Set(d, 12582912.0f);
   return weighAll(scores, n, largest - std::log2(levels), [&](Vec e, int j) HWY_ATTR {
@@ -320,9 +323,10 @@ void AttentionInput::packTiles(int begin, MatrixView<const float> q_rows, Matrix
     const int column = h * head_dim;
     for (int i = 0; i < n; i += step) {
       const MatrixView<float> group(scaled, std::min(step, n - i), head_dim);
-      for (int r = 0; r < group.rows; ++r)
+      for (int r = 0; r < group.rows; ++r) {
         std::transform(q_rows.row(i + r) + column, q_rows.row(i + r) + column + head_dim, group.row(r),
                        [factor](float x) { return x * factor; });
+      }
       const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(h) * groups + (begin + i) / step;
       tiles->packGroup(group, words(q) + place * tiles->groupWords(depth), q_scales + place * step);
     }
@@ -359,11 +363,12 @@ void AttentionInput::finishValues(int task) const {
   packPanel(values + static_cast<std::ptrdiff_t>(h) * capacity * head_dim + first, head_dim, keys, count, columns, 0,
             keys);
   std::fill_n(rounded + static_cast<std::ptrdiff_t>(count) * depth, (width - count) * depth, 0u);
-  for (int c = 0; c < width; ++c)
+  for (int c = 0; c < width; ++c) {
     v_scales[task * tiles->columns + c] = c < count
                                               ? tiles->roundW(columns + static_cast<std::ptrdiff_t>(c) * keys, keys,
                                                               rounded + static_cast<std::ptrdiff_t>(c) * depth)
                                               : 0.0f;
+  }
   std::uint32_t* const panel = words(v) + task * tiles->panelWords(depth);
   tiles->packColumns(rounded, width, depth, panel, 0, width);
   // Weights are unsigned as they are, without an offset.
@@ -432,7 +437,7 @@ void AttentionInput::runTiles(const AttentionRows& part, MatrixView<float> out) 
   }
   for (int c = 0; c < head_dim; c += width) {
     const int panel = h * tiles->panelsFor(head_dim) + c / width;
-    for (int i = 0; i < count; i += step)
+    for (int i = 0; i < count; i += step) {
       tiles->run(packed + i / step * group_words, words(v) + panel * tiles->panelWords(key_words), key_words,
                  tiles->widthOf(std::min(width, head_dim - c)),
                  {.y = {out.row(begin + i) + h * head_dim + c, std::min(step, count - i), std::min(width, head_dim - c),
@@ -440,10 +445,12 @@ void AttentionInput::runTiles(const AttentionRows& part, MatrixView<float> out) 
                   .row_scales = inverses + i,
                   .column_scales = v_scales + panel * width,
                   .bias = kZeros});
+    }
   }
-  if (tiles->precision == Precision::kFp32)
+  if (tiles->precision == Precision::kFp32) {
     for (int i = 0; i < count; ++i)
       for (int c = h * head_dim; c < (h + 1) * head_dim; ++c) out.row(begin + i)[c] *= inverses[i];
+  }
 }
 
 }  // namespace mpm

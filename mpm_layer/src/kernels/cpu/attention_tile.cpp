@@ -66,9 +66,10 @@ HWY_INLINE void scoreRows(const float* q, std::ptrdiff_t q_stride, int depth, co
                           const float* bias, std::ptrdiff_t bias_stride, float* scores, std::ptrdiff_t stride,
                           float* maxima) {
   int j = 0;
-  for (; j + kTileVectors <= vectors; j += kTileVectors)
+  for (; j + kTileVectors <= vectors; j += kTileVectors) {
     scoreTile<R, kTileVectors>(q, q_stride, depth, panel + j * kLanes, bias + j * kLanes, bias_stride,
                                scores + j * kLanes, stride, maxima);
+  }
   panel += j * kLanes;
   bias += j * kLanes;
   scores += j * kLanes;
@@ -150,9 +151,10 @@ template <int R>
 HWY_INLINE void weighRows(const float* q, std::ptrdiff_t q_stride, int depth, const float* panel, int vectors,
                           const float* bias, std::ptrdiff_t bias_stride, float* weights, float* sums) {
   int j = 0;
-  for (; j + kTileVectors <= vectors; j += kTileVectors)
+  for (; j + kTileVectors <= vectors; j += kTileVectors) {
     weighTile<R, kTileVectors>(q, q_stride, depth, panel + j * kLanes, bias + j * kLanes, bias_stride,
                                weights + j * kLanes, sums);
+  }
   panel += j * kLanes;
   bias += j * kLanes;
   weights += j * kLanes;
@@ -274,9 +276,10 @@ void runWithMaxima(const AttentionTile<float>& tile, float* HWY_RESTRICT scores,
   for (int j = 0; j < tile.keys; j += kKeyStep) {
     const int keys = std::min(kKeyStep, tile.keys - j);
     const int vectors = (keys + kLanes - 1) / kLanes;
-    for (int i = 0; i < tile.rows; ++i)
+    for (int i = 0; i < tile.rows; ++i) {
       exponentials(scores + static_cast<std::ptrdiff_t>(i) * stride + j, vectors, hn::Load(d, maxima + i * kLanes),
                    weights + i * kKeyStep, sums + i * kLanes);
+    }
     mix(tile, weights, j, keys, mixed);
   }
 }

@@ -144,9 +144,10 @@ MPM_AVX512_BF16 void run(const AttentionTile<Bf16Pair>& tile, float* scratch) {
     const int keys = std::min(kKeyStep, tile.keys - j);
     const int vectors = (keys + kLanes - 1) / kLanes;
     const Bf16Pair* v = tile.v + static_cast<std::ptrdiff_t>(j / 2) * v_stride;
-    for (int i = 0; i < tile.rows; ++i)
+    for (int i = 0; i < tile.rows; ++i) {
       exponentials(scores + static_cast<std::ptrdiff_t>(i) * stride + j, vectors, _mm512_load_ps(maxima + i * kLanes),
                    weights + i * (kKeyStep / 2), sums + i * kLanes);
+    }
     forRowGroups(tile.rows, [&](auto group, int i) MPM_AVX512_BF16 {
       const Bf16Pair* from = weights + i * (kKeyStep / 2);
       float* to = mixed + i * v_stride;

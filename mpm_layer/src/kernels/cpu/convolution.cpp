@@ -121,13 +121,15 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
     const int at = first + spec.pads[axis] - k * spec.dilations[axis];
     return at % y_step[axis] == 0 ? std::optional(at / y_step[axis]) : std::nullopt;
   };
-  for (int py = 0; py < y_step[0]; ++py)
+  for (int py = 0; py < y_step[0]; ++py) {
     for (int px = 0; px < y_step[1]; ++px) {
       Phase phase{{py, px}, {}, {}, {}};
-      for (int ky = 0; ky < spec.kernel[0]; ++ky)
-        for (int kx = 0; kx < spec.kernel[1]; ++kx)
+      for (int ky = 0; ky < spec.kernel[0]; ++ky) {
+        for (int kx = 0; kx < spec.kernel[1]; ++kx) {
           if (const auto dy = place(0, py, ky), dx = place(1, px, kx); dy && dx)
             phase.taps.push_back({ky * spec.kernel[1] + kx, *dy, *dx, 1});
+        }
+      }
       std::sort(phase.taps.begin(), phase.taps.end(),
                 [](const Tap& a, const Tap& b) { return std::pair(a.dy, a.dx) < std::pair(b.dy, b.dx); });
       for (std::size_t t = phase.taps.size(); t-- > 1;) {
@@ -141,6 +143,7 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
         pack(spec, phase);
       phases.push_back(std::move(phase));
     }
+  }
 }
 
 int Convolution::Impl::rowsOf(const Phase& phase, const MapsView<float>& y) const {
@@ -163,10 +166,12 @@ std::vector<float> Convolution::Impl::weightRows(const ConvolutionSpec& spec, co
   const int in = channels / groups, out = outputs / groups, area = spec.kernel[0] * spec.kernel[1];
   std::vector<float> rows;
   rows.reserve(static_cast<std::size_t>(out) * (end - begin) * in);
-  for (int o = group * out; o < (group + 1) * out; ++o)
-    for (int t = begin; t < end; ++t)
+  for (int o = group * out; o < (group + 1) * out; ++o) {
+    for (int t = begin; t < end; ++t) {
       for (int c = 0; c < in; ++c)
         rows.push_back(spec.weight[(static_cast<std::ptrdiff_t>(o) * in + c) * area + phase.taps[t].kernel]);
+    }
+  }
   return rows;
 }
 
@@ -292,7 +297,7 @@ void Convolution::Impl::runTile(const MapsView<const float>& x, const std::uint3
       }
       product.groups[g].run(rows, tile, starts || product.begin > 0);
     }
-    for (int i = begin; i < end && each_channel; ++i)
+    for (int i = begin; i < end && each_channel; ++i) {
       for (std::size_t t = 0; t < phase.taps.size(); ++t) {
         const int row = i / columns * x_step[0] + phase.taps[t].dy, column = i % columns * x_step[1] + phase.taps[t].dx;
         if (row < 0 || row >= x.height || column < 0 || column >= x.width) continue;
@@ -300,10 +305,12 @@ void Convolution::Impl::runTile(const MapsView<const float>& x, const std::uint3
         float* const to = tile.row(i - begin);
         for (int c = 0; c < channels; ++c) to[c] += weight[c] * (relu_input ? std::max(from[c], 0.0f) : from[c]);
       }
+    }
     if (activation) activate(*activation, tile);
-    for (int i = begin; i < end; ++i)
+    for (int i = begin; i < end; ++i) {
       if (const std::ptrdiff_t offset = offsetOf(i); offset >= 0)
         std::copy_n(tile.row(i - begin), out, y.data + offset + first);
+    }
   }
 }
 
@@ -312,13 +319,14 @@ void Convolution::Impl::runBlocks(const MapsView<const float>& x, int image, int
   const float* pixels[Winograd::kMaxBlocks * 6 * 6];
   const float** to = pixels;
   const int side = winograd->side(), seen = winograd->seen(), count = tile.rows / (side * side);
-  for (int block = begin; block < begin + count; ++block)
+  for (int block = begin; block < begin + count; ++block) {
     for (int i = 0; i < seen * seen; ++i) {
       const int row = block / across * side + i / seen + phases[0].taps[0].dy;
       const int column = block % across * side + i % seen + phases[0].taps[0].dx;
       const bool inside = row >= 0 && row < x.height && column >= 0 && column < x.width;
       *to++ = inside ? x.pixel(image, row, column) : zeros.data();
     }
+  }
   winograd->run(pixels, count, relu_input, tile);
 }
 
@@ -332,12 +340,13 @@ void Convolution::run(const MapsView<const float>& x, const std::vector<const fl
     int begin, end;
   };
   std::vector<Task> tasks;
-  for (int image = 0; image < y.batch; ++image)
+  for (int image = 0; image < y.batch; ++image) {
     for (const Phase& phase : impl_->phases) {
       const int count = impl_->rowsOf(phase, y), step = impl_->rowsOfTile(count, parallel.threads());
       for (int begin = 0; begin < count; begin += step)
         tasks.push_back({image, &phase, begin, std::min(begin + step, count)});
     }
+  }
   const std::uint32_t* const rounded =
       impl_->tiles ? impl_->rounded(x, impl_->tiles->layoutFor(y.height, y.width), parallel) : nullptr;
   parallel.run(static_cast<int>(tasks.size()), [&](int i) {

@@ -271,8 +271,10 @@ void activateGated(Activation activation, MatrixView<float> x) {
 
 void rotate(MatrixView<float> x, int heads, MatrixView<const float> rotation, int tables) {
   const int half = rotation.cols / 2, pairs = half / tables;
-  for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(rotateRow)
-  (x.row(i), heads, x.cols / heads, rotation.row(i), rotation.row(i) + half, pairs, tables > 1 ? pairs : 0);
+  for (int i = 0; i < x.rows; ++i) {
+    HWY_DYNAMIC_DISPATCH(rotateRow)
+    (x.row(i), heads, x.cols / heads, rotation.row(i), rotation.row(i) + half, pairs, tables > 1 ? pairs : 0);
+  }
 }
 
 bool allFinite(const float* values, std::size_t count) {

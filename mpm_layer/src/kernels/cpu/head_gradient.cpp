@@ -21,11 +21,12 @@ struct Folded {
       : weight(weights + shape.hiddenWeight(), weights + shape.hiddenBias()),
         bias(weights + shape.hiddenBias(), weights + shape.scoreWeight()) {
     float* w = weight.data();
-    for (int i = 0; i < shape.dim; ++i, w += shape.hidden)
+    for (int i = 0; i < shape.dim; ++i, w += shape.hidden) {
       for (int j = 0; j < shape.hidden; ++j) {
         bias[j] += weights[shape.normBias() + i] * w[j];
         w[j] *= weights[i];
       }
+    }
   }
   std::vector<float> weight, bias;
 };
@@ -181,11 +182,14 @@ void HeadGradient::backward(const float* weights, MatrixView<const float> units,
   const MatrixView<float> by_score(memory, count, classes),
       by_hidden(memory + static_cast<std::size_t>(count) * classes, count, shape_.hidden);
   std::fill_n(memory, static_cast<std::size_t>(count) * classes, 0.0f);
-  for (int y = 0; y < rows_.outputs(); ++y)
-    for (int t = 0; t < rows_.taps; ++t)
-      if (const int to = rows_.first[y] + t; to >= top && to < bottom)
+  for (int y = 0; y < rows_.outputs(); ++y) {
+    for (int t = 0; t < rows_.taps; ++t) {
+      if (const int to = rows_.first[y] + t; to >= top && to < bottom) {
         addTimes(scale * rows_.weightsOf(y)[t], row_gradients_.data() + (picture * rows_.outputs() + y) * row, row,
                  by_score.row((to - top) * columns_.inputs));
+      }
+    }
+  }
   const std::size_t first = (picture * rows_.inputs * columns_.inputs + begin) * shape_.hidden;
   const MatrixView<const float> hidden(hidden_.data() + first, count, shape_.hidden);
   const float* const slopes = slopes_.data() + first;

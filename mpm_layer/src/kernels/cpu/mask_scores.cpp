@@ -52,9 +52,10 @@ void maskScores(MatrixView<const float> tokens, int classes, const PackedLinear&
     const int stride = panels * kPanel;
     const MatrixView<float> products(score_rows.atLeast(kRows * static_cast<std::size_t>(stride)), y.rows, classes,
                                      stride);
-    for (int p = 0; p < panels; ++p)
+    for (int p = 0; p < panels; ++p) {
       panelProduct(y.data, y.stride, y.rows, depth, packed + static_cast<std::size_t>(p) * panel_size,
                    products.data + p * kPanel, stride);
+    }
     norm(products, {norm_weight, norm_bias, eps}, scores.rowRange(begin, end));
   });
 }

@@ -150,8 +150,10 @@ struct Directions {
   const float* inverse;  // {rows}, see Normalised
 
   void normalise(int begin, int end, float* to) const {
-    for (int i = begin; i < end; ++i) HWY_DYNAMIC_DISPATCH(normaliseRow)
-    (Normalised{x.row(i), inverse[i]}, to + static_cast<std::ptrdiff_t>(i - begin) * x.cols, x.cols);
+    for (int i = begin; i < end; ++i) {
+      HWY_DYNAMIC_DISPATCH(normaliseRow)
+      (Normalised{x.row(i), inverse[i]}, to + static_cast<std::ptrdiff_t>(i - begin) * x.cols, x.cols);
+    }
   }
 };
 

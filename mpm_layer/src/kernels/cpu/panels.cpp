@@ -61,12 +61,13 @@ void transpose(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int rows, int
                std::ptrdiff_t to_stride) {
   constexpr int kSide = 16;
   HWY_ALIGN float block[kSide * kSide];
-  for (int i = 0; i < rows; i += kSide)
+  for (int i = 0; i < rows; i += kSide) {
     for (int k = 0; k < cols; k += kSide) {
       const int height = std::min(kSide, rows - i), width = std::min(kSide, cols - k);
       pack(x + i * stride + k, stride, height, width, block, kSide);
       for (int c = 0; c < width; ++c) std::copy_n(block + c * kSide, height, to + (k + c) * to_stride + i);
     }
+  }
 }
 
 template <int R, int V>

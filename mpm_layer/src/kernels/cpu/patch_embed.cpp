@@ -13,10 +13,12 @@ namespace {
 void gatherPatch(const float* image, const PatchGeometry& g, int index, float* row) {
   const std::ptrdiff_t top = static_cast<std::ptrdiff_t>(index / g.gridWidth()) * g.stride_h;
   const int left = index % g.gridWidth() * g.stride_w;
-  for (int c = 0; c < g.channels; ++c)
-    for (int y = 0; y < g.kernel_h; ++y)
+  for (int c = 0; c < g.channels; ++c) {
+    for (int y = 0; y < g.kernel_h; ++y) {
       row =
           std::copy_n(image + (c * static_cast<std::ptrdiff_t>(g.height) + top + y) * g.width + left, g.kernel_w, row);
+    }
+  }
 }
 
 }  // namespace
@@ -38,9 +40,10 @@ void patchEmbed(const float* image, const PatchGeometry& geometry, const PackedL
     weight.run(rows, out, norm == nullptr);
     if (norm == nullptr) return;
     mpm::norm(out, *norm, out);
-    for (int i = begin; i < end; ++i)
+    for (int i = begin; i < end; ++i) {
       std::transform(tokens.row(i), tokens.row(i) + position.cols, position.row(patchOf(i)), tokens.row(i),
                      std::plus<>());
+    }
   });
 }
 

@@ -63,9 +63,10 @@ void combine(const float* HWY_RESTRICT from, std::ptrdiff_t stride, const float*
 // Pixels [begin, end) of a row, of the pixels of `row`.
 void combinePixels(const float* HWY_RESTRICT row, int channels, const AxisResampling& columns, int begin, int end,
                    float* HWY_RESTRICT to) {
-  for (int x = begin; x < end; ++x, to += channels)
+  for (int x = begin; x < end; ++x, to += channels) {
     combine(row + static_cast<std::ptrdiff_t>(columns.first[x]) * channels, channels, columns.weightsOf(x),
             columns.taps, to, channels);
+  }
 }
 
 template <int kTaps, class D>
@@ -129,9 +130,10 @@ HWY_INLINE void labelRunOf(D d, const GridRows& rows, const AxisResampling& colu
   const float* s = rows.data + static_cast<std::ptrdiff_t>(run.first) * rows.classes;
   for (int begin = run.begin; begin < run.end; begin += lanes) {
     const int count = std::min(lanes, run.end - begin);
-    for (int t = 0; t < kTaps; ++t)
+    for (int t = 0; t < kTaps; ++t) {
       for (int i = 0; i < lanes; ++i)
         weight[t * lanes + i] = columns.weight[(begin + std::min(i, count - 1)) * kTaps + t];
+    }
     labelPixels<kTaps>(d, s, rows, weight, found);
     for (int r = 0; r < kRows; ++r) std::copy_n(found + r * lanes, count, labels + r * label_stride + begin);
   }
@@ -168,9 +170,10 @@ std::int32_t bestClass(const float* HWY_RESTRICT s, int classes) {
 bool fillRun(const std::int32_t* best, int grid_w, int taps, const Run& run, std::int32_t* HWY_RESTRICT labels,
              int label_stride) {
   const std::int32_t first = best[run.first];
-  for (int r = 0; r < kRows; ++r)
+  for (int r = 0; r < kRows; ++r) {
     for (int t = 0; t < taps; ++t)
       if (best[r * grid_w + run.first + t] != first) return false;
+  }
   for (int r = 0; r < kRows; ++r)
     std::fill(labels + r * label_stride + run.begin, labels + r * label_stride + run.end, first);
   return true;
@@ -181,21 +184,25 @@ void labelRows(const GridRows& rows, const AxisResampling& columns, const Run* r
                std::int32_t* labels, std::int32_t* best, float* sum) {
   const int width = columns.outputs(), grid_w = columns.inputs;
   if (columns.taps <= kMaxTaps && run_count * 2 <= width) {
-    for (int r = 0; r < kRows; ++r)
-      for (int x = 0; x < grid_w; ++x)
+    for (int r = 0; r < kRows; ++r) {
+      for (int x = 0; x < grid_w; ++x) {
         best[r * grid_w + x] =
             bestClass(rows.data + r * rows.row_stride + static_cast<std::ptrdiff_t>(x) * rows.classes, rows.classes);
+      }
+    }
     constexpr decltype(&labelRun<1>) kLabel[kMaxTaps] = {labelRun<1>, labelRun<2>, labelRun<3>, labelRun<4>};
-    for (const Run* run = runs; run != runs + run_count; ++run)
+    for (const Run* run = runs; run != runs + run_count; ++run) {
       if (!fillRun(best, grid_w, columns.taps, *run, labels, width))
         kLabel[columns.taps - 1](rows, columns, *run, labels, width);
+    }
     return;
   }
-  for (int r = 0; r < row_count; ++r)
+  for (int r = 0; r < row_count; ++r) {
     for (int x = 0; x < width; ++x) {
       const float* s = rows.data + r * rows.row_stride + static_cast<std::ptrdiff_t>(columns.first[x]) * rows.classes;
       labels[r * width + x] = labelPixel(s, rows.classes, columns.weightsOf(x), columns.taps, sum);
     }
+  }
 }
 
 template <class D>
@@ -221,9 +228,10 @@ void labelRow(const float* HWY_RESTRICT models, int padded, const AxisResampling
     auto best_class = first_classes;
     for (int c = 0; c < padded; c += lanes) {
       auto value = hn::Mul(hn::Set(d, weight[0]), valueOf(d, cell + c, padded, pixel));
-      for (int t = 1; t < columns.taps; ++t)
+      for (int t = 1; t < columns.taps; ++t) {
         value = hn::MulAdd(hn::Set(d, weight[t]),
                            valueOf(d, cell + static_cast<std::ptrdiff_t>(t) * 4 * padded + c, padded, pixel), value);
+      }
       const auto larger = hn::Gt(value, best);
       best = hn::IfThenElse(larger, value, best);
       best_class = hn::IfThenElse(hn::RebindMask(di, larger), hn::Add(first_classes, hn::Set(di, c)), best_class);
@@ -267,9 +275,10 @@ GridRows resampleRows(MatrixView<const float> scores, const AxisResampling& rows
       combineRows(scores.row(first), grid_row, weight, rows.taps, data + r * grid_row, grid_row);
       continue;
     }
-    for (int x = 0; x < grid_w; ++x)
+    for (int x = 0; x < grid_w; ++x) {
       combineRows(scores.row(first + x), grid_w * scores.stride, weight, rows.taps,
                   data + r * grid_row + static_cast<std::ptrdiff_t>(x) * scores.cols, scores.cols);
+    }
   }
   return {data, grid_row, scores.cols};
 }
@@ -336,9 +345,10 @@ AxisResampling AxisTaps::of(int inputs) const {
   const auto each = static_cast<std::ptrdiff_t>(taps);
   for (auto at = indices.begin(); at != indices.end(); at += each) {
     const auto [least, most] = std::minmax_element(at, at + each);
-    if (*least < 0 || *most >= inputs)
+    if (*least < 0 || *most >= inputs) {
       throw Error("a resize takes row or column " + std::to_string(*least < 0 ? *least : *most) + " of " +
                   std::to_string(inputs) + ": convert the original model again");
+    }
     axis.taps = std::max(axis.taps, *most - *least + 1);
   }
   for (std::size_t i = 0; i < indices.size(); i += static_cast<std::size_t>(taps)) {
@@ -366,9 +376,10 @@ void resizeArgmax(MatrixView<const float> scores, const AxisResampling& rows, co
     HWY_DYNAMIC_DISPATCH(labelRows)
     (grid, columns, runs.data(), static_cast<int>(runs.size()), count, found, found + pixels,
      scratch.sum.atLeast(scores.cols));
-    for (int r = 0; r < count; ++r)
+    for (int r = 0; r < count; ++r) {
       std::transform(found + static_cast<std::ptrdiff_t>(r) * width, found + static_cast<std::ptrdiff_t>(r + 1) * width,
                      labels.row(begin + r), [](std::int32_t label) { return static_cast<T>(label); });
+    }
   });
 }
 
@@ -398,7 +409,7 @@ void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, co
     auto& scratch = resample_scratch;
     const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, end - begin, scratch.rows);
     float* const pixels = scratch.pixels.atLeast(static_cast<std::size_t>(kStep) * classes);
-    for (int y = begin; y < end; ++y)
+    for (int y = begin; y < end; ++y) {
       for (int x = 0; x < width; x += kStep) {
         const int count = std::min(kStep, width - x);
         HWY_DYNAMIC_DISPATCH(combinePixels)
@@ -408,6 +419,7 @@ void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, co
                        static_cast<std::ptrdiff_t>(height) * width},
                       x);
       }
+    }
   });
 }
 

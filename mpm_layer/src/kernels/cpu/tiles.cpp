@@ -34,14 +34,16 @@ void multiplyPortably(const std::uint32_t* x_words, const std::uint32_t* w_words
   const auto* w = reinterpret_cast<const float*>(w_words);
   for (int v = 0; v < vectors; ++v) {
     float sums[kRows][kLanes] = {};
-    for (int k = 0; k < words; ++k)
+    for (int k = 0; k < words; ++k) {
       for (int i = 0; i < kRows; ++i)
         for (int j = 0; j < kLanes; ++j) sums[i][j] += x[k * kRows + i] * w[(k * vectors + v) * kLanes + j];
-    for (int i = 0; i < kRows; ++i)
+    }
+    for (int i = 0; i < kRows; ++i) {
       for (int j = v * kLanes; j < (v + 1) * kLanes; ++j) {
         float& y = out.y.row(i)[j];
         y = (out.accumulate ? y : 0.0f) + (sums[i][j - v * kLanes] + out.bias[i * out.bias_stride + j]);
       }
+    }
   }
 }
 
@@ -120,12 +122,13 @@ void TileKernel::packColumns(const std::uint32_t* w, int count, int words, std::
                              int width) const {
   if (precision == Precision::kFp16) {
     auto* const halves = reinterpret_cast<std::uint16_t*>(panel);
-    for (int j = 0; j < count; ++j)
+    for (int j = 0; j < count; ++j) {
       for (int k = 0; k < words; ++k, ++w) {
         std::uint16_t* const to = halves + 2 * static_cast<std::ptrdiff_t>(k) * width + first + j;
         to[0] = static_cast<std::uint16_t>(*w);
         to[width] = static_cast<std::uint16_t>(*w >> 16);
       }
+    }
     return;
   }
   packPanel(reinterpret_cast<const float*>(w), words, count, words, reinterpret_cast<float*>(panel), first, width);
@@ -174,9 +177,10 @@ TileLinear::TileLinear(const TileKernel& kernel, MatrixView<const float> weight,
     auto* const halves = reinterpret_cast<std::uint16_t*>(rounded.data());
     scale_ = toFp16(padded_rows.data(), halves, static_cast<int>(padded_rows.size()), kWeightExponent);
   } else {
-    for (int j = 0; j < out_; ++j)
+    for (int j = 0; j < out_; ++j) {
       scales_.atLeast(padded)[j] =
           kernel.roundW(weight.row(j), in_, rounded.data() + static_cast<std::ptrdiff_t>(j) * words);
+    }
   }
   for (int p = 0; p < panels; ++p) {
     const int first = p * kernel.columns, count = std::min(kernel.columns, out_ - first);
@@ -199,9 +203,10 @@ void TileLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumu
   for (int begin = 0; begin < x.rows; begin += block) {
     const int rows = std::min(block, x.rows - begin);
     const auto rowsOf = [&](int i) { return std::min(kernel_.rows, rows - i); };
-    for (int i = 0; i < rows; i += kernel_.rows)
+    for (int i = 0; i < rows; i += kernel_.rows) {
       kernel_.packGroup(x.rowRange(begin + i, begin + i + rowsOf(i)), packed + i / kernel_.rows * group_words,
                         row_scales + i);
+    }
     if (kernel_.precision == Precision::kFp16)
       for (float& scale : row_scales) scale *= scale_;
     // All rows of the block times words [k, k + step) of panel `p`.
@@ -255,14 +260,16 @@ TileConvolution::TileConvolution(const TileKernel& kernel, std::vector<Tap> taps
   std::fill_n(panels_.atLeast(size), size, 0u);
   std::vector<std::uint32_t> rounded(static_cast<std::size_t>(kernel.columns) * words_);
   std::uint32_t* to = panels_.atLeast(size);
-  for (int p = 0; p < panels; ++p)
+  for (int p = 0; p < panels; ++p) {
     for (std::size_t t = 0; t < taps_.size(); ++t, to += widthOf(p) * words_) {
       const int first = p * kernel.columns, count = std::min(kernel.columns, outputs_ - first);
-      for (int j = 0; j < count; ++j)
+      for (int j = 0; j < count; ++j) {
         kernel.roundW(weight.row(first + j) + t * channels_, channels_,
                       rounded.data() + static_cast<std::ptrdiff_t>(j) * words_);
+      }
       kernel.packColumns(rounded.data(), count, words_, to, 0, widthOf(p));
     }
+  }
 }
 
 TileConvolution::Layout TileConvolution::layoutFor(int out_height, int out_width) const {
@@ -294,7 +301,7 @@ void TileConvolution::run(const std::uint32_t* rounded, const Layout& layout, in
   const int taps = static_cast<int>(offsets.size());
   for (int p = 0; p < kernel_.panelsFor(outputs_); ++p) {
     const int first = p * kernel_.columns, width = widthOf(p);
-    for (int i = 0; i < y.rows; i += kernel_.rows)
+    for (int i = 0; i < y.rows; i += kernel_.rows) {
       kernel_.run(PixelRows{rounded + static_cast<std::ptrdiff_t>(begin + i) * words_, words_, offsets.data(), taps}, w,
                   width,
                   {.y = {y.row(i) + first, std::min(kernel_.rows, y.rows - i),
@@ -303,6 +310,7 @@ void TileConvolution::run(const std::uint32_t* rounded, const Layout& layout, in
                    .column_scales = nullptr,
                    .bias = bias_.data() + first,
                    .accumulate = accumulate});
+    }
     w += static_cast<std::ptrdiff_t>(taps) * words_ * width;
   }
 }
@@ -311,10 +319,11 @@ void requireOnCpu(Precision precision) {
   if (precision == Precision::kFp32 || precision == Precision::kInt8) return;
   if (precision == Precision::kBf16 && cpuHasBf16()) return;
   if (precision == Precision::kFp16 && cpuHasFp16()) return;
-  if (precision == Precision::kBf16)
+  if (precision == Precision::kBf16) {
     throw Error(
         "this CPU, or the library that multiplies here, has no bf16 arithmetic (AVX512-BF16 or AMX): use "
         "precision fp32");
+  }
   const std::string where = precision == Precision::kFp16 ? "GPUs and Arm CPUs with fp16 arithmetic" : "GPUs";
   throw Error("precision " + toString(precision) + " is for " + where + ": on this CPU use fp32" +
               (cpuHasBf16()   ? ", bf16 or int8"

@@ -30,11 +30,12 @@ struct PackedPositionBias {
     const float* const of_head = table.data() + static_cast<std::ptrdiff_t>(part.head) * entries;
     for (int i = 0; i < part.count; ++i, to += stride) {
       const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(part.begin + i) * tokens;
-      if (index.empty())
+      if (index.empty()) {
         std::copy_n(of_head + first, tokens, to);
-      else
+      } else {
         std::transform(index.data() + first, index.data() + first + tokens, to,
                        [&](std::uint16_t entry) { return of_head[entry]; });
+      }
     }
   }
 };
@@ -48,9 +49,10 @@ class PackedRelativePositions {
     const auto size = static_cast<std::size_t>(head_dim);
     std::vector<float> vectors;
     const auto append = [&](const float* table, int side) {
-      for (int i = 2 * side - 1; i-- > 0;)
+      for (int i = 2 * side - 1; i-- > 0;) {
         std::transform(table + i * head_dim, table + (i + 1) * head_dim, std::back_inserter(vectors),
                        [scale](float value) { return value / scale; });
+      }
     };
     append(positions.rows, height_);
     append(positions.columns, width_);
@@ -73,9 +75,10 @@ class PackedRelativePositions {
     const int distances = 2 * height_ - 1, columns = panelsFor(distances + 2 * width_ - 1) * kPanel;
     float* const products = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * columns);
     const float* const panels = panels_.data();
-    for (int j = 0; j < columns; j += kPanel)
+    for (int j = 0; j < columns; j += kPanel) {
       panelProduct(queries.data, queries.stride, queries.rows, head_dim_,
                    panels + static_cast<std::ptrdiff_t>(j) * head_dim_, products + j, columns);
+    }
     for (int i = 0; i < queries.rows; ++i) {
       const int y = (begin + i) / width_, x = (begin + i) % width_;
       const float* const of_query = products + static_cast<std::ptrdiff_t>(i) * columns;

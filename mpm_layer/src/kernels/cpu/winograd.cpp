@@ -192,9 +192,10 @@ Winograd::Winograd(const float* weight, int channels, int outputs, const TileKer
       for (int r = 0; r < seen(); ++r) spreadWeights(side(), columns + 3 * r, 1, all + seen() * r, 1);
       for (int f = 0; f < products(); ++f) transformed[f * of_one + i] = static_cast<float>(all[f]);
     }
-    for (int f = 0; f < products(); ++f)
+    for (int f = 0; f < products(); ++f) {
       pack({transformed.data() + f * of_one, count, channels}, packed + (f * panels() + p) * ofPanel(),
            scales + (f * panels() + p) * columns());
+    }
   }
 }
 
@@ -209,10 +210,12 @@ void Winograd::run(const float* const* pixels, int blocks, bool relu, MatrixView
   float* const sums = sum_scratch.atLeast(products() * sum_stride);
   float* const scales = scale_scratch.atLeast(static_cast<std::size_t>(products()) * maxBlocks());
   for (int b = 0; b < blocks; ++b) transform(pixels + products() * b, relu, inputs + b * words_, in_stride, scales + b);
-  for (int f = 0; f < products(); ++f)
-    for (int p = 0, first = 0; p < panels(); ++p, first += columns())
+  for (int f = 0; f < products(); ++f) {
+    for (int p = 0, first = 0; p < panels(); ++p, first += columns()) {
       multiply(inputs + f * in_stride, scales + f * maxBlocks(), blocks, f, p,
                {sums + f * sum_stride + first, blocks, std::min(outputs_ - first, columns()), width});
+    }
+  }
   for (int b = 0; b < blocks; ++b)
     HWY_DYNAMIC_DISPATCH(collect)(side(), sums + b * width, sum_stride, outputs_, y.row(side() * side() * b), y.stride);
 }
@@ -249,18 +252,20 @@ void Winograd::multiply(const std::uint32_t* x, const float* scales, int rows, i
                         MatrixView<float> sums) const {
   const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(product) * panels() + panel;
   const std::uint32_t* const w = weights_.data() + place * static_cast<std::ptrdiff_t>(ofPanel());
-  if (kernel_ == nullptr)
+  if (kernel_ == nullptr) {
     return panelProduct(reinterpret_cast<const float*>(x), channels_, rows, channels_,
                         reinterpret_cast<const float*>(w), sums.data, sums.stride, sums.cols);
+  }
   static constexpr float kNoBias[kPanel] = {};
   static constexpr std::ptrdiff_t kOneTap = 0;
   const int width = kernel_->widthOf(sums.cols);
-  for (int i = 0; i < rows; i += kernel_->rows)
+  for (int i = 0; i < rows; i += kernel_->rows) {
     kernel_->run(PixelRows{x + static_cast<std::ptrdiff_t>(i) * words_, words_, &kOneTap, 1}, w, width,
                  {.y = {sums.row(i), kernel_->rows, width, sums.stride},
                   .row_scales = scales + i,
                   .column_scales = scales_.data() + place * columns(),
                   .bias = kNoBias});
+  }
 }
 
 }  // namespace mpm

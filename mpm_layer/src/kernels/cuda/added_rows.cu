@@ -111,9 +111,10 @@ void AddedRows::run(const Stream& stream, const std::vector<const TokenState*>& 
   const std::size_t all = area(batch, patches);
   float* const weights = weights_.atLeast(stream, all);
   int* const rows = rows_.atLeast(stream, 3 * all);
-  for (const TokenState* state : states)
+  for (const TokenState* state : states) {
     launch(divideWeights, Grid{static_cast<unsigned>(batch)}, kScanThreads, 0, stream, state->clusterOfPatch(), patches,
            state == states.front(), rows, rows + all, rows + 2 * all, weights);
+  }
   const int special_added = with_special ? special : 0;
   const std::ptrdiff_t stride = one ? 0 : static_cast<std::ptrdiff_t>(special_added + patches) * dim;
   launch(addToRows, Grid{piecesOf(last.rows().longest, kWarps), static_cast<unsigned>(batch)}, kThreads, 0, stream,

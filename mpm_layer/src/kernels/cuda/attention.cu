@@ -132,9 +132,10 @@ __global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all, PairPosi
         const float* const v = &tiles.v[j][4 * x + 64 * c];
         const float4 v0 = four(v), v1 = four(v + kWidth), v2 = four(v + 2 * kWidth), v3 = four(v + 3 * kWidth);
 #pragma unroll
-        for (int r = 0; r < kR; ++r)
+        for (int r = 0; r < kR; ++r) {
           sum[r][c] = multiplyAdd(p[r].w, v3,
                                   multiplyAdd(p[r].z, v2, multiplyAdd(p[r].y, v1, multiplyAdd(p[r].x, v0, sum[r][c]))));
+        }
       }
     }
     __syncwarp();
@@ -192,9 +193,10 @@ void attention(const Stream& stream, const AttentionCall& call, Number number, c
   if (call.rows.batch == 0 || call.rows.longest == 0) return;
   const bool turing = stream.device().major < 8;  // 64 KB of shared memory
   const int most = turing ? 128 : 256;
-  if (call.head_dim < 1 || call.head_dim > most)
+  if (call.head_dim < 1 || call.head_dim > most) {
     throw Error("attention on this GPU takes heads of up to " + std::to_string(most) + " columns, not " +
                 std::to_string(call.head_dim) + "; run this model on the CPU");
+  }
   withNumber(number, [&](auto zero) {
     using T = decltype(zero);
     const Operands<T> all{static_cast<const T*>(qkv),

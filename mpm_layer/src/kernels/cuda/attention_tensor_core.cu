@@ -198,12 +198,13 @@ __device__ __forceinline__ void attend(const Products& products, const Tile& key
         const bool valid = key < left;
         const float added = !kRaw && valid && bias != nullptr ? bias[key] * kLog2E : 0.0f;
 #pragma unroll
-        for (int m = 0; m < kM; ++m)
+        for (int m = 0; m < kM; ++m) {
 #pragma unroll
           for (int e = parity; e < 4; e += 2) {
             float& mine = score[m][n][e];
             mine = !valid ? -kInfinity : kRaw ? mine : fmaf(mine, given_scale, added);
           }
+        }
       }
   }
 
@@ -227,12 +228,13 @@ __device__ __forceinline__ void attend(const Products& products, const Tile& key
         state.sum[m][d][2 * half + 1] *= correction;
       }
 #pragma unroll
-      for (int n = 0; n < kN; ++n)
+      for (int n = 0; n < kN; ++n) {
 #pragma unroll
         for (int e = 2 * half; e < 2 * half + 2; ++e) {
           score[m][n][e] = exp2Fast(fmaf(score[m][n][e], scale, -scaled));
           state.total[m][half] += score[m][n][e];
         }
+      }
     }
 
   products.template multiplyValues<kGroups>(score, keys, state.sum);
@@ -298,10 +300,12 @@ __global__ void __launch_bounds__(Products::kThreads, Products::kBlocks)
       const float inverse = 1.0f / whole;
       T* to = rowOf(head.out, query, head.out_stride) + 2 * t;
 #pragma unroll
-      for (int d = 0; d < kWidth / 8; ++d)
-        if (d * 8 < all.head_dim)
+      for (int d = 0; d < kWidth / 8; ++d) {
+        if (d * 8 < all.head_dim) {
           *reinterpret_cast<unsigned*>(to + d * 8) =
               packed<T>(state.sum[m][d][2 * half] * inverse, state.sum[m][d][2 * half + 1] * inverse);
+        }
+      }
     }
 }
 

@@ -132,13 +132,15 @@ Convolution::Convolution(const Stream& stream, const ConvolutionSpec& spec)
   }
   // {outputs, kernel, channels}, as rows are gathered; of a transposed one {kernel, outputs, channels}.
   std::vector<float> ordered(count);
-  for (int o = 0; o < spec.outputs; ++o)
-    for (int c = 0; c < in; ++c)
+  for (int o = 0; o < spec.outputs; ++o) {
+    for (int c = 0; c < in; ++c) {
       for (int tap = 0; tap < taps; ++tap) {
         const int row = spec.transposed ? tap * spec.outputs + o : o * taps + tap;
         ordered[area(row, in) + static_cast<std::size_t>(c)] =
             spec.weight[area(o * in + c, taps) + static_cast<std::size_t>(tap)];
       }
+    }
+  }
   if (spec.transposed)
     linear_ = Linear(stream, {ordered.data(), taps * spec.outputs, in}, nullptr, spec.precision);
   else
@@ -150,17 +152,19 @@ void Convolution::run(const Stream& stream, Gemm& gemm, ConvolutionWorkspace& wo
   const std::size_t count = area(y.batch * y.height, y.width) * static_cast<std::size_t>(y.channels);
   if (count == 0) return;
   const Grid each{piecesOf(count, kThreads)};
-  if (spec_.groups > 1)
+  if (spec_.groups > 1) {
     launch(convolveGroups, each, kThreads, 0, stream, geometryOf(spec_, x, y), x.data,
            static_cast<const float*>(weight_.data()), static_cast<const float*>(bias_.data()), count, y.data);
-  else if (spec_.transposed)
+  } else if (spec_.transposed) {
     runScattered(stream, gemm, workspace, x, y);
-  else
+  } else {
     runGathered(stream, gemm, workspace, x, y);
+  }
   for (const float* addend : addends) launch(addTo, each, kThreads, 0, stream, addend, count, y.data);
-  if (spec_.activation)
+  if (spec_.activation) {
     activate(stream, *spec_.activation, false, y.batch * y.height * y.width, y.channels, Number::kFloat, y.data,
              y.data);
+  }
 }
 
 void Convolution::runGathered(const Stream& stream, Gemm& gemm, ConvolutionWorkspace& workspace,

@@ -69,10 +69,11 @@ struct Stream::Impl {
 Stream::Stream(int device) {
   const std::vector<DeviceInfo> all = devices();
   const auto found = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& info) { return info.index == device; });
-  if (found == all.end())
+  if (found == all.end()) {
     throw Error("there is no CUDA device " + std::to_string(device) + ": " +
                 (all.empty() ? std::string("no GPU with a working driver that this build has code for")
                              : std::to_string(all.size()) + " found, see mpm info"));
+  }
   impl_ = std::make_shared<Impl>(*found);
 }
 

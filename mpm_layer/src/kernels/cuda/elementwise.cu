@@ -189,9 +189,10 @@ void activateWith(const Stream& stream, bool gated, int rows, int cols, Number n
     using T = decltype(zero);
     const auto* from = static_cast<const T*>(x);
     auto* to = static_cast<T*>(y);
-    if (gated)
+    if (gated) {
       return launch(activateGated<T, kActivation>, Grid{static_cast<unsigned>(rows)}, kThreads, 0, stream, from, cols,
                     to);
+    }
     const std::size_t count = area(rows, cols);
     const auto blocks = piecesOf(count, kThreads * static_cast<int>(16 / sizeof(T)));
     launch(activateAll<T, kActivation>, Grid{blocks}, kThreads, 0, stream, from, count, to);

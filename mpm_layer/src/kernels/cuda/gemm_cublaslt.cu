@@ -157,9 +157,10 @@ long long Gemm::refusedShapes() const { return impl_->refused; }
 void Gemm::Impl::run(const Stream& stream, const Call& wanted) {
   Call call = wanted;
   if (call.precision == Precision::kTf32 && stream.device().major < 8) call.precision = Precision::kFp32;
-  if (call.precision == Precision::kBf16 && stream.device().major < 8)
+  if (call.precision == Precision::kBf16 && stream.device().major < 8) {
     throw Error("bf16 needs compute capability 8.0, " + stream.device().name + " has " +
                 std::to_string(stream.device().major) + "." + std::to_string(stream.device().minor) + "; use fp16");
+  }
   // The number of tokens differs between images. So we choose one algorithm per 64 rows. If it fails for fewer rows,
   // that number of rows gets its own algorithm.
   const auto keyOf = [&](int rows) {

@@ -96,9 +96,10 @@ __global__ void __launch_bounds__(kScanThreads) choose(MergeRule rule, bool most
       if (similarity[i] > kNoGroup) count += 1, sum += static_cast<double>(similarity[i]);
     count = blockSum<kScanWarps>(count, sums);
     const double mean = blockSum<kScanWarps>(sum, sums) / (count > 0 ? count : 1);
-    for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads)
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads) {
       if (similarity[i] > kNoGroup)
         squares += (static_cast<double>(similarity[i]) - mean) * (static_cast<double>(similarity[i]) - mean);
+    }
     squares = blockSum<kScanWarps>(squares, sums);
     const double spread = count > 1 ? sqrt(squares / (count - 1)) : 0.0;
     threshold = fmax(threshold, mean + static_cast<double>(rule.deviations) * spread);
@@ -200,12 +201,13 @@ __global__ void averageRows(const float* x, int dim, int special, const int* bef
     if (members.second >= 0) {
       // Halving first cannot overflow and is exact for normal numbers, with or without fused multiply-add.
       const float4 w = loadFour(second, dim, c);
-      if (sizes != nullptr)
+      if (sizes != nullptr) {
         v = make_float4(blend(one, v.x, other, w.x), blend(one, v.y, other, w.y), blend(one, v.z, other, w.z),
                         blend(one, v.w, other, w.w));
-      else
+      } else {
         v = make_float4(0.5f * v.x + 0.5f * w.x, 0.5f * v.y + 0.5f * w.y, 0.5f * v.z + 0.5f * w.z,
                         0.5f * v.w + 0.5f * w.w);
+      }
     }
     storeFour(to, dim, c, v);
   }
@@ -344,9 +346,10 @@ void TokenState::take(const Stream& stream, const TokenState& from, int special,
 }
 
 void TokenState::start(const Stream& stream, int batch, int patches, int special, int live) {
-  if (batch < 1 || patches < 1 || special < 0)
+  if (batch < 1 || patches < 1 || special < 0) {
     throw Error("a batch of " + std::to_string(batch) + " images of " + std::to_string(patches) + " patches and " +
                 std::to_string(special) + " special tokens is not possible");
+  }
   reserve(stream, batch, patches, special);
   rows_ = {batch, offsets_[0].data(), batch * (special + live), special + live};
   live_.assign(size(batch), live);
@@ -387,9 +390,10 @@ void TokenState::read(const Stream& stream, MatrixView<const float> states, int 
     const int live = static_cast<int>(state[0]);
     for (int i = 0; i < patches; ++i) {
       const float cluster = state[1 + i];
-      if (!(cluster >= 0 && cluster < state[0]))
+      if (!(cluster >= 0 && cluster < state[0])) {
         throw Error("patch " + std::to_string(i) + " of image " + std::to_string(b) +
                     " is in no live row; convert the model again");
+      }
       map.push_back(static_cast<int>(cluster));
       sizes.push_back(i < live ? static_cast<int>(state[1 + patches + i]) : 0);
       gaps_ = gaps_ || (i < live && sizes.back() == 0);
@@ -412,9 +416,10 @@ const std::vector<int>& TokenState::countRows() {
   counted_.wait();
   const int batch = rows_.batch;
   const int* const host = host_offsets_.data();
-  if (host[batch + 1] != 0)
+  if (host[batch + 1] != 0) {
     throw Error("image " + std::to_string(host[batch + 1] - 1) +
                 " of the batch has a token or score with a NaN or an infinity; check the layers before the merge");
+  }
   counting_ = false;
   rows_.total = host[batch];
   rows_.longest = 0;

@@ -173,22 +173,24 @@ __global__ void __launch_bounds__(Products::kThreads, 2) compareTiles(Work work)
 #pragma unroll
     for (int m = 0; m < kM; ++m)
 #pragma unroll
-      for (int n = 0; n < kN; ++n)
+      for (int n = 0; n < kN; ++n) {
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           const int row = Products::row(m, e / 2), column = Products::column(n, e % 2);
           if (begin[0] + row >= image.rows || begin[1] + column >= image.rows || (diagonal && row == column))
             sum[m][n][e] = kNone;
         }
+      }
   }
   float row_error[kM][2], row_best[kM][2], row_threshold[kM][2];
 #pragma unroll
-  for (int m = 0; m < kM; ++m)
+  for (int m = 0; m < kM; ++m) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       row_error[m][half] = ends.error[0][Products::row(m, half)];
       row_best[m][half] = kNone;
     }
+  }
 #pragma unroll
   for (int n = 0; n < kN; ++n)
 #pragma unroll
@@ -197,20 +199,21 @@ __global__ void __launch_bounds__(Products::kThreads, 2) compareTiles(Work work)
       const float error = ends.error[1][column];
       float best = kNone;
 #pragma unroll
-      for (int m = 0; m < kM; ++m)
+      for (int m = 0; m < kM; ++m) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const float similarity = sum[m][n][2 * half + parity];
           row_best[m][half] = fmaxf(row_best[m][half], similarity - error);
           best = fmaxf(best, similarity - row_error[m][half]);
         }
+      }
       if (diagonal) continue;
       for (int distance = 4; distance < kWarp; distance *= 2)
         best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, distance));
       if (g == 0 && best > kNone) atomicMax(&ends.best[1][column], orderedBits(best));
     }
 #pragma unroll
-  for (int m = 0; m < kM; ++m)
+  for (int m = 0; m < kM; ++m) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float best = row_best[m][half];
@@ -218,6 +221,7 @@ __global__ void __launch_bounds__(Products::kThreads, 2) compareTiles(Work work)
       best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 2));
       if (t == 0 && best > kNone) atomicMax(&ends.best[0][Products::row(m, half)], orderedBits(best));
     }
+  }
   __syncthreads();
   for (int side = static_cast<int>(threadIdx.x) / kTile; side < 2; side += Products::kThreads / kTile) {
     const unsigned mine = ends.best[side][i];
@@ -251,9 +255,10 @@ __global__ void __launch_bounds__(Products::kThreads, 2) compareTiles(Work work)
     for (int m = 0; m < kM; ++m) {
       bool any = false;  // rarely true, so test four similarities at once
 #pragma unroll
-      for (int e = 0; e < 4; ++e)
+      for (int e = 0; e < 4; ++e) {
         any |= (sum[m][n][e] + error[e % 2] >= row_threshold[m][e / 2]) |
                (sum[m][n][e] + row_error[m][e / 2] >= threshold[e % 2]);
+      }
       if (!any) continue;
 #pragma unroll
       for (int e = 0; e < 4; ++e) {

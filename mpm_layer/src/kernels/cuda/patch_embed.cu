@@ -119,9 +119,10 @@ PatchEmbed::PatchEmbed(const Stream& stream, const PatchEmbedSpec& spec)
     for (int i = 0; i < part.rows; ++i) rows.insert(rows.end(), part.row(i), part.row(i) + part.cols);
   rows_ = uploaded(stream, rows);
   std::vector<int> offsets;
-  for (int c = 0; c < geometry_.channels; ++c)
+  for (int c = 0; c < geometry_.channels; ++c) {
     for (int y = 0; y < geometry_.kernel_h; ++y)
       for (int x = 0; x < geometry_.kernel_w; ++x) offsets.push_back((c * geometry_.height + y) * geometry_.width + x);
+  }
   pixel_offset_ = uploaded(stream, offsets);
 }
 

@@ -93,13 +93,15 @@ __global__ void __launch_bounds__(kThreads)
         }
       }
 #pragma unroll
-      for (int e = 0; e < 4; ++e)
+      for (int e = 0; e < 4; ++e) {
 #pragma unroll
-        for (int i = 0; i < kPixels; ++i)
+        for (int i = 0; i < kPixels; ++i) {
           if (sum[e][i] > best[i]) {
             best[i] = sum[e][i];
             label[i] = c0 + four + e;
           }
+        }
+      }
     }
   }
   unsigned char* const to =

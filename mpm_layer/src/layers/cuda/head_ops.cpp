@@ -15,9 +15,10 @@ namespace {
 using Call = DeviceOp::Call;
 
 ElementLayout layoutOf(const Shape& result) {
-  if (result.size() > ElementLayout::kMaxRank)
+  if (result.size() > ElementLayout::kMaxRank) {
     throw Error("has a tensor of rank " + std::to_string(result.size()) + ", and a GPU takes up to " +
                 std::to_string(ElementLayout::kMaxRank));
+  }
   ElementLayout layout;
   layout.rank = static_cast<int>(result.size());
   std::copy(result.begin(), result.end(), layout.shape);
@@ -44,9 +45,10 @@ class Operands {
   std::vector<Operand> of(Net& net, const Call& call) const {
     std::vector<Operand> all;
     for (const cv::Mat& input : call.inputs) all.push_back({shapeOf(input), net.dense(input)});
-    for (const Constant& constant : kept_)
+    for (const Constant& constant : kept_) {
       all.insert(all.begin() + static_cast<std::ptrdiff_t>(std::min(constant.at, all.size())),
                  {constant.shape, constant.values.data()});
+    }
     return all;
   }
 
@@ -147,9 +149,10 @@ DeviceOpPtr Net::einsum(const EinsumLetters& letters, const ConstantOperands& co
     const auto reorder = [&](const float* data, const std::string& own, const std::vector<std::size_t>& steps,
                              const std::string& axes, float* to) {
       ElementLayout layout = layoutOf(sides(axes));
-      for (std::size_t i = 0; i < axes.size(); ++i)
+      for (std::size_t i = 0; i < axes.size(); ++i) {
         if (const std::size_t axis = own.find(axes[i]); axis != std::string::npos)
           layout.steps[0][i] = static_cast<long long>(steps[axis]);
+      }
       const float* const x[3] = {data, data, data};
       cuda::mapElements(stream, DeviceFunction::kCopy, layout, x, to);
     };
@@ -162,10 +165,11 @@ DeviceOpPtr Net::einsum(const EinsumLetters& letters, const ConstantOperands& co
       ordered[k] = to;
     }
     float* const products = memory.products.atLeast(stream, area(batch * rows, columns));
-    for (int b = 0; b < batch; ++b)
+    for (int b = 0; b < batch; ++b) {
       gemm.run(stream,
                {Precision::kFp32, rows, depth, columns, ordered[0] + area(b * rows, depth),
                 ordered[1] + area(b * columns, depth), nullptr, Into::kFloat, products + area(b * rows, columns)});
+    }
     const std::string made = letters.batch + letters.rows + letters.columns;
     reorder(products, made, stridesOf(sides(made)), letters.out, newDense(call.outputs[0]));
   });

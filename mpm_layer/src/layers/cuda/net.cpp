@@ -105,13 +105,16 @@ const float* Net::allRows(const cv::Mat& blob) {
 void Net::expectRowsOf(const cv::Mat& blob, const TokenState& state) {
   if (isOnHost(blob)) placeRows(blob, state);
   const std::vector<int>&rows = find(blob, Kind::kRows, "tokens").rows, &live = state.liveRows();
-  if (rows.size() != live.size())
+  if (rows.size() != live.size()) {
     throw Error("its tokens have " + std::to_string(rows.size()) + " images and its state has " +
                 std::to_string(live.size()) + "; convert the model again");
-  for (std::size_t b = 0; b < rows.size(); ++b)
-    if (rows[b] != live[b] + state.special())
+  }
+  for (std::size_t b = 0; b < rows.size(); ++b) {
+    if (rows[b] != live[b] + state.special()) {
       throw Error("image " + std::to_string(b) + " has " + std::to_string(rows[b]) + " rows of tokens and " +
                   std::to_string(live[b] + state.special()) + " in its state; convert the model again");
+    }
+  }
 }
 
 const TokenState& Net::state(const cv::Mat& blob, std::optional<int> special) {

@@ -100,10 +100,12 @@ DeviceOpPtr Net::windowAttention(const WindowAttentionSpec& spec, int special) {
   return opOf([this, attention = WindowAttention(stream, spec), special](const Call& call) mutable {
     const TokenState& state = this->state(call.inputs[1], special);
     expectRowsOf(call.inputs[0], state);
-    for (const int live : state.liveRows())
-      if (special + live != attention.rows())
+    for (const int live : state.liveRows()) {
+      if (special + live != attention.rows()) {
         throw Error("has windows for " + std::to_string(attention.rows()) + " tokens, got " +
                     std::to_string(special + live));
+      }
+    }
     float* const x = successor(call.inputs[0], call.outputs[0], call.takes_first);
     attention.run(stream, gemm, workspace, state.rows().batch, x);
   });

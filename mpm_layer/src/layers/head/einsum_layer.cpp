@@ -17,9 +17,10 @@ class EinsumLayer final : public HeadLayer {
     axes_.operand[0] = equation.substr(0, comma);
     axes_.operand[1] = equation.substr(comma + 1, arrow - comma - 1);
     axes_.out = equation.substr(arrow + 2);
-    for (const std::string& part : {axes_.operand[0], axes_.operand[1], axes_.out})
+    for (const std::string& part : {axes_.operand[0], axes_.operand[1], axes_.out}) {
       for (std::size_t i = 0; i < part.size(); ++i)
         expect(part.find(part[i], i + 1) == std::string::npos, "has the letter '" + part.substr(i, 1) + "' twice");
+    }
     // Where each letter is decides what it stands for.
     for (const char letter : axes_.operand[0] + axes_.operand[1]) {
       const bool left = has(axes_.operand[0], letter), right = has(axes_.operand[1], letter),

@@ -45,11 +45,12 @@ struct RowOf {
 template <std::size_t kIndex>
 void row(const RowOf& r) {
   constexpr auto kValue = kElementFunctions<float>[kIndex].value;
-  if (r.step[0] == 1 && r.step[1] == 1 && r.step[2] == 1)
+  if (r.step[0] == 1 && r.step[1] == 1 && r.step[2] == 1) {
     for (std::size_t i = 0; i < r.count; ++i) r.y[i] = kValue(r.x[0][i], r.x[1][i], r.x[2][i]);
-  else
+  } else {
     for (std::size_t i = 0; i < r.count; ++i)
       r.y[i] = kValue(r.x[0][i * r.step[0]], r.x[1][i * r.step[1]], r.x[2][i * r.step[2]]);
+  }
 }
 
 using Row = void (*)(const RowOf&);

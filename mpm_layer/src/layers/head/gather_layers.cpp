@@ -168,9 +168,10 @@ class WindowLayer final : public HeadLayer {
                       static_cast<std::ptrdiff_t>(width));
         } else {
           for (std::size_t k = 0; k < width; ++k) y[k] = sums_ ? weights[0] * from(0)[k] : from(0)[k];
-          for (std::size_t t = 1; t < taps_; ++t)
+          for (std::size_t t = 1; t < taps_; ++t) {
             for (std::size_t k = 0; k < width; ++k)
               y[k] = sums_ ? y[k] + weights[t] * from(t)[k] : std::max(y[k], from(t)[k]);
+          }
         }
         if (++place == places) {
           place = 0;
@@ -200,9 +201,10 @@ class ResizeLayer final : public HeadLayer {
   Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     const Shape& x = inputs[0];
     expect(x.size() >= 3 && (x.size() == 4 || !channels_first_), "expects maps, got " + shapeText(x));
-    for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t i = 0; i < 4; ++i) {
       expect(constants[i].size() == 2 && constants[i] == constants[i / 2 * 2] && constants[i][1] > 0,
              "expects indices {outputs, taps} and as many weights of rows and of columns");
+    }
     Shape y = x;
     y[1] = constants[0][0];
     y[2] = constants[2][0];

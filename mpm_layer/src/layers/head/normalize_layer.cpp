@@ -19,9 +19,10 @@ class NormalizeLayer final : public HeadLayer {
     const Shape& x = inputs[0];
     expect(x.size() >= 3 && groups_ > 0 && x[1] % groups_ == 0,
            "cannot divide the channels of " + shapeText(x) + " into " + std::to_string(groups_) + " groups");
-    for (const Shape& constant : constants)
+    for (const Shape& constant : constants) {
       expect(countOf(constant) == static_cast<std::size_t>(x[1]),
              "has a constant " + shapeText(constant) + ", expected one number per channel of " + shapeText(x));
+    }
     expect(constants.size() == 2, "has no scale or no offset");
     return {x};
   }

@@ -10,10 +10,11 @@ Names Emitter::rotaryTables(const Rotation& rotation, const std::string& name) {
   std::optional<Rotation> resized;
   if (retargeted_) {
     resized = resizedRotation(rotation, native, grid);
-    if (!resized)
+    if (!resized) {
       throw Error("its rotary positions are constants for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
                   " px: export the model for " + mpm::toString(info_.input) + " px" + kHeightFirst +
                   ", or with symbolic sizes");
+    }
   }
   const Rotation& used = resized ? *resized : rotation;
   const std::int64_t patches = info_.tokens();
@@ -138,9 +139,10 @@ Emitter::Tokens Emitter::embed(const std::string& name, const std::string& image
 }
 
 std::string Emitter::windowAttention(Block& block, const Tokens& in, const std::string& name) {
-  if (retargeted_)
+  if (retargeted_) {
     throw Error("its windows or relative positions are for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
                 " px: export the model for " + mpm::toString(info_.input) + " px" + kHeightFirst);
+  }
   BlockNode node{net_, name, {in.name, in.state}, {{"special_tokens", in.special}, precision()}};
   node.attention(block);
   const auto shared = [&](std::string& constant, const std::string& of, const Shape& shape, const auto& values) {

@@ -89,13 +89,15 @@ std::string NodeEmitter::convolution(const Node& node, const Names& inputs, cons
   const std::int64_t groups = node.integer("group", 1), area = given.shape[2] * given.shape[3];
   const std::int64_t in_group = in[1] / groups, out_group = out[1] / groups;
   std::vector<float> weight(elements({out[1], in_group, area})), bias(out[1], 0.0f);
-  for (std::int64_t o = 0; o < out[1]; ++o)
-    for (std::int64_t c = 0; c < in_group; ++c)
+  for (std::int64_t o = 0; o < out[1]; ++o) {
+    for (std::int64_t c = 0; c < in_group; ++c) {
       for (std::int64_t k = 0; k < area; ++k) {
         const std::int64_t from =
             transposed ? (o / out_group * in_group + c) * out_group + o % out_group : o * in_group + c;
         weight[(o * in_group + c) * area + k] = static_cast<float>(given.at(from * area + k));
       }
+    }
+  }
   if (const Tensor* constant = graph_.constant(node.input(2))) {
     if (constant->shape != Shape{out[1]})
       refuse(node, "a bias of shape " + toString(constant->shape), std::to_string(out[1]) + ", one number per channel");

@@ -140,9 +140,10 @@ void Emitter::findTask() {
   if (info_.task == Task::kDepth && channels != 1)
     throw Error("its JSON says task 'depth', but output '" + output + "' is not a map of one channel");
   if (info_.task != Task::kSemantic || info_.head != HeadKind::kOther) return;
-  if (channels < 2 || shape->size() != 4)
+  if (channels < 2 || shape->size() != 4) {
     throw Error("its JSON says task 'semantic', but output '" + output +
                 "' is not a map with a channel for each class");
+  }
   info_.classes = static_cast<int>(channels);
 }
 
@@ -152,10 +153,11 @@ std::string Emitter::segmentationOutput() const {
   if (output_ == Output::kLabels) return "labels";
   const ClassMap* map = found_.as<ClassMap>(graph_.outputs[0]);
   if (map && map->argmax) return "logits";
-  if (graph_.output_names[0] == "labels")
+  if (graph_.output_names[0] == "labels") {
     throw Error(
         "the graph calls its logits 'labels', which is the name of label maps in a converted net: rename the "
         "output in the original model, or ask for labels");
+  }
   return graph_.output_names[0];
 }
 
@@ -204,10 +206,11 @@ void Emitter::encoder() {
     if (late != trunk_.chain.late.end() && late->block == i) now = prepend(*late++, now);
     const std::string name = "backbone/block" + std::to_string(i);
     const bool key_bias = reduction_.attention == Attention::kProportional && states_.size() > 1;
-    if (merges && step->inside && blocks[i].parallel)
+    if (merges && step->inside && blocks[i].parallel) {
       throw Error(
           "its blocks compute attention and MLP side by side, and the reduction merges tokens between the two: "
           "choose one that merges before a block");
+    }
     if (merges && step->inside) {
       now.name = block(blocks[i], now, name + "/attention", key_bias, "attention", step->keys);
       now = merge(*step, now, step->keys ? std::vector{now.name + "/keys"} : Names());
@@ -261,10 +264,11 @@ Names Emitter::withStates(const Tokens& in) const {
 /// own.
 Emitter::Tokens Emitter::interact(const Interaction& interaction, const Tokens& in) {
   const std::int64_t rows = elements(*graph_.shape(interaction.value)) / trunk_.dim;
-  if (rows != patches() && rows != in.special + patches())
+  if (rows != patches() && rows != in.special + patches()) {
     refuse(*at(interaction.sum).node,
            "an addition to " + std::to_string(rows) + " tokens of a grid of " + std::to_string(patches()),
            "one to all patches");
+  }
   findOutside();
   Names inputs = withStates(in);
   inputs.push_back(

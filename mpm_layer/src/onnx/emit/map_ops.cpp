@@ -78,9 +78,10 @@ bool NodeEmitter::resize(const Node& node, const std::string& x, const std::stri
   }
   if (axes.empty()) net_.stock("Identity", {x}, {name});
   std::string now = x;
-  for (const auto& [axis, taps] : axes)
+  for (const auto& [axis, taps] : axes) {
     now = windows(now, taps, last && axis > 0 ? (axis + 1) % 3 + 1 : axis, false,
                   axis == axes.back().first ? name : net_.unique(name + ".resized"));
+  }
   return true;
 }
 

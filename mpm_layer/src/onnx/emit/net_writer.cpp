@@ -72,9 +72,10 @@ std::string NetWriter::initialiser(const std::string& name, const Shape& shape, 
 }
 
 std::string NetWriter::weights(const std::string& name, const Shape& shape, const std::vector<float>& values) {
-  for (const float value : values)
+  for (const float value : values) {
     if (!std::isfinite(value))
       throw Error("the weights of '" + name + "' hold a NaN or an infinity, expected finite weights");
+  }
   return initialiser(name, shape, onnx::TensorProto::FLOAT, values);
 }
 
@@ -85,10 +86,12 @@ std::string NetWriter::constant(const std::string& name, const Tensor& tensor) {
 
 onnx::NodeProto& NetWriter::add(const std::string& type, const Names& inputs, const Names& outputs,
                                 const Attributes& attributes) {
-  for (const std::string& name : outputs)
-    if (!made_.insert(name).second)
+  for (const std::string& name : outputs) {
+    if (!made_.insert(name).second) {
       throw Error("the graph has an input or output '" + name +
                   "', a name that the converted net needs itself: rename it in the original model");
+    }
+  }
   onnx::NodeProto& node = *model_.mutable_graph()->add_node();
   describeNode(node, type, inputs, outputs, attributes);
   return node;

@@ -17,9 +17,10 @@ void requireInput(const onnx::GraphProto& graph, const std::string& name, const 
     bool fits = declared.dim_size() == 0 || declared.dim_size() == 4;
     for (int i = 0; fits && i < declared.dim_size(); ++i)
       fits = declared.dim(i).dim_value() == 0 || declared.dim(i).dim_value() == image[i];
-    if (!fits)
+    if (!fits) {
       throw Error("its input '" + name + "' has another size than that of the model, " + toString(image) +
                   ": export it for this size, or with symbolic sizes");
+    }
   }
 }
 
@@ -40,10 +41,11 @@ bool writePolicy(const ModelInfo& info, std::int64_t channels, const std::string
     throw Error("found " + std::to_string(graph.outputs.size()) + " outputs, expected the scores alone");
   const Shape expected{1, 1, info.grid.height / 2, info.grid.width / 2};
   const Shape* const found = graph.shape(graph.outputs[0]);
-  if (!found || *found != expected)
+  if (!found || *found != expected) {
     throw Error("its output '" + graph.output_names[0] + "' is " + (found ? toString(*found) : "of unknown shape") +
                 " for an image " + toString(input) + ", expected " + toString(expected) +
                 ", a score for each 2x2 window of patches");
+  }
   // In fp32 whatever the net's precision is, so that rounding decides no window.
   NodeEmitter nodes(graph, net, name + "/", mpm::toString(Precision::kFp32), true);
   nodes.write(graph.outputs, {name}, image, {});
@@ -55,9 +57,10 @@ bool writePolicy(const ModelInfo& info, std::int64_t channels, const std::string
 Names Emitter::scoredWindows(const std::string& name) {
   const Embedding& embedding = trunk_.embedding;
   const Shape& patch = embedding.weight.shape;
-  if (embedding.stride_h != patch[2] || embedding.stride_w != patch[3] || embedding.pad_h > 0 || embedding.pad_w > 0)
+  if (embedding.stride_h != patch[2] || embedding.stride_w != patch[3] || embedding.pad_h > 0 || embedding.pad_w > 0) {
     throw Error("reduction '" + mpm::toString(info_.reduction) +
                 "' needs patches side by side, but those of this model overlap or reach over the edge");
+  }
   const std::string scores = name + "/policy";
   try {
     one_image_ = writePolicy(info_, patch[1], image_, scores, net_);

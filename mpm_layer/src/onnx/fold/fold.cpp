@@ -256,9 +256,10 @@ Tensor applyBinary(const Node& node, const Tensor& a, const Tensor& b, const Ele
   const std::int64_t count = budget.take(shape);
   const Integers left = broadcastIndices(a.shape, shape);
   const Integers right = broadcastIndices(b.shape, shape);
-  if (a.isFloat() || b.isFloat())
+  if (a.isFloat() || b.isFloat()) {
     return filled(a.isFloat() && function.kind != FunctionKind::kTruth, shape, count,
                   [&](std::size_t i) { return function.value(a.at(left[i]), b.at(right[i]), 0); });
+  }
   Integers result(count);
   for (std::size_t i = 0; i < result.size(); ++i)
     result[i] = integerBinary(node.op, function, (*a.ints)[left[i]], (*b.ints)[right[i]], node);

@@ -52,11 +52,12 @@ std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int
 void requireGroups(const Node& node, const Shape& input, const Shape& weight) {
   const std::int64_t groups = node.integer("group", 1);
   const bool transposed = node.op == "ConvTranspose";
-  if (input[1] != weight[transposed ? 0 : 1] * (transposed ? 1 : groups) || weight[0] % groups != 0)
+  if (input[1] != weight[transposed ? 0 : 1] * (transposed ? 1 : groups) || weight[0] % groups != 0) {
     refuse(node,
            "weights " + toString(weight) + " for " + std::to_string(input[1]) + " channels in " +
                std::to_string(groups) + " groups",
            "weights of these groups");
+  }
 }
 
 /// A side of the result of a ConvTranspose without padding, the extra pixels of output_padding included.

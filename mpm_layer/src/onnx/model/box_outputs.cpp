@@ -11,9 +11,10 @@ std::optional<BoxOutputs> boxOutputs(const std::vector<std::string>& names, cons
     const bool named = names[i].find("box") != std::string::npos || names[i].find("dets") != std::string::npos;
     (shapes[i].back() == 4 && named ? boxes : scores).push_back(i);
   }
-  if (boxes.empty())
+  if (boxes.empty()) {
     for (const std::size_t one : scores)
       if (shapes[one].back() == 4) boxes.push_back(one);
+  }
   for (const std::size_t one : boxes) std::erase(scores, one);
   if (boxes.size() != 1 || scores.size() != 1 || masks.size() != shapes.size() - 2 || masks.size() > 1)
     return std::nullopt;

@@ -162,9 +162,10 @@ class Reader {
   int lookUp(const std::string& name, const Scope& scope, const onnx::NodeProto& node) const {
     if (name.empty()) return -1;
     const auto found = scope.find(name);
-    if (found == scope.end())
+    if (found == scope.end()) {
       throw Error("node '" + node.name() + "' (" + node.op_type() + "): reads '" + name +
                   "', which no earlier node makes");
+    }
     return found->second;
   }
 

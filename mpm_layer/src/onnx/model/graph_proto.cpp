@@ -57,10 +57,12 @@ void requireWindow(const onnx::NodeProto& node) {
     if (!found) continue;
     std::vector<std::int64_t> values(found->ints().begin(), found->ints().end());
     if (values.empty()) values.push_back(found->i());
-    for (const std::int64_t value : values)
-      if (value < least || value > kMax)
+    for (const std::int64_t value : values) {
+      if (value < least || value > kMax) {
         throw Error("node '" + node.name() + "' (" + op + "): found " + name + " " + std::to_string(value) +
                     ", expected " + std::to_string(least) + " to " + std::to_string(kMax));
+      }
+    }
   }
 }
 
@@ -80,7 +82,7 @@ void dropUnused(onnx::GraphProto& graph) {
 
 void selectOutputs(onnx::GraphProto& graph, const std::vector<std::string>& names) {
   std::unordered_map<std::string, onnx::ValueInfoProto> values;  // with the shape, where the file has it
-  for (const onnx::NodeProto& node : graph.node())
+  for (const onnx::NodeProto& node : graph.node()) {
     for (const std::string& name : node.output()) {
       onnx::ValueInfoProto& value = values[name];
       value.set_name(name);
@@ -88,6 +90,7 @@ void selectOutputs(onnx::GraphProto& graph, const std::vector<std::string>& name
       type.set_elem_type(onnx::TensorProto::FLOAT);
       type.mutable_shape();  // unknown; OpenCV 4.6 insists on a shape, but does not use it
     }
+  }
   for (const onnx::ValueInfoProto& output : graph.output()) values[output.name()] = output;
   graph.clear_output();
   std::unordered_set<std::string> taken;

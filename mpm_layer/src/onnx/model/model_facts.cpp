@@ -61,9 +61,10 @@ void readCommon(const JsonValue& json, ModelFacts& facts) {
   if (const auto name = json.find("name")) facts.name = name->text();
   if (const auto mean = json.find("mean")) facts.mean = three(*mean, false);
   if (const auto std = json.find("std")) facts.deviation = three(*std, true);
-  if (json.has("mean") != json.has("std"))
+  if (json.has("mean") != json.has("std")) {
     throw Error(json.place() + " has " + (json.has("mean") ? "\"mean\" without \"std\"" : "\"std\" without \"mean\"") +
                 ": give both or none of them");
+  }
   facts.assumed = !json.has("mean");
   if (const auto ignore = json.find("ignore")) facts.ignore = ignore->integer(0, 255);
   if (const auto task = json.find("task")) facts.task = task->parsed(parseTask);

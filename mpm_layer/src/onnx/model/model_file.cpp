@@ -144,11 +144,12 @@ void collect(const onnx::TensorProto& tensor, std::set<std::string>& files) {
 
 void collect(const onnx::GraphProto& graph, std::set<std::string>& files) {
   for (const onnx::TensorProto& tensor : graph.initializer()) collect(tensor, files);
-  for (const onnx::NodeProto& node : graph.node())
+  for (const onnx::NodeProto& node : graph.node()) {
     for (const onnx::AttributeProto& attribute : node.attribute()) {
       collect(attribute.t(), files);
       collect(attribute.g(), files);
     }
+  }
 }
 
 // protobuf's format: a message is a row of fields. A field starts with its number and its type; a message inside
@@ -341,9 +342,10 @@ std::set<std::string> externalFiles(const onnx::ModelProto& model) {
 int defaultOpset(const onnx::ModelProto& model) {
   for (const onnx::OperatorSetIdProto& opset : model.opset_import()) {
     if (!opset.domain().empty() && opset.domain() != "ai.onnx") continue;
-    if (opset.version() < kOldestOpset || opset.version() > 1000)
+    if (opset.version() < kOldestOpset || opset.version() > 1000) {
       throw Error("opset " + std::to_string(opset.version()) + " found, " + std::to_string(kOldestOpset) +
                   " or later expected: export the model again");
+    }
     return static_cast<int>(opset.version());
   }
   throw Error("not an ONNX model, or cut off: it names no opset");
@@ -362,9 +364,10 @@ Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& f
   std::string loaded;
   if (isExternal(proto)) loaded = externalBytes(proto, folder, bytes, what);
   const std::string* const raw = isExternal(proto) ? &loaded : proto.has_raw_data() ? &proto.raw_data() : nullptr;
-  if (raw && raw->size() != bytes)
+  if (raw && raw->size() != bytes) {
     throw Error(what + ": " + std::to_string(raw->size()) + " bytes found, " + std::to_string(bytes) +
                 " expected for shape " + toString(shape));
+  }
   return withType(proto, what, [&](auto stored, const auto& field, auto convert) {
     using Number = std::remove_cvref_t<decltype(convert(stored))>;
     const std::size_t count = bytes / sizeof stored;
@@ -374,9 +377,10 @@ Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& f
       if (raw) std::memcpy(&stored, raw->data() + i * sizeof stored, sizeof stored);
       values[i] = raw ? convert(stored) : convert(field[i]);  // NOLINT(bugprone-signed-char-misuse): int8 has a sign
     }
-    if (values.size() != count)
+    if (values.size() != count) {
       throw Error(what + ": " + std::to_string(values.size()) + " values found, " + std::to_string(count) +
                   " expected for shape " + toString(shape));
+    }
     return Tensor::of(shape, std::move(values));
   });
 }
@@ -406,9 +410,10 @@ void makeWeightsPlain(onnx::GraphProto& graph, const std::filesystem::path& fold
   };
   nodes.erase(std::remove_if(nodes.begin(), nodes.end(), becomesWeight), nodes.end());
 
-  for (onnx::NodeProto& node : nodes)
+  for (onnx::NodeProto& node : nodes) {
     if (onnx::TensorProto* const tensor = tensorOf(node))
       loadExternalData(*tensor, folder, "constant '" + node.output(0) + "'");
+  }
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
     loadExternalData(tensor, folder, "initialiser '" + tensor.name() + "'");
     if (ours.contains(tensor.name()) && !late.has(tensor) && !isPlain(tensor)) widen(tensor);

@@ -101,9 +101,10 @@ Meaning Interpreter::interpretNode(const Node& node) {
   const bool takes_blends =
       node.domain.empty() && isOneOf(op, {"Add", "Sub", "Mul", "Div", "Neg", "MatMul", "Einsum", "Attention"});
   for (const int value : node.inputs) {
-    if (const Cells* cells = as<Cells>(value); cells && cells->blend && !takes_blends)
+    if (const Cells* cells = as<Cells>(value); cells && cells->blend && !takes_blends) {
       return foreign(node, "tokens times a constant that differs from token to token (mask)",
                      "rotary positions on q and k");
+    }
   }
   using Interpret = Meaning (Interpreter::*)(const Node&);
   static const std::map<std::string, Interpret> kOps = {
@@ -324,15 +325,17 @@ Meaning Interpreter::convolution(const Node& node) {
   const Tensor* weight = graph_.constant(node.input(1));
   if (!weight || !weight->isFloat()) return foreign(node, "a convolution with weights that are not constant");
   const std::int64_t out = weight->shape[0];
-  if (const ImageCells* image = as<ImageCells>(node.inputs[0]))
+  if (const ImageCells* image = as<ImageCells>(node.inputs[0])) {
     return weight->shape.size() == 4 ? patches(node, *image)
                                      : foreign(node, "a convolution along one axis of the image");
+  }
   const bool pointwise = weight->size() == out * weight->shape[1] && node.integer("group", 1) == 1 &&
                          all(node.integers("strides"), 1) && all(node.integers("pads"), 0);
   const Cells* map = cellsOf(node.inputs[0], node);
-  if (!pointwise || !map)
+  if (!pointwise || !map) {
     return foreign(node, "a convolution over tokens",
                    "a plain ViT (this looks like a convolutional or hierarchical backbone)");
+  }
   const auto bias = biasOf(graph_, node, out);
   if (!bias) return foreign(node, "a bias that is not constant");
   const bool two_axes = map->shape.size() == 4;
@@ -390,10 +393,12 @@ std::shared_ptr<const std::vector<float>> Interpreter::borderOffset(const ImageC
   const std::int64_t height = kernel[1], width = kernel[2], area = height * width;
   // What all channels of a pixel add, {cols, height, width}.
   std::vector<double> added(elements({term.cols, area}), 0.0);
-  for (std::int64_t o = 0; o < term.cols; ++o)
-    for (std::int64_t i = 0; i < kernel[0] * area; ++i)
+  for (std::int64_t o = 0; o < term.cols; ++o) {
+    for (std::int64_t i = 0; i < kernel[0] * area; ++i) {
       added[o * area + i % area] +=
           static_cast<double>(weight[o * kernel[0] * area + i]) * static_cast<double>(image.offset[i / area]);
+    }
+  }
   std::vector<float> offset(elements({term.rows, term.cols}), 0.0f);
   for (std::int64_t row = 0; row < term.rows; ++row) {
     const std::int64_t top = row / grid.grid_w * grid.stride_h - grid.pad_h;
@@ -424,9 +429,10 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
       std::min(pads[0], pads[1]) >= 0 && pads[0] < kernel[2] && pads[1] < kernel[3] &&
       strides == Shape(kernel.begin() + 2, kernel.end()))
     padded = false;
-  if (padded || node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1))
+  if (padded || node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1)) {
     return foreign(node, "a convolution with padding, groups or dilation over the image",
                    "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
+  }
   const auto bias = biasOf(graph_, node, kernel[0]);
   if (!bias) return foreign(node, "a bias that is not constant");
   const std::int64_t pixels = whole[2] * whole[3], area = kernel[2] * kernel[3];
@@ -437,13 +443,15 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
     const std::int64_t channel = image.id(c * pixels) / pixels;
     for (std::int64_t i = 0; fits && image.ids && i < pixels; ++i)
       fits = image.id(c * pixels + i) == channel * pixels + i;
-    for (std::int64_t o = 0; o < kernel[0]; ++o)
+    for (std::int64_t o = 0; o < kernel[0]; ++o) {
       for (std::int64_t i = 0; i < area; ++i)
         weight[(o * whole[1] + channel) * area + i] += (*given.floats)[(o * kernel[1] + c) * area + i];
+    }
   }
-  if (!fits)
+  if (!fits) {
     return foreign(node, "a convolution over pixels in another order or a part of the image",
                    "the image as it is, its channels in any order");
+  }
   const PatchGrid grid{strides[0], strides[1], pads[0], pads[1], out[2], out[3]};
   const Shape of_image{whole[1], kernel[2], kernel[3]};
   Term term = patchTerm(node, image, of_image, weight, *bias->floats, grid);
@@ -595,9 +603,10 @@ Meaning Interpreter::mean(const Node& node) {
   if (!view) {
     if (rank == 3) {
       Cells turned = Algebra::permuted(tokens, {0, 2, 1});
-      if (algebra_.rows(turned, node))
+      if (algebra_.rows(turned, node)) {
         return foreign(node, "a mean over the columns of transposed tokens, as ONNX Runtime's optimiser leaves them",
                        "the model as it was exported");
+      }
     }
     return foreign(node, "a mean of something else than tokens");
   }
@@ -618,9 +627,10 @@ Meaning Interpreter::resize(const Node& node) {
   const std::string mode = node.text("mode", "nearest");
   const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
   if (mode != "linear" || (coordinates != "half_pixel" && coordinates != "pytorch_half_pixel") ||
-      node.integer("antialias", 0) != 0)
+      node.integer("antialias", 0) != 0) {
     return foreign(node, "a Resize with mode " + mode + " and coordinates " + coordinates,
                    "linear and half_pixel (align_corners=False)");
+  }
   if (shape[0] != cells.shape[0] || shape[1] != cells.shape[1])
     return foreign(node, "a Resize over channels", "one over height and width");
   if (!resizing(graph_, node)->whole_pixels)

@@ -25,9 +25,10 @@ Meaning Interpreter::arithmetic(const Node& node) {
   if (left && (node.op == "Sub" || node.op == "Div")) return foreign(node, "a constant minus or divided by tokens");
   const Tensor& constant = left ? *left : *right;
   const bool factors = node.op == "Mul" || node.op == "Div";
-  for (std::int64_t i = 0; factors && i < constant.size(); ++i)
+  for (std::int64_t i = 0; factors && i < constant.size(); ++i) {
     if (!std::isfinite(static_cast<float>(node.op == "Mul" ? constant.at(i) : 1 / constant.at(i))))
       return foreign(node, "a factor that is not finite");
+  }
   if (const ImageCells* image = as<ImageCells>(value)) return imageArithmetic(node, *image, constant);
   if (const Scores* scores = as<Scores>(value)) return scoresArithmetic(node, *scores, constant);
   if (as<Cells>(value)) return withConstant(node, value, constant);
@@ -163,12 +164,14 @@ Meaning Interpreter::ofTwo(const Node& node) {
     return foreign(node, "tokens times a constant that differs from token to token (mask), in a sum",
                    "rotary positions on q and k");
   }
-  if ((node.op != "Add" && node.op != "Mul") || !left)
+  if ((node.op != "Add" && node.op != "Mul") || !left) {
     return foreign(node, node.op == "Add" ? "a sum with something else than tokens (mask, relative position bias)"
                                           : "a " + node.op + " of two tensors");
-  if (elements(left->shape) != elements(out) || elements(right->shape) != elements(out))
+  }
+  if (elements(left->shape) != elements(out) || elements(right->shape) != elements(out)) {
     return foreign(node, "tokens of shapes " + toString(left->shape) + " and " + toString(right->shape),
                    "equal shapes");
+  }
   auto a = algebra_.rows(*left, node);
   auto b = algebra_.rows(*right, node);
   if (!a || !b) return foreign(node, "features of several tokens in one row", "one token per row");

@@ -72,16 +72,18 @@ Meaning Interpreter::scoresOf(const Node& node, Cells q, Cells k, Shape shape) c
   auto same_q = Algebra::forHeads(q, heads(k)), same_k = Algebra::forHeads(k, heads(q));
   if (same_q && elements(same_q->shape) > elements(q.shape)) q = *same_q;
   if (same_k && elements(same_k->shape) > elements(k.shape)) k = *same_k;
-  if (heads(q) != heads(k))
+  if (heads(q) != heads(k)) {
     return foreign(node, "q and k of shapes " + toString(q.shape) + " and " + toString(k.shape),
                    "as many heads in k as in q, or one for all");
+  }
   const bool several = elements(heads(q)) > 1;
   if (several &&
-      (queries != keys || queries < 1 || tokens % queries != 0 || elements(heads(q)) % (tokens / queries) != 0))
+      (queries != keys || queries < 1 || tokens % queries != 0 || elements(heads(q)) % (tokens / queries) != 0)) {
     return foreign(node,
                    "attention of " + std::to_string(queries) + " to " + std::to_string(keys) + " of " +
                        std::to_string(tokens) + " tokens",
                    kWindowed);
+  }
   return Scores{std::move(q), std::move(k), std::nullopt, std::move(shape)};
 }
 
@@ -109,9 +111,10 @@ Meaning Interpreter::attentionOp(const Node& node) {
     part = *shared_heads;
     part.shape = {own[0], q[1], own[2], own[3]};
   }
-  for (const Cells& part : parts)
+  for (const Cells& part : parts) {
     if (part.shape != parts[0].shape || part.shape.size() != 4)
       return foreign(node, "q, k and v of different shapes", "equal shapes");
+  }
   const Tensor* bias = graph_.constant(node.input(3));
   const PositionLogits* positions = node.input(3) < 0 ? nullptr : as<PositionLogits>(node.input(3));
   for (std::size_t i = bias || positions ? 4 : 3; i < node.inputs.size(); ++i)
@@ -278,9 +281,10 @@ Meaning Interpreter::biased(const Node& node, Scores scores, const Tensor& const
 /// Logits plus products of q with constants.
 Meaning Interpreter::positioned(const Node& node, Scores scores, const PositionLogits& logits) const {
   auto parts = broadcastParts(logits, scores.shape);
-  if (scores.query || scores.softmax || !parts)
+  if (scores.query || scores.softmax || !parts) {
     return foreign(node, "products of tokens and constants added to something else than logits",
                    "relative positions of rows and of columns");
+  }
   scores.positions.insert(scores.positions.end(), parts->begin(), parts->end());
   return scores;
 }
@@ -331,14 +335,16 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
   const Cells v = Algebra::forHeads(given, Shape(scores.q.shape.begin(), scores.q.shape.end() - 2)).value_or(given);
   const auto q_view = algebra_.heads(scores.q), k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
   const auto noRotation = [](const auto& view, const Cells& cells) { return !view && cells.blend; };
-  if (noRotation(q_view, scores.q) || noRotation(k_view, scores.k) || noRotation(v_view, v))
+  if (noRotation(q_view, scores.q) || noRotation(k_view, scores.k) || noRotation(v_view, v)) {
     return foreign(node, "q, k or v times a constant that differs from token to token (mask)",
                    "rotary positions on q and k at most");
+  }
   if (!q_view || !k_view || !v_view) {
     const std::int64_t keys = scores.k.shape[scores.k.shape.size() - 2], rows = algebra_.at(v.term).rows;
-    if (keys != rows)
+    if (keys != rows) {
       return foreign(node, "attention to " + std::to_string(keys) + " of " + std::to_string(rows) + " tokens",
                      kWindowed);
+    }
     return foreign(node, "heads or tokens of attention out of order", kWindowed);
   }
   if (q_view->layout() != k_view->layout() || v_view->layout() != k_view->layout())
@@ -359,9 +365,10 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
   term.pair_bias = pair_biases_.reordered(scores.bias, q_view->row_of);
   if (!scores.positions.empty()) {
     auto positions = relativePositions(scores.positions, scores.q);
-    if (!positions || !term.q.column_scale.empty() || term.q.rotation)
+    if (!positions || !term.q.column_scale.empty() || term.q.rotation) {
       return foreign(node, "products of tokens and constants added to logits",
                      "relative positions of rows and of columns, of q as it is before its scale");
+    }
     term.relative_positions = shared(std::move(*positions));
   }
   // Rows of the term are {heads, head_dim}; the graph has the heads in front of the tokens.

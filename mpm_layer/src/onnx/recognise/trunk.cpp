@@ -133,10 +133,11 @@ bool attendsOtherwise(const Graph& graph, const Interpretation& found) {
   const Foreign* foreign = firstForeign(graph, found);
   if (!foreign) throw Error(otherwise);
   std::string expected = foreign->expected;
-  if (spatialConvolutions(graph) > 1 && expected.find("windowed") == std::string::npos)
+  if (spatialConvolutions(graph) > 1 && expected.find("windowed") == std::string::npos) {
     expected =
         "a plain ViT (this is a hierarchical or convolutional backbone: " + std::to_string(spatialConvolutions(graph)) +
         " convolutions look beyond one patch)";
+  }
   refuse(*foreign->node, foreign->found, expected);
 }
 
@@ -157,10 +158,11 @@ void requireUnrotatedSpecials(const Trunk& trunk) {
 void requireAllReplaced(const Trunk& trunk) {
   std::int64_t special = trunk.embedding.special;
   for (const LateTokens& late : trunk.chain.late) {
-    if (late.replaced != 0 && late.replaced != special)
+    if (late.replaced != 0 && late.replaced != special) {
       refuse(*late.node,
              std::to_string(late.replaced) + " tokens of " + std::to_string(special) + " special ones replaced",
              "all special tokens, or none");
+    }
     special += late.rows - late.replaced;
   }
 }
@@ -178,10 +180,11 @@ std::vector<std::vector<int>> usersOf(const std::vector<Term>& terms) {
 Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
   const std::vector<Term>& terms = found.terms;
   const auto users = usersOf(terms);
-  if (std::ranges::none_of(terms, [](const Term& t) { return t.kind == TermKind::kPatches; }))
+  if (std::ranges::none_of(terms, [](const Term& t) { return t.kind == TermKind::kPatches; })) {
     refuseTrunk(graph, found,
                 "no patch embedding (a convolution over the image, or a linear layer over its patches) found, expected "
                 "a plain ViT");
+  }
   std::string obstacle;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     auto embedding = embeddingOf(terms, static_cast<int>(i));

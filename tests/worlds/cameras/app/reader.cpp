@@ -76,10 +76,11 @@ QJsonObject toJson(const charts::Chart& chart) {
 
 QJsonObject toJson(const std::vector<charts::ChartBand>& bands) {
   QJsonObject result;
-  for (const charts::ChartBand& band : bands)
+  for (const charts::ChartBand& band : bands) {
     result[QString::fromStdString(band.name)] = each(band.changes, [](const auto& change) {
       return QJsonArray{time(change.first), text(change.second)};
     });
+  }
   return result;
 }
 

@@ -92,8 +92,8 @@ void tryRelativeProducts(Trial& trial) {
                    products.data());
   const std::vector<float> found = now(products);
   std::size_t next = 0;
-  for (int row = 0; row < images * tokens; ++row)
-    for (int h = 0; h < call.heads; ++h)
+  for (int row = 0; row < images * tokens; ++row) {
+    for (int h = 0; h < call.heads; ++h) {
       for (int other = 0; other < height + width; ++other) {
         const int y = row % tokens / width, x = row % width;
         const float* const position = other < height
@@ -104,6 +104,8 @@ void tryRelativeProducts(Trial& trial) {
         for (int c = 0; c < call.head_dim; ++c) sum += static_cast<double>(q[c]) * static_cast<double>(position[c]);
         trial.near(static_cast<double>(found[next++]), sum, 1e-5);
       }
+    }
+  }
 }
 
 void tryBlock(Trial& trial) {

@@ -34,7 +34,7 @@ void tryNorm(Trial& trial) {
     if (way == 2) norm.runOnSlices(stream(), rows, slices, stride, from, x.data());
   }
   const std::vector<float> found = y.now();
-  for (int r = 0; r < rows; ++r)
+  for (int r = 0; r < rows; ++r) {
     for (int s = 0; s < y_stride / dim; ++s) {
       const float* const result = found.data() + area(r, y_stride) + s * dim;
       if (s >= slices) {
@@ -48,6 +48,7 @@ void tryNorm(Trial& trial) {
           Reference(MatrixView<const float>(x.rounded.data() + area(r, stride) + s * dim, 1, dim)), of_slice);
       for (int c = 0; c < dim; ++c) nearRounded(trial, to, result[c], expected.at(0, c), 5e-5);
     }
+  }
 }
 
 void tryConvert(Trial& trial) {
@@ -92,13 +93,15 @@ void tryRotate(Trial& trial) {
     for (const int part : {0, 1}) {
       const Reference expected = mpm::test::rotated(from.columns(part * width, (part + 1) * width), call.heads,
                                                     call.special, turns.image(turns.values.rounded, b), call.tables);
-      for (int i = 0; i < result.rows; ++i)
+      for (int i = 0; i < result.rows; ++i) {
         for (int c = 0; c < width; ++c)
           nearRounded(trial, number, result.row(i)[part * width + c], expected.at(i, c), 2e-6);
+      }
     }
-    for (int i = 0; i < result.rows; ++i)
+    for (int i = 0; i < result.rows; ++i) {
       for (int c = 2 * width; c < stride; ++c)
         trial.require(static_cast<double>(result.row(i)[c]) == from.at(i, c), "turns more than q and k");
+    }
   }
 }
 
@@ -111,12 +114,13 @@ void tryMeanOfSlices(Trial& trial) {
   const Buffer<float> mean(stream(), area(rows, dim));
   meanOfSlices(stream(), rows, slices, dim, stride, number, x.data(), mean.data());
   const std::vector<float> found = now(mean);
-  for (int r = 0; r < rows; ++r)
+  for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < dim; ++c) {
       double sum = 0;
       for (int s = 0; s < slices; ++s) sum += static_cast<double>(x.rounded[area(r, stride) + size(s * dim + c)]);
       trial.near(static_cast<double>(found[area(r, dim) + size(c)]), sum / slices, 1e-6);
     }
+  }
 }
 
 void tryActivate(Trial& trial) {
@@ -131,7 +135,7 @@ void tryActivate(Trial& trial) {
   const Values& y = gated || random.chance(2) ? apart : x;
   activate(stream(), activation, gated, rows, cols, number, x.data(), y.data());
   const std::vector<float> found = y.now();
-  for (int r = 0; r < rows; ++r)
+  for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < cols; ++c) {
       const auto value = static_cast<double>(x.rounded[area(r, from_cols) + size(c)]);
       const double gate = gated ? static_cast<double>(x.rounded[area(r, from_cols) + size(cols + c)]) : 1;
@@ -140,6 +144,7 @@ void tryActivate(Trial& trial) {
       const double error = 3e-7 * std::abs(value * gate) / (1 + std::abs(expected));
       nearRounded(trial, number, found[area(r, cols) + size(c)], expected, 1e-6 + error);
     }
+  }
 }
 
 void tryAddBias(Trial& trial) {
@@ -148,18 +153,20 @@ void tryAddBias(Trial& trial) {
   const Values y(number, trial.memory.normal(area(rows, cols))), bias(number, trial.memory.normal(size(cols)));
   addBias(stream(), rows, cols, number, bias.data(), y.data());
   const std::vector<float> found = y.now();
-  for (std::size_t i = 0; i < found.size(); ++i)
+  for (std::size_t i = 0; i < found.size(); ++i) {
     nearRounded(trial, number, found[i],
                 static_cast<double>(y.rounded[i]) + static_cast<double>(bias.rounded[i % size(cols)]), 1e-7);
+  }
 }
 
 void tryFindNotFinite(Trial& trial) {
   std::vector<float> values(size(trial.random.size(1, 3000)), 3.4e38f);
   const bool finite = trial.random.chance(3);
-  if (!finite)
+  if (!finite) {
     values[trial.random.bits() % values.size()] =
         trial.random.oneOf({std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()});
+  }
   const Buffer<float> x = uploaded(stream(), values);
   const Buffer<int> found = uploaded(stream(), std::vector<int>{0});
   findNotFinite(stream(), x.data(), values.size(), found.data());
@@ -196,7 +203,7 @@ void tryLinear(Trial& trial) {
   const std::vector<float> found = y.now();
   // TF32 cuts 13 bits of each operand off.
   const double part = precision == Precision::kTf32 ? 0x1p-9 : 3e-6;
-  for (int i = 0; i < rows; ++i)
+  for (int i = 0; i < rows; ++i) {
     for (int o = 0; o < out; ++o) {
       const std::size_t at = area(i, out) + size(o);
       const double start = into == Into::kAddToFloat ? static_cast<double>(y.rounded[at]) : 0;
@@ -212,6 +219,7 @@ void tryLinear(Trial& trial) {
           result == Number::kFloat || bias == nullptr ? 0 : std::abs(static_cast<double>(bias[o])) * 0x1p-8;
       nearRounded(trial, result, found[at], sum, (part * magnitude + of_bias) / (1 + std::abs(sum)));
     }
+  }
 }
 
 }  // namespace

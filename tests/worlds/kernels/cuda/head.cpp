@@ -175,9 +175,10 @@ void tryWindows(Trial& trial) {
     }
   });
   const int highest = *std::max_element(indices.begin(), indices.end());
-  if (highest >= 0)
+  if (highest >= 0) {
     trial.refuses([&] { windows.run(stream(), x.device.data(), size(x.outer), highest, size(x.inner), y.data()); },
                   "takes index " + std::to_string(highest));
+  }
 }
 
 void tryNormaliseGroups(Trial& trial) {
@@ -262,9 +263,10 @@ void trySoftmaxAlong(Trial& trial) {
     double sum = 0, top = -1e9;
     for (int s = 0; s < x.side; ++s) top = std::max(top, x.at(o, s, i));
     for (int s = 0; s < x.side; ++s) sum += std::exp(x.at(o, s, i) - top);
-    for (int s = 0; s < x.side; ++s)
+    for (int s = 0; s < x.side; ++s) {
       trial.near(static_cast<double>(found[size((o * x.side + s) * x.inner + i)]), std::exp(x.at(o, s, i) - top) / sum,
                  1e-6);
+    }
   });
 }
 
@@ -318,12 +320,13 @@ double sampled(const GridSampling& how, const float* map, int height, int width,
   y = place(y, height);
   if (how.taps == 1) x = std::nearbyint(x), y = std::nearbyint(y);
   double sum = 0;
-  for (int row = static_cast<int>(std::floor(y)) - 2; row <= std::floor(y) + 3; ++row)
+  for (int row = static_cast<int>(std::floor(y)) - 2; row <= std::floor(y) + 3; ++row) {
     for (int column = static_cast<int>(std::floor(x)) - 2; column <= std::floor(x) + 3; ++column) {
       const double share = how.taps == 1 ? (row == y && column == x ? 1 : 0) : weight(y - row) * weight(x - column);
       const int r = inside(row, height), c = inside(column, width);
       if (r >= 0 && r < height && c >= 0 && c < width) sum += share * static_cast<double>(map[r * width + c]);
     }
+  }
   return sum;
 }
 
@@ -347,7 +350,7 @@ void tryGridSample(Trial& trial) {
   const Buffer<float> y(stream(), count);
   gridSample(stream(), how, call, y.data());
   const std::vector<float> found = now(y);
-  for (int b = 0; b < call.batch; ++b)
+  for (int b = 0; b < call.batch; ++b) {
     for (int p = 0; p < call.places; ++p) {
       const float* const at = grid.data() + 2 * ((call.one_grid ? 0 : b * call.places) + p);
       const auto middle = [&](float value, int side) {  // between two pixels rounding decides which is nearest
@@ -356,12 +359,14 @@ void tryGridSample(Trial& trial) {
         return std::abs(place - std::floor(place) - 0.5) < 1e-4;
       };
       if (how.taps == 1 && (middle(at[0], call.width) || middle(at[1], call.height))) continue;
-      for (int c = 0; c < call.channels; ++c)
+      for (int c = 0; c < call.channels; ++c) {
         trial.near(static_cast<double>(found[size((b * call.channels + c) * call.places + p)]),
                    sampled(how, maps.data() + (b * call.channels + c) * call.height * call.width, call.height,
                            call.width, static_cast<double>(at[0]), static_cast<double>(at[1])),
                    3e-5);
+      }
     }
+  }
 }
 
 /// x has axes without an index, then those with one, then the slice.
@@ -437,13 +442,16 @@ void tryResizeArgmax(Trial& trial) {
   } else {
     trial.refuses([&] { resize.run(stream(), device.data(), batch, classes, bytes.data()); }, "1 to 256 classes");
   }
-  for (int b = 0; b < batch; ++b)
-    for (int c = 0; c < classes; ++c)
-      for (int pixel = 0; pixel < pixels; ++pixel)
+  for (int b = 0; b < batch; ++b) {
+    for (int c = 0; c < classes; ++c) {
+      for (int pixel = 0; pixel < pixels; ++pixel) {
         trial.near(static_cast<double>(found[area(b * classes + c, pixels) + size(pixel)]),
                    mpm::test::logitAt({scores.data() + area(b * grid, classes), grid, classes}, rows, columns,
                                       pixel / width, pixel % width, c),
                    2e-5);
+      }
+    }
+  }
 }
 
 }  // namespace

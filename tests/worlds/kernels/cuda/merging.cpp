@@ -79,11 +79,12 @@ void tryStep(Trial& trial, Merge& merge) {
   TokenState state;
   readStates(state, states, shape.special);
   const Compared compared{device_metric.data(), shape.metric_dim, device_scores.data(), device_shared.data()};
-  if constexpr (kGroups == MergeGroups::kMutualPairs)
+  if constexpr (kGroups == MergeGroups::kMutualPairs) {
     merge.run(stream(), shape.rule, compared.metric, compared.metric_dim, packed.data(), shape.dim, state,
               merged.data());
-  else
+  } else {
     merge.run(stream(), shape.rule, compared, packed.data(), shape.dim, state, merged.data());
+  }
   if (bad >= 0) return trial.refuses([&] { state.countRows(); }, "image " + std::to_string(bad));
   const std::vector<int> live = state.countRows();
   const std::vector<int> offsets = fetched(stream(), state.rows().offsets, rows.size() + 1),

@@ -37,10 +37,11 @@ void checkState(Trial& trial, const TokenState& state, const std::vector<RandomS
                 "has other sides");
   trial.require(fetched(stream(), state.rows().offsets, offsets.size()) == offsets, "puts images in other places");
   trial.require(fetched(stream(), state.clusterOfPatch(), map.size()) == map, "puts patches in other rows");
-  for (int b = 0; b < batch; ++b)
+  for (int b = 0; b < batch; ++b) {
     trial.require(
         fetched(stream(), state.sizes() + area(b, patches), images[size(b)].sizes.size()) == images[size(b)].sizes,
         "has other sizes");
+  }
   trial.require((state.computed() != nullptr) == part, "has other rows");
   if (part) trial.require(fetched(stream(), state.computed(), computed->size()) == *computed, "has other rows");
   if (batch == 1) {
@@ -55,7 +56,7 @@ void checkState(Trial& trial, const TokenState& state, const std::vector<RandomS
   state.keyBias(stream(), proportional, bias.data());
   const std::vector<float> found = now(bias);
   std::size_t next = 0;
-  for (const RandomState& image : images)
+  for (const RandomState& image : images) {
     for (int i = 0; i < special + image.live; ++i) {
       const float value = found[next++];
       const int patches_of_row = i < special ? 1 : image.sizes[size(i - special)];
@@ -64,6 +65,7 @@ void checkState(Trial& trial, const TokenState& state, const std::vector<RandomS
       else
         trial.near(static_cast<double>(value), proportional ? std::log(static_cast<double>(patches_of_row)) : 0, 1e-6);
     }
+  }
   // As the host has it, and each part alone.
   const int width = 1 + 2 * patches, wanted = trial.random.oneOf({7, 1, 2, 4});
   const Buffer<float> floats = uploaded(stream(), std::vector<float>(area(batch, width), -3.0f));
@@ -137,12 +139,13 @@ void tryRestoreRows(Trial& trial) {
   const Buffer<float> restored(stream(), area(tokens.batch() * rows, tokens.dim));
   restoreRows(stream(), tokens.x.data(), tokens.dim, tokens.state, keep, restored.data());
   const std::vector<float> found = now(restored);
-  for (int b = 0; b < tokens.batch(); ++b)
+  for (int b = 0; b < tokens.batch(); ++b) {
     for (int i = 0; i < rows; ++i) {
       const int row = i < kept ? i : tokens.special + tokens.images[size(b)].map[size(i - kept)];
       trial.same<float>({found.data() + area(b * rows + i, tokens.dim), 1, tokens.dim},
                         tokens.image(b).rowRange(row, row + 1), "restores another row");
     }
+  }
 }
 
 /// In place of special rows that are there, or in front of them.
@@ -157,12 +160,13 @@ void tryPutInFront(Trial& trial) {
   putInFront(stream(), tokens.x.data(), dim, tokens.state, device_front.data(), count, after, y.data());
   const std::vector<float> found = now(y);
   const float* next = found.data();
-  for (int b = 0; b < tokens.batch(); ++b)
+  for (int b = 0; b < tokens.batch(); ++b) {
     for (int i = 0; i < special + tokens.images[size(b)].live; ++i, next += dim) {
       const float* const expected =
           i < count ? front.data() + area(i, dim) : tokens.image(b).row(tokens.special + i - special);
       trial.require(std::equal(next, next + dim, expected), "puts other rows there");
     }
+  }
 }
 
 void tryPooling(Trial& trial) {
@@ -221,11 +225,12 @@ void tryAddedRows(Trial& trial) {
   for (int b = 0; b < batch; ++b) {
     Reference expected(x.image(x.values.rounded, b));
     const float* row = added.data() + (one ? 0 : area(b * (front + patches), dim));
-    for (int i = 0; i < front + patches; ++i, row += dim)
+    for (int i = 0; i < front + patches; ++i, row += dim) {
       for (int c = 0; c < dim; ++c) {
         const int patch = i - front, to = patch < 0 ? i : special + images.back()[size(b)].map[size(patch)];
         expected.at(to, c) += (patch < 0 ? 1 : shares[size(b)][size(patch)]) * static_cast<double>(row[c]);
       }
+    }
     trial.near(x.image(found, b), expected, 3e-6);
   }
 }
@@ -332,11 +337,13 @@ void tryNormaliser(Trial& trial) {
   const Buffer<float> planes(stream(), area(3, count));
   Normaliser(stream(), values).run(stream(), device_pixels.data(), count, planes.data());
   const std::vector<float> found = now(planes);
-  for (std::size_t c = 0; c < 3; ++c)
-    for (int p = 0; p < count; ++p)
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (int p = 0; p < count; ++p) {
       trial.require(found[area(static_cast<int>(c), count) + size(p)] ==
                         values.of_byte[c][pixels[size(3 * p + values.image_channel[c])]],
                     "gives another number");
+    }
+  }
 }
 
 void tryPatchEmbed(Trial& trial) {
@@ -364,10 +371,12 @@ void tryPatchEmbed(Trial& trial) {
   const int planes = batch * g.channels;
   const std::vector<float> images = trial.memory.normal(area(planes * inner.height, inner.width));
   std::vector<float> bordered(area(planes * g.height, g.width));
-  for (int plane = 0; plane < planes; ++plane)
-    for (int y = 0; y < inner.height; ++y)
+  for (int plane = 0; plane < planes; ++plane) {
+    for (int y = 0; y < inner.height; ++y) {
       std::copy_n(images.begin() + (plane * inner.height + y) * inner.width, inner.width,
                   bordered.begin() + (plane * g.height + y + spec.pad_h) * g.width + spec.pad_w);
+    }
+  }
   only.push_back(-1);  // there is memory also for none
   const Buffer<int> device_only = uploaded(stream(), only);
   const Buffer<float> device_images = uploaded(stream(), images), tokens(stream(), area(batch * rows, dim));
