@@ -17,6 +17,12 @@ TEST(TableRow, CellsThatAreTooWideDoNotTouchTheOneBefore) {
   EXPECT_EQ(tableRow({"a long name", "1234"}, {-6, 4}), "a long name 1234");
 }
 
+TEST(TokensText, SaysHowManyFewer) {
+  EXPECT_EQ(program::tokensText({60}), "60");
+  EXPECT_EQ(program::tokensText({60, 45, 30}), "60 -> 45 -> 30 (-50 %)");
+  EXPECT_EQ(program::tokensText({60, 60}), "60 -> 60 (0 %)");
+}
+
 // While another thread decodes a picture, `stderr` leads nowhere (read_picture.cpp).
 TEST(StatusLine, IsDrawnWhileAPictureIsDecoded) {
   ::testing::internal::CaptureStderr();

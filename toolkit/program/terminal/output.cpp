@@ -64,7 +64,10 @@ Json sizeJson(Size2 size) { return {{"height", size.height}, {"width", size.widt
 std::string tokensText(const std::vector<double>& tokens) {
   std::string text;
   for (double count : tokens) text += (text.empty() ? "" : " -> ") + fixed(count, count == std::floor(count) ? 0 : 1);
-  if (tokens.size() > 1) text += " (-" + fixed(100 * (1 - tokens.back() / tokens.front()), 0) + " %)";
+  if (tokens.size() > 1) {
+    const std::string fewer = fixed(100 * (1 - tokens.back() / tokens.front()), 0);
+    text += fewer == "0" ? " (0 %)" : " (-" + fewer + " %)";
+  }
   return text;
 }
 
