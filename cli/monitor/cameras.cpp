@@ -124,7 +124,6 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenCamera& written,
     (void)StoreReader(session.database);  // else the writer makes one
     plan.again = true;
     plan.archive->follow = false;
-    session.snapshots = {};
     session.on_event = {};
   }
   if (arguments.once && (plan.archive || (!plan.source.isLive() && kind != vision::SourceKind::kDemo)))
