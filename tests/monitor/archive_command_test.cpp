@@ -144,6 +144,8 @@ TEST_F(ArchiveCommand, AVideoWithAnotherStartIsMeasuredAgain) {
               AllOf(HasSubstr("the first frame was of 2013-07-08T00:00:00Z before, and is of 2013-07-08T01:00:00Z now"),
                     HasSubstr("3 new samples")));
   EXPECT_EQ(stored().size(), 3u);
+  expectFailure(mpmCommand({"monitor", video, "--model", kSegmenter, "--db", database_}), 2,
+                {"--start", "say again when it began"});
 }
 
 // The database keeps the name, so that a later run, a report and a film know when the clock was put forward.

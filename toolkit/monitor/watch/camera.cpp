@@ -25,6 +25,14 @@ void goOnWithClock(const StoreReader& store, const SourceRecord& archive, Camera
   }
 }
 
+// Of a folder, the times are those that are stored; when a video began is not.
+bool hasTimesOfItsOwn(const vision::SourceSpec& video, const StoreReader& stored) {
+  if (video.kind != vision::SourceKind::kVideo) return false;
+  const auto sources = stored.sources();
+  const auto source = std::ranges::find(sources, video.name(), &SourceRecord::name);
+  return source != sources.end() && source->archive;
+}
+
 }  // namespace
 
 CameraConfig continued(CameraConfig config, const StoreReader& store) try {
@@ -76,6 +84,8 @@ Camera cameraOf(const CameraConfig& said, const StoreReader* stored) {
   camera.session = sessionOptions(config);
   camera.plan = cameraPlan(config);
   camera.files = readIn(said, camera.plan);
+  if (stored && !camera.plan.archive && hasTimesOfItsOwn(camera.plan.source, *stored))
+    throw CameraConfigError("start", "the video is stored with times of its own: say again when it began");
   // Pictures of an archive are far apart, and after a kill some are left out.
   if (camera.plan.archive) camera.session.choose_reuse = false;
   return camera;
