@@ -315,6 +315,26 @@ TEST_F(SnapshotWriterTest, ASampleThatIsALittleEarlyIsThatOfATimeLapse) {
   }
 }
 
+// Pictures of an archive come as fast as the model takes them, and a few seconds from their moments.
+TEST_F(SnapshotWriterTest, ATimeLapseOfAnArchiveLeavesNothingOut) {
+  Writing writing({.folder = folder_ / "shots", .every_minutes = 10});
+  for (int i = 0; i < 12; ++i) {
+    InferenceResult picture = result(kNoon + i * 10 * kMinuteMs + (i % 2 == 0 ? 4000 : -4000));
+    picture.frame.needed = true;
+    picture.frame.steady = 1 + i;
+    const Sample sample = sampleAt(picture.frame.time);
+    writing.writer.add(picture, &sample, "0");
+  }
+  EXPECT_TRUE(eventually([&] { return writing.written.size() == 12; })) << writing.written.size();
+}
+
+TEST_F(SnapshotWriterTest, APictureThatIsMeasuredAgainIsWrittenAgain) {
+  for (int run = 0; run < 2; ++run) {
+    Writing writing({.folder = folder_ / "shots", .every_minutes = 60});
+    writing.addAt(kNoon, 1);
+  }
+}
+
 TEST_F(SnapshotWriterTest, APictureIsWrittenOnceItIsKnownWhoseItIs) {
   std::atomic<bool> known = false;
   Collected<std::string> written, failed;

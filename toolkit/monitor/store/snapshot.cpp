@@ -327,8 +327,9 @@ struct SnapshotWriter::Impl {
   std::condition_variable_any changed;
   std::deque<Picture> waiting;
   Recording recording;
-  std::optional<std::pair<std::int64_t, UnixMs>> last_lapse;  // steady, and the time of the picture
-  std::int64_t last_sample = 0;                               // steady
+  // Steady, and the time of the picture.
+  std::optional<std::pair<std::int64_t, UnixMs>> last_lapse;
+  std::pair<std::int64_t, UnixMs> last_sample{};
 
   // Used by the thread alone.
   bool looked = false;                // for the time-lapse of an earlier run
@@ -360,6 +361,7 @@ struct SnapshotWriter::Impl {
       }
       lock.lock();
       waiting.pop_front();
+      changed.notify_all();
       if (!path.empty() && picture.occasion == Occasion::kRecording) ++recording.written;
       lock.unlock();
       if (!problem.empty() && callbacks.on_failed) callbacks.on_failed(problem, picture.occasion);
@@ -406,7 +408,8 @@ struct SnapshotWriter::Impl {
     for (auto name = names.rbegin(); name != names.rend() && before.size() < kMost; ++name) {
       const UnixMs age = picture.sample.time - snapshotTime(*name);
       if (static_cast<double>(age) > kMost * minutes * kMinuteMs) break;
-      if (age >= 0 && std::exchange(seen, stemOf(*name)) != stemOf(*name) && isOf(owner, how.folder, *name))
+      // One of the same time is this picture, as another model measured it.
+      if (age > 0 && std::exchange(seen, stemOf(*name)) != stemOf(*name) && isOf(owner, how.folder, *name))
         before.push_back(snapshotTime(*name));
     }
     vision::Due due(60 * minutes);
@@ -467,15 +470,20 @@ SnapshotWriter::Recording SnapshotWriter::recording() const {
 }
 
 void SnapshotWriter::add(const InferenceResult& result, const Sample* sample, const std::string& source) {
-  const std::lock_guard lock(impl_->mutex);
+  std::unique_lock lock(impl_->mutex);
   if (impl_->recording.on && !impl_->push({result, {}, source, Occasion::kRecording})) ++impl_->recording.left_out;
   if (!sample || !impl_->options.every_minutes || impl_->options.folder.empty()) return;
   const auto step = static_cast<std::int64_t>(*impl_->options.every_minutes * kMinuteMs);
-  const std::int64_t steady = result.frame.steady, between = steady - std::exchange(impl_->last_sample, steady);
+  const std::int64_t steady = result.frame.steady;
+  const auto before = std::exchange(impl_->last_sample, {steady, sample->time});
+  // The pictures of an archive come in no time, and are as far apart as they were taken.
+  const std::int64_t between = std::max(steady - before.first, sample->time - before.second);
   // A sample that comes a little early is nearer to the moment than the next one will be.
   const std::int64_t due = step - std::clamp<std::int64_t>(between / 2, 0, step / 10);
   const auto& last = impl_->last_lapse;
   if (last && steady - last->first < due && sample->time - last->second < due) return;
+  // Frames of a camera go on coming; those that are needed come as fast as they are taken.
+  if (result.frame.needed) impl_->changed.wait(lock, [this] { return impl_->waiting.size() < Impl::kMaxWaiting; });
   if (impl_->push({result, *sample, source, Occasion::kTimeLapse})) impl_->last_lapse = {steady, sample->time};
 }
 

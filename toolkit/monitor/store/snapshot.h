@@ -136,7 +136,8 @@ class SnapshotWriter {
   Recording recording() const;
 
   /// For each new frame: records it, and writes it where the time-lapse is due. `sample`: null for a frame that is
-  /// none.
+  /// none. Waits for the disk where the frame is needed (CapturedFrame::needed): else it leaves out what comes too
+  /// fast.
   void add(const InferenceResult& result, const Sample* sample, const std::string& source);
   /// Writes this frame. False: several pictures wait for the disk already.
   bool save(const InferenceResult& result, const Sample& sample, const std::string& source);
