@@ -320,6 +320,23 @@ TEST_F(TeachStates, ShowsTheExamplesThatItGetsWrong) {
   const std::string text = teach().out;
   EXPECT_THAT(text, HasSubstr("cam_20260309_103000.png is closed, taken for open ("));
   EXPECT_THAT(text, HasSubstr("cam_20260309_103000.png is closed, but looks most like "));
+  const double limit = nlohmann::json::parse(readFile(gate_))["sure"];
+  const auto isRight = [](const nlohmann::json& one) { return one["given"] == one["state"]; };
+  for (const char* state : {"closed", "open"}) {
+    std::vector<nlohmann::json> all, sure;
+    for (const auto& one : result["cross_validation"]["answers"]) {
+      if (one["state"] != state) continue;
+      all.push_back(one);
+      if (one["probability"] >= limit) sure.push_back(one);
+    }
+    const auto percent = [](auto part, const auto& of) { return " +" + fixed(100.0 * part / of.size(), 1); };
+    EXPECT_THAT(text, ContainsRegex(std::string("\n") + state + " +" + std::to_string(all.size()) +
+                                    percent(std::ranges::count_if(all, isRight), all) + percent(sure.size(), all) +
+                                    percent(std::ranges::count_if(sure, isRight), sure) + "\n"));
+  }
+  EXPECT_THAT(text, HasSubstr("sure on " + fixed(100 * result["cross_validation"]["sure"].get<double>(), 1) +
+                              " %, from a probability of " + fixed(limit, 3) + " on; of these " +
+                              fixed(100 * result["cross_validation"]["sure_right"].get<double>(), 1) + " % are right"));
   EXPECT_THAT(text, HasSubstr("gate_wrong.jpg shows the wrong answers\n"));
   EXPECT_THAT(text, HasSubstr("gate_contradictions.jpg shows the contradictions\n"));
   fs::remove(folder_ / "examples/closed/cam_20260309_103000.png");
