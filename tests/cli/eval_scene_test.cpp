@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "cli/street_model.h"
@@ -134,6 +135,15 @@ TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
   }
   EXPECT_LT(more["merged_percent"]["low"], more["merged_percent"]["mean"]);
   EXPECT_GT(more["merged_percent"]["high"], more["merged_percent"]["mean"]);
+  const auto range = [](const nlohmann::json& one, const std::string& unit) {
+    return fixed(one["mean"].get<double>(), 1) + unit + " (" + fixed(one["low"].get<double>(), 1) + " to " +
+           fixed(one["high"].get<double>(), 1) + ")";
+  };
+  const CommandResult shown =
+      succeeded(mpmCommand(Words{"daynight", streets, "--model", kSegmenter, "--reduce", "mpm:blocks=1,2"} + night));
+  EXPECT_THAT(shown.out, HasSubstr(" night: more tokens than by day after each step: " + range(more["tokens"][1], "") +
+                                   ", " + range(more["tokens"][2], "") + "; merged: " +
+                                   range(more["merged_percent"], " %") + "; 95 % intervals of 18 images in 6 blocks"));
   for (const auto& [text, part] : {std::pair("dark", "'dark' is not a number"),
                                    {"2", "gain must be in (0, 1]"},
                                    {"0.3:electrons=few", "'few' is not a number"},
