@@ -67,6 +67,10 @@ TEST_F(EvalOfTheScene, KeepsTheKeysOfOneVariant) {
   json = nlohmann::ordered_json::parse(eval({kStreets, "--json", "--reuse", "auto"}).out);
   EXPECT_EQ(keysOf(json), keys);
   EXPECT_EQ(keysOf(json["reuse"]), (Words{"rows", "key_frames", "agreement", "share_of_full_ms"}));
+  EXPECT_THAT(
+      succeeded(eval({kStreets, "--reuse", "auto"})).out,
+      HasSubstr("\nreuse: " + fixed(100 * json["reuse"]["rows"].get<double>(), 1) + " % of the rows computed, " +
+                std::to_string(json["reuse"]["key_frames"].get<int>()) + " key frame"));
 }
 
 // By construction the first frame of a film is computed in full with reuse: it says nothing about the agreement.
