@@ -44,19 +44,21 @@ class Study : public WithStreetModel {
 
 // The numbers themselves: tests/evaluation/study_numbers_test.py computes each of them again.
 TEST_F(Study, PrintsATableAndWritesTheSameRowsAsFiles) {
-  const CommandResult result = succeeded(studyWithoutFigures(small_));
+  const CommandResult result = succeeded(studyWithoutFigures(small_ + Words{"--reduce", "mpm:blocks=0,1"}));
   EXPECT_THAT(result.out, ::testing::MatchesRegex("reduction +tokens +mIoU % +loss +agreement % +mean ms +speed-up\n"
                                                   "none .* 0\\.00 +100\\.00 .* 1\\.00\n"
                                                   "mpm:blocks=1 .*\n"
                                                   "gradual:blocks=0-2:count=2 .*\n"
+                                                  "mpm:blocks=0,1 .*\n"
                                                   "over 6 images.*\n"
                                                   ".*/report.html\n"));
   const auto csv = tableLines(out_ + "/results.csv");
-  ASSERT_EQ(csv.size(), 4u) << "a header, the full model and two reductions";
+  ASSERT_EQ(csv.size(), 5u) << "a header, the full model and three reductions";
   EXPECT_THAT(csv[0], StartsWith("group,model,net,data,dataset,precision,reduce,"));
   EXPECT_THAT(csv[1], StartsWith("tiny_scene_fp32,tiny,linear 24/4 12x20,demo:"));
+  EXPECT_THAT(csv[4], HasSubstr(",\"mpm:blocks=0,1\",")) << "a comma within a cell";
   const auto rows = jsonIn(out_ + "/summary.jsonl");
-  ASSERT_EQ(rows.size(), 3u);
+  ASSERT_EQ(rows.size(), 4u);
   EXPECT_LT(rows[1]["gflop"], rows[0]["gflop"]);
   for (const auto& row : rows)
     EXPECT_EQ(row["blocks_ms"].size(), row["head_ms"] > 0 ? 3u : 0u) << "OpenCV may measure no layer times";
