@@ -21,6 +21,16 @@ TEST(Alarms, LimitsOfZeroAndBelow) {
   EXPECT_EQ(add(-18), 1u);
 }
 
+TEST(Alarms, ABandIsNotEmpty) {
+  for (const auto& [upper, right] : {std::pair("tokens>400", false), {"tokens>401", true}, {"gate:tokens>400", true}}) {
+    const AlarmOptions options{.alarms = {parseAlarm("tokens<400"), parseAlarm(upper)}};
+    if (right)
+      EXPECT_NO_THROW(options.validate()) << upper;
+    else
+      EXPECT_THROW(options.validate(), Error) << upper;
+  }
+}
+
 TEST(Alarms, MissingFramesRingOnAfterARestart) {
   const AlarmOptions options{.alarms = {parseAlarm("no-frame>60")}};
   std::vector<AlarmState> stored;

@@ -80,10 +80,18 @@ TEST(Statistics, AMonthHasThirtyDaysInAnySeason) {
     EXPECT_EQ(difference.block, Difference::Block::kPeriod) << day;
     EXPECT_EQ(difference.day_blocks, 30) << day;
     EXPECT_EQ(difference.night_blocks, 31) << day << ": the first and the last night are cut";
+    EXPECT_NEAR(difference.tokens, 10, 1e-9) << day;
   }
   const Difference year = blocksOf(bySun(52.5, kMidnight, 365));
   EXPECT_EQ(year.day_blocks, 365);
   EXPECT_EQ(year.night_blocks, 366);
+}
+
+TEST(Statistics, DaysAreBlocksFromThreeDaysOn) {
+  EXPECT_EQ(blocksOf(bySun(52.5, kMidnight, 2)).block, Difference::Block::kHour);
+  const Difference three = blocksOf(bySun(52.5, kMidnight, 3));
+  EXPECT_EQ(three.block, Difference::Block::kPeriod);
+  EXPECT_EQ(three.day_blocks, 3);
 }
 
 TEST(Statistics, AMonthHasThirtyDaysAtAnyLongitude) {
