@@ -331,6 +331,7 @@ TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
   EXPECT_EQ(after.session, before.session);
   EXPECT_TRUE(eventually([&] { return toldOf("fails on its first frame"); })) << "told after the frame";
   EXPECT_EQ(worker.status().failed, 0);
+  EXPECT_EQ(worker.status().model, kModel);
 }
 
 TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsReportedOnce) {
