@@ -32,6 +32,11 @@ std::optional<monitor::Sample> sampleAt(const monitor::StoreReader& reader, std:
   return found;
 }
 
+std::optional<monitor::Sample> lastOf(const monitor::StoreReader& reader, const monitor::SourceRecord& source) {
+  const auto last = reader.lastSample(source, reader.series(source.id));
+  return last ? sampleOf(reader, source.id, last->series, last->sample.time) : std::nullopt;
+}
+
 }  // namespace
 
 void History::setDatabase(const QString& path) {
@@ -147,8 +152,7 @@ void History::askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs
 void History::askLast(const monitor::SourceRecord& source, const monitor::PrivacyChoice& said) {
   ask(kSample, [=, this](const monitor::StoreReader& reader) {
     StoredSample found;
-    const auto last = reader.lastSample(source, reader.series(source.id));
-    if (const auto sample = last ? sampleOf(reader, source.id, last->series, last->sample.time) : std::nullopt) {
+    if (const auto sample = lastOf(reader, source)) {
       found = storedSample(reader, source, *sample, said);
       QStringList facts = {tr("Last sample: %1").arg(timeText(sample->time, source.clock))};
       for (const monitor::StateSample& state : sample->states) {
@@ -164,6 +168,11 @@ void History::askLast(const monitor::SourceRecord& source, const monitor::Privac
     found.last = true;
     return [this, found] { emit sampleReady(found); };
   });
+}
+
+LiveFramePtr History::lastPicture(const monitor::StoreReader& reader, const monitor::SourceRecord& source) {
+  const auto sample = lastOf(reader, source);
+  return sample ? storedSample(reader, source, *sample, {}).frame : nullptr;
 }
 
 StoredSample History::storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,

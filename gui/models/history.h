@@ -82,6 +82,9 @@ class History : public QObject {
   /// Asks for the last sample of a source: sampleReady(). `said`: as in askSample().
   void askLast(const monitor::SourceRecord& source, const monitor::PrivacyChoice& said);
 
+  /// The picture of the last sample of an archive, without what its database hides; null: it is not there.
+  static LiveFramePtr lastPicture(const monitor::StoreReader& reader, const monitor::SourceRecord& source);
+
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
   /// Each answer names the source and the span of its question: others may be on show by now. `bands`: of the span of

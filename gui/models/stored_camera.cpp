@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/stored_camera.h"
 
+#include "gui/models/history.h"
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
 #include "monitor/store/store_reader.h"
@@ -63,17 +64,41 @@ QStringList StoredCamera::read() {
     if (means[2] > 0) numbers << quantityName(*monitor::findQuantity(key)) + QLatin1Char(' ') + number(means[3]);
   }
 
-  for (const char* view : {"overlay", "depth", "frame"}) {
-    if (pictures.empty() || !pictures[0].contains(view)) continue;
-    if (const std::string id = pictures[0][view]; std::exchange(picture_id_, id) != id) {
-      const page::Response file = page_.answer({"/api/snapshot/" + id, {{"small", ""}}, true});
-      picture = QImage::fromData(QByteArray::fromStdString(file.body))
-                    .scaled(kPicture, Qt::KeepAspectRatio, Qt::SmoothTransformation);
-    }
-    break;
-  }
+  if (pictures.empty())
+    readArchive(camera["name"]);
+  else
+    readSnapshot(pictures[0]);
   const QString dot = QStringLiteral("  ·  ");
   return {state.join(dot), facts.join(dot), span.join(dot), numbers.join(dot)};
+}
+
+void StoredCamera::readSnapshot(const Json& files) {
+  for (const char* view : {"overlay", "depth", "frame"}) {
+    if (!files.contains(view)) continue;
+    if (const std::string id = files[view]; std::exchange(picture_id_, id) != id) {
+      const page::Response file = page_.answer({"/api/snapshot/" + id, {{"small", ""}}, true});
+      show(QImage::fromData(QByteArray::fromStdString(file.body)));
+    }
+    return;
+  }
+}
+
+// An archive has pictures of its own. What must not be seen may be said later than its last sample.
+void StoredCamera::readArchive(const std::string& name) {
+  const monitor::StoreReader reader(config.db);
+  const auto sources = reader.sources();
+  const auto source = std::ranges::find(sources, name, &monitor::SourceRecord::name);
+  if (source == sources.end() || !source->archive) return;
+  const std::string id = std::to_string(source->last) + reader.privacy(name);
+  if (std::exchange(picture_id_, id) == id) return;
+  const LiveFramePtr frame = History::lastPicture(reader, *source);
+  if (!frame) return show({});
+  const cv::Mat& image = frame->image();
+  show(QImage(image.data, image.cols, image.rows, static_cast<qsizetype>(image.step), QImage::Format_BGR888));
+}
+
+void StoredCamera::show(const QImage& large) {
+  picture = large.isNull() ? QImage() : large.scaled(kPicture, Qt::KeepAspectRatio, Qt::SmoothTransformation);
 }
 
 }  // namespace mpm::gui

@@ -22,6 +22,10 @@ class StoredCamera {
   QImage picture{};  ///< the last one; of the thread of read()
 
  private:
+  void readSnapshot(const Json& files);
+  void readArchive(const std::string& name);
+  void show(const QImage& large);
+
   page::Page page_{{.databases = {config.db}, .snapshots = {config.snapshots}}};
   std::string picture_id_{};
 };

@@ -5,6 +5,7 @@
 #include "gui/views/cameras_page.h"
 #include "monitor/samples.h"
 #include "text.h"
+#include "vision/pictures/pictures.h"
 #include "wall_clock.h"
 
 namespace mpm::gui {
@@ -71,6 +72,38 @@ TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
   EXPECT_TRUE(says(1, "rtsp://***@shed/1", Qt::ToolTipRole));
   EXPECT_THROW(open("[[camera]]\nevry = 3\n"), Error);
   EXPECT_TRUE(list_.item(2)->text().startsWith("The barn\n")) << "they stay";
+}
+
+TEST_F(CamerasTest, AnArchiveShowsItsLastPictureWithoutWhatIsHidden) {
+  const std::string archive = folder_ / "archive";
+  QDir().mkpath(QString::fromStdString(archive));
+  cv::imwrite(archive + "/1.png", cv::Mat(48, 64, CV_8UC3, cv::Scalar(0, 200, 0)));
+  monitor::Sample sample = sampleAt(kNoon);
+  sample.picture = "1.png";
+  sample.digest = vision::pictureDigest(archive + "/1.png");
+  monitor::StoreWriter writer(path_);
+  writer.beginSession(session(archive), kNoon);
+  writer.append(sample);
+  ASSERT_TRUE(writer.flush());
+  open("[[camera]]\nname = 'yard'\nsource = 'archive'\ndb = 'a.db'\n");
+  const auto color = [&](double x) {
+    const QImage picture = list_.item(0)->icon().pixmap(StoredCamera::kPicture).toImage();
+    return picture.pixelColor(static_cast<int>(x * picture.width()), picture.height() / 2);
+  };
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] {
+        list_.showAll();
+        return color(0.1).green() > 180;
+      },
+      60000));
+  writer.setPrivacy(
+      archive,
+      monitor::PrivacyOptions{
+          .hidden = {{.name = "left", .size = {64, 48}, .polygons = {{{0, 0}, {20, 0}, {20, 47}, {0, 47}}}}}}
+          .json());
+  ASSERT_TRUE(writer.flush());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return color(0.1) == Qt::black; }, 60000)) << "said since";
+  EXPECT_GT(color(0.8).green(), 180);
 }
 
 TEST_F(CamerasTest, IsFollowedWhileItIsWatched) {
