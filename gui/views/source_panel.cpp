@@ -56,7 +56,7 @@ SourcePanel::SourcePanel(const Actions& actions, QWidget* parent)
       pause_(actions.pause),
       title_(wrapped(headingLabel())),
       detail_(wrapped(mutedLabel())),
-      state_(namedValue(new QLabel, tr("Connection"))),
+      state_(namedValue(wrapped(new QLabel), tr("Connection"))),
       message_(wrapped(new QLabel)),
       counters_(wrapped(mutedLabel())),
       model_(wrapped(headingLabel(tr("No model")))),
@@ -68,8 +68,7 @@ SourcePanel::SourcePanel(const Actions& actions, QWidget* parent)
           [this, pause] { pause->setText(pause_->isChecked() ? tr("Go on") : tr("Pause")); });
   QPushButton* model = pushButton(actions.model, tr("Change model…"));
 
-  QBoxLayout* buttons = leftRow(change, pause, close_);
-  buttons->setSpacing(6);
+  QBoxLayout* buttons = fill(new QVBoxLayout, wrappingRow(6, {change, pause, close_}));
   buttons->setContentsMargins(0, 4, 0, 12);
   QBoxLayout* model_row = leftRow(model);
   model_row->setContentsMargins(0, 4, 0, 0);

@@ -686,6 +686,13 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   setFont(100);
 }
 
+TEST_F(Window, TheSourcePanelHasRoomForLargerText) {
+  setFont(150);
+  settle();
+  EXPECT_EQ(dock("source")->findChild<QScrollArea*>()->horizontalScrollBar()->maximum(), 0);
+  setFont(100);
+}
+
 // Words above the picture say what its cells are, others for the bare grid, none where there is no room for them.
 TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
   ASSERT_TRUE(openAndPause());
