@@ -31,7 +31,7 @@ void NetControl::runAs(const monitor::SessionOptions& camera, bool of_file) {
 }
 
 void NetControl::open(const QString& path, const std::optional<Reduction>& variant) {
-  if (!model_) on_show_->setBanner({});
+  if (!model_) setBanner({});
   if (path.toStdString() != live_->session().model()) inference_.refine = options_.inference.refine;
   live_->change([&](monitor::Session& session) { session.worker().setModel(path.toStdString(), variant); });
   emit said(tr("Reading %1…").arg(QFileInfo(path).fileName()), Badge::kNone);
@@ -63,8 +63,13 @@ void NetControl::take(const std::shared_ptr<const ModelInfo>& model) {
   inference_.reduce = model->reduction;
   if (!before || before->task != model->task || vision::classNames(*before) != vision::classNames(*model))
     emit classesChanged(*model);
-  if (!before && !on_show_->stored()) on_show_->setBanner({});
+  if (!before) setBanner({});
   emit modelChanged();
+}
+
+// A stored picture keeps its banner, which says what it is.
+void NetControl::setBanner(const QString& text) {
+  if (!on_show_->stored()) on_show_->setBanner(text);
 }
 
 void NetControl::note(const std::string& text) {
@@ -74,7 +79,7 @@ void NetControl::note(const std::string& text) {
 void NetControl::takeEvent(const monitor::Event& event) {
   if (event.kind != monitor::EventKind::kModel || event.severity != monitor::Severity::kError) return;
   const QString text = QString::fromStdString(event.message);
-  if (!model_) return on_show_->setBanner(text);
+  if (!model_) return setBanner(text);
   inference_.reduce = model_->reduction;
   const QString path = live_->model();
   emit refused(breakable(QString(text).replace(path, QFileInfo(path).fileName())));

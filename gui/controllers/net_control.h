@@ -52,6 +52,7 @@ class NetControl : public QObject {
   void said(const QString& text, mpm::gui::Badge badge);
 
  private:
+  void setBanner(const QString& text);
   void takeEvent(const monitor::Event& event);
   void sayWhenItShows(const QString& change);
 

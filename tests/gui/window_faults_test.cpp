@@ -344,6 +344,30 @@ TEST_F(Faults, ASnapshotWithoutAModelBlamesNoDisk) {
   EXPECT_THAT(notice(), Begins("No model has seen this frame yet"));
 }
 
+TEST_F(Faults, WhatAModelSaysDoesNotHideWhatAStoredPictureIs) {
+  storeSamples("garden", unixNow() - kDayMs, 1000, 3);
+  WindowOptions none = options();
+  none.model = file("none.onnx");
+  make(none);
+  window_->opener().open(file("m.db"));
+  const auto banner = [&] { return part<ImageView>()->banner(); };
+  ASSERT_TRUE(comes("Last sample", banner));
+  window_->opener().open(file("gone.onnx"));
+  EXPECT_TRUE(wait([&] { return reported(EventKind::kModel, "gone.onnx"); }));
+  EXPECT_THAT(banner(), Begins("Last sample"));
+  window_->opener().open(Window::options().model);
+  ASSERT_TRUE(wait([&] { return net().model() != nullptr; }));
+  EXPECT_THAT(banner(), Begins("Last sample"));
+}
+
+TEST_F(Faults, AnImageIsShownWithoutAModel) {
+  WindowOptions none = options();
+  none.model = file("none.onnx");
+  make(none);
+  window_->opener().openNamed(file("street/00.png"));
+  EXPECT_TRUE(wait([&] { return frame() != nullptr; }));
+}
+
 // A disk that is too slow for a recording costs pictures, which is said; a picture that was asked for is confirmed.
 TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
   ASSERT_TRUE(openCamera());
