@@ -160,8 +160,10 @@ TEST_F(Others, ShowNothingOfTheSourceBefore) {
   const auto* const regions = fieldOf<QComboBox>(panel, "Region whose numbers are drawn");
   ASSERT_EQ(regions->count(), 2);
 
+  const int question = onShow().ask();
   pickSource("lane");
   EXPECT_EQ(regions->count(), 1);
+  emit part<PictureStore>()->loaded({.source = "yard", .question = question});
   emit history->eventsReady(before, {{first, EventKind::kAlarm, monitor::Severity::kWarning, "late"}});
   charts::Chart chart;
   chart.buckets.resize(1);
@@ -359,6 +361,27 @@ TEST_F(Others, ShowThePicturesThatTheirProgramWritesMeanwhile) {
   EXPECT_TRUE(showsThatOf(second));
   emit part<ChartPanel>()->chart()->timePicked(static_cast<double>(first - kDayMs) / 1000);
   EXPECT_EQ(labelOf(looked(), "Notice")->toolTip(), "No picture is stored near that time");
+}
+
+TEST_F(Others, TryAPictureThatIsDamagedOnce) {
+  store(file("other.db"), "yard", unixNow() - kHourMs, 1000, 1);
+  QDir(folder_.path()).mkpath("pictures");
+  const std::string stem = file("pictures/").toStdString() + fileTime(unixNow() - kHourMs, true);
+  write(QString::fromStdString(stem + ".png"), "no picture");
+  write(QString::fromStdString(stem + ".json"),
+        R"({"source": "yard", "database": ")" +
+            QByteArray::fromStdString(monitor::StoreReader(file("other.db").toStdString()).id()) + "\"}");
+  openOther(file("other.db"));
+  auto* const pictures = part<PictureStore>();
+  const QSignalSpy failed(pictures, &PictureStore::failed);
+  QSignalSpy listed(pictures, &PictureStore::listed);
+  ASSERT_TRUE(wait([&] { return failed.count() == 1; }));
+  for (int i = 0; i < 3; ++i) {
+    listed.clear();
+    pictures->list();
+    ASSERT_TRUE(wait([&] { return listed.count() > 0; }));
+  }
+  EXPECT_EQ(failed.count(), 1);
 }
 
 TEST_F(Others, AreACameraOrWhereThatIsNotInThemTheirLastSource) {

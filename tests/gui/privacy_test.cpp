@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "gui/controllers/calendar_browser.h"
 #include "gui/views/label_pictures_panel.h"
 #include "monitor/store/snapshot.h"
 #include "vision/pictures/pictures.h"
@@ -140,6 +141,25 @@ TEST_F(PrivacyInTheApp, OurOwnDatabaseIsNoOtherOneWhereItIsOpenedByItsName) {
   ASSERT_TRUE(wait([&] { return onShow().source().name == file("street") && frame(); }));
   EXPECT_TRUE(covers(frame()->image()));
   EXPECT_FALSE(window_->showsOnlyOthers()) << "in the window that watches";
+}
+
+TEST_F(PrivacyInTheApp, ACalendarHasPicturesAtOnceAndHidesThemAtOnce) {
+  ASSERT_TRUE(openAndPause() && stores());
+  part<CalendarBrowser>()->setPace(kHourMs);  // how soon it looks by itself
+  dock("calendar")->show();
+  dock("calendar")->raise();
+  CalendarView* const view = part<CalendarPanel>()->view();
+  ASSERT_TRUE(wait([&] { return view->calendar().days.size() == 1; }));
+  ASSERT_TRUE(view->drawnPictures().empty() && takesSnapshot());
+  ASSERT_TRUE(wait([&] { return view->drawnPictures().size() == 1; }));
+  const auto isBlack = [&] {
+    if (view->drawnPictures().empty()) return false;
+    const QRectF place = view->placeOf(0);
+    return shot(view).pixelColor(QPointF(place.left() + place.width() / 6, place.center().y()).toPoint()) == Qt::black;
+  };
+  EXPECT_FALSE(isBlack());
+  hide();
+  EXPECT_TRUE(wait(isBlack));
 }
 
 TEST_F(PrivacyInTheApp, TeachProposesAndKeepsNothingThatIsHidden) {

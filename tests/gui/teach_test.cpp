@@ -123,6 +123,7 @@ TEST_F(TeachOnePicture, TheKeyboardAloneDraws) {
   key(Qt::Key_Space);
   ASSERT_TRUE(wait([&] { return state().labelled.size() == 1; }));
   key(Qt::Key_Z, Qt::ControlModifier);
+  EXPECT_TRUE(state().labels.isEmpty()) << "nothing is trained on a picture without labels";
   ASSERT_TRUE(wait([&] { return state().labelled.isEmpty(); }));
   key(Qt::Key_G);
   for (const Qt::Key way : {Qt::Key_Right, Qt::Key_Down, Qt::Key_Left}) {
@@ -176,6 +177,16 @@ TEST_F(TeachOnePicture, APredictionIsAcceptedAndClassesAreMerged) {
   ASSERT_TRUE(wait([&] { return state().classes.count() == 4 && teach()->editor(); }));
   EXPECT_EQ(onDisk(picture, into < label ? into : into - 1), pixels);
   EXPECT_FALSE(teach()->editor()->steps().canUndo());
+}
+
+TEST_F(Teach, PicturesReuseNoRowsOfThoseBefore) {
+  WindowOptions reusing = options();
+  reusing.inference.reuse = parseReuse("threshold=12");
+  make(reusing);
+  ASSERT_TRUE(openAndPause());
+  ASSERT_TRUE(frame()->result.estimate.reuse);
+  take();
+  EXPECT_FALSE(canvas()->frame()->result.estimate.reuse);
 }
 
 TEST_F(TeachOnePicture, ClassesThatAreTypedFastAreAllKept) {
@@ -266,6 +277,7 @@ TEST_F(TeachOnePicture, AStrokeEndsWithItsPicture) {
     return wait([&] { return teach()->shown() == "other" && canvas()->frame()->hasGrid(); });
   };
   const auto press = [&] { QTest::mousePress(canvas(), Qt::LeftButton, {}, canvas()->rect().center()); };
+  canvas()->setUnsure({9});
   const auto release = [&] {
     QTest::mouseMove(canvas(), canvas()->rect().center() + QPoint(40, 0));
     QTest::mouseRelease(canvas(), Qt::LeftButton, {}, canvas()->rect().center() + QPoint(40, 0));
@@ -275,6 +287,9 @@ TEST_F(TeachOnePicture, AStrokeEndsWithItsPicture) {
   release();
   EXPECT_TRUE(wait([&] { return onDisk(first, 0) > 0; }));
   EXPECT_FALSE(teach()->editor()->steps().canUndo()) << "nothing is drawn in the other one";
+  const QImage sure = shot(canvas());
+  canvas()->setShowsUnsure(true);
+  EXPECT_EQ(shot(canvas()), sure) << "of the picture before";
 
   draw(9);
   EXPECT_TRUE(teach()->editor()->steps().canUndo());
@@ -678,12 +693,21 @@ TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
 
   // Another set of states of the same pictures.
   auto* set = fieldOf<QComboBox>(panel, "Name of these states");
-  set->setEditText("rain");
-  QTest::keyClick(set->lineEdit(), Qt::Key_Return);
+  const auto choose = [set](const char* name) {
+    set->setEditText(name);
+    QTest::keyClick(set->lineEdit(), Qt::Key_Return);
+  };
+  choose("rain");
   EXPECT_TRUE(wait([&] { return !pictures->item(1)->text().startsWith("night"); }));
   EXPECT_FALSE(use->isChecked());
-  set->setEditText("picture");
-  QTest::keyClick(set->lineEdit(), Qt::Key_Return);
+  // A set whose file cannot be read gets nothing of the one that was chosen before it.
+  QDir().mkpath(file("m.labels/states/broken.csv"));
+  choose("picture");
+  choose("broken");
+  EXPECT_TRUE(says(panel, "broken.csv"));
+  EXPECT_THAT(pictures->item(1)->text(), Not(Begins("night")));
+  EXPECT_FALSE(use->isEnabled());
+  choose("picture");
   EXPECT_TRUE(wait([&] { return use->isChecked(); }));
 
   make();
@@ -729,6 +753,17 @@ TEST_F(TeachTrained, ProposesPicturesOfTheOpenFolder) {
     const QString name = button->toolTip().section(QLatin1Char(' '), -1);
     EXPECT_TRUE(QFile::exists(file("street/%1.png").arg(name))) << name;
   }
+  check("teach", false);
+  check("teach", true);
+  EXPECT_EQ(suggestions().size(), 2) << "still";
+  buttonOf(pane()->pictures(), LabelPicturesPanel::tr("What to label next?"))->click();
+  EXPECT_THAT(textOf(pane()->pictures()), Has("Comparing 2"));
+  check("teach", false);
+  check("teach", true);
+  EXPECT_THAT(textOf(pane()->pictures()), Not(Has("Comparing"))) << "it was given up";
+  addClass("water");
+  addClass("ice");  // on the disk, behind the pictures that were to be compared
+  EXPECT_TRUE(suggestions().isEmpty());
 }
 
 TEST_F(TeachTrained, ACancelledTrainingLeavesAllAsItWas) {

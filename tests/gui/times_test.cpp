@@ -283,6 +283,17 @@ TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {
   EXPECT_THAT(notice(), Begins("Open a folder of pictures with times first"));
 }
 
+TEST_F(Times, AnArchiveOfWhichNothingIsStoredYetIsNotMeasuredAgain) {
+  measure("dated");
+  ASSERT_TRUE(allAreStored());
+  auto sources = part<HistorySources>()->all();
+  ASSERT_EQ(sources.size(), 1U);
+  sources[0].first = sources[0].last = 0;
+  emit part<History>()->sourcesChanged(sources);
+  emit part<CameraConfigs>()->regionsChanged();
+  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr);
+}
+
 TEST_F(Times, OnlyTheSourceThatIsOpenIsMeasuredAgain) {
   measure("dated");
   ASSERT_TRUE(allAreStored());

@@ -53,9 +53,11 @@ TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
   ASSERT_NE(dialog, nullptr);
   EXPECT_TRUE(paused()) << "nothing has to be collected";
   EXPECT_THAT(textOf(dialog), Has("Measuring"));
+  const QSignalSpy cancelled(window_->findChild<Job*>(), &Job::cancelled);
   dialog->reject();
   EXPECT_FALSE(paused());
   EXPECT_TRUE(wait([&] { return !window_->findChild<Job*>(); })) << "its thread ends";
+  EXPECT_EQ(cancelled.count(), 1) << "before it has measured all";
   EXPECT_EQ(frame()->result.model->schedule(), (Schedule{1, 2})) << "nothing changed";
 
   // What was paused stays paused.

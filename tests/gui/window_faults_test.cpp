@@ -323,6 +323,17 @@ TEST_F(Faults, APauseIsOfItsSource) {
   EXPECT_FALSE(part<WelcomePage>()->isHidden());
 }
 
+TEST_F(Faults, EventsAreOfTheSourceOnShowAtOnce) {
+  storeSamples("garden", unixNow() - kDayMs, 1000, 3);
+  make();
+  ASSERT_TRUE(openAndWait() && wait([&] { return part<HistorySources>()->name() == file("street"); }));
+  emit window_->live().eventHappened({unixNow(), EventKind::kAlarm, monitor::Severity::kWarning, "of here"}, false);
+  pickSource("garden");
+  EXPECT_FALSE(reported(EventKind::kAlarm, "of here"));
+  pickSource(file("street"));
+  EXPECT_TRUE(reported(EventKind::kAlarm, "of here"));
+}
+
 TEST_F(Faults, EventsOfTheSourceBeforeAreNotThoseOfTheNextOne) {
   fs::copy(street().path(), file("yard").toStdString());
   ASSERT_TRUE(openAndWait());
