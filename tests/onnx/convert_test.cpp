@@ -259,6 +259,9 @@ TEST_F(Convert, TheJsonNamesATaskThatTheHeadCanDo) {
   EXPECT_MPM_ERROR(withJson("hf_dpt_depth_ts17.onnx", R"({"task": "semantic"})"),
                    "'predicted_depth' is not a map with a channel for each class");
   EXPECT_MPM_ERROR(withJson("hf_dpt_depth_ts17.onnx", R"({"task": "panoptic"})"), "which the head 'other'");
+  EXPECT_MPM_ERROR(
+      withJson("da3_ts17.onnx", R"({"task": "depth"})"),
+      "task 'depth', but the graph has 2 outputs ('depth', 'depth_conf'), and the map of this task must be");
   EXPECT_MPM_ERROR(withJson("hf_vitpose_ts17.onnx", R"({"task": "depth"})"), "'heatmaps' is not a map of one channel");
   EXPECT_EQ(withJson("hf_rf_detr_dynamo18.onnx", R"({"task": "boxes"})"), Task::kBoxes);
   EXPECT_EQ(withJson("hf_rf_detr_seg_dynamo18.onnx", R"({"task": "boxes"})"), Task::kBoxes);

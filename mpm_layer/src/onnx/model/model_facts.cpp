@@ -120,10 +120,17 @@ void requireClasses(const ModelFacts& facts, int classes) {
 }
 
 void requireTask(const ModelInfo& info) {
-  if (!info.task) return;
-  if (info.can(*info.task)) return;
-  throw Error("its JSON says task '" + mpm::toString(*info.task) + "', which the head '" + mpm::toString(info.head) +
-              "' does not do");
+  if (!info.task || info.can(*info.task)) return;
+  const std::string says = "its JSON says task '" + mpm::toString(*info.task) + "', ";
+  ModelInfo alone = info;
+  alone.outputs.resize(1);
+  if (alone.can(*info.task)) {
+    std::string names;
+    for (const std::string& name : info.outputs) names += (names.empty() ? "'" : ", '") + name + "'";
+    throw Error(says + "but the graph has " + std::to_string(info.outputs.size()) + " outputs (" + names +
+                "), and the map of this task must be the only one");
+  }
+  throw Error(says + "which the head '" + mpm::toString(info.head) + "' does not do");
 }
 
 std::string toJson(const ModelInfo& info) {
