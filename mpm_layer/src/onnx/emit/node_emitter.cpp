@@ -248,7 +248,8 @@ void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std:
   if (needed.contains(graph_.image)) made_[graph_.image] = image;
   std::ranges::reverse(kept);
   if (!kept.empty() && !one_size_)
-    refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
+    refuse(*kept.front(), "a head made for one size of input",
+           "a mask transformer, a linear head, a classifier or features, or the input size of the graph");
   const auto known = [&](int value, const Node& reader) {  // for example the mask of a removed Dropout
     const auto found = made_.find(value);
     if (found == made_.end()) refuse(reader, "an input that nothing makes", kStock);
