@@ -44,7 +44,8 @@ struct EstimatorOptions {
   int short_side = 0;      ///< Fit::kWindow: resize images to this shorter side first, px; 0: their own scale
   int window_stride = 0;   ///< px between windows, 1 to the shorter side of a window; 0: 15/16 of a window (512: 480)
   std::optional<double> min_score = {};  ///< of a segment, 0..1; nullopt: 0.8, and 0.5 with the head kBoxQueries
-  /// kPanoptic: a segment is kept if other segments leave more than this share of its mask uncovered, 0..1.
+  /// kPanoptic, 0..1: a segment is kept if the pixels where its product of class and mask is the largest, in its mask
+  /// or not, are more than this share of the number of pixels of its mask.
   double min_overlap = 0.8;
   /// Refinement of the labels of kSemantic; nullopt: as the model says (ModelFacts::refine).
   std::optional<Refine> refine = {};

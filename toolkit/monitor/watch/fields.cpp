@@ -126,9 +126,8 @@ const std::vector<CameraField>& cameraFields() {
               "For the tasks panoptic, instance and boxes: leave out segments with a lower score",
               "0.8; of a model with boxes 0.5", from(0, 1)}),
       inFile({"min-overlap", &W::min_overlap, kNetworkGroup, "0..1",
-              "For the task panoptic: leave out a segment when other segments cover its mask and no more than this "
-              "share is "
-              "left",
+              "For the task panoptic: keep a segment if the pixels where its product of class and mask is the largest, "
+              "in its mask or not, are more than this share of the number of pixels of its mask",
               "0.8", from(0, 1)}),
       {"times", &W::times, kTimesGroup, "auto|exif|name|list:FILE|modified",
        "When pictures were taken. auto: their EXIF, else their names, such as 20130708_055413; list: a CSV file of "
