@@ -82,7 +82,7 @@ class Estimate(NamedTuple):
     """Wall time of 'total' and of its stages: 'preprocess', 'backbone', 'merge', 'restore', 'head', 'postprocess'."""
     reuse: dict[str, Any] | None
     """With Estimator(reuse=...): 'rows', the share of the rows that were computed; 'key_frame'; 'agreement' with the full result
-    in percent, of a key frame that was due, else None; 'threshold' in grey levels; 'kept_bytes'."""
+    in percent, of a key frame that was due, else None; 'threshold' in grey levels, which 'budget' and 'cosine' do not use; 'kept_bytes'."""
     scores: np.ndarray | None
     """With Estimator(scores=True): float32 (classes, height, width), the probability of each class at each pixel. Of a model of
     queries, or whose graph ends in a sigmoid, the share of its class scores. Those before refine='guided', which changes labels

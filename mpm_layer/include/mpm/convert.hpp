@@ -10,7 +10,8 @@
 
 namespace mpm {
 
-/// Describes a plain ViT ONNX file or a converted one, without running it. Reads external data and MODEL.json too.
+/// Describes a plain ViT ONNX file or a converted one, without running it. Reads external data, and MODEL.json too;
+/// of a converted file MODEL.json does not count, because the file holds the facts: to change them, convert again.
 /// `options`: how the model would be converted. Throws mpm::Error when the file is not ONNX or not a plain pre-norm
 /// ViT.
 MPM_API ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& options = {});

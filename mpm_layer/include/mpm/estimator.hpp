@@ -39,7 +39,7 @@ struct EstimatorOptions {
   /// CPU threads; 0: leaves their number as it is. Calls cv::setNumThreads, which is global to the process: the newest
   /// Estimator with a number decides. When the last of these is destroyed, the earlier number is back.
   int threads = 0;
-  bool inspect = false;    ///< also fill token_score and pair_similarity; only with Fit::kResize
+  bool inspect = false;    ///< also fill token_score and pair_similarity; both stay empty with Fit::kWindow
   Fit fit = Fit::kResize;  ///< how an image of another size reaches the net
   int short_side = 0;      ///< Fit::kWindow: resize images to this shorter side first, px; 0: their own scale
   int window_stride = 0;   ///< px between windows, 1 to the shorter side of a window; 0: 15/16 of a window (512: 480)
@@ -51,7 +51,7 @@ struct EstimatorOptions {
   std::optional<Refine> refine = {};
   bool labels = false;    ///< with kPanoptic, kInstance and kBoxes: also fill labels
   bool scores = false;    ///< of kSemantic: also fill scores
-  bool features = false;  ///< also fill features; only with Fit::kResize
+  bool features = false;  ///< also fill features; an error with Fit::kWindow
   /// Reuse of rows, for the frames of a fixed camera one after the other (docs/reuse.md). Needs Fit::kResize, and
   /// a reduction that merges mutual pairs or none. Estimate::pair_similarity stays empty.
   Reuse reuse = {};
@@ -114,7 +114,7 @@ struct Estimate : RunReport {
 };
 
 /// Percent of the pixels on which two results of one image agree: they have the same class, or depths that differ by at
-/// most 2 % of the range of `b`. nullopt: the results have no such map, or differ in size.
+/// most 2 % of the range in b.depth_range. nullopt: the results have no such map, or differ in size.
 MPM_API std::optional<double> agreementPercent(const Estimate& a, const Estimate& b);
 
 /// The class of the segment of each pixel, CV_8U; 255 for none. `ids`: of an Estimate. `segments`: of the same, or some
@@ -144,8 +144,9 @@ class MPM_API Estimator {
   Estimator(Estimator&&) noexcept;             ///< moves the net
   Estimator& operator=(Estimator&&) noexcept;  ///< moves the net
 
-  /// `image`: CV_8UC3 in BGR order, as cv::imread and cv::VideoCapture give it, of any size. Resizing is bilinear, of
-  /// the image and of scores, masks and depths. Throws mpm::Error for an empty image or another type, too little
+  /// `image`: CV_8UC3 in BGR order, as cv::imread and cv::VideoCapture give it, of any size. Resizing is bilinear:
+  /// the image to the network input; scores, and masks of kMaskQueries, to the network input and from there to the
+  /// image; depths and other masks to the image. Throws mpm::Error for an empty image or another type, too little
   /// memory, and a NaN in the net. `seconds`: the time of the frame since any start, for Reuse::refresh, finite;
   /// nullopt: a clock of its own. `patches`, with EstimatorOptions::reuse: the patches to compute, ascending, instead
   /// of those that Reuse finds, unless the frame is the first, of another size or due by Reuse::refresh.

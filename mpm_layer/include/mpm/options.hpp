@@ -68,8 +68,8 @@ struct Reduction {
   /// blocks or more. Blocks that the model does not have are left out of 2,5 and of 0-7.
   std::optional<Schedule> blocks = {};
   std::optional<int> count = {};  ///< kGradual, kTome: merges at most so many pairs
-  /// kGradual, kTome: the number of tokens to merge, as a share of the tokens at the input, 0..1. kCts: the share of
-  /// the windows that become one token; nullopt: 0.4.
+  /// kGradual, kTome: the number of tokens to merge, as a share of the tokens at the input; nullopt for kTome without
+  /// `count`: 0.04. kCts: the share of the windows that become one token; nullopt: 0.4. More than 0, at most 1.
   std::optional<double> share = {};
   /// kGradual: merges only pairs with at least this cosine similarity, -1..1. Without `count`, `share` and
   /// `similarity`, `share` is 0.073. kAlgm: the same for windows; its key is "threshold", and nullopt means 0.88.
@@ -101,7 +101,7 @@ MPM_API Reduction mpmBefore(const Schedule& blocks, std::optional<Attention> att
 /// the key or the value, for any other text.
 MPM_API Reduction parseReduction(const std::string& spec);
 
-/// The inverse of parseReduction().
+/// The inverse of parseReduction(), which refuses a kRule without a `function`.
 MPM_API std::string toString(const Reduction& reduction);
 
 /// The output of a net with a segmentation head, beside the merge maps.

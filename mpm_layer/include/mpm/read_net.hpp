@@ -25,8 +25,8 @@ struct LoadedNet {
 /// Reads a plain ViT ONNX file, converted in memory, or a converted one. Calls registerLayers().
 ///
 /// Input: {B, 3, H, W} float, normalised as ModelFacts says, under the input name of the original graph. If
-/// setInput() gets another type, this and every later forward() throws; OpenCV 4 would silently compute the previous
-/// image again.
+/// setInput() gets another type than for the image before, such as bytes after floats, this and every later forward()
+/// throws; OpenCV 4 would silently compute the previous image again.
 ///
 /// Outputs, all CV_32F, to be asked for by name:
 /// - those in ModelInfo::outputs: "labels" {B, 1, H, W} of a segmentation net, else the outputs of the original graph;

@@ -50,7 +50,7 @@ struct ReuseReport {
   /// Percent of the pixels in which reuse and the full result agree. Known only of a key frame that came because
   /// Reuse::refresh was over.
   std::optional<double> agreement = {};
-  double threshold = 0;        ///< by which a patch counted as changed, grey levels
+  double threshold = 0;  ///< by which a patch counted as changed, grey levels; with budget and cosine it has no use
   std::size_t kept_bytes = 0;  ///< memory that the net keeps for the next frame
 };
 
