@@ -123,8 +123,9 @@ TEST(Rule, ErrorOfTheFunctionReachesTheCaller) {
   Estimator estimator(kRuleModel, optionsOf(fails, ruleBefore({1})));
   EXPECT_THROW(estimator.estimate(test::noisePicture(45, 61)), std::domain_error);
   const MergeFunction few = [](auto...) { return std::vector<std::int64_t>(3); };
-  EXPECT_MPM_ERROR(Estimator(kRuleModel, optionsOf(few, ruleBefore({1}))).estimate(test::noisePicture(45, 61)),
-                   "the rule gave 3 groups for ");
+  EXPECT_MPM_ERROR(
+      Estimator(kRuleModel, optionsOf(few, ruleBefore({1}))).estimate(test::noisePicture(45, 61)),
+      kRuleModel + ": layer 'onnx_node!merge/before_block1' (ai.mpm.MergeTokens): the rule gave 3 groups for ");
 }
 
 TEST(Rule, NeedsItsReductionAndAFunction) {

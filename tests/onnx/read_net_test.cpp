@@ -187,7 +187,8 @@ TEST_F(ForwardError, NamesTheNodeOfOpenCvThatFails) {
     net.forward();
     ADD_FAILURE() << "no error";
   } catch (const cv::Exception& error) {
-    EXPECT_EQ(forwardError(net, two, error), "node 'onnx_node!broken' (Fails): no such shape");
+    EXPECT_EQ(forwardError(net, two, error),
+              "OpenCV " CV_VERSION " cannot run it: node 'onnx_node!broken' (Fails): no such shape");
   }
 }
 

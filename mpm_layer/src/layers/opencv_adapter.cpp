@@ -69,8 +69,9 @@ std::string forwardError(cv::dnn::Net& net, const std::vector<int>& input, const
         before = middle + 1;
     }
   }
-  if (culprit == names.size()) return why;
-  return "node '" + names[culprit] + "' (" + net.getLayer(net.getLayerId(names[culprit]))->type + "): " + why;
+  const std::string problem = "OpenCV " CV_VERSION " cannot run it: ";
+  if (culprit == names.size()) return problem + why;
+  return problem + "node '" + names[culprit] + "' (" + net.getLayer(net.getLayerId(names[culprit]))->type + "): " + why;
 }
 
 }  // namespace mpm

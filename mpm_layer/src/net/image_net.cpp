@@ -149,7 +149,7 @@ void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
     net_.forward(blobs_, outputs_);
   } catch (const cv::Exception& error) {
     const std::vector<int> shape = {1, 3, info_.input.height, info_.input.width};
-    throw Error(path_ + ": OpenCV " CV_VERSION " cannot run it: " + forwardError(net_, shape, error));
+    throw Error(path_ + ": " + forwardError(net_, shape, error));
   }
   const StageTimes forward_ms = forwardTimes(net_, watch.lap());
   for (double StageTimes::*stage : {&StageTimes::backbone, &StageTimes::merge, &StageTimes::restore, &StageTimes::head})
