@@ -198,6 +198,9 @@ TEST(ReuseOfFrames, AnotherSizeAndResetAreKeyFrames) {
   EXPECT_FALSE(estimator.estimate(scene(1, 120, 160)).reuse->key_frame);
   estimator.reset();
   EXPECT_TRUE(estimator.estimate(scene(1, 120, 160)).reuse->key_frame);
+  EXPECT_FALSE(estimator.estimate(scene(1, 120, 160)).reuse->key_frame);
+  EXPECT_MPM_ERROR(estimator.estimate(cv::Mat()), "the image is empty");
+  EXPECT_TRUE(estimator.estimate(scene(1, 120, 160)).reuse->key_frame) << "after an error";
 }
 
 // Two cameras take turns on one net. Each gets what it would get from a net of its own.

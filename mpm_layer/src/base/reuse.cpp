@@ -5,6 +5,7 @@
 
 #include "base/key_values.h"
 #include "base/number_text.h"
+#include "base/reuse_patches.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
@@ -71,6 +72,16 @@ std::string toString(const Reuse& reuse) {
       text += (text.empty() ? "" : ":") + std::string(key.name) + "=" + numberText(*value);
   }
   return text.empty() ? "auto" : text;
+}
+
+void requirePatches(const std::vector<int>& patches, int count, bool reuses) {
+  if (!reuses) throw Error("patches that changed are for an Estimator that reuses rows");
+  for (std::size_t i = 0; i < patches.size(); ++i) {
+    if (patches[i] < 0 || patches[i] >= count || (i > 0 && patches[i] <= patches[i - 1])) {
+      throw Error("patches that changed are ascending numbers from 0 to " + std::to_string(count - 1) + ", got " +
+                  std::to_string(patches[i]) + " at place " + std::to_string(i));
+    }
+  }
 }
 
 }  // namespace mpm

@@ -6,6 +6,7 @@
 #include <limits>
 #include <opencv2/imgproc.hpp>
 
+#include "base/reuse_patches.h"
 #include "net/label_maker.h"
 #include "net/objects.h"
 #include "net/segments.h"
@@ -48,17 +49,6 @@ Estimate cloned(Estimate estimate) {
     *map = map->clone();
   for (cv::Mat& output : estimate.outputs) output = output.clone();
   return estimate;
-}
-
-void requirePatches(const std::vector<int>& patches, const ImageNet& net, bool reuses) {
-  if (!reuses) throw Error("patches that changed are for an Estimator that reuses rows");
-  const int count = net.info().tokens();
-  for (std::size_t i = 0; i < patches.size(); ++i) {
-    if (patches[i] < 0 || patches[i] >= count || (i > 0 && patches[i] <= patches[i - 1])) {
-      throw Error("patches that changed are ascending numbers from 0 to " + std::to_string(count - 1) + ", got " +
-                  std::to_string(patches[i]) + " at place " + std::to_string(i));
-    }
-  }
 }
 
 }  // namespace
@@ -261,18 +251,18 @@ std::optional<Task> Estimator::task() const { return impl().solver->task; }
 
 Estimate Estimator::estimate(const cv::Mat& image, std::optional<double> seconds,
                              const std::optional<std::vector<int>>& patches) {
-  if (image.empty()) throw Error("the image is empty");
-  if (image.dims != 2 || image.type() != CV_8UC3) throw Error("an image is 8-bit BGR (CV_8UC3)");
-  if (seconds && !std::isfinite(*seconds)) throw Error("the time of a frame must be a finite number of seconds");
   Impl& own = impl();
   Solver& solver = *own.solver;
-  if (patches) requirePatches(*patches, solver.net, own.memory.has_value());
   StopWatch watch;
   Estimate result;
   result.task = solver.task;
   result.grid = solver.net.info().grid;
   try {
     withOurErrors([&] {
+      if (image.empty()) throw Error("the image is empty");
+      if (image.dims != 2 || image.type() != CV_8UC3) throw Error("an image is 8-bit BGR (CV_8UC3)");
+      if (seconds && !std::isfinite(*seconds)) throw Error("the time of a frame must be a finite number of seconds");
+      if (patches) requirePatches(*patches, solver.net.info().tokens(), own.memory.has_value());
       if (!own.memory) return solver.run(image, result);
       own.elapsed += own.clock.lap() / 1000;
       own.reuse(image, seconds.value_or(own.elapsed), patches, result);
