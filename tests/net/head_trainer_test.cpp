@@ -225,6 +225,7 @@ TEST_F(HeadTrainerTest, ATrainingThatDivergesIsAnError) {
        {HeadTrainingOptions{.learning_rate = std::numeric_limits<double>::infinity()},
         {.weight_decay = std::numeric_limits<double>::quiet_NaN()}})
     EXPECT_MPM_ERROR(trainer_.train(all_, options), "must be positive");
+  EXPECT_MPM_ERROR(trainer_.train(all_, {.hidden = 1 << 30}), "at most 65536, got 1073741824");
   // Labels that contradict each other teach nothing, but that is no divergence. Nor are the first steps alone.
   cv::Mat opposite = halves();
   opposite = 1 - opposite;

@@ -29,7 +29,7 @@ struct LabelledTokens {
 
 /// How HeadTrainer::train() trains. A step is one batch of pictures.
 struct HeadTrainingOptions {
-  int hidden = 256;             ///< width of the head
+  int hidden = 256;             ///< width of the head, 1..65536
   int steps = 150;              ///< batches
   int batch = 8;                ///< pictures per step, at most
   double learning_rate = 5e-3;  ///< the highest; a linear rise over 1/20 of the steps, then half a cosine down to 1 %

@@ -274,6 +274,10 @@ class Training {
 
 void HeadTrainingOptions::validate() const {
   if (hidden < 1 || steps < 1 || batch < 1) throw Error("the width, steps and batch of a training must be at least 1");
+  if (constexpr int kMost = 65536; hidden > kMost) {
+    throw Error("the width of a head to train must be at most " + std::to_string(kMost) + ", got " +
+                std::to_string(hidden));
+  }
   if (!(learning_rate > 0) || !(weight_decay >= 0) || !std::isfinite(learning_rate) || !std::isfinite(weight_decay))
     throw Error("the learning rate of a training must be positive, and its weight decay not negative");
 }
