@@ -340,6 +340,17 @@ TEST_F(HeadTrainerTest, DoesNotReplaceAJsonOfSomethingElse) {
   trainer_.write(path, head);  // it replaces its own
 }
 
+TEST_F(HeadTrainerTest, RefusesBeforeTheTrainingWhatItCannotWriteAfterIt) {
+  const TokenHead head = trainer_.train(all_, {.hidden = 4, .steps = 1});
+  std::filesystem::create_directory(std::string(folder_ / "folder.onnx"));
+  for (const char* name : {"none/new.onnx", "folder.onnx"}) {
+    EXPECT_MPM_ERROR(trainer_.write(folder_ / name, head), "cannot write") << name;
+    EXPECT_MPM_ERROR(trainer_.requireOutput(folder_ / name), "cannot write") << name;
+  }
+  trainer_.requireOutput(folder_ / "new.onnx");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(std::string(folder_ / "")), {}), 1) << "it left a file";
+}
+
 TEST_F(HeadTrainerTest, DoesNotReplaceTheModelThatItIsMadeFrom) {
   const std::string own = folder_ / "own.onnx";
   std::filesystem::copy_file(kModel, own);

@@ -7,7 +7,6 @@
 #include <ranges>
 #include <utility>
 
-#include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "evaluation/numbers.h"
 #include "mpm/convert.hpp"
@@ -35,7 +34,6 @@ class Teacher {
       classes_.validate("the list of classes");
       trainer_.setClasses(classes_.classes, classes_.ignore);
     });
-    const AtomicFile writable(job.output);  // it throws now, and not after minutes of training
   }
 
   std::optional<Taught> run() {

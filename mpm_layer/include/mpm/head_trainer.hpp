@@ -64,7 +64,8 @@ class MPM_API HeadTrainer {
   void setClasses(const std::vector<ClassInfo>& classes, int ignore = 255);
 
   /// Throws mpm::Error where write() would refuse this path: to ask before minutes of training. It must end in .onnx,
-  /// and neither the file nor its JSON may replace a file of `model`, or a JSON that belongs to no model.
+  /// neither the file nor its JSON may replace a file of `model`, or a JSON that belongs to no model, and both must be
+  /// writable: an empty file with another name is made in the folder and removed.
   void requireOutput(const std::string& path) const;
 
   /// The image tokens of a picture, {N, dim} CV_32F. `image`: CV_8UC3 BGR of any size. This takes most of the time of a

@@ -441,6 +441,7 @@ void HeadTrainer::requireOutput(const std::string& path) const {
   std::error_code unseen;
   if (!std::filesystem::exists(path, unseen) && std::filesystem::exists(json, unseen) && !isOfTaughtModel(json))
     throw Error("the new model would replace '" + json + "', which is there and of no model: name another file");
+  for (const std::string& file : {path, json}) const AtomicFile attempt(file);
 }
 
 void HeadTrainer::write(const std::string& path, const TokenHead& head, const std::string& taught) const {
