@@ -278,7 +278,7 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
     if (rule) {
       options.reduce = Reduction{
           .method = ReductionMethod::kRule,
-          .blocks = parseSchedule(argument<std::string>(arguments, "blocks", "a text")),
+          .blocks = blocks ? std::optional(parseSchedule(*blocks)) : std::nullopt,
           .attention = parseAttention(argument<std::string>(arguments, "attention", "'plain' or 'proportional'")),
           .plain_mean = !argument<bool>(arguments, "weighted", kYesOrNo),
           .inside = argument<bool>(arguments, "inside", kYesOrNo)};
@@ -289,6 +289,7 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
     };
     if (arguments.contains("mean")) {
       options.mean = three("mean");
+      const auto blocks = argument<std::optional<std::string>>(arguments, "blocks", "a text");
       options.deviation = three("std");
     }
     if (precision) options.precision = parsePrecision(*precision);

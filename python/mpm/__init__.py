@@ -119,7 +119,8 @@ class Rule(NamedTuple):
     float32 (N,), the patches in each, and a RuleInfo. Returns N integers: rows with the same one become their mean, in the
     order of their first ones. Its exceptions reach the caller. It must not use the Estimator that calls it, nor wait
     for calls of other threads: they stand still while a fork() waits for this one."""
-    blocks: Sequence[int] | str = (2, 5)
+    blocks: Sequence[int] | str | None = None
+    """The blocks where rows merge, such as (2, 5) or '2,5'. None: 2 and 5, without those that the model lacks."""
     weighted: bool = True
     """The mean is weighted by the sizes; else plain, as in MPM."""
     attention: str = "plain"
@@ -133,9 +134,9 @@ def _native(arguments: dict[str, Any]) -> dict[str, Any]:
     rule = arguments["reduce"]
     if not isinstance(rule, Rule):
         return arguments
-    if not isinstance(rule.blocks, Iterable):
+    if rule.blocks is not None and not isinstance(rule.blocks, Iterable):
         raise ArgumentError(f"the blocks of a rule are such as (2, 5) or '2,5', got {_shown(rule.blocks)}")
-    blocks = rule.blocks if isinstance(rule.blocks, str) else ",".join(map(str, rule.blocks))
+    blocks = rule.blocks if rule.blocks is None or isinstance(rule.blocks, str) else ",".join(map(str, rule.blocks))
     return {**arguments, "reduce": None, "rule": rule.function, "blocks": blocks, "weighted": rule.weighted,
             "attention": rule.attention, "inside": rule.inside}
 

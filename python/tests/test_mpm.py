@@ -343,6 +343,8 @@ def test_a_rule_in_python_can_be_mpm():
     image = picture()
     for model in (SEGMENTER, DATA / "timm_dinov3_ts17.onnx"):
         rule = mpm.Estimator(model, reduce=mpm.Rule(mutual_pairs, (1, 2), weighted=False))
+    usual = mpm.Estimator(SEGMENTER, reduce=mpm.Rule(mutual_pairs)).estimate(image)
+    assert usual.tokens == mpm.Estimator(SEGMENTER).estimate(image).tokens, "block 2 of the default 2,5; there is no block 5"
         assert rule.info["reduce"] == "rule:blocks=1,2:mean=plain:attention=plain"
         found, expected = rule.estimate(image), mpm.Estimator(model, schedule=(1, 2)).estimate(image)
         assert found.tokens == expected.tokens and found.tokens[2] < found.tokens[1] < found.tokens[0]
