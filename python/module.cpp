@@ -25,8 +25,10 @@
 #include <span>
 #include <thread>
 #include <tuple>
+#include <type_traits>
 
 #include "base/atomic_file.h"
+#include "base/reuse_patches.h"
 #include "base/visible_text.h"
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/flop_counter.h"
@@ -153,6 +155,8 @@ template <class T>
 T valueOf(nb::handle value, const char* name, const char* expected) {
   T taken{};
   if (nb::try_cast(value, taken)) return taken;
+  if (std::is_same_v<T, int> && PyLong_Check(value.ptr()))
+    throw ArgumentError(std::string(name) + " is out of range: " + shown(value));
   throw ArgumentError(std::string(name) + " is " + expected + ", got " + shown(value));
 }
 
@@ -176,6 +180,15 @@ void requireThere(const std::string& path) {
   std::error_code status;
   if (!std::filesystem::exists(path, status))
     throw FileError(visibleText(path, 200) + ": " + (status ? status.message() : "no such file"));
+}
+
+/// Throws FileError if a file cannot be written because its folder is missing.
+void requireFolderOf(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code status;
+  if (folder.empty() || std::filesystem::exists(folder, status)) return;
+  throw FileError("cannot write '" + visibleText(file, 100) + "': there is no folder '" +
+                  visibleText(folder.string(), 100) + "'");
 }
 
 /// The path of a model. Throws FileError where no file is.
@@ -276,6 +289,7 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
     }
     if (reduce) options.reduce = parseReduction(*reduce);
     if (rule) {
+      const auto blocks = argument<std::optional<std::string>>(arguments, "blocks", "a text");
       options.reduce = Reduction{
           .method = ReductionMethod::kRule,
           .blocks = blocks ? std::optional(parseSchedule(*blocks)) : std::nullopt,
@@ -289,7 +303,6 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
     };
     if (arguments.contains("mean")) {
       options.mean = three("mean");
-      const auto blocks = argument<std::optional<std::string>>(arguments, "blocks", "a text");
       options.deviation = three("std");
     }
     if (precision) options.precision = parsePrecision(*precision);
@@ -405,6 +418,7 @@ std::string teach(const nb::dict& arguments) {
   evaluation::TeachJob job{.model = modelPath(arguments["model"]),
                            .classes = {{}, argument<int>(arguments, "ignore", kWholeNumber)},
                            .output = pathOf(arguments["output_file"], "output_file is the path of a file")};
+  requireFolderOf(job.output);
   for (const std::string& name : names) job.classes.classes.push_back({name});
   ofArguments([&] {
     job.classes.validate("classes");
@@ -549,6 +563,7 @@ class LockedEstimator {
                  ChannelOrder::kRgb;
         })) {
     const EstimatorOptions options = estimatorOptions(arguments, rule_ = ruleOf(arguments));
+    reuses_ = options.reuse.on;
     const std::string model = modelPath(arguments["model"]);
     estimator_ = withoutGil([&] { return std::make_unique<Estimator>(model, options); });
     counter_ = [model, convert = options.convert()] {
@@ -562,6 +577,7 @@ class LockedEstimator {
   /// The fields of mpm.Estimate; segments are tuples of id, label, score, area, box.
   nb::tuple estimate(nb::handle array, nb::handle chosen) {
     const auto patches = valueOf<std::optional<std::vector<int>>>(chosen, "patches", "a list of whole numbers");
+    if (patches) ofArguments([&] { requirePatches(*patches, model().tokens(), reuses_); });
     const cv::Mat image = toImage(array);
     Estimate result = withoutGil([&] {
       cv::Mat bgr;  // never the caller's memory
@@ -613,7 +629,7 @@ class LockedEstimator {
     return map.empty() ? nb::none() : nb::cast(toArray<T>(std::move(map)));
   }
 
-  bool rgb_;
+  bool rgb_, reuses_ = false;
   RuleFunction rule_;
   std::unique_ptr<Estimator> estimator_;
   std::function<evaluation::FlopCounter()> counter_;  // converts the model again, so only for those who ask
@@ -810,7 +826,7 @@ NB_MODULE(_mpm, module) {
       exception<Error>(module, "Error", PyExc_RuntimeError,
                        "An error of this package: one line that names the problem and says what to do.");
   exception<ArgumentError>(module, "ArgumentError", nb::make_tuple(error, nb::handle(PyExc_ValueError)),
-                           "An Error and a ValueError: an argument that is wrong, whatever the model.");
+                           "An Error and a ValueError: a wrong argument. What a model cannot do is a plain Error.");
   exception<FileError>(module, "FileError", nb::make_tuple(error, nb::handle(PyExc_FileNotFoundError)),
                        "An Error and a FileNotFoundError.");
   nb::set_leak_warnings(false);  // cv2 keeps the layers of register_cv2() until the process ends
@@ -863,12 +879,7 @@ NB_MODULE(_mpm, module) {
     const ConvertOptions options = convertOptions(arguments);
     const std::string model = modelPath(arguments["model"]);
     const std::string to = pathOf(arguments["output_file"], "output_file is the path of a file");
-    const std::filesystem::path folder = std::filesystem::path(to).parent_path();
-    std::error_code status;
-    if (!folder.empty() && !std::filesystem::exists(folder, status)) {
-      throw FileError("cannot write '" + visibleText(to, 100) + "': there is no folder '" +
-                      visibleText(folder.string(), 100) + "'");
-    }
+    requireFolderOf(to);
     for (const std::string& file : modelFiles(model))
       if (sameFile(file, to)) throw ArgumentError("'" + to + "' is the model or a part of it: name another file");
     return toDict(withoutGil([&] { return convertFile(model, to, options); }));

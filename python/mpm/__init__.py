@@ -6,7 +6,8 @@
 >>> result.labels                              # uint8 (height, width), the class of each pixel
 
 Heavy calls release the GIL. Objects may be used by several threads, which then take turns. Errors are mpm.Error with one
-line of text: ArgumentError, also a ValueError, for an argument; FileError, also a FileNotFoundError, for a missing file.
+line of text: ArgumentError, also a ValueError, for a wrong argument; FileError, also a FileNotFoundError, for a missing file or
+folder. What a model cannot do, such as merging before a block that it does not have, is a plain Error.
 """
 from __future__ import annotations
 
@@ -279,7 +280,9 @@ class Net(_Model):
         """Runs the net on float32 (batch, channels, height, width), normalised as info['mean'] and info['std'] say, and returns
         the named outputs, all float32. None: all, in the order of Net.outputs."""
         names = self.outputs
-        wanted = names if outputs is None else list(outputs) if isinstance(outputs, Iterable) else [outputs]
+        if isinstance(outputs, str) or outputs is not None and not isinstance(outputs, Iterable):
+            raise ArgumentError(f"outputs is a list of names, got {_shown(outputs)}")
+        wanted = names if outputs is None else list(outputs)
         for name in wanted:
             if name not in names:
                 raise ArgumentError(f"the net has no output {_shown(name)}; it has {', '.join(names)}")

@@ -118,14 +118,14 @@ def test_the_patches_to_compute_may_be_named():
     assert estimator.estimate(255 - image, patches=np.array([0, tokens - 1])).reuse["rows"] == 2 / tokens
     assert estimator.estimate(image).reuse["rows"] == 0, "a threshold of 255 finds nothing"
     for wrong in ([5, 3], [tokens], [-1], [2, 2]):
-        with pytest.raises(mpm.Error, match="ascending numbers from 0 to"):
+        with pytest.raises(mpm.ArgumentError, match="ascending numbers from 0 to"):
             estimator.estimate(image, patches=wrong)
     for wrong in ([0.7, 1.9], "12", 5, [2**40]):
         with pytest.raises(mpm.ArgumentError, match="patches is a list of whole numbers, got"):
             estimator.estimate(image, patches=wrong)
     with pytest.raises(mpm.ArgumentError, match="patches are those of one image"):
         estimator.estimate([image], patches=[0])
-    with pytest.raises(mpm.Error, match="an Estimator that reuses rows"):
+    with pytest.raises(mpm.ArgumentError, match="an Estimator that reuses rows"):
         mpm.Estimator(SEGMENTER).estimate(image, patches=[0])
 
 
@@ -240,6 +240,7 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.Estimator(SEGMENTER, precision="fp8"), "fp8"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, device=0), "device is a text such as 'cpu', got 0"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, threads="4"), "threads is a whole number, got '4'"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, threads=10**12), "threads is out of range: 1000000000000"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, short_side=32), "short_side needs fit='window'"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, channels="GBR"), "GBR"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, task="dreams"), "dreams"),
@@ -258,7 +259,8 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.Net(SEGMENTER).forward(None), "(batch, 3, 32, 64) of float32, got None"),
     (mpm.Error, lambda: mpm.Net(SEGMENTER, outputs=["logits"]), "no value 'logits'"),
     (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), ["x"]), "no output 'x'"),
-    (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), 5), "no output 5"),
+    (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), 5), "outputs is a list of names, got 5"),
+    (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), "labels"), "list of names, got 'labels'"),
     (ValueError, lambda: mpm.info(None), "a model is the path of an ONNX file, got None"),
     (ValueError, lambda: mpm.merge(None), "tokens are an array (special + N, dim) of float32, got None"),
     (ValueError, lambda: mpm.merge(np.zeros((4, 4))), "got shape (4, 4) of float64"),
@@ -341,10 +343,10 @@ def test_a_schedule_may_be_a_text_or_empty():
 
 def test_a_rule_in_python_can_be_mpm():
     image = picture()
-    for model in (SEGMENTER, DATA / "timm_dinov3_ts17.onnx"):
-        rule = mpm.Estimator(model, reduce=mpm.Rule(mutual_pairs, (1, 2), weighted=False))
     usual = mpm.Estimator(SEGMENTER, reduce=mpm.Rule(mutual_pairs)).estimate(image)
     assert usual.tokens == mpm.Estimator(SEGMENTER).estimate(image).tokens, "block 2 of the default 2,5; there is no block 5"
+    for model in (SEGMENTER, DATA / "timm_dinov3_ts17.onnx"):
+        rule = mpm.Estimator(model, reduce=mpm.Rule(mutual_pairs, (1, 2), weighted=False))
         assert rule.info["reduce"] == "rule:blocks=1,2:mean=plain:attention=plain"
         found, expected = rule.estimate(image), mpm.Estimator(model, schedule=(1, 2)).estimate(image)
         assert found.tokens == expected.tokens and found.tokens[2] < found.tokens[1] < found.tokens[0]
@@ -919,6 +921,7 @@ def test_teach_says_what_is_wrong_and_writes_nothing(tmp_path):
                                ({"labels": images}, mpm.ArgumentError, "a label map is"),
                                ({"labels": [one + 3 for one in labels]}, mpm.ArgumentError, "label 3"),
                                ({"model": tmp_path / "none.onnx"}, mpm.FileError, "none.onnx"),
+                               ({"output_file": tmp_path / "none" / "mine.onnx"}, mpm.FileError, "there is no folder"),
                                ({"output_file": tmp_path / "mine.pb"}, mpm.ArgumentError, "must end in .onnx"),
                                ({"steps": 0}, mpm.ArgumentError, "at least one step"),
                                ({"progress": enough}, KeyError, "enough")]:
