@@ -5,8 +5,6 @@
 
 #include <unistd.h>
 #include <cstdio>
-#include <iostream>
-#include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -24,6 +22,7 @@
 #include "gui/views/regions_dialog.h"
 #include "gui/views/source_panel.h"
 #include "monitor/fake_source.h"
+#include "worlds/offscreen.h"
 
 namespace {
 
@@ -545,15 +544,10 @@ QJsonValue Hands::act(const QJsonObject& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  QApplication::setOrganizationName(QStringLiteral("mpm-test"));
-  QLocale::setDefault(QLocale::c());
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  const mpm::worlds::OffscreenApp app(argc, argv);
   applyLook(lightTheme(), 100);
   Hands hands;
-  for (std::string line; std::getline(std::cin, line);) {
-    const QJsonObject what = QJsonDocument::fromJson(QByteArray::fromStdString(line)).object();
+  app.answerLines([&hands](const QJsonObject& what) {
     QJsonObject reply;
     try {
       const bool waits = what["do"].toString() == "wait";
@@ -563,7 +557,7 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {
       reply["done"] = QString::fromUtf8(error.what());
     }
-    std::cout << QJsonDocument(reply).toJson(QJsonDocument::Compact).toStdString() << std::endl;
-  }
+    return reply;
+  });
   return 0;
 }
