@@ -86,8 +86,8 @@ TEST_P(ViewDetectorAt, RegionsFollowASmallMotionAndTheReferenceStays) {
     camera.motion = motion;
     ASSERT_EQ(watched.watch(camera, 12).change, ViewChange::kSmall) << toText(motion);
     EXPECT_EQ(watched.watch(camera, 4).after, -1) << "one move is found once";
-    EXPECT_LT(distance(watched.view.place(), motion, size), 1.5) << toText(motion);
-    const auto before = measured(camera.view({}), {}), after = measured(camera.view(motion), watched.view.place()),
+    EXPECT_LT(distance(watched.view.offset(), motion, size), 1.5) << toText(motion);
+    const auto before = measured(camera.view({}), {}), after = measured(camera.view(motion), watched.view.offset()),
                still = measured(camera.view(motion), {});
     ASSERT_EQ(after.size(), regions.size());
     for (std::size_t i = 0; i < regions.size(); ++i) {
@@ -172,7 +172,7 @@ TEST(ViewDetector, LearnsNothingOfWhatIsHidden) {
       ViewChange change = ViewChange::kNone;
       for (int i = 0; i < 6; ++i) change = std::max(change, add(far));
       EXPECT_EQ(change, ViewChange::kSmall);
-      EXPECT_LT(distance(watch.place(), far, size), unit);
+      EXPECT_LT(distance(watch.offset(), far, size), unit);
     }
     EXPECT_EQ(cv::norm(learned[0], learned[1], cv::NORM_INF), 0) << "two boards, one reference";
   }
@@ -194,13 +194,13 @@ TEST(ViewDetector, WhatItForgetsLeavesTheViewInPlace) {
   ASSERT_EQ(watched.watch(camera, 12).after, -1);
   camera.motion = {.right = 12, .down = -6};
   ASSERT_EQ(watched.watch(camera, 12).change, ViewChange::kSmall);
-  const ViewMotion place = watched.view.place();
+  const ViewMotion offset = watched.view.offset();
   watched.view.forget();
   EXPECT_FALSE(watched.view.takeLearned());
-  EXPECT_LT(distance(watched.view.place(), place, kSize), 1);
+  EXPECT_LT(distance(watched.view.offset(), offset, kSize), 1);
   EXPECT_EQ(watched.watch(camera, 14).after, -1) << "it learns anew";
   EXPECT_TRUE(watched.view.motion());
-  EXPECT_LT(distance(watched.view.place(), camera.motion, kSize), 2) << "regions stay where they are";
+  EXPECT_LT(distance(watched.view.offset(), camera.motion, kSize), 2) << "regions stay where they are";
 }
 
 TEST(ViewDetector, APictureWithoutEdgesIsNoMove) {
@@ -237,14 +237,14 @@ TEST(ViewDetector, APictureBesideTheSeriesHasAPlaceAndIsNotLearned) {
   for (int i = 0; i < 12; ++i) {
     view.add(camera.next().image, i * kBetween, false);
     if (i < 9) {
-      EXPECT_EQ(distance(view.placeOf(camera.view(moved)), {}, kSize), 0) << "the reference is not learned yet";
+      EXPECT_EQ(distance(view.offsetOf(camera.view(moved)), {}, kSize), 0) << "the reference is not learned yet";
     }
   }
   (void)view.takeLearned();
-  EXPECT_LT(distance(view.placeOf(camera.view(moved)), moved, kSize), 1);
-  EXPECT_LT(distance(view.place(), {}, kSize), 1);
+  EXPECT_LT(distance(view.offsetOf(camera.view(moved)), moved, kSize), 1);
+  EXPECT_LT(distance(view.offset(), {}, kSize), 1);
   EXPECT_FALSE(view.takeLearned());
-  EXPECT_EQ(distance(view.placeOf(cv::Mat(480, 640, CV_8UC3, cv::Scalar::all(90))), view.place(), kSize), 0)
+  EXPECT_EQ(distance(view.offsetOf(cv::Mat(480, 640, CV_8UC3, cv::Scalar::all(90))), view.offset(), kSize), 0)
       << "of another size";
 }
 

@@ -227,7 +227,7 @@ Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts,
       return cv::Mat();
     }
   };
-  sample.view_offset = result.repeated ? view_.placeOf(result.frame.image, hiddenIn(result)) : view_.place();
+  sample.view_offset = result.repeated ? view_.offsetOf(result.frame.image, hiddenIn(result)) : view_.offset();
   try {
     regions_.measure(sample, facts, result.frame.image, result.estimate.labels, result.estimate,
                      result.look ? look : std::function<cv::Mat(const cv::Mat&)>());

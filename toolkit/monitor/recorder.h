@@ -38,7 +38,7 @@ struct RecorderOptions {
   /// What must not be seen, PrivacyOptions::json(), and where it lies in the picture of a result (ViewDetector). Called
   /// within add() and measure(). nullopt: what is stored of the source stays, until setPrivacy() says what that is.
   std::optional<std::string> privacy{};
-  std::function<cv::Mat(const InferenceResult& result, const ViewMotion& place)> hidden{};
+  std::function<cv::Mat(const InferenceResult& result, const ViewMotion& offset)> hidden{};
 };
 
 /// What the results of this model share. `digest`: modelDigest() of its file. `settings`: settingsOf().

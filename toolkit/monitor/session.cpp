@@ -183,9 +183,9 @@ struct Session::Impl {
     callbacks.on_frame(std::move(result), std::move(*sample));
   }
 
-  // `place`: where the view is now; null: where it was last.
-  void hide(InferenceResult& result, OpenSource& of, const ViewMotion* place = nullptr) {
-    of.hiding->hide(result, place, [this](const std::string& problem) {
+  // `offset`: where the view is now; null: where it was last.
+  void hide(InferenceResult& result, OpenSource& of, const ViewMotion* offset = nullptr) {
+    of.hiding->hide(result, offset, [this](const std::string& problem) {
       post({options.now(), EventKind::kSource, Severity::kWarning, problem});
     });
   }

@@ -24,11 +24,11 @@ constexpr std::pair<std::string_view, const char*> kViews[] = {{".png", "frame"}
 
 // PictureList::latest()'s "moved"; null: the view had not moved.
 Json movedPoints(const StoredFrame& frame) {
-  const ViewMotion& place = frame.view_offset;
-  if (place.right == 0 && place.down == 0 && place.turn == 0 && place.zoom == 1) return {};
+  const ViewMotion& offset = frame.view_offset;
+  if (offset.right == 0 && offset.down == 0 && offset.turn == 0 && offset.zoom == 1) return {};
   const cv::Size size = requireOrdinary(frame.stem + ".png");
-  if (size.empty() || !followsView({}, place, size)) return {};
-  const cv::Matx23d to = matrixOf(place, size);  // whose pixel centres are whole numbers
+  if (size.empty() || !followsView({}, offset, size)) return {};
+  const cv::Matx23d to = matrixOf(offset, size);  // whose pixel centres are whole numbers
   const double width = size.width, height = size.height;
   return {{to(0, 0), to(0, 1) * height / width, (to(0, 2) + 0.5 * (1 - to(0, 0) - to(0, 1))) / width},
           {to(1, 0) * width / height, to(1, 1), (to(1, 2) + 0.5 * (1 - to(1, 0) - to(1, 1))) / height}};

@@ -349,7 +349,7 @@ ViewChange ViewDetector::add(const cv::Mat& image, UnixMs time, bool every, cons
   last_ = time;
   const cv::Size size = image.size();
   if (reference_.size != size) reference_ = {.size = size};
-  const ViewMotion guess = place();
+  const ViewMotion guess = offset();
   const cv::Mat hidden_there = hidden ? hidden(guess) : cv::Mat();
   cv::Mat edges = edgeDirections(image, hidden_there);
   if (reference_.edges.size() != edges.size()) reference_ = withoutEdges(reference_);
@@ -374,7 +374,7 @@ ViewChange ViewDetector::add(const cv::Mat& image, UnixMs time, bool every, cons
     }
     if (in_a_row_ > 0 || (time >= reference_.learned && time - reference_.learned < kLearnMs)) return ViewChange::kNone;
   }
-  if (hidden && distance(place(), guess, size) > 0) edges = edgeDirections(image, hidden(place()));
+  if (hidden && distance(offset(), guess, size) > 0) edges = edgeDirections(image, hidden(offset()));
   learn(edges, time);
   return ViewChange::kNone;
 }
@@ -385,10 +385,10 @@ std::optional<ViewMotion> ViewDetector::motionOf(const cv::Mat& edges, const Vie
   return estimateMotion(before, edges, guess, reference_.size);
 }
 
-ViewMotion ViewDetector::placeOf(const cv::Mat& image, const HiddenAt& hidden) const {
-  if (reference_.pictures < kFirst || image.size() != reference_.size) return place();
-  const cv::Mat edges = edgeDirections(image, hidden ? hidden(place()) : cv::Mat());
-  return motionOf(edges, place()).value_or(reference_.motion);
+ViewMotion ViewDetector::offsetOf(const cv::Mat& image, const HiddenAt& hidden) const {
+  if (reference_.pictures < kFirst || image.size() != reference_.size) return offset();
+  const cv::Mat edges = edgeDirections(image, hidden ? hidden(offset()) : cv::Mat());
+  return motionOf(edges, offset()).value_or(reference_.motion);
 }
 
 // Moved back by the motion that holds, not by that of this picture: small errors would add up over a year.

@@ -51,7 +51,7 @@ enum class ViewChange {
 
 /// The pixels of a picture that must not be seen, where the view has moved to this place: CV_8U of its size, 255 there;
 /// empty: none.
-using HiddenAt = std::function<cv::Mat(const ViewMotion& place)>;
+using HiddenAt = std::function<cv::Mat(const ViewMotion& offset)>;
 
 /// A reference without what was learned of pictures: only how far the view has moved, so that regions stay in place.
 ViewReference withoutEdges(ViewReference reference);
@@ -75,9 +75,9 @@ class ViewDetector {
   /// Motion of the last picture that was looked at; nullopt: not sure, or the reference is not learned yet.
   const std::optional<ViewMotion>& motion() const { return motion_; }
   /// motion(), or where the view was when it last changed for good.
-  ViewMotion place() const { return motion_.value_or(reference_.motion); }
-  /// The place() of a picture that is not one of the series, which is not learned.
-  ViewMotion placeOf(const cv::Mat& image, const HiddenAt& hidden = {}) const;
+  ViewMotion offset() const { return motion_.value_or(reference_.motion); }
+  /// The offset() of a picture that is not one of the series, which is not learned.
+  ViewMotion offsetOf(const cv::Mat& image, const HiddenAt& hidden = {}) const;
   /// Since the reference, of the view that changed last.
   const ViewMotion& moved() const { return moved_; }
   /// The reference if it has changed since the last call.

@@ -64,21 +64,21 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
 
 // Where the view of a source had moved to, of one sample after the other by time. Where that is not sure, it is as of
 // the last sample before for which it is, or not moved at all where the view has become another one since.
-class ViewPlaces {
+class ViewOffsets {
  public:
-  ViewPlaces(const Database& database, std::int64_t source) : database_(database), source_(source) {}
+  ViewOffsets(const Database& database, std::int64_t source) : database_(database), source_(source) {}
 
   ViewMotion of(const Sample& sample) {
     if (sample.measured_offset) {
       last_ = {sample.time, *sample.measured_offset};
-      return last_.place;
+      return last_.offset;
     }
     if (!turned_) {
       turned_ = warningsOf(database_, source_, EventKind::kView, INT64_MIN, INT64_MAX);
       if (last_.time == INT64_MIN) lookBack(sample.time);
     }
     const auto turned = std::ranges::upper_bound(*turned_, last_.time);
-    return turned != turned_->end() && *turned <= sample.time ? ViewMotion() : last_.place;
+    return turned != turned_->end() && *turned <= sample.time ? ViewMotion() : last_.offset;
   }
 
  private:
@@ -89,12 +89,12 @@ class ViewPlaces {
         "SELECT * FROM (SELECT time_ms, moved_right, moved_down, turned, zoomed FROM sample WHERE source = ? AND"
         " time_ms < ? ORDER BY time_ms DESC LIMIT ?) WHERE moved_right IS NOT NULL ORDER BY time_ms DESC LIMIT 1");
     if (row.bind(source_, time, kFarthest).step())
-      row.read(last_.time, last_.place.right, last_.place.down, last_.place.turn, last_.place.zoom);
+      row.read(last_.time, last_.offset.right, last_.offset.down, last_.offset.turn, last_.offset.zoom);
   }
 
   struct {
     UnixMs time = INT64_MIN;  // of the sample
-    ViewMotion place{};
+    ViewMotion offset{};
   } last_;
   const Database& database_;
   std::int64_t source_;
@@ -361,9 +361,9 @@ void StoreReader::pictures(std::int64_t series,
 
 void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit,
                           std::optional<std::int64_t> series) const {
-  ViewPlaces places(impl_->database, source);
+  ViewOffsets offsets(impl_->database, source);
   impl_->visit(source, from, to, SampleRows::With::kStates, series, [&](Sample& sample) {
-    sample.view_offset = places.of(sample);
+    sample.view_offset = offsets.of(sample);
     return visit(sample);
   });
 }
