@@ -20,7 +20,7 @@ NetControl::NetControl(const WindowOptions& options, LiveMonitor* live, OnShow* 
 }
 
 void NetControl::runAs(const monitor::SessionOptions& camera, bool of_file) {
-  choose_reuse_ = of_file || options_.choose_reuse;
+  choose_reuse_ = of_file ? camera.choose_reuse : options_.choose_reuse;
   live_->session().worker().setChooseReuse(choose_reuse_ && camera.choose_reuse);
   if (!of_file && !of_file_) return;
   of_file_ = of_file;

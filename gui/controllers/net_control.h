@@ -33,7 +33,7 @@ class NetControl : public QObject {
   void compareWith(const std::optional<Reduction>& variant);
   void setSharpEdges(bool on);
   /// A camera of a watch file (`of_file`) runs as that says; all others as the app was started, or with what was chosen
-  /// since. No `camera` has its reuse chosen where its own options do not have it so.
+  /// since. `camera`: as monitor::cameraOf() has it; without its choose_reuse, as of an archive, reuse is not chosen.
   void runAs(const monitor::SessionOptions& camera, bool of_file);
   /// This model has run, or is about to. Null: it is not known yet.
   void take(const std::shared_ptr<const ModelInfo>& model);

@@ -4,8 +4,8 @@
 #include <QtGui>
 
 #include "monitor/watch/camera_config.h"
-#include "vision/camera_clock.h"
 #include "vision/sources/source_spec.h"
+#include "vision/time.h"
 
 namespace mpm::gui {
 

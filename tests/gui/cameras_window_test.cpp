@@ -17,7 +17,8 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
          "[[camera]]\nname = 'road'\ntitle = 'The road, east'\n"
          "source = 'street'\ndb = 'road.db'\nreduce = 'mpm:blocks=2'\nmodel = '"
       << MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx"
-      << "'\nrefine = 'guided'\nthreads = 2\nmin-score = 0.25\nprecision = 'int8'\nalarm = ['tokens>9']\n"
+      << "'\nrefine = 'guided'\nthreads = 2\nmin-score = 0.25\nprecision = 'int8'\nreuse = 'off'\nalarm = "
+         "['tokens>9']\n"
          "hide = 'hide.json'\nkeep = 1\non-event = 'touch x'\n";
   std::ofstream(file("hide.json").toStdString())
       << R"({"regions": [{"name": "window", "width": 320, "height": 160, "polygons": [[[0, 0], [159, 0], [159, 159], [0, 159]]]}]})";
@@ -57,8 +58,8 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   const monitor::CameraConfig road = camera().config();
   EXPECT_EQ(road.alarm, std::vector<std::string>{"tokens>9"});
   EXPECT_EQ(road.reduce, "mpm:blocks=2");
-  EXPECT_EQ(std::tuple(road.refine, road.threads, road.min_score, road.precision),
-            std::tuple("guided", 2, 0.25, "int8"));
+  EXPECT_EQ(std::tuple(road.refine, road.threads, road.min_score, road.precision, road.reuse),
+            std::tuple("guided", 2, 0.25, "int8", "off"));
   EXPECT_EQ(frame()->result.model->facts.refine, Refine::kGuided) << "it is measured as the file says";
   EXPECT_EQ(frame()->result.model->precision, Precision::kInt8);
   EXPECT_FALSE(road.keep) << "of the database that the file names";
