@@ -432,6 +432,12 @@ class Runner {
 
 Measured measure(const MeasurePlan& plan) { return Runner(plan).run(); }
 
+std::optional<evaluation::AgainstFull> againstFull(const MeasuredVariant& variant, const Measured& all) {
+  if (!variant.full && !variant.result.besideFull()) return std::nullopt;
+  return variant.result.against(variant.full ? &all.variants[*variant.full].result : nullptr,
+                                variant.settings.value("against", Json()) == "full");
+}
+
 bool isLeftOut(const Json& line, const Measured& run) {
   const auto isEarlierVersion = [&](const MeasuredVariant& one) {  // of a policy or a rule
     return one.settings["reduce"] == line.value("reduce", Json()) &&

@@ -51,6 +51,9 @@ struct Measured {
 /// together run in groups, each beside the full model. Makes a line of JSON per image and variant.
 Measured measure(const MeasurePlan& plan);
 
+/// A variant beside the full model; nullopt: the full model did not run beside it. `all`: what it was measured with.
+std::optional<evaluation::AgainstFull> againstFull(const MeasuredVariant& variant, const Measured& all);
+
 /// Whether the line is of the model and the data of `run`, but of an image that it was not asked for, or of an earlier
 /// version of a policy or a rule.
 bool isLeftOut(const Json& line, const Measured& run);

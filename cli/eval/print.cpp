@@ -129,12 +129,6 @@ void printVariants(const Measured& all) {
 
 }  // namespace
 
-std::optional<evaluation::AgainstFull> againstFull(const MeasuredVariant& variant, const Measured& all) {
-  if (!variant.full && !variant.result.besideFull()) return std::nullopt;
-  return variant.result.against(variant.full ? &all.variants[*variant.full].result : nullptr,
-                                variant.settings.value("against", Json()) == "full");
-}
-
 void printMeasured(const Measured& all, bool json) {
   const MeasuredVariant& first = all.variants.front();
   std::set<std::string> sessions;

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-
 #include "cli/measure.h"
-#include "evaluation/numbers.h"
 
 namespace mpm::cli {
-
-/// A variant beside the full model; nullopt: the full model did not run beside it. `all`: what it was measured with.
-std::optional<evaluation::AgainstFull> againstFull(const MeasuredVariant& variant, const Measured& all);
 
 /// Prints a table of the classes of one variant, or a row for each of several; with `json` an object for each variant
 /// instead.

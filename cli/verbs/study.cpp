@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -60,11 +59,9 @@ void writeNumbers(const std::string& folder, const Measured& results, const Meas
   };
   write("summary.jsonl", numbers.rows);
   write("pairs.jsonl", numbers.pairs);
-  std::vector<std::string> columns;  // a row of another run may have others
-  for (const Json& row : numbers.rows) {
-    for (const auto& [key, value] : row.items())
-      if (!value.is_array() && std::ranges::find(columns, key) == columns.end()) columns.push_back(key);
-  }
+  std::vector<std::string> columns;
+  for (const auto& [key, value] : numbers.rows.front().items())
+    if (!value.is_array()) columns.push_back(key);
   std::string csv = CLI::detail::join(columns, ",") + '\n';
   for (const Json& row : numbers.rows) {
     std::vector<std::string> cells;
