@@ -16,9 +16,9 @@ struct CsvLine {
   bool isComment() const { return text.starts_with('#'); }
 };
 
-/// The lines of a regular file that are not empty, comments as well. One mark stands
-/// between cells in the whole file. The first line that has one outside quotes decides: a comma, else a semicolon, else
-/// a tab. Throws mpm::Error naming the file where it cannot be read or has over 64 MiB.
+/// The lines of a regular file that are not empty, comments as well. One mark stands between cells in the whole file.
+/// The first line that has one outside quotes decides: a comma, else a semicolon, else a tab. Throws mpm::Error naming
+/// the file where it cannot be read or has over 64 MiB.
 std::vector<CsvLine> readCsv(const std::string& path);
 
 /// Throws mpm::Error: "'list.csv', line 3: why".

@@ -327,7 +327,7 @@ struct SnapshotWriter::Impl {
   std::condition_variable_any changed;
   std::deque<Picture> waiting;
   Recording recording;
-  // Steady, and the time of the picture.
+  // When they came, by the steady clock, and the times of their frames.
   std::optional<std::pair<std::int64_t, UnixMs>> last_lapse;
   std::pair<std::int64_t, UnixMs> last_sample{};
 
@@ -408,7 +408,7 @@ struct SnapshotWriter::Impl {
     for (auto name = names.rbegin(); name != names.rend() && before.size() < kMost; ++name) {
       const UnixMs age = picture.sample.time - snapshotTime(*name);
       if (static_cast<double>(age) > kMost * minutes * kMinuteMs) break;
-      // One of the same time is this picture, as another model measured it.
+      // One of the same time is this picture itself, which an earlier run measured.
       if (age > 0 && std::exchange(seen, stemOf(*name)) != stemOf(*name) && isOf(owner, how.folder, *name))
         before.push_back(snapshotTime(*name));
     }
@@ -476,13 +476,13 @@ void SnapshotWriter::add(const InferenceResult& result, const Sample* sample, co
   const auto step = static_cast<std::int64_t>(*impl_->options.every_minutes * kMinuteMs);
   const std::int64_t steady = result.frame.steady;
   const auto before = std::exchange(impl_->last_sample, {steady, sample->time});
-  // The pictures of an archive come in no time, and are as far apart as they were taken.
+  // Pictures of an archive are as far apart as they were taken, however fast they come.
   const std::int64_t between = std::max(steady - before.first, sample->time - before.second);
   // A sample that comes a little early is nearer to the moment than the next one will be.
   const std::int64_t due = step - std::clamp<std::int64_t>(between / 2, 0, step / 10);
   const auto& last = impl_->last_lapse;
   if (last && steady - last->first < due && sample->time - last->second < due) return;
-  // Frames of a camera go on coming; those that are needed come as fast as they are taken.
+  // A camera gives another frame soon. Of an archive each picture comes once, and as fast as it is taken.
   if (result.frame.needed) impl_->changed.wait(lock, [this] { return impl_->waiting.size() < Impl::kMaxWaiting; });
   if (impl_->push({result, *sample, source, Occasion::kTimeLapse})) impl_->last_lapse = {steady, sample->time};
 }

@@ -25,11 +25,12 @@ void goOnWithClock(const StoreReader& store, const SourceRecord& archive, Camera
   }
 }
 
-// Of a folder, the times are those that are stored; when a video began is not.
-bool hasTimesOfItsOwn(const vision::SourceSpec& video, const StoreReader& stored) {
-  if (video.kind != vision::SourceKind::kVideo) return false;
+// A video that was measured with its start. Unlike the times of a folder, continued() cannot take it from what is
+// stored.
+bool isStoredWithStart(const vision::SourceSpec& spec, const StoreReader& stored) {
+  if (spec.kind != vision::SourceKind::kVideo) return false;
   const auto sources = stored.sources();
-  const auto source = std::ranges::find(sources, video.name(), &SourceRecord::name);
+  const auto source = std::ranges::find(sources, spec.name(), &SourceRecord::name);
   return source != sources.end() && source->archive;
 }
 
@@ -84,8 +85,9 @@ Camera cameraOf(const CameraConfig& said, const StoreReader* stored) {
   camera.session = sessionOptions(config);
   camera.plan = cameraPlan(config);
   camera.files = readIn(said, camera.plan);
-  if (stored && !camera.plan.archive && hasTimesOfItsOwn(camera.plan.source, *stored))
-    throw CameraConfigError("start", "the video is stored with times of its own: say again when it began");
+  if (stored && !camera.plan.archive && isStoredWithStart(camera.plan.source, *stored))
+    throw CameraConfigError(
+        "start", "what is stored of the video has times of its own: say again when it began, or name another database");
   // Pictures of an archive are far apart, and after a kill some are left out.
   if (camera.plan.archive) camera.session.choose_reuse = false;
   return camera;
