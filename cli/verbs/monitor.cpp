@@ -340,7 +340,8 @@ Verb addMonitor(CLI::App& mpm) {
   addShard(*verb, arguments->shard);
   addChoice<bool>(*verb, "--recompute", arguments->recompute, {{"all", true}},
                   "Measure all pictures of a folder again, with this model, these regions\nand states, as a series of "
-                  "its own, and end. What is stored stays:\n'mpm report --series' shows it")
+                  "its own, and end. What is stored stays:\n'mpm report --series' shows it. With --snapshots, those of "
+                  "the same time\nare replaced")
       ->group(kRegionsGroup);
   verb->footer(
       "Runs until Ctrl-C or SIGTERM, or the end of a file. A camera that is lost or hangs is opened again after 1, 2, "

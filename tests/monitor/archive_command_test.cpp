@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "monitor/samples.h"
+#include "monitor/store/snapshot.h"
 #include "monitor/store/sqlite.h"
 #include "support/exif.h"
 #include "support/formatted_time.h"
@@ -84,6 +85,14 @@ TEST_F(ArchiveCommand, APictureThatWasDeletedIsNotTheLastOneOfASeriesThatLacksIt
   fs::remove(in_ + "/20240101_000005.png");
   succeeded(monitor(in_, {"--recompute", "all"}));
   EXPECT_THAT(brief(), HasSubstr("last sample 2024-01-01T00:00:04+01:00, 5 samples"));
+}
+
+TEST_F(ArchiveCommand, MeasuredAgainEachPictureHasItsSnapshot) {
+  for (int i = 0; i < 3; ++i) add("2024010" + std::to_string(i + 1) + "_120000.png", i);
+  succeeded(monitor(in_));
+  const std::string shots = folder_ / "shots";
+  succeeded(monitor(in_, {"--recompute", "all", "--snapshots", shots, "--snapshot-every", "0"}));
+  EXPECT_EQ(monitor::snapshotFiles(shots).size(), 9u) << "a frame, an overlay and a file of facts of each";
 }
 
 // As when the zone changes: no picture is in one series at two times.
