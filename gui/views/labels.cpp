@@ -56,7 +56,7 @@ void showValue(QLabel* label, const QString& text) {
 }
 
 QString breakable(QString text) {
-  static const QRegularExpression ends(QStringLiteral("([:,])"));
+  static const QRegularExpression ends(QStringLiteral("([:,_])"));
   return text.replace(ends, QStringLiteral("\\1\u200b"));
 }
 

@@ -28,7 +28,8 @@ void setValue(QLabel* label, const QString& text, Badge badge);
 /// The same of a label that is seen only while it has a text.
 void showValue(QLabel* label, const QString& text);
 
-/// `text` with places where a line may break after its colons and commas: the spec of a reduction has no space.
+/// `text` with places where a line may break after its colons, commas and underscores: the spec of a reduction and the
+/// name of a file have no space.
 QString breakable(QString text);
 
 /// Ends with "…" where there is no space for its text, which its tool tip then says.

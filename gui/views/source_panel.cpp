@@ -89,7 +89,7 @@ void SourcePanel::setSource(const QString& source) {
 }
 
 void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
-  model_->setText(info             ? QString::fromStdString(info->facts.name)
+  model_->setText(info             ? breakable(QString::fromStdString(info->facts.name))
                   : path.isEmpty() ? tr("No model")
                                    : tr("Reading the model…"));
   model_->setToolTip(path);
