@@ -104,7 +104,9 @@ TEST_F(Outputs, ScoresComeWhenAskedFor) {
       save();
       const ConvertOptions options{.reduce = kFullModel, .output = output, .scores = true};
       EXPECT_EQ(outputs(options)[1], "scores 1x15x9");
-      EXPECT_EQ(readModelInfo(path, options).outputs.size(), 1u);
+      const ModelInfo info = readModelInfo(path, options);
+      EXPECT_TRUE(info.scores);
+      EXPECT_EQ(info.outputs.size(), 1u);
       const auto scores = run(options, "scores");
       dialect.resize_in_graph = false;
       save();
