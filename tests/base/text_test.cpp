@@ -2,6 +2,7 @@
 // Sizes and numbers as text, and text that a terminal shows.
 #include <cmath>
 
+#include "base/duration_text.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
 #include "base/visible_text.h"
@@ -88,6 +89,13 @@ TEST(Fixed, WhatRoundsToZeroHasNoSign) {
     EXPECT_EQ(fixed(value, 1), text);
   EXPECT_EQ(fixed(-HUGE_VAL, 1), "-inf");
   EXPECT_EQ(fixed(std::nan(""), 1), "-");
+}
+
+TEST(NumberText, DurationsAreInTheUnitThatSaysMost) {
+  std::string texts;
+  for (const double seconds : {0.4, 119.4, 119.6, 7140.0, 7170.0, 9000.0, 172000.0, 172800.0, 220000.0})
+    texts += durationText(seconds) + ", ";
+  EXPECT_EQ(texts, "0 s, 119 s, 2 min, 119 min, 2 h, 2.5 h, 47.8 h, 2 days, 3 days, ");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/duration_text.h"
 #include "base/hash.h"
 #include "base/number_text.h"
 #include "base/visible_text.h"
@@ -19,14 +20,6 @@ namespace mpm::monitor {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string durationText(double seconds) {
-  const double s = std::round(seconds);
-  if (s < 120) return std::to_string(static_cast<long>(s)) + " s";
-  if (s < 7200) return std::to_string(std::lround(s / 60)) + " min";
-  if (s < 172800) return std::to_string(std::lround(s / 3600)) + " h";
-  return std::to_string(std::lround(s / 86400)) + " days";
-}
 
 SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& options) {
   SessionInfo info;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/duration_text.h"
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
@@ -34,12 +35,6 @@ std::string oneLine(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   std::ranges::replace(text, '\n', ' ');
   return visibleText(text, kMaxLine);
-}
-
-/// "35 s", "12 min", "2.5 h".
-std::string timeText(double seconds) {
-  if (seconds < 100) return fixed(seconds, 0) + " s";
-  return seconds < 6000 ? fixed(seconds / 60, 0) + " min" : fixed(seconds / 3600, 1) + " h";
 }
 
 }  // namespace
@@ -119,7 +114,7 @@ std::string Progress::text() const {
   const std::string speed = rate >= 1 ? fixed(rate, 1) + "/s" : fixed(1 / rate, 2) + " s each";
   if (!total_) return std::to_string(done_) + " frames  " + speed;
   return name_ + std::to_string(done_) + " of " + std::to_string(*total_) + "  " + speed + "  " +
-         timeText(std::max(0, *total_ - done_) / rate) + " left";
+         durationText(std::max(0, *total_ - done_) / rate) + " left";
 }
 
 void Progress::step(const std::string& detail) {
