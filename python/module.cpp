@@ -576,9 +576,16 @@ class LockedEstimator {
 
   /// The fields of mpm.Estimate; segments are tuples of id, label, score, area, box.
   nb::tuple estimate(nb::handle array, nb::handle chosen) {
-    const auto patches = valueOf<std::optional<std::vector<int>>>(chosen, "patches", "a list of whole numbers");
-    if (patches) ofArguments([&] { requirePatches(*patches, model().tokens(), reuses_); });
-    const cv::Mat image = toImage(array);
+    std::optional<std::vector<int>> patches;
+    cv::Mat image;
+    try {
+      patches = valueOf<std::optional<std::vector<int>>>(chosen, "patches", "a list of whole numbers");
+      if (patches) ofArguments([&] { requirePatches(*patches, model().tokens(), reuses_); });
+      image = toImage(array);
+    } catch (...) {
+      reset();  // as Estimator::estimate() does after an error
+      throw;
+    }
     Estimate result = withoutGil([&] {
       cv::Mat bgr;  // never the caller's memory
       if (rgb_) cv::cvtColor(image, bgr, cv::COLOR_RGB2BGR);

@@ -121,7 +121,8 @@ class Rule(NamedTuple):
     order of their first ones. Its exceptions reach the caller. It must not use the Estimator that calls it, nor wait
     for calls of other threads: they stand still while a fork() waits for this one."""
     blocks: Sequence[int] | str | None = None
-    """The blocks where rows merge, such as (2, 5) or '2,5'. None: 2 and 5, without those that the model lacks."""
+    """The blocks where rows merge, such as (2, 5) or '2,5'. None: 2 and 5, or 2 where the model has no more. A model of two blocks has
+    neither: name them."""
     weighted: bool = True
     """The mean is weighted by the sizes; else plain, as in MPM."""
     attention: str = "plain"
@@ -280,7 +281,7 @@ class Net(_Model):
         """Runs the net on float32 (batch, channels, height, width), normalised as info['mean'] and info['std'] say, and returns
         the named outputs, all float32. None: all, in the order of Net.outputs."""
         names = self.outputs
-        if isinstance(outputs, str) or outputs is not None and not isinstance(outputs, Iterable):
+        if isinstance(outputs, (str, bytes)) or outputs is not None and not isinstance(outputs, Iterable):
             raise ArgumentError(f"outputs is a list of names, got {_shown(outputs)}")
         wanted = names if outputs is None else list(outputs)
         for name in wanted:
@@ -329,8 +330,8 @@ def info(model: Path) -> dict[str, Any]:
     """Describes a plain ViT ONNX file or a converted one without running it: 'input' (height, width), 'patch', 'grid',
     'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'task' ('semantic', 'panoptic', 'instance', 'depth', 'boxes'
     or None), 'depth' (what the values of a depth map mean: see Estimate.depth; None for other tasks), 'classes', 'class_names', 'mean',
-    'std', 'assumed' (nothing says mean and std: they are 0.5), 'reduce' and more: the keys of
-    `mpm info --json`. Raises Error for a model that is not a plain pre-norm ViT."""
+    'std', 'assumed' (nothing says mean and std: they are 0.5), 'reduce' and more: the keys of `mpm info --json`, where a size is
+    an object, but for its 'path' and 'mpm'. Raises Error for a model that is not a plain pre-norm ViT."""
     return _mpm.info(model)
 
 

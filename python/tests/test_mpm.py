@@ -139,6 +139,10 @@ def test_reuse_repeats_a_frame_without_change():
     np.testing.assert_array_equal(first.depth, second.depth)
     estimator.reset()
     assert estimator.estimate(image).reuse["key_frame"]
+    for wrong in ({"image": image, "patches": [-1]}, {"image": None}):
+        with pytest.raises(mpm.ArgumentError):
+            estimator.estimate(**wrong)
+        assert estimator.estimate(image).reuse["key_frame"], "after an error"
     assert mpm.Estimator(DEPTH).estimate(image).reuse is None
     with pytest.raises(mpm.Error, match="threshold"):
         mpm.Estimator(DEPTH, reuse="threshold=many")

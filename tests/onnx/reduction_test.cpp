@@ -70,6 +70,10 @@ TEST_F(Reductions, TravelInTheConvertedFile) {
 TEST_F(Reductions, NeedTheBlocksAndTheGridThatTheyName) {
   EXPECT_MPM_ERROR(convert("gradual:blocks=3-5"),
                    "reduction 'gradual:blocks=3-5': block 5 does not exist, the model has 5 blocks (0 to 4)");
+  const std::string small = path + "-of-two-blocks.onnx";
+  TinyVit({.blocks = 2}).save(small);
+  EXPECT_MPM_ERROR(readModelInfo(small, {.reduce = Reduction{.method = ReductionMethod::kRule}}),
+                   "the model has 2 blocks: name those where the rule merges");
   options.input_size = Size2{12, 24};
   EXPECT_MPM_ERROR(convert("algm"), "'algm' merges windows of 2x2 patches, but the grid is 3x6");
   EXPECT_NO_THROW(convert("tome"));

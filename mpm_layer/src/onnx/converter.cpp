@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/freed_memory.h"
+#include "base/number_text.h"
 #include "base/reduction_defaults.h"
 #include "base/size_text.h"
 #include "onnx/emit/emitter.h"
@@ -214,6 +215,9 @@ Reduction reductionFor(const Reduction& reduction, int blocks) {
     throw Error("reduction '" + mpm::toString(reduction) + "': block " + std::to_string(full.blocks->back()) +
                 " does not exist, the model has " + std::to_string(blocks) + " blocks (0 to " +
                 std::to_string(blocks - 1) + "); choose other blocks, or none");
+  }
+  if (reduction.method == ReductionMethod::kRule && full.blocks->empty()) {
+    throw Error("the model has " + counted(blocks, "block") + ": name those where the rule merges");
   }
   if (full.method == ReductionMethod::kNone) return kFullModel;
   Reduction result = reduction;
