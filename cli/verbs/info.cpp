@@ -58,14 +58,13 @@ std::string taskText(const ModelInfo& model) {
 }
 
 void printJson(const std::string& path, const ModelInfo& model, const BuildInfo& build) {
-  const Json patch = model.patch.height == model.patch.width ? Json(model.patch.height) : sizeJson(model.patch);
   printLine(Json{{"path", path},
                  {"name", model.facts.name},
                  {"converted", model.converted},
                  {"blocks", model.blocks},
                  {"dim", model.dim},
                  {"heads", model.heads},
-                 {"patch", patch},
+                 {"patch", sizeJson(model.patch)},
                  {"special_tokens", model.special_tokens},
                  {"tokens", model.tokens()},
                  {"input", sizeJson(model.input)},

@@ -19,7 +19,7 @@ TEST_F(Info, SaysWhatAModelIsAsJson) {
   EXPECT_EQ(result.lines().size(), 1u);
   const auto json = result.json();
   EXPECT_EQ(json["blocks"], 3);
-  EXPECT_EQ(json["patch"], 8);
+  EXPECT_EQ(json["patch"], (nlohmann::json{{"height", 8}, {"width", 8}}));
   EXPECT_EQ(json["special_tokens"], 1);
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 32}, {"width", 64}}));
   EXPECT_EQ(json["head"], "mask_transformer");

@@ -114,6 +114,10 @@ TEST_F(Outputs, ScoresComeWhenAskedFor) {
       for (std::size_t i = 0; i < map.size(); ++i) EXPECT_EQ(scores[i % 15 * 9 + i / 15], map[i]) << i;
     }
   }
+  save("scores");
+  const std::string converted = folder_ / "converted.onnx";
+  convertFile(path, converted, {.reduce = kFullModel, .output = Output::kLogits});
+  EXPECT_FALSE(readModelInfo(converted).scores) << "an output of the graph itself has the name";
   dialect.head = HeadStyle::kFeatures;  // there are none
   save("features");
   EXPECT_THAT(outputs({.reduce = kFullModel, .scores = true}),

@@ -158,7 +158,9 @@ void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info) {
   requireOutput("token_counts", {1, insertions + 1});
   if (info.outputs.empty()) throw Error(std::string("metadata 'mpm.info': names no output") + kAgain);
   for (const std::string& name : info.outputs) outputOf(graph, name);
-  info.scores = info.hasPixelClasses() && findNamed(graph.output(), "scores");
+  // An output of the graph itself may have that name.
+  info.scores =
+      info.hasPixelClasses() && !std::ranges::count(info.outputs, "scores") && findNamed(graph.output(), "scores");
   if (const std::int64_t classes = segmentedClasses(graph); info.hasPixelClasses() && classes != info.classes) {
     throw Error("metadata 'mpm.info': says class_count " + std::to_string(info.classes) + ", the graph has " +
                 std::to_string(classes) + kAgain);
