@@ -392,13 +392,13 @@ TEST_F(States, ExamplesComeFromFoldersAndLists) {
   EXPECT_TRUE(job.examples.front().file.ends_with("closed/cam_20260301_235900.png")) << "folders by their names";
 
   const std::string csv = folder_ / "list.csv", json = folder_ / "list.json";
-  std::ofstream(csv)
-      << "picture,state\n# a comment\nopen/cam_20260301_100000.png, open\nclosed/cam_20260301_235900.png,closed\n";
+  std::ofstream(csv) << "picture,state\n# a comment\nclosed/../open/cam_20260301_100000.png, "
+                        "open\nclosed/cam_20260301_235900.png,closed\n";
   std::ofstream(json) << R"([{"picture": "open/cam_20260301_100000.png", "state": "open"}])";
   StatesJob listed;
   readStateExamples(csv, {}, listed);
   ASSERT_EQ(listed.examples.size(), 2u);
-  EXPECT_EQ(listed.examples[0].state, 0) << "in the order of the files, not of the list";
+  EXPECT_EQ(listed.examples[0].state, 0) << "in the order of the files, not of the list nor of its spelling";
   EXPECT_EQ(listed.examples[1].state, 1);
   readStateExamples(json, {}, listed);
   EXPECT_EQ(listed.examples.size(), 3u);

@@ -460,7 +460,9 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
     }
     job.examples.push_back(std::move(example));
   }
-  std::ranges::sort(job.examples, {}, &StateExample::file);  // sums of another order have other last digits
+  // Sums of another order have other last digits.
+  std::ranges::sort(job.examples, {},
+                    [&](const StateExample& one) { return fs::weakly_canonical(one.file, unseen).string(); });
 }
 
 cv::Mat wrongPictures(const StateHead& head) {
