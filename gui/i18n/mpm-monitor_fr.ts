@@ -3320,6 +3320,10 @@
         <translation>jetons %1</translation>
     </message>
     <message>
+        <source> (%1 %)</source>
+        <translation> (%1&#xa0;%)</translation>
+    </message>
+    <message>
         <source> (−%1 %)</source>
         <translation> (−%1&#xa0;%)</translation>
     </message>

@@ -75,7 +75,10 @@ void StatusLine::setFrame(const LiveFramePtr& frame) {
   constexpr qsizetype kMaxCounts = 3;  // a reduction in every block has a dozen
   if (counts.size() > kMaxCounts) counts = {counts.first(), QStringLiteral("…"), counts.last()};
   QString text = counts.isEmpty() ? QString() : tr("tokens %1").arg(counts.join(arrow));
-  if (tokens.size() > 1) text += tr(" (−%1 %)").arg(number(100 * (1 - tokens.back() / tokens.front())));
+  if (tokens.size() > 1) {
+    const QString fewer = number(100 * (1 - tokens.back() / tokens.front()));
+    text += (fewer == number(0) ? tr(" (%1 %)") : tr(" (−%1 %)")).arg(fewer);
+  }
   setValue(tokens_, text);
   const double ms = estimate.ms.total;
   setValue(latency_, ms > 0 ? tr("%1 ms").arg(number(ms, 1)) : QString());

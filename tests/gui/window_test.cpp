@@ -203,6 +203,10 @@ TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
     EXPECT_EQ(fieldOf<QLineEdit>(editor, "Reduction as text")->text().toStdString(), spec);
     EXPECT_THAT(valueOf(window_.get(), "Frame on show"), Ends(spec));
   }
+  fieldOf<QLineEdit>(editor, "Reduction as text")->setText("gradual:blocks=0-2:similarity=1");
+  QTest::keyClick(fieldOf<QLineEdit>(editor, "Reduction as text"), Qt::Key_Return);
+  ASSERT_TRUE(runs_as("gradual:blocks=0-2:similarity=1"));
+  EXPECT_THAT(status("Tokens"), Ends("→ 32 (0 %)"));
   fieldOf<QLineEdit>(editor, "Reduction as text")->setText("gradual:count=3:similarity=0.5");
   QTest::keyClick(fieldOf<QLineEdit>(editor, "Reduction as text"), Qt::Key_Return);
   ASSERT_TRUE(runs_as("gradual:count=3:similarity=0.5"));
