@@ -798,7 +798,7 @@ TEST_F(SessionTest, ACameraOpensUntilItsFirstFrameOrFailure) {
   EXPECT_TRUE(session_->status().opening());
   session_->open(watch(always(hangs)));
   ASSERT_TRUE(eventually([&] { return session_->status().source.state == CaptureState::kOpening; }));
-  EXPECT_TRUE(session_->status().opening());
+  EXPECT_STREQ(session_->status().word(), "opening");
   gate->open();
   EXPECT_TRUE(eventually([&] { return !session_->status().opening(); }));
   EXPECT_STREQ(session_->status().word(), "online");

@@ -375,11 +375,11 @@ user root
         with socket.create_server(("127.0.0.1", 0)) as silent:
             watch = self.cameras("watch.toml", ["yard"], source=f"http://127.0.0.1:{silent.getsockname()[1]}/", fields="timeout = 3\n")
             monitor, said = self.process([MPM, "monitor", "--watch", watch])
-            got.until("mpm/yard/status")
+            got.until("lost")
             monitor.terminate()
             self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
         got.until("ended")
-        self.assertEqual(got.all, ["0 mpm/yard/status lost", "0 mpm/yard/status ended"])
+        self.assertEqual(got.all, [f"0 mpm/yard/status {word}" for word in ["opening", "lost", "ended"]])
 
     def test_a_camera_that_cannot_be_watched_is_lost(self):
         _, log = self.broker()
@@ -422,6 +422,7 @@ user root
         got = self.listening(log, "mpm/yard/status")
         monitor, said = self.process([MPM, "monitor", "--watch", self.cameras("watch.toml", ["yard"])])
         got.until("yard/status online")
+        said.until("source: Live")
         self.cameras("watch.toml", ["yard"], fields="every = 2\n")
         monitor.send_signal(signal.SIGHUP)
         said.until("1 restarted")

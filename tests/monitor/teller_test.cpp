@@ -182,7 +182,7 @@ TEST(CameraClaims, ACameraThatTheFileNamesNoMoreLeavesNothing) {
 }
 
 TEST(CameraClaims, ACameraThatIsWatchedIsNotTouchedUntilItEnds) {
-  for (const char* status : {"online", "stalled", "lost", "not_writing"}) {
+  for (const char* status : {"opening", "online", "stalled", "lost", "not_writing"}) {
     Claims one({"door"});
     one.hear("yard/WATCH/1", R"({"cameras": {"gate": ""}})");
     one.hear("yard/gate/status", status);
@@ -423,7 +423,7 @@ TEST(HomeAssistant, EveryKeyOfEveryEntity) {
       {{"device_class", "problem"},
        {"entity_category", "diagnostic"},
        {"state_topic", "mpm/yard/status"},
-       {"value_template", "{{ 'ON' if value not in ['online', 'ended'] else 'OFF' }}"},
+       {"value_template", "{{ 'ON' if value not in ['opening', 'online', 'ended'] else 'OFF' }}"},
        {"availability", Json::array()}});
   add("event", "Event", "event",
       {{"state_topic", "mpm/yard/event"},

@@ -145,7 +145,7 @@ TEST_F(PageTest, ACameraThatIsWatchedHereHasItsNameStateAndCounts) {
   EXPECT_EQ(camera("samples"), 0) << "the file names another one by now";
 }
 
-TEST_F(PageTest, ACameraThatNeverGaveAFrameIsDown) {
+TEST_F(PageTest, ACameraThatOpensIsNotUp) {
   record(path_, {sampleAt(kNoon)});
   std::vector<monitor::CameraStatus> live = {{.name = "gate", .database = path_, .source = "camera 1"},
                                              {.name = "road", .database = folder_ / "none.db", .source = "camera 2"}};
@@ -154,7 +154,7 @@ TEST_F(PageTest, ACameraThatNeverGaveAFrameIsDown) {
     const Json cameras = ask(shown, "/api/cameras")["cameras"];
     ASSERT_EQ(cameras.size(), 2);
     const Json camera = cameras[&one - live.data()];
-    EXPECT_EQ(std::tuple(camera["name"], camera["state"], camera["samples"]), std::tuple(one.name, "lost", 0));
+    EXPECT_EQ(std::tuple(camera["name"], camera["state"], camera["samples"]), std::tuple(one.name, "opening", 0));
     const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
     EXPECT_THAT(text, HasSubstr("mpm_camera_up{camera=\"" + one.name + "\"} 0\n"));
     EXPECT_THAT(text, Not(HasSubstr("timestamp_seconds{")));
@@ -164,15 +164,15 @@ TEST_F(PageTest, ACameraThatNeverGaveAFrameIsDown) {
   EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["state"], "online") << "it is measured, and a sample will come";
 }
 
-// What an earlier run stored says nothing about the camera of now.
-TEST_F(PageTest, ACameraThatOpensIsDown) {
+// Also where an earlier run stored samples, which say nothing about the camera of now.
+TEST_F(PageTest, TheStateOfACameraThatIsWatchedIsItsWord) {
   record(path_, {sampleAt(kNoon)});
   monitor::CameraStatus live{.name = "yard", .database = path_, .source = "camera 0"};
   Page shown({.live = [&] { return std::vector{live}; }});
   const auto state = [&] { return ask(shown, "/api/cameras")["cameras"][0]["state"]; };
-  EXPECT_EQ(state(), "lost") << "its model is read";
+  EXPECT_EQ(state(), "opening") << "its model is read";
   live.session.source.state = monitor::CaptureState::kOpening;
-  EXPECT_EQ(state(), "lost");
+  EXPECT_EQ(state(), "opening");
   live.session.live = false;
   EXPECT_EQ(state(), "online") << "a folder waits for its next picture";
   live.session.live = true;

@@ -112,7 +112,7 @@ class CameraRun {
         if (!problem.empty()) status_.failure = problem;
         status_.started = status_.over = true;
       });
-      if (teller && !stop.stop_requested()) teller->setStatus(camera.name, status_.word());
+      if (!stop.stop_requested()) tellStatus();
       if (!again) break;
       pause(stop, kRetry);
     }
@@ -141,30 +141,37 @@ class CameraRun {
       });
     });
     shared_.set([&] { session_ = &session; });
+    tellStatus();
     InferenceStatus loading = session.status().inference;
     for (; loading.loading && !stop.stop_requested(); loading = session.status().inference) pause(stop, 10ms);
     if (stop.stop_requested()) return;
     if (!loading.ready) throw Error(loading.problem);
     attempt.opened = true;
     session.open(camera.plan);
-    shared_.set([&] {
-      status_.started = true;
-      status_.over = false;
-      status_.failure.clear();
-    });
+    shared_.set([&] { status_.started = true; });
     std::string failure;
     for (std::int64_t next_tick = 0; !stop.stop_requested(); pause(stop, kLook)) {
       const SessionStatus now = session.status();
+      if (status_.over && !now.opening()) {  // one that failed before is lost until then
+        shared_.set([&] {
+          status_.over = false;
+          status_.failure.clear();
+        });
+      }
       if (const std::int64_t steady = steadyNow(); steady >= next_tick) {
         next_tick = steady + 1000;
         session.tick();
+        tellStatus();
         lookAtPace(session, now);
       }
       const bool sampled = hasSample(), silent = now.source.attempt > 0 || now.source.state == CaptureState::kStalled;
       if (!now.finished && !now.store->stopped && !(camera.plan.once && (sampled || silent))) continue;
       if (!sampled || !camera.plan.once) failure = now.source.message;
       if (camera.plan.once && !sampled && failure.empty()) failure = "no frame came";
-      if (camera.plan.once) session.tick();  // says how it stands
+      if (camera.plan.once) {  // says how it stands
+        session.tick();
+        tellStatus();
+      }
       break;
     }
     if (for_good_) {  // alarms that ring end, which is an event
@@ -191,6 +198,13 @@ class CameraRun {
       hangs_ = hangs;
     });
     if (written.stopped) throw Error(written.problem);
+  }
+
+  void tellStatus() const {
+    std::unique_lock lock(shared_.mutex);
+    const std::string word = status().word();
+    lock.unlock();
+    if (camera.session.teller) camera.session.teller->setStatus(camera.name, word);
   }
 
   // A machine that is too slow is one event, of the camera that notices it.

@@ -79,7 +79,8 @@ const char* SessionStatus::word() const {
     return "lost";
   // The model may hang, or the source wait for it.
   const bool silent = !finished && pace && sample_age_s && *sample_age_s > pace->aliveFor();
-  return source.state == kStalled || silent ? "stalled" : store && !store->writing ? "not_writing" : "online";
+  if (source.state == kStalled || silent) return "stalled";
+  return opening() ? "opening" : store && !store->writing ? "not_writing" : "online";
 }
 
 CaptureStatus SessionStatus::shownSource() const {
@@ -528,7 +529,6 @@ void Session::tick() {
   impl_->endWhatIsFinished(this->status());
   if (impl_->options.teller && impl_->store) {
     const SessionStatus now = this->status();
-    if (!now.opening()) impl_->options.teller->setStatus(impl_->options.camera, now.word());
     // A description is sent again where the pace has changed, not with each sample.
     if (const double usual_s = now.pace ? now.pace->usual_s : 0, told = impl_->facts.usual_s;
         usual_s > 1.25 * told || usual_s < 0.5 * told) {

@@ -92,7 +92,8 @@ struct SessionStatus {
 
   /// A camera has given no frame yet, and no attempt has failed: nobody knows whether it is there.
   bool opening() const { return live && source.frames_in == 0 && source.attempt == 0; }
-  /// "online", "stalled" (also where frames come and no samples), "lost", "not_writing" (the disk), or "ended".
+  /// "opening", "online", "stalled" (also where frames come and no samples), "lost", "not_writing" (the disk), or
+  /// "ended".
   const char* word() const;
   /// `source`, but kStalled where that is the word: frames come, and no samples.
   CaptureStatus shownSource() const;

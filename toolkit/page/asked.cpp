@@ -2,7 +2,6 @@
 #include "page/asked.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "base/visible_text.h"
 #include "vision/time.h"
@@ -26,11 +25,8 @@ UnixMs timeIn(Request& request, const std::string& name, UnixMs usual) {
 }
 
 const char* stateOf(const Shown& camera, UnixMs now) {
-  const auto& [source, live] = std::tie(camera.source, camera.live);
-  if (live) {
-    const bool none = live->session.opening() || (source.last == 0 && live->session.source.frames_in == 0);
-    return none && !live->over ? "lost" : live->word();
-  }
+  if (camera.live) return camera.live->word();
+  const SourceRecord& source = camera.source;
   if (source.archive) return "archive";
   if (!camera.store || !camera.store->running(source.id)) return "ended";
   return source.own_clock || camera.store->pace(source.id).alive(source.last, now) ? "online" : "stalled";

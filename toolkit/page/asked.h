@@ -40,9 +40,9 @@ struct Shown {
 /// A time of the request; without one `usual`. Throws Refusal.
 UnixMs timeIn(Request& request, const std::string& name, UnixMs usual);
 
-/// The word for the state of a camera. "stalled": its pace says that it is not alive, and no program has ended the
-/// session. A camera that never gave a frame is "lost", also while its source is being opened. The clock of a scene
-/// says nothing about when its samples came.
+/// The word for the state of a camera. Of one that this program watches: CameraStatus::word(). Of another one
+/// "stalled": its pace says that it is not alive, and no program has ended the session. The clock of a scene says
+/// nothing about when its samples came.
 const char* stateOf(const Shown& camera, UnixMs now);
 
 /// The series of the camera that is asked for by its number; without one the latest. Throws Refusal.

@@ -4,7 +4,7 @@
 
 const kMinute = 60e3, kHour = 3600e3, kDay = 86400e3;
 const kPeriods = {hour: kHour, day: kDay, week: 7 * kDay, month: 30 * kDay, year: 365 * kDay};
-const kStates = {online: "● online", stalled: "▲ without samples", lost: "▲ lost", not_writing: "▲ not storing", ended: "■ ended", archive: "▤ archive"};
+const kStates = {opening: "○ opening", online: "● online", stalled: "▲ without samples", lost: "▲ lost", not_writing: "▲ not storing", ended: "■ ended", archive: "▤ archive"};
 const kViews = {overlay: "Overlay", depth: "Depth", merge_map: "Merge map", frame: "Picture"};  // the first that is there is shown first
 const kRefresh = 15e3;
 const kCalendarKept = 10 * kMinute;  // then it is drawn again: each small picture is asked for anew

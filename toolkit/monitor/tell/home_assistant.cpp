@@ -173,12 +173,12 @@ void addWatch(Components& components, const CameraFacts& facts, const std::strin
     entity["state_topic"] = topic + "/alarms";
     entity["value_template"] = isOn("value_json[" + toLine(text) + "]");
   }
-  // It is there also when the process is not: a kill is a problem. What ended is none.
+  // It is there also when the process is not: a kill is a problem. What opens or ended is none.
   Json& problem = components.add(components.idOf("status"), "Problem", "binary_sensor");
   problem["device_class"] = "problem";
   problem["entity_category"] = "diagnostic";
   problem["state_topic"] = topic + "/status";
-  problem["value_template"] = isOn("value not in ['online', 'ended']");
+  problem["value_template"] = isOn("value not in ['opening', 'online', 'ended']");
   problem["availability"] = Json::array();
   Json& event = components.add(components.idOf("event"), "Event", "event");
   event["state_topic"] = topic + "/event";

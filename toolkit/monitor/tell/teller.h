@@ -47,7 +47,7 @@ class Teller {
   void end(const std::string& camera, bool replaced = false);
 
   void setFacts(const std::string& camera, const CameraFacts& facts);
-  /// "online", "stalled", "lost", "not_writing". Ignored before outbox() and after end().
+  /// CameraStatus::word(). Ignored before outbox() and after end().
   void setStatus(const std::string& camera, const std::string& status);
   /// An object: which alarms ring, by their texts.
   void setAlarms(const std::string& camera, const Json& alarms);
