@@ -658,6 +658,18 @@ user root
         self.assertEqual(again["area_a_car_s"], first["area_a_car_s"], "no car occurs now")
         wait("the former description goes", lambda: got.all[-1].endswith("/config "))
 
+    def test_a_camera_that_was_renamed_is_a_device_before_its_next_picture(self):
+        _, log = self.broker()
+        got = self.listening(log, "homeassistant/#")
+        self.watched(self.cameras("watch.toml", ["yard"]))
+        (self.folder / "yard.db").rename(self.folder / "gate.db")
+        away = f"http://127.0.0.1:{free_port()}/"
+        monitor, said = self.process([MPM, "monitor", "--watch", self.cameras("watch.toml", ["gate"], source=away, fields="title = 'Tor'\n")])
+        config = json.loads(got.until("homeassistant/device/mpm_gate/config {").split(" ", 2)[2])
+        self.assertEqual((config["device"]["name"], config["state_topic"]), ("Tor", "mpm/gate/state"))
+        monitor.terminate()
+        self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
+
     def test_what_the_broker_keeps_of_a_camera_goes_with_it(self):
         _, log = self.broker()
         got = self.listening(log)

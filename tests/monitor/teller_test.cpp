@@ -94,6 +94,29 @@ TEST_F(StoredTeller, ForgetsWhatWasAnnouncedUnderAnotherTopic) {
       << "until the broker is there, also at a later start; the topics of another camera stay";
 }
 
+// Also where its next picture comes in an hour.
+TEST_F(StoredTeller, ACameraOfAnotherNameOrTitleIsDescribedAtOnce) {
+  const FileTables tables{.mqtt = {.address = "127.0.0.1:9", .prefix = "mpm", .picture = true}};
+  const auto described = [&](const std::string& name, const std::string& title) {
+    const CameraFacts facts{.title = title, .alarms = {parseAlarm("tokens>9")}};
+    return toLine(discovery(name, facts, "mpm/" + name, tables, session(), sampleAt(kNoon), {}));
+  };
+  const auto configOf = [](const std::string& name) { return "homeassistant/device/mpm_" + name + "/config"; };
+  StoreWriter writer(path_);
+  writer.announce(configOf("yard"), described("yard", ""));
+  ASSERT_TRUE(writer.flush());
+  Teller teller;
+  const std::string why = whyNotSent(teller, tables);
+  if (!why.empty()) GTEST_SKIP() << why;
+  teller.add("gate", path_, writer, [](const Event&) {});
+  for (const char* title : {"", "Front gate"}) {
+    teller.setFacts("gate", {.title = title});
+    ASSERT_TRUE(writer.flush());
+    EXPECT_THAT(StoreReader(path_).announced(), ElementsAre(Pair(configOf("gate"), described("gate", title))));
+  }
+  teller.remove("gate", writer, 0);
+}
+
 // Takes a connection and says nothing.
 class SilentServer {
  public:
@@ -478,6 +501,9 @@ TEST(Teller, AddressesAndTopics) {
                            "[::1]x80", "broker:8x"})
     EXPECT_MPM_ERROR(parseAddress(text), "is no address such as");
   EXPECT_EQ(topicName("Yard/9 _-+#"), "Yard_9__-__");
+  EXPECT_EQ(baseOf({{"state_topic", "mpm/yard/state"}}), "mpm/yard");
+  for (const char* text : {"", "3", "[]", "{}", R"({"state_topic": 3})", R"({"state_topic": "mpm/yard"})"})
+    EXPECT_EQ(baseOf(Json::parse(text, nullptr, false)), "") << text;
 }
 
 TEST_F(Secret, IsTheFirstLineOfAFileOfItsOwner) {

@@ -23,6 +23,17 @@ namespace {
 constexpr int kMaxClassesShown = 20;  // of the whole picture, by default
 constexpr double kUsualEveryS = 30;
 
+// Gives an entity the ids by which Home Assistant knows it.
+void identify(Json& entity, const std::string& device, const std::string& id) {
+  const std::string unique = device + "_" + id;
+  entity["unique_id"] = unique;
+  entity["default_entity_id"] = entity.at("platform").get<std::string>() + "." + unique;
+}
+
+std::string nameOf(const std::string& camera, const CameraFacts& facts) {
+  return facts.title.empty() ? camera : facts.title;
+}
+
 // Its components by their ids. An id depends on the whole list of what there may be, not on what has occurred: it stays
 // the same for ever.
 class Components {
@@ -41,10 +52,9 @@ class Components {
   bool wasThere(const std::string& id) const { return before_.contains(id) && before_[id].size() > 1; }
 
   Json& add(const std::string& id, const std::string& name, const char* platform) {
-    const std::string unique = device_ + "_" + id;
     Json& entity = all[id];
-    entity = {{"platform", platform}, {"unique_id", unique}, {"name", name}};
-    entity["default_entity_id"] = std::string(platform) + "." + unique;
+    entity = {{"platform", platform}, {"name", name}};
+    identify(entity, device_, id);
     return entity;
   }
 
@@ -221,7 +231,7 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
   addWatch(components, facts, topic, tables.mqtt.picture);
   components.removeOthers();
   Json about = {{"identifiers", {device}},
-                {"name", facts.title.empty() ? camera : facts.title},
+                {"name", nameOf(camera, facts)},
                 {"manufacturer", "mpm_layer"},
                 {"model", session.model_name},
                 {"sw_version", MPM_VERSION}};
@@ -234,9 +244,36 @@ Json discovery(const std::string& camera, const CameraFacts& facts, const std::s
              {"value_template", "{{ 'offline' if value in ['offline', 'ended'] else 'online' }}"},
              {"payload_available", "online"},
              {"payload_not_available", "offline"}}}},
-          {"state_topic", topic + "/state"},
+          {"state_topic", topic + kState},
           {"qos", 1},
           {"components", components.all}};
+}
+
+std::string baseOf(const Json& announced) {
+  const bool says = announced.is_object() && announced.contains("state_topic") && announced["state_topic"].is_string();
+  const std::string topic = says ? announced["state_topic"].get<std::string>() : "";
+  return topic.ends_with(kState) ? topic.substr(0, topic.size() - std::string_view(kState).size()) : "";
+}
+
+Json renamed(Json before, const std::string& camera, const CameraFacts& facts, const std::string& topic) try {
+  const std::string base = baseOf(before), device = topicName(topic);
+  if (base.empty()) return {};
+  const auto move = [&](Json& of, const char* key) {
+    if (!of.contains(key)) return;
+    const std::string at = of[key];
+    if (at.starts_with(base + "/")) of[key] = topic + at.substr(base.size());
+  };
+  before.at("device").update({{"identifiers", {device}}, {"name", nameOf(camera, facts)}});
+  move(before, "state_topic");
+  for (Json& one : before.at("availability")) move(one, "topic");
+  for (auto& [id, entity] : before.at("components").items()) {
+    if (!entity.contains("unique_id")) continue;  // it was removed
+    identify(entity, device, id);
+    for (const char* key : {"state_topic", "image_topic"}) move(entity, key);
+  }
+  return before;
+} catch (const Json::exception&) {
+  return {};
 }
 
 }  // namespace mpm::monitor

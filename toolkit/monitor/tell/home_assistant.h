@@ -10,6 +10,9 @@
 
 namespace mpm::monitor {
 
+/// The end of the topic of a camera's state.
+inline constexpr char kState[] = "/state";
+
 /// What is told of a camera beside its samples and events.
 struct CameraFacts {
   std::string title{};          ///< how people call it; empty: by its name
@@ -30,5 +33,12 @@ double stateEvery(const Mqtt& mqtt);
 /// it had and the new one has not is named by its platform alone, by which Home Assistant removes it.
 Json discovery(const std::string& camera, const CameraFacts& facts, const std::string& topic, const FileTables& tables,
                const SessionInfo& session, const Sample& sample, const Json& before);
+
+/// The topic of a camera below which are its state and status, by what was announced of it; empty: it does not say.
+std::string baseOf(const Json& announced);
+
+/// The description of a camera that has another name, title or topic by now; the rest of it stays until the next
+/// sample. Null: `before` is no description.
+Json renamed(Json before, const std::string& camera, const CameraFacts& facts, const std::string& topic);
 
 }  // namespace mpm::monitor

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <set>
@@ -237,8 +236,6 @@ std::unique_ptr<Channel> openMqtt(const Mqtt&, CurrentTopics&, const std::string
 
 namespace {
 
-constexpr char kState[] = "/state";
-
 // The servers that took nothing of a camera when they were last tried, which was reported.
 struct AwayServers {
   std::atomic<bool> mqtt = false, webhook = false;
@@ -306,13 +303,6 @@ struct Memory {
   std::atomic<bool> away = false;  // those of the cameras report it
   Sender sender;                   // last: it uses the others
 };
-
-// The topic of a camera, by what was announced of it; empty: it does not say.
-std::string baseOf(const Json& announced) {
-  const bool says = announced.is_object() && announced.contains("state_topic") && announced["state_topic"].is_string();
-  const std::string topic = says ? announced["state_topic"].get<std::string>() : "";
-  return topic.ends_with(kState) ? topic.substr(0, topic.size() - std::strlen(kState)) : "";
-}
 
 // What makes a state worth sending at once: all of it that is no number.
 std::string changesAtOnce(const Sample& sample) {
@@ -399,8 +389,7 @@ struct Teller::Impl {
         for (const std::string& one : CameraTopics::keptBelow(base)) clear(one);
       announce(topic, "");
       camera.announced.erase(topic);
-      if (described && !voice.config.empty())
-        camera.announced.try_emplace(own, toLine({{"components", before["components"]}}));
+      if (described && !voice.config.empty()) camera.announced.try_emplace(own, payload);  // until rename()
     }
     if (voice.config.empty() && !camera.announced.contains(own)) {
       camera.announced[own] = toLine({{"state_topic", voice.topic + kState}});
@@ -408,18 +397,32 @@ struct Teller::Impl {
     }
   }
 
+  // The mutex is held. What was described goes on under the name of now, also where the next sample comes in an hour.
+  static void rename(const std::string& name, Camera& camera) {
+    if (!camera.voice || camera.voice->config.empty()) return;
+    const auto before = camera.announced.find(camera.voice->config);
+    if (before == camera.announced.end()) return;
+    const Json now = renamed(Json::parse(before->second, nullptr, false), name, camera.facts, camera.voice->topic);
+    if (!now.is_null()) publish(camera, toLine(now));
+  }
+
+  // The mutex is held.
+  static void publish(Camera& camera, const std::string& description) {
+    const std::string& topic = camera.voice->config;
+    std::string& announced = camera.announced[topic];
+    if (description != announced)
+      for (const auto& [store, feed] : camera.feeds) feed.store->announce(topic, description);
+    announced = description;
+    camera.voice->topics.set(topic, description);
+  }
+
   // The mutex is held.
   void describe(const std::string& name, Camera& camera, const Sample& sample, const SessionInfo& session) {
     const std::string& topic = camera.voice->config;
     if (topic.empty()) return;
-    std::string& announced = camera.announced[topic];
-    const Json before = Json::parse(announced, nullptr, false);
-    std::string payload = toLine(discovery(name, camera.facts, camera.voice->topic, tables, session, sample,
-                                           before.is_discarded() ? Json() : before));
-    if (payload != announced)
-      for (const auto& [store, feed] : camera.feeds) feed.store->announce(topic, payload);
-    announced = payload;
-    camera.voice->topics.set(topic, std::move(payload));
+    const Json before = Json::parse(camera.announced[topic], nullptr, false);
+    publish(camera, toLine(discovery(name, camera.facts, camera.voice->topic, tables, session, sample,
+                                     before.is_discarded() ? Json() : before)));
   }
 };
 
@@ -462,6 +465,7 @@ void Teller::set(const FileTables& tables) {
     (void)impl_->cameraOf(name);
     Impl::tellStatus(camera);
     impl_->moveTopics(camera);
+    Impl::rename(name, camera);
     for (const auto& [store, feed] : camera.feeds)
       for (const auto& sender : camera.voice->senders) sender->add(feed);
   }
@@ -512,7 +516,7 @@ OutboxOptions Teller::outbox(const std::string& camera) {
     of.stated_as = changes;
     impl_->describe(camera, of, sample, session);
     messages.push_back({.channel = "mqtt",
-                        .topic = of.voice->topic + "/state",
+                        .topic = of.voice->topic + kState,
                         .payload = toLine(toJson(sample, session.classes, session.reduce)),
                         .latest = true});
     return messages;
@@ -572,7 +576,9 @@ void Teller::end(const std::string& camera, bool replaced) {
 void Teller::setFacts(const std::string& camera, const CameraFacts& facts) {
   const std::lock_guard lock(impl_->mutex);
   const auto found = impl_->cameras.find(camera);
-  if (found != impl_->cameras.end()) found->second.facts = facts;
+  if (found == impl_->cameras.end()) return;
+  found->second.facts = facts;
+  Impl::rename(camera, found->second);
 }
 
 void Teller::setStatus(const std::string& camera, const std::string& status) {
