@@ -536,6 +536,8 @@ user root
             if run == 0:
                 before = len(got.all)
         self.assertFalse([line for line in got.all[before:] if "false" in line])
+        config = json.loads(self.retained("described")["homeassistant/device/mpm_yard/config"])
+        self.assertEqual(config["components"]["alarm_tokens_1"]["name"], "Alarm tokens>1")
         events = self.listening(log, "mpm/yard/event", name="events")
         self.watched(self.cameras("watch.toml", ["yard"], source=noon, fields="alarm-minutes = 0\n"))
         self.assertEqual(json.loads(events.until("alarm ended").split(" ", 2)[2])["message"], "tokens no longer watched for")

@@ -559,8 +559,6 @@ void Session::setRules(const CameraPlan& rules) {
   if (const auto privacy = impl_->watch->hiding->say(rules.privacy);
       privacy && impl_->watch->recorder->setPrivacy(privacy->json()))
     impl_->dropPicture(true);
-  impl_->facts.alarms = rules.alarms.alarms;
-  impl_->tellFacts();
 }
 
 void Session::setRegions(const std::vector<vision::Region>& regions) {
