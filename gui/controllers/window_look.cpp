@@ -89,6 +89,7 @@ void WindowLook::restore() {
 }
 
 void WindowLook::remember() {
+  if (!layout_.isEmpty()) return;  // the panels come back
   const auto [large, small] = docks_->layouts();
   const QScreen* const screen = window_->screen();
   QVariantMap now = {{"geometry", window_->saveGeometry()},
@@ -128,12 +129,10 @@ void WindowLook::setPanelsAside(bool aside) {
   if (aside == !layout_.isEmpty()) return;
   if (aside) {
     layout_ = window_->saveState();
-    timer_.stop();  // the panels come back
     for (QDockWidget* dock : docks_->docks()) dock->hide();
   } else {
     window_->restoreState(std::exchange(layout_, {}));
     docks_->fit();
-    timer_.start();
   }
 }
 

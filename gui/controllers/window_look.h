@@ -28,7 +28,7 @@ class WindowLook : public QObject {
 
   /// As it was stored; what is missing or makes no sense is as at first. From then on changes are stored soon.
   void restore();
-  /// Stores what has changed.
+  /// Stores what has changed, but for a moment at which panels are aside.
   void remember();
   /// Hides the panels while another page takes the whole window; false: they come back.
   void setPanelsAside(bool aside);

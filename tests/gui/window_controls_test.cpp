@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person does with mouse and keys, and what comes of it.
 
+#include "gui/controllers/window_look.h"
 #include "gui/views/day_night_panel.h"
 #include "gui/views/image_view.h"
 #include "gui/views/legend_panel.h"
@@ -223,6 +224,21 @@ TEST_F(Controls, ThePanelsKeyBringsItToTheFrontAndThenHidesIt) {
   EXPECT_TRUE(wait([&] { return titled().contains("day_night"); })) << "no tab is left";
   dock("speed")->show();
   EXPECT_TRUE(wait([&] { return !titled().contains("day_night"); }));
+}
+
+TEST_F(Controls, PanelsThatAreAsideAreRemembered) {
+  check("teach", true);
+  part<WindowLook>()->remember();
+  setFont(110);  // which is stored behind it
+  ASSERT_TRUE(wait([&] { return content(file("settings.ini")).contains("font=110"); }));
+  QFile::copy(file("settings.ini"), file("after.ini"));  // the power goes
+  WindowOptions again = options();
+  again.settings = file("after.ini");
+  setFont(100);
+  window_.reset();
+  window_ = std::make_unique<MainWindow>(again);
+  window_->show();
+  EXPECT_FALSE(dock("source")->isHidden());
 }
 
 // What is stored is looked at every other second, also while a source is being chosen.
