@@ -132,6 +132,10 @@ TEST_F(Others, EventsOfEarlierRunsStayInTheList) {
     const monitor::Event& one = events.eventAt(row);
     EXPECT_EQ((++times[{one.time, one.message}]), 1) << one.message << " is stored, and was seen";
   }
+  const QSignalSpy read(part<History>(), &History::eventsReady);
+  part<HistoryBrowser>()->add({unixNow(), EventKind::kSource, monitor::Severity::kInfo, "which is not stored"});
+  ASSERT_TRUE(wait([&] { return read.count() >= 2; }));
+  EXPECT_TRUE(reported(EventKind::kSource, "which is not stored"));
 }
 
 TEST_F(Others, ShowNoEventsOfTheDatabaseBefore) {
