@@ -254,6 +254,8 @@ TEST(ViewDetector, GoesOnWithTheReferenceOfAnEarlierWatch) {
   before.watch(camera, 12);
   const ViewReference reference = before.view.takeLearned().value();
   camera.motion = {.right = 8, .turn = -1};
+  ASSERT_EQ(before.watch(camera, 12).change, ViewChange::kSmall);
+  EXPECT_LT(distance(before.view.takeLearned().value().motion, camera.motion, kSize), 1.5) << "it is stored at once";
   ViewDetector after, other_size;
   after.start(reference);
   after.add(camera.next().image, 0, true);
