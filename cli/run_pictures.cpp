@@ -265,13 +265,13 @@ cv::Mat ContactSheet::picture() const {
 }
 
 void TokenHistory::add(const vision::Frame& frame, const RunReport& result) {
-  if (!frame.unix_time || !frame.sun_elevation) {
+  if (!frame.sun_elevation) {
     throw UsageError(
         "'" + frame.source +
         "': --chart draws the built-in scene only; 'mpm monitor' and 'mpm report --chart' draw the days of "
         "pictures and cameras");
   }
-  Moment& moment = moments_[*frame.unix_time];
+  Moment& moment = moments_[frame.unix_time.value()];
   moment.sun_elevation = *frame.sun_elevation;
   moment.tokens.push_back(result.tokens);
 }

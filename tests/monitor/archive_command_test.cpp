@@ -255,12 +255,14 @@ TEST_F(ArchiveCommand, TheLatestPictureIsOneSample) {
 }
 
 TEST_F(ArchiveCommand, IsJudgedAnewWithoutTheModelThatMeasuredIt) {
-  add("20130708_120000.png");
+  for (const char* name : {"20130708_120000.png", "20130710_120000.png"}) add(name);
   fs::copy_file(kSegmenter, folder_ / "vit.onnx");
   succeeded(mpmCommand({"monitor", in_, "--model", folder_ / "vit.onnx", "--db", database_, "--time-zone", "Z", "--lat",
                         "48", "--lon", "2"}));
   fs::remove(folder_ / "vit.onnx");
-  succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night-hours", "11:00-13:00"}));
+  const CommandResult judged = succeeded(mpmCommand(
+      {"monitor", in_, "--db", database_, "--judge", "--night-hours", "11:00-13:00"}, {.stderr_is_terminal = true}));
+  EXPECT_THAT(judged.err, HasSubstr("percent 1 of 100"));
   EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, true);
   succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night", "sun"}));
   EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, false) << "by the stored place";
