@@ -9,6 +9,7 @@
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "mpm/convert.hpp"
+#include "mpm/version.hpp"
 #include "support/demo.h"
 #include "support/local_zone.h"
 #include "support/notify_socket.h"
@@ -376,6 +377,92 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
   EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--days", "0.02"})).out,
               AllOf(HasSubstr("\n  no samples of this series in this time\n"), HasSubstr("n = 0 samples, "),
                     Not(HasSubstr("not known")), Not(HasSubstr("told apart"))));
+}
+
+// A picture of each noon and midnight; one is missing, and one is blurred. All numbers here were computed by hand.
+TEST_F(MonitorCommand, AReportAsText) {
+  using namespace monitor::test;
+  monitor::SessionInfo before = session("yard", 43200), now = before;
+  before.model_digest = "00000000000000b2";
+  now.night_rule = "the clock says so";
+  now.classes = {"road", "car", "sky", "tree"};
+  record(database_, {sampleAt(kNoon - kDayMs, 500)}, before);
+  std::vector<monitor::Sample> samples;
+  const auto add = [&](int half_days, double tokens, double green, const std::string& gate, int flags = 0) {
+    const bool night = half_days % 2 == 1;
+    monitor::Sample sample =
+        sampleAt(kNoon + half_days * kDayMs / 2, tokens, night, {.quality = monitor::PictureQuality{.flags = flags}});
+    sample.whole().areas = {{0, night ? 0.25 : 0.5}, {2, night ? 0.75 : 0.25}, {1, night ? 0 : 0.25}};
+    sample.regions.push_back(regionOf(0, {50, green, 50}, 4, {{3, 0.75}, {0, 0.25}}, "lawn"));
+    sample.states = {{.name = "gate", .state = gate, .probability = 0.9, .sure = gate != "open", .counted = gate}};
+    samples.push_back(sample);
+  };
+  add(0, 300, 60, "closed");
+  add(1, 400, 20, "open");
+  add(2, 310, 70, "closed", monitor::kBlurred);
+  add(3, 420, 30, "closed");
+  add(5, 440, 40, "closed");
+  add(6, 330, 80, "open");
+  record(database_, samples, now, {regionNamed("lawn")});
+  EXPECT_EQ(succeeded(mpmCommand({"report", database_, "--time-zone", "+02:00"})).out,
+            std::string(R"(yard
+  2026-05-31T12:00:00Z to 2026-06-04T12:00:00Z, 6 samples kept
+  2026-05-31T14:00:00+02:00 to 2026-06-04T14:00:00+02:00 by the clock of UTC+02:00
+  model vit.onnx, reduction mpm:blocks=2,5, 660 tokens before merging
+  series 2 of 2: samples that were measured in another way are not averaged with these; --series shows 1
+  measured from               to                            series   samples  model, reduction, precision
+  2026-05-31T14:00:00+02:00   2026-05-31T14:00:00+02:00          1         1  tiny 00000000000000b2, mpm:blocks=2,5, fp32
+  2026-06-01T14:00:00+02:00   2026-06-04T14:00:00+02:00          2         6  tiny 00000000000000a1, mpm:blocks=2,5, fp32
+  quality: 1 of 6 pictures left out: 1 blurred
+  outages: blurred 1 time, 12.00 h
+  area, %                 all      day    night
+  road                  35.00    50.00    25.00
+  car                   10.00    25.00     0.00
+  sky                   55.00    25.00    75.00
+  whole picture                         mean [min, max]                        day                      night
+  samples                                             5                          2                          3
+  Tokens kept                      378.0 [300.0, 440.0]       315.0 [300.0, 330.0]       420.0 [400.0, 440.0]
+  Green share, gcc              0.3333 [0.3333, 0.3333]    0.3333 [0.3333, 0.3333]    0.3333 [0.3333, 0.3333]
+  Red share, rcc                0.3333 [0.3333, 0.3333]    0.3333 [0.3333, 0.3333]    0.3333 [0.3333, 0.3333]
+  Excess green, ExG                      0.0 [0.0, 0.0]             0.0 [0.0, 0.0]             0.0 [0.0, 0.0]
+  Brightness                       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]
+  Mean red                         100.0 [100.0, 100.0]       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]
+  Mean green                       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]
+  Mean blue                        100.0 [100.0, 100.0]       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]
+  Deviation of red                       0.0 [0.0, 0.0]             0.0 [0.0, 0.0]             0.0 [0.0, 0.0]
+  Deviation of green                     0.0 [0.0, 0.0]             0.0 [0.0, 0.0]             0.0 [0.0, 0.0]
+  Deviation of blue                      0.0 [0.0, 0.0]             0.0 [0.0, 0.0]             0.0 [0.0, 0.0]
+  Pixels                                 100 [100, 100]             100 [100, 100]             100 [100, 100]
+  lawn                                  mean [min, max]                        day                      night
+  samples                                             5                          2                          3
+  Tokens kept                            4.0 [4.0, 4.0]             4.0 [4.0, 4.0]             4.0 [4.0, 4.0]
+  Green share, gcc              0.3005 [0.1667, 0.4444]    0.4097 [0.3750, 0.4444]    0.2277 [0.1667, 0.2857]
+  Red share, rcc                0.3497 [0.2778, 0.4167]    0.2951 [0.2778, 0.3125]    0.3861 [0.3571, 0.4167]
+  Excess green, ExG                  -8.0 [-60.0, 60.0]          40.0 [20.0, 60.0]       -40.0 [-60.0, -20.0]
+  Brightness                          47.7 [32.4, 67.6]          61.7 [55.9, 67.6]          38.3 [32.4, 44.1]
+  Mean red                            50.0 [50.0, 50.0]          50.0 [50.0, 50.0]          50.0 [50.0, 50.0]
+  Mean green                          46.0 [20.0, 80.0]          70.0 [60.0, 80.0]          30.0 [20.0, 40.0]
+  Mean blue                           50.0 [50.0, 50.0]          50.0 [50.0, 50.0]          50.0 [50.0, 50.0]
+  Deviation of red                       4.0 [4.0, 4.0]             4.0 [4.0, 4.0]             4.0 [4.0, 4.0]
+  Deviation of green                     5.0 [5.0, 5.0]             5.0 [5.0, 5.0]             5.0 [5.0, 5.0]
+  Deviation of blue                      6.0 [6.0, 6.0]             6.0 [6.0, 6.0]             6.0 [6.0, 6.0]
+  Pixels                                 100 [100, 100]             100 [100, 100]             100 [100, 100]
+  largest classes of lawn, %: tree 75.0, road 25.0
+  states              samples  changes  sure, %   share of the samples, %
+  gate                      6        3     66.7   closed 66.7, open 33.3
+  comparable: 5 samples of this series, on 4 days (UTC+02:00)
+  tokens      samples       mean     median        p90        min        max  since yesterday
+  day               2      315.0      315.0      327.0      300.0      330.0                -
+  night             3      420.0      420.0      436.0      400.0      440.0           +20.00
+  night - day +105.00 +- 76.01 (95 %, 2 + 3 hours)
+  methods: Report of mpm_layer )") +
+                MPM_VERSION
+                "; model tiny (digest 00000000000000a1), reduction mpm:blocks=2,5, precision fp32, 660 tokens before "
+                "merging; n = 6 samples, 1 of them flagged and left out of the means, from 2026-06-01 to 2026-06-04 "
+                "by the clock of UTC+02:00; night where the clock says so.\n");
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--time-zone", "+02:00", "--brief"})).out,
+              ::testing::MatchesRegex("yard: last sample 2026-06-04T14:00:00\\+02:00 \\(.* ago\\), 6 samples, 0 gaps, "
+                                      "16.7 % of the pictures bad, gate open, 0 alarms, [0-9.]+ MB\n"));
 }
 
 TEST_F(MonitorCommand, ColumnsOfNamesInOtherLettersAreAligned) {
