@@ -13,6 +13,7 @@
 #include "evaluation/tuning.h"
 #include "mpm/convert.hpp"
 #include "program/paths.h"
+#include "vision/csv.h"
 
 namespace mpm::cli {
 namespace {
@@ -37,13 +38,9 @@ std::vector<evaluation::Measurement> measurementsIn(const std::string& file, con
   return all;
 }
 
-std::string csvCell(const Json& value) {
+std::string cellOf(const Json& value) {
   if (value.is_null()) return "";
-  const std::string text = value.is_string() ? value.get<std::string>() : toLine(value);
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
-  return quoted + '"';
+  return vision::csvCell(value.is_string() ? value.get<std::string>() : toLine(value));
 }
 
 // summary.jsonl and pairs.jsonl have all numbers; results.csv has those of a variant that are no lists.
@@ -65,7 +62,7 @@ void writeNumbers(const std::string& folder, const Measured& results, const Meas
   std::string csv = CLI::detail::join(columns, ",") + '\n';
   for (const Json& row : numbers.rows) {
     std::vector<std::string> cells;
-    for (const std::string& column : columns) cells.push_back(csvCell(row.value(column, Json())));
+    for (const std::string& column : columns) cells.push_back(cellOf(row.value(column, Json())));
     csv += CLI::detail::join(cells, ",") + '\n';
   }
   writeFileAtomically(folder + "/results.csv", csv);

@@ -252,7 +252,8 @@ void StateTrainer::save(const QString& name, const ShownStates& shown) {
     std::string lines = "picture,state\n";
     for (const QFileInfo& file : QDir(folder_ + QStringLiteral("/pictures")).entryInfoList(QDir::Files, QDir::Name)) {
       if (const auto found = shown.find(file.completeBaseName()); found != shown.end())
-        lines += "../pictures/" + file.fileName().toStdString() + "," + found->toStdString() + "\n";
+        lines += vision::csvCell("../pictures/" + file.fileName().toStdString()) + "," +
+                 vision::csvCell(found->toStdString()) + "\n";
     }
     writeFileAtomically(csv, lines);
   });

@@ -27,6 +27,14 @@ TEST_F(Csv, LinesOfAnyProgramAreRead) {
   EXPECT_EQ(readCsv(folder_ / "b.csv")[2].cells, (Cells{"d, e.jpg", "f"}));
   std::ofstream(folder_ / "c.csv") << "alone\nx\ty";
   EXPECT_EQ(readCsv(folder_ / "c.csv")[1].cells, (Cells{"x", "y"}));
+  std::ofstream(folder_ / "d.csv") << "\"5\"\" pipe, left.png\" ,a \"so\" b\n5\" pipe.png,\" c;\"\n";
+  const auto quotes = readCsv(folder_ / "d.csv");
+  EXPECT_EQ(quotes[0].cells, (Cells{"5\" pipe, left.png", "a \"so\" b"}));
+  EXPECT_EQ(quotes[1].cells, (Cells{"5\" pipe.png", " c;"})) << "a quote inside a cell is a letter";
+  std::ofstream(folder_ / "e.csv") << "\"a;b\";\"c,d\"\n" << csvCell("x, \"y\"") << ";z\n\"open;1";
+  EXPECT_EQ(readCsv(folder_ / "e.csv")[0].cells, (Cells{"a;b", "c,d"}));
+  EXPECT_EQ(readCsv(folder_ / "e.csv")[1].cells, (Cells{"x, \"y\"", "z"}));
+  EXPECT_EQ(readCsv(folder_ / "e.csv")[2].cells, (Cells{"\"open", "1"})) << "nothing ends the quote";
   EXPECT_MPM_ERROR(refuse("a.csv", lines[3], "why"), "'a.csv', line 5: why");
 }
 

@@ -15,6 +15,7 @@
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
+#include "vision/csv.h"
 #include "vision/labels/classes.h"
 
 namespace mpm::monitor {
@@ -25,14 +26,7 @@ std::string number(double value, int digits) {
   return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits).ptr};
 }
 
-// As RFC 4180 wants it, on one line.
-std::string field(const std::string& any) {
-  const std::string text = utf8Line(any);
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + "\"";
-}
+std::string field(const std::string& any) { return vision::csvCell(utf8Line(any)); }
 
 // The columns: known only after a look at every sample, because sessions may differ, also in what their
 // models call the same number.
