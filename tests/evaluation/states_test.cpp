@@ -379,7 +379,7 @@ TEST_F(States, ExamplesComeFromFoldersAndLists) {
   for (const char* name :
        {"open/cam_20260301_100000.png", "open/cam_20260302_100000.png", "closed/cam_20260301_235900.png"}) {
     fs::create_directories(fs::path(folder_ / name).parent_path());
-    cv::imwrite(folder_ / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar(name[0], 9, 9)));
+    cv::imwrite(folder_ / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar(name[0], name[16], 9)));
   }
   StatesJob job;
   readStateExamples(folder_.path(), {.time_zone = vision::CameraClock("+01:00")}, job);
@@ -417,7 +417,8 @@ TEST_F(States, ExamplesComeFromFoldersAndLists) {
   later.model = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
   later.regions = {{.name = "gate", .size = {8, 8}, .polygons = {{{0, 0}, {7, 0}, {0, 7}}}, .from = 4'000'000'000'000}};
   later.name = "gate";
-  EXPECT_MPM_ERROR(teachStates(later), "'gate' is no region at the time of '" + later.examples[0].file + "'");
+  EXPECT_MPM_ERROR(teachStates(later),
+                   "nothing is left of the region of 'gate' in '" + later.examples[0].file + "': its dates");
   const std::string picture = "open/cam_20260301_100000.png";
   fs::copy_file(folder_ / picture, folder_ / "copy.png");
   std::ofstream(csv) << picture << ",open\nopen/../" << picture << ",open\n";
@@ -426,6 +427,10 @@ TEST_F(States, ExamplesComeFromFoldersAndLists) {
     std::ofstream(csv) << picture << ",open\n" << other << ",closed\n";
     EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "' as open and as closed: keep one of them");
   }
+  StatesJob copied;
+  std::ofstream(csv) << picture << ",open\ncopy.png,open\n";
+  readStateExamples(csv, {}, copied);
+  EXPECT_EQ(copied.examples.size(), 1u) << "held out, a picture would be known from its copy";
   std::ofstream(csv) << "gone.png,open\n";
   EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "there is no picture");
   EXPECT_MPM_ERROR(readStateExamples(folder_ / "open", {}, job), "has no folders of pictures");

@@ -171,9 +171,14 @@ NamedExamples examplesInList(const std::string& path) {
     for (const JsonValue& one : readJsonFile(path).list()) add(one.at("picture").text(), one.at("state").text());
     return examples;
   }
+  const auto isPicture = [&](const std::string& name) {
+    std::error_code unseen;
+    return fs::is_regular_file(fs::path(path).parent_path() / name, unseen);
+  };
   for (const vision::CsvLine& line : vision::readCsv(path)) {
     const auto& cells = line.cells;
-    if (line.isComment() || (cells[0] == "picture" && cells.back() == "state")) continue;
+    const bool comment = line.isComment() && !(cells.size() == 2 && isPicture(cells[0]));  // "#12.jpg,open" is none
+    if (comment || (cells[0] == "picture" && cells.back() == "state")) continue;
     if (cells.size() < 2 || cells[0].empty() || cells.back().empty())
       refuse(path, line, "'" + visibleText(line.text) + "' is not PICTURE,STATE");
     // A name of a picture may have the separator in it.
@@ -424,7 +429,14 @@ std::optional<StateHead> teachStates(const StatesJob& job) {
   for (const StateExample& one : job.examples) {
     const cv::Mat image = vision::openSource(one.file)->next().value().image;
     const StateView view = stateView(job.regions, image.size(), model.grid, one.time);
-    if (view.shares.empty()) throw Error("'" + job.name + "' is no region at the time of '" + one.file + "'");
+    if (view.shares.empty()) {
+      const bool valid = std::ranges::any_of(job.regions, [&](const vision::Region& region) {
+        return !region.ignore && region.validAt(one.time.value_or(unixNow()));
+      });
+      throw Error("nothing is left of the region of '" + job.name + "' in '" + one.file + "': " +
+                  (valid ? "it lies outside of the picture or inside ignored regions"
+                         : "its dates leave this picture out: change them, or leave the picture out of the examples"));
+    }
     pooled.push_back(poolTokens(estimator.estimate(image(view.part)).features, view.shares));
     if (job.progress && !job.progress(pooled.rows, static_cast<int>(job.examples.size()))) return std::nullopt;
   }
@@ -437,14 +449,16 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
   const NamedExamples examples = fs::is_directory(path, unseen) ? examplesInFolders(path) : examplesInList(path);
   vision::PictureTimes clock(times);
   std::set<std::string> names(job.states.begin(), job.states.end());
-  std::set<std::string> files;
+  std::set<std::string> files, copies;
   std::map<std::int64_t, std::string> states;  // by content: a copy may lie under another name
   for (const auto& [file, state] : examples) {
     names.insert(state);
     const std::string shown = "'" + path + "' has the picture '" + visibleText(file, 200) + "' ";
     const std::int64_t digest = vision::pictureDigest(file);
-    if (const auto& other = states.try_emplace(digest, state).first->second; digest != 0 && other != state)
-      throw Error(shown + "as " + visibleText(other) + " and as " + visibleText(state) + ": keep one of them");
+    const auto& [other, fresh] = states.try_emplace(digest, state);
+    if (digest != 0 && other->second != state)
+      throw Error(shown + "as " + visibleText(other->second) + " and as " + visibleText(state) + ": keep one of them");
+    if (digest != 0 && !fresh) copies.insert(file);
     if (!files.insert(fs::weakly_canonical(file, unseen).string()).second)
       throw Error(shown + "twice: leave it out once");
   }
@@ -453,6 +467,7 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
   for (const auto& [file, state] : examples) {
     if (!fs::is_regular_file(file, unseen))
       throw Error("'" + path + "': there is no picture '" + visibleText(file, 200) + "'");
+    if (copies.contains(file)) continue;  // held out, it would be known from its twin
     StateExample example{.file = file, .state = static_cast<int>(std::distance(names.begin(), names.find(state)))};
     if (const auto time = clock.of(file)) {
       example.time = time->time;
