@@ -403,6 +403,7 @@ class Runner {
                                            .truth = evaluation::Truth(one->truth, images.voidLabel()),
                                            .line = about,
                                            .variants = todo(group.first, group.last, name),
+                                           .name = frame.source,
                                            .label = one->label,
                                            .index = frame.index,
                                            .seconds = frame.seconds()});
@@ -470,7 +471,8 @@ Measured combineLines(const std::vector<std::string>& files) {
       const std::string text = shard.is_null() ? "" : line.at("shard").text();
       const int shards = shard.is_null() ? 0 : line.at("shard").parsed(parseShard).of;
       if (!file_of_shard.empty() && shards != of)
-        throw Error(line.place() + " is of shard '" + text + "', others are of " + std::to_string(of) + " shards");
+        throw Error(line.place() + " is of " + (text.empty() ? "no shard" : "shard " + text) + ", others are of " +
+                    (of == 0 ? "none" : std::to_string(of) + " shards"));
       of = shards;
       if (const auto [first, only] = file_of_shard.emplace(text, file); of > 0 && !only && first->second != file)
         throw Error("'" + first->second + "' and '" + file + "' are both of shard " + text);

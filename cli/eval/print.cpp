@@ -36,6 +36,7 @@ void printClasses(const evaluation::VariantResult& result, const std::vector<std
     row("images", [](const std::string&, const Scores& scores) { return std::to_string(scores.images()); });
     row("tokens kept", [](const std::string&, const Scores& scores) { return fixed(scores.tokens().back(), 1); });
   }
+  if (result.all.images() == 0) return printLine("no image is in this shard");
   printLine("IoU in percent over " + counted(result.all.images(), "image") + "; tokens " +
             tokensText(result.all.tokens()) + "; " + fixed(result.all.ms().total, 1) + " ms per image");
 }

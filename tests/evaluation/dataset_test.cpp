@@ -65,6 +65,8 @@ TEST_F(DatasetFiles, OfCamVidWithAndWithoutSplits) {
   touch(folder_ / "images/a.png");
   touch(folder_ / "labels/a.png");
   EXPECT_THAT(pairs(Dataset::kCamVid, "val"), ElementsAre("images/a.png labels/a.png"));
+  EXPECT_MPM_ERROR(pairs(Dataset::kCamVid, "test"),
+                   "no folder 'test': folders 'images' and 'labels' are the part 'val'");
   touch(folder_ / "test/b.png");
   touch(folder_ / "testannot/b.png");
   EXPECT_THAT(pairs(Dataset::kCamVid, "test"), ElementsAre("test/b.png testannot/b.png"));

@@ -84,12 +84,16 @@ TEST_F(TurnsTest, WithLabelsOfTheFullModelTheFirstFrameOfAFilmSaysNothingOfReuse
   EXPECT_THAT(measuredIn(2, 1), ElementsAre(0));
 }
 
-TEST_F(TurnsTest, AnErrorNamesThePicture) {
+TEST_F(TurnsTest, AnErrorNamesThePictureOrItsLabels) {
   Turns turns(test::kSegmenter, variants_, {0, 1}, {});
   TurnPicture empty = picture(0, {0});
   empty.image.release();
-  empty.label = "labels/street.png";
-  EXPECT_MPM_ERROR(turns.measure(empty), "'labels/street.png': ");
+  empty.name = "street.png";
+  EXPECT_MPM_ERROR(turns.measure(empty), "'street.png': the image is empty");
+  TurnPicture small = picture(0, {0});
+  small.truth = Truth(cv::Mat1b(2, 2, static_cast<unsigned char>(0)), 255);
+  small.label = "labels/street.png";
+  EXPECT_MPM_ERROR(turns.measure(small), "'labels/street.png': ");
 }
 
 }  // namespace

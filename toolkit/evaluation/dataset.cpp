@@ -64,8 +64,12 @@ std::vector<vision::LabelledFile> pascalContextFiles(const fs::path& folder, con
 
 std::vector<vision::LabelledFile> camVidFiles(const fs::path& folder, const std::string& split) {
   if (fs::is_directory(folder / split)) return pairsIn(folder / split, ".png", folder / (split + "annot"));
+  if (split != "val") {
+    throw Error("'" + folder.string() + "' has no folder '" + split +
+                "': folders 'images' and 'labels' are the part 'val'");
+  }
   if (fs::is_directory(folder / "images")) return pairsIn(folder / "images", ".png", folder / "labels");
-  throw Error("'" + folder.string() + "' has neither a folder '" + split + "' nor a folder 'images'");
+  throw Error("'" + folder.string() + "' has neither a folder 'val' nor a folder 'images'");
 }
 
 std::vector<vision::LabelledFile> ade20kFiles(const fs::path& folder, const std::string& split) {

@@ -60,9 +60,17 @@ std::optional<std::vector<std::pair<std::size_t, Measurement>>> Turns::measure(c
   const std::string film = textOf(picture.line, "film");
   const bool first_of_film = film_ != film;
   film_ = film;
-  try {
-    const auto results = run(picture, first_of_film, go_on);
-    if (!results) return std::nullopt;
+  const auto naming = [](const std::string& name, auto&& work) {
+    try {
+      return work();
+    } catch (const Error& error) {
+      if (name.empty()) throw;
+      throw Error("'" + name + "': " + error.what());
+    }
+  };
+  const auto results = naming(picture.name, [&] { return run(picture, first_of_film, go_on); });
+  if (!results) return std::nullopt;
+  return naming(picture.label, [&] {
     std::vector<std::pair<std::size_t, Measurement>> measured;
     for (const std::size_t v : picture.variants) {
       const TurnVariant& variant = variants_[v];
@@ -76,11 +84,8 @@ std::optional<std::vector<std::pair<std::size_t, Measurement>>> Turns::measure(c
       measured.emplace_back(v, measurementOf(std::move(line), results->at(v), full, truth, reused_nothing,
                                              operations == operations_.end() ? nullptr : &operations->second));
     }
-    return measured;
-  } catch (const Error& error) {
-    if (picture.label.empty()) throw;
-    throw Error("'" + picture.label + "': " + error.what());
-  }
+    return std::optional(std::move(measured));
+  });
 }
 
 }  // namespace mpm::evaluation

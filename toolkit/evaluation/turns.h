@@ -29,7 +29,7 @@ struct TurnPicture {
   Truth truth;            ///< without labels, perhaps
   Json line{};            ///< what lines say of it, as in measurementOf(); frames of a "film" follow each other
   std::vector<std::size_t> variants{};  ///< the variants that measure it, ascending
-  std::string label{};                  ///< begins the message of an error; empty: nothing does
+  std::string name{}, label{};          ///< of the image and of its labels, for errors; empty: they name none
   int index = 0;                        ///< decides whose turn is the first
   std::optional<double> seconds{};      ///< as in Estimator::estimate()
 };
