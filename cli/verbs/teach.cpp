@@ -59,6 +59,7 @@ void printVerdict(const evaluation::CrossValidation& result, const std::vector<C
   const std::vector<int> widths = {-18, 9, 10, -3};
   printLine(tableRow({"class", "IoU, %", "pictures", "", "taken for"}, widths));
   std::map<Grade, std::vector<std::string>> groups;
+  std::vector<std::string> tiny;
   const auto nameOf = [&](int index) { return classes[static_cast<std::size_t>(index)].name; };
   for (const evaluation::ClassVerdict& one : evaluation::classVerdicts(result.matrix, result.pictures)) {
     std::vector<std::string> taken;
@@ -68,8 +69,10 @@ void printVerdict(const evaluation::CrossValidation& result, const std::vector<C
         {nameOf(one.index), fixed(100 * one.iou, 1), std::to_string(one.pictures), "", CLI::detail::join(taken, ", ")},
         widths));
     const bool explain = one.grade == Grade::kWeak && !taken.empty();
-    groups[one.grade].push_back(nameOf(one.index) +
-                                (explain ? " (often taken for " + nameOf(one.taken_for.front().first) + ")" : ""));
+    const bool vanishes = one.grade == Grade::kUntested && one.pictures > 1;
+    (vanishes ? tiny : groups[one.grade])
+        .push_back(nameOf(one.index) +
+                   (explain ? " (often taken for " + nameOf(one.taken_for.front().first) + ")" : ""));
   }
   printLine("mIoU " + fixed(100 * result.matrix.meanIou(), 1) + " %, " + fixed(100 * result.matrix.pixelAccuracy(), 1) +
             " % of the labelled pixels are right, in " + counted(result.rounds, "round"));
@@ -79,6 +82,9 @@ void printVerdict(const evaluation::CrossValidation& result, const std::vector<C
                                                   {Grade::kUntested, "not tested, label them in more pictures: "}};
   for (const auto& [grade, title] : titles)
     if (!groups[grade].empty()) printLine(title + CLI::detail::join(groups[grade], ", "));
+  if (!tiny.empty())
+    printLine("not tested, smaller than a pixel of the network's input, label larger areas: " +
+              CLI::detail::join(tiny, ", "));
 }
 
 // The named region with all that is ignored.
@@ -113,14 +119,19 @@ void printStates(const evaluation::StateHead& head, const std::vector<evaluation
                         percent(of_state.sureRight())},
                        widths));
   }
-  printLine(percent(verdict.right()) + " % of " + counted(static_cast<std::int64_t>(verdict.answers.size()), "answer") +
-            " are right, " +
-            (verdict.by_days ? "each on a day that the training did not see" : "each on a part left out of training") +
-            " (" + counted(verdict.rounds, "round") + ")");
-  printLine("sure on " + percent(verdict.sureShare()) + " %, from a probability of " + fixed(head.sure, 3) + " on" +
-            (verdict.sureShare() > 0 ? "; of these " + percent(verdict.sureRight()) + " % are right" : ""));
+  if (verdict.answers.empty()) {
+    printLine("nothing could be tested, so no answer is sure");
+  } else {
+    printLine(
+        percent(verdict.right()) + " % of " + counted(static_cast<std::int64_t>(verdict.answers.size()), "answer") +
+        (verdict.answers.size() == 1 ? " is right, " : " are right, ") +
+        (verdict.by_days ? "each on a day that the training did not see" : "each on a part left out of training") +
+        " (" + counted(verdict.rounds, "round") + ")");
+    printLine("sure on " + percent(verdict.sureShare()) + " %, from a probability of " + fixed(head.sure, 3) + " on" +
+              (verdict.sureShare() > 0 ? "; of these " + percent(verdict.sureRight()) + " % are right" : ""));
+  }
   const auto untimed = std::ranges::count_if(examples, [](const evaluation::StateExample& one) { return !one.time; });
-  if (!verdict.by_days) {
+  if (!verdict.by_days && !verdict.answers.empty()) {
     printLine(
         "too good, perhaps: " +
         (untimed > 0 ? counted(untimed, "picture") + " without a time" : std::string("all pictures are of one day")) +

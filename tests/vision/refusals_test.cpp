@@ -159,7 +159,7 @@ TEST(HostileLabels, OfLabelMeAreRefusedInOneLine) {
       {R"({"label": 7, "points": []})", "", "shapes[0].label: found 7, expected a text"},
       {R"({"label": "\u001b[2J", "points": []})", "", "'\\x1b[2J', which is none of the classes"},
       {R"({"label": "ice"})", "", "expected an object with \"points\""},
-      {polygon("[1, 2]"), "", "shapes[0] is a polygon with 1 points"},
+      {polygon("[1, 2]"), "", "shapes[0] is a polygon with 1 point:"},
       {polygon("[1, 2], [3, 4]"), "", "polygon with 2 points"},
       {polygon("[1, 2], [3, 4], [5]"), "", "points[2]: found [5], expected a list of 2"},
       {polygon("[1, 2], [3, 4], [5, null]"), "", "points[2][1]: found null, expected a number"},

@@ -141,8 +141,8 @@ cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes
     const int label = numberOfClass(shape.at("label"), classes);
     const LabelMeShape of = shapeOf(shape);
     if (!paint(labels, of, label, shape)) {
-      throw Error(shape.place() + " is a " + visibleText(of.kind) + " with " + std::to_string(of.points.size()) +
-                  " points" +
+      throw Error(shape.place() + " is a " + visibleText(of.kind) + " with " +
+                  counted(static_cast<std::int64_t>(of.points.size()), "point") +
                   ": only polygons of three points or more, rectangles, circles, lines and points can be read");
     }
   }
