@@ -157,6 +157,13 @@ TEST_F(ArchiveCommand, AVideoWithAnotherStartIsMeasuredAgain) {
                 {"--start", "say again when it began"});
 }
 
+TEST_F(ArchiveCommand, AnArchiveIsNotReadWithoutItsTimes) {
+  add("20130708_120000.png");
+  (void)succeeded(monitor(in_));
+  expectFailure(monitor(in_, {"--times", "none"}), 2, {"--times", "times of their own: say how to read them"});
+  EXPECT_EQ(stored().size(), 1u);
+}
+
 // The database keeps the name, so that a later run, a report and a film know when the clock was put forward.
 TEST_F(ArchiveCommand, GoesOnWithTheSummerTimeOfItsZone) {
   const auto watch = [&](const Words& more) {

@@ -681,6 +681,23 @@ TEST_F(SessionTest, AnArchiveIsNotMeasuredWhereWhatIsStoredOfItCannotBeRead) {
   EXPECT_EQ(samples_.size(), 0u);
 }
 
+// As in the app, which plays a video or a folder without a word about its times.
+TEST_F(SessionTest, AnArchiveIsNotReadWithoutItsTimes) {
+  CameraPlan folder = archiveOf({"20260601_120000.png"});
+  make();
+  session_->open(folder);
+  ASSERT_TRUE(eventually([&] { return samples_.size() == 1; }));
+  make();  // stores it
+  folder.archive.reset();
+  session_->open(folder);
+  ASSERT_TRUE(eventually([&] { return session_->status().source.state == CaptureState::kEnded; }));
+  EXPECT_THAT(session_->status().source.message, HasSubstr("what is stored of the pictures has times of their own"));
+  session_.reset();
+  EXPECT_EQ(StoreReader(database_).sources().front().last, kNoon);
+  record(database_, {sampleAt(kNoon + kDayMs)}, session(folder.source.name()));
+  EXPECT_TRUE(StoreReader(database_).sources().front().archive) << "whatever comes into it";
+}
+
 TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   const mpm::test::LocalZone zone("America/New_York");  // four hours behind UTC
   SessionInfo before_that = session("rtsp://***@yard/1");

@@ -37,6 +37,12 @@ std::optional<Measuring> measuringBy(const InferenceWorker::Wanted& by) try {
   return std::nullopt;
 }
 
+// What is stored has the times of pictures, which are not to be read now.
+class MissingTimes : public Error {
+ public:
+  using Error::Error;
+};
+
 // What a head reads does not count on from what another one of its name read.
 void forgetOtherHeads(std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions,
                       const StateOptions& states) {
@@ -55,6 +61,15 @@ void forgetOtherHeads(std::vector<Sample>& samples, const std::vector<SessionRec
 }
 
 }  // namespace
+
+std::string missingTimes(const CameraPlan& plan, const SourceRecord& record) {
+  if (!record.archive || plan.readsArchive()) return "";
+  if (plan.source.kind == vision::SourceKind::kVideo)
+    return "what is stored of the video has times of its own: say again when it began, or name another database";
+  if (plan.source.isImages())
+    return "what is stored of the pictures has times of their own: say how to read them, or name another database";
+  return "";
+}
 
 void readSource(const std::string& database, const std::string& source,
                 const std::function<void(const StoreReader& store, const SourceRecord& record)>& read) {
@@ -124,10 +139,12 @@ std::optional<std::string> SourceOpener::takePrivacy(const vision::SourceOptions
 
 // Reads the rest of what the database has of the source. `privacy`: what takePrivacy() returned; `listed`: the pictures
 // of an archive that are there now. Where it cannot be read, a camera goes on without it, as what is live is shown
-// once; an archive or a scene is not opened, because its pictures would be measured twice.
+// once; an archive or a scene is not opened, because its pictures would be measured twice. Nor is one opened
+// without its times: it would be no archive any more.
 void SourceOpener::takeStored(const std::optional<std::string>& privacy, const vision::SourceOptions& how,
                               const std::vector<vision::TimedPicture>& listed) const try {
   readSource(for_.database, source_, [&](const StoreReader& store, const SourceRecord& record) {
+    if (const std::string why = missingTimes(for_.plan, record); !why.empty()) throw MissingTimes(why);
     std::optional<std::int64_t> series;
     if (archive_ && !for_.plan.again)
       if (const auto measuring = measuringBy(for_.model)) series = store.seriesOf(record.id, *measuring);
@@ -142,6 +159,8 @@ void SourceOpener::takeStored(const std::optional<std::string>& privacy, const v
     if (series) for_.pictures->read(store, *series);
   });
   if (const auto recorder = for_.recorder.lock()) recorder->setRecalled();
+} catch (const MissingTimes&) {
+  throw;
 } catch (const Error& error) {
   if (archive_ || for_.plan.resume_demo)
     throw Error(std::string("what is stored of the source cannot be read: ") + error.what());

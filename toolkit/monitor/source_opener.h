@@ -21,6 +21,9 @@ namespace mpm::monitor {
 void readSource(const std::string& database, const std::string& source,
                 const std::function<void(const StoreReader& store, const SourceRecord& record)>& read);
 
+/// Why a video or pictures whose stored samples have their times are not to be read without these. "": they may be.
+std::string missingTimes(const CameraPlan& plan, const SourceRecord& record);
+
 /// Opens the source of a session: a SourceFactory. The first time it also reads what the database has of the source:
 /// what must not be seen for Hiding; regions, view and states of the rules for the Recorder; the pictures of an archive
 /// for StoredPictures. If the disk hangs meanwhile, the source is opened again without them. This object owns what it

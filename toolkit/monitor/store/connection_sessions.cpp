@@ -56,7 +56,7 @@ void StoreConnection::write(const BeginSession& begin, WriteTarget& target, Buck
   target.started = target.last = begin.time;
   target.archive = begin.archive;
   makeRow(target);
-  database_.run("UPDATE source SET archive = ? WHERE id = ?", begin.archive, target.source);
+  if (begin.archive) database_.run("UPDATE source SET archive = 1 WHERE id = ?", target.source);
   own(target);
   endKilledSessions(target);
   target.series = seriesFor(target.source, info, begin.again, begin.archive);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "monitor/source_opener.h"
 #include "monitor/store/calendar.h"
 #include "monitor/watch/camera_plan.h"
 #include "monitor/watch/model_settings.h"
@@ -23,15 +24,6 @@ void goOnWithClock(const StoreReader& store, const SourceRecord& archive, Camera
     if (const auto place = storedPlace(store, archive.id))
       std::tie(config.lat, config.lon) = std::tuple(place->latitude, place->longitude);
   }
-}
-
-// A video that was measured with its start. Unlike the times of a folder, continued() cannot take it from what is
-// stored.
-bool isStoredWithStart(const vision::SourceSpec& spec, const StoreReader& stored) {
-  if (spec.kind != vision::SourceKind::kVideo) return false;
-  const auto sources = stored.sources();
-  const auto source = std::ranges::find(sources, spec.name(), &SourceRecord::name);
-  return source != sources.end() && source->archive;
 }
 
 }  // namespace
@@ -85,9 +77,13 @@ Camera cameraOf(const CameraConfig& said, const StoreReader* stored) {
   camera.session = sessionOptions(config);
   camera.plan = cameraPlan(config);
   camera.files = readIn(said, camera.plan);
-  if (stored && !camera.plan.archive && isStoredWithStart(camera.plan.source, *stored))
-    throw CameraConfigError(
-        "start", "what is stored of the video has times of its own: say again when it began, or name another database");
+  const bool video = camera.plan.source.kind == vision::SourceKind::kVideo;
+  if (stored && !camera.plan.archive && (video || camera.plan.source.isImages())) {
+    for (const SourceRecord& record : stored->sources()) {
+      const std::string why = record.name == camera.plan.source.name() ? missingTimes(camera.plan, record) : "";
+      if (!why.empty()) throw CameraConfigError(video ? "start" : "times", why);
+    }
+  }
   // Pictures of an archive are far apart, and after a kill some are left out.
   if (camera.plan.archive) camera.session.choose_reuse = false;
   return camera;
