@@ -28,23 +28,42 @@ TEST_F(ChartTest, ASlowMachineMakesNoGaps) {
   }
 }
 
+// As StoreReader::sources() says, whatever span is asked for.
+TEST_F(ChartTest, TimesThatAreNotBelievedAreInNoChart) {
+  const UnixMs future = unixNow() + 400 * kDayMs;
+  record(path_,
+         {sampleAt(5000, 9), sampleAt(kNoon, 100), sampleAt(kNoon + 2 * kSecondMs, 200), sampleAt(future, 9),
+          sampleAt(future + kHourMs, 9)},
+         session("camera 0", 0));
+  const StoreReader store(path_);
+  const Chart chart = store.chart({.source = 1, .from = 0, .to = INT64_MAX, .series = kTwo});
+  EXPECT_EQ(chart.bucket_ms, kSecondMs) << "wide enough for two seconds, not for years";
+  EXPECT_EQ(chart.buckets.size(), 2u);
+  const Spread tokens = store.means(latestSeries(store), 0, INT64_MAX, kTwo)[0];
+  EXPECT_EQ(std::pair(tokens.samples, tokens.mean), std::pair(std::int64_t{2}, 150.0));
+  EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 0);
+  EXPECT_EQ(store.pace(1).usual_s, 2) << "no hour";
+  EXPECT_EQ(store.rollup({.series = 1, .from = 0, .to = INT64_MAX, .width = kDayMs}).size(), 3u) << "sums have all";
+}
+
 TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
   const auto add = [](std::vector<Sample>& samples, UnixMs from, UnixMs to, UnixMs step) {
     for (UnixMs time = from; time < to; time += step) samples.push_back(sampleAt(time));
   };
   std::vector<Sample> camera, archive;
-  add(camera, kNoon, kNoon + 6 * kHourMs, kSecondMs * 10);
-  add(camera, kNoon + 6 * kHourMs + 15 * kSecondMs, kNoon + kDayMs, kSecondMs * 10);  // as long as is allowed
-  add(camera, kNoon + kDayMs + 40 * kSecondMs, kNoon + 2 * kDayMs, kSecondMs * 10);
-  add(camera, kNoon + 400 * kDayMs, kNoon + 400 * kDayMs + kHourMs, kSecondMs * 10);
+  const UnixMs begin = kNoon - 500 * kDayMs;  // what is to come would not be believed
+  add(camera, begin, begin + 6 * kHourMs, kSecondMs * 10);
+  add(camera, begin + 6 * kHourMs + 15 * kSecondMs, begin + kDayMs, kSecondMs * 10);  // as long as is allowed
+  add(camera, begin + kDayMs + 40 * kSecondMs, begin + 2 * kDayMs, kSecondMs * 10);
+  add(camera, begin + 400 * kDayMs, begin + 400 * kDayMs + kHourMs, kSecondMs * 10);
   record(path_, camera, session("camera 0", 10));
   const StoreReader store(path_);
   const Gaps gaps = store.gaps(1, 0, INT64_MAX);
   EXPECT_EQ(gaps.count, 2);
   EXPECT_EQ(gaps.longest, 398 * kDayMs + 10 * kSecondMs);
-  EXPECT_EQ(store.gaps(1, kNoon + 25 * kHourMs, INT64_MAX).count, 1);
-  EXPECT_EQ(store.gaps(1, kNoon + 500 * kDayMs, INT64_MAX).count, 0);
-  forget(path_, kNoon + 2 * kDayMs);
+  EXPECT_EQ(store.gaps(1, begin + 25 * kHourMs, INT64_MAX).count, 1);
+  EXPECT_EQ(store.gaps(1, begin + 500 * kDayMs, INT64_MAX).count, 0);
+  forget(path_, begin + 2 * kDayMs);
   EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 1) << "of hours";
 
   for (int day = 0; day < 15; ++day)

@@ -247,15 +247,14 @@ std::vector<StoredMoment> StoreReader::Impl::moments(std::int64_t source, UnixMs
 
 std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now,
                                                bool pictures) const {
-  const std::optional<Extent> all = extent(source);
-  if (!all) return {};
-  from = std::max(from, all->first);
-  to = std::min(to, now ? std::max(*now, all->last + 1) : all->last + 1);
-  if (from >= to) return {};
   const UnixMs clock = now.value_or(unixNow());
+  const std::optional<Extent> believed = believedExtent(source, clock);
+  if (!believed) return {};
+  from = std::max(from, believed->first);
+  to = std::min(to, std::max(now.value_or(INT64_MIN), believed->last + 1));
+  if (from >= to) return {};
   const Meant meant = this->meant(source, clock);
-  const Extent believed = believedExtent(source, ownClock(source), clock).value_or(*all);
-  const Extent around = aroundSpan(source, meant.archive, believed, from, to);
+  const Extent around = aroundSpan(source, meant.archive, *believed, from, to);
   std::vector<StoredMoment> moments = this->moments(source, around.first, around.last + 1, pictures);
   std::vector<StoredStep> steps;
   for (std::size_t i = 1; i < moments.size(); ++i) {
@@ -294,7 +293,7 @@ std::vector<Outage> StoreReader::Impl::outages(std::int64_t source, UnixMs from,
     else if (stop < next)
       found.add(stop, next, OutageCause::kDamaged);
   }
-  if (now && !pace(source).alive(believed.last, *now)) addSilence(believed.last, *now);
+  if (now && !pace(source).alive(believed->last, *now)) addSilence(believed->last, *now);
   for (const UnixMs time : moved) found.add(time, time, OutageCause::kMoved);
   return found.take();
 }
@@ -328,9 +327,12 @@ std::optional<UnixMs> StoreReader::awaited(std::int64_t source, UnixMs now, std:
 Pace StoreReader::Impl::pace(std::int64_t source) const {
   Statement latest = database.prepare("SELECT every_s FROM session WHERE source = ? ORDER BY id DESC LIMIT 1");
   PaceMeter meter(latest.bind(source).step() ? latest.real(0) : 0);
-  Statement times =
-      database.prepare("SELECT DISTINCT time_ms FROM sample WHERE source = ? ORDER BY time_ms DESC LIMIT ?");
-  times.bind(source, PaceMeter::kSteps + 1);
+  const std::optional<Extent> believed = believedExtent(source, unixNow());
+  if (!believed) return meter.pace();
+  Statement times = database.prepare(
+      "SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms >= ? AND time_ms <= ? ORDER BY time_ms DESC"
+      " LIMIT ?");
+  times.bind(source, believed->first, believed->last, PaceMeter::kSteps + 1);
   for (std::optional<UnixMs> next; times.step(); next = times.integer(0))
     if (next) meter.add(static_cast<double>(*next - times.integer(0)) / kSecondMs);
   return meter.pace();

@@ -259,6 +259,11 @@ std::vector<Spread> StoreReader::means(const SeriesRecord& series, UnixMs from, 
                                        const std::vector<SeriesKey>& keys) const {
   const KeyReader values(series);
   std::vector<Spread> all(keys.size());
+  const std::int64_t source = impl_->database.integer("SELECT source FROM series WHERE id = ?", series.id);
+  const auto believed = impl_->believedExtent(source, unixNow());
+  if (!believed) return all;
+  from = std::max(from, believed->first);
+  to = std::min(to, believed->last + 1);
   for (const RollupRow& row : rollup({.series = series.id, .from = from, .to = to, .regions = anyRegion(keys)}))
     std::ranges::transform(keys, all.begin(), [&](const SeriesKey& key) { return values.read(row, key); });
   return all;
@@ -266,7 +271,7 @@ std::vector<Spread> StoreReader::means(const SeriesRecord& series, UnixMs from, 
 
 Chart StoreReader::chart(const ChartQuery& query) const {
   if (query.max_buckets < 2) throw Error("a chart needs at least 2 buckets");
-  const std::optional<Extent> all = impl_->extent(query.source);
+  const std::optional<Extent> all = impl_->believedExtent(query.source, unixNow());
   if (!all) return {};
   const UnixMs from = std::max(query.from, all->first), to = std::min(query.to, all->last + 1);
   if (from >= to) return {};

@@ -204,10 +204,10 @@ bool StoreReader::Impl::ownClock(std::int64_t source) const {
   return row.bind(source).step() && (row.integer(0) != 0 || vision::isSceneName(row.text(1)));
 }
 
-std::optional<Extent> StoreReader::Impl::believedExtent(std::int64_t source, bool own_clock, UnixMs now) const {
+std::optional<Extent> StoreReader::Impl::believedExtent(std::int64_t source, UnixMs now) const {
   const BelievedTimes times(now);
   std::optional<Extent> believed;
-  if (!own_clock) believed = extent(source, times.from, times.to);
+  if (!ownClock(source)) believed = extent(source, times.from, times.to);
   return believed ? believed : extent(source);
 }
 
@@ -221,7 +221,7 @@ std::vector<SourceRecord> StoreReader::sources(UnixMs now) const {
     rows.read(source.id, source.name, source.archive, source.time_zone);
     source.clock = clockOf(source.time_zone);
     source.own_clock = impl_->ownClock(source.id);
-    if (const auto extent = impl_->believedExtent(source.id, source.own_clock, now)) {
+    if (const auto extent = impl_->believedExtent(source.id, now)) {
       source.first = extent->first;
       source.last = extent->last;
     }

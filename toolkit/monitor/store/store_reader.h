@@ -115,7 +115,8 @@ class StoreReader {
   std::vector<Spread> means(const SeriesRecord& series, UnixMs from, UnixMs to,
                             const std::vector<SeriesKey>& keys) const;
   /// At most max_buckets buckets with mean, min and max, from the finest stored resolution (sample, minute, hour, day)
-  /// that needs no more than some ten thousand rows: a year opens in well under a second.
+  /// that needs no more than some ten thousand rows: a year opens in well under a second. They lie in
+  /// SourceRecord::first to last.
   Chart chart(const ChartQuery& query) const;
 
   /// Where samples are missing in [from, to), by the pace of the source there: findGaps(). Samples that are forgotten,
@@ -126,7 +127,7 @@ class StoreReader {
   std::vector<Outage> eachGap(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now = {}) const;
   /// When the camera gave nothing that counts in [from, to), by their beginning: gaps() and samples of any series that
   /// show nothing. They do not overlap, but kMoved may lie within another one. Where samples are looked at by hours, an
-  /// hour has a flag if more than half of its samples have it.
+  /// hour has a flag if more than half of its samples have it. None begins before SourceRecord::first.
   std::vector<Outage> outages(std::int64_t source, UnixMs from, UnixMs to, std::optional<UnixMs> now = {}) const;
   /// Until when a sample of a source is missed if none comes, for gaps() and outages(): `now` while a camera is
   /// watched. nullopt: nothing watches it, or its times are not those of this machine, as of an archive and of a scene.
