@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <latch>
 #include <opencv2/imgcodecs.hpp>
 #include <set>
 
@@ -326,6 +327,34 @@ TEST_F(SnapshotWriterTest, ATimeLapseOfAnArchiveLeavesNothingOut) {
     writing.writer.add(picture, &sample, "0");
   }
   EXPECT_TRUE(eventually([&] { return writing.written.size() == 12; })) << writing.written.size();
+}
+
+TEST_F(SnapshotWriterTest, APictureOfATimeLapseThatTheDiskIsTooSlowForIsReportedOnceADay) {
+  std::latch written(1);
+  Collected<std::string> failed;
+  SnapshotWriter writer({.folder = folder_.path(), .every_minutes = 10},
+                        {.on_failed = [&](const std::string& problem, auto) { failed.add(problem); },
+                         .ownerOf =
+                             [&](const std::string& source) {
+                               written.wait();
+                               return PictureOwner{source};
+                             }});
+  const auto add = [&](int first, int last) {
+    for (int minute = first; minute <= last; ++minute) {
+      InferenceResult frame = result(kNoon + minute * kMinuteMs);
+      frame.frame.steady = 1 + minute * kMinuteMs;
+      const Sample sample = sampleAt(frame.frame.time);
+      writer.add(frame, &sample, "0");
+    }
+    return failed.size();
+  };
+  EXPECT_EQ(add(0, 30), 0u) << "four wait for the disk";
+  EXPECT_EQ(add(31, 48), 0u) << "the sample of minute 49 may take the turn";
+  EXPECT_EQ(add(49, 49), 1u);
+  EXPECT_THAT(failed.all()[0], HasSubstr("left out"));
+  EXPECT_EQ(add(50, 48 + 24 * 60), 1u);
+  EXPECT_EQ(add(49 + 24 * 60, 49 + 24 * 60), 2u);
+  written.count_down();
 }
 
 TEST_F(SnapshotWriterTest, APictureThatIsMeasuredAgainIsWrittenAgain) {

@@ -100,13 +100,13 @@ struct Session::Impl {
   bool shows = true;  // pictures are told; guarded by `showing`
 
   mutable std::mutex mutex;
-  std::shared_ptr<OpenSource> watch;      // guarded by the mutex: several threads look at it
-  std::shared_ptr<EventCommand> command;  // the same; null: none
-  bool had_source = false;                // the same
-  std::vector<Event> early{};             // the same: before the first source
-  CameraFacts facts{};                    // that are told
-  bool picture_failed = false;            // and this was reported; of the thread that writes pictures
-  mutable std::mutex states_mutex;        // not held while files are read
+  std::shared_ptr<OpenSource> watch;         // guarded by the mutex: several threads look at it
+  std::shared_ptr<EventCommand> command;     // the same; null: none
+  bool had_source = false;                   // the same
+  std::vector<Event> early{};                // the same: before the first source
+  CameraFacts facts{};                       // that are told
+  std::atomic<bool> picture_failed = false;  // and this was reported
+  mutable std::mutex states_mutex;           // not held while files are read
 
   // In this order: each outlives those that hand something to it.
   std::optional<StoreWriter> store;
@@ -413,7 +413,7 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
   };
   // A picture that a person asked for is answered each time; others fail once until one works again.
   pictures.on_failed = [impl](const std::string& problem, Occasion occasion) {
-    if (occasion == Occasion::kAsked || !std::exchange(impl->picture_failed, true))
+    if (occasion == Occasion::kAsked || !impl->picture_failed.exchange(true))
       impl->post({impl->options.now(), EventKind::kStorage, Severity::kError, problem});
   };
   impl->snapshots.emplace(impl->options.snapshots, std::move(pictures), impl->options.now);

@@ -330,6 +330,7 @@ struct SnapshotWriter::Impl {
   // When they came, by the steady clock, and the times of their frames.
   std::optional<std::pair<std::int64_t, UnixMs>> last_lapse;
   std::pair<std::int64_t, UnixMs> last_sample{};
+  std::optional<std::int64_t> slow_reported;  // when, by the steady clock
 
   // Used by the thread alone.
   bool looked = false;                // for the time-lapse of an earlier run
@@ -484,7 +485,18 @@ void SnapshotWriter::add(const InferenceResult& result, const Sample* sample, co
   if (last && steady - last->first < due && sample->time - last->second < due) return;
   // A camera gives another frame soon. Of an archive each picture comes once, and as fast as it is taken.
   if (result.frame.needed) impl_->changed.wait(lock, [this] { return impl_->waiting.size() < Impl::kMaxWaiting; });
-  if (impl_->push({result, *sample, source, Occasion::kTimeLapse})) impl_->last_lapse = {steady, sample->time};
+  if (impl_->push({result, *sample, source, Occasion::kTimeLapse})) {
+    impl_->last_lapse = {steady, sample->time};
+    return;
+  }
+  // The next sample may still come in time.
+  const bool missed = last && std::max(steady - last->first, sample->time - last->second) + between >= due + step;
+  if (!missed || (impl_->slow_reported && steady - *impl_->slow_reported < kDayMs)) return;
+  impl_->slow_reported = steady;
+  const std::string problem =
+      "pictures of the time-lapse are left out: they come faster than '" + impl_->options.folder + "' takes them";
+  lock.unlock();
+  if (impl_->callbacks.on_failed) impl_->callbacks.on_failed(problem, Occasion::kTimeLapse);
 }
 
 bool SnapshotWriter::save(const InferenceResult& result, const Sample& sample, const std::string& source) {

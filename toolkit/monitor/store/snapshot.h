@@ -114,6 +114,7 @@ class SnapshotWriter {
   enum class Occasion { kAsked, kTimeLapse, kRecording };
   struct Callbacks {  ///< called on the writer's thread
     std::function<void(const std::string& path, Occasion occasion)> on_written{};
+    /// Once a day at most on the thread of add(): the disk is too slow for the time-lapse.
     std::function<void(const std::string& problem, Occasion occasion)> on_failed{};
     std::function<void(int files)> on_removed{};  ///< by retention
     /// Whose the pictures of this source are; without it they are of no database. May throw mpm::Error where that is
@@ -137,7 +138,7 @@ class SnapshotWriter {
 
   /// For each new frame: records it, and writes it where the time-lapse is due. `sample`: null for a frame that is
   /// none. Waits for the disk where the frame is needed (CapturedFrame::needed): else it leaves out what comes too
-  /// fast.
+  /// fast, of which on_failed() hears where it is the time-lapse.
   void add(const InferenceResult& result, const Sample* sample, const std::string& source);
   /// Writes this frame. False: several pictures wait for the disk already.
   bool save(const InferenceResult& result, const Sample& sample, const std::string& source);
