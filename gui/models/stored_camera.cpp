@@ -4,7 +4,6 @@
 #include "gui/models/history.h"
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
-#include "monitor/store/store_reader.h"
 #include "vision/camera_clock.h"
 
 namespace mpm::gui {
@@ -64,28 +63,29 @@ QStringList StoredCamera::read() {
     if (means[2] > 0) numbers << quantityName(*monitor::findQuantity(key)) + QLatin1Char(' ') + number(means[3]);
   }
 
+  const monitor::StoreReader reader(config.db);
   if (pictures.empty())
-    readArchive(camera["name"]);
+    readArchive(reader, camera["name"]);
   else
-    readSnapshot(pictures[0]);
+    readSnapshot(pictures[0], reader.privacy(camera["name"]));
   const QString dot = QStringLiteral("  ·  ");
   return {state.join(dot), facts.join(dot), span.join(dot), numbers.join(dot)};
 }
 
-void StoredCamera::readSnapshot(const Json& files) {
+// What must not be seen may be said later than the last picture.
+void StoredCamera::readSnapshot(const Json& files, const std::string& privacy) {
   for (const char* view : {"overlay", "depth", "frame"}) {
     if (!files.contains(view)) continue;
-    if (const std::string id = files[view]; std::exchange(picture_id_, id) != id) {
-      const page::Response file = page_.answer({"/api/snapshot/" + id, {{"small", ""}}, true});
+    if (const std::string file_id = files[view], id = file_id + privacy; std::exchange(picture_id_, id) != id) {
+      const page::Response file = page_.answer({"/api/snapshot/" + file_id, {{"small", ""}}, true});
       show(QImage::fromData(QByteArray::fromStdString(file.body)));
     }
     return;
   }
 }
 
-// An archive has pictures of its own. What must not be seen may be said later than its last sample.
-void StoredCamera::readArchive(const std::string& name) {
-  const monitor::StoreReader reader(config.db);
+// An archive has pictures of its own, of which the same is true.
+void StoredCamera::readArchive(const monitor::StoreReader& reader, const std::string& name) {
   const auto sources = reader.sources();
   const auto source = std::ranges::find(sources, name, &monitor::SourceRecord::name);
   if (source == sources.end() || !source->archive) return;

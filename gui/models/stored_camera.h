@@ -3,6 +3,7 @@
 
 #include <QtGui>
 
+#include "monitor/store/store_reader.h"
 #include "monitor/watch/camera_config.h"
 #include "page/page.h"
 
@@ -22,8 +23,8 @@ class StoredCamera {
   QImage picture{};  ///< the last one; of the thread of read()
 
  private:
-  void readSnapshot(const Json& files);
-  void readArchive(const std::string& name);
+  void readSnapshot(const Json& files, const std::string& privacy);
+  void readArchive(const monitor::StoreReader& reader, const std::string& name);
   void show(const QImage& large);
 
   page::Page page_{{.databases = {config.db}, .snapshots = {config.snapshots}}};

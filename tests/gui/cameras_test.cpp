@@ -128,6 +128,19 @@ TEST_F(CamerasTest, IsFollowedWhileItIsWatched) {
     ASSERT_TRUE(writer.flush());
     EXPECT_TRUE(QTest::qWaitFor([&] { return list_.item(0)->text().contains(count); }, 60000)) << "by itself";
   }
+  writer.setPrivacy(
+      "camera 0",
+      monitor::PrivacyOptions{
+          .hidden = {{.name = "all", .size = {640, 480}, .polygons = {{{0, 0}, {639, 0}, {639, 479}, {0, 479}}}}}}
+          .json());
+  ASSERT_TRUE(writer.flush());
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] {
+        const QImage now = list_.item(0)->icon().pixmap(StoredCamera::kPicture).toImage();
+        return now.pixelColor(90, 70) == Qt::black;
+      },
+      60000))
+      << "hidden since";
 }
 
 }  // namespace
