@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/recents.h"
 
+#include "vision/camera_clock.h"
+
 namespace mpm::gui {
 
 using vision::SourceKind;
+
+namespace {
+
+// Version 0.1.0 wrote what the clock of the machine showed: "2026-11-25T07:32:17.203".
+UnixMs timeIn(const QJsonValue& last) {
+  if (last.isDouble()) return last.toInteger();
+  const auto written = vision::readTime(last.toString().toStdString());
+  return written ? written->utc(vision::CameraClock::ofMachine()) : 0;
+}
+
+}  // namespace
 
 // An object of JSON each: a source, a model, a reduction and a time.
 QVector<Recent> loadRecents(const QSettings& settings) {
   QVector<Recent> result;
   for (const QString& line : settings.value("recent").toStringList()) {
     const QJsonDocument one = QJsonDocument::fromJson(line.toUtf8());
-    Recent recent{one["source"].toString(), one["model"].toString(), one["reduce"].toString(), one["last"].toInteger()};
+    Recent recent{one["source"].toString(), one["model"].toString(), one["reduce"].toString(), timeIn(one["last"])};
     if (!recent.source.isEmpty()) result.append(recent);
   }
   return result;

@@ -13,8 +13,8 @@ namespace mpm::gui {
 struct Recent {
   QString source;  ///< without credentials: they are never kept
   QString model;
-  QString reduce;  ///< a Reduction as text
-  UnixMs last = 0;
+  QString reduce;   ///< a Reduction as text
+  UnixMs last = 0;  ///< when it was opened; 0: not known
   bool needsPassword() const { return source.contains(QLatin1String("***")); }
   friend bool operator==(const Recent&, const Recent&) = default;
 };

@@ -74,8 +74,9 @@ void WelcomePage::setRecents(const QVector<Recent>& recents) {
   if (recents.isEmpty()) return;
   recents_->addWidget(headingLabel(tr("Go on with")));
   for (const Recent& recent : recents.mid(0, 4)) {
+    const QString title = sourceTitle(recent.source);
     auto* button = new QPushButton(
-        tr("%1  ·  %2").arg(sourceTitle(recent.source), timeText(recent.last, std::nullopt, kMinuteFormat)));
+        recent.last > 0 ? tr("%1  ·  %2").arg(title, timeText(recent.last, std::nullopt, kMinuteFormat)) : title);
     button->setToolTip(recent.source);
     button->setStyleSheet(QStringLiteral("text-align: left;"));
     connect(button, &QPushButton::clicked, this, [this, recent] { emit recentRequested(recent); });

@@ -18,6 +18,7 @@
 #include "gui/views/legend_panel.h"
 #include "monitor/samples.h"
 #include "mpm/error.hpp"
+#include "support/local_zone.h"
 #include "text.h"
 
 namespace mpm::gui {
@@ -356,6 +357,19 @@ TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   settings.setValue("recent", QStringList{"{", "[1]", R"({"source": "a.avi", "last": 7})", R"({"model": "m.onnx"})"});
   ASSERT_EQ(loadRecents(settings).size(), 1) << "edited by hand: only what names a source counts";
   EXPECT_EQ(loadRecents(settings)[0].source, "a.avi");
+}
+
+// As in tests/data/releases.
+TEST(Recents, OfVersion010HaveTheTimeThatTheClockOfTheMachineShowed) {
+  const mpm::test::LocalZone zone("Europe/Paris");  // an hour ahead in November
+  QTemporaryDir folder;
+  QSettings settings(folder.filePath("s.ini"), QSettings::IniFormat);
+  settings.setValue("recent", QStringList{R"({"last": "2026-11-25T07:32:17.203", "source": "a.avi"})",
+                                          R"({"last": "soon", "source": "b.avi"})"});
+  const auto recents = loadRecents(settings);
+  ASSERT_EQ(recents.size(), 2);
+  EXPECT_EQ(isoTime(recents[0].last, true), "2026-11-25T06:32:17.203Z");
+  EXPECT_EQ(recents[1].last, 0);
 }
 
 TEST(Sources, HaveTitles) {
