@@ -157,11 +157,15 @@ TEST_F(ArchiveCommand, AVideoWithAnotherStartIsMeasuredAgain) {
                 {"--start", "say again when it began"});
 }
 
-TEST_F(ArchiveCommand, AnArchiveIsNotReadWithoutItsTimes) {
+TEST_F(ArchiveCommand, PicturesWithAndWithoutTheirTimesAreNoOneSeries) {
   add("20130708_120000.png");
-  (void)succeeded(monitor(in_));
+  (void)succeeded(monitor(in_, {"--times", "none"}));
+  EXPECT_THAT(succeeded(monitor(in_)).err,
+              AllOf(HasSubstr("measured again, as a series of their own: they had the time at which they were read"),
+                    HasSubstr("1 new sample")));
+  EXPECT_THAT(succeeded(monitor(in_)).err, HasSubstr("0 new samples"));
   expectFailure(monitor(in_, {"--times", "none"}), 2, {"--times", "times of their own: say how to read them"});
-  EXPECT_EQ(stored().size(), 1u);
+  EXPECT_THAT(stored(), ElementsAre("20130708_120000.png 2013-07-08T11:00:00Z")) << "not twice in one series";
 }
 
 // The database keeps the name, so that a later run, a report and a film know when the clock was put forward.

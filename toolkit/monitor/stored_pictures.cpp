@@ -47,6 +47,7 @@ vision::Done StoredPictures::state(const vision::TimedPicture& picture) const {
 
 std::string differenceOfTimes(const StoreReader& store, std::int64_t series, const SourceRecord& record,
                               const std::string& zone, const std::vector<vision::TimedPicture>& listed) {
+  if (!record.archive) return "they had the time at which they were read before, and have times of their own now";
   if (!record.time_zone.empty() && record.time_zone != zone)
     return "they were read by the clock of " + record.time_zone + " before, and are by that of " + zone + " now";
   std::unordered_set<std::uint64_t> there;

@@ -33,10 +33,10 @@ class StoredPictures {
   std::vector<UnixMs> times_;
 };
 
-/// What the times of an archive differ in from those in the database: its clock, or a picture that is stored with
-/// another time, as its times are read by another rule. Empty: in nothing. `listed`: the pictures that are there now. A
-/// picture is known by its name and content, and has another time only if none is there that has the stored one:
-/// counters of cameras begin anew, and pictures of the same dark are equal.
+/// What the times of an archive differ in from those in the database: that these are of reading, its clock, or a
+/// picture that is stored with another time, as its times are read by another rule. Empty: in nothing. `listed`: the
+/// pictures that are there now. A picture is known by its name and content, and has another time only if none is there
+/// that has the stored one: counters of cameras begin anew, and pictures of the same dark are equal.
 std::string differenceOfTimes(const StoreReader& store, std::int64_t series, const SourceRecord& record,
                               const std::string& zone, const std::vector<vision::TimedPicture>& listed);
 
