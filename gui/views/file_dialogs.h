@@ -5,8 +5,8 @@
 
 namespace mpm::gui {
 
-/// A file dialog that begins in `folder` (empty: where the program was started) and shows the marked picture; of a
-/// folder, one of its pictures.
+/// A file dialog that begins in `folder` (empty: where the last one ended, or the program was started) and shows the
+/// marked picture; of a folder, one of its pictures.
 QFileDialog* pictureDialog(QWidget* parent, const QString& title, const QString& folder, const QString& filter = {});
 
 /// Asks for a file that is there.

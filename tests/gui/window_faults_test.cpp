@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes wrong while the window runs: sources, models, disks, clocks, power.
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "gui/views/day_night_panel.h"
+#include "gui/views/file_dialogs.h"
 #include "gui/views/image_view.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_panel.h"
@@ -268,6 +273,41 @@ TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
   year.keep = 365;
   emit keep->chosen(year);
   EXPECT_TRUE(wait([&] { return left() == 0; }));
+}
+
+// SQLite's lock for as long as a database is open: the byte 128 of DB-shm. Asked by a child, as another program would.
+bool holdsItsLock(const QString& database) {
+  const std::string path = (database + "-shm").toStdString();
+  const pid_t child = fork();
+  if (child == 0) {
+    struct flock lock {
+      F_WRLCK, SEEK_SET, 128, 1, 0
+    };
+    const int file = ::open(path.c_str(), O_RDWR);
+    _exit(file >= 0 && fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 0 : 1);
+  }
+  int status = -1;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
+TEST_F(Faults, FileDialogsLeaveTheLocksOfTheDatabase) {
+  ASSERT_TRUE(openAndWait() && stores());
+  ASSERT_TRUE(holdsItsLock(file("m.db")));
+  const QString before = QDir::currentPath();
+  QDir::setCurrent(folder_.path());
+  for (const char* id : {"database", "model"}) {
+    auto* dialog = dialogOf<QFileDialog>(id);
+    QDir::setCurrent(before);
+    dialog->setNameFilter("*");
+    dialog->setDirectory(folder_.path());
+    const auto* files = childOf<QFileSystemModel>(dialog);
+    EXPECT_TRUE(wait([&] { return !files->type(files->index(file("m.db"))).isEmpty(); }));
+    delete dialog;
+    EXPECT_TRUE(holdsItsLock(file("m.db"))) << id;
+  }
+  const std::unique_ptr<QFileDialog> pictures(pictureDialog(window_.get(), {}, folder_.path()));
+  emit pictures->currentChanged(file("m.db"));
+  EXPECT_TRUE(holdsItsLock(file("m.db"))) << "after its preview";
 }
 
 TEST_F(Faults, AStoreThatStoppedOffersANewFile) {
