@@ -479,7 +479,8 @@ TEST_F(MonitorCommand, ColumnsOfNamesInOtherLettersAreAligned) {
 TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
   std::ofstream(folder_ / "regions.json")
       << R"({"regions": [{"name": "DB_1000", "width": 60, "height": 40, "polygons": [[[5, 5], [50, 5], [50, 30]]]}]})";
-  ASSERT_EQ(monitor(images(3), {"--every", "0", "--regions", folder_ / "regions.json"}).exit_code, 0);
+  ASSERT_EQ(monitor(images(3), {"--every", "0", "--times", "none", "--regions", folder_ / "regions.json"}).exit_code,
+            0);
   const auto report = [&](const Words& more) {
     return mpmCommand(Words{"report", database_, "--export", folder_ / "out"} + more);
   };

@@ -316,17 +316,39 @@ TEST_F(SnapshotWriterTest, ASampleThatIsALittleEarlyIsThatOfATimeLapse) {
   }
 }
 
-// Pictures of an archive come as fast as the model takes them, and a few seconds from their moments.
-TEST_F(SnapshotWriterTest, ATimeLapseOfAnArchiveLeavesNothingOut) {
-  Writing writing({.folder = folder_ / "shots", .every_minutes = 10});
-  for (int i = 0; i < 12; ++i) {
-    InferenceResult picture = result(kNoon + i * 10 * kMinuteMs + (i % 2 == 0 ? 4000 : -4000));
+// Pictures of an archive come as fast as the model takes them.
+void addArchive(Writing& writing, const std::vector<UnixMs>& times) {
+  for (std::int64_t steady = 1; const UnixMs time : times) {
+    InferenceResult picture = result(time);
     picture.frame.needed = true;
-    picture.frame.steady = 1 + i;
-    const Sample sample = sampleAt(picture.frame.time);
+    picture.frame.steady = steady++;
+    const Sample sample = sampleAt(time);
     writing.writer.add(picture, &sample, "0");
   }
+}
+
+TEST_F(SnapshotWriterTest, ATimeLapseOfAnArchiveLeavesNothingOut) {
+  Writing writing({.folder = folder_ / "shots", .every_minutes = 10});
+  std::vector<UnixMs> times;  // a few seconds from their moments
+  for (int i = 0; i < 12; ++i) times.push_back(kNoon + i * 10 * kMinuteMs + (i % 2 == 0 ? 4000 : -4000));
+  addArchive(writing, times);
   EXPECT_TRUE(eventually([&] { return writing.written.size() == 12; })) << writing.written.size();
+}
+
+TEST_F(SnapshotWriterTest, ATimeLapseOfAnArchiveGoesOnAndBeginsAgainWhereItIsMeasuredAgain) {
+  std::vector<UnixMs> times;
+  for (int i = 0; i < 60; ++i) times.push_back(kNoon + i * 10 * kMinuteMs);
+  const SnapshotOptions hourly{.folder = folder_ / "shots", .every_minutes = 60};
+  {
+    Writing first(hourly);
+    addArchive(first, {times.begin(), times.begin() + 5});
+  }
+  Writing writing(hourly);
+  addArchive(writing, {times.begin() + 5, times.end()});
+  EXPECT_TRUE(eventually([&] { return writing.written.size() == 9; })) << writing.written.size();
+  EXPECT_THAT(writing.written.all()[0].first, HasSubstr("T13-00-00")) << "an hour after that of the first run";
+  addArchive(writing, times);
+  EXPECT_TRUE(eventually([&] { return writing.written.size() == 19; })) << writing.written.size();
 }
 
 TEST_F(SnapshotWriterTest, APictureOfATimeLapseThatTheDiskIsTooSlowForIsReportedOnceADay) {

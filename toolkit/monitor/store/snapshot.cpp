@@ -309,6 +309,7 @@ double freeMegabytes(const std::string& folder) {
 
 struct SnapshotWriter::Impl {
   static constexpr std::size_t kMaxWaiting = 4;
+  static constexpr std::chrono::seconds kMaxWait{30};  // for a disk that may not answer
   static constexpr std::int64_t kLookAgainMs = 30000;  // reading a large folder takes longer than writing a picture
 
   struct Picture {
@@ -316,6 +317,7 @@ struct SnapshotWriter::Impl {
     Sample sample;  // of a recording: empty
     std::string source;
     Occasion occasion;
+    bool first = false;  // of a source, of which there may be a time-lapse of an earlier run
   };
 
   SnapshotOptions options;
@@ -327,13 +329,14 @@ struct SnapshotWriter::Impl {
   std::condition_variable_any changed;
   std::deque<Picture> waiting;
   Recording recording;
+  std::string lapse_of;  // the source
   // When they came, by the steady clock, and the times of their frames.
   std::optional<std::pair<std::int64_t, UnixMs>> last_lapse;
   std::pair<std::int64_t, UnixMs> last_sample{};
   std::optional<std::int64_t> slow_reported;  // when, by the steady clock
+  bool hangs = false;                         // the disk: no picture of an archive waits for it until it answers
 
   // Used by the thread alone.
-  bool looked = false;                // for the time-lapse of an earlier run
   std::int64_t next_look = 0;         // for what is too old
   std::optional<SettledClock> clock;  // from the first look on
   std::jthread thread;                // last: it writes what waits before the rest goes
@@ -362,6 +365,7 @@ struct SnapshotWriter::Impl {
       }
       lock.lock();
       waiting.pop_front();
+      hangs = false;
       changed.notify_all();
       if (!path.empty() && picture.occasion == Occasion::kRecording) ++recording.written;
       lock.unlock();
@@ -377,7 +381,7 @@ struct SnapshotWriter::Impl {
     std::string problem;
     std::error_code not_seen;
     if (fs::is_directory(how.folder, not_seen)) {
-      if (picture.occasion == Occasion::kTimeLapse && isEarly(picture, owner, how)) return "";
+      if (picture.first && isEarly(picture, owner, how)) return "";
       try {  // old pictures may be what fills the disk: they go first, and a failure here must not cost the new picture
         removeOld(picture, owner, how);
       } catch (const std::exception& error) {
@@ -401,7 +405,6 @@ struct SnapshotWriter::Impl {
   // one of many in each interval: the last pictures say when the next one is due.
   bool isEarly(const Picture& picture, const PictureOwner& owner, const SnapshotOptions& how) {
     constexpr std::size_t kMost = 10;
-    if (std::exchange(looked, true)) return false;
     const double minutes = how.every_minutes.value_or(0);
     const auto names = snapshotFiles(how.folder);
     std::vector<UnixMs> before;  // the newest first
@@ -476,6 +479,10 @@ void SnapshotWriter::add(const InferenceResult& result, const Sample* sample, co
   if (!sample || !impl_->options.every_minutes || impl_->options.folder.empty()) return;
   const auto step = static_cast<std::int64_t>(*impl_->options.every_minutes * kMinuteMs);
   const std::int64_t steady = result.frame.steady;
+  const bool needed = result.frame.needed;
+  // Of an archive, pictures that go back in time are measured again.
+  if (impl_->lapse_of != source || (needed && sample->time < impl_->last_sample.second)) impl_->last_lapse.reset();
+  impl_->lapse_of = source;
   const auto before = std::exchange(impl_->last_sample, {steady, sample->time});
   // Pictures of an archive are as far apart as they were taken, however fast they come.
   const std::int64_t between = std::max(steady - before.first, sample->time - before.second);
@@ -484,9 +491,15 @@ void SnapshotWriter::add(const InferenceResult& result, const Sample* sample, co
   const auto& last = impl_->last_lapse;
   if (last && steady - last->first < due && sample->time - last->second < due) return;
   // A camera gives another frame soon. Of an archive each picture comes once, and as fast as it is taken.
-  if (result.frame.needed) impl_->changed.wait(lock, [this] { return impl_->waiting.size() < Impl::kMaxWaiting; });
-  if (impl_->push({result, *sample, source, Occasion::kTimeLapse})) {
+  const auto wait = [&](std::size_t most) {
+    if (needed && !impl_->hangs)
+      impl_->hangs = !impl_->changed.wait_for(lock, Impl::kMaxWait, [&] { return impl_->waiting.size() <= most; });
+  };
+  wait(Impl::kMaxWaiting - 1);
+  const bool first = !last;
+  if (impl_->push({result, *sample, source, Occasion::kTimeLapse, first})) {
     impl_->last_lapse = {steady, sample->time};
+    if (first) wait(0);  // whether it is early decides which ones follow
     return;
   }
   // The next sample may still come in time.
