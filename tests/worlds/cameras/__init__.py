@@ -37,6 +37,7 @@ def shrunk(script, kind, build):
 def main(build, seeds, jobs, keep=None, scripts=(), print_scripts=False, shrink_faults=False):
     """Plays the worlds of some seeds and files. Returns whether any disagrees or too little was reached."""
     worlds = [world.make(seed) for seed in seeds] + [json.loads(path.read_text()) for path in scripts]
+    given = [f"--seeds {seed}" for seed in seeds] + [f"--script {path}" for path in scripts]
     if print_scripts:
         for script in worlds:
             print(json.dumps(script, indent=1))
@@ -44,13 +45,13 @@ def main(build, seeds, jobs, keep=None, scripts=(), print_scripts=False, shrink_
     counts, slowest, compared, disagree = collections.Counter(), 0, 0, 0
     job = functools.partial(played, build=build, keep=keep)
     with multiprocessing.Pool(jobs) as pool:
-        for script, faults, lines, seen, count, seconds in pool.imap(job, worlds):
-            counts.update(seen)
+        for number, (script, faults, lines, seen, count, seconds) in enumerate(pool.imap(job, worlds)):
+            counts.update(seen if number < len(seeds) else ())
             slowest, compared = max(slowest, seconds), compared + count
             if not faults:
                 continue
             disagree += 1
-            print(f"world {script['seed']}: {faults[0]} ({len(faults)} in all): python3 tests/worlds/run.py --build {build} --seeds {script['seed']}", flush=True)
+            print(f"{given[number]}: {faults[0]} ({len(faults)} in all): python3 tests/worlds/run.py --build {build} {given[number]}", flush=True)
             if shrink_faults:
                 script, faults, lines = shrunk(script, faults[0].kind, build)
                 print(json.dumps(script))
@@ -60,7 +61,7 @@ def main(build, seeds, jobs, keep=None, scripts=(), print_scripts=False, shrink_
         print(f"{cameras} worlds were played without their camera, because its clock needs libfaketime (Debian: faketime)")
     if not app.program(build):
         print("the app was not asked, and measured nothing: it was not built (MPM_WITH_QT)")
-    missing = reached.missing(counts, len(worlds), bool(play.faketime()), bool(app.program(build)))
+    missing = reached.missing(counts, len(seeds), bool(play.faketime()), bool(app.program(build)))
     print("reached: " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
     for line in missing:
         print(line)

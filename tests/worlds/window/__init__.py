@@ -31,37 +31,41 @@ def prepare(build, stage, folder):
     multiprocessing.util.Finalize(None, STATE["player"].runner.stop, exitpriority=10)
 
 
+def kept(path):
+    return lambda _: json.loads(path.read_text())
+
+
 def one(job):
-    seed, actions = job
+    given, steps = job[0], random_steps(*job[1:]) if len(job) > 2 else kept(job[1])
     player = STATE["player"]
     player.reached = {}
-    steps, wrong = player.play(STATE["folder"], random_steps(seed, actions))
-    return seed, steps, wrong and (wrong.kind, str(wrong)), player.reached
+    done, wrong = player.play(STATE["folder"], steps)
+    return given, len(done), wrong and str(wrong), player.reached
 
 
 def main(build, seeds, jobs=None, keep=None, scripts=(), shrinks=False, actions=ACTIONS):
     """Prints each failure with the command that repeats it, what was reached, and how many disagree. Returns that number."""
     stage, folder = make_stage(build)
     try:
-        if scripts or shrinks:
+        if keep or shrinks:
             return closely(build, stage, folder, seeds, keep, scripts, shrinks, actions)
-        reached, disagree, total = collections.Counter(), 0, 0
+        walks = [(f"--seeds {seed}", seed, actions) for seed in seeds] + [(f"--script {path}", path) for path in scripts]
+        reached, disagree = collections.Counter(), 0
         with multiprocessing.Pool(jobs, prepare, (build, stage, folder)) as pool:
-            for seed, steps, wrong, did in pool.imap_unordered(one, [(seed, actions) for seed in seeds]):
-                total += 1
+            for given, done, wrong, did in pool.imap_unordered(one, walks):
                 reached.update(did)
                 if wrong:
                     disagree += 1
-                    print(f"seed {seed}, action {len(steps)}: {wrong[1]}; python3 tests/worlds/run.py --build {build} --window --seeds {seed} --shrink", flush=True)
+                    print(f"{given}, action {done}: {wrong}; python3 tests/worlds/run.py --build {build} --window {given} --shrink", flush=True)
             pool.close()
             pool.join()
         done = {name for name, ok in reached if ok}
         print("reached: " + ", ".join(f"{name} {reached[name, True]} (of {reached[name, True] + reached[name, False]})" for name in sorted({name for name, _ in reached})))
-        if total >= 100:
+        if len(seeds) >= 100:
             for name in sorted({name for name, _ in reached} - done):
                 disagree += 1
                 print(f"fault: '{name}' was never done")
-        print(f"{total} walks, {disagree} disagree")
+        print(f"{len(walks)} walks, {disagree} disagree")
         return disagree
     finally:
         shutil.rmtree(folder)
@@ -70,7 +74,7 @@ def main(build, seeds, jobs=None, keep=None, scripts=(), shrinks=False, actions=
 def closely(build, stage, folder, seeds, keep, scripts, shrinks, actions):
     player, disagree = Player(build, stage), 0
     room = keep or folder / "walk"
-    given = [(str(path), lambda _, path=path: json.loads(path.read_text())) for path in scripts]
+    given = [(str(path), kept(path)) for path in scripts]
     for name, steps in [*((f"seed {seed}", random_steps(seed, actions)) for seed in seeds), *given]:
         done, wrong = player.play(room, steps)
         if not wrong:
