@@ -10,8 +10,8 @@ import time
 
 import cv2
 
-from .model import CAMERAS, PAGES
-from .stage import GREY, MODELS, REDUCTIONS, SOURCES, STORED, brightness_of, size_of, tags_in
+from .model import CAMERAS, PAGES, Regions
+from .stage import GREY, MODELS, REDUCTIONS, SOURCES, STORED, brightness_of, part_of, size_of, tags_in
 
 NIGHT = 40   # below this brightness night is, where nobody said otherwise
 LIMIT = 100  # of the alarm of a source: this and its number
@@ -52,14 +52,23 @@ def is_stored(seen):
     return seen["banner"].startswith(("Stored picture", "Last sample"))
 
 
-def check_legend(stage, seen, tag, index):
-    half = bool(seen["legend_region"])
-    for model, reduction in itertools.product(MODELS, REDUCTIONS):
-        expected = stage.measured(tag, index, model, reduction)[half]
-        if set(k for k, v in expected.items() if v > 2e-5) == set(k for k, v in seen["legend"].items() if v > 2e-5) and \
-                all(abs(expected[name] - share) < 2e-4 for name, share in seen["legend"].items() if share > 2e-5):
-            return
-    raise Wrong("the legend is not of the picture", f"{tag} {index}: {seen['legend']}")
+def is_legend(stage, legend, tag, index, parts):
+    """Whether these are the areas in one of these parts of a picture."""
+    for model, reduction, part in itertools.product(MODELS, REDUCTIONS, parts):
+        expected = stage.measured(tag, index, model, reduction)[part]
+        if set(k for k, v in expected.items() if v > 2e-5) == set(k for k, v in legend.items() if v > 2e-5) and \
+                all(abs(expected[name] - share) < 2e-4 for name, share in legend.items() if share > 2e-5):
+            return True
+    return False
+
+
+def check_legend(stage, seen, tag, index, regions):
+    """`regions`: those of which the picture may be measured."""
+    region = seen["legend_region"]
+    parts = {part_of(region)} if region else {one.whole() for one in regions}
+    if region and not seen["legend"] and any(region not in one.measured() for one in regions):
+        return
+    require(is_legend(stage, seen["legend"], tag, index, parts), "the legend is not of the picture", f"{tag} {index}: {seen['legend']} in {parts}")
 
 
 def check_chart(stage, chart, charted):
@@ -77,8 +86,19 @@ def check_chart(stage, chart, charted):
         require(time.gmtime(moment / 1000).tm_year == (year or time.gmtime().tm_year), "times in the chart of another source", f"{tag}: {chart}")
 
 
-def any_at_once(stage, seen, shown, charted, stored):
-    """What holds in every window. `shown`: the source of its picture. `charted`: of its chart and events."""
+def check_chart_regions(stage, model, chart, connection):
+    """The chart names all regions that are stored: those of the last samples, and of those before."""
+    tag = next(iter(tags_in(chart["source"])), None)
+    if tag in STORED or tag is None:
+        return
+    ever = {name for regions in model.ever(tag) for name in regions.chosen()}
+    require(set(chart["regions"]) <= ever, "a region in the chart that was never drawn", f"{chart['regions']}, not of {ever}")
+    if tag == model.live and connection == "Live" and SOURCES[tag].kind == "live":
+        require(set(model.regions_of(tag).chosen()) <= set(chart["regions"]), "a region that the chart does not name", f"{model.regions_of(tag)}: {chart['regions']}")
+
+
+def any_at_once(stage, seen, shown, charted, stored, regions):
+    """What holds in every window. `shown`: the source of its picture. `charted`: of its chart and events. `regions`: all that `shown` had."""
     for where in "outlines", "legend_regions":
         require(tags_in(" ".join(seen[where])) <= {shown}, f"{where} of another source", f"{seen[where]}, not {shown}")
     if picture := seen["picture"]:
@@ -91,7 +111,7 @@ def any_at_once(stage, seen, shown, charted, stored):
                 require(picture["time"] == stage.time(tag, index), "a picture with the time of another one", picture)
         # A frame that was in work when a region was drawn says nothing of it.
         if (picture["measured"] or stored) and (seen["legend"] or not seen["legend_region"]):
-            check_legend(stage, seen, tag, index)
+            check_legend(stage, seen, tag, index, regions)
         require(bool(stored) == is_stored(seen), "a banner", f"{seen['banner']}, not of {stored or shown}")
     else:
         require(not seen["legend"] or stored, "a legend without a picture", seen["legend"])
@@ -109,13 +129,13 @@ def at_once(stage, model, seen):
     require(tags_in(seen["source"]) <= {model.live}, "the panel of the source", f"{seen['source']!r}, not {model.live}")
     require(tags_in(seen.get("folder", "")) <= {model.live}, "the bar of the folder", f"{seen.get('folder')!r}, not {model.live}")
     require(seen["map"], "the merge map is of another frame")
-    any_at_once(stage, seen, shown, model.charted(), model.stored)
+    any_at_once(stage, seen, shown, model.charted(), model.stored, model.ever(shown))
     nights, judged = nights_in(seen["day_night"]), model.charted() or next(iter(tags_in(seen["chart"]["source"])), None)
     require(nights <= {NIGHT, *model.nights.get(judged, [])}, "the rule of night of another source", f"{nights}, {judged}: {model.nights}")
     require(len(seen["others"]) == len(model.others), "the windows of other databases", f"{[other['title'] for other in seen['others']]}, not {[other.of for other in model.others]}")
     for found, other in zip(seen["others"], model.others):
         require(tags_in(found["title"]) == {other.of}, "the title of another database", f"'{found['title']}', not {other.of}")
-        any_at_once(stage, found, other.stored and other.of, other.of, other.stored)
+        any_at_once(stage, found, other.stored and other.of, other.of, other.stored, [Regions()])
         require(nights_in(found["day_night"]) <= {NIGHT}, "a rule of night of ours in another database", found["day_night"])
     if teach := seen.get("teach"):
         require(tags_in(" ".join(teach["regions"])) <= {shown}, "regions that may show states, of another source", f"{teach['regions']}, not {shown}")
@@ -140,8 +160,12 @@ def in_the_end(stage, model, seen):
         index = model.stored[1] if model.stored else model.index if model.index is not None or not ended else SOURCES[model.live].count - 1
         require(index is None or picture_of(seen["picture"])[1] == index, "another picture of the source", f"{picture_of(seen['picture'])}, not {index}")
         require(model.stored or seen["picture"]["measured"], "no model has seen the picture")
-        check_legend(stage, seen, *picture_of(seen["picture"]))
+        check_legend(stage, seen, *picture_of(seen["picture"]), model.ever(shown) if model.stored else [model.regions_of(shown)])
         require(sorted(seen["outlines"]) == sorted(model.outlines()), "the outlines", f"{seen['outlines']}, not {model.outlines()}")
+        if not model.stored:
+            require(sorted(seen["legend_regions"]) == sorted(model.regions_of(shown).chosen()), "regions of the legend", f"{seen['legend_regions']}, not {model.regions_of(shown)}")
+            require(seen["legend_region"] in ("", *seen["legend_regions"]), "a region of the legend that is not there", seen["legend_region"])
+    check_chart_regions(stage, model, seen["chart"], seen["connection"])
     if not shown:
         require(not seen["picture"], "a picture of nothing", seen["picture"])
     charted = model.charted()  # sorbus has the rule of its watch file, each time that this is opened
@@ -182,6 +206,30 @@ def labelled(folder, model):
         require(found == states, "states of other pictures", f"{of_set}: {found}, not {states}")
 
 
+def samples_in_regions(stage, db, model):
+    """Each sample is measured in the regions that its source had then, one after the other."""
+    samples = {}
+    for name, sample, moment, brightness, region, areas in db.execute(
+            "SELECT source.name, sample.id, time_ms, whole.brightness, region.name, region_sample.areas FROM sample JOIN source ON source.id = sample.source "
+            "JOIN region_sample AS whole ON whole.sample = sample.id AND whole.region = 0 JOIN region_sample ON region_sample.sample = sample.id "
+            "LEFT JOIN region ON region.id = region_sample.region ORDER BY sample.id"):
+        tag, = tags_in(name)
+        of = samples.setdefault(tag, {}).setdefault(sample, (moment, brightness, {}))
+        of[2][region or ""] = {f"class_{label}": share for label, share in json.loads(areas).items()}
+    for tag, found in samples.items():
+        ever, at, marks = model.ever(tag), 0, model.stored_then.setdefault(tag, [])
+        for number, (moment, brightness, measured) in enumerate(found.values()):
+            index = next(i for i in range(SOURCES[tag].count) if abs(brightness - brightness_of(tag, i)) < 1.5)
+            at = max([at, *(then for count, then in marks if number >= count)])
+            if SOURCES[tag].kind == "live":
+                at = max(k for k, one in enumerate(ever) if k <= at or one.since < moment)
+            fits = [k for k in range(at, len(ever)) if ever[k].measured() == set(measured) - {""} and all(
+                is_legend(stage, areas, tag, index, {part_of(region) if region else ever[k].whole()}) for region, areas in measured.items())]
+            require(fits, "a sample in other regions", f"{tag}, sample {number} of {moment}: {measured}, not from {ever[at]} on of {ever}")
+            at = fits[0]
+        marks.append((len(found), len(ever) - 1))
+
+
 def stored(stage, folder, model, written):
     """What the database, the pictures, the rules and the labels say after the window was closed. `written`: what the window
     said is stored: {source: samples}."""
@@ -197,10 +245,11 @@ def stored(stage, folder, model, written):
     for file in (folder / "watches").glob("*.regions.json"):
         names = {r["name"] for r in json.loads(file.read_text())["regions"]}
         require(tags_in(" ".join(names)) <= tags_in(file.name), "regions of another source in a file", f"{file.name}: {names}")
-    for tag, names in model.regions.items():
-        if tag in model.chosen and names:
-            files = list((folder / "watches").glob(f"{tag}-*.regions.json")) or list((folder / "watches").glob(f"*{tag}*.regions.json"))
-            require(files and {r["name"] for r in json.loads(files[0].read_text())["regions"]} == set(names), "regions are lost", f"{tag}: {names}, {files}")
+    for tag in model.regions:
+        regions = model.regions_of(tag)
+        files = list((folder / "watches").glob(f"{tag}-*.regions.json")) or list((folder / "watches").glob(f"*{tag}*.regions.json"))
+        if regions:
+            require(files and {r["name"]: r.get("ignore", False) for r in json.loads(files[0].read_text())["regions"]} == regions, "regions are lost", f"{tag}: {regions}, {files}")
     for tag, limit in model.alarms.items():
         require(any(limit in file.read_text() for file in (folder / "watches").glob("*.toml")), "an alarm is lost", f"{tag}: {limit}")
     for tag, limits in model.nights.items():
@@ -212,8 +261,9 @@ def stored(stage, folder, model, written):
         image = cv2.imread(str(file.with_suffix(".png")))
         tag, index = picture_of({"width": image.shape[1], "height": image.shape[0], "brightness": (image @ GREY).mean()})
         require(facts["source"] == stage.address(tag), "a picture stored for another source", f"{file}: {facts['source']}, not {tag}")
-        check_legend(stage, {"legend": facts["area_fraction"], "legend_region": ""}, tag, index)
-        require(tags_in(" ".join(facts.get("regions", {}))) <= {tag}, "a stored picture with regions of another source", facts)
+        fits = [one for one in model.ever(tag) if one.measured() == set(facts.get("regions", {}))]
+        require(fits, "a stored picture with other regions", f"{facts}: {model.ever(tag)}")
+        check_legend(stage, {"legend": facts["area_fraction"], "legend_region": ""}, tag, index, fits)
     database = folder / "m.db"
     if not database.exists():
         return require(not written, "nothing is stored", written)
@@ -230,8 +280,7 @@ def stored(stage, folder, model, written):
                 require(picture == pathlib.Path(stage.file(tag, near[0])).name, "a sample with another picture", f"{picture}: {brightness}")
             if SOURCES[tag].year:
                 require(moment == stage.time(tag, near[0]), "a sample with another time", f"{picture}: {moment}")
-            legend = {f"class_{label}": share for label, share in json.loads(areas).items()}
-            check_legend(stage, {"legend": legend, "legend_region": ""}, tag, near[0])
+        samples_in_regions(stage, db, model)
         for tag, count in written.items():
             require(found.get(tag, 0) >= count, "samples are lost", f"{tag}: {found.get(tag, 0)} of {count}")
         for name, region in db.execute("SELECT source.name, region.name FROM region JOIN source ON source.id = region.source"):

@@ -1,9 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must be on show after each action: the model that the window is held against. It is written from docs/ and knows no C++."""
-from .stage import SOURCES, STORED
+from .stage import SOURCES, STORED, part_of
 
 PAGES = {"welcome": "WelcomePage", "cameras": "CamerasPage", "watch": "QWidget", "teach": "TeachPane"}
 CAMERAS = ("olive", "sorbus")  # of the watch file
+
+
+class Regions(dict):
+    """The regions of a source from a time on: {name: whether it is ignored}. Each is a half of the picture. `since`: ms since 1970."""
+
+    def __init__(self, regions=(), since=0):
+        super().__init__(regions)
+        self.since = since
+
+    def whole(self):
+        """The part that the whole picture is measured in."""
+        return "right" if any(ignored for ignored in self.values()) else "whole"
+
+    def chosen(self):
+        return [name for name, ignored in self.items() if not ignored]
+
+    def measured(self):
+        """Those that have a pixel which is not ignored."""
+        return {name for name in self.chosen() if self.whole() in ("whole", part_of(name))}
 
 
 class Looking:
@@ -53,8 +72,8 @@ class Model(Looking):
     in place of the one that is watched. `others`: the windows of other databases."""
 
     def __init__(self):
-        self.regions = {}
-        self.chosen = set()    # sources whose regions a person chose
+        self.regions = {}      # source -> its Regions one after the other
+        self.stored_then = {}  # source -> each time that the window was closed: how many samples it had, and how many Regions
         self.known = set()     # sources that open without a question
         self.alarms = {}       # source -> limit
         self.nights = {}       # source -> brightnesses below which night was, the last one counts
@@ -156,5 +175,12 @@ class Model(Looking):
             return "cameras"
         return "watch" if self.shown() or self.live or self.camera else "welcome"
 
+    def regions_of(self, tag):
+        return self.regions.get(tag, [Regions()])[-1]
+
+    def ever(self, tag):
+        """All Regions of a source, one after the other."""
+        return [Regions(), *self.regions.get(tag, [])]
+
     def outlines(self):
-        return self.regions.get(self.shown(), [])
+        return list(self.regions_of(self.shown()))

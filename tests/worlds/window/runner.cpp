@@ -80,7 +80,8 @@ class Hands {
   QJsonValue drop(const QJsonArray& paths) const;
   QJsonValue clickChart(double time) const;
   QJsonValue choose(const char* name, const QString& text) const;
-  QJsonValue drawRegion(const QString& name) const;
+  QJsonValue drawRegion(const QString& name, bool right) const;
+  QJsonValue changeRegion(const QString& of, const QString& how, const QString& name) const;
   QJsonValue fill(const QString& field, const QString& text) const;
   QJsonValue setNumber(const QString& field, double number) const;
   QJsonObject lookAtTeach() const;
@@ -375,19 +376,40 @@ QJsonValue Hands::choose(const char* name, const QString& text) const {
   return "no such choice";
 }
 
-// The left half of the picture, in the dialog that is open.
-QJsonValue Hands::drawRegion(const QString& name) const {
+// A half of the picture, in the dialog that is open.
+QJsonValue Hands::drawRegion(const QString& name, bool right) const {
   const auto open = dialogs();
   auto* dialog = open.isEmpty() ? nullptr : qobject_cast<RegionsDialog*>(open.back());
   if (!dialog) return "no dialog";
   auto* canvas = dialog->findChild<RegionCanvas*>();
   const double width = canvas->frame()->size().width(), height = canvas->frame()->size().height();
-  const double right = std::floor(width / 2) - 0.5, below = height - 0.5;  // the middle of the last pixels
-  emit canvas->drawn(QPolygonF({{0.5, 0.5}, {right, 0.5}, {right, below}, {0.5, below}}));
+  // From the middle of the first pixels to that of the last.
+  const double middle = std::floor(width / 2), below = height - 0.5;
+  const double from = right ? middle + 0.5 : 0.5, to = right ? width - 0.5 : middle - 0.5;
+  emit canvas->drawn(QPolygonF({{from, 0.5}, {to, 0.5}, {to, below}, {from, below}}));
   auto* edit = dialog->findChild<QLineEdit*>();
   edit->setText(name);
   emit edit->textEdited(name);
   return true;
+}
+
+QJsonValue Hands::changeRegion(const QString& of, const QString& how, const QString& name) const {
+  const auto open = dialogs();
+  auto* dialog = open.isEmpty() ? nullptr : qobject_cast<RegionsDialog*>(open.back());
+  if (!dialog) return "no dialog";
+  const auto& regions = dialog->regions();
+  const auto found = std::ranges::find(regions, of.toStdString(), &vision::Region::name);
+  if (found == regions.end()) return "no such region";
+  dialog->findChild<QListWidget*>()->setCurrentRow(static_cast<int>(found - regions.begin()));
+  if (how == "rename") {
+    auto* edit = dialog->findChild<QLineEdit*>();
+    edit->setText(name);
+    emit edit->textEdited(name);
+    return true;
+  }
+  for (auto* button : dialog->findChildren<QAbstractButton*>())
+    if (button->text() == (how == "ignore" ? "Ignored" : "Delete")) return button->click(), true;
+  return "no such button";
 }
 
 // A field of the topmost dialog, by what screen readers call it.
@@ -498,7 +520,8 @@ QJsonValue Hands::act(const QJsonObject& what) {
   }
   if (act == "drop") return drop(what["paths"].toArray());
   if (act == "accept" || act == "reject") return answer(act == "accept");
-  if (act == "draw") return drawRegion(of);
+  if (act == "draw") return drawRegion(of, what["right"].toBool());
+  if (act == "region") return changeRegion(of, what["act"].toString(), what["name"].toString());
   if (act == "fill") return fill(of, what["text"].toString());
   if (act == "number") return setNumber(of, what["number"].toDouble());
   if (act == "class") return addClass(of);

@@ -41,6 +41,11 @@ def brightness_of(tag, index):
     return 56 + 20 * SOURCES[tag].number + 4 * index
 
 
+def part_of(region):
+    """Which half of the picture a region is, by its name."""
+    return "right" if "-right" in region else "left"
+
+
 def tags_in(text):
     return {tag for tag in SOURCES if tag in text}
 
@@ -51,7 +56,7 @@ class Stage:
     def __init__(self, build, folder):
         self.folder, self.mpm = pathlib.Path(folder).resolve(), str(pathlib.Path(build).resolve() / "bin" / "mpm")
         self.environment = {**os.environ, "TZ": "UTC", "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1"}
-        self.areas = {}  # (tag, index, model, reduction) -> ({class: share}, the same of the left half)
+        self.areas = {}  # (tag, index, model, reduction) -> {part of the picture: {class: share}}
         self.draw()
         self.measure()
         for tag, (model, reduction) in STORED.items():
@@ -111,14 +116,15 @@ class Stage:
         image = np.repeat(np.repeat(fields, -(-height // 4), 0), -(-width // 6), 1)[:height, :width] + random_.uniform(-40, 40, (height, width, 3))
         image = np.clip(image - (image @ GREY - brightness)[..., None], 0, 255)
         for _ in range(20):
-            image = np.clip(image - ((image @ GREY).mean() - brightness), 0, 255)
+            for half in np.split(image, 2, axis=1):  # one of them may be ignored
+                half[:] = np.clip(half - ((half @ GREY).mean() - brightness), 0, 255)
         return np.rint(image).astype(np.uint8)
 
     def run(self, *arguments):
         return subprocess.run([self.mpm, *map(str, arguments)], env=self.environment, check=True, capture_output=True, text=True).stdout
 
     def measure(self):
-        """Shares of the classes of each picture by their names, of the whole and of the left half. `mpm run` is trusted."""
+        """Shares of the classes of each picture by their names, of the whole and of each half. `mpm run` is trusted."""
         everything, out = self.folder / "all", self.folder / "labels"
         everything.mkdir()
         for tag in SOURCES:
@@ -130,9 +136,10 @@ class Stage:
                 frame = json.loads(line)
                 tag, = tags_in(frame["name"])
                 labels = cv2.imread(str(out / f"{frame['name']}_labels.png"), cv2.IMREAD_UNCHANGED)
-                self.areas[tag, self.index(tag, frame["source"]), model, reduction] = tuple(
-                    {name: share for c, name in enumerate(frame["classes"]) if (share := float((part == c).mean())) > 0}
-                    for part in (labels, labels[:, :labels.shape[1] // 2]))
+                middle = labels.shape[1] // 2
+                self.areas[tag, self.index(tag, frame["source"]), model, reduction] = {
+                    name: {label: share for c, label in enumerate(frame["classes"]) if (share := float((part == c).mean())) > 0}
+                    for name, part in (("whole", labels), ("left", labels[:, :middle]), ("right", labels[:, middle:]))}
 
     def measured(self, tag, index, model, reduction):
         return self.areas[tag, index, model, reduction]

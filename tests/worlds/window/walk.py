@@ -9,8 +9,8 @@ import subprocess
 import time
 
 from . import judge
-from .model import CAMERAS, Model
-from .stage import MODELS, REDUCTIONS, SOURCES, STORED
+from .model import CAMERAS, Model, Regions
+from .stage import MODELS, REDUCTIONS, SOURCES, STORED, part_of
 
 END = "end"  # closes the window
 PATIENCE = 20  # s, for what the window must show in the end; the machine may be slow
@@ -53,7 +53,8 @@ def choose(random_, model, seen):
     steps = [{"do": "drop", "of": what} for what in ("alder", "alder", "birch", "birch", "cedar", "maple", "maple", "rowan.db", "rowan.db", "two")]
     steps += [{"do": "open", "of": random_.choice(["alder", "birch", "cedar", "maple"])}] * 2
     steps += [{"do": do} for do in ("close", "unpin", "pause", "previous_picture", "next_picture", "again", "snapshot", "merge_map", "event", "compare")]
-    steps += [{"do": do, "end": random_.choice(["accept", "accept", "reject", "leave"])} for do in ("regions", "alarms", "keep")]
+    steps += [{"do": do, "end": random_.choice(["accept", "accept", "reject", "leave"])} for do in ("alarms", "keep")]
+    steps += [{"do": "regions", "act": random_.choice(["left", "right", "rename", "ignore", "remove"]), "end": random_.choice(["accept", "accept", "reject", "leave"])}] * 2
     steps += [{"do": "night", "index": random_.randrange(3), "end": random_.choice(["accept", "accept", "reject", "leave"])}] * 2
     steps += [{"do": "reduce", "of": random_.choice(REDUCTIONS)}, {"do": "model", "of": random_.choice(sorted(MODELS))}, {"do": "teach"}]
     steps += [{"do": "label", "class": random_.randrange(2), "region": random_.random() < 0.6, "state": random_.choice(["open", "shut"])}] * 2
@@ -82,7 +83,7 @@ class Player:
     def play(self, folder, steps):
         """Does the steps, which may be a generator that is sent what is seen and the model. Returns the steps that were
         done and None or a Wrong."""
-        self.folder, self.model, self.written, done = folder, Model(), {}, []
+        self.folder, self.model, self.written, self.drawn, done = folder, Model(), {}, 0, []
         self.held = False
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -291,9 +292,7 @@ class Player:
             return False
         model.dialog = tag
         if do == "regions":
-            own = model.regions.get(tag, [])
-            self.draft = do, tag, [*own, f"{tag}-region{len(own)}"]
-            self.ask(do="draw", of=self.draft[2][-1])
+            self.draft = do, tag, self.change_regions(tag, model.regions_of(tag), step["act"])
         elif do == "keep":  # accepted as it is: changes nothing
             self.draft = do, tag, None
         elif do == "night":
@@ -315,11 +314,28 @@ class Player:
             self.accepted(model)
         return True
 
+    def change_regions(self, tag, regions, act):
+        """Draws one more half of the picture, or changes a region that is there, in the dialog that is open. Returns the regions then."""
+        of = next((name for name in regions if act != "ignore" or part_of(name) == "left"), None)
+        self.drawn += 1
+        if of is None or act in ("left", "right"):
+            half = "right" if act == "right" else "left"
+            new = {**regions, f"{tag}-{half}{self.drawn}": False}
+            done = self.ask(do="draw", of=f"{tag}-{half}{self.drawn}", right=half == "right")
+        else:
+            name = f"{tag}-{part_of(of)}{self.drawn}"
+            new = {"rename": {name if one == of else one: ignored for one, ignored in regions.items()},
+                   "ignore": {**regions, of: not regions[of]},
+                   "remove": {one: ignored for one, ignored in regions.items() if one != of}}[act]
+            done = self.ask(do="region", of=of, act=act, name=name)
+        if not done:
+            raise judge.Wrong("no region to change", f"{act} {of}: {self.reply['done']}")
+        return new
+
     def accepted(self, model):
         do, tag, what = self.draft
         if do == "regions":
-            model.regions[tag] = what
-            model.chosen.add(tag)
+            model.regions.setdefault(tag, []).append(Regions(what, time.time() * 1000))
         elif do == "alarms":
             model.alarms[tag] = what
         elif do == "night":
