@@ -54,7 +54,9 @@ def choose(random_, model, seen):
     steps += [{"do": "open", "of": random_.choice(["alder", "birch", "cedar", "maple"])}] * 2
     steps += [{"do": do} for do in ("close", "unpin", "pause", "previous_picture", "next_picture", "again", "snapshot", "merge_map", "event", "compare")]
     steps += [{"do": do, "end": random_.choice(["accept", "accept", "reject", "leave"])} for do in ("alarms", "keep")]
-    steps += [{"do": "regions", "act": random_.choice(["left", "right", "rename", "ignore", "remove"]), "end": random_.choice(["accept", "accept", "reject", "leave"])}] * 2
+    # Often: a fault shows only where they change more than once, and a sample comes after that.
+    steps += [{"do": "regions", "act": act, "end": random_.choice(["accept", "accept", "accept", "reject", "leave"])}
+              for act in ("left", "left", "right", "rename", "rename", "ignore", "ignore", "remove")]
     steps += [{"do": "night", "index": random_.randrange(3), "end": random_.choice(["accept", "accept", "reject", "leave"])}] * 2
     steps += [{"do": "reduce", "of": random_.choice(REDUCTIONS)}, {"do": "model", "of": random_.choice(sorted(MODELS))}, {"do": "teach"}]
     steps += [{"do": "label", "class": random_.randrange(2), "region": random_.random() < 0.6, "state": random_.choice(["open", "shut"])}] * 2
