@@ -5,6 +5,7 @@
 #include "gui/views/icon_bar.h"
 #include "gui/views/look.h"
 #include "monitor/watch/camera.h"
+#include "monitor/watch/camera_plan.h"
 
 namespace mpm::gui {
 namespace {
@@ -21,7 +22,8 @@ HistoryWindow::HistoryWindow(const std::vector<monitor::CameraConfig>& cameras, 
       actions_(makeActions()),
       picture_(new PictureViews(on_show_, actions_, settings, this)),
       history_(new HistoryBrowser(this)),
-      stored_(new StoredMoments(on_show_, history_, pictures_, nullptr, this)),
+      stored_(
+          new StoredMoments(on_show_, history_, pictures_, std::bind_front(&HistoryWindow::said, this), false, this)),
       views_(new HistoryViews(history_, stored_, pictures_, picture_->legend(), nullptr, actions_, this)),
       exports_(new Exports([this] { return views_->shownChart(); }, history_, pictures_, this)),
       status_(new StatusLine(this)),
@@ -140,6 +142,19 @@ void HistoryWindow::showCamera(int at) {
   history_->setDatabase(database, source.isEmpty() ? QString() : QString::fromStdString(sourceSpec(source).name()));
   on_show_->wantLast();
   refreshTitle();
+}
+
+// What the watch file says counts before the other program has stored it. Where its file of hidden regions cannot be
+// read, all of the picture is hidden.
+SaidOfSource HistoryWindow::said(const QString& source) const {
+  const monitor::CameraConfig& camera = cameras_[static_cast<std::size_t>(at_)];
+  if (source.toStdString() != sourceSpec(QString::fromStdString(camera.source)).name()) return {};
+  try {
+    return {.privacy = monitor::privacyOf(camera)};
+  } catch (const Error& error) {
+    status_->notify(QString::fromStdString(error.what()), Badge::kBad);
+    return {.privacy = {.hidden = {{{.name = "all", .size = {1, 1}, .polygons = {{{0, 0}, {1, 0}, {1, 1}, {0, 1}}}}}}}};
+  }
 }
 
 void HistoryWindow::step(int by) {

@@ -44,6 +44,7 @@ class HistoryWindow : public QMainWindow {
   WindowLook* makeLook(SettingsWriter* settings);
   void makeToolBar();
   void showCamera(int at);
+  SaidOfSource said(const QString& source) const;
   void step(int by);
   void refreshTitle();
 

@@ -48,7 +48,7 @@ MainWindow::MainWindow(const WindowOptions& options)
       history_(new HistoryBrowser(this)),
       camera_(new CameraControl(options_, live_.get(), on_show_, configs_, net_, actions_, this)),
       dialogs_(new CameraDialogs(configs_, live_.get(), this)),
-      stored_(new StoredMoments(on_show_, history_, pictures_, std::bind_front(&MainWindow::said, this), this)),
+      stored_(new StoredMoments(on_show_, history_, pictures_, std::bind_front(&MainWindow::said, this), true, this)),
       opener_(
           new Opener({options_.model, options_.inference.reduce}, live_.get(), *settings_.read(), &settings_, this)),
       folder_(new FolderBrowser(folder_bar_, live_.get(), actions_->action("pause"), this)),

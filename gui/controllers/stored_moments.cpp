@@ -6,9 +6,9 @@
 
 namespace mpm::gui {
 
-StoredMoments::StoredMoments(OnShow* on_show, HistoryBrowser* history, PictureStore* pictures, Said said,
+StoredMoments::StoredMoments(OnShow* on_show, HistoryBrowser* history, PictureStore* pictures, Said said, bool own,
                              QObject* parent)
-    : QObject(parent), on_show_(on_show), history_(history), pictures_(pictures), said_(std::move(said)) {
+    : QObject(parent), on_show_(on_show), history_(history), pictures_(pictures), said_(std::move(said)), own_(own) {
   connect(history->history(), &History::sampleReady, this, &StoredMoments::takeSample);
   connect(history->history(), &History::namesReady, this, [this](const SourceNames& names) {
     if (names.name == on_show_->source().name && on_show_->source().regions.empty() && !names.current.empty())
@@ -40,8 +40,8 @@ void StoredMoments::lookFor(double time) {
   } else if (const auto* picture = owner ? nearestPicture(pictures_->pictures(), *owner, time, within) : nullptr) {
     pictures_->load(picture->path, hidden(), question);
   } else {
-    emit said(said_ ? tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse")
-                    : tr("No picture is stored near that time"),
+    emit said(own_ ? tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse")
+                   : tr("No picture is stored near that time"),
               Badge::kNone);
   }
 }
@@ -82,9 +82,7 @@ void StoredMoments::showLast() {
   askLast();
 }
 
-monitor::PrivacyChoice StoredMoments::saidOfPrivacy() const {
-  return said_ ? said_(history_->source()).privacy : monitor::PrivacyChoice();
-}
+monitor::PrivacyChoice StoredMoments::saidOfPrivacy() const { return said_(history_->source()).privacy; }
 
 monitor::PrivacyOptions StoredMoments::hidden() const { return saidOfPrivacy().over(history_->facts().privacy); }
 
@@ -98,7 +96,7 @@ QString StoredMoments::bannerOf(const StoredSample& sample) const {
 
 ShownSource StoredMoments::describe(const QString& source) const {
   ShownSource shown{.name = source};
-  if (said_) {
+  if (own_) {
     SaidOfSource said = said_(source);
     shown.clock = said.clock;
     shown.regions = std::move(said.regions);
@@ -106,7 +104,7 @@ ShownSource StoredMoments::describe(const QString& source) const {
   }
   if (source != history_->source()) return shown;
   if (const auto record = history_->sources()->current()) shown.clock = record->clock;
-  if (said_) return shown;
+  if (own_) return shown;
   shown.regions = history_->facts().regions;
   shown.classes = history_->facts().classes;
   return shown;

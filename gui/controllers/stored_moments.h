@@ -22,9 +22,9 @@ class StoredMoments : public QObject {
  public:
   using Said = std::function<SaidOfSource(const QString& source)>;
 
-  /// `said`: of the sources of our own database; null: the database is another program's, which alone says what its
-  /// regions, classes and privacy are.
-  StoredMoments(OnShow* on_show, HistoryBrowser* history, PictureStore* pictures, Said said, QObject* parent);
+  /// `own`: the database is that of this program. Of another one, of which its program alone says what its regions and
+  /// classes are, `said` has no more than the privacy.
+  StoredMoments(OnShow* on_show, HistoryBrowser* history, PictureStore* pictures, Said said, bool own, QObject* parent);
 
   /// `time`: s.
   void lookFor(double time);
@@ -58,6 +58,7 @@ class StoredMoments : public QObject {
   HistoryBrowser* const history_;
   PictureStore* const pictures_;
   const Said said_;
+  const bool own_;
   QString tried_;  // the picture that loadLastPicture() loaded last
 };
 

@@ -170,9 +170,10 @@ void History::askLast(const monitor::SourceRecord& source, const monitor::Privac
   });
 }
 
-LiveFramePtr History::lastPicture(const monitor::StoreReader& reader, const monitor::SourceRecord& source) {
+LiveFramePtr History::lastPicture(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
+                                  const monitor::PrivacyChoice& said) {
   const auto sample = lastOf(reader, source);
-  return sample ? storedSample(reader, source, *sample, {}).frame : nullptr;
+  return sample ? storedSample(reader, source, *sample, said).frame : nullptr;
 }
 
 StoredSample History::storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,

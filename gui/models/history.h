@@ -83,7 +83,8 @@ class History : public QObject {
   void askLast(const monitor::SourceRecord& source, const monitor::PrivacyChoice& said);
 
   /// The picture of the last sample of an archive, without what its database hides; null: it is not there.
-  static LiveFramePtr lastPicture(const monitor::StoreReader& reader, const monitor::SourceRecord& source);
+  static LiveFramePtr lastPicture(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
+                                  const monitor::PrivacyChoice& said);
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);

@@ -4,6 +4,7 @@
 #include "gui/models/history.h"
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
+#include "monitor/watch/camera_plan.h"
 #include "vision/camera_clock.h"
 
 namespace mpm::gui {
@@ -64,37 +65,50 @@ QStringList StoredCamera::read() {
   }
 
   const monitor::StoreReader reader(config.db);
+  const monitor::PrivacyChoice said = monitor::privacyOf(config);
   if (pictures.empty())
-    readArchive(reader, camera["name"]);
+    readArchive(reader, camera["name"], said);
   else
-    readSnapshot(pictures[0], reader.privacy(camera["name"]));
+    readSnapshot(pictures[0], monitor::readPrivacy(reader.privacy(camera["name"])), said);
   const QString dot = QStringLiteral("  ·  ");
   return {state.join(dot), facts.join(dot), span.join(dot), numbers.join(dot)};
 }
 
-// What must not be seen may be said later than the last picture.
-void StoredCamera::readSnapshot(const Json& files, const std::string& privacy) {
+// What must not be seen may be said later than the last picture. Where it is not stored yet, no picture is shown.
+void StoredCamera::readSnapshot(const Json& files, const monitor::PrivacyOptions& stored,
+                                const monitor::PrivacyChoice& said) {
+  if (said.over(stored).json() != stored.json()) {
+    picture_id_.clear();
+    return show({});
+  }
   for (const char* view : {"overlay", "depth", "frame"}) {
     if (!files.contains(view)) continue;
-    if (const std::string file_id = files[view], id = file_id + privacy; std::exchange(picture_id_, id) != id) {
+    if (const std::string file_id = files[view], id = file_id + stored.json(); picture_id_ != id) {
       const page::Response file = page_.answer({"/api/snapshot/" + file_id, {{"small", ""}}, true});
       show(QImage::fromData(QByteArray::fromStdString(file.body)));
+      picture_id_ = id;
     }
     return;
   }
 }
 
-// An archive has pictures of its own, of which the same is true.
-void StoredCamera::readArchive(const monitor::StoreReader& reader, const std::string& name) {
+// An archive has pictures of its own, of which the same is true. One that is away now is read at the next look.
+void StoredCamera::readArchive(const monitor::StoreReader& reader, const std::string& name,
+                               const monitor::PrivacyChoice& said) {
   const auto sources = reader.sources();
   const auto source = std::ranges::find(sources, name, &monitor::SourceRecord::name);
   if (source == sources.end() || !source->archive) return;
-  const std::string id = std::to_string(source->last) + reader.privacy(name);
-  if (std::exchange(picture_id_, id) == id) return;
-  const LiveFramePtr frame = History::lastPicture(reader, *source);
-  if (!frame) return show({});
+  const monitor::PrivacyOptions hidden = said.over(monitor::readPrivacy(reader.privacy(name)));
+  const std::string id = std::to_string(source->last) + hidden.json();
+  if (picture_id_ == id) return;
+  show({});
+  picture_id_.clear();
+  const LiveFramePtr frame = History::lastPicture(reader, *source, said);
+  if (!frame) return;
   const cv::Mat& image = frame->image();
-  show(QImage(image.data, image.cols, image.rows, static_cast<qsizetype>(image.step), QImage::Format_BGR888));
+  // A copy: where it is small already, QImage::scaled() would go on looking into the frame.
+  show(QImage(image.data, image.cols, image.rows, static_cast<qsizetype>(image.step), QImage::Format_BGR888).copy());
+  picture_id_ = id;
 }
 
 void StoredCamera::show(const QImage& large) {

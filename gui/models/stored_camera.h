@@ -23,8 +23,8 @@ class StoredCamera {
   QImage picture{};  ///< the last one; of the thread of read()
 
  private:
-  void readSnapshot(const Json& files, const std::string& privacy);
-  void readArchive(const monitor::StoreReader& reader, const std::string& name);
+  void readSnapshot(const Json& files, const monitor::PrivacyOptions& stored, const monitor::PrivacyChoice& said);
+  void readArchive(const monitor::StoreReader& reader, const std::string& name, const monitor::PrivacyChoice& said);
   void show(const QImage& large);
 
   page::Page page_{{.databases = {config.db}, .snapshots = {config.snapshots}}};

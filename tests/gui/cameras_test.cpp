@@ -77,7 +77,7 @@ TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
 TEST_F(CamerasTest, AnArchiveShowsItsLastPictureWithoutWhatIsHidden) {
   const std::string archive = folder_ / "archive";
   QDir().mkpath(QString::fromStdString(archive));
-  cv::imwrite(archive + "/1.png", cv::Mat(48, 64, CV_8UC3, cv::Scalar(0, 200, 0)));
+  cv::imwrite(archive + "/1.png", cv::Mat(140, 224, CV_8UC3, cv::Scalar(0, 200, 0)));  // as small as it is shown
   monitor::Sample sample = sampleAt(kNoon);
   sample.picture = "1.png";
   sample.digest = vision::pictureDigest(archive + "/1.png");
@@ -95,6 +95,12 @@ TEST_F(CamerasTest, AnArchiveShowsItsLastPictureWithoutWhatIsHidden) {
     return QTest::qWaitFor([&] { return color(0.1) == expected; }, 60000);
   };
   const QColor green(0, 200, 0);
+  EXPECT_TRUE(becomes(green));
+  std::ofstream(folder_ / "hide.json")
+      << R"({"regions": [{"name": "left", "width": 64, "height": 48, "polygons": [[[0, 0], [20, 0], [20, 47], [0, 47]]]}]})";
+  open("[[camera]]\nname = 'yard'\nsource = 'archive'\ndb = 'a.db'\nhide = 'hide.json'\n");
+  EXPECT_TRUE(becomes(Qt::black)) << "the watch file says it, the database not yet";
+  open("[[camera]]\nname = 'yard'\nsource = 'archive'\ndb = 'a.db'\n");
   EXPECT_TRUE(becomes(green));
   writer.setPrivacy(
       archive,

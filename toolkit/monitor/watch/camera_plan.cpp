@@ -24,6 +24,11 @@ auto of(const char* key, Work&& work) {
   }
 }
 
+// `key`: the field that names the file.
+std::vector<vision::Region> readRegionsOf(const CameraConfig& config, const char* key, const std::string& path) {
+  return of(key, [&] { return vision::readRegions(path, timeOptions(config).clock()); });
+}
+
 // How the times of pictures are read; nullopt: the source is none of pictures, or of a video without a start.
 std::optional<vision::ArchiveOptions> archiveOptions(const CameraConfig& config, const vision::SourceSpec& source) {
   using enum vision::SourceKind;
@@ -166,17 +171,19 @@ CameraPlan cameraPlan(const CameraConfig& config) {
   if (config.state_after) options.states.after = *config.state_after;
   of("states", [&] { options.states.validate(); });
   if (config.regions == "none") options.regions.emplace();
-  const auto read = [&](const char* key, const std::string& path) {
-    return of(key, [&] { return vision::readRegions(path, timeOptions(config).clock()); });
-  };
-  if (!config.regions.empty() && config.regions != "none") options.regions = read("regions", config.regions);
-  if (config.hide == "none") options.privacy.hidden.emplace();
-  if (!config.hide.empty() && config.hide != "none") options.privacy.hidden = read("hide", config.hide);
-  if (!config.blur.empty()) {
-    options.privacy.blurred =
-        config.blur == std::vector<std::string>{"none"} ? std::vector<std::string>() : config.blur;
-  }
+  if (!config.regions.empty() && config.regions != "none")
+    options.regions = readRegionsOf(config, "regions", config.regions);
+  options.privacy = privacyOf(config);
   return options;
+}
+
+PrivacyChoice privacyOf(const CameraConfig& config) {
+  PrivacyChoice privacy;
+  if (config.hide == "none") privacy.hidden.emplace();
+  if (!config.hide.empty() && config.hide != "none") privacy.hidden = readRegionsOf(config, "hide", config.hide);
+  if (!config.blur.empty())
+    privacy.blurred = config.blur == std::vector<std::string>{"none"} ? std::vector<std::string>() : config.blur;
+  return privacy;
 }
 
 std::string readIn(const CameraConfig& config, const CameraPlan& plan) {

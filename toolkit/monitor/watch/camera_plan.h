@@ -27,6 +27,9 @@ SnapshotOptions snapshotOptions(const CameraConfig& config);
 /// CameraConfigError.
 CameraPlan cameraPlan(const CameraConfig& config);
 
+/// What is said of the privacy of the source. Reads the file of hidden regions. Throws CameraConfigError.
+PrivacyChoice privacyOf(const CameraConfig& config);
+
 /// What was read in the files of regions, hidden parts and times, also the masks that they name: with another content
 /// it is another camera. Files of states and of the model are followed by the Session.
 std::string readIn(const CameraConfig& config, const CameraPlan& plan);
