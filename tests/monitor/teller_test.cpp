@@ -506,6 +506,26 @@ TEST(Teller, AddressesAndTopics) {
     EXPECT_EQ(baseOf(Json::parse(text, nullptr, false)), "") << text;
 }
 
+// How often a message is sent before it is given up; 0: until it is taken.
+TEST(Teller, AMessageIsRefusedByTheStatusOfTheAnswer) {
+  const auto refusals = [](long status) {
+    try {
+      throwUnlessTaken(status);
+    } catch (const Refused& refused) {
+      return refused.refusals;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("HTTP status " + std::to_string(status)));
+      return 0;
+    }
+    return -1;
+  };
+  for (const long taken : {200, 204, 299}) EXPECT_EQ(refusals(taken), -1) << taken;
+  for (const long wrong : {199, 300, 400, 405, 413, 422, 499}) EXPECT_EQ(refusals(wrong), 5) << wrong;
+  for (const long fails : {500, 501, 505}) EXPECT_EQ(refusals(fails), 120) << fails;
+  for (const long any : {301, 302, 303, 307, 308, 401, 403, 404, 407, 408, 425, 429, 502, 503, 504})
+    EXPECT_EQ(refusals(any), 0) << any;
+}
+
 TEST_F(Secret, IsTheFirstLineOfAFileOfItsOwner) {
   const auto secret = [&](const std::string& text, int mode) {
     std::ofstream(path_) << text;

@@ -31,6 +31,17 @@ std::string topicName(const std::string& text) {
   return name;
 }
 
+void throwUnlessTaken(long status) {
+  // A message that a server calls wrong is given up after some twenty seconds, one at which it fails after an hour.
+  constexpr int kRefusals = 5, kFailures = 120;
+  if (status >= 200 && status <= 299) return;
+  const std::string why = "it answers with HTTP status " + std::to_string(status);
+  // Of these the message is not the cause: who may send, where to, how much at once, a server that is not ready.
+  for (const long of_all : {301, 302, 303, 307, 308, 401, 403, 404, 407, 408, 425, 429, 502, 503, 504})
+    if (status == of_all) throw Error(why);
+  throw Refused(why, status < 500 ? kRefusals : kFailures);
+}
+
 std::string readSecret(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0)

@@ -40,6 +40,10 @@ class Refused : public Error {
   int refusals;
 };
 
+/// Throws a Refused where a server did not take a message because of it, by the HTTP status of its answer; mpm::Error
+/// where it took none for another reason.
+void throwUnlessTaken(long status);
+
 /// A server that is told. One thread uses it, but for `cancelled`.
 class Channel {
  public:

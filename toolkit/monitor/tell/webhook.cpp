@@ -10,8 +10,6 @@ namespace mpm::monitor {
 namespace {
 
 constexpr long kConnectS = 10, kSendS = 30;
-// A message that a server calls wrong is given up after some twenty seconds, one at which it fails after an hour.
-constexpr int kRefusals = 5, kFailures = 120;
 
 std::string base64(const std::string& bytes) {
   constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -66,12 +64,7 @@ class WebhookChannel : public Channel {
     const CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer);
     if (code != CURLE_OK) throw Error(curl_easy_strerror(code));  // which does not name the URL
-    if (answer >= 200 && answer <= 299) return;
-    const std::string why = "it answers with HTTP status " + std::to_string(answer);
-    // Of these the message is not the cause: who may send, where to, how much at once, a server that is not ready.
-    for (const long of_all : {301, 302, 303, 307, 308, 401, 403, 404, 407, 408, 425, 429, 502, 503, 504})
-      if (answer == of_all) throw Error(why);
-    throw Refused(why, answer < 500 ? kRefusals : kFailures);
+    throwUnlessTaken(answer);
   }
 
  private:
