@@ -519,10 +519,11 @@ user root
     def test_between_runs_of_once_a_camera_is_there(self):
         _, log = self.broker()
         got = self.listening(log, "mpm/#")
-        watch = self.cameras("watch.toml", ["yard"], source=SCENE + "&start=2020-06-01T12:00")
+        watch = self.cameras("watch.toml", ["yard"], "picture = true\n", SCENE + "&start=2020-06-01T12:00")
         for _ in range(2):
             self.watched(watch)
             got.until("mpm/yard/state {")
+        self.assertTrue(self.kept("pictures"), "until the next run")
         late = self.subscriber("late", "mpm/#")
         late.until("mpm/yard/status online")
         self.assertFalse([line for line in got.all if "offline" in line or "ended" in line])

@@ -65,6 +65,8 @@ TEST(Teller, SendsAStateSeldomUnlessItChanges) {
   EXPECT_EQ(sent(), 1u);
   sample.states[0].state = "closed";
   EXPECT_EQ(sent(), 0u) << "which does not count yet";
+  EXPECT_EQ(whyNotSent(teller, {.mqtt = {.address = "127.0.0.1:9", .prefix = "other", .every = 86400}}), "");
+  EXPECT_EQ(sent(), 1u) << "there is none under the new topic";
 }
 
 // What an earlier run announced under another topic is taken back once, not by each later start.
@@ -331,6 +333,16 @@ TEST(HomeAssistant, NamesInOtherLettersHaveIdsOfTheirOwn) {
   EXPECT_EQ(ids["sky"], "area_sky");
   sample.whole().areas = {{4, 1}};
   EXPECT_EQ(described({}, info, sample)["components"][ids["bay.1"]]["name"], "bay.1") << "also where it is the first";
+}
+
+TEST(HomeAssistant, FewClassesAreOnFromTheStart) {
+  for (const auto& [classes, shown] : {std::pair(20, true), {21, false}}) {
+    SessionInfo info = session();
+    info.classes.resize(classes, "sky");
+    Sample sample = sampleAt(kNoon);
+    sample.whole().areas = {{1, 1}};
+    EXPECT_EQ(described({}, info, sample)["components"]["area_car"].contains("enabled_by_default"), !shown) << classes;
+  }
 }
 
 // A file of another program may hold any bytes. The writer of the store describes, and must go on.
