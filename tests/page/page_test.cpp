@@ -178,6 +178,10 @@ TEST_F(PageTest, TheStateOfACameraThatIsWatchedIsItsWord) {
   live.session.live = true;
   live.session.source = {.state = monitor::CaptureState::kLive, .frames_in = 1};
   EXPECT_EQ(state(), "online");
+  live.session.store.emplace().writing = false;
+  EXPECT_EQ(state(), "not_writing");
+  EXPECT_THAT(shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body,
+              HasSubstr("mpm_camera_up{camera=\"yard\"} 0\n"));
 }
 
 // The root of the SVG of a request, and the number of its polylines of this colour.
