@@ -198,6 +198,9 @@ TEST_F(MonitorCommand, RunsACommandForEachEvent) {
                                     "--alarm-minutes", "0", "--on-event", "sh '" + script + "'"}));
   EXPECT_THAT(result.err, HasSubstr("said\n")) << "stdout is for data";
   EXPECT_THAT(readFile(log), HasSubstr(folder_ / "in alarm: tokens "));
+  fs::remove(log);
+  succeeded(monitor(folder_ / "in", {"--recompute", "all", "--on-event", "sh '" + script + "'"}));
+  EXPECT_FALSE(fs::exists(log)) << "nothing happens";
   expectFailure(monitor(folder_ / "in", {"--on-event", "mail 'x"}), 2, {"--on-event: ", "' that is not closed"});
   expectFailure(monitor(folder_ / "in", {"--on-event", "no-such-program-of-mpm"}), 2,
                 {"--on-event: there is no program 'no-such-program-of-mpm'"});
@@ -236,6 +239,15 @@ TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
   const CommandResult json =
       succeeded(monitor(images(50), {"--every", "0.2", "--json"}, {.signal_after_first_line = SIGTERM}));
   json.jsonLines();  // throws on half a line
+}
+
+TEST_F(MonitorCommand, ATerminalShowsHowItStands) {
+  MPM_NEEDS_DEMO();
+  const CommandResult result = succeeded(
+      monitor("demo:street?size=64x64", {"--every", "0.1", "--night-hours", "00:00-24:00"},
+              {.signal_after_first_line = SIGTERM, .signal_at_stderr = " night ", .stderr_is_terminal = true}));
+  EXPECT_THAT(result.err, ::testing::ContainsRegex("\r\033\\[KLive  [0-9.]+ fps in  [0-9.]+ ms  tokens [0-9]+ -> .*"
+                                                   "%\\)  night  [0-9]+ samples\r"));
 }
 
 TEST_F(MonitorCommand, KeepsCredentialsToItself) {
