@@ -791,6 +791,28 @@ TEST_F(Store, APictureOfAnArchiveIsStoredOnce) {
   EXPECT_EQ(session.ended, kNoon + kDayMs);
 }
 
+// What pictures show is found again where they are measured again.
+TEST_F(Store, AnEventOfAnArchiveIsStoredOnce) {
+  const Event rings{kNoon, EventKind::kAlarm, Severity::kWarning, "it rings"};
+  std::vector<Event> events(4, rings);
+  events[1].time += 1;
+  events[2].kind = EventKind::kAlarmEnded;
+  events[3].message = "it rings on";
+  for (const std::string source : {"archive", "camera"}) {
+    StoreWriter writer(path_);
+    for (int i = 0; i < 2; ++i) {
+      writer.setSource(source);
+      if (i > 0) writer.append(events[1]);  // before its first picture
+      writer.beginSession(session(source), source == "archive" ? std::optional(kNoon) : std::nullopt, true);
+      for (const Event& event : events)
+        if (i == 0 || event != events[1]) writer.append(event);
+    }
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_THAT(allEvents(StoreReader(path_)), testing::UnorderedElementsAreArray(events));
+  EXPECT_THAT(allEvents(StoreReader(path_), 2), SizeIs(8)) << "a camera may ring twice";
+}
+
 TEST_F(MergeDatabases, PartsHideTheSame) {
   const auto part = [&](const std::string& name, const std::string& privacy) {
     StoreWriter writer(folder_ / name);

@@ -34,6 +34,9 @@ StoreConnection::StoreConnection(const std::string& path, bool create, const Out
   next_sample_ = database_.prepare(
       "SELECT sample.id, time_ms, series FROM sample JOIN session ON session.id = sample.session"
       " WHERE sample.source = ? AND time_ms > ? ORDER BY time_ms, sample.id LIMIT 1");
+  forget_event_ = database_.prepare(
+      "DELETE FROM event WHERE source = ?1 AND time_ms = ?2 AND kind = ?3 AND severity = ?4 AND message = ?5 AND"
+      " (SELECT archive FROM source WHERE id = ?1)");
   insert_event_ =
       database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
   insert_message_ =
@@ -194,10 +197,14 @@ void StoreConnection::write(const Announce& one, WriteTarget&, BucketUpdate&) {
 
 void StoreConnection::write(const Event& event, WriteTarget& target, BucketUpdate&) {
   // A source that has no row yet is number 0: what happens to it is shown with no other one.
-  insert_event_.run(target.name.empty() ? std::nullopt : std::optional(target.source), event.time,
-                    static_cast<int>(event.kind), static_cast<int>(event.severity), event.message);
+  const auto source = target.name.empty() ? std::nullopt : std::optional(target.source);
+  const int kind = static_cast<int>(event.kind), severity = static_cast<int>(event.severity);
+  // What pictures of an archive show is found each time that they are measured, and stored once, as of the last time.
+  forget_event_.run(source, event.time, kind, severity, event.message);
+  const bool known = sqlite3_changes(database_.handle()) > 0;
+  insert_event_.run(source, event.time, kind, severity, event.message);
   if (target.source == 0 && target.unnamed == 0) target.unnamed = database_.lastId();
-  if (outbox_.of_event) put(outbox_.of_event(event));
+  if (!known && outbox_.of_event) put(outbox_.of_event(event));
 }
 
 void StoreConnection::write(const ViewReference& view, WriteTarget& target, BucketUpdate&) {

@@ -91,7 +91,8 @@ class StoreConnection {
   bool deleted_ = false;  // something that must not be seen
   bool told_readable_ = false;
   std::string problem_{};
-  Statement insert_sample_, insert_region_, insert_state_, insert_change_, insert_event_, insert_message_, next_sample_;
+  Statement insert_sample_, insert_region_, insert_state_, insert_change_, forget_event_, insert_event_,
+      insert_message_, next_sample_;
 };
 
 }  // namespace mpm::monitor
