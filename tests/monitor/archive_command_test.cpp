@@ -2,6 +2,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <regex>
+#include <tuple>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
@@ -127,6 +129,65 @@ TEST_F(ArchiveCommand, PicturesThatHaveOtherTimesAreMeasuredAgain) {
   say(third, "2016-01-01 01:00:01");
   EXPECT_THAT(watch("list:" + list), AllOf(again, HasSubstr("'20130708_000003.jpg'"))) << "a list that was mended";
   EXPECT_EQ(stored().size(), 3u);
+}
+
+// By another zone and a list for two pictures of a clock that was ahead, a database is as one that never had other
+// times.
+TEST_F(ArchiveCommand, CorrectedTimesAreThoseOfAllThatIsStored) {
+  const std::string list = folder_ / "times.csv", fresh = folder_ / "fresh.db";
+  for (int day : {1, 2, 3}) {
+    for (int hour = 8; hour < 18; ++hour) {
+      const bool ahead = day == 2 && hour / 2 == 5;
+      const std::string at = (hour < 10 ? "0" : "") + std::to_string(hour),
+                        name = (ahead ? "20990101_" : "2024030" + std::to_string(day) + "_") + at + "0000.png";
+      if (day != 2 || hour < 15) add(name, 100 * day + hour);
+      if (ahead) std::ofstream(list, std::ios::app) << name << ",2024-03-02 " << at << ":00:00\n";
+    }
+  }
+  std::ofstream(in_ + "/20240303_120000.png") << "damaged";
+  const auto watch = [&](const std::string& database, const Words& times) {
+    const CommandResult result =
+        mpmCommand(Words{"monitor", in_, "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--db", database, "--lat",
+                         "40", "--lon", "-74", "--alarm", "tokens>1", "--alarm-minutes", "0"} +
+                   times);
+    EXPECT_THAT(result.err, HasSubstr("pictures could not be read"));
+  };
+  const Words right = {"--time-zone", "America/New_York", "--times", "list:" + list};
+  watch(fresh, right);
+  watch(database_, {"--time-zone", "Z"});
+  EXPECT_GT(StoreReader(database_).sources()[0].last, 4'000'000'000'000);
+  watch(database_, right);
+  watch(database_, right);
+
+  // But for how large the file is, and the list of its series.
+  const auto report = [](const std::string& database, const Words& more) {
+    static const std::regex kOfTheFile(", [0-9.]+ MB|  (series 2 of 2|measured from|2024-.* [12] +[0-9]+  seg).*\n");
+    return std::regex_replace(succeeded(mpmCommand(Words{"report", database} + more)).out, kOfTheFile, "");
+  };
+  for (const Words& more : {Words(), Words{"--days", "1"}, Words{"--brief"}, Words{"--brief", "--days", "2"}})
+    EXPECT_EQ(report(database_, more), report(fresh, more)) << testing::PrintToString(more);
+  EXPECT_THAT(report(fresh, {"--brief"}), AllOf(HasSubstr("26 samples"), HasSubstr("1 alarm (")));
+
+  const StoreReader corrected(database_), measured(fresh);
+  const auto facts = [](const StoreReader& store) {  // of /api/cameras
+    const monitor::SourceRecord source = store.sources()[0];
+    return std::tuple(source.first, source.last, source.end, source.knownUntil());
+  };
+  EXPECT_EQ(facts(corrected), facts(measured));
+  EXPECT_EQ(corrected.outages(1, INT64_MIN, INT64_MAX), measured.outages(1, INT64_MIN, INT64_MAX));
+  const auto events = [](const StoreReader& store) {  // of its pictures
+    auto all = monitor::test::allEvents(store);
+    std::erase_if(all, [](const auto& event) { return event.kind == monitor::EventKind::kSource; });
+    return all;
+  };
+  EXPECT_EQ(events(corrected), events(measured));
+  const auto nights = [](const StoreReader& store, std::size_t series) {
+    std::vector<std::pair<UnixMs, std::optional<bool>>> found;
+    for (const auto& sample : monitor::test::allSamples(store, 1, store.series(1)[series].id))
+      found.emplace_back(sample.time, sample.night);
+    return found;
+  };
+  for (const std::size_t series : {0u, 1u}) EXPECT_EQ(nights(corrected, series), nights(measured, 0));
 }
 
 // Names come again where a camera counts, and contents at night.

@@ -125,8 +125,8 @@ void StoreConnection::write(Sample sample, WriteTarget& target, BucketUpdate& su
   if (sqlite3_changes(database_.handle()) == 0) return;  // a picture that is stored already
   target.last = std::max(target.last, sample.time);
   const std::int64_t id = database_.lastId();
-  if (target.archive && target.newest && sample.time < *target.newest)
-    database_.run("UPDATE source SET unsettled = 1 WHERE id = ? AND unsettled IS NULL", target.source);
+  if (target.archive && target.newest && sample.time < *target.newest) mark(kOlderCame, target);
+  if (std::exchange(target.marks_again, false)) mark(kMeasuredAgain, target);
   target.newest = std::max(target.newest.value_or(sample.time), sample.time);
   for (const RegionSample& region : sample.regions) insertRegion(insert_region_, id, region);
   std::set<std::pair<std::int64_t, std::string>> unread = target.heads;
@@ -140,6 +140,12 @@ void StoreConnection::write(Sample sample, WriteTarget& target, BucketUpdate& su
   if (!target.archive) mendStatesAfter(target, sample.time);
   sums.add(target.series, sample);
   if (outbox_.of_sample) put(outbox_.of_sample(sample, target.info));
+}
+
+void StoreConnection::mark(Unsettled what, const WriteTarget& target) {
+  database_.run(
+      "UPDATE source SET unsettled = coalesce(unsettled, 0) | ?2 WHERE id = ?1 AND coalesce(unsettled, 0) & ?2 = 0",
+      target.source, static_cast<int>(what));
 }
 
 // Where the clock of a camera went back, a sample may come to lie before one that is stored, whose states may be a

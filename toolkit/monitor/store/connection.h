@@ -12,6 +12,7 @@
 #include "monitor/store/retention.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/store_writer.h"
+#include "monitor/store/sum_up.h"
 #include "monitor/store/write_operation.h"
 
 namespace mpm::monitor {
@@ -53,6 +54,7 @@ class StoreConnection {
   void write(const ForgetSent& sent, WriteTarget& target, BucketUpdate& sums);
   void write(const Announce& one, WriteTarget& target, BucketUpdate& sums);
   void write(const SetAlarms& set, WriteTarget& target, BucketUpdate& sums);
+  void mark(Unsettled what, const WriteTarget& target);
   void mendStatesAfter(const WriteTarget& target, UnixMs time);
   void put(const std::vector<Message>& messages);  // into the outbox
 
@@ -69,7 +71,7 @@ class StoreConnection {
   // The newest series that is measured like this, of a camera also with these heads of states, or a new one. The path
   // of a model and what it was validated with may change without its digest. Those of an older program, which knew no
   // settings, take them over, whatever their round.
-  std::int64_t seriesFor(std::int64_t source, const SessionInfo& info, bool again, bool archive);
+  std::int64_t seriesFor(const WriteTarget& target, const SessionInfo& info, bool again);
   std::set<std::pair<std::int64_t, std::string>> headsOf(const WriteTarget& target);  // WriteTarget::heads
   std::optional<UnixMs> newestOf(const WriteTarget& target);
   void end(UnixMs time, WriteTarget& target);

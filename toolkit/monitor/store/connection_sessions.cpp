@@ -59,8 +59,10 @@ void StoreConnection::write(const BeginSession& begin, WriteTarget& target, Buck
   if (begin.archive) database_.run("UPDATE source SET archive = 1 WHERE id = ?", target.source);
   own(target);
   endKilledSessions(target);
-  target.series = seriesFor(target.source, info, begin.again, begin.archive);
+  target.series = seriesFor(target, info, begin.again);
   target.newest = begin.archive ? newestOf(target) : std::nullopt;
+  target.marks_again =
+      begin.archive && database_.integer("SELECT count(*) FROM series WHERE source = ?", target.source) > 1;
   target.heads = headsOf(target);
   database_.run(
       "INSERT INTO session(source, series, started_ms, every_s, latitude, longitude, time_zone, times, night_rule)"
@@ -90,7 +92,8 @@ std::optional<UnixMs> StoreConnection::newestOf(const WriteTarget& target) {
   return newest.bind(target.source, target.series).step() ? std::optional(newest.integer(0)) : std::nullopt;
 }
 
-std::int64_t StoreConnection::seriesFor(std::int64_t source, const SessionInfo& info, bool again, bool archive) {
+std::int64_t StoreConnection::seriesFor(const WriteTarget& target, const SessionInfo& info, bool again) {
+  const std::int64_t source = target.source;
   const std::string validation =
       info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string();
   const auto newest = findSeries(database_, source, info);
@@ -100,7 +103,7 @@ std::int64_t StoreConnection::seriesFor(std::int64_t source, const SessionInfo& 
       " AND settings IS NULL)",
       newest, info.settings);
   const std::string heads = toLine(Json(info.heads));
-  const auto found = archive ? newest : findSeries(database_, source, info, heads);
+  const auto found = target.archive ? newest : findSeries(database_, source, info, heads);
   if (found && !again) {
     database_.run(
         "UPDATE series SET model = ?, model_name = ?, cross_validation = ?, heads = json_patch(coalesce(heads, '{}'),"
@@ -110,11 +113,11 @@ std::int64_t StoreConnection::seriesFor(std::int64_t source, const SessionInfo& 
   }
   database_.run(
       "INSERT INTO series(source, number, round, model, model_name, model_digest, cross_validation, schedule,"
-      " precision, settings, tokens, classes, heads) SELECT ?1, (SELECT 1 + coalesce(max(number), 0) FROM series"
-      " WHERE source = ?1),"
-      " 1 + coalesce((SELECT round FROM series WHERE id = ?2), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?",
+      " precision, settings, tokens, classes, heads, events_before) SELECT ?1, (SELECT 1 + coalesce(max(number), 0)"
+      " FROM series WHERE source = ?1),"
+      " 1 + coalesce((SELECT round FROM series WHERE id = ?2), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0)",
       source, newest, info.model, info.model_name, info.model_digest, validation, info.reduce, info.precision,
-      info.settings, info.tokens, toLine(info.classes), heads);
+      info.settings, info.tokens, toLine(info.classes), heads, target.events_before);
   return database_.lastId();
 }
 
@@ -128,6 +131,7 @@ void StoreConnection::write(const SetSource& set, WriteTarget& target, BucketUpd
   end(set.time, target);
   setName(set.name, target);
   target.source = database_.integer("SELECT id FROM source WHERE name = ?", set.name);
+  target.events_before = database_.integer("SELECT coalesce(max(id), 0) FROM event");
   own(target);
 }
 

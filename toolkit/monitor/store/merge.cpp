@@ -173,8 +173,10 @@ void copySeries(Database& database) {
           part, whole);
     } else {
       const std::int64_t last = database.integer("SELECT max(number) FROM main.series WHERE source = ?", source);
-      copy(database, "series", {{"id", ""}, {"source", std::to_string(source)}, {"number", std::to_string(last + 1)}},
-           " WHERE id = " + std::to_string(part));
+      copy(
+          database, "series",
+          {{"id", ""}, {"source", std::to_string(source)}, {"number", std::to_string(last + 1)}, {"events_before", ""}},
+          " WHERE id = " + std::to_string(part));
       whole = database.lastId();
     }
     database.run("INSERT INTO measured VALUES(?, ?)", part, whole);
@@ -314,7 +316,7 @@ void settleSources(Database& database) {
   std::vector<std::int64_t> all;
   Statement sources = database.prepare("SELECT id FROM source");
   while (sources.step()) all.push_back(sources.integer(0));
-  database.execute("UPDATE source SET unsettled = 1 WHERE archive");
+  database.execute("UPDATE source SET unsettled = " + std::to_string(kOlderCame) + " WHERE archive");
   for (const std::int64_t source : all) {
     settle(database, source, std::nullopt);
     joinStates(database, source);

@@ -24,10 +24,11 @@ const char* const kSeriesTables =
     // precision and settings. `number` counts those of a source from 1. `round`: pictures that were measured again with
     // the same model are another series, whose round is one higher. `settings`: Measuring::settings; NULL: not known,
     // so that it goes on with any. `heads`: SessionInfo::heads of its sessions, as JSON; NULL: none is known.
+    // `events_before`: the last event that was stored before the watch in which it began; NULL: not known.
     "CREATE TABLE series(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, number INTEGER NOT NULL,"
     "  round INTEGER NOT NULL, model TEXT NOT NULL, model_name TEXT NOT NULL, model_digest TEXT NOT NULL,"
     "  cross_validation TEXT NOT NULL, schedule TEXT NOT NULL, precision TEXT NOT NULL, settings TEXT,"
-    "  tokens INTEGER NOT NULL, classes TEXT NOT NULL, heads TEXT, UNIQUE(source, number));"
+    "  tokens INTEGER NOT NULL, classes TEXT NOT NULL, heads TEXT, events_before INTEGER, UNIQUE(source, number));"
     // `night_rule`: toText(), by which its samples were judged; NULL: not known, '': by none. `times`:
     // SessionInfo::times; NULL: not known, or no archive.
     "CREATE TABLE session(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL REFERENCES source,"
@@ -64,9 +65,9 @@ constexpr int kVersion = 6, kReleased = 4;           // the latter is that of 0.
 // Lists are JSON, so that any SQLite client can read them.
 constexpr const char* kTables =
     // `privacy`: what must not be seen of it, as JSON; '': nothing; NULL: database.privacy. `alarms`: those whose
-    // number is outside of its limit (AlarmState), as JSON, where a watch goes on after a restart. `unsettled` 1:
-    // pictures of an archive came that are older than others, before settle(). `kept_from`: from when on nothing was
-    // forgotten, as JSON, of samples, of minutes and of hours; null there, or NULL: nothing ever was.
+    // number is outside of its limit (AlarmState), as JSON, where a watch goes on after a restart. `unsettled`: of
+    // an archive, bits of Unsettled before settle(). `kept_from`: from when on nothing was forgotten, as JSON, of
+    // samples, of minutes and of hours; null there, or NULL: nothing ever was.
     "CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, archive INTEGER NOT NULL DEFAULT 0,"
     "  privacy TEXT, alarms TEXT, unsettled INTEGER, kept_from TEXT);"
     // `pixel_digest`: of the pixels of the frame; NULL: not known.
@@ -132,6 +133,8 @@ void addColumns(Database& database) {
   }
   if (std::ranges::count(columnsOf(database, "state_sample"), "look") == 0)
     database.execute("ALTER TABLE state_sample ADD COLUMN look INTEGER");
+  if (std::ranges::count(columnsOf(database, "series"), "events_before") == 0)
+    database.execute("ALTER TABLE series ADD COLUMN events_before INTEGER");
   const auto there = columnsOf(database, "region_sample");
   for (const Quantity& one : quantities()) {
     if (std::ranges::count(there, one.key) == 0)

@@ -103,8 +103,9 @@ class StoreWriter {
   bool judge(const std::string& source, const NightRule& rule, const std::function<bool(double share)>& progress = {});
   /// Pictures of an archive that came later may be older than others that are stored. Then what depends on the picture
   /// before is decided anew by the order of their times: whether a picture is unchanged, night by a band of brightness
-  /// that held for all of them, and which state counts, after `state_after` sure results in turn. Does nothing where
-  /// they came in order.
+  /// that held for all of them, and which state counts, after `state_after` sure results in turn. Where pictures were
+  /// measured again with other times, earlier series take these first: takeCorrectedTimes(). Does nothing where
+  /// pictures came in order and their times are those that are stored.
   void settle(const std::string& source, int state_after);
   /// Where the writing has ended: goes on in this file, which may be the same one, as a new writer would.
   void storeIn(const std::string& path);

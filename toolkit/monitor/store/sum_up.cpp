@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -11,6 +12,7 @@
 
 #include "monitor/statistics/state_count.h"
 #include "monitor/store/bucket.h"
+#include "monitor/store/corrected_times.h"
 #include "monitor/store/kept.h"
 #include "monitor/store/sample_rows.h"
 #include "monitor/store/schema.h"
@@ -173,9 +175,9 @@ void judgeDays(Database& database, std::int64_t source, UnixMs to, const NightRu
 }
 
 // What depends on the sample before: of archives whether a picture is unchanged, and by `rule`, if there is one, night.
-// False: `progress` said so.
+// `changed`: starts of days whose sums are made anew in any case. False: `progress` said so.
 bool decideAnew(Database& database, std::int64_t source, const std::optional<NightRule>& rule,
-                const std::function<bool(double share)>& progress) {
+                const std::function<bool(double share)>& progress, std::set<UnixMs> changed = {}) {
   const auto span = kept(database, source);
   const UnixMs end = span ? span->second + 1 : INT64_MAX;
   const auto from = wholeSums(database, source);
@@ -202,7 +204,6 @@ bool decideAnew(Database& database, std::int64_t source, const std::optional<Nig
       " sample.id AND region = 0 WHERE sample.source = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms, sample.id");
   Statement write = database.prepare("UPDATE sample SET night = ? WHERE id = ?");
   Statement write_same = database.prepare("UPDATE region_sample SET unchanged = ? WHERE sample = ? AND region = 0");
-  std::vector<std::pair<UnixMs, UnixMs>> changed;  // days that follow each other as one stretch
   Statement next = database.prepare("SELECT min(time_ms) FROM sample WHERE source = ? AND time_ms >= ?");
   for (UnixMs time = span->first; time < end;) {
     const UnixMs day = bucketStart(time, kDayMs), begin = time;
@@ -225,24 +226,18 @@ bool decideAnew(Database& database, std::int64_t source, const std::optional<Nig
     look.reset();
     for (const auto& [id, night] : nights) write.run(night, id);
     for (const auto& [id, is_same] : same) write_same.run(is_same ? 1.0 : 0.0, id);
-    const bool any = !nights.empty() || !same.empty();
-    if (any && !changed.empty() && changed.back().second == day)
-      changed.back().second = day + kDayMs;
-    else if (any)
-      changed.emplace_back(day, day + kDayMs);
+    if (!nights.empty() || !same.empty()) changed.insert(day);
     if (progress && !progress(0.5 * static_cast<double>(day - span->first) / length)) return false;
     next.bind(source, day + kDayMs).step();
     if (next.isNull(0)) break;
     time = next.integer(0);
     next.reset();
   }
-  for (const auto& [begin, stop] : changed) {
-    for (UnixMs day = begin; day < stop; day += kDayMs) {
-      std::map<std::int64_t, UnixMs> starts = from;
-      for (auto& [width, start] : starts) start = std::max(start, day);
-      sumUpSamples(database, source, series, starts, day + kDayMs);
-      if (progress && !progress(0.5 + 0.5 * static_cast<double>(day - span->first) / length)) return false;
-    }
+  for (const UnixMs day : changed) {
+    std::map<std::int64_t, UnixMs> starts = from;
+    for (auto& [width, start] : starts) start = std::max(start, day);
+    sumUpSamples(database, source, series, starts, day + kDayMs);
+    if (progress && !progress(0.5 + 0.5 * static_cast<double>(day - span->first) / length)) return false;
   }
   if (rule) judgeDays(database, source, from.at(kDayMs), *rule);  // by their hours, which are judged now
   return true;
@@ -339,9 +334,14 @@ bool judge(Database& database, std::int64_t source, const NightRule& rule,
 }
 
 void settle(Database& database, std::int64_t source, std::optional<int> state_after) {
-  if (database.integer("SELECT coalesce(unsettled, 0) FROM source WHERE id = ?", source) == 0) return;
-  (void)decideAnew(database, source, bandOf(database, source), {});
-  if (state_after) countStates(database, source, *state_after);
+  const std::int64_t unsettled = database.integer("SELECT coalesce(unsettled, 0) FROM source WHERE id = ?", source);
+  if (unsettled == 0) return;
+  const std::set<UnixMs> days =
+      (unsettled & kMeasuredAgain) != 0 ? takeCorrectedTimes(database, source) : std::set<UnixMs>();
+  if (!days.empty() || (unsettled & kOlderCame) != 0) {
+    (void)decideAnew(database, source, bandOf(database, source), {}, days);
+    if (state_after) countStates(database, source, *state_after);
+  }
   database.run("UPDATE source SET unsettled = NULL WHERE id = ?", source);
 }
 

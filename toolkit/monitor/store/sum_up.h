@@ -17,6 +17,12 @@ void sumUp(Database& database, std::int64_t source);
 bool judge(Database& database, std::int64_t source, const NightRule& rule,
            const std::function<bool(double share)>& progress);
 
+/// What settle() has to do, bits of the column `unsettled` of a source.
+enum Unsettled {
+  kOlderCame = 1,      ///< pictures came that are older than others of their series
+  kMeasuredAgain = 2,  ///< pictures came of which an earlier series may have samples of another time
+};
+
 /// As StoreWriter::settle(), in the transaction of the caller. `state_after` nullopt: states stay as they are.
 void settle(Database& database, std::int64_t source, std::optional<int> state_after);
 

@@ -63,10 +63,12 @@ struct WriteTarget {
   bool archive = false;                              // its times are those of its samples
   UnixMs last = 0;                                   // of an archive: of its samples
   std::optional<UnixMs> newest;                      // of an archive: the newest sample of the series
+  bool marks_again = false;                          // an archive with other series: its next sample marks it
   // The series and the name of each head of states of which a sample has a state or, as of then, none: those of the
   // series, of a camera also those of its other ones.
   std::set<std::pair<std::int64_t, std::string>> heads{};
   bool had_one = false;               // this writer had a source
+  std::int64_t events_before = 0;     // the last event before the source was set
   std::int64_t unnamed = 0;           // the first event that came before its source had a row; 0: none
   std::optional<UnixMs> last_before;  // when samples of the first one came last, before this writer
   UnixMs longest_pause = kDayMs;      // longestPause()
