@@ -124,6 +124,13 @@ TEST(Pace, GapsOfWhatIsStored) {
     year.push_back(86400 - 1800. * pictures);
   }
   EXPECT_EQ(count(year, 0, true), 0);
+  // Two weeks of each June, from 8 to 18 h: the winter between them is one gap, and no night is one.
+  std::vector<double> june;
+  for (int day = 0; day < 28; ++day) {
+    june.insert(june.end(), 10, 3600);
+    june.push_back((day == 13 ? 351 * 24 + 14 : 14) * 3600.);
+  }
+  EXPECT_EQ(count(june, 0, true), 1);
 }
 
 TEST(Pace, GapsOfStretchesOfAnArchive) {

@@ -85,12 +85,13 @@ std::vector<bool> findGaps(const std::vector<StoredStep>& steps, const std::vect
   }
   if (!archive) return gaps;
   std::vector<std::size_t> nights;
+  double seconds = 0;  // without the winter of a camera that works in summer
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (gaps[i] && steps[i].seconds >= kShortNightS && steps[i].seconds - steps[i].width_s <= kDayS &&
-        isNightlyPause(i, starts, steps, usual))
-      nights.push_back(i);
+    if (steps[i].seconds - steps[i].width_s > kDayS) continue;
+    seconds += steps[i].seconds;
+    if (gaps[i] && steps[i].seconds >= kShortNightS && isNightlyPause(i, starts, steps, usual)) nights.push_back(i);
   }
-  if (2 * static_cast<double>(nights.size()) >= starts.back() / kDayS)
+  if (2 * static_cast<double>(nights.size()) >= seconds / kDayS)
     for (const std::size_t night : nights) gaps[night] = false;
   return gaps;
 }

@@ -59,7 +59,7 @@ std::vector<double> usualSteps(const std::vector<StoredStep>& steps);
 
 /// Which of these steps, in order, are gaps, by the pace around each: as PaceMeter, with as many steps after it as
 /// before. `usual`: usualSteps() of them. `archive`: pauses of two hours to a day are nights, and no gaps, if there is
-/// one in two days or more and most days around have no picture in their middle either.
+/// one in two days or more, longer pauses left out, and most days around have no picture in their middle either.
 std::vector<bool> findGaps(const std::vector<StoredStep>& steps, const std::vector<double>& usual, bool archive);
 
 /// What a camera is to give, and gives.

@@ -46,7 +46,7 @@ def flags_of_steps(steps, archive, width=0, counts=None):
     times = [0, *itertools.accumulate(steps)]
     nights = [gap and step >= 2 * 3600 and step - width <= 86400 and is_night(times, i, usual(around(i)), width)
               for i, (gap, step) in enumerate(zip(found, steps))]
-    if 2 * sum(nights) >= sum(steps) / 86400:
+    if 2 * sum(nights) >= sum(step for step in steps if step - width <= 86400) / 86400:
         return [gap and not night for gap, night in zip(found, nights)]
     return found
 
