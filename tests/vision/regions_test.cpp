@@ -215,6 +215,12 @@ TEST_F(Regions, PhenoCamMaskIsBlackInside) {
   EXPECT_EQ(regions[0].to, timeOfIso("2013-06-10T11:35:13Z")) << "its last second is part of it";
   EXPECT_EQ(regions[1].from, regions[0].to);
   EXPECT_EQ(regions[1].to, std::nullopt);
+  const std::string row = "2012-05-03,13:05:07,9999-12-31,23:59:59,x_DB_1000_01.tif,a.jpg\n";
+  for (const auto& [file, name] : {std::pair("a_b_EN_0002_roi.csv", "EN_0002"),
+                                   {"meadow.csv", "meadow"},
+                                   {"_1_roi.csv", "_1_roi"},
+                                   {"x_DB_left_roi.csv", "x_DB_left_roi"}})
+    EXPECT_EQ(readRegions(write(file, row)).at(0).name, name) << "without a header";
   EXPECT_MPM_ERROR(readRegions(write("y.csv", head + "2012-05-03,13:05,2012-13-10,06:35:12,m.tif,a.jpg\n")),
                    "line 7: '2012-13-10,06:35:12' is no time");
   EXPECT_MPM_ERROR(readRegions(write("z.csv", head + "2012-05-03,13:05:00\n")), "line 7: expected start_date");

@@ -124,6 +124,16 @@ std::vector<Region> ofCoco(const JsonValue& json) {
   return regions;
 }
 
+// "DB_1000" of x_DB_1000_roi.csv; the name without its ending where it has another form.
+std::string nameIn(const std::string& path) {
+  const std::string stem = std::filesystem::path(path).stem().string();
+  if (!stem.ends_with("_roi")) return stem;
+  const std::string name = stem.substr(0, stem.rfind('_'));
+  const std::size_t number = name.rfind('_'), type = number == 0 ? number : name.rfind('_', number - 1);
+  if (type >= number || number + 1 == name.size()) return stem;
+  return name.find_first_not_of("0123456789", number + 1) == std::string::npos ? name.substr(type + 1) : stem;
+}
+
 // Its times are of the camera's clock without summer time.
 // "# Veg Type: DB", "# ROI ID Number: 1000"; then rows start_date,start_time,end_date,end_time,maskfile,sample_image.
 std::vector<Region> ofPhenoCam(const std::string& path, const CameraClock& clock) {
@@ -149,8 +159,7 @@ std::vector<Region> ofPhenoCam(const std::string& path, const CameraClock& clock
                  "' is no time: write YYYY-MM-DD,HH:MM:SS");
     }
     if (*end < *begin) refuse(path, line, "it ends at " + cells[2] + " " + cells[3] + ", before it begins");
-    Region region{.name = type.empty() || number.empty() ? std::filesystem::path(path).stem().string()
-                                                         : type + "_" + number};
+    Region region{.name = type.empty() || number.empty() ? nameIn(path) : type + "_" + number};
     region.mask = readMask(std::filesystem::path(path).parent_path().string(), cells[4], true);
     region.size = region.mask.size();
     region.from = moment(*begin);
