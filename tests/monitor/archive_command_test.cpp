@@ -2,6 +2,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
 #include <regex>
 #include <tuple>
 
@@ -13,6 +15,7 @@
 #include "monitor/store/sqlite.h"
 #include "support/exif.h"
 #include "support/formatted_time.h"
+#include "support/pictures.h"
 #include "support/video.h"
 #include "vision/camera_clock.h"
 #include "vision/sources/source.h"
@@ -201,6 +204,28 @@ TEST_F(ArchiveCommand, APictureOfTheNameAndContentOfAnotherIsNew) {
     EXPECT_THAT(succeeded(monitor(in_ + "/*/*.png", {"--times", "list:" + list})).err,
                 AllOf(HasSubstr("1 new sample"), Not(HasSubstr("measured again"))));
   }
+}
+
+// They are of another view: that is no move of the camera, and the newest picture still has the view of those before.
+TEST_F(ArchiveCommand, OlderPicturesDoNotTurnTheViewBack) {
+  cv::Mat scene;
+  cv::GaussianBlur(noisePicture(160, 220, 5), scene, {}, 3);
+  const auto addDay = [&](const std::string& day, int first, int last, cv::Point corner) {
+    for (int hour = first; hour < last; ++hour)
+      cv::imwrite(in_ + "/" + day + "_" + (hour < 10 ? "0" : "") + std::to_string(hour) + "0000.png",
+                  scene(cv::Rect(corner, cv::Size(144, 96))));
+  };
+  addDay("20240602", 0, 12, {30, 30});
+  succeeded(monitor(in_));
+  addDay("20240601", 0, 12, {60, 40});
+  addDay("20240602", 12, 13, {30, 30});
+  succeeded(monitor(in_));
+  const StoreReader store(database_);
+  for (const monitor::Event& event : store.events(1, 0, INT64_MAX)) EXPECT_NE(event.kind, monitor::EventKind::kView);
+  const auto last = store.lastSamples(1, 1, INT64_MAX).back();
+  EXPECT_EQ(last.picture, "20240602_120000.png");
+  ASSERT_TRUE(last.measured_offset);
+  EXPECT_NEAR(last.measured_offset->right, 0, 0.5);
 }
 
 TEST_F(ArchiveCommand, AVideoWithAnotherStartIsMeasuredAgain) {

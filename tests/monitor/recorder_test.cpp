@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/recorder.h"
 
+#include <opencv2/imgcodecs.hpp>
+
 #include "monitor/privacy.h"
 #include "monitor/results.h"
 #include "monitor/sql.h"
@@ -264,6 +266,61 @@ TEST_F(RecorderTest, KnowsTheViewOfAnEarlierWatch) {
   EXPECT_NEAR(tree(recorder.measure(moved)), 1, 0.01);
   result.repeated = true;
   EXPECT_NEAR(tree(recorder.measure(result)), 1, 0.01) << "of an earlier picture";
+}
+
+TEST_F(RecorderTest, OlderPicturesOfAnArchiveLeaveTheViewOfTheNewestAlone) {
+  const cv::Mat scene = sceneOf(260, 360);
+  const std::string file = folder_ / "picture.png";
+  cv::imwrite(file, scene);
+  std::vector<std::string> reported;
+  const auto watch = [&](StoreWriter* store) {
+    return Recorder({.source = "yard", .every_s = 0, .archive_clock = vision::CameraClock("+00:00"), .own_clock = true},
+                    store, [&](const Event& event) { reported.push_back(event.message); });
+  };
+  // What the picture of a minute shows has moved by this much.
+  const auto offsetIn = [&](Recorder& recorder, int minute, int right, int down) {
+    InferenceResult result = resultAt(minute * kMinuteMs);
+    result.frame.image = scene(cv::Rect(60 - right, 50 - down, 240, 160)).clone();
+    result.frame.file = file;
+    const Sample sample = recorder.add(result, 0).value();
+    EXPECT_NEAR(sample.view_offset.right, sample.measured_offset ? sample.measured_offset->right : 0, 1e-9);
+    return sample.measured_offset;
+  };
+  std::vector<Sample> before;
+  {
+    StoreWriter store(path_);
+    Recorder recorder = watch(&store);
+    for (int minute = 100; minute < 112; ++minute) offsetIn(recorder, minute, 0, 0);
+    for (int minute = 112; minute < 118; ++minute) offsetIn(recorder, minute, 4, 2);
+  }
+  ASSERT_THAT(reported, ElementsAre(HasSubstr("moved a little")));
+  reported.clear();
+  const auto stored = [&] {
+    const auto view = StoreReader(path_).view("yard").value();
+    return std::tuple(view.learned, view.pictures, view.motion.right, cv::sum(view.edges)[0]);
+  };
+  const auto known = stored();
+  {
+    const StoreReader reader(path_);
+    StoreWriter store(path_);
+    Recorder recorder = watch(&store);
+    const auto samples = allSamples(reader);
+    recorder.setView(reader.view("yard").value(), reader.viewSince(reader.sources().at(0), samples.back().time));
+    recorder.resume(samples, {}, samples.back().time, 0);
+    // Of a day on which the camera stood otherwise: a view of their own, and a move of it is one.
+    for (int minute = -1400; minute < -1390; ++minute) EXPECT_FALSE(offsetIn(recorder, minute, 30, 20)) << minute;
+    EXPECT_NEAR(offsetIn(recorder, -1390, 30, 20).value().right, 0, 0.5);
+    EXPECT_THAT(reported, IsEmpty());
+    for (int minute = -1389; minute < -1384; ++minute) offsetIn(recorder, minute, 0, 0);
+    EXPECT_THAT(reported, ElementsAre(HasSubstr("moved 30 px left and 20 px up")));
+    // Between pictures of the view that is known: they are found in it.
+    EXPECT_NEAR(offsetIn(recorder, 105, 0, 0).value().right, 0, 0.5);
+    for (int minute = 113; minute < 117; ++minute)
+      EXPECT_NEAR(offsetIn(recorder, minute, 4, 2).value().right, 4, 0.5) << minute;
+    EXPECT_NEAR(offsetIn(recorder, 119, 4, 2).value().right, 4, 0.5);
+    EXPECT_THAT(reported, SizeIs(1));
+  }
+  EXPECT_EQ(stored(), known) << "of less than an hour later nothing is learned";
 }
 
 TEST_F(RecorderTest, AreaAlarmsFollowTheNamesOfANewModel) {

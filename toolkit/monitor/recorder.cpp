@@ -113,10 +113,11 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     const std::lock_guard lock(mutex_);
     if (!open_) return std::nullopt;
     const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
-    const ViewChange change =
-        view_.add(result.frame.image, result.frame.time, !result.frame.file.empty(), hiddenIn(result));
-    if (change != ViewChange::kNone) events.push_back(moved(view_.moved(), change, result.frame.time));
-    if (change == ViewChange::kLarge) session_ = -1;
+    if (options_.archive_clock) turnTo(result.frame.time);
+    const Place place = locate(result);
+    if (place.change != ViewChange::kNone)
+      events.push_back(moved(chain_.view.moved(), place.change, result.frame.time));
+    if (place.change == ViewChange::kLarge) session_ = -1;
     const bool fresh = result.session != session_;
     if (fresh) {
       if (session_ >= 0)
@@ -128,15 +129,19 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       agreement_.reset();
       regions_.lookAgain();
       const SessionInfo session = sessionOf(result, options_);
-      if (std::exchange(classes_, session.classes) != session.classes)
-        for (Event& event : chain_.alarms.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
-      for (Event& event : chain_.alarms.setHeads(session.heads, result.frame.time)) events.push_back(std::move(event));
+      const bool other_classes = std::exchange(classes_, session.classes) != session.classes;
+      const auto follow = [&](Alarms& alarms) {
+        std::vector<Event> said = other_classes ? alarms.setClasses(classes_, result.frame.time) : std::vector<Event>();
+        for (Event& event : alarms.setHeads(session.heads, result.frame.time)) said.push_back(std::move(event));
+        return said;
+      };
+      for (Event& event : follow((newest_ ? *newest_ : chain_).alarms)) events.push_back(std::move(event));
+      if (newest_) (void)follow(chain_.alarms);
       if (store_) {
         store_->beginSession(session, options_.archive_clock ? std::optional(result.frame.time) : std::nullopt,
                              std::exchange(again_, false));
       }
     }
-    if (options_.archive_clock) turnTo(result.frame.time);
     if (const auto& report = result.estimate.reuse) {
       if (report->agreement) agreement_ = std::min(agreement_.value_or(100), *report->agreement);
       if (auto event = reuse_.add(*report, result.reuse, result.frame.time)) events.push_back(std::move(*event));
@@ -150,9 +155,9 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       facts.quality = measureQuality(result.frame.image, options_.quality);
       const std::int64_t pixels = digestOf(result.frame.image);
       if (const auto last = std::exchange(chain_.pixels, pixels); last != 0) facts.unchanged = pixels == last;
-      sample = measure(result, facts, events);
+      sample = measure(result, facts, place.offset, events);
       sample->pixels = pixels;
-      sample->measured_offset = view_.motion();
+      sample->measured_offset = place.motion;
       const auto before = std::exchange(chain_.last, sample->time);
       if (const std::int64_t arrived = arrived_.exchange(steady); arrived > 0 && !options_.once)
         pace_.add(static_cast<double>(steady - arrived) / kSecondMs);
@@ -186,8 +191,8 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
   return sample;
 }
 
-// Pictures that are older than what is stored have a chain of their own: alarms and states of the newest picture stay
-// as they stand, and go on with the next one that is newer.
+// Pictures that are older than what is stored have a chain of their own: alarms, states and view of the newest picture
+// stay as they stand, and go on with the next one that is newer.
 void Recorder::turnTo(UnixMs time) {
   if (newest_ && time >= *newest_->last) turnToNewest();
   if (newest_ || !chain_.last || time >= *chain_.last) return;
@@ -201,7 +206,29 @@ void Recorder::turnToNewest() {
   if (newest_) chain_ = *std::exchange(newest_, std::nullopt);
 }
 
-Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts, std::vector<Event>& events) {
+// Whether a picture is older than the newest one, and not older than the view that is known of that.
+bool Recorder::isOfNewestView(UnixMs time) const {
+  return newest_ && newest_->view_since && time >= *newest_->view_since;
+}
+
+// An older picture is found in the view of the newest one where that was the view then; nothing is learned or reported
+// of it. From the others a view of their own is learned, as if they came first.
+Recorder::Place Recorder::locate(const InferenceResult& result) {
+  const cv::Mat& image = result.frame.image;
+  const UnixMs time = result.frame.time;
+  const HiddenAt hidden = hiddenIn(result);
+  if (isOfNewestView(time)) {
+    const auto motion = newest_->view.find(image, hidden);
+    if (!motion || isSmall(*motion, image.size()))
+      return {.motion = motion, .offset = motion.value_or(newest_->view.offset())};
+  }
+  const ViewChange change = chain_.view.add(image, time, !result.frame.file.empty(), hidden);
+  if (change == ViewChange::kLarge || !chain_.view_since) chain_.view_since = time;
+  return {.change = change, .motion = chain_.view.motion(), .offset = chain_.view.offset()};
+}
+
+Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts, const ViewMotion& offset,
+                         std::vector<Event>& events) {
   Sample sample;
   sample.time = result.frame.time;
   sample.picture = std::filesystem::path(result.frame.file).filename().string();
@@ -220,7 +247,7 @@ Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts,
       return cv::Mat();
     }
   };
-  sample.view_offset = result.repeated ? view_.offsetOf(result.frame.image, hiddenIn(result)) : view_.offset();
+  sample.view_offset = offset;
   try {
     regions_.measure(sample, facts, result.frame.image, result.estimate.labels, result.estimate,
                      result.look ? look : std::function<cv::Mat(const cv::Mat&)>());
@@ -236,7 +263,9 @@ Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts,
 Sample Recorder::measure(const InferenceResult& result) {
   std::vector<Event> events;  // the next sample meets the same problem
   const std::lock_guard lock(mutex_);
-  return measure(result, factsOf(result), events);
+  const ViewDetector& view = (isOfNewestView(result.frame.time) ? *newest_ : chain_).view;
+  const ViewMotion offset = result.repeated ? view.offsetOf(result.frame.image, hiddenIn(result)) : view.offset();
+  return measure(result, factsOf(result), offset, events);
 }
 
 bool Recorder::setPrivacy(const std::string& privacy) {
@@ -244,7 +273,10 @@ bool Recorder::setPrivacy(const std::string& privacy) {
   const auto before = std::exchange(options_.privacy, privacy);
   if (store_ && before != privacy) store_->setPrivacy(options_.source, privacy);
   const bool same = before.value_or("") == privacy;  // as long as it was not known, nothing was learned of the view
-  if (!same) view_.forget();
+  if (!same) {
+    chain_.view.forget();
+    if (newest_) newest_->view.forget();
+  }
   return !same;
 }
 
@@ -256,9 +288,10 @@ std::optional<Json> Recorder::alarms() const {
   return all;
 }
 
-void Recorder::setView(ViewReference view) {
+void Recorder::setView(ViewReference view, std::optional<UnixMs> since) {
   const std::lock_guard lock(mutex_);
-  view_.start(std::move(view));
+  chain_.view.start(std::move(view));
+  if (!chain_.view_since) chain_.view_since = since;
 }
 
 void Recorder::resume(const std::vector<Sample>& samples, const std::vector<AlarmState>& alarms, UnixMs now,
@@ -436,7 +469,7 @@ void Recorder::setStates(const StateOptions& states) {
 // Sample, alarms and events in one commit: after a kill all of it is known, or nothing.
 void Recorder::store(const std::optional<Sample>& sample, const std::vector<Event>& events) {
   Recorded recorded{.sample = sample, .events = events};
-  if (sample) recorded.view = view_.takeLearned();
+  if (sample && !newest_) recorded.view = chain_.view.takeLearned();
   auto alarms = (newest_ ? *newest_ : chain_).alarms.states();
   if (alarms != stored_alarms_) recorded.alarms = alarms;
   stored_alarms_ = std::move(alarms);

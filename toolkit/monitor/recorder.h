@@ -78,8 +78,9 @@ class Recorder {
   /// of an earlier watch may still ring.
   std::optional<Json> alarms() const;
 
-  /// Sets the view that the source had at an earlier watch; ignored after the first frame.
-  void setView(ViewReference view);
+  /// Sets the view that the source had at an earlier watch, and of an archive since when it has been that one; ignored
+  /// after the first frame.
+  void setView(ViewReference view, std::optional<UnixMs> since = {});
   /// Goes on where an earlier watch ended: alarms that rang ring on, states and the quality of pictures count on, and
   /// nothing of that is told again. Alarms that were taken out end. `samples`: the last ones; `alarms`: where they
   /// stood. `now`, `steady`: one moment. Ignored after the first frame.
@@ -115,12 +116,24 @@ class Recorder {
     Alarms alarms;
     QualityDetector quality;
     StateDetector states;
+    ViewDetector view;
+    std::optional<UnixMs> view_since{};  // the first picture of the view that it knows
     std::optional<bool> night{};
     std::int64_t pixels = 0;       // Sample::pixels of the last sample
     std::optional<UnixMs> last{};  // its time
   };
 
-  Sample measure(const InferenceResult& result, const FrameFacts& facts, std::vector<Event>& events);
+  // Where the view lies in a picture.
+  struct Place {
+    ViewChange change = ViewChange::kNone;
+    std::optional<ViewMotion> motion{};  // nullopt: not sure
+    ViewMotion offset{};
+  };
+
+  Sample measure(const InferenceResult& result, const FrameFacts& facts, const ViewMotion& offset,
+                 std::vector<Event>& events);
+  bool isOfNewestView(UnixMs time) const;
+  Place locate(const InferenceResult& result);
   void turnTo(UnixMs time);
   void turnToNewest();
   HiddenAt hiddenIn(const InferenceResult& result) const;
@@ -138,7 +151,6 @@ class Recorder {
   std::vector<AlarmState> stored_alarms_;
   bool alarms_known_ = false;  // those of an earlier watch are among them
   ClockDetector clock_;
-  ViewDetector view_;
   bool disk_reported_ = false;                    // that it does not answer
   std::optional<std::int64_t> disk_reported_at_;  // steady ms
   bool open_ = true;

@@ -186,7 +186,9 @@ void SourceOpener::recall(const StoreReader& store, const SourceRecord& record, 
   forgetOtherHeads(samples, store.sessions(record.id), for_.plan.states);
   const auto recorder = for_.recorder.lock();
   if (!recorder) return;
-  if (view) recorder->setView(std::move(*view));
+  std::optional<UnixMs> since;
+  if (!samples.empty()) since = store.viewSince(record, samples.back().time);
+  if (view) recorder->setView(std::move(*view), since);
   if (!regions.empty()) recorder->setStoredRegions(regions);
   if (!new_series) recorder->resume(samples, store.alarms(record.id), now, steadyNow());
 }

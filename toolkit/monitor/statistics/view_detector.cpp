@@ -385,10 +385,15 @@ std::optional<ViewMotion> ViewDetector::motionOf(const cv::Mat& edges, const Vie
   return estimateMotion(before, edges, guess, reference_.size);
 }
 
-ViewMotion ViewDetector::offsetOf(const cv::Mat& image, const HiddenAt& hidden) const {
-  if (reference_.pictures < kFirst || image.size() != reference_.size) return offset();
+std::optional<ViewMotion> ViewDetector::find(const cv::Mat& image, const HiddenAt& hidden) const {
+  if (reference_.pictures < kFirst || image.size() != reference_.size) return std::nullopt;
   const cv::Mat edges = edgeDirections(image, hidden ? hidden(offset()) : cv::Mat());
-  return motionOf(edges, offset()).value_or(reference_.motion);
+  return motionOf(edges, offset());
+}
+
+ViewMotion ViewDetector::offsetOf(const cv::Mat& image, const HiddenAt& hidden) const {
+  const bool known = reference_.pictures >= kFirst && image.size() == reference_.size;
+  return find(image, hidden).value_or(known ? reference_.motion : offset());
 }
 
 // Moved back by the motion that holds, not by that of this picture: small errors would add up over a year.

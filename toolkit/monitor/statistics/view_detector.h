@@ -76,7 +76,9 @@ class ViewDetector {
   const std::optional<ViewMotion>& motion() const { return motion_; }
   /// motion(), or where the view was when it last changed for good.
   ViewMotion offset() const { return motion_.value_or(reference_.motion); }
-  /// The offset() of a picture that is not one of the series, which is not learned.
+  /// The motion() of a picture that is not one of the series, which is not learned.
+  std::optional<ViewMotion> find(const cv::Mat& image, const HiddenAt& hidden = {}) const;
+  /// The offset() of such a picture.
   ViewMotion offsetOf(const cv::Mat& image, const HiddenAt& hidden = {}) const;
   /// Since the reference, of the view that changed last.
   const ViewMotion& moved() const { return moved_; }

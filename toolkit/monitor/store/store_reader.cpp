@@ -253,6 +253,11 @@ std::optional<std::int64_t> StoreReader::seriesOf(std::int64_t source, const Mea
   return findSeries(impl_->database, source, measuring);
 }
 
+UnixMs StoreReader::viewSince(const SourceRecord& source, UnixMs time) const {
+  const auto turned = warningsOf(impl_->database, source.id, EventKind::kView, source.first, time + 1);
+  return turned.empty() ? source.first : turned.back();
+}
+
 std::optional<ViewReference> StoreReader::view(const std::string& source) const {
   Statement row = impl_->database.prepare(
       "SELECT width, height, pictures, learned_ms, moved_right, moved_down, turned, zoomed, rows, edges"

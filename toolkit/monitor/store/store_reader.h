@@ -91,6 +91,8 @@ class StoreReader {
 
   /// The view of the source with this name; nullopt: not stored.
   std::optional<ViewReference> view(const std::string& source) const;
+  /// Since when the view of a source has been the one that it was at a time: since its first sample, or a large motion.
+  UnixMs viewSince(const SourceRecord& source, UnixMs time) const;
   /// What must not be seen of it, PrivacyOptions::json(); "": nothing, or it is not stored.
   std::string privacy(const std::string& source) const;
 
