@@ -72,7 +72,7 @@ def colours(pixels, mask):
 
 
 def contrast_of(grey):
-    """The standard deviation of the grey levels in squares of 16 px, averaged four by four, that a tenth of the squares exceed."""
+    """Of the standard deviations of the grey levels in squares of 16 px, averaged four by four, the smallest that fewer than a tenth exceed."""
     for axis in 0, 1:  # what remains at the end is averaged, too
         starts = 4 * np.arange(round(grey.shape[axis] / 4))
         ends = np.minimum(starts + 4, grey.shape[axis])
@@ -80,7 +80,7 @@ def contrast_of(grey):
         lengths = (ends - starts).reshape(-1, 1) if axis == 0 else ends - starts
         grey = (sums.take(ends, axis) - sums.take(starts, axis)) / lengths
     squares = [grey[y:y + 4, x:x + 4] for y in range(0, grey.shape[0] - 3, 4) for x in range(0, grey.shape[1] - 3, 4)]
-    return sorted(square.std() for square in squares)[int(len(squares) * 0.9)]
+    return sorted(square.std() for square in squares)[len(squares) * 9 // 10]
 
 
 def sharpness_of(grey):

@@ -59,7 +59,7 @@ double sharpnessOf(const cv::Mat& grey) {
   return std::max(0., squares / pixels - (sum / pixels) * (sum / pixels) - noise * noise);
 }
 
-// The standard deviation within a block that a tenth of the blocks exceed.
+// The smallest standard deviation within a block that fewer than a tenth of the blocks exceed.
 double contrastOf(const cv::Mat& grey) {
   cv::Mat coarse;
   cv::resize(grey, coarse, {}, 1. / kCoarser, 1. / kCoarser, cv::INTER_AREA);
