@@ -188,7 +188,7 @@ void MainWindow::askRegions() {
   const LiveFramePtr frame = on_show_->frame();
   const QString source = on_show_->source().name;
   if (!frame || source.isEmpty()) return status_->notify(tr("Open a source first: regions are drawn on its picture"));
-  dialogs_->askRegions(source, frame->image(), frame->result.frame.time);
+  dialogs_->askRegions(source, *frame);
 }
 
 void MainWindow::takeSnapshot() {

@@ -80,8 +80,8 @@ void CameraDialogs::ask(const QString& source, const QString& title, const char*
   openDialog(dialog);
 }
 
-void CameraDialogs::askRegions(const QString& source, const cv::Mat& picture, UnixMs time) {
-  auto* dialog = new RegionsDialog(sourceTitle(source), configs_->regions(source), picture, time,
+void CameraDialogs::askRegions(const QString& source, const LiveFrame& shown) {
+  auto* dialog = new RegionsDialog(sourceTitle(source), configs_->regions(source), shown,
                                    configs_->plan(source).archiveClock(), window_);
   connect(dialog, &RegionsDialog::chosen, this,
           [this, source](const std::vector<vision::Region>& regions) { configs_->setRegions(source, regions); });

@@ -19,8 +19,8 @@ class CameraDialogs : public QObject {
   void forgetTimes();
   /// Shows the fields under a heading of monitor::cameraFields(). See CameraFieldsDialog.
   void ask(const QString& source, const QString& title, const char* group);
-  /// `picture`: what the source shows; `time`: when that was taken.
-  void askRegions(const QString& source, const cv::Mat& picture, UnixMs time);
+  /// `shown`: of the source.
+  void askRegions(const QString& source, const LiveFrame& shown);
 
  signals:
   void timesChosen(const QString& source);

@@ -76,24 +76,27 @@ void ImageView::setRegions(const std::vector<vision::Region>& regions) {
   update();
 }
 
+QTransform ImageView::followed() const {
+  const cv::Size size = frame()->image().size();
+  const monitor::ViewMotion& place = frame()->sample.view_offset;
+  if (!monitor::followsView({}, place, size)) return {};
+  const cv::Matx23d to = monitor::matrixOf(place, size);
+  // Pixel centres are whole numbers there.
+  return QTransform::fromTranslate(-0.5, -0.5) *
+         QTransform(to(0, 0), to(1, 0), to(0, 1), to(1, 1), to(0, 2), to(1, 2)) * QTransform::fromTranslate(0.5, 0.5);
+}
+
 // An ignored region has a broken line: its name alone would not tell it from the others at a glance.
 void ImageView::paintRegions(QPainter& painter, const Viewport& view) const {
   const UnixMs time = frame()->result.frame.time;
-  const cv::Size size = frame()->image().size();
-  const monitor::ViewMotion& place = frame()->sample.view_offset;
-  const bool follows = monitor::followsView({}, place, size);
-  const cv::Matx23d to = monitor::matrixOf(place, size);
-  // Pixel centres are whole numbers there.
-  const QTransform moved = QTransform::fromTranslate(-0.5, -0.5) *
-                           QTransform(to(0, 0), to(1, 0), to(0, 1), to(1, 1), to(0, 2), to(1, 2)) *
-                           QTransform::fromTranslate(0.5, 0.5);
+  const QTransform to_picture = followed();
   for (const RegionOutline& outline : regions_) {
     const vision::Region& region = outline.region;
     if (outline.polygons.isEmpty() || (time > 0 && !region.validAt(time))) continue;
-    const auto placed = [&](const QPolygonF& polygon) { return follows ? moved.map(polygon) : polygon; };
+    const auto placed = [&](const QPolygonF& polygon) { return to_picture.map(view.fromShares(polygon)); };
     for (const QPolygonF& polygon : outline.polygons)
-      paintPolygon(painter, view, placed(view.fromShares(polygon)), 0, region.ignore ? Qt::DashLine : Qt::SolidLine);
-    const QPointF corner = view.toWidget(placed(view.fromShares(outline.polygons.front())).boundingRect().topLeft());
+      paintPolygon(painter, view, placed(polygon), 0, region.ignore ? Qt::DashLine : Qt::SolidLine);
+    const QPointF corner = view.toWidget(placed(outline.polygons.front()).boundingRect().topLeft());
     paintTitle(painter, view, corner, outline.title());
   }
 }

@@ -28,6 +28,8 @@ class ImageView : public PictureView {
   void paintAbove(QPainter& painter, const Viewport& viewport) const override;
   bool beginDrag(QPointF at) override;
   void drag(QPointF at) override;
+  /// From the place of a region, px, to where it lies in the picture on show, whose view may have moved.
+  QTransform followed() const;
 
  private:
   double curtainX(const Viewport& viewport) const;

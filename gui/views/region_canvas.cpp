@@ -18,7 +18,7 @@ void RegionCanvas::paintPicture(QPainter& painter, const Viewport& view) {
   ImageView::paintPicture(painter, view);
   if (chosen_ >= 0 && chosen_ < static_cast<int>(regions().size()) && regions()[chosen_].hasCorners()) {
     for (const QPolygonF& polygon : regions()[chosen_].polygons) {
-      paintPolygon(painter, view, view.fromShares(polygon), polygon.size(),
+      paintPolygon(painter, view, followed().map(view.fromShares(polygon)), polygon.size(),
                    regions()[chosen_].region.ignore ? Qt::DashLine : Qt::SolidLine);
     }
   }
@@ -32,11 +32,18 @@ std::optional<RegionCanvas::Corner> RegionCanvas::cornerAt(QPointF at) const {
   for (const int i : order) {
     if (i < 0 || i >= static_cast<int>(regions().size()) || !regions()[i].hasCorners()) continue;
     for (qsizetype p = 0; p < regions()[i].polygons.size(); ++p) {
-      const QPolygonF corners = viewport().fromShares(regions()[i].polygons[p]);
+      const QPolygonF corners = followed().map(viewport().fromShares(regions()[i].polygons[p]));
       if (const qsizetype c = cornerNear(corners, at, kReach / viewport().scale()); c >= 0) return Corner{i, p, c};
     }
   }
   return std::nullopt;
+}
+
+// A place of the picture where regions are kept, which are within it.
+QPointF RegionCanvas::beforeItMoved(QPointF at) const {
+  at = followed().inverted().map(at);
+  return {std::clamp(at.x(), 0.0, double(frame()->size().width())),
+          std::clamp(at.y(), 0.0, double(frame()->size().height()))};
 }
 
 // `at`, px of the picture: on a corner it is grabbed, on the first corner of the polygon that is drawn that is closed.
@@ -55,8 +62,8 @@ void RegionCanvas::press(QPointF at) {
 }
 
 void RegionCanvas::moveGrabbed(QPointF at) {
-  emit cornerMoved(*grabbed_, {std::clamp(at.x() / frame()->size().width(), 0.0, 1.0),
-                               std::clamp(at.y() / frame()->size().height(), 0.0, 1.0)});
+  at = beforeItMoved(at);
+  emit cornerMoved(*grabbed_, {at.x() / frame()->size().width(), at.y() / frame()->size().height()});
 }
 
 bool RegionCanvas::beginDrag(QPointF at) {
@@ -76,7 +83,9 @@ void RegionCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
 
 void RegionCanvas::close() {
   if (pen_.size() < 3) return;
-  emit drawn(std::exchange(pen_, {}));
+  QPolygonF polygon = std::exchange(pen_, {});
+  for (QPointF& corner : polygon) corner = beforeItMoved(corner);
+  emit drawn(polygon);
   emit polygonChanged();
   update();
 }

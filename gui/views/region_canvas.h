@@ -7,7 +7,8 @@ namespace mpm::gui {
 
 /// A picture on which polygons are drawn, and the corners of regions dragged, by the mouse or by the keyboard: the
 /// arrow keys move a cross (Shift: by one pixel), the space bar draws or grabs a corner, Enter closes the polygon,
-/// Backspace takes a corner back, Esc drops all.
+/// Backspace takes a corner back, Esc drops all. Where the view has moved, regions are shown moved along, and what is
+/// drawn is moved back.
 class RegionCanvas : public ImageView {
   Q_OBJECT
  public:
@@ -24,9 +25,9 @@ class RegionCanvas : public ImageView {
   bool hasPolygon() const { return !pen_.isEmpty(); }
 
  signals:
-  /// A polygon was closed; px of the picture.
+  /// A polygon was closed; px of the picture, in the view before it moved.
   void drawn(const QPolygonF& polygon);
-  /// To a place of the picture, 0..1.
+  /// To a place of the picture, 0..1, in the view before it moved.
   void cornerMoved(const mpm::gui::RegionCanvas::Corner& corner, QPointF to);
   void regionChosen(int region);
   /// A polygon was begun or dropped.
@@ -44,6 +45,7 @@ class RegionCanvas : public ImageView {
 
  private:
   std::optional<Corner> cornerAt(QPointF at) const;
+  QPointF beforeItMoved(QPointF at) const;
   void press(QPointF at);
   void moveGrabbed(QPointF at);
   void moveCross(QPointF by);

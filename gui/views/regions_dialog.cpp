@@ -23,12 +23,12 @@ QString listed(const RegionOutline& outline, const charts::OptionalClock& clock)
 
 }  // namespace
 
-RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture,
-                             UnixMs time, const charts::OptionalClock& clock, QWidget* parent)
+RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const LiveFrame& shown,
+                             const charts::OptionalClock& clock, QWidget* parent)
     : SettingsDialog(tr("Regions of %1").arg(source), parent),
       edited_(regions),
-      size_(picture.size()),
-      time_(time),
+      size_(shown.image().size()),
+      time_(shown.result.frame.time),
       clock_(clock),
       canvas_(named(new RegionCanvas(&cross_), tr("Picture on which regions are drawn"))),
       list_(named(new QListWidget, tr("Regions"))),
@@ -43,7 +43,7 @@ RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Re
       said_(wrapped(new QLabel)),
       from_on_(new QCheckBox(tr("From"))),
       to_on_(new QCheckBox(tr("Until"))) {
-  QWidget* const beside = makePicture(picture);
+  QWidget* const beside = makePicture(shown);
   makeFields();
   finish([this] { return refusal(); }, beside);
   fitToWindow(this, {980, 620});
@@ -51,8 +51,11 @@ RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Re
   connect(this, &QDialog::accepted, this, [this] { emit chosen(edited_); });
 }
 
-QWidget* RegionsDialog::makePicture(const cv::Mat& picture) {
-  canvas_->setFrame(makeLiveFrame(picture));
+// Without its time, for all regions are shown.
+QWidget* RegionsDialog::makePicture(const LiveFrame& shown) {
+  auto picture = std::make_shared<LiveFrame>(*makeLiveFrame(shown.image()));
+  picture->sample.view_offset = shown.sample.view_offset;
+  canvas_->setFrame(picture);
   auto* side = new QWidget;
   fill(unframed(new QVBoxLayout(side)), stretched(canvas_),
        wrapped(mutedLabel(tr("Click the corners of a region; double click or Enter closes it. Drag a corner to "

@@ -11,9 +11,9 @@ namespace mpm::gui {
 class RegionsDialog : public SettingsDialog {
   Q_OBJECT
  public:
-  /// `picture`: what the source shows; `time`: when it was taken, and From and Until begin with it; `clock`: by which
-  /// they are shown and lists of PhenoCam are read.
-  RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture, UnixMs time,
+  /// `shown`: of the source; From and Until begin with its time, and regions lie where its view has moved to; `clock`:
+  /// by which times are shown and lists of PhenoCam are read.
+  RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const LiveFrame& shown,
                 const charts::OptionalClock& clock, QWidget* parent = nullptr);
 
   const std::vector<vision::Region>& regions() const { return edited_; }
@@ -30,7 +30,7 @@ class RegionsDialog : public SettingsDialog {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  QWidget* makePicture(const cv::Mat& picture);
+  QWidget* makePicture(const LiveFrame& shown);
   void makeFields();
   void askWhereToExport();
   void addPolygon(const QPolygonF& polygon);

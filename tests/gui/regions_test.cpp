@@ -5,9 +5,11 @@
 
 #include "gui/views/image_view.h"
 #include "gui/views/legend_panel.h"
+#include "gui/views/look.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/region_canvas.h"
 #include "gui/views/regions_dialog.h"
+#include "monitor/statistics/region_meter.h"
 #include "vision/labels/classes.h"
 #include "vision/regions/region.h"
 #include "window_fixture.h"
@@ -209,7 +211,9 @@ TEST_F(Regions, FilesAreReadAndWritten) {
 TEST_F(Regions, DatesAreThoseOfTheCamerasClock) {
   const UnixMs noon = 1780315200000;  // UTC
   const vision::Region lake{.name = "lake", .size = {320, 160}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}, .from = noon};
-  RegionsDialog dialog("yard", {lake}, cv::Mat(160, 320, CV_8UC3), noon, vision::CameraClock("+09:00"));
+  LiveFrame shown = *makeLiveFrame(cv::Mat(160, 320, CV_8UC3, cv::Scalar::all(0)));
+  shown.result.frame.time = noon;
+  RegionsDialog dialog("yard", {lake}, shown, vision::CameraClock("+09:00"));
   auto* from = fieldOf<QDateTimeEdit>(&dialog, "Valid from");
   EXPECT_EQ(from->text(), "1 Jun 2026 21:00") << "as the app writes it elsewhere";
   from->setTime({22, 0});
@@ -221,6 +225,31 @@ TEST_F(Regions, DatesAreThoseOfTheCamerasClock) {
   dialog.read(QString::fromStdString(list));
   ASSERT_EQ(dialog.regions().size(), 2U);
   EXPECT_EQ(dialog.regions()[1].from, noon);
+}
+
+TEST_F(Regions, DrawnOnAViewThatMovedTheyAreKeptMovedBack) {
+  LiveFrame shown = *makeLiveFrame(cv::Mat(160, 320, CV_8UC3, cv::Scalar::all(0)));
+  shown.sample.view_offset = {.right = 24, .down = -8};
+  const vision::Region lake{.name = "lake", .size = {320, 160}, .polygons = {{{60, 60}, {99, 60}, {99, 99}, {60, 99}}}};
+  dialog_ = new RegionsDialog("yard", {lake}, shown, {}, window_.get());
+  openDialog(dialog_);
+  settle();
+  draw(140, 20, 240, 60);
+  ASSERT_EQ(drawn().size(), 2U);
+  const auto placeOf = [](const vision::Region& region) {
+    return cv::boundingRect(vision::maskOf(region, {320, 160}));
+  };
+  const auto isAbout = [](const cv::Rect& place, const cv::Rect& wanted) {
+    return std::abs(place.x - wanted.x) < 3 && std::abs(place.y - wanted.y) < 3 &&
+           std::abs(place.width - wanted.width) < 4 && std::abs(place.height - wanted.height) < 4;
+  };
+  EXPECT_TRUE(isAbout(placeOf(drawn()[1]), {116, 28, 101, 41})) << placeOf(drawn()[1]);
+  const cv::Rect measured = cv::boundingRect(monitor::movedMask(drawn()[1], {320, 160}, shown.sample.view_offset));
+  EXPECT_TRUE(isAbout(measured, {140, 20, 101, 41})) << measured << " where it was drawn";
+  drag({60.5 + 24, 60.5 - 8}, {70, 40});  // a corner of the lake, where it is shown
+  EXPECT_TRUE(isAbout(placeOf(drawn()[0]), {46, 48, 54, 52})) << placeOf(drawn()[0]);
+  draw(2, 100, 60, 156);
+  EXPECT_TRUE(ok()->isEnabled()) << "what reaches out of the view before is cut off: " << textOf(dialog_);
 }
 
 TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
