@@ -213,7 +213,7 @@ class Player:
         if source.get("camera"):
             arguments += ["--every", 0, "--reuse", "off"]  # what is computed again depends on how long a frame takes
         else:
-            arguments += [*([] if implicit else ["--time-zone", source["zone"]]), *(["--every", step["every"]] if step["every"] else [])]
+            arguments += [*([] if implicit else ["--time-zone", step.get("zone", source["zone"])]), *(["--every", step["every"]] if step["every"] else [])]
         # Without a word about day and night, an archive goes on with its place and the sun.
         by_place = implicit and night["rule"] == "sun" and not source.get("camera")
         if source["place"] and not by_place:

@@ -88,7 +88,7 @@ FLOORS = {"regions": 30, "ignored region": 10, "region with a date": 10, "region
           "two models": 5, "two reductions": 5, "two settings": 5, "setting refine": 10, "setting input-size": 5, "setting not said": 1, "older pictures later": 5, "named zone": 15, "flag None": 5, "flag 1": 10, "flag 2": 10, "flag 8": 10,
           "all flagged": 2, "film": 20, "samples deleted": 2, "service": 2, "summary": 2, "older series": 10, "event alarm": 15, "event alarm ended": 10, "event quality": 8, "event state": 10, "gap": 15, "interval of hours": 8, "interval of periods": 4, "since yesterday": 10, "pause that is a night": 4,
           "outage gap": 15, "outage damaged": 5, "outage dark": 3, "outage overexposed": 6, "outage fogged": 6, "outage stuck": 4,
-          "relation: hidden": 3, "relation: killed": 3, "relation: full disk": 2, "relation: again": 1, "relation: at once": 1, "relation: in shards": 1,
+          "relation: hidden": 3, "relation: killed": 3, "relation: full disk": 2, "relation: again": 1, "relation: corrected": 1, "relation: at once": 1, "relation: in shards": 1,
           "relation: mirrored": 1, "relation: sources in another order": 1}
 
 

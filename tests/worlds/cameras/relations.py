@@ -38,6 +38,16 @@ def again(script):
     return {**script, "steps": script["steps"] + [{**step, "recompute": True} for step in last.values()]}
 
 
+def corrected(script):
+    """All pictures are measured by the clock of another zone at first."""
+    if again(script) is None:
+        return None
+    zones = {source["zone"]: "+09:30" if source["zone"].startswith("-") else "-09:30" for source in script["sources"]}
+    wrong = [{**step, "zone": zones[script["sources"][step["source"]]["zone"]], "app": False} if step["do"] == "watch" else step for step in script["steps"]]
+    right = {(step["db"], step["source"]): {**step, "app": False, "implicit": False} for step in steps(script)}
+    return {**script, "steps": wrong + list(right.values())}
+
+
 def changes(script, step):
     """Whether the source of a step was not always watched as in this step."""
     options = {key: value for key, value in step.items() if key not in ("kill", "recompute")}
@@ -97,7 +107,7 @@ def in_shards(script):
     return {**script, "steps": result}
 
 
-RELATIONS = {"sources in another order": sources_in_another_order, "hidden": hidden, "again": again, "killed": killed, "full disk": full_disk, "at once": at_once,
+RELATIONS = {"sources in another order": sources_in_another_order, "hidden": hidden, "again": again, "corrected": corrected, "killed": killed, "full disk": full_disk, "at once": at_once,
              "mirrored": mirrored, "in shards": in_shards}
 
 
@@ -178,7 +188,7 @@ def by_folder(tables):
 
 # What two worlds need not have in common: the labels of a mirrored picture are others, each shard counts the states of its own pictures, and
 # pictures that are measured again are two stretches.
-DIFFERS = {"again": ("measured",), "mirrored": ("area", "tokens", "comparable", "night - day", "plus minus", "blocks", "states"), "in shards": ("states", "outages")}
+DIFFERS = {"again": ("measured",), "corrected": ("measured",), "mirrored": ("area", "tokens", "comparable", "night - day", "plus minus", "blocks", "states"), "in shards": ("states", "outages")}
 
 
 def compare(where, first, second, comparison, name=""):

@@ -16,7 +16,7 @@ A source with "camera": true is a film that the programs take for a camera: the 
 "clock", the Unix time of its start. The wall clock then runs SPEED times as fast, so frames are minutes apart; the programs say when each was.
 
 A watch has "settings": {option: value} of how the model runs, beside its reduction. "blind": true: it reads no states. "app": true: the
-desktop app measures the folder, not `mpm monitor`.
+desktop app measures the folder, not `mpm monitor`. "zone": by the clock of another zone than that of the source.
 
 A folder has "alarms" as `mpm monitor` takes them, "alarm_minutes", and "bad_in_a_row", the bad pictures that make an event.
 "states": after how many sure results a state counts, or None: no states.
@@ -193,6 +193,8 @@ def make(seed):
     script["scene"] = f"{scene.randint(2019, 2024)}-{scene.randint(1, 12):02d}-10T{scene.randrange(24):02d}:30" if scene.random() < 0.06 and min(size) >= 64 else None
     if random_.random() < 0.5:
         script["relation"] = random_.choice(RELATIONS)
+    elif random.Random(f"{seed} corrected").random() < 0.3:
+        script["relation"] = "corrected"
     if script["relation"] == "sources in another order" and len(script["sources"]) < 2:
         script["relation"] = "killed"
     if script["relation"] == "mirrored":
