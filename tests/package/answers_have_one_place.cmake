@@ -37,11 +37,11 @@ set(clocks "localtime(_r)?\\(" "gmtime(_r)?\\(" "mktime\\(" "timegm\\(" "tzset\\
   "current_zone\\(" "zoned_time" "QTimeZone::systemTimeZone")
 check("use vision::CameraClock" WORDS ${clocks} IN toolkit cli gui train)
 
-# Night is decided when a sample is recorded, or by the pass of the writer (store/sum_up.cpp, which connection.cpp calls). Readers have the stored answer.
+# Night is decided when a sample is recorded, or by the pass of the writer (store/sum_up.cpp with corrected_times.cpp, which connection.cpp calls). Readers have the stored answer.
 check("readers have the stored answer, Sample::night"
   WORDS "NightBy(Sun|Brightness|Hours)" "DayNight [a-z_]+[({]" "DayNight\\("
   IN toolkit/monitor/store toolkit/page toolkit/charts cli/report cli/verbs/report.cpp cli/video.cpp gui/models
-  EXCEPT toolkit/monitor/store/sum_up.cpp toolkit/monitor/store/connection.cpp)
+  EXCEPT toolkit/monitor/store/sum_up.cpp toolkit/monitor/store/corrected_times.cpp toolkit/monitor/store/connection.cpp)
 
 # The database is read and written in monitor/store: spans of sources, gaps and sums are asked of StoreReader.
 check("use StoreReader or StoreWriter" WORDS "\"(SELECT|INSERT|UPDATE|DELETE) " IN toolkit/page toolkit/charts cli gui
