@@ -55,7 +55,8 @@ TeachPane::TeachPane(QWidget* parent)
 
   connect(classes_, &LabelClassesPanel::chosenChanged, canvas_, &TeachCanvas::setLabel);
   for (auto* list : findChildren<QAbstractItemView*>()) list->installEventFilter(this);
-  for (auto* box : findChildren<QComboBox*>()) box->installEventFilter(this);
+  for (auto* box : findChildren<QComboBox*>())
+    if (!box->isEditable()) box->installEventFilter(this);
   chooseTool(TeachCanvas::Tool::kFill);
 }
 
