@@ -89,13 +89,15 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent)
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
   buttons->addButton(open_, QDialogButtonBox::AcceptRole);
   makePrimary(open_);
-  open_->setDefault(true);
   QBoxLayout* right =
       fill(new QVBoxLayout, pages_, fill(new QHBoxLayout, test_, stretched(result_)), stretched(thumbnail_));
   QBoxLayout* row = fill(new QHBoxLayout, kinds_, stretched(right));
   row->setSpacing(14);
   fill(new QVBoxLayout(this), stretched(row), buttons)->setContentsMargins(14, 14, 14, 14);
   resize(620, 380);
+  test_->setAutoDefault(false);
+  for (auto* browse : pages_->findChildren<QPushButton*>()) browse->setAutoDefault(false);
+  open_->setDefault(true);  // Enter presses it, from any field; a button that is in no dialog yet cannot be its default
 
   connect(kinds_, &QListWidget::currentRowChanged, this, [this](int index) {
     pages_->setCurrentIndex(index);
@@ -171,9 +173,9 @@ void SourceDialog::refresh() {
 }
 
 void SourceDialog::test() {
+  if (look_.isActive()) return;
   setValue(result_, tr("Waiting for a frame…"), Badge::kNone);
   thumbnail_->clear();
-  test_->setEnabled(false);
   const vision::SourceSpec spec = sourceSpec(source());
   try {
     trial_.emplace(

@@ -428,6 +428,22 @@ TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
   EXPECT_THAT(valueOf(&dialog, "Result of the test"), Has("80 × 60 px (width × height)"));
 }
 
+TEST(SourceDialog, EnterOpensTheSource) {
+  const std::pair<vision::SourceKind, const char*> fields[] = {{vision::SourceKind::kVideo, "Video file"},
+                                                               {vision::SourceKind::kUrl, "Address"}};
+  for (const auto& [kind, name] : fields) {
+    SourceDialog dialog(kind);
+    dialog.show();
+    const QSignalSpy chosen(&dialog, &SourceDialog::chosen);
+    auto* field = fieldOf<QLineEdit>(&dialog, name);
+    field->setFocus();
+    QTest::keyClicks(field, "rtsp://yard/1");
+    QTest::keyClick(field, Qt::Key_Return);
+    ASSERT_EQ(chosen.count(), 1) << name;
+    EXPECT_EQ(chosen[0][0].toString(), "rtsp://yard/1");
+  }
+}
+
 TEST(SourceDialog, ATestIsOfItsSource) {
   QTemporaryDir folder;
   cv::imwrite(folder.filePath("a.png").toStdString(), cv::Mat(60, 80, CV_8UC3, cv::Scalar(1, 2, 3)));
