@@ -172,15 +172,19 @@ void CameraControl::tick() {
 }
 
 monitor::CameraConfig CameraControl::config() const {
+  // For a watch file, which lies in another folder than that in which the app was started.
+  const auto absolute = [](const QString& path) {
+    return path.isEmpty() ? std::string() : QFileInfo(path).absoluteFilePath().toStdString();
+  };
   const QString source = on_show_->opened();
   monitor::CameraConfig config = configs_->config(source);
   config.source = vision::redactCredentials(source.toStdString());
   config.model = live_->model().isEmpty() ? "" : net_->path().toStdString();
   monitor::setInference(config, net_->inference());
   config.reuse = net_->choosesReuse() ? "" : toString(net_->inference().reuse);
-  config.db = live_->database().toStdString();
+  config.db = absolute(live_->database());
   if (config.times.empty() && !configs_->knowsTimes(source)) config.times = "none";
-  if (config.snapshot_every) config.snapshots = live_->pictures().toStdString();
+  if (config.snapshot_every) config.snapshots = absolute(live_->pictures());
   if (!config.snapshot_every) config.keep_snapshots = config.min_free = std::nullopt;  // no pictures are written
   config.merge_maps = config.merge_maps && config.snapshot_every;
   return config;

@@ -234,6 +234,7 @@ TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
 TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   WindowOptions quoted = options();
   quoted.settings = file("it's/settings.ini");
+  quoted.database = QDir().relativeFilePath(file("m.db"));  // the watch file has another folder
   make(quoted);
   ASSERT_TRUE(openAndWait());
   monitor::CameraConfig all = monitor::test::everyField(folder_.path().toStdString());
@@ -251,6 +252,7 @@ TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   trigger("command");
   const QString line = QApplication::clipboard()->text();
   ASSERT_TRUE(wait([&] { return said() == camera().config(); }));
+  EXPECT_EQ(said().db, file("m.db").toStdString());
   QProcess shell;
   shell.start("sh", {"-c", MPM_COMMAND + line.mid(3) + " --print-watch"});
   ASSERT_TRUE(shell.waitForFinished(kPatience));
