@@ -131,6 +131,10 @@ QWidget* LegendPanel::makeClasses() {
   table_->horizontalHeader()->setSectionResizeMode(LegendModel::kArea, QHeaderView::ResizeToContents);
   table_->setMinimumHeight(90);
 
+  // The first frame of a model, or of a region that was chosen, orders the classes by area; later ones would make rows
+  // jump under the mouse.
+  const auto sorted = std::make_shared<bool>(false);
+  connect(regions_, &QComboBox::activated, this, [sorted] { *sorted = false; });
   connect(regions_, &QComboBox::activated, this, &LegendPanel::regionPicked);
   setRegions({});
 
@@ -149,8 +153,6 @@ QWidget* LegendPanel::makeClasses() {
     });
     solo->setContext(Qt::WidgetShortcut);
   }
-  // The first frame of a model orders the classes by area; later ones would make rows jump under the mouse.
-  const auto sorted = std::make_shared<bool>(false);
   connect(model_, &QAbstractItemModel::modelReset, this, [sorted] { *sorted = false; });
   connect(model_, &QAbstractItemModel::dataChanged, this, [this, filter, sorted] {
     bool known = false;  // before the first frame all areas are 0
