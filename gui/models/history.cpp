@@ -183,6 +183,7 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
   for (const monitor::SessionRecord& session : reader.sessions(source.id)) {
     if (session.id != sample.session) continue;
     series = session.series;
+    result.classes = texts(session.classes);
     for (const monitor::RegionSample& region : sample.regions) {
       for (const auto& [label, area] : region.areas) {
         result.areas[QString::fromStdString(region.name)].insert(

@@ -57,10 +57,15 @@ void LegendModel::clearAreas() {
   changed({Qt::DisplayRole, kSortRole});
 }
 
-void LegendModel::setNamedAreas(const QHash<QString, double>& shares) {
-  const auto isShared = [&](const Row& row) { return shares.contains(row.name); };
-  if (!shares.isEmpty() && std::ranges::none_of(rows_, isShared)) return clearAreas();
-  for (Row& row : rows_) row.area = shares.value(row.name);
+void LegendModel::setNamedAreas(const QHash<QString, double>& shares, const QStringList& measured) {
+  const auto isHere = [&](const QString& name) {
+    return std::ranges::any_of(rows_, [&](const Row& row) { return row.name == name; });
+  };
+  const bool same_model = measured.isEmpty() && std::ranges::all_of(shares.keys(), isHere);
+  for (Row& row : rows_) {
+    const bool known = same_model || shares.contains(row.name) || measured.contains(row.name);
+    row.area = known ? std::optional(shares.value(row.name)) : std::nullopt;
+  }
   changed({Qt::DisplayRole, kSortRole});
 }
 
@@ -71,7 +76,7 @@ void LegendModel::changed(const QList<int>& roles) {
 void LegendModel::setAreasOf(const OnShow& on_show, const QString& region) {
   if (const StoredSample* const stored = on_show.stored()) {
     const auto found = stored->areas.find(region);
-    return found == stored->areas.end() ? clearAreas() : setNamedAreas(*found);
+    return found == stored->areas.end() ? clearAreas() : setNamedAreas(*found, stored->classes);
   }
   const LiveFramePtr live = on_show.liveFrame();
   const bool segments = live && !live->labels().empty();  // else it has classes and no areas: a classifier

@@ -25,9 +25,10 @@ class LegendModel : public QAbstractTableModel {
   void setClasses(const QStringList& names);
   void setAreas(const std::vector<std::pair<int, double>>& shares);  ///< class, 0..1; classes left out cover nothing
   void clearAreas();                                                 ///< nothing was measured
-  /// Sets the areas by the names of the classes, as in the JSON of a snapshot. If none of them is a class here, another
-  /// model measured: no area is known.
-  void setNamedAreas(const QHash<QString, double>& shares);
+  /// Sets the areas by the names of the classes. `measured`: those of the model that measured; of others no area is
+  /// known. Empty: not known, as of the JSON of a snapshot; it was the model of this legend where that has each of the
+  /// names.
+  void setNamedAreas(const QHash<QString, double>& shares, const QStringList& measured = {});
   /// Those of what is on show, within a region ("": the whole picture). A region that was not measured has none.
   void setAreasOf(const OnShow& on_show, const QString& region);
   void setColor(int index, const QColor& color);

@@ -66,10 +66,11 @@ struct StoredSample {
   LiveFramePtr frame{};  ///< null: there is no sample at that time, or its picture is not there any more
   UnixMs time = 0;       ///< when it was taken; 0: there is no sample at that time
   StoredAreas areas{};
-  QString text{};     ///< of the last sample: time, states, and gaps before it; while that is read, of what it is
-  QString source{};   ///< without credentials
-  bool last = false;  ///< asked for by History::askLast()
-  int question = 0;   ///< of OnShow::ask(), which it answers; 0: none
+  QStringList classes{};  ///< of the model that measured them, by index; empty: not known
+  QString text{};         ///< of the last sample: time, states, and gaps before it; while that is read, of what it is
+  QString source{};       ///< without credentials
+  bool last = false;      ///< asked for by History::askLast()
+  int question = 0;       ///< of OnShow::ask(), which it answers; 0: none
 };
 
 /// LiveFrame::row_age of a frame, as if nothing were hidden in it, becomes that of the frame that follows it in a

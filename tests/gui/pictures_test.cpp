@@ -68,7 +68,7 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(store.lastOf({"demo:", "d"}, time), "");
   store.load(QString::fromStdString(picture), {}, 5);
   ASSERT_TRUE(loaded.wait(60000));
-  const auto& [frame, taken, areas, text, source, last, question] = loaded[0][0].value<StoredSample>();
+  const auto& [frame, taken, areas, classes, text, source, last, question] = loaded[0][0].value<StoredSample>();
   EXPECT_EQ(frame->image().at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
   EXPECT_FALSE(frame->overlay.empty());
   EXPECT_EQ(frame->result.estimate.tokens, (std::vector<double>{6, 5}));
