@@ -760,6 +760,10 @@
         <source>The live one is %1 times as fast.</source>
         <translation>Celle en direct est %1 fois plus rapide.</translation>
     </message>
+    <message>
+        <source>The live one reused rows: it computed %1 % of them.</source>
+        <translation>Celle en direct réutilise des lignes&#xa0;: elle en a calculé %1&#xa0;%.</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::DayNightPanel</name>

@@ -63,12 +63,17 @@ void ComparePanel::setFrame(const LiveFramePtr& frame) {
     show(0, live.model->reduction, live.estimate);
     show(1, live.compared->variant, live.compared->estimate);
     const double speed_up = live.compared->estimate.ms.total / live.estimate.ms.total;
+    const auto& reuse = live.estimate.reuse;
+    const QString speed =
+        reuse && reuse->rows < 1
+            ? tr("The live one reused rows: it computed %1 % of them.").arg(number(100 * reuse->rows, 1))
+            : tr("The live one is %1 times as fast.").arg(number(speed_up, 2));
     QString found = tr("This model gives no labels to compare.");
     if (c.agreement)
       found = tr("Same label on %1 % of the pixels. Orange: the label differs").arg(number(*c.agreement, 2));
     else if (c.depth_difference)
       found = tr("The depths differ by %1 % of their range on average.").arg(number(*c.depth_difference * 100, 2));
-    facts_->setText(tr("The live one is %1 times as fast.").arg(number(speed_up, 2)) + QLatin1Char('\n') + found);
+    facts_->setText(speed + QLatin1Char('\n') + found);
     picture_ = c.picture;
   }
   showPicture();

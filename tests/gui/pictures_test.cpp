@@ -394,6 +394,8 @@ TEST(LiveFrame, ComparesWithAnotherReduction) {
     const LiveFramePtr differ = makeLiveFrame(std::move(of_two_sizes));
     EXPECT_TRUE(differ->comparison->picture.isNull() && !differ->comparison->depth_difference) << part.size();
   }
+  monitor::InferenceResult reusing = result;
+  reusing.estimate.reuse = ReuseReport{.rows = 0.25};
   const LiveFramePtr frame = makeLiveFrame(std::move(result));
   ASSERT_TRUE(frame->comparison);
   EXPECT_EQ(frame->comparison->agreement, 50);
@@ -402,9 +404,14 @@ TEST(LiveFrame, ComparesWithAnotherReduction) {
   ComparePanel panel;
   panel.box()->setChecked(true);
   panel.setFrame(frame);
-  QStringList texts;
-  for (const auto* label : panel.findChildren<QLabel*>()) texts << label->text().remove(QChar(0x200b));
-  EXPECT_THAT(texts.join(' '), Has("mpm:blocks=2 10.0 ms 5 tome:count=1 25.0 ms 4 The live one is 2.50 times as fast"));
+  const auto text = [&panel] {
+    QStringList texts;
+    for (const auto* label : panel.findChildren<QLabel*>()) texts << label->text().remove(QChar(0x200b));
+    return texts.join(' ');
+  };
+  EXPECT_THAT(text(), Has("mpm:blocks=2 10.0 ms 5 tome:count=1 25.0 ms 4 The live one is 2.50 times as fast"));
+  panel.setFrame(makeLiveFrame(std::move(reusing)));
+  EXPECT_THAT(text(), AllOf(Has("it computed 25.0 % of them"), Not(Has("times as fast"))));
   EXPECT_EQ(frame->tokenAt({0.4, 0.9}), 4);
   EXPECT_EQ(frame->classOfToken(0), 1);
   EXPECT_EQ(frame->classOfToken(6), std::nullopt);
