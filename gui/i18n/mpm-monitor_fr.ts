@@ -800,10 +800,6 @@
         <translation>Nuit&#xa0;: soleil sous %1° à %2°, %3°</translation>
     </message>
     <message>
-        <source>Night: the picture darker than %1 of 255</source>
-        <translation>Nuit&#xa0;: image plus sombre que %1 sur 255</translation>
-    </message>
-    <message>
         <source>Night: from %1 to %2</source>
         <translation>Nuit&#xa0;: de %1 à %2</translation>
     </message>
@@ -902,6 +898,10 @@
     <message>
         <source>Night where %1</source>
         <translation>Nuit quand %1</translation>
+    </message>
+    <message>
+        <source>Night: the picture darker than %1 of 255, until it is brighter than %2</source>
+        <translation>Nuit&#xa0;: image plus sombre que %1 sur 255, jusqu’à dépasser %2</translation>
     </message>
 </context>
 <context>

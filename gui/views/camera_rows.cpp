@@ -47,6 +47,7 @@ struct MakeRow {
     const std::optional<double> given = config.*member;
     auto* box = described(numberField({}, field.limits.min, field.limits.max, given.value_or(field.start), field.digits,
                                       suffixOf(field)));
+    box->setObjectName(QString::fromStdString(field.key));
     auto* on = guarded(form, new QCheckBox(translated(field.label)), given.has_value(), box);
     return [=, shown = box->value()](CameraConfig& to) {
       const std::optional<double> chosen = box->value();  // a number with more digits than are shown stays
@@ -100,6 +101,17 @@ struct MakeRow {
 std::function<CameraConfig()> addCameraRows(QFormLayout* form, const CameraConfig& config, const CameraFields& fields) {
   std::vector<MakeRow::Take> takes;
   for (const CameraField* field : fields) takes.push_back(std::visit(MakeRow{form, config, *field}, field->member));
+  // Where the day has no limit of its own, it shows the one that belongs to that of the night.
+  const QWidget* const rows = form->parentWidget();
+  auto* const night = rows ? rows->findChild<QDoubleSpinBox*>(QStringLiteral("night-brightness")) : nullptr;
+  auto* const day = rows ? rows->findChild<QDoubleSpinBox*>(QStringLiteral("day-brightness")) : nullptr;
+  if (night && day) {
+    const auto follow = [=] {
+      if (!day->isEnabled()) day->setValue(monitor::NightByBrightness::dayAbove(night->value()));
+    };
+    QObject::connect(night, &QDoubleSpinBox::valueChanged, day, follow);
+    follow();
+  }
   return [config, takes] {
     CameraConfig result = config;
     for (const auto& take : takes) take(result);

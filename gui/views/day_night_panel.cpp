@@ -24,7 +24,8 @@ QString DayNightPanel::ruleText(const monitor::NightRule& rule) {
         .arg(number(sun->night_below), number(sun->latitude, 2), number(sun->longitude, 2));
   }
   if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
-    return tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below));
+    return tr("Night: the picture darker than %1 of 255, until it is brighter than %2")
+        .arg(number(brightness->night_below), number(brightness->day_above));
   if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
     return tr("Night: from %1 to %2")
         .arg(QString::fromStdString(monitor::clockText(hours->from)),
@@ -118,7 +119,7 @@ void DayNightPanel::showRule() {
   QStringList texts;
   for (const auto& rule : judged_by_) texts << storedText(rule);
   if (texts.isEmpty()) texts << (rule_ ? ruleText(*rule_) : storedText(std::nullopt));
-  texts.removeDuplicates();  // only their clocks or the ends of their bands differ
+  texts.removeDuplicates();  // only their clocks, or by the sun the ends of their bands, differ
   rule_label_->setText(texts.join(QLatin1Char('\n')));
 }
 

@@ -182,7 +182,8 @@ TEST(DayNightPanel, ShowsTheRuleByWhichTheSamplesWereJudged) {
   DayNightPanel panel(&ask);
   const monitor::NightRule dark = monitor::NightByBrightness{.night_below = 70, .day_above = 80};
   panel.setRule(dark);
-  EXPECT_THAT(textOf(&panel), Has("the picture darker than 70 of 255")) << "there are no samples yet";
+  EXPECT_THAT(textOf(&panel), Has("the picture darker than 70 of 255, until it is brighter than 80"))
+      << "there are no samples yet";
   panel.setJudgedBy({monitor::toText(monitor::NightByHours{})});
   EXPECT_THAT(textOf(&panel), Has("Night: from 21:00 to 06:00"));
   EXPECT_THAT(textOf(&panel), Not(Has("darker")));

@@ -357,6 +357,8 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   EXPECT_TRUE(says(panel, "Samples, Night: 40"));
   EXPECT_TRUE(says(panel, "count as night, with a brightness from 52 to 120 of 255"));
   auto* dialog = dialogOf<CameraFieldsDialog>("night");
+  fieldOf<QDoubleSpinBox>(dialog, "Night below the brightness")->setValue(70);
+  EXPECT_EQ(fieldOf<QDoubleSpinBox>(dialog, "Day above the brightness")->value(), 96) << "1.3 times 70, and 5";
   for (const char* name : {"Night below the brightness", "Day above the brightness"}) {
     buttonOf(dialog, name)->click();
     fieldOf<QDoubleSpinBox>(dialog, name)->setValue(70);
