@@ -28,7 +28,10 @@ HistoryViews::HistoryViews(HistoryBrowser* history, StoredMoments* stored, Pictu
     day_night_->setJudgedBy(judged->judged_by);
     day_night_->setStatistics(judged->statistics);
     day_night_->setAreas(judged->areas);
-    day_night_->setPeriod(judged->from, judged->to, history_->clock());
+    // The period is two days at least, and the source may have begun later.
+    const auto record = history_->sources()->current();
+    const UnixMs begin = record && record->id == judged->source ? std::max(judged->from, record->first) : judged->from;
+    day_night_->setPeriod(begin, judged->to, history_->clock());
   });
 
   connect(events_, &QTableView::activated, chart, [this, chart, stored](const QModelIndex& index) {
