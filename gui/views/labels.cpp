@@ -10,7 +10,7 @@ constexpr char kValueName[] = "value_name";
 
 class ShortLabel : public QLabel {
  public:
-  QSize minimumSizeHint() const override { return {40, QLabel::minimumSizeHint().height()}; }
+  QSize minimumSizeHint() const override { return {text().isEmpty() ? 0 : 40, QLabel::minimumSizeHint().height()}; }
 
  protected:
   void paintEvent(QPaintEvent*) override {

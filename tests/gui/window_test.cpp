@@ -425,6 +425,7 @@ TEST_F(Window, WhatIsCutIsSaidByATip) {
   QApplication::sendEvent(choice.get(), &asks);
   EXPECT_EQ(QToolTip::text(), choice->currentText());
   const std::unique_ptr<QLabel> label(shortLabel());
+  EXPECT_EQ(label->minimumSizeHint().width(), 0) << "what says nothing takes no room";
   label->setText("as short as can be");
   label->resize(50, 20);
   QApplication::sendEvent(label.get(), &asks);
