@@ -122,7 +122,8 @@ QHeaderView::section { background: %panel; color: %muted; border: none; border-b
   padding: 4px 6px; font-weight: 600; }
 QTableView, QListView { background: %panel; alternate-background-color: %window; border: none; gridline-color: %border;
   selection-background-color: %accent; selection-color: %on_accent; outline: none; }
-QTableView::item:focus, QListView::item:focus { border: 1px solid %accent; }
+QTableView::item, QListView::item { border: 1px solid transparent; }
+QTableView::item:focus, QListView::item:focus { border-color: %accent; }
 QTableView::item:selected, QListView::item:selected { background: %accent; color: %on_accent; }
 QTabWidget::pane { border: none; border-top: 1px solid %border; }
 QTabBar::tab { background: transparent; color: %muted; padding: 6px 9px; border: none; border-bottom: 2px solid transparent; }
