@@ -123,7 +123,11 @@ void StoredMoments::show(const StoredSample& sample) {
 // go back.
 void StoredMoments::takeSample(const StoredSample& sample) {
   if (!sample.last && on_show_->question() != sample.question) return;
-  if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
+  if (!sample.last && !sample.frame) {
+    return emit said(sample.time == 0 ? tr("No picture is stored near that time")
+                                      : tr("There is no picture near that time any more"),
+                     Badge::kNone);
+  }
   if (!sample.last) return show(sample);
   // Another source may have been chosen while this one was read.
   if (!on_show_->wantsLast() || sample.text.isEmpty() || sample.source != history_->source()) return;
