@@ -78,7 +78,7 @@ void LabelTablePanel::setLabels(const std::vector<LabelCount>& counts, const QSt
     const QString name = names.value(one.label), percent = number(100 * one.share, 1);
     QPixmap swatch(kChip, kChip);
     swatch.fill(colors[static_cast<std::size_t>(one.label)]);
-    auto* picture = new SortedItem(time.isValid() ? time.toString(QStringLiteral("yyyy-MM-dd HH:mm")) : one.picture,
+    auto* picture = new SortedItem(time.isValid() ? QLocale().toString(time, kMinuteFormat) : one.picture,
                                    time.toString(Qt::ISODate) + one.picture);
     picture->setData(kIndexRole, i);
     auto* label = new SortedItem(name, name);

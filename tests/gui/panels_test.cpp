@@ -661,9 +661,9 @@ TEST(LabelTable, ShowsTimesByTheClockOfTheCamera) {
     panel.setLabels({{.picture = picture, .pixels = 9, .share = 0.5}}, {"road"}, {Qt::red}, clock);
     return childOf<QTableWidget>(&panel)->item(0, 0)->text();
   };
-  EXPECT_EQ(shows("2013-07-07T20-54-12Z", vision::CameraClock("+09:00")), "2013-07-08 05:54");
-  EXPECT_EQ(shows("2013-07-07T20-54-12Z", vision::CameraClock("-03:30")), "2013-07-07 17:24") << "of another source";
-  EXPECT_EQ(shows("20130708_055412", vision::CameraClock("+09:00")), "2013-07-08 05:54") << "as its clock showed it";
+  EXPECT_EQ(shows("2013-07-07T20-54-12Z", vision::CameraClock("+09:00")), "8 Jul 2013 05:54");
+  EXPECT_EQ(shows("2013-07-07T20-54-12Z", vision::CameraClock("-03:30")), "7 Jul 2013 17:24") << "of another source";
+  EXPECT_EQ(shows("20130708_055412", vision::CameraClock("+09:00")), "8 Jul 2013 05:54") << "as its clock showed it";
   EXPECT_EQ(shows("gate", vision::CameraClock("+09:00")), "gate");
 }
 
