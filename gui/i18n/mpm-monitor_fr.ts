@@ -825,7 +825,7 @@
     </message>
     <message>
         <source>90 % below</source>
-        <translation>90&#xa0;% sous</translation>
+        <translation>90&#xa0;% en dessous de</translation>
     </message>
     <message>
         <source>Samples</source>
