@@ -135,8 +135,8 @@ def tell_events(printed, oracle_, db, s, where, comparison):
 def chart(printed, asked, oracle_, db, s, where, comparison):
     """Each value of a row is of the latest series that has it there."""
     (begin, end), width, zone = asked["span"], printed["width"], oracle.zone_of(oracle_.script["sources"][s])
-    within = [one for one in oracle_.stored[db][s] if begin <= one.ms < end]
-    times = [one.ms for one in oracle_.stored[db][s]]
+    within = [one for one in oracle_.believed(db, s) if begin <= one.ms < end]
+    times = [one.ms for one in oracle_.believed(db, s)]
     order = oracle_.by_latest_session(db, s)
     archive = not oracle_.script["sources"][s].get("camera")
     plain = archive and len({one.series for one in within}) == 1
