@@ -26,7 +26,7 @@ std::map<UnixMs, double> sharesOf(const StoreReader& store, const SourceRecord& 
   if (days.empty()) return shares;
   to = std::min({to, days.back().end, store.endOf(source, series.id)});
   from = std::max(from, days.front().start);
-  const std::vector<Outage> gaps = store.eachGap(source.id, from, to);
+  const std::vector<Outage> gaps = store.eachGap(source.id, from, to + 1);  // one that begins just before `to`, too
   struct Time {
     double known = 0, counted = 0;
   };
