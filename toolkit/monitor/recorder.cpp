@@ -103,7 +103,7 @@ Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<vo
 
 HiddenAt Recorder::hiddenIn(const InferenceResult& result) const {
   if (options_.privacy == "" || !options_.hidden) return {};
-  return [&](const ViewMotion& place) { return options_.hidden(result, place); };
+  return [&](const ViewMotion& offset) { return options_.hidden(result, offset); };
 }
 
 std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t dropped) {
@@ -114,10 +114,9 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     if (!open_) return std::nullopt;
     const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
     if (options_.archive_clock) turnTo(result.frame.time);
-    const Place place = locate(result);
-    if (place.change != ViewChange::kNone)
-      events.push_back(moved(chain_.view.moved(), place.change, result.frame.time));
-    if (place.change == ViewChange::kLarge) session_ = -1;
+    const SeenView seen = locate(result);
+    if (seen.change != ViewChange::kNone) events.push_back(moved(chain_.view.moved(), seen.change, result.frame.time));
+    if (seen.change == ViewChange::kLarge) session_ = -1;
     const bool fresh = result.session != session_;
     if (fresh) {
       if (session_ >= 0)
@@ -155,9 +154,9 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       facts.quality = measureQuality(result.frame.image, options_.quality);
       const std::int64_t pixels = digestOf(result.frame.image);
       if (const auto last = std::exchange(chain_.pixels, pixels); last != 0) facts.unchanged = pixels == last;
-      sample = measure(result, facts, place.offset, events);
+      sample = measure(result, facts, seen.offset, events);
       sample->pixels = pixels;
-      sample->measured_offset = place.motion;
+      sample->measured_offset = seen.motion;
       const auto before = std::exchange(chain_.last, sample->time);
       if (const std::int64_t arrived = arrived_.exchange(steady); arrived > 0 && !options_.once)
         pace_.add(static_cast<double>(steady - arrived) / kSecondMs);
@@ -213,7 +212,7 @@ bool Recorder::isOfNewestView(UnixMs time) const {
 
 // An older picture is found in the view of the newest one where that was the view then; nothing is learned or reported
 // of it. From the others a view of their own is learned, as if they came first.
-Recorder::Place Recorder::locate(const InferenceResult& result) {
+Recorder::SeenView Recorder::locate(const InferenceResult& result) {
   const cv::Mat& image = result.frame.image;
   const UnixMs time = result.frame.time;
   const HiddenAt hidden = hiddenIn(result);

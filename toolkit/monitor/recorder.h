@@ -124,7 +124,7 @@ class Recorder {
   };
 
   // Where the view lies in a picture.
-  struct Place {
+  struct SeenView {
     ViewChange change = ViewChange::kNone;
     std::optional<ViewMotion> motion{};  // nullopt: not sure
     ViewMotion offset{};
@@ -133,7 +133,7 @@ class Recorder {
   Sample measure(const InferenceResult& result, const FrameFacts& facts, const ViewMotion& offset,
                  std::vector<Event>& events);
   bool isOfNewestView(UnixMs time) const;
-  Place locate(const InferenceResult& result);
+  SeenView locate(const InferenceResult& result);
   void turnTo(UnixMs time);
   void turnToNewest();
   HiddenAt hiddenIn(const InferenceResult& result) const;

@@ -327,7 +327,7 @@ std::optional<UnixMs> StoreReader::awaited(std::int64_t source, UnixMs now, std:
 Pace StoreReader::Impl::pace(std::int64_t source) const {
   Statement latest = database.prepare("SELECT every_s FROM session WHERE source = ? ORDER BY id DESC LIMIT 1");
   PaceMeter meter(latest.bind(source).step() ? latest.real(0) : 0);
-  const std::optional<Extent> believed = believedExtent(source, unixNow());
+  const std::optional<Extent> believed = believedExtent(source);
   if (!believed) return meter.pace();
   Statement times = database.prepare(
       "SELECT DISTINCT time_ms FROM sample WHERE source = ? AND time_ms >= ? AND time_ms <= ? ORDER BY time_ms DESC"

@@ -260,7 +260,7 @@ std::vector<Spread> StoreReader::means(const SeriesRecord& series, UnixMs from, 
   const KeyReader values(series);
   std::vector<Spread> all(keys.size());
   const std::int64_t source = impl_->database.integer("SELECT source FROM series WHERE id = ?", series.id);
-  const auto believed = impl_->believedExtent(source, unixNow());
+  const auto believed = impl_->believedExtent(source);
   if (!believed) return all;
   from = std::max(from, believed->first);
   to = std::min(to, believed->last + 1);
@@ -271,7 +271,7 @@ std::vector<Spread> StoreReader::means(const SeriesRecord& series, UnixMs from, 
 
 Chart StoreReader::chart(const ChartQuery& query) const {
   if (query.max_buckets < 2) throw Error("a chart needs at least 2 buckets");
-  const std::optional<Extent> all = impl_->believedExtent(query.source, unixNow());
+  const std::optional<Extent> all = impl_->believedExtent(query.source);
   if (!all) return {};
   const UnixMs from = std::max(query.from, all->first), to = std::min(query.to, all->last + 1);
   if (from >= to) return {};

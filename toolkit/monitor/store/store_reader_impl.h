@@ -66,7 +66,7 @@ struct StoreReader::Impl {
   // Its times say nothing about the clock of this machine: an archive or a scene.
   bool ownClock(std::int64_t source) const;
   // As SourceRecord::first and ::last.
-  std::optional<Extent> believedExtent(std::int64_t source, UnixMs now) const;
+  std::optional<Extent> believedExtent(std::int64_t source, UnixMs now = unixNow()) const;
 
   // Samples in [from, to), which lies where all are kept; of one series or of all. Reads the sums of
   // kBucketWidths[level] that lie within, and finer ones at its ends.
