@@ -139,7 +139,7 @@ TEST_F(Tune, StopsAndRefuses) {
   const test::TemporaryFolder folder;
   convertFile(test::kSegmenter, folder / "m.onnx", {.reduce = kFullModel});
   EXPECT_MPM_ERROR(tuneRows(folder / "m.onnx", {}, pictures_, goOn), "is converted already");
-  EXPECT_MPM_ERROR(tuneRows(test::kClassifier, {}, pictures_, goOn), "it gives no labels to compare");
+  EXPECT_MPM_ERROR(tuneRows(test::kClassifier, {}, pictures_, goOn), "gives no labels to compare");
 }
 
 }  // namespace

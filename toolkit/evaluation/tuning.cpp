@@ -32,11 +32,10 @@ std::vector<Reduction> usualReductions(const std::string& model, const ReadOptio
   as_it_is.reduce.reset();
   const ModelInfo info = readModelInfo(model, as_it_is);
   if (info.converted) throw Error("'" + model + "' is converted already: name the plain ViT it was made of");
+  if (!info.givesLabels()) throw Error("'" + model + "' gives no labels to compare");
   if (!info.hasPixelClasses()) {
-    throw Error("'" + model + "' has a head of another kind (" + toString(info.head) +
-                ") than a mask transformer or a linear one: " +
-                (info.givesLabels() ? "name the reductions, as in 'mpm eval --against full --reduce'"
-                                    : "it gives no labels to compare"));
+    throw Error("there are no usual reductions for '" + model + "', whose head is " + toString(info.head) +
+                ": name some with 'mpm eval --against full --reduce'");
   }
   const int middle = 5 * info.blocks / 12, late = 2 * info.blocks / 3;
   std::vector<Reduction> wanted = {parseReduction("mpm"), mpmBefore({middle}), mpmBefore({late})};

@@ -49,8 +49,8 @@ enum class ViewChange {
   kLarge,  ///< more: the view that the camera has now becomes the reference
 };
 
-/// The pixels of a picture that must not be seen, where the view has moved to this place: CV_8U of its size, 255 there;
-/// empty: none.
+/// The pixels of a picture that must not be seen, where the view has moved by this offset: CV_8U of its size, 255
+/// there; empty: none.
 using HiddenAt = std::function<cv::Mat(const ViewMotion& offset)>;
 
 /// A reference without what was learned of pictures: only how far the view has moved, so that regions stay in place.

@@ -137,9 +137,9 @@ class SnapshotWriter {
   Recording recording() const;
 
   /// For each new frame: records it, and writes it where the time-lapse is due. `sample`: null for a frame that is
-  /// none. The time-lapse waits for the disk where the frame is needed (CapturedFrame::needed), but no 30 seconds:
-  /// what else comes too fast is left out, of which on_failed() hears. It begins anew with another source, and where
-  /// needed frames go back in time.
+  /// none. Where the frame is needed (CapturedFrame::needed), the time-lapse waits for the disk, 30 seconds at most.
+  /// What else comes too fast is left out, and on_failed() hears of it. The time-lapse begins anew with another source,
+  /// and where needed frames go back in time.
   void add(const InferenceResult& result, const Sample* sample, const std::string& source);
   /// Writes this frame. False: several pictures wait for the disk already.
   bool save(const InferenceResult& result, const Sample& sample, const std::string& source);
