@@ -798,8 +798,14 @@ TEST_F(Store, AnEventOfAnArchiveIsStoredOnce) {
   events[1].time += 1;
   events[2].kind = EventKind::kAlarmEnded;
   events[3].message = "it rings on";
+  StoreOptions options;
+  std::atomic<int> told = 0;
+  options.outbox.of_event = [&](const Event&) {
+    ++told;
+    return std::vector<Message>();
+  };
   for (const std::string source : {"archive", "camera"}) {
-    StoreWriter writer(path_);
+    StoreWriter writer(path_, options);
     for (int i = 0; i < 2; ++i) {
       writer.setSource(source);
       if (i > 0) writer.append(events[1]);  // before its first picture
@@ -811,6 +817,7 @@ TEST_F(Store, AnEventOfAnArchiveIsStoredOnce) {
   }
   EXPECT_THAT(allEvents(StoreReader(path_)), testing::UnorderedElementsAreArray(events));
   EXPECT_THAT(allEvents(StoreReader(path_), 2), SizeIs(8)) << "a camera may ring twice";
+  EXPECT_EQ(told, 4 + 8) << "what is known already is not told again";
 }
 
 TEST_F(MergeDatabases, PartsHideTheSame) {
