@@ -21,12 +21,10 @@ std::vector<HourOfTokens> simulate(int days, double difference, double between, 
     const bool night = hour % 24 < 6 || hour % 24 >= 18;
     if (hour % 24 == 6 || hour == 0) level[0] = between * normal(random);
     if (hour % 24 == 18 || hour == 0) level[1] = between * normal(random);
-    HourOfTokens one{.start = kMidnight + hour * kHourMs, .night = night, .occurrences = {}};
-    for (int i = 0; i < 20; ++i) {
-      ++one.occurrences[std::round(10 * (400 + (night ? difference : 0) + level[night] + within * normal(random))) /
-                        10];
-    }
-    hours.push_back(one);
+    std::map<double, std::int64_t> occurrences;
+    for (int i = 0; i < 20; ++i)
+      ++occurrences[std::round(10 * (400 + (night ? difference : 0) + level[night] + within * normal(random))) / 10];
+    hours.push_back({kMidnight + hour * kHourMs, night, {occurrences.begin(), occurrences.end()}});
   }
   return hours;
 }
@@ -41,7 +39,7 @@ TEST(Statistics, AFirstDayCountsHoursAndTheirCorrelation) {
   // The same hour means, sorted so that neighbours are alike: less is known.
   std::vector<double> means;
   for (const HourOfTokens& hour : hours)
-    if (!hour.night) means.push_back(summarize(hour.occurrences).mean);
+    if (!hour.night) means.push_back(summarize({hour.occurrences.begin(), hour.occurrences.end()}).mean);
   std::sort(means.begin(), means.end());
   std::vector<HourOfTokens> trend;
   for (std::size_t i = 0; i < means.size(); ++i) {

@@ -24,7 +24,7 @@ int minuteOfDay(UnixMs time, const vision::CameraClock& clock) {
 constexpr int kPeriodsNeeded = 3;
 constexpr double kStray = 0.05;  // of an hour's samples
 
-void addCounts(evaluation::Block& block, const std::map<double, std::int64_t>& occurrences) {
+void addCounts(evaluation::Block& block, const auto& occurrences) {
   for (const auto& [tokens, count] : occurrences) {
     block.sum += tokens * static_cast<double>(count);
     block.samples += count;
@@ -224,8 +224,11 @@ DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixM
   result.day_change = changeSinceYesterday(sides[0], now);
   result.night_change = changeSinceYesterday(sides[1], now);
   std::map<UnixMs, std::int64_t> samples;  // by hours
-  for (const HourOfTokens& hour : hours)
-    for (const auto& [tokens, count] : hour.occurrences) samples[hour.start] += count;
+  for (const HourOfTokens& hour : hours) {
+    evaluation::Block all;
+    addCounts(all, hour.occurrences);
+    if (all.samples > 0) samples[hour.start] += all.samples;
+  }
   for (const auto& [start, count] : samples) result.hours.push_back(start);
   if (result.day.samples == 0 || result.night.samples == 0) return result;
 

@@ -86,7 +86,7 @@ class DayNight {
 struct HourOfTokens {
   UnixMs start = 0;
   bool night = false;
-  std::map<double, std::int64_t> occurrences{};
+  std::vector<std::pair<double, std::int64_t>> occurrences{};  // each number of tokens once, ascending
 };
 
 struct Summary {

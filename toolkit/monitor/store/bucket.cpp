@@ -80,10 +80,10 @@ void Bucket::add(const Sample& sample, const RegionSample& region) {
   for (const auto& [label, area] : region.areas) addValue(codeOf(label), 100 * area);
 }
 
-void Bucket::add(const Bucket& other) {
+void Bucket::add(Bucket other) {
   samples += other.samples;
   if (series_.empty()) {
-    series_ = other.series_;
+    series_ = std::move(other.series_);
     return;
   }
   auto at = series_.begin();

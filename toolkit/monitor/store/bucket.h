@@ -46,7 +46,7 @@ class Bucket {
 
   /// A region of the sample; of a flagged one only what Quantity::of_flagged says.
   void add(const Sample& sample, const RegionSample& region);
-  void add(const Bucket& other);
+  void add(Bucket other);
   Spread spread(const std::string& quantity) const;  ///< by its key
   Spread area(int label) const;                      ///< of a class, percent
 

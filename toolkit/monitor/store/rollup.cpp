@@ -216,8 +216,9 @@ std::vector<RollupRow> StoreReader::Impl::rollup(const RollupQuery& query, const
     for (auto& [id, sums] : regions) {
       const auto name = names.find(id);
       if (name == names.end()) continue;
-      DayNightSums& of = row.regions[name->second];
-      for (const Side side : {Side::kDay, Side::kNight, Side::kUnknown}) of.of(side).add(sums.of(side));
+      const auto [region, first] = row.regions.try_emplace(name->second, std::move(sums));
+      if (first) continue;
+      for (const Side side : {Side::kDay, Side::kNight, Side::kUnknown}) region->second.of(side).add(sums.of(side));
     }
   }
   return result;
@@ -346,7 +347,7 @@ std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t series, UnixMs
   std::vector<HourOfTokens> hours;
   const auto add = [&](UnixMs start, bool night, const TokenCounts& counts) {
     auto& occurrences = hours.emplace_back(HourOfTokens{.start = start, .night = night}).occurrences;
-    for (const auto& [tenths, count] : counts) occurrences.emplace_hint(occurrences.end(), tenths / 10.0, count);
+    for (const auto& [tenths, count] : counts) occurrences.emplace_back(tenths / 10.0, count);
   };
   const auto addSamples = [&](UnixMs begin, UnixMs end) {
     if (begin >= end) return;

@@ -73,20 +73,21 @@ std::vector<StateSeries> StoreReader::states(std::int64_t series, UnixMs from, U
   if (all.empty()) return all;  // no need to look at each sample
   const bool one_of_several = impl_->database.integer(
       "SELECT count(*) > 1 FROM series WHERE source = (SELECT source FROM series WHERE id = ?)", series);
-  // Of a source with one series the index of times alone says which samples count.
+  // Of a source with one series the index of times alone says which samples count. They are counted here, because GROUP
+  // BY would sort them first.
   Statement rows = impl_->database.prepare(
-      std::string("SELECT name, counted, count(*), total(sure) FROM state_sample JOIN sample ON sample.id = sample"
+      std::string("SELECT name, counted, sure FROM state_sample JOIN sample ON sample.id = sample"
                   " WHERE source = (SELECT source FROM series WHERE id = ?1) AND time_ms >= ?2 AND time_ms < ?3") +
-      (one_of_several ? " AND sample.session IN (SELECT id FROM session WHERE series = ?1)" : "") +
-      " GROUP BY name, counted");
+      (one_of_several ? " AND sample.session IN (SELECT id FROM session WHERE series = ?1)" : ""));
   rows.bind(series, from, to);
   while (rows.step()) {
-    for (StateSeries& one : all) {
-      if (one.name == rows.text(0)) {
-        one.samples[std::string(rows.text(1))] = rows.integer(2);
-        one.sure += rows.integer(3);
-      }
-    }
+    const auto head = std::ranges::find(all, rows.text(0), &StateSeries::name);
+    if (head == all.end()) continue;
+    const std::string_view counted = rows.text(1);
+    auto state = head->samples.find(counted);
+    if (state == head->samples.end()) state = head->samples.emplace(counted, 0).first;
+    ++state->second;
+    head->sure += rows.integer(2);
   }
   return all;
 }

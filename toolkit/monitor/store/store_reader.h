@@ -29,9 +29,10 @@ using StateChanges = std::vector<std::pair<UnixMs, std::string>>;
 struct StateSeries {
   std::string name{};
   StateChanges changes{};
-  std::map<std::string, std::int64_t> samples{};  ///< that are kept, by the state that counted
-  std::int64_t sure = 0;                          ///< of them, those whose result was sure
-  std::set<std::string> known{};                  ///< that ever counted of this head of the source
+  /// That are kept, by the state that counted.
+  std::map<std::string, std::int64_t, std::less<>> samples{};
+  std::int64_t sure = 0;          ///< of them, those whose result was sure
+  std::set<std::string> known{};  ///< that ever counted of this head of the source
 };
 
 struct ChartQuery {
