@@ -311,7 +311,8 @@ def with_marks(model, values, patches, behind, blocks, taps=True, keys=(), embed
             if nodes[k].op_type == "Add" and others and shape(others[0]) == shape(nodes[k].output[0]) and shape(others[0])[-2] == count:
                 break
         else:
-            raise evaluate.NotDefined("a softmax that is of no block")
+            # A window that is larger than a grid of another size has rows that are no patches.
+            raise evaluate.Disputed("a softmax that is of no block")
         plans.append((block, i, others[0], k, before, count))
     if embedded:
         renamed[embedded] = mark(embedded, readers[embedded], "Share", front=shape(embedded)[1] - patches - behind)
