@@ -14,6 +14,7 @@
 #include "monitor/store/snapshot.h"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
+#include "scene/street.h"
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/lettering.h"
 #include "vision/sources/source.h"
@@ -77,6 +78,7 @@ void VideoFile::finish() {
 double frameRateOf(const std::vector<std::string>& sources) {
   for (const std::string& source : sources) {
     const vision::SourceSpec spec = vision::parseSourceSpec(source);
+    if (spec.kind == vision::SourceKind::kDemo) return scene::parseStreets(spec.target).front().fps;
     if (spec.kind != vision::SourceKind::kVideo) continue;
     const double rate = cv::VideoCapture(vision::sourceFiles(spec).front()).get(cv::CAP_PROP_FPS);
     if (rate > 0 && rate < 1e4) return rate;

@@ -36,7 +36,7 @@ class VideoFile {
   int frames_ = 0;
 };
 
-/// Frames per second of the first video among the sources; 25 without one.
+/// Frames per second of the first video or scene among the sources; 25 without one.
 double frameRateOf(const std::vector<std::string>& sources);
 
 struct FilmOptions {

@@ -57,7 +57,7 @@ Json headJson(const Variant& variant) {
 }
 
 void printHead(const Variant& variant) {
-  printLine("head of " + variant.name + ":");
+  printLine("head of " + variant.name + ", means:");
   const std::vector<OperatorTime> times = headOf(variant);
   double total = 0;
   for (const OperatorTime& time : times) total += time.ms;
@@ -99,8 +99,9 @@ Row::Row(const Variant& v, const std::vector<Variant>& all)
     : variant(v), ms(v.median()), ratio(ms / all.front().median()), peak(peakOf(all, v.precision)) {
   if (peak > 0 && !v.gflop.values.empty()) peak_share = v.gflop.mean() / ms * 1e3 / peak;
   for (const auto& [stage, values] : v.stages) {
-    if (stage == "backbone" || stage == "merge" || stage == "restore" || stage == "head")
-      stages[stage] = quantile(values, 0.5);
+    const double median = quantile(values, 0.5);
+    const bool of_frames = stage == "preprocess" || stage == "postprocess";  // else the net gets a tensor
+    if (stage != "total" && (!of_frames || median > 0)) stages[stage] = median;
   }
 }
 

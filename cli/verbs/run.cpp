@@ -151,8 +151,8 @@ Json workJson(const RunArguments& arguments, const std::string& model_path, cons
           {"time_zone", arguments.times.clock().zone()}};
 }
 
-// Hints: the picture to look at, and commands that can be pasted.
-void printHints(const RunArguments& arguments, const std::string& pictures) {
+// Hints: the picture to look at, and commands that can be pasted. `of_scene`: the model has the classes of the scene.
+void printHints(const RunArguments& arguments, const std::string& pictures, bool of_scene) {
   namespace fs = std::filesystem;
   const std::string program = shellWord(program_invocation_name);
   const std::string model = arguments.model.empty() ? "" : " --model " + shellWord(arguments.model);
@@ -165,7 +165,7 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
   const bool has_app = app.has_parent_path() ? fs::exists(app, error) : true;
   if (display && has_app) printNote("live      " + shellWord(app.string()) + model + " demo:");
   printNote("yours     " + program + " run PICTURE" + model + " --out pictures");
-  printNote("how good  " + program + " eval \"demo:street?seed=1..4&step=1314000&frames=24\"" + model);
+  if (of_scene) printNote("how good  " + program + " eval \"demo:street?seed=1..4&step=1314000&frames=24\"" + model);
   printNote("how fast  " + program + " bench" + model + " --image demo:");
 }
 
@@ -367,11 +367,11 @@ int Run::all() {
 
 void Run::add(vision::Frame frame) {
   frame.image = arguments_.night.applied(frame.image, frame.name);
+  if (const auto taken = frame.seconds() ? std::nullopt : times_.of(frame.source))
+    frame.unix_time = static_cast<double>(taken->time) / kSecondMs;
   const Estimate result = estimate(frame);
   if (day_ || !arguments_.chart.empty()) history_.add(frame, result);
   const Json outputs = write(frame, result);
-  if (const auto taken = frame.seconds() ? std::nullopt : times_.of(frame.source))
-    frame.unix_time = static_cast<double>(taken->time) / kSecondMs;
   const Json line = frameJson(frames_->number(), frame, result, writer_.fields(result), outputs);
   if (manifest_) manifest_->append(line);
   print(line, frame.name, result);
@@ -437,7 +437,10 @@ void Run::sumUp(const std::vector<std::string>& written) const {
   if (arguments_.json) return;
   std::string text;
   for (const std::string& one : written) text += (text.empty() ? "" : day_ ? ", then " : ", ") + one;
-  if (day_ && !interrupted()) return printHints(arguments_, text);
+  if (day_ && !interrupted()) {
+    const bool of_scene = std::ranges::equal(model_.facts.classes, frames_->classNames(), {}, &ClassInfo::name);
+    return printHints(arguments_, text, of_scene);
+  }
   const std::size_t before = manifest_ ? manifest_->entries().size() : 0;
   printNote(counted(frames_->read(), "frame") + (before > 0 ? " and " + std::to_string(before) + " before" : "") +
             ", " + (text.empty() ? "nothing written: --out DIR keeps the results" : text));
@@ -486,7 +489,8 @@ Verb addRun(CLI::App& mpm) {
   CLI::Option* const video = addOption(
       *verb, "--video", arguments->video, "FILE.mp4",
       "Write the overlays (of depth, its colours) of all frames as a video: .mp4, .mkv, .mov or .avi. It has the "
-      "frame rate of the video that it is made of, else 25");
+      "frame rate of the first video or scene that it is made of, else 25. Its sides are even: of odd frames the "
+      "last row and column are left out");
   addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30,
             "Stop after this many frames, of this shard and this call");
   verb->add_flag("--json", arguments->json, "One JSON object per frame, one per line");
@@ -516,8 +520,9 @@ of a model with boxes also "box": [left, top, right, bottom] (px), and
 "depth": {"unit", "min", "median", "max", "offset", "step"} for depth; in NAME_depth.png, depth = offset + step x pixel.
 Without a task there is "output": [{"name", "shape", "min", "max"}].
 With --reuse there is "reuse": {"rows": share of the rows that were computed, "key_frame", "agreement": in percent}.
-With --out there is also "outputs": the names of the files written; of the scene, "time" (ISO 8601, UTC), "film" (which
-street, from 0), "night" and "sun_elevation" (degrees).
+With --out there is also "outputs": the names of the files written. "time" (ISO 8601, UTC) is that of the scene, or what a
+picture's EXIF data or its name say; of the scene alone are "film" (which street of this source, from 0), "night" and
+"sun_elevation" (degrees).
 
 A map of --maps is a PNG of 16-bit grey with one pixel per token. The value is the token's cluster after this insertion
 and all before it: tokens with the same value were merged. They may lie apart, because pairs are nearest neighbours in

@@ -44,6 +44,10 @@ TEST_F(Day, WithoutAFolderOnlyTheTableIsShown) {
       mpmCommand({"run", "demo:day?size=64x96", "--max-frames", "2", "--model", model_}, {.folder = folder_.path()}));
   EXPECT_EQ(result.lines().size(), 2u);
   EXPECT_THAT(result.err, HasSubstr("run demo:day --model " + model_ + " --out mpm_day"));
+  EXPECT_THAT(result.err, HasSubstr("how good")) << "with the classes of the scene";
+  const CommandResult other = succeeded(mpmCommand(
+      {"run", "demo:day?size=64x64", "--max-frames", "2", "--model", kSegmenter}, {.folder = folder_.path()}));
+  EXPECT_THAT(other.err, Not(HasSubstr("how good"))) << "with other classes";
   EXPECT_FALSE(fs::exists(folder_ / "mpm_day"));
 }
 

@@ -66,6 +66,19 @@ TEST_F(ReuseCommand, BeginsAnewWithEachFilm) {
   EXPECT_THAT(rows, ElementsAre(1, 0, 1, 0));
 }
 
+TEST_F(ReuseCommand, PicturesAreAsFarApartAsTheirNamesSay) {
+  const std::string pictures = folder_ / "pictures";
+  fs::create_directories(pictures);
+  for (const char* minute : {"00", "11", "22", "33", "44"})
+    writeImage(pictures + "/cam_20260301_12" + minute + "00.png", 40, 70, 1);
+  std::vector<bool> due;
+  for (const auto& line : succeeded(mpmCommand({"run", pictures, "--model", kSegmenter, "--reduce", "none", "--reuse",
+                                                "threshold=12:refresh=1500", "--json"}))
+                              .jsonLines())
+    due.push_back(line["reuse"].contains("agreement") && !line["reuse"]["agreement"].is_null());
+  EXPECT_THAT(due, ElementsAre(false, false, false, true, false)) << "25 minutes after the first picture";
+}
+
 TEST_F(ReuseCommand, BenchComparesIt) {
   const CommandResult result = succeeded(
       mpmCommand({"bench", "--model", model_, "--image", kFrames, "--reduce", "none", "--reuse", "off", "--reuse",

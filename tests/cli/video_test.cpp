@@ -67,6 +67,8 @@ TEST_F(Video, KeepsTheFrameRateOfItsSource) {
   cv::VideoCapture frames(video);
   EXPECT_EQ(frames.get(cv::CAP_PROP_FPS), 10);
   EXPECT_EQ(frames.get(cv::CAP_PROP_FRAME_COUNT), 4);
+  succeeded(run({"demo:street?fps=8&frames=2&size=64x64", source, "--max-frames", "2", "--video", video}));
+  EXPECT_EQ(cv::VideoCapture(video).get(cv::CAP_PROP_FPS), 8) << "the scene comes first";
 }
 
 TEST_F(Video, OfDepthShowsItsColours) {
