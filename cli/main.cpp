@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
   mpm convert vit.onnx -o vit_mpm.onnx --reduce mpm:blocks=2,5
   mpm help run
 
-Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage, 130
+interrupted, but 0 of monitor and serve, which end that way.
 Ctrl-C once finishes the current frame and ends; twice ends at once.)");
   std::vector<Verb> verbs;
   const auto add = [&](const char* group, std::vector<Verb> some) {

@@ -120,7 +120,9 @@ void printVariants(const Measured& all) {
   };
   std::string line = "over " + rangeOf(counts);
   if (!of_full.empty()) {
-    line += "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model";
+    const bool labelled = std::ranges::any_of(all.variants, [](const auto& one) { return one.result.labelled; });
+    line += labelled ? "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model"
+                     : "; agreement and speed-up (median) against the full model";
     if (precisions.size() > 1 && of_full.size() == 1) line += " with " + *of_full.begin();
     if (compared != counts) line += ", agreement and speed-up over " + rangeOf(compared);
     line += "; in brackets 95 % intervals";

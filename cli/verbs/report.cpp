@@ -197,7 +197,8 @@ Verb addReport(CLI::App& mpm) {
       "The database; 'mpm monitor' may write it at the same time. Several\nare taken together: the parts of --shard")
       ->required();
   addOption(*verb, "--merge", arguments->merged, "FILE", "Write what the databases hold into this new one, too");
-  addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
+  addOption(*verb, "--source", arguments->source, "NAME",
+            "Only this source. Default: all; of --export, --chart and --film the only one");
   addNumber(*verb, "--days", arguments->scope.days, "N", 1e-3, 1e6, "Only the last days. Default: all");
   addOption(*verb, "--export", arguments->export_path, "FILE",
             "Write every sample of the series into this file; with --format phenocam the three files that PhenoCam has "

@@ -256,7 +256,7 @@ const std::vector<TableField<Mqtt>>& fieldsOf(const Mqtt&) {
        "What the topics of Home Assistant's discovery begin with; none: no discovery", "homeassistant", kNoLimits,
        checkTopic},
       {"url", &Mqtt::url, "mqtt", "URL", "Where Home Assistant's link of each camera leads to",
-       "the address of [page], if others reach it", kNoLimits, checkWebUrl},
+       "the address of [page], unless that is 0.0.0.0, [::] or has port 0", kNoLimits, checkWebUrl},
       {"every", &Mqtt::every, "mqtt", "SECONDS",
        "Send the state of a camera at most once in this time; at once where night, a flag or a state changes", "30",
        from(0, 86400)},
