@@ -149,6 +149,11 @@ TEST_F(States, ExamplesAreCutOutAsSamplesAre) {
     pooled.push_back(poolTokens(estimator.estimate(picture(view.part)).features, view.shares));
   }
   EXPECT_LT(cv::norm(teachStates(job)->weights, teachStates(kGate, job.examples, pooled).weights, cv::NORM_INF), 1e-6);
+  cv::imwrite(job.examples.back().file, test::noisePicture(480, 640, 4));
+  EXPECT_MPM_ERROR(teachStates(job),
+                   "3.png' is 640 x 480 px (width x height), but '" + job.examples.front().file + "' is 320 x 240 px");
+  job.regions[0].cut_out_s.reset();
+  EXPECT_TRUE(teachStates(job)) << "the network input has one size";
 }
 
 // Two states at -1 and 1, one of which is shown ten times as often: the border lies in the middle all the same.

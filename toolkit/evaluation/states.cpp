@@ -14,6 +14,7 @@
 #include "base/atomic_file.h"
 #include "base/hash.h"
 #include "base/number_text.h"
+#include "base/size_text.h"
 #include "base/visible_text.h"
 #include "evaluation/contradictions.h"
 #include "evaluation/numbers.h"
@@ -426,8 +427,16 @@ std::optional<StateHead> teachStates(const StatesJob& job) {
                  .model_digest = vision::modelDigest(job.model),
                  .reduce = toString(model.reduction)};
   cv::Mat pooled;
+  cv::Size first;
   for (const StateExample& one : job.examples) {
     const cv::Mat image = vision::openSource(one.file)->next().value().image;
+    if (first.empty()) first = image.size();
+    // Cut-outs of pictures of different sizes show the region with different detail.
+    if (cutOutSeconds(job.regions) && image.size() != first) {
+      throw Error("'" + one.file + "' is " + sizeText({image.rows, image.cols}) + ", but '" +
+                  job.examples.front().file + "' is " + sizeText({first.height, first.width}) +
+                  ": a region with \"resolution\": \"camera\" needs examples of one size");
+    }
     const StateView view = stateView(job.regions, image.size(), model.grid, one.time);
     if (view.shares.empty()) {
       const bool valid = std::ranges::any_of(job.regions, [&](const vision::Region& region) {
