@@ -265,6 +265,8 @@ class Runner {
     const Json session = sessionJson(plan_.options.device, plan_.options.threads);
     for (std::size_t v = 0; v < variants_.size(); ++v) {
       variants_[v].full = measured_.variants[v].full;
+      measured_.variants[v].result.labelled = !plan_.labelled.unlabelled || plan_.against_full;
+      measured_.variants[v].result.beside_full = variants_[v].full.has_value();
       variants_[v].line = measured_.variants[v].settings;
       variants_[v].line.update(session);
     }
@@ -434,7 +436,7 @@ class Runner {
 Measured measure(const MeasurePlan& plan) { return Runner(plan).run(); }
 
 std::optional<evaluation::AgainstFull> againstFull(const MeasuredVariant& variant, const Measured& all) {
-  if (!variant.full && !variant.result.besideFull()) return std::nullopt;
+  if (!variant.full && !variant.result.beside_full) return std::nullopt;
   return variant.result.against(variant.full ? &all.variants[*variant.full].result : nullptr,
                                 variant.settings.value("against", Json()) == "full");
 }

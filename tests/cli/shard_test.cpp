@@ -272,6 +272,24 @@ TEST_F(Shards, LinesOfAPictureThatIsGoneAreRefused) {
   EXPECT_EQ(succeeded(eval({"--resume", log, "--json"})).json()["images"], kImages);
 }
 
+TEST_F(Shards, WithoutAnImageHaveTheKeysOfOthers) {
+  const auto keysOf = [&](const std::string& part, const Words& more) {
+    std::vector<std::set<std::string>> keys;
+    for (const nlohmann::json& line : succeeded(mpmCommand(more + Words{"--json", "--shard", part})).jsonLines()) {
+      auto& of = keys.emplace_back();
+      for (const auto& [key, value] : line.items()) of.insert(key);
+    }
+    return keys;
+  };
+  for (const std::string name : {"images", "labels"})
+    for (int i = 1; i < kImages; ++i) fs::remove(folder_ / (name + "/street_" + std::to_string(i) + ".png"));
+  const Words labels = {"--images", folder_ / "images", "--labels", folder_ / "labels"};
+  for (const Words& data : {labels, Words{folder_ / "images", "--against", "full", "--reduce", "mpm:blocks=2"}}) {
+    const Words both = Words{"eval", "--model", kSegmenter, "--reduce", "mpm:blocks=1"} + data;
+    EXPECT_EQ(keysOf("1/2", both), keysOf("2/2", both)) << "one of the two has the image";
+  }
+}
+
 // File names may hold anything. These two differ in a byte that is not UTF-8.
 TEST_F(Shards, NamesNeedNotBeUtf8) {
   const std::string log = folder_ / "log.jsonl";

@@ -221,6 +221,7 @@ Json Scores::toJson(const std::vector<std::string>& names) const {
 
 void VariantResult::add(const Measurement& one) {
   labelled = labelled || one.line.contains("confusion");
+  beside_full = beside_full || one.full_ms;
   sessions.insert(one.session);
   all.add(one);
   if (one.night) (*one.night ? night : day).add(one);
@@ -253,10 +254,6 @@ std::vector<const Measurement*> VariantResult::sorted() const {
   for (const Measurement& one : images_) images.push_back(&one);
   sortByFilm(images);
   return images;
-}
-
-bool VariantResult::besideFull() const {
-  return std::ranges::any_of(images_, [](const Measurement& one) { return one.full_ms.has_value(); });
 }
 
 AgainstFull VariantResult::against(const VariantResult* full, bool labels_of_full) const {

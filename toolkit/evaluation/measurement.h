@@ -100,7 +100,8 @@ class VariantResult {
   void add(const Measurement& one);
 
   Scores all, day, night;            ///< of the scene by day and by night, too
-  bool labelled = false;             ///< some image has true labels
+  bool labelled = false;             ///< images have true labels, also where none is in this shard
+  bool beside_full = false;          ///< the full model takes its turn on them, too
   std::set<std::string> sessions{};  ///< of the lines
 
   /// Columns of the table. Without day and night there is one.
@@ -108,8 +109,6 @@ class VariantResult {
   /// Adds the fields of all.toJson(), and "day" and "night" where they are known.
   Json toJson(Json settings, const std::vector<std::string>& names) const;
 
-  /// The full model took its turn on some of the images.
-  bool besideFull() const;
   /// With 95 % intervals over blocks of images (blocksOf()). `full`: of the full model; null: it has no lines of its
   /// own. Only the loss needs them, unless `labels_of_full`: the true labels are the full model's.
   AgainstFull against(const VariantResult* full, bool labels_of_full) const;
