@@ -236,7 +236,7 @@ LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& 
   } else if (!options.source.empty()) {
     sources_ = {options.source};
   } else {
-    if (!fs::is_directory(options.images)) throw Error("there is no folder of images '" + options.images + "'");
+    vision::requireFolder(options.images, "images");
     const auto maps = vision::labelMapFiles(options.labels);
     for (const auto& [stem, path] : maps) files_.push_back(path);
     for (const std::string& image : vision::sourceFiles(vision::parseSourceSpec(options.images))) {
@@ -302,7 +302,7 @@ std::optional<LabelledFrame> LabelledFrames::next() {
     result.frame.index = static_cast<int>(index);
     if (result.label.empty()) {
       throw Error("no label map for '" + result.frame.source + "': there is no " + result.frame.name + ".png in '" +
-                  options_.labels + "'");
+                  options_.labels + "'" + vision::otherFormatText(options_.labels, result.frame.name));
     }
   }
   if (options_.max_frames > 0 && result.frame.index >= options_.max_frames) return std::nullopt;

@@ -272,7 +272,8 @@ TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
   expectFailure(eval({"--json"}), 1, {"40 x 70 px", "70 x 40 px", "as its EXIF rotates it"});
   EXPECT_EQ(smaller.out, "");
   fs::remove(labels(1));
-  expectFailure(eval({"--json"}), 1, {"no label map for '" + image(1)});
+  writeImage(folder_ / "labels/i1.jpg", 40, 70);
+  expectFailure(eval({"--json"}), 1, {"no label map for '" + image(1), "'i1.jpg' is no label map: write it as PNG"});
   writeImage(folder_ / "images/i0.jpg", 40, 70);
   expectFailure(eval(), 2, {"mpm eval needs images of different names", "i0.jpg", "i0.png"});
   expectFailure(mpmCommand({"eval", images, "--model", kSegmenter, "--against", "full", "--label-offset", "1"}), 2,

@@ -70,14 +70,21 @@ TEST_F(Refusals, OfLabels) {
   };
   EXPECT_EQ(readLabelMap(write("t.tif", tiff("\b"))).at<uchar>(6), 7);
   EXPECT_MPM_ERROR(readLabelMap(write("u.tif", tiff("\1"))), "has 1 bit for a pixel");
-  for (const int type : {CV_8UC3, CV_16U}) {
+  for (const auto& [type, has] :
+       {std::pair(CV_8UC3, "3 channels of 8 bits: write"), {CV_16U, "1 channel of 16 bits: write"}}) {
     cv::imwrite(folder_ / "c.png", cv::Mat::zeros(4, 4, type));
-    EXPECT_MPM_ERROR(readLabelMap(folder_ / "c.png"), "must have one channel of 8 bits");
+    EXPECT_MPM_ERROR(readLabelMap(folder_ / "c.png"), "c.png' has " + std::string(has));
   }
-  EXPECT_MPM_ERROR(labelMapFiles(folder_ / "nowhere"), "cannot read the folder of labels '" + (folder_ / "nowhere"));
+  for (const char* no_folder : {"nowhere", "c.png", "*.png"}) {
+    const std::string path = folder_ / no_folder, then = " '" + path + "': name a folder, no file";
+    EXPECT_MPM_ERROR(labelledFiles(folder_.path(), path), "there is no folder of labels" + then);
+    EXPECT_MPM_ERROR(labelledFiles(path, folder_.path()), "there is no folder of images" + then);
+  }
   for (const char* name : {"images", "labels"}) fs::create_directory(folder_ / name);
   cv::imwrite(folder_ / "images/a.png", cv::Mat::zeros(4, 4, CV_8UC3));
   EXPECT_MPM_ERROR(labelledFiles(folder_ / "images", folder_ / "labels"), "there are no label maps");
+  cv::imwrite(folder_ / "labels/a.jpg", cv::Mat::zeros(4, 4, CV_8U));
+  EXPECT_MPM_ERROR(labelledFiles(folder_ / "images", folder_ / "labels"), "; 'a.jpg' is no label map: write it as PNG");
   EXPECT_MPM_ERROR(LabelFolder(folder_.path(), LabelFolder::Access::kRead).picture("b"), "there is no picture 'b'");
   cv::imwrite(folder_ / "labels/a.PNG", cv::Mat::zeros(4, 4, CV_8U));
   EXPECT_EQ(labelMapFiles(folder_ / "labels").at("a"), folder_ / "labels/a.PNG");

@@ -107,6 +107,7 @@ vision::LabelMeaning labelMeaningOf(Dataset dataset) {
 }
 
 std::vector<vision::LabelledFile> datasetFiles(Dataset dataset, const std::string& folder, const std::string& split) {
+  vision::requireFolder(folder, toString(dataset));
   const std::vector<vision::LabelledFile> files = partsOf(dataset).files(folder, split);
   if (files.empty()) throw Error("'" + folder + "' holds no image of " + toString(dataset) + ", split " + split);
   for (const vision::LabelledFile& file : files) {

@@ -99,8 +99,11 @@ cv::Mat readLabelMap(const std::string& path) {
   const auto [bits, kind] = pngBitsAndKind(path);
   if (labels.type() != CV_8UC1 && kind == 3)  // OpenCV gives its colours, never the indices
     throw Error("label map '" + path + "' has a palette: write the class indices as grey values, without one");
-  if (labels.type() != CV_8UC1)
-    throw Error("label map '" + path + "' must have one channel of 8 bits, the class index of each pixel");
+  if (labels.type() != CV_8UC1) {
+    throw Error("label map '" + path + "' has " + counted(labels.channels(), "channel") + " of " +
+                std::to_string(8 * labels.elemSize1()) +
+                " bits: write one channel of 8 bits, the class index of each pixel");
+  }
   if (bits > 0 && bits < 8) return labels / (255 / ((1 << bits) - 1));  // OpenCV stretches them to 0..255
   return labels;
 }

@@ -58,7 +58,7 @@ std::map<std::string, LabelledFile> labelFiles(const std::string& folder,
 using Pictures = std::map<std::string, std::vector<std::string>>;  // files by their names
 
 Pictures picturesIn(const std::string& folder) {
-  if (!fs::is_directory(folder)) throw Error("there is no folder of images '" + folder + "'");
+  requireFolder(folder, "images");
   Pictures pictures;
   std::error_code error;
   for (const fs::path& path : filesIn(folder, error))
@@ -75,8 +75,14 @@ std::string onlyPicture(const Pictures& pictures, const std::string& name) {
   return own->second[0];
 }
 
+bool hasFormatOfLabelMaps(const fs::path& file) {
+  const std::string extension = boost::algorithm::to_lower_copy(file.extension().string());
+  return extension == ".png" || extension == ".bmp" || extension == ".tif" || extension == ".tiff";
+}
+
 [[noreturn]] void refuseWithout(const std::string& folder) {
-  throw Error("there are no label maps (PNG, or JSON of LabelMe or COCO) in '" + folder + "'");
+  throw Error("there are no label maps (PNG, or JSON of LabelMe or COCO) in '" + folder + "'" +
+              otherFormatText(folder));
 }
 
 bool isLabelMap(const std::string& file) {
@@ -90,12 +96,26 @@ bool isLabelMap(const std::string& file) {
 
 }  // namespace
 
+void requireFolder(const std::string& path, const std::string& of) {
+  if (!fs::is_directory(path))
+    throw Error("there is no folder of " + of + " '" + path + "': name a folder, no file, list or pattern");
+}
+
+std::string otherFormatText(const std::string& folder, const std::string& name) {
+  std::error_code error;
+  for (const fs::path& path : filesIn(folder, error)) {
+    if (isImageFile(path.string()) && !hasFormatOfLabelMaps(path) && (name.empty() || path.stem() == name))
+      return "; '" + path.filename().string() + "' is no label map: write it as PNG, which keeps labels exactly";
+  }
+  return {};
+}
+
 std::map<std::string, std::string> labelMapFiles(const std::string& folder) {
+  requireFolder(folder, "labels");
   std::map<std::string, std::string> labels;
   std::error_code error;
   for (const fs::path& path : filesIn(folder, error)) {
-    const std::string extension = boost::algorithm::to_lower_copy(path.extension().string());
-    if (extension != ".png" && extension != ".bmp" && extension != ".tif" && extension != ".tiff") continue;
+    if (!hasFormatOfLabelMaps(path)) continue;
     const auto [other, fresh] = labels.emplace(path.stem().string(), path.string());
     if (!fresh)
       throw Error("two label maps for '" + other->first + "': '" + other->second + "' and '" + path.string() + "'");

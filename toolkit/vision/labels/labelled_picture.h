@@ -12,6 +12,13 @@
 
 namespace mpm::vision {
 
+/// Throws mpm::Error unless it is a folder. `of`: what lies in it, such as "images".
+void requireFolder(const std::string& path, const std::string& of);
+
+/// What an error says of a picture in a folder of labels that is in another format, such as JPEG. `name`: only of
+/// pictures with this stem. Empty: there is none.
+std::string otherFormatText(const std::string& folder, const std::string& name = "");
+
 /// The label maps of a folder (PNG, BMP, TIFF) by their stems. Throws mpm::Error naming the folder, or two of one name.
 std::map<std::string, std::string> labelMapFiles(const std::string& folder);
 
