@@ -417,7 +417,9 @@ TEST_F(States, ExamplesComeFromFoldersAndLists) {
     std::ofstream(csv) << line << "\n";
     EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "line 1: '" + line + "' is not PICTURE,STATE");
   }
-  EXPECT_MPM_ERROR(readStateExamples(folder_ / "nowhere", {}, job), "there is no '" + (folder_ / "nowhere") + "'");
+  const std::string nowhere = folder_ / "nowhere", one_picture = folder_ / "open/cam_20260301_100000.png";
+  EXPECT_MPM_ERROR(readStateExamples(nowhere, {}, job), "there is no '" + nowhere + "': name a folder with a folder");
+  EXPECT_MPM_ERROR(readStateExamples(one_picture, {}, job), "'" + one_picture + "' is a picture: name a folder with");
   StatesJob later = listed;
   later.model = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
   later.regions = {{.name = "gate", .size = {8, 8}, .polygons = {{{0, 0}, {7, 0}, {0, 7}}}, .from = 4'000'000'000'000}};

@@ -26,6 +26,7 @@
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
 
+#include "vision/sources/sources.h"
 namespace mpm::evaluation {
 namespace {
 
@@ -454,7 +455,11 @@ std::optional<StateHead> teachStates(const StatesJob& job) {
 
 void readStateExamples(const std::string& path, const vision::TimeOptions& times, StatesJob& job) {
   std::error_code unseen;
-  if (!fs::exists(path, unseen)) throw Error("there is no '" + path + "'");
+  constexpr const char* kWanted =
+      ": name a folder with a folder of pictures for each state, or a list, CSV with lines PICTURE,STATE or JSON";
+  if (!fs::exists(path, unseen)) throw Error("there is no '" + path + "'" + kWanted);
+  if (fs::is_regular_file(path, unseen) && vision::isImageFile(path))
+    throw Error("'" + path + "' is a picture" + kWanted);
   const NamedExamples examples = fs::is_directory(path, unseen) ? examplesInFolders(path) : examplesInList(path);
   vision::PictureTimes clock(times);
   std::set<std::string> names(job.states.begin(), job.states.end());
