@@ -81,6 +81,13 @@ TEST(Usage, RefusesWhatItDoesNotKnow) {
   expectFailure(mpmCommand({"info", "a.onnx", "b.onnx", "--json"}), 2, {"'b.onnx' is one argument too many"});
 }
 
+TEST(Usage, SaysWhichOptionIsGivenTwiceOrWithoutAValue) {
+  expectFailure(mpmCommand({"run", "a.png", "--out", "a", "--out", "b"}), 2,
+                {"error: --out was given 2 times: give it once"});
+  expectFailure(mpmCommand({"teach", "--states", "a", "-o", "b.json", "--labels"}), 2,
+                {"error: --labels needs a value"});
+}
+
 TEST(Usage, SuggestsTheNearestWord) {
   const auto expectMeant = [](const Words& words, const std::string& meant) {
     expectFailure(mpmCommand(words), 2, {"did you mean '" + meant + "'?"});

@@ -85,13 +85,19 @@ std::string didYouMean(const std::string& word, const std::vector<std::string>& 
   return best.empty() ? "" : ": did you mean '" + best + "'?";
 }
 
+// The verb on the command line; the program itself where there is none.
+const CLI::App& verbOf(const CLI::App& program) {
+  const CLI::App* verb = &program;
+  while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().back();
+  return *verb;
+}
+
 /// The problem with the words that no option and no verb took; empty: none. An option that is missing explains a
 /// word too many, but not an option that there is not.
 std::string problemOfRest(const CLI::App& program, const CLI::ParseError& error) {
   const bool missing = dynamic_cast<const CLI::RequiredError*>(&error);
   if (!missing && !dynamic_cast<const CLI::ExtrasError*>(&error)) return {};
-  const CLI::App* verb = &program;
-  while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().back();
+  const CLI::App* const verb = &verbOf(program);
   std::vector<std::string> options;
   for (const CLI::Option* option : verb->get_options())
     for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
@@ -103,6 +109,17 @@ std::string problemOfRest(const CLI::App& program, const CLI::ParseError& error)
   }
   if (rest.empty() || missing) return {};
   return verbsOf(*verb).empty() ? "'" + rest.front() + "' is one argument too many" : unknownVerb(*verb, rest.front());
+}
+
+/// The problem with the values of an option; empty: none that CLI11 does not say itself.
+std::string problemOfValues(const CLI::App& program, const CLI::ParseError& error) {
+  if (!dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return {};
+  const CLI::App* const verb = &verbOf(program);
+  const std::string text = error.what(), name = text.substr(0, text.find(':'));
+  const CLI::Option* const option = verb->get_option_no_throw(name);
+  if (!option || option->get_items_expected_max() != 1) return {};
+  return option->count() > 1 ? name + " was given " + std::to_string(option->count()) + " times: give it once"
+                             : name + " needs a value";
 }
 
 // The library goes on with the best one, and whoever measures would not know.
@@ -140,7 +157,8 @@ int parseAndWork(CLI::App& program, int argc, char** argv, const std::function<i
   } catch (const CLI::Success& help) {  // --help or --version
     return program.exit(help);
   } catch (const CLI::ParseError& error) {
-    const std::string problem = problemOfRest(program, error);
+    std::string problem = problemOfRest(program, error);
+    if (problem.empty()) problem = problemOfValues(program, error);
     return fail(problem.empty() ? error.what() : problem, kUsageError);
   } catch (const UsageError& error) {
     return fail(error.what(), kUsageError);
