@@ -420,6 +420,8 @@ TEST_F(States, ExamplesComeFromFoldersAndLists) {
   const std::string nowhere = folder_ / "nowhere", one_picture = folder_ / "open/cam_20260301_100000.png";
   EXPECT_MPM_ERROR(readStateExamples(nowhere, {}, job), "there is no '" + nowhere + "': name a folder with a folder");
   EXPECT_MPM_ERROR(readStateExamples(one_picture, {}, job), "'" + one_picture + "' is a picture: name a folder with");
+  std::ofstream(json) << R"([{"picture": "open/cam_20260301_100000.png", "state": " "}])";
+  EXPECT_MPM_ERROR(readStateExamples(json, {}, job), "of a state without a name: give it one");
   StatesJob later = listed;
   later.model = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
   later.regions = {{.name = "gate", .size = {8, 8}, .polygons = {{{0, 0}, {7, 0}, {0, 7}}}, .from = 4'000'000'000'000}};

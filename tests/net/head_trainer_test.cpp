@@ -190,7 +190,8 @@ TEST_F(HeadTrainerTest, RefusesWhatMakesNoSense) {
   EXPECT_MPM_ERROR(HeadTrainer(folder_ / "none.onnx"), "none.onnx");
   EXPECT_MPM_ERROR(trainer_.setClasses({{"one"}}), "fewer than two classes");
   EXPECT_MPM_ERROR(trainer_.setClasses(std::vector<ClassInfo>(256)), "256 classes: a head has at most 255");
-  EXPECT_MPM_ERROR(trainer_.setClasses({{"one"}, {""}, {"three"}}), "a class has no name");
+  for (const char* nothing : {"", " "})
+    EXPECT_MPM_ERROR(trainer_.setClasses({{"one"}, {nothing}, {"three"}}), "a class has no name");
   EXPECT_MPM_ERROR(trainer_.setClasses({{"one"}, {"two"}, {"one"}}), "two classes have the name 'one'");
   for (const cv::Mat& image : {cv::Mat(), cv::Mat(0, 9, CV_8UC3), cv::Mat(9, 9, CV_8UC1, cv::Scalar(0))})
     EXPECT_MPM_ERROR(trainer_.tokens(image), "an image to encode must be CV_8UC3 and not empty");

@@ -113,7 +113,8 @@ TEST_F(LabelFolderTest, RefusesWhatMakesNoSenseAndStaysAsItWas) {
   LabelFolder folder = filled();
   const std::string classes = readFile(folder.classesPath());
   EXPECT_MPM_ERROR(folder.setClasses({{"ice"}, {"ice"}, {"sky"}}), "two classes 'ice'");
-  EXPECT_MPM_ERROR(folder.setClasses({{"ice"}, {""}, {"sky"}}), "without a name");
+  for (const char* nothing : {"", " "})
+    EXPECT_MPM_ERROR(folder.setClasses({{"ice"}, {nothing}, {"sky"}}), "without a name");
   EXPECT_MPM_ERROR(folder.setClasses({{"ice"}, {"rock"}}), "left out");
   EXPECT_MPM_ERROR(folder.setClasses(std::vector<ClassInfo>(256, {"a"})), "255");
   EXPECT_EQ(readFile(folder.classesPath()), classes);

@@ -88,6 +88,7 @@ TEST_F(Refusals, OfLabels) {
   EXPECT_MPM_ERROR(LabelFolder(folder_.path(), LabelFolder::Access::kRead).picture("b"), "there is no picture 'b'");
   cv::imwrite(folder_ / "labels/a.PNG", cv::Mat::zeros(4, 4, CV_8U));
   EXPECT_EQ(labelMapFiles(folder_ / "labels").at("a"), folder_ / "labels/a.PNG");
+  EXPECT_MPM_ERROR(readClassList(write("n.json", R"([{"name": " "}])")), "expected a class with a name");
   const cv::Mat two = (cv::Mat_<uchar>(1, 2) << 1, 3);
   EXPECT_MPM_ERROR(LabelMeaning({}, 0, 3).applied(two), "holds the label 3, which is neither");
   EXPECT_MPM_ERROR(LabelMeaning({1}, -1, 2).applied(two), "holds the label 3, with the offset 2, which is neither");
@@ -99,6 +100,9 @@ TEST_F(Refusals, OfLabels) {
 TEST_F(Refusals, OfRegions) {
   const Region drawn{.name = "a", .size = {64, 48}, .polygons = {{{1, 1}, {9, 1}, {9, 9}}}};
   Region region = drawn;
+  region.name = " ";
+  EXPECT_MPM_ERROR(check({region}), "a region has no name");
+  region = drawn;
   region.size = {};
   EXPECT_MPM_ERROR(check({region}), "has no size");
   region = drawn;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/blank_text.h"
 #include "base/hash.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
@@ -25,8 +26,8 @@
 #include "vision/pictures/lettering.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
-
 #include "vision/sources/sources.h"
+
 namespace mpm::evaluation {
 namespace {
 
@@ -454,9 +455,9 @@ std::optional<StateHead> teachStates(const StatesJob& job) {
 }
 
 void readStateExamples(const std::string& path, const vision::TimeOptions& times, StatesJob& job) {
-  std::error_code unseen;
   constexpr const char* kWanted =
       ": name a folder with a folder of pictures for each state, or a list, CSV with lines PICTURE,STATE or JSON";
+  std::error_code unseen;
   if (!fs::exists(path, unseen)) throw Error("there is no '" + path + "'" + kWanted);
   if (fs::is_regular_file(path, unseen) && vision::isImageFile(path))
     throw Error("'" + path + "' is a picture" + kWanted);
@@ -468,6 +469,7 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
   for (const auto& [file, state] : examples) {
     names.insert(state);
     const std::string shown = "'" + path + "' has the picture '" + visibleText(file, 200) + "' ";
+    if (isBlank(state)) throw Error(shown + "of a state without a name: give it one");
     const std::int64_t digest = vision::pictureDigest(file);
     const auto& [other, fresh] = states.try_emplace(digest, state);
     if (digest != 0 && other->second != state)

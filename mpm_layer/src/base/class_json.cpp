@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "base/blank_text.h"
+
 namespace mpm {
 
 Json toJson(const std::vector<ClassInfo>& classes) {
@@ -24,7 +26,7 @@ std::vector<ClassInfo> classesFromJson(const JsonValue& list) {
   for (const JsonValue& entry : list.list()) {
     ClassInfo& one = classes.emplace_back();
     one.name = entry.at("name").text();
-    if (one.name.empty()) entry.fail("a class with a name");
+    if (isBlank(one.name)) entry.fail("a class with a name");
     if (const auto thing = entry.find("thing")) one.thing = thing->flag();
     const auto color = entry.find("color");
     if (!color) continue;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/blank_text.h"
 #include "base/hash.h"
 #include "base/json_file.h"
 #include "base/number_text.h"
@@ -354,8 +355,8 @@ void HeadTrainer::setClasses(const std::vector<ClassInfo>& classes, int ignore) 
   if (ignore < 0 || ignore > 255) throw Error("label " + std::to_string(ignore) + " to ignore: expected 0 to 255");
   std::set<std::string> names;
   for (const ClassInfo& one : classes) {
-    if (one.name.empty() || !names.insert(one.name).second)
-      throw Error(one.name.empty() ? "a class has no name" : "two classes have the name '" + one.name + "'");
+    if (isBlank(one.name) || !names.insert(one.name).second)
+      throw Error(isBlank(one.name) ? "a class has no name" : "two classes have the name '" + one.name + "'");
   }
   impl().classes = classes;
   impl().ignore = ignore;

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/atomic_file.h"
+#include "base/blank_text.h"
 #include "base/class_json.h"
 
 namespace mpm::vision {
@@ -110,7 +111,7 @@ void ClassList::validate(const std::string& what) const {
   }
   std::set<std::string> names;
   for (const ClassInfo& one : classes) {
-    if (one.name.empty()) throw Error(what + " has a class without a name");
+    if (isBlank(one.name)) throw Error(what + " has a class without a name");
     if (!names.insert(one.name).second) throw Error(what + " names two classes '" + visibleText(one.name) + "'");
   }
 }

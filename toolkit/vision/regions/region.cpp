@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/blank_text.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
 #include "base/visible_text.h"
@@ -36,7 +37,7 @@ bool hasArea(const std::vector<cv::Point2d>& polygon) {
 }
 
 void checkOne(const Region& region) {
-  if (region.name.empty()) throw Error("a region has no name: give each a name");
+  if (isBlank(region.name)) throw Error("a region has no name: give each a name");
   if (region.size.empty()) throw Error(called(region) + " has no size: give the size of its picture");
   if (region.mask.empty() == region.polygons.empty())
     throw Error(called(region) + " has no area: give it polygons or a mask, one of both");
