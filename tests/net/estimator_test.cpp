@@ -196,9 +196,10 @@ TEST(Estimator, ThreadsAreThoseOfBeforeAtItsEnd) {
 
 TEST(Estimator, RefusesWhatTheModelOrTheOptionsLack) {
   EXPECT_MPM_ERROR(Estimator(kOfScores, mergingOptions(Task::kSemantic)),
-                   "does not segment (its head is 'classifier')");
+                   "does not segment (its head is 'classifier'): without a task it gives the outputs of the net");
   EXPECT_MPM_ERROR(Estimator(kOfLabels, mergingOptions(Task::kDepth)),
-                   "does not estimate depth (its task is 'semantic', its head is 'linear')");
+                   "does not estimate depth (its task is 'semantic', its head is 'linear'): it can do 'semantic'");
+  EXPECT_MPM_ERROR(Estimator(kOfQueries, mergingOptions(Task::kDepth)), "it can do 'semantic', 'panoptic', 'instance'");
   EXPECT_MPM_ERROR(Estimator(kOfScores, mergingOptions(Task::kDepth)), "its task is 'none', its head is 'classifier'");
   EXPECT_MPM_ERROR(Estimator(kOfLabels, mergingOptions(Task::kInstance)),
                    "gives no segments (its head is 'linear', but they need 'mask_queries')");

@@ -14,20 +14,28 @@
 namespace mpm {
 namespace {
 
+// Why the model cannot do this task.
+std::string problemWith(Task wanted, const ModelInfo& info) {
+  const std::string head = "its head is '" + toString(info.head) + "'";
+  if (wanted == Task::kBoxes) return "gives no boxes (" + head + ", but they need 'box_queries')";
+  if (wanted == Task::kInstance && info.head == HeadKind::kBoxQueries)
+    return "gives no masks of its objects, only boxes";
+  if (givesSegments(wanted)) return "gives no segments (" + head + ", but they need 'mask_queries')";
+  if (wanted == Task::kDepth) {
+    return "does not estimate depth (its task is '" + (info.task ? toString(*info.task) : "none") + "', " + head + ")";
+  }
+  return "does not segment (" + (info.task ? "its task is '" + toString(*info.task) + "'" : head) + ")";
+}
+
 /// The task of the model; nullopt: the outputs of the net. Throws mpm::Error when it cannot do the `wanted` task.
 std::optional<Task> taskOf(const ModelInfo& info, std::optional<Task> wanted) {
-  const std::string head = "its head is '" + toString(info.head) + "'";
-  const std::optional<Task> task = wanted ? wanted : info.task;
-  if (!wanted || info.can(*wanted)) return task;
-  if (wanted == Task::kBoxes) throw Error("gives no boxes (" + head + ", but they need 'box_queries')");
-  if (wanted == Task::kInstance && info.head == HeadKind::kBoxQueries)
-    throw Error("gives no masks of its objects, only boxes: use the task 'boxes'");
-  if (givesSegments(wanted)) throw Error("gives no segments (" + head + ", but they need 'mask_queries')");
-  if (wanted == Task::kDepth) {
-    throw Error("does not estimate depth (its task is '" + (info.task ? toString(*info.task) : "none") + "', " + head +
-                ")");
-  }
-  throw Error("does not segment (" + (info.task ? "its task is '" + toString(*info.task) + "'" : head) + ")");
+  if (!wanted) return info.task;
+  if (info.can(*wanted)) return wanted;
+  std::string tasks;
+  for (const Task task : {Task::kSemantic, Task::kPanoptic, Task::kInstance, Task::kDepth, Task::kBoxes})
+    if (info.can(task)) tasks += (tasks.empty() ? "'" : ", '") + toString(task) + "'";
+  throw Error(problemWith(*wanted, info) +
+              (tasks.empty() ? ": without a task it gives the outputs of the net" : ": it can do " + tasks));
 }
 
 void addDepth(const cv::Mat& image, ImageNet& net, Estimate& result) {
