@@ -41,6 +41,14 @@ TEST(VariantResult, ComparesImagesOfOneNameWhateverTheirOrder) {
   EXPECT_EQ(more["tokens"][1], (Json{{"mean", 10}, {"low", 10}, {"high", 10}}));
 }
 
+TEST(VariantResult, HasNoShareOfWhatIsMergedWhereNothingIsMergedByDay) {
+  VariantResult day(2), night(2);
+  day.add({.image = "a", .tokens = {100, 100}});
+  night.add({.image = "a", .tokens = {100, 90}});
+  EXPECT_EQ(night.minus(day)["tokens"][1]["mean"], -10);
+  EXPECT_EQ(night.minus(day)["merged_percent"]["mean"], nullptr);
+}
+
 TEST(ConfusionMatrix, IsTheSumOfItsPairs) {
   ConfusionMatrix matrix(3, 255), copy(3, 255);
   matrix.add(labels({0, 0, 1}), labels({0, 2, 1}));

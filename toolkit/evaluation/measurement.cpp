@@ -323,7 +323,8 @@ Json VariantResult::minus(const VariantResult& other) const {
   };
   std::vector<double> percent = mergedIn(mine);
   const std::vector<double> by_day = mergedIn(others);
-  for (std::size_t i = 0; i < percent.size(); ++i) percent[i] = 100 * (percent[i] / by_day[i] - 1);
+  for (std::size_t i = 0; i < percent.size(); ++i)
+    percent[i] = by_day[i] > 0 ? 100 * (percent[i] / by_day[i] - 1) : std::nan("");  // nothing is merged by day
   json["merged_percent"] = meanJson(bootstrap.interval(percent));
   return json;
 }
