@@ -105,6 +105,7 @@ TEST(ValueTicks, AreRoundAndInside) {
   EXPECT_THAT(valueTicks(0, 1, 2), ElementsAre(0, 0.5, 1));
   EXPECT_THAT(valueTicks(0, 457, 2), ElementsAre(0, 200, 400)) << "0 and 500 leave 0 alone";
   EXPECT_THAT(valueTicks(620, 790, 1), ElementsAre(650, 700, 750)) << "no scale without a second number";
+  EXPECT_THAT(valueTicks(0.3, 1.3, 1), ElementsAre(0.5, 1)) << "the finest step";
   EXPECT_EQ(valueTicks(0, 0.3, 3).size(), 4U) << "three times 0.1 is more than 0.3";
 }
 
@@ -447,6 +448,23 @@ TEST_F(DrawnChart, LabelsOfValuesLieApartInLowLanes) {
   ASSERT_EQ(names.size(), 6U);
   for (std::size_t i = 1; i < names.size(); ++i) EXPECT_EQ((names[i] & names[i - 1]).area(), 0);
   for (std::size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 14);
+}
+
+TEST_F(DrawnChart, NamesOfLowLanesStandOneBehindTheOther) {
+  for (int i = 0; i < 6; ++i) drawing.series.push_back({.name = "more"});
+  for (ChartBucket& bucket : drawing.chart.buckets) bucket.values.resize(8, bucket.values.front());
+  drawing.bands.resize(4);
+  const NotedCanvas low = draw();
+  double expected = plot.x + 12;
+  for (const char* name : {"tokens", "area (%)", "more", "more", "more", "more", "more", "more"}) {
+    std::set<double> places;
+    for (std::size_t i = 0; i < low.texts.size(); ++i)
+      if (low.texts[i] == name) places.insert(low.places[i].x);
+    EXPECT_THAT(places, Contains(::testing::DoubleNear(expected, 1e-6))) << name;
+    expected += low.textWidth(name) + 24;
+    if (expected - 6 >= plot.x + plot.width * 2 / 3) expected = plot.x + 12;  // the last third has room for no name
+  }
+  EXPECT_EQ(expected, plot.x + 12 + low.textWidth("more") + 24) << "the last name begins at the left again";
 }
 
 TEST_F(DrawnChart, ALabelIsNoNegativeZero) {

@@ -114,8 +114,8 @@ std::vector<double> valueTicks(double low, double high, int max) {
   if (!(high > low)) return {low};
   const double raw = (high - low) / std::max(max, 1);
   const double magnitude = std::pow(10.0, std::floor(std::log10(raw)));
-  constexpr double kFactors[] = {0.2, 0.5, 1, 2, 5, 10};
-  const double* factor = kFactors + 2;
+  constexpr double kFactors[] = {0.5, 1, 2, 5, 10};
+  const double* factor = kFactors + 1;
   while (*factor * magnitude < raw && *factor < 10) ++factor;
   std::vector<double> result;
   for (; result.size() < 2 && factor >= kFactors; --factor) {  // one tick alone tells no scale
