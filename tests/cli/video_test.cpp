@@ -71,6 +71,18 @@ TEST_F(Video, KeepsTheFrameRateOfItsSource) {
   EXPECT_EQ(cv::VideoCapture(video).get(cv::CAP_PROP_FPS), 8) << "the scene comes first";
 }
 
+TEST_F(Video, HasTheUsualFrameRateWhereThatOfItsSourceMeansNothing) {
+  const std::string source = folder_ / "in.avi", video = folder_ / "out.avi";
+  const auto grey = [](int) { return cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(90)); };
+  ASSERT_TRUE(writeVideo(source, "MJPG", 10, {64, 48}, 3, grey));
+  std::string file = readFile(source);
+  file.replace(file.find("strh") + 8 + 24, 4, std::string("\0\0\2\0", 4));  // 131072 frames a second
+  std::ofstream(source, std::ios::binary) << file;
+  ASSERT_GT(cv::VideoCapture(source).get(cv::CAP_PROP_FPS), 1e4);
+  succeeded(run({source, "--video", video}));
+  EXPECT_EQ(cv::VideoCapture(video).get(cv::CAP_PROP_FPS), 25);
+}
+
 TEST_F(Video, OfDepthShowsItsColours) {
   const std::string video = folder_ / "out.avi";
   succeeded(mpmCommand({"run", images_, "--model", kDepthModel, "--video", video}));
