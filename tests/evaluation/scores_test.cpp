@@ -49,6 +49,23 @@ TEST(VariantResult, HasNoShareOfWhatIsMergedWhereNothingIsMergedByDay) {
   EXPECT_EQ(night.minus(day)["merged_percent"]["mean"], nullptr);
 }
 
+TEST(ClassVerdicts, GradeByIouAndNameTheClassesThatAreTakenForAnother) {
+  using Grade = ClassVerdict::Grade;
+  ConfusionMatrix limits(3, -1), often(4, -1);
+  limits.add(PairCounts{{0, 0, 7}, {0, 2, 3}, {1, 1, 5}, {1, 2, 5}, {2, 2, 4}});
+  std::vector<Grade> grades;
+  for (const ClassVerdict& one : classVerdicts(limits, {2, 2, 2})) grades.push_back(one.grade);
+  EXPECT_EQ(grades, (std::vector{Grade::kGood, Grade::kFair, Grade::kWeak})) << "IoU 0.7, 0.5 and 0.33";
+  often.add(PairCounts{{0, 0, 80}, {0, 1, 6}, {0, 2, 5}, {0, 3, 9}, {1, 0, 5}, {1, 1, 95}, {2, 0, 4}, {2, 2, 96}});
+  const auto verdicts = classVerdicts(often, {2, 2, 1, 2});
+  using Taken = std::vector<std::pair<int, double>>;
+  EXPECT_EQ(verdicts[0].taken_for, (Taken{{3, 0.09}, {1, 0.06}})) << "the two most often";
+  EXPECT_EQ(verdicts[1].taken_for, (Taken{{0, 0.05}}));
+  EXPECT_EQ(verdicts[2].taken_for, Taken()) << "seldom";
+  EXPECT_EQ(verdicts[2].grade, Grade::kUntested) << "labelled in one picture";
+  EXPECT_EQ(verdicts[3].grade, Grade::kUntested) << "no pixel was tested";
+}
+
 TEST(ConfusionMatrix, IsTheSumOfItsPairs) {
   ConfusionMatrix matrix(3, 255), copy(3, 255);
   matrix.add(labels({0, 0, 1}), labels({0, 2, 1}));

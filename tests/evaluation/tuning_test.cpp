@@ -29,6 +29,9 @@ TEST(BlockBootstrap, SaysWhatIsNotKnown) {
   EXPECT_EQ(two.interval(two.means({nan, 3})).value, 3) << "an image without the number does not count";
   EXPECT_TRUE(std::isnan(two.interval(two.means({nan, nan})).value));
   EXPECT_EQ(two.medians({4, 1}).front(), 2.5);
+  EXPECT_EQ(BlockBootstrap({0, 1, 2, 3}).medians({3, 1, nan, 2}).front(), 2);
+  // 12.7062 is Student's quantile for one degree of freedom, 1.95996 that of the normal distribution.
+  EXPECT_NEAR(two.interval({10, 4, 4}).low, 10 - 6 * 12.7062 / 1.95996 * std::sqrt(2), 1e-3);
   const Interval same = two.percentInterval(two.means({100, 90}));
   EXPECT_EQ(same.high, 100) << "a share ends there";
   EXPECT_GT(two.interval(two.means({100, 90})).high, 100);
