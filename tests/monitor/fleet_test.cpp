@@ -118,6 +118,11 @@ TEST_F(FleetTest, ACameraThatComesTooSlowlyIsOneEvent) {
       return event.second.find("a sample comes in ") == 0 && event.second.ends_with(": raise 'every'");
     });
   }));
+  ASSERT_TRUE(fleet_->finish());
+  std::vector<Event> stored = StoreReader(folder_ / "slow.db").events(1, 0, unixNow() + 1, 99);
+  std::erase_if(stored, [](const Event& event) { return !event.message.starts_with("a sample comes in "); });
+  ASSERT_THAT(stored, testing::SizeIs(1));
+  EXPECT_EQ(stored[0].severity, Severity::kWarning);
 }
 
 TEST_F(FleetTest, OnlyWhatChangedIsRestarted) {
