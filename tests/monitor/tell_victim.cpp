@@ -25,7 +25,10 @@ int main(int argc, char** argv) {
   session.every_s = 60;
   store.beginSession(session);
   teller.setFacts("yard", {.title = "Front yard", .alarms = {parseAlarm("tokens>50")}});
-  teller.add("yard", argv[2], store, told);
+  teller.add("yard", argv[2], store, [&](const Event& event) {
+    told(event);
+    store.append(event);
+  });
   teller.setStatus("yard", "online");
   for (std::string line; std::getline(std::cin, line);) {
     if (line == "flush") {
