@@ -17,7 +17,7 @@ struct CameraStatus {
   SessionStatus session{};                        ///< the last one, if it ended or failed
   std::optional<Sample> sample{};                 ///< the last one of this process
   bool started = false;                           ///< the model is there and the source was opened, or this failed
-  bool over = false;                              ///< it is watched no more, or not until it is tried again
+  bool over = false;                              ///< it is watched no more, or failed and had no frame since
   std::string failure{};                          ///< why it could not be watched to its end
 
   bool failed() const { return over && !failure.empty(); }
