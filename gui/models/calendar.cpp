@@ -2,6 +2,7 @@
 #include "gui/models/calendar.h"
 
 #include <opencv2/imgproc.hpp>
+#include <set>
 
 #include "gui/models/recents.h"
 #include "monitor/store/archive_pictures.h"
@@ -72,11 +73,12 @@ void CalendarReader::ask(const CalendarQuestion& question) {
     CalendarAnswer answer{.year = year};
     for (const monitor::CalendarYear& one : years) answer.years.push_back(one.year);
     for (const std::string& name : series.classes) answer.classes << QString::fromStdString(name);
-    for (const monitor::StateSeries& head : reader.states(series.id, from, to)) {
-      for (const auto& [state, samples] : head.samples) {
-        if (!state.empty())
-          answer.states.emplace_back(QString::fromStdString(head.name), QString::fromStdString(state));
-      }
+    for (const auto& [head, changes] : reader.stateChanges(series.id, from, to)) {
+      std::set<std::string> states;
+      for (const auto& [time, state] : changes)
+        if (!state.empty()) states.insert(state);
+      for (const std::string& state : states)
+        answer.states.emplace_back(QString::fromStdString(head), QString::fromStdString(state));
     }
 
     const monitor::DayPictures days(question.moment, monitor::storedPlace(reader, question.source.id), clock);
