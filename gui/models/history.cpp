@@ -138,10 +138,13 @@ void History::askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs
                         const monitor::PrivacyChoice& said, int question) {
   ask(kSample, [=, this](const monitor::StoreReader& reader) {
     std::optional<UnixMs> nearest;
-    reader.samples(source.id, time - within, time + within + 1, [&](const monitor::Sample& one) {
-      if (!nearest || std::abs(one.time - time) < std::abs(*nearest - time)) nearest = one.time;
-      return true;
-    });
+    const auto take = [&](const monitor::Sample& one) {
+      const UnixMs away = std::abs(one.time - time);
+      if (away <= within && (!nearest || away < std::abs(*nearest - time))) nearest = one.time;
+      return false;  // the others are farther away
+    };
+    std::ranges::for_each(reader.lastSamples(source.id, 1, time), take);
+    reader.samples(source.id, time, time + within + 1, take);
     const auto sample = nearest ? sampleAt(reader, source.id, *nearest) : std::nullopt;
     StoredSample found = sample ? storedSample(reader, source, *sample, said) : StoredSample();
     found.question = question;

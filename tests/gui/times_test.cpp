@@ -334,6 +334,25 @@ TEST_F(Times, AStoredPictureIsOfTheSourceThatItCameFrom) {
   EXPECT_EQ(frame(), nullptr) << "another source was opened since";
 }
 
+TEST_F(Times, AClickInTheChartShowsTheNearestPicture) {
+  measure("dated");
+  ASSERT_TRUE(allAreStored());
+  auto* chart = part<ChartPanel>()->chart();
+  const double first = static_cast<double>(part<HistorySources>()->current()->first) / 1000;
+  chart->setFollowing(false);
+  chart->setRange(first - 100, first + 100);
+  ASSERT_TRUE(wait([&] { return part<HistoryBrowser>()->nearness() == 100; }));
+  const auto shows = [&](double time, const char* name) {
+    emit chart->timePicked(time);
+    return wait([&] { return onShow().stored() && frame() && frame()->result.frame.name == name; });
+  };
+  EXPECT_TRUE(shows(first + 90, "20130708_055412"));
+  EXPECT_TRUE(shows(first - 90, "20130708_055410"));
+  EXPECT_TRUE(shows(first + 1.3, "20130708_055411"));
+  emit chart->timePicked(first - 101);
+  EXPECT_TRUE(noticed("No picture is stored near that time"));
+}
+
 TEST_F(Times, WhatIsHiddenStaysSoInAStoredPicture) {
   measure("dated");
   ASSERT_TRUE(allAreStored());

@@ -379,7 +379,7 @@ function renderChart(drawing) {
   // From a point to its picture.
   const open = index => {
     const at = points[index];
-    chooseNear(at.middle_ms, Math.max(series.bucket_ms / 2, (area.to - area.from) / 50))
+    chooseNear(at.middle_ms, (area.to - area.from) / 2)
       .then(found => { if (!found) $("readout").textContent = `${readout(at)}. No picture is stored near that time.`; })
       .catch(error => complain(error.message));
   };
