@@ -146,6 +146,7 @@ const std::vector<vision::Region>& CameraConfigs::regions(const QString& source)
 }
 
 void CameraConfigs::setRegions(const QString& source, const std::vector<vision::Region>& regions) {
+  if (this->regions(source) == regions) return;
   const QString own = file(source).chopped(5) + QStringLiteral(".regions.json");
   Known& known = of(source);
   known.camera.plan.regions = regions;

@@ -38,7 +38,8 @@ class CameraConfigs : public QObject {
   bool knowsTimes(const QString& source);
 
   const std::vector<vision::Region>& regions(const QString& source);
-  /// A person drew these; none is also a choice: without it those in the database would count.
+  /// A person drew these, if they are others than before; none is also a choice: without it those in the database would
+  /// count.
   void setRegions(const QString& source, const std::vector<vision::Region>& regions);
   /// Those that the database has are those of a source for which none were chosen.
   void propose(const QString& source, const std::vector<vision::Region>& regions);

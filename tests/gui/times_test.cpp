@@ -275,6 +275,27 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   EXPECT_TRUE(allAreStored(9)) << "with the same model, too";
 }
 
+TEST_F(Times, OnlyOtherRegionsAreAReasonToMeasureAgain) {
+  measure("dated");
+  ASSERT_TRUE(allAreStored() && runs());
+  const auto asks = [&] {
+    auto* dialog = dialogOf<RegionsDialog>("regions");
+    dialog->accept();
+    delete dialog;
+    return window_->findChild<QMessageBox*>() != nullptr;
+  };
+  EXPECT_FALSE(asks()) << "there is none";
+  const std::vector<vision::Region> door = {
+      {.name = "door", .size = {320, 160}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}}};
+  part<CameraConfigs>()->setRegions(file("dated"), door);
+  delete childOf<QMessageBox>(window_.get());
+  EXPECT_FALSE(asks()) << "they are as before";
+  auto moved = door;
+  moved[0].polygons[0][1].x = 8;
+  part<CameraConfigs>()->setRegions(file("dated"), moved);
+  EXPECT_NE(window_->findChild<QMessageBox*>(), nullptr);
+}
+
 TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {
   ASSERT_TRUE(openAndWait());
   emit part<CameraConfigs>()->regionsChanged();

@@ -73,8 +73,7 @@ void hideIn(Estimate& estimate, const cv::Mat& mask) {
 
 void PrivacyOptions::add(const PrivacyOptions& other) {
   for (const vision::Region& region : other.hidden) {
-    if (std::ranges::none_of(hidden, [&](const auto& one) { return vision::toJson(one) == vision::toJson(region); }))
-      hidden.push_back(region);
+    if (std::ranges::find(hidden, region) == hidden.end()) hidden.push_back(region);
   }
   for (const std::string& name : other.blurred)
     if (std::ranges::count(blurred, name) == 0) blurred.push_back(name);

@@ -223,6 +223,8 @@ cv::Mat maskOf(const Region& region, cv::Size picture) {
   return mask;
 }
 
+bool operator==(const Region& a, const Region& b) { return toJson(a) == toJson(b); }
+
 void writeRegions(const std::string& path, const std::vector<Region>& regions) {
   requireNotOfModel(path);
   Json list = Json::array();

@@ -28,6 +28,8 @@ struct Region {
   std::optional<double> cut_out_s{};
 
   bool validAt(UnixMs time) const { return (!from || time >= *from) && (!to || time < *to); }
+  /// Whether both are the same in a file.
+  friend bool operator==(const Region& a, const Region& b);
 };
 
 /// CV_8UC1 of the picture's size, 255 inside. Polygons scale with the picture. Throws mpm::Error naming the region for
