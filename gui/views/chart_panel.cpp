@@ -272,8 +272,11 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
 bool ChartPanel::event(QEvent* event) {
   const bool handled = QWidget::event(event);
   if (event->type() == QEvent::Show) refresh();
-  if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest)
+  if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest) {
     setMinimumHeight(std::min(layout()->minimumHeightForWidth(width()), window()->height() / 2));
+    // A panel that is about to be shown has no event for the height that it just got.
+    if (layout()->geometry() != rect()) layout()->setGeometry(rect());
+  }
   return handled;
 }
 

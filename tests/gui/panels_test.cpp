@@ -612,6 +612,20 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   applyLook(lightTheme(), 100);
 }
 
+TEST(ChartPanel, GrowsWithItsRowsOfButtonsAlsoWhenItComes) {
+  History history;
+  HistorySources sources(&history);
+  QWidget window;
+  window.resize(240, 600);
+  auto* panel = new ChartPanel(&history, &sources);
+  panel->setParent(&window);
+  panel->resize(240, 100);
+  panel->show();
+  window.show();
+  EXPECT_GE(panel->chart()->height(), panel->chart()->minimumSizeHint().height());
+  EXPECT_EQ(panel->layout()->geometry(), panel->rect());
+}
+
 // Of the pictures and the chart: what was chosen comes back, and what is edited by hand must make sense.
 TEST(ViewSettings, ComeBackAndMakeSense) {
   QTemporaryDir folder;
