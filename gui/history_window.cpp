@@ -193,4 +193,8 @@ void HistoryWindow::resizeEvent(QResizeEvent* event) {
   look_->fit();
 }
 
+bool HistoryWindow::focusNextPrevChild(bool next) {
+  return docks_->moveFocus([&] { return QMainWindow::focusNextPrevChild(next); });
+}
+
 }  // namespace mpm::gui

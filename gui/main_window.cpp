@@ -273,6 +273,10 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
   look_->fit();
 }
 
+bool MainWindow::focusNextPrevChild(bool next) {
+  return docks_->moveFocus([&] { return QMainWindow::focusNextPrevChild(next); });
+}
+
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (event->mimeData()->hasUrls()) event->acceptProposedAction();
 }

@@ -58,6 +58,22 @@ void PanelDocks::showTitles() {
   }
 }
 
+// Qt moves panels that stand behind another one, and the tabs of panels that are hidden, beyond the edge of the window.
+// The focus goes there all the same.
+bool PanelDocks::moveFocus(const std::function<bool()>& step) const {
+  const auto unseen = [this](const QWidget* widget) {
+    while (widget && widget->parentWidget() != window_) widget = widget->parentWidget();
+    return widget && !widget->geometry().intersects(window_->rect());
+  };
+  const QWidget* first = nullptr;  // once round all of them is enough
+  while (step()) {
+    const QWidget* const now = window_->focusWidget();
+    if (now == first || !unseen(now)) return true;
+    if (!first) first = now;
+  }
+  return false;
+}
+
 void PanelDocks::bringOrHide(QDockWidget* dock) {
   const QAction* action = actions_->action(QStringLiteral("dock_") + dock->objectName());
   if (!action->isChecked()) return dock->hide();  // it was in front: the key has taken the check mark away

@@ -23,6 +23,9 @@ class PanelDocks : public QObject {
   const QVector<QDockWidget*>& docks() const { return docks_; }
   /// Shows this panel in front of those that share its place; on a small screen instead of any other.
   void raise(const QString& id);
+  /// Does `step`, which moves the focus by one widget, until that is one that can be seen: none of a panel that stands
+  /// behind another one. False: it cannot be moved.
+  bool moveFocus(const std::function<bool()>& step) const;
   /// Every panel where it stood at first; on a small screen none is shown.
   void restore();
   /// The window has another size: between a large and a small one the panels change to those that it had at that size.

@@ -512,6 +512,30 @@ TEST_F(Window, EveryActionHasAKeyOfItsOwnAndHelpListsIt) {
   help->close();
 }
 
+class Keyboard : public Window {
+ protected:
+  // In the widget that has the focus.
+  void press(Qt::Key key) const {
+    QWidget* const focus = window_->focusWidget();
+    QTest::keyClick(focus ? focus : window_.get(), key);
+  }
+};
+
+TEST_F(Keyboard, TheFocusIsInNoPanelBehindAnotherOne) {
+  for (const Qt::Key key : {Qt::Key_Tab, Qt::Key_Backtab}) {
+    std::set<const QDockWidget*> reached;
+    for (int i = 0; i < 100; ++i) {
+      press(key);
+      EXPECT_FALSE(window_->focusWidget()->inherits("QTabBar") && window_->focusWidget()->x() < 0);
+      for (const QDockWidget* dock : docks())
+        if (dock->isAncestorOf(window_->focusWidget())) reached.insert(dock);
+    }
+    for (const QDockWidget* dock : reached)
+      EXPECT_TRUE(action(("dock_" + dock->objectName().toStdString()).c_str())->isChecked());
+    EXPECT_TRUE(reached.contains(dock("chart")) && reached.contains(dock("source")));
+  }
+}
+
 TEST_F(Window, EverythingThatTakesTheFocusHasAName) {
   check("teach", true);
   for (const QWidget* widget : window_->findChildren<QWidget*>()) {
