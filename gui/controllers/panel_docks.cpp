@@ -30,7 +30,7 @@ void PanelDocks::add(const Panel& panel) {
   content->setAttribute(Qt::WA_StyledBackground);
   const bool legend = dock->objectName() == QLatin1String("legend"), bottom = area == Qt::BottomDockWidgetArea;
   // On a small screen a panel scrolls instead of making the window larger.
-  dock->setWidget(bottom || legend ? content : scrolled(content));
+  dock->setWidget(bottom || legend ? content : scrolled(content, tr("Scroll bar of %1").arg(title)));
   // The name is on the tab already. At the right side, few panels may be left: see showTitles().
   if (bottom || (area == Qt::RightDockWidgetArea && !legend)) dock->setTitleBarWidget(new QWidget(dock));
   docks_.append(dock);
@@ -80,7 +80,8 @@ void PanelDocks::bringOrHide(QDockWidget* dock) {
   raise(dock->objectName());
   for (QWidget* widget : dock->findChildren<QWidget*>()) {
     const bool writes = widget->inherits("QLineEdit");  // in which the other keys would be letters
-    if (writes || !widget->isEnabled() || (widget->focusPolicy() & Qt::TabFocus) == 0) continue;
+    if (writes || widget->inherits("QScrollBar")) continue;
+    if (!widget->isEnabled() || (widget->focusPolicy() & Qt::TabFocus) == 0) continue;
     return widget->setFocus(Qt::ShortcutFocusReason);
   }
 }

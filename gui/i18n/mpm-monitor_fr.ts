@@ -2356,6 +2356,10 @@
         <source>F9</source>
         <translation>F9</translation>
     </message>
+    <message>
+        <source>Scroll bar of %1</source>
+        <translation>Barre de défilement de %1</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::PictureStore</name>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/layouts.h"
 
+#include "gui/views/labels.h"
+#include "gui/views/look.h"
+
 namespace mpm::gui {
 namespace {
 
@@ -27,6 +30,19 @@ class ContentScroll : public QScrollArea {
 
  private:
   int bar() const { return verticalScrollBar()->sizeHint().width(); }
+};
+
+// Its keys are those of any scroll bar. Where all is seen it is hidden, and takes no focus.
+class FocusedBar : public QScrollBar {
+ public:
+  FocusedBar() : QScrollBar(Qt::Vertical) { setFocusPolicy(Qt::TabFocus); }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override {
+    QScrollBar::paintEvent(event);
+    QPainter painter(this);
+    paintFocus(painter, this);
+  }
 };
 
 class WrappingRow : public QLayout {
@@ -94,6 +110,11 @@ QLayout* wrappingRow(int spacing, const QWidgetList& widgets) {
   return row;
 }
 
-QScrollArea* scrolled(QWidget* content) { return new ContentScroll(content); }
+QScrollArea* scrolled(QWidget* content, const QString& bar) {
+  auto* area = new ContentScroll(content);
+  if (bar.isEmpty()) return area;
+  area->setVerticalScrollBar(named(new FocusedBar, bar));
+  return area;
+}
 
 }  // namespace mpm::gui

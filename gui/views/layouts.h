@@ -68,7 +68,8 @@ QBoxLayout* leftRow(Items*... items) {
 /// space.
 QLayout* wrappingRow(int spacing, const QWidgetList& widgets = {});
 
-/// `content` in an area as wide as that, up to a limit; it scrolls where there is less space.
-QScrollArea* scrolled(QWidget* content);
+/// `content` in an area as wide as that, up to a limit; it scrolls where there is less space. `bar`: the name of its
+/// scroll bar, which takes the focus then; empty: it takes none, as a dialog begins with its first field.
+QScrollArea* scrolled(QWidget* content, const QString& bar = {});
 
 }  // namespace mpm::gui

@@ -536,6 +536,23 @@ TEST_F(Keyboard, TheFocusIsInNoPanelBehindAnotherOne) {
   }
 }
 
+TEST_F(Keyboard, APanelIsScrolledByKeys) {
+  window_->resize(640, 400);
+  trigger("layout");
+  trigger("dock_speed");
+  setFont(150);
+  settle();
+  QScrollBar* const bar = dock("speed")->findChild<QScrollArea*>()->verticalScrollBar();
+  ASSERT_TRUE(bar->isVisible() && bar->maximum() > 0);
+  for (int i = 0; i < 100 && window_->focusWidget() != bar; ++i) press(Qt::Key_Tab);
+  ASSERT_EQ(window_->focusWidget(), bar);
+  QTest::keyClick(bar, Qt::Key_End);
+  EXPECT_EQ(bar->value(), bar->maximum());
+  QTest::keyClick(bar, Qt::Key_Home);
+  EXPECT_EQ(bar->value(), 0);
+  setFont(100);
+}
+
 TEST_F(Window, EverythingThatTakesTheFocusHasAName) {
   check("teach", true);
   for (const QWidget* widget : window_->findChildren<QWidget*>()) {
