@@ -22,6 +22,7 @@ StateTeaching::StateTeaching(const QString& folder, OnShow* on_show, const NetCo
     if (name == panel->set()) panel->setHead(head);
   });
   connect(&trainer_, &StateTrainer::failed, panel, &StatesPanel::setProblem);
+  connect(&trainer_, &StateTrainer::listed, this, &StateTeaching::beginWith, Qt::SingleShotConnection);
   connect(on_show, &OnShow::sourceDescribed, this, &StateTeaching::showSource);
   trainer_.open(panel->set());
   showSource();
@@ -31,6 +32,18 @@ StateTeaching::StateTeaching(const QString& folder, OnShow* on_show, const NetCo
 void StateTeaching::showSource() {
   panel_->setRegions(regionNames(on_show_->source().regions));
   panel_->setInUse(on_show_->source().states);
+}
+
+// With a set that is in use, unless another one was chosen meanwhile.
+void StateTeaching::beginWith(const QStringList& sets) {
+  const QString source = on_show_->source().name;
+  if (source.isEmpty() || panel_->set() != StateTrainer::nameOfWhole()) return;
+  for (const evaluation::StateHead& head : configs_->plan(source).states.heads) {
+    const QString name = QString::fromStdString(head.name);
+    if (!sets.contains(name)) continue;
+    const auto region = std::ranges::find(head.regions, false, &vision::Region::ignore);
+    return panel_->choose(name, region == head.regions.end() ? QString() : QString::fromStdString(region->name));
+  }
 }
 
 void StateTeaching::train() {

@@ -23,6 +23,7 @@ class StateTeaching : public QObject {
 
  private:
   void showSource();
+  void beginWith(const QStringList& sets);
   void train();
   void use(const std::shared_ptr<const evaluation::StateHead>& head, bool use);
 

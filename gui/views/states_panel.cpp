@@ -89,6 +89,12 @@ void StatesPanel::setSets(const QStringList& names) {
   set_->setEditText(shown);
 }
 
+void StatesPanel::choose(const QString& set, const QString& region) {
+  const QSignalBlocker quiet(region_);
+  region_->setCurrentIndex(region.isEmpty() ? 0 : std::max(0, region_->findText(region)));
+  chooseSet(set);
+}
+
 void StatesPanel::setRegions(const QStringList& names) {
   const QString before = region_->currentText();
   {

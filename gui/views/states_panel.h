@@ -27,6 +27,8 @@ class StatesPanel : public QWidget {
   /// Names of the heads that are in use.
   void setInUse(const QStringList& names);
   void setSets(const QStringList& names);
+  /// Chooses a set of states that looks at this region; empty: at the whole picture.
+  void choose(const QString& set, const QString& region);
 
   /// The chosen region; empty: the whole picture.
   QString region() const { return region_->currentIndex() <= 0 ? QString() : region_->currentText(); }

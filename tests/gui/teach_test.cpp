@@ -715,6 +715,21 @@ TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
   check("teach", true);
   ASSERT_TRUE(wait([&] { return pane()->states()->findChildren<QListWidget*>()[0]->count() == 4; }));
   EXPECT_TRUE(says(pane()->states(), "100.0 % of 4 answers")) << "it is there after a restart";
+
+  // The set that is in use comes first.
+  const QString source = "demo:street?seed=3&size=240x320&frames=1";
+  evaluation::StateHead head = evaluation::readStates(file("m.labels/states/picture.json").toStdString());
+  part<CameraConfigs>()->useStates(source, head, file("m.labels/states/picture.json"), false);
+  head.name = "dusk";
+  evaluation::writeStates(file("m.labels/states/dusk.json").toStdString(), head);
+  QFile::copy(file("m.labels/states/picture.csv"), file("m.labels/states/dusk.csv"));
+  part<CameraConfigs>()->useStates(source, head, file("m.labels/states/dusk.json"), true);
+  make();
+  camera().open(source);
+  ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->hasGrid(); }));
+  check("teach", true);
+  EXPECT_TRUE(wait([&] { return pane()->states()->set() == "dusk"; }));
+  EXPECT_TRUE(says(pane()->states(), "100.0 % of 4 answers"));
 }
 
 TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
