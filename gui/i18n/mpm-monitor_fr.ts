@@ -2859,6 +2859,26 @@
         <source>For something small: its classes and states are read from a cut-out of the picture around it, once a minute</source>
         <translation>Pour un petit objet&#xa0;: ses classes et ses états sont lus dans une découpe de l’image autour de lui, une fois par minute</translation>
     </message>
+    <message>
+        <source>A region has no name: give each a name</source>
+        <translation>Une région n’a pas de nom&#xa0;: donnez-en un à chacune</translation>
+    </message>
+    <message>
+        <source>Region %1 ends before it begins</source>
+        <translation>La région %1 finit avant de commencer</translation>
+    </message>
+    <message>
+        <source>Region %1 has no area: it needs three corners or more, not on one line</source>
+        <translation>La région %1 n’a pas de surface&#xa0;: il lui faut trois coins ou plus, qui ne soient pas alignés</translation>
+    </message>
+    <message>
+        <source>Two regions have the name %1: give each its own</source>
+        <translation>Deux régions ont le nom %1&#xa0;: donnez à chacune le sien</translation>
+    </message>
+    <message>
+        <source>Two regions with the name %1 are valid at the same time: let one end before the next begins</source>
+        <translation>Deux régions de nom %1 sont valables en même temps&#xa0;: l’une doit finir avant que l’autre ne commence</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::SettingsDialog</name>
@@ -2972,6 +2992,14 @@
     <message>
         <source>It works: %1 × %2 px (width × height)</source>
         <translation>Cela fonctionne&#xa0;: %1 × %2 px (largeur × hauteur)</translation>
+    </message>
+    <message>
+        <source>There is no file or folder %1</source>
+        <translation>Il n’y a ni fichier ni dossier %1</translation>
+    </message>
+    <message>
+        <source>No frame came within %1 s</source>
+        <translation>Aucune image n’est venue en %1 s</translation>
     </message>
 </context>
 <context>

@@ -21,6 +21,28 @@ QString listed(const RegionOutline& outline, const charts::OptionalClock& clock)
   return from || to ? QStringLiteral("%1 · %2 – %3").arg(outline.title(), day(from), day(to)) : outline.title();
 }
 
+QString inWords(const vision::RegionError& error) {
+  using Why = vision::RegionError::Why;
+  const QString name = QString::fromStdString(error.region);
+  switch (error.why) {
+    case Why::kNoName:
+      return RegionsDialog::tr("A region has no name: give each a name");
+    case Why::kNoTime:
+      return RegionsDialog::tr("Region %1 ends before it begins").arg(name);
+    case Why::kNoArea:
+      return RegionsDialog::tr("Region %1 has no area: it needs three corners or more, not on one line").arg(name);
+    case Why::kSameName:
+      return RegionsDialog::tr("Two regions have the name %1: give each its own").arg(name);
+    case Why::kSameTime:
+      return RegionsDialog::tr(
+                 "Two regions with the name %1 are valid at the same time: let one end before the next begins")
+          .arg(name);
+    case Why::kOther:
+      break;
+  }
+  return QString::fromStdString(error.what());
+}
+
 }  // namespace
 
 RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const LiveFrame& shown,
@@ -187,6 +209,8 @@ QString RegionsDialog::refusal() const {
     for (const vision::Region& region : edited_) vision::maskOf(region, size_);
     if (canvas_->hasPolygon())
       why = tr("A polygon is begun: close it with a double click or Enter, or drop it with Esc.");
+  } catch (const vision::RegionError& error) {
+    why = inWords(error);
   } catch (const Error& error) {
     why = QString::fromStdString(error.what());
   }

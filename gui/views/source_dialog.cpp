@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/source_dialog.h"
 
+#include <filesystem>
 #include <opencv2/imgproc.hpp>
 
 #include "gui/views/fields.h"
@@ -177,6 +178,10 @@ void SourceDialog::test() {
   setValue(result_, tr("Waiting for a frame…"), Badge::kNone);
   thumbnail_->clear();
   const vision::SourceSpec spec = sourceSpec(source());
+  std::error_code unknown;
+  if (spec.kind == SourceKind::kMissing &&
+      std::filesystem::status(spec.target, unknown).type() == std::filesystem::file_type::not_found)
+    return showTested({}, tr("There is no file or folder %1").arg(QString::fromStdString(spec.target)));
   try {
     trial_.emplace(
         spec.nameInMessages(),
@@ -207,7 +212,7 @@ void SourceDialog::lookAtTrial() {
   } else if (event.kind == Kind::kFailed) {
     showTested({}, QString::fromStdString(event.text));
   } else if (waiting_.elapsed() > kTestMs) {
-    showTested({}, QString::fromStdString(trial_->hangMessage()));
+    showTested({}, tr("No frame came within %1 s").arg(kTestMs / 1000));
   }
 }
 

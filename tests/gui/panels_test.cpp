@@ -461,6 +461,13 @@ TEST(SourceDialog, ATestIsOfItsSource) {
   }
 }
 
+TEST(SourceDialog, SaysInItsOwnWordsThatAFileIsMissing) {
+  SourceDialog dialog(vision::SourceKind::kVideo);
+  fieldOf<QLineEdit>(&dialog, "Video file")->setText("/nowhere/street.mp4");
+  dialog.test();
+  EXPECT_EQ(valueOf(&dialog, "Result of the test"), "There is no file or folder /nowhere/street.mp4");
+}
+
 TEST(SourceDialog, SaysWhyASourceFailsAndHidesThePassword) {
   SourceDialog dialog(vision::SourceKind::kUrl);
   dialog.setSource("rtsp://***@127.0.0.1:9/none");

@@ -115,6 +115,26 @@ TEST_F(Regions, EnterEndsTheNameAndDatesBeginWithThePicture) {
   EXPECT_NE(after.pixel(left_of_it), before.pixel(left_of_it)) << "its name does not reach out of the picture";
 }
 
+TEST_F(Regions, WhatIsRefusedIsSaidInTheWordsOfTheDialog) {
+  const vision::Region door = {.name = "door", .size = {320, 160}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}};
+  vision::Region unnamed = door, thin = door, before = door, until = door;
+  unnamed.name.clear();
+  thin.polygons = {{{0, 0}, {9, 0}, {19, 0}}};
+  before.from = 2000;
+  before.to = until.to = 1000;
+  until.from = 500;
+  const std::pair<std::vector<vision::Region>, const char*> refused[] = {
+      {{unnamed}, "A region has no name"},
+      {{thin}, "Region door has no area"},
+      {{before}, "Region door ends before it begins"},
+      {{door, door}, "Two regions have the name door"},
+      {{until, until}, "Two regions with the name door are valid at the same time"}};
+  for (const auto& [regions, why] : refused) {
+    const RegionsDialog dialog("street", regions, *frame(), {}, window_.get());
+    EXPECT_THAT(textOf(&dialog), Has(why));
+  }
+}
+
 TEST_F(Regions, KeyboardAloneDrawsAndMoves) {
   ask();
   canvas()->setFocus();
@@ -149,14 +169,14 @@ TEST_F(Regions, WhatMakesNoSenseIsRefusedInOneLine) {
   EXPECT_TRUE(ok()->isEnabled());
   name->clear();
   QTest::keyClicks(name, "Region 1");
-  EXPECT_TRUE(refused("'Region 1'")) << textOf(dialog_);
+  EXPECT_TRUE(refused("Two regions have the name Region 1")) << textOf(dialog_);
   const auto boxes = dialog_->findChildren<QDateTimeEdit*>();
   ASSERT_EQ(boxes.size(), 2);
   const auto checks = dialog_->findChildren<QCheckBox*>();
   ASSERT_EQ(checks.size(), 4);
   checks[2]->setChecked(true);
   boxes[0]->setDateTime(QDateTime(QDate(2026, 5, 1), QTime(0, 0)));
-  EXPECT_TRUE(refused("'Region 1'"));
+  EXPECT_TRUE(refused("Two regions with the name Region 1"));
   dialog_->findChild<QListWidget*>()->setCurrentRow(0);
   EXPECT_FALSE(checks[2]->isChecked());
   checks[3]->setChecked(true);

@@ -37,30 +37,33 @@ bool hasArea(const std::vector<cv::Point2d>& polygon) {
 }
 
 void checkOne(const Region& region) {
-  if (isBlank(region.name)) throw Error("a region has no name: give each a name");
-  if (region.size.empty()) throw Error(called(region) + " has no size: give the size of its picture");
+  using enum RegionError::Why;
+  const auto refuse = [&](RegionError::Why why, const std::string& text) { throw RegionError(why, text, region.name); };
+  if (isBlank(region.name)) refuse(kNoName, "a region has no name: give each a name");
+  if (region.size.empty()) refuse(kOther, called(region) + " has no size: give the size of its picture");
   if (region.mask.empty() == region.polygons.empty())
-    throw Error(called(region) + " has no area: give it polygons or a mask, one of both");
+    refuse(kNoArea, called(region) + " has no area: give it polygons or a mask, one of both");
   if (region.from && region.to && *region.from >= *region.to)
-    throw Error(called(region) + " ends at " + isoTime(*region.to) + ", before it begins");
+    refuse(kNoTime, called(region) + " ends at " + isoTime(*region.to) + ", before it begins");
   if (!region.mask.empty()) {
     if (region.mask.type() != CV_8UC1 || region.mask.size() != region.size) {
-      throw Error("the mask of " + called(region) + " is " + text(region.mask.size()) + ", its picture " +
-                  text(region.size) + ": give a mask of the picture's size");
+      refuse(kOther, "the mask of " + called(region) + " is " + text(region.mask.size()) + ", its picture " +
+                         text(region.size) + ": give a mask of the picture's size");
     }
-    if (cv::countNonZero(region.mask) == 0) throw Error(called(region) + " has no area: nothing is inside its mask");
+    if (cv::countNonZero(region.mask) == 0)
+      refuse(kNoArea, called(region) + " has no area: nothing is inside its mask");
     return;
   }
   for (const auto& polygon : region.polygons) {
     for (const cv::Point2d& p : polygon) {
       if (!(p.x >= -1 && p.y >= -1 && p.x <= region.size.width && p.y <= region.size.height)) {
-        throw Error(called(region) + " reaches out of its picture of " + text(region.size) + " at x " +
-                    numberText(p.x) + ", y " + numberText(p.y) + ": keep it inside");
+        refuse(kOther, called(region) + " reaches out of its picture of " + text(region.size) + " at x " +
+                           numberText(p.x) + ", y " + numberText(p.y) + ": keep it inside");
       }
     }
   }
   if (std::ranges::none_of(region.polygons, hasArea))
-    throw Error(called(region) + " has no area: a polygon has three points or more, not on one line");
+    refuse(kNoArea, called(region) + " has no area: a polygon has three points or more, not on one line");
 }
 
 // Files of labelling tools and of PhenoCam.
@@ -249,9 +252,14 @@ void check(const std::vector<Region>& regions) {
     const Region &before = *sorted[i - 1], &after = *sorted[i];
     if (before.name != after.name || (before.to && after.from && *before.to <= *after.from)) continue;
     const auto time = after.from ? after.from : before.from;
-    throw Error(time ? "two regions '" + visibleText(after.name) + "' are valid at " + isoTime(*time) +
-                           ": let one end before the next begins"
-                     : "two regions have the name '" + visibleText(after.name) + "': give each its own");
+    if (!time) {
+      throw RegionError(RegionError::Why::kSameName,
+                        "two regions have the name '" + visibleText(after.name) + "': give each its own", after.name);
+    }
+    throw RegionError(RegionError::Why::kSameTime,
+                      "two regions '" + visibleText(after.name) + "' are valid at " + isoTime(*time) +
+                          ": let one end before the next begins",
+                      after.name);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json_file.h"
+#include "mpm/error.hpp"
 #include "vision/camera_clock.h"
 
 namespace mpm::vision {
@@ -50,7 +51,24 @@ void writeRegions(const std::string& path, const std::vector<Region>& regions);
 /// Each once, in alphabetical order.
 std::vector<std::string> namesOf(const std::vector<Region>& regions);
 
-/// Throws mpm::Error naming a region that has no name, no area or no time, reaches out of its picture, or has the name
+/// What check() refuses, for programs that say it in another language.
+class RegionError : public Error {
+ public:
+  enum class Why {
+    kNoName,
+    kNoTime,  ///< it ends before it begins
+    kNoArea,
+    kSameName,  ///< two regions have one name, and no dates tell them apart
+    kSameTime,  ///< two regions of one name are valid at the same time
+    kOther      ///< what only a file can say
+  };
+  RegionError(Why what, const std::string& message, const std::string& of = {})
+      : Error(message), why(what), region(of) {}
+  Why why;
+  std::string region;  ///< its name
+};
+
+/// Throws RegionError naming a region that has no name, no area or no time, reaches out of its picture, or has the name
 /// of another at the same time.
 void check(const std::vector<Region>& regions);
 
