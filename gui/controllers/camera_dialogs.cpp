@@ -28,6 +28,17 @@ monitor::CameraConfig withStoredClock(monitor::CameraConfig config, const QStrin
   return config;
 }
 
+// The rule of night that counts: a scene knows its place.
+monitor::CameraConfig nightOf(const monitor::CameraPlan& plan) {
+  constexpr const char* kBy[] = {"none", "sun", "brightness", "hours"};  // in the order of NightRule
+  monitor::CameraConfig config{.night = kBy[plan.night.index()]};
+  if (plan.place) {
+    config.lat = plan.place->latitude;
+    config.lon = plan.place->longitude;
+  }
+  return config;
+}
+
 }  // namespace
 
 CameraDialogs::CameraDialogs(CameraConfigs* configs, const LiveMonitor* live, QWidget* window)
@@ -74,7 +85,7 @@ void CameraDialogs::ask(const QString& source, const QString& title, const char*
                                  : tr("Samples are in %1; the means of hours and days stay.").arg(database));
   }
   auto* dialog = new CameraFieldsDialog(tr("%1 of %2").arg(title, sourceTitle(source)), group, configs_->config(source),
-                                        notes, window_);
+                                        nightOf(configs_->plan(source)), notes, window_);
   connect(dialog, &CameraFieldsDialog::chosen, this,
           [this, source](const monitor::CameraConfig& config) { configs_->change(source, config); });
   openDialog(dialog);

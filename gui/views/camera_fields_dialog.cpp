@@ -59,8 +59,8 @@ QString problemOf(const CameraConfig& config, const CameraFields& fields) {
 }  // namespace
 
 CameraFieldsDialog::CameraFieldsDialog(const QString& title, const char* group, const CameraConfig& config,
-                                       const QStringList& notes, QWidget* parent)
-    : SettingsDialog(title, parent), rows_(addCameraRows(form_, config, fieldsUnder(group))) {
+                                       const CameraConfig& usual, const QStringList& notes, QWidget* parent)
+    : SettingsDialog(title, parent), rows_(addCameraRows(form_, config, fieldsUnder(group), usual)) {
   for (const QString& note : notes) {
     QLabel* label = wrapped(mutedLabel(note));
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -10,9 +10,9 @@ namespace mpm::gui {
 class CameraFieldsDialog : public SettingsDialog {
   Q_OBJECT
  public:
-  /// `notes`: what else is to be known, a line each.
+  /// `usual`: what counts where `config` says nothing. `notes`: what else is to be known, a line each.
   CameraFieldsDialog(const QString& title, const char* group, const monitor::CameraConfig& config,
-                     const QStringList& notes = {}, QWidget* parent = nullptr);
+                     const monitor::CameraConfig& usual = {}, const QStringList& notes = {}, QWidget* parent = nullptr);
   monitor::CameraConfig config() const { return rows_(); }
 
  signals:

@@ -33,6 +33,7 @@ struct MakeRow {
   QFormLayout* form;
   const CameraConfig& config;
   const CameraField& field;
+  const CameraConfig& usual;
 
   using Take = std::function<void(CameraConfig&)>;
 
@@ -44,9 +45,9 @@ struct MakeRow {
 
   template <typename Number>
   Take operator()(std::optional<Number> CameraConfig::*member) const {
-    const std::optional<double> given = config.*member;
-    auto* box = described(numberField({}, field.limits.min, field.limits.max, given.value_or(field.start), field.digits,
-                                      suffixOf(field)));
+    const std::optional<double> given = config.*member, otherwise = usual.*member, counts = given ? given : otherwise;
+    auto* box = described(numberField({}, field.limits.min, field.limits.max, counts.value_or(field.start),
+                                      field.digits, suffixOf(field)));
     box->setObjectName(QString::fromStdString(field.key));
     auto* on = guarded(form, new QCheckBox(translated(field.label)), given.has_value(), box);
     return [=, shown = box->value()](CameraConfig& to) {
@@ -68,7 +69,10 @@ struct MakeRow {
       return [=](CameraConfig& to) { to.*member = edit->text().trimmed().toStdString(); };
     }
     auto* box = described(new QComboBox);
-    if (given.isEmpty()) box->addItem(QStringLiteral("–"), QString());
+    const std::string& counts = usual.*member;
+    if (given.isEmpty()) {
+      box->addItem(counts.empty() ? QStringLiteral("–") : QStringLiteral("– (%1)").arg(translated(counts)), QString());
+    }
     for (const std::string& choice : choices) box->addItem(translated(choice), QString::fromStdString(choice));
     box->setCurrentIndex(box->findData(given));
     form->addRow(translated(field.label), box);
@@ -98,9 +102,11 @@ struct MakeRow {
 
 }  // namespace
 
-std::function<CameraConfig()> addCameraRows(QFormLayout* form, const CameraConfig& config, const CameraFields& fields) {
+std::function<CameraConfig()> addCameraRows(QFormLayout* form, const CameraConfig& config, const CameraFields& fields,
+                                            const CameraConfig& usual) {
   std::vector<MakeRow::Take> takes;
-  for (const CameraField* field : fields) takes.push_back(std::visit(MakeRow{form, config, *field}, field->member));
+  for (const CameraField* field : fields)
+    takes.push_back(std::visit(MakeRow{form, config, *field, usual}, field->member));
   // Where the day has no limit of its own, it shows the one that belongs to that of the night.
   const QWidget* const rows = form->parentWidget();
   auto* const night = rows ? rows->findChild<QDoubleSpinBox*>(QStringLiteral("night-brightness")) : nullptr;

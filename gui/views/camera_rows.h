@@ -9,9 +9,10 @@ namespace mpm::gui {
 
 using CameraFields = std::vector<const monitor::CameraField*>;
 
-/// Adds a row for each of these fields to a form, which shows what `config` says. Returns what gives `config` with what
-/// the rows say by then.
+/// Adds a row for each of these fields to a form, which shows what `config` says, and where that says nothing what
+/// `usual` says. Returns what gives `config` with what the rows say by then.
 std::function<monitor::CameraConfig()> addCameraRows(QFormLayout* form, const monitor::CameraConfig& config,
-                                                     const CameraFields& fields);
+                                                     const CameraFields& fields,
+                                                     const monitor::CameraConfig& usual = {});
 
 }  // namespace mpm::gui

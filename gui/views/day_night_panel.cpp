@@ -25,7 +25,7 @@ QString DayNightPanel::ruleText(const monitor::NightRule& rule) {
   }
   if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
     return tr("Night: the picture darker than %1 of 255, until it is brighter than %2")
-        .arg(number(brightness->night_below), number(brightness->day_above));
+        .arg(QLocale().toString(brightness->night_below, 'g', 4), QLocale().toString(brightness->day_above, 'g', 4));
   if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
     return tr("Night: from %1 to %2")
         .arg(QString::fromStdString(monitor::clockText(hours->from)),

@@ -346,6 +346,15 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
 }
 
 // Night by the default, which asks for less than 40; the darkest of these has 52.
+TEST_F(Controls, TheNightOfASceneIsThatOfItsPlace) {
+  camera().open("demo:street?size=64x64&frames=1");
+  const auto* dialog = dialogOf<CameraFieldsDialog>("night");
+  EXPECT_EQ(fieldOf<QComboBox>(dialog, "Night by")->currentText(), "– (sun)");
+  EXPECT_EQ(fieldOf<QDoubleSpinBox>(dialog, "Latitude")->value(), 48);
+  EXPECT_EQ(dialog->config().night, "") << "nothing was chosen";
+  EXPECT_EQ(dialog->config().lat, std::nullopt);
+}
+
 TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   const UnixMs last = unixNow();
   storeSamples("/dev/video9", last - 40 * kMinuteMs, kMinuteMs, 40, [last](monitor::Sample& sample) {
