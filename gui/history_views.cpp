@@ -31,7 +31,7 @@ HistoryViews::HistoryViews(HistoryBrowser* history, StoredMoments* stored, Pictu
     // The period is two days at least, and the source may have begun later.
     const auto record = history_->sources()->current();
     const UnixMs begin = record && record->id == judged->source ? std::max(judged->from, record->first) : judged->from;
-    day_night_->setPeriod(begin, judged->to, history_->clock());
+    day_night_->setPeriod(begin, judged->to, history_->clock(), judged->model);
   });
 
   connect(events_, &QTableView::activated, chart, [this, chart, stored](const QModelIndex& index) {

@@ -903,6 +903,10 @@
         <source>Night: the picture darker than %1 of 255, until it is brighter than %2</source>
         <translation>Nuit&#xa0;: image plus sombre que %1 sur 255, jusqu’à dépasser %2</translation>
     </message>
+    <message>
+        <source>Measured by %1</source>
+        <translation>Mesuré par %1</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::EventsModel</name>

@@ -108,6 +108,7 @@ void History::askStatistics(std::int64_t source, UnixMs from, UnixMs to) {
   ask(kStatistics, [this, source, from, to](const monitor::StoreReader& reader) {
     JudgedHistory history{.source = source, .from = from, .to = to};
     if (const auto series = reader.series(source); !series.empty()) {
+      history.model = QString::fromStdString(series.back().model_name);
       history.judged_by = reader.nightRules(series.back().id, from, to);
       history.statistics = reader.dayNight(series.back().id, from, to);
       history.areas = monitor::meanClassAreas(reader, series.back(), from, to);

@@ -30,6 +30,7 @@ struct JudgedHistory {
   monitor::DayNightStatistics statistics{};
   std::vector<monitor::ClassArea> areas{};
   NightRules judged_by{};
+  QString model{};  ///< the name of the one that measured them
 };
 
 /// The latest series of a source, and how many samples of it are kept one by one.

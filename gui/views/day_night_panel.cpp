@@ -157,9 +157,11 @@ void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics)
   difference_->setText(differenceText(statistics));
 }
 
-void DayNightPanel::setPeriod(UnixMs from, UnixMs to, const charts::OptionalClock& clock) {
+void DayNightPanel::setPeriod(UnixMs from, UnixMs to, const charts::OptionalClock& clock, const QString& model) {
   const auto day = [&](UnixMs time) { return QLocale().toString(dateTime(time, clock), kDayFormat); };
-  setValue(heading_, tr("Tokens kept, %1 to %2").arg(day(from), day(to - 1)));
+  QStringList lines{tr("Tokens kept, %1 to %2").arg(day(from), day(to - 1))};
+  if (!model.isEmpty()) lines << tr("Measured by %1").arg(breakable(model));
+  setValue(heading_, lines.join(QLatin1Char('\n')));
 }
 
 void DayNightPanel::clear() {

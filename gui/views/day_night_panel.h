@@ -19,9 +19,9 @@ class DayNightPanel : public QWidget {
   explicit DayNightPanel(QAction* settings, QWidget* parent = nullptr);
   void setStatistics(const monitor::DayNightStatistics& statistics);
   void setAreas(const std::vector<monitor::ClassArea>& areas);
-  /// The period of these numbers, s.
-  /// [from, to)
-  void setPeriod(UnixMs from, UnixMs to, const charts::OptionalClock& clock);
+  /// The period of these numbers, [from, to), and the model that measured them, which another one may have taken the
+  /// place of; empty: not known.
+  void setPeriod(UnixMs from, UnixMs to, const charts::OptionalClock& clock, const QString& model);
   void clear();
   /// By which samples are judged from now on; nullopt: another program does that. Shown until setJudgedBy().
   void setRule(const std::optional<monitor::NightRule>& rule);
