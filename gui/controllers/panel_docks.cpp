@@ -5,6 +5,18 @@
 #include "gui/views/look.h"
 
 namespace mpm::gui {
+namespace {
+
+// A panel has the same key in each window, also in one that lacks those before it.
+QKeySequence keyOf(const char* id) {
+  constexpr const char* kInTurn[] = {"source",  "schedule", "legend", "inspector", "speed",   "day_night",
+                                     "compare", "chart",    "events", "log",       "calendar"};
+  const auto* const found = std::ranges::find(kInTurn, std::string_view(id));
+  const auto number = found - std::begin(kInTurn) + 1;
+  return QKeySequence(QString::fromLatin1(number > 10 ? "Alt+Shift+%1" : "Alt+%1").arg(number % 10));
+}
+
+}  // namespace
 
 PanelDocks::PanelDocks(const std::vector<Panel>& panels, QMainWindow* window, ActionRegistry* actions)
     : QObject(window), window_(window), actions_(actions) {
@@ -36,10 +48,8 @@ void PanelDocks::add(const Panel& panel) {
   docks_.append(dock);
   areas_[area].append(dock);
   // Not the dock's own action, which hides a panel that stands behind another one. Checked: in front.
-  QAction* action = actions_->add(
-      ActionRegistry::Menu::kPanels, QStringLiteral("dock_") + dock->objectName(), title,
-      QKeySequence(QString::fromLatin1(docks_.size() > 10 ? "Alt+Shift+%1" : "Alt+%1").arg(docks_.size() % 10)),
-      [this, dock] { bringOrHide(dock); });
+  QAction* action = actions_->add(ActionRegistry::Menu::kPanels, QStringLiteral("dock_") + dock->objectName(), title,
+                                  keyOf(id), [this, dock] { bringOrHide(dock); });
   action->setCheckable(true);
   connect(dock, &QDockWidget::visibilityChanged, action, &QAction::setChecked);
   connect(dock, &QDockWidget::visibilityChanged, this, &PanelDocks::showTitles, Qt::QueuedConnection);

@@ -147,6 +147,21 @@ TEST_F(Others, ShowNoEventsOfTheDatabaseBefore) {
   EXPECT_EQ(history.events()->rowCount(), 0);
 }
 
+TEST_F(Others, HaveTheKeysOfThePanelsOfTheWindowThatWatches) {
+  store(file("other.db"), "yard", unixNow() - kDayMs, 1000, 3);
+  openOther(file("other.db"));
+  const auto keys = [this] {
+    QStringList all;
+    for (const char* id : {"dock_legend", "dock_day_night", "dock_chart", "dock_events", "dock_calendar"})
+      all << action(id)->shortcut().toString();
+    return all;
+  };
+  const QStringList here = keys();
+  EXPECT_EQ(here, (QStringList{"Alt+3", "Alt+6", "Alt+8", "Alt+9", "Alt+Shift+1"}));
+  lookAtMain();
+  EXPECT_EQ(keys(), here);
+}
+
 TEST_F(Others, ShowNothingOfTheSourceBefore) {
   const UnixMs first = unixNow() - kDayMs;
   store(file("other.db"), "yard", first, 1000, 9, {}, "of the yard");
