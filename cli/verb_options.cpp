@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <opencv2/core/utility.hpp>
 
 #include "base/hash.h"
 #include "base/key_values.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
 #include "base/visible_text.h"
+#include "evaluation/machine.h"
 #include "mpm/error.hpp"
 #include "vision/sources/source.h"
 
@@ -174,6 +176,16 @@ std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model
     }
   }
   return variants;
+}
+
+int useThreads(int wanted) {
+  const int used = evaluation::usedThreads(wanted);
+  if (wanted > used) {
+    printNote("--threads " + std::to_string(wanted) +
+              " is more than the CPUs of this machine: " + std::to_string(used) + " are used");
+  }
+  if (wanted > 0) cv::setNumThreads(used);
+  return used;
 }
 
 void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, VariantOptions& variants) {

@@ -109,6 +109,10 @@ struct VariantOptions {
   std::vector<Variant> of(const std::string& model, const ConvertOptions& convert) const;
 };
 
+/// OpenCV uses this many threads from now on, but no more than there are CPUs, which a note says; 0: as many as now.
+/// Returns how many are used.
+int useThreads(int wanted);
+
 /// --model, --device, --threads, --input-size, and what makes variants: --reduce, --precision and
 /// --reuse, of which each can be given several times.
 void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, VariantOptions& variants);

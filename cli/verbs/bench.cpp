@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
-#include <opencv2/core.hpp>
 #include <utility>
 
 #include "cli/bench/board.h"
@@ -8,20 +7,9 @@
 #include "cli/bench/table.h"
 #include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
-#include "evaluation/machine.h"
 
 namespace mpm::cli {
 namespace {
-
-int useThreads(int wanted) {
-  const int used = evaluation::usedThreads(wanted);
-  if (wanted > used) {
-    printNote("--threads " + std::to_string(wanted) +
-              " is more than the CPUs of this machine: " + std::to_string(used) + " are used");
-  }
-  if (wanted > 0) cv::setNumThreads(used);
-  return used;
-}
 
 int bench(BenchArguments arguments) {
   arguments.model = chosenModel(arguments.model);

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <opencv2/core/utility.hpp>
+#include <opencv2/core.hpp>
 #include <vector>
 
 #include "base/number_text.h"
@@ -11,7 +11,6 @@
 #include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/confusion_matrix.h"
-#include "evaluation/machine.h"
 #include "evaluation/numbers.h"
 #include "evaluation/states.h"
 #include "evaluation/teaching.h"
@@ -217,7 +216,7 @@ int teachStates(const TeachOptions& teach) {
 }
 
 int teach(TeachOptions options) {
-  if (options.threads > 0) cv::setNumThreads(evaluation::usedThreads(options.threads));
+  useThreads(options.threads);
   evaluation::TeachJob& job = options.job;
   if (!options.states.examples.empty()) return teachStates(options);
   if (options.images.empty() || options.labels.empty())

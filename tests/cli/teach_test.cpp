@@ -12,6 +12,8 @@
 namespace mpm::test {
 namespace {
 
+using ::testing::ContainsRegex;
+
 // The classes of the street by other names, and fewer.
 const Words kNames = {"air", "stone", "ground", "green", "things"};
 constexpr int kClassOfStreet[] = {0, 1, 2, 2, 3, 1, 4, 4, 4};
@@ -128,13 +130,16 @@ TEST_F(Teach, SaysWhatIsGoodAndWhatNeedsLabels) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("class "), HasSubstr("mIoU "), HasSubstr("in 3 rounds")));
   EXPECT_THAT(result.out, HasSubstr("not tested, label them in more pictures: rare"));
   EXPECT_EQ(result.lines().back(), mine_);
-  const CommandResult untested = teach(kSmallModel + Words{"--steps", "5", "--no-cross-validation"});
+  const CommandResult untested =
+      teach(kSmallModel + Words{"--steps", "5", "--no-cross-validation"}, {.stderr_is_terminal = true});
   EXPECT_EQ(untested.out, mine_ + "\n");
+  EXPECT_THAT(untested.err, ContainsRegex("1 of [0-9]+  ")) << "of the steps until the end";
   fs::remove(folder_ / "train/labels/b.json");
   fs::remove(folder_ / "train/labels/c.png");
   writeClasses({"low", "high"});
-  EXPECT_THAT(teach(kSmallModel + Words{"--steps", "5"}).out,
-              HasSubstr("one picture is labelled: a cross-validation needs at least two"));
+  const CommandResult single = teach(kSmallModel + Words{"--steps", "5", "--threads", "4096"});
+  EXPECT_THAT(single.out, HasSubstr("one picture is labelled: a cross-validation needs at least two"));
+  EXPECT_THAT(single.err, HasSubstr("--threads 4096 is more than the CPUs"));
 }
 
 // It is killed, then interrupted, in the middle of its work, then the disk is full. In each part of the work:
@@ -225,8 +230,6 @@ TEST_F(Teach, CamVidFromFourPictures) {
   EXPECT_GE(scores.json()["miou"], 71);
   EXPECT_GE(scores.json()["pixel_accuracy"], 94);
 }
-
-using ::testing::ContainsRegex;
 
 // States from examples in folders to the report of a watch.
 const std::string kModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
