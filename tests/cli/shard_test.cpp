@@ -28,10 +28,11 @@ class Shards : public InFolder {
 
   void SetUp() override { writeLabelledImages(folder_, kImages); }
 
-  CommandResult eval(const Words& more) const {
+  CommandResult eval(const Words& more, const CommandOptions& options = {}) const {
     return mpmCommand(Words{"eval", "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--images", folder_ / "images",
                             "--labels", folder_ / "labels", "--simulate-night", "0.5"} +
-                      more);
+                          more,
+                      options);
   }
   CommandResult run(const std::string& out, const Words& more, const CommandOptions& options = {}) const {
     return mpmCommand(Words{"run", folder_ / "images", "--model", kSegmenter, "--reduce", "mpm:blocks=1,2", "--out",
@@ -200,6 +201,8 @@ TEST_F(Shards, AKilledEvaluationGoesOn) {
   std::size_t end = 0;
   for (int line = 0; line < 5; ++line) end = text.find('\n', end) + 1;
   fs::resize_file(manifest, end);
+  expectFailure(eval({"--resume", manifest}, {.file_size_limit = end + 20}), 1, {"cannot write '" + manifest});
+  EXPECT_EQ(fs::file_size(manifest), end) << "no line is left in part";
 
   const CommandResult rest = eval({"--json", "--resume", manifest, "--per-image", folder_ / "rest.jsonl"});
   ASSERT_EQ(rest.exit_code, 0) << rest.err;
