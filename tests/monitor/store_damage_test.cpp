@@ -175,6 +175,7 @@ TEST_F(StoreDamage, NumbersOfAnEditedFileAreRefused) {
                                                                                                              // are read
   for (const auto& one : std::initializer_list<std::pair<std::string, const char*>>{
            {forgotten + "samples = -1", "a sum is of -1 samples"},
+           {forgotten + "samples = 0", "a sum is of 0 samples"},
            {forgotten + "night = 9", "a sum is of neither day nor night"},
            {forgotten + "sums = x'01'", "a sum has another size"},
            {forgotten + "tokens = x'01000000ffffffff'", "a sum of tokens is negative"},

@@ -113,7 +113,7 @@ Spread Bucket::area(int label) const {
 Bucket::Bucket(const Statement& row, int column)
     : samples(row.integer(column)), series_(valuesOf<Totals>(row, column + 1)) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;  // sums of many such buckets fit into 64 bits
-  if (samples < 0 || samples > kMost) row.refuse("a sum is of " + std::to_string(samples) + " samples");
+  if (samples < 1 || samples > kMost) row.refuse("a sum is of " + std::to_string(samples) + " samples");
   std::erase_if(series_, [](const Totals& totals) { return totals.count == 0; });
 }
 
