@@ -184,6 +184,20 @@ TEST_F(ChartTest, ReadsHoursWhereItsBucketsHoldWholeOnes) {
   }
 }
 
+TEST_F(ChartTest, ABucketIsNightByTheShareOfItsJudgedSamples) {
+  record(path_,
+         {sampleAt(kNoon), sampleAt(kNoon + kSecondMs, 377, true), sampleAt(kNoon + 2 * kSecondMs, 377, std::nullopt)},
+         session("camera 0", 0));
+  const auto nights = [&](std::int64_t width) {
+    std::vector<std::optional<double>> found;
+    for (const ChartBucket& one : StoreReader(path_).chart({.source = 1, .to = INT64_MAX, .least_ms = width}).buckets)
+      found.push_back(one.night);
+    return found;
+  };
+  EXPECT_THAT(nights(kSecondMs), ElementsAre(0, 1, std::nullopt));
+  EXPECT_THAT(nights(kMinuteMs), ElementsAre(0.5));
+}
+
 // What one model calls 0 another one calls 2, and a third one does not know it.
 TEST_F(ChartTest, AreaOfAClassIsThatOfItsName) {
   {

@@ -165,6 +165,15 @@ TEST_F(OutagesTest, WhatAStateWasWhilePicturesWereDamagedIsNotKnown) {
   EXPECT_NEAR(*days[0].value, 50, 0.1);
 }
 
+TEST_F(OutagesTest, OnlyByDayIsADarkPictureACause) {
+  std::vector<Sample> samples;
+  for (const auto& [flags, night] :
+       {std::tuple(0, false), {kDark, false}, {0, false}, {kDark, true}, {kBlurred, true}, {0, true}})
+    samples.push_back(sampleOf(static_cast<double>(samples.size()), flags, {}, night));
+  record(path_, samples, session("camera 0", 60));
+  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(1, 2, Cause::kDark), std::tuple(4, 5, Cause::kBlurred)));
+}
+
 // What a month of samples said is known from the sums of its hours when they are forgotten.
 TEST_F(OutagesTest, OfHoursWhoseSamplesAreForgotten) {
   std::vector<Sample> samples;

@@ -55,6 +55,13 @@ TEST(Statistics, AFirstDayCountsHoursAndTheirCorrelation) {
   EXPECT_GT(*correlated.difference->plus_minus, 1.3 * *mixed.difference->plus_minus);
 }
 
+TEST(Statistics, SinceYesterdayComparesTwoTimes24WholeHours) {
+  std::vector<HourOfTokens> hours;
+  for (int hour = 0; hour < 72; ++hour) hours.push_back({kMidnight + hour * kHourMs, false, {{hour * hour, 1}}});
+  // The mean of (h + 24)^2 - h^2 for h from 24 to 47.
+  EXPECT_DOUBLE_EQ(compareDayNight(hours, kMidnight + 3 * kDayMs).day_change.value(), 2280);
+}
+
 // Frames of a second each, with day and night by the sun, all with the same tokens.
 std::vector<HourOfTokens> bySun(double latitude, UnixMs from, int days, double longitude = 13.4) {
   DayNight rule(NightBySun{.latitude = latitude, .longitude = longitude});
