@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <iterator>
+#include <thread>
 
 #include "monitor/samples.h"
 #include "monitor/wait.h"
@@ -56,7 +57,9 @@ TEST_F(EventCommandTest, FactsArrive) {
   for (const char* name : {"MPM_SOURCE", "MPM_SOURCE_GATE_2"}) ::setenv(name, "rtsp://anna:geheim@yard/1", 1);
   ::setenv("MPM_EVENT_OLD", "stale", 1);
   auto command = shell("env > $1/env; cat > $1/json; ls /proc/self/fd > $1/files");
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it waits for an event by now
   command->add(event("area of \"car\" is 25 %, above 20 %"), "rtsp://***@yard/1");
+  EXPECT_TRUE(eventually([&] { return text("files").size() == 8; })) << "at once, and not when the watch ends";
   command->finish(60);
   for (const char* name : {"MPM_SOURCE", "MPM_SOURCE_GATE_2"}) ::unsetenv(name);
   ::unsetenv("MPM_EVENT_OLD");

@@ -389,6 +389,14 @@ TEST_F(RunningInference, FramesOfAnotherStreamAreDropped) {
   ASSERT_TRUE(eventually([&] { return results_.size() > 0 && results_.all().back().frame.stream == 1; }));
 }
 
+TEST_F(RunningInference, AResultIsDroppedWhereTheSettingsChangedMeanwhile) {
+  EXPECT_TRUE(eventually([&, block = 1]() mutable {
+    put();
+    worker_.setReduction(mpmBefore({block = 3 - block}));
+    return worker_.status().stale > 0;
+  })) << "a frame of a camera, where the next one comes anyway, is not run again";
+}
+
 TEST_F(InferenceWorkerTest, ComparesWithTheFullModel) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   worker.setCompare(kFullModel);
