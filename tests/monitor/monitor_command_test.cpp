@@ -475,6 +475,9 @@ TEST_F(MonitorCommand, AReportAsText) {
   EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--time-zone", "+02:00", "--brief"})).out,
               ::testing::MatchesRegex("yard: last sample 2026-06-04T14:00:00\\+02:00 \\(.* ago\\), 6 samples, 0 gaps, "
                                       "16.7 % of the pictures bad, gate open, 0 alarms, [0-9.]+ MB\n"));
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--series", "1"})).out,
+              HasSubstr("\n  all count as day, with a brightness from 100 to 100 of 255; 'mpm monitor --judge' judges "
+                        "them by another rule\n"));
 }
 
 TEST_F(MonitorCommand, ColumnsOfNamesInOtherLettersAreAligned) {
