@@ -189,7 +189,7 @@ struct CaptureThread::Impl {
     // Only an image is named after its file alone.
     if (std::filesystem::path(frame.source).stem() == captured.name) captured.file = std::move(frame.source);
     if (last && last_frame == 0) ++status.reconnects;
-    if (const auto before = std::exchange(last_frame, captured.steady); before > 0) {
+    if (const auto before = std::exchange(last_frame, captured.steady)) {
       const double step = static_cast<double>(captured.steady - before) / 1000;
       usual_step_s = usual_step_s == 0 ? step : 0.8 * usual_step_s + 0.2 * step;
     }
