@@ -507,7 +507,12 @@ TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
     EXPECT_TRUE(fs::exists((folder_ / "out/a_yard_DB_1000_") + name + ".csv")) << name;
   EXPECT_THAT(written.err, HasSubstr("a_yard_DB_1000_3day.csv"));
   ASSERT_EQ(report({"--format", "phenocam", "--lat", "48", "--lon", "11"}).exit_code, 0);
-  EXPECT_TRUE(fs::exists(folder_ / "out/in_DB_1000_roistats.csv")) << "the name of the folder of pictures";
+  ASSERT_TRUE(fs::exists(folder_ / "out/in_DB_1000_roistats.csv")) << "the name of the folder of pictures";
+  const Words lines = CommandResult{.out = readFile(folder_ / "out/in_DB_1000_roistats.csv")}.lines();
+  const auto header = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("date,"); });
+  ASSERT_EQ(lines.end() - header, 4) << "one of each picture";
+  for (const std::string& line : Words(header + 1, lines.end()))
+    EXPECT_EQ(std::ranges::count(line, ','), std::ranges::count(*header, ',')) << line;
 
   monitor::Sample wrong = monitor::test::sampleAt(991'396'800'000);  // noon of 2001-06-01
   wrong.regions.push_back(monitor::test::regionOf(0, {80, 90, 80}, {}, {}, "DB_1000"));
