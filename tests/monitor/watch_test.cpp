@@ -418,6 +418,17 @@ TEST_F(WatchFile, WithOtherPartsToHideItIsAnotherWatch) {
   EXPECT_NE(hiding(3, "a"), hiding(4, "a")) << "the file of regions is the same";
 }
 
+TEST_F(WatchFile, WithOtherTimesInItsListItIsAnotherCamera) {
+  CameraConfig config;
+  config.times = "list:" + (folder_ / "times.csv");
+  std::set<std::string> read;
+  for (const char* time : {"2026-06-01T12:00", "2026-06-01T13:00"}) {
+    std::ofstream(folder_ / "times.csv") << "a.png," << time << "\n";
+    read.insert(readIn(config, {}));
+  }
+  EXPECT_EQ(read.size(), 2U);
+}
+
 // What the app runs with is what its file says.
 TEST(Watch, InferenceComesBack) {
   EstimatorOptions options;
