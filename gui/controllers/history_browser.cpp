@@ -4,6 +4,14 @@
 #include "gui/models/recents.h"
 
 namespace mpm::gui {
+namespace {
+
+// The database does not keep all of an event.
+bool isSame(const monitor::Event& one, const monitor::Event& other) {
+  return one.time == other.time && one.kind == other.kind && one.message == other.message;
+}
+
+}  // namespace
 
 HistoryBrowser::HistoryBrowser(QObject* parent)
     : QObject(parent),
@@ -80,16 +88,16 @@ void HistoryBrowser::takeJudged() {
 void HistoryBrowser::add(const monitor::Event& event) {
   live_events_.push_back(event);
   if (live_events_.size() > EventsModel::kMax) live_events_.erase(live_events_.begin());
-  if (!opened_ || showsOpened()) events_->add(event);
+  // It may have been read from the database before it came here.
+  if ((!opened_ || showsOpened()) && !events_->has([&](const monitor::Event& one) { return isSame(one, event); }))
+    events_->add(event);
 }
 
 // Live events are stored a little later, or not at all. They stay on top in the order in which they came: those of an
 // archive have the times of its pictures.
 std::vector<monitor::Event> HistoryBrowser::withLiveEvents(std::vector<monitor::Event> stored) const {
   std::erase_if(stored, [&](const monitor::Event& one) {
-    return std::ranges::any_of(live_events_, [&](const monitor::Event& live) {
-      return one.time == live.time && one.kind == live.kind && one.message == live.message;
-    });
+    return std::ranges::any_of(live_events_, [&](const monitor::Event& live) { return isSame(one, live); });
   });
   stored.insert(stored.end(), live_events_.begin(), live_events_.end());
   return stored;

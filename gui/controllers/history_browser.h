@@ -49,8 +49,8 @@ class HistoryBrowser : public QObject {
   SourceFacts facts() const;
   /// When those of them were taken that belong to it, s.
   std::vector<double> timesOf(const std::vector<StoredPicture>& pictures) const;
-  /// How far from a moment of the chart a picture may be, in seconds: half as far as the chart is wide.
-  double nearness() const { return (period_.second - period_.first) / 2; }
+  /// How far from a moment of the chart a picture may be, in seconds: half as far as the chart is wide, and 2 s at least.
+  double nearness() const { return std::max(2.0, (period_.second - period_.first) / 2); }
 
  signals:
   void sourceChanged();

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <QtCore>
+#include <algorithm>
 #include <deque>
+#include <functional>
 
 #include "charts/chart.h"
 #include "monitor/store/sample.h"
@@ -23,6 +25,8 @@ class EventsModel : public QAbstractTableModel {
   /// Adds what is new where the rest is the same, so that the list keeps its place; else replaces all of it.
   void setEvents(const std::vector<monitor::Event>& ascending);
   const monitor::Event& eventAt(int row) const { return events_[row]; }
+  /// Whether this is so of one of them.
+  bool has(const std::function<bool(const monitor::Event&)>& is) const { return std::ranges::any_of(events_, is); }
 
   int rowCount(const QModelIndex& parent = {}) const override {
     return parent.isValid() ? 0 : static_cast<int>(events_.size());

@@ -143,6 +143,9 @@ TEST_F(Others, ShowNoEventsOfTheDatabaseBefore) {
   HistoryBrowser history;
   history.setDatabase(file("other.db"));
   ASSERT_TRUE(wait([&] { return history.events()->rowCount() > 0; }));
+  const int stored = history.events()->rowCount();
+  history.add(history.events()->eventAt(0));
+  EXPECT_EQ(history.events()->rowCount(), stored) << "it was read before it was told here";
   history.setDatabase(file("none-yet.db"));
   EXPECT_EQ(history.events()->rowCount(), 0);
 }
