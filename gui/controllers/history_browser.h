@@ -49,7 +49,7 @@ class HistoryBrowser : public QObject {
   SourceFacts facts() const;
   /// When those of them were taken that belong to it, s.
   std::vector<double> timesOf(const std::vector<StoredPicture>& pictures) const;
-  /// How far from a moment of the chart a picture may be, in seconds: half as far as the chart is wide, and 2 s at least.
+  /// How far from a moment of the chart a picture may be, in seconds: half as far as the chart is wide, at least 2.
   double nearness() const { return std::max(2.0, (period_.second - period_.first) / 2); }
 
  signals:
