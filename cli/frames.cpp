@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <opencv2/videoio.hpp>
 #include <utility>
 
 #include "base/hash.h"
@@ -15,6 +16,7 @@
 #include "mpm/error.hpp"
 #include "program/model_options.h"
 #include "program/terminal/program.h"
+#include "scene/street.h"
 #include "vision/time.h"
 
 namespace mpm::cli {
@@ -39,6 +41,17 @@ fs::path fixedFolder(const vision::SourceSpec& source) {
 }
 
 }  // namespace
+
+double frameRateOf(const std::vector<std::string>& sources) {
+  for (const std::string& source : sources) {
+    const vision::SourceSpec spec = vision::parseSourceSpec(source);
+    if (spec.kind == vision::SourceKind::kDemo) return scene::parseStreets(spec.target).front().fps;
+    if (spec.kind != vision::SourceKind::kVideo) continue;
+    const double rate = cv::VideoCapture(vision::sourceFiles(spec).front()).get(cv::CAP_PROP_FPS);
+    if (rate > 0 && rate < 1e4) return rate;
+  }
+  return 25;
+}
 
 Frames::Frames(FrameOptions options) : options_(std::move(options)) {
   images_only_ = std::ranges::all_of(options_.sources, [](const std::string& source) {

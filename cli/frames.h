@@ -27,6 +27,9 @@ struct FrameOptions {
   bool show_progress = true;                              ///< on stderr, where it is a terminal
 };
 
+/// Frames per second of the first video or scene among the sources; 25 without one.
+double frameRateOf(const std::vector<std::string>& sources);
+
 /// The frames of the sources, one source after the other, with "frame 12 of 400" and the time left on stderr. Ends when
 /// a person interrupts.
 class Frames {

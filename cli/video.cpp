@@ -14,10 +14,8 @@
 #include "monitor/store/snapshot.h"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
-#include "scene/street.h"
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/lettering.h"
-#include "vision/sources/source.h"
 
 namespace mpm::cli {
 
@@ -73,17 +71,6 @@ void VideoFile::finish() {
   if (!written.read(last)) throw Error("cannot write the video '" + path_ + "': the disk may be full");
   written.release();
   whole_.finish();
-}
-
-double frameRateOf(const std::vector<std::string>& sources) {
-  for (const std::string& source : sources) {
-    const vision::SourceSpec spec = vision::parseSourceSpec(source);
-    if (spec.kind == vision::SourceKind::kDemo) return scene::parseStreets(spec.target).front().fps;
-    if (spec.kind != vision::SourceKind::kVideo) continue;
-    const double rate = cv::VideoCapture(vision::sourceFiles(spec).front()).get(cv::CAP_PROP_FPS);
-    if (rate > 0 && rate < 1e4) return rate;
-  }
-  return 25;
 }
 
 namespace {

@@ -36,9 +36,6 @@ class VideoFile {
   int frames_ = 0;
 };
 
-/// Frames per second of the first video or scene among the sources; 25 without one.
-double frameRateOf(const std::vector<std::string>& sources);
-
 struct FilmOptions {
   std::string path;    ///< .mp4, .mkv, .mov or .avi
   std::string folder;  ///< of the snapshots; empty: the pictures of an archive themselves
