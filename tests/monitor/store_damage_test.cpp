@@ -154,7 +154,7 @@ TEST_F(StoreDamage, EachErrorOfSqliteNamesTheFile) {
   runSql(path_, "DROP TABLE bucket; DROP TABLE event");
   EXPECT_MPM_ERROR(reader.sources(), path_ + "': no such table: bucket");
   EXPECT_MPM_ERROR(reader.events(1, 0, INT64_MAX), path_ + "': no such table: event");
-  EXPECT_MPM_ERROR(writer(path_), path_ + "': no such table: event");
+  EXPECT_MPM_ERROR(writer(path_), path_ + "': no such table: main.bucket");
 }
 
 // What no program of ours wrote is neither summed up until it overflows nor waited for.

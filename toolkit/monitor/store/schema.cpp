@@ -80,7 +80,7 @@ constexpr const char* kTables =
     // `shape` is JSON of one region, as in a file of regions. `current`: samples to come are measured in it.
     "CREATE TABLE region(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, name TEXT NOT NULL,"
     "  ignored INTEGER NOT NULL, shape TEXT NOT NULL, from_ms INTEGER, to_ms INTEGER, current INTEGER NOT NULL);"
-    // `region` 0: the whole picture. Each quantity has a column here: addColumns().
+    // `region` 0: the whole picture. Each quantity has a column here: addMissing().
     "CREATE TABLE region_sample(sample INTEGER NOT NULL REFERENCES sample, region INTEGER NOT NULL,"
     "  areas TEXT NOT NULL, PRIMARY KEY(sample, region)) WITHOUT ROWID;"
     // `look`: StateLook; NULL: as 1.
@@ -122,8 +122,14 @@ bool saysWhatIsKept(const Database& database) {
   return std::ranges::count(columnsOf(database, "source"), "kept_from") > 0;
 }
 
-// A file may be older than some columns. A new quantity is unknown in the samples that are there.
-void addColumns(Database& database) {
+// Whether a reader finds all that addMissing() adds and that it cannot do without.
+bool isComplete(const Database& database) {
+  return saysWhatIsKept(database) &&
+         database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'samples_of_days'") > 0;
+}
+
+// A file may be older than some columns and an index. A new quantity is unknown in the samples that are there.
+void addMissing(Database& database) {
   if (std::ranges::count(columnsOf(database, "database"), "privacy") == 0)
     database.execute("ALTER TABLE database ADD COLUMN privacy TEXT");
   if (!saysWhatIsKept(database)) {
@@ -135,6 +141,9 @@ void addColumns(Database& database) {
     database.execute("ALTER TABLE state_sample ADD COLUMN look INTEGER");
   if (std::ranges::count(columnsOf(database, "series"), "events_before") == 0)
     database.execute("ALTER TABLE series ADD COLUMN events_before INTEGER");
+  // Rows of sums are long: those of a year take 20 times as long to read as this index.
+  database.execute("CREATE INDEX IF NOT EXISTS samples_of_days ON bucket(series, start_ms, samples) WHERE width_ms = " +
+                   std::to_string(kDayMs) + " AND region = 0");
   const auto there = columnsOf(database, "region_sample");
   for (const Quantity& one : quantities()) {
     if (std::ranges::count(there, one.key) == 0)
@@ -270,7 +279,7 @@ Database openForWriting(const std::string& path, bool create) {
     database.execute("PRAGMA journal_size_limit = 4000000");
     if (fresh) makeTables(database, path);
     if (!fresh && schema < kVersion) convert(database, path);
-    addColumns(database);
+    addMissing(database);
     database.execute(
         "INSERT INTO database(id) SELECT lower(hex(randomblob(8))) WHERE NOT EXISTS (SELECT 1 FROM database)");
     return std::move(database);
@@ -296,11 +305,11 @@ Database openForReading(const std::string& path, std::optional<ConvertedFrom>* c
     Database database(name, Database::Mode::kReadOnly);
     const int schema = schemaOf(database, path);
     if (schema == 0) throw EmptyDatabase("'" + path + "' is empty");
-    if (schema == kVersion && saysWhatIsKept(database)) return database;
+    if (schema == kVersion && isComplete(database)) return database;
     if (converted) *converted = stateOf(path);
     Database copy = database.copyInMemory();
     convert(copy, path);
-    addColumns(copy);
+    addMissing(copy);
     return copy;
   };
   try {
