@@ -40,31 +40,21 @@ TEST(MergeLookup, RefusesMapsThatDoNotFit) {
 
 TEST(MergeColors, ClustersGetTheMeanOfTheirPixels) {
   cv::Mat image(4, 6, CV_8UC3);
-  for (int y = 0; y < 4; ++y) {
-    for (int x = 0; x < 6; ++x) {
-      const int token = y / 2 * 3 + x / 2;
-      image.at<cv::Vec3b>(y, x) = cv::Vec3b(10 * token, 20 * token, 40 * token);
-    }
-  }
+  for (int token = 0; token < 6; ++token)
+    image(cv::Rect(token % 3 * 2, token / 3 * 2, 2, 2)).setTo(cv::Scalar(10 * token, 20 * token, 40 * token));
   const auto patches = patchColors(image, {2, 3});
   EXPECT_EQ(patches[2], qRgb(80, 40, 20));
-  const auto fill = mergeFill(small(), 1, MergeColoring::kMean, patches);
-  EXPECT_EQ(fill[0], qRgb(20, 10, 5));
-  EXPECT_EQ(fill[0], fill[1]);
-  EXPECT_EQ(fill[3], fill[5]);
-  EXPECT_EQ(fill[3], qRgb(160, 80, 40));
-  EXPECT_EQ(fill[2], patches[2]);
+  EXPECT_THAT(
+      mergeFill(small(), 1, MergeColoring::kMean, patches),
+      ElementsAre(qRgb(20, 10, 5), qRgb(20, 10, 5), patches[2], qRgb(160, 80, 40), patches[4], qRgb(160, 80, 40)));
 }
 
 TEST(MergeColors, SizesAndInsertionsHaveColoursOfTheirOwn) {
   const auto patches = std::vector<QRgb>(6, qRgb(1, 2, 3));
   const auto sizes = mergeFill(small(), 2, MergeColoring::kSize, patches);
-  EXPECT_EQ(sizes[0], sizeColor(2));
-  EXPECT_EQ(sizes[2], sizeColor(0));
-  EXPECT_NE(sizes[0], sizes[2]);
+  EXPECT_EQ(std::pair(sizes[0], sizes[2]), std::pair(sizeColor(2), sizeColor(0)));
   const auto insertions = mergeFill(small(), 2, MergeColoring::kInsertion, patches);
-  EXPECT_EQ(insertions[0], insertionColor(1));
-  EXPECT_EQ(insertions[2], insertionColor(0));
+  EXPECT_EQ(std::pair(insertions[0], insertions[2]), std::pair(insertionColor(1), insertionColor(0)));
   for (int step = 0; step < 9; ++step) EXPECT_NE(insertionColor(step), insertionColor(step + 1)) << step;
   for (int bin = 1; bin < kSizeBins; ++bin) EXPECT_GT(qGray(sizeColor(bin)), qGray(sizeColor(bin - 1)) + 10);
 }

@@ -55,71 +55,61 @@ TEST(LegendModel, IsAModel) {
 TEST(LegendModel, ChecksSoloAndColoursReachThePaint) {
   LegendModel model;
   model.setClasses(classes({"road", "sky", "tree"}));
-  QSignalSpy spy(&model, &LegendModel::paintChanged);
+  const QSignalSpy spy(&model, &LegendModel::paintChanged);
+  ClassPaint paint;
+  const auto visible = [&] {
+    model.apply(paint);
+    return std::vector(paint.visible.begin(), paint.visible.begin() + 3);
+  };
   EXPECT_TRUE(model.setData(model.index(1, 0), Qt::Unchecked, Qt::CheckStateRole));
   model.setColor(2, QColor(1, 2, 3));
   EXPECT_EQ(spy.count(), 2);
-  ClassPaint paint;
-  model.apply(paint);
-  EXPECT_TRUE(paint.visible[0]);
-  EXPECT_FALSE(paint.visible[1]);
+  EXPECT_THAT(visible(), ElementsAre(true, false, true));
   EXPECT_EQ(paint.color[2], qRgb(1, 2, 3));
-  EXPECT_FALSE(paint.visible[3]);
   model.toggleSolo(1);
-  model.apply(paint);
-  EXPECT_TRUE(paint.visible[1] && !paint.visible[0] && !paint.visible[2]);
+  EXPECT_THAT(visible(), ElementsAre(false, true, false));
   model.toggleSolo(1);
-  model.apply(paint);
-  EXPECT_TRUE(paint.visible[0] && !paint.visible[1]) << "the check marks are as before";
+  EXPECT_THAT(visible(), ElementsAre(true, false, true)) << "the check marks are as before";
   model.toggleSolo(2);
   EXPECT_TRUE(model.setData(model.index(0, 0), Qt::Checked, Qt::CheckStateRole));
-  model.apply(paint);
-  EXPECT_TRUE(paint.visible[0] && !paint.visible[1] && paint.visible[2]) << "the solo stays, the mark joins it";
+  EXPECT_THAT(visible(), ElementsAre(true, false, true)) << "the solo stays, the mark joins it";
   model.toggleSolo(1);
   model.setAllVisible(true);
-  model.apply(paint);
-  EXPECT_TRUE(paint.visible[0] && paint.visible[1] && paint.visible[2]) << "all are more than the solo";
+  EXPECT_THAT(visible(), ElementsAre(true, true, true)) << "all are more than the solo";
   model.toggleSolo(1);
   model.setClasses(classes({"a", "b"}));
-  model.apply(paint);
-  EXPECT_TRUE(paint.visible[0] && paint.visible[1]) << "the solo was of another model";
+  EXPECT_THAT(visible(), ElementsAre(true, true, false)) << "the solo was of another model";
 }
 
 TEST(LegendModel, AreasAreSharesAndSort) {
   LegendModel model;
-  model.setClasses(classes({"road", "sky", "tree"}));
-  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "–") << "nothing was measured yet";
-  model.setAreas({{0, 0.125}, {1, 0.5}, {1 << 28, 0.25}, {-1, 0.25}});  // two of them are of another model
-  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "12.5 %");
-  EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "0.0 %");
   LegendPanel panel(&model);
   auto& filter = *panel.findChild<QSortFilterProxyModel*>();
-  EXPECT_EQ(filter.index(0, 0).data().toString(), "sky") << "by area at first";
-  filter.sort(LegendModel::kArea, Qt::AscendingOrder);
-  EXPECT_EQ(filter.index(0, 0).data().toString(), "tree");
-  filter.sort(LegendModel::kName, Qt::DescendingOrder);
-  EXPECT_EQ(filter.index(0, 0).data().toString(), "tree");
-  model.setAreas({{0, 0.5}});
-  EXPECT_EQ(model.index(1, LegendModel::kArea).data().toString(), "0.0 %") << "gone from the picture";
-  filter.sort(LegendModel::kArea, Qt::DescendingOrder);
-  model.setAreas({{1, 0.5}});
-  EXPECT_EQ(filter.index(0, 0).data().toString(), "road") << "rows do not jump";
+  const auto areas = [&] {
+    QStringList texts;
+    for (int row = 0; row < model.rowCount(); ++row) texts << model.index(row, LegendModel::kArea).data().toString();
+    return texts.join(' ');
+  };
+  for (const char* round : {"the first model", "another one with as many classes"}) {
+    model.setClasses(classes({"road", "sky", "tree"}));
+    EXPECT_EQ(areas(), "– – –") << "nothing was measured yet";
+    model.setAreas({{0, 0.08}, {1, 0.5}, {1 << 28, 0.25}, {-1, 0.25}});  // two of them are of another model
+    EXPECT_EQ(areas(), "8.0 % 50.0 % 0.0 %");
+    EXPECT_EQ(filter.index(0, 0).data().toString(), "sky") << "by area at first: " << round;
+    model.setAreas({{2, 0.5}});
+    EXPECT_EQ(filter.index(0, 0).data().toString(), "sky") << "rows do not jump: " << round;
+  }
   emit panel.findChild<QComboBox*>()->activated(0);
   model.setAreas({{2, 0.5}});
   EXPECT_EQ(filter.index(0, 0).data().toString(), "tree") << "of another region";
   model.setNamedAreas({{"tree", 0.25}, {"boat", 0.75}});
-  EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "25.0 %");
-  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "–") << "another model may not know it";
+  EXPECT_EQ(areas(), "– – 25.0 %") << "another model may not know the others";
   model.setNamedAreas({{"tree", 0.25}});
-  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "0.0 %") << "none in the stored picture";
+  EXPECT_EQ(areas(), "0.0 % 0.0 % 25.0 %") << "none in the stored picture";
   model.setNamedAreas({{"tree", 0.25}}, {"road", "tree", "boat"});
-  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "0.0 %");
-  EXPECT_EQ(model.index(1, LegendModel::kArea).data().toString(), "–") << "the model that measured has no such class";
-  model.setNamedAreas({{"class_0", 0.25}, {"boat", 0.75}});
-  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "–") << "of a model with other classes";
-  model.setNamedAreas({{"tree", 1.0}});
+  EXPECT_EQ(areas(), "0.0 % – 25.0 %") << "the model that measured has no sky";
   model.clearAreas();
-  EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "–") << "nothing is on show";
+  EXPECT_EQ(areas(), "– – –") << "nothing is on show";
 }
 
 TEST(LegendModel, AClassifierHasNoAreas) {

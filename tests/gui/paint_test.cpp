@@ -24,53 +24,42 @@ struct Scene {
   void draw(const QRectF& rect = QRectF(0, 0, 16, 16)) { paintClasses(image, labels, paint, rect, target); }
 };
 
-TEST(ClassPaint, OpacityBlendsWithoutTouchingTheLabels) {
+TEST(ClassPaint, ModesDiffer) {
+  constexpr QRgb kImage = qRgb(200, 150, 100), kRed = qRgb(255, 0, 0), kBlue = qRgb(0, 0, 255);
+  const struct {
+    ViewMode mode;
+    double opacity;
+    bool shows_blue;
+    QRgb left, right;
+  } cases[] = {{ViewMode::kImage, 1, true, kImage, kImage},
+               {ViewMode::kComputed, 1, true, kImage, kImage},
+               {ViewMode::kMask, 0.5, true, kRed, kBlue},
+               {ViewMode::kMask, 0.5, false, kRed, ClassPaint().hidden},
+               {ViewMode::kOverlay, 0, true, kImage, kImage},
+               {ViewMode::kOverlay, 0.5, true, qRgb(227, 75, 50), qRgb(100, 75, 177)},
+               {ViewMode::kOverlay, 1.5, true, kRed, kBlue},  // of settings that were edited by hand
+               {ViewMode::kOverlay, 1, false, kRed, kImage},
+               {ViewMode::kCurtain, 1, true, kImage, kBlue}};
+  for (const auto& [mode, opacity, shows_blue, left, right] : cases) {
+    Scene s;
+    s.paint.mode = mode;
+    s.paint.curtain = 0.5;
+    s.paint.opacity = opacity;
+    s.paint.visible[2] = shows_blue;
+    s.draw();
+    EXPECT_EQ(s.target.pixel(7, 5), left) << static_cast<int>(mode) << opacity;
+    EXPECT_EQ(s.target.pixel(8, 5), right) << static_cast<int>(mode) << opacity;
+    s.labels = cv::Mat();
+    s.draw();
+    EXPECT_EQ(s.target.pixel(12, 12), kImage) << "without labels";
+  }
   Scene s;
+  s.paint.opacity = 1;
   s.paint.mode = ViewMode::kOverlay;
-  s.paint.opacity = 0;
-  s.draw();
-  EXPECT_EQ(s.target.pixel(3, 3), qRgb(200, 150, 100));
-  s.paint.opacity = 0.5;
-  s.draw();
-  EXPECT_EQ(s.target.pixel(3, 3), qRgb((200 + 255) / 2, 75, 50));
-  EXPECT_EQ(s.target.pixel(12, 3), qRgb(100, 75, (100 + 255) / 2));
-  s.paint.opacity = 1.5;  // of settings that were edited by hand
   s.labels = s.labels(cv::Rect(2, 0, 4, 2)).t();
   s.draw();
-  for (const QPoint& at : {QPoint(3, 3), {12, 7}}) EXPECT_EQ(s.target.pixel(at), qRgb(255, 0, 0));
-  EXPECT_EQ(s.target.pixel(3, 8), qRgb(0, 0, 255)) << "a smaller map lies over the whole picture";
-}
-
-TEST(ClassPaint, ModesDiffer) {
-  Scene s;
-  s.paint.mode = ViewMode::kImage;
-  s.draw();
-  EXPECT_EQ(s.target.pixel(12, 12), qRgb(200, 150, 100));
-  s.paint.mode = ViewMode::kComputed;
-  s.draw();
-  EXPECT_EQ(s.target.pixel(12, 12), qRgb(200, 150, 100)) << "no classes";
-  s.paint.mode = ViewMode::kMask;
-  s.draw();
-  EXPECT_EQ(s.target.pixel(12, 12), qRgb(0, 0, 255));
-  s.paint.mode = ViewMode::kCurtain;
-  s.paint.curtain = 0.5;
-  s.paint.opacity = 1;
-  s.draw();
-  EXPECT_EQ(s.target.pixel(7, 5), qRgb(200, 150, 100)) << "left of the curtain: the image";
-  EXPECT_EQ(s.target.pixel(8, 5), qRgb(0, 0, 255)) << "right of it: the overlay";
-}
-
-TEST(ClassPaint, HiddenClassesShowTheImage) {
-  Scene s;
-  s.paint.mode = ViewMode::kOverlay;
-  s.paint.opacity = 1;
-  s.paint.visible[2] = false;
-  s.draw();
-  EXPECT_EQ(s.target.pixel(3, 3), qRgb(255, 0, 0));
-  EXPECT_EQ(s.target.pixel(12, 3), qRgb(200, 150, 100));
-  s.paint.mode = ViewMode::kMask;
-  s.draw();
-  EXPECT_EQ(s.target.pixel(12, 3), s.paint.hidden);
+  EXPECT_EQ(s.target.pixel(12, 7), qRgb(255, 0, 0)) << "a smaller map lies over the whole picture";
+  EXPECT_EQ(s.target.pixel(3, 8), qRgb(0, 0, 255));
 }
 
 TEST(ClassPaint, AnOldFrameIsGrey) {
@@ -91,17 +80,6 @@ TEST(ClassPaint, KeepsInsideItsRectangleAndTheTarget) {
   s.draw(QRectF(-300, -200, 700, 650));  // zoomed in: most of it is outside
   EXPECT_NE(s.target.pixel(15, 15), qRgb(0, 0, 0));
   s.draw(QRectF(100, 100, 10, 10));  // wholly outside
-}
-
-TEST(ClassPaint, NoLabelsIsTheImageInEveryMode) {
-  Scene s;
-  s.labels = cv::Mat();
-  for (const ViewMode mode :
-       {ViewMode::kImage, ViewMode::kMask, ViewMode::kOverlay, ViewMode::kCurtain, ViewMode::kComputed}) {
-    s.paint.mode = mode;
-    s.draw();
-    EXPECT_EQ(s.target.pixel(12, 12), qRgb(200, 150, 100));
-  }
 }
 
 TEST(ClassPaint, LinesStandBetweenSegments) {
