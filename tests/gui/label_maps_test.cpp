@@ -10,16 +10,30 @@
 namespace mpm::gui {
 namespace {
 
-// Maps of other sizes lie over the picture.
+// Maps of other sizes lie over the picture; the oracle asks for each pixel.
 TEST(Differences, OfMapsOfAnySizeAreThoseOfEachPixel) {
   constexpr QRgb kColor = qRgb(200, 0, 0);
-  cv::Mat one(3, 2, CV_8U, cv::Scalar(1)), other(1, 4, CV_8U, cv::Scalar(1));
-  one.at<uchar>(2, 0) = other.at<uchar>(0, 3) = 2;
-  const QImage painted = paintDifferences(cv::Mat(6, 8, CV_8UC3, cv::Scalar(10, 20, 30)), one, other, kColor);
-  const int grey = 40 + qGray(30, 20, 10) * 5 / 8;
-  for (int y = 0; y < 6; ++y) {
-    for (int x = 0; x < 8; ++x)
-      EXPECT_EQ(painted.pixel(x, y), (y >= 4 && x < 4) != (x >= 6) ? kColor : qRgb(grey, grey, grey)) << x << " " << y;
+  cv::RNG random(7);
+  for (int round = 0; round < 20; ++round) {
+    const auto map = [&] {
+      cv::Mat labels(random.uniform(1, 40), random.uniform(1, 40), CV_8U);
+      random.fill(labels, cv::RNG::UNIFORM, 0, 3);
+      return labels;
+    };
+    const cv::Mat one = map(), other = map();
+    cv::Mat image(random.uniform(1, 60), random.uniform(1, 60), CV_8UC3);
+    random.fill(image, cv::RNG::UNIFORM, 0, 256);
+    const QImage painted = paintDifferences(image, one, other, kColor);
+    for (int y = 0; y < image.rows; ++y) {
+      for (int x = 0; x < image.cols; ++x) {
+        const auto at = [&](const cv::Mat& labels) {
+          return labels.at<uchar>(y * labels.rows / image.rows, x * labels.cols / image.cols);
+        };
+        const auto& bgr = image.at<cv::Vec3b>(y, x);
+        const int grey = 40 + qGray(bgr[2], bgr[1], bgr[0]) * 5 / 8;
+        EXPECT_EQ(painted.pixel(x, y), at(one) != at(other) ? kColor : qRgb(grey, grey, grey));
+      }
+    }
   }
 }
 

@@ -99,6 +99,13 @@ TEST(LegendModel, AreasAreSharesAndSort) {
     model.setAreas({{2, 0.5}});
     EXPECT_EQ(filter.index(0, 0).data().toString(), "sky") << "rows do not jump: " << round;
   }
+  filter.sort(LegendModel::kArea, Qt::AscendingOrder);
+  EXPECT_NE(filter.index(0, 0).data().toString(), "tree") << "it has the largest area";
+  EXPECT_EQ(filter.index(2, 0).data().toString(), "tree");
+  filter.sort(LegendModel::kName, Qt::DescendingOrder);
+  EXPECT_EQ(filter.index(0, 0).data().toString(), "tree");
+  EXPECT_EQ(filter.index(2, 0).data().toString(), "road");
+  filter.sort(LegendModel::kArea, Qt::DescendingOrder);
   emit panel.findChild<QComboBox*>()->activated(0);
   model.setAreas({{2, 0.5}});
   EXPECT_EQ(filter.index(0, 0).data().toString(), "tree") << "of another region";
@@ -108,6 +115,9 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   EXPECT_EQ(areas(), "0.0 % 0.0 % 25.0 %") << "none in the stored picture";
   model.setNamedAreas({{"tree", 0.25}}, {"road", "tree", "boat"});
   EXPECT_EQ(areas(), "0.0 % – 25.0 %") << "the model that measured has no sky";
+  model.setNamedAreas({{"class_0", 0.25}, {"boat", 0.75}});
+  EXPECT_EQ(areas(), "– – –") << "of a model with other classes";
+  model.setNamedAreas({{"tree", 1.0}});
   model.clearAreas();
   EXPECT_EQ(areas(), "– – –") << "nothing is on show";
 }

@@ -47,8 +47,8 @@ TEST(ClassPaint, ModesDiffer) {
     s.paint.opacity = opacity;
     s.paint.visible[2] = shows_blue;
     s.draw();
-    EXPECT_EQ(s.target.pixel(7, 5), left) << static_cast<int>(mode) << opacity;
-    EXPECT_EQ(s.target.pixel(8, 5), right) << static_cast<int>(mode) << opacity;
+    EXPECT_EQ(s.target.pixel(7, 5), left) << static_cast<int>(mode) << ", opacity " << opacity;
+    EXPECT_EQ(s.target.pixel(8, 5), right) << static_cast<int>(mode) << ", opacity " << opacity;
     s.labels = cv::Mat();
     s.draw();
     EXPECT_EQ(s.target.pixel(12, 12), kImage) << "without labels";

@@ -122,7 +122,7 @@ bool saysWhatIsKept(const Database& database) {
   return std::ranges::count(columnsOf(database, "source"), "kept_from") > 0;
 }
 
-// Whether a reader finds all that addMissing() adds and that it cannot do without.
+// Whether there is all of addMissing() that a reader needs.
 bool isComplete(const Database& database) {
   return saysWhatIsKept(database) &&
          database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'samples_of_days'") > 0;
@@ -141,7 +141,8 @@ void addMissing(Database& database) {
     database.execute("ALTER TABLE state_sample ADD COLUMN look INTEGER");
   if (std::ranges::count(columnsOf(database, "series"), "events_before") == 0)
     database.execute("ALTER TABLE series ADD COLUMN events_before INTEGER");
-  // Rows of sums are long: those of a year take 20 times as long to read as this index.
+  // The samples of a year are counted from this index alone. The rows of the table are long, because they hold the
+  // sums.
   database.execute("CREATE INDEX IF NOT EXISTS samples_of_days ON bucket(series, start_ms, samples) WHERE width_ms = " +
                    std::to_string(kDayMs) + " AND region = 0");
   const auto there = columnsOf(database, "region_sample");

@@ -164,7 +164,8 @@ std::int64_t StoreReader::Impl::count(std::int64_t source, UnixMs from, UnixMs t
   if (width == kMinuteMs) return countSamples(source, from, to, std::numeric_limits<std::int64_t>::max(), series);
   const UnixMs begin = bucketStart(from - 1, width) + width, end = bucketStart(to, width);
   if (begin >= end) return count(source, from, to, series, level - 1);
-  // SQLite takes a partial index by name alone here, and only where the query says what is in it.
+  // Without its name SQLite would read the table. The width stands in the query as a number, because an index of some
+  // rows serves only queries that ask for no others.
   const std::string rows = width == kDayMs ? "bucket INDEXED BY samples_of_days" : "bucket";
   return count(source, from, begin, series, level - 1) +
          database.integer("SELECT total(samples) FROM " + rows +
