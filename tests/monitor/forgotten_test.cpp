@@ -123,12 +123,15 @@ TEST_F(Forgotten, SamplesOfAClockThatWasNotSetChangeNoSum) {
   ASSERT_TRUE(StoreWriter(path_).judge("camera 0", kNights));
   EXPECT_EQ(all(), expected);
   EXPECT_EQ(sides(path_).second, 4 * 11 * 6 + 7);
-  // An earlier program noted nothing.
-  runSql(path_, "ALTER TABLE source DROP COLUMN kept_from");
-  EXPECT_EQ(all(), expected);
-  ASSERT_TRUE(StoreWriter(path_).judge("camera 0", kNights));
-  EXPECT_EQ(all(), expected);
-  EXPECT_EQ(StoreReader(path_).count(1), 145 + 7);
+  // Earlier programs noted nothing, and had no index.
+  for (const char* older : {"ALTER TABLE source DROP COLUMN kept_from", "DROP INDEX samples_of_days"}) {
+    runSql(path_, older);
+    EXPECT_EQ(StoreReader(path_).count(1), 145 + 7) << older;
+    EXPECT_EQ(all(), expected) << older;
+    ASSERT_TRUE(StoreWriter(path_).judge("camera 0", kNights));
+    EXPECT_EQ(all(), expected) << older;
+    EXPECT_EQ(StoreReader(path_).count(1), 145 + 7) << older;
+  }
 }
 
 TEST_F(Forgotten, ACopyIsNoPartThoughOneOfBothForgotItsSamples) {
