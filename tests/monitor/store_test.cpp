@@ -353,7 +353,7 @@ TEST_F(Store, ASecondWriterIsRefused) {
 
 TEST_F(Store, CommitsAtMostOncePerInterval) {
   RunningWriter writer(path_, {.commit_s = 3600});
-  ASSERT_TRUE(writer.flush());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(writer.flush());  // where nothing waits, it must not ask for a commit
   const StoreReader reader(path_);
   for (int i = 0; i < 1000; ++i) writer.append(sampleAt(kNoon + i));
   EXPECT_THAT(allSamples(reader), SizeIs(0)) << "the next commit is an hour away";

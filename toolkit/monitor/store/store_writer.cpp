@@ -58,6 +58,7 @@ struct StoreWriter::Impl {
   std::int64_t attempts_begun = 0, last_failed = 0;  // the number of the last attempt, and of the last that failed
   std::optional<Clock::time_point> busy_since;       // the attempt that is under way, and the maintenance after it
   bool hurry = false;
+  std::int64_t flush_to = 0;  // until `done` is this, flush() waits
   bool look_now = false;  // the retention changed
   WriterStatus status;
   bool outage_reported = false;  // that nothing can be written, which is so while status.writing is false
@@ -156,10 +157,12 @@ struct StoreWriter::Impl {
     std::unique_lock guard(mutex);
     while (!status.stopped) {
       const auto next = [&] { return queue.empty() && status.writing ? next_maintenance : next_commit; };
-      while (!stop.stop_requested() && !hurry && !look_now && Clock::now() < next())
-        changed.wait_until(guard, stop, next(), [&, until = next()] { return hurry || look_now || next() < until; });
+      const auto wanted = [&] { return hurry || look_now || flush_to > done; };
+      while (!stop.stop_requested() && !wanted() && Clock::now() < next())
+        changed.wait_until(guard, stop, next(), [&, until = next()] { return wanted() || next() < until; });
       const bool last = stop.stop_requested();
       hurry = false;
+      flush_to = 0;
       if (std::exchange(look_now, false)) next_maintenance = Clock::now();
       busy_since = Clock::now();
       guard.unlock();
@@ -480,7 +483,7 @@ bool StoreWriter::flush(std::optional<double> limit) {
   std::unique_lock lock(impl_->mutex);
   const std::int64_t target = impl_->enqueued, begun_before = impl_->attempts_begun;
   const auto over = [&] { return impl_->status.stopped || impl_->done >= target || impl_->last_failed > begun_before; };
-  impl_->hurry = true;
+  impl_->flush_to = std::max(impl_->flush_to, target);
   impl_->changed.notify_all();
   if (limit)
     impl_->changed.wait_for(lock, inSeconds(*limit), over);
