@@ -59,7 +59,7 @@ struct StoreWriter::Impl {
   std::optional<Clock::time_point> busy_since;       // the attempt that is under way, and the maintenance after it
   bool hurry = false;
   std::int64_t flush_to = 0;  // until `done` is this, flush() waits
-  bool look_now = false;  // the retention changed
+  bool look_now = false;      // the retention changed
   WriterStatus status;
   bool outage_reported = false;  // that nothing can be written, which is so while status.writing is false
   std::optional<Clock::time_point> reported_at;  // of any outage
