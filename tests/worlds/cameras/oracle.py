@@ -520,11 +520,12 @@ def ms_of(text):
 
 
 def change_since_yesterday(oracle, db, s, series, last, night):
-    """The mean tokens of the 24 hours up to the last sample less that of the 24 hours before, by whole hours that began in them."""
+    """The mean tokens of the 24 hours up to the last sample of the span less that of the 24 hours before. An hour belongs to those in
+    which it began."""
     sides = {True: [], False: []}
     for sample in oracle.believed(db, s):
         age = last + 1 - sample.ms // HOUR_MS * HOUR_MS
-        if sample.series == series and sample.counted and sample.night is night and 0 < age <= 2 * DAY_MS:
+        if sample.series == series and sample.counted and sample.night is night and sample.ms <= last and age <= 2 * DAY_MS:
             sides[age <= DAY_MS].append(sample.counts[-1])
     return mean(sides[True]) - mean(sides[False]) if all(sides.values()) else None
 
