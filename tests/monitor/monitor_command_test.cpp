@@ -245,7 +245,7 @@ TEST_F(MonitorCommand, ATerminalShowsHowItStands) {
   MPM_NEEDS_DEMO();
   const CommandResult result = succeeded(
       monitor("demo:street?size=64x64", {"--every", "0.1", "--night-hours", "00:00-24:00"},
-              {.signal_after_first_line = SIGTERM, .signal_at_stderr = " night ", .stderr_is_terminal = true}));
+              {.signal_after_first_line = SIGTERM, .signal_at_stderr = " fps in ", .stderr_is_terminal = true}));
   EXPECT_THAT(result.err, ::testing::ContainsRegex("\r\033\\[KLive  [0-9.]+ fps in  [0-9.]+ ms  tokens [0-9]+ -> .*"
                                                    "%\\)  night  [0-9]+ samples\r"));
 }
