@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenVINO on the CPU, in latency mode. An argmax is added to a graph that returns logits. In int8, NNCF quantises with
-its preset for transformers and the first image as calibration, and what it leaves is bf16 where the CPU has it."""
+its preset for transformers and the first image as calibration, and what it leaves is bf16 where that is fast."""
 
 import openvino
 import openvino.opset13 as ops
@@ -18,7 +18,7 @@ def load(arguments):
         # topk keeps the axis: {B, 1, H, W}
         labels = ops.topk(output.get_node().input_value(0), ops.constant(1), 1, "max", "none", index_element_type="i32")
         model = openvino.Model([labels.output(1)], model.get_parameters(), "labels")
-    bf16 = arguments.precision == "bf16" or (arguments.precision == "int8" and worker.has_bf16())
+    bf16 = arguments.precision == "bf16" or (arguments.precision == "int8" and worker.has_fast_bf16())
     settings = {
         openvino.properties.hint.inference_precision: openvino.Type.bf16 if bf16 else openvino.Type.f32,
         openvino.properties.hint.performance_mode: openvino.properties.hint.PerformanceMode.LATENCY,

@@ -25,8 +25,8 @@ struct BuildInfo {
   std::string instruction_set;  ///< of the CPU kernels: "amx", "avx512", "avx_vnni", "avx2", "sse4", "neon" or "scalar"
   /// Instruction sets of this CPU, best first. The environment variable MPM_INSTRUCTION_SET selects one of them.
   std::vector<std::string> instruction_sets;
-  bool bf16 = false;                     ///< this CPU multiplies bf16 in hardware; else Precision::kBf16 is refused
-  bool fp16 = false;                     ///< the same of fp16
+  bool bf16 = false;                     ///< bf16 is faster than fp32 on this CPU (Precision::kBf16)
+  bool fp16 = false;                     ///< the same of fp16; else Precision::kFp16 is refused
   bool int8 = false;                     ///< int8 is faster than fp32 on this CPU
   std::vector<CudaDevice> cuda_devices;  ///< GPUs of this machine that nets can run on
   std::string cuda_problem;              ///< why `cuda_devices` is empty, in one line that says what to do; else empty

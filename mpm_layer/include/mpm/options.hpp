@@ -116,9 +116,9 @@ MPM_API std::string toString(Output output);
 MPM_API Output parseOutput(const std::string& text);
 
 /// Number format of the operands of matrix products. Similarities, reductions and the residual stream are fp32 in all
-/// of them. A CPU has kFp32, kInt8, with AVX512-BF16 or AMX kBf16, and with the fp16 arithmetic of Arm 8.2 kFp16; a
-/// GPU has all but kInt8. kInt8 is for linear layers, attention and wide convolutions: weights have a scale per
-/// output channel, activations one per token. On Arm without SDOT it is no faster than kFp32.
+/// of them. A CPU has kFp32, kInt8, with AVX512-BF16 or AMX kBf16 (computed in fp32 where that is faster), with the
+/// fp16 arithmetic of Arm 8.2 kFp16; a GPU has all but kInt8. kInt8 is for linear layers, attention, wide convolutions:
+/// weights have a scale per output channel, activations one per token. On Arm without SDOT it is no faster than kFp32.
 enum class Precision { kFp32, kBf16, kTf32, kFp16, kInt8 };
 
 /// "fp32", "bf16", "tf32", "fp16", "int8".

@@ -68,8 +68,8 @@ std::unique_ptr<DeviceNet> makeDeviceNet(int device) { return plugin().makeNet(d
 
 BuildInfo buildInfo() {
   const auto [devices, problem] = cudaDevices();
-  return {MPM_VERSION,  cv::getVersionString(), instructionSet(), availableInstructionSets(),
-          cpuHasBf16(), cpuHasFp16(),           cpuHasInt8(),     devices,
+  return {MPM_VERSION,      cv::getVersionString(), instructionSet(), availableInstructionSets(),
+          cpuHasFastBf16(), cpuHasFp16(),           cpuHasInt8(),     devices,
           problem};
 }
 

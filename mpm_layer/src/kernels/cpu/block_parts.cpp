@@ -19,7 +19,7 @@ PackedAttention::PackedAttention(const AttentionSpec& spec)
       head_dim(spec.head_dim),
       norm_step(spec.norm_per_head ? spec.head_dim : 0),
       scale(spec.scale),
-      bf16(spec.precision != Precision::kFp32 && cpuHasBf16() && cpuHasAvx512Bf16()),
+      bf16(besideBlocks(spec.precision) == Precision::kBf16 && cpuHasAvx512Bf16()),
       tiles(attentionTiles(spec.precision)),
       norm1(spec.norm1, spec.dim),
       qkv(spec.qkv.weight, spec.qkv.bias, spec.precision),

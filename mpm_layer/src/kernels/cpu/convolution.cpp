@@ -28,7 +28,7 @@ Precision productsOf(const ConvolutionSpec& spec) {
   const bool pays = spec.groups == 1 && std::min(spec.channels, spec.outputs) >= kLeastForWinograd &&
                     convolutionTiles(Precision::kInt8) != nullptr &&
                     (fitsWinograd(spec) || !sideBySide(spec) || all(spec.kernel, 1));
-  return pays ? spec.precision : besideBlocks(spec.precision);
+  return pays ? multipliedIn(spec.precision) : besideBlocks(spec.precision);
 }
 
 // A weight of the kernel, and the pixel that it takes from its place in x.

@@ -293,7 +293,7 @@ void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, boo
 PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision)
     : impl_(std::make_shared<Impl>()) {
   requireOnCpu(precision);
-  withOurErrors([&] { impl_->pack(weight, bias, precision); });
+  withOurErrors([&] { impl_->pack(weight, bias, multipliedIn(precision)); });
 }
 
 void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {

@@ -120,4 +120,15 @@ bool cpuHasAvx512Bf16() {
 #endif
 }
 
+bool cpuHasFastAvx512Bf16() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kFp16 = 1u << 23;
+  const bool has_fp16 = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kFp16) != 0;
+  return cpuHasAvx512Bf16() && !(__builtin_cpu_is("intel") && has_fp16);
+#else
+  return false;
+#endif
+}
+
 }  // namespace mpm

@@ -331,9 +331,15 @@ void requireOnCpu(Precision precision) {
                               : " or int8"));
 }
 
+bool cpuHasFastBf16() { return cpuHasBf16() && (instructionSet() == "amx" || cpuHasFastAvx512Bf16()); }
+
+Precision multipliedIn(Precision precision) {
+  return precision == Precision::kBf16 && !cpuHasFastBf16() ? Precision::kFp32 : precision;
+}
+
 Precision besideBlocks(Precision precision) {
-  if (precision != Precision::kInt8) return precision;
-  return cpuHasBf16() ? Precision::kBf16 : cpuHasFp16() ? Precision::kFp16 : Precision::kFp32;
+  if (precision != Precision::kInt8) return multipliedIn(precision);
+  return cpuHasFastBf16() ? Precision::kBf16 : cpuHasFp16() ? Precision::kFp16 : Precision::kFp32;
 }
 
 bool cpuHasInt8() { return tileKernel(Precision::kInt8) != nullptr; }
