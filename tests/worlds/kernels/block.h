@@ -3,7 +3,6 @@
 #pragma once
 
 #include "kernels/block_weights.h"
-#include "kernels/precision.h"
 #include "trial.h"
 
 namespace mpm::worlds {
@@ -39,7 +38,7 @@ inline BlockPart randomPart(Random& random) {
 inline void checkBlock(Trial& trial, Precision precision, MatrixView<const float> found, const Reference& expected,
                        const Reference& from) {
   // Norms of one or two columns, as heads and hidden layers may have, enlarge what rounding leaves.
-  if (multipliedIn(precision) == Precision::kFp32) return trial.near(found, expected, 2e-3);
+  if (precision == Precision::kFp32) return trial.near(found, expected, 2e-3);
   trial.close(found, expected, from, precision == Precision::kInt8 ? 0.1 : 0.05);
 }
 

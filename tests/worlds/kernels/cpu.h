@@ -6,9 +6,9 @@
 
 namespace mpm::worlds {
 
-/// Whether this CPU multiplies in this precision.
+/// Whether this CPU multiplies in this precision: not in a bf16 that is computed in fp32.
 inline bool isHere(Precision precision) {
-  return (precision != Precision::kBf16 || cpuHasBf16()) && (precision != Precision::kFp16 || cpuHasFp16());
+  return (precision != Precision::kBf16 || cpuHasFastBf16()) && (precision != Precision::kFp16 || cpuHasFp16());
 }
 
 inline constexpr const char* kThreadsMatter = "gives other bytes with three threads";

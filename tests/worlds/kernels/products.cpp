@@ -105,7 +105,7 @@ void tryPackedLinear(Trial& trial, Precision precision) {
   const auto make = [precision](MatrixView<const float> weight, const float* bias) {
     return PackedLinear(weight, bias, precision);
   };
-  tryLinear(trial, multipliedIn(precision), make, cpuHasInt8(), kernel != nullptr ? kernel->max_w : kMaxInt8);
+  tryLinear(trial, precision, make, cpuHasInt8(), kernel != nullptr ? kernel->max_w : kMaxInt8);
 }
 
 #if defined(__x86_64__)
@@ -162,7 +162,7 @@ void tryConvolution(Trial& trial) {
   convolution.run(from, addends, {threaded, c.batch, c.out_height, c.out_width, c.spec.outputs}, trial.threads());
   trial.require(std::memcmp(y, threaded, c.outputs() * sizeof(float)) == 0, kThreadsMatter);
   const std::vector<double> expected = test::convolution(c.spec, from, c.out_height, c.out_width, addends);
-  const double tolerance = multipliedIn(c.spec.precision) == Precision::kFp32 ? 2e-5 : 0.06;
+  const double tolerance = c.spec.precision == Precision::kFp32 ? 2e-5 : 0.06;
   for (std::size_t i = 0; i < expected.size(); ++i) trial.near(static_cast<double>(y[i]), expected[i], tolerance);
 }
 
