@@ -93,10 +93,11 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   for (const char* round : {"the first model", "another one with as many classes"}) {
     model.setClasses(classes({"road", "sky", "tree"}));
     EXPECT_EQ(areas(), "– – –") << "nothing was measured yet";
-    model.setAreas({{0, 0.08}, {1, 0.5}, {1 << 28, 0.25}, {-1, 0.25}});  // two of them are of another model
-    EXPECT_EQ(areas(), "8.0 % 50.0 % 0.0 %");
+    model.setAreas({{0, 0.085}, {1, 0.5}, {1 << 28, 0.25}, {-1, 0.25}});  // two of them are of another model
+    EXPECT_EQ(areas(), "8.5 % 50.0 % 0.0 %");
     EXPECT_EQ(filter.index(0, 0).data().toString(), "sky") << "by area at first: " << round;
     model.setAreas({{2, 0.5}});
+    EXPECT_EQ(areas(), "0.0 % 0.0 % 50.0 %") << "the others are gone from the picture";
     EXPECT_EQ(filter.index(0, 0).data().toString(), "sky") << "rows do not jump: " << round;
   }
   filter.sort(LegendModel::kArea, Qt::AscendingOrder);
