@@ -139,19 +139,6 @@ TEST(LegendModel, AClassifierHasNoAreas) {
   EXPECT_EQ(areaOf({}), "–");
 }
 
-TEST(LegendModel, TheFirstAreasOfEachModelOrderItsClasses) {
-  LegendModel model;
-  LegendPanel panel(&model);
-  const auto& filter = *panel.findChild<QSortFilterProxyModel*>();
-  for (const char* round : {"the first model", "another one with as many classes"}) {
-    model.setClasses(classes({"road", "sky", "tree"}));
-    model.setAreas({{0, 0.25}, {1, 0.125}, {2, 0.5}});
-    EXPECT_EQ(filter.index(0, 0).data().toString(), "tree") << round;
-    model.setAreas({{0, 0.5}, {1, 0.25}, {2, 0.125}});
-    EXPECT_EQ(filter.index(0, 0).data().toString(), "tree") << "later ones do not move it: " << round;
-  }
-}
-
 TEST(ChartScene, TheTextOfTheCrosshairIsNotCutOff) {
   using monitor::test::kNoon;
   ChartScene scene;

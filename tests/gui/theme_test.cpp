@@ -198,11 +198,5 @@ void expectComplete(const QString& language) {
 TEST(Translations, FrenchIsComplete) { expectComplete("fr"); }
 TEST(Translations, EnglishPluralsAreComplete) { expectComplete("en"); }
 
-TEST(Translations, AreInTheProgram) {
-  QTranslator french;
-  ASSERT_TRUE(french.load(":/i18n/mpm-monitor_fr.qm"));
-  EXPECT_EQ(french.translate("mpm::gui::WelcomePage", "Try the demo"), "Essayer la démo");
-}
-
 }  // namespace
 }  // namespace mpm::gui
