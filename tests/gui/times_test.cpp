@@ -297,15 +297,7 @@ TEST_F(Times, OnlyOtherRegionsAreAReasonToMeasureAgain) {
   EXPECT_NE(window_->findChild<QMessageBox*>(), nullptr);
 }
 
-TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {
-  ASSERT_TRUE(openAndWait());
-  emit part<CameraConfigs>()->regionsChanged();
-  trigger("measure");
-  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr);
-  EXPECT_THAT(notice(), Begins("Open a folder of pictures with times first"));
-}
-
-TEST_F(Times, AnArchiveOfWhichNothingIsStoredYetIsNotMeasuredAgain) {
+TEST_F(Times, OnlyAnArchiveThatIsOpenAndStoredIsMeasuredAgain) {
   measure("dated");
   ASSERT_TRUE(allAreStored());
   auto sources = part<HistorySources>()->all();
@@ -313,47 +305,18 @@ TEST_F(Times, AnArchiveOfWhichNothingIsStoredYetIsNotMeasuredAgain) {
   sources[0].first = sources[0].last = 0;
   emit part<History>()->sourcesChanged(sources);
   emit part<CameraConfigs>()->regionsChanged();
-  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr);
-}
+  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr) << "nothing is stored of it yet";
 
-TEST_F(Times, OnlyTheSourceThatIsOpenIsMeasuredAgain) {
-  measure("dated");
-  ASSERT_TRUE(allAreStored());
   ASSERT_TRUE(openAndWait());
+  emit part<CameraConfigs>()->regionsChanged();
+  trigger("measure");
+  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr) << "its pictures have no times";
+  EXPECT_THAT(notice(), Begins("Open a folder of pictures with times first"));
   ASSERT_TRUE(wait([&] { return part<HistorySources>()->name() == file("street"); }));
   pickSource(file("dated"));
   ASSERT_TRUE(wait([&] { return part<HistorySources>()->name() == file("dated"); }));
   trigger("measure");
-  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr);
-}
-
-TEST_F(Times, AStoredPictureIsOfTheSourceThatItCameFrom) {
-  measure("dated");
-  ASSERT_TRUE(allAreStored() && runs());
-  trigger("snapshot");
-  ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
-  storeSamples("garden", unixNow(), 1000, 2);
-  make();
-  auto* chart = part<ChartPanel>();
-  auto* sources = fieldOf<QComboBox>(chart, "Source whose samples are drawn");
-  ASSERT_TRUE(wait([&] { return sources->count() == 2 && !part<PictureStore>()->pictures().empty(); }));
-  pickSource(file("dated"));
-  const double first = static_cast<double>(part<HistorySources>()->current()->first) / 1000;
-  emit chart->chart()->timePicked(first);
-  ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
-  EXPECT_EQ(frame()->result.frame.name, "20130708_055410") << "and not the snapshot of two seconds later";
-  EXPECT_THAT(dialogOf<RegionsDialog>("regions")->windowTitle(), Has("dated"));
-  pickSource("garden");
-  EXPECT_TRUE(wait([&] { return onShow().source().name == "garden"; })) << "picture and chart are of one source";
-  pickSource(file("dated"));
-  ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
-
-  const StoredSample late{.frame = frame(), .source = "garden"};
-  emit chart->chart()->timePicked(first);
-  camera().open(file("street"));
-  emit part<History>()->sampleReady(late);
-  emit part<PictureStore>()->loaded(late);
-  EXPECT_EQ(frame(), nullptr) << "another source was opened since";
+  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr) << "it is not open";
 }
 
 TEST_F(Times, AClickInTheChartShowsTheNearestPicture) {
@@ -407,23 +370,6 @@ TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
   EXPECT_EQ(camera().config().times, "none");
   ASSERT_FALSE(samples().empty());
   EXPECT_GE(samples()[0].time, before);
-}
-
-TEST_F(Times, AFolderDoesNotTakeThePlaceOfWhatWasOpenedSince) {
-  for (const std::function<void()>& since :
-       {std::function([&] { camera().open(file("dated")); }), std::function([&] { camera().close(); }),
-        std::function([&] { window_->opener().open(file("dated")); })}) {
-    window_->opener().open(file("street"));
-    const QPointer<TimesDialog> looks = dialogThatComes<TimesDialog>();
-    since();
-    EXPECT_TRUE(looks.isNull());
-  }
-  camera().close();
-  window_->opener().open(file("street"));
-  camera().open(file("dated"));  // while the database is read
-  ASSERT_TRUE(runs());
-  EXPECT_EQ(window_->findChild<TimesDialog*>(), nullptr);
-  EXPECT_EQ(session().source(), file("dated").toStdString());
 }
 
 TEST_F(Times, AZoneThatIsNoneAndAListThatIsMissingAreRefused) {
