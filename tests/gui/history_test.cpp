@@ -12,7 +12,7 @@
 namespace mpm::gui {
 namespace {
 
-using monitor::test::kNoon;
+using namespace monitor::test;
 
 constexpr int kPatience = 60000;
 
@@ -202,6 +202,24 @@ TEST_F(Histories, OfPicturesThatWereMeasuredAgainTheLatestSeriesCounts) {
   history_.askLast(opens(path_), {});
   ASSERT_TRUE(QTest::qWaitFor([&] { return !answered.isEmpty(); }, kPatience));
   EXPECT_EQ(found->time, kNoon - kHourMs);
+}
+
+TEST_F(Histories, EventsAreToldOnceAndGoWithTheirDatabase) {
+  {
+    monitor::StoreWriter writer(path_);
+    writer.beginSession(session());
+    writer.append(sampleAt(kNoon));
+    writer.append({kNoon, monitor::EventKind::kAlarm, monitor::Severity::kWarning, "of the yard"});
+    ASSERT_TRUE(writer.flush());
+  }
+  HistoryBrowser browser;
+  browser.setDatabase(QString::fromStdString(path_));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return browser.events()->rowCount() > 0; }, kPatience));
+  const int stored = browser.events()->rowCount();
+  browser.add(browser.events()->eventAt(0));
+  EXPECT_EQ(browser.events()->rowCount(), stored) << "it was read before it was told here";
+  browser.setDatabase(QString::fromStdString(folder_ / "none-yet.db"));
+  EXPECT_EQ(browser.events()->rowCount(), 0);
 }
 
 TEST_F(Histories, ADatabaseThatIsNoneIsSaidOnceAndOneThatIsReplacedIsReadAnew) {

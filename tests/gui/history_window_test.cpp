@@ -138,20 +138,7 @@ TEST_F(Others, EventsOfEarlierRunsStayInTheList) {
   EXPECT_TRUE(reported(EventKind::kSource, "which is not stored"));
 }
 
-TEST_F(Others, ShowNoEventsOfTheDatabaseBefore) {
-  store(file("other.db"), "yard", unixNow() - kDayMs, 1000, 3, {}, "of the yard");
-  HistoryBrowser history;
-  history.setDatabase(file("other.db"));
-  ASSERT_TRUE(wait([&] { return history.events()->rowCount() > 0; }));
-  const int stored = history.events()->rowCount();
-  history.add(history.events()->eventAt(0));
-  EXPECT_EQ(history.events()->rowCount(), stored) << "it was read before it was told here";
-  history.setDatabase(file("none-yet.db"));
-  EXPECT_EQ(history.events()->rowCount(), 0);
-}
-
-TEST_F(Others, HaveTheKeysOfThePanelsOfTheWindowThatWatches) {
-  store(file("other.db"), "yard", unixNow() - kDayMs, 1000, 3);
+TEST_F(Others, HaveTheKeysAndTheLookOfTheWindowThatWatches) {
   openOther(file("other.db"));
   const auto keys = [this] {
     QStringList all;
@@ -161,8 +148,20 @@ TEST_F(Others, HaveTheKeysOfThePanelsOfTheWindowThatWatches) {
   };
   const QStringList here = keys();
   EXPECT_EQ(here, (QStringList{"Alt+3", "Alt+6", "Alt+8", "Alt+9", "Alt+Shift+1"}));
+  trigger("curtain");
+  trigger("dark");
+  EXPECT_TRUE(theme().dark);
   lookAtMain();
   EXPECT_EQ(keys(), here);
+  EXPECT_TRUE(action("dark")->isChecked());
+  EXPECT_NE(part<ImageView>()->paint().mode, ViewMode::kCurtain) << "a window of its own";
+  trigger("dark");
+  lookAtOther();
+  EXPECT_FALSE(action("dark")->isChecked());
+  looked()->close();
+  settle();
+  openOther(file("other.db"));
+  EXPECT_EQ(part<ImageView>()->paint().mode, ViewMode::kCurtain) << "as it was closed";
 }
 
 TEST_F(Others, ShowNothingOfTheSourceBefore) {
@@ -186,6 +185,8 @@ TEST_F(Others, ShowNothingOfTheSourceBefore) {
   pickSource("lane");
   EXPECT_EQ(regions->count(), 1);
   emit part<PictureStore>()->loaded({.source = "yard", .question = question});
+  emit history->sampleReady(
+      {.frame = makeLiveFrame(cv::Mat(8, 8, CV_8UC3, cv::Scalar(1, 2, 3))), .source = "yard", .question = question});
   emit history->eventsReady(before, {{first, EventKind::kAlarm, monitor::Severity::kWarning, "late"}});
   charts::Chart chart;
   chart.buckets.resize(1);
@@ -430,23 +431,6 @@ TEST_F(Others, HaveACalendarThatGrows) {
   ASSERT_TRUE(wait([&] { return days() == 1; }));
   store(file("other.db"), "yard", first + 2 * kDayMs, 1000, 3);
   EXPECT_TRUE(wait([&] { return days() == 2; }));
-}
-
-TEST_F(Others, LookLikeTheRestAndAsTheyWereClosed) {
-  openOther(file("other.db"));
-  trigger("curtain");
-  trigger("dark");
-  EXPECT_TRUE(theme().dark);
-  lookAtMain();
-  EXPECT_TRUE(action("dark")->isChecked());
-  EXPECT_NE(part<ImageView>()->paint().mode, ViewMode::kCurtain) << "a window of its own";
-  trigger("dark");
-  lookAtOther();
-  EXPECT_FALSE(action("dark")->isChecked());
-  looked()->close();
-  settle();
-  openOther(file("other.db"));
-  EXPECT_EQ(part<ImageView>()->paint().mode, ViewMode::kCurtain);
 }
 
 }  // namespace

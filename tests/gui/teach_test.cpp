@@ -200,31 +200,16 @@ TEST_F(TeachOnePicture, ClassesThatAreTypedFastAreAllKept) {
   EXPECT_EQ(state().classes.classes[static_cast<std::size_t>(before)].name, "fence");
 }
 
-TEST_F(TeachOnePicture, AnotherWindowDoesNotWriteTheseLabels) {
-  LabelStore other(file("m.labels"));
-  QString why;
-  QObject::connect(&other, &LabelStore::failed, [&](const QString& text) { why = text; });
-  bool changed = false;
-  other.change([&](vision::LabelFolder&) { changed = true; });
-  ASSERT_TRUE(wait([&] { return !why.isEmpty(); }));
-  EXPECT_THAT(why, Has("is open in another window"));
-  EXPECT_FALSE(changed);
-}
-
-TEST_F(TeachOnePicture, APictureWithoutLabelsIsNotDarkened) {
+// How new classes differ: tests/vision/classes_test.cpp.
+TEST_F(TeachOnePicture, NewClassesHaveColoursOfTheirOwnOrOfTheModelAndDarkenNothing) {
   const auto painted = [&](double opacity) {
     canvas()->setOpacity(opacity);
     return shot(canvas());
   };
   ASSERT_FALSE(canvas()->frame()->labels().empty());
   EXPECT_EQ(painted(1), painted(0)) << "no class is there to be painted";
-  addClass("of my own");
-  EXPECT_EQ(painted(1), painted(0)) << "the model does not know it";
-}
-
-// How new classes differ: tests/vision/classes_test.cpp.
-TEST_F(TeachOnePicture, NewClassesHaveColoursOfTheirOwnOrOfTheModel) {
   addClass("road");
+  EXPECT_EQ(painted(1), painted(0)) << "the model does not know it";
   const LegendModel& legend = *part<LegendModel>();
   addClass(qUtf8Printable(legend.name(2)));
   const auto& classes = state().classes.classes;

@@ -168,6 +168,20 @@ TEST_F(Trainer, FilesThatAreNoPicturesAreLeftOut) {
   EXPECT_THAT(failures_[0], Has("2.png"));
 }
 
+TEST_F(Trainer, AnotherWindowDoesNotWriteTheseLabels) {
+  add("a", false);
+  LabelStore store(folder_.path()), other(folder_.path());
+  bool opened = false, changed = false;
+  QObject::connect(&store, &LabelStore::changed, [&] { opened = true; });
+  QObject::connect(&other, &LabelStore::failed, [&](const QString& why) { failures_ << why; });
+  store.open();
+  ASSERT_TRUE(wait([&] { return opened; }));
+  other.change([&](vision::LabelFolder&) { changed = true; });
+  ASSERT_TRUE(wait([&] { return !failures_.isEmpty(); }));
+  EXPECT_THAT(failures_[0], Has("is open in another window"));
+  EXPECT_FALSE(changed);
+}
+
 TEST_F(Trainer, AStrokeThatWaitsForTheDiskIsInTheState) {
   add("a", true);
   std::latch gate(1);
