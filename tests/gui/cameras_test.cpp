@@ -140,6 +140,7 @@ TEST_F(CamerasTest, IsFollowedWhileItIsWatched) {
           .hidden = {{.name = "all", .size = {640, 480}, .polygons = {{{0, 0}, {639, 0}, {639, 479}, {0, 479}}}}}}
           .json());
   ASSERT_TRUE(writer.flush());
+  list_.showAll();
   EXPECT_TRUE(QTest::qWaitFor(
       [&] {
         const QImage now = list_.item(0)->icon().pixmap(StoredCamera::kPicture).toImage();

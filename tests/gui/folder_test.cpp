@@ -108,18 +108,7 @@ TEST_F(Folder, APictureThatIsGoneSaysSo) {
   EXPECT_TRUE(onShow("few/01.png"));
 }
 
-TEST_F(Folder, OpenRemembersKindAndPath) {
-  playToTheEnd(1);
-  camera().close();
-  auto* dialog = dialogOf<SourceDialog>("open");
-  EXPECT_EQ(dialog->source(), file("few"));
-  EXPECT_EQ(dialog->findChild<QListWidget*>()->currentItem()->text(), SourceDialog::tr("Image folder"));
-  dialog->findChild<QListWidget*>()->setCurrentRow(2);
-  EXPECT_TRUE(dialog->source().isEmpty()) << "no video was opened";
-  delete dialog;
-}
-
-TEST_F(Folder, FileDialogsBeginInItWithPreviews) {
+TEST_F(Folder, OpenRemembersItAndShowsPreviews) {
   playToTheEnd(1);
   auto* dialog = dialogOf<SourceDialog>("open");
   for (auto* button : dialog->findChildren<QAbstractButton*>())
@@ -133,6 +122,14 @@ TEST_F(Folder, FileDialogsBeginInItWithPreviews) {
   EXPECT_TRUE(preview->pixmap(Qt::ReturnByValue).isNull());
   emit files->currentChanged(file("few"));
   EXPECT_FALSE(preview->pixmap(Qt::ReturnByValue).isNull()) << "of a folder, one of its pictures";
+  delete dialog;
+
+  camera().close();
+  dialog = dialogOf<SourceDialog>("open");
+  EXPECT_EQ(dialog->source(), file("few"));
+  EXPECT_EQ(dialog->findChild<QListWidget*>()->currentItem()->text(), SourceDialog::tr("Image folder"));
+  dialog->findChild<QListWidget*>()->setCurrentRow(2);
+  EXPECT_TRUE(dialog->source().isEmpty()) << "no video was opened";
   delete dialog;
 }
 

@@ -448,17 +448,19 @@ TEST(SourceDialog, EnterOpensTheSource) {
 TEST(SourceDialog, ATestIsOfItsSource) {
   QTemporaryDir folder;
   cv::imwrite(folder.filePath("a.png").toStdString(), cv::Mat(60, 80, CV_8UC3, cv::Scalar(1, 2, 3)));
-  SourceDialog dialog(vision::SourceKind::kFolder);
-  QSignalSpy tested(&dialog, &SourceDialog::tested);
-  const std::function<void()> changes[] = {[&] { fieldOf<QLineEdit>(&dialog, "Folder")->setText("/another"); },
-                                           [&] { childOf<QListWidget>(&dialog)->setCurrentRow(2); }};
-  for (const auto& change : changes) {
-    dialog.setSource(folder.path());
-    dialog.test();
-    change();
-    EXPECT_FALSE(tested.wait(300));
-    EXPECT_EQ(valueOf(&dialog, "Result of the test"), "");
+  SourceDialog of_another_folder(vision::SourceKind::kFolder), of_another_kind(vision::SourceKind::kFolder);
+  const QSignalSpy folder_tested(&of_another_folder, &SourceDialog::tested);
+  const QSignalSpy kind_tested(&of_another_kind, &SourceDialog::tested);
+  for (SourceDialog* dialog : {&of_another_folder, &of_another_kind}) {
+    dialog->setSource(folder.path());
+    dialog->test();
   }
+  fieldOf<QLineEdit>(&of_another_folder, "Folder")->setText("/another");
+  childOf<QListWidget>(&of_another_kind)->setCurrentRow(2);
+  QTest::qWait(300);
+  EXPECT_EQ(folder_tested.count() + kind_tested.count(), 0);
+  for (const SourceDialog* dialog : {&of_another_folder, &of_another_kind})
+    EXPECT_EQ(valueOf(dialog, "Result of the test"), "");
 }
 
 TEST(SourceDialog, SaysInItsOwnWordsThatAFileIsMissing) {

@@ -13,7 +13,7 @@
 namespace mpm::gui {
 namespace {
 
-class PrivacyInTheApp : public Window {
+class PrivacyInTheApp : public OwnWindow {
  protected:
   // Of pictures of 320 x 160 px.
   static std::vector<vision::Region> left() {
@@ -67,6 +67,7 @@ TEST_F(PrivacyInTheApp, ASourceKeepsItUntilAPersonSaysOtherwise) {
 }
 
 TEST_F(PrivacyInTheApp, AStoredPictureDoesNotShowWhatIsHiddenByNow) {
+  make();
   ASSERT_TRUE(openAndPause() && stores() && takesSnapshot());
   const double time = part<PictureStore>()->pictures()[0].time;
   storePrivacy();
@@ -87,6 +88,7 @@ TEST_F(PrivacyInTheApp, AStoredPictureDoesNotShowWhatIsHiddenByNow) {
 
 // Two cameras of one stream store into one folder.
 TEST_F(PrivacyInTheApp, PicturesOfAnotherCameraAreNotShown) {
+  make();
   ASSERT_TRUE(openAndPause() && stores() && takesSnapshot());
   const monitor::StoredFrame own =
       monitor::readStored(part<PictureStore>()->pictures()[0].path.chopped(4).toStdString());
@@ -106,6 +108,7 @@ TEST_F(PrivacyInTheApp, PicturesOfAnotherCameraAreNotShown) {
 }
 
 TEST_F(PrivacyInTheApp, WhatIsSaidNowIsHiddenInTheFrameThatStandsStill) {
+  make();
   ASSERT_TRUE(openAndPause() && stores());
   ASSERT_FALSE(covers(frame()->image()));
   hide();
@@ -144,6 +147,7 @@ TEST_F(PrivacyInTheApp, OurOwnDatabaseIsNoOtherOneWhereItIsOpenedByItsName) {
 }
 
 TEST_F(PrivacyInTheApp, ACalendarHasPicturesAtOnceAndHidesThemAtOnce) {
+  make();
   ASSERT_TRUE(openAndPause() && stores());
   part<CalendarBrowser>()->setPace(kHourMs);  // how soon it looks by itself
   dock("calendar")->show();
@@ -163,6 +167,7 @@ TEST_F(PrivacyInTheApp, ACalendarHasPicturesAtOnceAndHidesThemAtOnce) {
 }
 
 TEST_F(PrivacyInTheApp, TeachProposesAndKeepsNothingThatIsHidden) {
+  make();
   ASSERT_TRUE(openAndPause() && stores() && takesSnapshot()) << "a picture of before";
   camera().close();
   hide();

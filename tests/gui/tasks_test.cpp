@@ -251,10 +251,12 @@ TEST_F(BoxesWindow, ShowsNamesScoresAndBoxes) {
 // A camera that stands still: one corner changes from frame to frame.
 class ReuseWindow : public Window {
  protected:
-  bool openYard(const std::string& spec) {
-    WindowOptions reusing = options();
-    reusing.inference.reuse = parseReuse(spec);
-    make(reusing);
+  WindowOptions options() const override {
+    WindowOptions options = Window::options();
+    options.inference.reuse = parseReuse("threshold=12");
+    return options;
+  }
+  bool openYard() {
     QDir(folder_.path()).mkpath("yard");
     for (int i = 0; i < 40; ++i) {
       cv::Mat yard = mpm::test::smoothPicture(160, 320, 2);
@@ -267,7 +269,7 @@ class ReuseWindow : public Window {
 };
 
 TEST_F(ReuseWindow, ShowsWhatWasComputedAndHowLongTheRestIsKept) {
-  ASSERT_TRUE(openYard("threshold=12"));
+  ASSERT_TRUE(openYard());
   trigger("pause");
   ASSERT_TRUE(wait([&] { return session().status().inference.busy_s == 0; }));
   settle();

@@ -155,7 +155,7 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   EXPECT_EQ(QString::fromStdString(chart->series()[1].quantity.class_name), part<LegendModel>()->name(0));
 }
 
-TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
+TEST_F(OwnWindow, TheChartShowsAnHourADayAWeekOrEverything) {
   const UnixMs now = unixNow();
   storeSamples(file("street").toStdString(), now - 40 * kDayMs, kDayMs, 40);
   make();
@@ -172,12 +172,6 @@ TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
     EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(now) / 1000, 120) << text;
     EXPECT_TRUE(panel->chart()->following()) << text;
   }
-}
-
-TEST_F(Controls, AReductionThatIsChosenIsThatOfTheSourceAtOnce) {
-  ASSERT_TRUE(openAndPause());
-  net().chooseReduction(mpmBefore({2}));
-  EXPECT_EQ(camera().config().reduce, "mpm:blocks=2") << "before a picture was measured with it";
 }
 
 TEST_F(Controls, ActionsSayWhatIsOnShow) {
@@ -299,7 +293,7 @@ TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
       << "as at first: " << part<MergeView>()->width() << " and " << part<ImageView>()->width();
 }
 
-TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
+TEST_F(OwnWindow, AListOfSourcesThatIsOpenKeepsItsPlace) {
   for (const char* name : {"/dev/video7", "/dev/video8", "/dev/video9"}) storeSamples(name, unixNow() - 60000, 0, 1);
   make();
   auto* sources = fieldOf<QComboBox>(part<ChartPanel>(), "Source whose samples are drawn");
@@ -317,7 +311,7 @@ TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
 }
 
 // The demo's clock is its own: the samples of any other source end where they end.
-TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
+TEST_F(OwnWindow, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   MPM_NEEDS_DEMO();
   const UnixMs last = unixNow() - 2 * kDayMs;
   storeSamples("/dev/video9", last - 60 * kMinuteMs, kMinuteMs, 61, [last](monitor::Sample& sample) {
@@ -355,7 +349,7 @@ TEST_F(Controls, TheNightOfASceneIsThatOfItsPlace) {
   EXPECT_EQ(dialog->config().lat, std::nullopt);
 }
 
-TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
+TEST_F(OwnWindow, AChangedNightRuleJudgesWhatIsStored) {
   const UnixMs last = unixNow();
   storeSamples("/dev/video9", last - 40 * kMinuteMs, kMinuteMs, 40, [last](monitor::Sample& sample) {
     sample.whole().set("brightness", sample.time >= last - 10 * kMinuteMs ? 52 : 120);
@@ -401,9 +395,15 @@ TEST_F(Controls, TheRuleOfNightIsThatOfTheSourceAlsoBeforeAnythingIsStoredOfIt) 
     camera().open(file(source));
     EXPECT_THAT(textIn<DayNightPanel>(), Has(rule));
   }
+  monitor::CameraConfig config = part<CameraConfigs>()->config(file("yard"));
+  config.night_brightness = config.day_brightness = 50;
+  part<CameraConfigs>()->change(file("yard"), config);
+  EXPECT_THAT(textIn<DayNightPanel>(), Has("darker than 50 of"));
+  trigger("close");
+  EXPECT_THAT(textIn<DayNightPanel>(), Not(Has("darker than 50"))) << "it goes with its source";
 }
 
-TEST_F(Controls, WhatIsStoredIsJudgedByTheLastRuleWhateverIsOnShow) {
+TEST_F(OwnWindow, WhatIsStoredIsJudgedByTheLastRuleWhateverIsOnShow) {
   const auto at = [](double brightness) {
     return [=](monitor::Sample& sample) { sample.whole().set("brightness", brightness); };
   };
@@ -425,7 +425,6 @@ TEST_F(Controls, WhatIsStoredIsJudgedByTheLastRuleWhateverIsOnShow) {
 
 // Else what is recorded in between would keep the rule before.
 TEST_F(Controls, WhoRecordsKnowsTheRuleOfNightBeforeWhatIsStoredIsJudged) {
-  make();
   auto* const configs = part<CameraConfigs>();
   QStringList heard;
   QObject::connect(configs, &CameraConfigs::nightChanged, configs, [&] { heard << "judge"; });
@@ -434,17 +433,6 @@ TEST_F(Controls, WhoRecordsKnowsTheRuleOfNightBeforeWhatIsStoredIsJudged) {
   config.night_brightness = config.day_brightness = 70;
   configs->change("/dev/video9", config);
   EXPECT_EQ(heard, QStringList({"record", "judge"}));
-}
-
-TEST_F(Controls, TheRuleOfNightGoesWithItsSource) {
-  make();
-  camera().open("/dev/video9");  // there is none
-  monitor::CameraConfig config = part<CameraConfigs>()->config("/dev/video9");
-  config.night_brightness = config.day_brightness = 70;
-  part<CameraConfigs>()->change("/dev/video9", config);
-  EXPECT_THAT(textIn<DayNightPanel>(), Has("darker than 70"));
-  trigger("close");
-  EXPECT_THAT(textIn<DayNightPanel>(), Not(Has("darker than 70")));
 }
 
 TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {

@@ -89,7 +89,7 @@ inline std::vector<monitor::Sample> allSamples(const QString& database, std::int
 class Window : public ::testing::Test {
  protected:
   void SetUp() override {
-    fs::copy(street().path(), folder_.filePath("street").toStdString());
+    copyStreet();
     make();
   }
   void TearDown() override { window_.reset(); }
@@ -117,6 +117,7 @@ class Window : public ::testing::Test {
       cv::imwrite(folder / (std::to_string(100 + i).substr(1) + ".png"), mpm::test::smoothPicture(160, 320, i + 1));
     return folder;
   }
+  void copyStreet() const { fs::copy(street().path(), folder_.filePath("street").toStdString()); }
   virtual WindowOptions options() const {
     WindowOptions options;
     options.model = MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx";
@@ -274,6 +275,12 @@ class Window : public ::testing::Test {
   std::unique_ptr<MainWindow> window_;
   QPointer<QMainWindow> looked_;
   int font_ = 100;
+};
+
+/// For a test that makes the window itself: with other options, or once something is stored.
+class OwnWindow : public Window {
+ protected:
+  void SetUp() override { copyStreet(); }
 };
 
 }  // namespace mpm::gui

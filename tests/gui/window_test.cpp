@@ -55,7 +55,7 @@ TEST_F(Window, OnASmallScreenItWasSmallAndIsNotForever) {
 }
 
 // Those of tests/data/releases, which make.sh there describes.
-TEST_F(Window, ReadsTheSettingsOfEachRelease) {
+TEST_F(OwnWindow, ReadsTheSettingsOfEachRelease) {
   for (const QString& release : QDir(MPM_TEST_DATA_DIR "/releases").entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
     WindowOptions of_release = options();
     of_release.settings = file("release.ini");
@@ -83,14 +83,6 @@ TEST_F(Window, TheModelIsKnownBeforeTheFirstFrame) {
   part<ReductionPanel>()->editor()->box(2)->click();
   ASSERT_TRUE(openAndWait());
   EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
-}
-
-// The bar of the chart goes on below instead of pushing the panels out of the window.
-TEST_F(Window, TheChartIsAsNarrowAsItHasToBe) {
-  EXPECT_LT(part<ChartPanel>()->minimumSizeHint().width(), 320);
-  QWidget* const chart = part<ChartPanel>();
-  const auto heights = [&] { return chart->layout()->heightForWidth(320) - chart->layout()->heightForWidth(1200); };
-  EXPECT_GT(heights(), 0);
 }
 
 TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
@@ -199,6 +191,7 @@ TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
   for (const auto& [method, spec] : {std::pair("Gradual merging", "gradual"), std::pair("ToMe", "tome"),
                                      std::pair("Mutual Pair Merging", "mpm:blocks=2")}) {
     choose(fieldOf<QComboBox>(editor, "Method"), ReductionEditor::tr(method));
+    EXPECT_EQ(camera().config().reduce, spec) << "before a picture was measured with it";
     ASSERT_TRUE(runs_as(spec)) << toString(frame()->result.model->reduction);
     EXPECT_EQ(fieldOf<QLineEdit>(editor, "Reduction as text")->text().toStdString(), spec);
     EXPECT_THAT(valueOf(window_.get(), "Frame on show"), Ends(spec));
@@ -231,7 +224,7 @@ TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
 }
 
 // The command that is copied, as a shell runs it.
-TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
+TEST_F(OwnWindow, TheCopiedCommandWatchesLikeTheWindow) {
   WindowOptions quoted = options();
   quoted.settings = file("it's/settings.ini");
   quoted.database = QDir().relativeFilePath(file("m.db"));  // the watch file has another folder
@@ -418,7 +411,7 @@ TEST_F(Window, LargerTextLeavesTheNumbersOfTheStepAndItsColouring) {
   EXPECT_EQ(part<ImageView>()->height(), part<MergeView>()->height());
 }
 
-TEST_F(Window, WhatIsCutIsSaidByATip) {
+TEST(Fields, WhatIsCutIsSaidByATip) {
   const std::unique_ptr<QComboBox> choice(choiceField("Choice", {"as short as can be"}));
   choice->resize(60, 20);
   QHelpEvent asks(QEvent::ToolTip, {5, 5}, choice->mapToGlobal(QPoint(5, 5)));
@@ -447,6 +440,18 @@ TEST(PanelDocks, ALayoutThatWasNeverStoredIsTheUsualOne) {
 }
 
 TEST_F(Window, ASmallScreenHasRoomForOnePanel) {
+  const auto* const bar = part<ChartPanel>();
+  EXPECT_LT(bar->minimumSizeHint().width(), 320) << "it goes on below instead of pushing the panels out of the window";
+  EXPECT_GT(bar->layout()->heightForWidth(320), bar->layout()->heightForWidth(1200));
+  setFont(150);
+  settle();
+  const auto* const source = dock("source")->findChild<QScrollArea*>()->widget();
+  int in_a_row = 0;
+  for (const auto* button : source->findChildren<QPushButton*>())
+    if (button->text() != "Change model…") in_a_row += button->minimumSizeHint().width();
+  EXPECT_LT(source->minimumSizeHint().width(), in_a_row) << "larger text makes more rows";
+  setFont(100);
+  settle();
   for (const QSize size : {QSize(800, 480), QSize(640, 400)}) {
     window_->resize(size);
     trigger("layout");
@@ -606,7 +611,7 @@ TEST(Exports, ProposeANameThatAnyDiskTakes) {
   EXPECT_EQ(exportName(QString(300, 'x'), noon, noon, {}, "csv").size(), 80 + 11 + 4);
 }
 
-TEST_F(Window, AnExportThatMakesNoFileSaysWhy) {
+TEST_F(OwnWindow, AnExportThatMakesNoFileSaysWhy) {
   storeSamples("yard", unixNow() - 60 * 1000, 1000, 60);
   make();
   ASSERT_TRUE(stores());
@@ -618,7 +623,7 @@ TEST_F(Window, AnExportThatMakesNoFileSaysWhy) {
 }
 
 // To a FIFO, which takes nothing until somebody reads it.
-TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
+TEST_F(OwnWindow, AnExportThatTakesLongIsCancelledInItsDialog) {
   storeSamples("/dev/video9", unixNow() - 2000 * 1000, 1000, 2000);
   make();
   ASSERT_TRUE(stores());
@@ -731,17 +736,6 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   EXPECT_GT(part<ChartPanel>()->chart()->scene().plot.left(), plot);
   for (auto it = heights.begin(); it != heights.end(); ++it)
     EXPECT_GT(it.key()->fontMetrics().height(), it.value()) << it.key()->text();
-  setFont(100);
-}
-
-TEST_F(Window, TheSourcePanelHasRoomForLargerText) {
-  setFont(150);
-  settle();
-  const QWidget* panel = dock("source")->findChild<QScrollArea*>()->widget();
-  int in_a_row = 0;
-  for (const auto* button : panel->findChildren<QPushButton*>())
-    if (button->text() != "Change model…") in_a_row += button->minimumSizeHint().width();
-  EXPECT_LT(panel->minimumSizeHint().width(), in_a_row);
   setFont(100);
 }
 
