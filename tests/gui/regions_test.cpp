@@ -115,7 +115,7 @@ TEST_F(Regions, EnterEndsTheNameAndDatesBeginWithThePicture) {
   EXPECT_NE(after.pixel(left_of_it), before.pixel(left_of_it)) << "its name does not reach out of the picture";
 }
 
-TEST_F(Regions, WhatIsRefusedIsSaidInTheWordsOfTheDialog) {
+TEST(RegionsDialog, SaysInItsWordsWhatIsRefused) {
   const vision::Region door = {.name = "door", .size = {320, 160}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}};
   vision::Region unnamed = door, thin = door, before = door, until = door;
   unnamed.name.clear();
@@ -129,8 +129,9 @@ TEST_F(Regions, WhatIsRefusedIsSaidInTheWordsOfTheDialog) {
       {{before}, "Region door ends before it begins"},
       {{door, door}, "Two regions have the name door"},
       {{until, until}, "Two regions with the name door are valid at the same time"}};
+  const LiveFramePtr shown = makeLiveFrame(cv::Mat(160, 320, CV_8UC3, cv::Scalar::all(0)));
   for (const auto& [regions, why] : refused) {
-    const RegionsDialog dialog("street", regions, *frame(), {}, window_.get());
+    const RegionsDialog dialog("street", regions, *shown, {});
     EXPECT_THAT(textOf(&dialog), Has(why));
   }
 }
@@ -228,7 +229,7 @@ TEST_F(Regions, FilesAreReadAndWritten) {
   EXPECT_EQ(camera().config().regions, "none") << "else those of the database would count";
 }
 
-TEST_F(Regions, DatesAreThoseOfTheCamerasClock) {
+TEST(RegionsDialog, DatesAreThoseOfTheCamerasClock) {
   const UnixMs noon = 1780315200000;  // UTC
   const vision::Region lake{.name = "lake", .size = {320, 160}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}, .from = noon};
   LiveFrame shown = *makeLiveFrame(cv::Mat(160, 320, CV_8UC3, cv::Scalar::all(0)));
@@ -238,8 +239,9 @@ TEST_F(Regions, DatesAreThoseOfTheCamerasClock) {
   EXPECT_EQ(from->text(), "1 Jun 2026 21:00") << "as the app writes it elsewhere";
   from->setTime({22, 0});
   EXPECT_EQ(dialog.regions()[0].from, noon + kHourMs);
-  const std::string list = file("lake_DB_1000_roi.csv").toStdString();
-  cv::imwrite(file("mask.png").toStdString(), cv::Mat(160, 320, CV_8UC1, cv::Scalar(0)));
+  const mpm::test::TemporaryFolder folder;
+  const std::string list = folder / "lake_DB_1000_roi.csv";
+  cv::imwrite(folder / "mask.png", cv::Mat(160, 320, CV_8UC1, cv::Scalar(0)));
   std::ofstream(list) << "# Veg Type: DB\n# ROI ID Number: 1000\nstart_date,start_time,end_date,end_time,maskfile,"
                          "sample_image\n2026-06-01,21:00:00,9999-12-31,23:59:59,mask.png,a.jpg\n";
   dialog.read(QString::fromStdString(list));
