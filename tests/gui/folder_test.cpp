@@ -84,13 +84,17 @@ TEST_F(Folder, WhatPlaysIsPausedByAStep) {
   EXPECT_LT(frame()->result.frame.file, file("street/30.png").toStdString()) << "the frame on show is looked at again";
 }
 
-TEST_F(Folder, PauseAtItsEndSaysSo) {
+TEST_F(Folder, APauseAtItsEndAndAPictureThatIsGoneAreSaid) {
   playToTheEnd(2);
   trigger("pause");
   EXPECT_THAT(notice(), AllOf(Has("come to its end"), Has("PgUp")));
   EXPECT_FALSE(action("pause")->isChecked());
   EXPECT_FALSE(session().paused());
   EXPECT_NE(buttonOf(part<SourcePanel>(), SourcePanel::tr("Pause")), nullptr);
+  ASSERT_TRUE(QFile::remove(file("few/00.png")));
+  trigger("previous_picture");
+  EXPECT_TRUE(noticed("00.png"));
+  EXPECT_TRUE(onShow("few/01.png"));
 }
 
 TEST(FolderBar, ShowsNamesAsTheyAre) {
@@ -98,14 +102,6 @@ TEST(FolderBar, ShowsNamesAsTheyAre) {
   FolderBar bar(&previous, &next);
   bar.setPictures({{"yard/%1.png", 0}});
   EXPECT_EQ(valueOf(&bar, "Picture on show"), "1 of 1  ·  %1.png");
-}
-
-TEST_F(Folder, APictureThatIsGoneSaysSo) {
-  playToTheEnd(2);
-  ASSERT_TRUE(QFile::remove(file("few/00.png")));
-  trigger("previous_picture");
-  EXPECT_TRUE(noticed("00.png"));
-  EXPECT_TRUE(onShow("few/01.png"));
 }
 
 TEST_F(Folder, OpenRemembersItAndShowsPreviews) {

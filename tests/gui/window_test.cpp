@@ -132,7 +132,7 @@ TEST_F(Window, MergeMapStepsAndColours) {
   EXPECT_NE(shot(view), sizes);
 }
 
-TEST_F(Window, HoverOutlinesAndTellsTheClusterInBothViews) {
+TEST_F(Window, HoverTellsTheClusterInBothViewsWhoseZoomIsLinked) {
   ASSERT_TRUE(openAndPause());
   const MergeLookup& lookup = frame()->lookup;
   int merged = 0;
@@ -154,19 +154,18 @@ TEST_F(Window, HoverOutlinesAndTellsTheClusterInBothViews) {
   EXPECT_NE(part<PatchSelection>()->token(), merged);
   trigger("unpin");
   EXPECT_FALSE(part<PatchSelection>()->pinned());
-}
 
-TEST_F(Window, ZoomAndCursorAreLinked) {
-  ASSERT_TRUE(openAndWait());
-  ImageView* image = part<ImageView>();
-  const QPointF at(image->width() / 3.0, image->height() / 2.0);
-  QWheelEvent wheel(at, image->mapToGlobal(at), {}, QPoint(0, 480), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
-                    false);
-  QApplication::sendEvent(image, &wheel);
-  EXPECT_GT(image->viewState().zoom, 1.5);
-  EXPECT_EQ(part<MergeView>()->viewState(), image->viewState());
-  QTest::mouseMove(image, at.toPoint());
+  ImageView* view = part<ImageView>();
+  const QPointF place(view->width() / 3.0, view->height() / 2.0);
+  QWheelEvent wheel(place, view->mapToGlobal(place), {}, QPoint(0, 480), Qt::NoButton, Qt::NoModifier,
+                    Qt::NoScrollPhase, false);
+  QApplication::sendEvent(view, &wheel);
+  EXPECT_GT(view->viewState().zoom, 1.5);
+  EXPECT_EQ(part<MergeView>()->viewState(), view->viewState());
+  const auto cursor = part<PatchSelection>()->cursor();
+  QTest::mouseMove(view, place.toPoint());
   EXPECT_TRUE(part<PatchSelection>()->cursor().has_value());
+  EXPECT_NE(part<PatchSelection>()->cursor(), cursor);
   trigger("fit");
   EXPECT_EQ(part<MergeView>()->viewState(), ViewState());
 }
