@@ -52,13 +52,5 @@ TEST(ModelSettings, AreThoseOfItsTask) {
   EXPECT_EQ(of(Task::kDepth, HeadKind::kOther)(all), "input-size=64x32");
 }
 
-TEST(ModelSettings, GoOnWhereNothingElseIsSaid) {
-  CameraConfig config{.refine = "none", .min_score = 0.25};
-  goOnWith("input-size=64x32:refine=guided:min-score=0.5:min-overlap=0.75:of-a-later-version=1", config);
-  EXPECT_EQ(config, (CameraConfig{.refine = "none", .input_size = "64x32", .min_score = 0.25, .min_overlap = 0.75}));
-  goOnWith("", config);
-  EXPECT_EQ(config.input_size, "64x32");
-}
-
 }  // namespace
 }  // namespace mpm::monitor::test

@@ -186,12 +186,6 @@ TEST(Watch, ACameraIsNamedAfterItsSource) {
   EXPECT_EQ(cameraName({.source = "http://" + std::string(100, 'a')}), std::string(64, 'a'));
 }
 
-TEST(Watch, MoreCountsInPlace) {
-  CameraConfig config{.source = "0", .db = "a.db", .every = 2, .alarm = {"car>20"}};
-  take(config, {.db = "b.db", .alarm = {"sky<5"}});
-  EXPECT_EQ(config, (CameraConfig{.source = "0", .db = "b.db", .every = 2, .alarm = {"sky<5"}}));
-}
-
 TEST(Watch, NightIsByOneRule) {
   EXPECT_TRUE(std::holds_alternative<std::monostate>(nightRule({})));
   EXPECT_EQ(std::get<NightBySun>(nightRule({.lat = 48, .lon = 11})).night_below, -6);
@@ -270,46 +264,42 @@ TEST_F(WatchFile, ACameraGoesOnWithWhatIsStoredWhereNothingIsSaid) {
   ASSERT_TRUE(writer.flush());
   const StoreReader stored(path);
 
-  const Camera yard = cameraOf({.source = "rtsp://yard/1"}, &stored);
-  EXPECT_EQ(yard.name, "yard-1");
-  EXPECT_EQ(yard.session.model, model);
-  EXPECT_EQ(yard.session.inference.reduce, parseReduction("mpm:blocks=1,2"));
-  EXPECT_EQ(yard.session.inference.precision, Precision::kBf16);
-  EXPECT_EQ(yard.session.inference.input_size, (Size2{64, 32}));
-  EXPECT_EQ(yard.session.inference.refine, Refine::kGuided);
-  EXPECT_EQ(yard.session.inference.min_score, 0.3);
-  EXPECT_EQ(yard.session.inference.min_overlap, 0.5);
-  const EstimatorOptions other =
-      cameraOf({.source = "rtsp://yard/1", .refine = "none", .min_overlap = 0.8}, &stored).session.inference;
-  EXPECT_EQ(other.refine, Refine::kNone);
-  EXPECT_EQ(other.min_overlap, 0.8);
-  EXPECT_EQ(other.min_score, 0.3);
-  EXPECT_TRUE(yard.session.choose_reuse);
-  EXPECT_FALSE(yard.plan.place) << "of a camera a person says it";
-  const Camera archive = cameraOf({.source = pictures}, &stored);
-  ASSERT_TRUE(archive.plan.archive);
-  EXPECT_EQ(archive.plan.archiveClock()->zone(), "+09:00");
-  EXPECT_EQ(archive.plan.archive->times.from, vision::TimeFrom::kExif);
-  EXPECT_FALSE(cameraOf({.source = pictures, .times = "auto"}, &stored).plan.archive->times.from);
-  EXPECT_EQ(archive.plan.place->latitude, 48) << "the latest one that was said, as for films and calendars";
-  EXPECT_FALSE(archive.session.choose_reuse) << "pictures are far apart";
-
-  const Camera said = cameraOf({.source = "rtsp://yard/1",
-                                .model = "other.onnx",
+  const auto of = [&](CameraConfig said) { return continued(std::move(said), stored); };
+  const CameraConfig yard = of({.source = "rtsp://yard/1"});
+  EXPECT_EQ(yard, (CameraConfig{.source = "rtsp://yard/1",
+                                .model = model,
+                                .reduce = "mpm:blocks=1,2",
                                 .refine = "guided",
-                                .input_size = "32x64",
-                                .threads = 3,
-                                .min_score = 0.25},
-                               &stored);
-  EXPECT_EQ(said.session.model, "other.onnx");
-  EXPECT_FALSE(said.session.inference.reduce) << "a reduction belongs to its model";
-  EXPECT_EQ(said.session.inference.min_overlap, 0.8);
-  EXPECT_EQ(said.session.inference.refine, Refine::kGuided);
-  EXPECT_EQ(said.session.inference.threads, 3);
-  EXPECT_EQ(said.session.inference.min_score, 0.25);
-  EXPECT_TRUE(said.session.inference.input_size);
+                                .input_size = "64x32",
+                                .precision = "bf16",
+                                .min_score = 0.3,
+                                .min_overlap = 0.5}))
+      << "of a camera a person says the place";
+  const CameraConfig said{
+      .source = "rtsp://yard/1", .reduce = "none", .refine = "none", .threads = 3, .min_score = 0.25};
+  CameraConfig expected = yard;
+  take(expected, said);
+  EXPECT_EQ(of(said), expected);
+  const CameraConfig other_model{.source = "rtsp://yard/1", .model = "other.onnx"},
+      other_source{.source = "rtsp://yard/2"};
+  EXPECT_EQ(of(other_model), other_model) << "a reduction belongs to its model, and so do the settings";
+  EXPECT_EQ(of(other_source), other_source);
+
+  const CameraConfig archive = of({.source = pictures});
+  EXPECT_EQ(std::tuple(archive.time_zone, archive.times, archive.lat, archive.lon),
+            std::tuple("+09:00", "exif", 48, 11))
+      << "the latest place that was said, as for films and calendars";
+  const CameraConfig by_hours = of({.source = pictures, .times = "auto", .night_hours = "20:00-06:00"});
+  EXPECT_EQ(std::pair(by_hours.time_zone, by_hours.times), std::pair(std::string("+09:00"), std::string("auto")));
+  EXPECT_FALSE(by_hours.lat) << "no sun is asked";
+  EXPECT_EQ(of({.source = pictures, .time_zone = "UTC", .lat = 10, .lon = 20}).time_zone, "UTC");
+
+  EXPECT_TRUE(cameraOf({.source = "rtsp://yard/1"}, &stored).session.choose_reuse);
+  EXPECT_FALSE(cameraOf({.source = pictures}, &stored).session.choose_reuse) << "pictures are far apart";
+  const Camera next = cameraOf({.source = "rtsp://yard/1"}, &stored);
+  EXPECT_EQ(std::pair(next.name, next.session.model), std::pair(std::string("yard-1"), model));
+  EXPECT_EQ(cameraOf({.source = pictures}, &stored).plan.archiveClock()->zone(), "+09:00");
   EXPECT_EQ(cameraOf({.source = "rtsp://yard/1"}, nullptr).session.model, "");
-  EXPECT_EQ(cameraOf({.source = "rtsp://yard/2"}, &stored).session.model, "");
   fs::remove(model);
   EXPECT_MPM_ERROR(cameraOf({.source = "rtsp://yard/1"}, &stored), "is not there any more");
 }
@@ -403,6 +393,13 @@ TEST(Watch, ASceneIsAtItsPlace) {
        {CameraConfig{.night = "brightness"}, {.night_brightness = 60}, {.night_hours = "21:00-06:30"}})
     EXPECT_FALSE(std::holds_alternative<NightBySun>(night(other)));
   EXPECT_TRUE(std::holds_alternative<std::monostate>(night({.night = "none"})));
+}
+
+// Of a model that was converted to int8 since, a precision that is asked for would be refused.
+TEST_F(WatchFile, Fp32IsNoPrecisionThatSomebodyAskedFor) {
+  record(folder_ / "a.db", {sampleAt(kNoon)}, session("rtsp://yard/1"));
+  const CameraConfig next = continued({.source = "rtsp://yard/1"}, StoreReader(folder_ / "a.db"));
+  EXPECT_EQ(std::pair(next.model, next.precision), std::pair(std::string("vit.onnx"), std::string()));
 }
 
 TEST_F(WatchFile, WithOtherPartsToHideItIsAnotherWatch) {
