@@ -146,17 +146,6 @@ TEST_F(Capture, FilesLoseNoFrameAndEnd) {
   EXPECT_EQ(status().message, "");
 }
 
-TEST_F(Capture, OnlyAnImageKeepsThePathOfItsFile) {
-  startFiles([](int call) -> std::optional<vision::Frame> {
-    if (call > 1) return std::nullopt;
-    vision::Frame one = frame(call);
-    one.name = call == 0 ? "noon.v2" : "clip_000001";
-    one.source = call == 0 ? "street/noon.v2.jpg" : "clip.avi";
-    return one;
-  });
-  for (const char* file : {"street/noon.v2.jpg", ""}) EXPECT_EQ(take().file, file);
-}
-
 TEST_F(Capture, TellsOfPicturesLeftOutBeforeItEnds) {
   const auto unreadable = std::make_shared<Collected<std::string>>();
   options_.source.on_unreadable = [unreadable](const std::string& why, std::optional<UnixMs> taken) {

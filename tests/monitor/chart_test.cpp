@@ -46,47 +46,6 @@ TEST_F(ChartTest, TimesThatAreNotBelievedAreInNoChart) {
   EXPECT_EQ(store.rollup({.series = 1, .from = 0, .to = INT64_MAX, .width = kDayMs}).size(), 3u) << "sums have all";
 }
 
-TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
-  const auto add = [](std::vector<Sample>& samples, UnixMs from, UnixMs to, UnixMs step) {
-    for (UnixMs time = from; time < to; time += step) samples.push_back(sampleAt(time));
-  };
-  std::vector<Sample> camera, archive;
-  const UnixMs begin = kNoon - 500 * kDayMs;  // what is to come would not be believed
-  add(camera, begin, begin + 6 * kHourMs, kSecondMs * 10);
-  add(camera, begin + 6 * kHourMs + 15 * kSecondMs, begin + kDayMs, kSecondMs * 10);  // as long as is allowed
-  add(camera, begin + kDayMs + 40 * kSecondMs, begin + 2 * kDayMs, kSecondMs * 10);
-  add(camera, begin + 400 * kDayMs, begin + 400 * kDayMs + kHourMs, kSecondMs * 10);
-  record(path_, camera, session("camera 0", 10));
-  const StoreReader store(path_);
-  const Gaps gaps = store.gaps(1, 0, INT64_MAX);
-  EXPECT_EQ(gaps.count, 2);
-  EXPECT_EQ(gaps.longest, 398 * kDayMs + 10 * kSecondMs);
-  EXPECT_EQ(store.gaps(1, begin + 25 * kHourMs, INT64_MAX).count, 1);
-  EXPECT_EQ(store.gaps(1, begin + 500 * kDayMs, INT64_MAX).count, 0);
-  forget(path_, begin + 2 * kDayMs);
-  EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 1) << "of hours";
-
-  for (int day = 0; day < 15; ++day)
-    if (day != 7) add(archive, kNoon + day * kDayMs, kNoon + day * kDayMs + 10 * kHourMs, 30 * kMinuteMs);
-  record(folder_ / "b.db", archive, session("archive", 0));
-  EXPECT_EQ(StoreReader(folder_ / "b.db").gaps(1, 0, INT64_MAX).count, 13);
-  runSql(folder_ / "b.db", "UPDATE source SET archive = 1");
-  EXPECT_EQ(StoreReader(folder_ / "b.db").gaps(1, 0, INT64_MAX).count, 1) << "nights are none";
-
-  std::vector<Sample> dense, watched;
-  add(dense, kNoon, kNoon + 5 * kDayMs, 30 * kMinuteMs);
-  add(dense, kNoon + 5 * kDayMs + 10 * kHourMs, kNoon + 12 * kDayMs, 30 * kMinuteMs);
-  record(folder_ / "c.db", dense, session("archive", 0));
-  runSql(folder_ / "c.db", "UPDATE source SET archive = 1");
-  EXPECT_EQ(StoreReader(folder_ / "c.db").gaps(1, 0, INT64_MAX).count, 1) << "a pause that does not come each day";
-
-  add(watched, kNoon, kNoon + kMinuteMs, kSecondMs);
-  watched.push_back(sampleAt(kNoon + 3 * kMinuteMs));
-  record(folder_ / "d.db", watched, session("camera 0", 60));
-  runSql(folder_ / "d.db", "UPDATE session SET started_ms = 0");
-  EXPECT_EQ(StoreReader(folder_ / "d.db").gaps(1, 0, INT64_MAX).count, 0) << "2.5 minutes are allowed";
-}
-
 TEST_F(ChartTest, ASessionThatBeganByAWrongClockFollowsTheOneBefore) {
   std::vector<Sample> samples;
   for (int i = 0; i < 40; ++i) samples.push_back(sampleAt(kNoon + i * kMinuteMs));
@@ -133,6 +92,18 @@ TEST_F(ChartTest, GapsGoByTheSamplesThatAreKeptAndTheEveryOfTheirTime) {
   EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 3);
   forget(path_, day);
   EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 2) << "the first is within an hour whose samples are forgotten";
+}
+
+TEST_F(ChartTest, OnlyAStepOfMoreThanTwoAndAHalfUsualOnesIsAGap) {
+  std::vector<Sample> samples;
+  UnixMs time = kNoon;
+  for (int i = 0; i < 60; ++i) {
+    samples.push_back(sampleAt(time));
+    time += i == 20 ? 25 * kSecondMs : i == 40 ? 25 * kSecondMs + 1 : 10 * kSecondMs;
+  }
+  record(path_, samples, session("camera 0", 10));
+  const Gaps gaps = StoreReader(path_).gaps(1, 0, INT64_MAX);
+  EXPECT_EQ(std::pair(gaps.count, gaps.longest), std::pair<std::int64_t>(1, 25 * kSecondMs + 1));
 }
 
 TEST_F(ChartTest, AStepGoesByTheEveryThatHeldWhenItEnded) {
@@ -182,20 +153,6 @@ TEST_F(ChartTest, ReadsHoursWhereItsBucketsHoldWholeOnes) {
     const Chart chart = StoreReader(path_).chart({.source = 1, .to = INT64_MAX, .series = kTwo, .max_buckets = max});
     EXPECT_EQ(chart.buckets.at(1).samples, factor * chart.bucket_ms / kMinuteMs) << max;
   }
-}
-
-TEST_F(ChartTest, ABucketIsNightByTheShareOfItsJudgedSamples) {
-  record(path_,
-         {sampleAt(kNoon), sampleAt(kNoon + kSecondMs, 377, true), sampleAt(kNoon + 2 * kSecondMs, 377, std::nullopt)},
-         session("camera 0", 0));
-  const auto nights = [&](std::int64_t width) {
-    std::vector<std::optional<double>> found;
-    for (const ChartBucket& one : StoreReader(path_).chart({.source = 1, .to = INT64_MAX, .least_ms = width}).buckets)
-      found.push_back(one.night);
-    return found;
-  };
-  EXPECT_THAT(nights(kSecondMs), ElementsAre(0, 1, std::nullopt));
-  EXPECT_THAT(nights(kMinuteMs), ElementsAre(0.5));
 }
 
 // What one model calls 0 another one calls 2, and a third one does not know it.

@@ -165,15 +165,6 @@ TEST_F(OutagesTest, WhatAStateWasWhilePicturesWereDamagedIsNotKnown) {
   EXPECT_NEAR(*days[0].value, 50, 0.1);
 }
 
-TEST_F(OutagesTest, OnlyByDayIsADarkPictureACause) {
-  std::vector<Sample> samples;
-  for (const auto& [flags, night] :
-       {std::tuple(0, false), {kDark, false}, {0, false}, {kDark, true}, {kBlurred, true}, {0, true}})
-    samples.push_back(sampleOf(static_cast<double>(samples.size()), flags, {}, night));
-  record(path_, samples, session("camera 0", 60));
-  EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(1, 2, Cause::kDark), std::tuple(4, 5, Cause::kBlurred)));
-}
-
 // What a month of samples said is known from the sums of its hours when they are forgotten.
 TEST_F(OutagesTest, OfHoursWhoseSamplesAreForgotten) {
   std::vector<Sample> samples;
@@ -189,17 +180,28 @@ TEST_F(OutagesTest, OfHoursWhoseSamplesAreForgotten) {
                                             std::tuple(720, 840, Cause::kStuck)));
 }
 
-TEST_F(OutagesTest, AnHourOfSeveralSeriesIsAsTheOneWithTheMostSamplesSays) {
-  SessionInfo info = session("camera 0", 60);
-  for (const auto& [model, count, flags] : {std::tuple("a", 5, int{kFogged}), {"b", 60, 0}, {"c", 5, int{kFogged}}}) {
-    std::vector<Sample> samples;
-    for (int minute = 0; minute < count; ++minute) samples.push_back(sampleOf(minute, flags));
-    info.model_digest = model;
-    record(path_, samples, info);
+// Of several with as many the latest counts.
+TEST_F(OutagesTest, AForgottenHourIsAsTheSeriesWithTheMostSamplesSays) {
+  struct Watch {
+    const char* model;
+    int count, flags;
+  };
+  const std::pair<std::vector<Watch>, const char*> cases[] = {
+      {{{"a", 5, kFogged}, {"b", 60, 0}, {"c", 5, kFogged}}, "c"}, {{{"a", 2, 0}, {"b", 2, kFogged}}, "a"}};
+  for (const auto& [watches, latest] : cases) {
+    const std::string path = folder_ / latest;
+    SessionInfo info = session("camera 0", 60);
+    for (const auto& [model, count, flags] : watches) {
+      std::vector<Sample> samples;
+      for (int minute = 0; minute < count; ++minute) samples.push_back(sampleOf(minute, flags));
+      info.model_digest = model;
+      record(path, samples, info);
+    }
+    info.model_digest = latest;
+    record(path, {sampleOf(60)}, info);
+    forget(path, minutesOn(60));
+    EXPECT_THAT(outagesIn(path), IsEmpty()) << latest;
   }
-  record(path_, {sampleOf(60)}, info);
-  forget(path_, minutesOn(60));
-  EXPECT_THAT(outagesIn(path_), IsEmpty());
 }
 
 // A model that is taken again leaves out the pictures that it has measured: its samples are older than those of the
@@ -215,19 +217,6 @@ TEST_F(OutagesTest, OfPicturesOfAModelThatWasTakenAgainItsSamplesCount) {
   }
   EXPECT_EQ(allSamples(StoreReader(path_)).size(), 6U);
   EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(60, 120, Cause::kFogged)));
-}
-
-TEST_F(OutagesTest, OfForgottenHoursWithAsManySamplesTheLatestSeriesCounts) {
-  SessionInfo info = session("camera 0", 60);
-  const auto measure = [&](const char* model, const std::vector<Sample>& samples) {
-    info.model_digest = model;
-    record(path_, samples, info);
-  };
-  measure("a", {sampleOf(0), sampleOf(1)});
-  measure("b", {sampleOf(0, kFogged), sampleOf(1, kFogged)});
-  measure("a", {sampleOf(60)});
-  forget(path_, minutesOn(60));
-  EXPECT_THAT(outagesIn(path_), IsEmpty());
 }
 
 }  // namespace

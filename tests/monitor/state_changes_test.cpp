@@ -37,28 +37,6 @@ StateChanges changesIn(const std::string& path, const std::string& model = "a") 
   return {};
 }
 
-TEST_F(ChangesOfStates, OfAnArchiveAreThoseOfTheOrderOfItsTimes) {
-  StoreWriter writer(path_);
-  for (const int from : {5, 0}) {  // older pictures come later
-    SessionInfo info = session("archive", 0);
-    info.model_digest = "a";
-    writer.beginSession(info, minute(from));
-    for (int i = from; i < from + 5; ++i) {
-      Sample sample = sampleAt(minute(i));
-      sample.picture = std::to_string(i);
-      const std::string state = i == 0 || i == 7 ? "shut" : "open";
-      if (i != 2 && i != 8)
-        sample.states = {{.name = "gate", .state = state, .probability = 1, .sure = true, .counted = state}};
-      writer.append(sample);
-    }
-  }
-  writer.settle("archive", 1);
-  ASSERT_TRUE(writer.flush());
-  const StateChanges changes = {{minute(0), "shut"}, {minute(1), "open"}, {minute(2), ""},    {minute(3), "open"},
-                                {minute(7), "shut"}, {minute(8), ""},     {minute(9), "open"}};
-  EXPECT_EQ(changesIn(path_), changes);
-}
-
 // The clock of a camera goes back, between samples of another model without states.
 TEST_F(ChangesOfStates, OfACameraAreThoseOfTheOrderOfItsTimesToo) {
   StoreWriter writer(path_);

@@ -58,32 +58,6 @@ struct Read {
   }
 };
 
-TEST(StateDetector, AStateCountsAfterEqualSureResults) {
-  Read read{StateDetector({.heads = {gate()}, .after = 3})};
-  const StateSample first = read(1);
-  EXPECT_EQ(first.state, "open");
-  EXPECT_GT(first.probability, 0.9);
-  EXPECT_TRUE(first.sure && first.counted.empty());
-  EXPECT_FALSE(read(0.1).sure);  // neither counts nor begins anew
-  EXPECT_EQ(read(1).counted, "");
-  EXPECT_THAT(read.events, IsEmpty());
-  EXPECT_EQ(read(1).counted, "open");
-  ASSERT_THAT(read.events, SizeIs(1));
-  EXPECT_EQ(read.events[0].kind, EventKind::kState);
-  EXPECT_THAT(read.events[0].message, HasSubstr("gate is open ("));
-  EXPECT_EQ(read(-1).counted, "open");
-  EXPECT_EQ(read(-1).counted, "open");
-  EXPECT_EQ(read(1).counted, "open");  // another result: closed begins anew
-  EXPECT_EQ(read(-1).counted, "open");
-  EXPECT_EQ(read(-1).counted, "open");
-  const StateSample closed = read(-1);
-  EXPECT_EQ(closed.counted, "closed");
-  ASSERT_THAT(read.events, SizeIs(1));
-  EXPECT_THAT(read.events[0].message, HasSubstr("gate is closed, was open"));
-  (void)read(-1);
-  EXPECT_THAT(read.events, IsEmpty());
-}
-
 TEST(StateDetector, CountsOnFromAnEarlierWatch) {
   Read before{StateDetector({.heads = {gate()}, .after = 3})};
   for (const double level : {1, 1, 1, -1}) before(level);
@@ -270,26 +244,18 @@ void recordStates(const std::string& path, const std::string& source = "camera 0
 
 // What lies between pictures that are minutes apart is not known: each sure one counts, and one that is not changes
 // nothing. A camera at one sample a second waits for agreement, but for the first sample and after an outage.
-TEST_F(StoredStates, EachSurePictureOfASparseArchiveCounts) {
-  const auto countedBy = [](double every_s, bool archive, UnixMs step) {
-    Recorder recorder({.every_s = every_s,
-                       .archive_clock = archive ? std::optional(vision::CameraClock()) : std::nullopt,
-                       .own_clock = archive,
-                       .states = {.heads = {gate()}}},
-                      nullptr);
+TEST_F(StoredStates, EachSureSampleOfASlowCameraCounts) {
+  const auto countedBy = [](double every_s, UnixMs step) {
+    Recorder recorder({.every_s = every_s, .states = {.heads = {gate()}}}, nullptr);
     std::vector<std::string> counted;
     for (int i = 0; const double level : {1.0, -1.0, 0.1, 1.0, -1.0})
       counted.push_back(recorder.add(resultAt(level, kNoon + step * i++), 0)->states.at(0).counted);
     return counted;
   };
   const std::vector<std::string> each = {"open", "closed", "closed", "open", "closed"}, first(5, "open");
-  EXPECT_EQ(countedBy(0, true, kHourMs), each);
-  EXPECT_EQ(countedBy(0, true, kMinuteMs), each);
-  EXPECT_EQ(countedBy(60, false, kMinuteMs), each);
-  EXPECT_EQ(countedBy(1, false, 10 * kMinuteMs), each) << "runs of --once";
-  EXPECT_EQ(countedBy(1, false, kSecondMs), first) << "only the first has none before";
-  EXPECT_EQ(countedBy(0, true, 30 * kSecondMs), first);
-  EXPECT_EQ(countedBy(60, false, 58 * kSecondMs), each) << "each a moment early";
+  EXPECT_EQ(countedBy(1, 10 * kMinuteMs), each) << "runs of --once";
+  EXPECT_EQ(countedBy(1, kSecondMs), first) << "only the first has none before";
+  EXPECT_EQ(countedBy(60, 58 * kSecondMs), each) << "each a moment early";
 
   const auto countedByRuns = [](UnixMs step) {
     std::vector<Sample> stored;
@@ -367,14 +333,9 @@ TEST_F(StoredStates, OfAChartAreThoseOfTheLatestSeriesOfEachTime) {
   EXPECT_THAT(below({.from = minute(0), .to = minute(60)}), ElementsAre(Pair("gate", gate), Pair("lamp", lamp)));
   EXPECT_THAT(below({.from = minute(3), .to = minute(6)}),
               ElementsAre(Pair("gate", StateChanges({{minute(3), "shut"}, {minute(5), "open"}}))));
-  EXPECT_THAT(
-      below({.from = minute(0), .to = minute(60), .only = 2}),
-      ElementsAre(Pair(
-          "gate", StateChanges({{minute(4), "shut"}, {minute(5), "open"}, {minute(7), "shut"}, {minute(8), ""}}))));
-  EXPECT_THAT(
-      reader.stateChanges(2, minute(0), minute(60)),
-      ElementsAre(Pair(
-          "gate", StateChanges({{minute(4), "shut"}, {minute(5), "open"}, {minute(7), "shut"}, {minute(8), ""}}))));
+  const StateChanges of_b = {{minute(4), "shut"}, {minute(5), "open"}, {minute(7), "shut"}, {minute(8), ""}};
+  EXPECT_THAT(below({.from = minute(0), .to = minute(60), .only = 2}), ElementsAre(Pair("gate", of_b)));
+  EXPECT_THAT(reader.stateChanges(2, minute(0), minute(60)), ElementsAre(Pair("gate", of_b)));
 }
 
 // Of pictures that were measured again those states count that are there.
