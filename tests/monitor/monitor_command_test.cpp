@@ -152,10 +152,6 @@ TEST_F(MonitorCommand, TheReportOfAnOlderSeriesEndsWithIt) {
   EXPECT_THAT(brief({"--series", "1"}),
               StartsWith("camera 0: last sample " + utc.localTime(changed) + " (2 days ago), 73 samples"));
   EXPECT_THAT(brief({"--series", "1"}), HasSubstr(", 1 alarm (" + utc.localTime(changed - kHourMs) + " of the first)"));
-  EXPECT_THAT(brief({"--series", "1", "--days", "1"}), HasSubstr(", 24 samples, "));
-  const auto json = succeeded(mpmCommand({"report", database_, "--json", "--series", "1", "--days", "1"})).json();
-  EXPECT_EQ(json["to"], isoTime(changed, true));
-  EXPECT_EQ(json["from"], isoTime(changed - kDayMs + 1, true));
 }
 
 TEST_F(MonitorCommand, TheReportOfASceneSaysNotHowLongAgoItsSamplesWere) {
@@ -251,7 +247,7 @@ TEST_F(MonitorCommand, ATerminalShowsHowItStands) {
 }
 
 TEST_F(MonitorCommand, KeepsCredentialsToItself) {
-  const std::string source = "rtsp://admin:hunter2@127.0.0.1:9/stream";
+  const std::string source = "rtsp://admin:hunter2@127.0.0.1:9/stream?token=s3cret";
   const CommandOptions at_first_event{.environment = {{"MPM_SOURCE", source}}, .signal_after_first_line = SIGTERM};
   const CommandResult result = succeeded(mpmCommand(
       {"monitor", "--model", kSegmenter, "--reduce", "mpm:blocks=1", "--db", database_, "--json"}, at_first_event));
@@ -259,7 +255,8 @@ TEST_F(MonitorCommand, KeepsCredentialsToItself) {
   EXPECT_THAT(result.jsonLines()[0]["message"].get<std::string>(), HasSubstr("Retrying (1, next in 1 s)"));
   const std::string bytes = readFile(database_);
   EXPECT_THAT(bytes, HasSubstr("127.0.0.1"));
-  for (const std::string& text : {result.out, result.err, bytes}) EXPECT_THAT(text, Not(HasSubstr("hunter2")));
+  for (const std::string& text : {result.out, result.err, bytes})
+    for (const char* secret : {"hunter2", "s3cret", "admin"}) EXPECT_THAT(text, Not(HasSubstr(secret)));
 }
 
 TEST_F(MonitorCommand, TellsSystemdWhatItDoes) {
@@ -382,6 +379,7 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
               EndsWith("(digest 00000000000000a1), reduction mpm:blocks=2,5, precision fp32, 660 tokens before "
                        "merging; n = 4 samples, from 2026-06-01 to 2026-06-01 by the clock of UTC+02:00; night "
                        "where the sun is below -6 degrees at 48 north, 11 east."));
+  EXPECT_EQ(json["night_where"], "the sun is below -6 degrees at 48 north, 11 east");
   add(other, {30});
   add(first, {-1});  // of the latest series, which has no sample as late
   EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--time-zone", "UTC"})).out,
@@ -391,93 +389,31 @@ TEST_F(MonitorCommand, AReportSaysWhatMeasuredAndHow) {
                     Not(HasSubstr("not known")), Not(HasSubstr("told apart"))));
 }
 
-// A picture of each noon and midnight; one is missing, and one is blurred. All numbers here were computed by hand.
-TEST_F(MonitorCommand, AReportAsText) {
+// What the worlds (tests/worlds) need not find in the text: it may leave it out.
+TEST_F(MonitorCommand, AReportAsTextLeavesNothingOut) {
   using namespace monitor::test;
   monitor::SessionInfo before = session("yard", 43200), now = before;
   before.model_digest = "00000000000000b2";
-  now.night_rule = "the clock says so";
-  now.classes = {"road", "car", "sky", "tree"};
   record(database_, {sampleAt(kNoon - kDayMs, 500)}, before);
   std::vector<monitor::Sample> samples;
-  const auto add = [&](int half_days, double tokens, double green, const std::string& gate, int flags = 0) {
-    const bool night = half_days % 2 == 1;
-    monitor::Sample sample =
-        sampleAt(kNoon + half_days * kDayMs / 2, tokens, night, {.quality = monitor::PictureQuality{.flags = flags}});
-    sample.whole().areas = {{0, night ? 0.25 : 0.5}, {2, night ? 0.75 : 0.25}, {1, night ? 0 : 0.25}};
-    sample.regions.push_back(regionOf(0, {50, green, 50}, 4, {{3, 0.75}, {0, 0.25}}, "lawn"));
-    sample.states = {{.name = "gate", .state = gate, .probability = 0.9, .sure = gate != "open", .counted = gate}};
+  for (int half_days = 0; half_days < 4; ++half_days) {
+    monitor::Sample sample = sampleAt(kNoon + half_days * kDayMs / 2, 300 + half_days * half_days, half_days % 2 == 1);
+    sample.regions.push_back(regionOf(0, {50, 60, 50}, 4, {{3, 0.75}, {0, 0.25}}, "lawn"));
+    sample.states = {{.name = "gate", .state = "open", .sure = true, .counted = half_days < 3 ? "open" : "shut"}};
     samples.push_back(sample);
-  };
-  add(0, 300, 60, "closed");
-  add(1, 400, 20, "open");
-  add(2, 310, 70, "closed", monitor::kBlurred);
-  add(3, 420, 30, "closed");
-  add(5, 440, 40, "closed");
-  add(6, 330, 80, "open");
+  }
   record(database_, samples, now, {regionNamed("lawn")});
-  EXPECT_EQ(succeeded(mpmCommand({"report", database_, "--time-zone", "+02:00"})).out,
-            std::string(R"(yard
-  2026-05-31T12:00:00Z to 2026-06-04T12:00:00Z, 6 samples kept
-  2026-05-31T14:00:00+02:00 to 2026-06-04T14:00:00+02:00 by the clock of UTC+02:00
-  model vit.onnx, reduction mpm:blocks=2,5, 660 tokens before merging
-  series 2 of 2: samples that were measured in another way are not averaged with these; --series shows 1
-  measured from               to                            series   samples  model, reduction, precision
-  2026-05-31T14:00:00+02:00   2026-05-31T14:00:00+02:00          1         1  tiny 00000000000000b2, mpm:blocks=2,5, fp32
-  2026-06-01T14:00:00+02:00   2026-06-04T14:00:00+02:00          2         6  tiny 00000000000000a1, mpm:blocks=2,5, fp32
-  quality: 1 of 6 pictures left out: 1 blurred
-  outages: blurred 1 time, 12.00 h
-  area, %                 all      day    night
-  road                  35.00    50.00    25.00
-  car                   10.00    25.00     0.00
-  sky                   55.00    25.00    75.00
-  whole picture                         mean [min, max]                        day                      night
-  samples                                             5                          2                          3
-  Tokens kept                      378.0 [300.0, 440.0]       315.0 [300.0, 330.0]       420.0 [400.0, 440.0]
-  Green share, gcc              0.3333 [0.3333, 0.3333]    0.3333 [0.3333, 0.3333]    0.3333 [0.3333, 0.3333]
-  Red share, rcc                0.3333 [0.3333, 0.3333]    0.3333 [0.3333, 0.3333]    0.3333 [0.3333, 0.3333]
-  Excess green, ExG                      0.0 [0.0, 0.0]             0.0 [0.0, 0.0]             0.0 [0.0, 0.0]
-  Brightness                       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]
-  Mean red                         100.0 [100.0, 100.0]       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]
-  Mean green                       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]
-  Mean blue                        100.0 [100.0, 100.0]       100.0 [100.0, 100.0]       100.0 [100.0, 100.0]
-  Deviation of red                       0.0 [0.0, 0.0]             0.0 [0.0, 0.0]             0.0 [0.0, 0.0]
-  Deviation of green                     0.0 [0.0, 0.0]             0.0 [0.0, 0.0]             0.0 [0.0, 0.0]
-  Deviation of blue                      0.0 [0.0, 0.0]             0.0 [0.0, 0.0]             0.0 [0.0, 0.0]
-  Pixels                                 100 [100, 100]             100 [100, 100]             100 [100, 100]
-  lawn                                  mean [min, max]                        day                      night
-  samples                                             5                          2                          3
-  Tokens kept                            4.0 [4.0, 4.0]             4.0 [4.0, 4.0]             4.0 [4.0, 4.0]
-  Green share, gcc              0.3005 [0.1667, 0.4444]    0.4097 [0.3750, 0.4444]    0.2277 [0.1667, 0.2857]
-  Red share, rcc                0.3497 [0.2778, 0.4167]    0.2951 [0.2778, 0.3125]    0.3861 [0.3571, 0.4167]
-  Excess green, ExG                  -8.0 [-60.0, 60.0]          40.0 [20.0, 60.0]       -40.0 [-60.0, -20.0]
-  Brightness                          47.7 [32.4, 67.6]          61.7 [55.9, 67.6]          38.3 [32.4, 44.1]
-  Mean red                            50.0 [50.0, 50.0]          50.0 [50.0, 50.0]          50.0 [50.0, 50.0]
-  Mean green                          46.0 [20.0, 80.0]          70.0 [60.0, 80.0]          30.0 [20.0, 40.0]
-  Mean blue                           50.0 [50.0, 50.0]          50.0 [50.0, 50.0]          50.0 [50.0, 50.0]
-  Deviation of red                       4.0 [4.0, 4.0]             4.0 [4.0, 4.0]             4.0 [4.0, 4.0]
-  Deviation of green                     5.0 [5.0, 5.0]             5.0 [5.0, 5.0]             5.0 [5.0, 5.0]
-  Deviation of blue                      6.0 [6.0, 6.0]             6.0 [6.0, 6.0]             6.0 [6.0, 6.0]
-  Pixels                                 100 [100, 100]             100 [100, 100]             100 [100, 100]
-  largest classes of lawn, %: tree 75.0, road 25.0
-  states              samples  changes  sure, %   share of the samples, %
-  gate                      6        3     66.7   closed 66.7, open 33.3
-  comparable: 5 samples of this series, on 4 days (UTC+02:00)
-  tokens      samples       mean     median        p90        min        max  since yesterday
-  day               2      315.0      315.0      327.0      300.0      330.0                -
-  night             3      420.0      420.0      436.0      400.0      440.0           +20.00
-  night - day +105.00 +- 76.01 (95 %, 2 + 3 hours)
-  methods: Report of mpm_layer )") +
-                MPM_VERSION
-                "; model tiny (digest 00000000000000a1), reduction mpm:blocks=2,5, precision fp32, 660 tokens before "
-                "merging; n = 6 samples, 1 of them flagged and left out of the means, from 2026-06-01 to 2026-06-04 "
-                "by the clock of UTC+02:00; night where the clock says so.\n");
-  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--time-zone", "+02:00", "--brief"})).out,
-              ::testing::MatchesRegex("yard: last sample 2026-06-04T14:00:00\\+02:00 \\(.* ago\\), 6 samples, 0 gaps, "
-                                      "16.7 % of the pictures bad, gate open, 0 alarms, [0-9.]+ MB\n"));
+  EXPECT_THAT(
+      succeeded(mpmCommand({"report", database_, "--time-zone", "+02:00"})).out,
+      AllOf(HasSubstr("series 2 of 2: "),
+            HasSubstr("2026-05-31T14:00:00+02:00          1         1  tiny 00000000000000b2"),
+            HasSubstr("largest classes of lawn, %: tree 75.0, road 25.0\n"),
+            HasSubstr("\n  gate                      4        1    100.0   open 75.0, shut 25.0\n"),
+            HasSubstr("\n  night - day +3.00 +- "),
+            HasSubstr("\n  methods: Report of mpm_layer " MPM_VERSION "; model tiny "), Not(HasSubstr("reuse:"))));
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--brief"})).out, HasSubstr(", gate shut, "));
   EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--series", "1"})).out,
-              HasSubstr("\n  all count as day, with a brightness from 100 to 100 of 255; 'mpm monitor --judge' judges "
-                        "them by another rule\n"));
+              HasSubstr("\n  all count as day, with a brightness from 100 to 100 of 255; "));
 }
 
 TEST_F(MonitorCommand, ColumnsOfNamesInOtherLettersAreAligned) {
@@ -501,25 +437,15 @@ TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
   };
   expectFailure(report({"--site", "yard"}), 2, {"--site", "--format phenocam"});
   expectFailure(report({"--format", "phenocam"}), 2, {"--lat and --lon"});
-  const CommandResult written =
-      succeeded(report({"--format", "phenocam", "--lat", "48", "--lon", "11", "--site", "a/yard"}));
-  for (const char* name : {"roistats", "1day", "3day"})
-    EXPECT_TRUE(fs::exists((folder_ / "out/a_yard_DB_1000_") + name + ".csv")) << name;
-  EXPECT_THAT(written.err, HasSubstr("a_yard_DB_1000_3day.csv"));
-  ASSERT_EQ(report({"--format", "phenocam", "--lat", "48", "--lon", "11"}).exit_code, 0);
-  ASSERT_TRUE(fs::exists(folder_ / "out/in_DB_1000_roistats.csv")) << "the name of the folder of pictures";
-  const Words lines = CommandResult{.out = readFile(folder_ / "out/in_DB_1000_roistats.csv")}.lines();
-  const auto header = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("date,"); });
-  ASSERT_EQ(lines.end() - header, 4) << "one of each picture";
-  for (const std::string& line : Words(header + 1, lines.end()))
-    EXPECT_EQ(std::ranges::count(line, ','), std::ranges::count(*header, ',')) << line;
-
+  EXPECT_THAT(succeeded(report({"--format", "phenocam", "--lat", "48", "--lon", "11", "--site", "a/yard"})).err,
+              HasSubstr("a_yard_DB_1000_3day.csv"));
   monitor::Sample wrong = monitor::test::sampleAt(991'396'800'000);  // noon of 2001-06-01
   wrong.regions.push_back(monitor::test::regionOf(0, {80, 90, 80}, {}, {}, "DB_1000"));
   monitor::test::record(database_, {wrong}, monitor::test::session(folder_ / "in"),
                         {monitor::test::regionNamed("DB_1000")});
   ASSERT_EQ(report({"--format", "phenocam", "--lat", "48", "--lon", "11", "--series", "2"}).exit_code, 0);
-  EXPECT_THAT(readFile(folder_ / "out/in_DB_1000_1day.csv"), Not(HasSubstr("\n2001-06-01,")))
+  const std::string named_after_the_folder = readFile(folder_ / "out/in_DB_1000_1day.csv");
+  EXPECT_THAT(named_after_the_folder, Not(HasSubstr("\n2001-06-01,")))
       << "a clock that was wrong makes no file of years";
 }
 
@@ -529,9 +455,6 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
       succeeded(mpmCommand({"report", database_, "--chart", folder_ / "chart.png", "--export", folder_ / "a.csv"}));
   EXPECT_EQ(files.out, "") << "who asks for a file reads the report elsewhere";
   EXPECT_EQ(files.err, "wrote " + (folder_ / "a.csv") + ": 4 samples\nwrote " + (folder_ / "chart.png") + "\n");
-  const CommandResult report = succeeded(mpmCommand({"report", database_}));
-  EXPECT_THAT(report.out, AllOf(HasSubstr("reduction mpm:blocks=1,2"), HasSubstr("  night             4"),
-                                HasSubstr("  area, %                 all      day    night\n")));
   expectFailure(mpmCommand({"report", database_, "--export", folder_ / "a.p", "--format", "parquet"}), 2, {"--format"});
   expectFailure(mpmCommand({"report", database_, "--chart", folder_ / "fig.svg"}), 2,
                 {"fig.svg'; it must end in .png"});
@@ -552,8 +475,6 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
     return pixels;
   };
   EXPECT_GT(painted(chart), 200) << "areas in the colours of their classes";
-  EXPECT_EQ(std::ranges::count(readFile(folder_ / "a.csv"), '\n'), 5);
-  EXPECT_THAT(report.out, Not(HasSubstr("reuse:")));
   expectFailure(mpmCommand({"report", folder_ / "none.db"}), 1, {"none.db"});
   expectFailure(mpmCommand({"report", database_, "--source", "x"}), 1, {"'x'"});
   expectFailure(mpmCommand({"report"}), 2, {"DB"});
@@ -669,39 +590,18 @@ TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
   EXPECT_EQ(StoreReader(database_).count(1), 1);
 }
 
-TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
-  const std::string file = folder_ / "r.json", pictures = images(3);
-  const auto write = [&](const std::string& polygon) {
-    std::ofstream(file) << R"({"regions": [{"name": "tree", "width": 60, "height": 40, "polygons": [)" << polygon
-                        << "]}]}";
-  };
-  write("[[0, 0], [29, 0], [29, 19], [0, 19]]");
-  const CommandResult first = succeeded(monitor(pictures, {"--every", "0", "--json", "--regions", file}));
-  for (const auto& line : first.jsonLines()) {
-    if (line.contains("event")) continue;
-    EXPECT_EQ(line["regions"]["tree"]["pixels"], 600);
-    EXPECT_GT(line["regions"]["tree"]["tokens"].get<double>(), 0);
-  }
-  const CommandResult again = succeeded(monitor(images(6), {"--every", "0"}));
-  EXPECT_THAT(again.err, HasSubstr("measures the regions that were stored: tree\n"));
-  const auto pixels = [&] {
-    std::vector<std::int64_t> counts;
-    for (const monitor::Sample& sample : monitor::test::latestSamples(StoreReader(database_))) {
-      for (const monitor::RegionSample& region : sample.regions)
-        if (region.region > 0) counts.push_back(static_cast<std::int64_t>(region.value("pixels").value()));
-    }
-    return counts;
-  };
-  EXPECT_EQ(pixels(), std::vector<std::int64_t>(6, 600));
-
-  write("[[0, 0], [9, 0], [9, 9], [0, 9]]");
-  const CommandResult anew = succeeded(monitor(pictures, {"--every", "0", "--regions", file, "--recompute", "all"}));
-  EXPECT_THAT(anew.err, HasSubstr("6 new samples, 12 in"));
-  EXPECT_EQ(pixels(), std::vector<std::int64_t>(6, 100));
-
-  succeeded(monitor(images(8), {"--every", "0", "--regions", "none"}));
-  EXPECT_EQ(pixels().size(), 6U) << "without new ones";
-  EXPECT_THAT(monitor(images(9), {"--every", "0"}).err, Not(HasSubstr("measures the regions")));
+TEST_F(MonitorCommand, RemembersRegionsUntilTheyAreTakenBack) {
+  std::ofstream(folder_ / "r.json")
+      << R"({"regions": [{"name": "tree", "width": 60, "height": 40, "polygons": [[[0, 0], [9, 0], [9, 9]]]}]})";
+  const auto remembers = HasSubstr("measures the regions that were stored: tree\n");
+  succeeded(monitor(images(1), {"--every", "0", "--regions", folder_ / "r.json"}));
+  EXPECT_THAT(succeeded(monitor(images(2), {"--every", "0"})).err, remembers);
+  succeeded(monitor(images(3), {"--every", "0", "--regions", "none"}));
+  EXPECT_THAT(succeeded(monitor(images(4), {"--every", "0"})).err, Not(remembers));
+  std::size_t measured = 0;
+  for (const monitor::Sample& sample : monitor::test::latestSamples(StoreReader(database_)))
+    measured += sample.regions.size() - 1;
+  EXPECT_EQ(measured, 2u);
 }
 
 TEST_F(MonitorCommand, RegionsThatMakeNoSenseAreRefused) {
