@@ -88,17 +88,6 @@ TEST_F(RunningInference, SaysWhatIsWantedAndNotWhatStillRuns) {
   }
 }
 
-TEST_F(RunningInference, ResultsSayWithWhichSettings) {
-  EXPECT_EQ(first_.settings, "");
-  worker_.setRefine(Refine::kGuided);
-  EXPECT_TRUE(eventually([&] { return worker_.wanted().settings == "refine=guided"; }));
-  EXPECT_EQ(worker_.wanted().info->facts.refine, Refine::kGuided);
-  const auto guided = until([&](const InferenceResult& result) { return result.session > first_.session; });
-  EXPECT_EQ(guided.settings, "refine=guided");
-  worker_.setRefine(Refine::kNone);
-  EXPECT_EQ(until([&](const InferenceResult& result) { return result.session > guided.session; }).settings, "");
-}
-
 TEST_F(InferenceWorkerTest, GivesResultsWithTheirFrames) {
   const InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto result = one();
@@ -159,9 +148,13 @@ TEST_F(RunningInference, AScheduleTakesEffectOnTheNextFrame) {
 
 TEST_F(RunningInference, RefinesUntilAnotherModelComes) {
   EXPECT_EQ(first_.model->facts.refine, Refine::kNone);
+  EXPECT_EQ(first_.settings, "");
   worker_.setRefine(Refine::kGuided);
+  EXPECT_TRUE(eventually([&] { return worker_.wanted().settings == "refine=guided"; }));
+  EXPECT_EQ(worker_.wanted().info->facts.refine, Refine::kGuided);
   const auto refined = until([](const InferenceResult& now) { return now.model->facts.refine == Refine::kGuided; });
   EXPECT_GT(refined.session, first_.session) << "areas of classes are not those of before";
+  EXPECT_EQ(refined.settings, "refine=guided");
   EstimatorOptions oracle = options();
   oracle.refine = Refine::kGuided;
   oracle.labels = true;

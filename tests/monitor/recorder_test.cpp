@@ -37,18 +37,9 @@ std::vector<Event> eventsButBeats(const StoreReader& reader) {
   return events;
 }
 
-TEST_F(RecorderTest, MakesASampleOfAResult) {
-  Recorder recorder({.source = "camera 0", .night = NightByBrightness{}}, nullptr);
-  InferenceResult result = resultAt(0);
-  result.frame.file = "street/noon.v2.jpg";
-  const Sample sample = recorder.add(result, 5).value();
-  EXPECT_EQ(sample.picture, "noon.v2.jpg");
-  EXPECT_EQ(sample.time, kNoon);
-  EXPECT_THAT(sample.token_counts, ElementsAre(16, 12, 9));
-  EXPECT_THAT(sample.whole().areas, ElementsAre(std::pair(0, 0.75), std::pair(2, 0.25)));
-  EXPECT_NEAR(sample.brightness(), 30, 1e-9);
-  EXPECT_EQ(sample.night, true);
-  EXPECT_EQ(sample.whole().value("dropped"), 5);
+TEST_F(RecorderTest, ASampleHasTheFramesThatWereDroppedSinceTheOneBefore) {
+  Recorder recorder({.source = "camera 0"}, nullptr);
+  EXPECT_EQ(recorder.add(resultAt(0), 5)->whole().value("dropped"), 5);
   EXPECT_EQ(recorder.add(resultAt(1000), 7)->whole().value("dropped"), 2);
 }
 
@@ -90,35 +81,22 @@ TEST_F(RecorderTest, OneSamplePerInterval) {
 }
 
 TEST_F(RecorderTest, ANewModelOrScheduleIsANewSession) {
-  {
-    StoreWriter store(path_);
-    Recorder recorder({.source = "rtsp://u:secret@cam", .every_s = 0, .place = vision::GeoPosition{48.1, 11.6}},
-                      &store);
-    for (int session : {1, 1, 2, 2, 2, 1}) {
-      InferenceResult result = resultAt(session, session);
-      if (session == 2) result.settings = "refine=guided";
-      recorder.add(result, 0);
-    }
+  StoreWriter store(path_);
+  Recorder recorder({.source = "camera 0", .every_s = 0}, &store);
+  for (int session : {1, 1, 2, 2, 2, 1}) {
+    InferenceResult result = resultAt(session, session);
+    if (session == 2) result.settings = "refine=guided";
+    recorder.add(result, 0);
   }
+  ASSERT_TRUE(store.flush());
   const StoreReader reader(path_);
   const auto sessions = reader.sessions(1);
   ASSERT_THAT(sessions, SizeIs(3));
-  EXPECT_THAT(sessions[0].source, HasSubstr("***"));
   EXPECT_THAT(sessions[0].classes, ElementsAre("road", "car", "class_2"));
-  EXPECT_EQ(sessions[0].model_digest, "00000000000000a1");
-  EXPECT_EQ(sessions[0].reduce, "mpm:blocks=1,2");
-  EXPECT_EQ(sessions[0].tokens, 16);
-  EXPECT_EQ(sessions[0].settings, "");
-  EXPECT_EQ(sessions[1].settings, "refine=guided");
-  EXPECT_EQ(sessions[0].latitude, 48.1);
-  EXPECT_EQ(sessions[0].longitude, 11.6);
-  for (const SessionRecord& session : sessions) EXPECT_TRUE(session.ended);
-  EXPECT_THAT(allSamples(reader), SizeIs(6));
-  const auto events = allEvents(reader);
-  ASSERT_THAT(events, SizeIs(2)) << "the first one took nothing over";
-  EXPECT_EQ(events[0].kind, EventKind::kSession);
-  EXPECT_EQ(events[0].message, "'m.onnx' takes over, reduction mpm:blocks=1,2") << "by its time the first";
-  EXPECT_EQ(events[1].message, "'m.onnx' takes over, reduction mpm:blocks=1,2, refine=guided");
+  EXPECT_THAT(messagesOf(allEvents(reader)),
+              ElementsAre("'m.onnx' takes over, reduction mpm:blocks=1,2",
+                          "'m.onnx' takes over, reduction mpm:blocks=1,2, refine=guided"))
+      << "the first one took nothing over";
 }
 
 TEST_F(RecorderTest, AViewThatMovesIsAnEvent) {
@@ -579,8 +557,8 @@ TEST_F(RecorderTest, AFallingAgreementIsAnEvent) {
   };
   const std::vector<double> low(ReuseDetector::kInARow, 94), high(20, 95.5);
   EXPECT_THAT(eventsOf("auto", high), SizeIs(0));
-  std::vector<double> now_and_then;
-  for (int i = 0; i < 40; ++i) now_and_then.push_back(i % ReuseDetector::kInARow == 0 ? 96 : 80);
+  std::vector<double> now_and_then(40, 80);
+  for (int i = 0; i < 40; i += ReuseDetector::kInARow) now_and_then[i] = 96;
   EXPECT_THAT(eventsOf("auto", now_and_then), SizeIs(0)) << "never six in a row";
 
   std::vector<double> falls = low;
@@ -590,9 +568,7 @@ TEST_F(RecorderTest, AFallingAgreementIsAnEvent) {
   ASSERT_THAT(events, SizeIs(2)) << "once, and once when it is over";
   EXPECT_EQ(events[0].kind, EventKind::kReuse);
   EXPECT_EQ(events[0].severity, Severity::kWarning);
-  EXPECT_EQ(events[0].message,
-            "reuse agrees with the full model on 94 % of the pixels, less than 95 % at 6 key frames in a row: let "
-            "agreement= steer the threshold, or turn reuse off");
+  EXPECT_THAT(events[0].message, HasSubstr("94 % of the pixels, less than 95 % at 6 key frames in a row: let"));
   EXPECT_EQ(events[1].severity, Severity::kInfo);
   EXPECT_THAT(events[1].message, HasSubstr("97.25 %"));
   EXPECT_THAT(eventsOf("agreement=93", low), SizeIs(0)) << "as good as wanted";

@@ -165,23 +165,6 @@ TEST_F(SessionTest, AFailedPictureIsReportedOnceUntilOneWorks) {
   EXPECT_EQ(std::ranges::count(events_.all(), EventKind::kStorage, &Event::kind), 1);
 }
 
-TEST_F(SessionTest, APictureIsTakenOfAFrame) {
-  SessionOptions with_pictures = options();
-  with_pictures.snapshots.folder = folder_ / "shots";
-  Collected<InferenceResult> results;
-  Session session(with_pictures,
-                  {.on_frame = [&](InferenceResult result, const Sample&) { results.add(std::move(result)); },
-                   .on_picture = [&](const std::string& path, auto) { pictures_.add(path); }});
-  CameraPlan dark = watch();
-  dark.night = NightByBrightness{.night_below = 200, .day_above = 255};
-  session.open(dark);
-  ASSERT_TRUE(eventually([&] { return results.size() > 0; }));
-  ASSERT_TRUE(session.snapshots().save(results.all()[0], session.measure(results.all()[0]), session.source()));
-  ASSERT_TRUE(eventually([&] { return pictures_.size() == 1; }));
-  const std::string facts = readFile(folder_ / "shots/2026-06-01T12-00-00.000Z.json");
-  EXPECT_THAT(facts, AllOf(HasSubstr("rtsp://***@yard/1"), HasSubstr("\"night\": true")));
-}
-
 TEST_F(SessionTest, APictureWaitsForTheDatabase) {
   fs::create_directory(folder_ / "disk");
   SessionOptions slow = options();
@@ -193,14 +176,18 @@ TEST_F(SessionTest, APictureWaitsForTheDatabase) {
   Session session(slow, {.on_frame = [&](InferenceResult result, const Sample&) { results.add(std::move(result)); },
                          .on_event = [this](const Event& event) { events_.add(event); },
                          .on_picture = [&](const std::string& path, auto) { pictures_.add(path); }});
-  session.open(watch());
+  CameraPlan dark = watch();
+  dark.night = NightByBrightness{.night_below = 200, .day_above = 255};
+  session.open(dark);
   ASSERT_TRUE(eventually([&] { return results.size() > 0; }));
   ASSERT_TRUE(session.snapshots().save(results.all()[0], session.measure(results.all()[0]), session.source()));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(pictures_.size(), 0U) << "nobody knows whose it is";
   fs::rename(folder_ / "away", folder_ / "disk");
-  EXPECT_TRUE(eventually([&] { return pictures_.size() == 1; }));
+  ASSERT_TRUE(eventually([&] { return pictures_.size() == 1; }));
   EXPECT_FALSE(reported("no picture is written"));
+  const std::string facts = readFile(folder_ / "shots/2026-06-01T12-00-00.000Z.json");
+  EXPECT_THAT(facts, AllOf(HasSubstr("rtsp://***@yard/1"), HasSubstr("\"night\": true")));
 }
 
 // Home Assistant takes a camera for away by the pace that its description says.
@@ -335,16 +322,16 @@ TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {
   CameraPlan folder = watch(always([](int call) { return call < 20 ? frame(call) : std::nullopt; }), "folder");
   folder.every_s = 60;
   folder.every_frame = folder.samples_only = true;
-  folder.max_fps = 50;
+  folder.max_fps = 200;
   const std::int64_t begin = steadyNow();
   session_->setPaused(true);
   session_->open(folder);
   ASSERT_TRUE(eventually([&] { return session_->status().source.frames_in > 0; }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
   EXPECT_FALSE(session_->framesCome());
   session_->setPaused(false);
   ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
-  EXPECT_GE(steadyNow() - begin, 19 * 20);
+  EXPECT_GE(steadyNow() - begin, 19 * 5);
   EXPECT_TRUE(session_->finish(60));
   EXPECT_THAT(samples_.all(), SizeIs(20));
   EXPECT_EQ(session_->status().source.dropped, 0);
@@ -403,25 +390,14 @@ TEST_F(ArchiveOfPictures, AChangeOfTheNetLosesNone) {
   EXPECT_EQ(session_->status().inference.stale, 0);
 }
 
-TEST_F(ArchiveOfPictures, ItIsKnownHowManyAreStored) {
-  std::ofstream(folder_ / "pictures/20130708_055400.png") << "no picture";
+TEST_F(ArchiveOfPictures, TheLastOneOfAFolderThatIsStoredIsShownAgain) {
   for (int start = 0; start < 2; ++start) {
     make();
-    EXPECT_EQ(session_->status().pictures, 0) << "no source is open";
     session_->open(archive());
     ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
-    EXPECT_EQ(session_->status().pictures, 4);
-    EXPECT_EQ(session_->status().stored, 3);
-    EXPECT_THAT(samples_.all(), SizeIs(3)) << "each picture once";
+    EXPECT_EQ(frames_.all().size(), 3u + start);
   }
-  fs::remove(folder_ / "pictures/20130708_055400.png");
-  make();
-  session_->open(archive());
-  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
-  EXPECT_EQ(frames_.all().size(), 3 + 1u + 1u) << "the last one comes again: there is one to look at";
-  EXPECT_EQ(session_->status().pictures, 3);
   EXPECT_EQ(session_->status().stored, 3);
-  EXPECT_THAT(samples_.all(), SizeIs(3));
   EXPECT_THAT(stored().sessions(1), SizeIs(1)) << "nothing was measured";
 }
 

