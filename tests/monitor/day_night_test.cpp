@@ -16,18 +16,6 @@ UnixMs utc(int year, int month, int day, int hour, int minute, int second = 0) {
   return static_cast<UnixMs>(::timegm(&parts)) * kSecondMs;
 }
 
-TEST(DayNight, ByBrightnessWithHysteresis) {
-  DayNight rule(NightByBrightness{.night_below = 40, .day_above = 60});
-  EXPECT_EQ(rule.night(0, 55), false) << "starts with the middle of the band";
-  EXPECT_EQ(rule.night(0, 45), false);
-  EXPECT_EQ(rule.night(0, 39), true);
-  EXPECT_EQ(rule.night(0, 59), true) << "a car's headlights do not make a day";
-  EXPECT_EQ(rule.night(0, 61), false);
-  EXPECT_EQ(rule.night(0, 41), false);
-  DayNight dark(NightByBrightness{.night_below = 40, .day_above = 60});
-  EXPECT_EQ(dark.night(0, 45), true);
-}
-
 TEST(DayNight, AnotherRuleGoesOnFromTheOneBefore) {
   DayNight night(NightByHours{0, 24 * 60, vision::CameraClock()});
   ASSERT_EQ(night.night(kNoon, 200), true);

@@ -14,32 +14,6 @@ namespace {
 
 using SeriesTest = InFolder;
 
-TEST_F(SeriesTest, AChartIsOfTheLatestSeriesOfEachBucket) {
-  {
-    StoreWriter writer(path_);
-    for (const char* reduce : {"a", "b", "a"}) {
-      SessionInfo info = session();
-      info.reduce = reduce;
-      writer.beginSession(info);
-      for (int i = 0; i < 3; ++i) writer.append(sampleAt(kNoon + i * kHourMs, *reduce == 'a' ? 100 : 200));
-    }
-    SessionInfo info = session();
-    info.reduce = "b";
-    writer.beginSession(info);
-    writer.append(sampleAt(kNoon + 2 * kHourMs, 300));
-  }
-  const StoreReader store(path_);
-  ChartQuery query{.source = 1, .from = kNoon, .to = kNoon + kDayMs, .series = {{.quantity = "tokens"}}};
-  const auto means = [&] {
-    std::vector<double> all;
-    for (const ChartBucket& bucket : store.chart(query).buckets) all.push_back(bucket.values[0].mean);
-    return all;
-  };
-  EXPECT_THAT(means(), ElementsAre(200, 200, 250)) << "no mean of both";
-  query.only = 1;
-  EXPECT_THAT(means(), ElementsAre(100, 100, 100));
-}
-
 // A clock that was wrong does not say when a camera began or ended.
 TEST_F(SeriesTest, AClockThatWasWrongIsNotBelieved) {
   const UnixMs now = kNoon + 10 * kDayMs, future = kNoon + 1200 * kDayMs;

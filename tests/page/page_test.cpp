@@ -293,24 +293,6 @@ TEST_F(PageTest, AMeanOfFlagsHasDigits) {
   EXPECT_EQ(answer["all"][3], 0.125);
 }
 
-TEST_F(PageTest, NightsOfAnArchiveByDayAreNoGaps) {
-  monitor::StoreWriter writer(path_);
-  writer.beginSession(session("archive", 0), kNoon);
-  for (int day = 0; day < 15; ++day) {
-    for (int hour = 0; hour < 8; ++hour)
-      if (day != 7) writer.append(sampleAt(kNoon + day * kDayMs + hour * kHourMs));
-  }
-  ASSERT_TRUE(writer.flush());
-  Page shown = page();
-  const Json rows = ask(shown, "/api/series",
-                        {{"camera", "archive"},
-                         {"quantity", "tokens"},
-                         {"from", isoTime(kNoon)},
-                         {"to", isoTime(kNoon + 20 * kDayMs)}})["rows"];
-  ASSERT_THAT(rows, SizeIs(14));
-  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i][1], i == 7) << i;
-}
-
 TEST_F(PageTest, WhatMakesNoSenseIsRefused) {
   record(path_, {sampleAt(kNoon)});
   Page shown = page();
