@@ -8,7 +8,9 @@
 
 #include "cli/command.h"
 #include "monitor/privacy.h"
+#include "monitor/store/calendar.h"
 #include "samples.h"
+#include "support/throws_with.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::monitor::test {
@@ -188,8 +190,9 @@ TEST_F(Film, RefusesWhatItCannotShow) {
   expectFailure(film({"--snapshots", folder_.path()}), 1, {"no picture of 'camera 0'", folder_.path()});
   expectFailure(film({"--snapshots", folder_.path(), "--film-at", "sun:10"}), 1,
                 {"place of the camera", "such as 12:00"});
-  for (const char* moment : {"late", "24:00", "-0:30", "7: 5", "12:60", "12", "sun:", "sun:90", "sun:5:night"})
-    expectFailure(film({"--film-at", moment}), 2, {moment, "neither noon"});
+  for (const std::string moment : {"24:00", "-0:30", "7: 5", "12:60", "12", "sun:", "sun:90", "sun:5:night"})
+    EXPECT_MPM_ERROR(parseDayMoment(moment), "'" + moment + "' is neither noon");
+  expectFailure(film({"--film-at", "late"}), 2, {"late", "neither noon"});
   expectFailure(film({"--film-show", "date,overlay"}), 2, {"--film-show overlay", "--snapshots"});
   expectFailure(film({"--film-show", "date,maps"}), 2, {"--film-show", "'maps' is not date, overlay or merge"});
   for (const char* option : {"--snapshots=x", "--film-at=noon", "--film-show=date"})
