@@ -415,6 +415,45 @@ TEST_F(MonitorCommand, AReportAsTextLeavesNothingOut) {
               HasSubstr("\n  all count as day, with a brightness from 100 to 100 of 255; "));
 }
 
+// `max-size` takes hours before days, which are all that is left then.
+TEST_F(MonitorCommand, AReportOfForgottenDaysCountsWhatTheMeansCount) {
+  using namespace monitor::test;
+  // Two series of a camera, an hour between samples: two days at noon, then eight.
+  for (const auto& [model, first, last] : {std::tuple("a", 0, 2), std::tuple("b", 2, 10)}) {
+    monitor::SessionInfo info = session("camera 0", 3600);
+    info.model_digest = model;
+    std::vector<monitor::Sample> samples;
+    for (int hour = 24 * first; hour < 24 * last; ++hour)
+      samples.push_back(sampleAt(kNoon + hour * kHourMs, 300 + hour, hour % 2 == 0));
+    record(database_, samples, info);
+  }
+  forget(database_, kNoon + 8 * kDayMs, kDayMs);
+  const auto report = [&](const Words& more) {
+    return succeeded(mpmCommand(Words{"report", database_, "--json", "--time-zone", "UTC"} + more)).jsonLines().at(0);
+  };
+  const auto latest = report({}), old = report({"--series", "1"});
+  EXPECT_EQ(latest["mean"]["samples"], 8 * 24);
+  EXPECT_THAT(latest["methods"], HasSubstr("n = 192 samples, from 2026-06-03 to 2026-06-11 "));
+  EXPECT_EQ(latest["comparable"]["samples"], 48);
+  EXPECT_EQ(latest["comparable"]["days"], 3) << "those of the samples";
+  EXPECT_EQ(latest["samples"], 48);
+  // A stretch goes by days where that is all that is known; the third day has both series.
+  ASSERT_EQ(latest["stretches"].size(), 2);
+  EXPECT_EQ(latest["stretches"][0]["from"], "2026-06-01T00:00:00.000Z");
+  EXPECT_EQ(latest["stretches"][0]["to"], "2026-06-04T00:00:00.000Z");
+  EXPECT_EQ(latest["stretches"][0]["samples"], 48);
+  EXPECT_EQ(latest["stretches"][1]["from"], "2026-06-03T00:00:00.000Z");
+  EXPECT_EQ(latest["stretches"][1]["to"], "2026-06-11T11:00:00.000Z");
+  EXPECT_EQ(latest["stretches"][1]["samples"], 192);
+
+  EXPECT_EQ(old["mean"]["samples"], 48);
+  EXPECT_EQ(old["comparable"]["samples"], 0);
+  EXPECT_EQ(old["to"], "2026-06-03T23:59:59.999Z");
+  EXPECT_THAT(old["methods"], HasSubstr("n = 48 samples, from 2026-06-01 to 2026-06-03 "));
+  const std::string text = succeeded(mpmCommand({"report", database_, "--series", "1"})).out;
+  EXPECT_THAT(text, Not(HasSubstr("no samples of this series")));
+}
+
 TEST_F(MonitorCommand, ColumnsOfNamesInOtherLettersAreAligned) {
   monitor::SessionInfo info = monitor::test::session();
   info.classes = {"дорога", "car", "sky", "strada"};
@@ -717,6 +756,22 @@ TEST_F(MonitorCommand, WatchesWhatAFileSays) {
       {"regions = 'none.json'\n", 1, "yard.toml', line 5: regions: "},
       {"[[camera]]\nsource = '0'\ndb = 'a.db'\n", 2, "cameras 'in' and 'video0' would both write"}};
   for (const auto& [more, code, why] : wrong) expectFailure(watch(more), code, {why});
+}
+
+TEST_F(MonitorCommand, ServePrintsItsAddressAndEndsByASignal) {
+  monitor::test::record(database_, {monitor::test::sampleAt(monitor::test::kNoon)});
+  const CommandResult result =
+      mpmCommand({"serve", database_, "--address", "127.0.0.1:0"}, {.signal_after_first_line = SIGTERM});
+  if (!MPM_HAS_PAGE) return expectFailure(result, 1, {"install libmicrohttpd-dev"});
+  EXPECT_EQ(succeeded(result).lines().size(), 1);
+  EXPECT_THAT(result.out, ::testing::MatchesRegex("http://127.0.0.1:[1-9][0-9]*/\n"));
+  expectFailure(mpmCommand({"serve", database_, "--address", "0.0.0.0:0"}), 1,
+                {"other machines can reach '0.0.0.0:0'"});
+}
+
+TEST_F(MonitorCommand, ServeNamesADatabaseThatIsNotThere) {
+  expectFailure(mpmCommand({"serve", database_, "--address", "127.0.0.1:0"}), 1, {"a.db"});
+  expectFailure(mpmCommand({"serve"}), 2, {"DB"});
 }
 
 }  // namespace
