@@ -103,7 +103,7 @@ TEST_F(ChartTest, OnlyAStepOfMoreThanTwoAndAHalfUsualOnesIsAGap) {
   }
   record(path_, samples, session("camera 0", 10));
   const Gaps gaps = StoreReader(path_).gaps(1, 0, INT64_MAX);
-  EXPECT_EQ(std::pair(gaps.count, gaps.longest), std::pair<std::int64_t>(1, 25 * kSecondMs + 1));
+  EXPECT_EQ(std::pair(gaps.count, gaps.longest), std::pair(1, 25 * kSecondMs + 1));
 }
 
 TEST_F(ChartTest, AStepGoesByTheEveryThatHeldWhenItEnded) {

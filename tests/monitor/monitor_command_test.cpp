@@ -395,21 +395,24 @@ TEST_F(MonitorCommand, AReportAsTextLeavesNothingOut) {
   before.model_digest = "00000000000000b2";
   record(database_, {sampleAt(kNoon - kDayMs, 500)}, before);
   std::vector<monitor::Sample> samples;
-  for (int half_days = 0; half_days < 4; ++half_days) {
-    monitor::Sample sample = sampleAt(kNoon + half_days * kDayMs / 2, 300 + half_days * half_days, half_days % 2 == 1);
+  for (int half_days = 0; half_days < 5; ++half_days) {
+    const monitor::PictureQuality quality{.flags = half_days == 4 ? monitor::kBlurred : 0};
+    monitor::Sample sample =
+        sampleAt(kNoon + half_days * kDayMs / 2, 300 + half_days * half_days, half_days % 2 == 1, {.quality = quality});
     sample.regions.push_back(regionOf(0, {50, 60, 50}, 4, {{3, 0.75}, {0, 0.25}}, "lawn"));
     sample.states = {{.name = "gate", .state = "open", .sure = true, .counted = half_days < 3 ? "open" : "shut"}};
     samples.push_back(sample);
   }
   record(database_, samples, now, {regionNamed("lawn")});
-  EXPECT_THAT(
-      succeeded(mpmCommand({"report", database_, "--time-zone", "+02:00"})).out,
-      AllOf(HasSubstr("series 2 of 2: "),
-            HasSubstr("2026-05-31T14:00:00+02:00          1         1  tiny 00000000000000b2"),
-            HasSubstr("largest classes of lawn, %: tree 75.0, road 25.0\n"),
-            HasSubstr("\n  gate                      4        1    100.0   open 75.0, shut 25.0\n"),
-            HasSubstr("\n  night - day +3.00 +- "),
-            HasSubstr("\n  methods: Report of mpm_layer " MPM_VERSION "; model tiny "), Not(HasSubstr("reuse:"))));
+  EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--time-zone", "+02:00"})).out,
+              AllOf(HasSubstr("series 2 of 2: "),
+                    HasSubstr("2026-05-31T14:00:00+02:00          1         1  tiny 00000000000000b2"),
+                    HasSubstr("largest classes of lawn, %: tree 75.0, road 25.0\n"),
+                    HasSubstr("\n  gate                      5        1    100.0   open 60.0, shut 40.0\n"),
+                    ::testing::ContainsRegex("\n  night - day [+]3[.]00 [+]- [0-9.]+ [(]95 %, 2 [+] 2 hours[)]\n"),
+                    HasSubstr("\n  methods: Report of mpm_layer " MPM_VERSION "; model tiny "),
+                    HasSubstr("n = 5 samples, 1 of them flagged and left out of the means, from 2026-06-01 "),
+                    Not(HasSubstr("reuse:"))));
   EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--brief"})).out, HasSubstr(", gate shut, "));
   EXPECT_THAT(succeeded(mpmCommand({"report", database_, "--series", "1"})).out,
               HasSubstr("\n  all count as day, with a brightness from 100 to 100 of 255; "));
@@ -482,9 +485,8 @@ TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
   monitor::test::record(database_, {wrong}, monitor::test::session(folder_ / "in"),
                         {monitor::test::regionNamed("DB_1000")});
   ASSERT_EQ(report({"--format", "phenocam", "--lat", "48", "--lon", "11", "--series", "2"}).exit_code, 0);
-  const std::string named_after_the_folder = readFile(folder_ / "out/in_DB_1000_1day.csv");
-  EXPECT_THAT(named_after_the_folder, Not(HasSubstr("\n2001-06-01,")))
-      << "a clock that was wrong makes no file of years";
+  const std::string days = readFile(folder_ / "out/in_DB_1000_1day.csv");  // the site is the folder of the pictures
+  EXPECT_THAT(days, Not(HasSubstr("\n2001-06-01,"))) << "a clock that was wrong makes no file of years";
 }
 
 TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {

@@ -486,14 +486,11 @@ TEST(HomeAssistant, EveryKeyOfEveryEntity) {
   EXPECT_TRUE(expected.empty()) << expected;
 }
 
-TEST(HomeAssistant, ADeviceHasItsTitleItsPictureAndAPageThatOthersReach) {
+TEST(HomeAssistant, ADeviceHasItsTitleAndAPageThatOthersReach) {
   const auto config = [](const std::string& address, const std::string& url = "", const std::string& title = "") {
     return described({.title = title}, session(), sampleAt(kNoon), {},
-                     {.mqtt = {.url = url, .picture = true}, .page = {.address = address}});
+                     {.mqtt = {.url = url}, .page = {.address = address}});
   };
-  const Json image = config("")["components"]["picture"];
-  EXPECT_EQ(std::tuple(image["platform"], image["image_topic"], image["content_type"]),
-            std::tuple("image", "mpm/yard/picture", "image/jpeg"));
   EXPECT_EQ(config("10.0.0.9:80")["device"]["configuration_url"], "http://10.0.0.9:80/");
   EXPECT_EQ(config("0.0.0.0:80", "https://cameras.home/")["device"]["configuration_url"], "https://cameras.home/");
   for (const char* address : {"", "127.0.0.1:0", "0.0.0.0:80", "[::]:80"})
