@@ -5,20 +5,18 @@
 #include "monitor/tell/teller.h"
 #include "support/pictures.h"
 
-// tell_victim WATCH DATABASE [MAX]: tells of the camera "yard" as the tables of a watch file say. Of standard input
+// tell_victim WATCH DATABASE: tells of the camera "yard" as the tables of a watch file say. Of standard input
 // "sample" is a sample by day, "night" one by night without its class, "status X" a status, "picture MS" one that was
 // taken then, "flush" waits until all is stored and prints so, "set WATCH" takes over the tables of that file, "gone"
 // says that the file names the camera no more, "summary" is a sample of yesterday and its summary, any other line is an
 // event. Prints the events of the sending.
 int main(int argc, char** argv) {
   using namespace mpm::monitor;
-  if (argc < 3) return 2;
+  if (argc != 3) return 2;
   const auto told = [](const Event& event) { std::cout << event.message << std::endl; };
   Teller teller;
   teller.set(readWatchFile(argv[1]).tables);
-  OutboxOptions outbox = teller.outbox("yard");
-  if (argc > 3) outbox.max_waiting = std::stoi(argv[3]);
-  StoreWriter store(argv[2], {.commit_s = 0.02, .outbox = outbox}, told);
+  StoreWriter store(argv[2], {.commit_s = 0.02, .outbox = teller.outbox("yard")}, told);
   SessionInfo session;
   session.source = "camera 0";
   session.classes = {"sky", "a car's"};
