@@ -559,9 +559,9 @@ TEST_F(Store, TheClockIsBelievedAfterAnHour) {
 
 TEST_F(Store, ForgetsTheOldestBeyondItsSize) {
   RunningWriter writer(path_, {.max_megabytes = 1, .maintenance_s = 0.01, .now = [] { return kNoon + 100 * kHourMs; }});
-  constexpr int kSamples = 100 * 360;  // one in 10 s for 100 hours: several megabytes
-  for (int block = 0; block < 36; ++block) {
-    for (int i = block * 1000; i < (block + 1) * 1000; ++i) writer.append(sampleAt(kNoon + i * 10 * kSecondMs));
+  constexpr int kSamples = 100 * 120;  // one in 30 s for 100 hours: several megabytes
+  for (int block = 0; block < kSamples / 1000; ++block) {
+    for (int i = block * 1000; i < (block + 1) * 1000; ++i) writer.append(sampleAt(kNoon + i * 30 * kSecondMs));
     ASSERT_TRUE(writer.flush());
   }
   const auto used = [&] { return std::stoll(runSql(path_, "PRAGMA page_count")) * 4096; };
@@ -574,7 +574,7 @@ TEST_F(Store, ForgetsTheOldestBeyondItsSize) {
   const auto samples = allSamples(reader);
   ASSERT_FALSE(samples.empty());
   EXPECT_LT(samples.size(), static_cast<std::size_t>(kSamples));
-  EXPECT_EQ(samples.back().time, kNoon + (kSamples - 1) * 10 * kSecondMs) << "the newest stay";
+  EXPECT_EQ(samples.back().time, kNoon + (kSamples - 1) * 30 * kSecondMs) << "the newest stay";
 }
 
 TEST_F(Store, KeepsNoCredentials) {

@@ -6,10 +6,10 @@
 #include "support/pictures.h"
 
 // tell_victim WATCH DATABASE: tells of the camera "yard" as the tables of a watch file say. Of standard input
-// "sample" is a sample by day, "night" one by night without its class, "status X" a status, "picture MS" one that was
-// taken then, "flush" waits until all is stored and prints so, "set WATCH" takes over the tables of that file, "gone"
-// says that the file names the camera no more, "summary" is a sample of yesterday and its summary, any other line is an
-// event. Prints the events of the sending.
+// "sample" is a sample by day, "night" one by night without its class, "picture MS" one that was taken then, "flush"
+// waits until all is stored and prints so, "set WATCH" takes over the tables of that file, "gone" says that the file
+// names the camera no more, "summary" is a sample of yesterday and its summary, any other line is an event. Prints the
+// events of the sending.
 int main(int argc, char** argv) {
   using namespace mpm::monitor;
   if (argc != 3) return 2;
@@ -50,8 +50,6 @@ int main(int argc, char** argv) {
     } else if (line == "drop") {
       store.flush();
       teller.dropPicture("yard");
-    } else if (line.starts_with("status ")) {
-      teller.setStatus("yard", line.substr(7));
     } else if (line == "gone") {
       teller.setCameras({});
     } else if (line.starts_with("picture ")) {
