@@ -194,22 +194,39 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
   EXPECT_EQ(events_.size(), 2u);
 }
 
-// docs/models.md: the JSON beside a model belongs to it. Files that are written once more with the same bytes are no
-// other model.
+// docs/models.md: the JSON beside a model belongs to it. Meanwhile the files of another worker are written once more
+// with the same bytes, which is no other model.
 TEST_F(InferenceWorkerTest, AnotherJsonIsAnotherModel) {
-  const std::string path = folder_ / "m.onnx", json = folder_ / "m.json";
+  const std::string path = folder_ / "m.onnx", same_path = folder_ / "same.onnx";
+  const auto writeSame = [&] { writeFileAtomically(folder_ / "same.json", R"({"name": "same"})"); };
   fs::copy_file(kModel, path);
+  fs::copy_file(kModel, same_path);
+  writeSame();
+  const auto frames = std::make_shared<FrameMailbox>();
+  Collected<InferenceResult> results;
   InferenceWorker worker(frames_, path, options(), callbacks());
+  const InferenceWorker other(frames, same_path, options(),
+                              {.on_result = [&](InferenceResult result) { results.add(std::move(result)); },
+                               .on_event = [this](const Event& event) { events_.add(event); }});
+  const auto sessionOfTheOther = [&] {
+    const std::size_t count = results.size();
+    frames->put({.image = mpm::test::noisePicture(48, 96), .id = 1, .time = 1000, .steady = steadyNow()});
+    EXPECT_TRUE(eventually([&] { return results.size() > count; }));
+    return results.all().back().session;
+  };
   const auto before = one();
-  writeFileAtomically(json, R"({"name": "renamed"})");
+  const int session = sessionOfTheOther();
+
+  const std::int64_t begin = steadyNow();
+  overwrite(same_path, kModel);
+  writeSame();
+  writeFileAtomically(folder_ / "m.json", R"({"name": "renamed"})");
   const auto renamed = until([&](const InferenceResult& now) { return now.model->facts.name == "renamed"; });
   EXPECT_GT(renamed.session, before.session);
   EXPECT_EQ(renamed.model_digest, vision::modelDigest(path));
   EXPECT_NE(renamed.model_digest, before.model_digest);
-  overwrite(path, kModel);
-  writeFileAtomically(json, R"({"name": "renamed"})");
-  std::this_thread::sleep_for(std::chrono::seconds(5));  // two looks and more
-  EXPECT_EQ(one().session, renamed.session);
+  std::this_thread::sleep_for(std::chrono::milliseconds(begin + 5000 - steadyNow()));  // two looks and more
+  EXPECT_EQ(sessionOfTheOther(), session);
   EXPECT_EQ(events_.size(), 0u);
 }
 
