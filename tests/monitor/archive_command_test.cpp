@@ -224,6 +224,8 @@ TEST_F(ArchiveCommand, IsJudgedAnewWithoutTheModelThatMeasuredIt) {
   EXPECT_THAT(judged.err, HasSubstr("percent 1 of 100"));
   succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night", "sun"}));
   EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, false) << "by the stored place";
+  succeeded(mpmCommand({"monitor", in_, "--db", database_, "--judge", "--night", "none"}));
+  EXPECT_EQ(monitor::test::allSamples(StoreReader(database_))[0].night, std::nullopt);
   expectFailure(mpmCommand({"monitor", in_, "--db", database_}), 2, {"vit.onnx'", "is not there any more"});
   expectFailure(mpmCommand({"monitor", in_, "--db", folder_ / "none.db", "--judge"}), 1, {"none.db"});
   expectFailure(mpmCommand({"monitor", in_, "--judge"}), 2, {"--db: no database"});

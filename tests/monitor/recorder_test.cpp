@@ -93,6 +93,9 @@ TEST_F(RecorderTest, ANewModelOrScheduleIsANewSession) {
   const auto sessions = reader.sessions(1);
   ASSERT_THAT(sessions, SizeIs(3));
   EXPECT_THAT(sessions[0].classes, ElementsAre("road", "car", "class_2"));
+  EXPECT_EQ(std::tuple(sessions[0].model_digest, sessions[0].reduce, sessions[0].tokens, sessions[0].settings),
+            std::tuple("00000000000000a1", "mpm:blocks=1,2", 16, ""));
+  EXPECT_EQ(sessions[1].settings, "refine=guided");
   EXPECT_THAT(messagesOf(allEvents(reader)),
               ElementsAre("'m.onnx' takes over, reduction mpm:blocks=1,2",
                           "'m.onnx' takes over, reduction mpm:blocks=1,2, refine=guided"))

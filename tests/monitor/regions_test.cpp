@@ -65,8 +65,10 @@ TEST_F(StoredRegions, WhatIsSaidCountsAndWhatDoesNotFitIsOneMessage) {
                        regionNamed("tree")});
   recorder.setStoredRegions({regionNamed("too late")});
   EXPECT_EQ(recorder.add(skyIn(image, kNoon), 0)->regions.at(1).name, "tree");
+  recorder.setRegions({});
+  EXPECT_THAT(recorder.add(skyIn(image, kNoon + kSecondMs), 0)->regions, SizeIs(1)) << "the whole picture";
   recorder.setRegions({vision::Region{.name = "odd", .size = {8, 8}, .mask = cv::Mat::ones(8, 8, CV_8UC1)}});
-  for (const int second : {1, 2}) EXPECT_TRUE(recorder.add(skyIn(image, kNoon + second * kSecondMs), 0));
+  for (const int second : {2, 3}) EXPECT_TRUE(recorder.add(skyIn(image, kNoon + second * kSecondMs), 0));
   EXPECT_THAT(messages, ElementsAre(HasSubstr("regions are not measured: the mask of region 'odd' is 8 x 8 px")));
   EXPECT_THROW(recorder.setRegions({regionNamed("a"), regionNamed("a")}), Error);
   ASSERT_TRUE(store.flush());

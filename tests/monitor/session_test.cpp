@@ -390,14 +390,25 @@ TEST_F(ArchiveOfPictures, AChangeOfTheNetLosesNone) {
   EXPECT_EQ(session_->status().inference.stale, 0);
 }
 
-TEST_F(ArchiveOfPictures, TheLastOneOfAFolderThatIsStoredIsShownAgain) {
+TEST_F(ArchiveOfPictures, ItIsKnownHowManyAreStored) {
+  std::ofstream(folder_ / "pictures/20130708_055400.png") << "no picture";
   for (int start = 0; start < 2; ++start) {
     make();
+    EXPECT_EQ(session_->status().pictures, 0) << "no source is open";
     session_->open(archive());
     ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
-    EXPECT_EQ(frames_.all().size(), 3u + start);
+    EXPECT_EQ(session_->status().pictures, 4);
+    EXPECT_EQ(session_->status().stored, 3);
+    EXPECT_THAT(samples_.all(), SizeIs(3)) << "each picture once";
   }
+  fs::remove(folder_ / "pictures/20130708_055400.png");
+  make();
+  session_->open(archive());
+  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
+  EXPECT_EQ(frames_.all().size(), 3 + 1u + 1u) << "the last one comes again: there is one to look at";
+  EXPECT_EQ(session_->status().pictures, 3);
   EXPECT_EQ(session_->status().stored, 3);
+  EXPECT_THAT(samples_.all(), SizeIs(3));
   EXPECT_THAT(stored().sessions(1), SizeIs(1)) << "nothing was measured";
 }
 
