@@ -13,12 +13,6 @@
 namespace mpm {
 namespace {
 
-std::string repeated(const std::string& text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
-
 // Reads the file of this text with `read` and expects an error of one line that names the file and holds `part`.
 void expectRefusal(const std::string& text, const std::function<void(const JsonValue&)>& read,
                    const std::string& part) {
@@ -47,17 +41,13 @@ TEST(JsonFile, RefusesInOneLineThatNamesThePlace) {
       {"[\"\xff\"]", nothing, "not valid JSON"},
       {std::string(500'000, '['), nothing, "nested too deep"},
       {std::string(17, '[') + std::string(17, ']'), nothing, "nested too deep"},
-      {repeated("{\"a\":", 100'000), nothing, "nested too deep"},
       {"{\"n\":255.7}", byte, "n: found 255.7, expected a whole number from 0 to 255"},
       {"{\"n\":7.0}", byte, "found 7.0"},
       {"{\"n\":true}", byte, "found true"},
-      {"{\"n\":null}", byte, "found null"},
-      {"{\"n\":\"7\"}", byte, "found \"7\""},
       {"{\"n\":256}", byte, "found 256"},
       {"{\"n\":4294967297}", byte, "found 4294967297"},
       {"{\"n\":-1}", count, "found -1"},
       {"{\"n\":18446744073709551615}", count, "found 18446744073709551615"},
-      {"{\"n\":-9223372036854775808}", count, "found -9223372036854775808"},
       {"{\"m\":1}", count, "expected an object with \"n\""},
       {"[1]", count, "expected an object with \"n\""},
       {"{\"a\":[{\"b\":[1,2]}]}", [](const JsonValue& j) { j.at("a").list()[0].at("b").list()[1].text(); },
@@ -73,17 +63,6 @@ TEST(JsonFile, RefusesInOneLineThatNamesThePlace) {
   std::string keys = "{\"k\":0";
   for (int i = 0; i < 20'000; ++i) keys += ",\"k" + std::to_string(i) + "\":0";
   expectRefusal(keys + "}", nothing, "over 10000 keys");
-}
-
-TEST(JsonFile, ReadsNumbersTextsAndLists) {
-  const JsonValue json(R"({"a": [1, -2], "b": 0.5, "c": "x", "d": false, "e": null})", "it");
-  EXPECT_EQ(json.at("a").list(2, 2)[1].whole(-2, 2), -2);
-  EXPECT_EQ(json.at("b").number(), 0.5);
-  EXPECT_EQ(json.at("c").text(), "x");
-  EXPECT_FALSE(json.at("d").flag());
-  EXPECT_TRUE(json.find("e")->json().is_null());
-  EXPECT_FALSE(json.find("f"));
-  EXPECT_EQ(json.at("a").place(), "it: a");
   EXPECT_EQ(JsonValue("9007199254740992", "it").count(), kMaxCount);
 }
 

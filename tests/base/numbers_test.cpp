@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers, hashes, quantiles and learning rates.
-#include <array>
 #include <cmath>
 #include <numeric>
-#include <string>
 
 #include "base/element_functions.h"
 #include "base/hash.h"
@@ -45,34 +43,14 @@ TEST(Random, IsUniformAndNormal) {
   EXPECT_NEAR(normal_squares / kDraws, 1, 0.02);
 }
 
-TEST(Random, NeighbouringStreamsDiffer) {
-  EXPECT_NE(Random(1, 0).bits(), Random(1, 1).bits());
-  EXPECT_NE(Random(0, 1).bits(), Random(1, 0).bits());
-  EXPECT_EQ(Random(1, 1).bits(), Random(1, 1).bits());
-}
-
 // Values of another implementation (Python). Another hash would give another machine other parts of a folder.
 TEST(HashBytes, IsTheSameOnEveryMachine) {
   EXPECT_EQ(mix(0), 0xe220a8397b1dcdafu);
   EXPECT_EQ(hashBytes(""), 0xa706dd2f4d197e6fu);
   EXPECT_EQ(hashBytes("street_01.png"), 0x9c8e63c97a59618bu);
   EXPECT_EQ(hashBytes("\xc3\xa9"), 0x13b89305d28b3111u);
-}
-
-TEST(HashBytes, HasSixteenDigits) {
-  EXPECT_EQ(digestText(0x0e20a8397b1dcdaf), "0e20a8397b1dcdaf");
-  EXPECT_EQ(digestText(0), "0000000000000000");
-}
-
-TEST(HashBytes, SpreadsNumberedNamesEvenly) {
-  std::array<int, 8> parts{};
-  for (int i = 0; i < 8000; ++i) ++parts[hashBytes("frame_" + std::to_string(i) + ".png") % parts.size()];
-  EXPECT_THAT(parts, Each(AllOf(::testing::Gt(850), ::testing::Lt(1150))));
-}
-
-TEST(HashBytes, DependsOnWhatComesBefore) {
   EXPECT_NE(hashBytes("b", hashBytes("a")), hashBytes("a", hashBytes("b")));
-  EXPECT_NE(hashBytes({"\0", 1}), hashBytes({"\0\0", 2}));
+  EXPECT_EQ(digestText(0x0e20a8397b1dcdaf), "0e20a8397b1dcdaf");
 }
 
 // Expected values: numpy.quantile.
@@ -96,10 +74,8 @@ TEST(LearningRate, WarmsUpThenFalls) {
   EXPECT_DOUBLE_EQ(rate.at(10), 0.8);
   EXPECT_DOUBLE_EQ(rate.at(60), 0.8 * (0.05 + 0.95 / 2)) << "half way";
   EXPECT_NEAR(rate.at(110), 0.04, 1e-12);
-  for (int step = 11; step < 110; ++step) EXPECT_LT(rate.at(step), rate.at(step - 1)) << step;
+  EXPECT_DOUBLE_EQ((LearningRate{0.5, 0, 10, 0}).at(0), 0.5) << "no warm-up";
 }
-
-TEST(LearningRate, NeedsNoWarmUp) { EXPECT_DOUBLE_EQ((LearningRate{0.5, 0, 10, 0}).at(0), 0.5); }
 
 }  // namespace
 }  // namespace mpm

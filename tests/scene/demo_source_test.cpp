@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scene/street.h"
-#include "support/throws_with.h"
+#include "support/matchers.h"
 #include "vision/sources/source.h"
 
 namespace mpm {
@@ -44,11 +44,6 @@ TEST(SceneSource, EndlessUntilStopped) {
   EXPECT_TRUE(source->next().has_value());
   stop = true;
   EXPECT_FALSE(source->next().has_value());
-}
-
-TEST(SceneSource, RefusesWhatItDoesNotKnow) {
-  EXPECT_MPM_ERROR(vision::openSource("demo:beach"), "'beach'");
-  EXPECT_MPM_ERROR(vision::openSource("demo:street?size=1x1"), "size");
 }
 
 }  // namespace

@@ -21,35 +21,17 @@ namespace {
 
 using Twice = CameraClock::Twice;
 
-struct LocalTime {
-  const char *zone, *wall, *first, *second;
-};
-
-// By Python's zoneinfo, with fold=0. In a missing hour `second` is the same, as this clock has one answer there.
-constexpr LocalTime kLocalTimes[] = {
-    {"Europe/Paris", "2024-01-15T12:00", "2024-01-15T11:00:00Z", "2024-01-15T11:00:00Z"},
-    {"Europe/Paris", "2024-07-15T12:00", "2024-07-15T10:00:00Z", "2024-07-15T10:00:00Z"},
-    {"Europe/Paris", "2024-03-31T02:30", "2024-03-31T01:30:00Z", "2024-03-31T01:30:00Z"},
-    {"Europe/Paris", "2024-10-27T02:30", "2024-10-27T00:30:00Z", "2024-10-27T01:30:00Z"},
-    {"Europe/Paris", "2060-07-01T12:00", "2060-07-01T10:00:00Z", "2060-07-01T10:00:00Z"},
-    {"America/New_York", "2024-11-03T01:30", "2024-11-03T05:30:00Z", "2024-11-03T06:30:00Z"},
-    {"America/New_York", "2024-03-10T02:30", "2024-03-10T07:30:00Z", "2024-03-10T07:30:00Z"},
-    {"Australia/Lord_Howe", "2024-04-07T01:45", "2024-04-06T14:45:00Z", "2024-04-06T15:15:00Z"},
-    {"Australia/Lord_Howe", "2024-10-06T02:15", "2024-10-05T15:45:00Z", "2024-10-05T15:45:00Z"},
-    {"Australia/Sydney", "2060-01-01T00:00", "2059-12-31T13:00:00Z", "2059-12-31T13:00:00Z"},
-    {"America/St_Johns", "2024-07-01T12:00", "2024-07-01T14:30:00Z", "2024-07-01T14:30:00Z"},
-    {"Europe/Dublin", "2024-10-27T01:30", "2024-10-27T00:30:00Z", "2024-10-27T01:30:00Z"},
-    {"Pacific/Apia", "2011-12-30T12:00", "2011-12-30T22:00:00Z", "2011-12-30T22:00:00Z"},  // the date is missing
-    {"America/Nuuk", "2024-10-26T23:30", "2024-10-27T00:30:00Z", "2024-10-27T01:30:00Z"},
-    {"Asia/Kathmandu", "2024-07-01T12:00", "2024-07-01T06:15:00Z", "2024-07-01T06:15:00Z"},
-    {"Africa/Monrovia", "1971-06-01T12:00", "1971-06-01T12:44:30Z", "1971-06-01T12:44:30Z"}};
-
-TEST(CameraClock, TurnsLocalTimesIntoMoments) {
-  for (const auto& [zone, wall, first, second] : kLocalTimes) {
+// By Python's zoneinfo, with fold=0. In a missing hour both are the same, as this clock has one answer there.
+TEST(CameraClock, TurnsMissingAndEqualHoursIntoMoments) {
+  for (const auto& [zone, wall, first, second] :
+       {std::tuple("Europe/Paris", "2024-03-31T02:30", "2024-03-31T01:30:00Z", "2024-03-31T01:30:00Z"),
+        {"Europe/Paris", "2024-10-27T02:30", "2024-10-27T00:30:00Z", "2024-10-27T01:30:00Z"},
+        {"Australia/Lord_Howe", "2024-04-07T01:45", "2024-04-06T14:45:00Z", "2024-04-06T15:15:00Z"},
+        {"Australia/Lord_Howe", "2024-10-06T02:15", "2024-10-05T15:45:00Z", "2024-10-05T15:45:00Z"},
+        {"Pacific/Apia", "2011-12-30T12:00", "2011-12-30T22:00:00Z", "2011-12-30T22:00:00Z"}}) {  // a missing date
     const CameraClock clock(zone);
-    const UnixMs shown = *timeOfIso(wall);
-    EXPECT_EQ(isoTime(clock.time(shown)), first) << zone << ' ' << wall;
-    EXPECT_EQ(isoTime(clock.time(shown, Twice::kSecond)), second) << zone << ' ' << wall;
+    EXPECT_EQ(isoTime(clock.time(*timeOfIso(wall))), first) << zone;
+    EXPECT_EQ(isoTime(clock.time(*timeOfIso(wall), Twice::kSecond)), second) << zone;
   }
 }
 
@@ -95,17 +77,12 @@ TEST(CameraClock, ReadsOffsetsAndNames) {
     EXPECT_EQ(ahead(text), minutes) << text;
     EXPECT_EQ(CameraClock(text), CameraClock::ahead(minutes)) << text;
   }
-  EXPECT_EQ(CameraClock("-0330").zone(), "-03:30");
   EXPECT_EQ(CameraClock("-0330").name(), "UTC-03:30");
-  EXPECT_EQ(CameraClock("UTC").name(), "UTC");
-  const CameraClock paris("Europe/Paris");
-  EXPECT_EQ(paris.zone(), "Europe/Paris");
-  EXPECT_EQ(paris.name(), "Europe/Paris");
-  EXPECT_EQ(paris.offsetText(*timeOfIso("2024-07-01T00:00")), "UTC+02:00");
-  EXPECT_EQ(paris, CameraClock("Europe/Paris"));
-  EXPECT_FALSE(paris == CameraClock("+01:00"));
-  for (const char* text : {"", "Mars/Base", "Europe", "../../../etc/passwd", "/etc/passwd", "/usr/share/zoneinfo/UTC",
-                           "+25", "+1:", "1", "zone.tab", "posixrules", "right/Europe/Paris", "CET-1CEST"})
+  for (const char* utc : {"UTC", "Etc/UTC"}) EXPECT_EQ(CameraClock(utc).name(), "UTC");
+  EXPECT_EQ(CameraClock("Europe/Paris").offsetText(*timeOfIso("2024-07-01T00:00")), "UTC+02:00");
+  EXPECT_FALSE(CameraClock("Europe/Paris") == CameraClock("+01:00"));
+  for (const char* text : {"", "Mars/Base", "Europe", "../../../etc/passwd", "/etc/passwd", "+25", "+1:", "1",
+                           "posixrules", "right/Europe/Paris", "CET-1CEST"})
     EXPECT_MPM_ERROR(CameraClock{text}, std::string("'") + text + "' is neither an offset");
 }
 
@@ -135,9 +112,7 @@ TEST(CameraClock, HasAStandardTimeWithoutSummerTime) {
   for (const auto& [zone, standard] : {std::pair("Europe/Paris", "+01:00"),
                                        {"Europe/Dublin", "+00:00"},
                                        {"Australia/Sydney", "+10:00"},
-                                       {"America/St_Johns", "-03:30"},
                                        {"Asia/Kolkata", "+05:30"},
-                                       {"UTC", "+00:00"},
                                        {"-05:00", "-05:00"}}) {
     for (const char* date : {"2024-01-15", "2024-04-15", "2024-07-15", "2024-10-15"})
       EXPECT_EQ(CameraClock(zone).standardTime(*timeOfIso(date)).zone(), standard) << zone << ' ' << date;
@@ -145,16 +120,22 @@ TEST(CameraClock, HasAStandardTimeWithoutSummerTime) {
 }
 
 TEST(CameraClock, ADayBeginsWhereTheClockSaysSo) {
-  const auto start = [](const char* zone, const char* time, int days) {
-    return isoTime(CameraClock(zone).startOfDay(*timeOfIso(time), days));
-  };
-  EXPECT_EQ(start("Europe/Paris", "2024-03-31T12:00", 0), "2024-03-30T23:00:00Z");
-  EXPECT_EQ(start("Europe/Paris", "2024-03-31T12:00", 1), "2024-03-31T22:00:00Z") << "23 hours later";
-  EXPECT_EQ(start("Europe/Paris", "2024-10-27T12:00", 1), "2024-10-27T23:00:00Z");
-  EXPECT_EQ(start("Asia/Beirut", "2024-03-31T12:00", 0), "2024-03-30T22:00:00Z") << "at 01:00: midnight is missing";
-  EXPECT_EQ(start("+09:00", "2024-03-31T16:00", -1), "2024-03-30T15:00:00Z");
-  EXPECT_EQ(start("UTC", "2024-03-01T00:00", -1), "2024-02-29T00:00:00Z");
+  for (const auto& [zone, time, days, start] :
+       {std::tuple("Europe/Paris", "2024-03-31T12:00", 1, "2024-03-31T22:00:00Z"),  // after 23 hours
+        {"Asia/Beirut", "2024-03-31T12:00", 0, "2024-03-30T22:00:00Z"},             // at 01:00: midnight is missing
+        {"+09:00", "2024-03-31T16:00", -1, "2024-03-30T15:00:00Z"}})
+    EXPECT_EQ(isoTime(CameraClock(zone).startOfDay(*timeOfIso(time), days)), start) << zone;
   EXPECT_EQ(CameraClock("+09:00").date(*timeOfIso("2024-12-31T16:00")), "2025-01-01");
+}
+
+// The page has its times by these offsets.
+TEST(CameraClock, SaysWhenItIsChanged) {
+  const UnixMs from = *timeOfIso("2026-01-01T00:00:00Z"), to = *timeOfIso("2027-01-01T00:00:00Z");
+  using ::testing::ElementsAre, ::testing::Pair;
+  EXPECT_THAT(CameraClock("Europe/Paris").offsets(from, to),
+              ElementsAre(Pair(from, kHourMs), Pair(*timeOfIso("2026-03-29T01:00:00Z"), 2 * kHourMs),
+                          Pair(*timeOfIso("2026-10-25T01:00:00Z"), kHourMs)));
+  EXPECT_THAT(CameraClock("+09:00").offsets(from, from), ElementsAre(Pair(from, 9 * kHourMs)));
 }
 
 TEST(CameraClock, TakesAnyWallTimeApart) {
@@ -201,21 +182,6 @@ TEST(CameraClock, ADamagedFileIsRefused) {
     changed[random() % (i < 150 ? 60 : changed.size())] = static_cast<char>(random());
     (void)offsets(changed.substr(0, i % 3 == 0 ? random() % changed.size() : changed.size()));
   }
-}
-
-TEST(CameraClock, OfUtcIsNamedSo) {
-  EXPECT_EQ(CameraClock("Etc/UTC").name(), "UTC");
-  EXPECT_EQ(CameraClock("Etc/UTC").localTime(0), "1970-01-01T00:00:00+00:00");
-}
-
-TEST(CameraClock, SaysWhenItIsChanged) {
-  const UnixMs from = *timeOfIso("2026-01-01T00:00:00Z"), to = *timeOfIso("2027-01-01T00:00:00Z");
-  using ::testing::ElementsAre, ::testing::Pair;
-  EXPECT_THAT(CameraClock("Europe/Paris").offsets(from, to),
-              ElementsAre(Pair(from, kHourMs), Pair(*timeOfIso("2026-03-29T01:00:00Z"), 2 * kHourMs),
-                          Pair(*timeOfIso("2026-10-25T01:00:00Z"), kHourMs)));
-  EXPECT_THAT(CameraClock("Asia/Kathmandu").offsets(from, to), ElementsAre(Pair(from, 345 * kMinuteMs)));
-  EXPECT_THAT(CameraClock("+09:00").offsets(from, from), ElementsAre(Pair(from, 9 * kHourMs)));
 }
 
 }  // namespace

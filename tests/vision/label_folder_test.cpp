@@ -59,13 +59,8 @@ TEST_F(LabelFolderTest, KeepsPicturesLabelsAndClasses) {
   folder.removePicture("q");
   EXPECT_THAT(again.labelled(), IsEmpty());
   EXPECT_THAT(again.pictures(), ElementsAre("p", "p_2"));
-}
-
-TEST_F(LabelFolderTest, GivesPicturesAsPeopleSeeThem) {
-  LabelFolder folder(disk_ / "a.labels", LabelFolder::Access::kWrite);
-  folder.addPicture("p", image());
   test::setExifOrientation(folder.picturePath("p"), 6);
-  EXPECT_EQ(folder.picture("p").size(), cv::Size(kSize.height, kSize.width));
+  EXPECT_EQ(folder.picture("p").size(), cv::Size(kSize.height, kSize.width)) << "as people see it";
 }
 
 TEST_F(LabelFolderTest, MergingAClassRewritesEveryLabelMap) {
@@ -113,8 +108,7 @@ TEST_F(LabelFolderTest, RefusesWhatMakesNoSenseAndStaysAsItWas) {
   LabelFolder folder = filled();
   const std::string classes = readFile(folder.classesPath());
   EXPECT_MPM_ERROR(folder.setClasses({{"ice"}, {"ice"}, {"sky"}}), "two classes 'ice'");
-  for (const char* nothing : {"", " "})
-    EXPECT_MPM_ERROR(folder.setClasses({{"ice"}, {nothing}, {"sky"}}), "without a name");
+  EXPECT_MPM_ERROR(folder.setClasses({{"ice"}, {" "}, {"sky"}}), "without a name");
   EXPECT_MPM_ERROR(folder.setClasses({{"ice"}, {"rock"}}), "left out");
   EXPECT_MPM_ERROR(folder.setClasses(std::vector<ClassInfo>(256, {"a"})), "255");
   EXPECT_EQ(readFile(folder.classesPath()), classes);
@@ -171,10 +165,10 @@ TEST_F(LabelFolderTest, ImportsLabelMapsAndFilesOfLabelMe) {
   EXPECT_EQ(found.at<uchar>(1, 10), 2) << "on the line";
   EXPECT_EQ(found.at<uchar>(6, 9), 2) << "the point";
   EXPECT_EQ(found.at<uchar>(4, 9), 255) << "between them";
-  EXPECT_EQ(folder.import(disk_ / "shapes").files.size(), 1U);
+  folder.import(disk_ / "shapes");
   EXPECT_THAT(folder.pictures(), ElementsAre("m", "s")) << "the picture is there already";
   cv::imwrite(disk_ / "shapes/s.png", image() * 0.5);
-  EXPECT_EQ(folder.import(disk_ / "shapes").files.size(), 1U);
+  folder.import(disk_ / "shapes");
   EXPECT_THAT(folder.pictures(), ElementsAre("m", "s", "s_2")) << "another picture of that name";
   EXPECT_MPM_ERROR(folder.import(disk_ / "nowhere"), "nowhere");
 }
@@ -192,7 +186,7 @@ TEST_F(LabelFolderTest, ImportsLabelMapsOfThePicturesThatItHas) {
   cv::imwrite(disk_ / "maps/r.png", all_ice());
   EXPECT_MPM_ERROR(folder.import(disk_ / "maps"), "no picture for the labels 'r'");
   for (const char* name : {"p", "q"}) cv::imwrite(disk_ / ("maps/" + std::string(name) + ".png"), all_ice());
-  FoundLabels done = folder.import(disk_ / "maps");
+  const FoundLabels done = folder.import(disk_ / "maps");
   EXPECT_EQ(done.files.size(), 2U);
   EXPECT_THAT(done.missing, ElementsAre("r"));
   EXPECT_THAT(folder.pictures(), ElementsAre("p", "q")) << "no picture is added";
@@ -202,13 +196,10 @@ TEST_F(LabelFolderTest, ImportsLabelMapsOfThePicturesThatItHas) {
   EXPECT_TRUE(same(folder.labels("q"), all_ice()));
 
   fs::create_directories(disk_ / "more/labels");
-  cv::imwrite(disk_ / "more/labels/q.png", all_ice());
   cv::imwrite(disk_ / "more/labels/unknown.png", all_ice());
-  done = folder.import(disk_ / "more");
-  EXPECT_EQ(done.files.size(), 1U);
-  EXPECT_THAT(done.missing, ElementsAre("unknown"));
-  fs::remove(disk_ / "more/labels/q.png");
   EXPECT_MPM_ERROR(folder.import(disk_ / "more"), "no picture for the labels 'unknown'");
+  cv::imwrite(disk_ / "more/labels/q.png", all_ice());
+  EXPECT_THAT(folder.import(disk_ / "more").missing, ElementsAre("unknown"));
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ std::unique_ptr<FrameSource> openLive(const LiveDescription& description, const 
 }
 
 TEST(LiveSource, GivesEveryFrameOfAStreamInOrder) {
+  EXPECT_MPM_ERROR(openLive(kEveryFrame, {}, givesNothing)->next(), "stream x stopped after 0 frames");
   auto frames = std::make_shared<int>(0);
   const auto source = openLive(kEveryFrame, {}, [frames](cv::Mat& image) {
     if (*frames == 5) return false;
@@ -182,11 +183,6 @@ TEST(LiveSource, SaysThatItDoesNotOpenInOurWords) {
               ::testing::ThrowsMessage<Error>("cannot open camera 3"));
 }
 
-TEST(LiveSource, AStreamWithoutAFrameIsAnError) {
-  const auto source = openLive(kEveryFrame, {}, givesNothing);
-  EXPECT_MPM_ERROR(source->next(), "stream x stopped after 0 frames");
-}
-
 TEST(OpeningTurns, FirstComeFirstServed) {
   OpeningTurns turns;
   Gate holds, begun;
@@ -210,17 +206,24 @@ TEST(OpeningTurns, FirstComeFirstServed) {
   EXPECT_FALSE(turns.run({}, [] { return false; }));
 }
 
-TEST(OpeningTurns, OneThatHangsLosesItsTurnAndOneThatIsToEndIsNotCalled) {
-  OpeningTurns turns;
-  Gate hangs, begun;
-  std::jthread holder([&] {
-    EXPECT_TRUE(turns.run({.timeout_s = 0.05}, [&] {
-      begun.open();
-      hangs.wait();
+// It is the turn of this thread until the gate opens.
+std::jthread holderOf(OpeningTurns& turns, Gate& holds, double timeout_s = 300) {
+  const auto begun = std::make_shared<Gate>();
+  std::jthread holder([&turns, &holds, begun, timeout_s] {
+    EXPECT_TRUE(turns.run({.timeout_s = timeout_s}, [&] {
+      begun->open();
+      holds.wait();
       return true;
     }));
   });
-  begun.wait();
+  begun->wait();
+  return holder;
+}
+
+TEST(OpeningTurns, OneThatHangsLosesItsTurnAndOneThatIsToEndIsNotCalled) {
+  OpeningTurns turns;
+  Gate hangs;
+  const std::jthread holder = holderOf(turns, hangs, 0.05);
   std::atomic<bool> stop = true;
   EXPECT_FALSE(turns.run({.timeout_s = 300, .stop = &stop}, []() -> bool { throw Error("called"); }));
   EXPECT_TRUE(turns.run({.timeout_s = 300}, [] { return true; })) << "though the other one has not returned";
@@ -229,15 +232,8 @@ TEST(OpeningTurns, OneThatHangsLosesItsTurnAndOneThatIsToEndIsNotCalled) {
 
 TEST(OpeningTurns, OneThatIsHeldUpWhileItWaitsOpensAllTheSame) {
   OpeningTurns turns;
-  Gate holds, begun, held, late;
-  std::jthread holder([&] {
-    turns.run({.timeout_s = 300}, [&] {
-      begun.open();
-      holds.wait();
-      return true;
-    });
-  });
-  begun.wait();
+  Gate holds, held, late;
+  std::jthread holder = holderOf(turns, holds);
   const auto note = [&](const std::string&) {
     late.open();
     held.wait();
@@ -253,18 +249,11 @@ TEST(OpeningTurns, OneThatIsHeldUpWhileItWaitsOpensAllTheSame) {
 // It waits for longer than a source may be silent.
 TEST(OpeningTurns, WaitingForOneIsNoSilence) {
   const auto turns = std::make_shared<OpeningTurns>();
-  const auto holds = std::make_shared<Gate>(), begun = std::make_shared<Gate>();
-  std::jthread holder([=] {
-    turns->run({.timeout_s = 300}, [=] {
-      begun->open();
-      holds->wait();
-      return true;
-    });
-  });
-  begun->wait();
-  std::jthread later([=] {
+  Gate holds;
+  const std::jthread holder = holderOf(*turns, holds);
+  const std::jthread later([&] {
     std::this_thread::sleep_for(std::chrono::seconds(3));
-    holds->open();
+    holds.open();
   });
   const auto source = openGuarded("camera 3",
                                   [=](const SourceOptions& own) {

@@ -200,12 +200,9 @@ TEST_F(TurnedPicture, HasItsLabelsOverWhatPeopleSee) {
 }
 
 TEST_F(TurnedPicture, RefusesLabelsOfThePixelsAsTheyAreStored) {
-  for (const std::string& labels : {labelMap({40, 24}), labelMe(40, 24), coco(40, 24)}) {
-    EXPECT_MPM_ERROR(read(labels),
-                     "40 x 24 px (width x height), its image is 24 x 40 px (width x height): labels lie over "
-                     "the picture as its EXIF rotates it");
-  }
-  EXPECT_MPM_ERROR(read(labelMap({24, 41})), "24 x 41 px (width x height), its image is 24 x 40 px (width x height)");
+  for (const std::string& labels : {labelMap({40, 24}), labelMe(40, 24), coco(40, 24)})
+    EXPECT_MPM_ERROR(read(labels), "40 x 24 px (width x height), its image is 24 x 40 px (width x height): labels lie");
+  EXPECT_MPM_ERROR(read(labelMap({24, 41})), "24 x 41 px (width x height), its image is 24 x 40 px");
 }
 
 }  // namespace

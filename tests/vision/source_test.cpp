@@ -27,46 +27,11 @@ cv::Mat plain(int gray) { return cv::Mat(12, 16, CV_8UC3, cv::Scalar::all(gray))
 
 using OpenSource = test::InFolder;
 
-TEST_F(OpenSource, GivesOneImage) {
-  cv::imwrite(folder_ / "street.v2.png", plain(9));
-  const auto source = openSource(folder_ / "street.v2.png");
-  EXPECT_EQ(source->size(), 1);
-  const Frame frame = source->next().value();
-  EXPECT_EQ(frame.name, "street.v2");
-  EXPECT_EQ(frame.source, folder_ / "street.v2.png");
-  EXPECT_EQ(frame.index, 0);
-  EXPECT_EQ(frame.image.at<cv::Vec3b>(3, 3), cv::Vec3b::all(9));
-  EXPECT_FALSE(source->next());
-  EXPECT_FALSE(source->next());
-}
-
 TEST_F(OpenSource, PassesOverALinkToItself) {
   fs::create_symlink("round.png", folder_ / "round.png");
   EXPECT_MPM_ERROR(openSource(folder_.path()), "holds no image");
   cv::imwrite(folder_ / "a.png", plain(1));
   EXPECT_EQ(openSource(folder_.path())->size(), 1);
-}
-
-TEST_F(OpenSource, GivesTheImagesOfAFolderByName) {
-  for (const char* name : {"b.png", "a.bmp", "c.PNG", ".hidden.png"}) {
-    cv::imwrite(folder_ / "x.png", plain(1));
-    fs::rename(folder_ / "x.png", folder_ / name);
-  }
-  write("notes.txt", "no image");
-  const auto source = openSource(folder_.path());
-  EXPECT_EQ(source->size(), 3);
-  for (int i = 0; i < 3; ++i) {
-    const Frame frame = source->next().value();
-    EXPECT_EQ(frame.name, std::string(1, static_cast<char>('a' + i)));
-    EXPECT_EQ(frame.index, i);
-  }
-  EXPECT_FALSE(source->next());
-}
-
-TEST_F(OpenSource, ExpandsAGlobUnlessAFileHasThatName) {
-  for (const char* name : {"b1.png", "b2.png", "c1.png", "a[1].png"}) cv::imwrite(folder_ / name, plain(1));
-  EXPECT_EQ(openSource(folder_ / "b*.png")->size(), 2);
-  EXPECT_EQ(openSource(folder_ / "a[1].png")->size(), 1);
 }
 
 TEST_F(OpenSource, TurnsEveryImageInto8BitBgr) {
@@ -189,33 +154,29 @@ TEST_F(OpenSource, TakesAVideoWhoseNameLooksLikeAnAddress) {
 }
 
 TEST_F(OpenSource, ReadsTheFilesThatItNames) {
-  for (const char* name : {"b.png", "a.png"}) cv::imwrite(folder_ / name, plain(1));
+  for (const char* name : {"b.v2.png", "a[1].png", "a.bmp", ".hidden.png"}) cv::imwrite(folder_ / name, plain(1));
+  fs::copy_file(folder_ / "b.v2.png", folder_ / "c.PNG");
   write("notes.txt", "no image");
-  const std::vector<std::string> both = {folder_ / "a.png", folder_ / "b.png"};
-  EXPECT_EQ(sourceFiles(parseSourceSpec(folder_.path())), both);
-  EXPECT_EQ(sourceFiles(parseSourceSpec(folder_ / "*.png")), both);
-  EXPECT_EQ(sourceFiles(parseSourceSpec(folder_ / "b.png")), std::vector<std::string>{folder_ / "b.png"});
+  const std::vector<std::string> all = {folder_ / "a.bmp", folder_ / "a[1].png", folder_ / "b.v2.png",
+                                        folder_ / "c.PNG"};
+  EXPECT_EQ(sourceFiles(parseSourceSpec(folder_.path())), all);
+  EXPECT_EQ(sourceFiles(parseSourceSpec(folder_ / "*.png")), (std::vector<std::string>{all[1], all[2]}));
+  for (const char* one : {"b.v2.png", "a[1].png"})
+    EXPECT_EQ(sourceFiles(parseSourceSpec(folder_ / one)), std::vector<std::string>{folder_ / one});
+  EXPECT_EQ(sourceFiles(parseSourceSpec(folder_ / "b*.png")), std::vector<std::string>{folder_ / "b.v2.png"});
+  const auto source = openSource(folder_.path());
+  EXPECT_EQ(source->size(), 4);
+  for (int i = 0; i < 4; ++i) {
+    const Frame frame = source->next().value();
+    EXPECT_EQ(frame.index, i);
+    EXPECT_EQ(frame.source, all[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(frame.name, fs::path(frame.source).stem().string());
+  }
+  EXPECT_FALSE(source->next());
+  EXPECT_FALSE(source->next());
   for (const char* text : {"0", "demo:street?frames=2", "rtsp://camera/*", "/dev/null"})
     EXPECT_TRUE(sourceFiles(parseSourceSpec(text)).empty()) << text;
   EXPECT_MPM_ERROR(sourceFiles(parseSourceSpec(folder_ / "*.jpg")), "no file matches");
-}
-
-TEST_F(OpenSource, GivesTheFramesOfAVideo) {
-  for (const auto& [file, codec] : {std::pair("clip.avi", "MJPG"), {"clip.mp4", "avc1"}}) {
-    const auto brighter = [](int i) { return cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(40 * i)); };
-    if (!test::writeVideo(folder_ / file, codec, 10, {64, 48}, 6, brighter))
-      GTEST_SKIP() << "this OpenCV writes no video with " << codec;
-    const auto source = openSource(folder_ / file);
-    EXPECT_EQ(source->size(), 6);
-    for (int i = 0; i < 6; ++i) {
-      const Frame frame = source->next().value();
-      EXPECT_EQ(frame.index, i);
-      EXPECT_EQ(frame.name, "clip_00000" + std::to_string(i));
-      EXPECT_NEAR(frame.seconds().value_or(-1), 0.1 * i, 1e-6) << codec << ", ten frames a second";
-      EXPECT_NEAR(frame.image.at<cv::Vec3b>(20, 20)[1], 40 * i, 4);
-    }
-    EXPECT_FALSE(source->next());
-  }
 }
 
 TEST_F(OpenSource, SaysThatAVideoIsCutOff) {
@@ -240,6 +201,24 @@ TEST_F(OpenSource, SaysThatAVideoIsCutOff) {
   EXPECT_THAT(said,
               ElementsAre("'" + clip + "' ends after " + std::to_string(frames) + " of 20 frames: it is cut off"));
   EXPECT_MPM_ERROR(framesOf({}), "of 20 frames: it is cut off");
+}
+
+TEST_F(OpenSource, GivesTheFramesOfAVideo) {
+  for (const auto& [file, codec] : {std::pair("clip.avi", "MJPG"), {"clip.mp4", "avc1"}}) {
+    const auto brighter = [](int i) { return cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(40 * i)); };
+    if (!test::writeVideo(folder_ / file, codec, 10, {64, 48}, 6, brighter))
+      GTEST_SKIP() << "this OpenCV writes no video with " << codec;
+    const auto source = openSource(folder_ / file);
+    EXPECT_EQ(source->size(), 6);
+    for (int i = 0; i < 6; ++i) {
+      const Frame frame = source->next().value();
+      EXPECT_EQ(frame.index, i);
+      EXPECT_EQ(frame.name, "clip_00000" + std::to_string(i));
+      EXPECT_NEAR(frame.seconds().value_or(-1), 0.1 * i, 1e-6) << codec << ", ten frames a second";
+      EXPECT_NEAR(frame.image.at<cv::Vec3b>(20, 20)[1], 40 * i, 4);
+    }
+    EXPECT_FALSE(source->next());
+  }
 }
 
 // As a recorder writes it that cuts its stream into files: the times go on, and so does the duration in the head.
@@ -284,14 +263,15 @@ TEST_F(OpenSource, AVideoThatDoesNotBeginAtZeroIsWhole) {
 
 TEST_F(OpenSource, RefusesWhatIsNoSource) {
   EXPECT_MPM_ERROR(openSource(folder_ / "missing.png"), "there is no file or folder");
-  EXPECT_MPM_ERROR(openSource(folder_.path()), "holds no image");
-  EXPECT_MPM_ERROR(openSource("ftp://host/video.mp4"), "'ftp://' is not supported");
   write("empty.mp4", "");
   EXPECT_MPM_ERROR(openSource(folder_ / "empty.mp4"), "is empty");
   write("text_01.txt", "These are words.");
   EXPECT_MPM_ERROR(openSource(folder_ / "text_01.txt"), "neither an image nor a video");
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   EXPECT_MPM_ERROR(openSource(folder_ / "pipe"), "neither a file nor a folder");
+  write("vit.onnx", "weights");
+  for (const std::string& part : {"'" + (folder_ / "vit.onnx") + "' is a model", std::string("--model")})
+    EXPECT_MPM_ERROR(openSource(folder_ / "vit.onnx"), part);
 }
 
 TEST_F(OpenSource, DemoNeedsTheRenderer) {
@@ -299,12 +279,6 @@ TEST_F(OpenSource, DemoNeedsTheRenderer) {
   EXPECT_MPM_ERROR(openSource("demo:street?frames=2"),
                    "'demo:street?frames=2': this program was built without the renderer");
   scene::registerDemoSource();
-}
-
-TEST_F(OpenSource, TellsAModelFromAPicture) {
-  write("vit.onnx", "weights");
-  EXPECT_MPM_ERROR(openSource(folder_ / "vit.onnx"), "'" + (folder_ / "vit.onnx") + "' is a model");
-  EXPECT_MPM_ERROR(openSource(folder_ / "vit.onnx"), "--model");
 }
 
 // Files of root that others may not read, seen by somebody else.
@@ -319,25 +293,17 @@ class WithoutPermission : public OpenSource {
   void becomeNobody() { ASSERT_EQ(::seteuid(65534), 0); }
 };
 
-TEST_F(WithoutPermission, AFileSaysSo) {
+TEST_F(WithoutPermission, IsSaid) {
+  becomeNobody();
+  EXPECT_MPM_ERROR(openSource(folder_ / "a.png"), "cannot read '" + (folder_ / "a.png") + "': Permission denied");
+  EXPECT_MPM_ERROR(openSource(folder_.path()), "Permission denied");
+  (void)::seteuid(::getuid());
   ::chmod(folder_.path().c_str(), 0755);
   becomeNobody();
-  EXPECT_TRUE(openSource(folder_ / "a.png")->next());
   EXPECT_MPM_ERROR(openSource(folder_ / "b.png"), "cannot read '" + (folder_ / "b.png") + "': Permission denied");
   const auto both = openSource(folder_.path());
   EXPECT_TRUE(both->next());
   EXPECT_MPM_ERROR(both->next(), "Permission denied");
-}
-
-TEST_F(WithoutPermission, AFolderSaysSo) {
-  becomeNobody();
-  EXPECT_MPM_ERROR(openSource(folder_ / "a.png"), "cannot read '" + (folder_ / "a.png") + "': Permission denied");
-  EXPECT_MPM_ERROR(openSource(folder_.path()), "Permission denied");
-}
-
-TEST_F(WithoutPermission, ACameraNamesItsGroup) {
-  ::chmod(folder_.path().c_str(), 0755);
-  becomeNobody();
   EXPECT_EQ(whyNoCamera(folder_ / "b.png"),
             "no permission for " + (folder_ / "b.png") + ": add this user to the group video");
 }
@@ -347,12 +313,6 @@ TEST_F(OpenSource, SaysWhatKeepsACameraFromOpening) {
   EXPECT_MPM_ERROR(openSource("/dev/video97"), "cannot open camera /dev/video97: there is no /dev/video97");
   EXPECT_MPM_ERROR(openSource("/dev/null"),
                    "cannot open camera /dev/null: /dev/null is in use by another program, or is not a camera");
-}
-
-// Port 9 of this machine: nobody answers there, at once.
-TEST_F(OpenSource, AnAddressIsShownWithoutItsPasswordAndWithHelp) {
-  for (const char* part : {"cannot open rtsp://***@127.0.0.1:9/live", "OPENCV_FFMPEG_LOGLEVEL"})
-    EXPECT_MPM_ERROR(openSource("rtsp://me:secret@127.0.0.1:9/live"), part);
 }
 
 TEST_F(OpenSource, EndsOnRequest) {
@@ -365,18 +325,13 @@ TEST_F(OpenSource, EndsOnRequest) {
   EXPECT_FALSE(source->next());
 }
 
-bool hasGStreamer() {
-  const auto backends = cv::videoio_registry::getBackends();
-  return std::find(backends.begin(), backends.end(), cv::CAP_GSTREAMER) != backends.end();
-}
-
 TEST(Pipeline, GivesItsFramesAndEnds) {
-  if (!hasGStreamer() || !cv::VideoCapture("videotestsrc ! appsink", cv::CAP_GSTREAMER).isOpened())
+  if (!cv::videoio_registry::hasBackend(cv::CAP_GSTREAMER) ||
+      !cv::VideoCapture("videotestsrc ! appsink", cv::CAP_GSTREAMER).isOpened())
     GTEST_SKIP() << "no GStreamer with its base plugins here";
   const auto source = openSource(
       "gst:videotestsrc pattern=white num-buffers=3 ! video/x-raw,format=BGR,width=64,height=48 ! appsink sync=false");
   const Frame frame = source->next().value();
-  EXPECT_EQ(frame.image.size(), cv::Size(64, 48));
   EXPECT_EQ(frame.image.at<cv::Vec3b>(20, 20), cv::Vec3b::all(255));
   EXPECT_THAT(frame.name, StartsWith("pipeline_"));
   int more = 0;
@@ -384,10 +339,6 @@ TEST(Pipeline, GivesItsFramesAndEnds) {
   EXPECT_LE(more, 2) << "the latest, not necessarily each";
   EXPECT_MPM_ERROR(openSource("gst:videotestsrc ! video/x-raw,format=I420,width=64,height=48 ! appsink")->next(),
                    "no BGR frames: put 'videoconvert");
-}
-
-TEST(Pipeline, SaysWhatIsWrong) {
-  if (!hasGStreamer()) GTEST_SKIP() << "no GStreamer here";
   EXPECT_MPM_ERROR(openSource("gst:videotestsrc ! fakesink"), "must end in 'appsink'");
   EXPECT_MPM_ERROR(openSource("gst:nosuchelement user-pw=geheim ! appsink"),
                    "cannot open gst:nosuchelement user-pw=*** ! appsink: an element is not installed");
