@@ -149,13 +149,10 @@ TEST(FlopCounter, CountsTheMeanOverWindows) {
   EXPECT_GT(counter.countOf(report), counter.count({32, 16})) << "attention grows with the square";
 }
 
-TEST(FlopCounter, RefusesWhatDoesNotFit) {
-  EXPECT_MPM_ERROR(FlopCounter("not a model"), "not ONNX");
-  const FlopCounter counter(convertModel(kLinear, {.reduce = mpmBefore({1})}).bytes);
-  EXPECT_MPM_ERROR(counter.count({32}), "1 insertions, but there are 1 token counts");
-}
-
 TEST(FlopCounter, RefusesOpsWithoutWhatItCounts) {
+  EXPECT_MPM_ERROR(FlopCounter("not a model"), "not ONNX");
+  EXPECT_MPM_ERROR(FlopCounter(convertModel(kLinear, {.reduce = mpmBefore({1})}).bytes).count({32}),
+                   "1 insertions, but there are 1 token counts");
   onnx::ModelProto whole = test::convertedModel(kMask, {.reduce = mpmBefore({1})});
   for (const char* op : {"PatchEmbed", "MutualPairMerge", "MaskScores"}) {
     for (const bool constants : {true, false}) {
@@ -191,10 +188,6 @@ TEST(BoardState, IsWhatLinuxSays) {
   write(rapl + "0:0/energy_uj", "500000\n");
   write("/sys/devices/platform/soc/soc:firmware/get_throttled", "50000\n");
   const BoardState before = boardState(root);
-  EXPECT_EQ(before.name, "Some Board");
-  EXPECT_DOUBLE_EQ(before.ghz.value(), 2.4);
-  EXPECT_DOUBLE_EQ(before.celsius.value(), 71.5);
-  EXPECT_DOUBLE_EQ(before.watts.value(), 6.25);
   EXPECT_DOUBLE_EQ(before.joules.value(), 3) << "cores are part of their package";
   BoardState after = before;
   after.ghz = 1.8, after.joules = 23;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <opencv2/imgcodecs.hpp>
 
 #include "support/in_folder.h"
@@ -102,36 +101,29 @@ TEST_F(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
 }
 
 TEST_F(States, ACutOutHasTheShapeOfTheNetworkInputAndLiesInThePicture) {
+  const auto viewOf = [](cv::Rect at, std::optional<double> cut_out_s) {
+    const cv::Point2d begin = at.tl(), end(at.br().x - 1, at.br().y - 1);
+    vision::Region latch{.name = "latch", .size = {1920, 1080}, .cut_out_s = cut_out_s};
+    latch.polygons = {{begin, {end.x, begin.y}, end, {begin.x, end.y}}};
+    return stateView({latch}, {1920, 1080}, {28, 40}, {});
+  };
+  const cv::Rect picture(0, 0, 1920, 1080);
   for (const cv::Point at : {cv::Point(0, 0), {1909, 1069}, {700, 3}, {5, 500}}) {
     for (const cv::Size size : {cv::Size(10, 10), {3, 200}, {900, 9}, {1900, 1000}}) {
-      const cv::Point2d end(std::min(1919, at.x + size.width - 1), std::min(1079, at.y + size.height - 1));
-      vision::Region latch{.name = "latch", .size = {1920, 1080}};
-      latch.polygons = {{at, {end.x, static_cast<double>(at.y)}, end, {static_cast<double>(at.x), end.y}}};
-      EXPECT_EQ(stateView({latch}, {1920, 1080}, {28, 40}, {}).part, cv::Rect(0, 0, 1920, 1080)) << "not asked for";
-      latch.cut_out_s = 60;
-      const StateView view = stateView({latch}, {1920, 1080}, {28, 40}, {});
-      const cv::Rect inside(at, cv::Point(static_cast<int>(end.x) + 1, static_cast<int>(end.y) + 1));
-      EXPECT_EQ(view.part & cv::Rect(0, 0, 1920, 1080), view.part);
+      const cv::Rect inside = cv::Rect(at, size) & picture;
+      EXPECT_EQ(viewOf(inside, {}).part, picture) << "not asked for";
+      const StateView view = viewOf(inside, 60);
+      EXPECT_EQ(view.part & picture, view.part);
       EXPECT_EQ(view.part & inside, inside) << inside << " in " << view.part;
       if (view.part.width < 1920 && view.part.height < 1080) {
         EXPECT_NEAR(static_cast<double>(view.part.width) / view.part.height, 40. / 28, 0.05);
       }
-      const double share = static_cast<double>(inside.area()) / view.part.area();
-      EXPECT_NEAR(cv::mean(view.shares)[0], share, 1e-3);
+      EXPECT_NEAR(cv::mean(view.shares)[0], static_cast<double>(inside.area()) / view.part.area(), 1e-3);
     }
   }
-}
-
-TEST_F(States, ACutOutShowsWhatIsAroundTheRegionAtLeast32Pixels) {
-  const auto part = [](cv::Rect at) {
-    const cv::Point2d begin = at.tl(), end(at.br().x - 1, at.br().y - 1);
-    vision::Region latch{.name = "latch", .size = {1920, 1080}, .cut_out_s = 60};
-    latch.polygons = {{begin, {end.x, begin.y}, end, {begin.x, end.y}}};
-    return stateView({latch}, {1920, 1080}, {28, 40}, {}).part;
-  };
-  EXPECT_EQ(part({900, 500, 10, 10}), cv::Rect(882, 489, 46, 32));
-  EXPECT_EQ(part({900, 500, 70, 20}), cv::Rect(865, 461, 140, 98)) << "twice as wide";
-  EXPECT_EQ(part({900, 500, 20, 70}), cv::Rect(810, 465, 200, 140)) << "twice as high";
+  EXPECT_EQ(viewOf({900, 500, 10, 10}, 60).part, cv::Rect(882, 489, 46, 32)) << "at least 32 pixels";
+  EXPECT_EQ(viewOf({900, 500, 70, 20}, 60).part, cv::Rect(865, 461, 140, 98)) << "twice as wide";
+  EXPECT_EQ(viewOf({900, 500, 20, 70}, 60).part, cv::Rect(810, 465, 200, 140)) << "twice as high";
 }
 
 TEST_F(States, ExamplesAreCutOutAsSamplesAre) {
@@ -154,25 +146,6 @@ TEST_F(States, ExamplesAreCutOutAsSamplesAre) {
                    "3.png' is 640 x 480 px (width x height), but '" + job.examples.front().file + "' is 320 x 240 px");
   job.regions[0].cut_out_s.reset();
   EXPECT_TRUE(teachStates(job)) << "the network input has one size";
-}
-
-// Two states at -1 and 1, one of which is shown ten times as often: the border lies in the middle all the same.
-TEST_F(States, ARareStateCountsAsMuchAsACommonOne) {
-  constexpr int kCommon = 40, kRare = 4;
-  cv::Mat pooled(kCommon + kRare, 1, CV_64F);
-  std::vector<int> shown;
-  for (int i = 0; i < pooled.rows; ++i) {
-    shown.push_back(i < kCommon ? 0 : 1);
-    pooled.at<double>(i) = (i < kCommon ? -1 : 1) + (i % 2 ? 1.2 : -1.2);
-  }
-  const cv::Mat weights = trainStates(pooled, shown, 2);
-  ASSERT_EQ(weights.size(), cv::Size(2, 2));
-  const auto score = [&](int state, double x) {
-    return weights.at<double>(state, 0) * x + weights.at<double>(state, 1);
-  };
-  EXPECT_LT(score(1, -1), score(0, -1));
-  EXPECT_GT(score(1, 0.3), score(0, 0.3)) << "nearer to the rare state";
-  EXPECT_LT(score(1, -0.3), score(0, -0.3)) << "nearer to the common state";
 }
 
 // The steepest slope, at these weights, of what the training makes small: cross-entropy, each state with the same
@@ -254,31 +227,40 @@ TEST_F(States, HeldOutDaysAreJudgedWhole) {
   EXPECT_GT(leaking.verdict.right(), 0.95);
 }
 
-TEST_F(States, AStateOfOneDayIsNotTested) {
-  std::vector<StateExample> examples = examplesOfDays(4, 3);
-  for (StateExample& one : examples) one.state = one.day == 3;
-  const StateHead head = teachStates(kGate, examples, tellingFeatures(examples, 0.1));
-  EXPECT_EQ(head.verdict.untested, 3);
-  EXPECT_EQ(head.verdict.answers.size(), 9u);
-}
-
-// Two states on one day, and one alone on another: without that day, each answer of the one would be right.
-TEST_F(States, ADayWithoutWhichOneStateIsLeftIsNotTested) {
-  std::vector<StateExample> examples = examplesOfDays(2, 6);
-  for (std::size_t i = 0; i < examples.size(); ++i) examples[i].state = examples[i].day == 0 && i % 2 == 0;
-  const StateVerdict verdict = teachStates(kGate, examples, tellingFeatures(examples, 0.1)).verdict;
-  EXPECT_EQ(verdict.untested, 6);
-  for (const StateAnswer& one : verdict.answers) EXPECT_EQ(one.truth, 0);
-  EXPECT_EQ(verdict.answers.size(), 6u);
-}
-
-TEST_F(States, AStateOfTwoDaysIsTestedHoweverManyDaysThereAre) {
-  std::vector<StateExample> examples = examplesOfDays(22, 2);
-  for (StateExample& one : examples) one.state = one.day == 0 || one.day == 20;  // the same of 20 rounds
-  const StateVerdict verdict = teachStates(kGate, examples, tellingFeatures(examples, 0.1)).verdict;
-  EXPECT_EQ(verdict.untested, 0);
-  EXPECT_EQ(verdict.rounds, 21);
-  EXPECT_EQ(verdict.answers.size(), 44u);
+// A day is held out whole, and what is then left must show every state.
+TEST_F(States, WhatIsTestedDependsOnTheDaysOfAState) {
+  const auto verdictOf = [](std::vector<StateExample> examples, const std::function<int(const StateExample&)>& state) {
+    for (StateExample& one : examples) one.state = state(one);
+    return teachStates(kGate, examples, tellingFeatures(examples, 0.1)).verdict;
+  };
+  const StateVerdict of_one_day = verdictOf(examplesOfDays(4, 3), [](const auto& one) { return one.day == 3; });
+  EXPECT_EQ(of_one_day.untested, 3);
+  EXPECT_EQ(of_one_day.answers.size(), 9u);
+  // Two states on one day, and one alone on another: without that day, each answer of the one would be right.
+  const StateVerdict alone = verdictOf(
+      examplesOfDays(2, 6), [](const auto& one) { return one.day == 0 && one.time.value() / kHourMs % 2 == 0; });
+  EXPECT_EQ(alone.untested, 6);
+  EXPECT_THAT(alone.answers, AllOf(SizeIs(6), Each(::testing::Field(&StateAnswer::truth, 0))));
+  const StateVerdict of_two_days =  // which are the same of 20 rounds
+      verdictOf(examplesOfDays(22, 2), [](const auto& one) { return one.day == 0 || one.day == 20; });
+  EXPECT_EQ(of_two_days.untested, 0);
+  EXPECT_EQ(of_two_days.rounds, 21);
+  EXPECT_EQ(of_two_days.answers.size(), 44u);
+  std::vector<StateExample> examples = examplesOfDays(2, 7);
+  for (StateExample& one : examples) one.day = 0;
+  const StateVerdict of_a_day = teachStates(kGate, examples, tellingFeatures(examples, 0.1)).verdict;
+  EXPECT_FALSE(of_a_day.by_days);
+  EXPECT_EQ(of_a_day.rounds, 5);
+  EXPECT_EQ(of_a_day.untested, 0);
+  EXPECT_EQ(of_a_day.answers.size(), 14u);
+  EXPECT_EQ(of_a_day.right(), 1);
+  examples = examplesOfDays(2, 2);
+  const StateHead untested = teachStates(kGate, examples, tellingFeatures(examples, 0.1));
+  EXPECT_EQ(untested.verdict.untested, 4);
+  EXPECT_FALSE(readState(untested, tellingFeatures(examples, 0.1).row(0)).sure) << "nothing is tested";
+  EXPECT_MPM_ERROR(teachStates({.name = "gate", .states = {"open"}}, {}, {}), "fewer than two states");
+  examples.pop_back();
+  EXPECT_MPM_ERROR(teachStates(kGate, examples, randomRows(3, 4, 1)), "the state 'open' has 1 example");
 }
 
 TEST_F(States, ProbabilityIsHowOftenItIsRight) {
@@ -294,24 +276,6 @@ TEST_F(States, ProbabilityIsHowOftenItIsRight) {
     EXPECT_NEAR(probability, verdict.right(), 0.05);
     EXPECT_FALSE(verdict.sureRight() < (noise < 2 ? 0.97 : verdict.right()));  // NaN: none is sure
   }
-}
-
-TEST_F(States, NothingIsSureWhereNothingIsTested) {
-  std::vector<StateExample> examples = examplesOfDays(2, 2);
-  const StateHead head = teachStates(kGate, examples, tellingFeatures(examples, 0.1));
-  EXPECT_EQ(head.verdict.untested, 4);
-  EXPECT_FALSE(readState(head, tellingFeatures(examples, 0.1).row(0)).sure);
-}
-
-TEST_F(States, PartsWithoutTimesHoldEachState) {
-  std::vector<StateExample> examples = examplesOfDays(2, 7);
-  for (StateExample& one : examples) one.day = 0;
-  const StateHead head = teachStates(kGate, examples, tellingFeatures(examples, 0.1));
-  EXPECT_FALSE(head.verdict.by_days);
-  EXPECT_EQ(head.verdict.rounds, 5);
-  EXPECT_EQ(head.verdict.untested, 0);
-  EXPECT_EQ(head.verdict.answers.size(), 14u);
-  EXPECT_EQ(head.verdict.right(), 1);
 }
 
 // Three groups far apart; a few examples have the label of another group.
@@ -361,7 +325,6 @@ TEST_F(States, FileGivesTheSameAnswers) {
   other.verdict = {};
   EXPECT_EQ(other.digest(), head.digest()) << "how it was tested changes no answer";
   EXPECT_EQ(read.name, "gate");
-  EXPECT_EQ(read.states, head.states);
   EXPECT_EQ(read.model_digest, "0123");
   EXPECT_EQ(toJson(read.regions.at(0)), toJson(head.regions[0]));
   EXPECT_EQ(toJson(read.verdict, read.states), toJson(head.verdict, head.states));
@@ -373,16 +336,10 @@ TEST_F(States, FileGivesTheSameAnswers) {
   EXPECT_MPM_ERROR(readStates(path), "states");
 }
 
-TEST_F(States, TooFewStatesOrExamplesAreOneLine) {
-  std::vector<StateExample> examples = examplesOfDays(2, 2);
-  EXPECT_MPM_ERROR(teachStates({.name = "gate", .states = {"open"}}, {}, {}), "fewer than two states");
-  examples.pop_back();
-  EXPECT_MPM_ERROR(teachStates(kGate, examples, randomRows(3, 4, 1)), "the state 'open' has 1 example");
-}
-
 TEST_F(States, ExamplesComeFromFoldersAndLists) {
-  for (const char* name :
-       {"open/cam_20260301_100000.png", "open/cam_20260302_100000.png", "closed/cam_20260301_235900.png"}) {
+  const std::string first = "open/cam_20260301_100000.png", second = "open/cam_20260302_100000.png",
+                    shut = "closed/cam_20260301_235900.png", csv = folder_ / "list.csv", json = folder_ / "list.json";
+  for (const std::string& name : {first, second, shut}) {
     fs::create_directories(fs::path(folder_ / name).parent_path());
     cv::imwrite(folder_ / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar(name[0], name[16], 9)));
   }
@@ -390,59 +347,46 @@ TEST_F(States, ExamplesComeFromFoldersAndLists) {
   readStateExamples(folder_.path(), {.time_zone = vision::CameraClock("+01:00")}, job);
   EXPECT_EQ(job.states, (std::vector<std::string>{"closed", "open"}));
   ASSERT_EQ(job.examples.size(), 3u);
-  std::map<std::string, std::int64_t> days;
-  for (const StateExample& one : job.examples) days[fs::path(one.file).filename().string()] = one.day;
-  EXPECT_EQ(days["cam_20260301_100000.png"], days["cam_20260301_235900.png"]);  // by the clock of the camera
-  EXPECT_EQ(days["cam_20260301_100000.png"] + 1, days["cam_20260302_100000.png"]);
-  EXPECT_TRUE(job.examples.front().file.ends_with("closed/cam_20260301_235900.png")) << "folders by their names";
+  EXPECT_TRUE(job.examples[0].file.ends_with(shut)) << "folders by their names";
+  EXPECT_EQ(job.examples[0].day, job.examples[1].day) << "by the clock of the camera";
+  EXPECT_EQ(job.examples[1].day + 1, job.examples[2].day);
 
-  const std::string csv = folder_ / "list.csv", json = folder_ / "list.json";
-  std::ofstream(csv) << "picture,state\n# a comment\nclosed/../open/cam_20260301_100000.png, "
-                        "open\nclosed/cam_20260301_235900.png,closed\n";
-  std::ofstream(json) << R"([{"picture": "open/cam_20260301_100000.png", "state": "open"}])";
-  StatesJob listed;
-  readStateExamples(csv, {}, listed);
-  ASSERT_EQ(listed.examples.size(), 2u);
-  EXPECT_EQ(listed.examples[0].state, 0) << "in the order of the files, not of the list nor of its spelling";
-  EXPECT_EQ(listed.examples[1].state, 1);
-  readStateExamples(json, {}, listed);
-  EXPECT_EQ(listed.examples.size(), 3u);
-  fs::copy_file(folder_ / "open/cam_20260302_100000.png", folder_ / "a;b.png");
-  std::ofstream(csv) << "a;b.png;open\n";
-  StatesJob semicolons;
-  readStateExamples(csv, {}, semicolons);
-  ASSERT_EQ(semicolons.examples.size(), 1u);
-  EXPECT_EQ(fs::path(semicolons.examples[0].file).filename(), "a;b.png");
-  for (const std::string line : {"only a name", ",open", "a.png,"}) {
-    std::ofstream(csv) << line << "\n";
-    EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "line 1: '" + line + "' is not PICTURE,STATE");
-  }
-  const std::string nowhere = folder_ / "nowhere", one_picture = folder_ / "open/cam_20260301_100000.png";
-  EXPECT_MPM_ERROR(readStateExamples(nowhere, {}, job), "there is no '" + nowhere + "': name a folder with a folder");
-  EXPECT_MPM_ERROR(readStateExamples(one_picture, {}, job), "'" + one_picture + "' is a picture: name a folder with");
-  std::ofstream(json) << R"([{"picture": "open/cam_20260301_100000.png", "state": " "}])";
-  EXPECT_MPM_ERROR(readStateExamples(json, {}, job), "of a state without a name: give it one");
-  StatesJob later = listed;
+  const auto listed = [&](const std::string& text) {
+    std::ofstream(text.starts_with('[') ? json : csv) << text;
+    StatesJob found;
+    readStateExamples(text.starts_with('[') ? json : csv, {}, found);
+    return found;
+  };
+  const StatesJob two = listed("picture,state\n# a comment\nclosed/../" + first + ", open\n" + shut + ",closed\n");
+  ASSERT_EQ(two.examples.size(), 2u);
+  EXPECT_EQ(two.examples[0].state, 0) << "in the order of the files, not of the list nor of its spelling";
+  EXPECT_EQ(two.examples[1].state, 1);
+  EXPECT_EQ(listed(R"([{"picture": ")" + first + R"(", "state": "open"}])").examples.size(), 1u);
+  fs::copy_file(folder_ / second, folder_ / "a;b.png");
+  EXPECT_EQ(fs::path(listed("a;b.png;open\n").examples.at(0).file).filename(), "a;b.png");
+  fs::copy_file(folder_ / first, folder_ / "copy.png");
+  EXPECT_EQ(listed(first + ",open\ncopy.png,open\n").examples.size(), 1u)
+      << "held out, a picture would be known from its copy";
+  for (const std::string line : {"only a name", ",open", "a.png,"})
+    EXPECT_MPM_ERROR(listed(line + "\n"), "line 1: '" + line + "' is not PICTURE,STATE");
+  for (const auto& [text, why] :
+       {std::pair(R"([{"picture": ")" + first + R"(", "state": " "}])", "of a state without a name: give it one"),
+        {first + ",open\nopen/../" + first + ",open\n", "100000.png' twice: leave it out once"},
+        {first + ",open\n" + first + ",closed\n", "' as open and as closed: keep one of them"},
+        {first + ",open\ncopy.png,closed\n", "' as open and as closed: keep one of them"},
+        {"gone.png,open\n", "there is no picture"}})
+    EXPECT_THAT(([&, &text = text] { listed(text); }), ::testing::ThrowsMessage<Error>(HasSubstr(why)));
+  for (const auto& [path, why] : {std::pair(folder_ / "nowhere", "there is no '"),
+                                  {folder_ / first, "is a picture: name a folder with"},
+                                  {folder_ / "open", "has no folders of pictures"}})
+    EXPECT_THAT(([&, &path = path] { readStateExamples(path, {}, job); }),
+                ::testing::ThrowsMessage<Error>(HasSubstr(why)));
+  StatesJob later = two;
   later.model = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
   later.regions = {{.name = "gate", .size = {8, 8}, .polygons = {{{0, 0}, {7, 0}, {0, 7}}}, .from = 4'000'000'000'000}};
   later.name = "gate";
   EXPECT_MPM_ERROR(teachStates(later),
                    "nothing is left of the region of 'gate' in '" + later.examples[0].file + "': its dates");
-  const std::string picture = "open/cam_20260301_100000.png";
-  fs::copy_file(folder_ / picture, folder_ / "copy.png");
-  std::ofstream(csv) << picture << ",open\nopen/../" << picture << ",open\n";
-  EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "100000.png' twice: leave it out once");
-  for (const std::string& other : {picture, std::string("copy.png")}) {
-    std::ofstream(csv) << picture << ",open\n" << other << ",closed\n";
-    EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "' as open and as closed: keep one of them");
-  }
-  StatesJob copied;
-  std::ofstream(csv) << picture << ",open\ncopy.png,open\n";
-  readStateExamples(csv, {}, copied);
-  EXPECT_EQ(copied.examples.size(), 1u) << "held out, a picture would be known from its copy";
-  std::ofstream(csv) << "gone.png,open\n";
-  EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "there is no picture");
-  EXPECT_MPM_ERROR(readStateExamples(folder_ / "open", {}, job), "has no folders of pictures");
 }
 
 }  // namespace
