@@ -25,25 +25,43 @@ class Study : public WithStreetModel {
   /// Its figures are empty files: to draw them takes most of the time.
   CommandResult studyWithoutFigures(const Words& more) const { return studyWithSavefig("to.write(b'<svg/>')", more); }
   /// Its figures are drawn as SVG only: PNG and PDF stay empty.
-  CommandResult studyWithSvg(const Words& more) const {
-    return studyWithSavefig("savefig(self, to, **options) if options.get('format') == 'svg' else None", more);
-  }
+  CommandResult studyWithSvg(const Words& more) const { return studyWithSavefig(kSvgOnly, more); }
 
   CommandResult studyWithSavefig(const std::string& expression, const Words& more) const {
-    fs::create_directory(folder_ / "site");
-    std::ofstream(folder_ / "site/sitecustomize.py") << "from matplotlib.figure import Figure\nsavefig = "
-                                                        "Figure.savefig\nFigure.savefig = lambda self, to, **options: "
-                                                     << expression << '\n';
-    return study(more, {.environment = {{"PYTHONPATH", folder_ / "site"}}});
+    return study(more, {.environment = {{"PYTHONPATH", siteWith(expression)}}});
   }
 
+  /// The folder of the report of these rows. Its figures are drawn as SVG only.
+  std::string reportOf(const std::string& name, const std::vector<nlohmann::json>& rows) const {
+    fs::create_directory(folder_ / name);
+    std::ofstream file(folder_ / (name + "/summary.jsonl"));
+    for (const nlohmann::json& row : rows) file << row << '\n';
+    file.close();
+    const CommandResult drawn = mpmCommand({kData + "/../../cli/study/report.py", folder_ / name},
+                                           {.program = fs::relative("/usr/bin/python3", MPM_BINARY_DIR),
+                                            .environment = {{"PYTHONPATH", siteWith(kSvgOnly)}}});
+    EXPECT_EQ(drawn.out, "{\"ok\": true}\n") << drawn.err;
+    return folder_ / name;
+  }
+
+  static constexpr const char* kSvgOnly = "savefig(self, to, **options) if options.get('format') == 'svg' else None";
   std::string source_ = kFewStreets;
   const std::string out_ = folder_ / "out", results_ = out_ + "/results.jsonl", report_ = out_ + "/report.html";
   const Words small_ = {"--reduce", "mpm:blocks=1", "--reduce", "gradual:blocks=0-2:count=2", "--sweep-images", "0"};
+
+ private:
+  /// A folder for PYTHONPATH where matplotlib saves a figure in this way.
+  std::string siteWith(const std::string& savefig) const {
+    fs::create_directory(folder_ / "site");
+    std::ofstream(folder_ / "site/sitecustomize.py") << "from matplotlib.figure import Figure\nsavefig = "
+                                                        "Figure.savefig\nFigure.savefig = lambda self, to, **options: "
+                                                     << savefig << '\n';
+    return folder_ / "site";
+  }
 };
 
 // The numbers themselves: tests/evaluation/study_numbers_test.py computes each of them again.
-TEST_F(Study, PrintsATableAndWritesTheSameRowsAsFiles) {
+TEST_F(Study, PrintsATableAndWritesAndDrawsItsRows) {
   const CommandResult result = succeeded(studyWithoutFigures(small_ + Words{"--reduce", "mpm:blocks=0,1"}));
   EXPECT_THAT(result.out, ::testing::MatchesRegex("reduction +tokens +mIoU % +loss +agreement % +mean ms +speed-up\n"
                                                   "none .* 0\\.00 +100\\.00 .* 1\\.00\n"
@@ -57,54 +75,46 @@ TEST_F(Study, PrintsATableAndWritesTheSameRowsAsFiles) {
   EXPECT_THAT(csv[0], StartsWith("group,model,net,data,dataset,precision,reduce,"));
   EXPECT_THAT(csv[1], StartsWith("tiny_scene_fp32,tiny,linear 24/4 12x20,demo:"));
   EXPECT_THAT(csv[4], HasSubstr(",\"mpm:blocks=0,1\",")) << "a comma within a cell";
-  const auto rows = jsonIn(out_ + "/summary.jsonl");
+  const std::vector<nlohmann::json> rows = jsonIn(out_ + "/summary.jsonl");
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_LT(rows[1]["gflop"], rows[0]["gflop"]);
   for (const auto& row : rows)
     EXPECT_EQ(row["blocks_ms"].size(), row["head_ms"] > 0 ? 3u : 0u) << "OpenCV may measure no layer times";
-}
 
-TEST_F(Study, PutsThePapersNumbersBesideTheSameWork) {
-  ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0);
+  // The paper's numbers stand beside the same work: as many images as ADE20K has.
   EXPECT_THAT(readFile(report_), Not(HasSubstr("of the paper")));
-  auto rows = jsonIn(out_ + "/summary.jsonl");
-  fs::create_directory(folder_ / "ade");
-  std::ofstream file(folder_ / "ade/summary.jsonl");
-  for (nlohmann::json& row : rows) {  // as many images as ADE20K has
+  std::vector<nlohmann::json> of_ade = rows;
+  for (nlohmann::json& row : of_ade) {
     row.update({{"net", "mask_transformer 384/16 512x512"}, {"dataset", "ade20k"}, {"images", 2000}});
     if (row["reduce"] == "mpm:blocks=1") row["reduce"] = row["name"] = "mpm:blocks=2,5";
-    file << row << '\n';
   }
-  file.close();
-  const CommandResult drawn = mpmCommand({kData + "/../../cli/study/report.py", folder_ / "ade"},
-                                         {.program = fs::relative("/usr/bin/python3", MPM_BINARY_DIR)});
-  EXPECT_EQ(drawn.out, "{\"ok\": true}\n") << drawn.err;
-  const std::string html = readFile(folder_ / "ade/report.html");
+  const std::string html = readFile(reportOf("ade", of_ade) + "/report.html");
   EXPECT_THAT(html, HasSubstr("<td>Seg-S/16</td><td>45.3</td>"));
   EXPECT_THAT(html, HasSubstr("<td>Seg-S/16, MPM (2,5)</td><td>45.1</td>"));
-}
 
-// The fastest by the median time may not be the fastest by the ratio to the full model on the same image.
-TEST_F(Study, EachFigureFillsThePointsOfItsOwnFront) {
-  ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0);
-  auto rows = jsonIn(out_ + "/summary.jsonl");
-  fs::create_directory(folder_ / "turned");
-  std::ofstream file(folder_ / "turned/summary.jsonl");
-  for (nlohmann::json& row : rows) {
-    row.update({{"front_of_time", false}, {"front_of_rate", row["method"] == "mpm"}});
-    file << row << '\n';
-  }
-  file.close();
-  const CommandResult drawn = mpmCommand({kData + "/../../cli/study/report.py", folder_ / "turned"},
-                                         {.program = fs::relative("/usr/bin/python3", MPM_BINARY_DIR)});
-  ASSERT_EQ(drawn.out, "{\"ok\": true}\n") << drawn.err;
+  // Each figure fills the points of its own front: the fastest by the median time may not be the fastest by the ratio
+  // to the full model on the same image.
+  std::vector<nlohmann::json> turned = rows;
+  for (nlohmann::json& row : turned) row.update({{"front_of_time", false}, {"front_of_rate", row["method"] == "mpm"}});
+  const std::string fronts = reportOf("turned", turned);
   const auto filled = [&](const std::string& figure, const std::string& color) {
-    const std::string svg = readFile(folder_ / ("turned/figures/tiny_scene_fp32_" + figure + ".svg"));
+    const std::string svg = readFile(fronts + "/figures/tiny_scene_fp32_" + figure + ".svg");
     return svg.find("fill: " + color + "; stroke: " + color + "; stroke-linejoin") != std::string::npos;
   };
   EXPECT_TRUE(filled("rate", "#1f5fc4")) << "the colour of mpm";
   EXPECT_FALSE(filled("rate", "#d1560f")) << "the colour of gradual";
   EXPECT_FALSE(filled("time", "#1f5fc4"));
+
+  // Two variants never share a number.
+  std::vector<nlohmann::json> many = {rows[0]};
+  for (int number = 2; number <= 18; ++number) {
+    many.push_back(rows[2]);
+    many.back()["name"] = many.back()["reduce"] = "gradual:blocks=0:similarity=0." + std::to_string(number + 9);
+  }
+  const std::string svg = readFile(reportOf("many", many) + "/figures/tiny_scene_fp32_time.svg");
+  for (int number = 2; number <= 18; ++number)
+    EXPECT_THAT(svg, HasSubstr(">" + std::to_string(number) + " gradual:blocks=0:similarity=0."));
+  EXPECT_THAT(svg, HasSubstr(">1 none<"));
 }
 
 TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
@@ -283,17 +293,6 @@ TEST_F(Study, PairsOfStepsAreAMap) {
     number << std::fixed << std::setprecision(2) << row["speed_up"].get<double>();
     EXPECT_THAT(map, HasSubstr(">" + number.str() + "<")) << row["reduce"];
   }
-}
-
-TEST_F(Study, TwoVariantsNeverShareANumber) {
-  Words many = {"--sweep-images", "0", "--max-frames", "1"};
-  for (int count = 1; count <= 17; ++count)
-    many.insert(many.end(), {"--reduce", "gradual:blocks=0:similarity=0." + std::to_string(count + 10)});
-  ASSERT_EQ(studyWithSvg(many).exit_code, 0);
-  const std::string svg = readFile(out_ + "/figures/tiny_scene_fp32_time.svg");
-  for (int number = 2; number <= 18; ++number)
-    EXPECT_THAT(svg, HasSubstr(">" + std::to_string(number) + " gradual:blocks=0:similarity=0."));
-  EXPECT_THAT(svg, HasSubstr(">1 none<"));
 }
 
 }  // namespace

@@ -41,6 +41,8 @@ TEST_F(Video, ShowsTheOverlayOfEachFrame) {
   }
   EXPECT_FALSE(frames.read(frame));
   EXPECT_EQ(filesIn(folder_.path()), (std::set<std::string>{"in", "out.avi", "pictures"}));
+  succeeded(mpmCommand({"run", images_, "--model", kDepthModel, "--video", video}));
+  EXPECT_TRUE(cv::VideoCapture(video).read(frame)) << "of depth";
 }
 
 TEST_F(Video, WithoutAFrameNothingIsReplaced) {
@@ -63,32 +65,17 @@ TEST_F(Video, KeepsTheFrameRateOfItsSource) {
   ASSERT_TRUE(writeVideo(source, "MJPG", 10, {64, 48}, 4, bluer));
   const CommandResult result = run({source, "--video", video});
   if (result.err.find("no codec") != std::string::npos) GTEST_SKIP() << result.err;
-  ASSERT_EQ(result.exit_code, 0) << result.err;
   cv::VideoCapture frames(video);
   EXPECT_EQ(frames.get(cv::CAP_PROP_FPS), 10);
   EXPECT_EQ(frames.get(cv::CAP_PROP_FRAME_COUNT), 4);
   succeeded(run({"demo:street?fps=8&frames=2&size=64x64", source, "--max-frames", "2", "--video", video}));
   EXPECT_EQ(cv::VideoCapture(video).get(cv::CAP_PROP_FPS), 8) << "the scene comes first";
-}
-
-TEST_F(Video, HasTheUsualFrameRateWhereThatOfItsSourceMeansNothing) {
-  const std::string source = folder_ / "in.avi", video = folder_ / "out.avi";
-  const auto grey = [](int) { return cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(90)); };
-  ASSERT_TRUE(writeVideo(source, "MJPG", 10, {64, 48}, 3, grey));
   std::string file = readFile(source);
   file.replace(file.find("strh") + 8 + 24, 4, std::string("\0\0\2\0", 4));  // 131072 frames a second
   std::ofstream(source, std::ios::binary) << file;
   ASSERT_GT(cv::VideoCapture(source).get(cv::CAP_PROP_FPS), 1e4);
-  succeeded(run({source, "--video", video}));
-  EXPECT_EQ(cv::VideoCapture(video).get(cv::CAP_PROP_FPS), 25);
-}
-
-TEST_F(Video, OfDepthShowsItsColours) {
-  const std::string video = folder_ / "out.avi";
-  succeeded(mpmCommand({"run", images_, "--model", kDepthModel, "--video", video}));
-  cv::Mat frame;
-  ASSERT_TRUE(cv::VideoCapture(video).read(frame));
-  EXPECT_GE(frame.rows, 48);
+  succeeded(run({source, "--video", folder_ / "usual.avi"}));
+  EXPECT_EQ(cv::VideoCapture(folder_ / "usual.avi").get(cv::CAP_PROP_FPS), 25) << "that of its source means nothing";
 }
 
 TEST_F(Video, AnErrorLeavesNothingOfIt) {
