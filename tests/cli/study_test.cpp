@@ -22,6 +22,12 @@ class Study : public WithStreetModel {
   CommandResult study(const Words& more, const CommandOptions& options = {}) const {
     return mpmCommand(Words{"study", source_, "--model", model_, "-o", out_} + more, options);
   }
+  /// Its numbers alone: where there is no matplotlib there is no report, which takes longer than to measure.
+  CommandResult studyWithoutReport(const Words& more) const {
+    fs::create_directory(folder_ / "bare");
+    std::ofstream(folder_ / "bare/matplotlib.py") << "raise ImportError('no matplotlib here')\n";
+    return study(more, {.environment = {{"PYTHONPATH", folder_ / "bare"}}});
+  }
   /// Its figures are empty files: to draw them takes most of the time.
   CommandResult studyWithoutFigures(const Words& more) const { return studyWithSavefig("to.write(b'<svg/>')", more); }
   /// Its figures are drawn as SVG only: PNG and PDF stay empty.
@@ -168,15 +174,14 @@ TEST(StudyColors, DifferInGrey) {
 }
 
 TEST_F(Study, SaysWhatItsReportIsMissing) {
-  std::ofstream(folder_ / "matplotlib.py") << "raise ImportError('no matplotlib here')\n";
-  const CommandResult result = succeeded(study(small_, {.environment = {{"PYTHONPATH", folder_.path()}}}));
+  const CommandResult result = succeeded(studyWithoutReport(small_));
   EXPECT_TRUE(result.out.ends_with("\n" + out_ + "/summary.jsonl\n")) << result.out;
   EXPECT_THAT(result.err, HasSubstr("no matplotlib here (Debian has python3-matplotlib)"));
   EXPECT_FALSE(fs::exists(report_));
   EXPECT_EQ(jsonIn(out_ + "/summary.jsonl").size(), 3u) << "the numbers need no Python";
   // Before the measurement, which may take hours.
-  const CommandResult refused = study({"--reduce", "mpm:blocks=1", "--max-frames", "1", "--labels", "none"},
-                                      {.environment = {{"PYTHONPATH", folder_.path()}}});
+  const CommandResult refused =
+      studyWithoutReport({"--reduce", "mpm:blocks=1", "--max-frames", "1", "--labels", "none"});
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.err, HasSubstr("there will be no report"));
   ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0) << "it is drawn later";
@@ -185,7 +190,7 @@ TEST_F(Study, SaysWhatItsReportIsMissing) {
 
 // Whatever a line says: the figures stay in the folder.
 TEST_F(Study, NamesInResultsStayInTheFolder) {
-  ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0);
+  ASSERT_EQ(studyWithoutReport(small_).exit_code, 0);
   auto lines = jsonIn(results_);
   std::ofstream file(results_);
   for (nlohmann::json& json : lines) {
@@ -200,11 +205,11 @@ TEST_F(Study, NamesInResultsStayInTheFolder) {
     EXPECT_NE(group.front(), '.') << group;
   }
   for (const auto& entry : fs::directory_iterator(folder_.path()))
-    EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("out", "site", "tiny.onnx", "tiny.json"));
+    EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("bare", "out", "site", "tiny.onnx", "tiny.json"));
 }
 
 TEST_F(Study, GoesOnWhereItWasKilled) {
-  ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0);
+  ASSERT_EQ(studyWithoutReport(small_).exit_code, 0);
   auto before = tableLines(results_);
   ASSERT_EQ(before.size(), 18u) << "a line for each of six images and three variants";
   for (std::string& line : before) {
@@ -242,10 +247,10 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
 
   // Nothing is left to do, and the intervals are the same; another reduction is measured alone.
   const std::string summary = readFile(out_ + "/summary.jsonl");
-  ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0);
+  ASSERT_EQ(studyWithoutReport(small_).exit_code, 0);
   EXPECT_EQ(tableLines(results_), after);
   EXPECT_EQ(readFile(out_ + "/summary.jsonl"), summary);
-  ASSERT_EQ(studyWithoutFigures({"--reduce", "tome:count=2", "--sweep-images", "0"}).exit_code, 0);
+  ASSERT_EQ(studyWithoutReport({"--reduce", "tome:count=2", "--sweep-images", "0"}).exit_code, 0);
   after = tableLines(results_);
   ASSERT_EQ(after.size(), 24u);
   EXPECT_EQ(jsonIn(results_).at(23)["reduce"], "tome:count=2");
@@ -253,7 +258,7 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
 }
 
 TEST_F(Study, SectionsOfItsReportHaveDifferentHeadings) {
-  succeeded(studyWithoutFigures(small_ + Words{"--simulate-night", "0.1", "--day", "--max-frames", "2"}));
+  succeeded(studyWithoutReport(small_ + Words{"--simulate-night", "0.1", "--day", "--max-frames", "2"}));
   succeeded(studyWithoutFigures(small_ + Words{"--fit", "window", "--max-frames", "2"}));
   const std::string report = readFile(report_);
   std::set<std::string> titles;
@@ -267,7 +272,7 @@ TEST_F(Study, SectionsOfItsReportHaveDifferentHeadings) {
 // A report of a folder that has more is that of a new one; --sweep-images 0 is no sweep.
 TEST_F(Study, IsOfTheImagesThatWereAskedFor) {
   const auto images = [&](const Words& more) {
-    succeeded(studyWithoutFigures(Words{"--reduce", "mpm:blocks=1"} + more));
+    succeeded(studyWithoutReport(Words{"--reduce", "mpm:blocks=1"} + more));
     std::map<std::string, std::set<int>> counts;
     for (const auto& row : jsonIn(out_ + "/summary.jsonl"))
       counts[row["sweep"] ? "sweep" : "all"].insert(row["images"].get<int>());
