@@ -139,12 +139,8 @@ TEST_F(Reduce, RefusesWhatIsNoReduction) {
   for (const Words& verb :
        {Words{"convert", kSegmenter, "-o", folder_ / "m.onnx"}, {"run", image_}, {"monitor", image_}})
     expectFailure(mpmCommand(verb + Words{"--reduce", kSpec, "--reduce", "mpm:blocks=1"}), 2, {"--reduce"});
-  for (const std::string verb : {"run", "bench"}) {
-    for (const auto& [spec, part] : {std::pair("gradual:cuont=2", "'gradual' has no key 'cuont'"),
-                                     {"tome:count=x", "count: 'x' is not a whole number"},
-                                     {"2,5", "'2,5' is not none, mpm,"}})
-      expectFailure(mpmCommand({verb, "--reduce", spec}), 2, {"--reduce", part});
-  }
+  for (const std::string verb : {"run", "bench"})
+    expectFailure(mpmCommand({verb, "--reduce", "2,5"}), 2, {"--reduce", "'2,5' is not none, mpm,"});
 }
 
 }  // namespace

@@ -43,8 +43,6 @@ TEST_F(TuneVerb, RefusesWhatMakesNoSense) {
   expectFailure(mpmCommand({"tune", folder_ / "*.png", "--model", kSegmenter}), 1,
                 {"tuning needs at least 8 pictures, not 1"});
   expectFailure(tune({"-o", folder_ / "tuned.txt"}), 2, {"tuned.txt'; it must end in .onnx"});
-  ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "c.onnx"}).exit_code, 0);
-  expectFailure(mpmCommand({"tune", folder_ / "images", "--model", folder_ / "c.onnx"}), 1, {"is converted already"});
 }
 
 TEST_F(TuneVerb, EndsCleanlyWhenInterrupted) {

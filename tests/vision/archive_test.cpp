@@ -191,13 +191,6 @@ TEST_F(Archive, ADateInTheFoldersCounts) {
   EXPECT_MPM_ERROR(frames(folder_ / "*/*.png"), "has a time in its EXIF or its name") << "numbers that count";
 }
 
-TEST_F(Archive, AZoneHasItsSummerTime) {
-  for (const char* name : {"20130108_120000.png", "20130708_120000.png"}) add(name);
-  archive_.times.time_zone = CameraClock("Europe/Paris");
-  EXPECT_THAT(frames(), ElementsAre("20130108_120000 2013-01-08T11:00:00Z", "20130708_120000 2013-07-08T10:00:00Z"));
-  EXPECT_THAT(notes_, Contains(HasSubstr(", read as Europe/Paris")));
-}
-
 TEST_F(Archive, WhatIsDoneDoesNotComeAgain) {
   add("a_20130708_055413.png");
   add("b_20130708_055413.png", 9);
