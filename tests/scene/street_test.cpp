@@ -183,16 +183,16 @@ TEST(Street, ShakeMovesPictureAndLabelsTogether) {
 }
 
 TEST(Street, AnySizeAndPlace) {
-  for (const cv::Size size : {cv::Size(64, 64), cv::Size(333, 257), cv::Size(200, 480), cv::Size(800, 100)}) {
-    for (const double latitude : {-90.0, -34.0, 0.0, 78.0}) {
-      StreetOptions options = small(11, Weather::kAuto);
-      options.size = size;
-      options.latitude = latitude;
-      options.longitude = -120;
-      const Rendering r = Street(options).render(kWinter + 7200);
-      EXPECT_EQ(r.image.size(), size);
-      EXPECT_EQ(r.labels.size(), size);
-    }
+  const std::pair<cv::Size, double> cases[] = {{{64, 64}, -90},  {{333, 257}, -34}, {{200, 480}, 0},
+                                               {{800, 100}, 78}, {{64, 64}, 78},    {{333, 257}, -90}};
+  for (const auto& [size, latitude] : cases) {
+    StreetOptions options = small(11, Weather::kAuto);
+    options.size = size;
+    options.latitude = latitude;
+    options.longitude = -120;
+    const Rendering r = Street(options).render(kWinter + 7200);
+    EXPECT_EQ(r.image.size(), size);
+    EXPECT_EQ(r.labels.size(), size);
   }
 }
 
