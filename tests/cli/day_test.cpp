@@ -7,7 +7,7 @@
 namespace mpm::test {
 namespace {
 
-constexpr const char* kDay = "demo:day";
+constexpr const char* kDay = "demo:day?size=64x96";  // drawn fast
 
 class Day : public WithStreetModel {
  protected:
@@ -43,13 +43,13 @@ TEST_F(Day, IsShownAsATableAndPictures) {
 }
 
 TEST_F(Day, WithoutAFolderOnlyTheTableIsShown) {
-  const CommandResult table = succeeded(
-      mpmCommand({"run", "demo:day?size=64x96", "--max-frames", "2", "--model", model_}, {.folder = folder_.path()}));
+  const CommandResult table =
+      succeeded(mpmCommand({"run", kDay, "--max-frames", "2", "--model", model_}, {.folder = folder_.path()}));
   EXPECT_EQ(table.lines().size(), 2u);
   EXPECT_THAT(table.err, HasSubstr("run demo:day --model " + model_ + " --out mpm_day"));
   EXPECT_THAT(table.err, HasSubstr("how good")) << "with the classes of the scene";
-  const CommandResult other = succeeded(mpmCommand(
-      {"run", "demo:day?size=64x64", "--max-frames", "2", "--model", kSegmenter}, {.folder = folder_.path()}));
+  const CommandResult other =
+      succeeded(mpmCommand({"run", kDay, "--max-frames", "2", "--model", kSegmenter}, {.folder = folder_.path()}));
   EXPECT_THAT(other.err, Not(HasSubstr("how good"))) << "with other classes";
   EXPECT_FALSE(fs::exists(folder_ / "mpm_day"));
 }
@@ -59,7 +59,7 @@ TEST_F(Day, SaysWhatToLookAt) {
   const std::string chart = folder_ / "chart.png";
   const bool built = fs::exists(std::string(MPM_BINARY_DIR) + "/mpm-monitor");
   const std::string hint =
-      succeeded(run({kDay, "--max-frames", "2", "--out", folder_ / "day", "--chart", chart}, ":0")).err;
+      succeeded(run({"demo:day", "--max-frames", "2", "--out", folder_ / "day", "--chart", chart}, ":0")).err;
   EXPECT_EQ(hint.find("mpm-monitor --model " + model_) != std::string::npos, built) << hint;
   EXPECT_THAT(hint, HasSubstr("look at   " + chart + "\n"));
   EXPECT_EQ(cv::imread(chart).size(), cv::Size(1280, 480));

@@ -100,8 +100,6 @@ TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
   EXPECT_GT(scores["pixel_accuracy"], 85) << scores;
   for (const std::string& name : kNames) EXPECT_GT(scores["iou"][name], 30) << name << ' ' << scores["iou"];
   EXPECT_EQ(eval({"--reduce", "none", "--max-frames", "1"})["reduce"], "none") << "unless another one is named";
-
-  succeeded(mpmCommand({"run", folder_ / "test/images", "--model", mine_, "--max-frames", "1"}));
   succeeded(mpmCommand({"convert", mine_, "-o", folder_ / "fast.onnx"}));
   EXPECT_EQ(mpmCommand({"info", folder_ / "fast.onnx", "--json"}).json()["reduce"], "mpm:blocks=2");
 }
