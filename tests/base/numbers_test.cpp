@@ -41,6 +41,8 @@ TEST(Random, IsUniformAndNormal) {
   EXPECT_NEAR(squares / kDraws, 1. / 3, 0.005);
   EXPECT_NEAR(normals / kDraws, 0, 0.015);
   EXPECT_NEAR(normal_squares / kDraws, 1, 0.02);
+  EXPECT_NE(Random(1, 0).bits(), Random(1, 1).bits()) << "neighbouring streams differ";
+  EXPECT_NE(Random(0, 1).bits(), Random(1, 0).bits());
 }
 
 // Values of another implementation (Python). Another hash would give another machine other parts of a folder.
