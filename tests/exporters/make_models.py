@@ -4,7 +4,6 @@
 
     make_models.py --out tests/data        the selection that is kept in the tree
     make_models.py --out DIR --suite       these and more; writes the tables of docs/models.md
-    make_models.py --out DIR --all         every source through both exporters at every opset they write
 
 MPM_EXPORTED_MODELS=DIR build/bin/onnx_test --gtest_filter='Data/ExporterModel.*' tests the files of any folder.
 
@@ -533,15 +532,6 @@ SUITE = [
 KEPT = [spec for spec in SUITE if spec.kept]  # at most 6 MB: each part of a plain ViT once, each exporter
 
 
-def all_specs():
-    """torch writes opsets 11 to 20 with the TorchScript exporter and from 18 with the other."""
-    for source in SOURCES:
-        for opset in range(11, 21):
-            yield Spec(source, "torchscript", opset, fused=opset >= 14 and "eva" not in source)
-        for opset in range(18, 24):
-            yield Spec(source, "dynamo", opset)
-
-
 def diversify(model, generator):
     """Weights whose outputs depend on every token: fresh models start near-constant, and would hide a converter's faults."""
 
@@ -799,29 +789,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the files")
     parser.add_argument("--suite", action="store_true", help="more exports than the tree keeps")
-    parser.add_argument("--all", action="store_true", help="every source, exporter and opset; what an exporter cannot do is named")
     parser.add_argument("--only", help="only files whose name contains this; the lists keep the others")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.backends.mha.set_fastpath_enabled(False)  # an operator that no exporter knows
     torch.set_num_threads(1)  # one order of summation, the same bytes on every machine
     entries = []
-    specs = list(all_specs()) if arguments.all else SUITE if arguments.suite else KEPT
+    specs = SUITE if arguments.suite else KEPT
     for spec in specs:
         if arguments.only and arguments.only not in spec.name:
             continue
-        try:
-            entries.append(make(spec, arguments.out))
-        except Exception as error:
-            if not arguments.all:
-                raise
-            for left in arguments.out.glob(f"{spec.name}.*"):
-                left.unlink()
-            print(f"{spec.name}: not exported: {str(error).strip().splitlines()[0][:120]}", flush=True)
-            continue
+        entries.append(make(spec, arguments.out))
         size = (arguments.out / entries[-1]["file"]).stat().st_size
         print(f"{spec.name}: {size / 1024:.0f} KiB, opset {entries[-1]['opset']}", flush=True)
-        if not arguments.all and spec.kept and size > LARGEST_FILE:
+        if spec.kept and size > LARGEST_FILE:
             raise SystemExit(f"{spec.name} is larger than {LARGEST_FILE} bytes: too large to keep")
     lists = arguments.out / "models.json"
     old = json.loads(lists.read_text()) if arguments.only and lists.exists() else []

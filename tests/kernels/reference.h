@@ -297,18 +297,6 @@ inline Reference maskScores(const Reference& classes, const Reference& patches, 
   return norm(products, weights);
 }
 
-/// Largest |a - b| over all elements; infinity where `a` is NaN.
-inline double maxError(MatrixView<const float> a, const Reference& b) {
-  double worst = 0;
-  for (int i = 0; i < a.rows; ++i) {
-    for (int j = 0; j < a.cols; ++j) {
-      const double error = std::abs(static_cast<double>(a.row(i)[j]) - b.at(i, j));
-      worst = error <= worst ? worst : (std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
-    }
-  }
-  return worst;
-}
-
 /// ONNX's Conv and ConvTranspose: {x.batch, out_height, out_width, outputs}. Each pixel of x, or of the result where it
 /// is transposed, is met by the weights around it. `addends`: each as large as the result.
 inline std::vector<double> convolution(const ConvolutionSpec& spec, const MapsView<const float>& x, int out_height,

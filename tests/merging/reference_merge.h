@@ -64,9 +64,15 @@ inline std::vector<Group> mutualPairs(const Rows& metric, int special) {
   const auto similarity = [&](int i, int j) { return cosine(metric[special + i], metric[special + j]); };
   std::vector<int> best;
   for (int i = 0; i < n; ++i) {
-    best.push_back(i > 0 ? 0 : std::min(1, n - 1));
-    for (int j = 0; j < n; ++j)
-      if (i != j && similarity(i, j) > similarity(i, best[i])) best[i] = j;
+    int nearest = i > 0 ? 0 : std::min(1, n - 1);
+    double most = similarity(i, nearest);
+    for (int j = nearest + 1; j < n; ++j) {
+      if (const double one = similarity(i, j); i != j && one > most) {
+        most = one;
+        nearest = j;
+      }
+    }
+    best.push_back(nearest);
   }
   std::vector<Group> pairs;
   for (int i = 0; i < n; ++i)

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <opencv2/dnn.hpp>
 
 #include "mpm/convert.hpp"
 #include "mpm/head_trainer.hpp"
@@ -31,18 +30,6 @@ void expectSimilarities(const RunReport& report) {
   const std::vector<float>& last = report.pair_similarity.back();
   EXPECT_EQ(static_cast<int>(last.size()), report.grid.height * report.grid.width);
   EXPECT_TRUE(std::any_of(last.begin(), last.end(), [](float one) { return !std::isnan(one); }));
-}
-
-TEST(Estimator, DoesTheTaskOfTheModelUnlessAsked) {
-  EXPECT_EQ(Estimator(kOfLabels).task(), Task::kSemantic);
-  EXPECT_EQ(Estimator(kOfDepth).task(), Task::kDepth);
-  EXPECT_EQ(Estimator(kOfQueries).task(), Task::kSemantic) << "no JSON says otherwise";
-  EXPECT_EQ(Estimator(kOfScores).task(), std::nullopt);
-  const mpm::test::TemporaryFolder folder;
-  fs::copy_file(kOfQueries, folder / "m.onnx");
-  std::ofstream(folder / "m.json") << R"({"task": "instance"})";
-  EXPECT_EQ(Estimator(folder / "m.onnx").task(), Task::kInstance);
-  EXPECT_EQ(Estimator(folder / "m.onnx", mergingOptions(Task::kSemantic)).task(), Task::kSemantic);
 }
 
 TEST(Estimator, FillsWhatTheTaskGives) {
@@ -74,65 +61,29 @@ TEST(Estimator, FillsWhatTheTaskGives) {
   EXPECT_EQ(tokens.tokens.size(), 3u);
 }
 
-// The oracle: the rows that the merging reads. Behind the queries that join, those are among the special rows.
-TEST(Estimator, SimilaritiesAreThoseOfThePairsBehindQueriesToo) {
-  ReadOptions read{.reduce = mpmBefore({3})};
-  const cv::Mat image = test::noisePicture(32, 32);
-  const Estimate found = Estimator(kOfQueries, {.reduce = read.reduce, .inspect = true}).estimate(image);
-  read.outputs = {"backbone/block2"};
-  LoadedNet loaded = readNet(kOfQueries, read);
-  loaded.net.setInput(cv::dnn::blobFromImage(image, 2 / 255.0, {}, cv::Scalar::all(127.5), true));
-  const cv::Mat blob = loaded.net.forward("backbone/block2");
-  const cv::Mat all(blob.size[1], blob.size[2], CV_32F, blob.data), rows = all.rowRange(all.rows - 16, all.rows);
-  int pairs = 0;
-  for (int i = 0; i < 16; ++i) {
-    for (int j = 0; j < i; ++j) {
-      if (found.cluster_of_token.at(0)[i] != found.cluster_of_token[0][j]) continue;
-      const double cosine = rows.row(i).dot(rows.row(j)) / (cv::norm(rows.row(i)) * cv::norm(rows.row(j)));
-      EXPECT_NEAR(found.pair_similarity.at(0)[i], cosine, 1e-5);
-      ++pairs;
-    }
-  }
-  EXPECT_EQ(pairs, 16 - found.tokens.at(1));
-}
-
-TEST(Estimator, ScoresAreProbabilitiesOfClasses) {
-  const cv::Mat image = test::noisePicture(45, 61);
-  for (const auto& [model, fit] :
-       {std::pair(kOfLabels, Fit::kResize), {kOfLabels, Fit::kWindow}, {kOfQueries, Fit::kResize}}) {
-    Estimator estimator(model, {.fit = fit, .scores = true});
-    const Estimate result = estimator.estimate(image);
-    const std::vector<int> shape(result.scores.size.p, result.scores.size.p + result.scores.dims);
-    ASSERT_EQ(shape, (std::vector<int>{estimator.model().classes, image.rows, image.cols}));
-    for (int y = 0; y < image.rows; ++y) {
-      for (int x = 0; x < image.cols; ++x) {
-        float sum = 0, most = 0;
-        for (int c = 0; c < shape[0]; ++c) {
-          const float one = result.scores.at<float>(c, y, x);
-          sum += one;
-          most = std::max(most, one);
-        }
-        ASSERT_NEAR(sum, 1, 1e-5);
-        ASSERT_NEAR(result.scores.at<float>(result.labels.at<std::uint8_t>(y, x), y, x), most, 1e-6);
-      }
-    }
-  }
-  EXPECT_MPM_ERROR(Estimator(kOfDepth, {.scores = true}), "no probabilities of classes");
-}
-
 // The oracle: the rows of the last block, taken by the merge map.
 TEST(Estimator, FeaturesAreTheRowsOfTheLastBlock) {
   for (const auto& [model, reduce] : {std::pair(kOfLabels, kFullModel),
                                       {kOfLabels, mpmBefore({1})},
                                       {kOfQueries, mpmBefore({1})}}) {  // which join the special tokens between blocks
     Estimator estimator(model, {.reduce = reduce, .features = true});
+    const ModelInfo& info = estimator.model();
     const cv::Mat image = test::noisePicture(45, 61);
     const Estimate estimate = estimator.estimate(image);
+    ASSERT_EQ(estimate.features.size(), cv::Size(info.dim, info.tokens()));
     if (model == kOfLabels) {
       HeadTrainer trainer(model, reduce);
       EXPECT_EQ(cv::norm(estimate.features, trainer.tokens(image), cv::NORM_INF), 0);
+      const std::string block = "backbone/block" + std::to_string(info.blocks - 1);
+      cv::Mat input;
+      cv::resize(image, input, {info.input.width, info.input.height}, 0, 0, cv::INTER_LINEAR);
+      const cv::Mat rows = test::forwardPlain(readNet(model, {.reduce = reduce, .outputs = {block}}).net, input, block);
+      for (int i = 0; i < info.tokens(); ++i) {
+        const int row = reduce == kFullModel ? i : estimate.cluster_of_token.back()[i];
+        const cv::Mat expected(1, info.dim, CV_32F, const_cast<float*>(rows.ptr<float>(0, info.special_tokens + row)));
+        EXPECT_LE(cv::norm(estimate.features.row(i), expected, cv::NORM_INF), 1e-3) << i;
+      }
     }
-    ASSERT_EQ(estimate.features.rows, estimator.model().tokens());
     if (reduce == kFullModel) continue;
     const std::vector<int>& clusters = estimate.cluster_of_token.back();
     for (int i = 1; i < estimate.features.rows; ++i) {
@@ -195,6 +146,7 @@ TEST(Estimator, ThreadsAreThoseOfBeforeAtItsEnd) {
 }
 
 TEST(Estimator, RefusesWhatTheModelOrTheOptionsLack) {
+  EXPECT_MPM_ERROR(Estimator(kOfDepth, {.scores = true}), "no probabilities of classes");
   EXPECT_MPM_ERROR(Estimator(kOfScores, mergingOptions(Task::kSemantic)),
                    "does not segment (its head is 'classifier'): without a task it gives the outputs of the net");
   EXPECT_MPM_ERROR(Estimator(kOfLabels, mergingOptions(Task::kDepth)),

@@ -65,34 +65,6 @@ TEST_F(HeadTrainerTest, TellsPicturesApartThatItHasNotSeen) {
   EXPECT_GT(cv::countNonZero(found.colRange(half, found.cols) == 1), found.rows * half * 9 / 10);
 }
 
-TEST_F(HeadTrainerTest, TokensAreThoseOfTheLastBlock) {
-  const std::string block = "backbone/block" + std::to_string(trainer_.model().blocks - 1);
-  LoadedNet loaded = readNet(kModel, {.reduce = kFullModel, .outputs = {block, "merge_map"}});
-  const ModelInfo& info = trainer_.model();
-  const cv::Mat grey(info.input.height, info.input.width, CV_8UC3, cv::Scalar(51, 51, 51));
-  const int shape[] = {1, 3, info.input.height, info.input.width};
-  cv::Mat planes(4, shape, CV_32F);
-  for (int c = 0; c < 3; ++c) {
-    cv::Mat(info.input.height, info.input.width, CV_32F, planes.ptr<float>(0, c))
-        .setTo((0.2f - info.facts.mean[c]) / info.facts.deviation[c]);
-  }
-  loaded.net.setInput(planes);
-  const cv::Mat rows = loaded.net.forward(block), tokens = trainer_.tokens(grey);
-  ASSERT_EQ(tokens.size(), cv::Size(info.dim, info.tokens()));
-  EXPECT_LE(
-      cv::norm(tokens,
-               cv::Mat(tokens.rows, tokens.cols, CV_32F, const_cast<float*>(rows.ptr<float>(0, info.special_tokens))),
-               cv::NORM_INF),
-      1e-4);
-}
-
-TEST_F(HeadTrainerTest, MergedTokensAreThoseOfTheirCluster) {
-  HeadTrainer merging(kModel, mpmBefore({1}));
-  const cv::Mat tokens = merging.tokens(cv::Mat(96, 96, CV_8UC3, cv::Scalar(90, 90, 90)));
-  EXPECT_EQ(tokens.rows, merging.model().tokens());
-  EXPECT_TRUE(cv::checkRange(tokens));
-}
-
 TEST_F(HeadTrainerTest, IsTheSameForAnyNumberOfThreads) {
   const int before = cv::getNumThreads();
   cv::setNumThreads(1);

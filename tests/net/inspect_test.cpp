@@ -20,6 +20,8 @@ namespace {
 
 const std::string kSegmenterModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";
 const std::string kClip = std::string(MPM_TEST_DATA_DIR) + "/hf_clip_ts17.onnx";  // a LayerNorm before its blocks
+const std::string kJoinedQueries =
+    std::string(MPM_TEST_DATA_DIR) + "/hf_eomt_ts17.onnx";  // queries join between its blocks
 
 EstimatorOptions options(Schedule schedule, bool inspect) {
   return {.reduce = mpmBefore(schedule), .inspect = inspect};
@@ -60,7 +62,7 @@ TEST(Inspect, SimilarityOfASecondMergeIsThatOfItsRows) {
 }
 
 // Mutual nearest neighbours: the similarity of a pair is the largest that either of the two has with any token. The
-// tokens that go into an insertion come from a net without that insertion.
+// tokens that go into an insertion come from a net without that insertion. Patches are the last rows of the first.
 void expectSimilarityOfTheNearestNeighbour(const std::string& model, const Schedule& schedule,
                                            const std::string& first_layer_before) {
   SCOPED_TRACE(first_layer_before);
@@ -68,7 +70,7 @@ void expectSimilarityOfTheNearestNeighbour(const std::string& model, const Sched
   const ModelInfo& info = segmenter.model();
   const cv::Mat image = test::smoothPicture(info.input.height, info.input.width, 3);
   const Estimate result = segmenter.estimate(image);
-  ASSERT_EQ(result.pair_similarity.size(), 2U);
+  ASSERT_EQ(result.pair_similarity.size(), schedule.size());
   std::vector<int> before(info.tokens());
   std::iota(before.begin(), before.end(), 0);
   for (std::size_t k = 0; k < schedule.size(); ++k) {
@@ -77,7 +79,8 @@ void expectSimilarityOfTheNearestNeighbour(const std::string& model, const Sched
     const std::string layer = k == 0 ? first_layer_before : "backbone/block" + std::to_string(schedule[k] - 1);
     const cv::Mat tokens = valueOf(model, up_to_here, image, layer);
     const auto row = [&](int i) {
-      const float* const values = tokens.ptr<float>(0, info.special_tokens + i);
+      const float* const values =
+          tokens.ptr<float>(0, (k == 0 ? tokens.size[1] - info.tokens() : info.special_tokens) + i);
       return std::vector<double>(values, values + info.dim);
     };
     const std::vector<int>& after = result.cluster_of_token[k];
@@ -102,6 +105,7 @@ TEST(Inspect, SimilarityIsThatOfTheNearestNeighbour) {
   expectSimilarityOfTheNearestNeighbour(kSegmenterModel, {1, 2}, "backbone/block0");
   expectSimilarityOfTheNearestNeighbour(kSegmenterModel, {0, 2}, "backbone/patch_embed");
   expectSimilarityOfTheNearestNeighbour(kClip, {0, 1}, "backbone/pre_norm");
+  expectSimilarityOfTheNearestNeighbour(kJoinedQueries, {3}, "backbone/block2");
 }
 
 TEST(Inspect, ChangesNoAnswerAndScoresAreShares) {

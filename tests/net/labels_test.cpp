@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/estimator.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "mpm/read_net.hpp"
-#include "net/windows.h"
 #include "support/damaged_model.h"
 #include "support/in_folder.h"
 #include "support/pictures.h"
@@ -84,11 +82,6 @@ std::vector<cv::Mat> plainWindowLogits(const Schedule& schedule, const cv::Mat& 
   return sums;
 }
 
-cv::Mat plainWindowLabels(const Schedule& schedule, const cv::Mat& image, cv::Size scaled, const std::vector<int>& rows,
-                          const std::vector<int>& columns) {
-  return labelsOf(plainWindowLogits(schedule, image, scaled, rows, columns), image.size());
-}
-
 // Pixels where two classes tie to within rounding may differ.
 void expectSameLabels(const cv::Mat& actual, const cv::Mat& expected) {
   ASSERT_EQ(actual.size(), expected.size());
@@ -97,6 +90,23 @@ void expectSameLabels(const cv::Mat& actual, const cv::Mat& expected) {
   double most = 0;
   cv::minMaxLoc(expected, nullptr, &most);
   EXPECT_GT(most, 0) << "one label alone would prove nothing";
+}
+
+// The scores of the classes are the softmax of these logits, one plane per class.
+void expectSoftmax(const cv::Mat& scores, const std::vector<cv::Mat>& logits) {
+  const cv::Size size = logits[0].size();
+  std::vector<cv::Mat> planes(logits.size());
+  cv::Mat sum(size, CV_32F, cv::Scalar(0));
+  for (std::size_t c = 0; c < planes.size(); ++c) {
+    cv::exp(logits[c], planes[c]);
+    sum += planes[c];
+  }
+  ASSERT_EQ(scores.dims, 3);
+  ASSERT_EQ(cv::Size(scores.size[2], scores.size[1]), size);
+  for (std::size_t c = 0; c < planes.size(); ++c) {
+    const cv::Mat found(size, CV_32F, const_cast<float*>(scores.ptr<float>(static_cast<int>(c))));
+    EXPECT_LE(cv::norm(found, planes[c] / sum, cv::NORM_INF), 1e-3) << c;
+  }
 }
 
 // Queries with a mask and a class each: the label with the largest sum of softmax(class) x sigmoid(mask).
@@ -229,58 +239,32 @@ TEST_F(Labels, OfAGraphThatEndsInProbabilities) {
 TEST_F(Labels, AreThoseOfTheProtocolAtAnySize) {
   for (const std::string& model : {kMask, kLinear}) {
     for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
-      Estimator segmenter(model, merging(schedule));
+      EstimatorOptions options = merging(schedule);
+      Estimator segmenter(model, options);
+      options.scores = true;
+      Estimator scoring(model, options);
       PlainNet plain(model, schedule);
       for (const cv::Size size : {cv::Size(64, 32), cv::Size(97, 61), cv::Size(97, 50), cv::Size(1, 1)}) {
         const cv::Mat image = test::smoothPicture(size.height, size.width);
         const cv::Mat labels = segmenter.estimate(image).labels;
+        std::vector<cv::Mat> logits = plain.logits(resized(image, plain.input()));
         if (size.area() == 1)
           EXPECT_EQ(labels.size(), size);
         else
-          expectSameLabels(labels, labelsOf(plain.logits(resized(image, plain.input())), size));
+          expectSameLabels(labels, labelsOf(logits, size));
+        for (cv::Mat& plane : logits) plane = resized(plane, size);
+        expectSoftmax(scoring.estimate(image).scores, logits);
       }
     }
   }
 }
 
-TEST_F(Labels, TellsTokensAndComposedMaps) {
+TEST_F(Labels, ShareNoMemoryWithTheNextImage) {
   Estimator segmenter(kMask, merging({1, 2}));
-  const Estimate result = segmenter.estimate(test::smoothPicture(32, 64));
-  EXPECT_EQ(result.grid, (Size2{4, 8}));
-  ASSERT_EQ(result.tokens.size(), 3u);
-  EXPECT_EQ(result.tokens[0], 32);
-  ASSERT_EQ(result.cluster_of_token.size(), 2u);
-  for (int k = 0; k < 2; ++k) {
-    const auto& map = result.cluster_of_token[k];
-    ASSERT_EQ(map.size(), 32u);
-    EXPECT_EQ(*std::max_element(map.begin(), map.end()) + 1, result.tokens[k + 1]) << "compact ids";
-    EXPECT_LT(result.tokens[k + 1], result.tokens[k]);
-    EXPECT_GE(result.tokens[k + 1], result.tokens[k] / 2);
-  }
-  for (int i = 0; i < 32; ++i) {  // the second map is a merging of the first
-    for (int j = 0; j < i; ++j) {
-      if (result.cluster_of_token[0][i] != result.cluster_of_token[0][j]) continue;
-      EXPECT_EQ(result.cluster_of_token[1][i], result.cluster_of_token[1][j]);
-    }
-  }
-}
-
-TEST_F(Labels, GivesTheSameTwiceAndForAnyNumberOfThreads) {
-  const cv::Mat first = test::smoothPicture(48, 70, 1), second = test::smoothPicture(48, 70, 2);
-  EstimatorOptions options = merging({1, 2});
-  options.threads = 1;
-  Estimator segmenter(kMask, options);
-  const Estimate once = segmenter.estimate(first);
+  const Estimate once = segmenter.estimate(test::smoothPicture(48, 70, 1));
   const cv::Mat kept = once.labels.clone();
-  segmenter.estimate(second);
-  EXPECT_EQ(cv::countNonZero(once.labels != kept), 0) << "results share no memory with the next frame";
-  const Estimate again = segmenter.estimate(first);
-  options.threads = 4;
-  const Estimate threaded = Estimator(kMask, options).estimate(first);
-  for (const Estimate* other : {&again, &threaded}) {
-    EXPECT_EQ(cv::countNonZero(once.labels != other->labels), 0);
-    EXPECT_EQ(once.cluster_of_token, other->cluster_of_token);
-  }
+  segmenter.estimate(test::smoothPicture(48, 70, 2));
+  EXPECT_EQ(cv::countNonZero(once.labels != kept), 0);
 }
 
 TEST_F(Labels, StagesAddUpToNoMoreThanTheTotal) {
@@ -291,42 +275,19 @@ TEST_F(Labels, StagesAddUpToNoMoreThanTheTotal) {
   EXPECT_LE(ms.preprocess + ms.backbone + ms.merge + ms.restore + ms.head + ms.postprocess, ms.total * 1.001);
 }
 
-TEST_F(Labels, WindowsSeeTheImageAtItsOwnScale) {
-  // Where no windows overlap, a pixel's label is that of its own window.
+TEST_F(Labels, TokensOfWindowsAreTheirMean) {
   const cv::Mat image = test::smoothPicture(32, 64 + 60);
   const Estimate both = Estimator(kMask, merging({1, 2}, Fit::kWindow)).estimate(image);
   Estimator one(kMask, merging({1, 2}));
   const Estimate left = one.estimate(image.colRange(0, 64).clone());
   const Estimate right = one.estimate(image.colRange(60, 124).clone());
-  expectSameLabels(both.labels.colRange(0, 60), left.labels.colRange(0, 60));
-  expectSameLabels(both.labels.colRange(64, 124), right.labels.colRange(4, 64));
   for (std::size_t k = 0; k < both.tokens.size(); ++k)
-    EXPECT_DOUBLE_EQ(both.tokens[k], (left.tokens[k] + right.tokens[k]) / 2) << "the mean over the windows";
+    EXPECT_DOUBLE_EQ(both.tokens[k], (left.tokens[k] + right.tokens[k]) / 2);
   EXPECT_EQ(both.window_tokens, (std::vector{left.tokens, right.tokens}));
   EXPECT_EQ(both.cluster_of_token, left.cluster_of_token) << "of the first window";
 }
 
-TEST_F(Labels, WindowsOverlapByASixteenthAndAreAveraged) {
-  // Windows of 32 x 64: 30 and 60 apart, the last one flush with the end.
-  const cv::Mat image = test::smoothPicture(97, 190);
-  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
-    EstimatorOptions options = merging(schedule, Fit::kWindow);
-    options.scores = true;
-    const Estimate result = Estimator(kMask, options).estimate(image);
-    std::vector<cv::Mat> logits = plainWindowLogits(schedule, image, image.size(), {0, 30, 60, 65}, {0, 60, 120, 126});
-    expectSameLabels(result.labels, labelsOf(logits, image.size()));
-    cv::Mat sum(image.size(), CV_32F, cv::Scalar(0));
-    for (cv::Mat& plane : logits) {
-      cv::exp(plane, plane);
-      sum += plane;
-    }
-    for (int c = 0; c < 4; ++c) {
-      const cv::Mat scores(image.size(), CV_32F, const_cast<float*>(result.scores.ptr<float>(c)));
-      EXPECT_LE(cv::norm(scores, logits[c] / sum, cv::NORM_INF), 1e-3);
-    }
-  }
-}
-
+/// Windows of 32 x 64: by themselves 30 and 60 apart, the last one flush with the end, and averaged where they overlap.
 TEST_F(Labels, WindowsHaveTheScaleAndTheStrideOfTheOptions) {
   struct Case {
     cv::Size image;
@@ -335,6 +296,7 @@ TEST_F(Labels, WindowsHaveTheScaleAndTheStrideOfTheOptions) {
     std::vector<int> rows, columns;
   };
   const std::vector<Case> cases = {
+      {{190, 97}, 0, 0, {190, 97}, {0, 30, 60, 65}, {0, 60, 120, 126}},
       {{100, 50}, 16, 0, {100, 50}, {0, 16, 18}, {0, 16, 32, 36}},
       {{200, 80}, 0, 40, {100, 40}, {0, 8}, {0, 36}},
       {{50, 20}, 0, 40, {100, 40}, {0, 8}, {0, 36}},
@@ -351,9 +313,12 @@ TEST_F(Labels, WindowsHaveTheScaleAndTheStrideOfTheOptions) {
       SCOPED_TRACE(::testing::Message() << c.image << " by " << c.stride << ", shorter side " << c.short_side);
       options.window_stride = c.stride;
       options.short_side = c.short_side;
+      options.scores = c.scaled == c.image;
       const cv::Mat image = test::smoothPicture(c.image.height, c.image.width);
-      expectSameLabels(Estimator(kMask, options).estimate(image).labels,
-                       plainWindowLabels(schedule, image, c.scaled, c.rows, c.columns));
+      const Estimate result = Estimator(kMask, options).estimate(image);
+      const std::vector<cv::Mat> logits = plainWindowLogits(schedule, image, c.scaled, c.rows, c.columns);
+      expectSameLabels(result.labels, labelsOf(logits, c.image));
+      if (options.scores) expectSoftmax(result.scores, logits);
     }
   }
   EstimatorOptions options = merging({1, 2}, Fit::kWindow);
@@ -425,13 +390,6 @@ TEST_F(Labels, NamesNanInTheNet) {
   EXPECT_MPM_ERROR(of_no_labels.estimate(test::smoothPicture(32, 64)), "hold NaN or infinity");
   test::writeModelWithNan(kMask, folder_ / "nan.onnx");
   EXPECT_MPM_ERROR(Estimator(folder_ / "nan.onnx", merging({})), "NaN");
-}
-
-TEST(WindowStarts, CoverTheLengthAndEndFlush) {
-  EXPECT_THAT(windowStarts(512, 512, 480), ElementsAre(0));
-  EXPECT_THAT(windowStarts(513, 512, 480), ElementsAre(0, 1));
-  EXPECT_THAT(windowStarts(992, 512, 480), ElementsAre(0, 480));
-  EXPECT_THAT(windowStarts(1000, 512, 480), ElementsAre(0, 480, 488));
 }
 
 }  // namespace

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
 #include <random>
 
 #include "kernels/threads.h"
@@ -11,221 +15,199 @@
 namespace mpm {
 namespace {
 
-// A grid of 4 x 5 patches.
-constexpr PatchPlaces squares(int kernel, int stride, int pad = 0) {
-  return {4, 5, kernel, kernel, stride, stride, pad, pad};
-}
+using Random = std::mt19937;
 
-constexpr PatchPlaces kPlaces = squares(16, 16);
-constexpr int kPatches = 20;
+int below(Random& random, int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); }
 
-cv::Mat grey(int level) { return cv::Mat(64, 80, CV_8UC3, cv::Scalar::all(level)); }
+/// The rule, patch by patch and pixel by pixel.
+struct PlainGate {
+  using Cells = std::vector<float>;  // of a patch, 4 x 4 x 3: rounded as they are there, so that ties are ties
 
-cv::Mat noisy(int level, double sigma, int seed) {
-  // Not cv::RNG: OpenCV 5.0 fills such a small matrix of 16-bit numbers with zeros.
-  std::mt19937 random(static_cast<std::uint32_t>(seed));
-  std::normal_distribution<double> noise(level, sigma);
-  cv::Mat picture(64, 80, CV_8UC3);
-  for (auto& pixel : cv::Mat_<cv::Vec3b>(picture))
-    for (int channel = 0; channel < 3; ++channel) pixel[channel] = cv::saturate_cast<std::uint8_t>(noise(random));
+  Reuse options;
+  PatchPlaces places;
+  std::vector<Cells> computed, before;
+  double offset = 6, noise = -1, last_key = 0;
+
+  double threshold() const { return options.threshold ? *options.threshold : offset + std::max(noise, 0.0); }
+
+  Cells cellsOf(const cv::Mat& picture, int patch) const {
+    const int top = patch / places.grid_w * places.stride_h - places.pad_h,
+              left = patch % places.grid_w * places.stride_w - places.pad_w;
+    std::vector<int> sums(48), pixels(16);
+    for (int y = 0; y < places.kernel_h; ++y) {
+      for (int x = 0; x < places.kernel_w; ++x) {
+        if (top + y < 0 || left + x < 0 || top + y >= picture.rows || left + x >= picture.cols) continue;
+        const int cell = (4 * y + 3) / places.kernel_h * 4 + (4 * x + 3) / places.kernel_w;
+        ++pixels[cell];
+        for (int c = 0; c < 3; ++c) sums[3 * cell + c] += picture.at<cv::Vec3b>(top + y, left + x)[c];
+      }
+    }
+    Cells cells;
+    for (int i = 0; i < 48; ++i)
+      cells.push_back(static_cast<float>(sums[i]) / static_cast<float>(std::max(pixels[i / 3], 1)));
+    return cells;
+  }
+  static double most(const Cells& a, const Cells& b) {
+    float most = 0;
+    for (int i = 0; i < 48; ++i) most = std::max(most, std::abs(a[i] - b[i]));
+    return static_cast<double>(most);
+  }
+  /// The length of the difference, and the cosine of the angle, of cells as vectors from middle grey.
+  static std::pair<double, double> vectors(const Cells& a, const Cells& b) {
+    double apart = 0, product = 0, aa = 0, bb = 0;
+    for (int i = 0; i < 48; ++i) {
+      const double x = static_cast<double>(a[i]) - 127.5, y = static_cast<double>(b[i]) - 127.5;
+      apart += (x - y) * (x - y);
+      product += x * y;
+      aa += x * x;
+      bb += y * y;
+    }
+    return {apart, apart == 0 ? 1 : product / std::sqrt(aa * bb)};
+  }
+
+  ReuseGate::Frame look(const cv::Mat& picture, double seconds, const std::optional<std::vector<int>>& given) {
+    const int count = places.grid_h * places.grid_w;
+    std::vector<Cells> now;
+    for (int i = 0; i < count; ++i) now.push_back(cellsOf(picture, i));
+    ReuseGate::Frame frame;
+    frame.key = computed.empty();
+    if (!frame.key) {
+      std::vector<double> moved;
+      for (int i = 0; i < count; ++i) moved.push_back(most(now[i], before[i]));
+      std::sort(moved.begin(), moved.end());
+      const double seen = std::min(moved[count / 4], 16.0);
+      if (seen > 0) noise = noise < 0 ? seen : 0.7 * noise + 0.3 * seen;
+      std::vector<std::pair<double, int>> order;  // the most changed first, of equal ones the first
+      for (int i = 0; i < count; ++i) {
+        const auto [apart, cosine] = vectors(now[i], computed[i]);
+        order.emplace_back(-apart, i);
+        const bool changed = options.cosine ? cosine < *options.cosine : most(now[i], computed[i]) > threshold();
+        if (changed && !options.budget) frame.changed.push_back(i);
+      }
+      std::sort(order.begin(), order.end());
+      for (int i = 0; options.budget && i < std::lround(*options.budget * count); ++i)
+        frame.changed.push_back(order[i].second);
+      std::sort(frame.changed.begin(), frame.changed.end());
+      if (given) frame.changed = *given;
+      frame.key = !given && !options.budget && static_cast<double>(frame.changed.size()) > options.flush * count;
+      frame.due = !frame.key && (seconds < last_key || seconds >= last_key + options.refresh);
+    }
+    before = now;
+    if (frame.key || frame.due) {
+      last_key = seconds;
+      computed = now;
+    }
+    for (const int i : frame.changed) computed[i] = now[i];
+    if (!frame.key) return frame;
+    frame.changed.resize(count);
+    std::iota(frame.changed.begin(), frame.changed.end(), 0);
+    return frame;
+  }
+  void compared(double agreement) {
+    if (!options.agreement) return;
+    if (agreement < *options.agreement) offset *= 0.8;
+    if (agreement > (*options.agreement + 100) / 2) offset *= 1.1;
+    offset = std::min(std::max(offset, 2.0), 30.0);
+  }
+  void reset() {
+    computed.clear();
+    offset = 6;
+    noise = -1;
+  }
+};
+
+/// The next picture of a camera: still, noisy, in another light, with other patches, or with a mark of one pixel.
+cv::Mat nextPicture(const cv::Mat& before, Random& random) {
+  cv::Mat picture = before.clone();
+  const int kind = below(random, 5);
+  std::normal_distribution<double> noise(0, below(random, 20) + 1);
+  if (kind == 1) {
+    for (auto& pixel : cv::Mat_<cv::Vec3b>(picture))
+      for (int c = 0; c < 3; ++c) pixel[c] = cv::saturate_cast<std::uint8_t>(pixel[c] + noise(random));
+  } else if (kind == 2) {
+    picture += cv::Scalar::all(below(random, 90) - 45);
+  } else if (kind == 3) {
+    for (int k = below(random, 12); k > 0; --k)  // whole cells of patches of 16 px
+      picture(cv::Rect(4 * below(random, 20), 4 * below(random, 16), 4, 4)) += cv::Scalar::all(below(random, 60) - 30);
+  } else if (kind == 4) {
+    picture.at<cv::Vec3b>(below(random, 64), below(random, 80)) = {0, 255, 0};
+  }
   return picture;
 }
 
-/// Adds `change` to one 4x4 cell of a patch.
-void paint(cv::Mat& picture, int patch, int cell, int change) {
-  const cv::Rect place(patch % 5 * 16 + cell % 4 * 4, patch / 5 * 16 + cell / 4 * 4, 4, 4);
-  picture(place) += cv::Scalar::all(change);
-}
-
-ReuseGate::Frame look(ReuseGate& gate, const cv::Mat& picture, double seconds = 0) {
-  return gate.look(picture, seconds, Serial());
-}
-
-TEST(ReuseGate, AFirstFrameIsAKeyFrame) {
-  ReuseGate gate({.on = true, .threshold = 12}, kPlaces);
-  const ReuseGate::Frame first = look(gate, grey(100));
-  EXPECT_TRUE(first.key);
-  EXPECT_EQ(first.changed.size(), static_cast<std::size_t>(kPatches));
-  const ReuseGate::Frame second = look(gate, grey(100));
-  EXPECT_FALSE(second.key);
-  EXPECT_TRUE(second.changed.empty());
-  gate.reset();
-  EXPECT_TRUE(look(gate, grey(100)).key);
-}
-
-TEST(ReuseGate, PatchesMayBeWiderThanHigh) {
-  ReuseGate gate({.on = true, .threshold = 12},
-                 {.grid_h = 3, .grid_w = 2, .kernel_h = 8, .kernel_w = 16, .stride_h = 8, .stride_w = 16});
-  cv::Mat picture(24, 32, CV_8UC3, cv::Scalar::all(100));
-  look(gate, picture);
-  picture(cv::Rect(4, 20, 4, 4)) += cv::Scalar::all(50);
-  EXPECT_EQ(look(gate, picture).changed, std::vector{4});
-}
-
-TEST(ReuseGate, OneCellAboveTheThresholdIsAChange) {
-  ReuseGate gate({.on = true, .threshold = 12}, kPlaces);
-  cv::Mat picture = grey(100);
-  look(gate, picture);
-  paint(picture, 7, 5, 12);
-  paint(picture, 13, 15, -13);
-  EXPECT_EQ(look(gate, picture).changed, std::vector{13});
-}
-
-TEST(ReuseGate, SlowDriftAddsUpAndIsSeen) {
-  ReuseGate gate({.on = true, .threshold = 12}, kPlaces);
-  cv::Mat picture = grey(50);
-  look(gate, picture);
-  int seen = 0;
-  for (int frame = 1; frame <= 52; ++frame) {
-    paint(picture, 3, 0, 1);
-    seen += !look(gate, picture).changed.empty();
-  }
-  EXPECT_EQ(seen, 4) << "each time after 13 levels, above the 12 of the threshold";
-}
-
-TEST(ReuseGate, TooManyChangesAreAKeyFrame) {
-  ReuseGate gate({.on = true, .threshold = 12, .flush = 0.5}, kPlaces);
-  cv::Mat picture = grey(100);
-  look(gate, picture);
-  for (int patch = 0; patch < 10; ++patch) paint(picture, patch, 0, 50);
-  EXPECT_EQ(look(gate, picture).changed.size(), 10u);
-  for (int patch = 0; patch < 11; ++patch) paint(picture, patch, 0, 50);
-  EXPECT_TRUE(look(gate, picture).key);
-}
-
-TEST(ReuseGate, TheThresholdFollowsTheNoiseOfTheCamera) {
-  ReuseGate gate({.on = true}, kPlaces);
-  look(gate, noisy(100, 20, 0));
-  double noise = -1;
-  cv::Mat before = noisy(100, 20, 0);
-  for (int frame = 1; frame < 8; ++frame) {
-    const cv::Mat now = noisy(100, 20, frame);
-    std::vector<double> moved;
-    for (int patch = 0; patch < kPatches; ++patch) {
-      double most = 0;
-      for (int cell = 0; cell < 16; ++cell) {
-        const cv::Rect place(patch % 5 * 16 + cell % 4 * 4, patch / 5 * 16 + cell / 4 * 4, 4, 4);
-        const cv::Scalar a = cv::mean(now(place)), b = cv::mean(before(place));
-        for (int c = 0; c < 3; ++c) most = std::max(most, std::abs(a[c] - b[c]));
-      }
-      moved.push_back(most);
-    }
-    std::sort(moved.begin(), moved.end());
-    const double seen = std::min(moved[5], 16.0);
-    noise = noise < 0 ? seen : 0.7 * noise + 0.3 * seen;
-    look(gate, now);
-    EXPECT_NEAR(gate.threshold(), 6 + noise, 1e-3);
-    before = now;
-  }
-  EXPECT_GT(noise, 8);
-}
-
-TEST(ReuseGate, AChangeOfLightIsNoNoise) {
-  ReuseGate gate({.on = true}, kPlaces);
-  look(gate, noisy(100, 2, 0));
-  EXPECT_TRUE(look(gate, noisy(160, 2, 1)).key);
-  EXPECT_LE(gate.threshold(), 6 + 16);
-  const double before = gate.threshold();
-  const cv::Mat still = noisy(160, 2, 2);
-  look(gate, still);
-  const double after = gate.threshold();
-  EXPECT_LT(after, before);
-  look(gate, still);
-  EXPECT_EQ(gate.threshold(), after) << "a repeated frame says nothing of the noise";
-  gate.reset();
-  EXPECT_EQ(gate.threshold(), 6) << "another camera";
-}
-
-TEST(ReuseGate, AKeyFrameIsDueAfterRefreshSeconds) {
-  ReuseGate gate({.on = true, .threshold = 12, .refresh = 60}, kPlaces);
-  EXPECT_TRUE(look(gate, grey(100), 1000).key);
-  EXPECT_FALSE(look(gate, grey(100), 1059).due);
-  EXPECT_TRUE(look(gate, grey(100), 1060).due);
-  EXPECT_FALSE(look(gate, grey(100), 1061).due);
-  EXPECT_TRUE(look(gate, grey(100), 500).due) << "the clock was set back";
-  EXPECT_FALSE(look(gate, grey(100), 501).due);
-}
-
-TEST(ReuseGate, AgreementSteersTheThreshold) {
-  ReuseGate gate({.on = true, .agreement = 99}, kPlaces);
-  EXPECT_EQ(gate.threshold(), 6);
-  gate.compared(98);
-  EXPECT_DOUBLE_EQ(gate.threshold(), 4.8);
-  gate.compared(99.2);
-  EXPECT_DOUBLE_EQ(gate.threshold(), 4.8) << "well enough";
-  gate.compared(99.8);
-  EXPECT_DOUBLE_EQ(gate.threshold(), 4.8 * 1.1);
-  for (int i = 0; i < 50; ++i) gate.compared(50);
-  EXPECT_EQ(gate.threshold(), 2);
-  for (int i = 0; i < 50; ++i) gate.compared(100);
-  EXPECT_EQ(gate.threshold(), 30);
-}
-
-// Patches of 14 px, that overlap or reach into a border: every pixel belongs to a cell of a patch that sees it.
-TEST(ReuseGate, EveryPixelOfAPatchCounts) {
-  for (const PatchPlaces& places : {squares(14, 14), squares(16, 14), squares(16, 16, 2)}) {
-    for (int y = 0; y < 56; y += 5) {
-      for (int x = 0; x < 70; x += 3) {
-        ReuseGate gate({.on = true, .threshold = 5}, places);
-        cv::Mat picture(60, 76, CV_8UC3, cv::Scalar::all(0));
-        look(gate, picture);
-        picture.at<cv::Vec3b>(y, x) = {0, 255, 0};
-        std::vector<int> expected;
-        for (int patch = 0; patch < kPatches; ++patch) {
-          const int top = patch / 5 * places.stride_h - places.pad_h, left = patch % 5 * places.stride_w - places.pad_w;
-          if (cv::Rect(left, top, places.kernel_w, places.kernel_h).contains(cv::Point(x, y)))
-            expected.push_back(patch);
+TEST(ReuseGate, IsTheRuleInPlainLoops) {
+  const PatchPlaces all_places[] = {{4, 5, 16, 16, 16, 16},
+                                    {4, 5, 14, 14, 14, 14},
+                                    {4, 5, 16, 16, 14, 14},
+                                    {4, 5, 16, 16, 16, 16, 2, 2},
+                                    {8, 5, 8, 16, 8, 16}};
+  const Reuse all_options[] = {{.on = true, .threshold = 12, .refresh = 5, .flush = 0.25},
+                               {.on = true, .threshold = 5},
+                               {.on = true, .refresh = 3},
+                               {.on = true, .agreement = 99},
+                               {.on = true, .budget = 0.1},
+                               {.on = true, .budget = 1, .flush = 0},
+                               {.on = true, .cosine = 0.9}};
+  int keys = 0, dues = 0, parts = 0;
+  for (const PatchPlaces& places : all_places) {
+    for (std::size_t k = 0; k < std::size(all_options); ++k) {
+      Random random(static_cast<unsigned>(k));
+      ReuseGate gate(all_options[k], places), threaded(all_options[k], places);
+      PlainGate plain{all_options[k], places, {}, {}};
+      cv::Mat picture(64, 80, CV_8UC3, cv::Scalar(100, 90, 120));
+      double seconds = 1000;
+      for (int frame = 0; frame < 40; ++frame) {
+        SCOPED_TRACE(::testing::Message() << places.kernel_h << " px, options " << k << ", frame " << frame);
+        seconds += below(random, 8) == 0 ? -20 : below(random, 3);
+        if (below(random, 12) == 0) {
+          gate.reset();
+          threaded.reset();
+          plain.reset();
         }
-        ASSERT_EQ(look(gate, picture).changed, expected) << y << ", " << x;
+        if (below(random, 6) == 0) {
+          const double agreement = std::vector{50.0, 98.0, 99.0, 99.5, 99.8, 100.0}[random() % 6];
+          for (int times = below(random, 2) * 30; times >= 0; --times) {
+            gate.compared(agreement);
+            threaded.compared(agreement);
+            plain.compared(agreement);
+          }
+        }
+        std::optional<std::vector<int>> given;
+        if (below(random, 8) == 0) given = std::vector{3, 19};
+        const ReuseGate::Frame found = gate.look(picture, seconds, Serial(), given),
+                               other = threaded.look(picture, seconds, test::Threads(3), given),
+                               expected = plain.look(picture, seconds, given);
+        EXPECT_EQ(found.key, expected.key);
+        EXPECT_EQ(found.due, expected.due);
+        ASSERT_EQ(found.changed, expected.changed);
+        ASSERT_EQ(other.changed, expected.changed);
+        ASSERT_NEAR(gate.threshold(), plain.threshold(), 1e-6);
+        keys += found.key;
+        dues += found.due;
+        parts += !found.key && !found.changed.empty();
+        picture = nextPicture(picture, random);
       }
     }
   }
+  for (const int count : {keys, dues, parts}) EXPECT_GT(count, 40) << "seen too seldom";
 }
 
-TEST(ReuseGate, SameForAnyNumberOfThreads) {
-  ReuseGate serial({.on = true}, kPlaces), parallel({.on = true}, kPlaces);
-  for (int frame = 0; frame < 6; ++frame) {
-    const cv::Mat picture = noisy(90 + frame, 12, frame);
-    EXPECT_EQ(look(serial, picture).changed, parallel.look(picture, 0, test::Threads(3)).changed);
-  }
-}
-
-TEST(ReuseGate, ABudgetComputesThePatchesThatChangedMost) {
-  ReuseGate gate({.on = true, .budget = 0.1}, kPlaces);  // 2 of 20
-  cv::Mat picture = grey(100);
-  look(gate, picture);
-  EXPECT_EQ(look(gate, picture).changed, (std::vector{0, 1})) << "ties go to the lowest";
-  paint(picture, 19, 15, 30);
-  paint(picture, 7, 0, 20);  // a larger change than that of the next in one cell, but of two
-  paint(picture, 7, 1, 20);
-  paint(picture, 3, 2, 25);
-  EXPECT_EQ(look(gate, picture).changed, (std::vector{7, 19}));
-  EXPECT_EQ(look(gate, picture).changed, (std::vector{0, 3})) << "7 and 19 were computed, 3 was not yet";
-  ReuseGate whole({.on = true, .budget = 1, .flush = 0}, kPlaces);
-  look(whole, picture);
-  EXPECT_FALSE(look(whole, picture).key) << "a budget is no flood";
-}
-
-TEST(ReuseGate, ACosineSeesTheDirectionAndNotTheLength) {
-  ReuseGate gate({.on = true, .cosine = 0.9}, kPlaces);
-  cv::Mat picture = grey(160);
-  look(gate, picture);
-  EXPECT_TRUE(look(gate, grey(240)).changed.empty()) << "brighter, but the same side of grey";
-  paint(picture, 19, 3, -120);  // one cell of 16 turns round: 14 / 16 plus its share
-  paint(picture, 2, 3, -20);
-  EXPECT_EQ(look(gate, picture).changed, std::vector{19});
-  EXPECT_TRUE(look(gate, grey(20)).key) << "all turned round";
-}
-
-TEST(ReuseGate, TheCallerMayNameThePatches) {
-  ReuseGate gate({.on = true, .threshold = 12, .flush = 0}, kPlaces);
-  cv::Mat picture = grey(100);
-  EXPECT_TRUE(gate.look(picture, 0, Serial(), std::vector{3}).key) << "nothing is kept yet";
-  paint(picture, 5, 0, 90);
-  const ReuseGate::Frame named = gate.look(picture, 0, Serial(), std::vector{3, 19});
-  EXPECT_EQ(named.changed, (std::vector{3, 19}));
-  EXPECT_FALSE(named.key);
-  EXPECT_TRUE(look(gate, picture).key) << "patch 5 was not computed, and any change is a flood here";
+// What random pictures seldom hit.
+TEST(ReuseGate, AChangeIsAboveTheThresholdAndAFloodAboveItsShare) {
+  ReuseGate gate({.on = true, .threshold = 12, .flush = 0.5}, {4, 5, 16, 16, 16, 16});
+  cv::Mat picture(64, 80, CV_8UC3, cv::Scalar::all(100));
+  const auto look = [&](int patches, int change) {
+    for (int patch = 0; patch < patches; ++patch)
+      picture(cv::Rect(patch % 5 * 16 + 4, patch / 5 * 16 + 8, 4, 4)) += cv::Scalar::all(change);
+    return gate.look(picture, 0, Serial());
+  };
+  look(0, 0);
+  EXPECT_TRUE(look(20, 12).changed.empty());
+  EXPECT_EQ(look(1, 1).changed, std::vector{0});
+  EXPECT_TRUE(look(1, -12).changed.empty());
+  EXPECT_EQ(look(1, -1).changed, std::vector{0});
+  EXPECT_EQ(look(10, 50).changed.size(), 10u);
+  EXPECT_TRUE(look(11, 50).key);
 }
 
 }  // namespace

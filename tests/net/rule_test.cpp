@@ -13,14 +13,20 @@ namespace {
 
 const std::string kRuleModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";  // 3 blocks
 
+/// Of two of `count` rows.
+auto cosineOf(std::span<const float> rows, int count) {
+  return [rows, dim = static_cast<int>(rows.size()) / count](int first, int second) {
+    const auto product = [&](int a, int b) {
+      return std::inner_product(&rows[a * dim], &rows[a * dim] + dim, &rows[b * dim], 0.0);
+    };
+    return product(first, second) / std::sqrt(product(first, first) * product(second, second));
+  };
+}
+
 /// Mutual Pair Merging in double loops.
 std::vector<std::int64_t> mutualPairs(const RuleInput& input) {
-  const std::span<const float> rows = input.rows;
-  const int count = static_cast<int>(input.sizes.size()), dim = static_cast<int>(rows.size()) / count;
-  const auto product = [&](int a, int b) {
-    return std::inner_product(&rows[a * dim], &rows[a * dim] + dim, &rows[b * dim], 0.0);
-  };
-  const auto cosine = [&](int a, int b) { return product(a, b) / std::sqrt(product(a, a) * product(b, b)); };
+  const int count = static_cast<int>(input.sizes.size());
+  const auto cosine = cosineOf(input.rows, count);
   const auto nearest = [&](int a) {
     int best = a == 0 ? 1 : 0;
     for (int b = best + 1; b < count; ++b)
@@ -83,14 +89,8 @@ TEST(Rule, SeesGridMapBlockKeysAndImage) {
 /// Token Merging's keys: what a rule inside a block is given are the rows that ToMe compares.
 TEST(Rule, InsideABlockCanBeTokenMerging) {
   const auto even_into_odd = [](const RuleInput& input) {
-    const std::span<const float> keys = input.keys;
-    const int count = static_cast<int>(input.sizes.size()), width = static_cast<int>(keys.size()) / count;
-    const auto cosine = [&](int a, int b) {
-      const auto product = [&](int i, int j) {
-        return std::inner_product(&keys[i * width], &keys[i * width] + width, &keys[j * width], 0.0);
-      };
-      return product(a, b) / std::sqrt(product(a, a) * product(b, b));
-    };
+    const int count = static_cast<int>(input.sizes.size());
+    const auto cosine = cosineOf(input.keys, count);
     int from = 0, into = 1;  // the one best pair of an even and an odd row
     for (int a = 0; a < count; a += 2) {
       for (int b = 1; b < count; b += 2)

@@ -66,12 +66,16 @@ TEST(BlockOfLayer, IsThatOfTheBlockOrOfTheMergingThere) {
     EXPECT_EQ(blockOfLayer(layer), std::nullopt) << layer;
 }
 
-TEST(ForwardTimes, HaveThoseOfEachBlock) {
+TEST(ForwardTimes, SpreadTheProfile) {
   const StageTimes times = forwardTimes({"backbone/patch_embed", "backbone/block0", "backbone/block1/attention",
-                                         "merge/in_block1", "backbone/block1", "head/block0"},
-                                        {1, 2, 4, 8, 16, 32}, 99);
-  EXPECT_EQ(times.blocks, (std::vector<double>{2, 28}));
+                                         "merge/in_block1", "backbone/block1", "restore/scores", "head/block0"},
+                                        {1, 2, 4, 8, 16, 32, 64}, 199);
+  EXPECT_DOUBLE_EQ(times.total, 199);
+  EXPECT_DOUBLE_EQ(times.backbone, 23);
   EXPECT_DOUBLE_EQ(times.merge, 8);
+  EXPECT_DOUBLE_EQ(times.restore, 32);
+  EXPECT_DOUBLE_EQ(times.head, 64);
+  EXPECT_EQ(times.blocks, (std::vector<double>{2, 28}));
   EXPECT_TRUE(forwardTimes({"backbone/block0"}, {}, 99).blocks.empty());
 }
 
@@ -83,16 +87,6 @@ TEST(ForwardTimes, AreMillisecondsOfTheProfile) {
   const double ms = static_cast<double>(net.getPerfProfile(layers)) * 1e3 / cv::getTickFrequency();
   const StageTimes times = forwardTimes(net, 99);
   EXPECT_NEAR(times.backbone + times.merge + times.restore + times.head, ms, 1e-3 * ms);
-}
-
-TEST(ForwardTimes, SpreadTheProfile) {
-  const StageTimes times =
-      forwardTimes({"backbone/a", "merge/b", "backbone/c", "restore/d", "labels"}, {1, 2, 4, 8, 16}, 99);
-  EXPECT_DOUBLE_EQ(times.total, 99);
-  EXPECT_DOUBLE_EQ(times.backbone, 5);
-  EXPECT_DOUBLE_EQ(times.merge, 2);
-  EXPECT_DOUBLE_EQ(times.restore, 8);
-  EXPECT_DOUBLE_EQ(times.head, 16);
 }
 
 TEST(ForwardTimes, AreAllBackboneWithoutAProfile) {

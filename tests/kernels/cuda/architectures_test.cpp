@@ -6,26 +6,19 @@
 namespace mpm::cuda {
 namespace {
 
-TEST(CudaArchitectures, MachineCodeRunsOnItsGenerationFromItsNumberOn) {
-  EXPECT_TRUE(codeRunsOn("86-real", 8, 6));
-  EXPECT_TRUE(codeRunsOn("86-real", 8, 9));
-  EXPECT_FALSE(codeRunsOn("86-real", 8, 0));
-  EXPECT_FALSE(codeRunsOn("86-real", 9, 0));
-}
-
-TEST(CudaArchitectures, PtxRunsOnAllThatCameLater) {
-  for (const char* text : {"90", "90-virtual"}) {
-    EXPECT_TRUE(codeRunsOn(text, 9, 0)) << text;
-    EXPECT_TRUE(codeRunsOn(text, 12, 0)) << text;
-    EXPECT_FALSE(codeRunsOn(text, 8, 9)) << text;
-  }
-}
-
-TEST(CudaArchitectures, AnAIsThatOneAlone) {
-  for (const char* text : {"90a", "90a-real"}) {
-    EXPECT_TRUE(codeRunsOn(text, 9, 0)) << text;
-    EXPECT_FALSE(codeRunsOn(text, 10, 0)) << text;
-  }
+TEST(CudaArchitectures, CodeRunsFromItsNumberOn) {
+  const struct {
+    const char* code;
+    int major, minor;
+    bool runs;
+  } cases[] = {// Machine code: in its generation. PTX: on all that came later. An a: on that one alone.
+               {"86-real", 8, 6, true},     {"86-real", 8, 9, true},    {"86-real", 8, 0, false},
+               {"86-real", 9, 0, false},    {"90", 9, 0, true},         {"90", 12, 0, true},
+               {"90", 8, 9, false},         {"90-virtual", 9, 0, true}, {"90-virtual", 12, 0, true},
+               {"90-virtual", 8, 9, false}, {"90a", 9, 0, true},        {"90a", 10, 0, false},
+               {"90a-real", 9, 0, true},    {"90a-real", 10, 0, false}};
+  for (const auto& [code, major, minor, runs] : cases)
+    EXPECT_EQ(codeRunsOn(code, major, minor), runs) << code << " on " << major << "." << minor;
 }
 
 TEST(CudaArchitectures, TheDefaultRunsFromTuringOn) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the emulation can tell of graphs: how many launches the host makes, and what a capture forbids.
+// What only the emulation can tell of graphs: what a capture forbids. How many launches the host makes:
+// tests/onnx/cuda/emulated_device_test.cpp.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -12,88 +13,6 @@
 
 namespace mpm::cuda {
 namespace {
-
-using test::failNextCapture;
-using test::Launches;
-using test::takeLaunches;
-
-constexpr int kElements = 32;
-
-/// Six commands on an array, whose results depend on their order.
-class Steps {
- public:
-  explicit Steps(const Stream& stream) : stream_(stream), x_(stream, kElements), y_(stream, kElements) {}
-
-  std::vector<float> run(float begin, int commands = 6) {
-    const std::vector<float> values(kElements, begin);
-    upload(stream_, values.data(), x_.data(), kElements * sizeof(float));
-    clear(stream_, y_.data(), kElements * sizeof(float));
-    for (int i = 1; i < commands; ++i) {
-      if (i % 2 == 1)
-        addBias(stream_, 1, kElements, Number::kFloat, x_.data(), y_.data());
-      else
-        copy(stream_, y_.data(), x_.data(), kElements * sizeof(float));
-    }
-    std::vector<float> result(kElements);
-    download(stream_, y_.data(), result.data(), kElements * sizeof(float));
-    stream_.wait();
-    return result;
-  }
-
- private:
-  const Stream& stream_;
-  Buffer<float> x_, y_;
-};
-
-/// y is begin, and doubled twice.
-std::vector<float> expected(float begin) { return std::vector<float>(kElements, 4 * begin); }
-
-void expectLaunches(int commands, int graphs, int made, int refused = 0) {
-  const Launches launches = takeLaunches();
-  EXPECT_EQ(launches.commands, commands);
-  EXPECT_EQ(launches.graphs, graphs);
-  EXPECT_EQ(launches.made, made);
-  EXPECT_EQ(launches.refused, refused);
-}
-
-TEST(CudaGraphs, TheSecondTimeAGraphIsMadeAndThenItIsOneLaunch) {
-  const Stream stream(0);
-  Steps steps(stream);
-  takeLaunches();
-  EXPECT_EQ(steps.run(1), expected(1));
-  expectLaunches(6, 0, 0);
-  EXPECT_EQ(steps.run(2), expected(2));
-  expectLaunches(6, 0, 0);  // nobody asked
-  stream.queue().repeat(stream, true);
-  EXPECT_EQ(steps.run(3), expected(3));
-  expectLaunches(6, 0, 0);
-  EXPECT_EQ(steps.run(4), expected(4));
-  expectLaunches(0, 1, 1);
-  EXPECT_EQ(steps.run(5), expected(5));
-  expectLaunches(0, 1, 0);
-  stream.queue().repeat(stream, false);
-  EXPECT_EQ(steps.run(6), expected(6));
-  expectLaunches(6, 0, 0);
-}
-
-TEST(CudaGraphs, OtherMemoryOrLengthIsAnotherGraph) {
-  const Stream stream(0);
-  stream.queue().repeat(stream, true);
-  Steps steps(stream), others(stream);
-  for (float begin = 1; begin < 4; ++begin) {
-    EXPECT_EQ(steps.run(begin), expected(begin));
-    EXPECT_EQ(others.run(begin), expected(begin));
-    steps.run(begin, 4);
-  }
-  takeLaunches();
-  steps.run(1);
-  others.run(1);
-  steps.run(1, 4);
-  expectLaunches(0, 3, 0);
-  steps.run(1, 3);  // begins as the others, but three commands are not worth a graph
-  steps.run(1, 3);
-  expectLaunches(6, 0, 0);
-}
 
 // The host learns of a merge by an event, and the device goes on.
 TEST(CudaGraphs, AnEventHasWhatWasEnqueuedBeforeIt) {
@@ -111,37 +30,35 @@ TEST(CudaGraphs, AnEventHasWhatWasEnqueuedBeforeIt) {
   }
 }
 
-TEST(CudaGraphs, ARefusedCaptureLeavesLaunches) {
-  const Stream stream(0);
-  stream.queue().repeat(stream, true);
-  Steps steps(stream);
-  EXPECT_EQ(steps.run(1), expected(1));
-  failNextCapture();
-  takeLaunches();
-  EXPECT_EQ(steps.run(2), expected(2));
-  expectLaunches(6, 0, 0, 1);
-  EXPECT_EQ(steps.run(3), expected(3));
-  EXPECT_EQ(steps.run(4), expected(4));
-  expectLaunches(12, 0, 0);
-  stream.queue().forget();  // as a net does after an error
-  for (float begin = 1; begin < 4; ++begin) EXPECT_EQ(steps.run(begin), expected(begin));
-  expectLaunches(6, 2, 1);
-}
-
 TEST(CudaGraphs, WhatWaitsWhenAForwardFailsNeverRuns) {
   const Stream stream(0);
   stream.queue().repeat(stream, true);
-  Buffer<float> y(stream, kElements);
+  Buffer<float> y(stream, 4);
   const auto clearFourTimes = [&] {
     for (int i = 0; i < 4; ++i) clear(stream, y.data() + i, sizeof(float));
   };
   clearFourTimes();
   stream.wait();
-  takeLaunches();
+  test::takeLaunches();
   clearFourTimes();  // wait to be repeated
   stream.queue().forget();
   stream.wait();
-  expectLaunches(0, 0, 0);
+  const test::Launches launches = test::takeLaunches();
+  EXPECT_EQ(launches.commands + launches.graphs, 0);
+}
+
+TEST(CudaGraphs, ThreeCommandsAreNotWorthOne) {
+  const Stream stream(0);
+  stream.queue().repeat(stream, true);
+  Buffer<float> y(stream, 4);
+  test::takeLaunches();
+  for (const int commands : {3, 4}) {
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < commands; ++i) clear(stream, y.data() + i, sizeof(float));
+      stream.wait();
+    }
+    EXPECT_EQ(test::takeLaunches().graphs, commands == 4 ? 2 : 0);
+  }
 }
 
 TEST(CudaGraphs, ACaptureRefusesWhatCudaRefuses) {

@@ -7,15 +7,12 @@
 
 #include <cstdlib>
 
-#include "kernels/block_weights.h"
 #include "kernels/cuda/device_values.h"
-#include "kernels/cuda/transformer_block.h"
+#include "kernels/cuda/elementwise.h"
+#include "kernels/random.h"
 
 namespace mpm::cuda {
 namespace {
-
-using mpm::test::BlockOptions;
-using mpm::test::BlockWeights;
 
 class CudaLaunchQueue : public ::testing::Test {
  protected:
@@ -34,55 +31,6 @@ class CudaLaunchQueue : public ::testing::Test {
  private:
   std::unique_ptr<Stream> stream_;
 };
-
-/// A block on the rows of one image.
-class BlockOnRows {
- public:
-  BlockOnRows(const Stream& stream, const TransformerBlockSpec& spec)
-      : stream_(stream), gemm_(stream), block_(stream, spec), dim_(spec.dim) {}
-
-  std::vector<float> run(int rows, unsigned seed) {
-    const std::vector<float> values = mpm::test::normal(area(rows, dim_), seed);
-    float* const x = x_.atLeast(stream_, values.size());
-    const std::vector<int> ends = {0, rows};
-    int* const offsets = offsets_.atLeast(stream_, 2);
-    upload(stream_, values.data(), x, values.size() * sizeof(float));
-    upload(stream_, ends.data(), offsets, 2 * sizeof(int));
-    stream_.wait();
-    block_.run(stream_, gemm_, workspace_, {1, offsets, rows, rows}, {}, x);
-    std::vector<float> result(values.size());
-    download(stream_, x, result.data(), result.size() * sizeof(float));
-    stream_.wait();
-    return result;
-  }
-
- private:
-  const Stream& stream_;
-  Gemm gemm_;
-  BlockWorkspace workspace_;
-  TransformerBlock block_;
-  int dim_;
-  Buffer<float> x_;
-  Buffer<int> offsets_;
-};
-
-TEST_F(CudaLaunchQueue, ABlockGivesTheSameBytes) {
-  for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16}) {
-    const BlockWeights weights(BlockOptions{.dim = 32, .heads = 2});
-    TransformerBlockSpec spec = weights.spec();
-    spec.precision = precision;
-    const Stream other(stream().device().index);
-    BlockOnRows plain(other, spec), repeated(stream(), spec);
-    stream().queue().repeat(stream(), true);
-    // Larger rows make the memory grow, fewer keep the addresses: both are other commands.
-    unsigned seed = 0;
-    for (const int rows : {9, 9, 9, 9, 30, 30, 30, 9, 5, 9, 5, 5, 30}) {
-      ++seed;
-      ASSERT_EQ(repeated.run(rows, seed), plain.run(rows, seed)) << seed;
-    }
-    stream().queue().repeat(stream(), false);
-  }
-}
 
 // Each differs from the one before in one thing: the function, a number, an address, the order, the length.
 TEST_F(CudaLaunchQueue, WhatDiffersRuns) {

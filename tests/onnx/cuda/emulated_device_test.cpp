@@ -266,10 +266,11 @@ TEST(EmulatedDevice, OfOneImageLaunchesAreRepeated) {
     ReadOptions options = onDevice({});
     options.reduce = parseReduction(how);
     Asked device(file, options);
+    std::vector<cv::Mat> expected;
     // The last three are one image: then MPM's launches are those of the forward before, too, but are not repeated.
     for (int forward = 1; forward <= 5; ++forward) {
       const auto seed = static_cast<unsigned>(std::min(forward, 3));
-      const std::vector<cv::Mat> expected = byLaunches(file, options, 1, seed);
+      if (forward <= 3) expected = byLaunches(file, options, 1, seed);
       takeLaunches();
       expectSameBytes(device.run(images(device.info.input, 1, seed)), expected);
       const Launches found = takeLaunches();

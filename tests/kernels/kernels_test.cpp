@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests/worlds/kernels does not ask of linear layers.
-#include "kernels/linear.h"
-
+// What tests/worlds/kernels does not ask.
 #include <cmath>
 
+#include "kernels/emulated_amx.h"
+#include "kernels/instruction_set.h"
+#include "kernels/linear.h"
+#include "kernels/pairing.h"
 #include "kernels/precision.h"
 #include "kernels/random.h"
 #include "kernels/scratch.h"
@@ -11,6 +13,65 @@
 
 namespace mpm {
 namespace {
+
+TEST(InstructionSet, ForcedOneIsInUseAndTheListStays) {
+  const std::vector<std::string> all = availableInstructionSets();
+  ASSERT_FALSE(all.empty());
+  for (const std::string& name : all) {
+    setInstructionSet(name);
+    EXPECT_EQ(instructionSet(), name);
+    EXPECT_EQ(availableInstructionSets(), all);
+  }
+  setInstructionSet(all.front());
+}
+
+TEST(InstructionSet, UnknownNameIsAnErrorThatListsTheKnown) {
+  for (const std::string& part : {std::string("'mmx'"), availableInstructionSets().front()})
+    EXPECT_MPM_ERROR(setInstructionSet("mmx"), part);
+}
+
+// Two products that are 0, one of which fused multiplication rounds from below: -0. They tie, also in two panels.
+TEST(Pairing, SignOfZeroDoesNotCount) {
+  constexpr int kCount = 200;
+  Matrix x(kCount, 3);
+  for (int i = 0; i < 3 * kCount; ++i) x.at(i / 3, i % 3) = i % 3 == 0 ? -1.f : 0.f;
+  x.at(0, 0) = 1;
+  x.at(0, 2) = 1e-30f;
+  x.at(1, 0) = x.at(kCount - 1, 0) = 0;
+  x.at(1, 1) = 1;
+  x.at(1, 2) = -1e-30f;
+  x.at(kCount - 1, 1) = -1;
+  for (const std::string& name : availableInstructionSets()) {
+    setInstructionSet(name);
+    std::vector<int> best(kCount, -1);
+    EXPECT_TRUE(bestNeighbours(x.view(), best, Serial())) << name;
+    EXPECT_EQ(best[0], 1) << name;
+  }
+  setInstructionSet(availableInstructionSets().front());
+}
+
+#if defined(__x86_64__)
+// The emulation of AMX itself. That its products are right, tests/worlds/kernels shows.
+TEST(EmulatedAmx, RefusesWhatTheCpuRefuses) {
+  using Amx = test::EmulatedAmx;
+  const auto sizes = [](std::initializer_list<std::pair<int, int>> tiles) {
+    AmxConfiguration configuration;
+    int next = 0;
+    for (const auto& [rows, bytes] : tiles) {
+      configuration.rows[next] = static_cast<std::uint8_t>(rows);
+      configuration.row_bytes[next++] = static_cast<std::uint16_t>(bytes);
+    }
+    return configuration;
+  };
+  Amx::release();
+  EXPECT_THROW(Amx::zero<0>(), std::logic_error);
+  EXPECT_THROW(Amx::configure(sizes({{17, 64}})), std::logic_error);
+  Amx::configure(sizes({{16, 64}, {16, 32}, {16, 64}}));
+  EXPECT_THROW((Amx::multiplyInt8<0, 1, 2>()), std::logic_error) << "8 words of x, 16 of w";
+  EXPECT_THROW(Amx::zero<3>(), std::logic_error);
+  Amx::release();
+}
+#endif
 
 TEST(PackedLinear, WhatTheCpuCannotIsRefused) {
   const Matrix weight = Matrix::normal(8, 4, 1);
