@@ -38,6 +38,8 @@ def cases():
                              Layout(**small, **MASK, eps=1e-5))
     yield "segmenter mask, one decoder block", (published.segmenter(**SIZE, decoder_blocks=1), tensors.SEGMENTER, {},
                                                 Layout(**small, **{**MASK, "decoder_blocks": 1}))
+    yield "segmenter mask, 12 blocks", (published.segmenter(**{**SIZE, "blocks": 12}), tensors.SEGMENTER, {},
+                                        Layout(**{**small, "blocks": 12}, **MASK))
     yield "segmenter linear, distilled", (
         published.segmenter(**SIZE, distilled=True, mask=False), tensors.SEGMENTER, {},
         Layout(**small, distillation_token=True, positioned=2, head="linear", classes=5))
