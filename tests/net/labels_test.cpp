@@ -261,12 +261,22 @@ TEST_F(Labels, AreThoseOfTheProtocolAtAnySize) {
   }
 }
 
-TEST_F(Labels, ShareNoMemoryWithTheNextImage) {
-  Estimator segmenter(kMask, merging({1, 2}));
-  const Estimate once = segmenter.estimate(test::smoothPicture(48, 70, 1));
+TEST_F(Labels, GivesTheSameTwiceAndForAnyNumberOfThreads) {
+  const cv::Mat first = test::smoothPicture(48, 70, 1), second = test::smoothPicture(48, 70, 2);
+  EstimatorOptions options = merging({1, 2});
+  options.threads = 1;
+  Estimator segmenter(kMask, options);
+  const Estimate once = segmenter.estimate(first);
   const cv::Mat kept = once.labels.clone();
-  segmenter.estimate(test::smoothPicture(48, 70, 2));
-  EXPECT_EQ(cv::countNonZero(once.labels != kept), 0);
+  segmenter.estimate(second);
+  EXPECT_EQ(cv::countNonZero(once.labels != kept), 0) << "results share no memory with the next frame";
+  const Estimate again = segmenter.estimate(first);
+  options.threads = 4;
+  const Estimate threaded = Estimator(kMask, options).estimate(first);
+  for (const Estimate* other : {&again, &threaded}) {
+    EXPECT_EQ(cv::countNonZero(once.labels != other->labels), 0);
+    EXPECT_EQ(once.cluster_of_token, other->cluster_of_token);
+  }
 }
 
 TEST_F(Labels, StagesAddUpToNoMoreThanTheTotal) {
