@@ -48,9 +48,9 @@ struct PlainGate {
     return cells;
   }
   static double most(const Cells& a, const Cells& b) {
-    float most = 0;
-    for (int i = 0; i < 48; ++i) most = std::max(most, std::abs(a[i] - b[i]));
-    return static_cast<double>(most);
+    float found = 0;
+    for (int i = 0; i < 48; ++i) found = std::max(found, std::abs(a[i] - b[i]));
+    return static_cast<double>(found);
   }
   /// The length of the difference, and the cosine of the angle, of cells as vectors from middle grey.
   static std::pair<double, double> vectors(const Cells& a, const Cells& b) {
@@ -62,7 +62,7 @@ struct PlainGate {
       aa += x * x;
       bb += y * y;
     }
-    return {apart, apart == 0 ? 1 : product / std::sqrt(aa * bb)};
+    return {std::sqrt(apart), apart == 0 ? 1 : product / std::sqrt(aa * bb)};
   }
 
   ReuseGate::Frame look(const cv::Mat& picture, double seconds, const std::optional<std::vector<int>>& given) {
@@ -79,8 +79,8 @@ struct PlainGate {
       if (seen > 0) noise = noise < 0 ? seen : 0.7 * noise + 0.3 * seen;
       std::vector<std::pair<double, int>> order;  // the most changed first, of equal ones the first
       for (int i = 0; i < count; ++i) {
-        const auto [apart, cosine] = vectors(now[i], computed[i]);
-        order.emplace_back(-apart, i);
+        const auto [length, cosine] = vectors(now[i], computed[i]);
+        order.emplace_back(-length, i);
         const bool changed = options.cosine ? cosine < *options.cosine : most(now[i], computed[i]) > threshold();
         if (changed && !options.budget) frame.changed.push_back(i);
       }
