@@ -3,6 +3,10 @@
 #include "kernels/cuda/gemm.h"
 
 #include <bit>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "kernels/cuda/device_values.h"
 #include "kernels/cuda/platform.cuh"
@@ -25,17 +29,38 @@ void store(Number number, void* values, std::size_t index, float value) {
 /// As tensor cores read floats: the lower 13 bits of the mantissa do not count.
 float truncated(float value) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xffffe000u); }
 
+/// All of them as the products read them.
+std::vector<float> operands(const Gemm::Call& call, const void* values, std::size_t count) {
+  std::vector<float> floats;
+  floats.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float value = load(operandOf(call.precision), values, i);
+    floats.push_back(call.precision == Precision::kTf32 ? truncated(value) : value);
+  }
+  return floats;
+}
+
+bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(a), second = reinterpret_cast<std::uintptr_t>(b);
+  return first < second + b_bytes && second < first + a_bytes;
+}
+
 void multiply(const Gemm::Call& call) {
-  const Number operand = operandOf(call.precision);
-  const Number result = call.into == Into::kOperand ? operand : Number::kFloat;
-  const auto in = static_cast<std::size_t>(call.in), out = static_cast<std::size_t>(call.out);
-  for (std::size_t r = 0; r < static_cast<std::size_t>(call.rows); ++r) {
+  const Number result = call.into == Into::kOperand ? operandOf(call.precision) : Number::kFloat;
+  const auto rows = static_cast<std::size_t>(call.rows), in = static_cast<std::size_t>(call.in),
+             out = static_cast<std::size_t>(call.out);
+  const std::size_t size = operandOf(call.precision) == Number::kFloat ? 4 : 2,
+                    of_result = result == Number::kFloat ? 4 : 2;
+  for (const auto& [operand, count] : {std::pair(call.x, rows), {call.weight, out}}) {
+    if (overlap(operand, count * in * size, call.y, rows * out * of_result))
+      throw std::logic_error("a product that writes over its operands");
+  }
+  const std::vector<float> x = operands(call, call.x, rows * in), weight = operands(call, call.weight, out * in);
+  for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t o = 0; o < out; ++o) {
+      const float *const of_row = x.data() + r * in, *const of_output = weight.data() + o * in;
       float sum = 0;
-      for (std::size_t k = 0; k < in; ++k) {
-        const float x = load(operand, call.x, r * in + k), w = load(operand, call.weight, o * in + k);
-        sum += call.precision == Precision::kTf32 ? truncated(x) * truncated(w) : x * w;
-      }
+      for (std::size_t k = 0; k < in; ++k) sum += of_row[k] * of_output[k];
       if (call.bias != nullptr) sum += load(result, call.bias, o);
       if (call.into == Into::kAddToFloat) sum += load(result, call.y, r * out + o);
       store(result, call.y, r * out + o, sum);

@@ -356,12 +356,27 @@ std::uint16_t toHalf(float x) {
   return static_cast<std::uint16_t>(sign | (static_cast<std::uint32_t>(exponent + 14) * 1024u + count));
 }
 
-float fromHalf(std::uint16_t bits) {
+namespace {
+
+float ofHalf(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;
   if (exponent == 31) return mantissa != 0 ? std::nanf("") : static_cast<float>(sign * HUGE_VAL);
   return static_cast<float>(sign *
                             (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25)));
+}
+
+std::vector<float> allHalves() {
+  std::vector<float> values;
+  for (unsigned bits = 0; bits < 1u << 16; ++bits) values.push_back(ofHalf(static_cast<std::uint16_t>(bits)));
+  return values;
+}
+
+}  // namespace
+
+float fromHalf(std::uint16_t bits) {
+  static const std::vector<float> values = allHalves();
+  return values[bits];
 }
 
 namespace {
@@ -389,15 +404,23 @@ void OpenProduct::perform() const {
     const unsigned pair = registers[k % 8 / 2][half + k / 8 * 2];
     return asked.widen(static_cast<std::uint16_t>(pair >> (16 * (k % 2))));
   };
+  double of_a[2][16];
+  for (int half = 0; half < 2; ++half)
+    for (int k = 0; k < 16; ++k) of_a[half][k] = static_cast<double>(valueOfA(half, k));
   for (int n = 0; n < asked.fragments; ++n) {
-    for (int e = 0; e < 4; ++e) {
-      const int column = 8 * n + 2 * t + e % 2;
-      double total = static_cast<double>(asked.sum[n][e]);
+    for (int odd = 0; odd < 2; ++odd) {
+      const int column = 8 * n + 2 * t + odd;
+      double of_b[16];
       for (int k = 0; k < 16; ++k) {
         const std::uint16_t bits = asked.columns ? permutedElement(b, k, column) : permutedElement(b, column, k);
-        total += static_cast<double>(valueOfA(e / 2, k)) * static_cast<double>(asked.widen(bits));
+        of_b[k] = static_cast<double>(asked.widen(bits));
       }
-      asked.sum[n][e] = cutOff(total);
+      for (int half = 0; half < 2; ++half) {
+        float& sum = asked.sum[n][2 * half + odd];
+        double total = static_cast<double>(sum);
+        for (int k = 0; k < 16; ++k) total += of_a[half][k] * of_b[k];
+        sum = cutOff(total);
+      }
     }
   }
 }
