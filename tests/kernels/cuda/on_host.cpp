@@ -26,6 +26,7 @@ namespace mpm::cuda::on_host {
 namespace {
 
 constexpr int kLanes = 32;
+constexpr int kMostThreads = 1024;
 constexpr std::size_t kStack = 64 * 1024;
 
 enum class Waiting { kNo, kBlock, kWarp, kDone };
@@ -50,8 +51,9 @@ struct OpenProduct {
   void perform() const;
 };
 
-// Where a fiber or the scheduler goes on. swapcontext() asks the kernel for the signal mask each time, which would be
-// most of the time of a test; AddressSanitizer does not follow longjmp() between stacks, so there it has to be.
+// Where a fiber or the scheduler goes on. The functions of ucontext.h ask the kernel for the signal mask each time,
+// which would be most of the time of a test; AddressSanitizer does not follow longjmp() between stacks, so there it has
+// to be swapcontext().
 struct Place {
   ucontext_t context;
   jmp_buf jump;
@@ -128,16 +130,29 @@ void toScheduler(Waiting why) {
   Machine& m = machine();
   Fiber& fiber = m.fibers[m.current];
   fiber.waiting = why;
-  startSwitch(why == Waiting::kDone ? nullptr : &fiber.sanitizer_stack, m.scheduler_stack, m.scheduler_stack_size);
+  startSwitch(&fiber.sanitizer_stack, m.scheduler_stack, m.scheduler_stack_size);
   switchPlaces(fiber.place, m.scheduler);
   finishSwitch(fiber.sanitizer_stack, &m.scheduler_stack, &m.scheduler_stack_size);
 }
 
+// A thread of one block after the other.
 void enterFiber() {
   Machine& m = machine();
   finishSwitch(nullptr, &m.scheduler_stack, &m.scheduler_stack_size);
-  (*m.body)();
-  toScheduler(Waiting::kDone);
+  while (true) {
+    (*m.body)();
+    toScheduler(Waiting::kDone);
+  }
+}
+
+void begin(Fiber& fiber) {
+  ucontext_t& context = fiber.place.context;
+  fiber.place.started = false;
+  getcontext(&context);
+  context.uc_stack.ss_sp = fiber.stack.get();
+  context.uc_stack.ss_size = kStack;
+  context.uc_link = nullptr;
+  makecontext(&context, enterFiber, 0);
 }
 
 void resume(int index) {
@@ -158,18 +173,12 @@ void runBlock(int threads, std::size_t shared_bytes) {
   for (auto& warp : m.warps) warp.arrived = 0;
   for (int i = 0; i < threads; ++i) {
     Fiber& fiber = m.fibers[i];
+    if (fiber.waiting != Waiting::kDone) begin(fiber);  // it is new, or an error left it in the middle of a block
     fiber.waiting = Waiting::kNo;
     fiber.open.clear();
     fiber.groups.clear();
     fiber.products.clear();
     fiber.unpublished = fiber.products_begun = false;
-    ucontext_t& context = fiber.place.context;
-    fiber.place.started = false;
-    getcontext(&context);
-    context.uc_stack.ss_sp = fiber.stack.get();
-    context.uc_stack.ss_size = kStack;
-    context.uc_link = nullptr;
-    makecontext(&context, enterFiber, 0);
   }
   std::vector<int> ready(threads);
   std::iota(ready.begin(), ready.end(), 0);
@@ -206,7 +215,7 @@ void setSeed(unsigned seed) {
 }
 
 void run(Grid grid, int threads, std::size_t shared_bytes, const std::function<void()>& body) {
-  if (threads <= 0 || threads % kLanes != 0 || threads > 1024 || grid.x == 0 || grid.y == 0 || grid.z == 0 ||
+  if (threads <= 0 || threads % kLanes != 0 || threads > kMostThreads || grid.x == 0 || grid.y == 0 || grid.z == 0 ||
       grid.y > 65535 || grid.z > 65535 || shared_bytes > 232448) {
     throw std::logic_error("not a launch: " + std::to_string(grid.x) + " x " + std::to_string(grid.y) + " x " +
                            std::to_string(grid.z) + " blocks of " + std::to_string(threads) + " threads and " +
@@ -219,6 +228,7 @@ void run(Grid grid, int threads, std::size_t shared_bytes, const std::function<v
   m.body = &body;
   m.scheduler.started = true;
   m.warps.resize(static_cast<std::size_t>(threads / kLanes));
+  m.fibers.reserve(kMostThreads);  // a fiber that waits for its next block stays where it is
   while (m.fibers.size() < static_cast<std::size_t>(threads)) {
     m.fibers.emplace_back();
     m.fibers.back().stack = std::make_unique_for_overwrite<unsigned char[]>(kStack);
