@@ -31,9 +31,13 @@ class PageTest : public InFolder {
     if (databases.empty()) databases = {path_};
     return Page({.databases = databases, .snapshots = {folder_ / "shots"}, .now = [now] { return now; }});
   }
-  static Json ask(Page& page, const std::string& path, std::map<std::string, std::string> arguments = {},
-                  int status = 200) {
-    const Response response = page.answer({.path = path, .arguments = std::move(arguments), .allowed = true});
+  using Arguments = std::map<std::string, std::string>;
+  static Response get(Page& page, const std::string& path, Arguments arguments = {}) {
+    return page.answer({.path = path, .arguments = std::move(arguments), .allowed = true});
+  }
+  static std::string metrics(Page& page) { return get(page, "/metrics").body; }
+  static Json ask(Page& page, const std::string& path, Arguments arguments = {}, int status = 200) {
+    const Response response = get(page, path, std::move(arguments));
     EXPECT_EQ(response.status, status) << path << " " << response.body;
     return Json::parse(response.body, nullptr, false);
   }
@@ -57,7 +61,8 @@ TEST_F(PageTest, ACameraIsOnlineWhileSamplesCome) {
     return ask(shown, "/api/cameras")["cameras"][0]["state"];
   };
   const auto up = [&](UnixMs now) {
-    const std::string text = page({}, now).answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
+    Page shown = page({}, now);
+    const std::string text = metrics(shown);
     const auto at = text.find("mpm_camera_up{camera=\"camera 0\"} ");
     return at == std::string::npos ? "" : text.substr(text.find("} ", at) + 2, 1);
   };
@@ -125,7 +130,7 @@ TEST_F(PageTest, ACameraThatIsWatchedHereHasItsNameStateAndCounts) {
   live.session.inference.all_s = 20.5;
   Page shown({.live = [&] { return std::vector{live}; }});
   const auto camera = [&](const char* key) { return ask(shown, "/api/cameras")["cameras"][0][key]; };
-  const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
+  const std::string text = metrics(shown);
   const std::string yard = "{camera=\"yard\"", seconds = "\nmpm_inference_seconds", bucket = seconds + "_bucket" + yard;
   for (const std::string& lines :
        {"total counter\nmpm_frames_total" + yard + "} 70\n# ", "total counter\nmpm_stalls_total" + yard + "} 3\n# ",
@@ -155,7 +160,7 @@ TEST_F(PageTest, ACameraThatOpensIsNotUp) {
     ASSERT_EQ(cameras.size(), 2);
     const Json camera = cameras[&one - live.data()];
     EXPECT_EQ(std::tuple(camera["name"], camera["state"], camera["samples"]), std::tuple(one.name, "opening", 0));
-    const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
+    const std::string text = metrics(shown);
     EXPECT_THAT(text, HasSubstr("mpm_camera_up{camera=\"" + one.name + "\"} 0\n"));
     EXPECT_THAT(text, Not(HasSubstr("timestamp_seconds{")));
   }
@@ -180,8 +185,7 @@ TEST_F(PageTest, TheStateOfACameraThatIsWatchedIsItsWord) {
   EXPECT_EQ(state(), "online");
   live.session.store.emplace().writing = false;
   EXPECT_EQ(state(), "not_writing");
-  EXPECT_THAT(shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body,
-              HasSubstr("mpm_camera_up{camera=\"yard\"} 0\n"));
+  EXPECT_THAT(metrics(shown), HasSubstr("mpm_camera_up{camera=\"yard\"} 0\n"));
 }
 
 // The root of the SVG of a request, and its lines. The worlds (tests/worlds) hold each point against its row.
@@ -210,12 +214,12 @@ TEST_F(PageTest, TheChartIsDrawnHere) {
     one.states = {{.name = kName, .state = "<open>", .probability = 1, .sure = true, .counted = "<open>"}};
   record(path_, samples, session("camera 0", 3600));
   Page shown = page();
-  const auto draw = [&](std::map<std::string, std::string> more) {
+  const auto draw = [&](Arguments more) {
     more.insert({{"camera", "camera 0"},
                  {"quantity", "tokens"},
                  {"from", isoTime(kNoon)},
                  {"to", isoTime(kNoon + 2 * kDayMs)}});
-    const Response response = shown.answer({.path = "/api/chart.svg", .arguments = std::move(more), .allowed = true});
+    const Response response = get(shown, "/api/chart.svg", std::move(more));
     EXPECT_EQ(response.status, 200) << response.body;
     EXPECT_EQ(response.type, "image/svg+xml");
     return Drawing{response.body};
@@ -235,7 +239,7 @@ TEST_F(PageTest, TheChartIsDrawnHere) {
               HasSubstr("no samples in this period"));
   for (const auto& [key, value] :
        {std::pair("width", "100"), {"width", "1e9"}, {"width", "nan"}, {"theme", "<b>"}, {"quantity", "x"}}) {
-    std::map<std::string, std::string> arguments = {{"camera", "camera 0"}, {"quantity", "tokens"}};
+    Arguments arguments = {{"camera", "camera 0"}, {"quantity", "tokens"}};
     arguments[key] = value;
     ask(shown, "/api/chart.svg", arguments, 400);
   }
@@ -249,13 +253,11 @@ TEST_F(PageTest, TheChartHasWhatIsNeitherDayNorNight) {
   record(path_, samples, session("camera 0", 3600));
   Page shown = page();
   const auto draw = [&](int days) {
-    return shown
-        .answer({.path = "/api/chart.svg",
-                 .arguments = {{"camera", "camera 0"},
-                               {"quantity", "tokens"},
-                               {"from", isoTime(kNoon)},
-                               {"to", isoTime(kNoon + days * kDayMs)}},
-                 .allowed = true})
+    return get(shown, "/api/chart.svg",
+               {{"camera", "camera 0"},
+                {"quantity", "tokens"},
+                {"from", isoTime(kNoon)},
+                {"to", isoTime(kNoon + days * kDayMs)}})
         .body;
   };
   EXPECT_THAT(draw(2), AllOf(HasSubstr(">by day<"), HasSubstr(">by night<"), HasSubstr(">not told apart<")));
@@ -287,7 +289,7 @@ TEST_F(PageTest, AMeanOfFlagsHasDigits) {
 TEST_F(PageTest, WhatMakesNoSenseIsRefused) {
   record(path_, {sampleAt(kNoon)});
   Page shown = page();
-  const std::map<std::string, std::string> good = {{"camera", "camera 0"}, {"quantity", "tokens"}};
+  const Arguments good = {{"camera", "camera 0"}, {"quantity", "tokens"}};
   ask(shown, "/api/series", good);
   const std::tuple<const char*, const char*, int> wrong[] = {
       {"camera", "<b>", 404},  {"quantity", "unicorn", 400},          {"quantity", "", 400}, {"class", "car", 400},
@@ -319,10 +321,8 @@ TEST_F(PageTest, OutagesAreThoseOfTheSpanAndLastAsLongAsTheCameraIsAwaited) {
                          {"text", "no samples"}};
     EXPECT_EQ(ask(dead, "/api/outages", {{"camera", "camera 0"}}), Json({gap, silent}));
     EXPECT_EQ(ask(dead, "/api/outages", {{"camera", "camera 0"}, {"to", "2026-06-01T12:00:30Z"}}), Json::array());
-    const auto svg =
-        dead.answer({.path = "/api/chart.svg",
-                     .arguments = {{"camera", "camera 0"}, {"quantity", "tokens"}, {"from", "2026-06-01T12:00:00Z"}},
-                     .allowed = true});
+    const Response svg =
+        get(dead, "/api/chart.svg", {{"camera", "camera 0"}, {"quantity", "tokens"}, {"from", "2026-06-01T12:00:00Z"}});
     EXPECT_THAT(svg.body, AllOf(HasSubstr(">outages<"), HasSubstr(">no samples<")));
   }
   Page ended = page({}, kNoon + kHourMs);
@@ -368,13 +368,8 @@ TEST_F(PageTest, PicturesAreOfTheirCamera) {
   EXPECT_THAT(of({other}, "camera 0"), ElementsAre("2026-06-01T11:00:01.000Z"));
   Page shown = page({other});
   for (const auto& [second, served] : {std::pair(0, false), {1, true}, {2, false}, {3, false}}) {
-    EXPECT_EQ(shown
-                  .answer({.path = "/api/snapshot/2026-06-01T11-00-0" + std::to_string(second) + ".000Z.png-0",
-                           .arguments = {},
-                           .allowed = true})
-                  .status,
-              served ? 200 : 404)
-        << second;
+    const std::string picture = "2026-06-01T11-00-0" + std::to_string(second) + ".000Z.png-0";
+    EXPECT_EQ(get(shown, "/api/snapshot/" + picture).status, served ? 200 : 404) << second;
   }
 }
 
@@ -462,12 +457,9 @@ TEST_F(PageTest, PicturesShowNothingThatIsHiddenByNow) {
   const std::string copy = folder_ / "copy.db";
   runSql(path_, "VACUUM INTO '" + copy + "'");
   Page alone = page(), before = page({copy, path_}), behind = page({path_, copy});
-  const auto dark = [&](Page& shown, const std::string& ending, std::map<std::string, std::string> arguments) {
-    const std::string body = shown
-                                 .answer({.path = "/api/snapshot/2026-06-01T11-00-00.000Z" + ending + "-0",
-                                          .arguments = std::move(arguments),
-                                          .allowed = true})
-                                 .body;
+  const auto dark = [&](Page& shown, const std::string& ending, Arguments arguments) {
+    const std::string body =
+        get(shown, "/api/snapshot/2026-06-01T11-00-00.000Z" + ending + "-0", std::move(arguments)).body;
     const cv::Mat picture = cv::imdecode(std::vector<char>(body.begin(), body.end()), cv::IMREAD_COLOR);
     return cv::countNonZero(picture.reshape(1) < 6) / 3;
   };
@@ -508,11 +500,10 @@ TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
     shot("2026-06-" + std::string(time) + "-00.000Z", "camera 0");
   shot("2026-06-02T12-00-00.000Z", "camera 1");
   Page shown = page({}, kNoon + 30 * kDayMs);
-  const auto draw = [&](std::map<std::string, std::string> more, int status = 200) {
+  const auto draw = [&](Arguments more, int status = 200) {
     more.insert({{"camera", "camera 0"}, {"from", "2026-06-01T00:00:00Z"}, {"to", "2026-07-01T00:00:00Z"}});
     if (!more.contains("states")) more.insert({"quantity", "tokens"});
-    const Response response =
-        shown.answer({.path = "/api/calendar.svg", .arguments = std::move(more), .allowed = true});
+    const Response response = get(shown, "/api/calendar.svg", std::move(more));
     EXPECT_EQ(response.status, status) << response.body;
     return response.body;
   };
@@ -544,8 +535,7 @@ TEST_F(PageTest, TheCalendarHasTheDaysAndTheirPictures) {
   EXPECT_THAT(draw({{"quantity", "x"}}, 400), HasSubstr("name a quantity"));
   EXPECT_THAT(draw({{"theme", "dark"}}), HasSubstr("#e7ebf1"));
 
-  const Response thumb = shown.answer(
-      {.path = "/api/snapshot/2026-06-01T12-30-00.000Z.png-0", .arguments = {{"thumb", ""}}, .allowed = true});
+  const Response thumb = get(shown, "/api/snapshot/2026-06-01T12-30-00.000Z.png-0", {{"thumb", ""}});
   EXPECT_EQ(thumb.type, "image/jpeg");
   const auto near = [&](const char* time) {
     const Json found =
@@ -578,10 +568,10 @@ TEST_F(PageTest, OnlyListedPicturesAreServed) {
   EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["pictures"], Json::array({latest}));
   EXPECT_EQ(ask(shown, "/api/snapshots", {{"camera", "camera 0"}, {"to", "2026-06-01T12:00:00.250Z"}}).size(), 1);
   EXPECT_EQ(ask(shown, "/api/snapshots", {{"camera", "camera 0"}, {"from", "2026-06-01T11:00:00.001Z"}}).size(), 1);
-  const Response whole = shown.answer({.path = "/api/snapshot/" + id, .arguments = {}, .allowed = true});
+  const Response whole = get(shown, "/api/snapshot/" + id);
   EXPECT_EQ(whole.body, readFile(stem + ".png"));
   EXPECT_EQ(whole.type, "image/png");
-  const Response small = shown.answer({.path = "/api/snapshot/" + id, .arguments = {{"small", ""}}, .allowed = true});
+  const Response small = get(shown, "/api/snapshot/" + id, {{"small", ""}});
   EXPECT_EQ(small.type, "image/jpeg");
   EXPECT_EQ(cv::imdecode(std::vector<char>(small.body.begin(), small.body.end()), cv::IMREAD_COLOR).size(),
             cv::Size(800, 400));
@@ -617,7 +607,7 @@ TEST_F(PageTest, MetricsEscapeNames) {
       sampleAt(kNoon, 377, false, {.rows = 0.25, .quality = monitor::PictureQuality{.flags = monitor::kBlurred}});
   record(path_, {sample}, info);
   Page shown = page();
-  const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
+  const std::string text = metrics(shown);
   const std::string camera = R"({camera="rtsp://***@camera/\"1\"")";
   for (const std::string& line :
        {"mpm_stored_samples" + camera + "} 1\n", "mpm_last_frame_timestamp_seconds" + camera + "} 1780315200\n",
@@ -647,9 +637,8 @@ TEST_F(PageTest, ABadSourceIsNamedAndTheOthersAreShown) {
   EXPECT_EQ(json["problems"].size(), 1);
   EXPECT_THAT(json["problems"][0].get<std::string>(),
               AllOf(HasSubstr("camera 0: "), HasSubstr("region 1 of '" + path_)));
-  const Response metrics = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true});
-  EXPECT_THAT(metrics.body, AllOf(HasSubstr("mpm_camera_up{camera=\"camera 0\"} 0\n"),
-                                  HasSubstr("mpm_tokens{camera=\"camera 1\",region=\"\"} 377\n")));
+  EXPECT_THAT(metrics(shown), AllOf(HasSubstr("mpm_camera_up{camera=\"camera 0\"} 0\n"),
+                                    HasSubstr("mpm_tokens{camera=\"camera 1\",region=\"\"} 377\n")));
 }
 
 TEST_F(PageTest, ADatabaseThatTakesTooLongIsAProblem) {
@@ -688,7 +677,7 @@ TEST_F(PageTest, AModelMayHaveAnyNumberOfClasses) {
   record(path_, {sample}, info);
   Page shown = page();
   EXPECT_FLOAT_EQ(ask(shown, "/api/cameras")["cameras"][0]["sample"]["area_fraction"]["class 39999"], 1.0 / 65536);
-  const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
+  const std::string text = metrics(shown);
   EXPECT_THAT(text, HasSubstr("class=\"class 49999\",region=\"\"} 0\n"));
 }
 
@@ -697,8 +686,7 @@ TEST_F(PageTest, AClassOfWhichNothingIsSeenHasAnAreaOfZero) {
   sample.whole().areas.clear();  // as a model of boxes gives it where nothing is
   record(path_, {sample});
   Page shown = page();
-  EXPECT_THAT(shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body,
-              HasSubstr("class=\"car\",region=\"\"} 0\n"));
+  EXPECT_THAT(metrics(shown), HasSubstr("class=\"car\",region=\"\"} 0\n"));
 }
 
 TEST_F(PageTest, OfManySourcesTheLatestAreShown) {
