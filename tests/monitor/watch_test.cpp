@@ -494,33 +494,5 @@ TEST(ModelSettings, AreThoseOfItsTask) {
   EXPECT_EQ(of(Task::kDepth, HeadKind::kOther)(all), "input-size=64x32");
 }
 
-// The words of a field are written in toolkit/monitor/watch/fields.cpp and nowhere else: not in the programs, nor in
-// the app.
-TEST(Watch, WordsAreWrittenOnce) {
-  std::map<std::string, int> found;
-  for (const char* module : {"toolkit", "cli", "gui"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(std::string(MPM_SOURCE_DIR) + "/" + module)) {
-      const auto ending = entry.path().extension();
-      if (ending != ".cpp" && ending != ".h") continue;
-      std::string text;
-      std::ifstream stream(entry.path());
-      for (std::string line; std::getline(stream, line);) {  // literals of several lines as one
-        const auto first = line.find_first_not_of(' ');
-        if (first != std::string::npos && line[first] == '"' && text.ends_with('"')) {
-          text.pop_back();
-          line.erase(0, first + 1);
-        }
-        text += line;
-      }
-      for (const CameraField& field : cameraFields()) {
-        std::string words = std::string(field.words).substr(0, 40);
-        for (std::size_t at = 0; (at = words.find('\n', at)) != std::string::npos;) words.replace(at, 1, "\\n");
-        for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++found[field.key];
-      }
-    }
-  }
-  for (const CameraField& field : cameraFields()) EXPECT_EQ(found[field.key], 1) << field.key << ": " << field.words;
-}
-
 }  // namespace
 }  // namespace mpm::monitor::test
