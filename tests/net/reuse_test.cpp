@@ -28,15 +28,6 @@ std::vector<std::string> convertibleModels() {
   return names;
 }
 
-bool readsAtAnySize(const std::string& file) {
-  try {
-    readModelInfo(kFiles + "/" + file);
-    return false;
-  } catch (const Error&) {  // its graph leaves the size of the image open
-    return true;
-  }
-}
-
 /// A model twice: as it is, and with reuse.
 struct Twins {
   ReuseNet reuse;
@@ -45,9 +36,13 @@ struct Twins {
   Twins(const std::string& file, const std::string& reduction) {
     ReadOptions options;
     options.reduce = parseReduction(reduction);
-    if (readsAtAnySize(file)) options.input_size = Size2{48, 64};
     const auto outputs = [](const onnx::GraphProto&, const ModelInfo& info) { return info.outputs; };
-    full = readNet(kFiles + "/" + file, options, outputs);
+    try {
+      full = readNet(kFiles + "/" + file, options, outputs);
+    } catch (const Error&) {  // its graph leaves the size of the image open
+      options.input_size = Size2{48, 64};
+      full = readNet(kFiles + "/" + file, options, outputs);
+    }
     reusing = readNet(kFiles + "/" + file, options, outputs, &reuse);
   }
 
