@@ -605,6 +605,22 @@ TEST_F(FileRefusal, PositionsInWindows) {
            "attention, expected a bias of pairs or products with positions, but not both");
 }
 
+/// The converted net would take one image at a time, and the file is for two.
+TEST_F(FileRefusal, BatchesThatAreMixed) {
+  const auto expectMixed = [&](const Make& mix, const std::string& part) {
+    GraphBuilder g(modelAt(dataPath("timm_vit_batch2_ts17.onnx")));
+    g.result(mix(g, g.model().graph().output(0).name()));
+    g.save(path);
+    EXPECT_MPM_ERROR(convertModel(path, {}), part);
+  };
+  const std::string found = "found a batch of 2 images that is fixed in the graph";
+  expectMixed(in("Reshape", {x, ints({20})}), found + " and not kept apart behind");
+  expectMixed(named("mixes", "Softmax", {x}, {{"axis", 0L}}), "node 'mixes' (Softmax): " + found);
+  // Rows of two images by their places among all four.
+  expectMixed(in("Slice", {in("Reshape", {x, ints({4, 5})}), ints({-3}), ints({4}), ints({0}), ints({2})}),
+              "(Slice): " + found);
+}
+
 TEST_F(FileRefusal, ConvolutionsOfAHeadAreNotToBlame) {
   expectOf("dpt_ts16.onnx", op("Erf", "Softplus"), "the op Softplus, expected a plain pre-norm ViT");
 }
