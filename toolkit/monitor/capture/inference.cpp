@@ -363,12 +363,12 @@ struct InferenceWorker::Impl {
     InferenceResult result;
     std::string error = estimate(*current, frame, result.estimate);
     if (!error.empty() && previous) {
-      post(Severity::kError,
-           "'" + current->path + "' fails on its first frame: " + error + "; the model before it goes on");
       const std::string failed = std::exchange(current, std::move(previous))->path;
       other.reset();
       keepWantedAsLoaded(failed);
       setLoading(false);
+      // Who hears of it finds it in the status.
+      post(Severity::kError, "'" + failed + "' fails on its first frame: " + error + "; the model before it goes on");
       error = estimate(*current, frame, result.estimate);
     }
     if (!error.empty()) {
