@@ -56,8 +56,9 @@ TEST_F(Convert, GivesTheSizeAndTheOutputsThatWereAskedFor) {
     succeeded(mpmCommand(
         Words{"convert", kData + "/segmenter_linear_ts12.onnx", "-o", folder_ / "M.ONNX", "--reduce", "mpm:blocks=1"} +
         options));
+    const auto model = modelAt(folder_ / "M.ONNX");
     Words names;
-    for (const auto& output : modelAt(folder_ / "M.ONNX").graph().output()) names.push_back(output.name());
+    for (const auto& output : model.graph().output()) names.push_back(output.name());
     return names;
   };
   EXPECT_THAT(outputs({}), ElementsAre("labels", "merge_map", "token_counts"));

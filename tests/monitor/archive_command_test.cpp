@@ -155,7 +155,7 @@ TEST_F(ArchiveCommand, PicturesWithAndWithoutTheirTimesAreNoOneSeries) {
 // The numbers are those of the worlds (tests/worlds).
 TEST_F(ArchiveCommand, IsJudgedByItsOwnZoneAlone) {
   add("20240715_003000.png");
-  succeeded(monitor(in_, {"--time-zone", "Europe/Paris"}));
+  succeeded(mpmCommand({"monitor", in_, "--model", kSegmenter, "--db", database_, "--time-zone", "Europe/Paris"}));
   fs::rename(in_, in_ + "-moved");
   const Words judge = {"monitor", in_, "--db", database_, "--judge"};
   succeeded(mpmCommand(judge + Words{"--night-hours", "00:00-01:00"}));
