@@ -170,6 +170,12 @@ TEST_F(OwnWindow, TheChartShowsAnHourADayAWeekOrEverything) {
   }
 }
 
+TEST_F(Controls, AReductionThatIsChosenIsThatOfTheSourceAtOnce) {
+  ASSERT_TRUE(openAndPause());
+  net().chooseReduction(mpmBefore({2}));
+  EXPECT_EQ(camera().config().reduce, "mpm:blocks=2") << "before a picture was measured with it";
+}
+
 TEST_F(Controls, ActionsSayWhatIsOnShow) {
   QAction* map = action("merge_map");
   trigger("merge_map");
