@@ -632,17 +632,23 @@ TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
 }
 
 TEST_F(MonitorCommand, RemembersRegionsUntilTheyAreTakenBack) {
-  std::ofstream(folder_ / "r.json")
-      << R"({"regions": [{"name": "tree", "width": 60, "height": 40, "polygons": [[[0, 0], [9, 0], [9, 9]]]}]})";
+  const auto treeOf = [&](const char* polygon) {
+    std::ofstream(folder_ / "r.json") << R"({"regions": [{"name": "tree", "width": 60, "height": 40, "polygons": [)"
+                                      << polygon << "]}]}";
+    return Words{"--every", "0", "--regions", folder_ / "r.json"};
+  };
   const auto remembers = HasSubstr("measures the regions that were stored: tree\n");
-  succeeded(monitor(images(1), {"--every", "0", "--regions", folder_ / "r.json"}));
+  succeeded(monitor(images(1), treeOf("[[0, 0], [9, 0], [9, 9]]")));
   EXPECT_THAT(succeeded(monitor(images(2), {"--every", "0"})).err, remembers);
+  succeeded(monitor(images(2), treeOf("[[0, 0], [9, 0], [9, 9], [0, 9]]") + Words{"--recompute", "all"}));
   succeeded(monitor(images(3), {"--every", "0", "--regions", "none"}));
   EXPECT_THAT(succeeded(monitor(images(4), {"--every", "0"})).err, Not(remembers));
-  std::size_t measured = 0;
-  for (const monitor::Sample& sample : monitor::test::latestSamples(StoreReader(database_)))
-    measured += sample.regions.size() - 1;
-  EXPECT_EQ(measured, 2u);
+  std::vector<double> pixels;
+  for (const monitor::Sample& sample : monitor::test::latestSamples(StoreReader(database_))) {
+    for (const monitor::RegionSample& region : sample.regions)
+      if (region.region > 0) pixels.push_back(region.value("pixels").value());
+  }
+  EXPECT_THAT(pixels, ElementsAre(100, 100)) << "all was measured again, of the new file";
 }
 
 TEST_F(MonitorCommand, RegionsThatMakeNoSenseAreRefused) {
