@@ -60,8 +60,9 @@ struct Read {
 
 TEST(StateDetector, CountsOnFromAnEarlierWatch) {
   Read before{StateDetector({.heads = {gate()}, .after = 3})};
-  for (const double level : {1, 1, 1, -1}) before(level);
+  for (const double level : {1.0, 0.1, 1.0, 1.0, -1.0}) before(level);
   const StateSample last = before(-1);
+  EXPECT_EQ(last.counted, "open") << "a result that is not sure neither counts nor begins anew";
   Read read{StateDetector({.heads = {gate()}, .after = 3})};
   read.watch.resume({{.name = "gate", .state = "closed", .sure = true, .counted = "open"}, last, {.name = "door"}});
   const StateSample next = read(-1);
@@ -248,7 +249,7 @@ TEST_F(StoredStates, EachSureSampleOfASlowCameraCounts) {
   const auto countedBy = [](double every_s, UnixMs step) {
     Recorder recorder({.every_s = every_s, .states = {.heads = {gate()}}}, nullptr);
     std::vector<std::string> counted;
-    for (int i = 0; const double level : {1.0, -1.0, 0.1, 1.0, -1.0})
+    for (int i = 0; const double level : {1.0, -1.0, 0.2, 1.0, -1.0})
       counted.push_back(recorder.add(resultAt(level, kNoon + step * i++), 0)->states.at(0).counted);
     return counted;
   };
@@ -260,7 +261,7 @@ TEST_F(StoredStates, EachSureSampleOfASlowCameraCounts) {
   const auto countedByRuns = [](UnixMs step) {
     std::vector<Sample> stored;
     std::vector<std::string> counted;
-    for (const double level : {1.0, -1.0, 0.1, 1.0, -1.0}) {
+    for (const double level : {1.0, -1.0, 0.2, 1.0, -1.0}) {
       Recorder run({.every_s = 60, .once = true, .states = {.heads = {gate()}}}, nullptr);
       const UnixMs now = kNoon + step * std::ssize(stored);
       run.resume(stored, {}, now, now);
