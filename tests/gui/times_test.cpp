@@ -321,7 +321,9 @@ TEST_F(Times, OnlyAnArchiveThatIsOpenAndStoredIsMeasuredAgain) {
 
 TEST_F(Times, AClickInTheChartShowsTheNearestPicture) {
   measure("dated");
-  ASSERT_TRUE(allAreStored());
+  ASSERT_TRUE(allAreStored() && runs());
+  trigger("snapshot");
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
   auto* chart = part<ChartPanel>()->chart();
   const double first = static_cast<double>(part<HistorySources>()->current()->first) / 1000;
   chart->setFollowing(false);
@@ -332,7 +334,7 @@ TEST_F(Times, AClickInTheChartShowsTheNearestPicture) {
     return wait([&] { return onShow().stored() && frame() && frame()->result.frame.name == name; });
   };
   EXPECT_TRUE(shows(first + 90, "20130708_055412"));
-  EXPECT_TRUE(shows(first - 90, "20130708_055410"));
+  EXPECT_TRUE(shows(first - 90, "20130708_055410")) << "and not the snapshot of the last one";
   EXPECT_TRUE(shows(first + 1.3, "20130708_055411"));
   emit chart->timePicked(first - 101);
   EXPECT_TRUE(noticed("No picture is stored near that time"));
