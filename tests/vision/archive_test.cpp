@@ -333,6 +333,20 @@ TEST_F(Archive, AVideoBeginsAtItsStart) {
   EXPECT_THAT(listed, ElementsAre(kTime));
 }
 
+// A picture each ten seconds or each minute, as recorders write a time-lapse.
+TEST_F(Archive, AVideoMayHaveLessThanAFrameASecond) {
+  const std::string path = folder_ / "clip.avi";
+  const auto brighter = [](int i) { return cv::Mat(16, 16, CV_8UC3, cv::Scalar::all(20 * i)); };
+  for (const char* codec : {"MJPG", "XVID"}) {
+    if (!test::writeVideo(path, codec, 0.1, {16, 16}, 9, brighter)) GTEST_SKIP() << "this OpenCV writes no " << codec;
+    archive_.start = kTime;
+    std::vector<double> seconds;
+    const auto source = openArchive(parseSourceSpec(path), archive_, options_);
+    while (const auto frame = source->next()) seconds.push_back(*frame->unix_time - kTime / 1000);
+    EXPECT_THAT(seconds, ElementsAre(0, 10, 20, 30, 40, 50, 60, 70, 80)) << codec;
+  }
+}
+
 TEST_F(Archive, EveryOfAVideoKeepsItsInterval) {
   const std::string path = folder_ / "clip.avi";
   const auto brighter = [](int i) { return cv::Mat(16, 16, CV_8UC3, cv::Scalar::all(5 * i)); };

@@ -134,7 +134,7 @@ class VideoSource final : public FrameSource {
   void reportIfCut() const {
     constexpr double kWhole = 0.9;
     const int frames = size().value_or(0);
-    const double ms = 1000 * frames / std::max(1.0, capture_.get(cv::CAP_PROP_FPS));
+    const double ms = 1000 * frames / capture_.rate();
     if (index_ > kWhole * frames || last_ms_ + step_ms_ > kWhole * ms) return;
     const std::string why =
         "'" + path_ + "' ends after " + std::to_string(index_) + " of " + counted(frames, "frame") + ": it is cut off";

@@ -96,9 +96,13 @@ bool VideoStream::read(cv::Mat& image) {
 }
 
 double VideoStream::positionMs() const {
-  if (encoded_ && !kTimesOfData)
-    return 1000 * (capture_.get(cv::CAP_PROP_POS_FRAMES) - 1) / std::max(1.0, capture_.get(cv::CAP_PROP_FPS));
+  if (encoded_ && !kTimesOfData) return 1000 * (capture_.get(cv::CAP_PROP_POS_FRAMES) - 1) / rate();
   return std::max(0.0, capture_.get(cv::CAP_PROP_POS_MSEC));  // hugely negative where there is none
+}
+
+double VideoStream::rate() const {
+  const double rate = capture_.get(cv::CAP_PROP_FPS);
+  return rate > 0 ? rate : 1;
 }
 
 }  // namespace mpm::vision

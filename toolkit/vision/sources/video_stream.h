@@ -32,6 +32,8 @@ class VideoStream {
 
   /// When the last frame is shown, ms since the start; 0: the format does not say.
   double positionMs() const;
+  /// Frames a second, less than one for a time-lapse; 1: the format does not say.
+  double rate() const;
   double get(int property) const { return capture_.get(property); }
 
  private:
