@@ -119,6 +119,13 @@ TEST(CameraClock, HasAStandardTimeWithoutSummerTime) {
   }
 }
 
+TEST(TimeOfIso, ReadsWhatIsoTimeWritesOfAScene) {
+  for (const char* time : {"1900-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2099-12-31T23:59:59Z"})
+    EXPECT_EQ(isoTime(timeOfIso(time).value_or(0)), time);
+  EXPECT_FALSE(timeOfIso("1899-12-31T23:59:59Z"));
+  EXPECT_FALSE(readTime("1969-12-31T23:59:59Z")) << "of pictures";
+}
+
 TEST(CameraClock, ADayBeginsWhereTheClockSaysSo) {
   for (const auto& [zone, time, days, start] :
        {std::tuple("Europe/Paris", "2024-03-31T12:00", 1, "2024-03-31T22:00:00Z"),  // after 23 hours

@@ -3,6 +3,7 @@
 "use strict";
 
 const kMinute = 60e3, kHour = 3600e3, kDay = 86400e3;
+const kFirst = Date.UTC(1900, 0);  // scenes begin then; requests of earlier times are refused
 const kPeriods = {hour: kHour, day: kDay, week: 7 * kDay, month: 30 * kDay, year: 365 * kDay};
 const kStates = {opening: "○ opening", online: "● online", stalled: "▲ without samples", lost: "▲ lost", not_writing: "▲ not storing", ended: "■ ended", archive: "▤ archive"};
 const kViews = {overlay: "Overlay", depth: "Depth", merge_map: "Merge map", frame: "Picture"};  // the first that is there is shown first
@@ -277,7 +278,7 @@ function clearPeriod() {
 
 async function renderPeriod(one) {
   const to = endOf(one), from = to - kPeriods[period()];
-  const span = {camera: one.name, from: new Date(Math.max(0, from)).toISOString(), to: new Date(to).toISOString()};
+  const span = {camera: one.name, from: new Date(Math.max(kFirst, from)).toISOString(), to: new Date(to).toISOString()};
   const key = state.has("class") ? {class: state.get("class")} : {quantity: state.get("quantity") ?? "tokens"};
   const asked = {...span, ...key, region: state.get("region") ?? ""};
   const answers = Promise.all([
@@ -408,7 +409,7 @@ function renderTable() {
 // The stored picture of this camera that is nearest to a time takes the place of the last one. False: there is none.
 async function chooseNear(time, within) {
   const {name} = camera();
-  const span = {from: new Date(Math.max(0, time - within)).toISOString(), to: new Date(time + within + 1).toISOString(), near: new Date(time).toISOString()};
+  const span = {from: new Date(Math.max(kFirst, time - within)).toISOString(), to: new Date(time + within + 1).toISOString(), near: new Date(time).toISOString()};
   const [found] = await get("api/snapshots", {camera: name, ...span});
   if (camera()?.name !== name) return true;  // another camera was chosen meanwhile
   if (!found) return false;

@@ -58,7 +58,19 @@ std::optional<int> takeOffset(Rest& rest) {
   return *sign == '-' ? -offset : offset;
 }
 
-std::optional<WrittenTime> takeTime(Rest& rest) {
+// Milliseconds since 1970 of a moment of UTC.
+std::optional<UnixMs> momentFrom(int first_year, int year, int month, int day, int hour, int minute, int second) {
+  using namespace std::chrono;
+  const year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                            std::chrono::day(static_cast<unsigned>(day))};
+  if (year < first_year || year > 2100 || !date.ok() || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
+      second < 0 || second > 59)
+    return std::nullopt;
+  const UnixMs days = sys_days(date).time_since_epoch().count();
+  return days * kDayMs + hour * kHourMs + minute * kMinuteMs + second * kSecondMs;
+}
+
+std::optional<WrittenTime> takeTime(Rest& rest, int first_year) {
   const auto year = rest.takeNumber(4);
   const auto date_mark = rest.takeOne("-_:./");
   const std::size_t least = date_mark ? 1 : 2;
@@ -76,7 +88,7 @@ std::optional<WrittenTime> takeTime(Rest& rest) {
   else
     rest = before;
   if (!second && rest.startsWithDigit()) return std::nullopt;
-  const auto time = unixTime(*year, *month, *day, *hour, *minute, second.value_or(0));
+  const auto time = momentFrom(first_year, *year, *month, *day, *hour, *minute, second.value_or(0));
   if (!time) return std::nullopt;
   WrittenTime result{*time};
   if (Rest fraction = rest; second && fraction.takeOne(".,") && fraction.startsWithDigit()) {
@@ -97,19 +109,12 @@ UnixMs WrittenTime::utc(const CameraClock& clock) const {
 }
 
 std::optional<UnixMs> unixTime(int year, int month, int day, int hour, int minute, int second) {
-  using namespace std::chrono;
-  const year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
-                            std::chrono::day(static_cast<unsigned>(day))};
-  if (year < 1970 || year > 2100 || !date.ok() || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
-      second > 59)
-    return std::nullopt;
-  const UnixMs days = sys_days(date).time_since_epoch().count();
-  return days * kDayMs + hour * kHourMs + minute * kMinuteMs + second * kSecondMs;
+  return momentFrom(1970, year, month, day, hour, minute, second);
 }
 
-std::optional<WrittenTime> readTime(std::string_view text) {
+std::optional<WrittenTime> readTime(std::string_view text, int first_year) {
   Rest rest{text};
-  const auto time = takeTime(rest);
+  const auto time = takeTime(rest, first_year);
   return rest.text.empty() ? time : std::nullopt;
 }
 
@@ -120,7 +125,7 @@ std::optional<int> readOffset(std::string_view text) {
 }
 
 std::optional<UnixMs> timeOfIso(const std::string& text) {
-  const auto time = readTime(text.size() == 10 ? text + "T00:00" : text);
+  const auto time = readTime(text.size() == 10 ? text + "T00:00" : text, 1900);
   return time ? std::optional(time->utc(CameraClock())) : std::nullopt;
 }
 

@@ -45,10 +45,12 @@ std::optional<int> readOffset(std::string_view text);
 std::optional<UnixMs> unixTime(int year, int month, int day, int hour, int minute, int second);
 
 /// "2013-07-08T05:54:13", also with a space or "_" for the T, "/", ":" or "." in the date, without seconds, with a
-/// fraction of the second, "Z" or an offset such as "+02:00". nullopt: it is something else, or more follows.
-std::optional<WrittenTime> readTime(std::string_view text);
+/// fraction of the second, "Z" or an offset such as "+02:00". nullopt: it is something else, before `first_year`, or
+/// more follows.
+std::optional<WrittenTime> readTime(std::string_view text, int first_year = 1970);
 
-/// Back from isoTime() or another text of readTime(); without an offset UTC, a date alone its midnight. nullopt: none.
+/// Back from isoTime() or another text of readTime(), from 1900 on, where scenes begin; without an offset UTC, a date
+/// alone its midnight. nullopt: none.
 std::optional<UnixMs> timeOfIso(const std::string& text);
 
 }  // namespace mpm::vision
