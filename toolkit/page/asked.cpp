@@ -13,7 +13,8 @@ using namespace monitor;
 Json Shown::clockJson(UnixMs now) const {
   constexpr UnixMs kYear = 366 * kDayMs;
   const UnixMs first = std::max(source.first, now - 100 * kYear);
-  const UnixMs last = std::max(first, std::min(std::max(source.last, now), now + kYear));
+  // The clock of a camera may have been wrong; an archive and a scene have times of their own.
+  const UnixMs last = std::max({first, now, source.own_clock ? source.last : std::min(source.last, now + kYear)});
   return {{"name", clock().name()}, {"zone", clock().zone()}, {"offsets", clock().offsets(first, last)}};
 }
 
