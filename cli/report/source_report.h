@@ -62,7 +62,7 @@ struct SourceReport {
   std::optional<UnixMs> awaited{};         ///< SourceRecord::awaited; nullopt also where `span` ends earlier
 
   /// The source gave no sample yet, so `span` has no dates.
-  bool empty() const { return source.last == 0; }
+  bool empty() const { return source.empty(); }
   /// Nothing of the source is later than `span`.
   bool upToNow() const { return span.to > source.last; }
   /// The mean of a quantity, and the areas, of the whole picture.

@@ -36,7 +36,7 @@ void CalendarBrowser::ask() {
   const auto owner = history_->owner();
   const monitor::PrivacyOptions hidden = stored_->hidden();
   hidden_ = hidden.json();
-  if (!panel_->isVisible() || !record || !owner || record->last == 0) return;
+  if (!panel_->isVisible() || !record || !owner || record->empty()) return;
   asked_ = steadyNow();
   CalendarQuestion question{.database = history_->history()->database(),
                             .source = *record,

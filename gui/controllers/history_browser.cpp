@@ -154,7 +154,7 @@ void HistoryBrowser::takeGrowth() {
 std::pair<double, double> HistoryBrowser::periodToJudge() const {
   constexpr double kShortest = 2 * 86400;
   auto [from, to] = period_;
-  if (const auto record = sources_->current(); record && record->last > 0) {
+  if (const auto record = sources_->current(); record && !record->empty()) {
     from = std::max(from, static_cast<double>(record->first) / 1000);
     to = std::min(to, static_cast<double>(record->last) / 1000);
   }

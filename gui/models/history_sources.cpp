@@ -61,7 +61,7 @@ void HistorySources::setPresent(const QString& source, std::optional<double> pre
 
 bool HistorySources::ended() const {
   const auto on_show = current();
-  return on_show && on_show->last > 0 && (on_show->archive || (name() != present_.source && !on_show->awaited));
+  return on_show && !on_show->empty() && (on_show->archive || (name() != present_.source && !on_show->awaited));
 }
 
 double HistorySources::present() const {

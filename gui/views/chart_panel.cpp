@@ -329,7 +329,7 @@ void ChartPanel::follow() {
   constexpr double kLengths[] = {3600, 86400, 7 * 86400, 0};
   double length = kLengths[static_cast<int>(span_)];
   const double end = sources_->present();
-  if (const auto on_show = sources_->current(); on_show && on_show->last > 0) {  // a sample is stored
+  if (const auto on_show = sources_->current(); on_show && !on_show->empty()) {
     const double age = std::max(kShortest, end - static_cast<double>(on_show->first) / 1000) * 1.01;
     length = length == 0 ? age : std::min(length, age);
   }

@@ -219,5 +219,13 @@ TEST_F(OutagesTest, OfPicturesOfAModelThatWasTakenAgainItsSamplesCount) {
   EXPECT_THAT(outagesIn(path_), ElementsAre(std::tuple(60, 120, Cause::kFogged)));
 }
 
+TEST(SourceRecord, IsKnownUntilItsLastSampleAlsoBefore1970) {
+  SourceRecord scene;
+  scene.last = -5000;
+  EXPECT_EQ(scene.knownUntil(), -4999);
+  scene.awaited = 7000;
+  EXPECT_EQ(scene.knownUntil(), 7000);
+}
+
 }  // namespace
 }  // namespace mpm::monitor::test

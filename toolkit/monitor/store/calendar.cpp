@@ -129,7 +129,7 @@ std::optional<vision::GeoPosition> storedPlace(const StoreReader& store, std::in
 
 std::vector<CalendarYear> calendarYears(const SourceRecord& source) {
   std::vector<CalendarYear> years;
-  if (source.last == 0) return years;
+  if (source.empty()) return years;
   const vision::CameraClock clock = vision::clockOrMachine(source.clock);
   const auto start = [&](int year) { return clock.time(vision::wallTime({.year = year})); };
   const int last = vision::civilTime(clock.wall(source.last)).year;

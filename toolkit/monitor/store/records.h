@@ -70,6 +70,7 @@ struct SourceRecord {
   /// are not the first or the last, unless all are such. Pictures of an archive and scenes have times of their own.
   /// Both are 0 where nothing is kept.
   UnixMs first = 0, last = 0;
+  bool empty() const { return last == 0; }
   /// Times from `end` on, such as that of a picture, are not believed: max(last + 1, now + 1 minute); with own_clock
   /// last + 1.
   UnixMs end = 0;
@@ -84,7 +85,7 @@ struct SourceRecord {
 
   /// The end of what there is to know of it: behind its last sample, or later where another one is awaited and the
   /// camera gives none.
-  UnixMs knownUntil() const { return std::max(last + 1, awaited.value_or(0)); }
+  UnixMs knownUntil() const { return std::max(last + 1, awaited.value_or(last + 1)); }
 };
 
 struct RegionRecord {
