@@ -37,6 +37,8 @@ TEST_F(DatasetFiles, OfAde20k) {
 }
 
 TEST_F(DatasetFiles, OfCityscapes) {
+  for (const char* hidden : {"leftImg8bit/val/.DS_Store", "leftImg8bit/val/ulm/._ulm_1_2_leftImg8bit.png"})
+    touch(folder_ / hidden);
   for (const std::string scene : {"ulm/ulm_1_2", "bonn/bonn_3_4"}) {
     touch(folder_ / ("leftImg8bit/val/" + scene + "_leftImg8bit.png"));
     for (const char* kind : {"labelIds", "instanceIds", "color"})

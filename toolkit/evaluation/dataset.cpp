@@ -17,12 +17,14 @@ namespace fs = std::filesystem;
 constexpr std::array<int, 19> kCityscapesIds = {7,  8,  11, 12, 13, 17, 19, 20, 21, 22,
                                                 23, 24, 25, 26, 27, 28, 31, 32, 33};
 
-/// Sorted paths in a folder whose names end like this.
+/// Sorted paths in a folder whose names end like this, without hidden ones such as ".DS_Store" and "._a.png".
 std::vector<fs::path> filesIn(const fs::path& folder, const std::string& ending) {
   std::vector<fs::path> files;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (entry->path().filename().string().ends_with(ending)) files.push_back(entry->path());
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.ends_with(ending) && !name.starts_with('.')) files.push_back(entry->path());
+  }
   if (error) throw Error("cannot read the folder '" + folder.string() + "': " + error.message());
   std::ranges::sort(files);
   return files;

@@ -17,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sorted.
+// Sorted, without hidden ones: macOS writes "._a.png" beside "a.png" on disks of other systems.
 std::vector<fs::path> filesIn(const std::string& folder, std::error_code& error) {
   std::vector<fs::path> files;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    files.push_back(entry->path());
+    if (!entry->path().filename().string().starts_with('.')) files.push_back(entry->path());
   std::ranges::sort(files);
   return files;
 }
