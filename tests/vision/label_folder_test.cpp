@@ -163,6 +163,8 @@ TEST_F(LabelFolderTest, ImportsLabelMapsAndFilesOfLabelMe) {
   const cv::Mat found = folder.labels("s");
   EXPECT_TRUE(same(found.colRange(0, 7), lake.colRange(0, 7)));
   EXPECT_EQ(found.at<uchar>(1, 10), 2) << "on the line";
+  EXPECT_EQ(found.at<uchar>(2, 10), 2) << "at its edge";
+  EXPECT_EQ(found.at<uchar>(3, 10), 255) << "beside it";
   EXPECT_EQ(found.at<uchar>(6, 9), 2) << "the point";
   EXPECT_EQ(found.at<uchar>(4, 9), 255) << "between them";
   folder.import(disk_ / "shapes");

@@ -71,7 +71,7 @@ bool paint(cv::Mat& labels, const LabelMeShape& shape, int label, const JsonValu
   std::vector<cv::Point> points;
   for (const cv::Point2d& point : shape.points) points.push_back(labelPoint(point));
   if ((shape.kind == "line" || shape.kind == "linestrip") && points.size() >= 2)
-    cv::polylines(labels, points, false, color, kStroke);
+    cv::polylines(labels, points, false, color, kStroke - 1);  // OpenCV draws 3 px for 2, 5 for 3
   else if ((shape.kind == "point" || shape.kind == "points") && !points.empty())
     for (const cv::Point& point : points) cv::circle(labels, point, kStroke / 2, color, cv::FILLED);
   else
