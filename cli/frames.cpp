@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <opencv2/videoio.hpp>
+#include <set>
 #include <utility>
 
 #include "base/hash.h"
@@ -153,7 +154,9 @@ bool LabelledFrames::leavesOut(const std::string& name, int index) {
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model) {
   // The model's own label is a number of the model, these are numbers in files. 255 is no class in either.
   const int own = model.facts.ignore;
-  return options.ignore.empty() ? std::vector<int>{own == 255 ? own : own - options.label_offset} : options.ignore;
+  if (options.ignore.empty()) return {own == 255 ? own : own - options.label_offset};
+  const std::set<int> labels(options.ignore.begin(), options.ignore.end());  // the same work in every order
+  return {labels.begin(), labels.end()};
 }
 
 void addDataset(CLI::App& verb, LabelledOptions& labelled, const std::string& description) {

@@ -141,7 +141,7 @@ Json workJson(const RunArguments& arguments, const std::string& model_path, cons
           {"precision", toString(model.precision)},
           {"input", sizeJson(model.input)},
           {"maps", arguments.maps},
-          {"only", arguments.only},
+          {"only", std::set<std::string>(arguments.only.begin(), arguments.only.end())},
           {"task", arguments.options.task ? Json(toString(*arguments.options.task)) : Json(nullptr)},
           {"refine", toString(arguments.options.refine.value_or(model.facts.refine))},
           {"min_score", evaluation::orNull(arguments.min_score)},

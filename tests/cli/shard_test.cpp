@@ -411,6 +411,13 @@ TEST_F(Shards, AnotherSpellingOfAFolderIsNoOtherFolder) {
   expectFailure(mpmCommand({"eval", "--combine", log, again}), 1, {"again.jsonl", "of the same image"});
 }
 
+TEST_F(Shards, TheOrderOfIgnoredLabelsMeansNothing) {
+  const std::string one = folder_ / "one.jsonl", two = folder_ / "two.jsonl";
+  succeeded(eval({"--ignore", "255", "--ignore", "3", "--shard", "1/2", "--resume", one}));
+  succeeded(eval({"--ignore", "3", "--ignore", "255", "--ignore", "3", "--shard", "2/2", "--resume", two}));
+  EXPECT_EQ(succeeded(mpmCommand({"eval", "--json", "--combine", one, two})).json()["images"], kImages);
+}
+
 TEST_F(Shards, AShardOfSeveralDataSetsIsNotCutOff) {
   for (const std::string part : {"images", "labels"}) {
     fs::create_directories(folder_ / ("other/" + part));
