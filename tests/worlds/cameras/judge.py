@@ -321,8 +321,12 @@ def serve(server, oracle_, db, names, comparison, random_):
         latest = max(sample.ms for sample in series)
         comparison.table(where, "/api/cameras", {(key,): mouths.Printed(camera[key]) for key in ("first_ms", "last_ms", "known_until_ms", "samples", "state")},
                          {("first_ms",): min(times), ("last_ms",): latest, ("known_until_ms",): max(times) + 1, ("samples",): len(series), ("state",): "archive"})
+        zone = oracle.zone_of(oracle_.script["sources"][s])
+        offset = lambda ms: next((shift for begin, shift in reversed(camera["clock"]["offsets"]) if begin <= ms), None)
+        comparison.table(where, "/api/cameras", {("offset", ms): mouths.Printed(offset(ms)) for ms in times},
+                         {("offset", ms): world.local_time(ms, zone).utcoffset().total_seconds() * 1000 for ms in times})
         comparison.table(where, "/api/cameras", {(year["year"], end): mouths.Printed(year[end]) for year in camera["years"] for end in ("from_ms", "to_ms")},
-                         {(year, end): ms for year, *span in oracle.years(min(times), max(times), oracle.zone_of(oracle_.script["sources"][s]))
+                         {(year, end): ms for year, *span in oracle.years(min(times), max(times), zone)
                           for end, ms in zip(("from_ms", "to_ms"), span)})
         (ms, picture), last = mouths.sample_object(camera["sample"])
         rows = oracle.rows(oracle_, db, s)
@@ -338,7 +342,7 @@ def serve(server, oracle_, db, names, comparison, random_):
                 printed = {key: value for one in answer for key, value in mouths.states_values(one["name"], one["samples"], one["changes"]).items()}
                 comparison.table(f"{where} {span}", "/api/states", printed, oracle.states_in(f"light{s}", states, begin, end))
         for _ in range(4):
-            ask_series(server, series, camera, oracle.zone_of(oracle_.script["sources"][s]), times, where, comparison, random_)
+            ask_series(server, series, camera, zone, times, where, comparison, random_)
 
 
 def ask_series(server, series, camera, zone, times, where, comparison, random_):
