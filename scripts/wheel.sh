@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the Python wheel into DIR and tests it in environments that have nothing else of this project: all tests without
 # cv2, those of cv2 beside opencv-python-headless 4 and 5. PyPI has the build tools, NumPy, pytest, matplotlib, mypy, OpenCV.
-#   scripts/wheel.sh [--root | --quick] [DIR]   --root: also in a root of this Debian release that has only python3; needs
+#   scripts/wheel.sh [--root] [DIR]             --root: also in a root of this Debian release that has only python3; needs
 #                                               root and debootstrap
-#                                               --quick: all tests in one environment, beside opencv-python-headless 4
 # PYTHON=/usr/bin/python3 chooses the Python, BUILD=FOLDER keeps the build for the next run.
 # Exit status 77: PyPI cannot be reached, or the C library is newer than auditwheel knows.
 set -eu
 cd "$(dirname "$0")/.."
-bare='' quick=''
-case ${1-} in
-  --root) bare=1 && shift ;;
-  --quick) quick=1 && shift ;;
-esac
+bare=''
+if [ "${1-}" = --root ]; then
+  bare=1
+  shift
+fi
 if [ "$bare" ] && { [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; }; then
   echo "scripts/wheel.sh: no test in a root of its own: it needs root and debootstrap" >&2
   bare=
@@ -104,13 +103,9 @@ beside() {
   echo "== ${opencv:-without cv2}"
   (cd "$work" && test/bin/python -m pytest --quiet -p no:cacheprovider -ra "$@" "$tests")
 }
-if [ "$quick" ]; then
-  beside 'opencv-python-headless<5'
-else
-  beside ''
-  beside 'opencv-python-headless<5' -k cv2
-  beside 'opencv-python-headless>=5' -k cv2
-fi
+beside ''
+beside 'opencv-python-headless<5' -k cv2
+beside 'opencv-python-headless>=5' -k cv2
 if [ "$bare" ]; then
   # shellcheck disable=SC1091
   release=$(. /etc/os-release && echo "$VERSION_CODENAME")
